@@ -1,0 +1,20 @@
+// One member's trace as a table, JSON or CSV (results.md, `replay`).
+#pragma once
+
+#include <string>
+
+#include "host/member.h"
+
+namespace zwang {
+
+struct Replay {
+  const Study& study;
+  const PreparedMember& member;
+  const Trajectory& trajectory;
+};
+
+std::string replay_table(const Replay& replay);
+std::string replay_json(const Replay& replay);
+std::string replay_csv(const Replay& replay);
+
+}  // namespace zwang

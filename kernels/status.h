@@ -1,0 +1,47 @@
+// How a member ended. One text for host, reference and device.
+#pragma once
+
+namespace zwang {
+
+enum class Status : int {
+  ok = 0,
+  stopped,             // met the user's stop condition
+  step_limit,          // max_steps used up
+  event_limit,         // max_events used up
+  step_too_small,      // the tolerance asks for steps below the resolution of time
+  not_finite,          // a state or force is no longer a finite number
+  infeasible,          // no admissible acceleration or velocity
+  singular,            // a condition's gradient vanishes where it would have to act
+  inconsistent_start,  // the initial state could not be brought onto the conditions
+  event_lost,          // an event was seen but could not be located
+};
+
+constexpr int status_count = 10;
+
+constexpr const char* status_name(Status status) {
+  switch (status) {
+    case Status::ok:
+      return "ok";
+    case Status::stopped:
+      return "stopped";
+    case Status::step_limit:
+      return "step_limit";
+    case Status::event_limit:
+      return "event_limit";
+    case Status::step_too_small:
+      return "step_too_small";
+    case Status::not_finite:
+      return "not_finite";
+    case Status::infeasible:
+      return "infeasible";
+    case Status::singular:
+      return "singular";
+    case Status::inconsistent_start:
+      return "inconsistent_start";
+    case Status::event_lost:
+      return "event_lost";
+  }
+  return "unknown";
+}
+
+}  // namespace zwang

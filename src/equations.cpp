@@ -1,0 +1,134 @@
+#include "src/equations.h"
+
+#include <cmath>
+
+namespace zwang {
+
+Sizes sizes_of(const State& state) { return {state.q.cwiseAbs(), state.v.cwiseAbs()}; }
+
+Equations::Equations(const System& system, std::vector<double> parameters)
+    : system_(&system), parameters_(std::move(parameters)) {
+  const Expressions& pool = *system.pool;
+  for (const double p : parameters_) scaled_parameters_.emplace_back(p);
+  std::vector<Expr> roots;
+  for (const MassEntry& entry : system.mass) roots.push_back(entry.value);
+  roots.insert(roots.end(), system.applied.begin(), system.applied.end());
+  roots.insert(roots.end(), system.rates.begin(), system.rates.end());
+  roots.push_back(system.power);
+  dynamics_ = Program(pool, roots);
+  energies_ = Program(pool, {system.kinetic_energy, system.energy});
+  for (const Constraint& constraint : system.constraints) {
+    std::vector<Expr> parts = {constraint.value, constraint.rate, constraint.rest};
+    parts.insert(parts.end(), constraint.row.begin(), constraint.row.end());
+    rows_.emplace_back(pool, parts);
+    values_.push_back(Program(pool, {constraint.value}));
+    rates_.push_back(Program(pool, {constraint.rate}));
+  }
+}
+
+namespace {
+
+std::span<const double> view(const Eigen::VectorXd& x) { return {x.data(), static_cast<std::size_t>(x.size())}; }
+
+}  // namespace
+
+Inputs<double> Equations::inputs(const State& state) const {
+  return {.time = state.t,
+          .parameters = parameters_,
+          .coordinates = view(state.q),
+          .velocities = view(state.v),
+          .auxiliaries = view(state.z)};
+}
+
+Dynamics Equations::dynamics(const State& state) const {
+  const System& system = *system_;
+  const auto n = static_cast<Eigen::Index>(system.size());
+  out_.resize(dynamics_.outputs());
+  dynamics_.run<double>(inputs(state), scratch_, out_);
+  Dynamics made;
+  made.mass.setZero(n, n);
+  const double* next = out_.data();
+  for (const MassEntry& entry : system.mass) {
+    const auto i = static_cast<Eigen::Index>(entry.row), j = static_cast<Eigen::Index>(entry.column);
+    made.mass(i, j) = made.mass(j, i) = *next++;
+  }
+  made.applied = Eigen::Map<const Eigen::VectorXd>(next, n);
+  next += n;
+  const auto nz = static_cast<Eigen::Index>(system.rates.size());
+  made.rates = Eigen::Map<const Eigen::VectorXd>(next, nz);
+  made.power = next[nz];
+  return made;
+}
+
+Row Equations::row(std::size_t constraint, const State& state) const {
+  const Constraint& c = system_->constraints[constraint];
+  out_.resize(rows_[constraint].outputs());
+  rows_[constraint].run<double>(inputs(state), scratch_, out_);
+  Row made{out_[0], out_[1], out_[2], Eigen::RowVectorXd::Zero(static_cast<Eigen::Index>(size()))};
+  for (std::size_t k = 0; k < c.columns.size(); ++k) made.a(static_cast<Eigen::Index>(c.columns[k])) = out_[3 + k];
+  return made;
+}
+
+double Equations::value(std::size_t constraint, const State& state) const {
+  return evaluate(values_[constraint], state);
+}
+
+double Equations::rate(std::size_t constraint, const State& state) const {
+  return evaluate(rates_[constraint], state);
+}
+
+std::vector<Scaled> Equations::scaled_row(std::size_t constraint, const State& state, const Sizes& sizes) const {
+  std::vector<Scaled> result(rows_[constraint].outputs());
+  run_scaled(rows_[constraint], state, sizes, result);
+  return result;
+}
+
+Scaled Equations::evaluate_scaled(const Program& program, const State& state, const Sizes& sizes) const {
+  Scaled result;
+  run_scaled(program, state, sizes, {&result, 1});
+  return result;
+}
+
+void Equations::run_scaled(const Program& program, const State& state, const Sizes& sizes,
+                           std::span<Scaled> out) const {
+  scaled_q_.clear();
+  scaled_v_.clear();
+  scaled_z_.clear();
+  for (Eigen::Index i = 0; i < state.q.size(); ++i) scaled_q_.emplace_back(state.q(i), sizes.q(i));
+  for (Eigen::Index i = 0; i < state.v.size(); ++i) scaled_v_.emplace_back(state.v(i), sizes.v(i));
+  for (Eigen::Index i = 0; i < state.z.size(); ++i) scaled_z_.emplace_back(state.z(i));
+  const Inputs<Scaled> scaled{.time = Scaled(state.t),
+                              .parameters = scaled_parameters_,
+                              .coordinates = scaled_q_,
+                              .velocities = scaled_v_,
+                              .auxiliaries = scaled_z_};
+  program.run<Scaled>(scaled, scaled_scratch_, out);
+}
+
+double Equations::kinetic(const State& state) const {
+  double out[2];
+  energies_.run<double>(inputs(state), scratch_, out);
+  return out[0];
+}
+
+double Equations::energy(const State& state) const {
+  double out[2];
+  energies_.run<double>(inputs(state), scratch_, out);
+  return out[1];
+}
+
+double Equations::evaluate(const Program& program, const State& state) const {
+  double out = 0;
+  program.run<double>(inputs(state), scratch_, {&out, 1});
+  return out;
+}
+
+void Equations::evaluate(const Program& program, const State& state, std::span<const double> multipliers,
+                         std::span<const double> closed, std::span<double> out) const {
+  Inputs<double> all = inputs(state);
+  all.multipliers = multipliers;
+  all.closed = closed;
+  program.run<double>(all, scratch_, out);
+}
+
+}  // namespace zwang

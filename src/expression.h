@@ -1,0 +1,136 @@
+// Immutable, hash-consed expressions: equal subexpressions are one node by construction.
+//
+// An Expr is a number into an Expressions pool. A node's arguments are always older than the node, so ascending
+// numbers are a topological order: differentiation, evaluation and printing walk nodes in a loop and never recurse,
+// whatever the depth of the user's formula.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace zwang {
+
+enum class Op : std::uint8_t {
+  constant,
+  symbol,
+  // arithmetic
+  add,
+  subtract,
+  multiply,
+  divide,
+  negate,
+  power,
+  // functions of one argument
+  sin,
+  cos,
+  tan,
+  asin,
+  acos,
+  atan,
+  sinh,
+  cosh,
+  tanh,
+  exp,
+  log,
+  sqrt,
+  abs,
+  sign,
+  floor,
+  // functions of two arguments
+  atan2,
+  minimum,
+  maximum,
+  hypot,
+  wrap,  // x brought into (-a/2, a/2]
+  // if_less(a, b, x, y) = a < b ? x : y; arises only as the derivative of minimum and maximum
+  if_less,
+};
+
+enum class SymbolKind : std::uint8_t {
+  time,
+  parameter,
+  coordinate,
+  velocity,
+  auxiliary,
+  multiplier,  // lambda of a condition; only in observables and measures
+  closed,      // 1 when the condition is closed or an equation in force, else 0; likewise
+};
+
+struct Symbol {
+  SymbolKind kind = SymbolKind::time;
+  std::uint32_t index = 0;
+  friend bool operator==(const Symbol&, const Symbol&) = default;
+};
+
+struct Expr {
+  std::uint32_t id = 0;
+  friend bool operator==(const Expr&, const Expr&) = default;
+};
+
+int arity(Op op);
+std::string_view name_of(Op op);  // "sin", "atan2", "+", ...
+
+struct Node {
+  Op op = Op::constant;
+  // Defined for every finite value of its symbols. Only total operands may vanish in a simplification (0*x -> 0),
+  // so that simplifying never makes a value out of something undefined.
+  bool total = true;
+  std::array<Expr, 4> arguments{};
+  double value = 0;  // of a constant
+  Symbol symbol{};   // of a symbol
+};
+
+class Expressions {
+ public:
+  // A study beyond this many nodes is refused; derivatives of it would not fit a kernel anyway.
+  static constexpr std::size_t node_limit = 4'000'000;
+
+  Expressions();
+
+  Expr constant(double value);
+  Expr symbol(Symbol symbol);
+  Expr symbol(SymbolKind kind, std::size_t index) { return symbol({kind, static_cast<std::uint32_t>(index)}); }
+  Expr time() { return symbol({SymbolKind::time, 0}); }
+  Expr zero() const { return {0}; }
+  Expr one() const { return {1}; }
+
+  // Builds the node, simplified where that is safe.
+  Expr apply(Op op, Expr a) { return apply(op, {a, {}, {}, {}}); }
+  Expr apply(Op op, Expr a, Expr b) { return apply(op, {a, b, {}, {}}); }
+  Expr apply(Op op, std::array<Expr, 4> arguments);
+
+  Expr add(Expr a, Expr b) { return apply(Op::add, a, b); }
+  Expr subtract(Expr a, Expr b) { return apply(Op::subtract, a, b); }
+  Expr multiply(Expr a, Expr b) { return apply(Op::multiply, a, b); }
+  Expr divide(Expr a, Expr b) { return apply(Op::divide, a, b); }
+  Expr negate(Expr a) { return apply(Op::negate, a); }
+  Expr square(Expr a) { return apply(Op::power, a, constant(2)); }
+  Expr if_less(Expr a, Expr b, Expr x, Expr y) { return apply(Op::if_less, {a, b, x, y}); }
+
+  const Node& node(Expr e) const { return nodes_[e.id]; }
+  std::size_t size() const { return nodes_.size(); }
+  bool is_constant(Expr e) const { return node(e).op == Op::constant; }
+  bool is_zero(Expr e) const { return is_constant(e) && node(e).value == 0; }
+  bool is_constant(Expr e, double value) const { return is_constant(e) && node(e).value == value; }
+
+  // The nodes the roots stand on, ascending (arguments before users).
+  std::vector<Expr> reachable(const std::vector<Expr>& roots) const;
+  // The symbols a formula mentions, in order of first creation.
+  std::vector<Symbol> symbols(const std::vector<Expr>& roots) const;
+  bool mentions(Expr e, SymbolKind kind) const;
+
+ private:
+
+  Expr intern(const Node& node);
+  bool simplify(Op op, const std::array<Expr, 4>& a, Expr& result);
+  bool simplify_sum(Op op, Expr a, Expr b, Expr& result);
+  bool simplify_product(Op op, Expr a, Expr b, Expr& result);
+
+  std::vector<Node> nodes_;
+  std::unordered_multimap<std::size_t, std::uint32_t> index_;  // hash -> node
+};
+
+}  // namespace zwang

@@ -1,0 +1,272 @@
+#include "src/motion.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace zwang {
+
+namespace {
+
+double parameter_value(const Equations& equations, Expr e) {
+  return equations.evaluate(Program(*equations.system().pool, {e}), State{});
+}
+
+}  // namespace
+
+std::string event_kind_name(EventKind kind) {
+  constexpr const char* names[] = {"contact", "touch",  "press",        "release", "shock", "impulse",
+                                   "imposed", "lifted", "accumulation", "event",   "stop"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+Motion::Motion(const Equations& equations, const IntegratorSettings& settings, const Plan& plan)
+    : equations_(equations),
+      settings_(settings),
+      plan_(plan),
+      measures_(equations),
+      conditions_(equations.count()),
+      accumulation_(settings.accumulation_gap) {
+  const System& system = equations.system();
+  const Expressions& pool = *system.pool;
+  std::vector<Expr> roots;
+  for (const NamedExpr& observable : system.observables) roots.push_back(observable.value);
+  observables_ = Program(pool, roots);
+  integrands_ = Program(pool, system.integrands);
+  if (system.stop) stop_ = Program(pool, {*system.stop});
+  for (const WatchFormula& watch : system.watches) watches_.push_back(Program(pool, {watch.value}));
+  roots.clear();
+  for (const WrapUse& wrap : system.wraps) roots.insert(roots.end(), {wrap.rate, wrap.period});
+  wraps_ = Program(pool, roots);
+  for (std::size_t i = 0; i < system.constraints.size(); ++i) {
+    const Constraint& constraint = system.constraints[i];
+    reaches_.push_back(Program(pool, {constraint.reach}));
+    restitution_.push_back(parameter_value(equations, constraint.restitution));
+    const double never = std::numeric_limits<double>::infinity();
+    const double from = constraint.from ? parameter_value(equations, *constraint.from) : -never;
+    const double until = constraint.until ? parameter_value(equations, *constraint.until) : never;
+    if (from < 0 && until > 0)
+      conditions_[i].standing = constraint.equation ? Standing::equation : Standing::open;
+    if (from >= 0 && from < until) appointments_.push_back({Appointment::Kind::imposed, from, i});
+    if (until > 0 && until < never && from < until) appointments_.push_back({Appointment::Kind::lifted, until, i});
+  }
+  for (std::size_t k = 0; k < system.impulses.size(); ++k)
+    appointments_.push_back({Appointment::Kind::impulse, parameter_value(equations, system.impulses[k].at), k});
+  std::stable_sort(appointments_.begin(), appointments_.end(),
+                   [](const Appointment& a, const Appointment& b) { return a.t < b.t; });
+}
+
+Trajectory Motion::run(const State& start) {
+  if (begin(start)) {
+    while (going()) {
+      const std::optional<Step> step = next_step();
+      if (!step) break;
+      const std::optional<Occurrence> occurrence = first_occurrence(*step);
+      if (!going()) break;
+      advance(*step, occurrence ? occurrence->theta : 1, occurrence ? occurrence->y : step->end);
+      if (going() && occurrence) happen(*occurrence);
+      if (going()) keep_appointments();
+      finished_ = !(t_ < plan_.end);
+      if (trajectory_.status == Status::ok) emit_output_now();
+    }
+  }
+  finish();
+  return std::move(trajectory_);
+}
+
+bool Motion::begin(const State& start) {
+  const System& system = equations_.system();
+  y_.setZero(2 * n() + start.z.size() + static_cast<Eigen::Index>(system.integrands.size()) + 1);
+  y_.head(n()) = start.q;
+  y_.segment(n(), n()) = start.v;
+  y_.segment(2 * n(), start.z.size()) = start.z;
+  sizes_ = sizes_of(start);
+  sides_.assign(system.watches.size(), 0);
+  energy_start_ = equations_.energy(start);
+  for (std::size_t i = 0; i < system.constraints.size(); ++i) {
+    const Constraint& constraint = system.constraints[i];
+    if (!(restitution_[i] >= 0 && restitution_[i] <= 1))
+      fail(Status::inconsistent_start, "restitution of '" + constraint.name + "' is not between 0 and 1");
+    if (constraint.radius && !(equations_.evaluate(Program(*system.pool, {*constraint.radius}), start) > 0))
+      fail(Status::inconsistent_start, "the distance in '" + constraint.name + "' is not positive");
+  }
+  if (!y_.allFinite() || !std::isfinite(energy_start_)) fail(Status::not_finite, "the initial state is not finite");
+  if (!going()) return false;
+  keep_appointments();
+  if (!going()) return false;
+  const Sample first = sample(state());
+  measures_.start({first.state, first.multipliers, first.closed});
+  audit_energy();
+  emit_output_now();
+  watch_sides();
+  finished_ = !(t_ < plan_.end);
+  return going();
+}
+
+// Takes the stretch of motion up to the fraction theta of a step into the record.
+void Motion::advance(const Step& step, double theta, const Eigen::VectorXd& end) {
+  ++trajectory_.steps;
+  if (trajectory_.steps >= settings_.max_steps) {
+    fail(Status::step_limit, "max_steps = " + std::to_string(settings_.max_steps) + " used up");
+    return;
+  }
+  const bool whole = theta >= 1;
+  const double until = whole && next_appointment() <= step.t + step.h * (1 + 1e-15) ? next_appointment()
+                                                                                  : step.t + theta * step.h;
+  emit_outputs_until(step, until);
+  measures_.follow([&](double x) {
+    const State there = state_of(step.t + x * theta * step.h, step.at(x * theta, settings_.method));
+    const Sample s = sample(there);
+    return measures_.values({s.state, s.multipliers, s.closed});
+  });
+  y_ = end;
+  t_ = until;
+  if (!y_.allFinite()) {
+    fail(Status::not_finite, "the state is no longer finite");
+    return;
+  }
+  settle_drift();
+  const Sample now = sample(state());
+  measures_.see({now.state, now.multipliers, now.closed});
+  audit_energy();
+
+  // Conditions clearly below zero are armed; watched functions clearly off zero know their side.
+  for (std::size_t i = 0; i < conditions_.size(); ++i) {
+    ConditionState& condition = conditions_[i];
+    if (condition.standing == Standing::open && !condition.armed)
+      condition.armed = equations_.value(i, now.state) < -zero_of(i, now.state).value;
+  }
+}
+
+// Output times inside the stretch: a partial step of the method itself, which is more exact than its interpolant and
+// leaves the motion untouched. Times within rounding of the stretch's end wait: values at an event are those after it.
+void Motion::emit_outputs_until(const Step& step, double until) {
+  if (plan_.every_step) return;
+  const double near = 1e-12 * std::max(std::abs(until), step.h);
+  while (next_output_ < plan_.outputs.size() && plan_.outputs[next_output_] < until - near) {
+    const double t = plan_.outputs[next_output_++];
+    bool ok = true;
+    const Eigen::VectorXd y = flow(step, (t - step.t) / step.h, ok);
+    if (!ok) {
+      fail(trouble_ == Status::ok ? Status::not_finite : trouble_, "the state at an output time is not defined");
+      return;
+    }
+    trajectory_.samples.push_back(sample(state_of(t, y)));
+  }
+}
+
+void Motion::emit_output_now() {
+  if (plan_.every_step) {
+    trajectory_.samples.push_back(sample(state()));
+    return;
+  }
+  const double near = 1e-12 * std::max(std::abs(t_), h_);
+  while (next_output_ < plan_.outputs.size() && plan_.outputs[next_output_] <= t_ + near) {
+    trajectory_.samples.push_back(sample(state()));
+    trajectory_.samples.back().state.t = plan_.outputs[next_output_++];
+  }
+}
+
+void Motion::finish() {
+  flush_accumulation();
+  trajectory_.last = sample(state());
+  const auto integrals = static_cast<Eigen::Index>(equations_.system().integrands.size());
+  const Sample& last = trajectory_.last;
+  trajectory_.measures = measures_.finish({last.state, last.multipliers, last.closed},
+                                          y_.segment(y_.size() - 1 - integrals, integrals), t_);
+}
+
+void Motion::fail(Status status, std::string cause) {
+  if (trajectory_.status != Status::ok) return;
+  trajectory_.status = status;
+  trajectory_.cause = std::move(cause);
+}
+
+State Motion::state_of(double t, const Eigen::VectorXd& y) const {
+  const auto nz = static_cast<Eigen::Index>(equations_.system().auxiliaries.size());
+  return {t, y.head(n()), y.segment(n(), n()), y.segment(2 * n(), nz)};
+}
+
+std::vector<double> Motion::closed_flags() const {
+  std::vector<double> flags;
+  for (const ConditionState& condition : conditions_)
+    flags.push_back(condition.standing == Standing::closed || condition.standing == Standing::equation ? 1 : 0);
+  return flags;
+}
+
+Sample Motion::sample(const State& state) const {
+  Sample made{state, Eigen::VectorXd::Zero(static_cast<Eigen::Index>(equations_.count())), closed_flags(),
+              std::vector<double>(observables_.outputs())};
+  if (!active_.empty()) {
+    const Accelerations accelerations = constrained_acceleration(equations_, state, active_);
+    if (accelerations.status == Status::ok) made.multipliers = accelerations.multipliers;
+    // A closed inequality never pulls: what is below zero is rounding around a release.
+    for (std::size_t i = 0; i < conditions_.size(); ++i) {
+      double& lambda = made.multipliers(static_cast<Eigen::Index>(i));
+      if (conditions_[i].standing == Standing::closed) lambda = std::max(lambda, 0.0);
+    }
+  }
+  equations_.evaluate(observables_, state,
+                      {made.multipliers.data(), static_cast<std::size_t>(made.multipliers.size())}, made.closed,
+                      made.observables);
+  return made;
+}
+
+// An accumulation that is still ahead comes first in the list.
+void Motion::record(Event event) {
+  flush_accumulation();
+  list(std::move(event));
+}
+
+void Motion::list(Event event) {
+  const Sample now = sample(state());
+  measures_.see({now.state, now.multipliers, now.closed});
+  measures_.note(event, {now.state, now.multipliers, now.closed});
+  trajectory_.events.push_back(std::move(event));
+  if (static_cast<long long>(trajectory_.events.size()) > settings_.max_events)
+    fail(Status::event_limit, "max_events = " + std::to_string(settings_.max_events) + " used up");
+}
+
+// Positions and velocities back onto what holds (mechanics section 5, drift).
+void Motion::settle_drift() {
+  if (active_.empty()) return;
+  State now = state();
+  const Residuals left = project(equations_, now, sizes_, active_);
+  y_.head(n()) = now.q;
+  set_velocities(now.v);
+  trajectory_.audit.position_violation = std::max(trajectory_.audit.position_violation, left.position);
+  trajectory_.audit.velocity_violation = std::max(trajectory_.audit.velocity_violation, left.velocity);
+}
+
+// [voss] T + V + energy lost in shocks - work of other forces and of moving conditions stays what it was.
+void Motion::audit_energy() {
+  const State now = state();
+  const double energy = equations_.energy(now);
+  const double kinetic = equations_.kinetic(now);
+  const double work = y_(y_.size() - 1);
+  Audit& audit = trajectory_.audit;
+  audit.energy_drift = std::max(audit.energy_drift, std::abs(energy + energy_lost_ - work - energy_start_));
+  audit.energy_size = std::max({audit.energy_size, std::abs(kinetic), std::abs(energy - kinetic), std::abs(work)});
+}
+
+Start prepare_start(const Equations& equations, const IntegratorSettings& settings, State& state) {
+  const System& system = equations.system();
+  std::vector<std::size_t> in_force;
+  std::vector<char> imposed(equations.count(), 0);
+  for (std::size_t i = 0; i < system.constraints.size(); ++i) {
+    const Constraint& constraint = system.constraints[i];
+    const double from = constraint.from ? parameter_value(equations, *constraint.from) : -1;
+    const double until = constraint.until ? parameter_value(equations, *constraint.until) : 1;
+    if (from > 0 || until <= 0) continue;
+    in_force.push_back(i);
+    imposed[i] = from == 0;
+  }
+  return make_consistent(equations, state, in_force, imposed, settings.contact_tolerance);
+}
+
+Trajectory simulate(const Equations& equations, const IntegratorSettings& settings, const Plan& plan,
+                    const State& start) {
+  return Motion(equations, settings, plan).run(start);
+}
+
+}  // namespace zwang

@@ -1,0 +1,139 @@
+// The moving member: its state, which conditions are in force, closed or open, and what happens next.
+#pragma once
+
+#include <optional>
+
+#include "src/accumulation.h"
+#include "src/crossing.h"
+#include "src/least_constraint.h"
+#include "src/measure.h"
+#include "src/reference.h"
+#include "src/runge_kutta.h"
+#include "src/shock.h"
+
+namespace zwang {
+
+// A condition's standing in the motion (mechanics section 2).
+enum class Standing {
+  absent,    // not imposed yet, or lifted
+  equation,  // in force
+  open,      // restricts nothing now
+  closed,    // holds as an equation; `idle` while its multiplier is zero
+};
+
+struct ConditionState {
+  Standing standing = Standing::absent;
+  bool armed = false;          // of an open one: has been seen clearly below zero since it opened
+  bool idle = false;           // of a closed one: neither presses nor leaves
+  double multiplier_zero = 0;  // of a closed one: what counts as zero for its multiplier
+};
+
+// Something that may happen within a step: a curve that rises through zero.
+struct Lookout {
+  enum class Kind { reached, release, press, watch, stop } kind;
+  std::size_t index = 0;
+  double sign = 1;   // of the raw function
+  double level = 0;  // crossing sign * raw > level
+  double zero = 0;   // how exactly the crossing is located
+};
+
+struct Occurrence {
+  Lookout lookout;
+  double theta = 1;
+  Eigen::VectorXd y;
+};
+
+// Named by the study's clock: conditions imposed and lifted, impulses.
+struct Appointment {
+  enum class Kind { impulse, imposed, lifted } kind;
+  double t = 0;
+  std::size_t index = 0;
+};
+
+class Motion {
+ public:
+  Motion(const Equations& equations, const IntegratorSettings& settings, const Plan& plan);
+
+  Trajectory run(const State& start);
+
+ private:
+  // motion.cpp: the life of a member
+  bool begin(const State& start);
+  bool going() const { return trajectory_.status == Status::ok && !finished_; }
+  void advance(const Step& step, double theta, const Eigen::VectorXd& end);
+  void emit_outputs_until(const Step& step, double until);
+  void emit_output_now();
+  void finish();
+  void fail(Status status, std::string cause);
+  Sample sample(const State& state) const;
+  State state_of(double t, const Eigen::VectorXd& y) const;
+  State state() const { return state_of(t_, y_); }
+  void set_velocities(const Eigen::VectorXd& v) { y_.segment(n(), n()) = v; }
+  Eigen::Index n() const { return static_cast<Eigen::Index>(equations_.size()); }
+  std::vector<double> closed_flags() const;
+  void audit_energy();
+  void record(Event event);
+  void list(Event event);
+  void settle_drift();
+
+  // motion_step.cpp: smooth motion
+  bool right_side(double t, const Eigen::VectorXd& y, Eigen::VectorXd& rate);
+  std::optional<Step> next_step();
+  double step_bound();
+  double initial_step(const Eigen::VectorXd& rate) const;
+  double error_size(const Step& step) const;
+  double next_appointment() const;
+  std::vector<Lookout> lookouts(const Step& step);
+  double look(const Lookout& lookout, const State& state, const Eigen::VectorXd* multipliers) const;
+  std::optional<Occurrence> first_occurrence(const Step& step);
+  std::optional<Occurrence> locate(const Step& step, const Lookout& lookout, const Bracket& bracket, double theta);
+  Eigen::VectorXd flow(const Step& step, double theta, bool& ok);
+
+  // motion_events.cpp: what happens at an instant
+  void happen(const Occurrence& occurrence);
+  void keep_appointments();
+  void collide(const Eigen::VectorXd& alpha, const std::vector<std::size_t>& reached, EventKind kind,
+               std::vector<std::size_t> named);
+  void complete(std::vector<std::size_t> contacts);
+  bool settle(std::vector<char> touching, std::size_t released);
+  void watch_sides();
+  std::vector<char> touching_now() const;
+  ShockParticipants participants(const std::vector<char>& touching) const;
+  void add_jump(Event& event, const Shock& shock, const Eigen::VectorXd& before) const;
+  void flush_accumulation();
+  bool in_force(std::size_t i) const { return conditions_[i].standing != Standing::absent; }
+
+  // What counts as zero for f (or g) and for f' of a condition at a state.
+  struct Zero {
+    double value, rate;
+  };
+  Zero zero_of(std::size_t i, const State& state) const;
+
+  const Equations& equations_;
+  IntegratorSettings settings_;
+  Plan plan_;
+  Measures measures_;
+  Program observables_, integrands_, stop_, wraps_;
+  std::vector<Program> watches_;
+  std::vector<Program> reaches_;         // reaction per unit of multiplier, by condition
+  std::vector<double> restitution_;      // by condition
+  std::vector<Appointment> appointments_;
+  std::size_t next_appointment_ = 0;
+
+  double t_ = 0, h_ = 0;
+  Eigen::VectorXd y_;  // q, v, z, integrals, work
+  Eigen::VectorXd rate_;
+  Sizes sizes_;
+  std::vector<ConditionState> conditions_;
+  std::vector<std::size_t> active_;  // equations in force and closed conditions: rows that hold as equations
+  std::vector<int> sides_;           // of watched functions: -1, 0 (not known yet), +1
+  AccumulationWatch accumulation_;
+  std::optional<Event> pending_;     // an accumulation whose limit lies a little ahead
+  std::size_t next_output_ = 0;
+  bool finished_ = false;
+  Status trouble_ = Status::ok;      // of the last trial evaluation
+  double energy_start_ = 0, energy_lost_ = 0;
+  Trajectory trajectory_;
+};
+
+}  // namespace zwang

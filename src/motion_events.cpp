@@ -1,0 +1,350 @@
+// What happens at one instant: contacts, shocks, releases, appointments, accumulations.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "src/mass_metric.h"
+#include "src/motion.h"
+
+namespace zwang {
+
+namespace {
+
+// An imposed equation must already hold; the motion brings it there only to the integrator's accuracy.
+constexpr double imposition_slack = 1e3;
+// A hop whose height would stay within this many zeros of f cannot be followed.
+constexpr double unresolved_hop = 4;
+// No condition was released.
+constexpr std::size_t nobody = std::numeric_limits<std::size_t>::max();
+
+Eigen::Index index(std::size_t i) { return static_cast<Eigen::Index>(i); }
+
+}  // namespace
+
+void Motion::happen(const Occurrence& occurrence) {
+  const std::size_t i = occurrence.lookout.index;
+  switch (occurrence.lookout.kind) {
+    case Lookout::Kind::reached: {
+      // Everything else that is reached at this instant belongs to the same shock.
+      const State now = state();
+      std::vector<std::size_t> reached;
+      for (std::size_t j = 0; j < conditions_.size(); ++j) {
+        if (conditions_[j].standing != Standing::open) continue;
+        const bool together = std::abs(equations_.value(j, now)) <= zero_of(j, now).value && conditions_[j].armed &&
+                              equations_.rate(j, now) > zero_of(j, now).rate;
+        if (j == i || (together && equations_.system().constraints[j].holonomic)) reached.push_back(j);
+      }
+      const bool holonomic = equations_.system().constraints[i].holonomic;
+      record({.t = t_, .kind = holonomic ? EventKind::contact : EventKind::touch, .constraints = reached});
+      collide(now.v, reached, EventKind::shock, {});
+      break;
+    }
+    case Lookout::Kind::release:
+      record({.t = t_, .kind = EventKind::release, .constraints = {i}});
+      settle(touching_now(), i);
+      break;
+    case Lookout::Kind::press:
+      record({.t = t_, .kind = EventKind::press, .constraints = {i}});
+      conditions_[i].idle = false;
+      break;
+    case Lookout::Kind::watch: {
+      const int direction = equations_.system().watches[i].direction;
+      sides_[i] = -sides_[i];
+      if (direction == 0 || direction == sides_[i]) record({.t = t_, .kind = EventKind::event, .watch = i});
+      break;
+    }
+    case Lookout::Kind::stop:
+      record({.t = t_, .kind = EventKind::stop});
+      fail(Status::stopped, "the stop condition was met");
+      break;
+  }
+  if (going() && occurrence.lookout.kind != Lookout::Kind::watch) watch_sides();
+}
+
+// Impulses, impositions and liftings due now: together one shock (mechanics section 5). At the start also every
+// contact that is already approaching.
+void Motion::keep_appointments() {
+  if (pending_ && pending_->t <= t_) flush_accumulation();
+  const bool starting = trajectory_.steps == 0 && next_appointment_ == 0 && active_.empty();
+  Eigen::VectorXd alpha = state().v;
+  std::vector<std::size_t> imposed, lifted;
+  bool impulse = false;
+  const State now = state();
+  for (; next_appointment_ < appointments_.size() && appointments_[next_appointment_].t <= t_; ++next_appointment_) {
+    const Appointment& due = appointments_[next_appointment_];
+    const std::size_t i = due.index;
+    if (due.kind == Appointment::Kind::lifted) {
+      conditions_[i] = {};
+      lifted.push_back(i);
+    } else if (due.kind == Appointment::Kind::imposed) {
+      const bool equation = equations_.system().constraints[i].equation;
+      const double f = equations_.value(i, now);
+      const double slack = imposition_slack * std::max(settings_.contact_tolerance, settings_.rtol) /
+                           settings_.contact_tolerance * zero_of(i, now).value;
+      const bool holonomic = equations_.system().constraints[i].holonomic;
+      if (holonomic && (f > slack || (equation && f < -slack)))
+        fail(Status::infeasible, "'" + equations_.system().constraints[i].name +
+                                     "' is imposed where it does not hold: its value is " + std::to_string(f));
+      conditions_[i].standing = equation ? Standing::equation : Standing::open;
+      imposed.push_back(i);
+    } else {
+      const ImpulseFormula& formula = equations_.system().impulses[i];
+      Eigen::VectorXd amounts = Eigen::VectorXd::Zero(n());
+      for (std::size_t k = 0; k < formula.coordinates.size(); ++k)
+        amounts(index(formula.coordinates[k])) =
+            equations_.evaluate(Program(*equations_.system().pool, {formula.amounts[k]}), now);
+      alpha += formula.momentum ? MassMetric(equations_.mass(now)).solve(amounts) : amounts;
+      impulse = true;
+    }
+  }
+  if (!going()) return;
+  for (const std::size_t i : lifted) record({.t = t_, .kind = EventKind::lifted, .constraints = {i}});
+  if (impulse || !imposed.empty()) {
+    collide(alpha, imposed, impulse ? EventKind::impulse : EventKind::imposed, imposed);
+  } else if (starting) {
+    // A start on a condition with f' > 0 is a shock at t = 0.
+    std::vector<std::size_t> reached;
+    const std::vector<char> touching = touching_now();
+    for (std::size_t i = 0; i < conditions_.size(); ++i)
+      if (conditions_[i].standing == Standing::open && touching[i] &&
+          equations_.system().constraints[i].holonomic && equations_.rate(i, now) > zero_of(i, now).rate)
+        reached.push_back(i);
+    if (!reached.empty()) record({.t = t_, .kind = EventKind::contact, .constraints = reached});
+    collide(alpha, reached, EventKind::shock, {});
+  } else if (!lifted.empty()) {
+    settle(touching_now(), nobody);
+  }
+  if (going() && (impulse || !imposed.empty() || !lifted.empty())) watch_sides();
+}
+
+// Which inequalities in force are at f = 0 now (velocity conditions: g = 0).
+std::vector<char> Motion::touching_now() const {
+  const State now = state();
+  std::vector<char> touching(conditions_.size(), 0);
+  for (std::size_t i = 0; i < conditions_.size(); ++i) {
+    if (conditions_[i].standing == Standing::closed) touching[i] = 1;
+    if (conditions_[i].standing != Standing::open) continue;
+    const Zero zero = zero_of(i, now);
+    touching[i] = std::abs(equations_.value(i, now)) <=
+                  (equations_.system().constraints[i].holonomic ? zero.value : std::max(zero.value, zero.rate));
+  }
+  return touching;
+}
+
+ShockParticipants Motion::participants(const std::vector<char>& touching) const {
+  ShockParticipants who;
+  for (std::size_t i = 0; i < conditions_.size(); ++i) {
+    if (!in_force(i)) continue;
+    if (conditions_[i].standing == Standing::equation)
+      who.equations.push_back(i);
+    else if (!equations_.system().constraints[i].holonomic)
+      who.velocities.push_back(i);
+    else if (touching[i])
+      who.contacts.push_back(i);
+  }
+  return who;
+}
+
+void Motion::add_jump(Event& event, const Shock& shock, const Eigen::VectorXd& before) const {
+  event.velocities_jump = true;
+  event.energy_lost = shock.energy_lost;
+  event.velocity_before = before;
+  event.velocity_after = shock.v;
+  if (event.kind != EventKind::imposed || event.constraints.empty()) event.constraints.clear();
+  for (std::size_t i = 0; i < conditions_.size(); ++i)
+    if (shock.struck[i] && std::find(event.constraints.begin(), event.constraints.end(), i) == event.constraints.end())
+      event.constraints.push_back(i);
+  const State now = state();
+  for (const std::size_t i : event.constraints)
+    event.impulses.push_back(shock.struck[i] ? shock.impulses(index(i)) * equations_.evaluate(reaches_[i], now) : 0);
+}
+
+// A shock (mechanics section 4), whatever its cause, and the rebuilding of the closed set after it. `named` are the
+// conditions an imposition is about.
+void Motion::collide(const Eigen::VectorXd& alpha, const std::vector<std::size_t>& reached, EventKind kind,
+                     std::vector<std::size_t> named) {
+  flush_accumulation();
+  std::vector<char> touching = touching_now();
+  for (const std::size_t i : reached)
+    if (conditions_[i].standing == Standing::open) touching[i] = touching[i] || kind == EventKind::shock;
+  const State before = state();
+  const Shock result = shock(equations_, before, sizes_, alpha, participants(touching), restitution_,
+                             settings_.rest_speed);
+  if (result.status != Status::ok) {
+    fail(result.status, "no admissible velocities after a shock at t = " + std::to_string(t_));
+    return;
+  }
+  Audit& audit = trajectory_.audit;
+  audit.kkt = std::max(audit.kkt, result.kkt);
+  audit.carnot = std::max(audit.carnot, result.carnot);
+  const bool external = kind == EventKind::impulse;
+  const double energy_before = equations_.energy(before);
+  set_velocities(result.v);
+  energy_lost_ += energy_before - equations_.energy(state());
+  sizes_.v = sizes_.v.cwiseMax(result.v.cwiseAbs()).cwiseMax(before.v.cwiseAbs());
+
+  bool fixed = !external;
+  for (std::size_t i = 0; i < conditions_.size(); ++i)
+    fixed = fixed && !(result.struck[i] && equations_.system().constraints[i].moving);
+  if (fixed) audit.energy_created = std::max(audit.energy_created, -result.energy_lost);
+
+  if (result.jumped && kind == EventKind::shock) accumulation_.note(t_, reached);
+  if (!settle(touching, nobody)) return;
+  const bool at_start = trajectory_.steps == 0 && t_ == 0;
+  if (result.jumped || external || (kind == EventKind::imposed && !at_start)) {
+    Event event{.t = t_, .kind = kind, .constraints = std::move(named), .reached = reached};
+    if (result.jumped || external) add_jump(event, result, before.v);
+    list(std::move(event));
+  }
+  const auto& sequence = accumulation_.sequence();
+  if (going() && result.jumped && kind == EventKind::shock && sequence && sequence->nearly_over()) {
+    const std::vector<std::size_t> together = sequence->conditions;
+    complete(together);
+    std::vector<char> closing = touching_now();
+    for (const std::size_t i : together) closing[i] = 1;
+    if (going()) settle(closing, nobody);
+  }
+  if (going()) settle_drift();
+}
+
+// Infinitely many shocks, completed: the limit velocity is the projection on the intersection (requirement 5).
+void Motion::complete(std::vector<std::size_t> contacts) {
+  const State before = state();
+  const auto sorted = [](std::vector<std::size_t> list) {
+    std::sort(list.begin(), list.end());
+    list.erase(std::unique(list.begin(), list.end()), list.end());
+    return list;
+  };
+  // Those that rest take part in the limit; those that rest because they were struck just now belong to the sequence.
+  std::vector<std::size_t> resting;
+  for (std::size_t i = 0; i < conditions_.size(); ++i)
+    if (conditions_[i].standing == Standing::closed && equations_.system().constraints[i].holonomic)
+      resting.push_back(i);
+  for (const std::size_t i : accumulation_.latest())
+    if (std::find(resting.begin(), resting.end(), i) != resting.end()) contacts.push_back(i);
+  const std::vector<std::size_t> accumulating = sorted(contacts);
+  contacts.insert(contacts.end(), resting.begin(), resting.end());
+  contacts = sorted(contacts);
+  ShockParticipants who = participants(std::vector<char>(conditions_.size(), 0));
+  who.contacts = contacts;
+  const Shock result = completed_shock(equations_, before, sizes_, who, settings_.rest_speed);
+  if (result.status != Status::ok) {
+    fail(result.status, "an accumulation of shocks at t = " + std::to_string(t_) + " has no limit");
+    return;
+  }
+  const double energy_before = equations_.energy(before);
+  set_velocities(result.v);
+  energy_lost_ += energy_before - equations_.energy(state());
+  trajectory_.audit.kkt = std::max(trajectory_.audit.kkt, result.kkt);
+  // The limit lies a little ahead; it is listed when the motion gets there.
+  flush_accumulation();
+  const auto& sequence = accumulation_.sequence();
+  Event event{.t = t_ + (sequence ? sequence->remaining : 0), .kind = EventKind::accumulation,
+              .constraints = accumulating};
+  event.velocities_jump = true;
+  event.energy_lost = result.energy_lost;
+  event.velocity_before = before.v;
+  event.velocity_after = result.v;
+  accumulation_.forget();
+  pending_ = std::move(event);
+}
+
+void Motion::flush_accumulation() {
+  if (!pending_) return;
+  Event event = std::move(*pending_);
+  pending_.reset();
+  event.t = std::min(event.t, t_);
+  record(std::move(event));
+}
+
+// Rebuilds what is closed from f = 0 and f' = 0 (requirement 4), and lets Gauss's principle say who presses. A
+// condition just released stays out unless the others would push through it.
+bool Motion::settle(std::vector<char> touching, std::size_t released) {
+  for (int pass = 0; pass < 8; ++pass) {
+    const State now = state();
+    std::vector<std::size_t> rows;
+    std::vector<Zero> zeros(conditions_.size());
+    for (std::size_t i = 0; i < conditions_.size(); ++i) {
+      if (!in_force(i)) continue;
+      zeros[i] = zero_of(i, now);
+      const bool still = std::abs(equations_.rate(i, now)) <= zeros[i].rate;
+      if (conditions_[i].standing == Standing::equation || (touching[i] && still && i != released))
+        rows.push_back(i);
+    }
+    const LeastConstraint gauss =
+        least_constraint(equations_, now, sizes_, rows, 10 * settings_.contact_tolerance);
+    if (gauss.status != Status::ok) {
+      std::string who;
+      for (const std::size_t i : rows) who += (who.empty() ? "" : ", ") + equations_.system().constraints[i].name;
+      fail(gauss.status, "no acceleration at t = " + std::to_string(t_) + " under " + who);
+      return false;
+    }
+    trajectory_.audit.kkt = std::max(trajectory_.audit.kkt, gauss.kkt);
+    trajectory_.redundant = trajectory_.redundant || gauss.redundant;
+
+    // Everything in force is open, unless Gauss keeps it.
+    for (std::size_t i = 0; i < conditions_.size(); ++i)
+      if (in_force(i) && conditions_[i].standing != Standing::equation) {
+        const bool leaving = touching[i] && equations_.rate(i, now) < -zeros[i].rate;
+        conditions_[i] = {.standing = Standing::open,
+                          .armed = equations_.value(i, now) < -zeros[i].value || leaving};
+      }
+    active_.clear();
+    const Eigen::MatrixXd b = MassMetric(gauss.dynamics.mass).rows(gauss.program.rows);
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+      ConditionState& condition = conditions_[rows[k]];
+      if (condition.standing != Standing::equation) {
+        if (gauss.yielding[k]) continue;
+        const double zero = gauss.slack(index(k)) / b.row(index(k)).squaredNorm();
+        condition = {.standing = Standing::closed, .idle = !gauss.pressing[k], .multiplier_zero = zero};
+      }
+      active_.push_back(rows[k]);
+    }
+
+    // Would the released condition be broken? Then it cannot go: the problem from the beginning, with it.
+    if (released != nobody) {
+      const Row row = equations_.row(released, now);
+      const double second = row.a.dot(gauss.a) + row.rest;
+      const double size = std::abs(row.rest) + row.a.cwiseAbs().dot(gauss.a.cwiseAbs());
+      if (second > 1e-6 * size) {
+        released = nobody;
+        continue;
+      }
+    }
+    // Contacts that leave so slowly that their hop could not be followed close at once.
+    std::vector<std::size_t> hops;
+    for (std::size_t i = 0; i < conditions_.size(); ++i) {
+      if (conditions_[i].standing != Standing::open || !touching[i] || i == released) continue;
+      if (!equations_.system().constraints[i].holonomic) continue;
+      const Row row = equations_.row(i, now);
+      const double second = row.a.dot(gauss.a) + row.rest;
+      if (row.rate < 0 && second > 0 && row.rate * row.rate <= 2 * second * unresolved_hop * zeros[i].value)
+        hops.push_back(i);
+    }
+    if (hops.empty()) return true;
+    complete(hops);
+    if (!going()) return false;
+    for (const std::size_t i : hops) touching[i] = 1;
+  }
+  return true;
+}
+
+// After anything that may make watched functions jump: a jump over zero counts as a crossing.
+void Motion::watch_sides() {
+  const State now = state();
+  for (std::size_t k = 0; k < watches_.size() && going(); ++k) {
+    const Scaled value = equations_.evaluate_scaled(watches_[k], now, sizes_);
+    if (std::abs(value.value) <= settings_.contact_tolerance * value.scale) continue;
+    const int side = value.value > 0 ? 1 : -1;
+    const int direction = equations_.system().watches[k].direction;
+    const bool crossed = sides_[k] != 0 && side != sides_[k];
+    sides_[k] = side;
+    if (crossed && (direction == 0 || direction == side)) record({.t = t_, .kind = EventKind::event, .watch = k});
+  }
+  if (going() && stop_.outputs() > 0 && equations_.evaluate(stop_, now) > 0) {
+    record({.t = t_, .kind = EventKind::stop});
+    fail(Status::stopped, "the stop condition was met");
+  }
+}
+
+}  // namespace zwang

@@ -1,0 +1,292 @@
+// Smooth motion between events: error-controlled steps, and the search for what happens within one.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "src/motion.h"
+
+namespace zwang {
+
+namespace {
+
+constexpr double epsilon = std::numeric_limits<double>::epsilon();
+constexpr int location_limit = 20;
+
+}  // namespace
+
+// q' = v, v' = a, z' as the user says, integrands, and the work of all but potential forces.
+bool Motion::right_side(double t, const Eigen::VectorXd& y, Eigen::VectorXd& rate) {
+  const State now = state_of(t, y);
+  const Accelerations accelerations = constrained_acceleration(equations_, now, active_);
+  if (accelerations.status != Status::ok) {
+    trouble_ = accelerations.status;
+    return false;
+  }
+  const auto nz = now.z.size();
+  rate.resize(y.size());
+  rate.head(n()) = now.v;
+  rate.segment(n(), n()) = accelerations.a;
+  rate.segment(2 * n(), nz) = accelerations.dynamics.rates;
+  const std::size_t integrals = integrands_.outputs();
+  if (integrals > 0) {
+    const std::vector<double> closed = closed_flags();
+    equations_.evaluate(
+        integrands_, now,
+        {accelerations.multipliers.data(), static_cast<std::size_t>(accelerations.multipliers.size())}, closed,
+        {rate.data() + 2 * n() + nz, integrals});
+  }
+  // Reactions do work only where conditions move: (M a - Q) v = -lambda A v.
+  const Eigen::VectorXd reaction =
+      accelerations.dynamics.mass * accelerations.a - accelerations.dynamics.applied;
+  rate(rate.size() - 1) = accelerations.dynamics.power + reaction.dot(now.v);
+  if (rate.allFinite()) return true;
+  trouble_ = Status::not_finite;
+  return false;
+}
+
+double Motion::next_appointment() const {
+  double next = plan_.end;
+  if (next_appointment_ < appointments_.size()) next = std::min(next, appointments_[next_appointment_].t);
+  if (pending_) next = std::min(next, pending_->t);
+  return next;
+}
+
+// The longest step allowed here, appointments apart.
+double Motion::step_bound() {
+  double bound = settings_.max_step;
+  std::vector<double> values(wraps_.outputs());
+  equations_.evaluate(wraps_, state(), {}, {}, values);
+  // A quarter of a period at most, so that no image of a periodic box is jumped over.
+  for (std::size_t k = 0; k + 1 < values.size(); k += 2)
+    if (values[k] != 0) bound = std::min(bound, 0.25 * std::abs(values[k + 1] / values[k]));
+  return bound;
+}
+
+double Motion::error_size(const Step& step) const {
+  // The work integral is an audit and has no say in the step size.
+  const Eigen::Index count = y_.size() - 1;
+  double sum = 0;
+  for (Eigen::Index i = 0; i < count; ++i) {
+    const double size = std::max(std::abs(step.start(i)), std::abs(step.end(i)));
+    const double ratio = step.error(i) / (settings_.atol + settings_.rtol * size);
+    sum += ratio * ratio;
+  }
+  return std::sqrt(sum / static_cast<double>(count));
+}
+
+// A first guess: a hundredth of the time the state takes to change by its own size (or by the tolerance's).
+double Motion::initial_step(const Eigen::VectorXd& rate) const {
+  double size = 0, speed = 0;
+  for (Eigen::Index i = 0; i + 1 < y_.size(); ++i) {
+    const double scale = settings_.atol + settings_.rtol * std::abs(y_(i));
+    size = std::max(size, std::abs(y_(i)) / scale);
+    speed = std::max(speed, std::abs(rate(i)) / scale);
+  }
+  const double span = plan_.end - t_;
+  if (!(speed > 0) || !(size > 0)) return 1e-3 * span;
+  return std::min(span, 0.01 * size / speed);
+}
+
+std::optional<Step> Motion::next_step() {
+  const RightSide f = [this](double t, const Eigen::VectorXd& y, Eigen::VectorXd& rate) {
+    return right_side(t, y, rate);
+  };
+  if (!f(t_, y_, rate_)) {
+    fail(trouble_, "no acceleration at t = " + std::to_string(t_));
+    return std::nullopt;
+  }
+  const bool fixed = settings_.method == IntegratorSettings::Method::rk4;
+  if (!(h_ > 0)) h_ = initial_step(rate_);
+  double h = std::min(fixed ? settings_.step : h_, step_bound());
+  const double room = next_appointment() - t_;
+  for (;;) {
+    // Land on the appointment; never leave a sliver of a step before it.
+    const bool clipped = h >= room * (1 - 1e-10);
+    if (clipped) h = room;
+    if (!clipped && h > room / 2 && !fixed) h = room / 2;
+    if (!(h > 16 * epsilon * std::abs(t_))) {
+      const bool bare = trouble_ == Status::ok;
+      fail(bare ? Status::step_too_small : trouble_, "no step could be taken at t = " + std::to_string(t_));
+      return std::nullopt;
+    }
+    trouble_ = Status::ok;
+    Step step = runge_kutta_step(settings_.method, f, t_, y_, rate_, h);
+    if (!step.valid) {
+      ++trajectory_.rejected;
+      h /= 4;
+      continue;
+    }
+    const double error = fixed ? 0 : error_size(step);
+    if (error <= 1) {
+      const double factor = error > 0 ? std::clamp(0.9 * std::pow(error, -0.2), 0.2, 5.0) : 5.0;
+      h_ = clipped ? std::max(h_, h * factor) : h * factor;
+      const Eigen::VectorXd travel = (step.h * state().v).cwiseAbs();
+      sizes_.q = step.start.head(n()).cwiseAbs().cwiseMax(step.end.head(n()).cwiseAbs()).cwiseMax(travel);
+      sizes_.v = step.start.segment(n(), n()).cwiseAbs().cwiseMax(step.end.segment(n(), n()).cwiseAbs());
+      return step;
+    }
+    ++trajectory_.rejected;
+    h *= std::isfinite(error) ? std::clamp(0.9 * std::pow(error, -0.2), 0.1, 0.9) : 0.1;
+  }
+}
+
+Motion::Zero Motion::zero_of(std::size_t i, const State& state) const {
+  const std::vector<Scaled> scaled = equations_.scaled_row(i, state, sizes_);
+  return {settings_.contact_tolerance * scaled[0].scale, settings_.rest_speed * scaled[1].scale};
+}
+
+// Everything that may end this step early.
+std::vector<Lookout> Motion::lookouts(const Step& step) {
+  std::vector<Lookout> list;
+  const State here = state_of(step.t, step.start);
+  for (std::size_t i = 0; i < conditions_.size(); ++i) {
+    const ConditionState& condition = conditions_[i];
+    const bool equation = equations_.system().constraints[i].equation;
+    if (condition.standing == Standing::open && !equation) {
+      const double zero = zero_of(i, here).value;
+      // Not armed yet: noise around zero is no contact, but nothing gets through unseen either.
+      list.push_back({Lookout::Kind::reached, i, 1, condition.armed ? 0 : zero, zero});
+    }
+    if (condition.standing == Standing::closed) {
+      const double zero = condition.multiplier_zero;
+      list.push_back({Lookout::Kind::release, i, -1, condition.idle ? zero : 0, zero});
+      if (condition.idle) list.push_back({Lookout::Kind::press, i, 1, zero, zero});
+    }
+  }
+  for (std::size_t k = 0; k < watches_.size(); ++k) {
+    if (sides_[k] == 0) continue;
+    const double zero = settings_.contact_tolerance * equations_.evaluate_scaled(watches_[k], here, sizes_).scale;
+    list.push_back({Lookout::Kind::watch, k, sides_[k] < 0 ? 1.0 : -1.0, 0, zero});
+  }
+  if (stop_.outputs() > 0) {
+    const double zero = settings_.contact_tolerance * equations_.evaluate_scaled(stop_, here, sizes_).scale;
+    list.push_back({Lookout::Kind::stop, 0, 1, 0, zero});
+  }
+  return list;
+}
+
+double Motion::look(const Lookout& lookout, const State& state, const Eigen::VectorXd* multipliers) const {
+  double raw = 0;
+  switch (lookout.kind) {
+    case Lookout::Kind::reached:
+      raw = equations_.value(lookout.index, state);
+      break;
+    case Lookout::Kind::release:
+    case Lookout::Kind::press:
+      raw = multipliers ? (*multipliers)(static_cast<Eigen::Index>(lookout.index))
+                        : constrained_acceleration(equations_, state, active_)
+                              .multipliers(static_cast<Eigen::Index>(lookout.index));
+      break;
+    case Lookout::Kind::watch:
+      raw = equations_.evaluate(watches_[lookout.index], state);
+      break;
+    case Lookout::Kind::stop:
+      raw = equations_.evaluate(stop_, state);
+      break;
+  }
+  return lookout.sign * raw - lookout.level;
+}
+
+// The method's own result at a fraction of the step: as exact as the step itself.
+Eigen::VectorXd Motion::flow(const Step& step, double theta, bool& ok) {
+  if (theta <= 0) return step.start;
+  if (theta >= 1) return step.end;
+  const RightSide f = [this](double t, const Eigen::VectorXd& y, Eigen::VectorXd& rate) {
+    return right_side(t, y, rate);
+  };
+  const Step part = runge_kutta_step(settings_.method, f, step.t, step.start, step.rates[0], theta * step.h);
+  ok = part.valid;
+  return part.end;
+}
+
+std::optional<Occurrence> Motion::first_occurrence(const Step& step) {
+  const std::vector<Lookout> list = lookouts(step);
+  if (list.empty()) return std::nullopt;
+  // Sample the interpolant once for all lookouts; multipliers only where some condition is closed.
+  const std::span<const double> fractions = sample_fractions();
+  std::vector<State> states;
+  std::vector<Eigen::VectorXd> multipliers;
+  const bool forces = std::any_of(conditions_.begin(), conditions_.end(),
+                                  [](const ConditionState& c) { return c.standing == Standing::closed; });
+  for (const double theta : fractions) {
+    states.push_back(state_of(step.t + theta * step.h, step.at(theta, settings_.method)));
+    if (forces) multipliers.push_back(constrained_acceleration(equations_, states.back(), active_).multipliers);
+  }
+  struct Candidate {
+    Lookout lookout;
+    Bracket bracket;
+    double theta;
+  };
+  std::vector<Candidate> candidates;
+  for (const Lookout& lookout : list) {
+    std::vector<double> samples;
+    for (std::size_t k = 0; k < states.size(); ++k)
+      samples.push_back(look(lookout, states[k], forces ? &multipliers[k] : nullptr));
+    const Curve curve = [&](double theta) {
+      return look(lookout, state_of(step.t + theta * step.h, step.at(theta, settings_.method)), nullptr);
+    };
+    if (const std::optional<Bracket> bracket = first_rise(samples, curve))
+      candidates.push_back({lookout, *bracket, root(*bracket, curve)});
+  }
+  // Earliest first; one that turns out to be none on the true flow gives way to the next.
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [](const Candidate& a, const Candidate& b) { return a.theta < b.theta; });
+  for (const Candidate& candidate : candidates) {
+    std::optional<Occurrence> found = locate(step, candidate.lookout, candidate.bracket, candidate.theta);
+    if (found || !going()) return found;
+  }
+  return std::nullopt;
+}
+
+// From the interpolant's root to the true flow's (requirement 1): Newton with the interpolant's slope, then secants.
+std::optional<Occurrence> Motion::locate(const Step& step, const Lookout& lookout, const Bracket& bracket,
+                                         double theta) {
+  bool ok = true;
+  const auto look_at = [&](const Eigen::VectorXd& y, double x) {
+    return look(lookout, state_of(step.t + x * step.h, y), nullptr);
+  };
+  Occurrence found{lookout, theta, flow(step, theta, ok)};
+  double value = ok ? look_at(found.y, theta) : std::numeric_limits<double>::quiet_NaN();
+  const double reach = std::min(1e-4, 0.5 * (bracket.above - bracket.below) + 1e-12);
+  const double left = std::max(theta - reach, 0.0), right = std::min(theta + reach, 1.0);
+  const auto curve = [&](double x) { return look_at(step.at(x, settings_.method), x); };
+  double slope = right > left ? (curve(right) - curve(left)) / (right - left) : 0;
+  for (int i = 0; i < location_limit && ok; ++i) {
+    if (std::abs(value) <= 1e-4 * lookout.zero || !(slope > 0)) break;  // down to rounding
+    const double next = std::clamp(found.theta - value / slope, 0.0, 1.0);
+    if (std::abs(next - found.theta) <= epsilon * next) break;
+    const Eigen::VectorXd y = flow(step, next, ok);
+    if (!ok) break;
+    const double next_value = look_at(y, next);
+    const double secant = (next_value - value) / (next - found.theta);
+    if (secant > 0.1 * slope && secant < 10 * slope) slope = secant;
+    if (!(std::abs(next_value) < std::abs(value))) break;  // rounding reached
+    found.theta = next;
+    found.y = y;
+    value = next_value;
+  }
+  const double resolution = slope * 8 * epsilon * std::max(1.0, std::abs(step.t) / step.h);
+  if (ok && std::abs(value) <= std::max(lookout.zero, resolution)) return found;
+
+  // No clean Newton: bisect on the true flow, if it crosses at all.
+  double a = bracket.below, b = std::max(bracket.above, theta);
+  Eigen::VectorXd y = flow(step, b, ok);
+  if (!ok || look_at(y, b) <= 0) {
+    if (ok) return std::nullopt;  // the interpolant grazed what the motion does not reach
+    fail(Status::event_lost, "an event near t = " + std::to_string(step.t + theta * step.h) + " has no state");
+    return std::nullopt;
+  }
+  for (int i = 0; i < 60 && b - a > 4 * epsilon * b; ++i) {
+    const double middle = (a + b) / 2;
+    const Eigen::VectorXd y_middle = flow(step, middle, ok);
+    if (ok && look_at(y_middle, middle) > 0) {
+      b = middle;
+      y = y_middle;
+    } else {
+      a = middle;
+    }
+  }
+  return Occurrence{lookout, b, y};
+}
+
+}  // namespace zwang

@@ -1,0 +1,84 @@
+#include "src/scaled.h"
+
+#include <cmath>
+
+namespace zwang {
+
+Scaled::Scaled(double v) : value(v), scale(std::abs(v)) {}
+
+namespace {
+
+double unary_slope(Op op, double x, double y) {
+  switch (op) {
+    case Op::sin:
+      return std::cos(x);
+    case Op::cos:
+      return std::sin(x);
+    case Op::tan:
+      return 1 + y * y;
+    case Op::asin:
+    case Op::acos:
+      return 1 / std::sqrt(1 - x * x);
+    case Op::atan:
+      return 1 / (1 + x * x);
+    case Op::sinh:
+      return std::cosh(x);
+    case Op::cosh:
+      return std::sinh(x);
+    case Op::tanh:
+      return 1 - y * y;
+    case Op::exp:
+      return y;
+    case Op::log:
+      return 1 / x;
+    case Op::sqrt:
+      return 0.5 / y;
+    case Op::abs:
+    case Op::negate:
+      return 1;
+    default:
+      return 0;
+  }
+}
+
+}  // namespace
+
+template <>
+Scaled apply_operation<Scaled>(Op op, const Scaled& a, const Scaled& b, const Scaled& c, const Scaled& d) {
+  const double y = apply_operation<double>(op, a.value, b.value, c.value, d.value);
+  double inherited = 0;
+  switch (op) {
+    case Op::add:
+    case Op::subtract:
+    case Op::wrap:
+      return {y, a.scale + b.scale};
+    case Op::multiply:
+      return {y, std::abs(a.value) * b.scale + std::abs(b.value) * a.scale};
+    case Op::divide:
+      inherited = (a.scale + std::abs(y) * b.scale) / std::abs(b.value);
+      break;
+    case Op::power:
+      inherited = std::abs(b.value * std::pow(a.value, b.value - 1)) * a.scale;
+      if (a.value > 0 && b.scale > 0) inherited += std::abs(y * std::log(a.value)) * b.scale;
+      break;
+    case Op::atan2:
+    case Op::hypot: {
+      const double r2 = a.value * a.value + b.value * b.value;
+      const double over = op == Op::hypot ? std::sqrt(r2) : r2;
+      inherited = over > 0 ? (std::abs(a.value) * b.scale + std::abs(b.value) * a.scale) / over : 0;
+      if (op == Op::hypot) inherited = a.scale + b.scale;
+      break;
+    }
+    case Op::minimum:
+    case Op::maximum:
+      return {y, y == a.value ? a.scale : b.scale};
+    case Op::if_less:
+      return a.value < b.value ? c : d;
+    default:
+      inherited = std::abs(unary_slope(op, a.value, y)) * a.scale;
+      break;
+  }
+  return {y, inherited + std::abs(y)};
+}
+
+}  // namespace zwang

@@ -1,0 +1,26 @@
+// How a motion is integrated: the numbers of [integrator], defaults included.
+#pragma once
+
+#include <limits>
+
+namespace zwang {
+
+struct IntegratorSettings {
+  enum class Method { tsit5, rk4 };
+  Method method = Method::tsit5;
+  double step = 1e-3;  // of rk4
+  double rtol = 1e-9;
+  double atol = 1e-9;
+  double max_step = std::numeric_limits<double>::infinity();
+  long long max_steps = 1'000'000;
+  long long max_events = 100'000;
+  // |f| within contact_tolerance times the size of the terms of f counts as 0 (and f', f'' likewise).
+  double contact_tolerance = 1e-12;
+  // A contact that leaves a shock slower than rest_speed times the size of the terms of f' rests.
+  double rest_speed = 1e-12;
+  // A geometric sequence of shocks is completed when what is left of it is shorter than accumulation_gap times its
+  // whole length.
+  double accumulation_gap = 1e-8;
+};
+
+}  // namespace zwang
