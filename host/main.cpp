@@ -40,17 +40,19 @@ zwang::Study load(const CommonOptions& options) {
   zwang::Study study = zwang::load_study(options.study, options.overrides);
   if (options.has_seed) study.ensemble.seed = options.seed;
   if (options.member >= static_cast<unsigned long long>(study.ensemble.members))
-    throw zwang::Error({.where = {options.study, 0, 0},
-                        .message = "there is no such member",
-                        .found = fmt::format("--member {}", options.member),
-                        .expected = fmt::format("0 to {}", study.ensemble.members - 1),
-                        .hint = "--set ensemble.members=N makes the ensemble larger; members are numbered from 0"});
+    throw zwang::Error(
+        {.where = {options.study, 0, 0},
+         .message = "there is no such member",
+         .found = fmt::format("--member {}", options.member),
+         .expected = fmt::format("0 to {}", study.ensemble.members - 1),
+         .hint = "--set ensemble.members=N makes the ensemble larger; members are numbered from 0"});
   return study;
 }
 
 // All or nothing: a table cut short by a full disk or a closed pipe is an error, not a result.
 int print(const std::string& text) {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return exit_done;
+  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0)
+    return exit_done;
   std::cerr << "zwang: error: could not write the output\n";
   return exit_machine;
 }
@@ -82,7 +84,8 @@ int explain(const ExplainOptions& options) {
 
 void add_common(CLI::App* command, CommonOptions& options) {
   command->add_option("STUDY", options.study, "the study file (TOML)")->required();
-  command->add_option("--member", options.member, "which member of the ensemble, from 0")->capture_default_str();
+  command->add_option("--member", options.member, "which member of the ensemble, from 0")
+      ->capture_default_str();
   command->add_option_function<unsigned long long>(
       "--seed",
       [&options](unsigned long long seed) {
@@ -90,8 +93,7 @@ void add_common(CLI::App* command, CommonOptions& options) {
         options.has_seed = true;
       },
       "draw with this seed instead of the study's");
-  command->add_option("--set", options.overrides,
-                      "change a key of the study: path.to.key=value (repeatable)")
+  command->add_option("--set", options.overrides, "change a key of the study: path.to.key=value (repeatable)")
       ->take_all()
       ->allow_extra_args(false);
   command->add_flag("--json", options.json, "full precision, for programs");
@@ -104,27 +106,31 @@ int run(int argc, char** argv) {
                                                     ? ", built without CUDA"
                                                     : ", CUDA toolkit " + std::string(ZWANG_CUDA_VERSION)));
   app.require_subcommand(1);
-  app.footer("A study is one TOML file; configs/ holds commented ones. `zwang COMMAND --help` shows examples.");
+  app.footer(
+      "A study is one TOML file; configs/ holds commented ones. `zwang COMMAND --help` shows examples.");
 
   ReplayOptions replay_options;
   CLI::App* replay_command =
       app.add_subcommand("replay", "one member again: its states, every event, measures and audit");
   add_common(replay_command, replay_options);
   replay_command
-      ->add_option("--backend", replay_options.backend, "what integrates; only the reference exists in this version")
+      ->add_option("--backend", replay_options.backend,
+                   "what integrates; only the reference exists in this version")
       ->check(CLI::IsMember({"reference"}))
       ->capture_default_str();
-  CLI::Option* csv = replay_command->add_flag("--csv", replay_options.csv, "the states as comma-separated values");
+  CLI::Option* csv =
+      replay_command->add_flag("--csv", replay_options.csv, "the states as comma-separated values");
   csv->excludes(replay_command->get_option("--json"));
-  replay_command->add_flag("--steps", replay_options.every_step, "every step of the integrator, not the output times");
+  replay_command->add_flag("--steps", replay_options.every_step,
+                           "every step of the integrator, not the output times");
   replay_command->footer(
       "Examples:\n"
       "  zwang replay configs/slung_load.toml --member 3\n"
       "  zwang replay configs/bouncing_ball.toml --set constraint.0.restitution=0.5 --json > ball.json");
 
   ExplainOptions explain_options;
-  CLI::App* explain_command =
-      app.add_subcommand("explain", "the derived equations, and why the accelerations at a state are what they are");
+  CLI::App* explain_command = app.add_subcommand(
+      "explain", "the derived equations, and why the accelerations at a state are what they are");
   add_common(explain_command, explain_options);
   explain_command->add_option("--at", explain_options.at, "time; at an event: after it")
       ->check(CLI::NonNegativeNumber)

@@ -17,7 +17,8 @@ std::string what_is_off(const Equations& equations, const State& state) {
   const auto& constraints = equations.system().constraints;
   for (std::size_t i = 0; i < constraints.size(); ++i) {
     const Row row = equations.row(i, state);
-    const bool off = constraints[i].equation ? std::abs(row.value) + std::abs(row.rate) > 1e-9 : row.value > 1e-9;
+    const bool off =
+        constraints[i].equation ? std::abs(row.value) + std::abs(row.rate) > 1e-9 : row.value > 1e-9;
     if (!off) continue;
     if (!text.empty()) text += "; ";
     text += "'" + constraints[i].name + "' is " + number_text(row.value);

@@ -8,10 +8,10 @@ namespace zwang {
 
 struct PreparedMember {
   unsigned long long number = 0;
-  MemberInputs inputs;   // as drawn; inputs.start is the drawn state
-  State start;           // moved onto the conditions where the study says "project"
-  Start preparation;     // how far, and whether it worked
-  unsigned attempts = 1; // draws made ("reject")
+  MemberInputs inputs;    // as drawn; inputs.start is the drawn state
+  State start;            // moved onto the conditions where the study says "project"
+  Start preparation;      // how far, and whether it worked
+  unsigned attempts = 1;  // draws made ("reject")
 };
 
 // Throws Error where `consistency = "error"` and the start is off the conditions.

@@ -71,10 +71,10 @@ struct OutputSettings {
 };
 
 struct Study {
-  std::string path;   // as given
-  std::string name;   // file name without folder and ending
+  std::string path;  // as given
+  std::string name;  // file name without folder and ending
   std::string title;
-  std::string text;   // the file, as read
+  std::string text;  // the file, as read
   std::shared_ptr<const System> system;
   std::vector<ParameterRule> parameters;
   std::vector<Joint> joints;
@@ -89,6 +89,7 @@ struct Study {
 // `overrides`: "path.to.key=value" as on the command line (--set).
 // Throws Error with every problem that can be told apart.
 Study load_study(const std::string& path, const std::vector<std::string>& overrides = {});
-Study read_study(const std::string& text, const std::string& path, const std::vector<std::string>& overrides = {});
+Study read_study(const std::string& text, const std::string& path,
+                 const std::vector<std::string>& overrides = {});
 
 }  // namespace zwang

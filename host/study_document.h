@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "host/study_text.h"
 #include "src/error.h"
 
 namespace zwang {
@@ -69,8 +70,6 @@ class Document {
 // A TOML value by itself, or nothing when the text is not one.
 std::optional<Value> parse_value(const std::string& text);
 
-// For messages: on one line, and cut when long.
-std::string printable(std::string_view text);
 // A value as it may have been written.
 std::string shown(const Value& value);
 

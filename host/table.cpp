@@ -11,13 +11,13 @@ namespace {
 
 // Characters, not bytes: names and units may be UTF-8.
 std::size_t width(const std::string& text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+  return static_cast<std::size_t>(std::count_if(
+      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
 bool is_numeric(const std::string& text) {
-  return !text.empty() && (std::isdigit(static_cast<unsigned char>(text[0])) != 0 || text == "-" || text == "nan" ||
-                           (text.size() > 1 && text[0] == '-'));
+  return !text.empty() && (std::isdigit(static_cast<unsigned char>(text[0])) != 0 || text == "-" ||
+                           text == "nan" || (text.size() > 1 && text[0] == '-'));
 }
 
 }  // namespace

@@ -29,7 +29,8 @@ std::string equations_text(const Explanation& explanation) {
     const bool holonomic = condition.kind.starts_with("holonomic");
     const std::string letter = holonomic ? "f" : "g";
     const std::string sign = condition.kind.ends_with("inequality") ? " <= 0" : " = 0";
-    text += fmt::format("  {}, {}\n    {} = {}{}\n", condition.name, condition.kind, letter, condition.f, sign);
+    text +=
+        fmt::format("  {}, {}\n    {} = {}{}\n", condition.name, condition.kind, letter, condition.f, sign);
     if (holonomic) text += fmt::format("    f' = {}\n", condition.f_rate);
     text += fmt::format("    A = {}\n    c = {}\n", condition.row, condition.rest);
   }
@@ -45,8 +46,9 @@ std::string rows_text(const Explanation& explanation) {
     for (const ExplainedCondition& condition : explanation.conditions)
       if (condition.name == explanation.rows[k]) verdict = condition.state;
     const double scale = 1e-12 * (1 + explanation.phi0.cwiseAbs().maxCoeff());
-    const std::string free = verdict == "equation"                  ? ""
-                             : explanation.phi0(i) > scale ? "breaks it" : "respects it";
+    const std::string free = verdict == "equation"         ? ""
+                             : explanation.phi0(i) > scale ? "breaks it"
+                                                           : "respects it";
     const bool solved = explanation.status == Status::ok;
     table.add({explanation.rows[k], short_number(explanation.phi0(i)), free,
                solved ? short_number(explanation.second(i)) : "-",
@@ -58,7 +60,7 @@ std::string rows_text(const Explanation& explanation) {
 std::string sets_text(const Explanation& explanation) {
   Table table({"pressing", "", "because"});
   for (const ExplainedSet& set : explanation.tried)
-    table.add({"{" + list_text(set.pressing, ",") + "}", set.accepted ? "accepted" : "rejected",
+    table.add({"{" + joined(set.pressing) + "}", set.accepted ? "accepted" : "rejected",
                set.accepted ? "all conditions kept, no multiplier negative" : set.rejected});
   return table.text();
 }
@@ -71,7 +73,8 @@ std::string phi_text(const Explanation& explanation) {
   for (std::size_t k = 0; k < explanation.rows.size(); ++k) {
     const auto i = static_cast<Eigen::Index>(k);
     std::vector<std::string> row = {explanation.rows[k]};
-    for (Eigen::Index j = 0; j < explanation.phi.cols(); ++j) row.push_back(short_number(explanation.phi(i, j)));
+    for (Eigen::Index j = 0; j < explanation.phi.cols(); ++j)
+      row.push_back(short_number(explanation.phi(i, j)));
     row.push_back(short_number(explanation.phi0(i)));
     table.add(std::move(row));
   }
@@ -81,28 +84,31 @@ std::string phi_text(const Explanation& explanation) {
 }  // namespace
 
 std::string explain_text(const Study& study, const PreparedMember& member, const Explanation& explanation) {
-  std::string text = fmt::format("{}\n\n{}\n", study.title.empty() ? study.name : study.title,
-                                 equations_text(explanation));
+  std::string text =
+      fmt::format("{}\n\n{}\n", study.title.empty() ? study.name : study.title, equations_text(explanation));
   text += fmt::format("member {} at t = {}\n", member.number, short_number(explanation.state.t));
   Table state({"coordinate", "position", "velocity", "free acceleration", "acceleration"});
   for (std::size_t k = 0; k < explanation.coordinates.size(); ++k) {
     const auto i = static_cast<Eigen::Index>(k);
-    const auto entry = [i](const Eigen::VectorXd& x) { return i < x.size() ? short_number(x(i)) : std::string("-"); };
+    const auto entry = [i](const Eigen::VectorXd& x) {
+      return i < x.size() ? short_number(x(i)) : std::string("-");
+    };
     state.add({explanation.coordinates[k], entry(explanation.state.q), entry(explanation.state.v),
                entry(explanation.free_acceleration), entry(explanation.acceleration)});
   }
   text += state.text();
   Table conditions({"condition", "kind", "value", "rate", "state"});
   for (const ExplainedCondition& condition : explanation.conditions)
-    conditions.add({condition.name, condition.kind, short_number(condition.value), short_number(condition.rate),
-                    condition.state});
+    conditions.add({condition.name, condition.kind, short_number(condition.value),
+                    short_number(condition.rate), condition.state});
   if (!explanation.conditions.empty()) text += "\nconditions\n" + conditions.text();
   if (!explanation.rows.empty()) {
     text += "\n" + phi_text(explanation);
     text += "\nleast constraint\n" + rows_text(explanation);
     text += "\nsets of pressing inequalities tried\n" + sets_text(explanation);
   }
-  text += fmt::format("\nposition: {}, {} degrees of freedom\n", explanation.position, explanation.degrees_of_freedom);
+  text += fmt::format("\nposition: {}, {} degrees of freedom\n", explanation.position,
+                      explanation.degrees_of_freedom);
   if (explanation.status != Status::ok)
     return text + fmt::format("no acceleration: {}\n", status_name(explanation.status));
   text += fmt::format("Zwang: {}, least-constraint residual {:.2g}\n", short_number(explanation.constraint),

@@ -21,7 +21,8 @@ std::vector<std::string> names_of(const System& system, const std::vector<std::s
 
 Json by_coordinate(const System& system, const Eigen::VectorXd& values) {
   Json object = Json::object();
-  for (std::size_t i = 0; i < system.size(); ++i) object[system.coordinates[i]] = values(static_cast<Eigen::Index>(i));
+  for (std::size_t i = 0; i < system.size(); ++i)
+    object[system.coordinates[i]] = values(static_cast<Eigen::Index>(i));
   return object;
 }
 
@@ -71,7 +72,9 @@ Columns column_names(const System& system) {
 double position(const Sample& sample, std::size_t i) { return sample.state.q(static_cast<Eigen::Index>(i)); }
 double velocity(const Sample& sample, std::size_t i) { return sample.state.v(static_cast<Eigen::Index>(i)); }
 double auxiliary(const Sample& sample, std::size_t i) { return sample.state.z(static_cast<Eigen::Index>(i)); }
-double multiplier(const Sample& sample, std::size_t i) { return sample.multipliers(static_cast<Eigen::Index>(i)); }
+double multiplier(const Sample& sample, std::size_t i) {
+  return sample.multipliers(static_cast<Eigen::Index>(i));
+}
 double observable(const Sample& sample, std::size_t i) { return sample.observables[i]; }
 
 Json audit_json(const Trajectory& trajectory) {
@@ -117,9 +120,12 @@ std::string samples_text(const Replay& replay, const Columns& names) {
   Table table(header);
   for (const Sample& sample : replay.trajectory.samples) {
     std::vector<std::string> row = {short_number(sample.state.t)};
-    for (std::size_t i = 0; i < names.coordinates.size(); ++i) row.push_back(short_number(position(sample, i)));
-    for (std::size_t i = 0; i < names.coordinates.size(); ++i) row.push_back(short_number(velocity(sample, i)));
-    for (std::size_t i = 0; i < names.auxiliaries.size(); ++i) row.push_back(short_number(auxiliary(sample, i)));
+    for (std::size_t i = 0; i < names.coordinates.size(); ++i)
+      row.push_back(short_number(position(sample, i)));
+    for (std::size_t i = 0; i < names.coordinates.size(); ++i)
+      row.push_back(short_number(velocity(sample, i)));
+    for (std::size_t i = 0; i < names.auxiliaries.size(); ++i)
+      row.push_back(short_number(auxiliary(sample, i)));
     for (const double value : sample.observables) row.push_back(short_number(value));
     table.add(std::move(row));
   }
@@ -132,9 +138,10 @@ std::string events_text(const Replay& replay) {
   Table table({"t", "event", "conditions", "impulse", "energy lost"});
   for (const Event& event : replay.trajectory.events) {
     std::string who = event.kind == EventKind::event ? system.watches[event.watch].name
-                                                     : list_text(names_of(system, event.constraints), ",");
+                                                     : joined(names_of(system, event.constraints));
     std::string impulses;
-    for (const double impulse : event.impulses) impulses += (impulses.empty() ? "" : ", ") + short_number(impulse);
+    for (const double impulse : event.impulses)
+      impulses += (impulses.empty() ? "" : ", ") + short_number(impulse);
     table.add({fmt::format("{:.10g}", event.t), event_kind_name(event.kind), who, impulses,
                event.velocities_jump ? short_number(event.energy_lost) : ""});
   }
@@ -194,7 +201,8 @@ std::string replay_json(const Replay& replay) {
   json["multipliers"] = columns(trajectory.samples, names.constraints, multiplier);
   json["observables"] = columns(trajectory.samples, names.observables, observable);
   Json measures = Json::object();
-  for (std::size_t i = 0; i < system.measures.size(); ++i) measures[system.measures[i].name] = trajectory.measures[i];
+  for (std::size_t i = 0; i < system.measures.size(); ++i)
+    measures[system.measures[i].name] = trajectory.measures[i];
   json["measures"] = measures;
   json["events"] = Json::array();
   for (const Event& event : trajectory.events) json["events"].push_back(event_json(system, event));
@@ -220,8 +228,10 @@ std::string replay_csv(const Replay& replay) {
     text += number_text(sample.state.t);
     for (std::size_t i = 0; i < names.coordinates.size(); ++i) text += "," + number_text(position(sample, i));
     for (std::size_t i = 0; i < names.coordinates.size(); ++i) text += "," + number_text(velocity(sample, i));
-    for (std::size_t i = 0; i < names.auxiliaries.size(); ++i) text += "," + number_text(auxiliary(sample, i));
-    for (std::size_t i = 0; i < names.constraints.size(); ++i) text += "," + number_text(multiplier(sample, i));
+    for (std::size_t i = 0; i < names.auxiliaries.size(); ++i)
+      text += "," + number_text(auxiliary(sample, i));
+    for (std::size_t i = 0; i < names.constraints.size(); ++i)
+      text += "," + number_text(multiplier(sample, i));
     for (const double value : sample.observables) text += "," + number_text(value);
     text += "\n";
   }

@@ -40,7 +40,8 @@ std::optional<AccumulationWatch::Sequence> AccumulationWatch::recognise() const 
   for (std::size_t period = 1; period <= longest_cycle && 3 * period < count; ++period) {
     const auto shock = [&](std::size_t back) -> const Shock& { return shocks_[count - 1 - back]; };
     bool repeats = true;
-    for (std::size_t k = 0; k < 2 * period && repeats; ++k) repeats = shock(k).reached == shock(k + period).reached;
+    for (std::size_t k = 0; k < 2 * period && repeats; ++k)
+      repeats = shock(k).reached == shock(k + period).reached;
     if (!repeats) continue;
     const double d1 = shock(0).t - shock(period).t;
     const double d2 = shock(period).t - shock(2 * period).t;

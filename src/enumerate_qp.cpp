@@ -7,6 +7,7 @@
 namespace zwang {
 
 using Eigen::VectorXd;
+using namespace active_set;
 
 namespace {
 
@@ -20,8 +21,8 @@ struct Candidate {
   int row = -1;
 };
 
-// The nearest point to 0 that meets the given rows as equations, or comes nearest to it, and its multipliers
-// of least norm [mayer-14] [mayer-17]. The decomposition reveals the rank: dependent rows are no special case.
+// The nearest point to 0 that meets the given rows as equations, or comes nearest to it, and multipliers of
+// least norm [mayer-14] [mayer-17]. The decomposition reveals the rank: dependent rows are no special case.
 EqualityPoint equality_point(const UnitRows& rows, std::vector<int> taken) {
   EqualityPoint point;
   const auto n = rows.unit.cols();

@@ -28,7 +28,9 @@ Equations::Equations(const System& system, std::vector<double> parameters)
 
 namespace {
 
-std::span<const double> view(const Eigen::VectorXd& x) { return {x.data(), static_cast<std::size_t>(x.size())}; }
+std::span<const double> view(const Eigen::VectorXd& x) {
+  return {x.data(), static_cast<std::size_t>(x.size())};
+}
 
 }  // namespace
 
@@ -65,7 +67,8 @@ Row Equations::row(std::size_t constraint, const State& state) const {
   out_.resize(rows_[constraint].outputs());
   rows_[constraint].run<double>(inputs(state), scratch_, out_);
   Row made{out_[0], out_[1], out_[2], Eigen::RowVectorXd::Zero(static_cast<Eigen::Index>(size()))};
-  for (std::size_t k = 0; k < c.columns.size(); ++k) made.a(static_cast<Eigen::Index>(c.columns[k])) = out_[3 + k];
+  for (std::size_t k = 0; k < c.columns.size(); ++k)
+    made.a(static_cast<Eigen::Index>(c.columns[k])) = out_[3 + k];
   return made;
 }
 
@@ -77,7 +80,8 @@ double Equations::rate(std::size_t constraint, const State& state) const {
   return evaluate(rates_[constraint], state);
 }
 
-std::vector<Scaled> Equations::scaled_row(std::size_t constraint, const State& state, const Sizes& sizes) const {
+std::vector<Scaled> Equations::scaled_row(std::size_t constraint, const State& state,
+                                          const Sizes& sizes) const {
   std::vector<Scaled> result(rows_[constraint].outputs());
   run_scaled(rows_[constraint], state, sizes, result);
   return result;

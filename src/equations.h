@@ -30,10 +30,10 @@ struct Dynamics {
 
 // One condition at one state.
 struct Row {
-  double value = 0;         // f or g
-  double rate = 0;          // f'; for g: g
-  double rest = 0;          // c: f'' = A a + c
-  Eigen::RowVectorXd a;     // A
+  double value = 0;      // f or g
+  double rate = 0;       // f'; for g: g
+  double rest = 0;       // c: f'' = A a + c
+  Eigen::RowVectorXd a;  // A
 };
 
 class Equations {
@@ -65,7 +65,8 @@ class Equations {
 
  private:
   Inputs<double> inputs(const State& state) const;
-  void run_scaled(const Program& program, const State& state, const Sizes& sizes, std::span<Scaled> out) const;
+  void run_scaled(const Program& program, const State& state, const Sizes& sizes,
+                  std::span<Scaled> out) const;
 
   const System* system_;
   std::vector<double> parameters_;

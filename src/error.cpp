@@ -73,6 +73,12 @@ std::string number_text(double value) {
   return code == std::errc{} ? std::string(buffer.data(), end) : std::to_string(value);
 }
 
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
 std::string list_text(const std::vector<std::string>& words, std::string_view last) {
   std::string text;
   for (std::size_t i = 0; i < words.size(); ++i) {

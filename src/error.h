@@ -47,6 +47,9 @@ std::string suggestion(std::string_view word, const std::vector<std::string>& ca
 // Shortest text that reads back as the same double.
 std::string number_text(double value);
 
+// a, b, c
+std::string joined(const std::vector<std::string>& words);
+
 // a, b and c
 std::string list_text(const std::vector<std::string>& words, std::string_view last = "and");
 

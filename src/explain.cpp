@@ -28,12 +28,16 @@ std::string row_text(const System& system, const Constraint& constraint) {
 }
 
 bool in_force(const Equations& equations, const Constraint& constraint, double t) {
-  const auto value = [&](Expr e) { return equations.evaluate(Program(*equations.system().pool, {e}), State{}); };
-  return !(constraint.from && value(*constraint.from) > t) && !(constraint.until && value(*constraint.until) <= t);
+  const auto value = [&](Expr e) {
+    return equations.evaluate(Program(*equations.system().pool, {e}), State{});
+  };
+  return !(constraint.from && value(*constraint.from) > t) &&
+         !(constraint.until && value(*constraint.until) <= t);
 }
 
 // Closed: f = 0 and f' = 0 (g = 0), or known to be so from the motion.
-bool is_closed(const Equations& equations, std::size_t i, const Sample& there, const Sizes& sizes, double tolerance) {
+bool is_closed(const Equations& equations, std::size_t i, const Sample& there, const Sizes& sizes,
+               double tolerance) {
   if (there.closed[i] > 0) return true;
   const std::vector<Scaled> scaled = equations.scaled_row(i, there.state, sizes);
   return std::abs(scaled[0].value) <= tolerance * scaled[0].scale &&
@@ -89,15 +93,15 @@ void describe_solution(const LeastConstraint& gauss, Explanation& made) {
   made.mass = gauss.dynamics.mass;
   made.free_acceleration = gauss.program.free;
   const Eigen::MatrixXd b = metric.rows(a);
-  made.phi = b * b.transpose();                                      // [mayer-15]
-  made.phi0 = a * gauss.program.free + gauss.program.offsets;        // [mayer-16]
+  made.phi = b * b.transpose();                                // [mayer-15]
+  made.phi0 = a * gauss.program.free + gauss.program.offsets;  // [mayer-16]
   for (const TriedSet& tried : gauss.tried) made.tried.push_back(explain_set(made, tried));
   if (gauss.status != Status::ok) return;
   made.acceleration = gauss.a;
   made.second = gauss.second;
   made.kkt = gauss.kkt;
   const Eigen::VectorXd off = gauss.a - gauss.program.free;
-  made.constraint = 0.5 * off.dot(gauss.dynamics.mass * off);        // [mayer-6]
+  made.constraint = 0.5 * off.dot(gauss.dynamics.mass * off);  // [mayer-6]
   made.multipliers.setZero(index(gauss.rows.size()));
   for (std::size_t k = 0; k < gauss.rows.size(); ++k)
     made.multipliers(index(k)) = gauss.multipliers(index(gauss.rows[k]));

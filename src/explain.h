@@ -27,7 +27,7 @@ struct Explanation {
   std::vector<std::string> coordinates;
   int degrees_of_freedom = 0;
   std::vector<ExplainedCondition> conditions;
-  std::vector<std::string> rows;             // equations and closed inequalities, in file order
+  std::vector<std::string> rows;                   // equations and closed inequalities, in file order
   std::vector<std::string> mass_text, force_text;  // M and Q as formulas
   Eigen::MatrixXd mass, phi;
   Eigen::VectorXd phi0, multipliers, second;  // by row: f'' in free motion, lambda, f''

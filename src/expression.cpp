@@ -34,9 +34,9 @@ int arity(Op op) {
 
 std::string_view name_of(Op op) {
   constexpr std::array<std::string_view, 29> names = {
-      "constant", "symbol", "+",    "-",   "*",   "/",    "-",   "^",    "sin",   "cos",
-      "tan",      "asin",   "acos", "atan", "sinh", "cosh", "tanh", "exp", "log",   "sqrt",
-      "abs",      "sign",   "floor", "atan2", "min", "max",  "hypot", "wrap", "if_less"};
+      "constant", "symbol", "+",     "-",     "*",    "/",    "-",     "^",    "sin",    "cos",
+      "tan",      "asin",   "acos",  "atan",  "sinh", "cosh", "tanh",  "exp",  "log",    "sqrt",
+      "abs",      "sign",   "floor", "atan2", "min",  "max",  "hypot", "wrap", "if_less"};
   return names[static_cast<std::size_t>(op)];
 }
 
@@ -110,8 +110,10 @@ Expr Expressions::apply(Op op, std::array<Expr, 4> arguments) {
   if (simplify(op, arguments, result)) return result;
   Node made{.op = op, .total = is_total(op), .arguments = arguments};
   // x^3 is defined everywhere though power in general is not.
-  if (op == Op::power && is_constant(arguments[1]) && is_positive_integer(node(arguments[1]).value)) made.total = true;
-  for (int i = 0; i < count; ++i) made.total = made.total && node(arguments[static_cast<std::size_t>(i)]).total;
+  if (op == Op::power && is_constant(arguments[1]) && is_positive_integer(node(arguments[1]).value))
+    made.total = true;
+  for (int i = 0; i < count; ++i)
+    made.total = made.total && node(arguments[static_cast<std::size_t>(i)]).total;
   return intern(made);
 }
 
@@ -120,8 +122,8 @@ bool Expressions::simplify(Op op, const std::array<Expr, 4>& a, Expr& result) {
   bool folds = true;
   for (int i = 0; i < arity(op); ++i) folds = folds && is_constant(a[static_cast<std::size_t>(i)]);
   if (folds) {
-    const double value = apply_operation<double>(op, node(a[0]).value, node(a[1]).value, node(a[2]).value,
-                                                 node(a[3]).value);
+    const double value =
+        apply_operation<double>(op, node(a[0]).value, node(a[1]).value, node(a[2]).value, node(a[3]).value);
     if (std::isfinite(value)) {
       result = constant(value);
       return true;
@@ -165,7 +167,18 @@ bool Expressions::simplify_sum(Op op, Expr a, Expr b, Expr& result) {
     const Expr inner = node(b).arguments[0];
     return result = op == Op::add ? subtract(a, inner) : add(a, inner), true;
   }
+  if (is_constant(b) && node(b).value < 0) {
+    const Expr positive = constant(-node(b).value);
+    return result = op == Op::add ? subtract(a, positive) : add(a, positive), true;
+  }
   return false;
+}
+
+// Whether x*y (or x/y) of two constants is exact, so that folding them changes no value.
+bool Expressions::exact_factor(Op op, double x, double y, double& factor) const {
+  factor = op == Op::multiply ? x * y : x / y;
+  const double back = op == Op::multiply ? factor / y : factor * y;
+  return std::isfinite(factor) && back == x && y != 0 && std::abs(x) <= 1e6 && std::abs(y) <= 1e6;
 }
 
 bool Expressions::simplify_product(Op op, Expr a, Expr b, Expr& result) {
@@ -174,6 +187,16 @@ bool Expressions::simplify_product(Op op, Expr a, Expr b, Expr& result) {
   if (is_zero(a) && op == Op::multiply && node(b).total) return result = zero(), true;
   if (is_zero(b) && op == Op::multiply && node(a).total) return result = zero(), true;
   if (is_constant(b, -1)) return result = negate(a), true;
+  // (2*x)/2 and 2*(3*x), where the two numbers make one without rounding
+  double factor = 0;
+  const Expr number = op == Op::multiply ? a : b, other = op == Op::multiply ? b : a;
+  if (is_constant(number) && node(other).op == Op::multiply && is_constant(node(other).arguments[0])) {
+    const Expr inner = node(other).arguments[1];
+    if (exact_factor(op, node(node(other).arguments[0]).value, node(number).value, factor))
+      return result = multiply(constant(factor), inner), true;
+  }
+  if (is_constant(number) && node(other).op == Op::negate && op == Op::divide)
+    return result = negate(divide(Expr(node(other).arguments[0]), number)), true;
   if (op == Op::multiply && is_constant(a, -1)) return result = negate(b), true;
   return false;
 }
@@ -188,7 +211,8 @@ std::vector<Expr> Expressions::reachable(const std::vector<Expr>& roots) const {
     if (seen[e.id]) continue;
     seen[e.id] = 1;
     found.push_back(e);
-    for (int i = 0; i < arity(node(e).op); ++i) waiting.push_back(node(e).arguments[static_cast<std::size_t>(i)]);
+    for (int i = 0; i < arity(node(e).op); ++i)
+      waiting.push_back(node(e).arguments[static_cast<std::size_t>(i)]);
   }
   std::sort(found.begin(), found.end(), [](Expr a, Expr b) { return a.id < b.id; });
   return found;

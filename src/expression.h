@@ -92,7 +92,9 @@ class Expressions {
 
   Expr constant(double value);
   Expr symbol(Symbol symbol);
-  Expr symbol(SymbolKind kind, std::size_t index) { return symbol({kind, static_cast<std::uint32_t>(index)}); }
+  Expr symbol(SymbolKind kind, std::size_t index) {
+    return symbol({kind, static_cast<std::uint32_t>(index)});
+  }
   Expr time() { return symbol({SymbolKind::time, 0}); }
   Expr zero() const { return {0}; }
   Expr one() const { return {1}; }
@@ -123,11 +125,11 @@ class Expressions {
   bool mentions(Expr e, SymbolKind kind) const;
 
  private:
-
   Expr intern(const Node& node);
   bool simplify(Op op, const std::array<Expr, 4>& a, Expr& result);
   bool simplify_sum(Op op, Expr a, Expr b, Expr& result);
   bool simplify_product(Op op, Expr a, Expr b, Expr& result);
+  bool exact_factor(Op op, double x, double y, double& factor) const;
 
   std::vector<Node> nodes_;
   std::unordered_multimap<std::size_t, std::uint32_t> index_;  // hash -> node

@@ -16,7 +16,8 @@ Interval hull(std::initializer_list<double> values) {
 }
 
 Interval multiply(const Interval& a, const Interval& b) {
-  return hull({product(a.low, b.low), product(a.low, b.high), product(a.high, b.low), product(a.high, b.high)});
+  return hull(
+      {product(a.low, b.low), product(a.low, b.high), product(a.high, b.low), product(a.high, b.high)});
 }
 
 Interval monotone(double (*f)(double), const Interval& a) { return {f(a.low), f(a.high)}; }

@@ -32,7 +32,8 @@ struct LeastConstraint : Accelerations {
 
 // Which of the closed conditions press, and how hard [mayer-18..20]. `in_force` are equations and closed inequalities.
 LeastConstraint least_constraint(const Equations& equations, const State& state, const Sizes& sizes,
-                                 const std::vector<std::size_t>& in_force, double tolerance, bool trace = false);
+                                 const std::vector<std::size_t>& in_force, double tolerance,
+                                 bool trace = false);
 
 // A row whose every entry is rounding noise: the linear condition says nothing there [staeckel-6''].
 bool vanishes(const std::vector<Scaled>& scaled_row);

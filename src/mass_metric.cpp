@@ -11,7 +11,8 @@ Eigen::MatrixXd MassMetric::rows(const Eigen::MatrixXd& a) const {
   return factor_.matrixL().solve(a.transpose()).transpose();
 }
 
-MassMetric::Change MassMetric::smallest_change(const Eigen::MatrixXd& a, const Eigen::VectorXd& target) const {
+MassMetric::Change MassMetric::smallest_change(const Eigen::MatrixXd& a,
+                                               const Eigen::VectorXd& target) const {
   Change change;
   change.x = Eigen::VectorXd::Zero(a.cols());
   change.multipliers = Eigen::VectorXd::Zero(a.rows());

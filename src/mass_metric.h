@@ -19,8 +19,8 @@ class MassMetric {
   struct Change {
     Eigen::VectorXd x;            // the smallest x with A x = target
     Eigen::VectorXd multipliers;  // M x = -A^T multipliers
-    bool independent = true;      // false: rows dependent; x is then the least-squares answer, multipliers unset
-    double mismatch = 0;          // |A x - target| over |target|, rows of unit length; large: contradictory rows
+    bool independent = true;  // false: rows dependent; x is then the least-squares answer, multipliers unset
+    double mismatch = 0;      // |A x - target| over |target|, rows of unit length; large: contradictory rows
   };
   // The smallest change that moves the rows' values by `target`.
   Change smallest_change(const Eigen::MatrixXd& a, const Eigen::VectorXd& target) const;

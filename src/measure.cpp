@@ -84,7 +84,8 @@ void Measures::see(const std::vector<double>& now) {
   const auto& measures = equations_->system().measures;
   for (std::size_t i = 0; i < measures.size(); ++i) {
     if (!is_extreme(measures[i]) || std::isnan(now[i])) continue;
-    const bool better = measures[i].reduction == Reduction::maximum ? now[i] > results_[i] : now[i] < results_[i];
+    const bool better =
+        measures[i].reduction == Reduction::maximum ? now[i] > results_[i] : now[i] < results_[i];
     if (better || std::isnan(results_[i])) results_[i] = now[i];
   }
 }
@@ -143,7 +144,8 @@ void Measures::note(const Event& event, const Moment& after) {
   }
 }
 
-std::vector<double> Measures::finish(const Moment& moment, const Eigen::VectorXd& integrals, double duration) const {
+std::vector<double> Measures::finish(const Moment& moment, const Eigen::VectorXd& integrals,
+                                     double duration) const {
   std::vector<double> out = results_;
   const std::vector<double> now = values(moment);
   const auto& measures = equations_->system().measures;

@@ -21,7 +21,7 @@ class Measures {
   std::vector<double> values(const Moment& moment) const;
 
   void start(const Moment& moment);
-  void see(const Moment& moment);          // both sides of every event, and every step's end
+  void see(const Moment& moment);  // both sides of every event, and every step's end
   void see(const std::vector<double>& values);
   // A stretch of smooth motion: `at` gives the values of every measure at a fraction theta of it.
   void follow(const std::function<std::vector<double>(double)>& at);
@@ -33,7 +33,7 @@ class Measures {
   bool wants_extremes() const;
 
   const Equations* equations_;
-  Program program_;             // value of every measure, zero where it has none
+  Program program_;  // value of every measure, zero where it has none
   std::vector<double> results_;
   std::vector<double> initial_;
 };

@@ -48,10 +48,12 @@ Motion::Motion(const Equations& equations, const IntegratorSettings& settings, c
     if (from < 0 && until > 0)
       conditions_[i].standing = constraint.equation ? Standing::equation : Standing::open;
     if (from >= 0 && from < until) appointments_.push_back({Appointment::Kind::imposed, from, i});
-    if (until > 0 && until < never && from < until) appointments_.push_back({Appointment::Kind::lifted, until, i});
+    if (until > 0 && until < never && from < until)
+      appointments_.push_back({Appointment::Kind::lifted, until, i});
   }
   for (std::size_t k = 0; k < system.impulses.size(); ++k)
-    appointments_.push_back({Appointment::Kind::impulse, parameter_value(equations, system.impulses[k].at), k});
+    appointments_.push_back(
+        {Appointment::Kind::impulse, parameter_value(equations, system.impulses[k].at), k});
   std::stable_sort(appointments_.begin(), appointments_.end(),
                    [](const Appointment& a, const Appointment& b) { return a.t < b.t; });
 }
@@ -90,7 +92,8 @@ bool Motion::begin(const State& start) {
     if (constraint.radius && !(equations_.evaluate(Program(*system.pool, {*constraint.radius}), start) > 0))
       fail(Status::inconsistent_start, "the distance in '" + constraint.name + "' is not positive");
   }
-  if (!y_.allFinite() || !std::isfinite(energy_start_)) fail(Status::not_finite, "the initial state is not finite");
+  if (!y_.allFinite() || !std::isfinite(energy_start_))
+    fail(Status::not_finite, "the initial state is not finite");
   if (!going()) return false;
   keep_appointments();
   if (!going()) return false;
@@ -112,7 +115,7 @@ void Motion::advance(const Step& step, double theta, const Eigen::VectorXd& end)
   }
   const bool whole = theta >= 1;
   const double until = whole && next_appointment() <= step.t + step.h * (1 + 1e-15) ? next_appointment()
-                                                                                  : step.t + theta * step.h;
+                                                                                    : step.t + theta * step.h;
   emit_outputs_until(step, until);
   measures_.follow([&](double x) {
     const State there = state_of(step.t + x * theta * step.h, step.at(x * theta, settings_.method));
@@ -148,7 +151,8 @@ void Motion::emit_outputs_until(const Step& step, double until) {
     bool ok = true;
     const Eigen::VectorXd y = flow(step, (t - step.t) / step.h, ok);
     if (!ok) {
-      fail(trouble_ == Status::ok ? Status::not_finite : trouble_, "the state at an output time is not defined");
+      fail(trouble_ == Status::ok ? Status::not_finite : trouble_,
+           "the state at an output time is not defined");
       return;
     }
     trajectory_.samples.push_back(sample(state_of(t, y)));
@@ -190,7 +194,8 @@ State Motion::state_of(double t, const Eigen::VectorXd& y) const {
 std::vector<double> Motion::closed_flags() const {
   std::vector<double> flags;
   for (const ConditionState& condition : conditions_)
-    flags.push_back(condition.standing == Standing::closed || condition.standing == Standing::equation ? 1 : 0);
+    flags.push_back(condition.standing == Standing::closed || condition.standing == Standing::equation ? 1
+                                                                                                       : 0);
   return flags;
 }
 
@@ -207,8 +212,8 @@ Sample Motion::sample(const State& state) const {
     }
   }
   equations_.evaluate(observables_, state,
-                      {made.multipliers.data(), static_cast<std::size_t>(made.multipliers.size())}, made.closed,
-                      made.observables);
+                      {made.multipliers.data(), static_cast<std::size_t>(made.multipliers.size())},
+                      made.closed, made.observables);
   return made;
 }
 
@@ -246,7 +251,8 @@ void Motion::audit_energy() {
   const double work = y_(y_.size() - 1);
   Audit& audit = trajectory_.audit;
   audit.energy_drift = std::max(audit.energy_drift, std::abs(energy + energy_lost_ - work - energy_start_));
-  audit.energy_size = std::max({audit.energy_size, std::abs(kinetic), std::abs(energy - kinetic), std::abs(work)});
+  audit.energy_size =
+      std::max({audit.energy_size, std::abs(kinetic), std::abs(energy - kinetic), std::abs(work)});
 }
 
 Start prepare_start(const Equations& equations, const IntegratorSettings& settings, State& state) {

@@ -86,7 +86,8 @@ class Motion {
   std::vector<Lookout> lookouts(const Step& step);
   double look(const Lookout& lookout, const State& state, const Eigen::VectorXd* multipliers) const;
   std::optional<Occurrence> first_occurrence(const Step& step);
-  std::optional<Occurrence> locate(const Step& step, const Lookout& lookout, const Bracket& bracket, double theta);
+  std::optional<Occurrence> locate(const Step& step, const Lookout& lookout, const Bracket& bracket,
+                                   double theta);
   Eigen::VectorXd flow(const Step& step, double theta, bool& ok);
 
   // motion_events.cpp: what happens at an instant
@@ -115,8 +116,8 @@ class Motion {
   Measures measures_;
   Program observables_, integrands_, stop_, wraps_;
   std::vector<Program> watches_;
-  std::vector<Program> reaches_;         // reaction per unit of multiplier, by condition
-  std::vector<double> restitution_;      // by condition
+  std::vector<Program> reaches_;     // reaction per unit of multiplier, by condition
+  std::vector<double> restitution_;  // by condition
   std::vector<Appointment> appointments_;
   std::size_t next_appointment_ = 0;
 
@@ -128,10 +129,10 @@ class Motion {
   std::vector<std::size_t> active_;  // equations in force and closed conditions: rows that hold as equations
   std::vector<int> sides_;           // of watched functions: -1, 0 (not known yet), +1
   AccumulationWatch accumulation_;
-  std::optional<Event> pending_;     // an accumulation whose limit lies a little ahead
+  std::optional<Event> pending_;  // an accumulation whose limit lies a little ahead
   std::size_t next_output_ = 0;
   bool finished_ = false;
-  Status trouble_ = Status::ok;      // of the last trial evaluation
+  Status trouble_ = Status::ok;  // of the last trial evaluation
   double energy_start_ = 0, energy_lost_ = 0;
   Trajectory trajectory_;
 };

@@ -30,8 +30,8 @@ void Motion::happen(const Occurrence& occurrence) {
       std::vector<std::size_t> reached;
       for (std::size_t j = 0; j < conditions_.size(); ++j) {
         if (conditions_[j].standing != Standing::open) continue;
-        const bool together = std::abs(equations_.value(j, now)) <= zero_of(j, now).value && conditions_[j].armed &&
-                              equations_.rate(j, now) > zero_of(j, now).rate;
+        const bool together = std::abs(equations_.value(j, now)) <= zero_of(j, now).value &&
+                              conditions_[j].armed && equations_.rate(j, now) > zero_of(j, now).rate;
         if (j == i || (together && equations_.system().constraints[j].holonomic)) reached.push_back(j);
       }
       const bool holonomic = equations_.system().constraints[i].holonomic;
@@ -70,7 +70,8 @@ void Motion::keep_appointments() {
   std::vector<std::size_t> imposed, lifted;
   bool impulse = false;
   const State now = state();
-  for (; next_appointment_ < appointments_.size() && appointments_[next_appointment_].t <= t_; ++next_appointment_) {
+  for (; next_appointment_ < appointments_.size() && appointments_[next_appointment_].t <= t_;
+       ++next_appointment_) {
     const Appointment& due = appointments_[next_appointment_];
     const std::size_t i = due.index;
     if (due.kind == Appointment::Kind::lifted) {
@@ -84,7 +85,8 @@ void Motion::keep_appointments() {
       const bool holonomic = equations_.system().constraints[i].holonomic;
       if (holonomic && (f > slack || (equation && f < -slack)))
         fail(Status::infeasible, "'" + equations_.system().constraints[i].name +
-                                     "' is imposed where it does not hold: its value is " + std::to_string(f));
+                                     "' is imposed where it does not hold: its value is " +
+                                     std::to_string(f));
       conditions_[i].standing = equation ? Standing::equation : Standing::open;
       imposed.push_back(i);
     } else {
@@ -125,8 +127,9 @@ std::vector<char> Motion::touching_now() const {
     if (conditions_[i].standing == Standing::closed) touching[i] = 1;
     if (conditions_[i].standing != Standing::open) continue;
     const Zero zero = zero_of(i, now);
-    touching[i] = std::abs(equations_.value(i, now)) <=
-                  (equations_.system().constraints[i].holonomic ? zero.value : std::max(zero.value, zero.rate));
+    touching[i] =
+        std::abs(equations_.value(i, now)) <=
+        (equations_.system().constraints[i].holonomic ? zero.value : std::max(zero.value, zero.rate));
   }
   return touching;
 }
@@ -152,11 +155,13 @@ void Motion::add_jump(Event& event, const Shock& shock, const Eigen::VectorXd& b
   event.velocity_after = shock.v;
   if (event.kind != EventKind::imposed || event.constraints.empty()) event.constraints.clear();
   for (std::size_t i = 0; i < conditions_.size(); ++i)
-    if (shock.struck[i] && std::find(event.constraints.begin(), event.constraints.end(), i) == event.constraints.end())
+    if (shock.struck[i] &&
+        std::find(event.constraints.begin(), event.constraints.end(), i) == event.constraints.end())
       event.constraints.push_back(i);
   const State now = state();
   for (const std::size_t i : event.constraints)
-    event.impulses.push_back(shock.struck[i] ? shock.impulses(index(i)) * equations_.evaluate(reaches_[i], now) : 0);
+    event.impulses.push_back(
+        shock.struck[i] ? shock.impulses(index(i)) * equations_.evaluate(reaches_[i], now) : 0);
 }
 
 // A shock (mechanics section 4), whatever its cause, and the rebuilding of the closed set after it. `named` are the
@@ -168,8 +173,8 @@ void Motion::collide(const Eigen::VectorXd& alpha, const std::vector<std::size_t
   for (const std::size_t i : reached)
     if (conditions_[i].standing == Standing::open) touching[i] = touching[i] || kind == EventKind::shock;
   const State before = state();
-  const Shock result = shock(equations_, before, sizes_, alpha, participants(touching), restitution_,
-                             settings_.rest_speed);
+  const Shock result =
+      shock(equations_, before, sizes_, alpha, participants(touching), restitution_, settings_.rest_speed);
   if (result.status != Status::ok) {
     fail(result.status, "no admissible velocities after a shock at t = " + std::to_string(t_));
     return;
@@ -239,7 +244,8 @@ void Motion::complete(std::vector<std::size_t> contacts) {
   // The limit lies a little ahead; it is listed when the motion gets there.
   flush_accumulation();
   const auto& sequence = accumulation_.sequence();
-  Event event{.t = t_ + (sequence ? sequence->remaining : 0), .kind = EventKind::accumulation,
+  Event event{.t = t_ + (sequence ? sequence->remaining : 0),
+              .kind = EventKind::accumulation,
               .constraints = accumulating};
   event.velocities_jump = true;
   event.energy_lost = result.energy_lost;
@@ -275,7 +281,8 @@ bool Motion::settle(std::vector<char> touching, std::size_t released) {
         least_constraint(equations_, now, sizes_, rows, 10 * settings_.contact_tolerance);
     if (gauss.status != Status::ok) {
       std::string who;
-      for (const std::size_t i : rows) who += (who.empty() ? "" : ", ") + equations_.system().constraints[i].name;
+      for (const std::size_t i : rows)
+        who += (who.empty() ? "" : ", ") + equations_.system().constraints[i].name;
       fail(gauss.status, "no acceleration at t = " + std::to_string(t_) + " under " + who);
       return false;
     }
@@ -339,7 +346,8 @@ void Motion::watch_sides() {
     const int direction = equations_.system().watches[k].direction;
     const bool crossed = sides_[k] != 0 && side != sides_[k];
     sides_[k] = side;
-    if (crossed && (direction == 0 || direction == side)) record({.t = t_, .kind = EventKind::event, .watch = k});
+    if (crossed && (direction == 0 || direction == side))
+      record({.t = t_, .kind = EventKind::event, .watch = k});
   }
   if (going() && stop_.outputs() > 0 && equations_.evaluate(stop_, now) > 0) {
     record({.t = t_, .kind = EventKind::stop});

@@ -32,8 +32,8 @@ bool Motion::right_side(double t, const Eigen::VectorXd& y, Eigen::VectorXd& rat
     const std::vector<double> closed = closed_flags();
     equations_.evaluate(
         integrands_, now,
-        {accelerations.multipliers.data(), static_cast<std::size_t>(accelerations.multipliers.size())}, closed,
-        {rate.data() + 2 * n() + nz, integrals});
+        {accelerations.multipliers.data(), static_cast<std::size_t>(accelerations.multipliers.size())},
+        closed, {rate.data() + 2 * n() + nz, integrals});
   }
   // Reactions do work only where conditions move: (M a - Q) v = -lambda A v.
   const Eigen::VectorXd reaction =
@@ -155,7 +155,8 @@ std::vector<Lookout> Motion::lookouts(const Step& step) {
   }
   for (std::size_t k = 0; k < watches_.size(); ++k) {
     if (sides_[k] == 0) continue;
-    const double zero = settings_.contact_tolerance * equations_.evaluate_scaled(watches_[k], here, sizes_).scale;
+    const double zero =
+        settings_.contact_tolerance * equations_.evaluate_scaled(watches_[k], here, sizes_).scale;
     list.push_back({Lookout::Kind::watch, k, sides_[k] < 0 ? 1.0 : -1.0, 0, zero});
   }
   if (stop_.outputs() > 0) {
@@ -210,7 +211,8 @@ std::optional<Occurrence> Motion::first_occurrence(const Step& step) {
                                   [](const ConditionState& c) { return c.standing == Standing::closed; });
   for (const double theta : fractions) {
     states.push_back(state_of(step.t + theta * step.h, step.at(theta, settings_.method)));
-    if (forces) multipliers.push_back(constrained_acceleration(equations_, states.back(), active_).multipliers);
+    if (forces)
+      multipliers.push_back(constrained_acceleration(equations_, states.back(), active_).multipliers);
   }
   struct Candidate {
     Lookout lookout;
@@ -273,7 +275,8 @@ std::optional<Occurrence> Motion::locate(const Step& step, const Lookout& lookou
   Eigen::VectorXd y = flow(step, b, ok);
   if (!ok || look_at(y, b) <= 0) {
     if (ok) return std::nullopt;  // the interpolant grazed what the motion does not reach
-    fail(Status::event_lost, "an event near t = " + std::to_string(step.t + theta * step.h) + " has no state");
+    fail(Status::event_lost,
+         "an event near t = " + std::to_string(step.t + theta * step.h) + " has no state");
     return std::nullopt;
   }
   for (int i = 0; i < 60 && b - a > 4 * epsilon * b; ++i) {

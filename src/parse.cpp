@@ -19,13 +19,13 @@ struct Function {
 };
 
 constexpr Function functions[] = {
-    {"sin", Op::sin, 1, 1},       {"cos", Op::cos, 1, 1},       {"tan", Op::tan, 1, 1},
-    {"asin", Op::asin, 1, 1},     {"acos", Op::acos, 1, 1},     {"atan", Op::atan, 1, 1},
-    {"sinh", Op::sinh, 1, 1},     {"cosh", Op::cosh, 1, 1},     {"tanh", Op::tanh, 1, 1},
-    {"exp", Op::exp, 1, 1},       {"log", Op::log, 1, 1},       {"sqrt", Op::sqrt, 1, 1},
-    {"abs", Op::abs, 1, 1},       {"sign", Op::sign, 1, 1},     {"floor", Op::floor, 1, 1},
-    {"atan2", Op::atan2, 2, 2},   {"min", Op::minimum, 2, -1},  {"max", Op::maximum, 2, -1},
-    {"hypot", Op::hypot, 2, 2},   {"wrap", Op::wrap, 2, 2},
+    {"sin", Op::sin, 1, 1},     {"cos", Op::cos, 1, 1},      {"tan", Op::tan, 1, 1},
+    {"asin", Op::asin, 1, 1},   {"acos", Op::acos, 1, 1},    {"atan", Op::atan, 1, 1},
+    {"sinh", Op::sinh, 1, 1},   {"cosh", Op::cosh, 1, 1},    {"tanh", Op::tanh, 1, 1},
+    {"exp", Op::exp, 1, 1},     {"log", Op::log, 1, 1},      {"sqrt", Op::sqrt, 1, 1},
+    {"abs", Op::abs, 1, 1},     {"sign", Op::sign, 1, 1},    {"floor", Op::floor, 1, 1},
+    {"atan2", Op::atan2, 2, 2}, {"min", Op::minimum, 2, -1}, {"max", Op::maximum, 2, -1},
+    {"hypot", Op::hypot, 2, 2}, {"wrap", Op::wrap, 2, 2},
 };
 
 constexpr std::string_view vector_functions[] = {"distance", "dot", "norm", "speed"};
@@ -37,18 +37,19 @@ struct ReductionName {
   Reduction reduction;
 };
 constexpr ReductionName reductions[] = {
-    {"initial", Reduction::initial}, {"final", Reduction::final},       {"minimum", Reduction::minimum},
-    {"maximum", Reduction::maximum}, {"mean", Reduction::mean},         {"integral", Reduction::integral},
-    {"count", Reduction::count},     {"first", Reduction::first},       {"last", Reduction::last},
+    {"initial", Reduction::initial}, {"final", Reduction::final}, {"minimum", Reduction::minimum},
+    {"maximum", Reduction::maximum}, {"mean", Reduction::mean},   {"integral", Reduction::integral},
+    {"count", Reduction::count},     {"first", Reduction::first}, {"last", Reduction::last},
     {"total", Reduction::total},     {"at", Reduction::at}};
 
 struct PatternName {
   std::string_view name;
   EventPattern pattern;
 };
-constexpr PatternName patterns[] = {{"shock", EventPattern::shock},     {"release", EventPattern::release},
-                                    {"contact", EventPattern::contact}, {"accumulation", EventPattern::accumulation},
-                                    {"impulse", EventPattern::impulse}, {"event", EventPattern::watched}};
+constexpr PatternName patterns[] = {
+    {"shock", EventPattern::shock},     {"release", EventPattern::release},
+    {"contact", EventPattern::contact}, {"accumulation", EventPattern::accumulation},
+    {"impulse", EventPattern::impulse}, {"event", EventPattern::watched}};
 
 template <class List>
 bool contains(const List& list, std::string_view name) {
@@ -82,13 +83,15 @@ std::string what_is_allowed(unsigned bits) {
 
 class Parser {
  public:
-  Parser(Expressions& pool, const std::string& text, const Scope& scope, unsigned allowed, const Source& source)
+  Parser(Expressions& pool, const std::string& text, const Scope& scope, unsigned allowed,
+         const Source& source)
       : pool_(pool), scope_(scope), allowed_(allowed), source_(source), tokens_(tokenize(text, source)) {}
 
   Expr whole_expression() {
     const Expr result = sum();
     if (is_comparison(peek().text))
-      fail(peek(), "a comparison has no place here", "one expression; comparisons stand only in require and stop");
+      fail(peek(), "a comparison has no place here",
+           "one expression; comparisons stand only in require and stop");
     if (peek().kind != TokenKind::end) unexpected("an operator or the end of the formula");
     return result;
   }
@@ -113,7 +116,9 @@ class Parser {
   MeasureFormula whole_measure();
 
  private:
-  const Token& peek(std::size_t ahead = 0) const { return tokens_[std::min(next_ + ahead, tokens_.size() - 1)]; }
+  const Token& peek(std::size_t ahead = 0) const {
+    return tokens_[std::min(next_ + ahead, tokens_.size() - 1)];
+  }
   bool take(std::string_view symbol) {
     if (peek().kind != TokenKind::symbol || peek().text != symbol) return false;
     ++next_;
@@ -144,8 +149,9 @@ class Parser {
 
   void deeper() {
     if (++depth_ > nesting_limit)
-      fail(peek(), "the formula is nested too deeply",
-           "at most " + std::to_string(nesting_limit) + " parentheses, calls or exponents inside one another");
+      fail(
+          peek(), "the formula is nested too deeply",
+          "at most " + std::to_string(nesting_limit) + " parentheses, calls or exponents inside one another");
   }
 
   Comparison comparison(const Token& token, bool strict_allowed, const std::string& choices) const {
@@ -156,7 +162,8 @@ class Parser {
     if (token.text == ">" && strict_allowed) return Comparison::greater;
     std::string hint;
     if (token.text == "=") hint = strict_allowed ? "" : "an equation is written with ==";
-    if (token.text == "<" || token.text == ">") hint = "a condition includes its boundary: write " + token.text + "=";
+    if (token.text == "<" || token.text == ">")
+      hint = "a condition includes its boundary: write " + token.text + "=";
     if (token.text == "==") hint = "a stop condition is an inequality; an [[event]] watches for a root";
     fail(token, "not a comparison that can stand here", choices, hint);
   }
@@ -309,7 +316,8 @@ Expr Parser::name() {
   }
   const auto vector = scope_.vectors.find(token.text);
   if (vector != scope_.vectors.end())
-    fail(token, "'" + token.text + "' is " + (vector->second.is_anchor ? "an anchor" : "a point") + ", not a number",
+    fail(token,
+         "'" + token.text + "' is " + (vector->second.is_anchor ? "an anchor" : "a point") + ", not a number",
          "one of its coordinates, or the whole inside distance, dot, norm or speed",
          "write " + token.text + ".x");
   if (find_function(token.text) || contains(vector_functions, token.text) ||
@@ -327,7 +335,8 @@ Expr Parser::call() {
   Expr result{};
   if (const Function* function = find_function(word)) {
     std::vector<Expr> arguments;
-    if (peek().text != ")") do arguments.push_back(sum());
+    if (peek().text != ")") do
+        arguments.push_back(sum());
       while (take(","));
     const int count = static_cast<int>(arguments.size());
     if (count < function->least || (function->most >= 0 && count > function->most)) {
@@ -339,7 +348,8 @@ Expr Parser::call() {
     }
     result = function->least == 1 ? pool_.apply(function->op, arguments[0])
                                   : pool_.apply(function->op, arguments[0], arguments[1]);
-    for (std::size_t i = 2; i < arguments.size(); ++i) result = pool_.apply(function->op, result, arguments[i]);
+    for (std::size_t i = 2; i < arguments.size(); ++i)
+      result = pool_.apply(function->op, result, arguments[i]);
   } else if (contains(vector_functions, word)) {
     result = vector_call(word, token);
   } else if (contains(state_functions, word) || contains(condition_functions, word)) {
@@ -348,7 +358,8 @@ Expr Parser::call() {
     const bool reduces = std::any_of(std::begin(reductions), std::end(reductions),
                                      [&](const ReductionName& r) { return r.name == word; });
     fail(token, reduces ? "'" + word + "' reduces over time" : "unknown function '" + word + "'",
-         reduces ? "reductions only as the outermost function of a [measure]" : "a function of the formula language",
+         reduces ? "reductions only as the outermost function of a [measure]"
+                 : "a function of the formula language",
          reduces ? "" : suggestion(word, known_names()));
   }
   expect(")", "to close " + word + "(");
@@ -364,7 +375,8 @@ std::string Parser::condition_argument(const std::string& function) {
     std::vector<std::string> names;
     for (const auto& [name, entry] : scope_.conditions) names.push_back(name);
     fail(token, "there is no constraint '" + token.text + "'",
-         names.empty() ? "the name of a [[constraint]]; this study has none" : "one of: " + list_text(names, "or"),
+         names.empty() ? "the name of a [[constraint]]; this study has none"
+                       : "one of: " + list_text(names, "or"),
          suggestion(token.text, names));
   }
   return token.text;
@@ -440,8 +452,8 @@ Expr Parser::vector_call(const std::string& function, const Token& token) {
   const std::vector<Expr> second = vector_argument(&second_name, primes, nullptr, &second_position);
   if (first.size() != second.size()) {
     Token whole = token;
-    whole.text = first_name + " has " + std::to_string(first.size()) + " coordinates, " + second_name + " has " +
-                 std::to_string(second.size());
+    whole.text = first_name + " has " + std::to_string(first.size()) + " coordinates, " + second_name +
+                 " has " + std::to_string(second.size());
     fail(whole, "points of different dimensions in " + function, "two points of the same dimension");
   }
   if (function == "dot") return dot(first, second);
@@ -484,7 +496,8 @@ MeasureFormula Parser::whole_measure() {
   if (it == std::end(reductions) || peek(1).text != "(") {
     std::vector<std::string> names;
     for (const ReductionName& r : reductions) names.emplace_back(r.name);
-    fail(token, "a measure reduces over time", "one of " + list_text(names, "or") + " as the outermost function",
+    fail(token, "a measure reduces over time",
+         "one of " + list_text(names, "or") + " as the outermost function",
          token.kind == TokenKind::name ? suggestion(token.text, names) : "");
   }
   next_ += 2;

@@ -16,10 +16,10 @@ enum Allowed : unsigned {
   allow_nothing = 0,
   allow_time = 1,
   allow_parameters = 2,
-  allow_positions = 4,    // coordinates, points, anchors
-  allow_velocities = 8,   // primes
+  allow_positions = 4,   // coordinates, points, anchors
+  allow_velocities = 8,  // primes
   allow_auxiliaries = 16,
-  allow_reactions = 32,   // multiplier(c), reaction(c), value(c), open(c), closed(c), kinetic(), potential()
+  allow_reactions = 32,  // multiplier(c), reaction(c), value(c), open(c), closed(c), kinetic(), potential()
 };
 
 struct ScalarName {
@@ -58,8 +58,8 @@ struct Source {
 
 // distance(a,b) or norm(a), recognised when it is one whole side of a condition.
 struct Distance {
-  std::vector<Expr> difference;    // components of a - b
-  std::vector<Expr> first_end;     // the coordinates of a (or of b when a is an anchor): where the tension acts
+  std::vector<Expr> difference;  // components of a - b
+  std::vector<Expr> first_end;   // the coordinates of a (or of b when a is an anchor): where the tension acts
 };
 
 enum class Comparison { less_equal, greater_equal, equal, less, greater };

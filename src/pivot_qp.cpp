@@ -9,6 +9,7 @@ namespace zwang {
 
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
+using namespace active_set;
 
 namespace {
 
@@ -143,8 +144,8 @@ struct Outcome {
   ActiveSet active;
 };
 
-// Each step increases the constraint, so no set comes twice, except by rounding: hence the bound, beyond which
-// the question is undecided in this meaning of zero.
+// Each step increases the constraint, so no set comes twice, except by rounding: hence the bound, beyond
+// which the question is undecided in this meaning of zero.
 Outcome pivot_sets(const UnitRows& rows, EqualityPoint point, Zero zero) {
   const auto fixed = static_cast<Eigen::Index>(point.rows.size());
   const std::size_t most_steps = 20 + 10 * rows.inequalities.size();
@@ -165,8 +166,8 @@ Outcome pivot_sets(const UnitRows& rows, EqualityPoint point, Zero zero) {
   return {};
 }
 
-// A contradiction by more than a tie is final. Undecided in every meaning of zero has not been seen, and counts as
-// not feasible: no solution can be shown.
+// A contradiction by more than a tie is final. Undecided in every meaning of zero has not been seen, and
+// counts as not feasible: no solution can be shown.
 ActiveSet pivot_sets(const UnitRows& rows) {
   if (rows.contradiction >= 0) return {};
   const EqualityPoint start = equality_point(rows, independent_equations(rows));

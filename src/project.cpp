@@ -42,8 +42,8 @@ Level level_of(const Equations& equations, const State& state, const Sizes& size
 }
 
 // Newton in the mass metric until every residual is at its rounding floor, or no longer shrinks.
-double settle(const Equations& equations, State& state, const Sizes& sizes, const std::vector<std::size_t>& set,
-              bool velocities) {
+double settle(const Equations& equations, State& state, const Sizes& sizes,
+              const std::vector<std::size_t>& set, bool velocities) {
   if (set.empty()) return 0;
   const MassMetric metric(equations.mass(state));
   double last = std::numeric_limits<double>::infinity();

@@ -13,13 +13,14 @@ struct Residuals {
 
 // Drift correction (mechanics section 5): positions onto f = 0 for the holonomic conditions of `set`, then velocities
 // onto f' = 0 and g = 0. Newton steps to rounding; the residuals say what is left.
-Residuals project(const Equations& equations, State& state, const Sizes& sizes, const std::vector<std::size_t>& set);
+Residuals project(const Equations& equations, State& state, const Sizes& sizes,
+                  const std::vector<std::size_t>& set);
 
 struct Start {
-  Status status = Status::ok;     // or inconsistent_start
-  double position_moved = 0;      // Euclidean length of the change of q
-  double velocity_moved = 0;      // and of v
-  bool consistent = true;         // nothing had to move
+  Status status = Status::ok;  // or inconsistent_start
+  double position_moved = 0;   // Euclidean length of the change of q
+  double velocity_moved = 0;   // and of v
+  bool consistent = true;      // nothing had to move
 };
 
 // Nearest admissible state in the mass metric: equations f = 0, inequalities f <= 0; then f' = 0, g = 0, g <= 0.

@@ -12,14 +12,15 @@ namespace zwang {
 
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
+using namespace active_set;
 
 namespace {
 
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// Far above rounding, far below any difference a model means. The same number decides that rows are
-// dependent: a row left out as dependent can then be broken by no more than a tie.
+// Far above rounding, far below any difference a model means. It also decides that rows are dependent: a row
+// left out as dependent can then be broken by no more than a tie.
 constexpr double tie_tolerance = 1e-11;
 
 // Enumeration takes up to 2^12 small solves, some milliseconds; beyond that it doubles with every row.
@@ -126,7 +127,7 @@ double kkt_residual(const QuadraticProgram& program, const VectorXd& x, const Ve
 // Unit rows, and what counts as zero there
 // ---------------------------------------------------------------------------------------------------------
 
-UnitRows unit_rows(const QuadraticProgram& program) {
+UnitRows active_set::unit_rows(const QuadraticProgram& program) {
   const auto& [M, x0, A, c, equation] = program;
   UnitRows rows;
   if (!all_finite(program)) return rows;
@@ -162,14 +163,14 @@ UnitRows unit_rows(const QuadraticProgram& program) {
   return rows;
 }
 
-double dependence_tolerance(double sum_of_coefficients) {
+double active_set::dependence_tolerance(double sum_of_coefficients) {
   return tie_tolerance + 32 * epsilon * sum_of_coefficients;
 }
 
 // A unit row and its b are known to a few units in the last place. Through the solve, with P the
 // pseudo-inverse, an error e of the right-hand sides moves z by P e, another row's residual by (u_j P) e and
 // mu by (P^T P) e. Without this, rows redundant but ill-conditioned would break one another by rounding.
-Tolerances tolerances(const UnitRows& rows, const EqualityPoint& point, Zero zero) {
+Tolerances active_set::tolerances(const UnitRows& rows, const EqualityPoint& point, Zero zero) {
   const double rounding = rows.rounding * point.z.norm();
   Tolerances result;
   result.residual = rows.floor.array() + rounding;
@@ -193,7 +194,7 @@ Tolerances tolerances(const UnitRows& rows, const EqualityPoint& point, Zero zer
 
 // Tight is judged by the residual at this point and not by what rounding may have carried into it: a
 // multiplier on a row that is measurably slack would be wrong, on whichever side of the truth the row is.
-ActiveSet settle(const UnitRows& rows, const EqualityPoint& point) {
+ActiveSet active_set::settle(const UnitRows& rows, const EqualityPoint& point) {
   ActiveSet active{.feasible = true, .z = point.z, .mu = {}, .tight = rows.equations};
   active.mu = VectorXd::Zero(rows.gap.size());
   active.mu(point.rows) = point.mu;
@@ -250,7 +251,7 @@ Basis long_basis(const UnitRows& rows, std::vector<int> tight) {
       continue;
     }
 
-    // A coefficient that is rounding would tie multipliers together that have nothing to do with each other.
+    // A coefficient that is rounding would tie multipliers that have nothing to do with each other.
     const VectorXd noise = inverse.cwiseAbs() * (upper.cwiseAbs() * coefficients.cwiseAbs());
     for (Eigen::Index b = 0; b < k; ++b) {
       if (std::abs(coefficients[b]) <= dependence_tolerance(noise[b])) coefficients[b] = 0;
@@ -270,7 +271,7 @@ Basis long_basis(const UnitRows& rows, std::vector<int> tight) {
 // is once more a quadratic program, with mass 1 + K^T K.
 struct LeastNorm {
   std::vector<int> rows;  // basis, then dependent rows
-  MatrixXd map;           // lambda of these rows = shift + map w
+  MatrixXd map;           // lambda of these rows = map w + shift
   VectorXd shift;
   std::vector<int> bounded;  // places in `rows` of the inequalities that w can move
   QuadraticProgram program;
@@ -350,7 +351,7 @@ std::optional<VectorXd> least_norm(const UnitRows& rows, const ActiveSet& active
 
   VectorXd w = inner.root.transpose().triangularView<Eigen::Upper>().solve(found.z);
   w += question.program.free;
-  VectorXd lambda = question.shift + question.map * w;
+  VectorXd lambda = question.map * w + question.shift;
   for (const int i : inner.inequalities) {
     if (found.mu[i] > 0) lambda[question.bounded[i]] = 0;
   }
@@ -364,8 +365,8 @@ std::optional<VectorXd> least_norm(const UnitRows& rows, const ActiveSet& active
 
 }  // namespace
 
-QpSolution finish(const QuadraticProgram& program, const UnitRows& rows, const ActiveSet& active,
-                  const ActiveSetSolver& solver) {
+QpSolution active_set::finish(const QuadraticProgram& program, const UnitRows& rows, const ActiveSet& active,
+                              const ActiveSetSolver& solver) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   QpSolution solution;
   solution.x = VectorXd::Constant(program.free.size(), nan);
@@ -380,10 +381,8 @@ QpSolution finish(const QuadraticProgram& program, const UnitRows& rows, const A
   const Basis split = long_basis(rows, active.tight);
   solution.redundant = !split.dependent.empty();
   VectorXd mu = active.mu;
-  if (solution.redundant) {
-    // Row lengths some 10^12 apart can defeat this, though seldom; mu as it is fits all the same.
-    mu = least_norm(rows, active, split, program.equation, solver).value_or(mu);
-  }
+  // Row lengths some 10^12 apart can defeat the search, though seldom; mu as it is fits all the same.
+  if (solution.redundant) mu = least_norm(rows, active, split, program.equation, solver).value_or(mu);
 
   solution.multipliers.setZero();
   for (const int i : active.tight) {

@@ -37,22 +37,23 @@ struct QpSolution {
   std::vector<char> pressing;  // r
 };
 
-// How far (x, multipliers) is from satisfying the conditions of the minimum, whoever found them.
-// Dimensionless; 0 is as good as double precision can tell, and a wrong active set gives something of
-// order 1.
+// How far (x, multipliers) is from satisfying the conditions of the minimum, whoever found them. Dimensionless;
+// 0 is as good as double precision can tell, and a wrong active set gives something of order 1.
 double kkt_residual(const QuadraticProgram& program, const Eigen::VectorXd& x,
                     const Eigen::VectorXd& multipliers);
 
 // The solver to use: enumeration while the sets of inequalities are few, pivoting above.
 QpSolution solve_qp(const QuadraticProgram& program);
 
-// ---------------------------------------------------------------------------------------------------------
-// For the solvers: the same problem in the mass metric with unit rows
-// ---------------------------------------------------------------------------------------------------------
+// For the solvers: the same problem in the mass metric with unit rows.
+namespace active_set {
 
-// With M = L L^T and z = L^T (x - x0):  minimise 1/2 |z|^2 subject to u_i z + b_i = 0 or <= 0; then z + U^T
-// mu = 0. z, b and mu have one unit, the square root of the constraint's, and U has none: whether rows are
-// dependent or numbers are zero does not depend on metres, grams or on how a condition was scaled.
+// With M = L L^T and z = L^T (x - x0):
+//
+//     minimise 1/2 |z|^2 subject to u_i z + b_i = 0 or <= 0;   z + U^T mu = 0
+//
+// z, b and mu have one unit, the square root of the constraint's, and U has none: whether rows are dependent
+// or numbers are zero does not depend on metres, grams or on how a condition was scaled.
 struct UnitRows {
   Eigen::MatrixXd root;           // n x n: L
   Eigen::MatrixXd unit;           // r x n: u_i = A_i L^-T / length_i
@@ -69,9 +70,8 @@ struct UnitRows {
 
 UnitRows unit_rows(const QuadraticProgram& program);
 
-// A row this near to the span of others, coefficients r, is dependent on them. Without the second part
-// rounding would pass for independence when the others are nearly dependent themselves and the coefficients
-// large.
+// A row this near to the span of others depends on them. The coefficients enter because, when they are large,
+// rounding of the others would pass for independence.
 double dependence_tolerance(double sum_of_coefficients);
 
 // The minimum when `rows`, and no others, are taken as equations.
@@ -114,5 +114,7 @@ ActiveSet settle(const UnitRows& rows, const EqualityPoint& point);
 // The solution in the caller's units. `solver` is asked once more when the multipliers are not unique.
 QpSolution finish(const QuadraticProgram& program, const UnitRows& rows, const ActiveSet& active,
                   const ActiveSetSolver& solver);
+
+}  // namespace active_set
 
 }  // namespace zwang

@@ -24,8 +24,8 @@ struct Step {
 };
 
 // `first` is f(t, y), already known to the caller.
-Step runge_kutta_step(IntegratorSettings::Method method, const RightSide& f, double t, const Eigen::VectorXd& y,
-                      const Eigen::VectorXd& first, double h);
+Step runge_kutta_step(IntegratorSettings::Method method, const RightSide& f, double t,
+                      const Eigen::VectorXd& y, const Eigen::VectorXd& first, double h);
 
 // The weights of the interpolant at theta [tsitouras-2011]; at theta = 1 they are the step's own.
 std::array<double, 7> tsit5_weights(double theta);

@@ -130,8 +130,9 @@ double carnot_gap(const Eigen::MatrixXd& mass, const Eigen::VectorXd& u, const E
   return twice(u) > 0 ? std::abs(twice(u) - twice(v) - twice(v - u)) / twice(u) : 0;
 }
 
-Setting make_setting(const Equations& equations, const State& state, const Sizes& sizes, const Eigen::VectorXd& alpha,
-                     const ShockParticipants& who, double rest_speed, Shock& result) {
+Setting make_setting(const Equations& equations, const State& state, const Sizes& sizes,
+                     const Eigen::VectorXd& alpha, const ShockParticipants& who, double rest_speed,
+                     Shock& result) {
   Setting setting{equations, state, equations.mass(state), std::vector<double>(equations.count(), 0.0)};
   result.v = alpha;
   result.impulses = Eigen::VectorXd::Zero(index(equations.count()));
@@ -158,7 +159,8 @@ double kinetic(Setting& setting, const Eigen::VectorXd& v) {
 }  // namespace
 
 Shock shock(const Equations& equations, const State& state, const Sizes& sizes, const Eigen::VectorXd& alpha,
-            const ShockParticipants& participants, const std::vector<double>& restitution, double rest_speed) {
+            const ShockParticipants& participants, const std::vector<double>& restitution,
+            double rest_speed) {
   Shock result;
   Setting setting = make_setting(equations, state, sizes, alpha, participants, rest_speed, result);
   if (result.status != Status::ok) return result;

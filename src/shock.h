@@ -14,15 +14,15 @@ struct ShockParticipants {
 };
 
 struct Shock {
-  Status status = Status::ok;    // or infeasible, singular, not_finite
-  Eigen::VectorXd v;             // velocities after
-  Eigen::VectorXd impulses;      // l, one per condition; summed over the rounds of one instant
-  std::vector<char> struck;      // by condition: l > 0 beyond rounding (either sign for equations)
-  bool jumped = false;           // some velocity condition was violated, so v changed
+  Status status = Status::ok;  // or infeasible, singular, not_finite
+  Eigen::VectorXd v;           // velocities after
+  Eigen::VectorXd impulses;    // l, one per condition; summed over the rounds of one instant
+  std::vector<char> struck;    // by condition: l > 0 beyond rounding (either sign for equations)
+  bool jumped = false;         // some velocity condition was violated, so v changed
   int rounds = 0;
-  double energy_lost = 0;        // T(u) - T(v)
-  double kkt = 0;                // the judge's residual
-  double carnot = 0;             // |T(u) - T(v) - T(v - u)| / T(u), where Carnot's identity applies
+  double energy_lost = 0;  // T(u) - T(v)
+  double kkt = 0;          // the judge's residual
+  double carnot = 0;       // |T(u) - T(v) - T(v - u)| / T(u), where Carnot's identity applies
 };
 
 // `state.v` is u; `alpha` the velocities an external impulse would give the free system (u itself without one).

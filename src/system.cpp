@@ -54,11 +54,13 @@ void derive_energy(System& system, const std::vector<Expr>& momentum) {
   Expressions& pool = *system.pool;
   const Symbol t{SymbolKind::time, 0};
   Expr twice = pool.zero();
-  system.power = pool.subtract(derivative(pool, system.potential_energy, t), derivative(pool, system.kinetic_energy, t));
+  system.power =
+      pool.subtract(derivative(pool, system.potential_energy, t), derivative(pool, system.kinetic_energy, t));
   for (std::size_t i = 0; i < system.size(); ++i) {
     const Expr v = pool.symbol(SymbolKind::velocity, i);
     twice = pool.add(twice, pool.multiply(momentum[i], v));
-    if (!pool.is_zero(system.force[i])) system.power = pool.add(system.power, pool.multiply(system.force[i], v));
+    if (!pool.is_zero(system.force[i]))
+      system.power = pool.add(system.power, pool.multiply(system.force[i], v));
   }
   system.energy = pool.add(pool.subtract(twice, system.kinetic_energy), system.potential_energy);
 }
@@ -119,7 +121,8 @@ System::System(Description description) : Description(std::move(description)) {
   derive_mass(*this, momentum);
   derive_force(*this, momentum);
   derive_energy(*this, momentum);
-  for (const ConditionFormula& formula : conditions) constraints.push_back(derive_constraint(expressions, formula));
+  for (const ConditionFormula& formula : conditions)
+    constraints.push_back(derive_constraint(expressions, formula));
   collect_integrands(*this);
   collect_wraps(*this);
 }

@@ -25,19 +25,19 @@ struct ConditionFormula {
   std::string name;
   bool holonomic = true;  // on positions (f) or on velocities (g)
   bool equation = false;
-  Expr value;                       // f or g
+  Expr value;                        // f or g
   std::optional<Expr> end_gradient;  // length of the gradient at one end, for distance conditions
   std::optional<Expr> radius;        // R of a distance condition; must be positive
-  Expr restitution;                 // of parameters
-  std::optional<Expr> from;         // imposed by a shock at this time; absent: in force from the start
-  std::optional<Expr> until;        // lifted at this time; absent: never
+  Expr restitution;                  // of parameters
+  std::optional<Expr> from;          // imposed by a shock at this time; absent: in force from the start
+  std::optional<Expr> until;         // lifted at this time; absent: never
 };
 
 struct ImpulseFormula {
-  Expr at;                            // time, of parameters
-  std::string target;                 // the point or coordinate
+  Expr at;             // time, of parameters
+  std::string target;  // the point or coordinate
   std::vector<std::size_t> coordinates;
-  std::vector<Expr> amounts;          // gain of velocity, or of momentum, per coordinate
+  std::vector<Expr> amounts;  // gain of velocity, or of momentum, per coordinate
   bool momentum = false;
 };
 
@@ -87,9 +87,9 @@ struct Constraint : ConditionFormula {
   std::vector<std::size_t> columns;  // coordinates with a non-zero entry in A
   std::vector<Expr> row;             // A at those columns
   Expr rest{};                       // c
-  Expr reach{};                      // reaction per unit of multiplier: the gradient's length (at one end, for distances)
-  bool moving = false;               // mentions t
-  bool linear = true;                // row free of v
+  Expr reach{};         // reaction per unit of multiplier: the gradient's length (at one end, for distances)
+  bool moving = false;  // mentions t
+  bool linear = true;   // row free of v
 };
 
 struct MassEntry {
@@ -111,11 +111,11 @@ struct System : Description {
   Expr kinetic_energy{};    // T with the points
   Expr potential_energy{};  // V with gravity
   Expr energy{};            // T_v v - T + V: conserved up to the power below; T + V when T is quadratic in v
-  Expr power{};             // of the non-potential forces and of explicit time: d(energy)/dt without reactions
-  std::vector<MassEntry> mass;     // lower triangle of M, non-zero entries
-  std::vector<Expr> applied;       // Q of mechanics section 1
+  Expr power{};  // of the non-potential forces and of explicit time: d(energy)/dt without reactions
+  std::vector<MassEntry> mass;  // lower triangle of M, non-zero entries
+  std::vector<Expr> applied;    // Q of mechanics section 1
   std::vector<Constraint> constraints;
-  std::vector<Expr> integrands;    // of the measures integral() and mean()
+  std::vector<Expr> integrands;  // of the measures integral() and mean()
   std::vector<WrapUse> wraps;
 
   std::string symbol_name(const Symbol& symbol) const;

@@ -66,9 +66,9 @@ std::vector<Token> tokenize(const std::string& text, const Source& source) {
       ++at;
       continue;
     }
-    const bool number = is_digit(c) || (c == '.' && at + 1 < text.size() && is_digit(text[at + 1]) &&
-                                        (tokens.empty() || tokens.back().kind != TokenKind::name ||
-                                         tokens.back().end != at));
+    const bool number =
+        is_digit(c) || (c == '.' && at + 1 < text.size() && is_digit(text[at + 1]) &&
+                        (tokens.empty() || tokens.back().kind != TokenKind::name || tokens.back().end != at));
     if (number)
       tokens.push_back(read_number(text, at, source));
     else if (starts_name(c))

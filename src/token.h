@@ -12,10 +12,10 @@ enum class TokenKind { number, name, symbol, end };
 
 struct Token {
   TokenKind kind = TokenKind::end;
-  std::string text;         // as written
-  double value = 0;         // of a number
-  std::size_t offset = 0;   // first character in the text
-  std::size_t end = 0;      // one past the last
+  std::string text;        // as written
+  double value = 0;        // of a number
+  std::size_t offset = 0;  // first character in the text
+  std::size_t end = 0;     // one past the last
 };
 
 // A formula longer than this is refused before it is looked at.
