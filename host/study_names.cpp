@@ -118,7 +118,7 @@ void StudyBuilder::read_names() {
   if (const Field parameters = single_table(reader_, "parameters"))
     for (const Entry& entry : parameters.value->entries)
       if (!of_joints.contains(entry.key))
-        claims.push_back({entry.key, entry.mark, "parameter '" + printable(entry.key) + "'"});
+        claims.push_back({entry.key, entry.mark, named_place("parameter", entry)});
   std::stable_sort(claims.begin(), claims.end(), [](const Claim& a, const Claim& b) {
     return std::pair(a.mark.line, a.mark.column) < std::pair(b.mark.line, b.mark.column);
   });

@@ -71,6 +71,8 @@ class Table {
   const Value* table_ = nullptr;
 };
 
+// "parameter 'g'", or the path by which --set put it there.
+std::string named_place(const std::string& kind, const Entry& entry);
 // A table that stands once ("[time]"), or an absent field.
 Field single_table(Reader& reader, const std::string& key);
 // The tables of [[key]], named "point 'load'", or "point number 2" where the name is missing.

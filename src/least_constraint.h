@@ -30,7 +30,7 @@ struct LeastConstraint : Accelerations {
   std::vector<TriedSet> tried;
 };
 
-// Which of the closed conditions press, and how hard [mayer-18..20]. `in_force` are equations and closed inequalities.
+// Which of the closed conditions press, and how hard [mayer-19] [mayer-20]. `in_force` are equations and closed inequalities.
 LeastConstraint least_constraint(const Equations& equations, const State& state, const Sizes& sizes,
                                  const std::vector<std::size_t>& in_force, double tolerance,
                                  bool trace = false);

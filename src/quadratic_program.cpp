@@ -326,7 +326,7 @@ std::optional<VectorXd> balanced(const UnitRows& rows, const VectorXd& z, Vector
       mu[i] = std::max(mu[i], 0.0);
     }
   }
-  if ((z + rows.unit.transpose() * mu).norm() > 4 * zero) return std::nullopt;
+  if ((z + rows.unit.transpose() * mu).norm() > tie_tolerance * z.norm() + 4 * zero) return std::nullopt;
   return mu;
 }
 
@@ -339,7 +339,7 @@ std::optional<VectorXd> least_norm(const UnitRows& rows, const ActiveSet& active
   // What is zero is decided in unit multipliers, as everywhere: lambda of a long row is small but not
   // negligible. Where lambdas many orders of magnitude apart are coupled that may leave no solution; then
   // rounding of the largest decides.
-  const double zero = tie_tolerance * active.z.norm() + 64 * epsilon * active.mu.lpNorm<1>();
+  const double zero = 64 * epsilon * (active.z.norm() + active.mu.lpNorm<1>());
   inner.rounding = 0;
   inner.tie = 64 * epsilon;
   for (const int i : inner.inequalities) {

@@ -124,7 +124,7 @@ void collect(Setting& setting, const std::vector<Part>& parts, const Round& roun
   }
 }
 
-// [mayer2-16] Carnot: with fixed conditions, no rebound and no external impulse T(u) - T(v) = T(v - u).
+// [mayer2-§2] Carnot: with fixed conditions, no rebound and no external impulse T(u) - T(v) = T(v - u).
 double carnot_gap(const Eigen::MatrixXd& mass, const Eigen::VectorXd& u, const Eigen::VectorXd& v) {
   const auto twice = [&](const Eigen::VectorXd& x) { return x.dot(mass * x); };
   return twice(u) > 0 ? std::abs(twice(u) - twice(v) - twice(v - u)) / twice(u) : 0;

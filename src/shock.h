@@ -25,7 +25,8 @@ struct Shock {
   double carnot = 0;       // |T(u) - T(v) - T(v - u)| / T(u), where Carnot's identity applies
 };
 
-// `state.v` is u; `alpha` the velocities an external impulse would give the free system (u itself without one).
+// `state.v` is u; `alpha` the velocities an external impulse would give the free system [mayer2-12]
+// (u itself without one [mayer2-16]).
 // `restitution`: e per condition.
 Shock shock(const Equations& equations, const State& state, const Sizes& sizes, const Eigen::VectorXd& alpha,
             const ShockParticipants& participants, const std::vector<double>& restitution, double rest_speed);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -72,38 +73,48 @@ VectorXd row_lengths(const QuadraticProgram& program) {
   return (program.rows * solved).diagonal().cwiseMax(0).cwiseSqrt();
 }
 
+// The rows met with equality, up to a billionth of their terms.
+std::vector<int> tight_rows(const QuadraticProgram& program, const QpSolution& solution) {
+  const VectorXd lengths = row_lengths(program);
+  const VectorXd terms = program.rows.cwiseAbs() * program.free.cwiseAbs() + program.offsets.cwiseAbs() +
+                         mass_norm(program, solution.x - program.free) * lengths;
+  std::vector<int> tight;
+  for (int i = 0; i < static_cast<int>(lengths.size()); ++i) {
+    if (lengths[i] > 0 && std::abs(solution.residuals[i]) <= 1e-9 * terms[i]) tight.push_back(i);
+  }
+  return tight;
+}
+
+// Rows of unit length in the coordinates L^T x, M = L L^T: k x n.
+MatrixXd unit_rows_of(const QuadraticProgram& program, const std::vector<int>& chosen) {
+  const MatrixXd columns = program.rows(chosen, Eigen::all).transpose();
+  const MatrixXd unit = program.mass.llt().matrixL().solve(columns).transpose();
+  return unit.rowwise().normalized();
+}
+
 // How well double precision can know x and the unit multipliers: the rounding of x0 itself; and the rounding of
-// the terms A_i x0 and c_i of the tight rows, through the least singular value of these rows, for the multipliers
-// twice. That value is near 1 unless light and heavy points stand in one row.
+// the terms A_i x0 and c_i of the tight rows, through the least singular value of these rows, for the
+// multipliers twice. That value is near 1 unless light and heavy points stand in one row.
 struct Reach {
   double x = 0, mu = 0;
 };
 
 Reach reachable(const QuadraticProgram& program, const QpSolution& solution) {
+  const std::vector<int> tight = tight_rows(program, solution);
   const VectorXd lengths = row_lengths(program);
-  const double step = mass_norm(program, solution.x - program.free);
-  const VectorXd terms = program.rows.cwiseAbs() * program.free.cwiseAbs() + program.offsets.cwiseAbs();
-  MatrixXd tight = program.mass.llt().matrixL().solve(program.rows.transpose());
-  double noise = step;
-  for (Eigen::Index i = 0; i < lengths.size(); ++i) {
-    const bool is_tight = std::abs(solution.residuals[i]) <= 1e-9 * (terms[i] + step * lengths[i]);
-    tight.col(i) *= is_tight && lengths[i] > 0 ? 1 / lengths[i] : 0;
-    if (is_tight && lengths[i] > 0) noise = std::max(noise, terms[i] / lengths[i]);
+  double noise = mass_norm(program, solution.x - program.free), least = 1;
+  for (const int i : tight) {
+    const double terms =
+        program.rows.row(i).cwiseAbs().dot(program.free.cwiseAbs()) + std::abs(program.offsets[i]);
+    noise = std::max(noise, terms / lengths[i]);
   }
-  double least = 1;
-  if (tight.size() > 0) {
-    const VectorXd values = tight.jacobiSvd().singularValues();
-    for (const double value : values) {
-      if (value > 1e-11) least = std::min(least, value);
-    }
+  if (!tight.empty()) {
+    const VectorXd values = unit_rows_of(program, tight).jacobiSvd().singularValues();
+    for (const double value : values) least = value > 1e-11 ? std::min(least, value) : least;
   }
-  const double origin = program.mass.diagonal().cwiseSqrt().dot(program.free.cwiseAbs());
   noise *= 64 * epsilon;
+  const double origin = program.mass.diagonal().cwiseSqrt().dot(program.free.cwiseAbs());
   return {.x = 4 * epsilon * origin + noise / least, .mu = noise / (least * least)};
-}
-
-double objective(const QuadraticProgram& program, const VectorXd& x) {
-  return 0.5 * (x - program.free).dot(program.mass * (x - program.free));
 }
 
 // --- Problems --------------------------------------------------------------------------------------------
@@ -278,16 +289,388 @@ TEST(QuadraticProgram, EnumerationAndPivotingAgreeOnTenThousandRandomProblems) {
   EXPECT_GT(free, 100);
 }
 
-// The rows that are met with equality, on unit rows in the mass metric: k x n.
-MatrixXd tight_rows(const QuadraticProgram& program, const QpSolution& solution) {
-  const VectorXd lengths = row_lengths(program);
-  const double size = mass_norm(program, solution.x - program.free);
-  std::vector<int> tight;
-  for (int i = 0; i < static_cast<int>(lengths.size()); ++i) {
-    if (lengths[i] > 0 && std::abs(solution.residuals[i]) <= 1e-9 * size * lengths[i]) tight.push_back(i);
+// A direction that no tight row forbids: along some of them, and not into any of the others. In L^T x; empty when
+// the first try fails.
+VectorXd admissible_direction(Dice& dice, const QuadraticProgram& program, const std::vector<int>& tight) {
+  std::vector<int> along;
+  for (const int i : tight) {
+    if (program.equation[i] || dice.chance(2)) along.push_back(i);
   }
-  const MatrixXd unit = program.mass.llt().matrixL().solve(program.rows.transpose()).transpose();
-  return lengths(tight).cwiseInverse().asDiagonal() * unit(tight, Eigen::all);
+  VectorXd d = dice.bells(program.free.size(), 1);
+  if (!along.empty()) {
+    Eigen::CompleteOrthogonalDecomposition<MatrixXd> rows;
+    rows.setThreshold(1e-11);
+    rows.compute(unit_rows_of(program, along));
+    for (int pass = 0; pass < 2; ++pass) d -= rows.solve(unit_rows_of(program, along) * d).eval();
+  }
+  for (const double sign : {1.0, -1.0}) {
+    if (tight.empty() || (sign * unit_rows_of(program, tight) * d).maxCoeff() <= 1e-14 * d.norm())
+      return sign * d;
+  }
+  return {};
 }
 
-}}
+TEST(QuadraticProgram, NoAdmissibleNudgeLowersTheConstraint) {
+  int nudges = 0;
+  for (int k = 0; k < 4000; ++k) {
+    SCOPED_TRACE(k);
+    Dice dice(static_cast<std::uint64_t>(k));
+    const QuadraticProgram program = random_problem(dice, 8, 0, 8, true).program;
+    const QpSolution solution = k % 2 ? enumerate_qp(program) : pivot_qp(program);
+    if (!solution.feasible || solution.x == program.free) continue;
+    const MatrixXd root = program.mass.llt().matrixL();
+    const VectorXd z = root.transpose() * (solution.x - program.free);
+    const std::vector<int> tight = tight_rows(program, solution);
+    // The direction is admissible up to 1e-14 per row, which the multipliers turn into gain; and x is rounded.
+    const double push = solution.multipliers.cwiseProduct(row_lengths(program)).lpNorm<1>();
+    const double tolerance = 1e-13 * (push + z.norm()) + 2 * reachable(program, solution).x;
+
+    for (int attempt = 0; attempt < 20; ++attempt) {
+      const VectorXd d = admissible_direction(dice, program, tight);
+      if (d.size() == 0 || d.norm() < 1e-6) continue;
+      ++nudges;
+      // d/dt 1/2 |z + t d|^2 at t = 0: rows that are not tight leave room for a small t.
+      EXPECT_GE(z.dot(d) / d.norm(), -tolerance);
+    }
+  }
+  EXPECT_GT(nudges, 5000);
+}
+
+TEST(QuadraticProgram, PivotingSatisfiesTheJudgeWithManyInequalities) {
+  int feasible = 0;
+  for (int k = 0; k < 2000; ++k) {
+    SCOPED_TRACE(k);
+    Dice dice(static_cast<std::uint64_t>(k) + 1000000);
+    const Problem problem = random_problem(dice, 12, 14, 20, false);
+
+    const QpSolution solution = pivot_qp(problem.program);
+
+    if (problem.known != Known::nothing) {
+      ASSERT_EQ(solution.feasible, problem.known == Known::solution);
+    }
+    feasible += solution.feasible;
+    if (solution.feasible) expect_sound(problem.program, solution);
+    if (problem.known == Known::solution) expect_same(problem, solution, solution);
+  }
+  EXPECT_GT(feasible, 1000);
+}
+
+TEST(QuadraticProgram, RedundantMultipliersHaveLeastNorm) {
+  int redundant = 0;
+  for (int k = 0; k < 2000; ++k) {
+    SCOPED_TRACE(k);
+    // Dependent rows through one point, all tight there, in units at most a thousand apart.
+    Dice dice(static_cast<std::uint64_t>(k));
+    const int n = dice.whole(1, 4), r = dice.whole(n + 1, 8);
+    QuadraticProgram program = plain_problem(dice, n, r);
+    program.rows = dice.powers_of_ten(r, -1.5, 1.5).asDiagonal() * program.rows;
+    program.offsets.setZero();
+    program.free = program.mass.llt().solve(program.rows.transpose() * dice.powers_of_ten(r, -1, 1));
+    for (char& equation : program.equation) equation = dice.chance(5);
+
+    for (const QpSolution& solution : {enumerate_qp(program), pivot_qp(program)}) {
+      ASSERT_TRUE(solution.feasible);
+      EXPECT_TRUE(solution.redundant);
+      // Least norm: lambda = max(A y, 0), and A y for equations, for some y; solved for y on the pressing rows.
+      std::vector<int> pressing;
+      for (int i = 0; i < r; ++i) {
+        if (solution.pressing[i]) pressing.push_back(i);
+      }
+      if (static_cast<int>(pressing.size()) < n) continue;
+      ++redundant;
+      const VectorXd lambda = solution.multipliers;
+      const MatrixXd A = program.rows(pressing, Eigen::all);
+      const VectorXd y = A.colPivHouseholderQr().solve(lambda(pressing));
+      const VectorXd would_be = program.rows * y;
+      for (int i = 0; i < r; ++i) {
+        const double expected = program.equation[i] ? would_be[i] : std::max(would_be[i], 0.0);
+        EXPECT_NEAR(lambda[i], expected, agreed * lambda.norm());
+      }
+    }
+  }
+  EXPECT_GT(redundant, 3000);
+}
+
+// --- Invariance ------------------------------------------------------------------------------------------
+
+TEST(QuadraticProgram, UnitsAndRowFactorsChangeNoVerdict) {
+  for (int k = 0; k < 500; ++k) {
+    SCOPED_TRACE(k);
+    Dice dice(static_cast<std::uint64_t>(k));
+    const int n = dice.whole(1, 6), r = dice.whole(1, n + 2);
+    const QuadraticProgram metres = plain_problem(dice, n, r);
+    const double grams = dice.power_of_ten(-6, 6);
+    const VectorXd factors = dice.powers_of_ten(r, -6, 6);
+    QuadraticProgram other = metres;  // millimetres, another unit of mass, rows scaled
+    other.mass *= grams;
+    other.free *= 1000;
+    other.rows = factors.asDiagonal() * metres.rows;
+    other.offsets = 1000 * factors.cwiseProduct(metres.offsets);
+
+    for (const auto solve :
+         {+[](const QuadraticProgram& program) { return enumerate_qp(program); }, &pivot_qp}) {
+      const QpSolution one = solve(metres), two = solve(other);
+      ASSERT_EQ(one.feasible, two.feasible);
+      EXPECT_EQ(one.redundant, two.redundant);
+      EXPECT_EQ(one.pressing, two.pressing);
+      if (!one.feasible) continue;
+      EXPECT_LE((two.x / 1000 - one.x).norm(), 1e-11 * (1 + one.x.norm()));
+      const VectorXd lambda = two.multipliers.cwiseProduct(factors) / (1000 * grams);
+      EXPECT_LE((lambda - one.multipliers).norm(), 1e-9 * one.multipliers.norm());
+    }
+  }
+}
+
+TEST(QuadraticProgram, DuplicatesAndOrderDoNotChangeTheSolution) {
+  for (int k = 0; k < 500; ++k) {
+    SCOPED_TRACE(k);
+    Dice dice(static_cast<std::uint64_t>(k));
+    const int n = dice.whole(1, 6), r = dice.whole(1, 5);
+    const QuadraticProgram once = plain_problem(dice, n, r);
+    std::vector<int> order;  // every row at least once, in any order
+    for (int i = 0; i < r; ++i) order.insert(order.begin() + dice.whole(0, i), i);
+    for (int i = 0; i < 3; ++i) order.push_back(dice.whole(0, r - 1));
+    QuadraticProgram shuffled = once;
+    shuffled.rows = once.rows(order, Eigen::all);
+    shuffled.offsets = once.offsets(order);
+    shuffled.equation.assign(order.size(), 0);
+
+    const QpSolution one = enumerate_qp(once);
+    for (const QpSolution& two : {enumerate_qp(shuffled), pivot_qp(shuffled)}) {
+      ASSERT_EQ(one.feasible, two.feasible);
+      if (!one.feasible) continue;
+      EXPECT_LE((two.x - one.x).norm(), 1e-11 * (1 + one.x.norm()));
+      VectorXd sum = VectorXd::Zero(r);
+      for (std::size_t i = 0; i < order.size(); ++i) sum[order[i]] += two.multipliers[i];
+      if (!one.redundant) EXPECT_LE((sum - one.multipliers).norm(), 1e-9 * (1 + one.multipliers.norm()));
+    }
+  }
+}
+
+TEST(QuadraticProgram, EqualRowsShareThePushAsTheirFactors) {
+  // x <= 0 written with factors f: lambda_i = f_i / sum f^2 has least norm among those with sum f_i lambda_i = 1.
+  const VectorXd factors{{1e-6, 1, 1e6, 2e6}};
+  const QuadraticProgram program =
+      problem_of(MatrixXd::Identity(1, 1), VectorXd::Ones(1), factors, VectorXd::Zero(4));
+  for (const QpSolution& solution : {enumerate_qp(program), pivot_qp(program)}) {
+    EXPECT_TRUE(solution.redundant);
+    EXPECT_NEAR(solution.x[0], 0, exact);
+    for (int i = 2; i < 4; ++i) {
+      EXPECT_NEAR(solution.multipliers[i], factors[i] / factors.squaredNorm(), exact * 1e-6);
+    }
+    EXPECT_LE(solution.multipliers.norm(), 1 / factors.norm() * (1 + exact));
+  }
+}
+
+TEST(QuadraticProgram, DistantWallsAndDistantOriginsBlurNothing) {
+  // x <= 0 pressed by 1e-6, a wall 1e12 away, and the whole seen from 1e5 away: resolution 1e5 epsilon.
+  for (const double origin : {0.0, 1e5}) {
+    const QuadraticProgram program =
+        problem_of(MatrixXd::Identity(2, 2), VectorXd{{origin + 1e-6, 1.0}}, MatrixXd{{1, 0}, {0, 1}, {1, 1}},
+                   VectorXd{{-origin, -1e12, -origin - 1 - 1e-9}});
+    for (const QpSolution& solution : {enumerate_qp(program), pivot_qp(program)}) {
+      ASSERT_TRUE(solution.feasible);
+      EXPECT_EQ(solution.pressing, (std::vector<char>{1, 0, 0}));
+      EXPECT_NEAR(solution.x[0] - origin, 0, 1e5 * epsilon);
+      EXPECT_EQ(solution.x[1], 1);
+    }
+  }
+}
+
+// --- Cases from the papers -------------------------------------------------------------------------------
+
+TEST(QuadraticProgram, StaeckelsRedundantCornerHasOneAccelerationAndLeastMultipliers) {  // [staeckel-§7]
+  const QuadraticProgram program = problem_of(MatrixXd::Identity(2, 2), VectorXd{{1, 2}},
+                                              MatrixXd{{1, 0}, {0, 1}, {1, 1}}, VectorXd::Zero(3));
+  for (const QpSolution& solution : {enumerate_qp(program), pivot_qp(program), solve_qp(program)}) {
+    ASSERT_TRUE(solution.feasible);
+    EXPECT_TRUE(solution.redundant);
+    EXPECT_LE(solution.x.norm(), exact);
+    EXPECT_LE((solution.multipliers - VectorXd{{0, 1, 1}}).norm(), exact);
+    EXPECT_EQ(solution.multipliers[0], 0);
+    EXPECT_EQ(solution.pressing, (std::vector<char>{0, 1, 1}));
+  }
+}
+
+TEST(QuadraticProgram, PerronsSquareIsDecidedByTheSignOfTheMultiplier) {  // [staeckel-§8]
+  const MatrixXd edges{{1, 0}, {-1, 0}, {0, 1}, {0, -1}};
+  QuadraticProgram program =
+      problem_of(MatrixXd::Identity(2, 2), VectorXd{{2, 0.5}}, edges, VectorXd::Constant(4, -1));
+  std::vector<TriedSet> trace;
+
+  const QpSolution edge = enumerate_qp(program, &trace);
+  EXPECT_LE((edge.x - VectorXd{{1, 0.5}}).norm(), exact);
+  EXPECT_LE((edge.multipliers - VectorXd{{1, 0, 0, 0}}).norm(), exact);
+  EXPECT_LE((pivot_qp(program).x - edge.x).norm(), exact);
+  ASSERT_EQ(trace.size(), 16U);
+  EXPECT_EQ(trace[0].pressing, (std::vector<int>{}));
+  EXPECT_EQ(trace[0].reason, TriedSet::Reason::broken);
+  EXPECT_EQ(trace[0].row, 0);
+  EXPECT_NEAR(trace[0].value, 1, exact);
+  EXPECT_TRUE(trace[1].accepted);
+  EXPECT_EQ(trace[2].reason, TriedSet::Reason::pulls);  // the false foot (-1, 1/2)
+  EXPECT_LE((trace[2].x - VectorXd{{-1, 0.5}}).norm(), exact);
+  EXPECT_NEAR(trace[2].value, -3, exact);
+  EXPECT_EQ(trace[5].pressing, (std::vector<int>{0, 1}));
+  EXPECT_EQ(trace[5].reason, TriedSet::Reason::contradictory);
+  EXPECT_EQ(trace[15].pressing, (std::vector<int>{0, 1, 2, 3}));
+
+  program.free = VectorXd{{2, 3}};
+  for (const QpSolution& corner : {enumerate_qp(program), pivot_qp(program)}) {
+    EXPECT_LE((corner.x - VectorXd{{1, 1}}).norm(), exact);
+    EXPECT_LE((corner.multipliers - VectorXd{{1, 0, 2, 0}}).norm(), exact);
+  }
+}
+
+// Two points joined by a string of length 5, the first at a wall sigma (x + y^2) <= 0: state of Mayer I §3.
+QuadraticProgram string_and_wall(double sigma, const VectorXd& force) {
+  const VectorXd m{{2, 2, 3, 3}}, v{{0, 1, -4, 4}};
+  // f1 = ((x1 - x2)^2 + (y1 - y2)^2 - 25) / 2 at (0, 0), (-3, -4); f2 = sigma (x1 + y1^2).
+  const double c1 = std::pow(v[0] - v[2], 2) + std::pow(v[1] - v[3], 2), c2 = 2 * sigma * v[1] * v[1];
+  return problem_of(m.asDiagonal(), force.cwiseQuotient(m), MatrixXd{{3, 4, -3, -4}, {sigma, 0, 0, 0}},
+                    VectorXd{{c1, c2}});
+}
+
+TEST(QuadraticProgram, MayersStringAndWallPressAsHeFound) {  // [mayer-17..20], cases M1-3-r2-*
+  struct Case {
+    const char* name;
+    double sigma;
+    VectorXd force, lambda, acceleration;
+  };
+  const Case cases[] = {
+      {"A-free", 1, VectorXd{{-6, -9, 3, 0}}, VectorXd{{0, 0}}, VectorXd{{-3, -4.5, 1, 0}}},
+      {"B1", 1, VectorXd{{-6, 6, 3, 0}}, VectorXd{{1.2, 0}}, VectorXd{{-4.8, 0.6, 2.2, 1.6}}},
+      {"B2-ostro", 1, VectorXd{{-2, 3, 3, 0}}, VectorXd{{1.2, 0}}, VectorXd{{-2.8, -0.9, 2.2, 1.6}}},
+      {"C-ostro", -1, VectorXd{{-2, 3, 3, 0}}, VectorXd{{66. / 49, 100. / 49}},
+       VectorXd{{-2, -117. / 98, 115. / 49, 88. / 49}}},
+      {"E-both", 1, VectorXd{{4, -1.5, 3, 0}}, VectorXd{{39. / 49, 275. / 49}},
+       VectorXd{{-2, -459. / 196, 88. / 49, 52. / 49}}},
+  };
+  for (const auto& [name, sigma, force, lambda, acceleration] : cases) {
+    SCOPED_TRACE(name);
+    const QuadraticProgram program = string_and_wall(sigma, force);
+    for (const QpSolution& solution : {enumerate_qp(program), pivot_qp(program)}) {
+      EXPECT_LE((solution.x - acceleration).norm(), exact);
+      EXPECT_LE((solution.multipliers - lambda).norm(), exact);
+      EXPECT_EQ(solution.pressing, (std::vector<char>{lambda[0] > 0, lambda[1] > 0}));
+      EXPECT_FALSE(solution.redundant);
+      EXPECT_LE(kkt_residual(program, solution.x, solution.multipliers), exact);
+    }
+  }
+}
+
+TEST(QuadraticProgram, AnEquationMayPullWhereAnInequalityMayNot) {  // [mayer2-15], case M2-1-impulse-equation
+  QuadraticProgram program = problem_of(VectorXd{{2, 2, 3, 3}}.asDiagonal(), VectorXd{{1, 0, -1, -2}},
+                                        MatrixXd{{0, 1, 0, 0}, {3, 4, -3, -4}}, VectorXd::Zero(2));
+  program.equation = {1, 0};
+  for (const QpSolution& solution : {enumerate_qp(program), pivot_qp(program)}) {
+    EXPECT_LE((solution.x - VectorXd{{-7. / 11, 0, 1. / 11, -6. / 11}}).norm(), exact);
+    EXPECT_LE((solution.multipliers - VectorXd{{-48. / 11, 12. / 11}}).norm(), exact);
+  }
+}
+
+// --- The judge -------------------------------------------------------------------------------------------
+
+TEST(KktResidual, RejectsWhatIsNotTheMinimum) {
+  const QuadraticProgram program =
+      string_and_wall(1, VectorXd{{-2, 3, 3, 0}});  // B2-ostro: only the string presses
+  const QpSolution right = enumerate_qp(program);
+  const VectorXd &x = right.x, &lambda = right.multipliers;
+  EXPECT_LE(kkt_residual(program, x, lambda), exact);
+
+  for (int j = 0; j < 4; ++j) {
+    EXPECT_GT(kkt_residual(program, x + 1e-8 * VectorXd::Unit(4, j), lambda), judged);
+  }
+  EXPECT_GT(kkt_residual(program, x, lambda + 1e-8 * VectorXd::Unit(2, 0)), judged);
+  EXPECT_GT(kkt_residual(program, x, VectorXd::Zero(2)), 0.1);
+  EXPECT_GT(kkt_residual(program, program.free, VectorXd::Zero(2)), 0.1);
+
+  // Ostrogradsky: the conditions the free motion violates, as equations; the wall would have to pull.
+  const VectorXd ostrogradsky{{-2, -117. / 98, 115. / 49, 88. / 49}}, pull{{66. / 49, -100. / 49}};
+  EXPECT_GT(kkt_residual(program, ostrogradsky, pull), 0.1);
+  QuadraticProgram equations = program;
+  equations.equation = {1, 1};
+  EXPECT_LE(kkt_residual(equations, ostrogradsky, pull), exact);
+
+  // A push from a row that yields, balanced by its opposite.
+  const QuadraticProgram between =
+      problem_of(MatrixXd::Identity(1, 1), VectorXd::Zero(1), VectorXd{{1, -1}}, VectorXd{{-1, -1}});
+  EXPECT_EQ(kkt_residual(between, VectorXd::Zero(1), VectorXd::Zero(2)), 0);
+  EXPECT_GT(kkt_residual(between, VectorXd::Zero(1), VectorXd::Ones(2)), judged);
+  EXPECT_GT(kkt_residual(between, VectorXd::Constant(1, std::nan("")), VectorXd::Zero(2)), judged);
+}
+
+// --- Edges -----------------------------------------------------------------------------------------------
+
+void expect_infeasible(const QuadraticProgram& program) {
+  for (const QpSolution& solution : {enumerate_qp(program), pivot_qp(program), solve_qp(program)}) {
+    EXPECT_FALSE(solution.feasible);
+    EXPECT_TRUE(solution.x.array().isNaN().all());
+    EXPECT_TRUE(solution.multipliers.array().isNaN().all());
+  }
+}
+
+TEST(QuadraticProgram, ContradictionsAreInfeasible) {
+  const MatrixXd one = MatrixXd::Identity(1, 1);
+  expect_infeasible(
+      problem_of(one, VectorXd::Zero(1), VectorXd{{1, -1}}, VectorXd{{1, 1}}));  // x <= -1, x >= 1
+  QuadraticProgram equations = problem_of(one, VectorXd::Zero(1), VectorXd{{1, 2}}, VectorXd{{-1, -3}});
+  equations.equation = {1, 1};
+  expect_infeasible(equations);  // x = 1, 2 x = 3
+  equations.offsets[1] = -2;     // 2 x = 2
+  for (const QpSolution& solution : {enumerate_qp(equations), pivot_qp(equations)}) {
+    ASSERT_TRUE(solution.feasible);
+    EXPECT_TRUE(solution.redundant);
+    EXPECT_NEAR(solution.x[0], 1, exact);
+    EXPECT_LE((solution.multipliers - VectorXd{{-0.2, -0.4}}).norm(), exact);
+  }
+}
+
+TEST(QuadraticProgram, ARowThatVanishesIsMetOrNotAndNeverPresses) {
+  QuadraticProgram program =
+      problem_of(MatrixXd::Identity(2, 2), VectorXd{{1, 0}}, MatrixXd{{0, 0}, {1, 0}}, VectorXd{{-1, 0}});
+  for (const double offset : {-1.0, 0.0}) {
+    program.offsets[0] = offset;
+    for (const QpSolution& solution : {enumerate_qp(program), pivot_qp(program)}) {
+      ASSERT_TRUE(solution.feasible);
+      EXPECT_FALSE(solution.redundant);
+      EXPECT_EQ(solution.multipliers[0], 0);
+      EXPECT_EQ(solution.pressing, (std::vector<char>{0, 1}));
+      EXPECT_EQ(kkt_residual(program, solution.x, solution.multipliers), 0);
+    }
+  }
+  program.offsets[0] = 1e-9;
+  expect_infeasible(program);
+  program.offsets[0] = -1e-9;
+  program.equation = {1, 0};
+  expect_infeasible(program);
+}
+
+TEST(QuadraticProgram, NumbersThatAreNoneAreInfeasible) {
+  QuadraticProgram program =
+      problem_of(MatrixXd::Identity(1, 1), VectorXd::Zero(1), VectorXd::Ones(1), VectorXd::Zero(1));
+  program.free[0] = std::nan("");
+  expect_infeasible(program);
+  program.free[0] = 0;
+  program.mass(0, 0) = -1;
+  expect_infeasible(program);
+}
+
+TEST(QuadraticProgram, ALongTraceEndsWithTheAcceptedSet) {
+  Dice dice(7);
+  QuadraticProgram program = plain_problem(dice, 7, 7);
+  program.free = program.mass.llt().solve(program.rows.transpose() * VectorXd{{1, 0, 2, 0, 0, 3, 0}});
+  program.offsets = VectorXd{{0, -1, 0, -1, -1, 0, -1}};
+  std::vector<TriedSet> trace;
+
+  const QpSolution solution = enumerate_qp(program, &trace);
+
+  ASSERT_FALSE(trace.empty());
+  EXPECT_EQ(trace.back().pressing, (std::vector<int>{0, 2, 5}));
+  EXPECT_EQ(std::count_if(trace.begin(), trace.end(), [](const TriedSet& set) { return set.accepted; }), 1);
+  EXPECT_LE((trace.back().multipliers - solution.multipliers).norm(), 1e-12);
+  EXPECT_LE(solution.x.norm(), 1e-12);
+}
+
+}  // namespace
+}  // namespace zwang
