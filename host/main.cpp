@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <iostream>
 #include <new>
@@ -39,13 +40,10 @@ struct ExplainOptions : CommonOptions {
 zwang::Study load(const CommonOptions& options) {
   zwang::Study study = zwang::load_study(options.study, options.overrides);
   if (options.has_seed) study.ensemble.seed = options.seed;
+  // A member's draws do not depend on how many there are, so any number has its member; say when it is an outsider.
   if (options.member >= static_cast<unsigned long long>(study.ensemble.members))
-    throw zwang::Error(
-        {.where = {options.study, 0, 0},
-         .message = "there is no such member",
-         .found = fmt::format("--member {}", options.member),
-         .expected = fmt::format("0 to {}", study.ensemble.members - 1),
-         .hint = "--set ensemble.members=N makes the ensemble larger; members are numbered from 0"});
+    std::cerr << fmt::format("zwang: note: member {} is not among the study's {} members (0 to {})\n", options.member,
+                             study.ensemble.members, study.ensemble.members - 1);
   return study;
 }
 
@@ -99,6 +97,20 @@ void add_common(CLI::App* command, CommonOptions& options) {
   command->add_flag("--json", options.json, "full precision, for programs");
 }
 
+// CLI11 has no word for a command it does not know.
+void require_known_command(const CLI::App& app, int argc, char** argv) {
+  if (argc < 2 || argv[1][0] == '-') return;
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(command->get_name());
+  const std::string word = argv[1];
+  if (std::find(names.begin(), names.end(), word) != names.end()) return;
+  throw zwang::Error({.message = "there is no command '" + word + "' in this version",
+                      .found = word,
+                      .expected = zwang::list_text(names, "or"),
+                      .hint = zwang::suggestion(word, names)});
+}
+
 int run(int argc, char** argv) {
   CLI::App app{"Zwang: ensembles of constrained, non-smooth mechanical systems by Gauss's least constraint"};
   app.set_version_flag("--version", fmt::format("zwang {}{}", ZWANG_VERSION,
@@ -140,6 +152,7 @@ int run(int argc, char** argv) {
       "  zwang explain configs/ostrogradsky.toml\n"
       "  zwang explain configs/string_pendulum.toml --at 1.5 --json");
 
+  require_known_command(app, argc, argv);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
 #include "host/study_document.h"
 #include "src/error.h"
@@ -42,13 +41,14 @@ std::string read_whole(const std::filesystem::path& path, const std::string& nam
   std::error_code code;
   if (!std::filesystem::is_regular_file(path, code))
     fail("there is no file '" + name + "'", path.string(), "a CSV file, relative to the folder of the study");
-  if (std::filesystem::file_size(path, code) > size_limit)
+  const std::uintmax_t size = std::filesystem::file_size(path, code);
+  if (code || size > size_limit)
     fail("the file '" + name + "' is too large", "", "at most " + std::to_string(size_limit) + " bytes");
+  std::string text(static_cast<std::size_t>(size), '\0');
   std::ifstream stream(path, std::ios::binary);
-  std::ostringstream text;
-  text << stream.rdbuf();
-  if (!stream || !text) fail("the file '" + name + "' cannot be read", path.string(), "a readable CSV file");
-  return std::move(text).str();
+  if (!stream.read(text.data(), static_cast<std::streamsize>(size)))
+    fail("the file '" + name + "' cannot be read", path.string(), "a readable CSV file");
+  return text;
 }
 
 }  // namespace

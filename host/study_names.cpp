@@ -175,7 +175,7 @@ void StudyBuilder::register_bodies() {
                      "at least one [[point]] or [[coordinate]]");
   if (count > coordinate_limit)
     throw Error({.where = {study_.path, 0, 0},
-                 .message = "too many coordinates",
+                 .message = "too many coordinates and auxiliary states",
                  .found = std::to_string(count),
                  .expected = "at most " + std::to_string(coordinate_limit)});
 }

@@ -146,9 +146,8 @@ void StudyBuilder::read_observables() {
   if (!table) return;
   std::set<std::string> names;
   for (const Entry& entry : table.value->entries) {
-    const std::string place = "observable '" + printable(entry.key) + "'";
-    const Field field{&entry.value, entry.value.set_path.empty() ? place : entry.value.set_path};
-    claim_in(names, entry.key, reader_.document().locate(entry.mark), place);
+    const Field field{&entry.value, named_place("observable", entry)};
+    claim_in(names, entry.key, reader_.document().locate(entry.mark), field.place);
     const std::optional<Expr> made = formula(field, allow_state | allow_reactions);
     description_.observables.push_back({entry.key, made.value_or(pool().zero())});
   }
@@ -159,9 +158,8 @@ void StudyBuilder::read_measures() {
   if (!table) return;
   std::set<std::string> names;
   for (const Entry& entry : table.value->entries) {
-    const std::string place = "measure '" + printable(entry.key) + "'";
-    const Field field{&entry.value, entry.value.set_path.empty() ? place : entry.value.set_path};
-    claim_in(names, entry.key, reader_.document().locate(entry.mark), place);
+    const Field field{&entry.value, named_place("measure", entry)};
+    claim_in(names, entry.key, reader_.document().locate(entry.mark), field.place);
     Measure made{.name = entry.key};
     const auto parsed =
         !reader_.string(field, "a measure in quotes, such as \"final(load.x)\"")

@@ -96,9 +96,10 @@ Value& array_item(Value& array, const std::string& segment, const std::string& p
   std::vector<std::string> names;
   for (const Value& item : array.items)
     if (const Entry* name = item.find("name")) names.push_back(printable(name->value.text));
-  const std::string numbers = array.items.empty()
-                                  ? "nothing: the list is empty"
-                                  : "a number from 0 to " + std::to_string(array.items.size() - 1);
+  const std::size_t count = array.items.size();
+  const std::string numbers = count == 0   ? "nothing: the list is empty"
+                              : count == 1 ? "0"
+                                           : "a number from 0 to " + std::to_string(count - 1);
   fail(path, "there is no entry '" + printable(segment) + "'", "",
        names.empty() ? numbers : numbers + ", or one of: " + list_text(names, "and"),
        suggestion(segment, names));

@@ -44,8 +44,7 @@ void StudyBuilder::read_parameters() {
     if (draft.plain) add_joint(draft);
   }
   for (const Entry& entry : entries) {
-    const std::string place = "parameter '" + printable(entry.key) + "'";
-    const Field field{&entry.value, entry.value.set_path.empty() ? place : entry.value.set_path};
+    const Field field{&entry.value, named_place("parameter", entry)};
     if (!of_joints.contains(entry.key))
       read_parameter(entry, field);
     else if (!entry.value.is_number())

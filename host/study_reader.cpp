@@ -144,6 +144,10 @@ Field Table::require(std::string_view key, const std::string& expected) const {
   return field;
 }
 
+std::string named_place(const std::string& kind, const Entry& entry) {
+  return entry.value.set_path.empty() ? kind + " '" + printable(entry.key) + "'" : entry.value.set_path;
+}
+
 Field single_table(Reader& reader, const std::string& key) {
   const Entry* entry = reader.document().root().find(key);
   if (!entry) return {};
@@ -151,7 +155,7 @@ Field single_table(Reader& reader, const std::string& key) {
   const Field field{&value, value.set_path.empty() ? "[" + key + "]" : value.set_path};
   if (value.kind == Value::Kind::table) return field;
   reader.complain(
-      {&value, key}, "not a table",
+      {&value, value.set_path.empty() ? key : value.set_path}, "not a table",
       value.kind == Value::Kind::array ? "[" + key + "], once, with single brackets" : "[" + key + "]");
   return {};
 }
@@ -162,7 +166,8 @@ std::vector<Field> repeated_table(Reader& reader, const std::string& key) {
   const Value& value = entry->value;
   const std::string expected = "[[" + key + "]], once for each " + key + ", with double brackets";
   if (value.kind != Value::Kind::array) {
-    reader.complain({&value, key}, "not a list of tables", expected);
+    reader.complain({&value, value.set_path.empty() ? key : value.set_path}, "not a list of tables",
+                    expected);
     return {};
   }
   std::vector<Field> fields;

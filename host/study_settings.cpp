@@ -70,7 +70,7 @@ void StudyBuilder::read_members(const Field& field) {
   for (const FileUse& use : file_uses_)
     if (use.rows < static_cast<std::size_t>(made.members))
       reader_.complain(reader_.document().locate(use.field.value->mark),
-                       use.field.place + ": the file has too few rows", std::to_string(use.rows),
+                       use.field.place + ": the file has too few rows", std::to_string(use.rows) + " rows",
                        std::to_string(made.members) + ", one for each member");
 }
 
