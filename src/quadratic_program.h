@@ -37,8 +37,8 @@ struct QpSolution {
   std::vector<char> pressing;  // r
 };
 
-// How far (x, multipliers) is from satisfying the conditions of the minimum, whoever found them. Dimensionless;
-// 0 is as good as double precision can tell, and a wrong active set gives something of order 1.
+// How far (x, multipliers) is from satisfying the conditions of the minimum, whoever found them. It has no
+// unit; 0 is as good as double precision can tell, and a wrong active set gives something of order 1.
 double kkt_residual(const QuadraticProgram& program, const Eigen::VectorXd& x,
                     const Eigen::VectorXd& multipliers);
 

@@ -63,13 +63,10 @@ struct Round {
   Eigen::VectorXd offsets;
 };
 
-// Conditions linear in v need one pass; others are linearised again at the answer until it stands still.
-Round solve_round(Setting& setting, const Eigen::VectorXd& alpha, const std::vector<Part>& parts) {
-  const bool linear = std::all_of(parts.begin(), parts.end(), [&](const Part& part) {
-    return setting.equations.system().constraints[part.condition].linear;
-  });
+// Linearises at v0, solves, linearises at the answer, until it stands still; one pass where all is linear in v.
+Round solve_from(Setting& setting, const Eigen::VectorXd& alpha, const std::vector<Part>& parts, Eigen::VectorXd v0,
+                 bool linear) {
   Round round;
-  Eigen::VectorXd v0 = alpha;
   for (int pass = 0; pass < (linear ? 1 : linearisation_limit); ++pass) {
     const QuadraticProgram program = velocity_program(setting, alpha, v0, parts);
     if (!program.rows.allFinite() || !program.offsets.allFinite()) return round;
@@ -86,6 +83,25 @@ Round solve_round(Setting& setting, const Eigen::VectorXd& alpha, const std::vec
     if (round.feasible) break;
   }
   return round;
+}
+
+// Velocity conditions not linear in v can have several stationary answers, and linearising at alpha may lead across to
+// a far branch. So the answer of the linear conditions alone is a second place to begin; the smaller change wins.
+Round solve_round(Setting& setting, const Eigen::VectorXd& alpha, const std::vector<Part>& parts) {
+  std::vector<Part> linear_parts;
+  for (const Part& part : parts)
+    if (setting.equations.system().constraints[part.condition].linear) linear_parts.push_back(part);
+  if (linear_parts.size() == parts.size()) return solve_from(setting, alpha, parts, alpha, true);
+  const auto cost = [&](const Round& round) {
+    const Eigen::VectorXd change = round.v - alpha;
+    return change.dot(setting.mass * change);
+  };
+  Round best = solve_from(setting, alpha, parts, alpha, false);
+  const Round eased = solve_from(setting, alpha, linear_parts, alpha, true);
+  if (!eased.feasible) return best;
+  const Round other = solve_from(setting, alpha, parts, eased.v, false);
+  if (other.feasible && (!best.feasible || cost(other) < cost(best))) best = other;
+  return best;
 }
 
 // Which contacts take part: with some rebound, only those that do not already separate (mechanics section 4).
@@ -146,9 +162,19 @@ Setting make_setting(const Equations& equations, const State& state, const Sizes
     for (const std::size_t i : *list) {
       const std::vector<Scaled> scaled = equations.scaled_row(i, setting.state, larger);
       setting.zero[i] = rest_speed * scaled[1].scale;
-      if (result.status == Status::ok && vanishes(scaled)) result.status = Status::singular;
     }
   return setting;
+}
+
+// Whether a condition that is at its limit or beyond has no gradient to act by. One well inside its limit does not act.
+bool singular(Setting& setting, const Sizes& sizes, const Eigen::VectorXd& v, const ShockParticipants& who) {
+  for (const auto* list : {&who.equations, &who.contacts, &who.velocities})
+    for (const std::size_t i : *list) {
+      setting.state.v = v;
+      const bool acts = list == &who.equations || setting.rate(i, v) >= -setting.zero[i];
+      if (acts && vanishes(setting.equations.scaled_row(i, setting.state, sizes))) return true;
+    }
+  return false;
 }
 
 double kinetic(Setting& setting, const Eigen::VectorXd& v) {
@@ -165,6 +191,10 @@ Shock shock(const Equations& equations, const State& state, const Sizes& sizes, 
   Setting setting = make_setting(equations, state, sizes, alpha, participants, rest_speed, result);
   if (result.status != Status::ok) return result;
 
+  if (violated(setting, result.v, participants) && singular(setting, sizes, result.v, participants)) {
+    result.status = Status::singular;
+    return result;
+  }
   bool plain = alpha == state.v;  // Carnot's identity applies
   for (; violated(setting, result.v, participants); ++result.rounds) {
     const bool inelastic = result.rounds >= round_limit;

@@ -92,8 +92,8 @@ MatrixXd unit_rows_of(const QuadraticProgram& program, const std::vector<int>& c
   return unit.rowwise().normalized();
 }
 
-// How well double precision can know x and the unit multipliers: the rounding of x0 itself; and the rounding of
-// the terms A_i x0 and c_i of the tight rows, through the least singular value of these rows, for the
+// How well double precision can know x and the unit multipliers: the rounding of x0 itself; and the rounding
+// of the terms A_i x0 and c_i of the tight rows, through the least singular value of these rows, for the
 // multipliers twice. That value is near 1 unless light and heavy points stand in one row.
 struct Reach {
   double x = 0, mu = 0;
@@ -138,7 +138,7 @@ VectorXd random_row(Dice& dice, const MatrixXd& rows, Eigen::Index i, bool whole
   return kind < 4 ? dice.numbers(rows.cols(), whole, 1) : row;
 }
 
-// The last row is made to contradict a combination of the others that has to be <= 0, by as much as their sizes.
+// The last row is made to contradict a combination of the others that has to be <= 0, by about their sizes.
 void contradict(Dice& dice, QuadraticProgram& program) {
   const Eigen::Index last = program.rows.rows() - 1;
   VectorXd sum = VectorXd::Zero(program.free.size());
@@ -155,9 +155,9 @@ void contradict(Dice& dice, QuadraticProgram& program) {
   program.offsets[last] = -offset + dice.between(0.1, 2) * (size + 1);
 }
 
-// Starts from the solution: x, rows tight or slack there, multipliers of which many are 0, and x0 from these. So ties
-// (tight, multiplier 0), redundancy and distant rows are common, and the answer is known. Then the masses
-// are spread over 10^[-6, 6], the origin may be moved far away and the rows are scaled by 10^[-6, 6].
+// Starts from the solution: x, rows tight or slack there, multipliers of which many are 0, and x0 from these.
+// So ties (tight, multiplier 0), redundancy and distant rows are common, and the answer is known. Then the
+// masses are spread over 10^[-6, 6], the origin may be moved far away and the rows are scaled by 10^[-6, 6].
 Problem random_problem(Dice& dice, int most_coordinates, int fewest_rows, int most_rows, bool equations) {
   const int n = dice.whole(1, most_coordinates), r = dice.whole(fewest_rows, most_rows);
   const bool whole = dice.chance(3), own_units = dice.chance(2);
@@ -289,8 +289,8 @@ TEST(QuadraticProgram, EnumerationAndPivotingAgreeOnTenThousandRandomProblems) {
   EXPECT_GT(free, 100);
 }
 
-// A direction that no tight row forbids: along some of them, and not into any of the others. In L^T x; empty when
-// the first try fails.
+// A direction that no tight row forbids: along some of them, and not into any of the others. In L^T x; empty
+// when the first try fails.
 VectorXd admissible_direction(Dice& dice, const QuadraticProgram& program, const std::vector<int>& tight) {
   std::vector<int> along;
   for (const int i : tight) {
@@ -321,7 +321,7 @@ TEST(QuadraticProgram, NoAdmissibleNudgeLowersTheConstraint) {
     const MatrixXd root = program.mass.llt().matrixL();
     const VectorXd z = root.transpose() * (solution.x - program.free);
     const std::vector<int> tight = tight_rows(program, solution);
-    // The direction is admissible up to 1e-14 per row, which the multipliers turn into gain; and x is rounded.
+    // The direction is admissible up to 1e-14 per row, which multipliers turn into gain; and x is rounded.
     const double push = solution.multipliers.cwiseProduct(row_lengths(program)).lpNorm<1>();
     const double tolerance = 1e-13 * (push + z.norm()) + 2 * reachable(program, solution).x;
 
@@ -371,7 +371,7 @@ TEST(QuadraticProgram, RedundantMultipliersHaveLeastNorm) {
     for (const QpSolution& solution : {enumerate_qp(program), pivot_qp(program)}) {
       ASSERT_TRUE(solution.feasible);
       EXPECT_TRUE(solution.redundant);
-      // Least norm: lambda = max(A y, 0), and A y for equations, for some y; solved for y on the pressing rows.
+      // Least norm: lambda = max(A y, 0), for equations A y, for some y. The pressing rows give y.
       std::vector<int> pressing;
       for (int i = 0; i < r; ++i) {
         if (solution.pressing[i]) pressing.push_back(i);
@@ -449,7 +449,7 @@ TEST(QuadraticProgram, DuplicatesAndOrderDoNotChangeTheSolution) {
 }
 
 TEST(QuadraticProgram, EqualRowsShareThePushAsTheirFactors) {
-  // x <= 0 written with factors f: lambda_i = f_i / sum f^2 has least norm among those with sum f_i lambda_i = 1.
+  // x <= 0 written with factors f: among those with sum f_i lambda_i = 1, f_i / sum f^2 has least norm.
   const VectorXd factors{{1e-6, 1, 1e6, 2e6}};
   const QuadraticProgram program =
       problem_of(MatrixXd::Identity(1, 1), VectorXd::Ones(1), factors, VectorXd::Zero(4));
