@@ -11,11 +11,46 @@ constexpr double fractions[] = {0, 0.043, 0.13, 0.23, 0.34, 0.45, 0.57, 0.68, 0.
 constexpr int golden_limit = 60;
 constexpr int root_limit = 100;
 
-// Whether a hump through three samples may reach zero: its parabola rises above the middle sample by at most the
-// spread of the three for any curve these samples represent.
-bool may_reach_zero(double a, double b, double c) {
-  const double spread = std::max({a, b, c}) - std::min({a, b, c});
-  return b + spread > 0;
+constexpr int refinement_limit = 5;
+constexpr double slope_reach = 1e-5;  // of the finite differences for slopes, in theta
+
+// The curve at one fraction, with its slope.
+struct Knot {
+  double theta, value, slope;
+};
+
+Knot knot_at(double theta, double value, const Curve& curve) {
+  const double left = std::max(theta - slope_reach, 0.0), right = std::min(theta + slope_reach, 1.0);
+  return {theta, value, (curve(right) - curve(left)) / (right - left)};
+}
+
+// Looks for a rise between two knots, both at or below zero: a hump that goes up and comes back. Where the cubic through
+// both knots misses the curve's middle, the curve has more to it than its ends show, and halves are looked at.
+std::optional<Bracket> hidden_rise(const Knot& a, const Knot& b, const Curve& curve, int depth) {
+  const double width = b.theta - a.theta, middle = (a.theta + b.theta) / 2;
+  if (a.slope > 0 && b.slope < 0) {
+    const Peak top = peak(a.theta, b.theta, curve);
+    if (top.value > 0) return Bracket{a.theta, top.theta};
+  }
+  if (depth == 0) return std::nullopt;
+  const double value = curve(middle);
+  if (value > 0) return Bracket{a.theta, middle};
+  const double cubic = (a.value + b.value) / 2 + width * (a.slope - b.slope) / 8;
+  const double spread = std::max({a.value, b.value, value}) - std::min({a.value, b.value, value});
+  if (std::abs(value - cubic) <= 0.05 * spread) return std::nullopt;
+  const Knot half = knot_at(middle, value, curve);
+  if (const std::optional<Bracket> found = hidden_rise(a, half, curve, depth - 1)) return found;
+  return hidden_rise(half, b, curve, depth - 1);
+}
+
+// The start may lie on the boundary, left a moment ago: look for a point clearly inside before the rise.
+Bracket rise_from_start(double first_sample, const Curve& curve) {
+  double theta = fractions[1];
+  for (int halvings = 0; halvings < 45; ++halvings) {
+    theta /= 2;
+    if (curve(theta) < 0) return {theta, 2 * theta};
+  }
+  return {0, first_sample < 0 ? theta : 0};
 }
 
 }  // namespace
@@ -45,26 +80,16 @@ Peak peak(double left, double right, const Curve& curve) {
 }
 
 std::optional<Bracket> first_rise(std::span<const double> samples, const Curve& curve) {
-  const std::size_t last = samples.size() - 1;
-  for (std::size_t k = 1; k <= last; ++k) {
-    if (samples[k] > 0) {
-      if (k > 1) return Bracket{fractions[k - 1], fractions[k]};
-      // The start may lie on the boundary, left a moment ago: look for a point clearly inside before the rise.
-      double theta = fractions[1];
-      for (int halvings = 0; halvings < 40; ++halvings) {
-        theta /= 2;
-        if (curve(theta) < 0) return Bracket{theta, 2 * theta};
-      }
-      return Bracket{0, samples[0] < 0 ? theta : 0};
-    }
-    // A hump around this sample, or around the one before the end, may have touched zero unseen.
-    const double before = samples[k - 1], here = samples[k];
-    const double after = k < last ? samples[k + 1] : here;
-    const bool hump = here >= before && here >= after && (here > before || here > after);
-    if (hump && after <= 0 && may_reach_zero(before, here, after)) {
-      const Peak top = peak(fractions[k - 1], fractions[std::min(k + 1, last)], curve);
-      if (top.value > 0) return Bracket{fractions[k - 1], top.theta};
-    }
+  const auto [low, high] = std::minmax_element(samples.begin(), samples.end());
+  // Too far below for anything these samples represent to reach zero.
+  if (*high + (*high - *low) < 0) return std::nullopt;
+  Knot before = knot_at(0, std::min(samples[0], 0.0), curve);
+  for (std::size_t k = 1; k < samples.size(); ++k) {
+    if (samples[k] > 0)
+      return k > 1 ? Bracket{fractions[k - 1], fractions[k]} : rise_from_start(samples[0], curve);
+    const Knot here = knot_at(fractions[k], samples[k], curve);
+    if (const std::optional<Bracket> found = hidden_rise(before, here, curve, refinement_limit)) return found;
+    before = here;
   }
   return std::nullopt;
 }

@@ -18,8 +18,8 @@ struct Bracket {
 };
 
 // `samples` are the curve at sample_fractions(). The start counts as below zero whatever rounding says (the caller
-// knows on which side the function is). Dips: between samples that are all below zero the maximum is sought wherever
-// three neighbours show one within reach of zero.
+// knows on which side the function is). Dips: between neighbours below zero the slopes at both tell a hump, and halves
+// are looked at where a cubic does not describe the curve.
 std::optional<Bracket> first_rise(std::span<const double> samples, const Curve& curve);
 
 // A root inside the bracket, to the last bits of theta: bisection kept safe, secants for speed (Brent).

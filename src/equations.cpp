@@ -1,10 +1,29 @@
 #include "src/equations.h"
 
 #include <cmath>
+#include <limits>
 
 namespace zwang {
 
 Sizes sizes_of(const State& state) { return {state.q.cwiseAbs(), state.v.cwiseAbs()}; }
+
+void raise_to_noise(Sizes& sizes, const Eigen::MatrixXd& mass) {
+  constexpr double share = 0.01;
+  const Eigen::VectorXd weights = mass.diagonal().cwiseMax(0).cwiseSqrt();
+  for (Eigen::VectorXd* x : {&sizes.q, &sizes.v}) {
+    const double whole = x->cwiseProduct(weights).stableNorm();
+    for (Eigen::Index i = 0; i < x->size(); ++i)
+      if (weights(i) > 0) (*x)(i) = std::max((*x)(i), share * whole / weights(i));
+  }
+}
+
+void drop_noise(Eigen::VectorXd& v, const Eigen::VectorXd& before, const Eigen::MatrixXd& mass) {
+  constexpr double noise = 8 * std::numeric_limits<double>::epsilon();
+  const Eigen::VectorXd weights = mass.diagonal().cwiseMax(0).cwiseSqrt();
+  const double whole = before.cwiseProduct(weights).stableNorm();
+  for (Eigen::Index i = 0; i < v.size(); ++i)
+    if (std::abs(v(i)) * weights(i) <= noise * whole) v(i) = 0;
+}
 
 Equations::Equations(const System& system, std::vector<double> parameters)
     : system_(&system), parameters_(std::move(parameters)) {

@@ -21,6 +21,13 @@ struct Sizes {
 };
 Sizes sizes_of(const State& state);
 
+// Conditions couple coordinates, and with them their rounding: what is large anywhere leaves noise everywhere. Sizes are
+// therefore never below a hundredth of the whole state's, measured in the mass metric so that units do not mix.
+void raise_to_noise(Sizes& sizes, const Eigen::MatrixXd& mass);
+
+// Components that are nothing but rounding of velocities as large as `before` become exactly zero.
+void drop_noise(Eigen::VectorXd& v, const Eigen::VectorXd& before, const Eigen::MatrixXd& mass);
+
 struct Dynamics {
   Eigen::MatrixXd mass;     // M, n x n
   Eigen::VectorXd applied;  // Q, n

@@ -117,7 +117,8 @@ Explanation explain(const Equations& equations, const Sample& there, double tole
   describe_formulas(equations, made);
 
   // Which conditions restrict accelerations now (mechanics section 2).
-  const Sizes sizes = sizes_of(there.state);
+  Sizes sizes = sizes_of(there.state);
+  raise_to_noise(sizes, equations.mass(there.state));
   std::vector<std::size_t> rows;
   for (std::size_t i = 0; i < system.constraints.size(); ++i) {
     const Row row = equations.row(i, there.state);

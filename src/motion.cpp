@@ -8,6 +8,9 @@ namespace zwang {
 
 namespace {
 
+// So many events at one and the same instant mean that the motion is stuck.
+constexpr std::size_t standstill_limit = 1000;
+
 double parameter_value(const Equations& equations, Expr e) {
   return equations.evaluate(Program(*equations.system().pool, {e}), State{});
 }
@@ -83,6 +86,7 @@ bool Motion::begin(const State& start) {
   y_.segment(n(), n()) = start.v;
   y_.segment(2 * n(), start.z.size()) = start.z;
   sizes_ = sizes_of(start);
+  raise_to_noise(sizes_, equations_.mass(start));
   sides_.assign(system.watches.size(), 0);
   energy_start_ = equations_.energy(start);
   for (std::size_t i = 0; i < system.constraints.size(); ++i) {
@@ -138,6 +142,11 @@ void Motion::advance(const Step& step, double theta, const Eigen::VectorXd& end)
     ConditionState& condition = conditions_[i];
     if (condition.standing == Standing::open && !condition.armed)
       condition.armed = equations_.value(i, now.state) < -zero_of(i, now.state).value;
+    // A multiplier that has been large comes back to zero only to the rounding of what it was.
+    const double lambda = std::abs(now.multipliers(static_cast<Eigen::Index>(i)));
+    if (condition.standing == Standing::closed)
+      condition.multiplier_zero =
+          std::max(condition.multiplier_zero, 10 * settings_.contact_tolerance * lambda);
   }
 }
 
@@ -228,7 +237,10 @@ void Motion::list(Event event) {
   measures_.see({now.state, now.multipliers, now.closed});
   measures_.note(event, {now.state, now.multipliers, now.closed});
   trajectory_.events.push_back(std::move(event));
-  if (static_cast<long long>(trajectory_.events.size()) > settings_.max_events)
+  const auto& events = trajectory_.events;
+  if (events.size() > standstill_limit && events[events.size() - standstill_limit].t == events.back().t)
+    fail(Status::event_lost, "events repeat without end at t = " + std::to_string(t_));
+  if (static_cast<long long>(events.size()) > settings_.max_events)
     fail(Status::event_limit, "max_events = " + std::to_string(settings_.max_events) + " used up");
 }
 

@@ -88,6 +88,8 @@ class Motion {
   std::optional<Occurrence> first_occurrence(const Step& step);
   std::optional<Occurrence> locate(const Step& step, const Lookout& lookout, const Bracket& bracket,
                                    double theta);
+  std::optional<Occurrence> bracket_on_flow(const Step& step, const Lookout& lookout, const Bracket& bracket,
+                                            const std::function<double(double, Eigen::VectorXd&)>& value_at);
   Eigen::VectorXd flow(const Step& step, double theta, bool& ok);
 
   // motion_events.cpp: what happens at an instant

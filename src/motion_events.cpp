@@ -188,9 +188,12 @@ void Motion::collide(const Eigen::VectorXd& alpha, const std::vector<std::size_t
   energy_lost_ += energy_before - equations_.energy(state());
   sizes_.v = sizes_.v.cwiseMax(result.v.cwiseAbs()).cwiseMax(before.v.cwiseAbs());
 
+  // Conditions that move, or that hold a velocity other than zero, may give energy; others may not.
   bool fixed = !external;
+  State still = before;
+  still.v.setZero();
   for (std::size_t i = 0; i < conditions_.size(); ++i)
-    fixed = fixed && !(result.struck[i] && equations_.system().constraints[i].moving);
+    fixed = fixed && !(result.struck[i] && std::abs(equations_.rate(i, still)) > zero_of(i, before).rate);
   if (fixed) audit.energy_created = std::max(audit.energy_created, -result.energy_lost);
 
   if (result.jumped && kind == EventKind::shock) accumulation_.note(t_, reached);
@@ -266,6 +269,7 @@ void Motion::flush_accumulation() {
 // Rebuilds what is closed from f = 0 and f' = 0 (requirement 4), and lets Gauss's principle say who presses. A
 // condition just released stays out unless the others would push through it.
 bool Motion::settle(std::vector<char> touching, std::size_t released) {
+  const double was_zero = released == nobody ? 0 : conditions_[released].multiplier_zero;
   for (int pass = 0; pass < 8; ++pass) {
     const State now = state();
     std::vector<std::size_t> rows;
@@ -313,7 +317,10 @@ bool Motion::settle(std::vector<char> touching, std::size_t released) {
       const Row row = equations_.row(released, now);
       const double second = row.a.dot(gauss.a) + row.rest;
       const double size = std::abs(row.rest) + row.a.cwiseAbs().dot(gauss.a.cwiseAbs());
-      if (second > 1e-6 * size) {
+      // Its multiplier was zero only to rounding, so its f'' is.
+      const double noise =
+          10 * was_zero * MassMetric(gauss.dynamics.mass).rows(Eigen::MatrixXd(row.a)).squaredNorm();
+      if (second > 1e-6 * size + noise) {
         released = nobody;
         continue;
       }

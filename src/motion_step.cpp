@@ -123,6 +123,7 @@ std::optional<Step> Motion::next_step() {
       const Eigen::VectorXd travel = (step.h * state().v).cwiseAbs();
       sizes_.q = step.start.head(n()).cwiseAbs().cwiseMax(step.end.head(n()).cwiseAbs()).cwiseMax(travel);
       sizes_.v = step.start.segment(n(), n()).cwiseAbs().cwiseMax(step.end.segment(n(), n()).cwiseAbs());
+      raise_to_noise(sizes_, equations_.mass(state()));
       return step;
     }
     ++trajectory_.rejected;
@@ -241,55 +242,74 @@ std::optional<Occurrence> Motion::first_occurrence(const Step& step) {
 }
 
 // From the interpolant's root to the true flow's (requirement 1): Newton with the interpolant's slope, then secants.
+// Two to four evaluations where the interpolant is good; where it is not, a bracket on the true flow itself.
 std::optional<Occurrence> Motion::locate(const Step& step, const Lookout& lookout, const Bracket& bracket,
                                          double theta) {
-  bool ok = true;
-  const auto look_at = [&](const Eigen::VectorXd& y, double x) {
-    return look(lookout, state_of(step.t + x * step.h, y), nullptr);
+  Occurrence found{lookout, theta, {}};
+  const auto value_at = [&](double x, Eigen::VectorXd& y) {
+    bool ok = true;
+    y = flow(step, x, ok);
+    return ok ? look(lookout, state_of(step.t + x * step.h, y), nullptr) : std::nan("");
   };
-  Occurrence found{lookout, theta, flow(step, theta, ok)};
-  double value = ok ? look_at(found.y, theta) : std::numeric_limits<double>::quiet_NaN();
-  const double reach = std::min(1e-4, 0.5 * (bracket.above - bracket.below) + 1e-12);
+  const auto curve = [&](double x) {
+    return look(lookout, state_of(step.t + x * step.h, step.at(x, settings_.method)), nullptr);
+  };
+  const double width = bracket.above - bracket.below;
+  const double reach = std::min(1e-4, 0.5 * width + 1e-12);
   const double left = std::max(theta - reach, 0.0), right = std::min(theta + reach, 1.0);
-  const auto curve = [&](double x) { return look_at(step.at(x, settings_.method), x); };
   double slope = right > left ? (curve(right) - curve(left)) / (right - left) : 0;
-  for (int i = 0; i < location_limit && ok; ++i) {
-    if (std::abs(value) <= 1e-4 * lookout.zero || !(slope > 0)) break;  // down to rounding
+  double value = value_at(theta, found.y);
+  for (int i = 0; i < location_limit; ++i) {
+    if (!(std::abs(value) > 1e-4 * lookout.zero) || !(slope > 0)) break;  // down to rounding
     const double next = std::clamp(found.theta - value / slope, 0.0, 1.0);
     if (std::abs(next - found.theta) <= epsilon * next) break;
-    const Eigen::VectorXd y = flow(step, next, ok);
-    if (!ok) break;
-    const double next_value = look_at(y, next);
+    Eigen::VectorXd y;
+    const double next_value = value_at(next, y);
     const double secant = (next_value - value) / (next - found.theta);
     if (secant > 0.1 * slope && secant < 10 * slope) slope = secant;
-    if (!(std::abs(next_value) < std::abs(value))) break;  // rounding reached
+    if (!(std::abs(next_value) < std::abs(value))) break;  // rounding reached, or no root nearby
     found.theta = next;
     found.y = y;
     value = next_value;
   }
   const double resolution = slope * 8 * epsilon * std::max(1.0, std::abs(step.t) / step.h);
-  if (ok && std::abs(value) <= std::max(lookout.zero, resolution)) return found;
+  const bool close = std::abs(found.theta - theta) <= 0.1 * width + 1e-6;
+  if (close && std::abs(value) <= std::max(lookout.zero, resolution)) return found;
+  return bracket_on_flow(step, lookout, bracket, value_at);
+}
 
-  // No clean Newton: bisect on the true flow, if it crosses at all.
-  double a = bracket.below, b = std::max(bracket.above, theta);
-  Eigen::VectorXd y = flow(step, b, ok);
-  if (!ok || look_at(y, b) <= 0) {
-    if (ok) return std::nullopt;  // the interpolant grazed what the motion does not reach
-    fail(Status::event_lost,
-         "an event near t = " + std::to_string(step.t + theta * step.h) + " has no state");
+// The interpolant was no good guide: widen its bracket until the true flow changes sign there, and halve.
+std::optional<Occurrence> Motion::bracket_on_flow(
+    const Step& step, const Lookout& lookout, const Bracket& bracket,
+    const std::function<double(double, Eigen::VectorXd&)>& value_at) {
+  Occurrence found{lookout, bracket.above, {}};
+  Eigen::VectorXd y;
+  double a = bracket.below;
+  for (double stride = bracket.above - bracket.below; a > 0 && value_at(a, y) > 0; stride *= 2)
+    a = std::max(0.0, a - stride);
+  double& b = found.theta;
+  double value = value_at(b, found.y);
+  if (value <= 0 && b < 1) {
+    b = 1;
+    value = value_at(b, found.y);
+  }
+  if (value <= 0) return std::nullopt;  // the interpolant grazed what the motion does not reach
+  if (std::isnan(value)) {
+    fail(Status::event_lost, "an event near t = " + std::to_string(step.t + b * step.h) + " has no state");
     return std::nullopt;
   }
-  for (int i = 0; i < 60 && b - a > 4 * epsilon * b; ++i) {
+  for (int i = 0; i < 100 && b - a > 2 * epsilon * b; ++i) {
     const double middle = (a + b) / 2;
-    const Eigen::VectorXd y_middle = flow(step, middle, ok);
-    if (ok && look_at(y_middle, middle) > 0) {
+    const double there = value_at(middle, y);
+    if (there > 0) {
       b = middle;
-      y = y_middle;
+      found.y = y;
+      if (there <= 1e-4 * lookout.zero) break;
     } else {
       a = middle;
     }
   }
-  return Occurrence{lookout, b, y};
+  return found;
 }
 
 }  // namespace zwang

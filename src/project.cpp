@@ -96,11 +96,17 @@ double violation(const Equations& equations, const Level& level, const std::vect
 // fixed point the move is -M^-1 A^T lambda with the rows taken there: exactly the nearest admissible point.
 bool nearest(const Equations& equations, State& state, const std::vector<std::size_t>& set, bool velocities,
              double tolerance) {
+  const Sizes drawn = sizes_of(state);
+  // What was drawn sets the scale: velocities projected to nothing are zero by that measure.
+  const auto sizes = [&] {
+    const Sizes now = sizes_of(state);
+    return Sizes{now.q.cwiseMax(drawn.q), now.v.cwiseMax(drawn.v)};
+  };
   const Eigen::MatrixXd mass = equations.mass(state);
   Eigen::VectorXd& x = velocities ? state.v : state.q;
   const Eigen::VectorXd origin = x;
   for (int pass = 0; pass < start_limit; ++pass) {
-    const Level level = level_of(equations, state, sizes_of(state), set, velocities);
+    const Level level = level_of(equations, state, sizes(), set, velocities);
     if (!level.residuals.allFinite() || !level.rows.allFinite()) return false;
     // Half the passes aim at the nearest point; should that not settle, plain Newton steps from where we are.
     QuadraticProgram program;
@@ -113,12 +119,12 @@ bool nearest(const Equations& equations, State& state, const std::vector<std::si
     if (!solution.feasible) return false;
     const double moved = (solution.x - x).cwiseAbs().maxCoeff();
     x = solution.x;
-    const Level now = level_of(equations, state, sizes_of(state), set, velocities);
+    const Level now = level_of(equations, state, sizes(), set, velocities);
     if (violation(equations, now, set, tolerance) == 0 && moved <= 1e-14 * (x.cwiseAbs().maxCoeff() + moved))
       return true;
     if (pass >= start_limit / 2 && violation(equations, now, set, tolerance) == 0) return true;
   }
-  const Level now = level_of(equations, state, sizes_of(state), set, velocities);
+  const Level now = level_of(equations, state, sizes(), set, velocities);
   return violation(equations, now, set, tolerance) == 0;
 }
 
@@ -153,6 +159,7 @@ Start make_consistent(const Equations& equations, State& state, const std::vecto
       start.status = Status::inconsistent_start;
       return start;
     }
+    if (on_velocities) drop_noise(state.v, drawn.v, equations.mass(state));
   }
   start.position_moved = (state.q - drawn.q).norm();
   start.velocity_moved = (state.v - drawn.v).norm();

@@ -23,9 +23,6 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 // left out as dependent can then be broken by no more than a tie.
 constexpr double tie_tolerance = 1e-11;
 
-// Enumeration takes up to 2^12 small solves, some milliseconds; beyond that it doubles with every row.
-constexpr int most_enumerated = 12;
-
 // A row is taken to vanish when its length is this part of what the sizes of its entries allow.
 constexpr double vanishing_part = 1e-14;
 
@@ -47,7 +44,7 @@ struct JudgedRow {
   double noise = 0;     // what rounding does to the residual
 };
 
-// Rows with A_i = 0 have no length: they are met or not, and nothing more is asked of them.
+// Rows with A_i = 0 have no length: they are met or not, and are asked no more.
 std::optional<std::vector<JudgedRow>> judged_rows(const QuadraticProgram& program, const VectorXd& x,
                                                   const VectorXd& multipliers,
                                                   const Eigen::LDLT<MatrixXd>& factor, double rounding) {
@@ -130,14 +127,15 @@ double kkt_residual(const QuadraticProgram& program, const VectorXd& x, const Ve
 UnitRows active_set::unit_rows(const QuadraticProgram& program) {
   const auto& [M, x0, A, c, equation] = program;
   UnitRows rows;
+  rows.unit = A;
   if (!all_finite(program)) return rows;
   const Eigen::LLT<MatrixXd> factor(M);
-  rows.usable = factor.info() == Eigen::Success;
-  if (!rows.usable) return rows;
+  if (factor.info() != Eigen::Success) return rows;
 
+  rows.usable = true;
   rows.root = factor.matrixL();
   const auto L = rows.root.triangularView<Eigen::Lower>();
-  rows.unit = L.solve(A.transpose()).transpose();
+  if (A.rows() > 0) rows.unit = L.solve(A.transpose()).transpose();
   rows.length = rows.unit.rowwise().norm();  // the square roots of Phi_ii [mayer-15]
   rows.gap = A * x0 + c;                     // Phi^0 [mayer-16]
   rows.floor = A.cwiseAbs() * x0.cwiseAbs() + c.cwiseAbs();
@@ -240,7 +238,8 @@ Basis long_basis(const UnitRows& rows, std::vector<int> tight) {
       along += part;
     }
     const MatrixXd upper = R.topLeftCorner(k, k);
-    const MatrixXd inverse = upper.triangularView<Eigen::Upper>().solve(MatrixXd::Identity(k, k));
+    MatrixXd inverse = MatrixXd::Identity(k, k);
+    if (k > 0) upper.triangularView<Eigen::Upper>().solveInPlace(inverse);
     VectorXd coefficients = inverse * along;
     const double distance = rest.norm();
     if (distance > dependence_tolerance(coefficients.lpNorm<1>())) {
@@ -310,9 +309,9 @@ LeastNorm least_norm_program(const UnitRows& rows, const ActiveSet& active, cons
 std::optional<VectorXd> balanced(const UnitRows& rows, const VectorXd& z, VectorXd mu, double zero) {
   bool pulls = true;
   for (Eigen::Index attempt = 0; pulls && attempt <= mu.size(); ++attempt) {
-    std::vector<int> pushing;
-    for (int i = 0; i < static_cast<int>(mu.size()); ++i) {
-      if (mu[i] != 0) pushing.push_back(i);
+    std::vector<int> pushing = rows.equations;
+    for (const int i : rows.inequalities) {
+      if (mu[i] > 0) pushing.push_back(i);
     }
     const std::vector<int> basis = long_basis(rows, std::move(pushing)).basis;
     if (basis.empty()) break;
@@ -372,8 +371,8 @@ QpSolution active_set::finish(const QuadraticProgram& program, const UnitRows& r
   solution.x = VectorXd::Constant(program.free.size(), nan);
   solution.multipliers = solution.residuals = VectorXd::Constant(program.offsets.size(), nan);
   solution.pressing.assign(program.equation.size(), 0);
-  solution.feasible = active.feasible;
   if (!active.feasible) return solution;
+  solution.feasible = true;
 
   solution.x = program.free + rows.root.transpose().triangularView<Eigen::Upper>().solve(active.z);
   solution.residuals = program.rows * solution.x + program.offsets;
@@ -393,8 +392,9 @@ QpSolution active_set::finish(const QuadraticProgram& program, const UnitRows& r
 }
 
 QpSolution solve_qp(const QuadraticProgram& program) {
+  // Enumeration takes up to 2^12 small solves, some milliseconds, and doubles with every row.
   const auto inequalities = std::count(program.equation.begin(), program.equation.end(), 0);
-  return inequalities <= most_enumerated ? enumerate_qp(program) : pivot_qp(program);
+  return inequalities <= 12 ? enumerate_qp(program) : pivot_qp(program);
 }
 
 }  // namespace zwang

@@ -20,7 +20,7 @@ struct IntegratorSettings {
   double rest_speed = 1e-12;
   // A geometric sequence of shocks is completed when what is left of it is shorter than accumulation_gap times its
   // whole length.
-  double accumulation_gap = 1e-8;
+  double accumulation_gap = 1e-7;
 };
 
 }  // namespace zwang

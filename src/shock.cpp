@@ -64,8 +64,8 @@ struct Round {
 };
 
 // Linearises at v0, solves, linearises at the answer, until it stands still; one pass where all is linear in v.
-Round solve_from(Setting& setting, const Eigen::VectorXd& alpha, const std::vector<Part>& parts, Eigen::VectorXd v0,
-                 bool linear) {
+Round solve_from(Setting& setting, const Eigen::VectorXd& alpha, const std::vector<Part>& parts,
+                 Eigen::VectorXd v0, bool linear) {
   Round round;
   for (int pass = 0; pass < (linear ? 1 : linearisation_limit); ++pass) {
     const QuadraticProgram program = velocity_program(setting, alpha, v0, parts);
@@ -211,6 +211,7 @@ Shock shock(const Equations& equations, const State& state, const Sizes& sizes, 
     for (std::size_t k = 0; k < parts.size(); ++k)
       plain = plain && std::abs(round.offsets(index(k))) <= setting.zero[parts[k].condition];
     result.v = round.v;
+    drop_noise(result.v, alpha, setting.mass);
   }
   result.energy_lost = kinetic(setting, state.v) - kinetic(setting, result.v);
   if (plain && result.rounds == 1) result.carnot = carnot_gap(setting.mass, state.v, result.v);
@@ -234,6 +235,7 @@ Shock completed_shock(const Equations& equations, const State& state, const Size
   collect(setting, parts, round, result);
   result.jumped = true;
   result.v = round.v;
+  drop_noise(result.v, state.v, setting.mass);
   result.kkt = round.kkt;
   result.energy_lost = kinetic(setting, state.v) - kinetic(setting, result.v);
   return result;

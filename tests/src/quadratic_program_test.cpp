@@ -69,6 +69,7 @@ double mass_norm(const QuadraticProgram& program, const VectorXd& step) {
 }
 
 VectorXd row_lengths(const QuadraticProgram& program) {
+  if (program.rows.rows() == 0) return {};
   const MatrixXd solved = program.mass.ldlt().solve(program.rows.transpose());
   return (program.rows * solved).diagonal().cwiseMax(0).cwiseSqrt();
 }
@@ -131,7 +132,10 @@ struct Problem {
 VectorXd random_row(Dice& dice, const MatrixXd& rows, Eigen::Index i, bool whole) {
   VectorXd row = VectorXd::Zero(rows.cols());
   const int kind = i == 0 ? 0 : dice.whole(0, 5);
-  if (kind == 4) return (dice.chance(4) ? -1 : 1) * rows.row(dice.whole(0, static_cast<int>(i) - 1));
+  if (kind == 4) {
+    row = rows.row(dice.whole(0, static_cast<int>(i) - 1));
+    return dice.chance(4) ? -row : row;
+  }
   for (Eigen::Index k = 0; kind == 5 && k < i; ++k) {
     if (dice.chance(2)) row += dice.number(whole, 2) * rows.row(k).transpose();
   }
@@ -145,7 +149,8 @@ void contradict(Dice& dice, QuadraticProgram& program) {
   double offset = 0, size = 0;
   for (Eigen::Index i = 0; i < last; ++i) {
     if (i > 0 && dice.chance(2)) continue;
-    const double factor = dice.between(0.2, 2) * (program.equation[i] && dice.chance(2) ? -1 : 1);
+    double factor = dice.between(0.2, 2);
+    if (program.equation[i] && dice.chance(2)) factor = -factor;
     sum += factor * program.rows.row(i).transpose();
     offset += factor * program.offsets[i];
     size += std::abs(factor) *
@@ -166,7 +171,8 @@ Problem random_problem(Dice& dice, int most_coordinates, int fewest_rows, int mo
 
   const double decades = dice.chance(2) ? 3 : 0;
   const VectorXd spread = dice.powers_of_ten(n, -decades, decades);
-  const MatrixXd factor = dice.bells(n, n) * dice.whole(0, 1);
+  MatrixXd factor = dice.bells(n, n);
+  if (dice.chance(2)) factor.setZero();
   const MatrixXd mass = factor * factor.transpose() / n + MatrixXd::Identity(n, n);
   program.mass = spread.asDiagonal() * mass * spread.asDiagonal();
 
@@ -178,14 +184,13 @@ Problem random_problem(Dice& dice, int most_coordinates, int fewest_rows, int mo
     rows.row(i) = random_row(dice, rows, i, whole);
     program.equation.push_back(equations && dice.chance(5));
     const int kind = dice.whole(0, 3);
-    if (program.equation.back())
+    if (program.equation.back()) {
       lambda[i] = dice.number(whole, 2);
-    else if (kind == 0)
-      slack[i] = dice.power_of_ten(-3, 6);
-    else if (kind == 1)
-      slack[i] = dice.whole(1, 3);
-    else if (kind == 2)
+    } else if (kind <= 1) {
+      slack[i] = kind == 0 ? dice.power_of_ten(-3, 6) : dice.whole(1, 3);
+    } else if (kind == 2) {
       lambda[i] = dice.whole(1, 3);
+    }
   }
   program.rows = rows * units.asDiagonal();
   problem.x = dice.numbers(n, whole, 2).cwiseQuotient(units);
@@ -204,7 +209,8 @@ Problem random_problem(Dice& dice, int most_coordinates, int fewest_rows, int mo
     }
   }
   if (dice.chance(4)) {
-    const VectorXd shift = dice.power_of_ten(0, 6) * dice.numbers(n, false, 1).cwiseQuotient(units);
+    const double far = dice.power_of_ten(0, 6);
+    const VectorXd shift = far * dice.numbers(n, false, 1).cwiseQuotient(units);
     program.offsets -= program.rows * shift;
     program.free += shift;
     problem.x += shift;
