@@ -4,6 +4,7 @@
 // mistake is reported once, and as many mistakes as can be told apart are reported together.
 #pragma once
 
+#include <cmath>
 #include <map>
 #include <set>
 #include <string>
@@ -16,6 +17,19 @@
 #include "src/interval.h"
 
 namespace zwang {
+
+// What a formula along the motion may mention.
+constexpr unsigned allow_state =
+    allow_time | allow_parameters | allow_positions | allow_velocities | allow_auxiliaries;
+
+// Tests of numbers.
+inline bool is_finite(double x) { return std::isfinite(x); }
+inline bool is_positive(double x) { return x > 0 && std::isfinite(x); }
+inline bool is_not_negative(double x) { return x >= 0 && std::isfinite(x); }
+inline bool is_fraction(double x) { return x >= 0 && x <= 1; }
+
+// load.x, load.y, load.z
+inline std::string component_name(const std::string& body, std::size_t k) { return body + "." + "xyz"[k]; }
 
 // What is known of a parameter when the study is read.
 struct ParameterFact {

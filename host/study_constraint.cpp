@@ -2,17 +2,12 @@
 #include <cmath>
 
 #include "host/study_builder.h"
-#include "src/derivative.h"
 
 namespace zwang {
 
 namespace {
 
 constexpr std::size_t condition_limit = 4096;
-
-bool positive(double x) { return x > 0 && x < std::numeric_limits<double>::infinity(); }
-bool fraction(double x) { return x >= 0 && x <= 1; }
-bool not_negative(double x) { return x >= 0 && x < std::numeric_limits<double>::infinity(); }
 
 // Where the right side of a condition begins.
 std::size_t right_side(const std::string& text) {
@@ -97,8 +92,8 @@ bool StudyBuilder::distance_condition(const Field& field, const Condition& condi
   const std::string hint = "for points that must coincide write their coordinates: a.x == b.x";
   const std::string message = "a distance must be compared with something positive";
   const Evaluated size = evaluate(R);
-  if (size.state == State::drawn) demands_.push_back({field, R, message, "a number > 0", hint, positive});
-  if (size.state == State::constant && !positive(size.value)) {
+  if (size.state == State::drawn) demands_.push_back({field, R, message, "a number > 0", hint, is_positive});
+  if (size.state == State::constant && !is_positive(size.value)) {
     const std::size_t offset = left ? right_side(field.value->text) : 0;
     reader_.complain(reader_.document().locate(*field.value, offset), field.place + ": " + message,
                      number_text(size.value), "a number > 0", hint);
@@ -134,13 +129,12 @@ bool StudyBuilder::check_condition(const Field& field, const ConditionFormula& m
 void StudyBuilder::read_restitution(const Field& field, ConditionFormula& made) {
   const std::string message = "a restitution lies between 0 and 1", expected = "a number from 0 to 1";
   made.restitution = quantity(field, made.name + ".restitution");
-  demand(field, made.restitution, fraction, message, expected);
+  demand(field, made.restitution, is_fraction, message, expected);
   // A range that is known to reach outside is wrong for some member, whatever the nominal one has.
   const Interval all = range(made.restitution);
   const bool bounded = std::isfinite(all.low) && std::isfinite(all.high);
   if (evaluate(made.restitution).state == State::drawn && bounded && (all.low < 0 || all.high > 1))
-    reader_.complain(reader_.document().locate(field.value->mark), field.place + ": " + message,
-                     number_text(all.low) + " to " + number_text(all.high), expected);
+    reader_.complain_found(field, message, number_text(all.low) + " to " + number_text(all.high), expected);
 }
 
 // `from` and `until`; -inf and inf say what leaving them out says.
@@ -150,21 +144,21 @@ void StudyBuilder::read_interval_in_force(const Table& table, ConditionFormula& 
   if (from && !(from.value->is_number() && from.value->number == -infinity)) {
     made.from = formula(from, allow_parameters);
     if (made.from)
-      demand(from, *made.from, not_negative, "lies before the start", "a time >= 0",
+      demand(from, *made.from, is_not_negative, "lies before the start", "a time >= 0",
              "leave it out for a condition in force from the start");
   }
   if (until && !(until.value->is_number() && until.value->number == infinity)) {
     made.until = formula(until, allow_parameters);
-    if (made.until) demand(until, *made.until, not_negative, "lies before the start", "a time >= 0");
+    if (made.until) demand(until, *made.until, is_not_negative, "lies before the start", "a time >= 0");
   }
   if (!made.from || !made.until) return;
   const Evaluated begin = evaluate(*made.from), end = evaluate(*made.until);
   const std::string message = "must lie after 'from'";
   if (begin.state == State::constant && end.state == State::constant && begin.value >= end.value)
-    reader_.complain(reader_.document().locate(until.value->mark), until.place + ": " + message,
-                     number_text(end.value), "a time later than from = " + number_text(begin.value));
+    reader_.complain_found(until, message, number_text(end.value),
+                           "a time later than from = " + number_text(begin.value));
   else
-    demand(until, pool().subtract(*made.until, *made.from), positive, message, "until - from > 0");
+    demand(until, pool().subtract(*made.until, *made.from), is_positive, message, "until - from > 0");
 }
 
 void StudyBuilder::refuse_what_is_to_come(const Table& table) {

@@ -44,8 +44,7 @@ std::optional<Distribution> StudyBuilder::distribution(const Field& field) {
   if (present.size() != 1) {
     // An unknown key has been named already; it is probably the missing kind.
     if (present.size() > 1)
-      reader_.complain(reader_.document().locate(field.value->mark),
-                       field.place + ": more than one distribution", list_text(present), "one distribution");
+      reader_.complain_found(field, "more than one distribution", list_text(present), "one distribution");
     else if (reader_.problems().size() == before)
       reader_.complain(field, "not a distribution", choices);
     return {};
@@ -90,8 +89,7 @@ bool StudyBuilder::read_arguments(const Field& field, Distribution& made) {
   const std::size_t wanted = made.kind == Kind::uniform ? 2 : made.kind == Kind::triangular ? 3 : 0;
   if (items->empty() || (wanted > 0 && items->size() != wanted)) {
     const std::string count = std::to_string(items->size());
-    reader_.complain(reader_.document().locate(field.value->mark), field.place + ": wrong number of entries",
-                     count, kind->form);
+    reader_.complain_found(field, "wrong number of entries", count, kind->form);
     return false;
   }
   bool ok = true;
@@ -124,9 +122,8 @@ bool StudyBuilder::read_grid(const Field& field, Distribution& made) {
   if (!items || items->size() != 3) {
     grid_members_ = std::nan("");
     if (items)
-      reader_.complain(reader_.document().locate(field.value->mark),
-                       field.place + ": wrong number of entries", std::to_string(items->size()),
-                       "[a, b, k] with k points");
+      reader_.complain_found(field, "wrong number of entries", std::to_string(items->size()),
+                             "[a, b, k] with k points");
     return false;
   }
   const std::optional<Expr> a = formula((*items)[0], allow_parameters),
@@ -153,8 +150,7 @@ bool StudyBuilder::read_file(const Table& table, const Field& field, Distributio
     return true;
   } catch (const Error& error) {
     const Problem& problem = error.problems().front();
-    reader_.complain(reader_.document().locate(blamed->value->mark), blamed->place + ": " + problem.message,
-                     problem.found, problem.expected, problem.hint);
+    reader_.complain_found(*blamed, problem.message, problem.found, problem.expected, problem.hint);
     return false;
   }
 }
@@ -187,8 +183,7 @@ bool StudyBuilder::check_arguments(const Field& field, const Distribution& made)
     expected = "mean > 0";
   }
   if (message.empty()) return true;
-  reader_.complain(reader_.document().locate(field.value->mark), field.place + ": " + message, list,
-                   expected);
+  reader_.complain_found(field, message, list, expected);
   return false;
 }
 

@@ -125,8 +125,7 @@ std::optional<double> StudyBuilder::constant(const Field& field, Test holds, con
   }
   if (holds(value)) return value;
   const std::string written = field.value->is_number() ? "" : shown(*field.value) + " = ";
-  reader_.complain(reader_.document().locate(field.value->mark), field.place + ": out of range",
-                   written + number_text(value), expected);
+  reader_.complain_found(field, "out of range", written + number_text(value), expected);
   return {};
 }
 
@@ -136,8 +135,7 @@ void StudyBuilder::demand(const Field& field, Expr value, Test holds, const std:
   const Evaluated evaluated = evaluate(value);
   if (evaluated.state == State::drawn) demands_.push_back({field, value, message, expected, hint, holds});
   if (evaluated.state != State::constant || holds(evaluated.value)) return;
-  reader_.complain(reader_.document().locate(field.value->mark), field.place + ": " + message,
-                   number_text(evaluated.value), expected, hint);
+  reader_.complain_found(field, message, number_text(evaluated.value), expected, hint);
 }
 
 }  // namespace zwang

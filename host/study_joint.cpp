@@ -46,14 +46,13 @@ void StudyBuilder::draft_joints() {
       auto items = field ? reader_.array(field, expected) : std::nullopt;
       if (!items) return {};
       if (items->size() == size) return *items;
-      reader_.complain(reader_.document().locate(field.value->mark),
-                       field.place + ": wrong number of entries", std::to_string(items->size()), expected);
+      reader_.complain_found(field, "wrong number of entries", std::to_string(items->size()), expected);
       return {};
     };
     const std::string count = std::to_string(size);
     if (all_named && (size == 0 || size > joint_limit)) {
-      reader_.complain(reader_.document().locate(names.value->mark), names.place + ": wrong number of names",
-                       count, "1 to " + std::to_string(joint_limit) + " names");
+      reader_.complain_found(names, "wrong number of names", count,
+                             "1 to " + std::to_string(joint_limit) + " names");
     } else if (all_named) {
       draft.mean = sized(mean, count + " numbers, one for each name");
       for (const Field& row : sized(covariance, count + " rows, one for each name"))
@@ -78,6 +77,7 @@ void StudyBuilder::add_joint(const JointDraft& draft) {
   for (const Field& item : draft.mean) joint.mean.push_back(read(item));
   for (const std::vector<Field>& row : draft.covariance) {
     std::vector<Expr> made;
+    made.reserve(row.size());
     for (const Field& item : row) made.push_back(read(item));
     ok = ok && made.size() == size;
     joint.covariance.push_back(std::move(made));
@@ -105,8 +105,7 @@ bool StudyBuilder::check_covariance(const JointDraft& draft, const Joint& joint)
   const Field field{&draft.entry.value->find("covariance")->value, draft.entry.place + ", covariance"};
   const auto complain = [&](const std::string& message, const std::string& found,
                             const std::string& expected) {
-    reader_.complain(reader_.document().locate(field.value->mark), field.place + ": " + message, found,
-                     expected);
+    reader_.complain_found(field, message, found, expected);
     return false;
   };
   if (!C.allFinite()) return complain("not finite", "", "finite numbers");

@@ -58,12 +58,12 @@ std::string StudyBuilder::entry_name(const Field& entry) {
   const Entry* name = entry.value->find("name");
   if (!name) {
     names_lost_ = true;
-    reader_.complain(reader_.document().locate(entry.value->mark), entry.place + ": 'name' is missing", "",
-                     "a name in quotes");
+    reader_.complain_found(entry, "'name' is missing", "", "a name in quotes");
     return "";
   }
   const auto text = reader_.string(Reader::child(entry, name->value, "name"), "a name in quotes");
-  if (!text) names_lost_ = true;
+  if (!text || text->empty()) names_lost_ = true;
+  if (text && text->empty()) reader_.complain_found(entry, "not a name", "an empty string", name_form);
   return text.value_or("");
 }
 
@@ -141,7 +141,7 @@ void StudyBuilder::register_bodies() {
     point.first = description_.coordinates.size();
     VectorName vector;
     for (std::size_t k = 0; k < point.dimension; ++k) {
-      const ScalarName made = add_coordinate(point.name + "." + "xyz"[k]);
+      const ScalarName made = add_coordinate(component_name(point.name, k));
       vector.position.push_back(made.value);
       vector.velocity.push_back(*made.rate);
     }
@@ -158,6 +158,7 @@ void StudyBuilder::register_bodies() {
                            ScalarName{pool().symbol(SymbolKind::auxiliary, i), {}, allow_auxiliaries});
   }
   // An anchor's place is a formula, read later; until then its name can only be refused.
+  const ScalarName nowhere{pool().zero(), pool().zero(), allow_positions};
   for (const Body& anchor : anchors_) {
     VectorName vector;
     vector.is_anchor = true;
@@ -165,8 +166,7 @@ void StudyBuilder::register_bodies() {
     vector.velocity = vector.position;
     scope_.vectors.emplace(anchor.name, vector);
     for (std::size_t k = 0; k < anchor.dimension; ++k)
-      scope_.scalars.emplace(
-          anchor.name + "." + "xyz" [k], ScalarName { pool().zero(), pool().zero(), allow_positions });
+      scope_.scalars.emplace(component_name(anchor.name, k), nowhere);
   }
 
   const std::size_t count = description_.coordinates.size() + description_.auxiliaries.size();

@@ -17,10 +17,9 @@ void StudyBuilder::check_masses() {
       return entry.row == coordinate.first || entry.column == coordinate.first;
     });
     if (!has_mass)
-      reader_.complain(reader_.document().locate(coordinate.entry.value->mark),
-                       coordinate.entry.place + ": has no kinetic energy", "",
-                       "a square of " + coordinate.name + "' in [system] kinetic",
-                       "for a state without inertia use [[auxiliary]]");
+      reader_.complain_found(coordinate.entry, "has no kinetic energy", "",
+                             "a square of " + coordinate.name + "' in [system] kinetic",
+                             "for a state without inertia use [[auxiliary]]");
   }
   reader_.finish();
 }
@@ -30,8 +29,8 @@ void StudyBuilder::check_nominal_member() {
   const MemberInputs nominal = nominal_member(study_);
   const auto complain = [&](const Field& field, const std::string& message, const std::string& found,
                             const std::string& expected, const std::string& hint) {
-    reader_.complain(reader_.document().locate(field.value->mark), field.place + ": " + message,
-                     found + " at the nominal member, every distribution at its centre", expected, hint);
+    reader_.complain_found(field, message, found + " at the nominal member, every distribution at its centre",
+                           expected, hint);
   };
   for (const Demand& demand : demands_) {
     const Inputs<double> inputs{.time = 0, .parameters = nominal.parameters};
@@ -58,9 +57,8 @@ void StudyBuilder::check_nominal_member() {
 
 void StudyBuilder::check_mass_matrix(const Eigen::MatrixXd& M) {
   const auto complain = [&](const std::string& message, const std::string& found) {
-    reader_.complain(reader_.document().locate(kinetic_field_.value->mark),
-                     kinetic_field_.place + ": " + message, found,
-                     "kinetic energy > 0 for every motion at the start of the nominal member");
+    reader_.complain_found(kinetic_field_, message, found,
+                           "kinetic energy > 0 for every motion at the start of the nominal member");
   };
   const std::vector<std::string>& names = study_.system->coordinates;
   for (Eigen::Index i = 0; i < M.rows(); ++i)

@@ -7,11 +7,6 @@ namespace zwang {
 
 namespace {
 
-bool not_negative(double x) { return x >= 0 && x < std::numeric_limits<double>::infinity(); }
-
-constexpr unsigned allow_state =
-    allow_time | allow_parameters | allow_positions | allow_velocities | allow_auxiliaries;
-
 // Something along a motion changes it.
 bool can_change(const Expressions& pool, Expr e) {
   const std::vector<Symbol> symbols = pool.symbols({e});
@@ -31,14 +26,12 @@ void StudyBuilder::read_impulses() {
     if (const Field at = table.require("at", "the time of the impulse"))
       if (const auto time = formula(at, allow_parameters)) {
         made.at = *time;
-        demand(at, *time, not_negative, "lies before the start", "a time >= 0");
+        demand(at, *time, is_not_negative, "lies before the start", "a time >= 0");
       }
     const Field velocity = table["velocity"], momentum = table["momentum"];
     if (!velocity == !momentum)
-      reader_.complain(
-          reader_.document().locate(entry.value->mark),
-          entry.place + (velocity ? ": both velocity and momentum" : ": neither velocity nor momentum"), "",
-          "what the free body would gain: either velocity = [..] or momentum = [..]");
+      reader_.complain_found(entry, velocity ? "both velocity and momentum" : "neither velocity nor momentum",
+                             "", "what the free body would gain: either velocity = [..] or momentum = [..]");
     const Field on = table.require("on", "the name of a point or a coordinate");
     if (on) read_target(on, made);
     if (on && !velocity != !momentum) read_amounts(velocity ? velocity : momentum, made);
@@ -82,8 +75,7 @@ void StudyBuilder::read_amounts(const Field& field, ImpulseFormula& made) {
     items = *list;
   }
   if (items.size() != wanted)
-    reader_.complain(reader_.document().locate(field.value->mark), field.place + ": wrong number of entries",
-                     std::to_string(items.size()), expected);
+    reader_.complain_found(field, "wrong number of entries", std::to_string(items.size()), expected);
   for (const Field& item : items) made.amounts.push_back(formula(item, allow_state).value_or(pool().zero()));
 }
 
@@ -100,7 +92,7 @@ void StudyBuilder::read_events() {
     if (const Field when = table.require("when", "a formula whose zeros are watched for"))
       if (const auto value = formula(when, allow_state)) {
         made.value = *value;
-        if (!can_change(pool(), *value))
+        if (!can_change(pool(), *value) && !excused(when.value->text))
           reader_.complain(when, "never changes",
                            "a formula of t, coordinates, velocities or auxiliary states");
       }
@@ -120,7 +112,7 @@ void StudyBuilder::read_stop(const Field& field) {
       condition->comparison == Comparison::greater || condition->comparison == Comparison::greater_equal;
   description_.stop = greater ? pool().subtract(condition->left, condition->right)
                               : pool().subtract(condition->right, condition->left);
-  if (!can_change(pool(), *description_.stop))
+  if (!can_change(pool(), *description_.stop) && !excused(field.value->text))
     reader_.complain(field, "never changes", "a condition on t, coordinates, velocities or auxiliary states");
 }
 

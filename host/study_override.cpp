@@ -1,5 +1,4 @@
 // --set path.to.key=value: one value of the document replaced or added.
-#include <algorithm>
 #include <charconv>
 
 #include "host/study_document.h"

@@ -69,9 +69,7 @@ void StudyBuilder::read_parameter(const Entry& entry, const Field& field) {
     case Value::Kind::string:
       rule.value = formula(field, allow_parameters);
       if (!rule.value) break;
-      demand(
-          field, *rule.value, [](double x) { return std::isfinite(x); }, "its value is not finite",
-          "a finite number");
+      demand(field, *rule.value, is_finite, "its value is not finite", "a finite number");
       fact.state = evaluate(*rule.value).state;
       fact.value = evaluate(*rule.value).value;
       fact.range = fact.state == State::constant ? Interval(fact.value) : range(*rule.value);

@@ -38,10 +38,14 @@ void Reader::complain(const Location& where, const std::string& message, const s
   problems_.push_back({where, message, found, expected, hint});
 }
 
+void Reader::complain_found(const Field& field, const std::string& message, const std::string& found,
+                            const std::string& expected, const std::string& hint) {
+  complain(document_.locate(field.value->mark), field.place + ": " + message, found, expected, hint);
+}
+
 void Reader::complain(const Field& field, const std::string& message, const std::string& expected,
                       const std::string& hint) {
-  complain(document_.locate(field.value->mark), field.place + ": " + message, shown(*field.value), expected,
-           hint);
+  complain_found(field, message, shown(*field.value), expected, hint);
 }
 
 void Reader::collect(const Error& error) {
@@ -60,9 +64,10 @@ std::optional<std::string> Reader::string(const Field& field, const std::string&
 
 std::optional<std::string> Reader::choice(const Field& field, const std::vector<std::string>& words) {
   std::vector<std::string> quoted;
+  quoted.reserve(words.size());
   for (const std::string& word : words) quoted.push_back("\"" + word + "\"");
   const std::string expected = list_text(quoted, "or");
-  const std::optional<std::string> word = string(field, expected);
+  std::optional<std::string> word = string(field, expected);
   if (!word || std::find(words.begin(), words.end(), *word) != words.end()) return word;
   complain(field, "not one of the choices", expected, suggestion(*word, words));
   return {};
@@ -138,9 +143,7 @@ Field Table::operator[](std::string_view key) const {
 
 Field Table::require(std::string_view key, const std::string& expected) const {
   Field field = (*this)[key];
-  if (!field && table_)
-    reader_.complain(reader_.document().locate(table_->mark),
-                     field_.place + ": '" + std::string(key) + "' is missing", "", expected);
+  if (!field && table_) reader_.complain_found(field_, "'" + std::string(key) + "' is missing", "", expected);
   return field;
 }
 
@@ -152,7 +155,7 @@ Field single_table(Reader& reader, const std::string& key) {
   const Entry* entry = reader.document().root().find(key);
   if (!entry) return {};
   const Value& value = entry->value;
-  const Field field{&value, value.set_path.empty() ? "[" + key + "]" : value.set_path};
+  Field field{&value, value.set_path.empty() ? "[" + key + "]" : value.set_path};
   if (value.kind == Value::Kind::table) return field;
   reader.complain(
       {&value, value.set_path.empty() ? key : value.set_path}, "not a table",

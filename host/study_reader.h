@@ -1,8 +1,6 @@
 // Typed access to a study's document. A wrong key, type or number is noted with its place, and reading goes on.
 #pragma once
 
-#include <functional>
-#include <initializer_list>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,9 +26,11 @@ class Reader {
   // Throws Error when anything was noted.
   void finish() const;
 
-  // `message` is preceded by the place.
+  // `message` is preceded by the place; what was found is the value itself, unless the caller knows better.
   void complain(const Field& field, const std::string& message, const std::string& expected,
                 const std::string& hint = "");
+  void complain_found(const Field& field, const std::string& message, const std::string& found,
+                      const std::string& expected, const std::string& hint = "");
   void complain(const Location& where, const std::string& message, const std::string& found,
                 const std::string& expected, const std::string& hint = "");
   void collect(const Error& error);

@@ -13,12 +13,8 @@ constexpr long long member_limit = 1'000'000'000'000;
 constexpr long long output_limit = 10'000'000;
 constexpr long long bin_limit = 1'000'000;
 
-bool finite(double x) { return std::isfinite(x); }
-bool positive(double x) { return x > 0 && std::isfinite(x); }
 bool positive_or_infinite(double x) { return x > 0; }
-bool not_negative(double x) { return x >= 0 && std::isfinite(x); }
 bool open_fraction(double x) { return x > 0 && x < 1; }
-bool probability(double x) { return x >= 0 && x <= 1; }
 bool at_least_1e_14(double x) { return x >= 1e-14 && std::isfinite(x); }
 
 }  // namespace
@@ -69,9 +65,8 @@ void StudyBuilder::read_members(const Field& field) {
   if (field && !members) return;
   for (const FileUse& use : file_uses_)
     if (use.rows < static_cast<std::size_t>(made.members))
-      reader_.complain(reader_.document().locate(use.field.value->mark),
-                       use.field.place + ": the file has too few rows", std::to_string(use.rows) + " rows",
-                       std::to_string(made.members) + ", one for each member");
+      reader_.complain_found(use.field, "the file has too few rows", std::to_string(use.rows) + " rows",
+                             std::to_string(made.members) + ", one for each member");
 }
 
 void StudyBuilder::read_time() {
@@ -96,7 +91,7 @@ void StudyBuilder::read_output_times(const Table& table) {
   }
   const Field end = table.require("end", "the time at which members end, or at = [..]");
   const long long count = samples ? reader_.integer(samples, 2, output_limit).value_or(2) : 101;
-  const std::optional<double> last = end ? constant(end, positive, "a finite time > 0") : std::nullopt;
+  const std::optional<double> last = end ? constant(end, is_positive, "a finite time > 0") : std::nullopt;
   if (!last) return;
   study_.time.end = last.value();
   for (long long i = 0; i < count; ++i)
@@ -112,25 +107,25 @@ bool StudyBuilder::read_given_times(const Field& at, const Field& end) {
   bool ok = !items->empty();
   std::vector<double>& outputs = study_.time.outputs;
   for (const Field& item : *items) {
-    const auto time = constant(item, not_negative, "a finite time >= 0");
+    const auto time = constant(item, is_not_negative, "a finite time >= 0");
     if (!time) {
       ok = false;
       continue;
     }
     if (!outputs.empty() && *time <= outputs.back()) {
-      reader_.complain(reader_.document().locate(item.value->mark),
-                       item.place + ": the times are not ascending", number_text(*time),
-                       "a time > " + number_text(outputs.back()));
+      reader_.complain_found(item, "the times are not ascending", number_text(*time),
+                             "a time > " + number_text(outputs.back()));
       return false;
     }
     outputs.push_back(*time);
   }
-  const std::optional<double> last = end ? constant(end, not_negative, "a finite time >= 0") : std::nullopt;
+  const std::optional<double> last =
+      end ? constant(end, is_not_negative, "a finite time >= 0") : std::nullopt;
   if (!ok || (end && !last)) return false;
   study_.time.end = last.value_or(outputs.back());
   if (study_.time.end >= outputs.back()) return true;
-  reader_.complain(reader_.document().locate(end.value->mark), end.place + ": lies before the last output",
-                   number_text(study_.time.end), "a time >= " + number_text(outputs.back()));
+  reader_.complain_found(end, "lies before the last output", number_text(study_.time.end),
+                         "a time >= " + number_text(outputs.back()));
   return false;
 }
 
@@ -150,9 +145,9 @@ void StudyBuilder::read_integrator() {
   const auto read = [&](const char* key, double& number, Test holds, const std::string& expected) {
     if (const Field field = table[key]) number = constant(field, holds, expected).value_or(number);
   };
-  read("step", made.step, positive, "a finite number > 0");
+  read("step", made.step, is_positive, "a finite number > 0");
   read("rtol", made.rtol, at_least_1e_14, "a number >= 1e-14");
-  read("atol", made.atol, positive, "a finite number > 0");
+  read("atol", made.atol, is_positive, "a finite number > 0");
   read("max_step", made.max_step, positive_or_infinite, "a number > 0, or inf");
   read("contact_tolerance", made.contact_tolerance, open_fraction, "a number between 0 and 1");
   read("rest_speed", made.rest_speed, open_fraction, "a number between 0 and 1");
@@ -174,7 +169,7 @@ void StudyBuilder::read_statistics() {
       std::vector<double>& made = study_.statistics.quantiles;
       made.clear();
       for (const Field& item : *items) {
-        const auto value = constant(item, probability, "a number from 0 to 1");
+        const auto value = constant(item, is_fraction, "a number from 0 to 1");
         if (!value) continue;
         if (!made.empty() && *value <= made.back())
           reader_.complain(item, "the quantiles are not ascending", "a number > " + number_text(made.back()));
@@ -212,17 +207,15 @@ std::optional<std::pair<double, double>> StudyBuilder::read_range(const Field& f
   const auto items = reader_.array(field, expected);
   if (!items) return {};
   if (items->size() != 2) {
-    reader_.complain(reader_.document().locate(field.value->mark), field.place + ": wrong number of entries",
-                     std::to_string(items->size()), expected);
+    reader_.complain_found(field, "wrong number of entries", std::to_string(items->size()), expected);
     return {};
   }
-  const auto low = constant((*items)[0], finite, "a finite number"),
-             high = constant((*items)[1], finite, "a finite number");
+  const auto low = constant((*items)[0], is_finite, "a finite number"),
+             high = constant((*items)[1], is_finite, "a finite number");
   if (!low || !high) return {};
   if (*low < *high) return std::pair(*low, *high);
-  reader_.complain(reader_.document().locate(field.value->mark),
-                   field.place + ": the ends are in the wrong order",
-                   number_text(*low) + ", " + number_text(*high), expected);
+  reader_.complain_found(field, "the ends are in the wrong order",
+                         number_text(*low) + ", " + number_text(*high), expected);
   return {};
 }
 

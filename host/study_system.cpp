@@ -8,11 +8,6 @@ namespace zwang {
 
 namespace {
 
-bool positive(double x) { return x > 0 && x < std::numeric_limits<double>::infinity(); }
-
-constexpr unsigned allow_state =
-    allow_time | allow_parameters | allow_positions | allow_velocities | allow_auxiliaries;
-
 std::string count_text(std::size_t count, const std::string& word) {
   return std::to_string(count) + " " + word + (count == 1 ? "" : "s");
 }
@@ -26,21 +21,22 @@ void StudyBuilder::read_anchors() {
     const auto items = position ? reader_.array(position, "1, 2 or 3 numbers or formulas") : std::nullopt;
     if (!items) continue;
     if (items->size() != anchor.dimension) {
-      reader_.complain(reader_.document().locate(position.value->mark),
-                       position.place + ": wrong number of entries", std::to_string(items->size()),
-                       "1, 2 or 3 numbers or formulas");
+      reader_.complain_found(position, "wrong number of entries", std::to_string(items->size()),
+                             "1, 2 or 3 numbers or formulas");
       continue;
     }
     VectorName vector;
     vector.is_anchor = true;
+    const std::size_t before = reader_.problems().size();
     for (std::size_t k = 0; k < items->size(); ++k) {
-      const std::string name = anchor.name + "." + "xyz"[k];
+      const std::string name = component_name(anchor.name, k);
       const Expr place = quantity((*items)[k], name, allow_parameters | allow_time);
       vector.position.push_back(place);
       vector.velocity.push_back(total_derivative(pool(), place));
       if (taken_.contains(anchor.name) && !broken_.contains(anchor.name))
         scope_.scalars[name] = {place, vector.velocity.back(), allow_time};
     }
+    if (reader_.problems().size() > before) broken_.insert(anchor.name);
     if (!broken_.contains(anchor.name)) scope_.vectors[anchor.name] = std::move(vector);
   }
 }
@@ -52,7 +48,7 @@ void StudyBuilder::read_points() {
     if (const Field mass = table.require("mass", "a number or a formula of parameters"))
       if (const std::optional<Expr> made = formula(mass, allow_parameters)) {
         description_.points[i].mass = *made;
-        demand(mass, *made, positive, "a mass must be positive", "a finite number > 0");
+        demand(mass, *made, is_positive, "a mass must be positive", "a finite number > 0");
       }
 
     const Field position = table.require("position", "1, 2 or 3 numbers: the point's coordinates");
@@ -61,8 +57,7 @@ void StudyBuilder::read_points() {
                           const std::string& expected) {
       auto items = field ? reader_.array(field, expected) : std::nullopt;
       if (items && items->size() != point.dimension) {
-        reader_.complain(reader_.document().locate(field.value->mark),
-                         field.place + ": wrong number of entries", std::to_string(items->size()), expected);
+        reader_.complain_found(field, "wrong number of entries", std::to_string(items->size()), expected);
         items.reset();
       }
       for (std::size_t k = 0; k < point.dimension; ++k)
@@ -125,10 +120,9 @@ void StudyBuilder::read_gravity(const Field& field) {
                      "for coordinates write a potential");
   for (const Body& point : points_) {
     if (point.dimension == items->size() || broken_.contains(point.name)) continue;
-    reader_.complain(reader_.document().locate(field.value->mark), field.place + ": wrong number of entries",
-                     std::to_string(items->size()),
-                     "as many as every point has coordinates; '" + point.name + "' has " +
-                         std::to_string(point.dimension));
+    reader_.complain_found(field, "wrong number of entries", std::to_string(items->size()),
+                           "as many as every point has coordinates; '" + point.name + "' has " +
+                               std::to_string(point.dimension));
     return;
   }
 }

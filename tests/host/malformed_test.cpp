@@ -4,8 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 
 #include "host/study.h"
 
@@ -1786,6 +1784,37 @@ study.toml:13:11: error: observable 'height': unknown name 'load.z'
 study.toml:16:1: error: [ensemble]: unknown key 'membres'
   expected: one of: members, seed, sampler, include_nominal, consistency and until
   hint:     did you mean 'members'?)"},
+    {"empty names",
+     R"([[point]]
+name = ""
+mass = 1
+position = [0]
+[[constraint]]
+name = ""
+require = "ball.x <= 1"
+)",
+     ball_and_time,
+     R"(study.toml:1:1: error: point '': not a name
+  found:    an empty string
+  expected: letters, digits and _, beginning with a letter or _
+study.toml:5:1: error: constraint '': not a name
+  found:    an empty string
+  expected: letters, digits and _, beginning with a letter or _)"},
+    {"a broken anchor is not reported by those who use it",
+     R"([[anchor]]
+name = "hook"
+position = ["2*", 0]
+[[event]]
+name = "gate"
+when = "hook.x - 1"
+[[constraint]]
+name = "rope"
+require = "hook.x <= 1"
+)",
+     ball_and_time,
+     R"(study.toml:3:16: error: anchor 'hook', position entry 1: the formula cannot go on like this
+  found:    the end of the formula
+  expected: a number, a name or '(')"},
 };
 
 class MalformedStudy : public testing::TestWithParam<Malformed> {};

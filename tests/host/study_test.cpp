@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -343,41 +342,41 @@ b = { grid = [5, 2, 4] }
 class CsvStudy : public testing::Test {
  protected:
   CsvStudy() {
-    std::filesystem::create_directories(folder_ / "data");
+    std::filesystem::create_directories(folder / "data");
     write("states.csv", "x, vx,name\r\n1, 2.5,a\r\n-3,4e-1,b\r\n");
   }
-  ~CsvStudy() override { std::filesystem::remove_all(folder_); }
+  ~CsvStudy() override { std::filesystem::remove_all(folder); }
 
   void write(const std::string& name, const std::string& text) const {
-    std::ofstream(folder_ / name, std::ios::binary) << text;
+    std::ofstream(folder / name, std::ios::binary) << text;
   }
   // The message, or "" when the study loads; v is the distribution of a parameter.
   std::string load(const std::string& v, int members = 2) {
     const std::string text =
         "[parameters]\nv = " + v + "\n[ensemble]\nmembers = " + std::to_string(members) + ball_and_time;
     try {
-      study_ = read_study(text, (folder_ / "study.toml").string());
+      study = read_study(text, (folder / "study.toml").string());
       return "";
     } catch (const Error& error) {
       std::string message = error.what();
       // The folder is another one on every machine.
-      for (std::size_t at; (at = message.find(folder_.string() + "/")) != std::string::npos;)
-        message.erase(at, folder_.string().size() + 1);
+      for (std::size_t at; (at = message.find(folder.string() + "/")) != std::string::npos;)
+        message.erase(at, folder.string().size() + 1);
       return message;
     }
   }
 
-  const std::filesystem::path folder_ =
+  const std::filesystem::path folder =
       std::filesystem::temp_directory_path() / ("zwang_study_test_" + std::to_string(::getpid()));
-  Study study_;
+  Study study;
 };
 
 TEST_F(CsvStudy, columns_are_read_by_name_with_either_line_ending) {
   ASSERT_EQ(load(R"({ file = "states.csv", column = "vx" })"), "");
-  EXPECT_EQ(study_.parameters[0].distribution->file_values, (std::vector<double>{2.5, 0.4}));
+  EXPECT_EQ(study.parameters[0].distribution->file_values, (std::vector<double>{2.5, 0.4}));
   write("data/unix.csv", "x\n7\n8\n9\n");
   ASSERT_EQ(load(R"({ file = "data/unix.csv", column = "x" })", 3), "");
-  EXPECT_EQ(study_.parameters[0].distribution->file_values, (std::vector<double>{7, 8, 9}));
+  EXPECT_EQ(study.parameters[0].distribution->file_values, (std::vector<double>{7, 8, 9}));
 }
 
 TEST_F(CsvStudy, mistakes_name_the_line_of_the_file) {
@@ -415,7 +414,7 @@ TEST_F(CsvStudy, mistakes_name_the_line_of_the_file) {
   expected: a header row with the columns' names)");
 }
 
-TEST_F(CsvStudy, a_file_outside_the_folder_of_the_study_is_refused) {
+TEST_F(CsvStudy, a_file_outside_the_folderof_the_study_is_refused) {
   for (const std::string path : {"/etc/passwd", "../states.csv", "data/../../states.csv"})
     EXPECT_EQ(load("{ file = \"" + path + "\", column = \"x\" }"),
               "study.toml:2:14: error: parameter 'v', file: a file outside the folder of the study\n  found: "
@@ -435,10 +434,15 @@ class ConditionSign : public testing::TestWithParam<Sign> {};
 
 // d = 5, R = 2: d - R is 3, and (d^2 - R^2)/(2R) is 5.25.
 TEST_P(ConditionSign, is_that_of_mayer) {
-  const Study study = read(
-      "[parameters]\nR = 2\n[[anchor]]\nname = \"o\"\nposition = [0, 0]\n[[constraint]]\nname = "
-      "\"c\"\nrequire = \"" +
-      std::string(GetParam().require) + "\"\n" + ball_and_time);
+  const std::string before = R"([parameters]
+R = 2
+[[anchor]]
+name = "o"
+position = [0, 0]
+[[constraint]]
+name = "c"
+)";
+  const Study study = read(before + "require = \"" + GetParam().require + "\"\n" + ball_and_time);
   const Constraint& c = study.system->constraints[0];
   EXPECT_DOUBLE_EQ(value_of(study, c.value, {3, 4}), GetParam().outside);
   const bool distance = std::abs(GetParam().outside) == 5.25;
@@ -527,7 +531,7 @@ TEST(Time, outputs_are_equally_spaced_or_given) {
 
 TEST(Time, stop_is_positive_when_met) {
   for (const std::string text : {"ball.x > 2", "ball.x >= 2", "2 < ball.x", "2 <= ball.x"}) {
-    const Study study = read(ball_and_time + "stop = \"" + text + "\"\n");
+    const Study study = read(ball_and_time, {"time.stop=" + text});
     EXPECT_EQ(value_of(study, *study.system->stop, {5, 0}), 3) << text;
   }
 }
