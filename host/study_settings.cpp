@@ -226,10 +226,15 @@ void StudyBuilder::read_output() {
   const Field trajectories = table["trajectories"];
   const auto items = trajectories ? reader_.array(trajectories, "an array of member numbers") : std::nullopt;
   if (!items) return;
+  // A smaller ensemble asked for on the command line is no fault of the file: it keeps the trajectories it has.
+  const Entry* ensemble = reader_.document().root().find("ensemble");
+  const Entry* members = ensemble ? ensemble->value.find("members") : nullptr;
+  const bool cut_down = members && !members->value.set_path.empty();
   std::set<long long> seen;
   for (const Field& item : *items) {
-    const auto member = reader_.integer(item, 0, study_.ensemble.members - 1);
-    if (!member) continue;
+    const long long last = study_.ensemble.members - 1;
+    const auto member = reader_.integer(item, 0, cut_down ? std::numeric_limits<long long>::max() : last);
+    if (!member || *member > last) continue;
     if (!seen.insert(*member).second)
       reader_.complain(item, "the member stands there twice", "every member once");
     study_.output.trajectories.push_back(*member);

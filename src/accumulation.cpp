@@ -53,6 +53,7 @@ std::optional<AccumulationWatch::Sequence> AccumulationWatch::recognise() const 
     Sequence found;
     found.gap = gap_;
     found.remaining = d1 * r1 / (1 - r1);
+    found.limit = shock(0).t + found.remaining;
     std::set<std::size_t> all;
     for (std::size_t k = 0; k < period; ++k) all.insert(shock(k).reached.begin(), shock(k).reached.end());
     found.conditions.assign(all.begin(), all.end());

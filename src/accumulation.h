@@ -16,7 +16,8 @@ class AccumulationWatch {
 
   struct Sequence {
     std::vector<std::size_t> conditions;  // all that take part
-    double remaining = 0;                 // time until the limit, if the sequence goes on as it does
+    double limit = 0;                     // when it will be over, if it goes on as it does
+    double remaining = 0;                 // time from the last shock until then
     double length = 0;                    // time since it began
     bool nearly_over() const { return remaining <= gap * length; }
     double gap = 0;

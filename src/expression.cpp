@@ -142,6 +142,9 @@ bool Expressions::simplify(Op op, const std::array<Expr, 4>& a, Expr& result) {
       result = node(a[0]).arguments[0];
       return true;
     case Op::power:
+      // sqrt(s)^2 is s where s cannot be negative: speed(a)^2 stays quadratic in the velocities.
+      if (is_constant(a[1], 2) && node(a[0]).op == Op::sqrt && is_sum_of_squares(node(a[0]).arguments[0]))
+        return result = node(a[0]).arguments[0], true;
       if (!is_constant(a[1], 1)) return false;
       result = a[0];
       return true;
@@ -172,6 +175,17 @@ bool Expressions::simplify_sum(Op op, Expr a, Expr b, Expr& result) {
     return result = op == Op::add ? subtract(a, positive) : add(a, positive), true;
   }
   return false;
+}
+
+bool Expressions::is_sum_of_squares(Expr e) const {
+  // Sums lean to the left: walk down their spine.
+  for (;; e = node(e).arguments[0]) {
+    const Expr term = node(e).op == Op::add ? node(e).arguments[1] : e;
+    const Node& last = node(term);
+    const bool square = last.total && last.op == Op::power && is_constant(last.arguments[1], 2);
+    if (!square) return false;
+    if (node(e).op != Op::add) return true;
+  }
 }
 
 // Whether x*y (or x/y) of two constants is exact, so that folding them changes no value.

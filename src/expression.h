@@ -129,6 +129,7 @@ class Expressions {
   bool simplify(Op op, const std::array<Expr, 4>& a, Expr& result);
   bool simplify_sum(Op op, Expr a, Expr b, Expr& result);
   bool simplify_product(Op op, Expr a, Expr b, Expr& result);
+  bool is_sum_of_squares(Expr e) const;
   bool exact_factor(Op op, double x, double y, double& factor) const;
 
   std::vector<Node> nodes_;

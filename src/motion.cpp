@@ -39,8 +39,9 @@ Motion::Motion(const Equations& equations, const IntegratorSettings& settings, c
   if (system.stop) stop_ = Program(pool, {*system.stop});
   for (const WatchFormula& watch : system.watches) watches_.push_back(Program(pool, {watch.value}));
   roots.clear();
-  for (const WrapUse& wrap : system.wraps) roots.insert(roots.end(), {wrap.rate, wrap.period});
-  wraps_ = Program(pool, roots);
+  for (const Turn& turn : system.turns) roots.insert(roots.end(), {turn.rate, turn.longest});
+  turns_ = Program(pool, roots);
+  for (const Expr kink : system.kinks) kinks_.push_back(Program(pool, {kink}));
   for (std::size_t i = 0; i < system.constraints.size(); ++i) {
     const Constraint& constraint = system.constraints[i];
     reaches_.push_back(Program(pool, {constraint.reach}));
@@ -126,6 +127,7 @@ void Motion::advance(const Step& step, double theta, const Eigen::VectorXd& end)
     const Sample s = sample(there);
     return measures_.values({s.state, s.multipliers, s.closed});
   });
+  measure_sizes(step, theta, end);
   y_ = end;
   t_ = until;
   if (!y_.allFinite()) {
@@ -148,6 +150,14 @@ void Motion::advance(const Step& step, double theta, const Eigen::VectorXd& end)
       condition.multiplier_zero =
           std::max(condition.multiplier_zero, 10 * settings_.contact_tolerance * lambda);
   }
+}
+
+// How large coordinates and velocities were along the stretch just travelled: their rounding is of that size.
+void Motion::measure_sizes(const Step& step, double theta, const Eigen::VectorXd& end) {
+  const Eigen::VectorXd travel = (theta * step.h * step.start.segment(n(), n())).cwiseAbs();
+  sizes_.q = step.start.head(n()).cwiseAbs().cwiseMax(end.head(n()).cwiseAbs()).cwiseMax(travel);
+  sizes_.v = step.start.segment(n(), n()).cwiseAbs().cwiseMax(end.segment(n(), n()).cwiseAbs());
+  raise_to_noise(sizes_, equations_.mass(state()));
 }
 
 // Output times inside the stretch: a partial step of the method itself, which is more exact than its interpolant and

@@ -30,7 +30,7 @@ struct ConditionState {
 
 // Something that may happen within a step: a curve that rises through zero.
 struct Lookout {
-  enum class Kind { reached, release, press, watch, stop } kind;
+  enum class Kind { reached, release, press, watch, stop, kink } kind;
   std::size_t index = 0;
   double sign = 1;   // of the raw function
   double level = 0;  // crossing sign * raw > level
@@ -75,6 +75,7 @@ class Motion {
   void record(Event event);
   void list(Event event);
   void settle_drift();
+  void measure_sizes(const Step& step, double theta, const Eigen::VectorXd& end);
 
   // motion_step.cpp: smooth motion
   bool right_side(double t, const Eigen::VectorXd& y, Eigen::VectorXd& rate);
@@ -97,7 +98,9 @@ class Motion {
   void keep_appointments();
   void collide(const Eigen::VectorXd& alpha, const std::vector<std::size_t>& reached, EventKind kind,
                std::vector<std::size_t> named);
-  void complete(std::vector<std::size_t> contacts);
+  void complete(std::vector<std::size_t> contacts, double limit);
+  void finish_accumulation(const std::vector<char>& touching,
+                           const std::optional<AccumulationWatch::Sequence>& earlier);
   bool settle(std::vector<char> touching, std::size_t released);
   void watch_sides();
   std::vector<char> touching_now() const;
@@ -116,8 +119,8 @@ class Motion {
   IntegratorSettings settings_;
   Plan plan_;
   Measures measures_;
-  Program observables_, integrands_, stop_, wraps_;
-  std::vector<Program> watches_;
+  Program observables_, integrands_, stop_, turns_;
+  std::vector<Program> watches_, kinks_;
   std::vector<Program> reaches_;     // reaction per unit of multiplier, by condition
   std::vector<double> restitution_;  // by condition
   std::vector<Appointment> appointments_;

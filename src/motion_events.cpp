@@ -57,6 +57,8 @@ void Motion::happen(const Occurrence& occurrence) {
       record({.t = t_, .kind = EventKind::stop});
       fail(Status::stopped, "the stop condition was met");
       break;
+    case Lookout::Kind::kink:
+      return;  // nothing happens to the motion; the next step starts on the other side
   }
   if (going() && occurrence.lookout.kind != Lookout::Kind::watch) watch_sides();
 }
@@ -196,7 +198,9 @@ void Motion::collide(const Eigen::VectorXd& alpha, const std::vector<std::size_t
     fixed = fixed && !(result.struck[i] && std::abs(equations_.rate(i, still)) > zero_of(i, before).rate);
   if (fixed) audit.energy_created = std::max(audit.energy_created, -result.energy_lost);
 
-  if (result.jumped && kind == EventKind::shock) accumulation_.note(t_, reached);
+  const bool internal = result.jumped && kind == EventKind::shock;
+  const std::optional<AccumulationWatch::Sequence> earlier = accumulation_.sequence();
+  if (internal) accumulation_.note(t_, reached);
   if (!settle(touching, nobody)) return;
   const bool at_start = trajectory_.steps == 0 && t_ == 0;
   if (result.jumped || external || (kind == EventKind::imposed && !at_start)) {
@@ -204,19 +208,28 @@ void Motion::collide(const Eigen::VectorXd& alpha, const std::vector<std::size_t
     if (result.jumped || external) add_jump(event, result, before.v);
     list(std::move(event));
   }
-  const auto& sequence = accumulation_.sequence();
-  if (going() && result.jumped && kind == EventKind::shock && sequence && sequence->nearly_over()) {
-    const std::vector<std::size_t> together = sequence->conditions;
-    complete(together);
-    std::vector<char> closing = touching_now();
-    for (const std::size_t i : together) closing[i] = 1;
-    if (going()) settle(closing, nobody);
-  }
+  if (going() && internal) finish_accumulation(touching, earlier);
   if (going()) settle_drift();
 }
 
+// A geometric sequence of shocks ends when what is left of it is negligible, or when its conditions have come so close
+// together that they can no longer be told apart.
+void Motion::finish_accumulation(const std::vector<char>& touching,
+                                 const std::optional<AccumulationWatch::Sequence>& earlier) {
+  const auto& sequence = accumulation_.sequence();
+  const bool merged = earlier && earlier->conditions.size() > 1 &&
+                      std::all_of(earlier->conditions.begin(), earlier->conditions.end(),
+                                  [&](std::size_t i) { return touching[i] != 0; });
+  if (!merged && !(sequence && sequence->nearly_over())) return;
+  const std::vector<std::size_t> together = merged ? earlier->conditions : sequence->conditions;
+  complete(together, merged ? earlier->limit : sequence->limit);
+  std::vector<char> closing = touching_now();
+  for (const std::size_t i : together) closing[i] = 1;
+  if (going()) settle(closing, nobody);
+}
+
 // Infinitely many shocks, completed: the limit velocity is the projection on the intersection (requirement 5).
-void Motion::complete(std::vector<std::size_t> contacts) {
+void Motion::complete(std::vector<std::size_t> contacts, double limit) {
   const State before = state();
   const auto sorted = [](std::vector<std::size_t> list) {
     std::sort(list.begin(), list.end());
@@ -246,8 +259,7 @@ void Motion::complete(std::vector<std::size_t> contacts) {
   trajectory_.audit.kkt = std::max(trajectory_.audit.kkt, result.kkt);
   // The limit lies a little ahead; it is listed when the motion gets there.
   flush_accumulation();
-  const auto& sequence = accumulation_.sequence();
-  Event event{.t = t_ + (sequence ? sequence->remaining : 0),
+  Event event{.t = std::max(t_, limit),
               .kind = EventKind::accumulation,
               .constraints = accumulating};
   event.velocities_jump = true;
@@ -336,7 +348,7 @@ bool Motion::settle(std::vector<char> touching, std::size_t released) {
         hops.push_back(i);
     }
     if (hops.empty()) return true;
-    complete(hops);
+    complete(hops, accumulation_.sequence() ? accumulation_.sequence()->limit : t_);
     if (!going()) return false;
     for (const std::size_t i : hops) touching[i] = 1;
   }

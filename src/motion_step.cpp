@@ -54,11 +54,10 @@ double Motion::next_appointment() const {
 // The longest step allowed here, appointments apart.
 double Motion::step_bound() {
   double bound = settings_.max_step;
-  std::vector<double> values(wraps_.outputs());
-  equations_.evaluate(wraps_, state(), {}, {}, values);
-  // A quarter of a period at most, so that no image of a periodic box is jumped over.
+  std::vector<double> values(turns_.outputs());
+  equations_.evaluate(turns_, state(), {}, {}, values);
   for (std::size_t k = 0; k + 1 < values.size(); k += 2)
-    if (values[k] != 0) bound = std::min(bound, 0.25 * std::abs(values[k + 1] / values[k]));
+    if (values[k] != 0) bound = std::min(bound, std::abs(values[k + 1] / values[k]));
   return bound;
 }
 
@@ -120,10 +119,6 @@ std::optional<Step> Motion::next_step() {
     if (error <= 1) {
       const double factor = error > 0 ? std::clamp(0.9 * std::pow(error, -0.2), 0.2, 5.0) : 5.0;
       h_ = clipped ? std::max(h_, h * factor) : h * factor;
-      const Eigen::VectorXd travel = (step.h * state().v).cwiseAbs();
-      sizes_.q = step.start.head(n()).cwiseAbs().cwiseMax(step.end.head(n()).cwiseAbs()).cwiseMax(travel);
-      sizes_.v = step.start.segment(n(), n()).cwiseAbs().cwiseMax(step.end.segment(n(), n()).cwiseAbs());
-      raise_to_noise(sizes_, equations_.mass(state()));
       return step;
     }
     ++trajectory_.rejected;
@@ -164,6 +159,12 @@ std::vector<Lookout> Motion::lookouts(const Step& step) {
     const double zero = settings_.contact_tolerance * equations_.evaluate_scaled(stop_, here, sizes_).scale;
     list.push_back({Lookout::Kind::stop, 0, 1, 0, zero});
   }
+  // Integrands with kinks: the step ends at a kink, so that the integral is as exact as the motion.
+  for (std::size_t k = 0; k < kinks_.size(); ++k) {
+    const Scaled value = equations_.evaluate_scaled(kinks_[k], here, sizes_);
+    const double zero = settings_.contact_tolerance * value.scale;
+    if (std::abs(value.value) > zero) list.push_back({Lookout::Kind::kink, k, value.value < 0 ? 1.0 : -1.0, 0, zero});
+  }
   return list;
 }
 
@@ -184,6 +185,9 @@ double Motion::look(const Lookout& lookout, const State& state, const Eigen::Vec
       break;
     case Lookout::Kind::stop:
       raw = equations_.evaluate(stop_, state);
+      break;
+    case Lookout::Kind::kink:
+      raw = equations_.evaluate(kinks_[lookout.index], state);
       break;
   }
   return lookout.sign * raw - lookout.level;

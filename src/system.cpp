@@ -73,7 +73,7 @@ void collect_integrands(System& system) {
   }
 }
 
-void collect_wraps(System& system) {
+void collect_turns(System& system) {
   Expressions& pool = *system.pool;
   std::vector<Expr> roots;
   for (const Constraint& constraint : system.constraints) roots.push_back(constraint.value);
@@ -81,8 +81,22 @@ void collect_wraps(System& system) {
   if (system.stop) roots.push_back(*system.stop);
   for (const Expr e : pool.reachable(roots)) {
     const Node node = pool.node(e);
-    if (node.op != Op::wrap) continue;
-    system.wraps.push_back({total_derivative(pool, node.arguments[0]), node.arguments[1]});
+    const Expr argument = node.arguments[0];
+    // A quarter of a box, or one radian: eleven samples of a step then see every image and every swing.
+    if (node.op == Op::wrap)
+      system.turns.push_back({total_derivative(pool, argument), pool.multiply(pool.constant(0.25), node.arguments[1])});
+    if (node.op == Op::sin || node.op == Op::cos || node.op == Op::tan)
+      system.turns.push_back({total_derivative(pool, argument), pool.one()});
+  }
+}
+
+void collect_kinks(System& system) {
+  Expressions& pool = *system.pool;
+  for (const Expr e : pool.reachable(system.integrands)) {
+    const Node node = pool.node(e);
+    if (node.op == Op::abs || node.op == Op::sign) system.kinks.push_back(node.arguments[0]);
+    if (node.op == Op::minimum || node.op == Op::maximum)
+      system.kinks.push_back(pool.subtract(node.arguments[0], node.arguments[1]));
   }
 }
 
@@ -124,7 +138,8 @@ System::System(Description description) : Description(std::move(description)) {
   for (const ConditionFormula& formula : conditions)
     constraints.push_back(derive_constraint(expressions, formula));
   collect_integrands(*this);
-  collect_wraps(*this);
+  collect_turns(*this);
+  collect_kinks(*this);
 }
 
 std::string System::symbol_name(const Symbol& symbol) const {

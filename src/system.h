@@ -97,10 +97,10 @@ struct MassEntry {
   Expr value;
 };
 
-// The argument and period of a wrap(): steps must not jump over a period.
-struct WrapUse {
-  Expr rate;  // d/dt of the argument
-  Expr period;
+// Something periodic inside a condition or a watched function: steps must not jump over its periods.
+struct Turn {
+  Expr rate;     // d/dt of the argument of wrap, sin, cos or tan
+  Expr longest;  // how far the argument may run within one step
 };
 
 struct System : Description {
@@ -116,7 +116,8 @@ struct System : Description {
   std::vector<Expr> applied;    // Q of mechanics section 1
   std::vector<Constraint> constraints;
   std::vector<Expr> integrands;  // of the measures integral() and mean()
-  std::vector<WrapUse> wraps;
+  std::vector<Turn> turns;
+  std::vector<Expr> kinks;         // roots of these are kinks of the integrands: abs, sign, min, max
 
   std::string symbol_name(const Symbol& symbol) const;
   SymbolNamer namer() const {

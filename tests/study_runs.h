@@ -53,6 +53,7 @@ inline std::size_t number_of(const std::vector<std::string>& names, const std::s
 template <class Named>
 std::vector<std::string> names_of(const std::vector<Named>& list) {
   std::vector<std::string> names;
+  names.reserve(list.size());
   for (const Named& entry : list) names.push_back(entry.name);
   return names;
 }
