@@ -142,8 +142,11 @@ void Motion::advance(const Step& step, double theta, const Eigen::VectorXd& end)
   // Conditions clearly below zero are armed; watched functions clearly off zero know their side.
   for (std::size_t i = 0; i < conditions_.size(); ++i) {
     ConditionState& condition = conditions_[i];
-    if (condition.standing == Standing::open && !condition.armed)
-      condition.armed = equations_.value(i, now.state) < -zero_of(i, now.state).value;
+    if (condition.standing == Standing::open && !condition.armed) {
+      const double elapsed = t_ - condition.since;
+      const double clearly = zero_of(i, now.state).value + 0.5 * condition.noise * elapsed * elapsed;
+      condition.armed = equations_.value(i, now.state) < -clearly;
+    }
     // A multiplier that has been large comes back to zero only to the rounding of what it was.
     const double lambda = std::abs(now.multipliers(static_cast<Eigen::Index>(i)));
     if (condition.standing == Standing::closed)

@@ -24,6 +24,8 @@ enum class Standing {
 struct ConditionState {
   Standing standing = Standing::absent;
   bool armed = false;          // of an open one: has been seen clearly below zero since it opened
+  double since = 0;            // of an open one not armed yet: when it opened,
+  double noise = 0;            // and the rounding of its f'' then, which makes f uncertain by noise t^2 / 2
   bool idle = false;           // of a closed one: neither presses nor leaves
   double multiplier_zero = 0;  // of a closed one: what counts as zero for its multiplier
 };
@@ -35,6 +37,7 @@ struct Lookout {
   double sign = 1;   // of the raw function
   double level = 0;  // crossing sign * raw > level
   double zero = 0;   // how exactly the crossing is located
+  double since = 0, noise = 0;  // the level grows by noise (t - since)^2 / 2
 };
 
 struct Occurrence {

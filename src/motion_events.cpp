@@ -310,14 +310,18 @@ bool Motion::settle(std::vector<char> touching, std::size_t released) {
       if (in_force(i) && conditions_[i].standing != Standing::equation) {
         const bool leaving = touching[i] && equations_.rate(i, now) < -zeros[i].rate;
         conditions_[i] = {.standing = Standing::open,
-                          .armed = equations_.value(i, now) < -zeros[i].value || leaving};
+                          .armed = equations_.value(i, now) < -zeros[i].value || leaving,
+                          .since = t_};
       }
     active_.clear();
     const Eigen::MatrixXd b = MassMetric(gauss.dynamics.mass).rows(gauss.program.rows);
     for (std::size_t k = 0; k < rows.size(); ++k) {
       ConditionState& condition = conditions_[rows[k]];
       if (condition.standing != Standing::equation) {
-        if (gauss.yielding[k]) continue;
+        if (gauss.yielding[k]) {
+          condition.noise = gauss.slack(index(k));
+          continue;
+        }
         const double zero = gauss.slack(index(k)) / b.row(index(k)).squaredNorm();
         condition = {.standing = Standing::closed, .idle = !gauss.pressing[k], .multiplier_zero = zero};
       }
@@ -332,6 +336,7 @@ bool Motion::settle(std::vector<char> touching, std::size_t released) {
       // Its multiplier was zero only to rounding, so its f'' is.
       const double noise =
           10 * was_zero * MassMetric(gauss.dynamics.mass).rows(Eigen::MatrixXd(row.a)).squaredNorm();
+      conditions_[released].noise = noise;
       if (second > 1e-6 * size + noise) {
         released = nobody;
         continue;

@@ -141,7 +141,13 @@ std::vector<Lookout> Motion::lookouts(const Step& step) {
     if (condition.standing == Standing::open && !equation) {
       const double zero = zero_of(i, here).value;
       // Not armed yet: noise around zero is no contact, but nothing gets through unseen either.
-      list.push_back({Lookout::Kind::reached, i, 1, condition.armed ? 0 : zero, zero});
+      Lookout lookout{Lookout::Kind::reached, i, 1, 0, zero};
+      if (!condition.armed) {
+        lookout.level = zero;
+        lookout.since = condition.since;
+        lookout.noise = condition.noise;
+      }
+      list.push_back(lookout);
     }
     if (condition.standing == Standing::closed) {
       const double zero = condition.multiplier_zero;
@@ -190,7 +196,8 @@ double Motion::look(const Lookout& lookout, const State& state, const Eigen::Vec
       raw = equations_.evaluate(kinks_[lookout.index], state);
       break;
   }
-  return lookout.sign * raw - lookout.level;
+  const double elapsed = state.t - lookout.since;
+  return lookout.sign * raw - lookout.level - 0.5 * lookout.noise * elapsed * elapsed;
 }
 
 // The method's own result at a fraction of the step: as exact as the step itself.
@@ -278,7 +285,12 @@ std::optional<Occurrence> Motion::locate(const Step& step, const Lookout& lookou
   }
   const double resolution = slope * 8 * epsilon * std::max(1.0, std::abs(step.t) / step.h);
   const bool close = std::abs(found.theta - theta) <= 0.1 * width + 1e-6;
-  if (close && std::abs(value) <= std::max(lookout.zero, resolution)) return found;
+  if (close && std::abs(value) <= std::max(lookout.zero, resolution)) {
+    // Near the step's start the interpolant is noise; the true flow must really be across by the bracket's end.
+    Eigen::VectorXd beyond;
+    const double end = std::max(bracket.above, found.theta);
+    if (end == found.theta || value_at(end, beyond) > 0) return found;
+  }
   return bracket_on_flow(step, lookout, bracket, value_at);
 }
 

@@ -179,8 +179,7 @@ class SystemBuilder {
   }
 
  private:
-  static constexpr unsigned allow_motion =
-      allow_time | allow_parameters | allow_positions | allow_velocities;
+  static constexpr unsigned allow_motion = allow_time | allow_parameters | allow_positions | allow_velocities;
   static constexpr unsigned allow_all = allow_motion | allow_auxiliaries | allow_reactions;
 
   std::size_t coordinate_index(const std::string& name) const {

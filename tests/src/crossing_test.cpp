@@ -50,7 +50,8 @@ TEST(CrossingTest, AFallIsNoRise) {
 }
 
 TEST(CrossingTest, TheFirstOfSeveralRisesIsFound) {
-  const auto found = first_root([](double x) { return -std::cos(7 * M_PI * x); });  // rises at 1/14, 5/14, ...
+  const auto found =
+      first_root([](double x) { return -std::cos(7 * M_PI * x); });  // rises at 1/14, 5/14, ...
   ASSERT_TRUE(found);
   EXPECT_NEAR(*found, 1.0 / 14, 1e-15);
 }
@@ -113,9 +114,9 @@ TEST(CrossingTest, AStartOnTheBoundaryThatGoesOnIsARiseAtTheStart) {
 }
 
 TEST(CrossingTest, SteepAndFlatCurvesAreNoObstacle) {
-  const Curve curves[] = {[](double x) { return std::pow(x - 0.3, 9); }, [](double x) { return std::tanh(1e6 * (x - 0.3)); },
-                          [](double x) { return std::exp(50 * (x - 0.3)) - 1; },
-                          [](double x) { return x < 0.3 ? -1.0 : 1.0; }};
+  const Curve curves[] = {
+      [](double x) { return std::pow(x - 0.3, 9); }, [](double x) { return std::tanh(1e6 * (x - 0.3)); },
+      [](double x) { return std::exp(50 * (x - 0.3)) - 1; }, [](double x) { return x < 0.3 ? -1.0 : 1.0; }};
   for (const Curve& curve : curves) {
     const auto found = first_root(curve);
     ASSERT_TRUE(found);

@@ -126,9 +126,9 @@ TEST_F(DerivativeTest, TheTotalDerivativeTwiceIsTheSecondDerivativeAlongAUniform
   };
   for (const double t : {0.0, 0.5, 1.3}) {
     const double h = 1e-3;  // fourth-order differences: h^4 and rounding / h^2 are both below 1e-9
-    const double numerical = (-along(t + 2 * h) + 16 * along(t + h) - 30 * along(t) + 16 * along(t - h) -
-                              along(t - 2 * h)) /
-                             (12 * h * h);
+    const double numerical =
+        (-along(t + 2 * h) + 16 * along(t + h) - 30 * along(t) + 16 * along(t - h) - along(t - 2 * h)) /
+        (12 * h * h);
     EXPECT_NEAR(value(twice, a + b * t, c + d * t, b, d, t), numerical, 3e-9);
   }
 }

@@ -45,7 +45,10 @@ std::vector<Case> cases() {
   polar.require("speed", "r'^2 + (r*phi')^2 <= 100");
   made.push_back({"polar", polar.make()});
   SystemBuilder pendulum;
-  pendulum.parameter("m", 1.7).coordinate("a", 0.4, 1.1).coordinate("b", -0.9, 0.5).point("p", "m", {0.2, 0.1}, {1, 2});
+  pendulum.parameter("m", 1.7)
+      .coordinate("a", 0.4, 1.1)
+      .coordinate("b", -0.9, 0.5)
+      .point("p", "m", {0.2, 0.1}, {1, 2});
   pendulum.kinetic("0.5*a'^2 + 0.5*m*(a'^2 + b'^2 + 2*a'*b'*cos(a - b))");
   pendulum.potential("-9.81*((1 + m)*cos(a) + m*cos(b))").gravity({"0", "-9.81*cos(t)"});
   pendulum.force("b", "-0.1*b'^3").force("p.x", "p.y'");
@@ -80,7 +83,8 @@ TEST(EquationsTest, TheMassMatrixIsTheSecondDerivativeOfTheKineticEnergy) {
       for (Index j = 0; j < n; ++j) {
         // T is quadratic in v: plain second differences with a large step are exact up to rounding.
         const auto T = [&](double x, double y) {
-          return kinetic(c.mechanism, moved(at, 0, VectorXd::Zero(n), x * VectorXd::Unit(n, i) + y * VectorXd::Unit(n, j)));
+          return kinetic(c.mechanism, moved(at, 0, VectorXd::Zero(n),
+                                            x * VectorXd::Unit(n, i) + y * VectorXd::Unit(n, j)));
         };
         const double expected = (T(1, 1) - T(1, -1) - T(-1, 1) + T(-1, -1)) / 4;
         EXPECT_NEAR(mass(i, j), expected, 1e-12) << c.name << " " << i << j;
@@ -129,8 +133,10 @@ TEST(EquationsTest, RowsAndRestsAreTheDerivativesOfTheConditions) {
         EXPECT_NEAR(row.a(i), slope, differenced) << c.name << " " << k << i;
       }
       // Along the uniform motion q + v s the first derivative is f', and that of f' (or g) is c.
-      const double rate = difference([&](double s) { return equations.value(k, moved(at, s, s * at.v, zero)); });
-      const double rest = difference([&](double s) { return equations.rate(k, moved(at, s, s * at.v, zero)); });
+      const double rate =
+          difference([&](double s) { return equations.value(k, moved(at, s, s * at.v, zero)); });
+      const double rest =
+          difference([&](double s) { return equations.rate(k, moved(at, s, s * at.v, zero)); });
       EXPECT_NEAR(row.rate, holonomic ? rate : row.value, differenced) << c.name << " " << k;
       EXPECT_NEAR(row.rest, rest, differenced) << c.name << " " << k;
       EXPECT_EQ(row.value, equations.value(k, at));
@@ -141,7 +147,9 @@ TEST(EquationsTest, RowsAndRestsAreTheDerivativesOfTheConditions) {
 TEST(EquationsTest, ADistanceConditionHasUnitGradientAtItsEnds) {
   SystemBuilder b;
   b.anchor("nail", {"0", "0", "0"}).point("p", "1", {1, 2, 2}).point("q", "1", {1, 5, 6});
-  b.require("short", "distance(p, nail) <= 3").require("long", "distance(p, q) == 5").require("out", "norm(p) >= 3");
+  b.require("short", "distance(p, nail) <= 3")
+      .require("long", "distance(p, q) == 5")
+      .require("out", "norm(p) >= 3");
   const Mechanism m = b.make();
   EXPECT_NEAR(m.equations->row(0, m.start).a.norm(), 1, 1e-15);
   EXPECT_NEAR(m.equations->row(1, m.start).a.norm(), std::sqrt(2), 1e-15);
@@ -178,7 +186,10 @@ TEST(EquationsTest, MovingConditionsDoWork) {
 TEST(EquationsTest, PolarAndCartesianCoordinatesGiveOneOrbit) {
   SystemBuilder plane, polar;
   plane.point("p", "1", {1, 0}, {0.2, 1.1}).potential("-1/hypot(p.x, p.y)");
-  polar.coordinate("r", 1, 0.2).coordinate("phi", 0, 1.1).kinetic("0.5*(r'^2 + r^2*phi'^2)").potential("-1/r");
+  polar.coordinate("r", 1, 0.2)
+      .coordinate("phi", 0, 1.1)
+      .kinetic("0.5*(r'^2 + r^2*phi'^2)")
+      .potential("-1/r");
   IntegratorSettings settings;
   settings.rtol = settings.atol = 1e-11;
   const State a = plane.make().run(10, settings).last.state, b = polar.make().run(10, settings).last.state;
@@ -191,11 +202,16 @@ TEST(EquationsTest, ADoublePendulumInAnglesAndOnRodsIsOneMotion) {
   angles.coordinate("a", 0.7).coordinate("b", 1.1);
   angles.kinetic("a'^2 + 0.5*b'^2 + a'*b'*cos(a - b)").potential("-9.81*(2*cos(a) + cos(b))");
   const double x = std::sin(0.7), y = -std::cos(0.7);
-  rods.anchor("nail", {"0", "0"}).point("p", "1", {x, y}).point("q", "1", {x + std::sin(1.1), y - std::cos(1.1)});
-  rods.gravity({"0", "-9.81"}).require("upper", "distance(p, nail) == 1").require("lower", "distance(p, q) == 1");
+  rods.anchor("nail", {"0", "0"})
+      .point("p", "1", {x, y})
+      .point("q", "1", {x + std::sin(1.1), y - std::cos(1.1)});
+  rods.gravity({"0", "-9.81"})
+      .require("upper", "distance(p, nail) == 1")
+      .require("lower", "distance(p, q) == 1");
   IntegratorSettings settings;
   settings.rtol = settings.atol = 1e-11;
-  const State one = angles.make().run(3, settings).last.state, other = rods.make().run(3, settings).last.state;
+  const State one = angles.make().run(3, settings).last.state,
+              other = rods.make().run(3, settings).last.state;
   EXPECT_NEAR(other.q(0), std::sin(one.q(0)), integrated);
   EXPECT_NEAR(other.q(2), std::sin(one.q(0)) + std::sin(one.q(1)), integrated);
 }

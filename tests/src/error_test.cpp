@@ -13,13 +13,15 @@ namespace {
 
 TEST(ErrorTest, AProblemSaysWhereWhatAndWhatElse) {
   const Problem problem{{"a.toml", 3, 7}, "not a number", "x", "a number", "remove the quotes"};
-  EXPECT_EQ(problem.text(),
-            "a.toml:3:7: error: not a number\n  found:    x\n  expected: a number\n  hint:     remove the quotes");
+  EXPECT_EQ(
+      problem.text(),
+      "a.toml:3:7: error: not a number\n  found:    x\n  expected: a number\n  hint:     remove the quotes");
   EXPECT_EQ((Problem{.message = "bad"}).text(), "error: bad");
 }
 
 TEST(ErrorTest, ProblemsComeInTheOrderOfTheFile) {
-  const Error error({{{"f", 9, 1}, "last"}, {{"f", 2, 5}, "second"}, {{"f", 2, 1}, "first"}, {{"f", 2, 5}, "third"}});
+  const Error error(
+      {{{"f", 9, 1}, "last"}, {{"f", 2, 5}, "second"}, {{"f", 2, 1}, "first"}, {{"f", 2, 5}, "third"}});
   ASSERT_EQ(error.problems().size(), 4u);
   EXPECT_EQ(error.problems()[0].message, "first");
   EXPECT_EQ(error.problems()[1].message, "second");

@@ -93,8 +93,8 @@ TEST_F(ExpressionTest, ReachableNodesAreAscendingAndComplete) {
 // --- Simplification never changes where a formula is defined ------------------------------------------------
 
 TEST_F(ExpressionTest, ZeroTimesATotalFormulaVanishes) {
-  for (const char* total : {"x", "sin(x)*y", "x^3", "abs(x) + t", "atan2(x, y)", "hypot(x, y)", "exp(x)", "tanh(x)",
-                            "max(x, y)", "floor(x)"}) {
+  for (const char* total : {"x", "sin(x)*y", "x^3", "abs(x) + t", "atan2(x, y)", "hypot(x, y)", "exp(x)",
+                            "tanh(x)", "max(x, y)", "floor(x)"}) {
     EXPECT_EQ(pool.multiply(pool.zero(), parse(total)), pool.zero()) << total;
     EXPECT_EQ(pool.multiply(parse(total), pool.zero()), pool.zero()) << total;
   }
@@ -104,10 +104,12 @@ TEST_F(ExpressionTest, ZeroTimesAPartialFormulaStaysUndefinedWhereItWas) {
   const struct {
     const char* formula;
     double x;  // where it is undefined
-  } cases[] = {{"log(x)", -1},      {"1/x", 0},         {"sqrt(x)", -1},  {"x^0.5", -1},   {"x^(-1)", 0},
-               {"asin(x + 3)", -1}, {"acos(x - 1)", -1}, {"sin(1/x)", 0}, {"x^(y + 1)", -1}, {"wrap(y, x)", 0}};
+  } cases[] = {{"log(x)", -1},    {"1/x", 0},          {"sqrt(x)", -1},     {"x^0.5", -1},
+               {"x^(-1)", 0},     {"asin(x + 3)", -1}, {"acos(x - 1)", -1}, {"sin(1/x)", 0},
+               {"x^(y + 1)", -1}, {"wrap(y, x)", 0}};
   for (const auto& [formula, x_there] : cases)
-    for (const Expr e : {pool.multiply(pool.zero(), parse(formula)), pool.multiply(parse(formula), pool.zero())}) {
+    for (const Expr e :
+         {pool.multiply(pool.zero(), parse(formula)), pool.multiply(parse(formula), pool.zero())}) {
       EXPECT_FALSE(pool.is_constant(e)) << formula;
       EXPECT_TRUE(std::isnan(value(e, x_there, 0.5))) << formula;
     }
@@ -159,8 +161,8 @@ TEST_F(ExpressionTest, ConstantsFoldToWhatEvaluationGives) {
 }
 
 TEST_F(ExpressionTest, ConstantsThatAreNotFiniteStayVisible) {
-  for (const char* undefined : {"1/0", "0/0", "log(0)", "log(-1)", "sqrt(-1)", "exp(1000)", "asin(2)", "(-8)^(1/3)",
-                                "wrap(1, 0)", "1e308*10"}) {
+  for (const char* undefined : {"1/0", "0/0", "log(0)", "log(-1)", "sqrt(-1)", "exp(1000)", "asin(2)",
+                                "(-8)^(1/3)", "wrap(1, 0)", "1e308*10"}) {
     const Expr e = parse(undefined);
     EXPECT_FALSE(pool.is_constant(e)) << undefined;
     EXPECT_FALSE(std::isfinite(value(e, 0))) << undefined;
@@ -219,9 +221,11 @@ TEST_F(ExpressionTest, ALongChainDoesNotOverflowTheStack) {
 
 TEST_F(ExpressionTest, TextKeepsTheParenthesesThatMatter) {
   for (const char* formula :
-       {"-x^2", "(-x)^2", "x - (y - p)", "x/(y*p)", "x/y*p", "x*(y/p)", "(x^y)^p", "x^y^p", "x^(-y)", "-(x + y)",
-        "-(x*y)", "(-x)*y", "x*(-2)", "(-2)^x", "2 - (-x)*y", "(x + y)*p", "1e-30*x", "x - 1e+20", "-2 + x",
-        "min(x, max(y, p))", "wrap(-x, 2)", "atan2(-x, y + p)", "x*(y*p)", "-(-2)^x"}) {
+       {"-x^2",        "(-x)^2",           "x - (y - p)", "x/(y*p)", "x/y*p",
+        "x*(y/p)",     "(x^y)^p",          "x^y^p",       "x^(-y)",  "-(x + y)",
+        "-(x*y)",      "(-x)*y",           "x*(-2)",      "(-2)^x",  "2 - (-x)*y",
+        "(x + y)*p",   "1e-30*x",          "x - 1e+20",   "-2 + x",  "min(x, max(y, p))",
+        "wrap(-x, 2)", "atan2(-x, y + p)", "x*(y*p)",     "-(-2)^x"}) {
     const Expr e = parse(formula);
     EXPECT_EQ(parse(text(e)), e) << formula << " is written as " << text(e);
   }

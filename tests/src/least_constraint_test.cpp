@@ -25,7 +25,8 @@ Mechanism at_corner(const Eigen::MatrixXd& rows, const VectorXd& force) {
   SystemBuilder b;
   std::vector<double> zero(static_cast<std::size_t>(force.size()), 0.0);
   b.point("p", "1", zero);
-  for (Eigen::Index i = 0; i < force.size(); ++i) b.force(std::string("p.") + "xyz"[i], number_text(force(i)));
+  for (Eigen::Index i = 0; i < force.size(); ++i)
+    b.force(std::string("p.") + "xyz"[i], number_text(force(i)));
   for (Eigen::Index r = 0; r < rows.rows(); ++r) {
     std::string f = "0";
     for (Eigen::Index i = 0; i < force.size(); ++i) f += " + (" + number_text(rows(r, i)) + ")*p." + "xyz"[i];
@@ -47,7 +48,8 @@ TEST(LeastConstraintTest, APendulumHasItsTension) {
     SystemBuilder b;
     const double speed = 3, L = 1.3;
     b.anchor("nail", {"0", "0"}).parameter("L", L);
-    b.point("p", "2", {L * std::sin(theta), -L * std::cos(theta)}, {speed * std::cos(theta), speed * std::sin(theta)});
+    b.point("p", "2", {L * std::sin(theta), -L * std::cos(theta)},
+            {speed * std::cos(theta), speed * std::sin(theta)});
     b.gravity({"0", "-9.81"}).require("rod", "distance(p, nail) == L");
     const LeastConstraint made = gauss(b.make(), {0});
     EXPECT_NEAR(made.multipliers(0), 2 * (speed * speed / L + 9.81 * std::cos(theta)), 1e-11);
@@ -58,14 +60,16 @@ TEST(LeastConstraintTest, APendulumHasItsTension) {
 
 TEST(LeastConstraintTest, AConditionTheFreeMotionRespectsMayPress) {
   // Free acceleration (1, -1.2): x <= 0 is broken; y >= x/2... with x stopped alone y falls: -y + 0.3 x <= 0 must press.
-  const Mechanism m = at_corner((Eigen::MatrixXd(2, 2) << 1, 1, -1, -0.2).finished(), Eigen::Vector2d(1, -0.5));
+  const Mechanism m =
+      at_corner((Eigen::MatrixXd(2, 2) << 1, 1, -1, -0.2).finished(), Eigen::Vector2d(1, -0.5));
   const LeastConstraint made = gauss(m, {0, 1});
   // Free: f1'' = 0.5 > 0, f2'' = -0.9 < 0 (respected). On the first alone a = (0.75, -0.75): f2'' = -0.6: yields.
   EXPECT_TRUE(made.pressing[0]);
   EXPECT_TRUE(made.yielding[1]);
   EXPECT_NEAR((made.a - Eigen::Vector2d(0.75, -0.75)).norm(), 0, rounding);
   // Now with a second plane that the first pushes it through, though the free motion respects it.
-  const Mechanism pushed = at_corner((Eigen::MatrixXd(2, 2) << 1, 1, 1, -2).finished(), Eigen::Vector2d(1, 0.6));
+  const Mechanism pushed =
+      at_corner((Eigen::MatrixXd(2, 2) << 1, 1, 1, -2).finished(), Eigen::Vector2d(1, 0.6));
   const LeastConstraint both = gauss(pushed, {0, 1});
   // Free: f1'' = 1.6, f2'' = -0.2 respected; on the first alone a = (0.2, -0.2): f2'' = 0.6 > 0. Both press, a = 0.
   EXPECT_TRUE(both.pressing[0]);
@@ -75,11 +79,13 @@ TEST(LeastConstraintTest, AConditionTheFreeMotionRespectsMayPress) {
 
 TEST(LeastConstraintTest, AConditionTheFreeMotionBreaksMayYield) {
   // Free (1, 0.2): f1'' = x = 1, f2'' = y - 0.1 x... = 0.1 > 0 both broken; once x is stopped the second is respected.
-  const Mechanism m = at_corner((Eigen::MatrixXd(2, 2) << 1, 0.5, 0.2, -0.1).finished(), Eigen::Vector2d(1, 0.2));
+  const Mechanism m =
+      at_corner((Eigen::MatrixXd(2, 2) << 1, 0.5, 0.2, -0.1).finished(), Eigen::Vector2d(1, 0.2));
   const LeastConstraint made = gauss(m, {0, 1});
   // Free: f1'' = 1.1, f2'' = 0.18. On the first alone a = (1, 0.2) - 0.88 (1, 0.5) = (0.12, -0.24): f2'' = 0.048 > 0.
   EXPECT_TRUE(made.pressing[0]);
-  const Mechanism other = at_corner((Eigen::MatrixXd(2, 2) << 1, 0, 0.2, 0.1).finished(), Eigen::Vector2d(1, -0.1));
+  const Mechanism other =
+      at_corner((Eigen::MatrixXd(2, 2) << 1, 0, 0.2, 0.1).finished(), Eigen::Vector2d(1, -0.1));
   const LeastConstraint yields = gauss(other, {0, 1});
   // Free: f1'' = 1, f2'' = 0.19 > 0 broken. On the first alone a = (0, -0.1): f2'' = -0.01 < 0: it yields.
   EXPECT_TRUE(yields.pressing[0]);
@@ -111,8 +117,9 @@ TEST(LeastConstraintTest, EveryRandomCornerSatisfiesTheConditionsOfTheMinimum) {
 TEST(LeastConstraintTest, RowsThatHoldAsEquationsHaveMultipliersOfAClosedInequality) {
   // With dependent closed inequalities the smooth phase must not make one of them pull while another way of sharing the
   // force lets all of them push: planes x, y, z >= 0 and x + y + z >= 0 under (-1, -2, -3).
-  const Mechanism m = at_corner((Eigen::MatrixXd(4, 3) << -1, 0, 0, 0, -1, 0, 0, 0, -1, -1, -1, -1).finished(),
-                                Eigen::Vector3d(-1, -2, -3));
+  const Mechanism m =
+      at_corner((Eigen::MatrixXd(4, 3) << -1, 0, 0, 0, -1, 0, 0, 0, -1, -1, -1, -1).finished(),
+                Eigen::Vector3d(-1, -2, -3));
   const LeastConstraint whole = gauss(m, {0, 1, 2, 3});
   ASSERT_TRUE(whole.redundant);
   EXPECT_GE(whole.multipliers.minCoeff(), 0);
@@ -136,7 +143,8 @@ TEST(LeastConstraintTest, ContradictingAccelerationsAreInfeasible) {
 // --- Explained --------------------------------------------------------------------------------------------------------
 
 TEST(ExplainTest, AnExplanationSaysWhoPressesAndWhyNotTheOthers) {
-  const Mechanism m = at_corner((Eigen::MatrixXd(2, 2) << 1, 0, 0.2, 0.1).finished(), Eigen::Vector2d(1, -0.1));
+  const Mechanism m =
+      at_corner((Eigen::MatrixXd(2, 2) << 1, 0, 0.2, 0.1).finished(), Eigen::Vector2d(1, -0.1));
   const Sample there{m.start, VectorXd::Zero(2), {0, 0}, {}};
   const Explanation made = explain(*m.equations, there, 1e-12);
   EXPECT_EQ(made.status, Status::ok);
@@ -180,7 +188,8 @@ TEST(ExplainTest, TheDivergenceOfAFrictionIsItsRate) {
   const Mechanism one = free_point.make(), other = held.make();
   EXPECT_NEAR(explain(*one.equations, {one.start, VectorXd(), {}, {}}, 1e-12).divergence, -1.4, rounding);
   // In the plane: -c tangentially; radially a_r = -v_t^2 whatever v_r, so -2 v.n terms remain: d a_k/d v_k summed is -c.
-  EXPECT_NEAR(explain(*other.equations, {other.start, VectorXd::Zero(1), {1}, {}}, 1e-12).divergence, -0.7, rounding);
+  EXPECT_NEAR(explain(*other.equations, {other.start, VectorXd::Zero(1), {1}, {}}, 1e-12).divergence, -0.7,
+              rounding);
 }
 
 }  // namespace

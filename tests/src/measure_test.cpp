@@ -17,7 +17,10 @@ TEST(MeasureTest, ExtremesAreOverTheContinuousTrajectory) {
   // A parabola crossed in a few huge steps: its top is between them.
   SystemBuilder b;
   b.point("p", "1", {0}, {3}).gravity({"-1"});
-  b.measure("maximum(p.x)").measure("minimum(p.x)").measure("maximum(p.x*0 - (t - 2)^2)").measure("minimum(p.x')");
+  b.measure("maximum(p.x)")
+      .measure("minimum(p.x)")
+      .measure("maximum(p.x*0 - (t - 2)^2)")
+      .measure("minimum(p.x')");
   const Trajectory made = b.make().run(10);
   ASSERT_LT(made.steps, 30);
   EXPECT_NEAR(made.measures[0], 4.5, rounding);
@@ -62,8 +65,12 @@ TEST(MeasureTest, TheTimeAStringIsSlackIsTheIntegralOfOpen) {
   // Thrown up from the end of its string at rest: slack until it is back, 2 v/g.
   SystemBuilder b;
   b.anchor("nail", {"0", "0"}).point("load", "1", {0, -1}, {0, 1.5}).gravity({"0", "-10"});
-  b.require("string", "distance(load, nail) <= 1").measure("integral(open(string))").measure("integral(closed(string))");
-  b.measure("maximum(reaction(string))").measure("maximum(impulse(string))").measure("final(reaction(string))");
+  b.require("string", "distance(load, nail) <= 1")
+      .measure("integral(open(string))")
+      .measure("integral(closed(string))");
+  b.measure("maximum(reaction(string))")
+      .measure("maximum(impulse(string))")
+      .measure("final(reaction(string))");
   const Trajectory made = b.make().run(1, {}, {});
   EXPECT_NEAR(made.measures[0], 0.3, 1e-9);
   EXPECT_NEAR(made.measures[1], 0.7, 1e-9);
@@ -86,9 +93,10 @@ TEST(MeasureTest, CountsTimesAndTotalsOfShocks) {
   // Elastic, mass 2, speed 1 between walls at 0 and 1: right at 0.5, 2.5, ..., left at 1.5, 3.5, ...
   SystemBuilder b;
   b.point("p", "2", {0.5}, {1}).require("left", "p.x >= 0", "1").require("right", "p.x <= 1", "1");
-  for (const char* measure : {"count(shock(left))", "count(contact(right))", "first(shock(right))", "last(contact(left))",
-                              "total(impulse(left))", "maximum(impulse(right))", "at(shock(left), p.x')",
-                              "at(contact(right), p.x)", "count(release(left))", "first(release(left))"})
+  for (const char* measure :
+       {"count(shock(left))", "count(contact(right))", "first(shock(right))", "last(contact(left))",
+        "total(impulse(left))", "maximum(impulse(right))", "at(shock(left), p.x')", "at(contact(right), p.x)",
+        "count(release(left))", "first(release(left))"})
     b.measure(measure);
   const Trajectory made = b.make().run(10);
   EXPECT_EQ(made.measures[0], 5);
@@ -106,8 +114,10 @@ TEST(MeasureTest, CountsTimesAndTotalsOfShocks) {
 TEST(MeasureTest, WhatNeverHappensIsZeroOrMissing) {
   SystemBuilder b;
   b.point("p", "1", {5}).require("wall", "p.x >= 0").watch("gate", "p.x - 100");
-  for (const char* measure : {"count(shock(wall))", "total(impulse(wall))", "count(event(gate))"}) b.measure(measure);
-  for (const char* measure : {"first(shock(wall))", "last(event(gate))", "at(release(wall), p.x)", "maximum(impulse(wall))"})
+  for (const char* measure : {"count(shock(wall))", "total(impulse(wall))", "count(event(gate))"})
+    b.measure(measure);
+  for (const char* measure :
+       {"first(shock(wall))", "last(event(gate))", "at(release(wall), p.x)", "maximum(impulse(wall))"})
     b.measure(measure);
   const Trajectory made = b.make().run(1);
   for (const std::size_t k : {0u, 1u, 2u}) EXPECT_EQ(made.measures[k], 0) << k;
@@ -126,7 +136,11 @@ TEST(MeasureTest, AShockWithoutImpulseOnAConditionIsNoShockOfIt) {
 
 TEST(MeasureTest, ALongMotionWithManyOscillationsHasItsExtremes) {
   SystemBuilder b;
-  b.coordinate("x", 1).kinetic("0.5*x'^2").potential("0.5*x^2").measure("maximum(x*x')").measure("minimum(x)");
+  b.coordinate("x", 1)
+      .kinetic("0.5*x'^2")
+      .potential("0.5*x^2")
+      .measure("maximum(x*x')")
+      .measure("minimum(x)");
   const Trajectory made = b.make().run(50);
   EXPECT_NEAR(made.measures[0], 0.5, 1e-6);
   EXPECT_NEAR(made.measures[1], -1, 1e-6);

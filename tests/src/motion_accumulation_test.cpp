@@ -101,7 +101,9 @@ struct Bounce {
 Bounce bounce(double e, double floor, double drop, const IntegratorSettings& settings = {}) {
   SystemBuilder b;
   b.parameter("c", floor).parameter("e", e).point("ball", "1", {floor + drop}).gravity({"-9.81"});
-  b.require("ground", "ball.x >= c", "e").measure("count(accumulation(ground))").measure("first(accumulation(ground))");
+  b.require("ground", "ball.x >= c", "e")
+      .measure("count(accumulation(ground))")
+      .measure("first(accumulation(ground))");
   const double limit = std::sqrt(2 * drop / 9.81) * (1 + e) / (1 - e);
   return {b.make().run(1.5 * limit, settings, {1.2 * limit}), limit};
 }
@@ -149,7 +151,9 @@ TEST(MotionAccumulationTest, ALateAccumulationIsNoDifferent) {
   // At t = 1e6 the last hops are shorter than what a time of that size resolves.
   SystemBuilder b;
   b.point("ball", "1", {1e-3}, {0}).force("ball.x", "-9.81").require("ground", "ball.x >= 0", "0.5");
-  b.impulse("1e6", "ball", {"0.1"}).measure("count(accumulation(ground))").measure("last(accumulation(ground))");
+  b.impulse("1e6", "ball", {"0.1"})
+      .measure("count(accumulation(ground))")
+      .measure("last(accumulation(ground))");
   const Trajectory made = b.make().run(1e6 + 10);
   ASSERT_EQ(made.status, Status::ok) << made.cause;
   EXPECT_EQ(made.measures[0], 2);
@@ -201,7 +205,8 @@ TEST(MotionAccumulationTest, AMarbleInACornerComesToRestAgainstBothWalls) {
   // Two walls at 60 degrees, gravity into the corner: shocks alternate and accumulate on both.
   SystemBuilder b;
   b.point("p", "1", {0.1, 1}).gravity({"0", "-9.81"});
-  b.require("right", "p.y >= 1.7320508075688772*p.x", "0.4").require("left", "p.y >= -1.7320508075688772*p.x", "0.4");
+  b.require("right", "p.y >= 1.7320508075688772*p.x", "0.4")
+      .require("left", "p.y >= -1.7320508075688772*p.x", "0.4");
   const Trajectory made = b.make().run(20);
   ASSERT_EQ(made.status, Status::ok) << made.cause;
   EXPECT_EQ(made.last.closed, (std::vector<double>{1, 1}));
@@ -214,8 +219,12 @@ TEST(MotionAccumulationTest, AMarbleInACornerComesToRestAgainstBothWalls) {
 TEST(MotionAccumulationTest, TwoStringsThatTautenInTurnEndTautTogether) {
   SystemBuilder b;
   b.anchor("nail", {"0", "0"}).point("a", "1", {0, -1}, {4, 0}).point("b", "1", {0, -2}, {6.4, 0});
-  b.gravity({"0", "-9.81"}).require("upper", "distance(a, nail) <= 1").require("lower", "distance(a, b) <= 1");
-  b.measure("count(accumulation(lower))").measure("first(contact(lower))").measure("first(accumulation(lower))");
+  b.gravity({"0", "-9.81"})
+      .require("upper", "distance(a, nail) <= 1")
+      .require("lower", "distance(a, b) <= 1");
+  b.measure("count(accumulation(lower))")
+      .measure("first(contact(lower))")
+      .measure("first(accumulation(lower))");
   const Trajectory made = b.make().run(1.2);
   ASSERT_EQ(made.status, Status::ok) << made.cause;
   EXPECT_GE(made.measures[0], 1);
@@ -230,8 +239,11 @@ TEST(MotionAccumulationTest, TheDoubleStringRunsOnAndOnlyLosesEnergy) {
   for (int trial = 0; trial < 12; ++trial) {
     SystemBuilder b;
     b.anchor("nail", {"0", "0"});
-    b.point("a", "1", {0, -1}, {dice.between(3.2, 4.8), 0}).point("b", "1", {0, -2}, {dice.between(5.12, 7.68), 0});
-    b.gravity({"0", "-9.81"}).require("upper", "distance(a, nail) <= 1").require("lower", "distance(a, b) <= 1");
+    b.point("a", "1", {0, -1}, {dice.between(3.2, 4.8), 0})
+        .point("b", "1", {0, -2}, {dice.between(5.12, 7.68), 0});
+    b.gravity({"0", "-9.81"})
+        .require("upper", "distance(a, nail) <= 1")
+        .require("lower", "distance(a, b) <= 1");
     const Trajectory made = b.make().run(10);
     EXPECT_EQ(made.status, Status::ok) << made.cause << ", trial " << trial;
     EXPECT_LE(made.audit.energy_created, 1e-11);

@@ -97,27 +97,31 @@ TEST(MotionAccuracyTest, MillimetresAndMillisecondsTellTheSameStory) {
   };
   const Trajectory si = in_units(1, 1);
   ASSERT_GT(si.events.size(), 6u);
-  for (const auto& [metre, second] : {std::pair{1000.0, 1000.0}, {1e-3, 1.0}, {1.0, 1e6}, {1e6, 1e-3}, {1e-6, 1e3}}) {
+  for (const auto& [metre, second] :
+       {std::pair{1000.0, 1000.0}, {1e-3, 1.0}, {1.0, 1e6}, {1e6, 1e-3}, {1e-6, 1e3}}) {
     const Trajectory other = in_units(metre, second);
     EXPECT_EQ(other.status, si.status);
     ASSERT_EQ(other.events.size(), si.events.size()) << metre << " " << second;
     for (std::size_t k = 0; k < si.events.size(); ++k) {
       EXPECT_EQ(other.events[k].kind, si.events[k].kind) << metre << " " << second << " event " << k;
-      EXPECT_NEAR(other.events[k].t / second, si.events[k].t, 1e-6) << metre << " " << second << " event " << k;
+      EXPECT_NEAR(other.events[k].t / second, si.events[k].t, 1e-6)
+          << metre << " " << second << " event " << k;
     }
   }
 }
 
 TEST(MotionAccuracyTest, AConditionMayBeWrittenInAnyScale) {
   // 1e6*(x - 5) <= 0 is the same wall; so is 1e-6*(x - 5).
-  for (const char* wall : {"b.x <= 5", "1e6*b.x <= 5e6", "1e-6*b.x <= 5e-6", "b.x^3 <= 125", "exp(b.x - 5) <= 1"}) {
+  for (const char* wall :
+       {"b.x <= 5", "1e6*b.x <= 5e6", "1e-6*b.x <= 5e-6", "b.x^3 <= 125", "exp(b.x - 5) <= 1"}) {
     SystemBuilder b;
     b.point("b", "1", {0}, {10}).force("b.x", "3").require("wall", wall, "0.5");
     const Trajectory made = b.make().run(20);
     ASSERT_EQ(made.status, Status::ok) << wall << ": " << made.cause;
     const double speed = std::sqrt(100 + 30), first = (speed - 10) / 3;
     EXPECT_NEAR(times_of(made, EventKind::contact)[0], first, 1e-10) << wall;
-    EXPECT_NEAR(times_of(made, EventKind::accumulation).at(0), first + 2 * 0.5 * speed / 3 / 0.5, 1e-7) << wall;
+    EXPECT_NEAR(times_of(made, EventKind::accumulation).at(0), first + 2 * 0.5 * speed / 3 / 0.5, 1e-7)
+        << wall;
     EXPECT_EQ(made.last.closed[0], 1) << wall;
   }
 }
@@ -140,9 +144,13 @@ TEST(MotionAccuracyTest, AnElasticMotionRunsBackTheWayItCame) {
 TEST(MotionAccuracyTest, MomentumIsKeptWhereNothingOutsideActs) {
   // Four points on strings in space, no field: centre of mass uniform, angular momentum constant through every snap.
   SystemBuilder b;
-  b.point("a", "1", {0, 0, 0}, {1, 0, 0.3}).point("b", "2", {1, 0, 0}, {0, -1, 0}).point("c", "3", {1, 1, 0}, {0.2, 0, -1});
+  b.point("a", "1", {0, 0, 0}, {1, 0, 0.3})
+      .point("b", "2", {1, 0, 0}, {0, -1, 0})
+      .point("c", "3", {1, 1, 0}, {0.2, 0, -1});
   b.point("d", "1", {0, 1, 1}, {-1, 0.4, 0});
-  b.require("ab", "distance(a, b) <= 1.2").require("bc", "distance(b, c) <= 1.1").require("cd", "distance(c, d) <= 1.5");
+  b.require("ab", "distance(a, b) <= 1.2")
+      .require("bc", "distance(b, c) <= 1.1")
+      .require("cd", "distance(c, d) <= 1.5");
   b.require("da", "distance(d, a) <= 1.6", "0.5");
   const Mechanism m = b.make();
   const double mass[] = {1, 2, 3, 1};

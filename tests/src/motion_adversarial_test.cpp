@@ -17,7 +17,8 @@ TEST(MotionAdversarialTest, ASlabOfTenBallsLandsAtOneInstant) {
   SystemBuilder b;
   for (int k = 0; k < 10; ++k) b.point("b" + std::to_string(k), std::to_string(k + 1), {2});
   b.gravity({"-1"});
-  for (int k = 0; k < 10; ++k) b.require("f" + std::to_string(k), "b" + std::to_string(k) + ".x >= 0", k % 2 ? "0.5" : "0");
+  for (int k = 0; k < 10; ++k)
+    b.require("f" + std::to_string(k), "b" + std::to_string(k) + ".x >= 0", k % 2 ? "0.5" : "0");
   const Trajectory made = b.make().run(2.5);
   ASSERT_EQ(made.status, Status::ok) << made.cause;
   ASSERT_EQ(events_of(made, EventKind::shock).size(), 1u);
@@ -31,7 +32,8 @@ TEST(MotionAdversarialTest, TwentyWallsRoundAPointAreARoundBox) {
   b.point("p", "1", {0, 0}, {1, 0.3});
   for (int k = 0; k < 20; ++k) {
     const double angle = 2 * M_PI * k / 20;
-    b.require("w" + std::to_string(k), number_text(std::cos(angle)) + "*p.x + (" + number_text(std::sin(angle)) + ")*p.y <= 1");
+    b.require("w" + std::to_string(k),
+              number_text(std::cos(angle)) + "*p.x + (" + number_text(std::sin(angle)) + ")*p.y <= 1");
   }
   const Trajectory made = b.make().run(30);
   ASSERT_EQ(made.status, Status::ok) << made.cause;
@@ -48,7 +50,8 @@ TEST(MotionAdversarialTest, AChainOfTwentyStringsIsPulledTaut) {
   for (int k = 0; k < 20; ++k) b.point("p" + std::to_string(k), "1", {0.5 * (k + 1), 0}, {0.05 * (k + 1), 0});
   b.require("s0", "distance(p0, nail) <= 0.6");
   for (int k = 1; k < 20; ++k)
-    b.require("s" + std::to_string(k), "distance(p" + std::to_string(k) + ", p" + std::to_string(k - 1) + ") <= 0.6");
+    b.require("s" + std::to_string(k),
+              "distance(p" + std::to_string(k) + ", p" + std::to_string(k - 1) + ") <= 0.6");
   IntegratorSettings settings;
   settings.max_events = 5000;
   const Trajectory made = b.make().run(10, settings);
@@ -79,7 +82,9 @@ TEST(MotionAdversarialTest, WallsThatCloseOnABallNeverLetItThrough) {
   // Gap 1 - 2 t closes at t = 0.5. Inelastic: the ball is pushed until no velocity is left. Elastic: faster and faster.
   for (const char* restitution : {"0", "0.5", "1"}) {
     SystemBuilder b;
-    b.point("p", "1", {0.4}, {0.1}).require("left", "p.x >= t", restitution).require("right", "p.x <= 1 - t", restitution);
+    b.point("p", "1", {0.4}, {0.1})
+        .require("left", "p.x >= t", restitution)
+        .require("right", "p.x <= 1 - t", restitution);
     IntegratorSettings settings;
     settings.max_events = 3000;
     const Trajectory made = b.make().run(1, settings);
@@ -93,7 +98,9 @@ TEST(MotionAdversarialTest, WallsThatCloseOnABallNeverLetItThrough) {
 TEST(MotionAdversarialTest, WallsThatStopShortHoldTheBall) {
   // Smoothly to a gap of zero width and no further: x in [s, 1 - s] with s -> 1/2 as t -> infinity.
   SystemBuilder b;
-  b.point("p", "1", {0.4}, {0.1}).require("left", "p.x >= 0.45*tanh(t)").require("right", "p.x <= 1 - 0.45*tanh(t)");
+  b.point("p", "1", {0.4}, {0.1})
+      .require("left", "p.x >= 0.45*tanh(t)")
+      .require("right", "p.x <= 1 - 0.45*tanh(t)");
   const Trajectory made = b.make().run(20);
   EXPECT_EQ(made.status, Status::ok) << made.cause;
   EXPECT_GE(made.last.state.q(0), 0.45 - 1e-9);
@@ -131,7 +138,10 @@ TEST(MotionAdversarialTest, ABallOverAShakingFloorMeetsItAsOftenAsShortStepsSay)
 TEST(MotionAdversarialTest, AKnifeEdgeThatHitsAWallTurnsAlongItOrStops) {
   // A skate glides straight into a wall at 45 degrees to it. It can only move along its blade, so it stops dead.
   SystemBuilder b;
-  b.coordinate("x", 0, 1).coordinate("y", 0, 1).coordinate("phi", M_PI / 4).kinetic("0.5*(x'^2 + y'^2) + 0.1*phi'^2");
+  b.coordinate("x", 0, 1)
+      .coordinate("y", 0, 1)
+      .coordinate("phi", M_PI / 4)
+      .kinetic("0.5*(x'^2 + y'^2) + 0.1*phi'^2");
   b.require("blade", "x'*sin(phi) == y'*cos(phi)").require("wall", "x <= 1");
   const Trajectory made = b.make().run(2);
   ASSERT_EQ(made.status, Status::ok) << made.cause;
@@ -143,7 +153,10 @@ TEST(MotionAdversarialTest, AKnifeEdgeThatHitsAWallTurnsAlongItOrStops) {
 TEST(MotionAdversarialTest, ATurningKnifeEdgeHitsTheWallAndTurnsAway) {
   // With spin the blade turns on; at the wall only the sliding stops, the spin goes on, and the wall is never crossed.
   SystemBuilder b;
-  b.coordinate("x", 0, 1).coordinate("y", 0, 0).coordinate("phi", 0, 0.5).kinetic("0.5*(x'^2 + y'^2) + 0.1*phi'^2");
+  b.coordinate("x", 0, 1)
+      .coordinate("y", 0, 0)
+      .coordinate("phi", 0, 0.5)
+      .kinetic("0.5*(x'^2 + y'^2) + 0.1*phi'^2");
   b.require("blade", "x'*sin(phi) == y'*cos(phi)").require("wall", "x <= 0.5", "0.5").measure("maximum(x)");
   const Trajectory made = b.make().run(20);
   ASSERT_EQ(made.status, Status::ok) << made.cause;
@@ -171,7 +184,10 @@ TEST(MotionAdversarialTest, ASpeedLimitIsReachedFromRestAndKept) {
 TEST(MotionAdversarialTest, ASpeedLimitReachedInTheFirstStepIsNotOverrun) {
   // The first step from rest is a thousandth of the run: here that would be far beyond the limit.
   SystemBuilder b;
-  b.point("p", "1", {0, 0}).force("p.x", "2").require("limit", "speed(p) <= 1e-3").measure("maximum(speed(p))");
+  b.point("p", "1", {0, 0})
+      .force("p.x", "2")
+      .require("limit", "speed(p) <= 1e-3")
+      .measure("maximum(speed(p))");
   const Trajectory made = b.make().run(100);
   ASSERT_EQ(made.status, Status::ok) << made.cause;
   EXPECT_LE(made.measures[0], 1e-3 * (1 + 1e-9));
@@ -210,20 +226,25 @@ TEST(MotionAdversarialTest, AVelocityEquationAndTwoInequalitiesAtOnce) {
 TEST(MotionAdversarialTest, ABeadOnATurningWireBouncesBetweenItsStops) {
   SystemBuilder b;
   b.parameter("w", 2).point("p", "1", {0.5, 0}, {0, 1}).require("wire", "p.y*cos(w*t) == p.x*sin(w*t)");
-  b.require("outer", "p.x*cos(w*t) + p.y*sin(w*t) <= 1", "0.5").require("inner", "p.x*cos(w*t) + p.y*sin(w*t) >= 0.2", "0.5");
+  b.require("outer", "p.x*cos(w*t) + p.y*sin(w*t) <= 1", "0.5")
+      .require("inner", "p.x*cos(w*t) + p.y*sin(w*t) >= 0.2", "0.5");
   const Trajectory made = b.make().run(10);
   ASSERT_EQ(made.status, Status::ok) << made.cause;
   // r'' = w^2 r drives it outwards: in the end it rests against the outer stop, pressing with m w^2 r.
   EXPECT_NEAR(made.last.state.q.norm(), 1, 1e-9);
   EXPECT_EQ(made.last.closed[1], 1);
   EXPECT_NEAR(made.last.multipliers(1), 4, 1e-8);
-  EXPECT_NEAR(times_of(made, EventKind::contact).at(0), std::acosh(2.0) / 2, integrated);  // r = 0.5 cosh(w t)
+  EXPECT_NEAR(times_of(made, EventKind::contact).at(0), std::acosh(2.0) / 2,
+              integrated);  // r = 0.5 cosh(w t)
 }
 
 TEST(MotionAdversarialTest, AHangingWeightLiftedByAJerkedHookSwings) {
   // The hook starts at once with speed 1 (f' > 0 at the start): the string takes the load along by a shock at t = 0.
   SystemBuilder b;
-  b.anchor("hook", {"0", "t"}).point("load", "1", {0, -1}).gravity({"0", "-9.81"}).require("string", "distance(load, hook) <= 1");
+  b.anchor("hook", {"0", "t"})
+      .point("load", "1", {0, -1})
+      .gravity({"0", "-9.81"})
+      .require("string", "distance(load, hook) <= 1");
   const Trajectory made = b.make().run(1, {}, {0, 1});
   ASSERT_EQ(made.status, Status::ok) << made.cause;
   EXPECT_NEAR(made.samples[0].state.v(1), 1, rounding);
@@ -239,10 +260,13 @@ TEST(MotionAdversarialTest, RandomBoxesOfBallsKeepTheirLaws) {
     SystemBuilder b;
     const char* names[] = {"a", "b", "c"};
     for (int k = 0; k < 3; ++k)
-      b.point(names[k], number_text(dice.between(0.1, 5)), {0.5 + k + dice.between(-0.3, 0.3)}, {dice.between(-2, 2)});
+      b.point(names[k], number_text(dice.between(0.1, 5)), {0.5 + k + dice.between(-0.3, 0.3)},
+              {dice.between(-2, 2)});
     b.gravity({dice.chance(0.5) ? "-9.81" : "0"});
     const auto e = [&] { return number_text(std::round(dice.between(0, 4)) / 4 * 0.8); };
-    b.require("floor", "a.x >= 0", e()).require("ab", "b.x - a.x >= 0.1", e()).require("bc", "c.x - b.x >= 0.1", e());
+    b.require("floor", "a.x >= 0", e())
+        .require("ab", "b.x - a.x >= 0.1", e())
+        .require("bc", "c.x - b.x >= 0.1", e());
     b.require("top", "c.x <= 3", e());
     IntegratorSettings settings;
     settings.max_events = 20'000;

@@ -32,7 +32,10 @@ TEST(MotionAppointmentTest, AnImpulseMayDependOnTheState) {
 
 TEST(MotionAppointmentTest, AnImpulseOnAConstrainedPointLeavesOnlyItsTangentialPart) {
   SystemBuilder b;
-  b.anchor("nail", {"0", "0"}).point("p", "1", {1, 0}).require("rod", "distance(p, nail) == 1").impulse("1", "p", {"3", "4"});
+  b.anchor("nail", {"0", "0"})
+      .point("p", "1", {1, 0})
+      .require("rod", "distance(p, nail) == 1")
+      .impulse("1", "p", {"3", "4"});
   const Trajectory made = b.make().run(1, {}, {1});
   EXPECT_NEAR((made.last.state.v - Eigen::Vector2d(0, 4)).norm(), 0, rounding);
   const auto events = events_of(made, EventKind::impulse);
@@ -61,7 +64,10 @@ TEST(MotionAppointmentTest, ImpulsesAtOneInstantAreOneShockWithTheSum) {
 
 TEST(MotionAppointmentTest, TimesThatDifferByRoundingAreNoObstacle) {
   SystemBuilder b;
-  b.point("p", "1", {0}, {1}).impulse("0.3", "p", {"1"}).impulse("0.1 + 0.2", "p", {"1"}).impulse("0.1*3", "p", {"1"});
+  b.point("p", "1", {0}, {1})
+      .impulse("0.3", "p", {"1"})
+      .impulse("0.1 + 0.2", "p", {"1"})
+      .impulse("0.1*3", "p", {"1"});
   const Trajectory made = b.make().run(1);
   EXPECT_EQ(made.status, Status::ok) << made.cause;
   EXPECT_NEAR(made.last.state.v(0), 4, rounding);
@@ -133,7 +139,9 @@ TEST(MotionAppointmentTest, AnInequalityImposedWhereItIsBrokenIsInfeasible) {
 TEST(MotionAppointmentTest, AnInequalityCountsOnlyBetweenFromAndUntil) {
   // x = t runs through a wall at 1 that comes at 2 and goes at 3 elsewhere; the floor is there from 0.5 to 2.5.
   SystemBuilder b;
-  b.point("p", "1", {0}, {1}).require("gate", "p.x <= 1", "0", "", "0.9").require("wall", "p.x <= 5", "0", "2", "6");
+  b.point("p", "1", {0}, {1})
+      .require("gate", "p.x <= 1", "0", "", "0.9")
+      .require("wall", "p.x <= 5", "0", "2", "6");
   const Trajectory made = b.make().run(8, {}, {1, 5.5, 7});
   ASSERT_EQ(made.status, Status::ok) << made.cause;
   EXPECT_NEAR(made.samples[0].state.q(0), 1, rounding);
@@ -146,7 +154,9 @@ TEST(MotionAppointmentTest, AnInequalityCountsOnlyBetweenFromAndUntil) {
 
 TEST(MotionAppointmentTest, AStringCutLetsTheLoadFly) {
   SystemBuilder b;
-  b.anchor("nail", {"0", "0"}).point("p", "1", {1, 0}, {0, 1}).require("string", "distance(p, nail) <= 1", "0", "", "2");
+  b.anchor("nail", {"0", "0"})
+      .point("p", "1", {1, 0}, {0, 1})
+      .require("string", "distance(p, nail) <= 1", "0", "", "2");
   const Trajectory made = b.make().run(3);
   ASSERT_EQ(made.status, Status::ok) << made.cause;
   // Round the circle until t = 2, then straight on.
@@ -157,7 +167,9 @@ TEST(MotionAppointmentTest, AStringCutLetsTheLoadFly) {
 TEST(MotionAppointmentTest, LiftedImposedAndStruckAtOneInstantIsOneShock) {
   // At t = 1 one rail goes, another comes and a blow falls: alpha = (1, 0) + (0, 2), bound to x = y + 1 afterwards.
   SystemBuilder b;
-  b.point("p", "1", {0, 0}, {1, 0}).require("old", "p.y == 0", "0", "", "1").require("new", "p.x - p.y == 1", "0", "1");
+  b.point("p", "1", {0, 0}, {1, 0})
+      .require("old", "p.y == 0", "0", "", "1")
+      .require("new", "p.x - p.y == 1", "0", "1");
   b.impulse("1", "p", {"0", "2"});
   const Trajectory made = b.make().run(1.5);
   ASSERT_EQ(made.status, Status::ok) << made.cause;
@@ -170,7 +182,10 @@ TEST(MotionAppointmentTest, LiftedImposedAndStruckAtOneInstantIsOneShock) {
 TEST(MotionAppointmentTest, AVelocityEquationImposedLocksTheWheel) {
   // Two flywheels coupled at t = 1: x' = y' afterwards, momentum kept.
   SystemBuilder b;
-  b.coordinate("x", 0, 6).coordinate("y", 0, 0).kinetic("0.5*1*x'^2 + 0.5*2*y'^2").require("clutch", "x' == y'", "0", "1");
+  b.coordinate("x", 0, 6)
+      .coordinate("y", 0, 0)
+      .kinetic("0.5*1*x'^2 + 0.5*2*y'^2")
+      .require("clutch", "x' == y'", "0", "1");
   const Trajectory made = b.make().run(2);
   EXPECT_NEAR(made.last.state.v(0), 2, rounding);
   EXPECT_NEAR(made.last.state.v(1), 2, rounding);

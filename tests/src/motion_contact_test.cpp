@@ -139,7 +139,10 @@ TEST(MotionContactTest, ADipRightAfterABounceIsNotMissed) {
 TEST(MotionContactTest, AnArcOverASillAfterAHardBounceIsNotMissed) {
   // The same blind spot with one contact only: thrown up at once from rest on the ground under a low beam.
   SystemBuilder b;
-  b.point("ball", "1", {0}).gravity({"-9.81"}).require("floor", "ball.x >= 0").require("beam", "ball.x <= 0.01");
+  b.point("ball", "1", {0})
+      .gravity({"-9.81"})
+      .require("floor", "ball.x >= 0")
+      .require("beam", "ball.x <= 0.01");
   b.impulse("5", "ball", {"0.6"}).measure("count(contact(beam))");
   const Trajectory made = b.make().run(100);
   ASSERT_EQ(made.status, Status::ok) << made.cause;
@@ -175,8 +178,12 @@ TEST(MotionContactTest, AStringGoesSlackAndTautensAgainOnceAndWhere) {
     SystemBuilder b;
     b.parameter("g", 9.81).parameter("L", 0.7).anchor("nail", {"0", "0"});
     b.point("load", "2", {0, -0.7}, {std::sqrt(square * 9.81 * 0.7), 0}).gravity({"0", "-g"});
-    b.require("string", "distance(load, nail) <= L").measure("first(release(string))").measure("first(contact(string))");
-    b.measure("at(release(string), load.y)").measure("count(release(string))").measure("count(contact(string))");
+    b.require("string", "distance(load, nail) <= L")
+        .measure("first(release(string))")
+        .measure("first(contact(string))");
+    b.measure("at(release(string), load.y)")
+        .measure("count(release(string))")
+        .measure("count(contact(string))");
     b.stop("t > 1.2");
     IntegratorSettings settings;
     settings.rtol = settings.atol = 1e-12;
@@ -221,7 +228,10 @@ TEST(MotionContactTest, LoadsThatLiftOffTogetherAllAreReleased) {
 TEST(MotionContactTest, ABriefPushFromBelowReleasesAndCatches) {
   // Weight 1, push 1.5 between t = 1 and t = 2 (smooth): lifts off, falls back, rests again.
   SystemBuilder b;
-  b.point("load", "1", {3}).gravity({"-1"}).force("load.x", "3*exp(-4*(t - 2)^2)").require("floor", "load.x >= 3");
+  b.point("load", "1", {3})
+      .gravity({"-1"})
+      .force("load.x", "3*exp(-4*(t - 2)^2)")
+      .require("floor", "load.x >= 3");
   const Trajectory made = b.make().run(10);
   ASSERT_EQ(made.status, Status::ok) << made.cause;
   ASSERT_EQ(made.events.size(), 3u);  // release, contact, shock

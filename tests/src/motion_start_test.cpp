@@ -70,7 +70,8 @@ Eigen::Vector2d nearest_on_ellipse(double a, const Eigen::Vector2d& from) {
 }
 
 TEST(MotionStartTest, AStartOffAnEllipseGoesToItsNearestPoint) {
-  const Eigen::Vector2d starts[] = {{2.1, 0.3}, {1.5, 1.0}, {0.1, 0.9}, {0.5, 0.4}, {-1, 1.8}, {3, 2}, {6, -5}};
+  const Eigen::Vector2d starts[] = {{2.1, 0.3}, {1.5, 1.0}, {0.1, 0.9}, {0.5, 0.4},
+                                    {-1, 1.8},  {3, 2},     {6, -5}};
   for (const Eigen::Vector2d& from : starts) {
     SystemBuilder b;
     b.point("p", "1", {from(0), from(1)}).require("track", "p.x^2/4 + p.y^2 == 1");
@@ -172,7 +173,8 @@ TEST(MotionStatusTest, AFallIntoAnAttractingCentreEnds) {
   SystemBuilder b;
   b.point("p", "1", {1}).potential("-1/p.x");
   const Trajectory made = b.make().run(2);
-  EXPECT_TRUE(made.status == Status::not_finite || made.status == Status::step_too_small) << status_name(made.status);
+  EXPECT_TRUE(made.status == Status::not_finite || made.status == Status::step_too_small)
+      << status_name(made.status);
   EXPECT_NEAR(made.last.state.t, M_PI / (2 * std::sqrt(2.0)), 1e-6);
 }
 

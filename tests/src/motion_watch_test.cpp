@@ -136,7 +136,10 @@ TEST(MotionWatchTest, AnOutputTimeAtTheStopStillCounts) {
 
 TEST(MotionWatchTest, OutputTimesDoNotDisturbTheMotion) {
   SystemBuilder b;
-  b.parameter("L", 1).anchor("nail", {"0", "0"}).point("load", "1", {0, -1}, {5.5, 0}).gravity({"0", "-9.81"});
+  b.parameter("L", 1)
+      .anchor("nail", {"0", "0"})
+      .point("load", "1", {0, -1}, {5.5, 0})
+      .gravity({"0", "-9.81"});
   b.require("string", "distance(load, nail) <= L");
   std::vector<double> many;
   for (int k = 0; k <= 1000; ++k) many.push_back(k * 0.003);
@@ -164,7 +167,9 @@ TEST(MotionWatchTest, ObservablesSeeReactionsAndStandings) {
   SystemBuilder b;
   b.anchor("nail", {"0", "0"}).point("load", "3", {0, -2}).gravity({"0", "-10"});
   b.require("taut", "distance(load, nail) <= 2").require("slack", "distance(load, nail) <= 3");
-  b.observe("tension", "reaction(taut)").observe("none", "reaction(slack)").observe("open", "open(slack) - open(taut)");
+  b.observe("tension", "reaction(taut)")
+      .observe("none", "reaction(slack)")
+      .observe("open", "open(slack) - open(taut)");
   b.observe("value", "value(slack)").observe("multiplier", "multiplier(taut)");
   const Trajectory made = b.make().run(1, {}, {1});
   ASSERT_EQ(made.samples.size(), 1u);

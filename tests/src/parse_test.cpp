@@ -68,12 +68,11 @@ TEST_F(ParseTest, OperatorsBindAsInMathematics) {
   const struct {
     const char* formula;
     double expected;  // x = 2, y = -1
-  } cases[] = {{"-x^2", -4},          {"(-x)^2", 4},      {"2^3^2", 512},        {"x^-1", 0.5},
-               {"2^-x^2", 0.0625},    {"1 - 2 - 3", -4},  {"8/4/2", 1},          {"8/4*2", 4},
-               {"2 + 3*4", 14},       {"(2 + 3)*4", 20},  {"--x", 2},            {"-+-+x", 2},
-               {"2*-x", -4},          {"1--1", 2},        {"3 - -x", 5},         {"-x*3", -6},
-               {"2*x^3", 16},         {"+x", 2},          {"1e3", 1000},         {".5 + 1.", 1.5},
-               {"1.5E-1", 0.15},      {"4^0.5", 2},       {"\n x\t+\r1 ", 3}};
+  } cases[] = {{"-x^2", -4},      {"(-x)^2", 4}, {"2^3^2", 512},    {"x^-1", 0.5},   {"2^-x^2", 0.0625},
+               {"1 - 2 - 3", -4}, {"8/4/2", 1},  {"8/4*2", 4},      {"2 + 3*4", 14}, {"(2 + 3)*4", 20},
+               {"--x", 2},        {"-+-+x", 2},  {"2*-x", -4},      {"1--1", 2},     {"3 - -x", 5},
+               {"-x*3", -6},      {"2*x^3", 16}, {"+x", 2},         {"1e3", 1000},   {".5 + 1.", 1.5},
+               {"1.5E-1", 0.15},  {"4^0.5", 2},  {"\n x\t+\r1 ", 3}};
   for (const auto& [formula, expected] : cases) EXPECT_DOUBLE_EQ(value(formula), expected) << formula;
 }
 
@@ -101,8 +100,16 @@ TEST_F(ParseTest, FunctionsMeanWhatTheirNamesSay) {
 }
 
 TEST_F(ParseTest, WrapBringsIntoTheHalfOpenPeriod) {
-  for (const auto& [x, image] : {std::pair{0.0, 0.0}, {0.9, 0.9}, {1.0, 1.0}, {-1.0, 1.0}, {1.1, -0.9}, {3.0, 1.0},
-                                 {-3.0, 1.0}, {2.0, 0.0}, {-2.5, -0.5}, {1e6, 0.0}})
+  for (const auto& [x, image] : {std::pair{0.0, 0.0},
+                                 {0.9, 0.9},
+                                 {1.0, 1.0},
+                                 {-1.0, 1.0},
+                                 {1.1, -0.9},
+                                 {3.0, 1.0},
+                                 {-3.0, 1.0},
+                                 {2.0, 0.0},
+                                 {-2.5, -0.5},
+                                 {1e6, 0.0}})
     EXPECT_NEAR(value("wrap(" + std::to_string(x) + ", 2)"), image, 1e-15) << x;
 }
 
@@ -130,18 +137,65 @@ TEST_F(ParseTest, MisusedVectorsAreErrors) {
   EXPECT_NE(refused_expression("distance(a, c)").message.find("different dimensions"), std::string::npos);
   EXPECT_NE(refused_expression("dot(c, hook)").message.find("different dimensions"), std::string::npos);
   EXPECT_NE(refused_expression("a + 1").message.find("not a number"), std::string::npos);
-  for (const char* text : {"distance(a)", "distance(a, b, c)", "distance(a', b)", "norm(x)", "norm(1)", "speed(a')",
-                           "distance(x, y)", "norm()", "a.w", "c.z", "a'"})
+  for (const char* text : {"distance(a)", "distance(a, b, c)", "distance(a', b)", "norm(x)", "norm(1)",
+                           "speed(a')", "distance(x, y)", "norm()", "a.w", "c.z", "a'"})
     EXPECT_THROW(parse(text), Error) << text;
 }
 
 TEST_F(ParseTest, WrongFormulasAreErrors) {
-  for (const char* text :
-       {"", " ", "x +", "* x", "x y", "2x", "x''", "t'", "pi'", "p'", "z'", "sin", "sin x", "sin()", "sin(1, 2)",
-        "min(1)", "max()", "hypot(1)", "hypot(1, 2, 3)", "wrap(1)", "foo(1)", "foo", "(x", "x)", "()", "x**2", "x ! y",
-        "x = 1", "x <= 1", "1 < 2", "1e", "1e400", "0x10", "1.2.3", "a.", ".x", "x.", "x..y", "a.x.y", "1,2", "#", "x'y",
-        "kinetic(1)", "multiplier()", "multiplier(1)", "multiplier(nothing)", "final(x)", "x^", "x^^2", "-", "\x80", "ü",
-        "x\x01"})
+  for (const char* text : {"",
+                           " ",
+                           "x +",
+                           "* x",
+                           "x y",
+                           "2x",
+                           "x''",
+                           "t'",
+                           "pi'",
+                           "p'",
+                           "z'",
+                           "sin",
+                           "sin x",
+                           "sin()",
+                           "sin(1, 2)",
+                           "min(1)",
+                           "max()",
+                           "hypot(1)",
+                           "hypot(1, 2, 3)",
+                           "wrap(1)",
+                           "foo(1)",
+                           "foo",
+                           "(x",
+                           "x)",
+                           "()",
+                           "x**2",
+                           "x ! y",
+                           "x = 1",
+                           "x <= 1",
+                           "1 < 2",
+                           "1e",
+                           "1e400",
+                           "0x10",
+                           "1.2.3",
+                           "a.",
+                           ".x",
+                           "x.",
+                           "x..y",
+                           "a.x.y",
+                           "1,2",
+                           "#",
+                           "x'y",
+                           "kinetic(1)",
+                           "multiplier()",
+                           "multiplier(1)",
+                           "multiplier(nothing)",
+                           "final(x)",
+                           "x^",
+                           "x^^2",
+                           "-",
+                           "\x80",
+                           "ü",
+                           "x\x01"})
     EXPECT_THROW(parse(text), Error) << text;
 }
 
@@ -163,9 +217,15 @@ TEST_F(ParseTest, ErrorsPointAtTheCharacter) {
     const char* formula;
     int column;
     const char* found;
-  } cases[] = {{"x + foo", 5, "foo"},    {"2*x)", 4, ")"},  {"sin(x", 6, "the end of the formula"},
-               {"x + $", 5, "$"},        {"1 + 2x", 5, "2x"}, {"x <= 2", 3, "<="},
-               {"x + + * 2", 7, "*"},    {"x**2", 2, "**"},  {"distance(a, q)", 13, "q"},
+  } cases[] = {{"x + foo", 5, "foo"},
+               {"2*x)", 4, ")"},
+               {"sin(x", 6, "the end of the formula"},
+               {"x + $", 5, "$"},
+               {"1 + 2x", 5, "2x"},
+               {"x <= 2", 3, "<="},
+               {"x + + * 2", 7, "*"},
+               {"x**2", 2, "**"},
+               {"distance(a, q)", 13, "q"},
                {"multiplier(wal)", 12, "wal"}};
   for (const auto& [formula, column, found] : cases) {
     const Problem problem = refused_expression(formula);
@@ -192,20 +252,21 @@ TEST_F(ParseTest, ConditionsHaveOneComparison) {
   EXPECT_EQ(condition("x == 1").comparison, Comparison::equal);
   EXPECT_EQ(condition("x > 1", true).comparison, Comparison::greater);
   EXPECT_EQ(condition("x < 1", true).comparison, Comparison::less);
-  for (const char* text : {"x", "x < 1", "x > 1", "x = 1", "x != 1", "x <= 1 <= 2", "<= 1", "x <=", "x <= 1 2", "x =< 1"})
+  for (const char* text :
+       {"x", "x < 1", "x > 1", "x = 1", "x != 1", "x <= 1 <= 2", "<= 1", "x <=", "x <= 1 2", "x =< 1"})
     EXPECT_THROW(condition(text), Error) << text;
   EXPECT_THROW(condition("x == 1", true), Error);
 }
 
 TEST_F(ParseTest, ADistanceIsRecognisedOnlyAsAWholeSide) {
-  for (const char* whole : {"distance(a, b) <= 1", "1 >= distance(a, b)", "(distance(a, b)) == 1", "norm(c) <= p",
-                            "((norm(c))) >= 2", "distance(hook, a) <= 1 + t"}) {
+  for (const char* whole : {"distance(a, b) <= 1", "1 >= distance(a, b)", "(distance(a, b)) == 1",
+                            "norm(c) <= p", "((norm(c))) >= 2", "distance(hook, a) <= 1 + t"}) {
     const Condition c = condition(whole);
     EXPECT_TRUE(c.left_distance || c.right_distance) << whole;
   }
-  for (const char* part : {"2*distance(a, b) <= 1", "distance(a, b) + x <= 1", "distance(a, b)^2 <= 1", "norm(c') <= 1",
-                           "norm(hook) <= x", "speed(c) <= 1", "-distance(a, b) <= 1", "sqrt(x^2 + y^2) <= 1",
-                           "distance(a, b) - distance(c, d) <= 1"}) {
+  for (const char* part : {"2*distance(a, b) <= 1", "distance(a, b) + x <= 1", "distance(a, b)^2 <= 1",
+                           "norm(c') <= 1", "norm(hook) <= x", "speed(c) <= 1", "-distance(a, b) <= 1",
+                           "sqrt(x^2 + y^2) <= 1", "distance(a, b) - distance(c, d) <= 1"}) {
     const Condition c = condition(part);
     EXPECT_FALSE(c.left_distance || c.right_distance) << part;
   }
@@ -235,7 +296,8 @@ TEST_F(ParseTest, MeasuresAreOneReduction) {
   for (const char* text :
        {"x", "maximum", "maximum()", "maximum(x) + 1", "2*final(x)", "count(x)", "count(impulse(wall))",
         "total(shock(wall))", "minimum(impulse(wall))", "first(event(gat))", "at(release(wall))", "at(x, y)",
-        "final(maximum(x))", "count(shock())", "count(shock(1))", "mean(x, y)", "count(event(wall))", "median(x)", ""})
+        "final(maximum(x))", "count(shock())", "count(shock(1))", "mean(x, y)", "count(event(wall))",
+        "median(x)", ""})
     EXPECT_THROW(measure(text), Error) << text;
 }
 
@@ -264,11 +326,14 @@ TEST_F(ParseTest, TheLongestFormulaAllowedParses) {
 }
 
 TEST_F(ParseTest, ArbitraryTextEndsInAnErrorOrParses) {
-  const char* words[] = {"x",  "y'", "a",     "b.x", "t",    "p",    "pi",   "1",       "2.5",   "1e3",       ".",
-                         "'",  "(",  ")",     ",",   "+",    "-",    "*",    "/",       "^",     "<=",        ">=",
-                         "==", "<",  "sin(",  "min(", "wrap(", "norm(", "distance(", "dot(", "speed(", "kinetic()", "foo",
-                         " ",  "**", "event(gate)", "final(", "count(", "shock(wall)", "reaction(", "at(", "impulse(wall)",
-                         "wall", "\n", "=", "!=", "maximum(", "hook"};
+  const char* words[] = {"x",      "y'",        "a",           "b.x",       "t",         "p",
+                         "pi",     "1",         "2.5",         "1e3",       ".",         "'",
+                         "(",      ")",         ",",           "+",         "-",         "*",
+                         "/",      "^",         "<=",          ">=",        "==",        "<",
+                         "sin(",   "min(",      "wrap(",       "norm(",     "distance(", "dot(",
+                         "speed(", "kinetic()", "foo",         " ",         "**",        "event(gate)",
+                         "final(", "count(",    "shock(wall)", "reaction(", "at(",       "impulse(wall)",
+                         "wall",   "\n",        "=",           "!=",        "maximum(",  "hook"};
   Dice dice(7);
   int accepted = 0;
   for (int trial = 0; trial < 20'000; ++trial) {

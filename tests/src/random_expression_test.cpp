@@ -42,10 +42,8 @@ std::string generic_name(const Symbol& symbol) {
 
 template <class Number>
 Number run(const Expressions& pool, Expr e, const std::array<Number, symbol_count>& at) {
-  return Program(pool, {e}).run<Number>({.time = at[3],
-                                         .parameters = {&at[4], 1},
-                                         .coordinates = {&at[0], 2},
-                                         .velocities = {&at[2], 1}})[0];
+  return Program(pool, {e}).run<Number>(
+      {.time = at[3], .parameters = {&at[4], 1}, .coordinates = {&at[0], 2}, .velocities = {&at[2], 1}})[0];
 }
 
 // --- Random formulas ----------------------------------------------------------------------------------------
@@ -143,35 +141,99 @@ Extended extended(const Expressions& pool, Expr e, const std::array<long double,
     const auto [a, b, c, d] = arguments;
     long double y = 0;
     switch (node.op) {
-      case Op::constant: y = node.value; break;
-      case Op::symbol: y = at[number_of(node.symbol)]; break;
-      case Op::add: y = a + b; break;
-      case Op::subtract: y = a - b; break;
-      case Op::multiply: y = a * b; break;
-      case Op::divide: y = a / b; break;
-      case Op::negate: y = -a; break;
-      case Op::power: y = std::pow(a, b); break;
-      case Op::sin: y = std::sin(a); break;
-      case Op::cos: y = std::cos(a); break;
-      case Op::tan: y = std::tan(a); break;
-      case Op::asin: y = std::asin(a); break;
-      case Op::acos: y = std::acos(a); break;
-      case Op::atan: y = std::atan(a); break;
-      case Op::sinh: y = std::sinh(a); break;
-      case Op::cosh: y = std::cosh(a); break;
-      case Op::tanh: y = std::tanh(a); break;
-      case Op::exp: y = std::exp(a); break;
-      case Op::log: y = std::log(a); break;
-      case Op::sqrt: y = std::sqrt(a); break;
-      case Op::abs: made.sides.push_back((a > 0) - (a < 0)); y = std::abs(a); break;
-      case Op::sign: made.sides.push_back(y = (a > 0) - (a < 0)); break;
-      case Op::floor: made.sides.push_back(y = std::floor(a)); break;
-      case Op::atan2: made.sides.push_back(b < 0 && a < 0); y = std::atan2(a, b); break;
-      case Op::minimum: made.sides.push_back((a > b) - (a < b)); y = a < b ? a : b; break;
-      case Op::maximum: made.sides.push_back((a > b) - (a < b)); y = a > b ? a : b; break;
-      case Op::hypot: y = std::hypot(a, b); break;
-      case Op::wrap: made.sides.push_back(std::ceil(a / b - 0.5L)); y = a - b * std::ceil(a / b - 0.5L); break;
-      case Op::if_less: made.sides.push_back((a > b) - (a < b)); y = a < b ? c : d; break;
+      case Op::constant:
+        y = node.value;
+        break;
+      case Op::symbol:
+        y = at[number_of(node.symbol)];
+        break;
+      case Op::add:
+        y = a + b;
+        break;
+      case Op::subtract:
+        y = a - b;
+        break;
+      case Op::multiply:
+        y = a * b;
+        break;
+      case Op::divide:
+        y = a / b;
+        break;
+      case Op::negate:
+        y = -a;
+        break;
+      case Op::power:
+        y = std::pow(a, b);
+        break;
+      case Op::sin:
+        y = std::sin(a);
+        break;
+      case Op::cos:
+        y = std::cos(a);
+        break;
+      case Op::tan:
+        y = std::tan(a);
+        break;
+      case Op::asin:
+        y = std::asin(a);
+        break;
+      case Op::acos:
+        y = std::acos(a);
+        break;
+      case Op::atan:
+        y = std::atan(a);
+        break;
+      case Op::sinh:
+        y = std::sinh(a);
+        break;
+      case Op::cosh:
+        y = std::cosh(a);
+        break;
+      case Op::tanh:
+        y = std::tanh(a);
+        break;
+      case Op::exp:
+        y = std::exp(a);
+        break;
+      case Op::log:
+        y = std::log(a);
+        break;
+      case Op::sqrt:
+        y = std::sqrt(a);
+        break;
+      case Op::abs:
+        made.sides.push_back((a > 0) - (a < 0));
+        y = std::abs(a);
+        break;
+      case Op::sign:
+        made.sides.push_back(y = (a > 0) - (a < 0));
+        break;
+      case Op::floor:
+        made.sides.push_back(y = std::floor(a));
+        break;
+      case Op::atan2:
+        made.sides.push_back(b < 0 && a < 0);
+        y = std::atan2(a, b);
+        break;
+      case Op::minimum:
+        made.sides.push_back((a > b) - (a < b));
+        y = a < b ? a : b;
+        break;
+      case Op::maximum:
+        made.sides.push_back((a > b) - (a < b));
+        y = a > b ? a : b;
+        break;
+      case Op::hypot:
+        y = std::hypot(a, b);
+        break;
+      case Op::wrap:
+        made.sides.push_back(std::ceil(a / b - 0.5L));
+        y = a - b * std::ceil(a / b - 0.5L);
+        break;
+      case Op::if_less:
+        made.sides.push_back((a > b) - (a < b));
+        y = a < b ? c : d;
+        break;
     }
     values[x.id] = y;
     made.defined = made.defined && std::isfinite(y);
@@ -233,14 +295,13 @@ void expect_derivatives_agree(bool second, std::uint64_t seed) {
     const Numerical expected = numerical_derivative(pool, e, along, at);
     if (!expected.valid) continue;
     ++judged;
-    const std::array<Scaled, symbol_count> scaled = {Scaled(at[0]), Scaled(at[1]), Scaled(at[2]), Scaled(at[3]),
-                                                     Scaled(at[4])};
+    const std::array<Scaled, symbol_count> scaled = {Scaled(at[0]), Scaled(at[1]), Scaled(at[2]),
+                                                     Scaled(at[3]), Scaled(at[4])};
     // What rounding may do to the exact derivative, and how well the numerical one is known.
     const double rounding = 64 * epsilon * run(pool, slope, scaled).scale;
     const double allowed = rounding + 1e3 * static_cast<double>(expected.doubt) + 1e-13;
     EXPECT_NEAR(run(pool, slope, at), static_cast<double>(expected.slope), allowed)
-        << "trial " << trial << ": d/d(symbol " << along << ") of "
-        << expression_text(pool, e, generic_name);
+        << "trial " << trial << ": d/d(symbol " << along << ") of " << expression_text(pool, e, generic_name);
   }
   // A test that skips nearly everything would pass whatever the derivatives are.
   EXPECT_GT(judged, trials / 2);
@@ -262,8 +323,8 @@ TEST(RandomExpressionTest, MixedSecondDerivativesDoNotDependOnTheOrder) {
     const Expr xy = derivative(pool, derivative(pool, e, symbol_number(0)), symbol_number(1));
     const Expr yx = derivative(pool, derivative(pool, e, symbol_number(1)), symbol_number(0));
     const Point at = random.point();
-    const std::array<Scaled, symbol_count> scaled = {Scaled(at[0]), Scaled(at[1]), Scaled(at[2]), Scaled(at[3]),
-                                                     Scaled(at[4])};
+    const std::array<Scaled, symbol_count> scaled = {Scaled(at[0]), Scaled(at[1]), Scaled(at[2]),
+                                                     Scaled(at[3]), Scaled(at[4])};
     const double first = run(pool, xy, at), second = run(pool, yx, at);
     if (!std::isfinite(first) || !std::isfinite(second)) continue;
     const double rounding = 64 * epsilon * (run(pool, xy, scaled).scale + run(pool, yx, scaled).scale);
@@ -340,8 +401,8 @@ TEST(RandomExpressionTest, TheScaleBoundsTheRoundingError) {
     EXPECT_EQ(found.value, run(pool, e, at));
     const auto error = static_cast<double>(std::abs(static_cast<long double>(found.value) - exact.value));
     EXPECT_LE(error, epsilon * found.scale)
-        << "trial " << trial << ": " << expression_text(pool, e, generic_name) << " at " << at[0] << ", " << at[1]
-        << ", " << at[2] << ", " << at[3] << ", " << at[4];
+        << "trial " << trial << ": " << expression_text(pool, e, generic_name) << " at " << at[0] << ", "
+        << at[1] << ", " << at[2] << ", " << at[3] << ", " << at[4];
   }
   EXPECT_GT(judged, 14'000);
 }

@@ -134,8 +134,8 @@ TEST(RungeKuttaTest, TheInterpolantMeetsTheStepAndItsSlopesAtBothEnds) {
     EXPECT_NEAR(at_end[i], tableau.b[i], published);
     EXPECT_EQ(at_start[i], 0);
     const auto slope = [&](double theta) {
-      return (-tsit5_weights(theta + 2 * h)[i] + 8 * tsit5_weights(theta + h)[i] - 8 * tsit5_weights(theta - h)[i] +
-              tsit5_weights(theta - 2 * h)[i]) /
+      return (-tsit5_weights(theta + 2 * h)[i] + 8 * tsit5_weights(theta + h)[i] -
+              8 * tsit5_weights(theta - h)[i] + tsit5_weights(theta - 2 * h)[i]) /
              (12 * h);
     };
     EXPECT_NEAR(slope(0), i == 0 ? 1 : 0, 1e-10) << "stage " << i;
@@ -167,8 +167,8 @@ Errors integrate(Method method, int steps) {
     rates(k * h, y, rate);
     const Step step = runge_kutta_step(method, rates, k * h, y, rate, h);
     for (const double theta : {0.25, 0.5, 0.8})
-      errors.between =
-          std::max(errors.between, (step.at(theta, method) - solution((k + theta) * h)).cwiseAbs().maxCoeff());
+      errors.between = std::max(errors.between,
+                                (step.at(theta, method) - solution((k + theta) * h)).cwiseAbs().maxCoeff());
     y = step.end;
   }
   errors.end = (y - solution(2)).cwiseAbs().maxCoeff();
@@ -185,7 +185,8 @@ TEST(RungeKuttaTest, StepsConvergeWithTheirOrder) {
 
 TEST(RungeKuttaTest, InterpolantsConvergeWithTheirOrder) {
   // One more than the order of the weights, since between the steps one step's own error shows.
-  const double tsit5 = std::log2(integrate(Method::tsit5, 64).between / integrate(Method::tsit5, 128).between);
+  const double tsit5 =
+      std::log2(integrate(Method::tsit5, 64).between / integrate(Method::tsit5, 128).between);
   const double rk4 = std::log2(integrate(Method::rk4, 64).between / integrate(Method::rk4, 128).between);
   EXPECT_GT(tsit5, 4.6);
   EXPECT_GT(rk4, 3.6);

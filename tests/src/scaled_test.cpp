@@ -56,7 +56,9 @@ TEST_F(ScaledTest, ConditionsInSmallerUnitsHaveTheSameVerdict) {
   // Powers of two are exact, so value and scale are multiplied exactly when every length is.
   const auto string_with = [](double unit) {
     SystemBuilder b;
-    b.parameter("L", 1.3 * unit).anchor("hook", {"0", "0"}).point("load", "1", {1.2 * unit, 0.5 * unit}, {0.1 * unit, 0});
+    b.parameter("L", 1.3 * unit)
+        .anchor("hook", {"0", "0"})
+        .point("load", "1", {1.2 * unit, 0.5 * unit}, {0.1 * unit, 0});
     b.require("string", "distance(load, hook) <= L").require("wall", "load.x + load.y/3 <= 2*L");
     return b.make();
   };

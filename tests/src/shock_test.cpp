@@ -15,9 +15,9 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr double rounding = 1e-12;     // numbers of order one through a quadratic program
-constexpr double rest_speed = 1e-12;   // the default setting
-constexpr double judged = 1e-9;        // the judge's limit: far above rounding, far below a wrong set
+constexpr double rounding = 1e-12;    // numbers of order one through a quadratic program
+constexpr double rest_speed = 1e-12;  // the default setting
+constexpr double judged = 1e-9;       // the judge's limit: far above rounding, far below a wrong set
 
 // A system whose conditions are f = row . q <= 0 (or == 0) at q = 0, so that f' = row . v: any shock can be posed.
 struct Corner {
@@ -57,7 +57,9 @@ Corner corner(const MatrixXd& mass, const MatrixXd& rows, const std::vector<doub
     for (Index i = 0; i < mass.rows(); ++i)
       f += " + " + number(rows(r, i)) + "*" + name(i) + (kind == Kind::velocity ? "'" : "");
     b.require("c" + std::to_string(r), f + (kind == Kind::equation ? " == 0" : " <= 0"));
-    (kind == Kind::equation ? made.who.equations : kind == Kind::velocity ? made.who.velocities : made.who.contacts)
+    (kind == Kind::equation   ? made.who.equations
+     : kind == Kind::velocity ? made.who.velocities
+                              : made.who.contacts)
         .push_back(k);
   }
   made.mechanism = b.make();
@@ -117,7 +119,8 @@ TEST(ShockTest, ABallThatLeavesOrGlidesIsNotStruck) {
 
 TEST(ShockTest, ThreeBallsOfWhichTwoAlreadyPartCreateNoEnergy) {
   // alpha = (1, 0, 0.1), e = 1: the law for all contacts at once would make 0.505 into 0.535.
-  const Corner balls = corner(MatrixXd::Identity(3, 3), (MatrixXd(2, 3) << 1, -1, 0, 0, 1, -1).finished(), {1, 1});
+  const Corner balls =
+      corner(MatrixXd::Identity(3, 3), (MatrixXd(2, 3) << 1, -1, 0, 0, 1, -1).finished(), {1, 1});
   const Shock s = balls.strike(Eigen::Vector3d(1, 0, 0.1));
   // First and second exchange; then the second catches the third; then nothing approaches.
   EXPECT_NEAR((s.v - Eigen::Vector3d(0, 0.1, 1)).norm(), 0, rounding);
@@ -128,7 +131,8 @@ TEST(ShockTest, ThreeBallsOfWhichTwoAlreadyPartCreateNoEnergy) {
 TEST(ShockTest, AnElasticRowOfBallsHandsTheMotionOn) {
   // Newton's cradle with touching balls by this law: one projection, not a sequence of pairs; momentum and energy stay.
   const Corner balls =
-      corner(MatrixXd::Identity(4, 4), (MatrixXd(3, 4) << 1, -1, 0, 0, 0, 1, -1, 0, 0, 0, 1, -1).finished(), {1, 1, 1});
+      corner(MatrixXd::Identity(4, 4), (MatrixXd(3, 4) << 1, -1, 0, 0, 0, 1, -1, 0, 0, 0, 1, -1).finished(),
+             {1, 1, 1});
   const Shock s = balls.strike(Eigen::Vector4d(1, 0, 0, 0));
   EXPECT_NEAR(s.v.sum(), 1, rounding);
   EXPECT_NEAR(balls.energy(s.v), 0.5, rounding);
@@ -161,7 +165,8 @@ TEST(ShockTest, AVelocityInequalityLimitsWhatAShockMayGive) {
   b.coordinate("x", 0, 2).coordinate("y", 0, 0).kinetic("0.5*10*x'^2 + 0.5*y'^2");
   b.require("touch", "x - y <= 0").require("limit", "y' <= 1");
   const Mechanism m = b.make();
-  const Shock s = shock(*m.equations, m.start, sizes_of(m.start), m.start.v, {{}, {0}, {1}}, {0, 0}, rest_speed);
+  const Shock s =
+      shock(*m.equations, m.start, sizes_of(m.start), m.start.v, {{}, {0}, {1}}, {0, 0}, rest_speed);
   ASSERT_EQ(s.status, Status::ok);
   EXPECT_NEAR(s.v(0), 1, rounding);
   EXPECT_NEAR(s.v(1), 1, rounding);
@@ -188,7 +193,8 @@ TEST(ShockTest, ForEqualRestitutionAndNothingPartingItIsMoreausLaw) {
     const Shock s = corner(mass, rows, std::vector<double>(static_cast<std::size_t>(r), e)).strike(alpha);
     ASSERT_EQ(s.status, Status::ok);
     // v+ = (1 + e) proj(alpha) - e alpha, where proj is on {A v <= 0}: found by trying every set of rows.
-    const QuadraticProgram program{mass, alpha, rows, VectorXd::Zero(r), std::vector<char>(static_cast<std::size_t>(r), 0)};
+    const QuadraticProgram program{mass, alpha, rows, VectorXd::Zero(r),
+                                   std::vector<char>(static_cast<std::size_t>(r), 0)};
     const VectorXd moreau = (1 + e) * enumerate_qp(program).x - e * alpha;
     // The first round is Moreau's; here none follows, for all that took part leave.
     EXPECT_NEAR((s.v - moreau).norm(), 0, 1e-10) << "trial " << trial;
@@ -258,7 +264,8 @@ TEST(ShockTest, ElasticSequencesKeepTheEnergy) {
     const VectorXd alpha = dice.vector(n, -1, 1);
     MatrixXd rows = random_rows(dice, r, n);
     face(rows, dice.vector(n, -1, 1));
-    const Corner made = corner(random_mass(dice, n), rows, std::vector<double>(static_cast<std::size_t>(r), 1.0));
+    const Corner made =
+        corner(random_mass(dice, n), rows, std::vector<double>(static_cast<std::size_t>(r), 1.0));
     const Shock s = made.strike(alpha);
     ASSERT_EQ(s.status, Status::ok);
     EXPECT_NEAR(made.energy(s.v), made.energy(alpha), 1e-10) << "trial " << trial << ", rounds " << s.rounds;
@@ -269,8 +276,9 @@ TEST(ShockTest, ElasticSequencesKeepTheEnergy) {
 TEST(ShockTest, ANarrowElasticWedgeReflectsManyTimesAndKeepsTheEnergy) {
   // Two walls at the angle pi/100: up to 100 reflections at one instant.
   const double angle = M_PI / 100;
-  const Corner wedge = corner(MatrixXd::Identity(2, 2),
-                              (MatrixXd(2, 2) << 0, -1, -std::sin(angle), std::cos(angle)).finished(), {1, 1});
+  const Corner wedge =
+      corner(MatrixXd::Identity(2, 2),
+             (MatrixXd(2, 2) << 0, -1, -std::sin(angle), std::cos(angle)).finished(), {1, 1});
   const VectorXd u = Eigen::Vector2d(-1, 0.01);
   const Shock s = wedge.strike(u);
   ASSERT_EQ(s.status, Status::ok);
@@ -283,7 +291,8 @@ TEST(ShockTest, CarnotsLossIsTheEnergyOfTheLostVelocities) {
   for (int trial = 0; trial < 500; ++trial) {
     const Index n = 1 + static_cast<Index>(dice.below(5)), r = 1 + static_cast<Index>(dice.below(5));
     const VectorXd u = dice.vector(n, -1, 1);
-    const Corner made = corner(random_mass(dice, n), random_rows(dice, r, n), std::vector<double>(static_cast<std::size_t>(r), 0.0));
+    const Corner made = corner(random_mass(dice, n), random_rows(dice, r, n),
+                               std::vector<double>(static_cast<std::size_t>(r), 0.0));
     const Shock s = made.strike(u);
     ASSERT_EQ(s.status, Status::ok);
     EXPECT_NEAR(made.energy(u) - made.energy(s.v), made.energy(s.v - u), rounding) << "trial " << trial;
@@ -334,7 +343,10 @@ TEST(ShockTest, AnImposedEquationBesideAnElasticContactLetsNoEnergyIn) {
 // The speed is brought to exactly 1 (or at most 1) in the mass metric diag(m, 1).
 Shock speed_shock(double mass, const Eigen::Vector2d& alpha, bool equation) {
   SystemBuilder b;
-  b.parameter("m", mass).coordinate("x", 0, alpha(0)).coordinate("y", 0, alpha(1)).kinetic("0.5*m*x'^2 + 0.5*y'^2");
+  b.parameter("m", mass)
+      .coordinate("x", 0, alpha(0))
+      .coordinate("y", 0, alpha(1))
+      .kinetic("0.5*m*x'^2 + 0.5*y'^2");
   b.require("speed", equation ? "x'^2 + y'^2 == 1" : "x'^2 + y'^2 <= 1");
   const Mechanism m = b.make();
   const ShockParticipants who = equation ? ShockParticipants{{0}, {}, {}} : ShockParticipants{{}, {}, {0}};
@@ -353,7 +365,8 @@ TEST(ShockTest, ASpeedLimitScalesTheVelocityOfAFreePoint) {
 TEST(ShockTest, ASpeedLimitInTheMassMetricIsTheNearestPoint) {
   // Nearest point of the circle in the metric diag(m, 1), by a fine search over its angle.
   for (const double mass : {0.5, 2.0, 5.0})
-    for (const Eigen::Vector2d& alpha : {Eigen::Vector2d(1.2, 0.3), {1.1, 1.1}, {0.4, 1.6}, {2.0, 1.0}, {3, 4}}) {
+    for (const Eigen::Vector2d& alpha :
+         {Eigen::Vector2d(1.2, 0.3), {1.1, 1.1}, {0.4, 1.6}, {2.0, 1.0}, {3, 4}}) {
       const auto cost = [&](double s) {
         const double x = std::cos(s) - alpha(0), y = std::sin(s) - alpha(1);
         return mass * x * x + y * y;
