@@ -43,6 +43,26 @@ std::optional<Bracket> hidden_rise(const Knot& a, const Knot& b, const Curve& cu
   return hidden_rise(half, b, curve, depth - 1);
 }
 
+// A start on the boundary may be followed by a hop far shorter than the first interval: knots at halved distances.
+std::optional<Bracket> early_rise(double first_sample, const Curve& curve) {
+  Knot right = knot_at(fractions[1], first_sample, curve);
+  std::optional<Bracket> earliest;
+  for (int halvings = 0; halvings < 16; ++halvings) {
+    const double theta = right.theta / 2, value = curve(theta);
+    const double reach = std::min(slope_reach, theta / 4);
+    const Knot left{theta, value, (curve(theta + reach) - curve(theta - reach)) / (2 * reach)};
+    if (value > 0) {
+      earliest.reset();
+    } else if (right.value > 0) {
+      earliest = Bracket{theta, right.theta};
+    } else if (const std::optional<Bracket> found = hidden_rise(left, right, curve, 1)) {
+      earliest = found;
+    }
+    right = left;
+  }
+  return earliest;
+}
+
 // The start may lie on the boundary, left a moment ago: look for a point clearly inside before the rise.
 Bracket rise_from_start(double first_sample, const Curve& curve) {
   double theta = fractions[1];
@@ -83,6 +103,8 @@ std::optional<Bracket> first_rise(std::span<const double> samples, const Curve& 
   const auto [low, high] = std::minmax_element(samples.begin(), samples.end());
   // Too far below for anything these samples represent to reach zero.
   if (*high + (*high - *low) < 0) return std::nullopt;
+  if (samples[1] <= 0 && samples[0] > -1e-6 * (*high - *low))
+    if (const std::optional<Bracket> found = early_rise(samples[1], curve)) return found;
   Knot before = knot_at(0, std::min(samples[0], 0.0), curve);
   for (std::size_t k = 1; k < samples.size(); ++k) {
     if (samples[k] > 0)

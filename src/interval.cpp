@@ -10,6 +10,9 @@ namespace {
 // 0 * inf is 0 here: the bound of a product with an exact zero.
 double product(double x, double y) { return x == 0 || y == 0 ? 0 : x * y; }
 
+// inf / inf says nothing about the bound; the other corners do, and zero is among them.
+double quotient(double x, double y) { return std::isinf(y) ? 0 : x / y; }
+
 Interval hull(std::initializer_list<double> values) {
   const auto [low, high] = std::minmax_element(values.begin(), values.end());
   return {*low, *high};
@@ -64,7 +67,7 @@ Interval apply_operation<Interval>(Op op, const Interval& a, const Interval& b, 
       return multiply(a, b);
     case Op::divide:
       if (b.low <= 0 && b.high >= 0) return Interval::everything();
-      return multiply(a, {1 / b.high, 1 / b.low});
+      return hull({quotient(a.low, b.low), quotient(a.low, b.high), quotient(a.high, b.low), quotient(a.high, b.high)});
     case Op::negate:
       return {-a.high, -a.low};
     case Op::power:

@@ -65,10 +65,13 @@ Accelerations constrained_acceleration(const Equations& equations, const State& 
   Eigen::VectorXd lambda = change.multipliers;
   if (!change.independent) {
     if (change.mismatch > contradiction) made.status = Status::infeasible;
-    // Least-norm multipliers: all rows as equations of the same quadratic program.
-    QuadraticProgram all = program;
-    all.equation.assign(set.size(), 1);
-    const QpSolution solution = enumerate_qp(all);
+    // Least-norm multipliers, those of inequalities not negative where that can be; else all rows as equations.
+    QpSolution solution = solve_qp(program);
+    if (!solution.feasible || !((solution.x - made.a).norm() <= 1e-9 * (solution.x.norm() + made.a.norm()))) {
+      QuadraticProgram all = program;
+      all.equation.assign(set.size(), 1);
+      solution = enumerate_qp(all);
+    }
     if (solution.feasible) lambda = solution.multipliers;
   }
   for (std::size_t k = 0; k < set.size(); ++k) made.multipliers(index(set[k])) = lambda(index(k));

@@ -72,8 +72,8 @@ Trajectory Motion::run(const State& start) {
       advance(*step, occurrence ? occurrence->theta : 1, occurrence ? occurrence->y : step->end);
       if (going() && occurrence) happen(*occurrence);
       if (going()) keep_appointments();
-      finished_ = !(t_ < plan_.end);
-      if (trajectory_.status == Status::ok) emit_output_now();
+      finished_ = !(t_ < plan_.end - rounding_of_time());
+      if (trajectory_.status == Status::ok || trajectory_.status == Status::stopped) emit_output_now();
     }
   }
   finish();
@@ -107,7 +107,7 @@ bool Motion::begin(const State& start) {
   audit_energy();
   emit_output_now();
   watch_sides();
-  finished_ = !(t_ < plan_.end);
+  finished_ = !(t_ < plan_.end - rounding_of_time());
   return going();
 }
 
@@ -154,6 +154,9 @@ void Motion::advance(const Step& step, double theta, const Eigen::VectorXd& end)
           std::max(condition.multiplier_zero, 10 * settings_.contact_tolerance * lambda);
   }
 }
+
+// Times closer than this are one instant.
+double Motion::rounding_of_time() const { return 16 * std::numeric_limits<double>::epsilon() * std::abs(t_); }
 
 // How large coordinates and velocities were along the stretch just travelled: their rounding is of that size.
 void Motion::measure_sizes(const Step& step, double theta, const Eigen::VectorXd& end) {

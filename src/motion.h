@@ -78,6 +78,7 @@ class Motion {
   void record(Event event);
   void list(Event event);
   void settle_drift();
+  double rounding_of_time() const;
   void measure_sizes(const Step& step, double theta, const Eigen::VectorXd& end);
 
   // motion_step.cpp: smooth motion
@@ -102,6 +103,7 @@ class Motion {
   void collide(const Eigen::VectorXd& alpha, const std::vector<std::size_t>& reached, EventKind kind,
                std::vector<std::size_t> named);
   void complete(std::vector<std::size_t> contacts, double limit);
+  double limit_of_hops(std::size_t contact, const Eigen::VectorXd& accelerations) const;
   void finish_accumulation(const std::vector<char>& touching,
                            const std::optional<AccumulationWatch::Sequence>& earlier);
   bool settle(std::vector<char> touching, std::size_t released);

@@ -39,10 +39,18 @@ void Motion::happen(const Occurrence& occurrence) {
       collide(now.v, reached, EventKind::shock, {});
       break;
     }
-    case Lookout::Kind::release:
-      record({.t = t_, .kind = EventKind::release, .constraints = {i}});
-      settle(touching_now(), i);
+    case Lookout::Kind::release: {
+      // Others may lose their force at the same instant; they are released with it.
+      const std::vector<ConditionState> before = conditions_;
+      flush_accumulation();
+      if (!settle(touching_now(), i)) break;
+      Event event{.t = t_, .kind = EventKind::release};
+      for (std::size_t j = 0; j < conditions_.size(); ++j)
+        if (j == i || (before[j].standing == Standing::closed && conditions_[j].standing == Standing::open))
+          event.constraints.push_back(j);
+      list(std::move(event));
       break;
+    }
     case Lookout::Kind::press:
       record({.t = t_, .kind = EventKind::press, .constraints = {i}});
       conditions_[i].idle = false;
@@ -66,13 +74,13 @@ void Motion::happen(const Occurrence& occurrence) {
 // Impulses, impositions and liftings due now: together one shock (mechanics section 5). At the start also every
 // contact that is already approaching.
 void Motion::keep_appointments() {
-  if (pending_ && pending_->t <= t_) flush_accumulation();
+  if (pending_ && pending_->t <= t_ + rounding_of_time()) flush_accumulation();
   const bool starting = trajectory_.steps == 0 && next_appointment_ == 0 && active_.empty();
   Eigen::VectorXd alpha = state().v;
   std::vector<std::size_t> imposed, lifted;
   bool impulse = false;
   const State now = state();
-  for (; next_appointment_ < appointments_.size() && appointments_[next_appointment_].t <= t_;
+  for (; next_appointment_ < appointments_.size() && appointments_[next_appointment_].t <= t_ + rounding_of_time();
        ++next_appointment_) {
     const Appointment& due = appointments_[next_appointment_];
     const std::size_t i = due.index;
@@ -212,6 +220,15 @@ void Motion::collide(const Eigen::VectorXd& alpha, const std::vector<std::size_t
   if (going()) settle_drift();
 }
 
+// When the hops of one contact will be over: the hop that begins now lasts 2|f'|/f'', each later one e times the last.
+// Speeds are known more exactly than the times between shocks, so this is better than extrapolating those.
+double Motion::limit_of_hops(std::size_t contact, const Eigen::VectorXd& accelerations) const {
+  const Row row = equations_.row(contact, state());
+  const double second = row.a.dot(accelerations) + row.rest, e = restitution_[contact];
+  if (!(row.rate < 0 && second > 0 && e < 1)) return accumulation_.sequence() ? accumulation_.sequence()->limit : t_;
+  return t_ - 2 * row.rate / (second * (1 - e));
+}
+
 // A geometric sequence of shocks ends when what is left of it is negligible, or when its conditions have come so close
 // together that they can no longer be told apart.
 void Motion::finish_accumulation(const std::vector<char>& touching,
@@ -222,7 +239,12 @@ void Motion::finish_accumulation(const std::vector<char>& touching,
                                   [&](std::size_t i) { return touching[i] != 0; });
   if (!merged && !(sequence && sequence->nearly_over())) return;
   const std::vector<std::size_t> together = merged ? earlier->conditions : sequence->conditions;
-  complete(together, merged ? earlier->limit : sequence->limit);
+  double limit = merged ? earlier->limit : sequence->limit;
+  if (together.size() == 1) {
+    const Accelerations now = constrained_acceleration(equations_, state(), active_);
+    if (now.status == Status::ok) limit = limit_of_hops(together[0], now.a);
+  }
+  complete(together, limit);
   std::vector<char> closing = touching_now();
   for (const std::size_t i : together) closing[i] = 1;
   if (going()) settle(closing, nobody);
@@ -349,11 +371,15 @@ bool Motion::settle(std::vector<char> touching, std::size_t released) {
       if (!equations_.system().constraints[i].holonomic) continue;
       const Row row = equations_.row(i, now);
       const double second = row.a.dot(gauss.a) + row.rest;
-      if (row.rate < 0 && second > 0 && row.rate * row.rate <= 2 * second * unresolved_hop * zeros[i].value)
-        hops.push_back(i);
+      if (!(row.rate < 0 && second > 0)) continue;
+      const double height = row.rate * row.rate / (2 * second), duration = -2 * row.rate / second;
+      if (height <= unresolved_hop * zeros[i].value || duration <= 16 * rounding_of_time()) hops.push_back(i);
     }
     if (hops.empty()) return true;
-    complete(hops, accumulation_.sequence() ? accumulation_.sequence()->limit : t_);
+    const double limit = hops.size() == 1                ? limit_of_hops(hops[0], gauss.a)
+                         : accumulation_.sequence() ? accumulation_.sequence()->limit
+                                                     : t_;
+    complete(hops, limit);
     if (!going()) return false;
     for (const std::size_t i : hops) touching[i] = 1;
   }

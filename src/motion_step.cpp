@@ -103,7 +103,7 @@ std::optional<Step> Motion::next_step() {
     const bool clipped = h >= room * (1 - 1e-10);
     if (clipped) h = room;
     if (!clipped && h > room / 2 && !fixed) h = room / 2;
-    if (!(h > 16 * epsilon * std::abs(t_))) {
+    if (!(h > rounding_of_time())) {
       const bool bare = trouble_ == Status::ok;
       fail(bare ? Status::step_too_small : trouble_, "no step could be taken at t = " + std::to_string(t_));
       return std::nullopt;

@@ -20,7 +20,7 @@ std::string held(const Piece& piece, int strength) {
 Piece infix(Op op, const Piece& a, const Piece& b) {
   switch (op) {
     case Op::add:
-      return {held(a, 1) + " + " + held(b, 1), 1};
+      return {held(a, 1) + " + " + held(b, 2), 1};
     case Op::subtract:
       return {held(a, 1) + " - " + held(b, 2), 1};
     case Op::multiply:

@@ -6,6 +6,7 @@
 
 #include "src/enumerate_qp.h"
 #include "src/mass_metric.h"
+#include "src/relaxation.h"
 
 namespace zwang {
 
@@ -13,7 +14,7 @@ namespace {
 
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
 constexpr int newton_limit = 12;
-constexpr int start_limit = 100;
+constexpr int start_limit = 400;
 
 Eigen::Index index(std::size_t i) { return static_cast<Eigen::Index>(i); }
 
@@ -105,6 +106,7 @@ bool nearest(const Equations& equations, State& state, const std::vector<std::si
   const Eigen::MatrixXd mass = equations.mass(state);
   Eigen::VectorXd& x = velocities ? state.v : state.q;
   const Eigen::VectorXd origin = x;
+  Relaxation relaxation;
   for (int pass = 0; pass < start_limit; ++pass) {
     const Level level = level_of(equations, state, sizes(), set, velocities);
     if (!level.residuals.allFinite() || !level.rows.allFinite()) return false;
@@ -118,7 +120,10 @@ bool nearest(const Equations& equations, State& state, const std::vector<std::si
     const QpSolution solution = solve_qp(program);
     if (!solution.feasible) return false;
     const double moved = (solution.x - x).cwiseAbs().maxCoeff();
-    x = solution.x;
+    if (pass < start_limit / 2)
+      x += relaxation.relax(solution.x - x);
+    else
+      x = solution.x;
     const Level now = level_of(equations, state, sizes(), set, velocities);
     if (violation(equations, now, set, tolerance) == 0 && moved <= 1e-14 * (x.cwiseAbs().maxCoeff() + moved))
       return true;

@@ -1,6 +1,7 @@
 #include "src/scaled.h"
 
 #include <cmath>
+#include <limits>
 
 namespace zwang {
 
@@ -50,8 +51,9 @@ Scaled apply_operation<Scaled>(Op op, const Scaled& a, const Scaled& b, const Sc
   switch (op) {
     case Op::add:
     case Op::subtract:
-    case Op::wrap:
-      return {y, a.scale + b.scale};
+      return {y, a.scale + b.scale + std::abs(y)};
+    case Op::wrap:  // as many errors of the period as there are periods between
+      return {y, a.scale + std::abs((a.value - y) / b.value) * b.scale};
     case Op::multiply:
       return {y, std::abs(a.value) * b.scale + std::abs(b.value) * a.scale};
     case Op::divide:
@@ -59,7 +61,8 @@ Scaled apply_operation<Scaled>(Op op, const Scaled& a, const Scaled& b, const Sc
       break;
     case Op::power:
       inherited = std::abs(b.value * std::pow(a.value, b.value - 1)) * a.scale;
-      if (a.value > 0 && b.scale > 0) inherited += std::abs(y * std::log(a.value)) * b.scale;
+      // A whole exponent is exact; others carry an error of their own.
+      if (a.value > 0 && b.value != std::floor(b.value)) inherited += std::abs(y * std::log(a.value)) * b.scale;
       break;
     case Op::atan2:
     case Op::hypot: {
@@ -77,6 +80,12 @@ Scaled apply_operation<Scaled>(Op op, const Scaled& a, const Scaled& b, const Sc
     default:
       inherited = std::abs(unary_slope(op, a.value, y)) * a.scale;
       break;
+  }
+  // Where the slope is infinite (a root at zero), the error is what the function does over the argument's own error.
+  if (!std::isfinite(inherited) && std::isfinite(y)) {
+    constexpr double epsilon = std::numeric_limits<double>::epsilon();
+    const double moved = apply_operation<double>(op, a.value + epsilon * a.scale, b.value, c.value, d.value);
+    inherited = std::isfinite(moved) ? std::abs(moved - y) / epsilon : 0;
   }
   return {y, inherited + std::abs(y)};
 }

@@ -6,6 +6,7 @@
 #include "src/enumerate_qp.h"
 #include "src/least_constraint.h"
 #include "src/mass_metric.h"
+#include "src/relaxation.h"
 
 namespace zwang {
 
@@ -14,7 +15,7 @@ namespace {
 // Shocks that follow one another at one instant; beyond this the sequence is completed as inelastic.
 constexpr int round_limit = 1000;
 // Linearisations of conditions that are not linear in the velocities.
-constexpr int linearisation_limit = 50;
+constexpr int linearisation_limit = 200;
 
 Eigen::Index index(std::size_t i) { return static_cast<Eigen::Index>(i); }
 
@@ -63,10 +64,12 @@ struct Round {
   Eigen::VectorXd offsets;
 };
 
-// Linearises at v0, solves, linearises at the answer, until it stands still; one pass where all is linear in v.
-Round solve_from(Setting& setting, const Eigen::VectorXd& alpha, const std::vector<Part>& parts,
-                 Eigen::VectorXd v0, bool linear) {
+// Linearises at v0, solves, linearises at the answer, until it stands still; one pass where all is linear in v. Far
+// from a strongly curved condition the answers would overshoot from side to side: the moves are relaxed (Aitken).
+Round solve_from(Setting& setting, const Eigen::VectorXd& alpha, const std::vector<Part>& parts, Eigen::VectorXd v0,
+                 bool linear) {
   Round round;
+  Relaxation relaxation;
   for (int pass = 0; pass < (linear ? 1 : linearisation_limit); ++pass) {
     const QuadraticProgram program = velocity_program(setting, alpha, v0, parts);
     if (!program.rows.allFinite() || !program.offsets.allFinite()) return round;
@@ -77,10 +80,10 @@ Round solve_from(Setting& setting, const Eigen::VectorXd& alpha, const std::vect
     round.rows = program.rows;
     round.offsets = program.offsets;
     round.kkt = kkt_residual(program, solution.x, solution.multipliers);
-    const double moved = (round.v - v0).cwiseAbs().maxCoeff();
-    v0 = round.v;
-    round.feasible = linear || moved <= 1e-14 * (v0.cwiseAbs().maxCoeff() + alpha.cwiseAbs().maxCoeff());
+    const double size = round.v.cwiseAbs().maxCoeff() + alpha.cwiseAbs().maxCoeff();
+    round.feasible = linear || (round.v - v0).cwiseAbs().maxCoeff() <= 1e-14 * size;
     if (round.feasible) break;
+    v0 += relaxation.relax(round.v - v0);
   }
   return round;
 }
@@ -104,7 +107,9 @@ Round solve_round(Setting& setting, const Eigen::VectorXd& alpha, const std::vec
   return best;
 }
 
-// Which contacts take part: with some rebound, only those that do not already separate (mechanics section 4).
+// Who takes part. With some rebound, only contacts and velocity inequalities that are not already on the good side do
+// (mechanics section 4), and equations that do not hold yet come first, on their own: a rebound off the unconstrained
+// velocity could otherwise create energy.
 std::vector<Part> take_part(Setting& setting, const Eigen::VectorXd& alpha, const ShockParticipants& who,
                             const std::vector<double>& restitution, bool inelastic) {
   std::vector<Part> parts;
@@ -112,12 +117,17 @@ std::vector<Part> take_part(Setting& setting, const Eigen::VectorXd& alpha, cons
   bool rebounds = false;
   for (const std::size_t i : who.contacts)
     rebounds = rebounds || (!inelastic && restitution[i] > 0 && setting.rate(i, alpha) > setting.zero[i]);
+  const bool imposing = std::any_of(who.equations.begin(), who.equations.end(), [&](std::size_t i) {
+    return std::abs(setting.rate(i, alpha)) > setting.zero[i];
+  });
+  if (rebounds && imposing) return parts;
   for (const std::size_t i : who.contacts) {
     const double approach = setting.rate(i, alpha);
     if (rebounds && approach < -setting.zero[i]) continue;
     parts.push_back({i, false, inelastic ? 0 : restitution[i] * std::max(approach, 0.0)});
   }
-  for (const std::size_t i : who.velocities) parts.push_back({i, false, 0});
+  for (const std::size_t i : who.velocities)
+    if (!rebounds || setting.rate(i, alpha) >= -setting.zero[i]) parts.push_back({i, false, 0});
   return parts;
 }
 
@@ -199,8 +209,13 @@ Shock shock(const Equations& equations, const State& state, const Sizes& sizes, 
   for (; violated(setting, result.v, participants); ++result.rounds) {
     const bool inelastic = result.rounds >= round_limit;
     if (result.rounds > round_limit) break;
-    const std::vector<Part> parts = take_part(setting, result.v, participants, restitution, inelastic);
-    const Round round = solve_round(setting, result.v, parts);
+    std::vector<Part> parts = take_part(setting, result.v, participants, restitution, inelastic);
+    Round round = solve_round(setting, result.v, parts);
+    if (!round.feasible) {
+      // No room to rebound into: then without.
+      parts = take_part(setting, result.v, participants, restitution, true);
+      round = solve_round(setting, result.v, parts);
+    }
     if (!round.feasible) {
       result.status = Status::infeasible;
       return result;

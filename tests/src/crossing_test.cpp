@@ -98,7 +98,8 @@ TEST(CrossingTest, AStartOnTheBoundaryThatLeavesAndComesBackIsFound) {
 }
 
 TEST(CrossingTest, AStartOnTheBoundaryThatComesBackForAMomentIsFoundWhereItComesBack) {
-  // Below zero until `back`, above it until 0.01, below it at every sample: the root at the start must not be taken again.
+  // Below zero until `back`, above it until 0.01, below it at every sample: the root at the start must not be
+  // taken again.
   for (const double noise : {0.0, 5e-16})
     for (const double back : {1e-3, 1e-4, 1e-5}) {
       const auto found = first_root([&](double x) { return x == 0 ? noise : x * (x - back) * (0.01 - x); });

@@ -1,4 +1,5 @@
-// M, Q, A, c and the energy law against differentiation by numbers, and the same motion in different coordinates.
+// M, Q, A, c and the energy law against differentiation by numbers, and the same motion in different
+// coordinates.
 #include "src/equations.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +15,8 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-// Fourth-order differences with h = 1e-3 of functions of order one: h^4 and rounding / h^2 are both near 1e-10.
+// Fourth-order differences with h = 1e-3 of functions of order one: h^4 and rounding / h^2 are both near
+// 1e-10.
 constexpr double h = 1e-3;
 constexpr double differenced = 1e-7;
 constexpr double integrated = 1e-7;  // rtol 1e-10 over some periods
@@ -157,7 +159,7 @@ TEST(EquationsTest, ADistanceConditionHasUnitGradientAtItsEnds) {
   EXPECT_EQ(m.equations->row(2, m.start).a, -m.equations->row(0, m.start).a);
 }
 
-// --- Energy -----------------------------------------------------------------------------------------------------------
+// --- Energy -------------------------------------------------------------------------------------------
 
 TEST(EquationsTest, EnergyIsKeptUpToThePowerOfForcesAndOfTime) {
   // The audit integrates the power beside the motion: what is left is the integrator's error.
@@ -181,7 +183,7 @@ TEST(EquationsTest, MovingConditionsDoWork) {
   EXPECT_GT(made.audit.energy_size, 10);
 }
 
-// --- The same motion in other words -------------------------------------------------------------------------------------
+// --- The same motion in other words -------------------------------------------------------------------
 
 TEST(EquationsTest, PolarAndCartesianCoordinatesGiveOneOrbit) {
   SystemBuilder plane, polar;

@@ -50,7 +50,7 @@ class ExpressionTest : public ::testing::Test {
                  .potential = {}};
 };
 
-// --- Sharing ----------------------------------------------------------------------------------------------
+// --- Sharing ------------------------------------------------------------------------------------------
 
 TEST_F(ExpressionTest, EqualSubexpressionsAreOneNode) {
   const Expr first = parse("sin(x*y + 2)^2 + cos(x*y + 2)");
@@ -90,7 +90,7 @@ TEST_F(ExpressionTest, ReachableNodesAreAscendingAndComplete) {
   EXPECT_FALSE(pool.mentions(e, SymbolKind::parameter));
 }
 
-// --- Simplification never changes where a formula is defined ------------------------------------------------
+// --- Simplification never changes where a formula is defined ------------------------------------------
 
 TEST_F(ExpressionTest, ZeroTimesATotalFormulaVanishes) {
   for (const char* total : {"x", "sin(x)*y", "x^3", "abs(x) + t", "atan2(x, y)", "hypot(x, y)", "exp(x)",
@@ -151,7 +151,7 @@ TEST_F(ExpressionTest, NeutralElementsAndDoubleSignsGo) {
   EXPECT_EQ(parse("2*(3*x)"), parse("6*x"));
 }
 
-// --- Constants ----------------------------------------------------------------------------------------------
+// --- Constants ----------------------------------------------------------------------------------------
 
 TEST_F(ExpressionTest, ConstantsFoldToWhatEvaluationGives) {
   EXPECT_EQ(parse("2^3^2"), pool.constant(512));
@@ -186,7 +186,7 @@ TEST_F(ExpressionTest, NotANumberPassesThroughChoices) {
   EXPECT_TRUE(std::isnan(value(pool.apply(Op::floor, nan), -1)));
 }
 
-// --- Size ---------------------------------------------------------------------------------------------------
+// --- Size ---------------------------------------------------------------------------------------------
 
 TEST_F(ExpressionTest, AFlatSumOfFiftyThousandTermsIsBuiltDifferentiatedEvaluatedAndPrinted) {
   Expr sum = pool.zero();
@@ -217,7 +217,7 @@ TEST_F(ExpressionTest, ALongChainDoesNotOverflowTheStack) {
   EXPECT_LE(text(slope).size(), 603u);
 }
 
-// --- Text ---------------------------------------------------------------------------------------------------
+// --- Text ---------------------------------------------------------------------------------------------
 
 TEST_F(ExpressionTest, TextKeepsTheParenthesesThatMatter) {
   for (const char* formula :

@@ -87,7 +87,8 @@ TEST_F(IntervalTest, PeriodicFunctionsStayInTheirRange) {
 }
 
 TEST_F(IntervalTest, PointsGiveWhatTheNumbersGive) {
-  // A bound above the value would call conditions impossible that a state can meet: 7*cos(x) >= 525/75 at x = 0.
+  // A bound above the value would call conditions impossible that a state can meet: 7*cos(x) >= 525/75 at x =
+  // 0.
   for (const auto& [p, q] : {std::pair{525.0, 75.0}, {49.0, 49.0}, {1.0, 3.0}, {-1050.0, 75.0}}) {
     const Interval found = bounds("a/b", Interval(p), Interval(q));
     EXPECT_LE(found.low, p / q) << p << "/" << q;

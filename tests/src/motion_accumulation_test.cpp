@@ -9,9 +9,10 @@
 namespace zwang {
 namespace {
 
-// --- The watch ------------------------------------------------------------------------------------------------------
+// --- The watch ----------------------------------------------------------------------------------------
 
-// Feeds shocks with gaps gap, gap r, gap r^2, ...; returns after how many the sequence was called nearly over.
+// Feeds shocks with gaps gap, gap r, gap r^2, ...; returns after how many the sequence was called nearly
+// over.
 int shocks_until_over(AccumulationWatch& watch, double ratio, double start = 0, int most = 5000) {
   double t = start, gap = 1;
   for (int k = 1; k <= most; ++k) {
@@ -91,7 +92,7 @@ TEST(AccumulationTest, ForgettingBeginsAnew) {
   EXPECT_FALSE(watch.sequence());
 }
 
-// --- The bouncing ball ------------------------------------------------------------------------------------------------
+// --- The bouncing ball --------------------------------------------------------------------------------
 
 struct Bounce {
   Trajectory made;
@@ -109,7 +110,8 @@ Bounce bounce(double e, double floor, double drop, const IntegratorSettings& set
 }
 
 TEST(MotionAccumulationTest, ABallComesToRestWhenTheFormulaSays) {
-  // sqrt(2 h/g) (1 + e)/(1 - e), relative to 1e-9: the sequence is completed long before its last bounce is drawn.
+  // sqrt(2 h/g) (1 + e)/(1 - e), relative to 1e-9: the sequence is completed long before its last bounce is
+  // drawn.
   for (const double e : {0.1, 0.5, 0.9, 0.99})
     for (const double floor : {0.0, 5.0, 1000.0}) {
       const auto [made, limit] = bounce(e, floor, 1);
@@ -214,7 +216,7 @@ TEST(MotionAccumulationTest, AMarbleInACornerComesToRestAgainstBothWalls) {
   EXPECT_GE(events_of(made, EventKind::accumulation).size(), 1u);
 }
 
-// --- Mayer's own: strings that tauten in turn -------------------------------------------------------------------------
+// --- Mayer's own: strings that tauten in turn ---------------------------------------------------------
 
 TEST(MotionAccumulationTest, TwoStringsThatTautenInTurnEndTautTogether) {
   SystemBuilder b;

@@ -142,7 +142,8 @@ TEST(MotionAccuracyTest, AnElasticMotionRunsBackTheWayItCame) {
 }
 
 TEST(MotionAccuracyTest, MomentumIsKeptWhereNothingOutsideActs) {
-  // Four points on strings in space, no field: centre of mass uniform, angular momentum constant through every snap.
+  // Four points on strings in space, no field: centre of mass uniform, angular momentum constant through
+  // every snap.
   SystemBuilder b;
   b.point("a", "1", {0, 0, 0}, {1, 0, 0.3})
       .point("b", "2", {1, 0, 0}, {0, -1, 0})

@@ -11,7 +11,7 @@ namespace {
 constexpr double rounding = 1e-11;
 constexpr double integrated = 1e-7;
 
-// --- Many at once -----------------------------------------------------------------------------------------------------
+// --- Many at once -------------------------------------------------------------------------------------
 
 TEST(MotionAdversarialTest, ASlabOfTenBallsLandsAtOneInstant) {
   SystemBuilder b;
@@ -27,7 +27,8 @@ TEST(MotionAdversarialTest, ASlabOfTenBallsLandsAtOneInstant) {
 }
 
 TEST(MotionAdversarialTest, TwentyWallsRoundAPointAreARoundBox) {
-  // A regular polygon: the point slides along it from wall to wall, without energy loss beyond the corners' share.
+  // A regular polygon: the point slides along it from wall to wall, without energy loss beyond the corners'
+  // share.
   SystemBuilder b;
   b.point("p", "1", {0, 0}, {1, 0.3});
   for (int k = 0; k < 20; ++k) {
@@ -76,10 +77,11 @@ TEST(MotionAdversarialTest, AFarAwayBodyDoesNotDisturbASmallBounce) {
   EXPECT_NEAR(rest(true), limit, 1e-6 * limit);
 }
 
-// --- Squeezes -----------------------------------------------------------------------------------------------------------
+// --- Squeezes -----------------------------------------------------------------------------------------
 
 TEST(MotionAdversarialTest, WallsThatCloseOnABallNeverLetItThrough) {
-  // Gap 1 - 2 t closes at t = 0.5. Inelastic: the ball is pushed until no velocity is left. Elastic: faster and faster.
+  // Gap 1 - 2 t closes at t = 0.5. Inelastic: the ball is pushed until no velocity is left. Elastic: faster
+  // and faster.
   for (const char* restitution : {"0", "0.5", "1"}) {
     SystemBuilder b;
     b.point("p", "1", {0.4}, {0.1})
@@ -108,8 +110,8 @@ TEST(MotionAdversarialTest, WallsThatStopShortHoldTheBall) {
 }
 
 TEST(MotionAdversarialTest, ABallOverAShakingFloorMeetsItAsOftenAsShortStepsSay) {
-  // Free flight alone would allow steps of seconds; the floor swings many times in one of them. The table shakes with
-  // 5 cm at 6, 32 and 160 Hz.
+  // Free flight alone would allow steps of seconds; the floor swings many times in one of them. The table
+  // shakes with 5 cm at 6, 32 and 160 Hz.
   for (const double frequency : {40.0, 200.0, 1000.0}) {
     SystemBuilder b;
     b.parameter("w", frequency).point("p", "1", {0.5}).gravity({"-9.81"});
@@ -133,10 +135,11 @@ TEST(MotionAdversarialTest, ABallOverAShakingFloorMeetsItAsOftenAsShortStepsSay)
   }
 }
 
-// --- Velocity conditions --------------------------------------------------------------------------------------------------
+// --- Velocity conditions ------------------------------------------------------------------------------
 
 TEST(MotionAdversarialTest, AKnifeEdgeThatHitsAWallTurnsAlongItOrStops) {
-  // A skate glides straight into a wall at 45 degrees to it. It can only move along its blade, so it stops dead.
+  // A skate glides straight into a wall at 45 degrees to it. It can only move along its blade, so it stops
+  // dead.
   SystemBuilder b;
   b.coordinate("x", 0, 1)
       .coordinate("y", 0, 1)
@@ -151,7 +154,8 @@ TEST(MotionAdversarialTest, AKnifeEdgeThatHitsAWallTurnsAlongItOrStops) {
 }
 
 TEST(MotionAdversarialTest, ATurningKnifeEdgeHitsTheWallAndTurnsAway) {
-  // With spin the blade turns on; at the wall only the sliding stops, the spin goes on, and the wall is never crossed.
+  // With spin the blade turns on; at the wall only the sliding stops, the spin goes on, and the wall is never
+  // crossed.
   SystemBuilder b;
   b.coordinate("x", 0, 1)
       .coordinate("y", 0, 0)
@@ -200,8 +204,8 @@ TEST(MotionAdversarialTest, AClutchThatTurnsOneWayHoldsAndFollows) {
   b.require("clutch", "x' <= y'");
   const Trajectory made = b.make().run(6);
   ASSERT_EQ(made.status, Status::ok) << made.cause;
-  // x' = 2 sin t until 1 at t = pi/6; then 4 v' = 2 cos t, v = 1/2 sin t + 3/4 until the torque turns at pi/2 (v = 5/4);
-  // from there x' = 5/4 - 2 + 2 sin t alone.
+  // x' = 2 sin t until 1 at t = pi/6; then 4 v' = 2 cos t, v = 1/2 sin t + 3/4 until the torque turns at pi/2
+  // (v = 5/4); from there x' = 5/4 - 2 + 2 sin t alone.
   EXPECT_NEAR(times_of(made, EventKind::touch).at(0), M_PI / 6, integrated);
   EXPECT_NEAR(times_of(made, EventKind::release).at(0), M_PI / 2, integrated);
   EXPECT_NEAR(made.last.state.v(0), 1.25 - 2 + 2 * std::sin(6.0), 1e-6);
@@ -221,7 +225,7 @@ TEST(MotionAdversarialTest, AVelocityEquationAndTwoInequalitiesAtOnce) {
   EXPECT_EQ(times_of(made, EventKind::touch).size(), 1u);
 }
 
-// --- Guides ---------------------------------------------------------------------------------------------------------------
+// --- Guides -------------------------------------------------------------------------------------------
 
 TEST(MotionAdversarialTest, ABeadOnATurningWireBouncesBetweenItsStops) {
   SystemBuilder b;
@@ -239,7 +243,8 @@ TEST(MotionAdversarialTest, ABeadOnATurningWireBouncesBetweenItsStops) {
 }
 
 TEST(MotionAdversarialTest, AHangingWeightLiftedByAJerkedHookSwings) {
-  // The hook starts at once with speed 1 (f' > 0 at the start): the string takes the load along by a shock at t = 0.
+  // The hook starts at once with speed 1 (f' > 0 at the start): the string takes the load along by a shock at
+  // t = 0.
   SystemBuilder b;
   b.anchor("hook", {"0", "t"})
       .point("load", "1", {0, -1})
@@ -253,8 +258,8 @@ TEST(MotionAdversarialTest, AHangingWeightLiftedByAJerkedHookSwings) {
 }
 
 TEST(MotionAdversarialTest, RandomBoxesOfBallsKeepTheirLaws) {
-  // Three balls with random masses and restitution on a line between walls, under gravity: no status but ok, no energy
-  // created, order kept.
+  // Three balls with random masses and restitution on a line between walls, under gravity: no status but ok,
+  // no energy created, order kept.
   Dice dice(61);
   for (int trial = 0; trial < 40; ++trial) {
     SystemBuilder b;

@@ -1,4 +1,5 @@
-// What the study's clock says: impulses, conditions imposed and lifted, alone and together (mechanics section 5).
+// What the study's clock says: impulses, conditions imposed and lifted, alone and together (mechanics section
+// 5).
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -11,7 +12,7 @@ namespace {
 constexpr double rounding = 1e-12;
 constexpr double integrated = 1e-7;
 
-// --- Impulses ---------------------------------------------------------------------------------------------------------
+// --- Impulses -----------------------------------------------------------------------------------------
 
 TEST(MotionAppointmentTest, AnImpulseByVelocityAndOneByMomentumAddToAFreePoint) {
   SystemBuilder b;
@@ -74,8 +75,8 @@ TEST(MotionAppointmentTest, TimesThatDifferByRoundingAreNoObstacle) {
 }
 
 TEST(MotionAppointmentTest, AnImpulseAtAContactIsOneShockWithIt) {
-  // Falling with speed 2 at t = 2, and an upward impulse of 3 then: together +1, and the floor has nothing to do. One
-  // after the other the floor would take the 2 first, and the ball would leave with 3.
+  // Falling with speed 2 at t = 2, and an upward impulse of 3 then: together +1, and the floor has nothing to
+  // do. One after the other the floor would take the 2 first, and the ball would leave with 3.
   SystemBuilder b;
   b.point("ball", "1", {2}).gravity({"-1"}).require("floor", "ball.x >= 0").impulse("2", "ball", {"3"});
   const Trajectory made = b.make().run(2.5);
@@ -106,7 +107,7 @@ TEST(MotionAppointmentTest, AnImpulseAtTheStartAndOneAtTheEndBothHappen) {
   EXPECT_EQ(made.events.size(), 2u);
 }
 
-// --- Imposed and lifted ---------------------------------------------------------------------------------------------
+// --- Imposed and lifted -------------------------------------------------------------------------------
 
 TEST(MotionAppointmentTest, AnEquationImposedTakesTheNormalVelocityAway) {
   // Moving along y = 0; at t = 1 it is bound to the line through (1, 0) at 45 degrees.
@@ -137,7 +138,8 @@ TEST(MotionAppointmentTest, AnInequalityImposedWhereItIsBrokenIsInfeasible) {
 }
 
 TEST(MotionAppointmentTest, AnInequalityCountsOnlyBetweenFromAndUntil) {
-  // x = t runs through a wall at 1 that comes at 2 and goes at 3 elsewhere; the floor is there from 0.5 to 2.5.
+  // x = t passes the gate at 1 that is gone since 0.9, and is held by the wall at 5 that came at 2 until it
+  // goes at 6.
   SystemBuilder b;
   b.point("p", "1", {0}, {1})
       .require("gate", "p.x <= 1", "0", "", "0.9")
@@ -165,7 +167,8 @@ TEST(MotionAppointmentTest, AStringCutLetsTheLoadFly) {
 }
 
 TEST(MotionAppointmentTest, LiftedImposedAndStruckAtOneInstantIsOneShock) {
-  // At t = 1 one rail goes, another comes and a blow falls: alpha = (1, 0) + (0, 2), bound to x = y + 1 afterwards.
+  // At t = 1 one rail goes, another comes and a blow falls: alpha = (1, 0) + (0, 2), bound to x = y + 1
+  // afterwards.
   SystemBuilder b;
   b.point("p", "1", {0, 0}, {1, 0})
       .require("old", "p.y == 0", "0", "", "1")
@@ -203,8 +206,8 @@ TEST(MotionAppointmentTest, AConditionImposedAtTheStartIsAShockThere) {
 }
 
 TEST(MotionAppointmentTest, AnImposedEquationAndAnElasticContactTogetherGiveNoEnergy) {
-  // The rail comes at the instant the ball meets an elastic wall at a flat angle to it. Rebound and rail in one
-  // projection would need the speed 1/sin(0.1) = 10 along the rail.
+  // The rail comes at the instant the ball meets an elastic wall at a flat angle to it. Rebound and rail in
+  // one projection would need the speed 1/sin(0.1) = 10 along the rail.
   SystemBuilder b;
   b.parameter("s", 0.1).point("p", "1", {0, 0}, {1, 0.05});
   b.require("wall", "p.x <= 1", "1").require("rail", "cos(s)*(p.x - 1) + sin(s)*(p.y - 0.05) == 0", "0", "1");

@@ -20,7 +20,7 @@ SystemBuilder ball_over_floor(double height, double speed, const std::string& re
   return b;
 }
 
-// --- Where and when ---------------------------------------------------------------------------------------------
+// --- Where and when -----------------------------------------------------------------------------------
 
 TEST(MotionContactTest, AFallEndsWhenTheFormulaSays) {
   for (const double height : {1e-6, 0.3, 2.0, 7.7, 1e5}) {
@@ -33,7 +33,8 @@ TEST(MotionContactTest, AFallEndsWhenTheFormulaSays) {
 }
 
 TEST(MotionContactTest, AContactIsLocatedToTheToleranceOfItsTerms) {
-  // A pendulum swings into a wall: the flow is nonlinear, so the interpolant alone would miss f = 0 by far more.
+  // A pendulum swings into a wall: the flow is nonlinear, so the interpolant alone would miss f = 0 by far
+  // more.
   SystemBuilder b;
   b.coordinate("phi", 1.2).kinetic("0.5*phi'^2").potential("-9.81*cos(phi)");
   b.require("wall", "sin(phi) >= -0.3", "1").measure("at(contact(wall), value(wall))");
@@ -65,7 +66,7 @@ TEST(MotionContactTest, AContactAtTheEndOfTheRunIsAnOrdinaryEnd) {
   }
 }
 
-// --- Dips -------------------------------------------------------------------------------------------------------
+// --- Dips ---------------------------------------------------------------------------------------------
 
 TEST(MotionContactTest, AFreeFlightDoesNotJumpOverASmallDisk) {
   Dice dice(11);
@@ -109,8 +110,8 @@ TEST(MotionContactTest, AThrowThatJustReachesTheCeilingTouchesItAndOneThatJustDo
 }
 
 TEST(MotionContactTest, AThrowThatExactlyReachesTheCeilingIsNotLost) {
-  // Grazing: f = 0 = f'. Contact or not, the ball comes down again. What counts as f = 0 is 1e-12 of the terms' size 4,
-  // and the speed within it of the top is sqrt(2 g f).
+  // Grazing: f = 0 = f'. Contact or not, the ball comes down again. What counts as f = 0 is 1e-12 of the
+  // terms' size 4, and the speed within it of the top is sqrt(2 g f).
   const double graze = std::sqrt(2 * 4e-12);
   SystemBuilder b = ball_over_floor(0, 2);
   b.require("ceiling", "ball.x <= 2");
@@ -121,8 +122,9 @@ TEST(MotionContactTest, AThrowThatExactlyReachesTheCeilingIsNotLost) {
 }
 
 TEST(MotionContactTest, ADipRightAfterABounceIsNotMissed) {
-  // Bouncing between a floor and a low ceiling under gravity: after the bounce off the floor the step in store is far
-  // longer than the whole flight, and the ceiling is crossed and left again within its first hundredths.
+  // Bouncing between a floor and a low ceiling under gravity: after the bounce off the floor the step in
+  // store is far longer than the whole flight, and the ceiling is crossed and left again within its first
+  // hundredths.
   SystemBuilder b;
   b.point("ball", "1", {0}, {0.6}).gravity({"-9.81"});
   b.require("floor", "ball.x >= 0", "1").require("ceiling", "ball.x <= 0.01", "1");
@@ -161,7 +163,8 @@ TEST(MotionContactTest, TheLongestStepIsRespected) {
 }
 
 TEST(MotionContactTest, NoImageOfAPeriodicBoxIsJumpedOver) {
-  // Uniform acceleration from rest along a row of disks one apart, offset to graze each of them: the first is hit.
+  // Uniform acceleration from rest along a row of disks one apart, offset to graze each of them: the first is
+  // hit.
   SystemBuilder b;
   b.point("p", "1", {0, 0.15}).force("p.x", "1");
   b.require("disks", "hypot(wrap(p.x - 0.5, 1), p.y) >= 0.2").measure("first(contact(disks))");
@@ -170,7 +173,7 @@ TEST(MotionContactTest, NoImageOfAPeriodicBoxIsJumpedOver) {
   EXPECT_NEAR(made.measures[0], std::sqrt(2 * reach), integrated);
 }
 
-// --- Release and after --------------------------------------------------------------------------------------------
+// --- Release and after --------------------------------------------------------------------------------
 
 TEST(MotionContactTest, AStringGoesSlackAndTautensAgainOnceAndWhere) {
   // Released where v^2 = -g L cos(theta); the parabola meets the circle again after t = 4 v sin(theta) / g.
@@ -198,7 +201,8 @@ TEST(MotionContactTest, AStringGoesSlackAndTautensAgainOnceAndWhere) {
 }
 
 TEST(MotionContactTest, ALoadLiftedOffDoesNotTouchAgain) {
-  // The floor carries less and less and lets go at t = 1; from then on x = (t - 1)^3/6: noise around 0 is no contact.
+  // The floor carries less and less and lets go at t = 1; from then on x = (t - 1)^3/6: noise around 0 is no
+  // contact.
   for (const double level : {0.0, 5.0, 1000.0}) {
     SystemBuilder b;
     b.parameter("c", level).point("load", "1", {level}).gravity({"-1"}).force("load.x", "t");
@@ -242,7 +246,7 @@ TEST(MotionContactTest, ABriefPushFromBelowReleasesAndCatches) {
   EXPECT_NEAR(made.last.state.q(0), 3, 1e-12);
 }
 
-// --- Several at once ------------------------------------------------------------------------------------------------
+// --- Several at once ----------------------------------------------------------------------------------
 
 TEST(MotionContactTest, ContactsAtOneInstantAreOneShock) {
   SystemBuilder b;

@@ -8,7 +8,8 @@
 namespace zwang {
 namespace {
 
-// What the conditions may be broken by between steps: seen on the interpolant, exact to the integrator's tolerance.
+// What the conditions may be broken by between steps: seen on the interpolant, exact to the integrator's
+// tolerance.
 constexpr double between_steps = 1e-7;
 
 void expect_lawful(const SystemBuilder& builder, double end, int trial) {

@@ -11,7 +11,7 @@ namespace {
 constexpr double integrated = 1e-7;  // the default rtol over a few time scales
 constexpr double rounding = 1e-12;
 
-// --- Press ----------------------------------------------------------------------------------------------------------
+// --- Press --------------------------------------------------------------------------------------------
 
 // Three balls in a row, in touch; a force on the first from t = 1 on.
 SystemBuilder row_of_balls(const std::string& restitution, double level = 0) {
@@ -51,8 +51,8 @@ TEST(MotionRestTest, BallsRestingInTouchPartWhenPulled) {
 }
 
 TEST(MotionRestTest, AForceThatChangesItsSignReleasesTheBlockForGood) {
-  // cos t pushes the block against the wall until pi/2, then draws it off: x = -(t - pi/2) - cos t from there. At the
-  // origin nothing has a size that rounding could be measured by; it must not matter.
+  // cos t pushes the block against the wall until pi/2, then draws it off: x = -(t - pi/2) - cos t from
+  // there. At the origin nothing has a size that rounding could be measured by; it must not matter.
   for (const double level : {0.0, 1.0, -300.0})
     for (const auto& [force, time] :
          {std::pair{"cos(t)", M_PI / 2}, {"sin(t)", M_PI}, {"2*cos(t/2)^2 - 1", M_PI / 2}}) {
@@ -71,21 +71,19 @@ TEST(MotionRestTest, AForceThatChangesItsSignReleasesTheBlockForGood) {
     }
 }
 
-TEST(MotionRestTest, ConditionsOneByOneWouldChooseWronglyAndTogetherTheyChooseRightly) {
-  // Two planes of a wedge, closed at a corner: the free acceleration breaks only the second, but on the second alone the
-  // first would be broken, so both press (Ostrogradsky's error).
+TEST(MotionRestTest, APointPressedIntoAWedgePressesOnBothPlanes) {
+  // The force (1, -0.1) = l1 (1, -3) + l2 (1, 1) with l1, l2 > 0: no way out, a = 0.
   SystemBuilder b;
   b.point("p", "1", {0, 0}).force("p.x", "1").force("p.y", "-0.1");
   b.require("first", "p.x - 3*p.y <= 0").require("second", "p.x + p.y <= 0");
   const Trajectory made = b.make().run(1, {}, {0.5});
   ASSERT_EQ(made.status, Status::ok) << made.cause;
-  // x - 3y = 1.3 > 0 too: minimise by hand: with both as equations a = 0 and lambda from (1,-0.1) = l1 (1,-3) + l2 (1,1).
   EXPECT_NEAR(made.samples[0].multipliers(0), 1.1 / 4, rounding);
   EXPECT_NEAR(made.samples[0].multipliers(1), 2.9 / 4, rounding);
   EXPECT_NEAR(made.last.state.q.norm(), 0, rounding);
 }
 
-// --- Rest on a slope, stacked, pressed together ---------------------------------------------------------------------
+// --- Rest on a slope, stacked, pressed together -------------------------------------------------------
 
 TEST(MotionRestTest, AStackCarriesTheWeightsAboveIt) {
   SystemBuilder b;
@@ -119,7 +117,8 @@ TEST(MotionRestTest, ABeadSlidesDownAPlaneAsOnAnIncline) {
 }
 
 TEST(MotionRestTest, ABallRollsOffASphereAtTwoThirdsOfItsHeight) {
-  // From rest near the top of a smooth sphere the contact is lost at cos(theta) = 2/3 (of the start's height).
+  // From rest near the top of a smooth sphere the contact is lost at cos(theta) = 2/3 (of the start's
+  // height).
   SystemBuilder b;
   const double start = 0.05;
   b.anchor("centre", {"0", "0"}).point("p", "1", {std::sin(start), std::cos(start)}).gravity({"0", "-9.81"});
@@ -129,7 +128,7 @@ TEST(MotionRestTest, ABallRollsOffASphereAtTwoThirdsOfItsHeight) {
   EXPECT_NEAR(made.measures[0], 2.0 / 3 * std::cos(start), integrated);
 }
 
-// --- Redundant --------------------------------------------------------------------------------------------------------
+// --- Redundant ----------------------------------------------------------------------------------------
 
 TEST(MotionRestTest, TwoStringsSideBySideShareTheLoad) {
   const auto hung = [](int strings) {
@@ -202,7 +201,7 @@ TEST(MotionRestTest, FourPlanesAtOneCornerOfSpaceAreNoError) {
   EXPECT_TRUE(events_of(made, EventKind::release).empty());  // nothing ever pulls
 }
 
-// --- Drift --------------------------------------------------------------------------------------------------------------
+// --- Drift --------------------------------------------------------------------------------------------
 
 TEST(MotionRestTest, ALongRunLeavesNoDrift) {
   SystemBuilder b;

@@ -10,7 +10,7 @@ namespace {
 
 constexpr double rounding = 1e-12;
 
-// --- Starts -----------------------------------------------------------------------------------------------------------
+// --- Starts -------------------------------------------------------------------------------------------
 
 TEST(MotionStartTest, AStartAgainstAConditionIsAShockAtTheStart) {
   for (const double e : {0.0, 0.5}) {
@@ -29,7 +29,7 @@ TEST(MotionStartTest, AStartAgainstAConditionIsAShockAtTheStart) {
   }
 }
 
-TEST(MotionStartTest, AStartThatLeavesACondtionIsFree) {
+TEST(MotionStartTest, AStartThatLeavesAConditionIsFree) {
   SystemBuilder b;
   b.point("ball", "1", {3}, {2}).gravity({"-1"}).require("floor", "ball.x >= 3");
   const Trajectory made = b.make().run(1);
@@ -52,7 +52,8 @@ TEST(MotionStartTest, AStartOffACircleGoesToItsNearestPoint) {
   }
 }
 
-// The nearest point of x^2/a^2 + y^2 = 1 by a fine search over its angle, then Newton: independent of the program.
+// The nearest point of x^2/a^2 + y^2 = 1 by a fine search over its angle, then Newton: independent of the
+// program.
 Eigen::Vector2d nearest_on_ellipse(double a, const Eigen::Vector2d& from) {
   const auto point = [&](double s) { return Eigen::Vector2d(a * std::cos(s), std::sin(s)); };
   double best = 0;
@@ -131,7 +132,7 @@ TEST(MotionStartTest, VelocityConditionsBindTheStart) {
   EXPECT_NEAR(made.last.state.v(1), 1.5, rounding);
 }
 
-// --- Ends -------------------------------------------------------------------------------------------------------------
+// --- Ends ---------------------------------------------------------------------------------------------
 
 TEST(MotionStatusTest, ContradictingEquationsHaveNoStart) {
   SystemBuilder b;

@@ -58,7 +58,8 @@ TEST(MotionWatchTest, AJumpOverZeroAtAShockIsACrossing) {
   b.point("ball", "1", {2}).gravity({"-1"}).require("floor", "ball.x >= 0", "0.5");
   b.watch("rising", "ball.x'", 1).watch("falling", "ball.x'", -1).watch("both", "ball.x' + 0.5");
   const Trajectory made = b.make().run(3.5);
-  // v = -t, at t = 2 it jumps from -2 to +1, then falls through 0 at t = 3; v + 0.5 falls through 0 at 0.5 and jumps up.
+  // v = -t, at t = 2 it jumps from -2 to +1, then falls through 0 at t = 3; v + 0.5 falls through 0 at 0.5
+  // and jumps up.
   std::vector<std::pair<std::size_t, double>> found;
   for (const Event& event : events_of(made, EventKind::event)) found.emplace_back(event.watch, event.t);
   ASSERT_EQ(found.size(), 4u);
@@ -81,7 +82,7 @@ TEST(MotionWatchTest, WhatOnlyReachesZeroAndRestsThereCrossesAtMostOnce) {
   EXPECT_LE(times_of(made, EventKind::event).size(), 1u);
 }
 
-// --- Stop -----------------------------------------------------------------------------------------------------------
+// --- Stop ---------------------------------------------------------------------------------------------
 
 TEST(MotionWatchTest, AStopConditionEndsTheMotionWhereItIsMet) {
   SystemBuilder b = oscillator(1, 0);
@@ -132,7 +133,7 @@ TEST(MotionWatchTest, AnOutputTimeAtTheStopStillCounts) {
   EXPECT_NEAR(made.samples[2].state.q(0), 2, rounding);
 }
 
-// --- Outputs --------------------------------------------------------------------------------------------------------
+// --- Outputs ------------------------------------------------------------------------------------------
 
 TEST(MotionWatchTest, OutputTimesDoNotDisturbTheMotion) {
   SystemBuilder b;

@@ -12,7 +12,8 @@ namespace {
 
 constexpr unsigned everything = ~0u;
 
-// x, y with velocities, the parameter p, the auxiliary z; points a, b in space, c in the plane; a moving anchor.
+// x, y with velocities, the parameter p, the auxiliary z; points a, b in space, c in the plane; a moving
+// anchor.
 class ParseTest : public ::testing::Test {
  protected:
   ParseTest() {
@@ -62,7 +63,7 @@ class ParseTest : public ::testing::Test {
   Scope scope;
 };
 
-// --- Grammar ------------------------------------------------------------------------------------------------
+// --- Grammar ------------------------------------------------------------------------------------------
 
 TEST_F(ParseTest, OperatorsBindAsInMathematics) {
   const struct {
@@ -210,7 +211,7 @@ TEST_F(ParseTest, WhatAPlaceForbidsIsRefused) {
   EXPECT_NO_THROW(parse("p + 1", allow_parameters));
 }
 
-// --- Where an error is ----------------------------------------------------------------------------------------
+// --- Where an error is --------------------------------------------------------------------------------
 
 TEST_F(ParseTest, ErrorsPointAtTheCharacter) {
   const struct {
@@ -244,7 +245,7 @@ TEST_F(ParseTest, ASimilarNameIsSuggested) {
   EXPECT_EQ(refused_expression("reaction(wal)").hint, "did you mean 'wall'?");
 }
 
-// --- Conditions -----------------------------------------------------------------------------------------------
+// --- Conditions ---------------------------------------------------------------------------------------
 
 TEST_F(ParseTest, ConditionsHaveOneComparison) {
   EXPECT_EQ(condition("x <= 1").comparison, Comparison::less_equal);
@@ -279,7 +280,7 @@ TEST_F(ParseTest, ADistanceKnowsItsEnds) {
   EXPECT_EQ(c.left_distance->difference.size(), 3u);
 }
 
-// --- Measures -------------------------------------------------------------------------------------------------
+// --- Measures -----------------------------------------------------------------------------------------
 
 TEST_F(ParseTest, MeasuresAreOneReduction) {
   EXPECT_EQ(measure("maximum(x)").reduction, Reduction::maximum);
@@ -301,7 +302,7 @@ TEST_F(ParseTest, MeasuresAreOneReduction) {
     EXPECT_THROW(measure(text), Error) << text;
 }
 
-// --- Malice ---------------------------------------------------------------------------------------------------
+// --- Malice -------------------------------------------------------------------------------------------
 
 TEST_F(ParseTest, FormulasTooDeepOrTooLongEndInAnError) {
   const std::string many(10'000, '('), signs(10'000, '-');

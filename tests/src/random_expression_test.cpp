@@ -46,7 +46,7 @@ Number run(const Expressions& pool, Expr e, const std::array<Number, symbol_coun
       {.time = at[3], .parameters = {&at[4], 1}, .coordinates = {&at[0], 2}, .velocities = {&at[2], 1}})[0];
 }
 
-// --- Random formulas ----------------------------------------------------------------------------------------
+// --- Random formulas ----------------------------------------------------------------------------------
 
 class Generator {
  public:
@@ -119,7 +119,7 @@ class Generator {
   Dice dice;
 };
 
-// --- Extended precision -------------------------------------------------------------------------------------
+// --- Extended precision -------------------------------------------------------------------------------
 
 // The formula in long double, with the side it is on at every kink.
 struct Extended {
@@ -248,8 +248,8 @@ Extended extended(const Expressions& pool, Expr e, const Point& at) {
   return extended(pool, e, wide);
 }
 
-// Central differences extrapolated to h = 0 (Richardson). `valid` only where no kink lies within reach and the last
-// two extrapolations agree.
+// Central differences extrapolated to h = 0 (Richardson). `valid` only where no kink lies within reach and
+// the last two extrapolations agree.
 struct Numerical {
   bool valid = false;
   long double slope = 0, doubt = 0;
@@ -279,7 +279,7 @@ Numerical numerical_derivative(const Expressions& pool, Expr e, std::size_t alon
   return {std::isfinite(best) && doubt <= 1e-9L * (1 + std::abs(best)), best, doubt};
 }
 
-// --- What must hold -----------------------------------------------------------------------------------------
+// --- What must hold -----------------------------------------------------------------------------------
 
 void expect_derivatives_agree(bool second, std::uint64_t seed) {
   constexpr int trials = 600;

@@ -13,9 +13,9 @@ using Method = IntegratorSettings::Method;
 // The published coefficients have 16 digits and cancel by up to two.
 constexpr double published = 2e-14;
 
-// The tableau as the step itself reveals it: stage s of y' = e_s(t) gives the weights, of linear problems the matrix.
-// For y' = f(t, y) with y in R^7 the k-th stage rate is chosen freely, and the argument of stage s is then
-// y0 + h sum_j a_sj k_j: reading the arguments off gives every a_sj, c_s and b_s.
+// The tableau as the step itself reveals it: stage s of y' = e_s(t) gives the weights, of linear problems the
+// matrix. For y' = f(t, y) with y in R^7 the k-th stage rate is chosen freely, and the argument of stage s is
+// then y0 + h sum_j a_sj k_j: reading the arguments off gives every a_sj, c_s and b_s.
 struct Tableau {
   double a[7][7] = {}, c[7] = {}, b[7] = {}, error[7] = {};
 };
@@ -143,7 +143,7 @@ TEST(RungeKuttaTest, TheInterpolantMeetsTheStepAndItsSlopesAtBothEnds) {
   }
 }
 
-// --- Measured on a nonlinear problem ----------------------------------------------------------------------------
+// --- Measured on a nonlinear problem ------------------------------------------------------------------
 
 // y' = -2 t y^2, y = 1/(1 + t^2); z' = z cos(t), z = exp(sin(t)).
 bool rates(double t, const VectorXd& y, VectorXd& rate) {

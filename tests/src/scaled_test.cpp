@@ -73,7 +73,7 @@ TEST_F(ScaledTest, ConditionsInSmallerUnitsHaveTheSameVerdict) {
   }
 }
 
-// --- Where a scale must still be a number, and a bound --------------------------------------------------------
+// --- Where a scale must still be a number, and a bound ------------------------------------------------
 
 TEST_F(ScaledTest, TheScaleOfARootOrPowerOfAnExactZeroIsANumber) {
   // Conditions such as speed(a) <= c begin here whenever a starts at rest.

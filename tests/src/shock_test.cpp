@@ -19,7 +19,8 @@ constexpr double rounding = 1e-12;    // numbers of order one through a quadrati
 constexpr double rest_speed = 1e-12;  // the default setting
 constexpr double judged = 1e-9;       // the judge's limit: far above rounding, far below a wrong set
 
-// A system whose conditions are f = row . q <= 0 (or == 0) at q = 0, so that f' = row . v: any shock can be posed.
+// A system whose conditions are f = row . q <= 0 (or == 0) at q = 0, so that f' = row . v: any shock can be
+// posed.
 struct Corner {
   Mechanism mechanism;
   ShockParticipants who;
@@ -93,7 +94,7 @@ void face(MatrixXd& rows, const VectorXd& alpha) {
     if (rows.row(r).dot(alpha) < 0) rows.row(r) *= -1;
 }
 
-// --- Known answers ------------------------------------------------------------------------------------------------------
+// --- Known answers ------------------------------------------------------------------------------------
 
 TEST(ShockTest, ABallAgainstAWallKeepsItsShareOfSpeed) {
   for (const double e : {0.0, 0.3, 1.0}) {
@@ -129,7 +130,8 @@ TEST(ShockTest, ThreeBallsOfWhichTwoAlreadyPartCreateNoEnergy) {
 }
 
 TEST(ShockTest, AnElasticRowOfBallsHandsTheMotionOn) {
-  // Newton's cradle with touching balls by this law: one projection, not a sequence of pairs; momentum and energy stay.
+  // Newton's cradle with touching balls by this law: one projection, not a sequence of pairs; momentum and
+  // energy stay.
   const Corner balls =
       corner(MatrixXd::Identity(4, 4), (MatrixXd(3, 4) << 1, -1, 0, 0, 0, 1, -1, 0, 0, 0, 1, -1).finished(),
              {1, 1, 1});
@@ -179,7 +181,7 @@ TEST(ShockTest, AWheelThatTurnsOneWayStopsTheOther) {
   EXPECT_NEAR(clutch.strike(VectorXd::Zero(1), VectorXd::Constant(1, -5)).v(0), -5, rounding);
 }
 
-// --- Laws -----------------------------------------------------------------------------------------------------------------
+// --- Laws ---------------------------------------------------------------------------------------------
 
 TEST(ShockTest, ForEqualRestitutionAndNothingPartingItIsMoreausLaw) {
   Dice dice(31);
@@ -241,8 +243,8 @@ TEST(ShockTest, EnergyIsNeverCreated) {
 }
 
 TEST(ShockTest, WhereContactsLeaveNoRoomEverythingComesToRest) {
-  // Rows that enclose the point on all sides: v = 0 is the only admissible velocity, and shocks follow one another at
-  // one instant, weaker and weaker, towards it.
+  // Rows that enclose the point on all sides: v = 0 is the only admissible velocity, and shocks follow one
+  // another at one instant, weaker and weaker, towards it.
   Dice dice(39);
   for (int trial = 0; trial < 300; ++trial) {
     MatrixXd rows = random_rows(dice, 5, 2);
@@ -315,8 +317,9 @@ TEST(ShockTest, ContradictingMovingWallsAreInfeasible) {
 }
 
 TEST(ShockTest, OpenVelocityInequalitiesLetNoEnergyIn) {
-  // An elastic contact and one-way clutches that turn freely before: by the one projection the clutch would be an elastic
-  // partner without approach. alpha = (-0.5, 1), wall along (-0.6, 0.8), clutch x' <= 0: 0.625 must not become 0.945.
+  // An elastic contact and one-way clutches that turn freely before: by the one projection the clutch would
+  // be an elastic partner without approach. alpha = (-0.5, 1), wall along (-0.6, 0.8), clutch x' <= 0: 0.625
+  // must not become 0.945.
   const Corner made = corner(MatrixXd::Identity(2, 2), (MatrixXd(2, 2) << -0.6, 0.8, 1, 0).finished(), {1, 0},
                              {Kind::contact, Kind::velocity});
   const Shock s = made.strike(Eigen::Vector2d(-0.5, 1));
@@ -338,7 +341,7 @@ TEST(ShockTest, AnImposedEquationBesideAnElasticContactLetsNoEnergyIn) {
   }
 }
 
-// --- Conditions not linear in v -------------------------------------------------------------------------------------------
+// --- Conditions not linear in v -----------------------------------------------------------------------
 
 // The speed is brought to exactly 1 (or at most 1) in the mass metric diag(m, 1).
 Shock speed_shock(double mass, const Eigen::Vector2d& alpha, bool equation) {
@@ -389,7 +392,7 @@ TEST(ShockTest, AConditionNoVelocityMeetsIsInfeasible) {
   EXPECT_EQ(s.status, Status::infeasible) << status_name(s.status);
 }
 
-// --- Completed sequences ----------------------------------------------------------------------------------------------------
+// --- Completed sequences ------------------------------------------------------------------------------
 
 TEST(ShockTest, TheLimitOfAlternatingShocksIsTheProjectionOnAllOfThem) {
   Dice dice(53);
