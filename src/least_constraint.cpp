@@ -67,7 +67,7 @@ Accelerations constrained_acceleration(const Equations& equations, const State& 
     if (change.mismatch > contradiction) made.status = Status::infeasible;
     // Least-norm multipliers, those of inequalities not negative where that can be; else all rows as equations.
     QpSolution solution = solve_qp(program);
-    if (!solution.feasible || !((solution.x - made.a).norm() <= 1e-9 * (solution.x.norm() + made.a.norm()))) {
+    if (!solution.feasible || !((solution.x - made.a).norm() <= 1e-9 * (free.norm() + made.a.norm()))) {
       QuadraticProgram all = program;
       all.equation.assign(set.size(), 1);
       solution = enumerate_qp(all);

@@ -153,6 +153,11 @@ void Motion::advance(const Step& step, double theta, const Eigen::VectorXd& end)
       condition.multiplier_zero =
           std::max(condition.multiplier_zero, 10 * settings_.contact_tolerance * lambda);
   }
+  for (std::size_t k = 0; k < sides_.size(); ++k) {
+    const Scaled value = equations_.evaluate_scaled(watches_[k], now.state, sizes_);
+    if (sides_[k] == 0 && std::abs(value.value) > settings_.contact_tolerance * value.scale)
+      sides_[k] = value.value > 0 ? 1 : -1;
+  }
 }
 
 // Times closer than this are one instant.
