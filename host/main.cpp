@@ -42,8 +42,8 @@ zwang::Study load(const CommonOptions& options) {
   if (options.has_seed) study.ensemble.seed = options.seed;
   // A member's draws do not depend on how many there are, so any number has its member; say when it is an outsider.
   if (options.member >= static_cast<unsigned long long>(study.ensemble.members))
-    std::cerr << fmt::format("zwang: note: member {} is not among the study's {} members (0 to {})\n", options.member,
-                             study.ensemble.members, study.ensemble.members - 1);
+    std::cerr << fmt::format("zwang: note: member {} is not among the study's {} members (0 to {})\n",
+                             options.member, study.ensemble.members, study.ensemble.members - 1);
   return study;
 }
 

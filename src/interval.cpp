@@ -67,7 +67,8 @@ Interval apply_operation<Interval>(Op op, const Interval& a, const Interval& b, 
       return multiply(a, b);
     case Op::divide:
       if (b.low <= 0 && b.high >= 0) return Interval::everything();
-      return hull({quotient(a.low, b.low), quotient(a.low, b.high), quotient(a.high, b.low), quotient(a.high, b.high)});
+      return hull({quotient(a.low, b.low), quotient(a.low, b.high), quotient(a.high, b.low),
+                   quotient(a.high, b.high)});
     case Op::negate:
       return {-a.high, -a.low};
     case Op::power:

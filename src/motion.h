@@ -34,9 +34,9 @@ struct ConditionState {
 struct Lookout {
   enum class Kind { reached, release, press, watch, stop, kink } kind;
   std::size_t index = 0;
-  double sign = 1;   // of the raw function
-  double level = 0;  // crossing sign * raw > level
-  double zero = 0;   // how exactly the crossing is located
+  double sign = 1;              // of the raw function
+  double level = 0;             // crossing sign * raw > level
+  double zero = 0;              // how exactly the crossing is located
   double since = 0, noise = 0;  // the level grows by noise (t - since)^2 / 2
 };
 

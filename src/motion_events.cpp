@@ -80,7 +80,8 @@ void Motion::keep_appointments() {
   std::vector<std::size_t> imposed, lifted;
   bool impulse = false;
   const State now = state();
-  for (; next_appointment_ < appointments_.size() && appointments_[next_appointment_].t <= t_ + rounding_of_time();
+  for (; next_appointment_ < appointments_.size() &&
+         appointments_[next_appointment_].t <= t_ + rounding_of_time();
        ++next_appointment_) {
     const Appointment& due = appointments_[next_appointment_];
     const std::size_t i = due.index;
@@ -225,7 +226,8 @@ void Motion::collide(const Eigen::VectorXd& alpha, const std::vector<std::size_t
 double Motion::limit_of_hops(std::size_t contact, const Eigen::VectorXd& accelerations) const {
   const Row row = equations_.row(contact, state());
   const double second = row.a.dot(accelerations) + row.rest, e = restitution_[contact];
-  if (!(row.rate < 0 && second > 0 && e < 1)) return accumulation_.sequence() ? accumulation_.sequence()->limit : t_;
+  if (!(row.rate < 0 && second > 0 && e < 1))
+    return accumulation_.sequence() ? accumulation_.sequence()->limit : t_;
   return t_ - 2 * row.rate / (second * (1 - e));
 }
 
@@ -281,9 +283,7 @@ void Motion::complete(std::vector<std::size_t> contacts, double limit) {
   trajectory_.audit.kkt = std::max(trajectory_.audit.kkt, result.kkt);
   // The limit lies a little ahead; it is listed when the motion gets there.
   flush_accumulation();
-  Event event{.t = std::max(t_, limit),
-              .kind = EventKind::accumulation,
-              .constraints = accumulating};
+  Event event{.t = std::max(t_, limit), .kind = EventKind::accumulation, .constraints = accumulating};
   event.velocities_jump = true;
   event.energy_lost = result.energy_lost;
   event.velocity_before = before.v;
@@ -376,9 +376,9 @@ bool Motion::settle(std::vector<char> touching, std::size_t released) {
       if (height <= unresolved_hop * zeros[i].value || duration <= 16 * rounding_of_time()) hops.push_back(i);
     }
     if (hops.empty()) return true;
-    const double limit = hops.size() == 1                ? limit_of_hops(hops[0], gauss.a)
+    const double limit = hops.size() == 1           ? limit_of_hops(hops[0], gauss.a)
                          : accumulation_.sequence() ? accumulation_.sequence()->limit
-                                                     : t_;
+                                                    : t_;
     complete(hops, limit);
     if (!going()) return false;
     for (const std::size_t i : hops) touching[i] = 1;

@@ -169,7 +169,8 @@ std::vector<Lookout> Motion::lookouts(const Step& step) {
   for (std::size_t k = 0; k < kinks_.size(); ++k) {
     const Scaled value = equations_.evaluate_scaled(kinks_[k], here, sizes_);
     const double zero = settings_.contact_tolerance * value.scale;
-    if (std::abs(value.value) > zero) list.push_back({Lookout::Kind::kink, k, value.value < 0 ? 1.0 : -1.0, 0, zero});
+    if (std::abs(value.value) > zero)
+      list.push_back({Lookout::Kind::kink, k, value.value < 0 ? 1.0 : -1.0, 0, zero});
   }
   return list;
 }

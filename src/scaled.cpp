@@ -62,7 +62,8 @@ Scaled apply_operation<Scaled>(Op op, const Scaled& a, const Scaled& b, const Sc
     case Op::power:
       inherited = std::abs(b.value * std::pow(a.value, b.value - 1)) * a.scale;
       // A whole exponent is exact; others carry an error of their own.
-      if (a.value > 0 && b.value != std::floor(b.value)) inherited += std::abs(y * std::log(a.value)) * b.scale;
+      if (a.value > 0 && b.value != std::floor(b.value))
+        inherited += std::abs(y * std::log(a.value)) * b.scale;
       break;
     case Op::atan2:
     case Op::hypot: {

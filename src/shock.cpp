@@ -66,8 +66,8 @@ struct Round {
 
 // Linearises at v0, solves, linearises at the answer, until it stands still; one pass where all is linear in v. Far
 // from a strongly curved condition the answers would overshoot from side to side: the moves are relaxed (Aitken).
-Round solve_from(Setting& setting, const Eigen::VectorXd& alpha, const std::vector<Part>& parts, Eigen::VectorXd v0,
-                 bool linear) {
+Round solve_from(Setting& setting, const Eigen::VectorXd& alpha, const std::vector<Part>& parts,
+                 Eigen::VectorXd v0, bool linear) {
   Round round;
   Relaxation relaxation;
   for (int pass = 0; pass < (linear ? 1 : linearisation_limit); ++pass) {

@@ -84,7 +84,8 @@ void collect_turns(System& system) {
     const Expr argument = node.arguments[0];
     // A quarter of a box, or one radian: eleven samples of a step then see every image and every swing.
     if (node.op == Op::wrap)
-      system.turns.push_back({total_derivative(pool, argument), pool.multiply(pool.constant(0.25), node.arguments[1])});
+      system.turns.push_back(
+          {total_derivative(pool, argument), pool.multiply(pool.constant(0.25), node.arguments[1])});
     if (node.op == Op::sin || node.op == Op::cos || node.op == Op::tan)
       system.turns.push_back({total_derivative(pool, argument), pool.one()});
   }

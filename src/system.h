@@ -117,7 +117,7 @@ struct System : Description {
   std::vector<Constraint> constraints;
   std::vector<Expr> integrands;  // of the measures integral() and mean()
   std::vector<Turn> turns;
-  std::vector<Expr> kinks;         // roots of these are kinks of the integrands: abs, sign, min, max
+  std::vector<Expr> kinks;  // roots of these are kinks of the integrands: abs, sign, min, max
 
   std::string symbol_name(const Symbol& symbol) const;
   SymbolNamer namer() const {

@@ -977,11 +977,11 @@ kinetic = "a'^3"
   hint:     write squares out, as in 0.5*m*(x'^2 + y'^2); abs, sqrt, hypot and speed hide them)"},
     {"a kinetic energy that hides its squares",
      R"([system]
-kinetic = "0.5*speed(ball)^2"
+kinetic = "0.5*speed(ball)^3"
 )",
      ball_and_time,
      R"(study.toml:2:11: error: [system] kinetic: not quadratic in the velocities
-  found:    "0.5*speed(ball)^2"
+  found:    "0.5*speed(ball)^3"
   expected: at most squares and products of velocities
   hint:     write squares out, as in 0.5*m*(x'^2 + y'^2); abs, sqrt, hypot and speed hide them)"},
     {"a potential that uses velocities",

@@ -122,7 +122,8 @@ TEST(MotionAccumulationTest, ABallComesToRestWhenTheFormulaSays) {
       EXPECT_EQ(made.measures[0], 1) << "e = " << e << ", floor " << floor;
       const double slowest = std::sqrt(2 * 9.81 * 4 * 1e-12 * 2 * floor);
       const double rounding_there = floor > 0 ? 2 * 2.2e-16 * floor / (slowest * (1 - e) * (1 - e)) : 0;
-      EXPECT_NEAR(made.measures[1], limit, 1e-9 * limit + rounding_there) << "e = " << e << ", floor " << floor;
+      EXPECT_NEAR(made.measures[1], limit, 1e-9 * limit + rounding_there)
+          << "e = " << e << ", floor " << floor;
       EXPECT_EQ(made.last.closed[0], 1);
       ASSERT_EQ(made.samples.size(), 1u);
       EXPECT_NEAR(made.samples[0].state.q(0), floor, 1e-11 * (1 + floor));
