@@ -69,13 +69,16 @@ int replay(const ReplayOptions& options) {
 int explain(const ExplainOptions& options) {
   const zwang::Study study = load(options);
   const zwang::PreparedMember member = zwang::prepare_member(study, options.member);
-  const zwang::Trajectory trajectory = zwang::replay_member(study, member, {{}, options.at});
+  // A hair beyond the time asked for, so that an event at that time has happened.
+  const double until = options.at * (1 + 1e-12);
+  const zwang::Trajectory trajectory = zwang::replay_member(study, member, {{}, until});
   if (trajectory.last.state.t < options.at && trajectory.status != zwang::Status::ok)
     std::cerr << fmt::format("zwang: note: the member ended at t = {} with status {} ({})\n",
                              trajectory.last.state.t, status_name(trajectory.status), trajectory.cause);
   const zwang::Equations equations(*study.system, member.inputs.parameters);
-  const zwang::Explanation explanation =
+  zwang::Explanation explanation =
       zwang::explain(equations, trajectory.last, study.integrator.contact_tolerance);
+  if (trajectory.last.state.t >= options.at) explanation.state.t = options.at;
   return print(options.json ? zwang::explain_json(study, member, explanation)
                             : zwang::explain_text(study, member, explanation));
 }
