@@ -8,6 +8,7 @@ constexpr double independence = 1e-7;
 }  // namespace
 
 Eigen::MatrixXd MassMetric::rows(const Eigen::MatrixXd& a) const {
+  if (a.rows() == 0) return a;  // Eigen's triangular solve reads the first entry of what it is given
   return factor_.matrixL().solve(a.transpose()).transpose();
 }
 
