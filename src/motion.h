@@ -104,7 +104,7 @@ class Motion {
                std::vector<std::size_t> named);
   void complete(std::vector<std::size_t> contacts, double limit);
   double limit_of_hops(std::size_t contact, const Eigen::VectorXd& accelerations) const;
-  void finish_accumulation(const std::vector<char>& touching,
+  void finish_accumulation(const std::vector<char>& arriving,
                            const std::optional<AccumulationWatch::Sequence>& earlier);
   bool settle(std::vector<char> touching, std::size_t released);
   void watch_sides();

@@ -209,6 +209,10 @@ void Motion::collide(const Eigen::VectorXd& alpha, const std::vector<std::size_t
 
   const bool internal = result.jumped && kind == EventKind::shock;
   const std::optional<AccumulationWatch::Sequence> earlier = accumulation_.sequence();
+  // Open until now and at zero: closed ones, struck a moment ago, say nothing about how close the others have come.
+  std::vector<char> arriving = touching;
+  for (std::size_t i = 0; i < conditions_.size(); ++i)
+    arriving[i] = touching[i] && conditions_[i].standing == Standing::open;
   if (internal) accumulation_.note(t_, reached);
   if (!settle(touching, nobody)) return;
   const bool at_start = trajectory_.steps == 0 && t_ == 0;
@@ -217,7 +221,7 @@ void Motion::collide(const Eigen::VectorXd& alpha, const std::vector<std::size_t
     if (result.jumped || external) add_jump(event, result, before.v);
     list(std::move(event));
   }
-  if (going() && internal) finish_accumulation(touching, earlier);
+  if (going() && internal) finish_accumulation(arriving, earlier);
   if (going()) settle_drift();
 }
 
@@ -233,12 +237,12 @@ double Motion::limit_of_hops(std::size_t contact, const Eigen::VectorXd& acceler
 
 // A geometric sequence of shocks ends when what is left of it is negligible, or when its conditions have come so close
 // together that they can no longer be told apart.
-void Motion::finish_accumulation(const std::vector<char>& touching,
+void Motion::finish_accumulation(const std::vector<char>& arriving,
                                  const std::optional<AccumulationWatch::Sequence>& earlier) {
   const auto& sequence = accumulation_.sequence();
   const bool merged = earlier && earlier->conditions.size() > 1 &&
                       std::all_of(earlier->conditions.begin(), earlier->conditions.end(),
-                                  [&](std::size_t i) { return touching[i] != 0; });
+                                  [&](std::size_t i) { return arriving[i] != 0; });
   if (!merged && !(sequence && sequence->nearly_over())) return;
   const std::vector<std::size_t> together = merged ? earlier->conditions : sequence->conditions;
   double limit = merged ? earlier->limit : sequence->limit;
