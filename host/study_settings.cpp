@@ -135,12 +135,16 @@ void StudyBuilder::read_integrator() {
                      "contact_tolerance", "rest_speed", "accumulation_gap"});
   IntegratorSettings& made = study_.integrator;
   const Field step = table["step"], method = table["method"];
-  const auto word = method ? reader_.choice(method, {"tsit5", "rk4"}) : std::optional<std::string>("tsit5");
+  using Method = IntegratorSettings::Method;
+  std::optional<std::string> word = "auto";
+  if (method) word = reader_.choice(method, {"auto", "tsit5", "dop853", "rk4"});
+  if (word == "tsit5") made.method = Method::tsit5;
+  if (word == "dop853") made.method = Method::dop853;
   if (word == "rk4") {
-    made.method = IntegratorSettings::Method::rk4;
+    made.method = Method::rk4;
     if (!step) reader_.complain(method, "\"rk4\" needs a step", "step = 1e-3, or another number > 0");
   } else if (word && step) {
-    reader_.complain(step, "\"tsit5\" chooses its own steps", "no step, or method = \"rk4\"");
+    reader_.complain(step, "\"" + *word + "\" chooses its own steps", "no step, or method = \"rk4\"");
   }
   const auto read = [&](const char* key, double& number, Test holds, const std::string& expected) {
     if (const Field field = table[key]) number = constant(field, holds, expected).value_or(number);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "kernels/layout.h"
 #include "src/error.h"
 #include "src/expression.h"
 
@@ -69,9 +70,6 @@ struct Condition {
   Expr left, right;
   std::optional<Distance> left_distance, right_distance;
 };
-
-enum class Reduction { initial, final, minimum, maximum, mean, integral, count, first, last, total, at };
-enum class EventPattern { none, shock, release, contact, accumulation, impulse, watched };
 
 struct MeasureFormula {
   Reduction reduction;

@@ -67,7 +67,7 @@ std::array<double, 7> tsit5_weights(double x) {
 Eigen::VectorXd Step::at(double theta, IntegratorSettings::Method method) const {
   if (theta <= 0) return start;
   if (theta >= 1) return end;
-  if (method == IntegratorSettings::Method::tsit5) {
+  if (method != IntegratorSettings::Method::rk4) {
     const std::array<double, 7> b = tsit5_weights(theta);
     Eigen::VectorXd increment = b[0] * rates[0];
     for (std::size_t j = 1; j < 7; ++j) increment += b[j] * rates[j];
@@ -80,7 +80,7 @@ Eigen::VectorXd Step::at(double theta, IntegratorSettings::Method method) const 
 
 Step runge_kutta_step(IntegratorSettings::Method method, const RightSide& f, double t,
                       const Eigen::VectorXd& y, const Eigen::VectorXd& first, double h) {
-  return method == IntegratorSettings::Method::tsit5 ? tsit5(f, t, y, first, h) : rk4(f, t, y, first, h);
+  return method == IntegratorSettings::Method::rk4 ? rk4(f, t, y, first, h) : tsit5(f, t, y, first, h);
 }
 
 }  // namespace zwang

@@ -4,24 +4,12 @@
 #include <string>
 #include <vector>
 
+#include "kernels/layout.h"
 #include "kernels/status.h"
 #include "src/equations.h"
 
 namespace zwang {
 
-enum class EventKind {
-  contact,       // an open position condition is reached
-  touch,         // an open velocity condition is reached
-  press,         // a closed condition that rested without force must press
-  release,       // a pressing multiplier reaches zero
-  shock,         // velocities jump
-  impulse,       // an external impulse
-  imposed,       // a condition comes into force
-  lifted,        // and goes out of it
-  accumulation,  // infinitely many shocks, completed
-  event,         // a watched root
-  stop           // the user's stop condition
-};
 std::string event_kind_name(EventKind kind);
 
 struct Event {

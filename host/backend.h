@@ -1,0 +1,55 @@
+// Who integrates members: one interface, several machines. A backend takes members as numbers and gives numbers back.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "host/study.h"
+#include "src/reference.h"
+
+namespace zwang {
+
+// Members ready to be integrated: parameters drawn, starts on their conditions.
+struct Batch {
+  std::size_t count = 0;
+  std::vector<double> parameters;  // count x parameters of the system, member by member
+  std::vector<double> starts;      // count x (q, v, z)
+  std::vector<Status> prepared;  // of the start: ok, or inconsistent_start (such a member is not integrated)
+};
+
+// What to bring back beside the ends and measures.
+struct Wanted {
+  bool observables = true;  // at the output times
+  bool states = false;      // q, v, z, multipliers and closed flags at the output times
+  bool events = false;      // every event in full
+};
+
+// One event of one member, as in Trajectory.
+using MemberEvents = std::vector<Event>;
+
+// Numbers by member, in the order of the batch. Outputs a member did not reach are NaN.
+struct BatchResults {
+  std::vector<Status> status;              // count
+  std::vector<double> end_time;            // count
+  std::vector<double> end_state;           // count x (q, v, z): the last good state
+  std::vector<double> measures;            // count x measures; NaN = missing
+  std::vector<double> observables;         // count x outputs x observables, where wanted
+  std::vector<double> states;              // count x outputs x (q, v, z, multipliers, closed), where wanted
+  std::vector<MemberEvents> events;        // count, where wanted
+  std::vector<long long> steps, rejected;  // count
+  std::vector<long long> event_counts;     // count x event kinds (EventKind), always
+  std::vector<Audit> audits;               // count
+  std::vector<char> redundant;             // count: dependent rows were met
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  virtual std::string name() const = 0;    // "cpu", "cuda", "reference"
+  virtual std::string device() const = 0;  // in words: "2 threads, 4 lanes", "NVIDIA H200"
+  virtual BatchResults run(const Batch& batch, const Wanted& wanted) = 0;
+  double compile_seconds = 0;  // spent before the first batch
+};
+
+}  // namespace zwang

@@ -1,0 +1,44 @@
+// The kernels on this machine's processor: compiled for the study, on as many threads as asked.
+#pragma once
+
+#include "host/backend.h"
+#include "host/kernel_program.h"
+#include "host/loaded_program.h"
+#include "host/program_cache.h"
+
+namespace zwang {
+
+class BackendCpu : public Backend {
+ public:
+  // Compiles, or finds the program in the cache. MachineError when the compiler fails.
+  BackendCpu(const Study& study, const HostCompiler& compiler, unsigned threads,
+             LaneChoice lanes = LaneChoice::best,
+             std::filesystem::path cache = ProgramCache::default_folder());
+
+  std::string name() const override { return "cpu"; }
+  std::string device() const override;
+  BatchResults run(const Batch& batch, const Wanted& wanted) override;
+
+  int lanes() const { return lanes_; }
+  const std::string& method() const { return method_; }
+  bool compiled() const { return compiled_; }              // not found in the cache
+  const std::string& cache_note() const { return note_; }  // why the cache was not used; empty when it was
+  void set_threads(unsigned threads);
+
+ private:
+  struct Buffers;
+  void integrate(Buffers& buffers) const;
+
+  std::shared_ptr<const System> system_;
+  std::vector<double> outputs_;
+  KernelSettings settings_;
+  unsigned threads_;
+  std::string method_, note_;
+  bool compiled_ = false;
+  std::optional<LoadedProgram> program_;
+  int lanes_ = 1;
+  long long stack_bytes_ = 0;
+  void (*work_)(const KernelSettings*, const KernelBatch*, long long*) = nullptr;
+};
+
+}  // namespace zwang

@@ -1,0 +1,76 @@
+#include "host/kernel_program.h"
+
+#include "host/kernel_text.h"
+#include "src/emit.h"
+
+namespace zwang {
+
+namespace {
+
+using Method = IntegratorSettings::Method;
+
+// Where an eighth-order step begins to pay; measured in bench/results.
+constexpr double coarsest_for_dop853 = 1e-6;
+
+Method chosen_method(const IntegratorSettings& settings) {
+  if (settings.method != Method::automatic) return settings.method;
+  return settings.rtol <= coarsest_for_dop853 ? Method::dop853 : Method::tsit5;
+}
+
+const char* method_name(Method method) {
+  return method == Method::dop853 ? "dop853" : method == Method::rk4 ? "rk4" : "tsit5";
+}
+
+const char* method_type(Method method) {
+  return method == Method::dop853 ? "Dop853" : method == Method::rk4 ? "Rk4" : "Tsit5";
+}
+
+// For the machine at hand. Fused multiply-adds are welcome: a member's steps are always taken by the same instructions,
+// so its bits do not depend on threads or neighbours. No errno and no traps: nobody reads them.
+std::vector<std::string> compiler_flags() {
+#if defined(__x86_64__) || defined(__i386__)
+  const char* machine = "-march=native";
+#else
+  const char* machine = "-mcpu=native";
+#endif
+  return {"-std=c++17", "-O2", machine, "-ffp-contract=fast", "-fno-math-errno", "-fno-trapping-math", "-w"};
+}
+
+}  // namespace
+
+KernelProgram cpu_program(const Study& study, LaneChoice lanes) {
+  const EmittedModel model = emit_model(*study.system);
+  const Method method = chosen_method(study.integrator);
+  KernelProgram program;
+  program.method = method_name(method);
+  program.motion_operations = model.motion_operations;
+  for (const KernelFile& file : kernel_files()) program.text.sources[std::string(file.name)] = file.text;
+  // Rows taken from a list differ from member to member: nothing for a pack to share.
+  const bool packed = lanes == LaneChoice::best && model.masked;
+  std::string unit = "#include \"kernels/entry_cpu.h\"\n\nnamespace zwang {\n" + model.text + "}\n\n";
+  unit += "using Number = " + std::string(packed ? "zwang::Pack<double>" : "double") + ";\n";
+  unit += "using Entry = zwang::CpuEntry<zwang::Model, zwang::" + std::string(method_type(method)) +
+          ", double, Number>;\n";
+  unit += "ZWANG_CPU_ENTRANCES(Entry)\n";
+  program.text.sources["program.cpp"] = unit;
+  program.text.units = {"program.cpp"};
+  program.text.flags = compiler_flags();
+  return program;
+}
+
+KernelSettings kernel_settings(const Study& study) {
+  const IntegratorSettings& from = study.integrator;
+  return {.step = from.step,
+          .rtol = from.rtol,
+          .atol = from.atol,
+          .max_step = from.max_step,
+          .contact_tolerance = from.contact_tolerance,
+          .rest_speed = from.rest_speed,
+          .accumulation_gap = from.accumulation_gap,
+          .end = study.time.end,
+          .max_steps = from.max_steps,
+          .max_events = from.max_events,
+          .outputs = static_cast<int>(study.time.outputs.size())};
+}
+
+}  // namespace zwang

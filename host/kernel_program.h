@@ -1,0 +1,29 @@
+// The text of a study's program: its model, the kernels, and the lines that bring them together.
+#pragma once
+
+#include <string>
+
+#include "host/host_compiler.h"
+#include "host/study.h"
+#include "kernels/layout.h"
+
+namespace zwang {
+
+// How many members share one instruction stream on the CPU.
+enum class LaneChoice {
+  best,    // packs where they pay
+  single,  // one by one
+};
+
+struct KernelProgram {
+  ProgramText text;
+  std::string method;  // "tsit5", "dop853" or "rk4": what `auto` came to
+  long long motion_operations = 0;
+};
+
+// For the CPU: one unit with C entrances, see kernels/entry_cpu.h.
+KernelProgram cpu_program(const Study& study, LaneChoice lanes);
+
+KernelSettings kernel_settings(const Study& study);
+
+}  // namespace zwang

@@ -1,0 +1,317 @@
+// What may happen within a step: curves that rise through zero, sought on the interpolant and then corrected on the true
+// flow (mechanics section 5, requirements 1 to 3). src/motion_step.cpp is the reference.
+#pragma once
+
+#include "kernels/instant.h"
+
+namespace zwang {
+
+enum class LookoutKind : int { reached, release, press, watch, stop, kink };
+
+template <class Real>
+struct Lookout {
+  LookoutKind kind;
+  int index;               // condition, or signal
+  Real sign, level, zero;  // crossing: sign * raw > level, located to within `zero`
+  Real since, noise;       // the level grows by noise (t - since)^2 / 2
+  Bracket<Real> bracket;
+  Real x;  // the interpolant's root
+};
+
+template <class M>
+struct Occurrence {
+  using Real = typename M::Real;
+  bool found = false;
+  Lookout<Real> lookout;
+  Real x = 1;
+  Real y[M::size];
+};
+
+// One lane's step: the interpolant, and the method itself for fractions of the step.
+template <class M>
+struct Stretch {
+  using Real = typename M::Real;
+  using Method = typename M::Method;
+  const M& me;
+  Interpolant<Method, M::size, Real> interpolant;
+  Real first_rate[M::size];
+
+  // The method's own result at a fraction of the step: as exact as the step itself.
+  ZWANG_COLD void flow(Real x, Real* y) const {
+    if (x >= 1) {
+      copy<M::size>(interpolant.end, y);
+      return;
+    }
+    StepArrays<Method, M::size, M::fed_back, Real> part;
+    part.h = x * interpolant.h;
+    copy<M::size>(first_rate, part.k[0]);
+    part.take(interpolant.t, interpolant.start, [&](Real t, const Real* there, Real* rate) {
+      Real lambda[M::rows];
+      member_right_side(me, t, there, rate, lambda);
+    });
+    copy<M::size>(part.end, y);
+  }
+};
+
+template <class M, class Real>
+ZWANG_DEVICE Real look(const M& me, const Lookout<Real>& lookout, Real t, const Real* y) {
+  using Model = typename M::Model;
+  const Real *q = y, *v = y + M::n, *z = y + 2 * M::n;
+  Real raw;
+  if (lookout.kind == LookoutKind::reached) {
+    raw = Model::value(me.k, t, q, v, z, lookout.index);
+  } else if (lookout.kind == LookoutKind::release || lookout.kind == LookoutKind::press) {
+    Real lambda[M::rows];
+    multipliers_at(me, t, y, lambda);
+    raw = lambda[lookout.index];
+  } else {
+    raw = Model::signal(me.k, t, q, v, z, lookout.index);
+  }
+  const Real elapsed = t - lookout.since;
+  return lookout.sign * raw - lookout.level - Real(0.5) * lookout.noise * elapsed * elapsed;
+}
+
+// Everything that may end this step early, at most two for a condition and one for a signal.
+template <class M>
+struct Lookouts {
+  static constexpr int most = at_least_one(2 * M::r + M::Model::signals);
+  int count = 0;
+  bool forces = false;  // multipliers are among them
+  Lookout<typename M::Real> list[most];
+
+  ZWANG_INLINE void add(LookoutKind kind, int index, typename M::Real sign, typename M::Real level,
+                        typename M::Real zero, typename M::Real since, typename M::Real noise) {
+    list[count++] = {kind, index, sign, level, zero, since, noise, {false, 0, 0}, 2};
+  }
+
+  ZWANG_DEVICE void gather(const M& me) {
+    using Model = typename M::Model;
+    using Real = typename M::Real;
+    for (int i = 0; i < M::r; ++i) {
+      const Condition<Real>& condition = me.conditions[i];
+      if (condition.standing == Standing::open && !Model::is_equation(i)) {
+        // Not armed yet: noise around zero is no contact, but nothing gets through unseen either.
+        const Real zero = zero_of(me, i).value;
+        if (condition.armed)
+          add(LookoutKind::reached, i, 1, 0, zero, 0, 0);
+        else
+          add(LookoutKind::reached, i, 1, zero, zero, condition.since, condition.noise);
+      }
+      if (condition.standing == Standing::closed) {
+        const Real zero = condition.multiplier_zero;
+        forces = true;
+        add(LookoutKind::release, i, -1, condition.idle ? zero : Real(0), zero, 0, 0);
+        if (condition.idle) add(LookoutKind::press, i, 1, zero, zero, 0, 0);
+      }
+    }
+    for (int i = 0; i < Model::signals; ++i) {
+      const auto value = scaled_signal(me, i);
+      const Real zero = me.contact_tolerance * value.scale;
+      if (i < Model::watches) {
+        if (me.sides[i] != 0) add(LookoutKind::watch, i, me.sides[i] < 0 ? 1 : -1, 0, zero, 0, 0);
+      } else if (Model::stops && i == Model::watches) {
+        add(LookoutKind::stop, i, 1, 0, zero, 0, 0);
+      } else if (absolute(value.value) > zero) {
+        // Integrands with kinks: the step ends at a kink, so that the integral is as exact as the motion.
+        add(LookoutKind::kink, i, value.value < 0 ? 1 : -1, 0, zero, 0, 0);
+      }
+    }
+  }
+};
+
+// The interpolant was no good guide: widen its bracket until the true flow changes sign there, and halve.
+template <class M>
+ZWANG_COLD void bracket_on_flow(M& me, const Stretch<M>& stretch, const Lookout<typename M::Real>& lookout,
+                                Occurrence<M>& found) {
+  using Real = typename M::Real;
+  Real y[M::size];
+  const auto value_at = [&](Real x, Real* there) {
+    stretch.flow(x, there);
+    return look(me, lookout, stretch.interpolant.t + x * stretch.interpolant.h, there);
+  };
+  Real a = lookout.bracket.below, b = lookout.bracket.above;
+  for (Real stride = b - a; a > 0 && stride > 0 && value_at(a, y) > 0; stride *= 2)
+    a = maximum(Real(0), a - stride);
+  Real value = value_at(b, found.y);
+  if (value <= 0 && b < 1) {
+    b = 1;
+    value = value_at(b, found.y);
+  }
+  found.found = false;
+  if (value <= 0) return;  // the interpolant grazed what the motion does not reach
+  if (value != value) {
+    me.fail(Status::event_lost);
+    return;
+  }
+  for (int i = 0; i < 100 && b - a > 2 * Precision<Real>::epsilon * b; ++i) {
+    const Real middle = (a + b) / 2, there = value_at(middle, y);
+    if (there > 0) {
+      b = middle;
+      copy<M::size>(y, found.y);
+      if (there <= Real(1e-4) * lookout.zero) break;
+    } else {
+      a = middle;
+    }
+  }
+  found.found = true;
+  found.lookout = lookout;
+  found.x = b;
+}
+
+// From the interpolant's root to the true flow's (requirement 1): Newton with the interpolant's slope, then secants. Two
+// to four partial steps where the interpolant is good; where it is not, a bracket on the true flow itself.
+template <class M>
+ZWANG_COLD void locate(M& me, const Stretch<M>& stretch, const Lookout<typename M::Real>& lookout,
+                       Occurrence<M>& found) {
+  using Real = typename M::Real;
+  constexpr Real epsilon = Precision<Real>::epsilon;
+  const Real t = stretch.interpolant.t, h = stretch.interpolant.h;
+  const auto value_at = [&](Real x, Real* there) {
+    stretch.flow(x, there);
+    return look(me, lookout, t + x * h, there);
+  };
+  const auto curve = [&](Real x) {
+    Real y[M::size];
+    stretch.interpolant.at(x, y);
+    return look(me, lookout, t + x * h, y);
+  };
+  const Real width = lookout.bracket.above - lookout.bracket.below;
+  const Real reach = minimum(Real(1e-4), Real(0.5) * width + Real(1e-12));
+  const Real left = maximum(lookout.x - reach, Real(0)), right = minimum(lookout.x + reach, Real(1));
+  Real slope = right > left ? (curve(right) - curve(left)) / (right - left) : Real(0);
+  found.x = lookout.x;
+  Real value = value_at(found.x, found.y);
+  for (int i = 0; i < 20; ++i) {
+    if (!(absolute(value) > Real(1e-4) * lookout.zero) || !(slope > 0)) break;  // down to rounding
+    const Real next = minimum(maximum(found.x - value / slope, Real(0)), Real(1));
+    if (absolute(next - found.x) <= epsilon * next) break;
+    Real y[M::size];
+    const Real next_value = value_at(next, y), secant = (next_value - value) / (next - found.x);
+    if (secant > Real(0.1) * slope && secant < 10 * slope) slope = secant;
+    if (!(absolute(next_value) < absolute(value))) break;  // rounding reached, or no root nearby
+    found.x = next;
+    copy<M::size>(y, found.y);
+    value = next_value;
+  }
+  const Real resolution = slope * 8 * epsilon * maximum(Real(1), absolute(t) / h);
+  const bool close = absolute(found.x - lookout.x) <= Real(0.1) * width + Real(1e-6);
+  if (close && absolute(value) <= maximum(lookout.zero, resolution)) {
+    // Near the step's start the interpolant is noise; the true flow must really be across by the bracket's end.
+    Real beyond[M::size];
+    const Real end = maximum(lookout.bracket.above, found.x);
+    if (end == found.x || value_at(end, beyond) > 0) {
+      found.found = true;
+      found.lookout = lookout;
+      return;
+    }
+  }
+  bracket_on_flow(me, stretch, lookout, found);
+}
+
+// The earliest thing that happens within the step; one that turns out to be none on the true flow gives way to the next.
+template <class M>
+ZWANG_COLD void first_occurrence(M& me, const Stretch<M>& stretch, Occurrence<M>& found) {
+  using Real = typename M::Real;
+  Lookouts<M> lookouts;
+  lookouts.gather(me);
+  if (lookouts.count == 0) return;
+  // Sample the interpolant once for all lookouts; multipliers only where some condition is closed.
+  Real states[sample_count][M::size], multipliers[sample_count][M::rows];
+  const Real t = stretch.interpolant.t, h = stretch.interpolant.h;
+  for (int s = 0; s < sample_count; ++s) {
+    stretch.interpolant.at(Real(sample_fraction(s)), states[s]);
+    if (lookouts.forces) multipliers_at(me, t + Real(sample_fraction(s)) * h, states[s], multipliers[s]);
+  }
+  for (int c = 0; c < lookouts.count; ++c) {
+    Lookout<Real>& lookout = lookouts.list[c];
+    Real samples[sample_count];
+    for (int s = 0; s < sample_count; ++s) {
+      if (lookout.kind == LookoutKind::release || lookout.kind == LookoutKind::press)
+        samples[s] = lookout.sign * multipliers[s][lookout.index] - lookout.level;
+      else
+        samples[s] = look(me, lookout, t + Real(sample_fraction(s)) * h, states[s]);
+    }
+    const auto curve = [&](Real x) {
+      Real y[M::size];
+      stretch.interpolant.at(x, y);
+      return look(me, lookout, t + x * h, y);
+    };
+    lookout.bracket = first_rise(samples, curve);
+    if (lookout.bracket.found) lookout.x = root(lookout.bracket, curve);
+  }
+  for (int tried = 0; tried < lookouts.count; ++tried) {
+    int best = -1;
+    for (int c = 0; c < lookouts.count; ++c)
+      if (lookouts.list[c].bracket.found && (best < 0 || lookouts.list[c].x < lookouts.list[best].x))
+        best = c;
+    if (best < 0) return;
+    locate(me, stretch, lookouts.list[best], found);
+    if (found.found || !me.going()) return;
+    lookouts.list[best].bracket.found = false;
+  }
+}
+
+template <class M>
+ZWANG_COLD void happen(M& me, const Lookout<typename M::Real>& lookout) {
+  using Model = typename M::Model;
+  const int i = lookout.index;
+  typename M::Event event;
+  event.t = me.t;
+  switch (lookout.kind) {
+    case LookoutKind::reached:
+      // Everything else that is reached at this instant belongs to the same shock.
+      for (int j = 0; j < M::r; ++j) {
+        if (me.conditions[j].standing != Standing::open) continue;
+        const auto zero = zero_of(me, j);
+        const bool together =
+            absolute(zero.f) <= zero.value && me.conditions[j].armed && zero.f_rate > zero.rate;
+        if (j == i || (together && Model::is_holonomic(j))) event.constraints.add(j);
+      }
+      event.kind = Model::is_holonomic(i) ? EventKind::contact : EventKind::touch;
+      record(me, event);
+      {
+        typename M::Real now[M::n];
+        copy<M::n>(me.v(), now);
+        collide(me, now, event.constraints, EventKind::shock, typename M::Set{});
+      }
+      break;
+    case LookoutKind::release: {
+      // Others may lose their force at the same instant; they are released with it.
+      typename M::Set closed;
+      for (int j = 0; j < M::r; ++j)
+        if (me.conditions[j].standing == Standing::closed) closed.add(j);
+      flush_accumulation(me);
+      if (!settle(me, touching_now(me), i)) break;
+      event.kind = EventKind::release;
+      for (int j = 0; j < M::r; ++j)
+        if (j == i || (closed.has(j) && me.conditions[j].standing == Standing::open))
+          event.constraints.add(j);
+      list(me, event);
+      break;
+    }
+    case LookoutKind::press:
+      event.kind = EventKind::press;
+      event.constraints.add(i);
+      record(me, event);
+      me.conditions[i].idle = false;
+      break;
+    case LookoutKind::watch: {
+      const int direction = Model::watch_direction(i);
+      me.sides[i] = -me.sides[i];
+      event.kind = EventKind::event;
+      event.watch = i;
+      if (direction == 0 || direction == me.sides[i]) record(me, event);
+      break;
+    }
+    case LookoutKind::stop:
+      event.kind = EventKind::stop;
+      record(me, event);
+      me.fail(Status::stopped);
+      break;
+    case LookoutKind::kink:
+      return;  // nothing happens to the motion; the next step starts on the other side
+  }
+  if (me.going() && lookout.kind != LookoutKind::watch) watch_sides(me);
+}
+
+}  // namespace zwang

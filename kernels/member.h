@@ -1,0 +1,215 @@
+// One member: where it is, which conditions are open or closed, and what it has left behind so far.
+#pragma once
+
+#include "kernels/accumulation.h"
+#include "kernels/layout.h"
+#include "kernels/least_constraint.h"
+#include "kernels/pack.h"
+#include "kernels/runge_kutta.h"
+#include "kernels/scaled.h"
+#include "kernels/status.h"
+
+namespace zwang {
+
+// A condition's standing in the motion (mechanics section 2).
+enum class Standing : int {
+  absent,    // not imposed yet, or lifted
+  equation,  // in force
+  open,      // restricts nothing now
+  closed,    // holds as an equation; `idle` while its multiplier is zero
+};
+
+template <class Real>
+struct Condition {
+  Standing standing = Standing::absent;
+  bool armed = false;        // of an open one: has been seen clearly below zero since it opened
+  bool idle = false;         // of a closed one: neither presses nor leaves
+  Real since = 0;            // of an open one not armed yet: when it opened,
+  Real noise = 0;            // and the rounding of its f'' then, which makes f uncertain by noise t^2 / 2
+  Real multiplier_zero = 0;  // of a closed one: what counts as zero for its multiplier
+};
+
+template <class Model_, class Method_, class Real_>
+struct Member {
+  using Model = Model_;
+  using Method = Method_;
+  using Real = Real_;
+  static constexpr int n = Model::coordinates, nz = Model::auxiliaries, r = Model::conditions;
+  static constexpr int fed_back = 2 * n + nz, size = fed_back + Model::integrals + 1;
+  static constexpr int rows = at_least_one(r), measures = at_least_one(Model::measures);
+  using Set = ConditionSet<r>;
+  using Qp = Program<n, rows, Model::diagonal_mass, Real>;
+
+  // An event as it goes into the log and into the measures.
+  struct Event {
+    Real t = 0;
+    EventKind kind = EventKind::contact;
+    int watch = 0;
+    Set constraints{}, reached{};
+    bool jump = false;
+    Real energy_lost = 0;
+    Real impulse[rows];
+    Real before[n], after[n];
+  };
+
+  const KernelSettings* settings;
+  const KernelBatch* batch;
+  long long number;
+  Real rtol, atol, contact_tolerance, rest_speed;
+  Real k[at_least_one(Model::constants)];
+
+  Real t, h, end;
+  Real y[size];               // q, v, z, integrals, work
+  Real size_q[n], size_v[n];  // how large they have been of late: what their rounding errors are measured by
+  Condition<Real> conditions[rows];
+  Real held[rows];  // 1 where a condition holds as an equation
+  bool any_held;
+  bool redundant_now;  // the rows held are dependent: multipliers are those of least norm
+  int sides[at_least_one(Model::watches)];  // of watched functions: -1, 0 (not known yet), +1
+  Real kept_until;                          // appointments up to here are kept
+  AccumulationWatch<Set, Real> accumulation;
+  bool pending;  // an accumulation whose limit lies a little ahead
+  Event pending_event;
+  int next_output;
+
+  Status status;
+  bool finished;
+  Real energy_start, energy_lost;
+  Real results[measures], initial[measures];
+  Real audit[audit_numbers];
+  bool redundant;
+  long long steps, rejected, events, event_counts[event_kinds];
+  Real standstill_time;
+  int standstill_events;
+
+  ZWANG_INLINE bool going() const { return status == Status::ok && !finished; }
+  ZWANG_INLINE void fail(Status why) {
+    if (status == Status::ok) status = why;
+  }
+  // Times closer than this are one instant.
+  ZWANG_INLINE Real rounding_of_time() const { return 16 * Precision<Real>::epsilon * absolute(t); }
+  ZWANG_INLINE bool in_force(int i) const { return conditions[i].standing != Standing::absent; }
+  ZWANG_INLINE const Real* q() const { return y; }
+  ZWANG_INLINE const Real* v() const { return y + n; }
+  ZWANG_INLINE const Real* z() const { return y + 2 * n; }
+  ZWANG_INLINE void audit_max(int which, Real value) {
+    if (!(value <= audit[which])) audit[which] = value;
+  }
+};
+
+// Places in Member::audit, as in struct Audit.
+enum AuditPlace {
+  audit_position,
+  audit_velocity,
+  audit_drift,
+  audit_size,
+  audit_kkt,
+  audit_carnot,
+  audit_created
+};
+
+// One condition at a state with the rounding scales of its parts.
+template <class Real>
+struct ScaledCondition {
+  Real value, value_scale, rate, rate_scale, rest_scale;
+  bool
+      vanishes;  // every entry of its row is rounding noise: the linear condition says nothing there [staeckel-6'']
+};
+
+template <class M, class Real>
+ZWANG_COLD ScaledCondition<Real> scaled_condition(const M& me, int i, const Real* v, const Real* size_q,
+                                                  const Real* size_v) {
+  using Model = typename M::Model;
+  using S = Scaled<Real>;
+  constexpr int n = M::n;
+  S k[at_least_one(Model::constants)], q[n], w[n], z[at_least_one(M::nz)], a[n], value, rate, rest;
+  for (int j = 0; j < Model::constants; ++j) k[j] = S(me.k[j]);
+  for (int j = 0; j < n; ++j) {
+    q[j] = S(me.y[j], size_q[j]);
+    w[j] = S(v[j], size_v[j]);
+    a[j] = S(0);
+  }
+  for (int j = 0; j < M::nz; ++j) z[j] = S(me.z()[j]);
+  value = rate = rest = S(0);
+  Model::row(k, S(me.t), q, w, z, i, value, rate, rest, a);
+  bool vanishes = true;
+  for (int j = 0; j < n; ++j)
+    vanishes = vanishes && (a[j].scale == 0 || absolute(a[j].value) <= Real(1e-10) * a[j].scale);
+  return {value.value, value.scale, rate.value, rate.scale, rest.scale, vanishes};
+}
+
+// What counts as zero for f (or g) and for f' of a condition where the member is.
+template <class Real>
+struct Zero {
+  Real value, rate, f, f_rate;
+};
+template <class M>
+ZWANG_DEVICE Zero<typename M::Real> zero_of(const M& me, int i) {
+  const auto scaled = scaled_condition(me, i, me.v(), me.size_q, me.size_v);
+  return {me.contact_tolerance * scaled.value_scale, me.rest_speed * scaled.rate_scale, scaled.value,
+          scaled.rate};
+}
+
+// What counts as zero for a signal, and its value.
+template <class M>
+ZWANG_COLD Scaled<typename M::Real> scaled_signal(const M& me, int i) {
+  using Model = typename M::Model;
+  using S = Scaled<typename M::Real>;
+  constexpr int n = M::n;
+  S k[at_least_one(Model::constants)], q[n], v[n], z[at_least_one(M::nz)];
+  for (int j = 0; j < Model::constants; ++j) k[j] = S(me.k[j]);
+  for (int j = 0; j < n; ++j) {
+    q[j] = S(me.y[j], me.size_q[j]);
+    v[j] = S(me.v()[j], me.size_v[j]);
+  }
+  for (int j = 0; j < M::nz; ++j) z[j] = S(me.z()[j]);
+  return Model::signal(k, S(me.t), q, v, z, i);
+}
+
+// Conditions couple coordinates, and with them their rounding: sizes are never below a hundredth of the whole state's in
+// the mass metric (src/equations.h).
+template <class M>
+ZWANG_DEVICE void raise_to_noise(M& me) {
+  using Real = typename M::Real;
+  constexpr int n = M::n;
+  Real mass[n * n];
+  M::Model::mass(me.k, me.t, me.q(), me.v(), me.z(), mass);
+  Real whole_q = 0, whole_v = 0;
+  for (int i = 0; i < n; ++i) {
+    const Real m = maximum(mass[i * n + i], Real(0));
+    whole_q += m * me.size_q[i] * me.size_q[i];
+    whole_v += m * me.size_v[i] * me.size_v[i];
+  }
+  whole_q = Real(0.01) * sqrt(whole_q);
+  whole_v = Real(0.01) * sqrt(whole_v);
+  for (int i = 0; i < n; ++i) {
+    const Real weight = sqrt(maximum(mass[i * n + i], Real(0)));
+    if (!(weight > 0)) continue;
+    me.size_q[i] = maximum(me.size_q[i], whole_q / weight);
+    me.size_v[i] = maximum(me.size_v[i], whole_v / weight);
+  }
+}
+
+// How large coordinates and velocities were along a stretch from y0 to y1: their rounding is of that size.
+template <class M, class Real>
+ZWANG_COLD void measure_sizes(M& me, const Real* y0, const Real* y1, Real duration) {
+  constexpr int n = M::n;
+  for (int i = 0; i < n; ++i) {
+    me.size_q[i] = maximum(maximum(absolute(y0[i]), absolute(y1[i])), absolute(duration * y0[n + i]));
+    me.size_v[i] = maximum(absolute(y0[n + i]), absolute(y1[n + i]));
+  }
+  raise_to_noise(me);
+}
+
+// Components that are nothing but rounding of velocities as large as `before` become exactly zero.
+template <class M, class Real>
+ZWANG_DEVICE void drop_noise(const M&, Real* v, const Real* before, const Real* mass) {
+  constexpr int n = M::n;
+  Real whole = 0;
+  for (int i = 0; i < n; ++i) whole += maximum(mass[i * n + i], Real(0)) * before[i] * before[i];
+  whole = 8 * Precision<Real>::epsilon * sqrt(whole);
+  for (int i = 0; i < n; ++i)
+    if (absolute(v[i]) * sqrt(maximum(mass[i * n + i], Real(0))) <= whole) v[i] = 0;
+}
+
+}  // namespace zwang

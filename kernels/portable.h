@@ -1,0 +1,131 @@
+// What differs between compilers and machines: the only file with conditional text. Then the plain functions that the
+// emitted formulas call, for double and float; pack.h and scaled.h have them for their numbers.
+#pragma once
+
+#if defined(__CUDACC__) || defined(__CUDACC_RTC__)
+#define ZWANG_DEVICE __host__ __device__
+#define ZWANG_INLINE __host__ __device__ __forceinline__
+#define ZWANG_COLD __host__ __device__ __noinline__
+#define ZWANG_BUILTIN(name) ::name
+#define ZWANG_PACKS 0
+#define ZWANG_UNROLL _Pragma("unroll")
+#else
+#define ZWANG_DEVICE
+#define ZWANG_INLINE __attribute__((always_inline)) inline
+// Events are rare beside steps: kept out of line, their text is compiled once and stays out of the hot loop's way.
+#define ZWANG_COLD __attribute__((noinline))
+#define ZWANG_BUILTIN(name) __builtin_##name
+#define ZWANG_PACKS 1
+#if defined(__clang__)
+#define ZWANG_UNROLL _Pragma("unroll")
+#else
+#define ZWANG_UNROLL _Pragma("GCC unroll 64")
+#endif
+#endif
+
+// Bytes of a vector register, and how many registers make one pack: two hide latency where registers are short; of the
+// long ones a single one is enough.
+#if defined(__AVX512F__)
+#define ZWANG_VECTOR_BYTES 64
+#define ZWANG_VECTOR_PARTS 1
+#elif defined(__AVX__)
+#define ZWANG_VECTOR_BYTES 32
+#define ZWANG_VECTOR_PARTS 2
+#else
+#define ZWANG_VECTOR_BYTES 16
+#define ZWANG_VECTOR_PARTS 2
+#endif
+
+namespace zwang {
+
+// Arrays of C++ cannot be empty; a model may have no conditions, no auxiliaries ...
+constexpr int at_least_one(int n) { return n > 0 ? n : 1; }
+
+// Numbers about numbers. `tie` is what still passes for equal between conditions that agree only to the rounding of many
+// terms; `dependent` is the squared sine below which a row counts as a combination of others.
+template <class Real>
+struct Precision;
+template <>
+struct Precision<double> {
+  static constexpr double epsilon = 2.220446049250313e-16, tiny = 2.2250738585072014e-308;
+  static constexpr double tie = 1e-11, dependent = 1e-14;
+};
+template <>
+struct Precision<float> {
+  static constexpr float epsilon = 1.1920929e-07f, tiny = 1.17549435e-38f;
+  static constexpr float tie = 2e-5f, dependent = 1e-6f;
+};
+
+#define ZWANG_MATH_1(name, f, ff)                                    \
+  ZWANG_INLINE double name(double x) { return ZWANG_BUILTIN(f)(x); } \
+  ZWANG_INLINE float name(float x) { return ZWANG_BUILTIN(ff)(x); }
+#define ZWANG_MATH_2(name, f, ff)                                                 \
+  ZWANG_INLINE double name(double x, double y) { return ZWANG_BUILTIN(f)(x, y); } \
+  ZWANG_INLINE float name(float x, float y) { return ZWANG_BUILTIN(ff)(x, y); }
+ZWANG_MATH_1(sin, sin, sinf)
+ZWANG_MATH_1(cos, cos, cosf)
+ZWANG_MATH_1(tan, tan, tanf)
+ZWANG_MATH_1(asin, asin, asinf)
+ZWANG_MATH_1(acos, acos, acosf)
+ZWANG_MATH_1(atan, atan, atanf)
+ZWANG_MATH_1(sinh, sinh, sinhf)
+ZWANG_MATH_1(cosh, cosh, coshf)
+ZWANG_MATH_1(tanh, tanh, tanhf)
+ZWANG_MATH_1(exp, exp, expf)
+ZWANG_MATH_1(log, log, logf)
+ZWANG_MATH_1(sqrt, sqrt, sqrtf)
+ZWANG_MATH_1(round_up, ceil, ceilf)
+ZWANG_MATH_1(round_down, floor, floorf)
+ZWANG_MATH_1(absolute, fabs, fabsf)
+ZWANG_MATH_2(atan2, atan2, atan2f)
+ZWANG_MATH_2(hypot, hypot, hypotf)
+ZWANG_MATH_2(power, pow, powf)
+#undef ZWANG_MATH_1
+#undef ZWANG_MATH_2
+
+#define ZWANG_CHOICES(Real)                                                           \
+  ZWANG_INLINE Real sign(Real x) { return x != x ? x : Real((x > 0) - (x < 0)); }     \
+  ZWANG_INLINE Real minimum(Real a, Real b) { return a < b || a != a ? a : b; }       \
+  ZWANG_INLINE Real maximum(Real a, Real b) { return a > b || a != a ? a : b; }       \
+  ZWANG_INLINE Real if_less(Real a, Real b, Real x, Real y) { return a < b ? x : y; } \
+  ZWANG_INLINE bool is_finite(Real x) { return x - x == 0; }                          \
+  /* x brought into (-a/2, a/2] */                                                    \
+  ZWANG_INLINE Real wrap(Real x, Real a) { return x - a * round_up(x / a - Real(0.5)); }
+ZWANG_CHOICES(double)
+ZWANG_CHOICES(float)
+#undef ZWANG_CHOICES
+
+// Without a literal for it, infinity is what overflows.
+template <class R>
+ZWANG_INLINE R infinity() {
+  float large = 3e38f;
+  return R(large * large);
+}
+template <class R>
+ZWANG_INLINE R missing() {
+  return infinity<R>() - infinity<R>();
+}
+
+template <class R>
+ZWANG_INLINE R square(R x) {
+  return x * x;
+}
+template <class R>
+ZWANG_INLINE R cube(R x) {
+  return x * x * x;
+}
+template <int n, class R>
+ZWANG_INLINE R whole_power(R x) {
+  if constexpr (n < 0)
+    return R(1) / whole_power<-n>(x);
+  else if constexpr (n == 0)
+    return R(1);
+  else if constexpr (n == 1)
+    return x;
+  else if constexpr (n % 2 == 0)
+    return square(whole_power<n / 2>(x));
+  else
+    return x * square(whole_power<n / 2>(x));
+}
+
+}  // namespace zwang

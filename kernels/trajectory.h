@@ -1,0 +1,642 @@
+// The life of a member from start to end, and the crew of lanes that live side by side. Smooth steps are taken by all
+// lanes at once, each with its own step size; what is rare (events, outputs, ends) is done lane by lane, with the same
+// text on one number. src/motion.cpp is the reference.
+#pragma once
+
+#include "kernels/events.h"
+
+namespace zwang {
+
+// ---------------------------------------------------------------------------------------------------------
+// Begin and end
+// ---------------------------------------------------------------------------------------------------------
+
+// A first step: as long as the method's error allows if the motion goes on as its first and second derivatives say
+// (Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I, section II.4).
+template <class M>
+ZWANG_COLD typename M::Real initial_step(const M& me) {
+  using Real = typename M::Real;
+  Real rate[M::size], lambda[M::rows], there[M::size], next[M::size];
+  member_right_side(me, me.t, me.y, rate, lambda);
+  const Real span = me.end - me.t;
+  Real size = 0, speed = 0;
+  for (int i = 0; i + 1 < M::size; ++i) {
+    const Real scale = me.atol + me.rtol * absolute(me.y[i]);
+    size = maximum(size, absolute(me.y[i]) / scale);
+    speed = maximum(speed, absolute(rate[i]) / scale);
+  }
+  if (!(speed > 0) || !(size > 0)) return Real(1e-3) * span;
+  const Real h0 = minimum(span, Real(0.01) * size / speed);
+  for (int i = 0; i < M::size; ++i) there[i] = me.y[i] + h0 * rate[i];
+  member_right_side(me, me.t + h0, there, next, lambda);
+  Real bend = 0;
+  for (int i = 0; i + 1 < M::size; ++i)
+    bend = maximum(bend, absolute(next[i] - rate[i]) / ((me.atol + me.rtol * absolute(me.y[i])) * h0));
+  if (!is_finite(bend)) return h0;
+  constexpr int order = M::Method::last == Dop853::last ? 8 : 5;
+  const Real h1 = power(Real(0.01) / maximum(speed, bend), Real(1) / order);
+  return minimum(minimum(100 * h0, h1), span);
+}
+
+template <class M>
+ZWANG_COLD void begin_blank(M& me, const KernelSettings& settings, const KernelBatch& batch,
+                            long long number) {
+  using Real = typename M::Real;
+  me.settings = &settings;
+  me.batch = &batch;
+  me.number = number;
+  me.rtol = Real(settings.rtol);
+  me.atol = Real(settings.atol);
+  me.contact_tolerance = maximum(Real(settings.contact_tolerance), 256 * Precision<Real>::epsilon);
+  me.rest_speed = maximum(Real(settings.rest_speed), 256 * Precision<Real>::epsilon);
+  if (sizeof(Real) == sizeof(double)) {
+    me.contact_tolerance = Real(settings.contact_tolerance);
+    me.rest_speed = Real(settings.rest_speed);
+  }
+  me.t = 0;
+  me.h = 0;
+  me.end = Real(settings.end);
+  me.any_held = me.redundant_now = me.redundant = me.pending = me.finished = false;
+  me.kept_until = -infinity<Real>();
+  me.accumulation.forget();
+  me.next_output = 0;
+  me.status = Status::ok;
+  me.energy_lost = 0;
+  me.steps = me.rejected = me.events = 0;
+  me.standstill_time = missing<Real>();
+  me.standstill_events = 0;
+  for (int i = 0; i < event_kinds; ++i) me.event_counts[i] = 0;
+  for (int i = 0; i < audit_numbers; ++i) me.audit[i] = 0;
+  for (int i = 0; i < M::Model::watches; ++i) me.sides[i] = 0;
+  for (int i = 0; i < M::r; ++i) {
+    me.conditions[i] = Condition<Real>{};
+    me.held[i] = 0;
+  }
+  for (int i = 0; i < M::size; ++i) me.y[i] = 0;
+  start_measures(me);
+}
+
+// From the numbers of the batch to a member that moves, or that has failed already.
+template <class M>
+ZWANG_COLD bool begin(M& me, const KernelSettings& settings, const KernelBatch& batch, long long number) {
+  using Model = typename M::Model;
+  using Real = typename M::Real;
+  begin_blank(me, settings, batch, number);
+  Real p[at_least_one(Model::parameters)];
+  for (int i = 0; i < Model::parameters; ++i) p[i] = Real(batch.parameters[number * Model::parameters + i]);
+  Model::make_constants(p, me.k);
+  for (int i = 0; i < M::fed_back; ++i) me.y[i] = Real(batch.starts[number * M::fed_back + i]);
+  measure_sizes(me, me.y, me.y, Real(0));
+  me.energy_start = energy_of(me);
+  me.fail(Status(batch.prepared ? batch.prepared[number] : 0));
+  if (!me.going()) return false;
+  for (int i = 0; i < M::r; ++i) {
+    const Real e = Model::restitution(me.k, i), from = Model::from(me.k, i), until = Model::until(me.k, i);
+    if (!(e >= 0 && e <= 1) || !(Model::radius(me.k, me.t, me.q(), me.v(), me.z(), i) > 0))
+      me.fail(Status::inconsistent_start);
+    if (from < 0 && until > 0)
+      me.conditions[i].standing = Model::is_equation(i) ? Standing::equation : Standing::open;
+  }
+  if (!all_finite<M::size>(me.y) || !is_finite(me.energy_start)) me.fail(Status::not_finite);
+  if (!me.going()) return false;
+  keep_appointments(me, true);
+  if (!me.going()) return false;
+  begin_measures(me);
+  audit_energy(me);
+  emit_output_now(me);
+  watch_sides(me);
+  me.finished = !(me.t < me.end - me.rounding_of_time());
+  return me.going();
+}
+
+template <class M>
+ZWANG_COLD void finish(M& me, bool begun) {
+  using Model = typename M::Model;
+  flush_accumulation(me);
+  finish_measures(me, begun);
+  const KernelBatch& batch = *me.batch;
+  batch.status[me.number] = int(me.status);
+  batch.end_time[me.number] = double(me.t);
+  for (int i = 0; i < M::fed_back; ++i) batch.end_state[me.number * M::fed_back + i] = double(me.y[i]);
+  for (int i = 0; i < Model::measures; ++i)
+    batch.measures[me.number * Model::measures + i] = double(me.results[i]);
+  batch.steps[2 * me.number] = me.steps;
+  batch.steps[2 * me.number + 1] = me.rejected;
+  for (int i = 0; i < event_kinds; ++i) batch.event_counts[me.number * event_kinds + i] = me.event_counts[i];
+  for (int i = 0; i < audit_numbers; ++i) batch.audits[me.number * audit_numbers + i] = double(me.audit[i]);
+  batch.redundant[me.number] = me.redundant;
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// The crew
+// ---------------------------------------------------------------------------------------------------------
+
+template <class M, class R>
+struct Crew {
+  using Model = typename M::Model;
+  using Method = typename M::Method;
+  using Real = typename M::Real;
+  using Mask = typename Lanes<R>::Mask;
+  static constexpr int lanes = Lanes<R>::count, n = M::n, r = M::r, size = M::size;
+  static constexpr int signals = Model::signals;
+
+  const KernelSettings& settings;
+  const KernelBatch& batch;
+  M members[lanes];
+  Mask live;
+  bool any_held;
+
+  // What the lanes' steps need of their members.
+  R k[at_least_one(Model::constants)];
+  R t, h, y[size], held[M::rows], lambda[M::rows], peak_lambda[M::rows];
+  R f[M::rows], f_rate[M::rows], signal[at_least_one(signals)], values[M::measures], best[M::measures];
+  R side[at_least_one(signals)];  // +1: a rise through zero matters, -1: a fall, 0: neither
+  R watched[M::rows];             // 1: open and armed
+  R pressed[M::rows];             // 1: closed, an inequality, and pressing
+  R appointment, next_output, wary, taken, rejected;
+  R energy_start, energy_lost, drift, energy_size, worst_position, worst_velocity;
+
+  // The step under way.
+  StepArrays<Method, size, M::fed_back, R> step;
+  R low[M::rows], high[M::rows], end_lambda[M::rows];
+  R end[size], end_f[M::rows], end_f_rate[M::rows], end_signal[at_least_one(signals)],
+      end_values[M::measures];
+  R next_h;
+  Mask clipped, accepted, refused, loud, hump;
+
+  ZWANG_DEVICE Crew(const KernelSettings& s, const KernelBatch& b) : settings(s), batch(b) {}
+
+  // Members come from `next()`, which gives a number or -1.
+  template <class Queue>
+  ZWANG_DEVICE void run(Queue& next) {
+    for (int lane = 0; lane < lanes; ++lane) {
+      idle(lane);
+      refill(lane, next);
+    }
+    while (any(live)) {
+      attempt();
+      if (any(accepted)) {
+        conclude();
+        attend_lanes();
+      }
+      commit();
+      for (int lane = 0; lane < lanes; ++lane)
+        if (!lane_of(live, lane)) refill(lane, next);
+    }
+  }
+
+ private:
+  template <class... X>
+  ZWANG_INLINE static void clear(int lane, X&... x) {
+    (set_lane(x, lane, Real(0)), ...);
+  }
+
+  // A lane without a member: numbers that do no harm.
+  ZWANG_COLD void idle(int lane) {
+    set_lane(live, lane, false);
+    for (int i = 0; i < Model::constants; ++i) set_lane(k[i], lane, Real(1));
+    for (int i = 0; i < size; ++i) {
+      set_lane(y[i], lane, Real(0));
+      set_lane(step.k[0][i], lane, Real(0));
+    }
+    for (int i = 0; i < r; ++i)
+      clear(lane, held[i], lambda[i], peak_lambda[i], f[i], f_rate[i], watched[i], pressed[i]);
+    for (int i = 0; i < signals; ++i) {
+      set_lane(signal[i], lane, Real(0));
+      set_lane(side[i], lane, Real(0));
+    }
+    for (int i = 0; i < Model::measures; ++i) {
+      set_lane(values[i], lane, Real(0));
+      set_lane(best[i], lane, Real(0));
+    }
+    clear(lane, t, h, wary, taken, rejected, energy_start, energy_lost);
+    clear(lane, drift, energy_size, worst_position, worst_velocity);
+    set_lane(appointment, lane, Real(1));
+    set_lane(next_output, lane, Real(2));
+  }
+
+  template <class Queue>
+  ZWANG_COLD void refill(int lane, Queue& next) {
+    for (;;) {
+      const long long number = next();
+      if (number < 0) return;
+      M& me = members[lane];
+      if (begin(me, settings, batch, number)) {
+        me.h = Method::adaptive ? initial_step(me) : Real(settings.step);
+        for (int i = 0; i < Model::constants; ++i) set_lane(k[i], lane, me.k[i]);
+        clear(lane, taken, rejected, drift, energy_size, worst_position, worst_velocity);
+        set_lane(energy_start, lane, me.energy_start);
+        set_lane(live, lane, true);
+        store(lane);
+        if (lane_of(live, lane)) return;
+      } else {
+        finish(me, me.status == Status::ok || me.status == Status::stopped);
+      }
+    }
+  }
+
+  // From the lanes to the member, before something happens to it.
+  ZWANG_COLD void load(int lane) {
+    M& me = members[lane];
+    me.t = lane_of(t, lane);
+    me.h = lane_of(h, lane);
+    for (int i = 0; i < size; ++i) me.y[i] = lane_of(y[i], lane);
+    me.steps = (long long)(lane_of(taken, lane));
+    me.rejected = (long long)(lane_of(rejected, lane));
+    for (int i = 0; i < r; ++i) {
+      // A multiplier that has been large comes back to zero only to the rounding of what it was.
+      Real& zero = me.conditions[i].multiplier_zero;
+      zero = maximum(zero, 10 * me.contact_tolerance * lane_of(peak_lambda[i], lane));
+    }
+    for (int m = 0; m < Model::measures; ++m)
+      if (is_extreme<Model>(m)) me.results[m] = lane_of(best[m], lane);
+    me.audit_max(audit_drift, lane_of(drift, lane));
+    me.audit_max(audit_size, lane_of(energy_size, lane));
+    me.audit_max(audit_position, lane_of(worst_position, lane));
+    me.audit_max(audit_velocity, lane_of(worst_velocity, lane));
+  }
+
+  // And back. A member that is done leaves its lane.
+  ZWANG_COLD void store(int lane) {
+    M& me = members[lane];
+    Real rate[size], forces[M::rows], value[M::rows], value_rate[M::rows], seen[M::measures];
+    if (me.going()) {
+      member_right_side(me, me.t, me.y, rate, forces);
+      if (!all_finite<size>(rate)) me.fail(Status::not_finite);
+    }
+    if (!me.going()) {
+      finish(me, true);
+      idle(lane);
+      find_held();
+      return;
+    }
+    set_lane(t, lane, me.t);
+    set_lane(h, lane, me.h);
+    Model::levels(me.k, me.t, me.q(), me.v(), me.z(), value, value_rate);
+    for (int i = 0; i < size; ++i) {
+      set_lane(y[i], lane, me.y[i]);
+      set_lane(step.k[0][i], lane, rate[i]);
+    }
+    bool careful = me.redundant_now;
+    for (int i = 0; i < r; ++i) {
+      const Condition<Real>& condition = me.conditions[i];
+      const bool open = condition.standing == Standing::open, closed = condition.standing == Standing::closed;
+      set_lane(held[i], lane, me.held[i]);
+      set_lane(lambda[i], lane, forces[i]);
+      set_lane(peak_lambda[i], lane, absolute(forces[i]));
+      set_lane(f[i], lane, value[i]);
+      set_lane(f_rate[i], lane, value_rate[i]);
+      set_lane(watched[i], lane, open && condition.armed ? Real(1) : Real(0));
+      set_lane(pressed[i], lane, closed && !condition.idle ? Real(1) : Real(0));
+      careful = careful || (open && !condition.armed) || (closed && condition.idle);
+    }
+    if constexpr (signals > 0) {
+      Real now[signals];
+      Model::all_signals(me.k, me.t, me.q(), me.v(), me.z(), now);
+      for (int i = 0; i < signals; ++i) {
+        set_lane(signal[i], lane, now[i]);
+        Real way = now[i] < 0 ? Real(1) : Real(-1);
+        if (i < Model::watches) way = me.sides[i] == 0 ? Real(0) : me.sides[i] < 0 ? Real(1) : Real(-1);
+        if (Model::stops && i == Model::watches) way = 1;
+        set_lane(side[i], lane, way);
+        careful = careful || way == 0;
+      }
+    }
+    if constexpr (Model::any_extremes) {
+      measured_at(me, me.t, me.y, seen);
+      for (int m = 0; m < Model::measures; ++m) {
+        set_lane(values[m], lane, seen[m]);
+        if (is_extreme<Model>(m)) set_lane(best[m], lane, me.results[m]);
+      }
+    }
+    set_lane(wary, lane, careful ? Real(1) : Real(0));
+    set_lane(appointment, lane, next_appointment(me));
+    set_lane(energy_lost, lane, me.energy_lost);
+    set_lane(taken, lane, Real(me.steps));
+    find_output(lane);
+    find_held();
+  }
+
+  ZWANG_INLINE void find_output(int lane) {
+    const M& me = members[lane];
+    const bool more = me.next_output < settings.outputs;
+    set_lane(next_output, lane, more ? Real(batch.outputs[me.next_output]) : infinity<Real>());
+  }
+  ZWANG_INLINE void find_held() {
+    R sum = R(0);
+    for (int i = 0; i < r; ++i) sum = sum + held[i];
+    any_held = any(sum > R(0));
+  }
+
+  ZWANG_INLINE auto equations() {
+    return [this](R when, const R* there, R* rate) {
+      right_side<M>(k, when, there, held, any_held, rate, end_lambda);
+    };
+  }
+
+  // One step of every lane, each as long as its own error, appointments and turns allow.
+  ZWANG_INLINE void attempt() {
+    R length = minimum(h, R(Real(settings.max_step)));
+    if constexpr (Model::any_turns) length = minimum(length, Model::turn_bound(k, t, y, y + n, y + 2 * n));
+    // Land on the appointment; never leave a sliver of a step before it.
+    const R room = appointment - t;
+    clipped = length >= room * R(Real(1 - 1e-10));
+    if constexpr (Method::adaptive) length = minimum(length, room * R(Real(0.5)));
+    step.h = select(clipped, room, length);
+    const Mask stuck = live && !(step.h > R(16 * Precision<Real>::epsilon) * absolute(t));
+    if (any(stuck)) give_up(stuck);
+
+    for (int i = 0; i < r; ++i) low[i] = high[i] = lambda[i];
+    step.take(t, y, [this](R when, const R* there, R* rate) {
+      right_side<M>(k, when, there, held, any_held, rate, end_lambda);
+      if (any_held)
+        for (int i = 0; i < r; ++i) {
+          if (Model::is_equation(i)) continue;
+          low[i] = minimum(low[i], end_lambda[i]);
+          high[i] = maximum(high[i], end_lambda[i]);
+        }
+    });
+
+    if constexpr (Method::adaptive) {
+      const R error = step.error_size(y, R(Real(settings.rtol)), R(Real(settings.atol)));
+      accepted = live && (error <= R(1));
+      const R stretched = step.h * step_factor<Method>(error);
+      const R onward = select(clipped, maximum(h, stretched), stretched);
+      next_h = select(accepted, onward, minimum(stretched, R(Real(0.9)) * step.h));
+    } else {
+      R off = R(0);
+      for (int i = 0; i < size; ++i) off = off + (step.end[i] - step.end[i]);
+      accepted = live && (off <= R(0));
+      next_h = select(accepted, R(Real(settings.step)), step.h * R(Real(0.25)));
+    }
+    refused = live && !accepted;
+    rejected = rejected + select(refused, R(1), R(0));
+  }
+
+  ZWANG_COLD void give_up(const Mask& stuck) {
+    for (int lane = 0; lane < lanes; ++lane) {
+      if (!lane_of(stuck, lane)) continue;
+      load(lane);
+      // Why no step could be taken: the tolerance, or a motion that has no number any more.
+      bool finite = true;
+      for (int i = 0; i < size; ++i) finite = finite && is_finite(lane_of(step.end[i], lane));
+      members[lane].fail(finite ? Status::step_too_small : Status::not_finite);
+      store(lane);
+    }
+  }
+
+  // Back onto the conditions at the step's end, and whether anything may have happened on the way.
+  ZWANG_INLINE void conclude() {
+    const R then = t + step.h;
+    for (int i = 0; i < size; ++i) end[i] = step.end[i];
+    if (any_held) project<M>(k, then, end, held, 3);
+    const R *q = end, *v = end + n, *z = end + 2 * n;
+    if constexpr (r > 0) Model::levels(k, then, q, v, z, end_f, end_f_rate);
+    R middle[M::fed_back];
+    if constexpr (r > 0 || signals > 0 || Model::any_extremes) find_middle(middle);
+    loud = wary > R(Real(0.5));
+    listen_to_conditions(middle);
+    listen_to_signals(then, middle);
+    listen_to_extremes(then, middle);
+    clipped = clipped || (taken + R(2) > R(Real(settings.max_steps)));
+    audit(then, accepted && !loud && !clipped);
+  }
+
+  // The state half-way, from both ends: positions by the polynomial of degree 5 through values, velocities and
+  // accelerations, the rest by cubics. Good enough to ask whether anything may have happened.
+  ZWANG_INLINE void find_middle(R* middle) const {
+    const R half = R(Real(0.5)), eighth = step.h * R(Real(0.125));
+    const R* first = step.k[0];
+    const R* final = step.k[Method::last];
+    for (int i = 0; i < n; ++i) {
+      const R bend = square(step.h) * R(Real(1.0 / 64)) * (first[n + i] + final[n + i]);
+      middle[i] = half * (y[i] + end[i]) + step.h * R(Real(5.0 / 32)) * (y[n + i] - end[n + i]) + bend;
+    }
+    for (int i = n; i < M::fed_back; ++i) middle[i] = half * (y[i] + end[i]) + eighth * (first[i] - final[i]);
+  }
+
+  // Open conditions far below zero for all the samples' variation are quiet; nearer ones when the cubic through both
+  // ends stays below zero and describes the middle. Pressing ones when their multiplier keeps clear of zero. Whatever is
+  // not quiet is looked at carefully, lane by lane.
+  ZWANG_INLINE void listen_to_conditions(const R* middle) {
+    if constexpr (r > 0) {
+      R mid[M::rows];
+      Model::values(k, t + R(Real(0.5)) * step.h, middle, middle + n, middle + 2 * n, mid);
+      for (int i = 0; i < r; ++i) {
+        if (Model::is_equation(i)) continue;
+        const R top = maximum(maximum(f[i], mid[i]), end_f[i]),
+                bottom = minimum(minimum(f[i], mid[i]), end_f[i]);
+        const R spread = top - bottom;
+        Mask heard = !(top + spread < R(0));
+        if (Model::is_holonomic(i)) {
+          const R rise = step.h * f_rate[i], fall = step.h * end_f_rate[i];
+          const R cubic = R(Real(0.5)) * (f[i] + end_f[i]) + R(Real(0.125)) * (rise - fall);
+          const R hull =
+              maximum(maximum(f[i] + R(Real(1.0 / 3)) * rise, end_f[i] - R(Real(1.0 / 3)) * fall), top);
+          const R slack = R(Real(0.05)) * (spread + absolute(rise) + absolute(fall));
+          heard = heard && !((absolute(mid[i] - cubic) <= slack) && (hull + slack < R(0)));
+        }
+        loud = loud || (heard && watched[i] > R(Real(0.5)));
+        const Mask weak = !(low[i] > high[i] - low[i]);
+        loud = loud || (weak && pressed[i] > R(Real(0.5)));
+      }
+    }
+  }
+
+  ZWANG_INLINE void listen_to_signals(R then, const R* middle) {
+    if constexpr (signals > 0) {
+      R mid[signals];
+      Model::all_signals(k, then, end, end + n, end + 2 * n, end_signal);
+      Model::all_signals(k, t + R(Real(0.5)) * step.h, middle, middle + n, middle + 2 * n, mid);
+      for (int i = 0; i < signals; ++i) {
+        const R a = side[i] * signal[i], b = side[i] * mid[i], c = side[i] * end_signal[i];
+        const R top = maximum(maximum(a, b), c), spread = top - minimum(minimum(a, b), c);
+        loud = loud || !(top + R(2) * spread < R(0));
+      }
+    }
+  }
+
+  // Extremes of measures: both ends are seen here; a hump in between that might beat what is known is looked at.
+  ZWANG_INLINE void listen_to_extremes(R then, const R* middle) {
+    hump = R(1) < R(0);
+    if constexpr (Model::any_extremes) {
+      R mid[M::measures], forces[M::rows], rate[size], there[size];
+      for (int i = 0; i < M::fed_back; ++i) there[i] = middle[i];
+      for (int i = M::fed_back; i < size; ++i) there[i] = R(0);
+      const R half = t + R(Real(0.5)) * step.h;
+      for (int i = 0; i < r; ++i) forces[i] = R(0);
+      if (any_held) right_side<M>(k, half, there, held, any_held, rate, forces);
+      Model::measured(k, half, middle, middle + n, middle + 2 * n, forces, held, mid);
+      for (int i = 0; i < r; ++i) forces[i] = end_lambda[i];
+      Model::measured(k, then, end, end + n, end + 2 * n, forces, held, end_values);
+      for (int m = 0; m < Model::measures; ++m) {
+        if (!is_extreme<Model>(m)) continue;
+        const R sign = R(Reduction(Model::measure_reduction(m)) == Reduction::maximum ? Real(1) : Real(-1));
+        const R a = sign * values[m], b = sign * mid[m], c = sign * end_values[m];
+        const R top = maximum(maximum(a, b), c), spread = top - minimum(minimum(a, b), c);
+        const R up = R(4) * b - R(3) * a - c,
+                down = a - R(4) * b + R(3) * c;  // slopes of the parabola at the ends
+        const Mask humped = !(up <= R(Real(-0.2)) * spread) && !(down >= R(Real(0.2)) * spread);
+        hump = hump || (humped && !(top + spread <= sign * best[m]));
+      }
+    }
+  }
+
+  // [voss] T + V + energy lost in shocks - work of other forces and of moving conditions stays what it was.
+  ZWANG_INLINE void audit(R then, Mask plain) {
+    R kinetic, energy;
+    Model::energies(k, then, end, end + n, end + 2 * n, kinetic, energy);
+    const R work = end[size - 1];
+    const R off = absolute(energy + energy_lost - work - energy_start);
+    drift = select(plain, maximum(drift, off), drift);
+    const R large = maximum(maximum(absolute(kinetic), absolute(energy - kinetic)), absolute(work));
+    energy_size = select(plain, maximum(energy_size, large), energy_size);
+    for (int i = 0; i < r; ++i) {
+      const R on = select(plain, held[i], R(0));
+      if (Model::is_holonomic(i))
+        worst_position = maximum(worst_position, if_less(R(0), on, absolute(end_f[i]), R(0)));
+      worst_velocity = maximum(worst_velocity, if_less(R(0), on, absolute(end_f_rate[i]), R(0)));
+    }
+  }
+
+  ZWANG_INLINE void attend_lanes() {
+    const Mask output = next_output <= t + step.h;
+    const Mask wanted = accepted && (loud || hump || clipped || output);
+    if (!any(wanted)) return;
+    if constexpr (Method::stages - 1 > Method::last) {
+      R kept[M::rows];
+      for (int i = 0; i < r; ++i) kept[i] = end_lambda[i];
+      step.complete_interpolant(t, y, equations());
+      for (int i = 0; i < r; ++i) end_lambda[i] = kept[i];
+    }
+    for (int lane = 0; lane < lanes; ++lane) {
+      if (!lane_of(wanted, lane)) continue;
+      if (lane_of(loud, lane) || lane_of(clipped, lane))
+        attend(lane);
+      else
+        visit(lane);
+    }
+  }
+
+  // Nothing happens to the motion: only outputs inside the step, or a measure's hump.
+  ZWANG_COLD void visit(int lane) {
+    M& me = members[lane];
+    Interpolant<Method, size, Real> interpolant;
+    const Real then = lane_of(t, lane);
+    interpolant.make(step, then, y, lane);
+    me.h = lane_of(step.h, lane);
+    emit_outputs_until(me, interpolant, then + me.h);
+    find_output(lane);
+    if (!lane_of(hump, lane)) return;
+    for (int m = 0; m < Model::measures; ++m)
+      if (is_extreme<Model>(m)) me.results[m] = lane_of(best[m], lane);
+    follow(me, interpolant, Real(1));
+    for (int m = 0; m < Model::measures; ++m)
+      if (is_extreme<Model>(m)) set_lane(best[m], lane, me.results[m]);
+  }
+
+  // Output times inside the stretch: the interpolant, brought onto the conditions. Times within rounding of the
+  // stretch's end wait: values at an event are those after it.
+  template <class I>
+  ZWANG_COLD void emit_outputs_until(M& me, const I& interpolant, Real until) {
+    const Real near = 4500 * Precision<Real>::epsilon * maximum(absolute(until), interpolant.h);
+    while (me.next_output < settings.outputs && Real(batch.outputs[me.next_output]) < until - near) {
+      const Real when = Real(batch.outputs[me.next_output]);
+      Real there[size];
+      interpolant.at((when - interpolant.t) / interpolant.h, there);
+      if (me.any_held) project<M>(me.k, when, there, me.held, 3);
+      write_output(me, when, there);
+    }
+  }
+
+  // The careful way through a step: what happens first, the motion up to there, and what follows from it.
+  ZWANG_COLD void attend(int lane) {
+    M& me = members[lane];
+    load(lane);
+    Stretch<M> stretch{me, {}, {}};
+    stretch.interpolant.make(step, me.t, y, lane);
+    for (int i = 0; i < size; ++i) stretch.first_rate[i] = lane_of(step.k[0][i], lane);
+    measure_sizes(me, stretch.interpolant.start, stretch.interpolant.end, stretch.interpolant.h);
+    Occurrence<M> found;
+    if (lane_of(loud, lane)) first_occurrence(me, stretch, found);
+    if (me.going()) {
+      advance(me, stretch, found, lane);
+      if (me.going() && found.found) happen(me, found.lookout);
+      if (me.going()) keep_appointments(me, false);
+      if (me.status == Status::ok) me.finished = !(me.t < me.end - me.rounding_of_time());
+      if (me.status == Status::ok || me.status == Status::stopped) emit_output_now(me);
+    }
+    me.h = lane_of(next_h, lane);
+    set_lane(accepted, lane, false);
+    store(lane);
+  }
+
+  // Takes the stretch of motion up to the occurrence into the record.
+  ZWANG_COLD void advance(M& me, const Stretch<M>& stretch, const Occurrence<M>& found, int lane) {
+    if (++me.steps >= settings.max_steps) {
+      me.fail(Status::step_limit);
+      return;
+    }
+    const Real due = lane_of(appointment, lane), x = found.found ? found.x : Real(1);
+    const bool arrives =
+        !found.found && due <= me.t + stretch.interpolant.h * (1 + 8 * Precision<Real>::epsilon);
+    const Real until = arrives ? due : me.t + x * stretch.interpolant.h;
+    me.h = stretch.interpolant.h;
+    emit_outputs_until(me, stretch.interpolant, until);
+    follow(me, stretch.interpolant, x);
+    const Real* there = found.found ? found.y : stretch.interpolant.end;
+    measure_sizes(me, stretch.interpolant.start, there, x * stretch.interpolant.h);
+    copy<size>(there, me.y);
+    me.t = until;
+    if (!all_finite<size>(me.y)) {
+      me.fail(Status::not_finite);
+      return;
+    }
+    settle_drift(me);
+    see(me);
+    audit_energy(me);
+    // Conditions clearly below zero are armed; watched functions clearly off zero know their side.
+    for (int i = 0; i < r; ++i) {
+      Condition<Real>& condition = me.conditions[i];
+      if (condition.standing != Standing::open || condition.armed) continue;
+      const Real elapsed = me.t - condition.since;
+      const auto zero = zero_of(me, i);
+      condition.armed = zero.f < -(zero.value + Real(0.5) * condition.noise * elapsed * elapsed);
+    }
+    for (int i = 0; i < Model::watches; ++i) {
+      if (me.sides[i] != 0) continue;
+      const auto value = scaled_signal(me, i);
+      if (absolute(value.value) > me.contact_tolerance * value.scale) me.sides[i] = value.value > 0 ? 1 : -1;
+    }
+  }
+
+  // The lanes to which nothing happened move on; those attended have been moved already.
+  ZWANG_INLINE void commit() {
+    h = select(accepted || refused, next_h, h);
+    const R then = t + step.h;
+    for (int i = 0; i < size; ++i) {
+      y[i] = select(accepted, end[i], y[i]);
+      step.k[0][i] = select(accepted, step.k[Method::last][i], step.k[0][i]);
+    }
+    t = select(accepted, then, t);
+    taken = taken + select(accepted, R(1), R(0));
+    for (int i = 0; i < r; ++i) {
+      lambda[i] = select(accepted, end_lambda[i], lambda[i]);
+      peak_lambda[i] = select(accepted, maximum(peak_lambda[i], absolute(end_lambda[i])), peak_lambda[i]);
+      f[i] = select(accepted, end_f[i], f[i]);
+      f_rate[i] = select(accepted, end_f_rate[i], f_rate[i]);
+    }
+    for (int i = 0; i < signals; ++i) signal[i] = select(accepted, end_signal[i], signal[i]);
+    if constexpr (Model::any_extremes)
+      for (int m = 0; m < Model::measures; ++m) {
+        if (!is_extreme<Model>(m)) continue;
+        values[m] = select(accepted, end_values[m], values[m]);
+        const bool largest = Reduction(Model::measure_reduction(m)) == Reduction::maximum;
+        const R better = largest ? if_less(best[m], values[m], values[m], best[m])
+                                 : if_less(values[m], best[m], values[m], best[m]);
+        best[m] = select(accepted, better, best[m]);
+      }
+  }
+};
+
+}  // namespace zwang
