@@ -7,9 +7,9 @@
 namespace zwang {
 
 // Unevenly spaced, so that something periodic in the step cannot hide between the samples by resonance.
-constexpr int sample_count = 11;
+constexpr int sample_count = 7;
 ZWANG_DEVICE constexpr double sample_fraction(int i) {
-  constexpr double table[sample_count] = {0, 0.043, 0.13, 0.23, 0.34, 0.45, 0.57, 0.68, 0.79, 0.9, 1};
+  constexpr double table[sample_count] = {0, 0.07, 0.23, 0.42, 0.61, 0.81, 1};
   return table[i];
 }
 
@@ -24,29 +24,59 @@ struct Peak {
   Real x, value;
 };
 
-// The largest value on [left, right] by golden sections; `stop_above`: any value beyond it will do.
+// The largest value on [left, right]: parabolas through the best three points, golden sections where they lead nowhere
+// (Brent). `stop_above`: any value beyond it will do.
 template <class Real, class Curve>
-ZWANG_DEVICE Peak<Real> peak(Real left, Real right, Real stop_above, const Curve& curve) {
-  const Real section = Real(0.6180339887498949);
-  Real x1 = right - section * (right - left), x2 = left + section * (right - left);
-  Real f1 = curve(x1), f2 = curve(x2);
-  for (int i = 0; i < 60 && right - left > Real(1e-9); ++i) {
-    if (f1 > stop_above || f2 > stop_above) break;
-    if (f1 < f2) {
-      left = x1;
-      x1 = x2;
-      f1 = f2;
-      x2 = left + section * (right - left);
-      f2 = curve(x2);
+ZWANG_DEVICE Peak<Real> peak(Real left, Real right, Real stop_above, int tries, const Curve& curve) {
+  const Real section = Real(0.3819660112501051), exact = 8 * sqrt(Precision<Real>::epsilon) * Real(0.1);
+  Real x = left + section * (right - left), w = x, v = x;
+  Real fx = curve(x), fw = fx, fv = fx, move = 0, last = 0;
+  for (int i = 0; i < tries && !(fx > stop_above); ++i) {
+    const Real middle = Real(0.5) * (left + right), tolerance = exact * (absolute(x) + Real(1e-3));
+    if (absolute(x - middle) <= 2 * tolerance - Real(0.5) * (right - left)) break;
+    bool golden = true;
+    if (absolute(last) > tolerance) {
+      // The vertex of the parabola through x, w, v.
+      const Real r = (x - w) * (fx - fv);
+      Real q = (x - v) * (fx - fw), p = (x - v) * q - (x - w) * r;
+      q = 2 * (q - r);
+      if (q > 0) p = -p;
+      q = absolute(q);
+      const Real before = last;
+      last = move;
+      if (absolute(p) < absolute(Real(0.5) * q * before) && p > q * (left - x) && p < q * (right - x)) {
+        move = p / q;
+        golden = false;
+      }
+    }
+    if (golden) {
+      last = x < middle ? right - x : left - x;
+      move = section * last;
+    }
+    const Real u = absolute(move) >= tolerance ? x + move : x + (move > 0 ? tolerance : -tolerance);
+    const Real fu = curve(u);
+    if (fu >= fx) {
+      (u >= x ? left : right) = x;
+      v = w;
+      fv = fw;
+      w = x;
+      fw = fx;
+      x = u;
+      fx = fu;
     } else {
-      right = x2;
-      x2 = x1;
-      f2 = f1;
-      x1 = right - section * (right - left);
-      f1 = curve(x1);
+      (u < x ? left : right) = u;
+      if (fu >= fw || w == x) {
+        v = w;
+        fv = fw;
+        w = u;
+        fw = fu;
+      } else if (fu >= fv || v == x || v == w) {
+        v = u;
+        fv = fu;
+      }
     }
   }
-  return f1 > f2 ? Peak<Real>{x1, f1} : Peak<Real>{x2, f2};
+  return {x, fx};
 }
 
 // Between two samples at or below zero: a hump that goes up and comes back. The slopes tell humps; close to zero the
@@ -58,7 +88,7 @@ ZWANG_DEVICE Bracket<Real> hidden_rise(Real a, Real va, Real sa, Real b, Real vb
   const Real reach = absolute(va - vb) + Real(0.5) * width * (absolute(sa) + absolute(sb));
   if (higher + reach <= 0) return {false, 0, 0};
   if (sa > 0 && sb < 0) {
-    const Peak<Real> top = peak(a, b, Real(0), curve);
+    const Peak<Real> top = peak(a, b, Real(0), 20, curve);
     if (top.value > 0) return {true, a, top.x};
   }
   const Real middle = Real(0.5) * (a + b);
@@ -66,28 +96,31 @@ ZWANG_DEVICE Bracket<Real> hidden_rise(Real a, Real va, Real sa, Real b, Real vb
   return {false, 0, 0};
 }
 
-// A start on the boundary may be followed by a hop far shorter than the first interval: samples at halved distances.
+// A start on the boundary may be followed by a hop shorter than the first interval: samples at halved distances. One that
+// sets off straight downwards, and is found where that leads, has not been up in between.
 template <class Real, class Curve>
-ZWANG_COLD Bracket<Real> early_rise(Real first_sample, const Curve& curve) {
-  Real right = Real(sample_fraction(1)), v_right = first_sample;
-  Real s_right = (curve(right + Real(1e-5)) - curve(right - Real(1e-5))) / Real(2e-5);
-  Bracket<Real> earliest{false, 0, 0};
-  for (int halvings = 0; halvings < 16; ++halvings) {
-    const Real x = right / 2, value = curve(x), reach = minimum(Real(1e-5), x / 4);
-    const Real slope = (curve(x + reach) - curve(x - reach)) / (2 * reach);
-    if (value > 0) {
-      earliest.found = false;
-    } else if (v_right > 0) {
-      earliest = {true, x, right};
-    } else if (slope > 0 && s_right < 0) {
-      const Peak<Real> top = peak(x, right, Real(0), curve);
-      if (top.value > 0) earliest = {true, x, top.x};
-    }
-    right = x;
-    v_right = value;
-    s_right = slope;
+ZWANG_COLD Bracket<Real> early_rise(Real first_sample, Real start_slope, const Curve& curve) {
+  const Real straight = start_slope * Real(sample_fraction(1));
+  if (straight < 0 && first_sample < Real(0.25) * straight) return {false, 0, 0};
+  constexpr int halvings = 6;
+  Real x[halvings + 2], value[halvings + 2];  // from the right: the last lies at the start
+  x[0] = Real(sample_fraction(1));
+  value[0] = first_sample;
+  for (int i = 1; i <= halvings; ++i) {
+    x[i] = x[i - 1] / 2;
+    value[i] = curve(x[i]);
   }
-  return earliest;
+  for (int i = halvings; i > 0; --i) {
+    if (value[i] > 0) continue;
+    if (value[i - 1] > 0) return {true, x[i], x[i - 1]};
+    // A hump between two samples shows in the one beyond: up to here, and down from there.
+    if (i < halvings && i > 1 && value[i] >= value[i + 1] && value[i - 1] >= value[i - 2] &&
+        2 * maximum(value[i], value[i - 1]) > minimum(value[i + 1], value[i - 2])) {
+      const Peak<Real> top = peak(x[i], x[i - 1], Real(0), 20, curve);
+      if (top.value > 0) return {true, x[i], top.x};
+    }
+  }
+  return {false, 0, 0};
 }
 
 // The start may lie on the boundary, left a moment ago: look for a point clearly inside before the rise.
@@ -101,10 +134,10 @@ ZWANG_COLD Bracket<Real> rise_from_start(Real first_sample, const Curve& curve) 
   return {true, 0, first_sample < 0 ? x : Real(0)};
 }
 
-// `samples` are the curve at the sample fractions. The start counts as below zero whatever rounding says: the caller
+// `samples` are the curve at the sample fractions, `start_slope` its slope at 0 (NaN when not known). The start counts as below zero whatever rounding says: the caller
 // knows on which side the function is.
 template <class Real, class Curve>
-ZWANG_DEVICE Bracket<Real> first_rise(const Real* samples, const Curve& curve) {
+ZWANG_DEVICE Bracket<Real> first_rise(const Real* samples, Real start_slope, const Curve& curve) {
   Real low = samples[0], high = samples[0];
   for (int i = 1; i < sample_count; ++i) {
     low = minimum(low, samples[i]);
@@ -113,7 +146,7 @@ ZWANG_DEVICE Bracket<Real> first_rise(const Real* samples, const Curve& curve) {
   // Too far below for anything these samples represent to reach zero.
   if (high + (high - low) < 0) return {false, 0, 0};
   if (samples[1] <= 0 && samples[0] > Real(-1e-6) * (high - low)) {
-    const Bracket<Real> found = early_rise(samples[1], curve);
+    const Bracket<Real> found = early_rise(samples[1], start_slope, curve);
     if (found.found) return found;
   }
   // Slopes by the parabola through three neighbours.
@@ -126,6 +159,7 @@ ZWANG_DEVICE Bracket<Real> first_rise(const Real* samples, const Curve& curve) {
     const Real bend = (d2 - d1) / (x2 - x0);
     slope[i] = d1 + bend * (2 * Real(sample_fraction(i)) - x0 - x1);
   }
+  if (start_slope == start_slope) slope[0] = start_slope;
   for (int i = 1; i < sample_count; ++i) {
     const Real a = Real(sample_fraction(i - 1)), b = Real(sample_fraction(i));
     if (samples[i] > 0) return i > 1 ? Bracket<Real>{true, a, b} : rise_from_start(samples[0], curve);
@@ -146,8 +180,8 @@ ZWANG_DEVICE Real root(const Bracket<Real>& bracket, const Curve& curve) {
     Real x = fb > fa ? b - fb * (b - a) / (fb - fa) : Real(0.5) * (a + b);
     if (!(x > a && x < b) || i % 3 == 2) x = Real(0.5) * (a + b);
     const Real fx = curve(x);
+    if (fx == 0) return x;
     if (fx > 0) {
-      if (fb - fx < Real(1e-13) * fb) break;
       b = x;
       fb = fx;
       if (b - a > width / 2) fa /= 2;
@@ -157,7 +191,6 @@ ZWANG_DEVICE Real root(const Bracket<Real>& bracket, const Curve& curve) {
       if (b - a > width / 2) fb /= 2;
     }
     width = b - a;
-    if (fx == 0) break;
   }
   return b;
 }

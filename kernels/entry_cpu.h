@@ -36,10 +36,10 @@ struct CpuEntry {
 }  // namespace zwang
 
 // `zwang_work` integrates members until the counter has passed the last one. Any number of threads may be inside.
-#define ZWANG_CPU_ENTRANCES(Entry)                                                                   \
-  extern "C" void zwang_work(const zwang::KernelSettings* settings, const zwang::KernelBatch* batch, \
-                             long long* counter) {                                                   \
-    Entry::work(*settings, *batch, counter);                                                         \
-  }                                                                                                  \
-  extern "C" int zwang_lanes() { return Entry::lanes; }                                              \
-  extern "C" long long zwang_stack_bytes() { return Entry::stack_bytes; }
+#define ZWANG_CPU_ENTRANCES(Entry)                                                               \
+  extern "C" ZWANG_EXPORT void zwang_work(const zwang::KernelSettings* settings,                 \
+                                          const zwang::KernelBatch* batch, long long* counter) { \
+    Entry::work(*settings, *batch, counter);                                                     \
+  }                                                                                              \
+  extern "C" ZWANG_EXPORT int zwang_lanes() { return Entry::lanes; }                             \
+  extern "C" ZWANG_EXPORT long long zwang_stack_bytes() { return Entry::stack_bytes; }

@@ -23,6 +23,7 @@ struct Occurrence {
   using Real = typename M::Real;
   bool found = false;
   Lookout<Real> lookout;
+  Real resolution = 0;  // of the curve there: what one rounding of the time does to it
   Real x = 1;
   Real y[M::size];
 };
@@ -88,6 +89,7 @@ struct Lookouts {
     using Model = typename M::Model;
     using Real = typename M::Real;
     for (int i = 0; i < M::r; ++i) {
+      if (!me.near.has(i)) continue;
       const Condition<Real>& condition = me.conditions[i];
       if (condition.standing == Standing::open && !Model::is_equation(i)) {
         // Not armed yet: noise around zero is no contact, but nothing gets through unseen either.
@@ -194,12 +196,16 @@ ZWANG_COLD void locate(M& me, const Stretch<M>& stretch, const Lookout<typename 
     value = next_value;
   }
   const Real resolution = slope * 8 * epsilon * maximum(Real(1), absolute(t) / h);
+  found.resolution = resolution;
   const bool close = absolute(found.x - lookout.x) <= Real(0.1) * width + Real(1e-6);
   if (close && absolute(value) <= maximum(lookout.zero, resolution)) {
-    // Near the step's start the interpolant is noise; the true flow must really be across by the bracket's end.
+    // Near the step's start the interpolant is noise, and so it is where it hardly rises; then the true flow must really
+    // be across by the bracket's end.
     Real beyond[M::size];
     const Real end = maximum(lookout.bracket.above, found.x);
-    if (end == found.x || value_at(end, beyond) > 0) {
+    const bool clearly =
+        found.x > Real(0.01) && curve(end) > Real(0.1) * slope * (end - found.x) && end > found.x;
+    if (clearly || end == found.x || value_at(end, beyond) > 0) {
       found.found = true;
       found.lookout = lookout;
       return;
@@ -236,7 +242,10 @@ ZWANG_COLD void first_occurrence(M& me, const Stretch<M>& stretch, Occurrence<M>
       stretch.interpolant.at(x, y);
       return look(me, lookout, t + x * h, y);
     };
-    lookout.bracket = first_rise(samples, curve);
+    Real slope = missing<Real>();
+    if (lookout.kind == LookoutKind::reached && M::Model::is_holonomic(lookout.index))
+      slope = h * M::Model::rate(me.k, t, states[0], states[0] + M::n, states[0] + 2 * M::n, lookout.index);
+    lookout.bracket = first_rise(samples, slope, curve);
     if (lookout.bracket.found) lookout.x = root(lookout.bracket, curve);
   }
   for (int tried = 0; tried < lookouts.count; ++tried) {
@@ -252,7 +261,7 @@ ZWANG_COLD void first_occurrence(M& me, const Stretch<M>& stretch, Occurrence<M>
 }
 
 template <class M>
-ZWANG_COLD void happen(M& me, const Lookout<typename M::Real>& lookout) {
+ZWANG_COLD void happen(M& me, const Lookout<typename M::Real>& lookout, typename M::Real resolution) {
   using Model = typename M::Model;
   const int i = lookout.index;
   typename M::Event event;
@@ -261,7 +270,7 @@ ZWANG_COLD void happen(M& me, const Lookout<typename M::Real>& lookout) {
     case LookoutKind::reached:
       // Everything else that is reached at this instant belongs to the same shock.
       for (int j = 0; j < M::r; ++j) {
-        if (me.conditions[j].standing != Standing::open) continue;
+        if (me.conditions[j].standing != Standing::open || !me.near.has(j)) continue;
         const auto zero = zero_of(me, j);
         const bool together =
             absolute(zero.f) <= zero.value && me.conditions[j].armed && zero.f_rate > zero.rate;
@@ -281,6 +290,8 @@ ZWANG_COLD void happen(M& me, const Lookout<typename M::Real>& lookout) {
       for (int j = 0; j < M::r; ++j)
         if (me.conditions[j].standing == Standing::closed) closed.add(j);
       flush_accumulation(me);
+      // Its multiplier is zero there only as far as the time can tell.
+      me.conditions[i].multiplier_zero = maximum(me.conditions[i].multiplier_zero, resolution);
       if (!settle(me, touching_now(me), i)) break;
       event.kind = EventKind::release;
       for (int j = 0; j < M::r; ++j)

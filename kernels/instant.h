@@ -9,6 +9,12 @@ namespace zwang {
 
 constexpr int nobody = -1;
 
+// Open, armed, and known to be well below zero at this instant.
+template <class M>
+ZWANG_INLINE bool is_far(const M& me, int i) {
+  return me.conditions[i].standing == Standing::open && me.conditions[i].armed && !me.near.has(i);
+}
+
 template <class M>
 ZWANG_DEVICE void hold_closed(M& me) {
   me.any_held = false;
@@ -26,7 +32,7 @@ ZWANG_DEVICE typename M::Set touching_now(const M& me) {
   typename M::Set touching;
   for (int i = 0; i < M::r; ++i) {
     if (me.conditions[i].standing == Standing::closed) touching.add(i);
-    if (me.conditions[i].standing != Standing::open) continue;
+    if (me.conditions[i].standing != Standing::open || !me.near.has(i)) continue;
     const auto zero = zero_of(me, i);
     if (absolute(zero.f) <= (M::Model::is_holonomic(i) ? zero.value : maximum(zero.value, zero.rate)))
       touching.add(i);
@@ -81,6 +87,7 @@ ZWANG_COLD void complete(M& me, typename M::Set contacts, typename M::Real limit
     }
   contacts = accumulating;
   contacts.add(resting);
+  me.near.add(contacts);  // however far off: they meet now
   ShockSetting<M> setting{me, {}, {}, {}, {}};
   gather(me, {}, setting);
   setting.contacts = contacts;
@@ -162,7 +169,7 @@ ZWANG_DEVICE void stand_by(M& me, const Gauss<M>& made, const typename M::Set& t
                            const Zero<typename M::Real>* zeros) {
   using Real = typename M::Real;
   for (int i = 0; i < M::r; ++i) {
-    if (!me.in_force(i) || me.conditions[i].standing == Standing::equation) continue;
+    if (!me.in_force(i) || me.conditions[i].standing == Standing::equation || is_far(me, i)) continue;
     const bool leaving = touching.has(i) && zeros[i].f_rate < -zeros[i].rate;
     me.conditions[i] = Condition<Real>{};
     me.conditions[i].standing = Standing::open;
@@ -197,7 +204,7 @@ ZWANG_COLD bool settle(M& me, typename M::Set touching, int released) {
     typename M::Set set;
     Zero<Real> zeros[M::rows];
     for (int i = 0; i < M::r; ++i) {
-      if (!me.in_force(i)) continue;
+      if (!me.in_force(i) || is_far(me, i)) continue;
       zeros[i] = zero_of(me, i);
       const bool still = absolute(zeros[i].f_rate) <= zeros[i].rate;
       if (me.conditions[i].standing == Standing::equation || (touching.has(i) && still && i != released))

@@ -101,7 +101,7 @@ ZWANG_COLD void follow(M& me, const I& interpolant, Real until) {
           return sign * values[m];
         };
         const Peak<Real> top =
-            peak(Real(sample_fraction(left)), Real(sample_fraction(right)), infinity<Real>(), curve);
+            peak(Real(sample_fraction(left)), Real(sample_fraction(right)), infinity<Real>(), 50, curve);
         see_value(me, m, sign * top.value);
       }
     }

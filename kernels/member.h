@@ -62,6 +62,9 @@ struct Member {
   Real y[size];               // q, v, z, integrals, work
   Real size_q[n], size_v[n];  // how large they have been of late: what their rounding errors are measured by
   Condition<Real> conditions[rows];
+  // Conditions that may be at zero now, or press too little to be sure: at an instant only these are looked at. The others
+  // are open and far, or press hard.
+  Set near;
   Real held[rows];  // 1 where a condition holds as an equation
   bool any_held;
   bool redundant_now;  // the rows held are dependent: multipliers are those of least norm

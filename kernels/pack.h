@@ -46,21 +46,20 @@ struct VectorOf<float> {
 // All bits of a lane are equal: yes or no.
 template <class T>
 struct PackMask {
-  using Bits = typename VectorOf<T>::Bits;
-  Bits part[ZWANG_VECTOR_PARTS];
+  typename VectorOf<T>::Bits bits;
 };
 
+// One register. Two would hide latency a little better (a tenth on two lanes) and double the time to compile.
 template <class T>
 struct Pack {
   using Vector = typename VectorOf<T>::Vector;
-  static constexpr int per_part = ZWANG_VECTOR_BYTES / int(sizeof(T));
-  static constexpr int count = ZWANG_VECTOR_PARTS * per_part;
-  Vector part[ZWANG_VECTOR_PARTS];
+  static constexpr int count = ZWANG_VECTOR_BYTES / int(sizeof(T));
+  Vector vector;
 
   Pack() = default;
-  ZWANG_INLINE explicit Pack(T x) {
-    ZWANG_UNROLL for (int i = 0; i < ZWANG_VECTOR_PARTS; ++i) part[i] = Vector{} + x;
-  }
+  ZWANG_INLINE explicit Pack(T x) : vector(Vector{} + x) {}
+  struct Raw {};
+  ZWANG_INLINE Pack(Raw, Vector x) : vector(x) {}
 };
 
 template <class T>
@@ -72,40 +71,31 @@ struct Lanes<Pack<T>> {
 
 template <class T>
 ZWANG_INLINE T lane_of(const Pack<T>& x, int lane) {
-  return x.part[lane / Pack<T>::per_part][lane % Pack<T>::per_part];
+  return x.vector[lane];
 }
 template <class T>
 ZWANG_INLINE bool lane_of(const PackMask<T>& x, int lane) {
-  return x.part[lane / Pack<T>::per_part][lane % Pack<T>::per_part] != 0;
+  return x.bits[lane] != 0;
 }
 template <class T>
 ZWANG_INLINE void set_lane(Pack<T>& x, int lane, T value) {
-  x.part[lane / Pack<T>::per_part][lane % Pack<T>::per_part] = value;
+  x.vector[lane] = value;
 }
 template <class T>
 ZWANG_INLINE void set_lane(PackMask<T>& x, int lane, bool value) {
-  x.part[lane / Pack<T>::per_part][lane % Pack<T>::per_part] = value ? -1 : 0;
+  x.bits[lane] = value ? -1 : 0;
 }
 
-// Each operation: the same on every part.
-#define ZWANG_EACH(result, expression)                                                 \
-  result made;                                                                         \
-  ZWANG_UNROLL for (int i = 0; i < ZWANG_VECTOR_PARTS; ++i) made.part[i] = expression; \
-  return made;
+#define ZWANG_PACK(expression) Pack<T>(typename Pack<T>::Raw{}, expression)
 #define ZWANG_ARITHMETIC(op)                                             \
   template <class T>                                                     \
   ZWANG_INLINE Pack<T> operator op(const Pack<T>& a, const Pack<T>& b) { \
-    ZWANG_EACH(Pack<T>, a.part[i] op b.part[i])                          \
+    return ZWANG_PACK(a.vector op b.vector);                             \
   }
 #define ZWANG_COMPARISON(op)                                                 \
   template <class T>                                                         \
   ZWANG_INLINE PackMask<T> operator op(const Pack<T>& a, const Pack<T>& b) { \
-    ZWANG_EACH(PackMask<T>, a.part[i] op b.part[i])                          \
-  }
-#define ZWANG_LOGIC(op, bits)                                                        \
-  template <class T>                                                                 \
-  ZWANG_INLINE PackMask<T> operator op(const PackMask<T>& a, const PackMask<T>& b) { \
-    ZWANG_EACH(PackMask<T>, a.part[i] bits b.part[i])                                \
+    return {a.vector op b.vector};                                           \
   }
 ZWANG_ARITHMETIC(+)
 ZWANG_ARITHMETIC(-)
@@ -115,65 +105,69 @@ ZWANG_COMPARISON(<)
 ZWANG_COMPARISON(>)
 ZWANG_COMPARISON(<=)
 ZWANG_COMPARISON(>=)
-ZWANG_LOGIC(&&, &)
-ZWANG_LOGIC(||, |)
 #undef ZWANG_ARITHMETIC
 #undef ZWANG_COMPARISON
-#undef ZWANG_LOGIC
 
 template <class T>
-ZWANG_INLINE Pack<T> operator-(const Pack<T>& a) {
-  ZWANG_EACH(Pack<T>, -a.part[i])
+ZWANG_INLINE PackMask<T> operator&&(const PackMask<T>& a, const PackMask<T>& b) {
+  return {a.bits & b.bits};
+}
+template <class T>
+ZWANG_INLINE PackMask<T> operator||(const PackMask<T>& a, const PackMask<T>& b) {
+  return {a.bits | b.bits};
 }
 template <class T>
 ZWANG_INLINE PackMask<T> operator!(const PackMask<T>& a) {
-  ZWANG_EACH(PackMask<T>, ~a.part[i])
+  return {~a.bits};
+}
+template <class T>
+ZWANG_INLINE bool any(const PackMask<T>& a) {
+  auto yes = a.bits[0];
+  ZWANG_UNROLL for (int i = 1; i < Pack<T>::count; ++i) yes |= a.bits[i];
+  return yes != 0;
+}
+
+template <class T>
+ZWANG_INLINE Pack<T> operator-(const Pack<T>& a) {
+  return ZWANG_PACK(-a.vector);
 }
 template <class T>
 ZWANG_INLINE Pack<T> select(const PackMask<T>& mask, const Pack<T>& a, const Pack<T>& b) {
-  ZWANG_EACH(Pack<T>, mask.part[i] ? a.part[i] : b.part[i])
+  return ZWANG_PACK(mask.bits ? a.vector : b.vector);
 }
 template <class T>
 ZWANG_INLINE Pack<T> if_less(const Pack<T>& a, const Pack<T>& b, const Pack<T>& x, const Pack<T>& y) {
-  ZWANG_EACH(Pack<T>, a.part[i] < b.part[i] ? x.part[i] : y.part[i])
+  return ZWANG_PACK(a.vector < b.vector ? x.vector : y.vector);
 }
 // A NaN on the left comes through, as for plain numbers.
 template <class T>
 ZWANG_INLINE Pack<T> minimum(const Pack<T>& a, const Pack<T>& b) {
-  ZWANG_EACH(Pack<T>, a.part[i] >= b.part[i] ? b.part[i] : a.part[i])
+  return ZWANG_PACK(a.vector >= b.vector ? b.vector : a.vector);
 }
 template <class T>
 ZWANG_INLINE Pack<T> maximum(const Pack<T>& a, const Pack<T>& b) {
-  ZWANG_EACH(Pack<T>, a.part[i] <= b.part[i] ? b.part[i] : a.part[i])
+  return ZWANG_PACK(a.vector <= b.vector ? b.vector : a.vector);
 }
 template <class T>
 ZWANG_INLINE Pack<T> absolute(const Pack<T>& a) {
-  ZWANG_EACH(Pack<T>, a.part[i] < 0 ? -a.part[i] : a.part[i])
-}
-template <class T>
-ZWANG_INLINE bool any(const PackMask<T>& a) {
-  typename PackMask<T>::Bits all = a.part[0];
-  ZWANG_UNROLL for (int i = 1; i < ZWANG_VECTOR_PARTS; ++i) all |= a.part[i];
-  decltype(all[0] | all[0]) yes = 0;
-  ZWANG_UNROLL for (int i = 0; i < Pack<T>::per_part; ++i) yes |= all[i];
-  return yes != 0;
+  return ZWANG_PACK(a.vector < 0 ? -a.vector : a.vector);
 }
 
 // Functions without a vector instruction of their own go lane by lane; the square root the compiler turns into one.
-#define ZWANG_LANE_BY_LANE(call)                                                       \
-  Pack<T> made;                                                                        \
-  ZWANG_UNROLL for (int i = 0; i < ZWANG_VECTOR_PARTS; ++i)                            \
-      ZWANG_UNROLL for (int j = 0; j < Pack<T>::per_part; ++j) made.part[i][j] = call; \
-  return made;
-#define ZWANG_FUNCTION_1(name)                  \
-  template <class T>                            \
-  ZWANG_INLINE Pack<T> name(const Pack<T>& a) { \
-    ZWANG_LANE_BY_LANE(name(T(a.part[i][j])))   \
+#define ZWANG_FUNCTION_1(name)                                                                   \
+  template <class T>                                                                             \
+  ZWANG_INLINE Pack<T> name(const Pack<T>& a) {                                                  \
+    Pack<T> made;                                                                                \
+    ZWANG_UNROLL for (int i = 0; i < Pack<T>::count; ++i) made.vector[i] = name(T(a.vector[i])); \
+    return made;                                                                                 \
   }
-#define ZWANG_FUNCTION_2(name)                                    \
-  template <class T>                                              \
-  ZWANG_INLINE Pack<T> name(const Pack<T>& a, const Pack<T>& b) { \
-    ZWANG_LANE_BY_LANE(name(T(a.part[i][j]), T(b.part[i][j])))    \
+#define ZWANG_FUNCTION_2(name)                                             \
+  template <class T>                                                       \
+  ZWANG_INLINE Pack<T> name(const Pack<T>& a, const Pack<T>& b) {          \
+    Pack<T> made;                                                          \
+    ZWANG_UNROLL for (int i = 0; i < Pack<T>::count; ++i) made.vector[i] = \
+        name(T(a.vector[i]), T(b.vector[i]));                              \
+    return made;                                                           \
   }
 ZWANG_FUNCTION_1(sqrt)
 ZWANG_FUNCTION_1(sin)
@@ -195,8 +189,7 @@ ZWANG_FUNCTION_2(power)
 ZWANG_FUNCTION_2(wrap)
 #undef ZWANG_FUNCTION_1
 #undef ZWANG_FUNCTION_2
-#undef ZWANG_LANE_BY_LANE
-#undef ZWANG_EACH
+#undef ZWANG_PACK
 
 #endif
 

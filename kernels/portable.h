@@ -16,6 +16,7 @@
 #define ZWANG_COLD __attribute__((noinline))
 #define ZWANG_BUILTIN(name) __builtin_##name
 #define ZWANG_PACKS 1
+#define ZWANG_EXPORT __attribute__((visibility("default")))
 #if defined(__clang__)
 #define ZWANG_UNROLL _Pragma("unroll")
 #else
@@ -23,17 +24,13 @@
 #endif
 #endif
 
-// Bytes of a vector register, and how many registers make one pack: two hide latency where registers are short; of the
-// long ones a single one is enough.
+// Bytes of a vector register.
 #if defined(__AVX512F__)
 #define ZWANG_VECTOR_BYTES 64
-#define ZWANG_VECTOR_PARTS 1
 #elif defined(__AVX__)
 #define ZWANG_VECTOR_BYTES 32
-#define ZWANG_VECTOR_PARTS 2
 #else
 #define ZWANG_VECTOR_BYTES 16
-#define ZWANG_VECTOR_PARTS 2
 #endif
 
 namespace zwang {

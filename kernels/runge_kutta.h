@@ -74,7 +74,7 @@ struct Tsit5 {
 struct Dop853 {
   static constexpr bool adaptive = true;
   static constexpr int last = 12, stages = 16, terms = 7;
-  static constexpr double shrink = 0.333, grow = 6;
+  static constexpr double shrink = 0.333, grow = 20;
   ZWANG_DEVICE static constexpr double c(int i) { return dop853::c(i); }
   ZWANG_DEVICE static constexpr double a(int i, int j) { return dop853::a(i, j); }
 };
@@ -141,9 +141,9 @@ struct StepArrays {
     stages<Method::last + 1, Method::stages - 1>(t, y, right_side);
   }
 
-  // The error estimate in units of the tolerance: 1 is just acceptable. The last number (the work) is an audit and has no say.
+  // The error estimate of the first `judged` numbers in units of the tolerance: 1 is just acceptable.
+  template <int judged>
   ZWANG_INLINE R error_size(const R* y, R rtol, R atol) const {
-    constexpr int judged = size - 1;
     R five = R(0), three = R(0);
     for (int n = 0; n < judged; ++n) {
       const R scale = R(1) / (atol + rtol * maximum(absolute(y[n]), absolute(end[n])));
@@ -176,13 +176,13 @@ struct StepArrays {
   }
 };
 
-// How much longer (or shorter) the next step may be: 0.9 error^(-1/8), or nearly error^(-1/5); roots by square roots,
-// which every lane has.
+// How much longer (or shorter) the next step may be: error^(-1/8), or nearly error^(-1/5), times a safety; roots by
+// square roots, which every lane has. A rejected step of twelve stages costs much: hence the larger safety there.
 template <class Method, class R>
 ZWANG_INLINE R step_factor(R error) {
   const R eighth = sqrt(sqrt(sqrt(error)));
   const R root = Method::last == Dop853::last ? eighth : eighth * sqrt(eighth);
-  const R wanted = R(0.9) / root;
+  const R wanted = R(Method::last == Dop853::last ? 0.8 : 0.9) / root;
   // A NaN (no valid error) shrinks as far as allowed.
   const R bounded = if_less(R(Method::shrink), wanted, wanted, R(Method::shrink));
   return minimum(bounded, R(Method::grow));

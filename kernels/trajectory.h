@@ -34,7 +34,7 @@ ZWANG_COLD typename M::Real initial_step(const M& me) {
     bend = maximum(bend, absolute(next[i] - rate[i]) / ((me.atol + me.rtol * absolute(me.y[i])) * h0));
   if (!is_finite(bend)) return h0;
   constexpr int order = M::Method::last == Dop853::last ? 8 : 5;
-  const Real h1 = power(Real(0.01) / maximum(speed, bend), Real(1) / order);
+  const Real h1 = Real(1.5) * power(Real(0.01) / maximum(speed, bend), Real(1) / order);
   return minimum(minimum(100 * h0, h1), span);
 }
 
@@ -57,6 +57,7 @@ ZWANG_COLD void begin_blank(M& me, const KernelSettings& settings, const KernelB
   me.h = 0;
   me.end = Real(settings.end);
   me.any_held = me.redundant_now = me.redundant = me.pending = me.finished = false;
+  for (int i = 0; i < M::r; ++i) me.near.add(i);
   me.kept_until = -infinity<Real>();
   me.accumulation.forget();
   me.next_output = 0;
@@ -159,6 +160,7 @@ struct Crew {
   // The step under way.
   StepArrays<Method, size, M::fed_back, R> step;
   R low[M::rows], high[M::rows], end_lambda[M::rows];
+  R heard[M::rows];  // 1: something may have happened to this condition within the step
   R end[size], end_f[M::rows], end_f_rate[M::rows], end_signal[at_least_one(signals)],
       end_values[M::measures];
   R next_h;
@@ -247,6 +249,12 @@ struct Crew {
       // A multiplier that has been large comes back to zero only to the rounding of what it was.
       Real& zero = me.conditions[i].multiplier_zero;
       zero = maximum(zero, 10 * me.contact_tolerance * lane_of(peak_lambda[i], lane));
+    }
+    // Conditions that were not heard are far from anything; those the lanes do not listen to stay suspect.
+    me.near.clear();
+    for (int i = 0; i < r; ++i) {
+      const bool listened = lane_of(watched[i], lane) > 0 || lane_of(pressed[i], lane) > 0;
+      if (!listened || lane_of(heard[i], lane) > 0 || !Model::is_holonomic(i)) me.near.add(i);
     }
     for (int m = 0; m < Model::measures; ++m)
       if (is_extreme<Model>(m)) me.results[m] = lane_of(best[m], lane);
@@ -358,7 +366,7 @@ struct Crew {
     });
 
     if constexpr (Method::adaptive) {
-      const R error = step.error_size(y, R(Real(settings.rtol)), R(Real(settings.atol)));
+      const R error = error_of_step();
       accepted = live && (error <= R(1));
       const R stretched = step.h * step_factor<Method>(error);
       const R onward = select(clipped, maximum(h, stretched), stretched);
@@ -371,6 +379,22 @@ struct Crew {
     }
     refused = live && !accepted;
     rejected = rejected + select(refused, R(1), R(0));
+  }
+
+  // The work is an audit and has no say. A step across a kink of an integrand will end at the kink: its integral is wrong
+  // beyond, and the motion alone is judged.
+  ZWANG_INLINE R error_of_step() {
+    const R rtol = R(Real(settings.rtol)), atol = R(Real(settings.atol));
+    const R error = step.template error_size<size - 1>(y, rtol, atol);
+    constexpr int first_kink = Model::watches + (Model::stops ? 1 : 0);
+    if constexpr (first_kink < signals) {
+      Model::all_signals(k, t + step.h, step.end, step.end + n, step.end + 2 * n, end_signal);
+      R across = R(0);
+      for (int i = first_kink; i < signals; ++i)
+        across = across + if_less(signal[i] * end_signal[i], R(0), R(1), R(0));
+      return if_less(R(0), across, step.template error_size<M::fed_back>(y, rtol, atol), error);
+    }
+    return error;
   }
 
   ZWANG_COLD void give_up(const Mask& stuck) {
@@ -427,18 +451,19 @@ struct Crew {
         const R top = maximum(maximum(f[i], mid[i]), end_f[i]),
                 bottom = minimum(minimum(f[i], mid[i]), end_f[i]);
         const R spread = top - bottom;
-        Mask heard = !(top + spread < R(0));
+        Mask near = !(top + spread < R(0));
         if (Model::is_holonomic(i)) {
           const R rise = step.h * f_rate[i], fall = step.h * end_f_rate[i];
           const R cubic = R(Real(0.5)) * (f[i] + end_f[i]) + R(Real(0.125)) * (rise - fall);
           const R hull =
               maximum(maximum(f[i] + R(Real(1.0 / 3)) * rise, end_f[i] - R(Real(1.0 / 3)) * fall), top);
           const R slack = R(Real(0.05)) * (spread + absolute(rise) + absolute(fall));
-          heard = heard && !((absolute(mid[i] - cubic) <= slack) && (hull + slack < R(0)));
+          near = near && !((absolute(mid[i] - cubic) <= slack) && (hull + slack < R(0)));
         }
-        loud = loud || (heard && watched[i] > R(Real(0.5)));
-        const Mask weak = !(low[i] > high[i] - low[i]);
-        loud = loud || (weak && pressed[i] > R(Real(0.5)));
+        const Mask weak = !(low[i] > R(Real(0.2)) * (high[i] - low[i]));
+        const Mask now = (near && watched[i] > R(Real(0.5))) || (weak && pressed[i] > R(Real(0.5)));
+        heard[i] = select(now, R(1), R(0));
+        loud = loud || now;
       }
     }
   }
@@ -500,19 +525,26 @@ struct Crew {
   }
 
   ZWANG_INLINE void attend_lanes() {
-    const Mask output = next_output <= t + step.h;
+    const R then = t + step.h;
+    const R near = R(4500 * Precision<Real>::epsilon) * maximum(absolute(then), step.h);
+    const Mask output = next_output < then - near;
     const Mask wanted = accepted && (loud || hump || clipped || output);
     if (!any(wanted)) return;
     if constexpr (Method::stages - 1 > Method::last) {
-      R kept[M::rows];
-      for (int i = 0; i < r; ++i) kept[i] = end_lambda[i];
-      step.complete_interpolant(t, y, equations());
-      for (int i = 0; i < r; ++i) end_lambda[i] = kept[i];
+      if (any(accepted && (loud || hump || output))) {
+        R kept[M::rows];
+        for (int i = 0; i < r; ++i) kept[i] = end_lambda[i];
+        step.complete_interpolant(t, y, equations());
+        for (int i = 0; i < r; ++i) end_lambda[i] = kept[i];
+      }
     }
     for (int lane = 0; lane < lanes; ++lane) {
       if (!lane_of(wanted, lane)) continue;
-      if (lane_of(loud, lane) || lane_of(clipped, lane))
+      const bool inside = lane_of(hump, lane) || lane_of(output, lane);
+      if (lane_of(loud, lane) || (lane_of(clipped, lane) && inside))
         attend(lane);
+      else if (lane_of(clipped, lane))
+        arrive(lane);
       else
         visit(lane);
     }
@@ -549,6 +581,36 @@ struct Crew {
     }
   }
 
+  // Nothing happened on the way, and an appointment (or the end) is reached.
+  ZWANG_COLD void arrive(int lane) {
+    M& me = members[lane];
+    load(lane);
+    me.h = lane_of(step.h, lane);
+    if (++me.steps >= settings.max_steps) {
+      me.fail(Status::step_limit);
+    } else {
+      Real there[size];
+      for (int i = 0; i < size; ++i) there[i] = lane_of(end[i], lane);
+      measure_sizes(me, me.y, there, me.h);
+      copy<size>(there, me.y);
+      const Real due = lane_of(appointment, lane);
+      me.t = due <= me.t + me.h * (1 + 8 * Precision<Real>::epsilon) ? due : me.t + me.h;
+      see(me);
+      audit_energy(me);
+      follow_up(me);
+    }
+    set_lane(accepted, lane, false);
+    me.h = lane_of(next_h, lane);
+    store(lane);
+  }
+
+  // After the motion has arrived somewhere: appointments, the end, outputs.
+  ZWANG_INLINE void follow_up(M& me) {
+    if (me.going()) keep_appointments(me, false);
+    if (me.status == Status::ok) me.finished = !(me.t < me.end - me.rounding_of_time());
+    if (me.status == Status::ok || me.status == Status::stopped) emit_output_now(me);
+  }
+
   // The careful way through a step: what happens first, the motion up to there, and what follows from it.
   ZWANG_COLD void attend(int lane) {
     M& me = members[lane];
@@ -561,12 +623,13 @@ struct Crew {
     if (lane_of(loud, lane)) first_occurrence(me, stretch, found);
     if (me.going()) {
       advance(me, stretch, found, lane);
-      if (me.going() && found.found) happen(me, found.lookout);
-      if (me.going()) keep_appointments(me, false);
-      if (me.status == Status::ok) me.finished = !(me.t < me.end - me.rounding_of_time());
-      if (me.status == Status::ok || me.status == Status::stopped) emit_output_now(me);
+      if (me.going() && found.found) happen(me, found.lookout, found.resolution);
+      follow_up(me);
     }
     me.h = lane_of(next_h, lane);
+    // A new law of motion: the old step may be far too long, and each try costs a whole step.
+    const bool anew = found.found && found.lookout.kind == LookoutKind::reached && me.any_held;
+    if (Method::adaptive && anew && me.going()) me.h = minimum(me.h, 2 * initial_step(me));
     set_lane(accepted, lane, false);
     store(lane);
   }

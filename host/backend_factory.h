@@ -1,0 +1,23 @@
+// Which machine integrates: from the word on the command line to a Backend.
+#pragma once
+
+#include <functional>
+
+#include "host/backend.h"
+#include "host/host_compiler.h"
+
+namespace zwang {
+
+struct BackendOptions {
+  unsigned threads = 0;  // 0: as many as the machine has cores
+  // Told what the user should know: which backend "auto" took, and why.
+  std::function<void(const std::string&)> note = [](const std::string&) {};
+  // The compiler for the cpu backend; a test can say that there is none.
+  std::function<std::optional<HostCompiler>()> find_compiler = [] { return HostCompiler::find(); };
+};
+
+// "auto", "cpu", "cuda" or "reference". Throws MachineError where the machine (or this version) has none of the kind.
+std::unique_ptr<Backend> make_backend(const std::string& kind, const Study& study,
+                                      const BackendOptions& options);
+
+}  // namespace zwang
