@@ -76,8 +76,8 @@ struct ResultSizes {
 };
 
 template <class Buffers>
-void make_room(Buffers& buffers, const ResultSizes& sizes, const Wanted& wanted, const std::vector<double>& outputs,
-               long long event_room) {
+void make_room(Buffers& buffers, const ResultSizes& sizes, const Wanted& wanted,
+               const std::vector<double>& outputs, long long event_room) {
   const std::size_t count = buffers.count;
   buffers.status.assign(count, 0);
   buffers.redundant.assign(count, 0);
@@ -106,7 +106,8 @@ void make_room(Buffers& buffers, const ResultSizes& sizes, const Wanted& wanted,
                    .audits = buffers.audits.data(),
                    .redundant = buffers.redundant.data(),
                    .events = wanted.events ? buffers.events.data() : nullptr,
-                   .event_capacity = wanted.events ? event_room : 0};
+                   .event_capacity = wanted.events ? event_room : 0,
+                   .ticks = nullptr};
 }
 
 // One row of the log (kernels/layout.h) as an Event.
@@ -167,6 +168,7 @@ BackendCpu::BackendCpu(const Study& study, const HostCompiler& compiler, unsigne
   program_.emplace(library);
   note_ = cache.note();
   method_ = program.method;
+  motion_operations_ = program.motion_operations;
   lanes_ = program_->symbol<int()>("zwang_lanes")();
   stack_bytes_ = program_->symbol<long long()>("zwang_stack_bytes")();
   work_ = program_->symbol<void(const KernelSettings*, const KernelBatch*, long long*)>("zwang_work");
@@ -180,7 +182,7 @@ std::string BackendCpu::device() const {
 
 void BackendCpu::set_threads(unsigned threads) { threads_ = thread_count(threads); }
 
-void BackendCpu::integrate(Buffers& buffers) const {
+void BackendCpu::integrate(Buffers& buffers, unsigned threads) const {
   long long counter = 0;
   struct Order {
     const BackendCpu* backend;
@@ -193,19 +195,35 @@ void BackendCpu::integrate(Buffers& buffers) const {
     return nullptr;
   };
   const auto most =
-      static_cast<unsigned>(std::min<std::size_t>(threads_, std::max<std::size_t>(buffers.count, 1)));
+      static_cast<unsigned>(std::min<std::size_t>(threads, std::max<std::size_t>(buffers.count, 1)));
   const Team team(most, stack_bytes_, work, &order);
+}
+
+void BackendCpu::fill(Buffers& buffers, const Batch& batch, const Wanted& wanted) const {
+  buffers.count = batch.count;
+  buffers.parameters = batch.parameters;
+  buffers.starts = batch.starts;
+  for (const Status status : batch.prepared) buffers.prepared.push_back(static_cast<int>(status));
+  make_room(buffers, ResultSizes(*system_, outputs_.size()), wanted, outputs_, first_event_room);
+}
+
+BackendCpu::Shares BackendCpu::measure_shares(const Batch& batch) {
+  Buffers buffers;
+  fill(buffers, batch, {});
+  long long ticks[3] = {0, 0, 0};
+  buffers.batch.ticks = ticks;
+  integrate(buffers, 1);
+  const auto share = [&](int i) {
+    return ticks[0] > 0 ? static_cast<double>(ticks[i]) / static_cast<double>(ticks[0]) : 0;
+  };
+  return {.events = share(1), .starts = share(2)};
 }
 
 BatchResults BackendCpu::run(const Batch& batch, const Wanted& wanted) {
   const ResultSizes sizes(*system_, outputs_.size());
   Buffers buffers;
-  buffers.count = batch.count;
-  buffers.parameters = batch.parameters;
-  buffers.starts = batch.starts;
-  for (const Status status : batch.prepared) buffers.prepared.push_back(static_cast<int>(status));
-  make_room(buffers, sizes, wanted, outputs_, first_event_room);
-  integrate(buffers);
+  fill(buffers, batch, wanted);
+  integrate(buffers, threads_);
 
   BatchResults results;
   for (const int status : buffers.status) results.status.push_back(static_cast<Status>(status));
@@ -231,7 +249,7 @@ BatchResults BackendCpu::run(const Batch& batch, const Wanted& wanted) {
                             batch.starts.begin() + static_cast<std::ptrdiff_t>((m + 1) * sizes.state));
         again.prepared = {buffers.prepared[m]};
         make_room(again, sizes, wanted, outputs_, total);
-        integrate(again);
+        integrate(again, 1);
         from = &again;
         place = 0;
       }

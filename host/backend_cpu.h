@@ -24,10 +24,18 @@ class BackendCpu : public Backend {
   bool compiled() const { return compiled_; }              // not found in the cache
   const std::string& cache_note() const { return note_; }  // why the cache was not used; empty when it was
   void set_threads(unsigned threads);
+  long long motion_operations() const { return motion_operations_; }
+
+  // Where the time of a batch goes, on one thread: shares of events and outputs, and of starts and ends.
+  struct Shares {
+    double events = 0, starts = 0;
+  };
+  Shares measure_shares(const Batch& batch);
 
  private:
   struct Buffers;
-  void integrate(Buffers& buffers) const;
+  void integrate(Buffers& buffers, unsigned threads) const;
+  void fill(Buffers& buffers, const Batch& batch, const Wanted& wanted) const;
 
   std::shared_ptr<const System> system_;
   std::vector<double> outputs_;
@@ -37,6 +45,7 @@ class BackendCpu : public Backend {
   bool compiled_ = false;
   std::optional<LoadedProgram> program_;
   int lanes_ = 1;
+  long long motion_operations_ = 0;
   long long stack_bytes_ = 0;
   void (*work_)(const KernelSettings*, const KernelBatch*, long long*) = nullptr;
 };

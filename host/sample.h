@@ -1,4 +1,5 @@
-// Drawing members: member k's inputs depend on (seed, k, the draw's name) alone.
+// Drawing members one at a time: member k's inputs depend on (seed, k, the draw's name) alone. Ensembles are drawn by
+// a Sampler (host/sampler.h), which also says what other samplers than "random" depend on.
 #pragma once
 
 #include <vector>

@@ -42,10 +42,12 @@ struct ParameterRule {
 };
 
 enum class Consistency { project, reject, error };
+enum class SamplerKind { random, latin_hypercube, sobol };
 
 struct EnsembleSettings {
   long long members = 1;
   unsigned long long seed = 1;
+  SamplerKind sampler = SamplerKind::random;
   bool include_nominal = false;
   Consistency consistency = Consistency::project;
 };

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "host/sampler.h"
+#include "host/sobol.h"
 #include "host/study_builder.h"
 
 namespace zwang {
@@ -28,7 +30,14 @@ void StudyBuilder::read_ensemble() {
         reader_.integer(seed, 0, std::numeric_limits<long long>::max()).value_or(1));
   if (const Field sampler = table["sampler"]) {
     const auto word = reader_.choice(sampler, {"random", "latin-hypercube", "sobol"});
-    if (word && *word != "random") reader_.complain(sampler, "not available yet", "\"random\"");
+    if (word == "latin-hypercube") made.sampler = SamplerKind::latin_hypercube;
+    if (word == "sobol") made.sampler = SamplerKind::sobol;
+    const std::size_t draws = dimension_names(study_).size();
+    if (word == "sobol" && draws > sobol_dimensions)
+      reader_.complain_found(sampler, "it has too few dimensions for this study",
+                             std::to_string(draws) + " draws",
+                             "at most " + std::to_string(sobol_dimensions) +
+                                 "; \"latin-hypercube\" and \"random\" take any number");
   }
   if (const Field nominal = table["include_nominal"])
     made.include_nominal = reader_.boolean(nominal).value_or(false);

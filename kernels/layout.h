@@ -60,6 +60,8 @@ struct KernelBatch {
   int* redundant;            // count
   double* events;            // count x event_capacity x event_row_length
   long long event_capacity;  // rows per member; further events are counted, not written
+  long long*
+      ticks;  // clock ticks: of everything, of events and outputs, of starts and ends; null: not counted
 };
 
 }  // namespace zwang

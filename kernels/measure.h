@@ -177,7 +177,8 @@ ZWANG_COLD void finish_measures(M& me, bool begun) {
   Real now[M::measures];
   measured_at(me, me.t, me.y, now);
   for (int m = 0; m < M::Model::measures; ++m) {
-    const Real integral = me.y[M::fed_back + M::Model::measure_integral(m)];
+    const Real integral =
+        M::Model::integrals > 0 ? me.y[M::fed_back + M::Model::measure_integral(m)] : Real(0);
     switch (Reduction(M::Model::measure_reduction(m))) {
       case Reduction::initial:
         me.results[m] = begun ? me.initial[m] : missing<Real>();

@@ -35,7 +35,8 @@ struct Member {
   using Method = Method_;
   using Real = Real_;
   static constexpr int n = Model::coordinates, nz = Model::auxiliaries, r = Model::conditions;
-  static constexpr int fed_back = 2 * n + nz, size = fed_back + Model::integrals + 1;
+  static constexpr int fed_back = 2 * n + nz, judged = fed_back + Model::integrals;
+  static constexpr int size = judged + (Model::works ? 1 : 0);
   static constexpr int rows = at_least_one(r), measures = at_least_one(Model::measures);
   using Set = ConditionSet<r>;
   using Qp = Program<n, rows, Model::diagonal_mass, Real>;
@@ -92,6 +93,7 @@ struct Member {
   // Times closer than this are one instant.
   ZWANG_INLINE Real rounding_of_time() const { return 16 * Precision<Real>::epsilon * absolute(t); }
   ZWANG_INLINE bool in_force(int i) const { return conditions[i].standing != Standing::absent; }
+  ZWANG_INLINE Real work() const { return Model::works ? y[size - 1] : Real(0); }
   ZWANG_INLINE const Real* q() const { return y; }
   ZWANG_INLINE const Real* v() const { return y + n; }
   ZWANG_INLINE const Real* z() const { return y + 2 * n; }

@@ -45,14 +45,16 @@ ZWANG_DEVICE void listed_motion(const Real* k, Real t, const Real* y, const Real
   for (int i = 0; i < M::r; ++i) lambda[i] = 0;
   for (int i = 0; i < n; ++i) rate[i] = y[n + i];
   qp.point(rate + n);
-  Model::rates(k, t, y, y + n, y + 2 * n, rate + 2 * n, rate[M::size - 1]);
+  Real power;
+  Model::rates(k, t, y, y + n, y + 2 * n, rate + 2 * n, power);
   for (int j = 0; j < qp.count; ++j) {
     lambda[which[j]] = qp.multiplier(j);
     Real value, f_rate, rest, a[n];
     Model::row(k, t, y, y + n, y + 2 * n, which[j], value, f_rate, rest, a);
-    rate[M::size - 1] -= lambda[which[j]] * dot<n>(a, y + n);
+    power -= lambda[which[j]] * (dot<n>(a, y + n) - (Model::is_holonomic(which[j]) ? f_rate : Real(0)));
   }
   Model::integrands(k, t, y, y + n, y + 2 * n, lambda, held, rate + M::fed_back);
+  if constexpr (Model::works) rate[M::size - 1] = power;
   if (!valid) rate[n] = missing<Real>();
 }
 
@@ -187,7 +189,7 @@ template <class M>
 ZWANG_DEVICE void audit_energy(M& me) {
   typename M::Real kinetic, energy;
   M::Model::energies(me.k, me.t, me.q(), me.v(), me.z(), kinetic, energy);
-  const auto work = me.y[M::size - 1];
+  const auto work = me.work();
   me.audit_max(audit_drift, absolute(energy + me.energy_lost - work - me.energy_start));
   me.audit_max(audit_size, maximum(maximum(absolute(kinetic), absolute(energy - kinetic)), absolute(work)));
 }

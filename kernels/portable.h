@@ -35,6 +35,21 @@
 
 namespace zwang {
 
+// A clock of the machine's own: only ratios of its differences mean anything.
+ZWANG_INLINE long long clock_ticks() {
+#if defined(__CUDA_ARCH__)
+  return clock64();
+#elif defined(__x86_64__) && !defined(__CUDACC__)
+  return (long long)__builtin_ia32_rdtsc();
+#elif defined(__aarch64__) && !defined(__CUDACC__)
+  long long ticks;
+  asm volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+  return ticks;
+#else
+  return 0;
+#endif
+}
+
 // Arrays of C++ cannot be empty; a model may have no conditions, no auxiliaries ...
 constexpr int at_least_one(int n) { return n > 0 ? n : 1; }
 

@@ -20,7 +20,7 @@ ZWANG_COLD typename M::Real initial_step(const M& me) {
   member_right_side(me, me.t, me.y, rate, lambda);
   const Real span = me.end - me.t;
   Real size = 0, speed = 0;
-  for (int i = 0; i + 1 < M::size; ++i) {
+  for (int i = 0; i < M::judged; ++i) {
     const Real scale = me.atol + me.rtol * absolute(me.y[i]);
     size = maximum(size, absolute(me.y[i]) / scale);
     speed = maximum(speed, absolute(rate[i]) / scale);
@@ -30,7 +30,7 @@ ZWANG_COLD typename M::Real initial_step(const M& me) {
   for (int i = 0; i < M::size; ++i) there[i] = me.y[i] + h0 * rate[i];
   member_right_side(me, me.t + h0, there, next, lambda);
   Real bend = 0;
-  for (int i = 0; i + 1 < M::size; ++i)
+  for (int i = 0; i < M::judged; ++i)
     bend = maximum(bend, absolute(next[i] - rate[i]) / ((me.atol + me.rtol * absolute(me.y[i])) * h0));
   if (!is_finite(bend)) return h0;
   constexpr int order = M::Method::last == Dop853::last ? 8 : 5;
@@ -146,6 +146,7 @@ struct Crew {
   M members[lanes];
   Mask live;
   bool any_held;
+  long long attending = 0, refilling = 0;  // clock ticks spent so
 
   // What the lanes' steps need of their members.
   R k[at_least_one(Model::constants)];
@@ -171,6 +172,7 @@ struct Crew {
   // Members come from `next()`, which gives a number or -1.
   template <class Queue>
   ZWANG_DEVICE void run(Queue& next) {
+    const long long begun = batch.ticks ? clock_ticks() : 0;
     for (int lane = 0; lane < lanes; ++lane) {
       idle(lane);
       refill(lane, next);
@@ -184,6 +186,11 @@ struct Crew {
       commit();
       for (int lane = 0; lane < lanes; ++lane)
         if (!lane_of(live, lane)) refill(lane, next);
+    }
+    if (batch.ticks) {
+      batch.ticks[0] += clock_ticks() - begun;
+      batch.ticks[1] += attending;
+      batch.ticks[2] += refilling;
     }
   }
 
@@ -219,6 +226,12 @@ struct Crew {
 
   template <class Queue>
   ZWANG_COLD void refill(int lane, Queue& next) {
+    const long long begun = batch.ticks ? clock_ticks() : 0;
+    start_next(lane, next);
+    if (batch.ticks) refilling += clock_ticks() - begun;
+  }
+  template <class Queue>
+  ZWANG_INLINE void start_next(int lane, Queue& next) {
     for (;;) {
       const long long number = next();
       if (number < 0) return;
@@ -385,7 +398,7 @@ struct Crew {
   // beyond, and the motion alone is judged.
   ZWANG_INLINE R error_of_step() {
     const R rtol = R(Real(settings.rtol)), atol = R(Real(settings.atol));
-    const R error = step.template error_size<size - 1>(y, rtol, atol);
+    const R error = step.template error_size<M::judged>(y, rtol, atol);
     constexpr int first_kink = Model::watches + (Model::stops ? 1 : 0);
     if constexpr (first_kink < signals) {
       Model::all_signals(k, t + step.h, step.end, step.end + n, step.end + 2 * n, end_signal);
@@ -511,7 +524,8 @@ struct Crew {
   ZWANG_INLINE void audit(R then, Mask plain) {
     R kinetic, energy;
     Model::energies(k, then, end, end + n, end + 2 * n, kinetic, energy);
-    const R work = end[size - 1];
+    R work = R(0);
+    if constexpr (Model::works) work = end[size - 1];
     const R off = absolute(energy + energy_lost - work - energy_start);
     drift = select(plain, maximum(drift, off), drift);
     const R large = maximum(maximum(absolute(kinetic), absolute(energy - kinetic)), absolute(work));
@@ -530,6 +544,7 @@ struct Crew {
     const Mask output = next_output < then - near;
     const Mask wanted = accepted && (loud || hump || clipped || output);
     if (!any(wanted)) return;
+    const long long begun = batch.ticks ? clock_ticks() : 0;
     if constexpr (Method::stages - 1 > Method::last) {
       if (any(accepted && (loud || hump || output))) {
         R kept[M::rows];
@@ -548,6 +563,7 @@ struct Crew {
       else
         visit(lane);
     }
+    if (batch.ticks) attending += clock_ticks() - begun;
   }
 
   // Nothing happens to the motion: only outputs inside the step, or a measure's hump.

@@ -205,7 +205,7 @@ void ModelWriter::add_observation() {
       {fill_array(pool_, "out", system_.integrands)});
 }
 
-// Rates of y = (q, v, z, integrals, work).
+// Rates of y = (q, v, z, integrals, and the work where there is any).
 Formulas motion_rates(const System& system, const Formulas& acceleration, const Formulas& integrands,
                       Expr work) {
   Formulas rates;
@@ -213,7 +213,7 @@ Formulas motion_rates(const System& system, const Formulas& acceleration, const 
     rates.push_back(system.pool->symbol(SymbolKind::velocity, i));
   for (const Formulas* list : {&acceleration, &system.rates, &integrands})
     rates.insert(rates.end(), list->begin(), list->end());
-  rates.push_back(work);
+  if (does_work(system)) rates.push_back(work);
   return rates;
 }
 

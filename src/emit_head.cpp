@@ -70,7 +70,9 @@ std::string model_head(const System& system, bool masked, std::size_t constants)
                  {"masked", masked},
                  {"always_held", always_held},
                  {"diagonal_mass", diagonal}}) +
-         truths({{"any_turns", !system.turns.empty()}, {"any_extremes", extremes}});
+         truths({{"any_turns", !system.turns.empty()},
+                 {"any_extremes", extremes},
+                 {"works", does_work(system)}});
 }
 
 std::string model_tables(const System& system) {

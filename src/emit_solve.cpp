@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "src/derivative.h"
 #include "src/emit_elimination.h"
 
 namespace zwang {
@@ -220,7 +221,34 @@ SymbolicStep solve_step(const System& system, bool positions) {
   return made;
 }
 
+// The power of reactions is -lambda A v [voss]. For a position condition A v = f' - f_t, and f' = 0 while it is held: what is
+// left is lambda f_t, nothing at all where the condition does not move.
+Expr work_of(const System& system, HeldRows& held, const std::vector<Expr>& multipliers) {
+  Expressions& pool = *system.pool;
+  Sum work;
+  work.add(pool, system.power);
+  for (std::size_t i = 0; i < system.constraints.size(); ++i) {
+    const Constraint& constraint = system.constraints[i];
+    if (constraint.holonomic) {
+      const Expr moves = derivative(pool, constraint.value, {SymbolKind::time, 0});
+      if (!pool.is_zero(moves))
+        work.add(pool, signed_product(pool, multipliers[i], held.where_held(i, moves)));
+      continue;
+    }
+    WeightedSum along;
+    for (const auto& [k, a] : held.rows()[i]) along.add(pool, pool.symbol(SymbolKind::velocity, k), a);
+    work.add(pool, pool.negate(signed_product(pool, multipliers[i], along.value(pool))));
+  }
+  return work.value(pool);
+}
+
 }  // namespace
+
+bool does_work(const System& system) {
+  if (!system.pool->is_zero(system.power)) return true;
+  return std::any_of(system.constraints.begin(), system.constraints.end(),
+                     [](const Constraint& c) { return c.moving || !c.holonomic; });
+}
 
 SymbolicMotion solve_motion(const System& system) {
   Expressions& pool = *system.pool;
@@ -250,13 +278,8 @@ SymbolicMotion solve_motion(const System& system) {
     made.acceleration.push_back(sum.value(pool));
   }
 
-  // Where conditions move, their reactions do work [voss].
-  Sum work;
-  work.add(pool, system.power);
-  for (const auto& [k, force] : pull)
-    work.add(pool, pool.negate(signed_product(pool, force, pool.symbol(SymbolKind::velocity, k))));
   made.multipliers = dense(pool, multipliers, system.constraints.size());
-  made.work = work.value(pool);
+  made.work = work_of(system, held, made.multipliers);
 
   made.stages = held.stages();
   made.stages.push_back({"Phi0, what f'' would be in free motion", dense(pool, excess, excess.size())});

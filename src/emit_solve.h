@@ -28,6 +28,9 @@ struct SymbolicStep {
 
 bool is_always_held(const ConditionFormula& condition);
 
+// Whether anything but potential forces may change the energy: then the work is integrated beside the motion.
+bool does_work(const System& system);
+
 // Multiplications of one solve, from the pattern alone; counted no further than just beyond the limit.
 long long estimated_multiplications(const System& system, long long limit);
 

@@ -25,10 +25,9 @@ void drop_noise(Eigen::VectorXd& v, const Eigen::VectorXd& before, const Eigen::
     if (std::abs(v(i)) * weights(i) <= noise * whole) v(i) = 0;
 }
 
-Equations::Equations(const System& system, std::vector<double> parameters)
-    : system_(&system), parameters_(std::move(parameters)) {
+Equations::Equations(const System& system, std::vector<double> parameters) : system_(&system) {
+  set_parameters(parameters);
   const Expressions& pool = *system.pool;
-  for (const double p : parameters_) scaled_parameters_.emplace_back(p);
   std::vector<Expr> roots;
   for (const MassEntry& entry : system.mass) roots.push_back(entry.value);
   roots.insert(roots.end(), system.applied.begin(), system.applied.end());
@@ -43,6 +42,12 @@ Equations::Equations(const System& system, std::vector<double> parameters)
     values_.push_back(Program(pool, {constraint.value}));
     rates_.push_back(Program(pool, {constraint.rate}));
   }
+}
+
+void Equations::set_parameters(std::span<const double> parameters) {
+  parameters_.assign(parameters.begin(), parameters.end());
+  scaled_parameters_.clear();
+  for (const double p : parameters_) scaled_parameters_.emplace_back(p);
 }
 
 namespace {

@@ -47,6 +47,9 @@ class Equations {
  public:
   Equations(const System& system, std::vector<double> parameters);
 
+  // Another member of the same system.
+  void set_parameters(std::span<const double> parameters);
+
   const System& system() const { return *system_; }
   const std::vector<double>& parameters() const { return parameters_; }
   std::size_t size() const { return system_->size(); }

@@ -62,26 +62,34 @@ Motion::Motion(const Equations& equations, const IntegratorSettings& settings, c
                    [](const Appointment& a, const Appointment& b) { return a.t < b.t; });
 }
 
-Trajectory Motion::run(const State& start) {
-  if (begin(start)) {
-    while (going()) {
-      const std::optional<Step> step = next_step();
-      if (!step) break;
-      const std::optional<Occurrence> occurrence = first_occurrence(*step);
-      if (!going()) break;
-      advance(*step, occurrence ? occurrence->theta : 1, occurrence ? occurrence->y : step->end);
-      if (going() && occurrence) happen(*occurrence);
-      if (going()) keep_appointments();
-      finished_ = !(t_ < plan_.end - rounding_of_time());
-      if (trajectory_.status == Status::ok || trajectory_.status == Status::stopped) emit_output_now();
-    }
+Trajectory Motion::run(const State& start) { return go_on(begin(start)); }
+
+Trajectory Motion::go_on(bool begun) {
+  while (begun && going()) {
+    const std::optional<Step> step = next_step();
+    if (!step) break;
+    const std::optional<Occurrence> occurrence = first_occurrence(*step);
+    if (!going()) break;
+    advance(*step, occurrence ? occurrence->theta : 1, occurrence ? occurrence->y : step->end);
+    if (going() && occurrence) happen(*occurrence);
+    if (going()) keep_appointments();
+    finished_ = !(t_ < plan_.end - rounding_of_time());
+    if (trajectory_.status == Status::ok || trajectory_.status == Status::stopped) emit_output_now();
   }
   finish();
   return std::move(trajectory_);
 }
 
 bool Motion::begin(const State& start) {
+  if (!place(start)) return false;
+  keep_appointments();
+  return going() && open_record();
+}
+
+// The state with nothing integrated yet; false when no motion can start from it.
+bool Motion::place(const State& start) {
   const System& system = equations_.system();
+  t_ = begun_ = start.t;
   y_.setZero(2 * n() + start.z.size() + static_cast<Eigen::Index>(system.integrands.size()) + 1);
   y_.head(n()) = start.q;
   y_.segment(n(), n()) = start.v;
@@ -99,10 +107,12 @@ bool Motion::begin(const State& start) {
   }
   if (!y_.allFinite() || !std::isfinite(energy_start_))
     fail(Status::not_finite, "the initial state is not finite");
-  if (!going()) return false;
-  keep_appointments();
-  if (!going()) return false;
+  return going();
+}
+
+bool Motion::open_record() {
   const Sample first = sample(state());
+  if (!plan_.extremes.empty()) measures_.see(plan_.extremes);
   measures_.start({first.state, first.multipliers, first.closed});
   audit_energy();
   emit_output_now();
@@ -207,7 +217,7 @@ void Motion::finish() {
   const auto integrals = static_cast<Eigen::Index>(equations_.system().integrands.size());
   const Sample& last = trajectory_.last;
   trajectory_.measures = measures_.finish({last.state, last.multipliers, last.closed},
-                                          y_.segment(y_.size() - 1 - integrals, integrals), t_);
+                                          y_.segment(y_.size() - 1 - integrals, integrals), t_ - begun_);
 }
 
 void Motion::fail(Status status, std::string cause) {
@@ -306,6 +316,11 @@ Start prepare_start(const Equations& equations, const IntegratorSettings& settin
 Trajectory simulate(const Equations& equations, const IntegratorSettings& settings, const Plan& plan,
                     const State& start) {
   return Motion(equations, settings, plan).run(start);
+}
+
+Trajectory resume(const Equations& equations, const IntegratorSettings& settings, const Plan& plan,
+                  const State& state, const std::vector<double>& closed) {
+  return Motion(equations, settings, plan).resume(state, closed);
 }
 
 }  // namespace zwang

@@ -1,6 +1,7 @@
 // The moving member: its state, which conditions are in force, closed or open, and what happens next.
 #pragma once
 
+#include <limits>
 #include <optional>
 
 #include "src/accumulation.h"
@@ -58,10 +59,17 @@ class Motion {
   Motion(const Equations& equations, const IntegratorSettings& settings, const Plan& plan);
 
   Trajectory run(const State& start);
+  Trajectory resume(const State& state, const std::vector<double>& closed);
 
  private:
+  // No condition was released.
+  static constexpr std::size_t nobody = std::numeric_limits<std::size_t>::max();
+
   // motion.cpp: the life of a member
   bool begin(const State& start);
+  bool place(const State& start);
+  bool open_record();
+  Trajectory go_on(bool begun);
   bool going() const { return trajectory_.status == Status::ok && !finished_; }
   void advance(const Step& step, double theta, const Eigen::VectorXd& end);
   void emit_outputs_until(const Step& step, double until);
@@ -80,6 +88,11 @@ class Motion {
   void settle_drift();
   double rounding_of_time() const;
   void measure_sizes(const Step& step, double theta, const Eigen::VectorXd& end);
+
+  // motion_resume.cpp: joining in the middle
+  bool rejoin(const State& state, const std::vector<double>& closed);
+  void pass_appointments();
+  void bring_onto(const std::vector<char>& touching);
 
   // motion_step.cpp: smooth motion
   bool right_side(double t, const Eigen::VectorXd& y, Eigen::VectorXd& rate);
@@ -132,6 +145,7 @@ class Motion {
   std::size_t next_appointment_ = 0;
 
   double t_ = 0, h_ = 0;
+  double begun_ = 0;   // where the record starts
   Eigen::VectorXd y_;  // q, v, z, integrals, work
   Eigen::VectorXd rate_;
   Sizes sizes_;

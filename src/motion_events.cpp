@@ -1,7 +1,6 @@
 // What happens at one instant: contacts, shocks, releases, appointments, accumulations.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "src/mass_metric.h"
 #include "src/motion.h"
@@ -14,8 +13,6 @@ namespace {
 constexpr double imposition_slack = 1e3;
 // A hop whose height would stay within this many zeros of f cannot be followed.
 constexpr double unresolved_hop = 4;
-// No condition was released.
-constexpr std::size_t nobody = std::numeric_limits<std::size_t>::max();
 
 Eigen::Index index(std::size_t i) { return static_cast<Eigen::Index>(i); }
 

@@ -93,11 +93,16 @@ void collect_turns(System& system) {
 
 void collect_kinks(System& system) {
   Expressions& pool = *system.pool;
+  // Kinks in multipliers are left to the step size: a multiplier is no function of the state alone.
+  const auto add = [&](Expr kink) {
+    if (!pool.mentions(kink, SymbolKind::multiplier) && !pool.mentions(kink, SymbolKind::closed))
+      system.kinks.push_back(kink);
+  };
   for (const Expr e : pool.reachable(system.integrands)) {
     const Node node = pool.node(e);
-    if (node.op == Op::abs || node.op == Op::sign) system.kinks.push_back(node.arguments[0]);
+    if (node.op == Op::abs || node.op == Op::sign) add(node.arguments[0]);
     if (node.op == Op::minimum || node.op == Op::maximum)
-      system.kinks.push_back(pool.subtract(node.arguments[0], node.arguments[1]));
+      add(pool.subtract(node.arguments[0], node.arguments[1]));
   }
 }
 

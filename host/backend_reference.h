@@ -1,0 +1,23 @@
+// The reference as a backend: slow, independent of the kernels, on as many threads as asked.
+#pragma once
+
+#include "host/backend.h"
+
+namespace zwang {
+
+class BackendReference : public Backend {
+ public:
+  BackendReference(const Study& study, unsigned threads);
+
+  std::string name() const override { return "reference"; }
+  std::string device() const override;
+  BatchResults run(const Batch& batch, const Wanted& wanted) override;
+
+ private:
+  std::shared_ptr<const System> system_;
+  IntegratorSettings settings_;
+  Plan plan_;
+  unsigned threads_;
+};
+
+}  // namespace zwang

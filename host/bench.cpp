@@ -1,0 +1,183 @@
+#include "host/bench.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "host/backend_cpu.h"
+#include "host/backend_reference.h"
+#include "host/batch.h"
+#include "host/private_files.h"
+#include "host/table.h"
+
+namespace zwang {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double since(Clock::time_point begun) { return std::chrono::duration<double>(Clock::now() - begun).count(); }
+
+Batch members_of(const Study& study, std::size_t count, unsigned threads) {
+  std::vector<unsigned long long> numbers(count);
+  const auto all = static_cast<unsigned long long>(study.ensemble.members);
+  // Beyond the ensemble's end the same members come again.
+  for (std::size_t i = 0; i < count; ++i) numbers[i] = i % all;
+  return prepare_batch(study, numbers, threads);
+}
+
+// Batches until the time is up; the best one counts, since whatever else the machine does only slows us down.
+BenchLine measure(const Study& study, Backend& backend, double seconds, long long members, unsigned threads) {
+  std::size_t count = members > 0 ? static_cast<std::size_t>(members) : 64;
+  Batch batch = members_of(study, count, threads);
+  const Wanted wanted;
+  // Grow the batch until one takes a good part of the time.
+  for (double taken = 0; members == 0 && taken < seconds / 5 && count < 4'000'000;) {
+    const auto begun = Clock::now();
+    backend.run(batch, wanted);
+    taken = since(begun);
+    if (taken >= seconds / 5) break;
+    const double factor = std::clamp(seconds / 4 / std::max(taken, 1e-6), 2.0, 16.0);
+    count = static_cast<std::size_t>(static_cast<double>(count) * factor);
+    batch = members_of(study, count, threads);
+  }
+  BenchLine line;
+  line.backend = backend.name();
+  line.threads = threads;
+  line.members = static_cast<long long>(count);
+  line.seconds = std::numeric_limits<double>::infinity();
+  const auto started = Clock::now();
+  for (int round = 0; round < 2 || since(started) < seconds; ++round) {
+    const auto begun = Clock::now();
+    const BatchResults results = backend.run(batch, wanted);
+    const double taken = since(begun);
+    if (taken >= line.seconds) continue;
+    line.seconds = taken;
+    const auto total = [](const std::vector<long long>& list) {
+      return static_cast<double>(std::accumulate(list.begin(), list.end(), 0LL));
+    };
+    const auto members_count = static_cast<double>(count);
+    line.members_per_second = members_count / taken;
+    line.steps_per_second = total(results.steps) / taken;
+    line.steps_per_member = total(results.steps) / members_count;
+    line.rejected_per_member = total(results.rejected) / members_count;
+    line.events_per_member = total(results.event_counts) / members_count;
+  }
+  return line;
+}
+
+void bench_cpu(const Study& study, const HostCompiler& compiler, const BenchOptions& options,
+               BenchReport& report) {
+  const unsigned most = thread_count(options.threads);
+  // A folder of its own: nothing of this study is in the cache yet.
+  const TemporaryFolder fresh;
+  {
+    const BackendCpu cold(study, compiler, 1, LaneChoice::best, fresh.path());
+    report.compile_cold_s = cold.compile_seconds;
+  }
+  BackendCpu packed(study, compiler, 1, LaneChoice::best, fresh.path());
+  report.compile_cached_s = packed.compile_seconds;
+  report.motion_operations = packed.motion_operations();
+  const auto add = [&](BackendCpu& backend, unsigned threads) {
+    options.note(fmt::format("measuring {} thread{}, {} lane{}", threads, threads == 1 ? "" : "s",
+                             backend.lanes(), backend.lanes() == 1 ? "" : "s"));
+    backend.set_threads(threads);
+    BenchLine line = measure(study, backend, options.seconds, options.members, threads);
+    line.lanes = backend.lanes();
+    line.method = backend.method();
+    if (!report.lines.empty()) line.speedup = line.members_per_second / report.lines[0].members_per_second;
+    report.lines.push_back(line);
+  };
+  if (packed.lanes() > 1) {
+    BackendCpu single(study, compiler, 1, LaneChoice::single, fresh.path());
+    add(single, 1);
+  }
+  for (unsigned threads = 1; threads < most; threads *= 2) add(packed, threads);
+  add(packed, most);
+  const BackendCpu::Shares shares = packed.measure_shares(members_of(study, 2000, most));
+  report.event_share = shares.events;
+  report.start_share = shares.starts;
+}
+
+}  // namespace
+
+BenchReport bench(const Study& study, const BenchOptions& options) {
+  BenchReport report;
+  report.study = study.name;
+  const auto begun = Clock::now();
+  constexpr std::size_t drawn = 20000;
+  members_of(study, drawn, 1);
+  report.sample_members_per_second = static_cast<double>(drawn) / since(begun);
+
+  const std::optional<HostCompiler> compiler =
+      options.backend == "reference" ? std::nullopt : HostCompiler::find();
+  if (compiler) {
+    bench_cpu(study, *compiler, options, report);
+  } else {
+    if (options.backend != "reference")
+      options.note("WARNING: no C++ compiler found: only the reference is measured");
+    BackendReference reference(study, options.threads);
+    BenchLine line =
+        measure(study, reference, options.seconds, options.members, thread_count(options.threads));
+    line.method = "tsit5";
+    report.lines.push_back(line);
+  }
+  return report;
+}
+
+std::string bench_table(const BenchReport& report) {
+  std::string text = fmt::format("bench of {}\n\n", report.study);
+  if (report.compile_cold_s > 0)
+    text += fmt::format("  compile         {:.2f} s cold, {:.3f} s from the cache\n", report.compile_cold_s,
+                        report.compile_cached_s);
+  text += fmt::format("  drawing         {:.3g} members/s on one thread\n", report.sample_members_per_second);
+  if (report.motion_operations > 0)
+    text += fmt::format("  accelerations   {} operations each\n", report.motion_operations);
+  if (report.event_share + report.start_share > 0)
+    text += fmt::format(
+        "  time goes to    steps {:.0f} %, events and outputs {:.0f} %, starts and ends {:.0f} %\n",
+        100 * (1 - report.event_share - report.start_share), 100 * report.event_share,
+        100 * report.start_share);
+  text += "\n";
+  Table table({"backend", "threads", "lanes", "method", "members/s", "steps/s", "steps", "rejected", "events",
+               "speed-up"});
+  for (const BenchLine& line : report.lines)
+    table.add({line.backend, std::to_string(line.threads), std::to_string(line.lanes), line.method,
+               fmt::format("{:.0f}", line.members_per_second), fmt::format("{:.3g}", line.steps_per_second),
+               fmt::format("{:.1f}", line.steps_per_member), fmt::format("{:.1f}", line.rejected_per_member),
+               fmt::format("{:.2f}", line.events_per_member), fmt::format("{:.2f}", line.speedup)});
+  return text + table.text() + "\n  steps, rejected steps and events are per member\n";
+}
+
+std::string bench_json(const BenchReport& report) {
+  nlohmann::ordered_json made;
+  made["study"] = report.study;
+  made["compile"] = {{"cold_s", report.compile_cold_s}, {"cached_s", report.compile_cached_s}};
+  made["sample_members_per_s"] = report.sample_members_per_second;
+  made["motion_operations"] = report.motion_operations;
+  made["share"] = {{"steps", 1 - report.event_share - report.start_share},
+                   {"events", report.event_share},
+                   {"starts", report.start_share}};
+  made["lines"] = nlohmann::ordered_json::array();
+  for (const BenchLine& line : report.lines)
+    made["lines"].push_back({{"backend", line.backend},
+                             {"threads", line.threads},
+                             {"lanes", line.lanes},
+                             {"method", line.method},
+                             {"members", line.members},
+                             {"seconds", line.seconds},
+                             {"members_per_s", line.members_per_second},
+                             {"steps_per_s", line.steps_per_second},
+                             {"steps_per_member", line.steps_per_member},
+                             {"rejected_per_member", line.rejected_per_member},
+                             {"events_per_member", line.events_per_member},
+                             {"speedup", line.speedup}});
+  return made.dump(2) + "\n";
+}
+
+}  // namespace zwang

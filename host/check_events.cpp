@@ -1,0 +1,155 @@
+#include "host/check_events.h"
+
+#include <algorithm>
+
+#include "src/error.h"
+
+namespace zwang {
+
+namespace {
+
+// The end of a burst, where gaps come near the width of an instant: so many widths before the limit.
+constexpr double burst_end = 100;
+
+bool belongs_to_burst(EventKind kind) {
+  return kind == EventKind::contact || kind == EventKind::shock || kind == EventKind::release ||
+         kind == EventKind::press;
+}
+
+// When an accumulation was listed, and how long before the last shock was. Those of one instant are one.
+struct Limit {
+  double first = 0, last = 0, reach = 0;
+};
+
+std::vector<Limit> limits(const std::vector<Event>& events, const EventTolerance& tolerance) {
+  std::vector<Limit> found;
+  double last_shock = -std::numeric_limits<double>::infinity();
+  for (const Event& event : events) {
+    if (event.kind == EventKind::shock || event.kind == EventKind::contact) last_shock = event.t;
+    if (event.kind != EventKind::accumulation) continue;
+    double reach = event.t - last_shock;
+    if (!(reach <= tolerance.longest_reach(event.t))) reach = 0;  // that shock has nothing to do with it
+    if (!found.empty() && event.t - found.back().last <= burst_end * tolerance.one_instant(event.t)) {
+      found.back().last = event.t;
+      found.back().reach = std::max(found.back().reach, reach);
+    } else {
+      found.push_back({event.t, event.t, reach});
+    }
+  }
+  return found;
+}
+
+using Tally = std::map<std::pair<EventKind, std::size_t>, LeftOut>;
+
+Tally erase_bursts(std::vector<Event>& events, const std::vector<Limit>& around,
+                   const std::vector<double>& before, const EventTolerance& tolerance) {
+  Tally erased;
+  const auto belongs = [&](const Event& event) {
+    if (!belongs_to_burst(event.kind)) return false;
+    for (std::size_t k = 0; k < around.size(); ++k)
+      if (event.t >= around[k].first - before[k] &&
+          event.t <= around[k].last + tolerance.one_instant(event.t))
+        return true;
+    return false;
+  };
+  std::vector<Event> kept;
+  for (Event& event : events) {
+    if (!belongs(event)) {
+      kept.push_back(std::move(event));
+      continue;
+    }
+    for (std::size_t i = 0; i < event.constraints.size(); ++i) {
+      LeftOut& out = erased[{event.kind, event.constraints[i]}];
+      out.count += 1;
+      if (i < event.impulses.size()) out.impulse += std::abs(event.impulses[i]);
+    }
+  }
+  events = std::move(kept);
+  return erased;
+}
+
+}  // namespace
+
+std::string Instant::text(const System& system) const {
+  std::vector<std::string> words;
+  for (const Event& event : events) {
+    std::vector<std::string> names;
+    for (const std::size_t i : event.constraints) names.push_back(system.conditions[i].name);
+    if (event.kind == EventKind::event) names = {system.watches[event.watch].name};
+    std::string word = event_kind_name(event.kind);
+    for (const std::string& name : names) word += " " + name;
+    if (std::find(words.begin(), words.end(), word) == words.end()) words.push_back(word);
+  }
+  return "event " + joined(words);
+}
+
+bool same(const Instant& a, const Instant& b) {
+  if (a.what != b.what || a.accumulated.empty() != b.accumulated.empty()) return false;
+  return a.accumulated.empty() || std::any_of(a.accumulated.begin(), a.accumulated.end(), [&](std::size_t i) {
+           return std::find(b.accumulated.begin(), b.accumulated.end(), i) != b.accumulated.end();
+         });
+}
+
+std::vector<Instant> instants(const std::vector<Event>& events, const EventTolerance& tolerance) {
+  std::vector<Instant> made;
+  for (const Event& event : events) {
+    if (made.empty() || event.t - made.back().last > tolerance.one_instant(event.t))
+      made.push_back({event.t, event.t, {}, {}, {}});
+    Instant& now = made.back();
+    now.last = std::max(now.last, event.t);
+    now.events.push_back(event);
+    if (event.kind == EventKind::accumulation) {
+      now.accumulated.insert(now.accumulated.end(), event.constraints.begin(), event.constraints.end());
+    } else if (event.kind == EventKind::event) {
+      now.what.emplace_back(event.kind, event.watch);
+    } else {
+      for (const std::size_t i : event.constraints) now.what.emplace_back(event.kind, i);
+      // An impulse that strikes nobody and a stop have no conditions.
+      if (event.constraints.empty()) now.what.emplace_back(event.kind, 0);
+    }
+  }
+  for (Instant& instant : made) {
+    std::sort(instant.what.begin(), instant.what.end());
+    instant.what.erase(std::unique(instant.what.begin(), instant.what.end()), instant.what.end());
+  }
+  return made;
+}
+
+void Bursts::add(const Bursts& other) {
+  reach = std::max(reach, other.reach);
+  reaches += other.reaches;
+  span = std::max(span, other.span);
+  for (const auto& [key, out] : other.left_out) {
+    left_out[key].count += out.count;
+    left_out[key].impulse += out.impulse;
+  }
+}
+
+Bursts drop_bursts(const std::array<std::vector<Event>*, 3>& lists, const EventTolerance& tolerance) {
+  std::array<std::vector<Limit>, 3> found;
+  for (std::size_t k = 0; k < lists.size(); ++k) found[k] = limits(*lists[k], tolerance);
+  const bool alike = found[0].size() == found[1].size() && found[1].size() == found[2].size();
+
+  Bursts bursts;
+  for (std::size_t k = 0; k < lists.size(); ++k) {
+    // How long before each limit the lists need no longer be the same.
+    std::vector<double> before;
+    for (std::size_t i = 0; i < found[k].size(); ++i) {
+      double reach = found[k][i].reach;
+      if (alike) reach = std::max({found[0][i].reach, found[1][i].reach, found[2][i].reach});
+      before.push_back(std::max(2 * reach, burst_end * tolerance.one_instant(found[k][i].first)));
+      // Twice, as for the events: the one list may stop a little before the moment the other one's shows.
+      bursts.reach = std::max(bursts.reach, 2 * reach);
+      if (!alike || k == 0) bursts.reaches += 2 * reach;
+      bursts.span = std::max(bursts.span, before.back());
+    }
+    for (const auto& [key, out] : erase_bursts(*lists[k], found[k], before, tolerance)) {
+      LeftOut& most = bursts.left_out[key];
+      most.count = std::max(most.count, out.count);
+      most.impulse = std::max(most.impulse, out.impulse);
+    }
+  }
+  return bursts;
+}
+
+}  // namespace zwang

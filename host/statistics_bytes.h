@@ -1,0 +1,99 @@
+// Numbers to bytes and back, with a checksum: how partial statistics travel in checkpoints and shards.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <istream>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace zwang {
+
+static_assert(std::endian::native == std::endian::little, "files carry the bytes of a little-endian machine");
+
+// The running checksum of what has passed.
+class Checksum {
+ public:
+  Checksum();
+  ~Checksum();
+  Checksum(const Checksum&) = delete;
+  Checksum& operator=(const Checksum&) = delete;
+  void update(const void* bytes, std::size_t size);
+  std::uint64_t value() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+class ByteWriter {
+ public:
+  explicit ByteWriter(std::ostream& stream) : stream_(stream) {}
+
+  template <class T>
+  void number(T value) {
+    static_assert(std::is_arithmetic_v<T>);
+    raw(&value, sizeof value);
+  }
+  template <class T, std::size_t n>
+  void numbers(const std::array<T, n>& values) {
+    raw(values.data(), sizeof values);
+  }
+  // Length first.
+  template <class T>
+  void numbers(const std::vector<T>& values) {
+    static_assert(std::is_arithmetic_v<T>);
+    number<std::uint64_t>(values.size());
+    raw(values.data(), values.size() * sizeof(T));
+  }
+  void finish();  // the checksum of everything above
+
+ private:
+  void raw(const void* bytes, std::size_t size);
+
+  std::ostream& stream_;
+  Checksum checksum_;
+};
+
+// Throws Error where the bytes end early or cannot be meant.
+class ByteReader {
+ public:
+  // `name`: what to call the source in a message.
+  ByteReader(std::istream& stream, std::string name) : stream_(stream), name_(std::move(name)) {}
+
+  template <class T>
+  T number() {
+    static_assert(std::is_arithmetic_v<T>);
+    T value{};
+    raw(&value, sizeof value);
+    return value;
+  }
+  template <class T, std::size_t n>
+  void numbers(std::array<T, n>& values) {
+    raw(values.data(), sizeof values);
+  }
+  // At most `limit`: a damaged length must not become an allocation of that size.
+  template <class T>
+  void numbers(std::vector<T>& values, std::uint64_t limit) {
+    values.resize(length(limit));
+    raw(values.data(), values.size() * sizeof(T));
+  }
+  std::uint64_t length(std::uint64_t limit);
+  void finish();  // compares the checksum
+
+  [[noreturn]] void refuse(const std::string& found, const std::string& expected) const;
+
+ private:
+  void raw(void* bytes, std::size_t size);
+
+  std::istream& stream_;
+  std::string name_;
+  Checksum checksum_;
+};
+
+}  // namespace zwang

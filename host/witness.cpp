@@ -1,0 +1,128 @@
+#include "host/witness.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "src/mass_metric.h"
+
+namespace zwang {
+
+namespace {
+
+// A hundredth of the tolerance, but not below what rounding leaves of it: the steps would only get noisier.
+IntegratorSettings tightened(IntegratorSettings settings) {
+  settings.rtol = std::max(settings.rtol / 100, std::min(settings.rtol, Tolerance::rounding));
+  settings.atol /= 100;
+  settings.step /= 4;  // of rk4: a 256th of the error
+  settings.max_steps = std::max(settings.max_steps, 10 * std::min(settings.max_steps, 100'000'000LL));
+  return settings;
+}
+
+// +1 or -1, the same on every machine (the finaliser of splitmix64).
+double sign(unsigned long long member, std::size_t turn, std::size_t component) {
+  std::uint64_t x = (member * 1000003 + turn) * 1000003 + component + 0x9e3779b97f4a7c15U;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
+  return ((x ^ (x >> 31)) & 1U) != 0 ? 1 : -1;
+}
+
+Eigen::Index index(std::size_t i) { return static_cast<Eigen::Index>(i); }
+
+// Moves positions (or velocities) back, by the smallest change in the mass metric, until the kept conditions have the
+// values (or rates) they had in `from`.
+void keep(const Equations& equations, const std::vector<std::size_t>& kept, const State& from, State& to,
+          bool velocities) {
+  if (kept.empty()) return;
+  const MassMetric metric(equations.mass(to));
+  if (!metric.valid()) return;
+  // Newton: the nudge is so small that two steps reach rounding.
+  for (int pass = 0; pass < 3; ++pass) {
+    Eigen::MatrixXd rows(index(kept.size()), index(equations.size()));
+    Eigen::VectorXd missing(index(kept.size()));
+    for (std::size_t k = 0; k < kept.size(); ++k) {
+      const Row now = equations.row(kept[k], to), was = equations.row(kept[k], from);
+      rows.row(index(k)) = now.a;
+      missing(index(k)) = velocities ? was.rate - now.rate : was.value - now.value;
+    }
+    const Eigen::VectorXd change = metric.smallest_change(rows, missing).x;
+    if (!change.allFinite()) return;
+    (velocities ? to.v : to.q) += change;
+  }
+}
+
+}  // namespace
+
+Witness::Witness(const System& system, const IntegratorSettings& settings, std::vector<double> parameters,
+                 MemberSizes sizes, unsigned long long member)
+    : equations_(system, std::move(parameters)),
+      settings_(settings),
+      tight_(tightened(settings)),
+      tolerance_(settings),
+      sizes_(std::move(sizes)),
+      member_(member) {}
+
+State Witness::beside(const State& state, std::size_t turn) const {
+  State made = state;
+  std::size_t component = 0;
+  const auto nudge = [&](Eigen::VectorXd& x, const Eigen::VectorXd& sizes) {
+    for (Eigen::Index i = 0; i < x.size(); ++i)
+      x(i) += sign(member_, turn, component++) * tolerance_.unit(sizes(i));
+  };
+  nudge(made.q, sizes_.q);
+  nudge(made.v, sizes_.v);
+  nudge(made.z, sizes_.z);
+
+  // Near zero: the nudge would change f (or g) by more than a hundredth of it.
+  constexpr double near = 100;
+  const Eigen::VectorXd dq = (made.q - state.q).cwiseAbs(), dv = (made.v - state.v).cwiseAbs();
+  std::vector<std::size_t> on_positions, on_velocities;
+  for (std::size_t i = 0; i < equations_.count(); ++i) {
+    const bool holonomic = equations_.system().constraints[i].holonomic;
+    const Row row = equations_.row(i, state);
+    const Eigen::RowVectorXd gradient = row.a.cwiseAbs();
+    if (!(std::abs(row.value) <= near * gradient.dot(holonomic ? dq : dv))) continue;
+    on_velocities.push_back(i);
+    if (holonomic) on_positions.push_back(i);
+  }
+  keep(equations_, on_positions, state, made, false);
+  keep(equations_, on_velocities, state, made, true);
+  return made;
+}
+
+template <class Run>
+Accounts Witness::both(const Run& run, const State& state, std::size_t turn, const Accounts& before) const {
+  Accounts made{run(tight_, state, before.tight.measures),
+                run(settings_, beside(state, turn), before.nudged.measures)};
+  // Too tight for double precision somewhere: the tolerance asked for must do.
+  const Status ended = made.tight.status;
+  if (ended != Status::ok && ended != Status::stopped && ended != made.nudged.status)
+    made.tight = run(settings_, state, before.tight.measures);
+  return made;
+}
+
+Accounts Witness::from_start(const State& start, const Plan& plan, std::size_t turn) const {
+  const auto run = [&](const IntegratorSettings& settings, const State& state, const std::vector<double>&) {
+    return simulate(equations_, settings, plan, state);
+  };
+  return both(run, start, turn, {});
+}
+
+Accounts Witness::from_middle(const State& state, const std::vector<double>& closed, const Plan& plan,
+                              std::size_t turn, const Accounts& before) const {
+  const auto run = [&](const IntegratorSettings& settings, const State& from,
+                       const std::vector<double>& extremes) {
+    return resume(equations_, settings, {plan.outputs, plan.end, false, extremes}, from, closed);
+  };
+  return both(run, state, turn, before);
+}
+
+Trajectory Witness::whole(const State& start, const Plan& plan) const {
+  return simulate(equations_, settings_, plan, start);
+}
+
+Sample Witness::at(const State& state, const std::vector<double>& closed) const {
+  return resume(equations_, settings_, {{}, state.t}, state, closed).last;
+}
+
+}  // namespace zwang

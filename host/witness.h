@@ -1,0 +1,56 @@
+// The reference's two accounts of one stretch of a member's motion. One is more exact than was asked; the other starts a
+// tolerance beside and integrates as asked. How far they are apart says how well-posed the stretch is: where they part,
+// chaos or a graze is at work, and nobody else can be blamed for parting from them.
+#pragma once
+
+#include "host/check_findings.h"
+#include "src/reference.h"
+
+namespace zwang {
+
+// How large a member's numbers have been: what relative tolerances refer to. Over the whole motion, because errors come
+// from where things were large.
+struct MemberSizes {
+  Eigen::VectorXd q, v, z, multipliers, observables;
+};
+
+struct Accounts {
+  Trajectory tight, nudged;
+};
+
+class Witness {
+ public:
+  Witness(const System& system, const IntegratorSettings& settings, std::vector<double> parameters,
+          MemberSizes sizes, unsigned long long member);
+
+  const Equations& equations() const { return equations_; }
+  const MemberSizes& sizes() const { return sizes_; }
+
+  // From the member's start, or from the middle with what is closed there. `turn` varies the nudge; `before` are the
+  // accounts of the stretch before: their extremes are taken over.
+  Accounts from_start(const State& start, const Plan& plan, std::size_t turn) const;
+  Accounts from_middle(const State& state, const std::vector<double>& closed, const Plan& plan,
+                       std::size_t turn, const Accounts& before) const;
+
+  // As the study asks, uninterrupted.
+  Trajectory whole(const State& start, const Plan& plan) const;
+
+  // Multipliers and observables that belong to a state.
+  Sample at(const State& state, const std::vector<double>& closed) const;
+
+  // A tolerance beside the state, with f and f' unchanged of every condition that is near zero: the nudge is to shake
+  // the motion, not to open what is closed or to push through what has just opened.
+  State beside(const State& state, std::size_t turn) const;
+
+ private:
+  template <class Run>
+  Accounts both(const Run& run, const State& state, std::size_t turn, const Accounts& before) const;
+
+  Equations equations_;
+  IntegratorSettings settings_, tight_;
+  Tolerance tolerance_;
+  MemberSizes sizes_;
+  unsigned long long member_;
+};
+
+}  // namespace zwang

@@ -1,0 +1,65 @@
+// Joining a motion in its middle: what an uninterrupted run would know there is rebuilt from the state and from which
+// conditions are closed.
+#include "src/motion.h"
+
+namespace zwang {
+
+Trajectory Motion::resume(const State& state, const std::vector<double>& closed) {
+  return go_on(rejoin(state, closed));
+}
+
+bool Motion::rejoin(const State& state, const std::vector<double>& closed) {
+  if (!place(state)) return false;
+  pass_appointments();
+
+  // Closed is what the caller says, not what is near zero: a condition opened a moment ago has f = 0 too.
+  std::vector<char> touching(conditions_.size(), 0);
+  for (std::size_t i = 0; i < conditions_.size(); ++i)
+    touching[i] = conditions_[i].standing == Standing::open && closed[i] > 0.5;
+  bring_onto(touching);
+  energy_start_ = equations_.energy(this->state());
+
+  // Who presses is decided anew, as after an event.
+  return settle(touching, nobody) && open_record();
+}
+
+// What the clock named up to now has happened: only its lasting effects are taken over. Output times before now are past.
+void Motion::pass_appointments() {
+  const double now = t_ + rounding_of_time();
+  for (; next_appointment_ < appointments_.size() && appointments_[next_appointment_].t <= now;
+       ++next_appointment_) {
+    const Appointment& done = appointments_[next_appointment_];
+    if (done.kind == Appointment::Kind::lifted) conditions_[done.index] = {};
+    if (done.kind == Appointment::Kind::imposed)
+      conditions_[done.index].standing =
+          equations_.system().constraints[done.index].equation ? Standing::equation : Standing::open;
+  }
+  while (next_output_ < plan_.outputs.size() && plan_.outputs[next_output_] < t_ - rounding_of_time())
+    ++next_output_;
+}
+
+// Positions onto what holds and not beyond what is open; then velocities onto what holds. A position a rounding beyond
+// an open condition would look like a contact already missed; its velocity is left alone, since it may be leaving.
+void Motion::bring_onto(const std::vector<char>& touching) {
+  State now = state();
+  const State given = now;
+  std::vector<std::size_t> held, not_beyond;
+  for (std::size_t i = 0; i < conditions_.size(); ++i) {
+    const bool holds = conditions_[i].standing == Standing::equation || touching[i];
+    const bool beyond = conditions_[i].standing == Standing::open &&
+                        equations_.system().constraints[i].holonomic && equations_.value(i, now) > 0;
+    if (holds) held.push_back(i);
+    if (holds || beyond) not_beyond.push_back(i);
+  }
+  project(equations_, now, sizes_, not_beyond);
+  now.v = given.v;
+  const Residuals left = project(equations_, now, sizes_, held);
+  y_.head(n()) = now.q;
+  set_velocities(now.v);
+  trajectory_.position_moved = (now.q - given.q).norm();
+  trajectory_.velocity_moved = (now.v - given.v).norm();
+  trajectory_.audit.position_violation = left.position;
+  trajectory_.audit.velocity_violation = left.velocity;
+}
+
+}  // namespace zwang
