@@ -154,25 +154,29 @@ Audit audit_of(const double* numbers) {
 }  // namespace
 
 BackendCpu::BackendCpu(const Study& study, const HostCompiler& compiler, unsigned threads, LaneChoice lanes,
-                       std::filesystem::path cache_folder)
+                       std::filesystem::path cache)
+    : BackendCpu(study, cpu_program(study, lanes), compiler, threads, std::move(cache)) {}
+
+BackendCpu::BackendCpu(const Study& study, const KernelProgram& program, const HostCompiler& compiler,
+                       unsigned threads, std::filesystem::path cache_folder)
     : system_(study.system),
       outputs_(study.time.outputs),
       settings_(kernel_settings(study)),
-      threads_(thread_count(threads)) {
+      threads_(thread_count(threads)),
+      method_(program.method),
+      motion_operations_(program.motion_operations) {
   const auto begun = std::chrono::steady_clock::now();
-  const KernelProgram program = cpu_program(study, lanes);
   ProgramCache cache(std::move(cache_folder));
   const auto library = cache.get(
       compiler.key(program.text),
       [&](const std::filesystem::path& target) { compiler.compile(program.text, target); }, &compiled_);
   program_.emplace(library);
   note_ = cache.note();
-  method_ = program.method;
-  motion_operations_ = program.motion_operations;
   lanes_ = program_->symbol<int()>("zwang_lanes")();
   stack_bytes_ = program_->symbol<long long()>("zwang_stack_bytes")();
   work_ = program_->symbol<void(const KernelSettings*, const KernelBatch*, long long*)>("zwang_work");
-  compile_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+  compile_seconds = program.emission_seconds +
+                    std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
 }
 
 std::string BackendCpu::device() const {

@@ -14,6 +14,9 @@ class BackendCpu : public Backend {
   BackendCpu(const Study& study, const HostCompiler& compiler, unsigned threads,
              LaneChoice lanes = LaneChoice::best,
              std::filesystem::path cache = ProgramCache::default_folder());
+  // With a program of one's own making.
+  BackendCpu(const Study& study, const KernelProgram& program, const HostCompiler& compiler, unsigned threads,
+             std::filesystem::path cache = ProgramCache::default_folder());
 
   std::string name() const override { return "cpu"; }
   std::string device() const override;
@@ -41,11 +44,12 @@ class BackendCpu : public Backend {
   std::vector<double> outputs_;
   KernelSettings settings_;
   unsigned threads_;
-  std::string method_, note_;
+  std::string method_;
+  long long motion_operations_ = 0;
+  std::string note_;
   bool compiled_ = false;
   std::optional<LoadedProgram> program_;
   int lanes_ = 1;
-  long long motion_operations_ = 0;
   long long stack_bytes_ = 0;
   void (*work_)(const KernelSettings*, const KernelBatch*, long long*) = nullptr;
 };

@@ -1,5 +1,7 @@
 #include "host/kernel_program.h"
 
+#include <chrono>
+
 #include "host/kernel_text.h"
 #include "src/emit.h"
 
@@ -43,6 +45,7 @@ std::vector<std::string> compiler_flags(const EmittedModel& model) {
 }  // namespace
 
 KernelProgram cpu_program(const Study& study, LaneChoice lanes) {
+  const auto begun = std::chrono::steady_clock::now();
   const EmittedModel model = emit_model(*study.system);
   const Method method = chosen_method(study.integrator);
   KernelProgram program;
@@ -59,6 +62,7 @@ KernelProgram cpu_program(const Study& study, LaneChoice lanes) {
   program.text.sources["program.cpp"] = unit;
   program.text.units = {"program.cpp"};
   program.text.flags = compiler_flags(model);
+  program.emission_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
   return program;
 }
 

@@ -19,6 +19,7 @@ struct KernelProgram {
   ProgramText text;
   std::string method;  // "tsit5", "dop853" or "rk4": what `auto` came to
   long long motion_operations = 0;
+  double emission_seconds = 0;
 };
 
 // For the CPU: one unit with C entrances, see kernels/entry_cpu.h.

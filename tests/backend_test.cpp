@@ -1,0 +1,142 @@
+// One source for every backend: each config, in batches of every size, judged by the reference.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <filesystem>
+#include <numeric>
+
+#include "host/backend_cpu.h"
+#include "host/backend_factory.h"
+#include "host/backend_reference.h"
+#include "host/batch.h"
+#include "host/check.h"
+
+namespace zwang {
+namespace {
+
+struct Subject {
+  std::string backend, config;
+};
+
+void PrintTo(const Subject& subject, std::ostream* out) { *out << subject.backend << " " << subject.config; }
+
+std::vector<Subject> subjects() {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(std::string(ZWANG_SOURCE_DIR) + "/configs"))
+    if (entry.path().extension() == ".toml") names.push_back(entry.path().stem());
+  std::sort(names.begin(), names.end());
+  std::vector<Subject> list;
+  for (const char* backend : {"reference", "cpu"})
+    for (const std::string& name : names) list.push_back({backend, name});
+  return list;
+}
+
+Study study_of(const Subject& subject) {
+  return load_study(std::string(ZWANG_SOURCE_DIR) + "/configs/" + subject.config + ".toml");
+}
+
+// `count` members from `first` on; beyond the ensemble's end they are drawn all the same.
+Batch members(const Study& study, unsigned long long first, std::size_t count) {
+  std::vector<unsigned long long> numbers(count);
+  std::iota(numbers.begin(), numbers.end(), first);
+  return prepare_batch(study, numbers, 2);
+}
+
+// The same bits: NaN equals NaN, 0 differs from -0.
+template <class T>
+void expect_same_bits(const std::vector<T>& part, const std::vector<T>& whole, std::size_t first,
+                      std::size_t count, const char* what) {
+  ASSERT_EQ(part.size() % count, 0u) << what;
+  const std::size_t width = part.size() / count;
+  EXPECT_EQ(std::memcmp(part.data(), whole.data() + first * width, part.size() * sizeof(T)), 0) << what;
+}
+
+void expect_same(const BatchResults& part, const BatchResults& whole, std::size_t first, std::size_t count) {
+  expect_same_bits(part.status, whole.status, first, count, "status");
+  expect_same_bits(part.end_time, whole.end_time, first, count, "end_time");
+  expect_same_bits(part.end_state, whole.end_state, first, count, "end_state");
+  expect_same_bits(part.measures, whole.measures, first, count, "measures");
+  expect_same_bits(part.observables, whole.observables, first, count, "observables");
+  expect_same_bits(part.steps, whole.steps, first, count, "steps");
+  expect_same_bits(part.event_counts, whole.event_counts, first, count, "event_counts");
+}
+
+class EveryBackend : public testing::TestWithParam<Subject> {};
+
+TEST_P(EveryBackend, GivesTheSameBitsInBatchesOfAnySizeOnAnyNumberOfThreads) {
+  const Study study = study_of(GetParam());
+  // The reference is slow and has no lanes: a few members will do.
+  const bool slow = GetParam().backend == "reference";
+  const std::size_t all = slow ? 3 : 1000;
+  const auto together = make_backend(GetParam().backend, study, {.threads = 2});
+  const BatchResults whole = together->run(members(study, 0, all), {});
+  const auto alone = make_backend(GetParam().backend, study, {.threads = 1});
+  struct Part {
+    std::size_t first, count;
+  };
+  const std::vector<Part> parts =
+      slow ? std::vector<Part>{{0, 1}, {1, 2}} : std::vector<Part>{{0, 1}, {517, 1}, {0, 31}, {300, 33}};
+  for (const Part& part : parts) {
+    SCOPED_TRACE(testing::Message() << part.count << " members from " << part.first);
+    expect_same(alone->run(members(study, part.first, part.count), {}), whole, part.first, part.count);
+  }
+}
+
+TEST_P(EveryBackend, AgreesWithTheReference) {
+  const Study study = study_of(GetParam());
+  if (GetParam().backend == "reference")
+    GTEST_SKIP() << "tests/host/check_test.cpp has the reference on itself";
+  const auto backend = make_backend(GetParam().backend, study, {.threads = 2});
+  const CheckReport report = check(study, *backend, {.sample = 3, .threads = 2});
+  EXPECT_EQ(report.verdict(), CheckVerdict::pass) << report.verdict_text();
+}
+
+INSTANTIATE_TEST_SUITE_P(Configs, EveryBackend, testing::ValuesIn(subjects()),
+                         [](const auto& subject) { return subject.param.backend + "_" + subject.param.config; });
+
+TEST(CpuBackend, OneByOneIsAsRightAsInPacks) {
+  const Study study = study_of({"cpu", "slung_load"});
+  BackendCpu single(study, *HostCompiler::find(), 2, LaneChoice::single);
+  EXPECT_EQ(single.lanes(), 1);
+  EXPECT_EQ(check(study, single, {.sample = 4, .threads = 2}).verdict(), CheckVerdict::pass);
+}
+
+// The other methods; "auto" is dop853 at the configs' tolerances.
+TEST(CpuBackend, EveryMethodAgreesWithTheReference) {
+  for (const char* method : {"integrator.method=\"tsit5\"", "integrator.method=\"dop853\""}) {
+    const Study study = load_study(std::string(ZWANG_SOURCE_DIR) + "/configs/slung_load.toml", {method});
+    BackendCpu backend(study, *HostCompiler::find(), 2);
+    EXPECT_EQ(check(study, backend, {.sample = 4, .threads = 2}).verdict(), CheckVerdict::pass) << method;
+  }
+}
+
+TEST(CpuBackend, TakesFixedStepsWithRk4) {
+  const Study study = load_study(std::string(ZWANG_SOURCE_DIR) + "/configs/string_pendulum.toml",
+                                 {"integrator.method=\"rk4\"", "integrator.step=1e-2"});
+  BackendCpu backend(study, *HostCompiler::find(), 1);
+  EXPECT_EQ(backend.method(), "rk4");
+  BackendReference reference(study, 1);
+  const BatchResults fast = backend.run(members(study, 0, 1), {}),
+                     slow = reference.run(members(study, 0, 1), {});
+  // The same fixed steps; what differs is how events and outputs inside a step are found.
+  constexpr double same_steps = 1e-7;
+  ASSERT_EQ(fast.end_state.size(), slow.end_state.size());
+  for (std::size_t i = 0; i < fast.end_state.size(); ++i)
+    EXPECT_NEAR(fast.end_state[i], slow.end_state[i], same_steps);
+}
+
+TEST(CpuBackend, WithoutACompilerTheReferenceRunsAndSaysSoLoudly) {
+  const Study study = study_of({"cpu", "string_pendulum"});
+  for (const char* kind : {"auto", "cpu"}) {
+    std::vector<std::string> notes;
+    BackendOptions options{.threads = 1, .note = [&](const std::string& text) { notes.push_back(text); }};
+    options.find_compiler = [] { return std::optional<HostCompiler>(); };
+    EXPECT_EQ(make_backend(kind, study, options)->name(), "reference");
+    ASSERT_EQ(notes.size(), 1u) << "once";
+    EXPECT_NE(notes[0].find("WARNING"), std::string::npos);
+    EXPECT_NE(notes[0].find("ZWANG_CXX"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace zwang

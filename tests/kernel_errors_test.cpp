@@ -1,0 +1,66 @@
+// `check` must notice when a formula of the kernels is wrong by a millionth: programs with such an error put in.
+#include <gtest/gtest.h>
+
+#include "host/backend_cpu.h"
+#include "host/check.h"
+
+namespace zwang {
+namespace {
+
+struct Fault {
+  std::string name;      // of the test
+  std::string config;    // a study in which the formula matters
+  std::string file;      // of the kernels
+  std::string formula;   // as it stands there
+  std::string mistaken;  // and with an error of 1e-6
+};
+
+void PrintTo(const Fault& fault, std::ostream* out) { *out << fault.name; }
+
+const Fault faults[] = {
+    {"Stages", "slung_load", "kernels/runge_kutta.h", "there[n] = y[n] + h * stage_sum",
+     "there[n] = y[n] + R(1.000001) * h * stage_sum"},
+    {"Interpolant", "slung_load", "kernels/runge_kutta.h", "term[1][n] = first - delta;",
+     "term[1][n] = Real(1.000001) * first - delta;"},
+    {"Shock", "string_pendulum", "kernels/shock.h",
+     "const Real offset = rate - dot<n>(a, v0) + parts.rebound[j];",
+     "const Real offset = rate - dot<n>(a, v0) + parts.rebound[j] + Real(1e-6);"},
+    {"EventTime", "string_pendulum", "kernels/events.h", "return lookout.sign * raw - lookout.level",
+     "return lookout.sign * raw - Real(1e-6) - lookout.level"},
+    {"Impulse", "string_pendulum", "kernels/instant.h", "event.impulse[i] = result.impulses[i] * ",
+     "event.impulse[i] = Real(1.000001) * result.impulses[i] * "},
+    {"Multipliers", "point_in_sphere", "kernels/measure.h", "multipliers_at(me, t, y, lambda);",
+     "multipliers_at(me, t, y, lambda);\n  for (int i = 0; i < M::r; ++i) lambda[i] *= Real(1.000001);"},
+};
+
+class KernelError : public testing::TestWithParam<Fault> {
+ protected:
+  CheckReport judged(bool mistaken) const {
+    const Study study = load_study(std::string(ZWANG_SOURCE_DIR) + "/configs/" + GetParam().config + ".toml");
+    KernelProgram program = cpu_program(study, LaneChoice::best);
+    std::string& text = program.text.sources.at(GetParam().file);
+    const std::size_t place = text.find(GetParam().formula);
+    EXPECT_NE(place, std::string::npos) << "the formula is no longer in " << GetParam().file;
+    if (mistaken && place != std::string::npos)
+      text.replace(place, GetParam().formula.size(), GetParam().mistaken);
+    BackendCpu backend(study, program, *HostCompiler::find(), 2);
+    return check(study, backend, {.sample = 4, .threads = 2});
+  }
+};
+
+TEST_P(KernelError, OfAMillionthIsFoundWithMemberTimeAndQuantity) {
+  EXPECT_EQ(judged(false).verdict(), CheckVerdict::pass) << "without the error";
+  const CheckReport report = judged(true);
+  EXPECT_EQ(report.verdict(), CheckVerdict::disagree);
+  ASSERT_FALSE(report.findings.worst().empty());
+  const CheckCase& worst = report.findings.worst().front();
+  EXPECT_GT(worst.severity(), 1);
+  EXPECT_FALSE(worst.quantity.empty());
+  EXPECT_GE(worst.t, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Formulas, KernelError, testing::ValuesIn(faults),
+                         [](const auto& fault) { return fault.param.name; });
+
+}  // namespace
+}  // namespace zwang
