@@ -141,23 +141,28 @@ ZWANG_INLINE void step_onto(Level level, const R* k, R t, const R* y, const R* h
 
 // Drift correction (mechanics section 5): positions onto f = 0, then velocities onto f' = 0 and g = 0. Newton converges
 // quadratically, so a move of less than the root of rounding is the last that counts.
+// Each lane stops by its own measure, so that its bits do not depend on its neighbours.
 template <class M, class R>
 ZWANG_INLINE void project(const R* k, R t, R* y, const R* held, int passes) {
   using Real = typename Lanes<R>::Real;
   constexpr int n = M::n;
+  const R last = R(Real(0.3) * Real(sqrt(Precision<Real>::epsilon)));
   for (int turn = 0; turn < 2; ++turn) {
     const Level level = turn == 0 ? Level::position : Level::velocity;
     R* x = level == Level::position ? y : y + n;
+    R moving = R(1);
     for (int pass = 0; pass < passes; ++pass) {
       R move[n], moved = R(0), size = R(Precision<Real>::tiny);
       step_onto<M>(level, k, t, y, held, move);
       for (int i = 0; i < n; ++i) {
-        moved = maximum(moved, absolute(move[i]));
-        size = maximum(size, absolute(x[i]));
         // A move that is no number (no such conditions, an empty mass) is no move.
-        x[i] = x[i] + if_less(absolute(move[i]), infinity<R>(), move[i], R(0));
+        const R taken = if_less(absolute(move[i]), infinity<R>(), if_less(R(0), moving, move[i], R(0)), R(0));
+        moved = maximum(moved, absolute(taken));
+        size = maximum(size, absolute(x[i]));
+        x[i] = x[i] + taken;
       }
-      if (!any(moved > R(Real(0.3) * Real(sqrt(Precision<Real>::epsilon))) * size)) break;
+      moving = if_less(last * size, moved, R(1), R(0));
+      if (!any(moving > R(0))) break;
     }
   }
 }

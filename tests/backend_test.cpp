@@ -91,8 +91,9 @@ TEST_P(EveryBackend, AgreesWithTheReference) {
   EXPECT_EQ(report.verdict(), CheckVerdict::pass) << report.verdict_text();
 }
 
-INSTANTIATE_TEST_SUITE_P(Configs, EveryBackend, testing::ValuesIn(subjects()),
-                         [](const auto& subject) { return subject.param.backend + "_" + subject.param.config; });
+INSTANTIATE_TEST_SUITE_P(Configs, EveryBackend, testing::ValuesIn(subjects()), [](const auto& subject) {
+  return subject.param.backend + "_" + subject.param.config;
+});
 
 TEST(CpuBackend, OneByOneIsAsRightAsInPacks) {
   const Study study = study_of({"cpu", "slung_load"});

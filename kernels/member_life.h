@@ -1,0 +1,125 @@
+// A member's first and last moments: from the numbers of the batch to a moving member, and from there to its results.
+#pragma once
+
+#include "kernels/events.h"
+
+namespace zwang {
+
+// A first step: as long as the method's error allows if the motion goes on as its first and second derivatives say
+// (Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I, section II.4).
+template <class M>
+ZWANG_COLD typename M::Real initial_step(const M& me) {
+  using Real = typename M::Real;
+  Real rate[M::size], lambda[M::rows], there[M::size], next[M::size];
+  member_right_side(me, me.t, me.y, rate, lambda);
+  const Real span = me.end - me.t;
+  Real size = 0, speed = 0;
+  for (int i = 0; i < M::judged; ++i) {
+    const Real scale = me.atol + me.rtol * absolute(me.y[i]);
+    size = maximum(size, absolute(me.y[i]) / scale);
+    speed = maximum(speed, absolute(rate[i]) / scale);
+  }
+  if (!(speed > 0) || !(size > 0)) return Real(1e-3) * span;
+  const Real h0 = minimum(span, Real(0.01) * size / speed);
+  for (int i = 0; i < M::size; ++i) there[i] = me.y[i] + h0 * rate[i];
+  member_right_side(me, me.t + h0, there, next, lambda);
+  Real bend = 0;
+  for (int i = 0; i < M::judged; ++i)
+    bend = maximum(bend, absolute(next[i] - rate[i]) / ((me.atol + me.rtol * absolute(me.y[i])) * h0));
+  if (!is_finite(bend)) return h0;
+  constexpr int order = M::Method::last == Dop853::last ? 8 : 5;
+  const Real h1 = Real(1.5) * power(Real(0.01) / maximum(speed, bend), Real(1) / order);
+  return minimum(minimum(100 * h0, h1), span);
+}
+
+template <class M>
+ZWANG_COLD void begin_blank(M& me, const KernelSettings& settings, const KernelBatch& batch,
+                            long long number) {
+  using Real = typename M::Real;
+  me.settings = &settings;
+  me.batch = &batch;
+  me.number = number;
+  me.rtol = Real(settings.rtol);
+  me.atol = Real(settings.atol);
+  me.contact_tolerance = maximum(Real(settings.contact_tolerance), 256 * Precision<Real>::epsilon);
+  me.rest_speed = maximum(Real(settings.rest_speed), 256 * Precision<Real>::epsilon);
+  if (sizeof(Real) == sizeof(double)) {
+    me.contact_tolerance = Real(settings.contact_tolerance);
+    me.rest_speed = Real(settings.rest_speed);
+  }
+  me.t = 0;
+  me.h = 0;
+  me.end = Real(settings.end);
+  me.any_held = me.redundant_now = me.redundant = me.pending = me.finished = false;
+  for (int i = 0; i < M::r; ++i) me.near.add(i);
+  me.kept_until = -infinity<Real>();
+  me.accumulation.forget();
+  me.next_output = 0;
+  me.status = Status::ok;
+  me.energy_lost = 0;
+  me.steps = me.rejected = me.events = 0;
+  me.standstill_time = missing<Real>();
+  me.standstill_events = 0;
+  for (int i = 0; i < event_kinds; ++i) me.event_counts[i] = 0;
+  for (int i = 0; i < audit_numbers; ++i) me.audit[i] = 0;
+  for (int i = 0; i < M::Model::watches; ++i) me.sides[i] = 0;
+  for (int i = 0; i < M::r; ++i) {
+    me.conditions[i] = Condition<Real>{};
+    me.held[i] = 0;
+  }
+  for (int i = 0; i < M::size; ++i) me.y[i] = 0;
+  start_measures(me);
+}
+
+// From the numbers of the batch to a member that moves, or that has failed already.
+template <class M>
+ZWANG_COLD bool begin(M& me, const KernelSettings& settings, const KernelBatch& batch, long long number) {
+  using Model = typename M::Model;
+  using Real = typename M::Real;
+  begin_blank(me, settings, batch, number);
+  Real p[at_least_one(Model::parameters)];
+  for (int i = 0; i < Model::parameters; ++i) p[i] = Real(batch.parameters[number * Model::parameters + i]);
+  Model::make_constants(p, me.k);
+  for (int i = 0; i < M::fed_back; ++i) me.y[i] = Real(batch.starts[number * M::fed_back + i]);
+  measure_sizes(me, me.y, me.y, Real(0));
+  me.energy_start = energy_of(me);
+  me.fail(Status(batch.prepared ? batch.prepared[number] : 0));
+  if (!me.going()) return false;
+  for (int i = 0; i < M::r; ++i) {
+    const Real e = Model::restitution(me.k, i), from = Model::from(me.k, i), until = Model::until(me.k, i);
+    if (!(e >= 0 && e <= 1) || !(Model::radius(me.k, me.t, me.q(), me.v(), me.z(), i) > 0))
+      me.fail(Status::inconsistent_start);
+    if (from < 0 && until > 0)
+      me.conditions[i].standing = Model::is_equation(i) ? Standing::equation : Standing::open;
+  }
+  if (!all_finite<M::size>(me.y) || !is_finite(me.energy_start)) me.fail(Status::not_finite);
+  if (!me.going()) return false;
+  keep_appointments(me, true);
+  if (!me.going()) return false;
+  begin_measures(me);
+  audit_energy(me);
+  emit_output_now(me);
+  watch_sides(me);
+  me.finished = !(me.t < me.end - me.rounding_of_time());
+  return me.going();
+}
+
+template <class M>
+ZWANG_COLD void finish(M& me, bool begun) {
+  using Model = typename M::Model;
+  flush_accumulation(me);
+  finish_measures(me, begun);
+  const KernelBatch& batch = *me.batch;
+  batch.status[me.number] = int(me.status);
+  batch.end_time[me.number] = double(me.t);
+  for (int i = 0; i < M::fed_back; ++i) batch.end_state[me.number * M::fed_back + i] = double(me.y[i]);
+  for (int i = 0; i < Model::measures; ++i)
+    batch.measures[me.number * Model::measures + i] = double(me.results[i]);
+  batch.steps[2 * me.number] = me.steps;
+  batch.steps[2 * me.number + 1] = me.rejected;
+  for (int i = 0; i < event_kinds; ++i) batch.event_counts[me.number * event_kinds + i] = me.event_counts[i];
+  for (int i = 0; i < audit_numbers; ++i) batch.audits[me.number * audit_numbers + i] = double(me.audit[i]);
+  batch.redundant[me.number] = me.redundant;
+}
+
+}  // namespace zwang
