@@ -247,8 +247,8 @@ void Comparison::motion() const {
   // The rest follows from the multipliers the model itself found.
   CallPoint solved = at_;
   solved.lambda.assign(
-      actual.begin() + static_cast<std::ptrdiff_t>(2 * n + nz + integrals + works),
-      actual.begin() + static_cast<std::ptrdiff_t>(2 * n + nz + integrals + works + at_.held.size()));
+      actual.begin() + static_cast<std::ptrdiff_t>(2 * n + nz + integrals + 1),
+      actual.begin() + static_cast<std::ptrdiff_t>(2 * n + nz + integrals + 1 + at_.held.size()));
   expect_formulas(actual, system_.rates, "z'", 2 * n);
   const std::vector<double> integrands = models_.call(number_, "plain", "integrands", solved);
   for (std::size_t k = 0; k < integrals; ++k)
@@ -351,8 +351,9 @@ TEST(EmitTruth, AConditionThatIsNotHeldMayBeUndefined) {
   const EmittedModels models = compiled(subjects);
   const CallPoint at{{}, subjects[0].start, {0, 0, 0}, {0, 0, 1}};
   const std::vector<double> motion = models.call(0, "plain", "motion", at);
-  EXPECT_EQ(std::vector<double>(motion.begin(), motion.begin() + 8),
-            (std::vector<double>{0.5, 0, 0, 0, 0, 0, 0, 9.81}));
+  // Rates, then the place of the work (none is done here), then multipliers.
+  EXPECT_EQ(std::vector<double>(motion.begin(), motion.begin() + 4), (std::vector<double>{0.5, 0, 0, 0}));
+  EXPECT_EQ(std::vector<double>(motion.begin() + 5, motion.begin() + 8), (std::vector<double>{0, 0, 9.81}));
   const std::vector<double> moved = models.call(0, "plain", "position_step", at);
   EXPECT_EQ(std::vector<double>(moved.begin(), moved.begin() + 5), (std::vector<double>{0, 0, 0, 0, 0}));
 }
