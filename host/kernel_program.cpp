@@ -32,7 +32,7 @@ const char* method_type(Method method) {
 // instruction set has all we use, and "native" can promise more than a virtual machine keeps.
 std::vector<std::string> compiler_flags(const EmittedModel& model) {
   // Long straight lines gain little from the last optimisations, and compile long.
-  const char* effort = model.text.size() > 200'000 ? "-O1" : model.text.size() > 80'000 ? "-O2" : "-O3";
+  const char* effort = model.text.size() > 120'000 ? "-O1" : model.text.size() > 80'000 ? "-O2" : "-O3";
   std::vector<std::string> flags = {
       "-std=c++17",          effort, "-ffp-contract=fast", "-fno-math-errno", "-fno-trapping-math",
       "-fvisibility=hidden", "-w"};

@@ -77,11 +77,6 @@ ZWANG_INLINE void right_side(const R* k, R t, const R* y, const R* held, bool an
   }
 }
 
-template <class M, class Real>
-ZWANG_COLD void member_right_side(const M& me, Real t, const Real* y, Real* rate, Real* lambda) {
-  right_side<M>(me.k, t, y, me.held, me.any_held, rate, lambda);
-}
-
 // The multipliers at a state. Rows that depend on each other leave them open; then those of least norm, not negative for
 // inequalities where that can be.
 template <class M, class Real>
@@ -89,7 +84,7 @@ ZWANG_DEVICE void multipliers_at(const M& me, Real t, const Real* y, Real* lambd
   using Model = typename M::Model;
   constexpr int n = M::n;
   Real rate[M::size];
-  member_right_side(me, t, y, rate, lambda);
+  right_side<M>(me.k, t, y, me.held, me.any_held, rate, lambda);
   if (!me.redundant_now) return;
   for (int attempt = 0; attempt < 2; ++attempt) {
     typename M::Qp qp;
@@ -115,6 +110,21 @@ ZWANG_DEVICE void multipliers_at(const M& me, Real t, const Real* y, Real* lambd
     for (int j = 0; j < qp.count; ++j) lambda[which[j]] = qp.multiplier(j);
     return;
   }
+}
+
+// Integrands may ask for multipliers: where rows depend on each other, for those of least norm.
+template <class M, class Real>
+ZWANG_COLD void integrands_of_least_norm(const M& me, Real t, const Real* y, Real* rate) {
+  Real lambda[M::rows];
+  multipliers_at(me, t, y, lambda);
+  M::Model::integrands(me.k, t, y, y + M::n, y + 2 * M::n, lambda, me.held, rate + M::fed_back);
+}
+
+template <class M, class Real>
+ZWANG_COLD void member_right_side(const M& me, Real t, const Real* y, Real* rate, Real* lambda) {
+  right_side<M>(me.k, t, y, me.held, me.any_held, rate, lambda);
+  if constexpr (M::Model::integrals > 0)
+    if (me.redundant_now) integrands_of_least_norm(me, t, y, rate);
 }
 
 // One Newton step onto the held conditions: positions, or velocities.

@@ -19,7 +19,7 @@ struct Crew {
   const KernelBatch& batch;
   M members[lanes];
   Mask live;
-  bool any_held;
+  bool any_held, any_redundant;
   long long attending = 0, refilling = 0;  // clock ticks spent so
 
   // What the lanes' steps need of their members.
@@ -221,12 +221,24 @@ struct Crew {
     R sum = R(0);
     for (int i = 0; i < r; ++i) sum = sum + held[i];
     any_held = any(sum > R(0));
+    any_redundant = false;
+    for (int lane = 0; lane < lanes; ++lane)
+      any_redundant = any_redundant || (lane_of(live, lane) && members[lane].redundant_now);
   }
 
-  ZWANG_INLINE auto equations() {
-    return [this](R when, const R* there, R* rate) {
-      right_side<M>(k, when, there, held, any_held, rate, end_lambda);
-    };
+  ZWANG_INLINE void rates_at(R when, const R* there, R* rate) {
+    right_side<M>(k, when, there, held, any_held, rate, end_lambda);
+    if constexpr (Model::integrals > 0)
+      if (any_redundant) integrands_one_by_one(when, there, rate);
+  }
+  ZWANG_COLD void integrands_one_by_one(R when, const R* there, R* rate) {
+    for (int lane = 0; lane < lanes; ++lane) {
+      if (!lane_of(live, lane) || !members[lane].redundant_now) continue;
+      Real y_lane[size], rate_lane[size];
+      for (int i = 0; i < M::fed_back; ++i) y_lane[i] = lane_of(there[i], lane);
+      integrands_of_least_norm(members[lane], lane_of(when, lane), y_lane, rate_lane);
+      for (int i = M::fed_back; i < M::judged; ++i) set_lane(rate[i], lane, rate_lane[i]);
+    }
   }
 
   // One step of every lane, each as long as its own error, appointments and turns allow.
@@ -243,7 +255,7 @@ struct Crew {
 
     for (int i = 0; i < r; ++i) low[i] = high[i] = lambda[i];
     step.take(t, y, [this](R when, const R* there, R* rate) {
-      right_side<M>(k, when, there, held, any_held, rate, end_lambda);
+      rates_at(when, there, rate);
       if (any_held)
         for (int i = 0; i < r; ++i) {
           if (Model::is_equation(i)) continue;
@@ -423,7 +435,8 @@ struct Crew {
       if (any(accepted && (loud || hump || output))) {
         R kept[M::rows];
         for (int i = 0; i < r; ++i) kept[i] = end_lambda[i];
-        step.complete_interpolant(t, y, equations());
+        step.complete_interpolant(t, y,
+                                  [this](R when, const R* there, R* rate) { rates_at(when, there, rate); });
         for (int i = 0; i < r; ++i) end_lambda[i] = kept[i];
       }
     }

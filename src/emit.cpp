@@ -15,7 +15,7 @@ namespace {
 
 // Beyond this many multiplications, with more than a few conditions, most of them would be spent on rows that are not
 // held: then the solver takes the rows that are.
-constexpr long long masked_limit = 6000;
+constexpr long long masked_limit = 1500;
 constexpr std::size_t few_conditions = 4;
 // Beyond this no compiler would thank us, however few the conditions.
 constexpr long long text_limit = 40'000;

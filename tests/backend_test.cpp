@@ -111,6 +111,43 @@ TEST(CpuBackend, EveryMethodAgreesWithTheReference) {
   }
 }
 
+// Equal slings share their load: multipliers of least norm, in integrals too.
+TEST(CpuBackend, SharesTheLoadOfRedundantStringsAlsoInIntegrals) {
+  const Study study = read_study(R"(
+title = "A load on two equal slings under a hook that moves"
+[parameters]
+v = { uniform = [0.5, 4.5] }
+[[anchor]]
+name = "hook"
+position = ["0.1*sin(4*t)", 0]
+[[point]]
+name = "load"
+mass = 2
+position = [0, -1]
+velocity = ["v", 0]
+[system]
+gravity = [0, -9.81]
+[[constraint]]
+name = "a"
+require = "distance(load, hook) <= 1"
+[[constraint]]
+name = "b"
+require = "distance(load, hook) <= 1"
+[ensemble]
+members = 16
+[time]
+end = 2
+samples = 11
+[measure]
+pull = "integral(multiplier(a))"
+size = "integral(abs(multiplier(b)))"
+)",
+                                 "slings.toml");
+  BackendCpu backend(study, *HostCompiler::find(), 2);
+  const CheckReport report = check(study, backend, {.sample = 4, .threads = 2});
+  EXPECT_EQ(report.verdict(), CheckVerdict::pass) << report.verdict_text();
+}
+
 TEST(CpuBackend, TakesFixedStepsWithRk4) {
   const Study study = load_study(std::string(ZWANG_SOURCE_DIR) + "/configs/string_pendulum.toml",
                                  {"integrator.method=\"rk4\"", "integrator.step=1e-2"});
