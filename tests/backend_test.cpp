@@ -113,7 +113,7 @@ TEST(CpuBackend, EveryMethodAgreesWithTheReference) {
 
 // Equal slings share their load: multipliers of least norm, in integrals too.
 TEST(CpuBackend, SharesTheLoadOfRedundantStringsAlsoInIntegrals) {
-  const Study study = read_study(R"(
+  const Study study = read_study(R"toml(
 title = "A load on two equal slings under a hook that moves"
 [parameters]
 v = { uniform = [0.5, 4.5] }
@@ -141,7 +141,7 @@ samples = 11
 [measure]
 pull = "integral(multiplier(a))"
 size = "integral(abs(multiplier(b)))"
-)",
+)toml",
                                  "slings.toml");
   BackendCpu backend(study, *HostCompiler::find(), 2);
   const CheckReport report = check(study, backend, {.sample = 4, .threads = 2});
