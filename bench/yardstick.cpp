@@ -4,7 +4,7 @@
 #include <stdexcept>
 
 #include "bench/yardstick_chain.h"
-#include "bench/yardstick_systems.h"
+#include "bench/yardstick_string.h"
 
 namespace zwang::yardstick {
 
@@ -20,6 +20,8 @@ auto with_system(Problem problem, Work&& work) {
   switch (problem) {
     case Problem::string:
       return work.template operator()<StringSystem>();
+    case Problem::string_plain:
+      return work.template operator()<StringIntegrated>();
     case Problem::double_pendulum:
       return work.template operator()<DoublePendulum>();
     case Problem::chain10:
@@ -151,8 +153,12 @@ std::vector<double> end_state(Problem problem, Method method, double tolerance, 
 }
 
 std::vector<double> true_end_state(Problem problem, double gravity) {
-  // Each chain is judged by the other.
-  if (problem == Problem::chain10)
+  // Each chain is judged by the other, and so is each string.
+  if (problem == Problem::string)
+    problem = Problem::string_plain;
+  else if (problem == Problem::string_plain)
+    problem = Problem::string;
+  else if (problem == Problem::chain10)
     problem = Problem::chain10_tensions;
   else if (problem == Problem::chain10_tensions)
     problem = Problem::chain10;

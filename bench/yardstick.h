@@ -8,14 +8,14 @@
 
 namespace zwang::yardstick {
 
-enum class Problem { string, double_pendulum, chain10, chain10_tensions };
+enum class Problem { string, string_plain, double_pendulum, chain10, chain10_tensions };
 enum class Method { dp5, dp8 };
 
 // Every yardstick is tuned to this error and no better.
 inline constexpr double wanted_error = 1e-8;
 
 struct Yardstick {
-  std::string name;           // of the system; the study is bench/<name>.toml (chain10 for both chains)
+  std::string name;           // of the system; the study is bench/<name>.toml (one for both of a kind)
   double error;               // largest true error of an end position or velocity over a sample of members
   double members_per_second;  // one core, best of several repetitions
   std::string method;         // dp5 or dp8

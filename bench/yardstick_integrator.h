@@ -135,6 +135,11 @@ class Integrator {
   Real time() const { return time_; }
   Real step() const { return step_; }  // the size the next step will try
   int steps() const { return steps_; }
+  const System& system() const { return system_; }
+  void move_to(const State& state, Real time) {
+    state_ = state;
+    time_ = time;
+  }
 
   // One accepted step, not beyond `end`.
   [[gnu::always_inline]] void advance(Real end) {

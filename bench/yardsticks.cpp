@@ -11,9 +11,9 @@ namespace {
 
 using namespace zwang::yardstick;
 
-constexpr Problem problems[] = {Problem::string, Problem::double_pendulum, Problem::chain10,
-                                Problem::chain10_tensions};
-constexpr const char* names[] = {"string", "double_pendulum", "chain10", "chain10_tensions"};
+constexpr Problem problems[] = {Problem::string, Problem::string_plain, Problem::double_pendulum,
+                                Problem::chain10, Problem::chain10_tensions};
+constexpr const char* names[] = {"string", "string_plain", "double_pendulum", "chain10", "chain10_tensions"};
 
 void print_table(double seconds) {
   std::printf("%-17s %-6s %14s %9s %9s %8s\n", "system", "method", "members/s", "error", "tolerance",

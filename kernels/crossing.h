@@ -88,8 +88,13 @@ ZWANG_DEVICE Bracket<Real> hidden_rise(Real a, Real va, Real sa, Real b, Real vb
   const Real reach = absolute(va - vb) + Real(0.5) * width * (absolute(sa) + absolute(sb));
   if (higher + reach <= 0) return {false, 0, 0};
   if (sa > 0 && sb < 0) {
-    const Peak<Real> top = peak(a, b, Real(0), 20, curve);
-    if (top.value > 0) return {true, a, top.x};
+    // A hump stays below the tangents at its feet; slopes are estimates, so they are taken twice as steep.
+    const Real met = (vb - va - 2 * sb * width) / (2 * (sa - sb));  // where the tangents cross, from a
+    const Real roof = va + 2 * sa * minimum(maximum(met, Real(0)), width);
+    if (roof > 0) {
+      const Peak<Real> top = peak(a, b, Real(0), 20, curve);
+      if (top.value > 0) return {true, a, top.x};
+    }
   }
   const Real middle = Real(0.5) * (a + b);
   if (curve(middle) > 0) return {true, a, middle};
@@ -170,29 +175,36 @@ ZWANG_DEVICE Bracket<Real> first_rise(const Real* samples, Real start_slope, con
   return {false, 0, 0};
 }
 
-// A root inside the bracket: secants kept safe (Illinois), with a bisection whenever the bracket fails to halve.
+// A root inside the bracket, to a few roundings of the step: inverse quadratic interpolation where the last three points
+// allow it, bisection where they do not (T. R. Chandrupatla, Advances in Engineering Software 28 (1997) 145).
 template <class Real, class Curve>
 ZWANG_DEVICE Real root(const Bracket<Real>& bracket, const Curve& curve) {
-  Real a = bracket.below, b = bracket.above;
+  Real a = bracket.above, b = bracket.below;  // the newest point, and the other end of the bracket
   if (a == b) return a;
-  Real fa = minimum(curve(a), Real(0)), fb = curve(b), width = b - a;
-  for (int i = 0; i < 60 && b - a > 64 * Precision<Real>::epsilon * b; ++i) {
-    Real x = fb > fa ? b - fb * (b - a) / (fb - fa) : Real(0.5) * (a + b);
-    if (!(x > a && x < b) || i % 3 == 2) x = Real(0.5) * (a + b);
-    const Real fx = curve(x);
+  Real fa = curve(a), fb = minimum(curve(b), Real(0)), c = b, fc = fb,
+       t = fa > fb ? fa / (fa - fb) : Real(0.5);
+  for (int i = 0; i < 60; ++i) {
+    const Real tolerance = 64 * Precision<Real>::epsilon * maximum(a, b), width = absolute(b - a);
+    if (!(width > tolerance)) break;
+    const Real least = Real(0.5) * tolerance / width;
+    t = minimum(maximum(t, least), 1 - least);
+    const Real x = a + t * (b - a), fx = curve(x);
     if (fx == 0) return x;
-    if (fx > 0) {
-      b = x;
-      fb = fx;
-      if (b - a > width / 2) fa /= 2;
-    } else {
-      a = x;
-      fa = fx;
-      if (b - a > width / 2) fb /= 2;
+    const bool same = (fx > 0) == (fa > 0);
+    c = same ? a : b;
+    fc = same ? fa : fb;
+    if (!same) {
+      b = a;
+      fb = fa;
     }
-    width = b - a;
+    a = x;
+    fa = fx;
+    const Real xi = (a - b) / (c - b), phi = (fa - fb) / (fc - fb);
+    const bool smooth = phi * phi < xi && (1 - phi) * (1 - phi) < 1 - xi;
+    t = smooth ? fa / (fb - fa) * (fc / (fb - fc)) + (c - a) / (b - a) * (fa / (fc - fa)) * (fb / (fc - fb))
+               : Real(0.5);
   }
-  return b;
+  return fa > 0 ? a : b;
 }
 
 }  // namespace zwang

@@ -47,10 +47,8 @@ struct Crew {
   template <class Queue>
   ZWANG_DEVICE void run(Queue& next) {
     const long long begun = batch.ticks ? clock_ticks() : 0;
-    for (int lane = 0; lane < lanes; ++lane) {
-      idle(lane);
-      refill(lane, next);
-    }
+    for (int lane = 0; lane < lanes; ++lane) idle(lane);
+    for (int lane = 0; lane < lanes; ++lane) refill(lane, next);
     while (any(live)) {
       attempt();
       if (any(accepted)) {
@@ -108,7 +106,11 @@ struct Crew {
   ZWANG_INLINE void start_next(int lane, Queue& next) {
     for (;;) {
       const long long number = next();
-      if (number < 0) return;
+      if (number < 0) {
+        idle(lane);
+        find_held();
+        return;
+      }
       M& me = members[lane];
       if (begin(me, settings, batch, number)) {
         me.h = Method::adaptive ? initial_step(me) : Real(settings.step);
@@ -161,8 +163,8 @@ struct Crew {
     }
     if (!me.going()) {
       finish(me, true);
-      idle(lane);
-      find_held();
+      set_lane(live, lane,
+               false);  // its stale numbers do no harm until the lane is refilled, or idle for good
       return;
     }
     set_lane(t, lane, me.t);
