@@ -2,6 +2,7 @@
 #pragma once
 
 #include "host/backend.h"
+#include "host/kernel_buffers.h"
 #include "host/kernel_program.h"
 #include "host/loaded_program.h"
 #include "host/program_cache.h"
@@ -36,12 +37,11 @@ class BackendCpu : public Backend {
   Shares measure_shares(const Batch& batch);
 
  private:
-  struct Buffers;
-  void integrate(Buffers& buffers, unsigned threads) const;
-  void fill(Buffers& buffers, const Batch& batch, const Wanted& wanted) const;
+  void integrate(const KernelBatch& batch, unsigned threads) const;
 
   std::shared_ptr<const System> system_;
   std::vector<double> outputs_;
+  KernelShape shape_;
   KernelSettings settings_;
   unsigned threads_;
   std::string method_;

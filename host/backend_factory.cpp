@@ -1,6 +1,7 @@
 #include "host/backend_factory.h"
 
 #include "host/backend_cpu.h"
+#include "host/backend_cuda.h"
 #include "host/backend_reference.h"
 #include "host/machine_error.h"
 
@@ -15,27 +16,43 @@ std::unique_ptr<Backend> make_cpu(const Study& study, const HostCompiler& compil
   return made;
 }
 
+std::unique_ptr<Backend> make_cuda(const Study& study, const BackendOptions& options) {
+  auto made = std::make_unique<BackendCuda>(study, options.devices);
+  if (!made->cache_note().empty()) options.note(made->cache_note());
+  return made;
+}
+
 }  // namespace
 
 std::unique_ptr<Backend> make_backend(const std::string& kind, const Study& study,
                                       const BackendOptions& options) {
   if (kind == "reference") return std::make_unique<BackendReference>(study, options.threads);
-  if (kind == "cpu" || kind == "auto") {
-    // From fast to slow: "auto" takes the first that answers and says why.
-    const std::optional<HostCompiler> compiler = options.find_compiler();
-    if (compiler) {
-      if (kind == "auto") options.note("backend: cpu (no GPU backend in this version)");
-      return make_cpu(study, *compiler, options);
+  if (kind == "cuda") return make_cuda(study, options);
+  if (kind != "cpu" && kind != "auto")
+    throw MachineError({.message = "there is no backend '" + kind + "'",
+                        .found = kind,
+                        .expected = "auto, cuda, cpu or reference"});
+
+  // From fast to slow: "auto" takes the first that answers and says why.
+  std::string why = "asked for";
+  if (kind == "auto") {
+    why = cuda::why_no_device();
+    if (why.empty()) {
+      auto made = make_cuda(study, options);
+      options.note("backend: cuda, " + made->device());
+      return made;
     }
-    options.note(
-        "WARNING: no C++ compiler found, so the kernels cannot be built for this study. The reference runs "
-        "instead: "
-        "the same results, a hundred times slower. Install g++ or clang++, or set ZWANG_CXX.");
-    return std::make_unique<BackendReference>(study, options.threads);
   }
-  throw MachineError({.message = "the backend '" + kind + "' is not available in this version",
-                      .found = kind,
-                      .expected = "auto, cpu or reference"});
+  const std::optional<HostCompiler> compiler = options.find_compiler();
+  if (compiler) {
+    if (kind == "auto") options.note("backend: cpu (" + why + ")");
+    return make_cpu(study, *compiler, options);
+  }
+  options.note(
+      "WARNING: no C++ compiler found, so the kernels cannot be built for this study. The reference runs "
+      "instead: "
+      "the same results, a hundred times slower. Install g++ or clang++, or set ZWANG_CXX.");
+  return std::make_unique<BackendReference>(study, options.threads);
 }
 
 }  // namespace zwang

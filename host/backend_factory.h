@@ -9,7 +9,8 @@
 namespace zwang {
 
 struct BackendOptions {
-  unsigned threads = 0;  // 0: as many as the machine has cores
+  unsigned threads = 0;            // 0: as many as the machine has cores
+  std::vector<int> devices = {0};  // GPUs by number; none: all there are
   // Told what the user should know: which backend "auto" took, and why.
   std::function<void(const std::string&)> note = [](const std::string&) {};
   // The compiler for the cpu backend; a test can say that there is none.

@@ -12,6 +12,7 @@
 #include "host/backend_cpu.h"
 #include "host/backend_reference.h"
 #include "host/batch.h"
+#include "host/cuda_library.h"
 #include "host/private_files.h"
 #include "host/table.h"
 
@@ -23,18 +24,10 @@ using Clock = std::chrono::steady_clock;
 
 double since(Clock::time_point begun) { return std::chrono::duration<double>(Clock::now() - begun).count(); }
 
-Batch members_of(const Study& study, std::size_t count, unsigned threads) {
-  std::vector<unsigned long long> numbers(count);
-  const auto all = static_cast<unsigned long long>(study.ensemble.members);
-  // Beyond the ensemble's end the same members come again.
-  for (std::size_t i = 0; i < count; ++i) numbers[i] = i % all;
-  return prepare_batch(study, numbers, threads);
-}
-
 // Batches until the time is up; the best one counts, since whatever else the machine does only slows us down.
 BenchLine measure(const Study& study, Backend& backend, double seconds, long long members, unsigned threads) {
   std::size_t count = members > 0 ? static_cast<std::size_t>(members) : 64;
-  Batch batch = members_of(study, count, threads);
+  Batch batch = bench_members(study, count, threads);
   const Wanted wanted;
   // Grow the batch until one takes a good part of the time.
   for (double taken = 0; members == 0 && taken < seconds / 5 && count < 4'000'000;) {
@@ -44,12 +37,9 @@ BenchLine measure(const Study& study, Backend& backend, double seconds, long lon
     if (taken >= seconds / 5) break;
     const double factor = std::clamp(seconds / 4 / std::max(taken, 1e-6), 2.0, 16.0);
     count = static_cast<std::size_t>(static_cast<double>(count) * factor);
-    batch = members_of(study, count, threads);
+    batch = bench_members(study, count, threads);
   }
   BenchLine line;
-  line.backend = backend.name();
-  line.threads = threads;
-  line.members = static_cast<long long>(count);
   line.seconds = std::numeric_limits<double>::infinity();
   const auto started = Clock::now();
   for (int round = 0; round < 2 || since(started) < seconds; ++round) {
@@ -57,16 +47,8 @@ BenchLine measure(const Study& study, Backend& backend, double seconds, long lon
     const BatchResults results = backend.run(batch, wanted);
     const double taken = since(begun);
     if (taken >= line.seconds) continue;
-    line.seconds = taken;
-    const auto total = [](const std::vector<long long>& list) {
-      return static_cast<double>(std::accumulate(list.begin(), list.end(), 0LL));
-    };
-    const auto members_count = static_cast<double>(count);
-    line.members_per_second = members_count / taken;
-    line.steps_per_second = total(results.steps) / taken;
-    line.steps_per_member = total(results.steps) / members_count;
-    line.rejected_per_member = total(results.rejected) / members_count;
-    line.events_per_member = total(results.event_counts) / members_count;
+    line = bench_line(backend, count, taken, results);
+    line.threads = threads;
   }
   return line;
 }
@@ -99,21 +81,50 @@ void bench_cpu(const Study& study, const HostCompiler& compiler, const BenchOpti
   }
   for (unsigned threads = 1; threads < most; threads *= 2) add(packed, threads);
   add(packed, most);
-  const BackendCpu::Shares shares = packed.measure_shares(members_of(study, 2000, most));
+  const BackendCpu::Shares shares = packed.measure_shares(bench_members(study, 2000, most));
   report.event_share = shares.events;
   report.start_share = shares.starts;
 }
 
 }  // namespace
 
+Batch bench_members(const Study& study, std::size_t count, unsigned threads) {
+  std::vector<unsigned long long> numbers(count);
+  const auto all = static_cast<unsigned long long>(study.ensemble.members);
+  // Beyond the ensemble's end the same members come again.
+  for (std::size_t i = 0; i < count; ++i) numbers[i] = i % all;
+  return prepare_batch(study, numbers, threads);
+}
+
+BenchLine bench_line(const Backend& backend, std::size_t count, double seconds, const BatchResults& results) {
+  const auto total = [](const std::vector<long long>& list) {
+    return static_cast<double>(std::accumulate(list.begin(), list.end(), 0LL));
+  };
+  const auto members = static_cast<double>(count);
+  BenchLine line;
+  line.backend = backend.name();
+  line.members = static_cast<long long>(count);
+  line.seconds = seconds;
+  line.members_per_second = members / seconds;
+  line.steps_per_second = total(results.steps) / seconds;
+  line.steps_per_member = total(results.steps) / members;
+  line.rejected_per_member = total(results.rejected) / members;
+  line.events_per_member = total(results.event_counts) / members;
+  return line;
+}
+
 BenchReport bench(const Study& study, const BenchOptions& options) {
   BenchReport report;
   report.study = study.name;
   const auto begun = Clock::now();
   constexpr std::size_t drawn = 20000;
-  members_of(study, drawn, 1);
+  bench_members(study, drawn, 1);
   report.sample_members_per_second = static_cast<double>(drawn) / since(begun);
 
+  if (options.backend == "cuda" || (options.backend == "auto" && cuda::why_no_device().empty())) {
+    bench_cuda(study, options, report);
+    return report;
+  }
   const std::optional<HostCompiler> compiler =
       options.backend == "reference" ? std::nullopt : HostCompiler::find();
   if (compiler) {
@@ -130,6 +141,35 @@ BenchReport bench(const Study& study, const BenchOptions& options) {
   return report;
 }
 
+namespace {
+
+std::string gpu_text(const BenchReport& report) {
+  const BenchDevice& gpu = *report.gpu;
+  std::string text = fmt::format("  device          {}, {} processors\n", gpu.name, gpu.processors);
+  text += fmt::format("  kernel          {} registers, {} bytes of local memory, {} threads a processor\n",
+                      gpu.registers, gpu.local_bytes, gpu.threads_per_processor);
+  text +=
+      fmt::format("  arithmetic      {:.0f} operations a step; peak measured {:.1f} TFLOP/s, used {:.1f} %\n",
+                  gpu.step_flops, gpu.peak_flops * 1e-12, 100 * gpu.share_of_peak);
+  text += fmt::format("  busy lanes      {:.1f} %\n\n", 100 * gpu.busy_lanes);
+  Table table({"members", "method", "kernel s", "members/s", "steps/s", "with copies", "steps", "rejected",
+               "events"});
+  for (const BenchLine& line : report.lines) {
+    const double scale = line.seconds / line.device_seconds;
+    table.add({std::to_string(line.members), line.method, fmt::format("{:.4f}", line.device_seconds),
+               fmt::format("{:.4g}", line.members_per_second * scale),
+               fmt::format("{:.4g}", line.steps_per_second * scale),
+               fmt::format("{:.4g}", line.members_per_second), fmt::format("{:.1f}", line.steps_per_member),
+               fmt::format("{:.1f}", line.rejected_per_member),
+               fmt::format("{:.2f}", line.events_per_member)});
+  }
+  return text + table.text() +
+         "\n  members/s and steps/s of the kernel alone; with copies: members/s to and from the host's "
+         "memory\n";
+}
+
+}  // namespace
+
 std::string bench_table(const BenchReport& report) {
   std::string text = fmt::format("bench of {}\n\n", report.study);
   if (report.compile_cold_s > 0)
@@ -143,6 +183,7 @@ std::string bench_table(const BenchReport& report) {
         "  time goes to    steps {:.0f} %, events and outputs {:.0f} %, starts and ends {:.0f} %\n",
         100 * (1 - report.event_share - report.start_share), 100 * report.event_share,
         100 * report.start_share);
+  if (report.gpu) return text + gpu_text(report);
   text += "\n";
   Table table({"backend", "threads", "lanes", "method", "members/s", "steps/s", "steps", "rejected", "events",
                "speed-up"});
@@ -176,7 +217,18 @@ std::string bench_json(const BenchReport& report) {
                              {"steps_per_member", line.steps_per_member},
                              {"rejected_per_member", line.rejected_per_member},
                              {"events_per_member", line.events_per_member},
-                             {"speedup", line.speedup}});
+                             {"speedup", line.speedup},
+                             {"device_seconds", line.device_seconds}});
+  if (report.gpu)
+    made["gpu"] = {{"device", report.gpu->name},
+                   {"registers", report.gpu->registers},
+                   {"local_bytes", report.gpu->local_bytes},
+                   {"threads_per_processor", report.gpu->threads_per_processor},
+                   {"processors", report.gpu->processors},
+                   {"peak_flops", report.gpu->peak_flops},
+                   {"step_flops", report.gpu->step_flops},
+                   {"share_of_peak", report.gpu->share_of_peak},
+                   {"busy_lanes", report.gpu->busy_lanes}};
   return made.dump(2) + "\n";
 }
 

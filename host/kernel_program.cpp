@@ -1,6 +1,8 @@
 #include "host/kernel_program.h"
 
+#include <algorithm>
 #include <chrono>
+#include <cstdlib>
 
 #include "host/kernel_text.h"
 #include "src/emit.h"
@@ -44,25 +46,57 @@ std::vector<std::string> compiler_flags(const EmittedModel& model) {
 
 }  // namespace
 
+namespace {
+
+// What both kinds of program have in common: the kernels, and the unit with the model in it.
+KernelProgram begin_program(const Study& study, const EmittedModel& model, const std::string& unit_name,
+                            const std::string& entry_header) {
+  KernelProgram program;
+  program.method = method_name(chosen_method(study.integrator));
+  program.motion_operations = model.motion_operations;
+  for (const KernelFile& file : kernel_files()) program.text.sources[std::string(file.name)] = file.text;
+  program.text.sources[unit_name] =
+      "#include \"kernels/" + entry_header + "\"\n\nnamespace zwang {\n" + model.text + "}\n\n";
+  program.text.units = {unit_name};
+  return program;
+}
+
+double seconds_since(std::chrono::steady_clock::time_point begun) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+}
+
+}  // namespace
+
 KernelProgram cpu_program(const Study& study, LaneChoice lanes) {
   const auto begun = std::chrono::steady_clock::now();
   const EmittedModel model = emit_model(*study.system);
-  const Method method = chosen_method(study.integrator);
-  KernelProgram program;
-  program.method = method_name(method);
-  program.motion_operations = model.motion_operations;
-  for (const KernelFile& file : kernel_files()) program.text.sources[std::string(file.name)] = file.text;
+  KernelProgram program = begin_program(study, model, "program.cpp", "entry_cpu.h");
   // Rows taken from a list differ from member to member: nothing for a pack to share.
   const bool packed = lanes == LaneChoice::best && model.masked;
-  std::string unit = "#include \"kernels/entry_cpu.h\"\n\nnamespace zwang {\n" + model.text + "}\n\n";
+  std::string& unit = program.text.sources["program.cpp"];
   unit += "using Number = " + std::string(packed ? "zwang::Pack<double>" : "double") + ";\n";
-  unit += "using Entry = zwang::CpuEntry<zwang::Model, zwang::" + std::string(method_type(method)) +
-          ", double, Number>;\n";
+  unit += "using Entry = zwang::CpuEntry<zwang::Model, zwang::" +
+          std::string(method_type(chosen_method(study.integrator))) + ", double, Number>;\n";
   unit += "ZWANG_CPU_ENTRANCES(Entry)\n";
-  program.text.sources["program.cpp"] = unit;
-  program.text.units = {"program.cpp"};
   program.text.flags = compiler_flags(model);
-  program.emission_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+  program.emission_seconds = seconds_since(begun);
+  return program;
+}
+
+KernelProgram cuda_program(const Study& study) {
+  const auto begun = std::chrono::steady_clock::now();
+  const EmittedModel model = emit_model(*study.system);
+  KernelProgram program = begin_program(study, model, "program.cu", "entry_cuda.h");
+  std::string& unit = program.text.sources["program.cu"];
+  unit += "using Entry = zwang::CudaEntry<zwang::Model, zwang::" +
+          std::string(method_type(chosen_method(study.integrator))) + ", double>;\n";
+  unit += "ZWANG_CUDA_ENTRANCE(Entry, " + std::to_string(cuda_threads) + ", 2)\n";
+  program.text.flags = {"--std=c++17", "--disable-warnings"};
+  // For measuring: how many lanes of a warp wait for each other before events are attended to (kernels/entry_cuda.h).
+  if (const char* patience = std::getenv("ZWANG_PATIENCE"))
+    program.text.flags.push_back("-DZWANG_PATIENCE=" +
+                                 std::to_string(std::clamp(std::atoi(patience), 1, 32)));
+  program.emission_seconds = seconds_since(begun);
   return program;
 }
 

@@ -260,7 +260,7 @@ CLI::App* add_bench(CLI::App& app, BenchCommandOptions& options) {
       "bench", "how fast a study runs: compiling, members and steps a second, threads, lanes");
   add_common(command, options);
   command->add_option("--backend", options.backend, "what is measured")
-      ->check(CLI::IsMember({"auto", "cpu", "reference"}))
+      ->check(CLI::IsMember({"auto", "cuda", "cpu", "reference"}))
       ->capture_default_str();
   command->add_option("--seconds", options.seconds, "at least so long for each line")
       ->check(CLI::PositiveNumber)

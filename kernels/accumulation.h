@@ -12,7 +12,7 @@ struct ConditionSet {
   static constexpr int words = at_least_one((count + 31) / 32);
   unsigned word[words];
 
-  ZWANG_DEVICE ConditionSet() { clear(); }
+  ZWANG_INLINE ConditionSet() { clear(); }
   ZWANG_INLINE void clear() {
     for (int i = 0; i < words; ++i) word[i] = 0;
   }

@@ -8,7 +8,7 @@ namespace zwang {
 
 // Unevenly spaced, so that something periodic in the step cannot hide between the samples by resonance.
 constexpr int sample_count = 7;
-ZWANG_DEVICE constexpr double sample_fraction(int i) {
+ZWANG_CONSTANT constexpr double sample_fraction(int i) {
   constexpr double table[sample_count] = {0, 0.07, 0.23, 0.42, 0.61, 0.81, 1};
   return table[i];
 }

@@ -40,7 +40,7 @@ constexpr int interpolant_rows = 4;  // r3..r6
 constexpr double third_order_share = 0.01;
 
 // Where in the step a stage lies, i = 0..15.
-ZWANG_DEVICE constexpr double c(int i) {
+ZWANG_CONSTANT constexpr double c(int i) {
   constexpr double table[extended_stages] = {0,
                                              0.526001519587677318785587544488e-01,
                                              0.789002279381515978178381316732e-01,
@@ -61,7 +61,7 @@ ZWANG_DEVICE constexpr double c(int i) {
 }
 
 // Row i of the method, i = 0..15, j < i. Row 12 holds the weights of the step itself.
-ZWANG_DEVICE constexpr double a(int i, int j) {
+ZWANG_CONSTANT constexpr double a(int i, int j) {
   constexpr double table[extended_stages][extended_stages] = {
       {0},
       {5.26001519587677318785587544488e-2},
@@ -110,10 +110,10 @@ ZWANG_DEVICE constexpr double a(int i, int j) {
 }
 
 // The weights of the step, j = 0..11.
-ZWANG_DEVICE constexpr double b(int j) { return a(stages, j); }
+ZWANG_CONSTANT constexpr double b(int j) { return a(stages, j); }
 
 // The step's weights minus those of an embedded method of order 5, j = 0..11.
-ZWANG_DEVICE constexpr double error5(int j) {
+ZWANG_CONSTANT constexpr double error5(int j) {
   constexpr double table[stages] = {0.1312004499419488073250102996e-1,
                                     0,
                                     0,
@@ -130,7 +130,7 @@ ZWANG_DEVICE constexpr double error5(int j) {
 }
 
 // The step's weights minus those of an embedded method of order 3, j = 0..11.
-ZWANG_DEVICE constexpr double error3(int j) {
+ZWANG_CONSTANT constexpr double error3(int j) {
   constexpr double third[stages] = {
       0.244094488188976377952755905512,   0, 0, 0, 0, 0, 0, 0, 0.733846688281611857341361741547, 0, 0,
       0.220588235294117647058823529412e-1};
@@ -138,7 +138,7 @@ ZWANG_DEVICE constexpr double error3(int j) {
 }
 
 // Row m of the interpolant, m = 0..3, j = 0..15.
-ZWANG_DEVICE constexpr double d(int m, int j) {
+ZWANG_CONSTANT constexpr double d(int m, int j) {
   constexpr double table[interpolant_rows][extended_stages] = {
       {-0.84289382761090128651353491142e1, 0, 0, 0, 0, 0.56671495351937776962531783590,
        -0.30689499459498916912797304727e1, 0.23846676565120698287728149680e1,

@@ -16,20 +16,27 @@ struct MemberQueue {
   }
 };
 
+// A crew that decides for itself: whoever waits is attended to at once.
+struct Alone {
+  bool attends(bool waiting, bool) const { return waiting; }
+  bool goes_on(bool live) const { return live; }
+};
+
 template <class Model, class Method, class Real, class Number>
 struct CpuEntry {
   using M = Member<Model, Method, Real>;
   using C = Crew<M, Number>;
   static constexpr int lanes = C::lanes;
   // The crew and what an event needs: some quadratic programs and copies of states, deep in calls.
-  static constexpr long long stack_bytes = (1LL << 20) + 2 * (long long)sizeof(C) +
+  static constexpr long long stack_bytes = (1LL << 20) + 2 * (long long)(sizeof(C) + lanes * sizeof(M)) +
                                            16 * (long long)(sizeof(typename M::Qp) + sizeof(Stretch<M>)) +
                                            64 * (long long)sizeof(Real) * M::size * sample_count;
 
   static void work(const KernelSettings& settings, const KernelBatch& batch, long long* counter) {
     MemberQueue queue{counter, batch.count};
-    C crew(settings, batch);
-    crew.run(queue);
+    M members[lanes];
+    C crew(settings, batch, members);
+    crew.run(queue, Alone{});
   }
 };
 

@@ -34,8 +34,8 @@ struct Stretch {
   using Real = typename M::Real;
   using Method = typename M::Method;
   const M& me;
-  Interpolant<Method, M::size, Real> interpolant;
-  Real first_rate[M::size];
+  Interpolant<Method, M::n, M::size, Real> interpolant;
+  Real first_rate[M::size - M::n];
 
   // The method's own result at a fraction of the step: as exact as the step itself.
   ZWANG_COLD void flow(Real x, Real* y) const {
@@ -43,9 +43,9 @@ struct Stretch {
       copy<M::size>(interpolant.end, y);
       return;
     }
-    StepArrays<Method, M::size, M::fed_back, Real> part;
+    StepArrays<Method, M::n, M::size, M::fed_back, Real> part;
     part.h = x * interpolant.h;
-    copy<M::size>(first_rate, part.k[0]);
+    copy<M::size - M::n>(first_rate, part.k[0]);
     part.take(interpolant.t, interpolant.start, [&](Real t, const Real* there, Real* rate) {
       Real lambda[M::rows];
       member_right_side(me, t, there, rate, lambda);

@@ -239,7 +239,8 @@ ZWANG_COLD void list(M& me, const typename M::Event& event) {
   note(me, event);
   const KernelBatch& batch = *me.batch;
   if (batch.events && me.events < batch.event_capacity) {
-    double* to = batch.events + (me.number * batch.event_capacity + me.events) * event_row_length(M::n, M::r);
+    constexpr int row = event_row_length(M::n, M::r);
+    double* to = batch.events + (me.number * batch.event_capacity + me.events) * row;
     *to++ = double(event.t);
     *to++ = double(int(event.kind));
     *to++ = double(event.watch);

@@ -53,6 +53,26 @@ struct Member {
     Real before[n], after[n];
   };
 
+  // Between the member and the lane that moves it.
+  struct Hand {
+    // From the lane, with a step that needs attention: the step (its start is the member's t and y; the stages beyond the
+    // first only where lanes keep them), its end on the conditions, what comes next, and what was heard. And what follows,
+    // as it is at the end if nothing happens.
+    StepArrays<Method, n, size, fed_back, Real> step;
+    Real end[size], next_h;
+    bool stuck, loud, hump, clipped, output;
+    Real peak_lambda[rows], heard[rows];
+    Real drift, energy_size, worst_position, worst_velocity;
+    // To the lane: where the member stands and what to listen to. The first rates are in step.k[0].
+    Real lambda[rows], f[rows], f_rate[rows], signal[at_least_one(Model::signals)];
+    Real side[at_least_one(Model::signals)];  // +1: a rise through zero matters, -1: a fall, 0: neither
+    Real watched[rows];                       // 1: open and armed
+    Real pressed[rows];                       // 1: closed, an inequality, and pressing
+    Real values[measures], appointment;
+    bool wary;
+  };
+  Hand hand;
+
   const KernelSettings* settings;
   const KernelBatch* batch;
   long long number;

@@ -3,14 +3,25 @@
 #pragma once
 
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__)
-#define ZWANG_DEVICE __host__ __device__
+// Whatever is not a step's own work is kept out of line: inlined everywhere it would take minutes to compile.
+#define ZWANG_DEVICE __host__ __device__ __noinline__
+#define ZWANG_CONSTANT __host__ __device__
+#define ZWANG_HOT __host__ __device__ __forceinline__
 #define ZWANG_INLINE __host__ __device__ __forceinline__
 #define ZWANG_COLD __host__ __device__ __noinline__
 #define ZWANG_BUILTIN(name) ::name
 #define ZWANG_PACKS 0
 #define ZWANG_UNROLL _Pragma("unroll")
+// Arrays stay in registers only where every index is a constant.
+#define ZWANG_REGISTERS _Pragma("unroll")
+#define ZWANG_STAGES_KEPT 0
 #else
 #define ZWANG_DEVICE
+#define ZWANG_CONSTANT
+#define ZWANG_HOT
+#define ZWANG_REGISTERS
+// A lane's stages lie in memory anyway; a copy is cheaper than taking the step again.
+#define ZWANG_STAGES_KEPT 1
 #define ZWANG_INLINE __attribute__((always_inline)) inline
 // Events are rare beside steps: kept out of line, their text is compiled once and stays out of the hot loop's way.
 #define ZWANG_COLD __attribute__((noinline))
@@ -40,7 +51,7 @@ ZWANG_INLINE long long clock_ticks() {
 #if defined(__CUDA_ARCH__)
   return clock64();
 #elif defined(__x86_64__) && !defined(__CUDACC__)
-  return (long long)__builtin_ia32_rdtsc();
+  return static_cast<long long>(__builtin_ia32_rdtsc());
 #elif defined(__aarch64__) && !defined(__CUDACC__)
   long long ticks;
   asm volatile("mrs %0, cntvct_el0" : "=r"(ticks));
@@ -51,7 +62,7 @@ ZWANG_INLINE long long clock_ticks() {
 }
 
 // Arrays of C++ cannot be empty; a model may have no conditions, no auxiliaries ...
-constexpr int at_least_one(int n) { return n > 0 ? n : 1; }
+ZWANG_CONSTANT constexpr int at_least_one(int n) { return n > 0 ? n : 1; }
 
 // Numbers about numbers. `tie` is what still passes for equal between conditions that agree only to the rounding of many
 // terms; `dependent` is the squared sine below which a row counts as a combination of others.

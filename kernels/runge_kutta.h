@@ -15,11 +15,11 @@ struct Tsit5 {
   static constexpr bool adaptive = true;
   static constexpr int last = 6, stages = 7, terms = 4;
   static constexpr double shrink = 0.2, grow = 5;
-  ZWANG_DEVICE static constexpr double c(int i) {
+  ZWANG_CONSTANT static constexpr double c(int i) {
     constexpr double table[7] = {0, 0.161, 0.327, 0.9, 0.9800255409045097, 1, 1};
     return table[i];
   }
-  ZWANG_DEVICE static constexpr double a(int i, int j) {
+  ZWANG_CONSTANT static constexpr double a(int i, int j) {
     constexpr double table[7][6] = {
         {},
         {0.161},
@@ -32,7 +32,8 @@ struct Tsit5 {
     return table[i][j];
   }
   // Fifth minus fourth order weights.
-  ZWANG_DEVICE static constexpr double error(int j) {
+  static constexpr int error_count = 7;
+  ZWANG_CONSTANT static constexpr double error(int, int j) {
     constexpr double table[7] = {-0.00178001105222577714, -0.0008164344596567469, 0.007880878010261995,
                                  -0.1447110071732629,     0.5823571654525552,     -0.45808210592918697,
                                  0.015151515151515152};
@@ -40,7 +41,7 @@ struct Tsit5 {
   }
   // The interpolant's weights b_j(x) as polynomials: coefficient of x^(m+1), m = 0 .. 3. The paper has them factored;
   // they are multiplied out here.
-  ZWANG_DEVICE static constexpr double dense(int m, int j) {
+  ZWANG_CONSTANT static constexpr double dense(int m, int j) {
     constexpr double lead[7] = {
         -1.0530884977290216,   0.1017, 2.490627285651252793, -16.54810288924490272, 47.37952196281928122,
         -34.87065786149660974, 2.5};
@@ -75,53 +76,101 @@ struct Dop853 {
   static constexpr bool adaptive = true;
   static constexpr int last = 12, stages = 16, terms = 7;
   static constexpr double shrink = 0.333, grow = 20;
-  ZWANG_DEVICE static constexpr double c(int i) { return dop853::c(i); }
-  ZWANG_DEVICE static constexpr double a(int i, int j) { return dop853::a(i, j); }
+  ZWANG_CONSTANT static constexpr double c(int i) { return dop853::c(i); }
+  ZWANG_CONSTANT static constexpr double a(int i, int j) { return dop853::a(i, j); }
+  // Of order 5, and of order 3.
+  static constexpr int error_count = dop853::stages;
+  ZWANG_CONSTANT static constexpr double error(int which, int j) {
+    return which == 0 ? dop853::error5(j) : dop853::error3(j);
+  }
+  // The terms beyond the cubic through both ends.
+  ZWANG_CONSTANT static constexpr double dense(int m, int j) { return dop853::d(m, j); }
 };
 
 struct Rk4 {
   static constexpr bool adaptive = false;
   static constexpr int last = 4, stages = 5, terms = 3;
   static constexpr double shrink = 1, grow = 1;
-  ZWANG_DEVICE static constexpr double c(int i) {
+  ZWANG_CONSTANT static constexpr double c(int i) {
     constexpr double table[5] = {0, 0.5, 0.5, 1, 1};
     return table[i];
   }
-  ZWANG_DEVICE static constexpr double a(int i, int j) {
+  ZWANG_CONSTANT static constexpr double a(int i, int j) {
     constexpr double table[5][4] = {{}, {0.5}, {0, 0.5}, {0, 0, 1}, {1.0 / 6, 1.0 / 3, 1.0 / 3, 1.0 / 6}};
     return table[i][j];
   }
 };
 
-// sum_j<i a_ij k_j of one component; the weights are constants and zeros vanish.
-template <class Method, int i, int j, int size, class R>
-ZWANG_INLINE R stage_sum(const R (*k)[size], int n, R sum) {
-  if constexpr (j == i) {
+// Weights of stages, by name, so that sums over them are unrolled with constants and zeros vanish. `Through<W>` are the
+// weights of the accelerations where W are those of the velocities: stage velocities are themselves sums of
+// accelerations, v_l = v + h sum_j a_lj a_j, hence sum_l w_l v_l = (sum_l w_l) v + h sum_j (sum_l w_l a_lj) a_j.
+template <class Method_, int i>
+struct RowWeights {
+  using Method = Method_;
+  static constexpr int count = i;
+  ZWANG_CONSTANT static constexpr double at(int j) { return Method::a(i, j); }
+};
+template <class Method_, int which>
+struct ErrorWeights {
+  using Method = Method_;
+  static constexpr int count = Method::error_count;
+  ZWANG_CONSTANT static constexpr double at(int j) { return Method::error(which, j); }
+};
+template <class Method_, int m>
+struct DenseWeights {
+  using Method = Method_;
+  static constexpr int count = Method::stages;
+  ZWANG_CONSTANT static constexpr double at(int j) { return Method::dense(m, j); }
+};
+template <class W>
+struct Through {
+  using Method = typename W::Method;
+  static constexpr int count = W::count - 1;
+  ZWANG_CONSTANT static constexpr double at(int j) {
+    double sum = 0;
+    for (int l = j + 1; l < W::count; ++l) sum += W::at(l) * Method::a(l, j);
+    return sum;
+  }
+};
+
+// sum_j w_j k_j of one component.
+template <class W, int j = 0, int width, class R>
+ZWANG_INLINE R weighted(const R (*k)[width], int m, R sum) {
+  if constexpr (j >= W::count) {
     return sum;
   } else {
-    constexpr double w = Method::a(i, j);
-    if constexpr (w != 0) sum = sum + R(w) * k[j][n];
-    return stage_sum<Method, i, j + 1, size>(k, n, sum);
+    constexpr double w = W::at(j);
+    if constexpr (w != 0) sum = sum + R(w) * k[j][m];
+    return weighted<W, j + 1>(k, m, sum);
   }
 }
 
-// The arrays of one step. `size` numbers are integrated; only the first `fed_back` enter the right side (integrals and
-// work do not), so only those are needed inside the step.
-template <class Method, int size, int fed_back, class R>
+// One step of y = (q, v, the rest), `size` numbers of which n are positions. Rates of positions are velocities, so the
+// stages keep only the rates of what follows: k[i][m] is that of number n + m. Only the first `fed_back` numbers enter
+// the right side (integrals and work do not), so only those are needed inside the step.
+template <class Method, int n, int size, int fed_back, class R>
 struct StepArrays {
+  static constexpr int kept = size - n;
   R h;
-  R k[Method::stages][size];
+  R k[Method::stages][kept];
   R end[size];
 
   // Stage i: the state there and its rate, `right_side(t, y, rate)`.
   template <int i, class F>
   ZWANG_INLINE void stage(R t, const R* y, const F& right_side) {
-    R there[size];
+    R there[size], rate[size];
     constexpr int used = i == Method::last ? size : fed_back;
-    for (int n = 0; n < used; ++n) there[n] = y[n] + h * stage_sum<Method, i, 0, size>(k, n, R(0));
-    right_side(t + R(Method::c(i)) * h, there, k[i]);
-    if constexpr (i == Method::last)
-      for (int n = 0; n < size; ++n) end[n] = there[n];
+    ZWANG_REGISTERS for (int c = 0; c < n; ++c) {
+      const R bend = weighted<Through<RowWeights<Method, i>>>(k, c, R(0));
+      there[c] = y[c] + h * (R(Method::c(i)) * y[n + c] + h * bend);
+    }
+    ZWANG_REGISTERS for (int c = n; c < used; ++c) there[c] =
+        y[c] + h * weighted<RowWeights<Method, i>>(k, c - n, R(0));
+    right_side(t + R(Method::c(i)) * h, there, rate);
+    ZWANG_REGISTERS for (int m = 0; m < kept; ++m) k[i][m] = rate[n + m];
+    if constexpr (i == Method::last) {
+      ZWANG_REGISTERS for (int c = 0; c < size; ++c) end[c] = there[c];
+    }
   }
   template <int first, int final, class F>
   ZWANG_INLINE void stages(R t, const R* y, const F& right_side) {
@@ -144,34 +193,26 @@ struct StepArrays {
   // The error estimate of the first `judged` numbers in units of the tolerance: 1 is just acceptable.
   template <int judged>
   ZWANG_INLINE R error_size(const R* y, R rtol, R atol) const {
+    using Five = ErrorWeights<Method, 0>;
+    using Three = ErrorWeights<Method, 1>;
+    constexpr bool eighth = Method::last == Dop853::last;
     R five = R(0), three = R(0);
-    for (int n = 0; n < judged; ++n) {
-      const R scale = R(1) / (atol + rtol * maximum(absolute(y[n]), absolute(end[n])));
-      R e5 = R(0), e3 = R(0);
-      error_sums<0>(n, e5, e3);
-      five = five + square(e5 * scale);
-      three = three + square(e3 * scale);
+    ZWANG_REGISTERS for (int c = 0; c < judged; ++c) {
+      R scale = R(1) / (atol + rtol * maximum(absolute(y[c]), absolute(end[c])));
+      if (c < n) {
+        scale = scale * h;
+        five = five + square(weighted<Through<Five>>(k, c, R(0)) * scale);
+        if constexpr (eighth) three = three + square(weighted<Through<Three>>(k, c, R(0)) * scale);
+      } else {
+        five = five + square(weighted<Five>(k, c - n, R(0)) * scale);
+        if constexpr (eighth) three = three + square(weighted<Three>(k, c - n, R(0)) * scale);
+      }
     }
-    if constexpr (Method::last == Dop853::last) {
+    if constexpr (eighth) {
       const R both = R(judged) * (five + R(dop853::third_order_share) * three);
       return if_less(R(0), both, absolute(h) * five / sqrt(both), five);
     } else {
       return absolute(h) * sqrt(five / R(judged));
-    }
-  }
-
- private:
-  template <int j>
-  ZWANG_INLINE void error_sums(int n, R& e5, R& e3) const {
-    if constexpr (Method::last == Dop853::last && j < dop853::stages) {
-      constexpr double w5 = dop853::error5(j), w3 = dop853::error3(j);
-      if constexpr (w5 != 0) e5 = e5 + R(w5) * k[j][n];
-      if constexpr (w3 != 0) e3 = e3 + R(w3) * k[j][n];
-      error_sums<j + 1>(n, e5, e3);
-    } else if constexpr (Method::last == Tsit5::last && j < Tsit5::stages) {
-      constexpr double w = Tsit5::error(j);
-      e5 = e5 + R(w) * k[j][n];
-      error_sums<j + 1>(n, e5, e3);
     }
   }
 };
@@ -188,85 +229,63 @@ ZWANG_INLINE R step_factor(R error) {
   return minimum(bounded, R(Method::grow));
 }
 
-// The interpolant over one lane's step as a polynomial per component.
-template <class Method, int size, class Real>
+// The interpolant over one member's step as a polynomial per component.
+template <class Method, int n, int size, class Real>
 struct Interpolant {
   Real t, h;
   Real start[size], end[size];
   Real term[Method::terms][size];
 
-  template <int fed_back, class R>
-  ZWANG_COLD void make(const StepArrays<Method, size, fed_back, R>& step, Real t0, const R* y, int lane) {
+  // From a step with the interpolant's own stages.
+  template <int fed_back>
+  ZWANG_COLD void make(const StepArrays<Method, n, size, fed_back, Real>& step, Real t0, const Real* y) {
     t = t0;
-    h = lane_of(step.h, lane);
-    for (int n = 0; n < size; ++n) {
-      start[n] = lane_of(y[n], lane);
-      end[n] = lane_of(step.end[n], lane);
+    h = step.h;
+    for (int c = 0; c < size; ++c) {
+      start[c] = y[c];
+      end[c] = step.end[c];
     }
     if constexpr (Method::last == Tsit5::last) {
-      for (int n = 0; n < size; ++n) tsit5_terms<0>(step, n, lane);
+      terms<0, 0, 4>(step);
+      // The weights of a constant velocity are those of x itself.
+      for (int c = 0; c < n; ++c) term[0][c] += h * start[n + c];
     } else {
-      for (int n = 0; n < size; ++n) {
-        const Real delta = end[n] - start[n];
-        const Real first = h * lane_of(step.k[0][n], lane),
-                   final = h * lane_of(step.k[Method::last][n], lane);
-        term[0][n] = delta;
-        term[1][n] = first - delta;
-        term[2][n] = 2 * delta - (first + final);
-        if constexpr (Method::last == Dop853::last) dop853_terms<0>(step, n, lane);
+      for (int c = 0; c < size; ++c) {
+        const Real delta = end[c] - start[c];
+        const Real first = h * (c < n ? start[n + c] : step.k[0][c - n]);
+        const Real final = h * (c < n ? end[n + c] : step.k[Method::last][c - n]);
+        term[0][c] = delta;
+        term[1][c] = first - delta;
+        term[2][c] = 2 * delta - (first + final);
       }
+      if constexpr (Method::last == Dop853::last) terms<3, 0, dop853::interpolant_rows>(step);
     }
   }
 
-  ZWANG_INLINE Real at(Real x, int n) const {
+  ZWANG_INLINE Real at(Real x, int c) const {
     if constexpr (Method::last == Tsit5::last) {
-      return start[n] + x * (term[0][n] + x * (term[1][n] + x * (term[2][n] + x * term[3][n])));
+      return start[c] + x * (term[0][c] + x * (term[1][c] + x * (term[2][c] + x * term[3][c])));
     } else if constexpr (Method::last == Dop853::last) {
       const Real u = 1 - x;
-      const Real inner = term[3][n] + x * (term[4][n] + u * (term[5][n] + x * term[6][n]));
-      return start[n] + x * (term[0][n] + u * (term[1][n] + x * (term[2][n] + u * inner)));
+      const Real inner = term[3][c] + x * (term[4][c] + u * (term[5][c] + x * term[6][c]));
+      return start[c] + x * (term[0][c] + u * (term[1][c] + x * (term[2][c] + u * inner)));
     } else {
       const Real u = 1 - x;
-      return start[n] + x * (term[0][n] + u * (term[1][n] + x * term[2][n]));
+      return start[c] + x * (term[0][c] + u * (term[1][c] + x * term[2][c]));
     }
   }
   ZWANG_DEVICE void at(Real x, Real* y) const {
-    for (int n = 0; n < size; ++n) y[n] = x >= 1 ? end[n] : at(x, n);
+    for (int c = 0; c < size; ++c) y[c] = x >= 1 ? end[c] : at(x, c);
   }
 
  private:
-  template <int m, class S>
-  ZWANG_INLINE void tsit5_terms(const S& step, int n, int lane) {
-    if constexpr (m < 4) {
-      term[m][n] = h * tsit5_sum<m, 0>(step, n, lane, Real(0));
-      tsit5_terms<m + 1>(step, n, lane);
-    }
-  }
-  template <int m, int j, class S>
-  ZWANG_INLINE Real tsit5_sum(const S& step, int n, int lane, Real sum) const {
-    if constexpr (j == Tsit5::stages) {
-      return sum;
-    } else {
-      constexpr double w = Tsit5::dense(m, j);
-      if constexpr (w != 0) sum += Real(w) * lane_of(step.k[j][n], lane);
-      return tsit5_sum<m, j + 1>(step, n, lane, sum);
-    }
-  }
-  template <int m, class S>
-  ZWANG_INLINE void dop853_terms(const S& step, int n, int lane) {
-    if constexpr (m < dop853::interpolant_rows) {
-      term[3 + m][n] = h * dop853_sum<m, 0>(step, n, lane, Real(0));
-      dop853_terms<m + 1>(step, n, lane);
-    }
-  }
-  template <int m, int j, class S>
-  ZWANG_INLINE Real dop853_sum(const S& step, int n, int lane, Real sum) const {
-    if constexpr (j == dop853::extended_stages) {
-      return sum;
-    } else {
-      constexpr double w = dop853::d(m, j);
-      if constexpr (w != 0) sum += Real(w) * lane_of(step.k[j][n], lane);
-      return dop853_sum<m, j + 1>(step, n, lane, sum);
+  template <int first, int m, int count, class S>
+  ZWANG_INLINE void terms(const S& step) {
+    if constexpr (m < count) {
+      using W = DenseWeights<Method, m>;
+      for (int c = 0; c < n; ++c) term[first + m][c] = h * h * weighted<Through<W>>(step.k, c, Real(0));
+      for (int c = n; c < size; ++c) term[first + m][c] = h * weighted<W>(step.k, c - n, Real(0));
+      terms<first, m + 1, count>(step);
     }
   }
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace zwang {
@@ -30,9 +31,18 @@ bool uses_name(const std::string& code, const std::string& name) {
   return false;
 }
 
+// What every step evaluates; the rest is for events.
+bool in_step(const std::string& function) {
+  static const std::set<std::string> names{"motion",   "free_motion", "position_step", "velocity_step",
+                                           "levels",   "values",      "all_signals",   "measured",
+                                           "energies", "turn_bound"};
+  return names.contains(function);
+}
+
 // Arguments that the body does without stay unnamed.
 std::string signature(const Function& function, const std::string& body) {
-  const std::string head = "  ZWANG_DEVICE static " + function.result + " " + function.name + "(";
+  const std::string head = std::string("  ") + (in_step(function.name) ? "ZWANG_HOT" : "ZWANG_DEVICE") +
+                           " static " + function.result + " " + function.name + "(";
   std::string text = head;
   std::size_t line_start = 0;
   for (std::size_t i = 0; i < function.arguments.size(); ++i) {
@@ -131,7 +141,7 @@ std::string table_text(const std::string& type, const std::string& name, const s
   for (const auto& [value, list] : places)
     if (list.size() > (places.contains(usual) ? places.at(usual).size() : 0)) usual = value;
   const bool constant = places.size() <= 1;
-  std::string text = "  ZWANG_DEVICE static constexpr " + type + " " + name +
+  std::string text = "  ZWANG_CONSTANT static constexpr " + type + " " + name +
                      (constant ? "(int) { return " : "(int i) {\n    switch (i) {\n");
   if (constant) return text + number(usual) + "; }\n";
   for (const auto& [value, list] : places) {

@@ -1,0 +1,67 @@
+// The kernels on NVIDIA GPUs: compiled for the study by NVRTC, one member a thread.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "host/backend.h"
+#include "host/cuda_library.h"
+#include "host/kernel_buffers.h"
+#include "host/kernel_program.h"
+#include "host/program_cache.h"
+
+namespace zwang {
+
+class BackendCuda : public Backend {
+ public:
+  // On the devices of these numbers; none: all there are. MachineError where a device, the driver or NVRTC is missing.
+  explicit BackendCuda(const Study& study, std::vector<int> devices = {0},
+                       std::filesystem::path cache = ProgramCache::default_folder());
+  // With a program of one's own making.
+  BackendCuda(const Study& study, const KernelProgram& program, std::vector<int> devices,
+              std::filesystem::path cache = ProgramCache::default_folder());
+  ~BackendCuda() override;
+
+  class Worker;
+  // Operations a second that all lanes together reach with independent fused multiply-adds.
+  double measure_peak();
+
+  std::string name() const override { return "cuda"; }
+  std::string device() const override;
+  BatchResults run(const Batch& batch, const Wanted& wanted) override;
+
+  const std::string& method() const { return method_; }
+  bool compiled() const { return compiled_; }  // not found in the cache
+  const std::string& cache_note() const { return note_; }
+  long long motion_operations() const { return motion_operations_; }
+
+  // What the kernel takes of the device.
+  struct Occupation {
+    int registers = 0, local_bytes = 0, threads_per_processor = 0, processors = 0;
+  };
+  Occupation occupation() const;
+
+  double device_seconds = 0;        // the kernels' own time in the last run, by the devices' clocks
+  double busy_lanes = 0;            // share of the lanes' time spent on members in the last launch
+  std::size_t members_at_once = 0;  // most in one launch; 0: as memory allows
+
+ private:
+  struct Chunk;
+  void start(const KernelProgram& program, std::vector<int> devices, std::filesystem::path cache);
+  void work(Worker& worker, std::vector<Chunk>& chunks, std::atomic<std::size_t>& next, const Batch& batch,
+            const Wanted& wanted);
+  std::size_t chunk_size(const Batch& batch, const Wanted& wanted) const;
+
+  std::shared_ptr<const System> system_;
+  std::vector<double> outputs_;
+  KernelShape shape_;
+  KernelSettings settings_;
+  std::string method_, note_;
+  long long motion_operations_ = 0;
+  bool compiled_ = false;
+  std::vector<std::unique_ptr<Worker>> workers_;  // two a device: one computes while the other copies
+};
+
+}  // namespace zwang

@@ -1,0 +1,104 @@
+#include "host/cuda_compiler.h"
+
+#include <fmt/format.h>
+
+#include "host/cuda_library.h"
+#include "host/machine_error.h"
+#include "host/private_files.h"
+
+namespace zwang {
+
+namespace {
+
+std::vector<std::string> options_for(const ProgramText& program, int architecture) {
+  std::vector<std::string> options{fmt::format("--gpu-architecture=sm_{}", architecture)};
+  options.insert(options.end(), program.flags.begin(), program.flags.end());
+  return options;
+}
+
+// NVRTC's program object, freed whatever happens.
+class Compilation {
+ public:
+  Compilation(const ProgramText& program, const std::string& unit) : nvrtc_(cuda::Nvrtc::get()) {
+    std::vector<const char*> names, texts;
+    for (const auto& [name, text] : program.sources) {
+      names.push_back(name.c_str());
+      texts.push_back(text.c_str());
+    }
+    const std::string& text = program.sources.at(unit);
+    require(nvrtc_.create(&program_, text.c_str(), unit.c_str(), static_cast<int>(names.size()), texts.data(),
+                          names.data()));
+  }
+  ~Compilation() {
+    if (program_) nvrtc_.destroy(&program_);
+  }
+  Compilation(const Compilation&) = delete;
+  Compilation& operator=(const Compilation&) = delete;
+
+  std::string compile(const std::vector<std::string>& options) {
+    std::vector<const char*> values;
+    for (const std::string& option : options) values.push_back(option.c_str());
+    const cuda::Result result = nvrtc_.compile(program_, static_cast<int>(values.size()), values.data());
+    if (result != 0) refuse(result);
+    std::size_t bytes = 0;
+    require(nvrtc_.cubin_size(program_, &bytes));
+    std::string cubin(bytes, '\0');
+    require(nvrtc_.cubin(program_, cubin.data()));
+    return cubin;
+  }
+
+ private:
+  void require(cuda::Result result) const {
+    if (result == 0) return;
+    throw MachineError(
+        {.message = "NVRTC failed", .found = nvrtc_.error_text(result), .expected = "success", .hint = {}});
+  }
+
+  [[noreturn]] void refuse(cuda::Result result) const {
+    std::size_t bytes = 0;
+    std::string log;
+    if (nvrtc_.log_size(program_, &bytes) == 0 && bytes > 1) {
+      log.resize(bytes);
+      nvrtc_.log(program_, log.data());
+      log.resize(bytes - 1);
+    }
+    constexpr std::size_t most = 2000;
+    if (log.size() > most) log = log.substr(0, most) + " ...";
+    throw MachineError({.message = "NVRTC could not compile the kernels",
+                        .found = log.empty() ? nvrtc_.error_text(result) : log,
+                        .expected = "a program for the GPU",
+                        .hint = "`--backend cpu` runs the same kernels without a GPU"});
+  }
+
+  const cuda::Nvrtc& nvrtc_;
+  cuda::Program program_ = nullptr;
+};
+
+}  // namespace
+
+CudaCompiler::CudaCompiler(int architecture) : architecture_(architecture) {
+  cuda::Nvrtc::get().version(&major_, &minor_);
+}
+
+std::string CudaCompiler::key(const ProgramText& program) const {
+  std::string key = fmt::format("NVRTC {}.{}\n", major_, minor_);
+  for (const std::string& option : options_for(program, architecture_)) key += option + "\n";
+  for (const auto& [name, text] : program.sources)
+    key += fmt::format("{} {}\n", name, text.size()) + text + "\n";
+  for (const std::string& unit : program.units) key += "unit " + unit + "\n";
+  return key;
+}
+
+void CudaCompiler::compile(const ProgramText& program, const std::filesystem::path& target) const {
+  Compilation compilation(program, program.units.at(0));
+  const std::string cubin = compilation.compile(options_for(program, architecture_));
+  const int code = write_new(target, cubin, 0700, false);
+  if (code != 0)
+    throw MachineError({.where = {.file = target.string()},
+                        .message = "could not write the compiled program",
+                        .found = system_message(code),
+                        .expected = "a folder with room",
+                        .hint = {}});
+}
+
+}  // namespace zwang

@@ -1,0 +1,86 @@
+// The CUDA driver and NVRTC, loaded while the program runs: one binary for machines with and without them. Only what is
+// used is declared here, so no toolkit is needed to build.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace zwang::cuda {
+
+using Result = int;  // 0 is success, for the driver and for NVRTC
+using Device = int;
+using Pointer = unsigned long long;  // on the device
+using Context = struct ContextObject*;
+using Module = struct ModuleObject*;
+using Function = struct FunctionObject*;
+using Stream = struct StreamObject*;
+using Event = struct EventObject*;
+using Program = struct ProgramObject*;
+
+// Attributes by their numbers in the driver's interface.
+enum class DeviceAttribute : int { processors = 16, major = 75, minor = 76 };
+enum class FunctionAttribute : int { local_bytes = 3, registers = 4 };
+
+// What libcuda offers. MachineError, saying precisely what is missing, where there is none.
+struct Driver {
+  static const Driver& get();
+
+  Result (*initialise)(unsigned flags);
+  Result (*driver_version)(int* version);
+  Result (*error_name)(Result error, const char** name);
+  Result (*error_text)(Result error, const char** text);
+  Result (*device_count)(int* count);
+  Result (*device_get)(Device* device, int ordinal);
+  Result (*device_name)(char* name, int length, Device device);
+  Result (*device_attribute)(int* value, int attribute, Device device);
+  Result (*context_retain)(Context* context, Device device);
+  Result (*context_release)(Device device);
+  Result (*context_use)(Context context);
+  Result (*module_load)(Module* module, const void* image);
+  Result (*module_unload)(Module module);
+  Result (*module_function)(Function* function, Module module, const char* name);
+  Result (*function_attribute)(int* value, int attribute, Function function);
+  Result (*occupancy)(int* blocks, Function function, int threads, std::size_t shared);
+  Result (*memory_info)(std::size_t* free, std::size_t* total);
+  Result (*allocate)(Pointer* pointer, std::size_t bytes);
+  Result (*release)(Pointer pointer);
+  Result (*copy_in)(Pointer to, const void* from, std::size_t bytes, Stream stream);
+  Result (*copy_out)(void* to, Pointer from, std::size_t bytes, Stream stream);
+  Result (*set_bytes)(Pointer to, unsigned char value, std::size_t bytes, Stream stream);
+  Result (*launch)(Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                   unsigned block_y, unsigned block_z, unsigned shared, Stream stream, void** arguments,
+                   void** extra);
+  Result (*stream_create)(Stream* stream, unsigned flags);
+  Result (*stream_destroy)(Stream stream);
+  Result (*stream_wait)(Stream stream);
+  Result (*event_create)(Event* event, unsigned flags);
+  Result (*event_destroy)(Event event);
+  Result (*event_record)(Event event, Stream stream);
+  Result (*event_elapsed)(float* milliseconds, Event begin, Event end);
+
+  // MachineError with the driver's own words, unless the result is success. `doing` says what was tried.
+  void require(Result result, const std::string& doing) const;
+};
+
+constexpr Result out_of_memory = 2;
+
+struct Nvrtc {
+  static const Nvrtc& get();
+
+  Result (*version)(int* major, int* minor);
+  const char* (*error_text)(Result error);
+  Result (*create)(Program* program, const char* text, const char* name, int headers,
+                   const char* const* header_texts, const char* const* header_names);
+  Result (*destroy)(Program* program);
+  Result (*compile)(Program program, int options, const char* const* values);
+  Result (*log_size)(Program program, std::size_t* bytes);
+  Result (*log)(Program program, char* text);
+  Result (*cubin_size)(Program program, std::size_t* bytes);
+  Result (*cubin)(Program program, char* bytes);
+};
+
+// Why there is no device to run on; empty when there is one.
+std::string why_no_device();
+
+}  // namespace zwang::cuda

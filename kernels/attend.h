@@ -1,0 +1,243 @@
+// What the lanes leave to the member itself, one at a time: events, outputs, starts and ends. The lane hands over the step
+// it has tried (Member::hand), and takes back what it needs to go on. src/motion.cpp is the reference.
+#pragma once
+
+#include "kernels/member_life.h"
+
+namespace zwang {
+
+// From the lane's accounts to the member's.
+template <class M>
+ZWANG_DEVICE void take_accounts(M& me) {
+  using Model = typename M::Model;
+  using Real = typename M::Real;
+  auto& hand = me.hand;
+  me.h = hand.step.h;
+  me.near.clear();
+  for (int i = 0; i < M::r; ++i) {
+    // A multiplier that has been large comes back to zero only to the rounding of what it was.
+    Real& zero = me.conditions[i].multiplier_zero;
+    zero = maximum(zero, 10 * me.contact_tolerance * hand.peak_lambda[i]);
+    // Conditions that were not heard are far from anything; those the lanes do not listen to stay suspect.
+    const bool listened = hand.watched[i] > 0 || hand.pressed[i] > 0;
+    if (!listened || hand.heard[i] > 0 || !Model::is_holonomic(i)) me.near.add(i);
+  }
+  me.audit_max(audit_drift, hand.drift);
+  me.audit_max(audit_size, hand.energy_size);
+  me.audit_max(audit_position, hand.worst_position);
+  me.audit_max(audit_velocity, hand.worst_velocity);
+}
+
+// What the lane needs to move this member on; false when there is nothing to move.
+template <class M>
+ZWANG_COLD bool ready(M& me) {
+  using Model = typename M::Model;
+  using Real = typename M::Real;
+  auto& hand = me.hand;
+  if (me.going()) {
+    Real rate[M::size];
+    member_right_side(me, me.t, me.y, rate, hand.lambda);
+    if (!all_finite<M::size>(rate)) me.fail(Status::not_finite);
+    for (int m = 0; m < M::size - M::n; ++m) hand.step.k[0][m] = rate[M::n + m];
+  }
+  if (!me.going()) {
+    finish(me, true);
+    return false;
+  }
+  Model::levels(me.k, me.t, me.q(), me.v(), me.z(), hand.f, hand.f_rate);
+  bool careful = me.redundant_now;
+  for (int i = 0; i < M::r; ++i) {
+    const Condition<Real>& condition = me.conditions[i];
+    const bool open = condition.standing == Standing::open, closed = condition.standing == Standing::closed;
+    hand.peak_lambda[i] = absolute(hand.lambda[i]);
+    hand.watched[i] = open && condition.armed ? Real(1) : Real(0);
+    hand.pressed[i] = closed && !condition.idle ? Real(1) : Real(0);
+    careful = careful || (open && !condition.armed) || (closed && condition.idle);
+  }
+  if constexpr (Model::signals > 0) {
+    Model::all_signals(me.k, me.t, me.q(), me.v(), me.z(), hand.signal);
+    for (int i = 0; i < Model::signals; ++i) {
+      Real way = hand.signal[i] < 0 ? Real(1) : Real(-1);
+      if (i < Model::watches) way = me.sides[i] == 0 ? Real(0) : me.sides[i] < 0 ? Real(1) : Real(-1);
+      if (Model::stops && i == Model::watches) way = 1;
+      hand.side[i] = way;
+      careful = careful || way == 0;
+    }
+  }
+  if constexpr (Model::any_extremes) measured_at(me, me.t, me.y, hand.values);
+  hand.wary = careful;
+  hand.appointment = next_appointment(me);
+  return true;
+}
+
+// Output times inside the stretch: the interpolant, brought onto the conditions. Times within rounding of the stretch's
+// end wait: values at an event are those after it.
+template <class M, class I>
+ZWANG_COLD void emit_outputs_until(M& me, const I& interpolant, typename M::Real until) {
+  using Real = typename M::Real;
+  const Real near = 4500 * Precision<Real>::epsilon * maximum(absolute(until), interpolant.h);
+  while (me.next_output < me.settings->outputs && Real(me.batch->outputs[me.next_output]) < until - near) {
+    const Real when = Real(me.batch->outputs[me.next_output]);
+    Real there[M::size];
+    interpolant.at((when - interpolant.t) / interpolant.h, there);
+    if (me.any_held) project<M>(me.k, when, there, me.held, 3);
+    write_output(me, when, there);
+  }
+}
+
+// The step again, with all that its interpolant needs. Where the lane has kept its stages they are at hand; a lane whose
+// stages lived in registers has only the start, and the step is taken once more.
+template <class M>
+ZWANG_COLD void make_stretch(M& me, Stretch<M>& stretch) {
+  using Real = typename M::Real;
+  auto& step = me.hand.step;
+  const auto rates = [&](Real t, const Real* there, Real* rate) {
+    Real lambda[M::rows];
+    member_right_side(me, t, there, rate, lambda);
+  };
+  if constexpr (!ZWANG_STAGES_KEPT) step.take(me.t, me.y, rates);
+  step.complete_interpolant(me.t, me.y, rates);
+  stretch.interpolant.make(step, me.t, me.y);
+  copy<M::size - M::n>(step.k[0], stretch.first_rate);
+}
+
+// After the motion has arrived somewhere: appointments, the end, outputs.
+template <class M>
+ZWANG_COLD void follow_up(M& me) {
+  if (me.going()) keep_appointments(me, false);
+  if (me.status == Status::ok) me.finished = !(me.t < me.end - me.rounding_of_time());
+  if (me.status == Status::ok || me.status == Status::stopped) emit_output_now(me);
+}
+
+// Nothing happens to the motion: only outputs inside the step, or a measure's hump. Then it goes on as the lane had it.
+template <class M>
+ZWANG_COLD void visit(M& me) {
+  using Real = typename M::Real;
+  auto& hand = me.hand;
+  Stretch<M> stretch{me, {}, {}};
+  make_stretch(me, stretch);
+  me.h = hand.step.h;
+  emit_outputs_until(me, stretch.interpolant, me.t + me.h);
+  if (hand.hump) follow(me, stretch.interpolant, Real(1));
+  if constexpr (M::Model::any_extremes) see_values(me, hand.values);
+  me.t += me.h;
+  me.h = hand.next_h;
+  ++me.steps;
+  copy<M::size>(hand.end, me.y);
+  copy<M::size - M::n>(hand.step.k[M::Method::last], hand.step.k[0]);
+  for (int i = 0; i < M::r; ++i) hand.peak_lambda[i] = maximum(hand.peak_lambda[i], absolute(hand.lambda[i]));
+}
+
+// Nothing happened on the way, and an appointment (or the end) is reached.
+template <class M>
+ZWANG_COLD void arrive(M& me) {
+  using Real = typename M::Real;
+  const auto& hand = me.hand;
+  if (++me.steps >= me.settings->max_steps) {
+    me.fail(Status::step_limit);
+    return;
+  }
+  measure_sizes(me, me.y, hand.end, me.h);
+  copy<M::size>(hand.end, me.y);
+  const Real due = hand.appointment;
+  me.t = due <= me.t + me.h * (1 + 8 * Precision<Real>::epsilon) ? due : me.t + me.h;
+  see(me);
+  audit_energy(me);
+  follow_up(me);
+  me.h = hand.next_h;
+}
+
+// Takes the stretch of motion up to the occurrence into the record.
+template <class M>
+ZWANG_COLD void advance(M& me, const Stretch<M>& stretch, const Occurrence<M>& found) {
+  using Real = typename M::Real;
+  if (++me.steps >= me.settings->max_steps) {
+    me.fail(Status::step_limit);
+    return;
+  }
+  const auto& interpolant = stretch.interpolant;
+  const Real due = me.hand.appointment, x = found.found ? found.x : Real(1);
+  const bool arrives = !found.found && due <= me.t + interpolant.h * (1 + 8 * Precision<Real>::epsilon);
+  const Real until = arrives ? due : me.t + x * interpolant.h;
+  emit_outputs_until(me, interpolant, until);
+  follow(me, interpolant, x);
+  const Real* there = found.found ? found.y : interpolant.end;
+  measure_sizes(me, interpolant.start, there, x * interpolant.h);
+  copy<M::size>(there, me.y);
+  me.t = until;
+  if (!all_finite<M::size>(me.y)) {
+    me.fail(Status::not_finite);
+    return;
+  }
+  settle_drift(me);
+  see(me);
+  audit_energy(me);
+  // Conditions clearly below zero are armed; watched functions clearly off zero know their side.
+  for (int i = 0; i < M::r; ++i) {
+    Condition<Real>& condition = me.conditions[i];
+    if (condition.standing != Standing::open || condition.armed) continue;
+    const Real elapsed = me.t - condition.since;
+    const auto zero = zero_of(me, i);
+    condition.armed = zero.f < -(zero.value + Real(0.5) * condition.noise * elapsed * elapsed);
+  }
+  for (int i = 0; i < M::Model::watches; ++i) {
+    if (me.sides[i] != 0) continue;
+    const auto value = scaled_signal(me, i);
+    if (absolute(value.value) > me.contact_tolerance * value.scale) me.sides[i] = value.value > 0 ? 1 : -1;
+  }
+}
+
+// The careful way through a step: what happens first, the motion up to there, and what follows from it.
+template <class M>
+ZWANG_COLD void attend(M& me) {
+  using Real = typename M::Real;
+  Stretch<M> stretch{me, {}, {}};
+  make_stretch(me, stretch);
+  measure_sizes(me, stretch.interpolant.start, stretch.interpolant.end, stretch.interpolant.h);
+  Occurrence<M> found;
+  if (me.hand.loud) first_occurrence(me, stretch, found);
+  if (me.going()) {
+    advance(me, stretch, found);
+    if (me.going() && found.found) happen(me, found.lookout, found.resolution);
+    follow_up(me);
+  }
+  me.h = me.hand.next_h;
+  // A new law of motion: the old step may be far too long, and each try costs a whole step.
+  const bool anew = found.found && found.lookout.kind == LookoutKind::reached && me.any_held;
+  if (M::Method::adaptive && anew && me.going()) me.h = minimum(me.h, Real(2) * initial_step(me));
+}
+
+// The step a lane has handed over. True when the lane goes on with this member.
+template <class M>
+ZWANG_COLD bool tend(M& me) {
+  auto& hand = me.hand;
+  const bool inside = hand.hump || hand.output;
+  if (!hand.stuck && !hand.loud && !hand.clipped) {
+    visit(me);
+    return true;
+  }
+  take_accounts(me);
+  if (hand.stuck) {
+    // Why no step could be taken: the tolerance, or a motion that has no number any more.
+    me.fail(all_finite<M::size>(hand.end) ? Status::step_too_small : Status::not_finite);
+  } else if (hand.loud || inside) {
+    attend(me);
+  } else {
+    arrive(me);
+  }
+  return ready(me);
+}
+
+// The member of that number; false when it has ended before it could move.
+template <class M>
+ZWANG_COLD bool start(M& me, const KernelSettings& settings, const KernelBatch& batch, long long number) {
+  if (!begin(me, settings, batch, number)) {
+    finish(me, me.status == Status::ok || me.status == Status::stopped);
+    return false;
+  }
+  me.hand.drift = me.hand.energy_size = me.hand.worst_position = me.hand.worst_velocity = 0;
+  me.h = M::Method::adaptive ? initial_step(me) : typename M::Real(settings.step);
+  return ready(me);
+}
+
+}  // namespace zwang
