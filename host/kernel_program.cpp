@@ -91,7 +91,7 @@ KernelProgram cuda_program(const Study& study) {
   unit += "using Entry = zwang::CudaEntry<zwang::Model, zwang::" +
           std::string(method_type(chosen_method(study.integrator))) + ", double>;\n";
   unit += "ZWANG_CUDA_ENTRANCE(Entry, " + std::to_string(cuda_threads) + ", 2)\n";
-  program.text.flags = {"--std=c++17", "--disable-warnings"};
+  program.text.flags = {"--std=c++17", "--device-as-default-execution-space", "--disable-warnings"};
   // For measuring: how many lanes of a warp wait for each other before events are attended to (kernels/entry_cuda.h).
   if (const char* patience = std::getenv("ZWANG_PATIENCE"))
     program.text.flags.push_back("-DZWANG_PATIENCE=" +
