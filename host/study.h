@@ -44,12 +44,19 @@ struct ParameterRule {
 enum class Consistency { project, reject, error };
 enum class SamplerKind { random, latin_hypercube, sobol };
 
+// Stop early once a measure's mean is known this well.
+struct UntilSettings {
+  std::string measure;
+  double relative_stderr = 0.01;
+};
+
 struct EnsembleSettings {
-  long long members = 1;
+  long long members = 1;  // with `until`, the cap
   unsigned long long seed = 1;
   SamplerKind sampler = SamplerKind::random;
   bool include_nominal = false;
   Consistency consistency = Consistency::project;
+  std::optional<UntilSettings> until;
 };
 
 struct TimeSettings {
