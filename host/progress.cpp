@@ -85,7 +85,7 @@ std::string progress_line(const RunProgress& progress) {
 }
 
 ProgressDisplay::ProgressDisplay(std::FILE* stream, bool silent)
-    : ProgressDisplay(stream, silent                       ? Kind::silent
+    : ProgressDisplay(stream, silent                        ? Kind::silent
                               : isatty(fileno(stream)) != 0 ? Kind::bar
                                                             : Kind::lines) {}
 

@@ -57,7 +57,7 @@ class SeriesTable {
 
   std::vector<std::size_t> shown_;
   bool with_missing_;
-  Table table_;
+  TextTable table_;
 };
 
 std::string measures_text(const Study& study, const RunResult& result) {
@@ -116,7 +116,7 @@ std::string starts_text(const RunTally& tally) {
 std::string failures_text(const RunResult& result, const RunTableContext& context) {
   const RunTally& tally = result.tally;
   if (tally.failed == 0) return "";
-  Table table({"failed", "members", "share", "for example"});
+  TextTable table({"failed", "members", "share", "for example"});
   long long example = -1;
   for (std::size_t how = 0; how < status_count; ++how) {
     const auto status = static_cast<Status>(how);
@@ -146,9 +146,9 @@ std::string members_text(const Study& study, const RunResult& result) {
   if (study.ensemble.include_nominal) text += "; member 0 is the nominal one";
   text += "\n";
   if (const auto& until = study.ensemble.until)
-    text += fmt::format("{} {} is {}known to {:g} %{}\n", result.sure_early ? "stopped early:" : "until:",
-                        until->measure, result.sure_early ? "" : "run to the cap, to be ",
-                        100 * until->relative_stderr,
+    text += fmt::format("{} {} is {}known to {:g} %{}\n",
+                        result.sure_early ? "stopped early:" : "until:", until->measure,
+                        result.sure_early ? "" : "run to the cap, to be ", 100 * until->relative_stderr,
                         result.sure_early ? fmt::format(" (at most {} members)", count_text(result.requested))
                                           : std::string());
   return text;
@@ -189,7 +189,8 @@ std::string run_table(const Study& study, const RunResult& result, const RunTabl
 
 std::string shell_word(const std::string& text) {
   const auto plain = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || std::string("_-./=,:+@%").find(c) < 11;
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+           std::string_view("_-./=,:+@%").find(c) != std::string_view::npos;
   };
   if (!text.empty() && std::all_of(text.begin(), text.end(), plain)) return text;
   std::string quoted = "'";
