@@ -46,7 +46,9 @@ class NetcdfFile {
   Dimension names(const std::string& name, const std::vector<std::string>& texts,
                   const std::string& long_name);
 
+  // Of the file, then of a variable.
   void attribute(const std::string& name, const std::string& text);
+  void attribute(const std::string& name, unsigned long long number);
   void attribute(const Variable& variable, const std::string& name, const std::string& text);
   void attribute(const Variable& variable, const std::string& name, double number);
   void attribute(const Variable& variable, const std::string& name, long long number);

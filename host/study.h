@@ -12,6 +12,8 @@
 
 namespace zwang {
 
+struct Value;  // host/study_document.h
+
 // One random input. Arguments are expressions of earlier parameters.
 struct Distribution {
   enum class Kind { uniform, normal, lognormal, triangular, exponential, choice, grid, file };
@@ -83,7 +85,8 @@ struct Study {
   std::string path;  // as given
   std::string name;  // file name without folder and ending
   std::string title;
-  std::string text;  // the file, as read
+  std::string text;                       // the file, as read
+  std::shared_ptr<const Value> document;  // the file as a tree, with what --set changed
   std::shared_ptr<const System> system;
   std::vector<ParameterRule> parameters;
   std::vector<Joint> joints;
