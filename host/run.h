@@ -30,8 +30,8 @@ struct RunOptions {
   std::optional<long long> end = std::nullopt;
 
   // Told after every batch. Whatever they throw ends the run.
-  std::function<void(long long first, const Batch& batch, const BatchResults& results)> members;
-  std::function<void(const RunProgress& progress)> progress;
+  std::function<void(long long first, const Batch& batch, const BatchResults& results)> members = {};
+  std::function<void(const RunProgress& progress)> progress = {};
 };
 
 // What statistics a study asks for. The sampler must outlive the plan.
