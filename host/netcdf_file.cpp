@@ -1,5 +1,6 @@
 #include "host/netcdf_file.h"
 
+#include <dlfcn.h>
 #include <netcdf.h>
 #include <sys/statvfs.h>
 
@@ -34,13 +35,26 @@ std::string reason(int code, int system_code, const std::filesystem::path& path)
   constexpr unsigned long long little = 1 << 20;
   struct statvfs disk {};
   const bool known = ::statvfs(path.parent_path().empty() ? "." : path.parent_path().c_str(), &disk) == 0;
-  if (code > 0)
-    text = system_message(code);  // the library passes errno on as it is
-  else if (system_code != 0)
-    text += ": " + system_message(system_code);
+  if (system_code != 0)
+    text = system_message(system_code);
   else if (known && static_cast<unsigned long long>(disk.f_bavail) * disk.f_frsize < little)
     text += ": the disk is full";
   return text;
+}
+
+// HDF5, below NetCDF, tidies up when the program ends, and crashes there after a write that failed (seen with 1.10.8
+// and a full disk; h5py's issue 914 is the same). We close what can be closed, so there is nothing to tidy up. It has to
+// be told before its first use; it comes with NetCDF, and is asked for by name because its library has another one on
+// every system.
+void leave_the_end_of_the_program_alone() {
+  static const bool told = [] {
+    if (void* function = ::dlsym(RTLD_DEFAULT, "H5dont_atexit")) {
+      using DontAtExit = int (*)();
+      reinterpret_cast<DontAtExit>(function)();
+    }
+    return true;
+  }();
+  static_cast<void>(told);
 }
 
 bool nothing(const NetcdfFile::Place& count) {
@@ -50,17 +64,20 @@ bool nothing(const NetcdfFile::Place& count) {
 }  // namespace
 
 NetcdfFile::NetcdfFile(std::filesystem::path path) : path_(std::move(path)) {
+  leave_the_end_of_the_program_alone();
   errno = 0;
   require(nc_create(path_.c_str(), NC_NETCDF4 | NC_CLOBBER, &id_), "made");
 }
 
 NetcdfFile::~NetcdfFile() {
-  if (id_ >= 0) nc_close(id_);
+  // Closing writes again what could not be written, and the library does not survive every such failure.
+  if (id_ >= 0 && !failed_) nc_close(id_);
 }
 
-void NetcdfFile::require(int code, const std::string& work) const {
+void NetcdfFile::require(int code, const std::string& work) {
   if (code == NC_NOERR) return;
   const int system_code = errno;
+  failed_ = true;
   throw MachineError({.where = {path_.string(), 0, 0},
                       .message = "the file could not be " + work,
                       .found = reason(code, system_code, path_),

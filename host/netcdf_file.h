@@ -78,7 +78,7 @@ class NetcdfFile {
   };
 
   // `work` names what was done, for the message.
-  void require(int code, const std::string& work) const;
+  void require(int code, const std::string& work);
   void set_fill(const Variable& variable, Type type, const Shape& shape);
   void set_storage(const Variable& variable, const Shape& shape);
   Place whole(const Variable& variable) const;
@@ -87,6 +87,7 @@ class NetcdfFile {
   std::filesystem::path path_;
   int id_ = -1;
   bool defining_ = true;
+  bool failed_ = false;
   std::vector<Known> variables_;  // by number
   struct Waiting {
     Variable variable;
