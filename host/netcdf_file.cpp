@@ -131,9 +131,12 @@ void NetcdfFile::set_fill(const Variable& variable, Type type, const Shape& shap
 
 void NetcdfFile::set_storage(const Variable& variable, const Shape& shape) {
   errno = 0;
-  if (!shape.chunks.empty())
+  if (!shape.chunks.empty()) {
     require(nc_def_var_chunking(id_, variable.id, NC_CHUNKED, shape.chunks.data()),
             "told how to store " + variable.name);
+    // Whole chunks are put, so none has to be kept: the library would keep 16 MiB of every variable.
+    require(nc_set_var_chunk_cache(id_, variable.id, 1, 1, 0.75F), "told how to store " + variable.name);
+  }
   // Level 1: higher ones take many times as long for a few per cent.
   if (shape.deflate)
     require(nc_def_var_deflate(id_, variable.id, 1, 1, 1), "told to compress " + variable.name);

@@ -27,7 +27,8 @@ class NetcdfFile {
   enum class Type { real, integer, byte, text };
   struct Shape {
     std::vector<Dimension> dimensions;
-    std::vector<std::size_t> chunks = {};  // by dimension; none: contiguous, or as the library likes
+    // By dimension; none: contiguous, or as the library likes. Whole chunks should be put at once, as far as they go.
+    std::vector<std::size_t> chunks = {};
     bool deflate = false;
     bool may_be_missing = false;  // of integers: -1 is the fill value, and readers show it as missing
   };

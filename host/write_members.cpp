@@ -4,6 +4,7 @@
 #include <bit>
 #include <cassert>
 
+#include "host/run_tally.h"
 #include "host/write_origin.h"
 
 namespace zwang {
@@ -16,7 +17,7 @@ constexpr std::size_t block_bytes = std::size_t{16} << 20;
 constexpr std::size_t most_in_block = 16384;
 
 std::size_t numbers_of(const System& system, std::size_t inputs) {
-  return inputs + 2 * system.size() + system.auxiliaries.size() + system.measures.size() + event_kinds + 5;
+  return inputs + 2 * system.size() + system.auxiliaries.size() + system.measures.size() + event_kinds + 8;
 }
 
 }  // namespace
@@ -37,7 +38,7 @@ MembersWriter::MembersWriter(const std::filesystem::path& path, const Study& stu
       coordinates_(study.system->size()),
       auxiliaries_(study.system->auxiliaries.size()),
       measures_(study.system->measures.size()),
-      nominal_first_(study.ensemble.include_nominal),
+      ensemble_(study.ensemble),
       block_members_(members_in_block(numbers_of(*study.system, drawn_.size()), study.ensemble.members)) {
   define(study, origin);
 }
@@ -56,8 +57,9 @@ MembersWriter::Column<Number> MembersWriter::column(const std::string& name, Typ
           std::vector<Number>(width * block_members_)};
 }
 
-// Real numbers of members are as good as random: compressing them takes longer than integrating them and saves a
-// tenth. Counts and flags are mostly small and compress to next to nothing.
+// Inputs, states and measures are as good as random: compressing them goes at 50 MB/s and saves an eighth (of measures
+// a third), which would be the slowest part of a run on a fast device. What is mostly the same number or small compresses
+// to next to nothing.
 void MembersWriter::define(const Study& study, const RunResult& origin) {
   const System& system = *study.system;
   write_origin(file_, study, origin, "members of an ensemble, one by one");
@@ -69,15 +71,19 @@ void MembersWriter::define(const Study& study, const RunResult& origin) {
   const NetcdfFile::Dimension kind = file_.names("event_kind", event_words(), "kind of event");
 
   const auto real = [&](const char* name, const std::optional<NetcdfFile::Dimension>& second,
-                        const char* long_name) {
-    reals_.push_back(column<double>(name, Type::real, second, long_name, false));
+                        const char* long_name, bool deflate = false) {
+    reals_.push_back(column<double>(name, Type::real, second, long_name, deflate));
   };
   real("inputs", input, "inputs as drawn");
   real("final_position", coordinate, "coordinates where the member ended");
   real("final_velocity", coordinate, "velocities where the member ended");
   real("final_auxiliary", auxiliary, "auxiliary states where the member ended");
-  real("end_time", {}, "time at which the member ended");
+  real("end_time", {}, "time at which the member ended", true);
   real("measures", measure, "measures; missing where they never came about");
+  real("start_position_moved", {}, "how far positions were moved to meet the conditions (Euclidean length)",
+       true);
+  real("start_velocity_moved", {}, "how far velocities were moved to meet the conditions (Euclidean length)",
+       true);
 
   const auto whole = [&](const char* name, const std::optional<NetcdfFile::Dimension>& second,
                          const char* long_name) {
@@ -88,6 +94,7 @@ void MembersWriter::define(const Study& study, const RunResult& origin) {
   whole("steps", {}, "accepted steps");
   whole("rejected", {}, "rejected steps");
   whole("events", kind, "events by kind");
+  whole("attempts", {}, "draws made until one met the conditions");
 
   const auto flag = [&](const char* name, const std::vector<std::string>& words, const char* long_name) {
     bytes_.push_back(column<signed char>(name, Type::byte, {}, long_name, true));
@@ -122,15 +129,17 @@ void MembersWriter::take(std::size_t k, const Batch& batch, const BatchResults& 
   copy(reals_[3], state + 2 * coordinates_);
   copy(reals_[4], &results.end_time[k]);
   copy(reals_[5], results.measures.data() + k * measures_);
+  copy(reals_[6], &batch.position_moved[k]);
+  copy(reals_[7], &batch.velocity_moved[k]);
 
   *row(integers_[0]) = next_;
   *row(integers_[1]) = results.steps[k];
   *row(integers_[2]) = results.rejected[k];
   std::copy_n(results.event_counts.data() + k * event_kinds, event_kinds, row(integers_[3]));
+  *row(integers_[4]) = batch.attempts[k];
 
-  const bool good = results.status[k] == Status::ok || results.status[k] == Status::stopped;
   *row(bytes_[0]) = static_cast<signed char>(results.status[k]);
-  *row(bytes_[1]) = good && !(nominal_first_ && next_ == 0) ? 1 : 0;
+  *row(bytes_[1]) = enters(ensemble_, next_, results.status[k]) ? 1 : 0;
   *row(bytes_[2]) = results.redundant[k] != 0 ? 1 : 0;
 }
 

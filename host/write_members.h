@@ -51,11 +51,11 @@ class MembersWriter {
   NetcdfFile file_;
   std::vector<std::size_t> drawn_;
   std::size_t parameters_, coordinates_, auxiliaries_, measures_;
-  bool nominal_first_;
+  EnsembleSettings ensemble_;
   std::size_t block_members_;
   NetcdfFile::Dimension member_{};
-  std::vector<Reals> reals_;        // inputs, position, velocity, auxiliary, end time, measures
-  std::vector<Integers> integers_;  // member, steps, rejected, events
+  std::vector<Reals> reals_;  // inputs, position, velocity, auxiliary, end time, measures, moves of the start
+  std::vector<Integers> integers_;  // member, steps, rejected, events, attempts
   std::vector<Bytes> bytes_;        // status, entered, redundant
   long long next_ = 0;              // member expected
   std::size_t written_ = 0;         // members in the file

@@ -165,8 +165,10 @@ void put_histogram(NetcdfFile& file, const HistogramVariables& variables, const 
     if (histogram.of_measure) rest.erase(rest.begin() + 1);
     return rest;
   };
-  for (std::size_t t = 0; t < times; ++t)
-    file.put(variables.counts, place({histogram.index, t, 0}), place({1, 1, bins}), histogram.counts[t]);
+  std::vector<long long> counts;
+  for (const std::vector<long long>& one : histogram.counts)
+    counts.insert(counts.end(), one.begin(), one.end());
+  file.put(variables.counts, place({histogram.index, 0, 0}), place({1, times, bins}), counts);
   file.put(variables.edges, {histogram.index, 0}, {1, bins + 1}, histogram.edges);
   file.put(variables.below, place({histogram.index, 0}), place({1, times}), histogram.below);
   file.put(variables.above, place({histogram.index, 0}), place({1, times}), histogram.above);

@@ -166,6 +166,7 @@ Json performance_json(const RunResult& result) {
           {"integrate_s", times.integrate_s},
           {"statistics_s", times.statistics_s},
           {"write_s", times.write_s},
+          {"threads", times.threads},
           {"steps", result.tally.steps},
           {"rejected_steps", result.tally.rejected},
           {"steps_per_s", ratio(static_cast<double>(result.tally.steps), times.integrate_s)},

@@ -3,12 +3,11 @@
 #pragma once
 
 #include <cmath>
-#include <fstream>
 #include <numeric>
 
 #include "host/backend_reference.h"
 #include "host/batch.h"
-#include "host/run_result.h"
+#include "host/run_tally.h"
 #include "host/sampler.h"
 #include "host/statistics.h"
 #include "tests/host/scratch.h"
@@ -96,26 +95,6 @@ inline StatisticsPlan plan_of(const Study& study, std::size_t inputs) {
   return plan;
 }
 
-inline void tally_up(const Study& study, const BatchResults& results, std::vector<char>& entered,
-                     RunTally& tally) {
-  for (std::size_t k = 0; k < results.status.size(); ++k) {
-    const Status status = results.status[k];
-    const bool good = status == Status::ok || status == Status::stopped;
-    const auto code = static_cast<std::size_t>(status);
-    entered.push_back(good && !(study.ensemble.include_nominal && k == 0) ? 1 : 0);
-    ++tally.members;
-    ++tally.status[code];
-    tally.entered += entered.back();
-    tally.failed += good ? 0 : 1;
-    if (status != Status::ok && tally.examples[code].size() < RunTally::examples_kept)
-      tally.examples[code].push_back(static_cast<long long>(k));
-    tally.steps += results.steps[k];
-    tally.rejected += results.rejected[k];
-    for (std::size_t e = 0; e < event_kinds; ++e)
-      tally.events[e] += results.event_counts[k * event_kinds + e];
-  }
-}
-
 inline SmallRun small_run(const std::string& text, const std::string& path = "ball.toml",
                           const std::vector<std::string>& overrides = {}) {
   SmallRun made{
@@ -134,8 +113,10 @@ inline SmallRun small_run(const std::string& text, const std::string& path = "ba
   made.run.precision = "double";
   made.run.requested = study.ensemble.members;
   made.run.inputs = sampler.drawn_names();
+  add_to_tally(made.run.tally, study.ensemble, 0, made.batch, made.results);
   std::vector<char> entered;
-  tally_up(study, made.results, entered, made.run.tally);
+  for (std::size_t k = 0; k < made.batch.count; ++k)
+    entered.push_back(enters(study.ensemble, static_cast<long long>(k), made.results.status[k]) ? 1 : 0);
   std::vector<double> inputs;
   for (std::size_t k = 0; k < made.batch.count; ++k)
     for (const std::size_t i : made.drawn)

@@ -34,6 +34,9 @@ void write_members_in_batches(const std::filesystem::path& path, const SmallRun&
     Batch batch;
     batch.count = rows;
     batch.parameters = part(small.batch.parameters);
+    batch.position_moved = part(small.batch.position_moved);
+    batch.velocity_moved = part(small.batch.velocity_moved);
+    batch.attempts = part(small.batch.attempts);
     BatchResults results;
     results.status = part(small.results.status);
     results.end_time = part(small.results.end_time);
