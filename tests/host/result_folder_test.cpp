@@ -1,5 +1,6 @@
 #include "host/result_folder.h"
 
+#include <chrono>
 #include <random>
 
 #include "host/machine_error.h"
@@ -141,24 +142,34 @@ TEST(ResultFolder, killing_the_writer_at_any_time_leaves_no_mixture_and_nothing_
   const fs::path folder = scratch.path() / "results";
   const std::vector<std::string> names = {"study.toml", "statistics.nc", "members.nc", "summary.json"};
   constexpr std::size_t size = 200'000;
+  const auto publish = [&](int run) {
+    publish_texts(folder, names, std::string(size, static_cast<char>('a' + run % 26)),
+                  {.overwrite = true, .study = {}});
+  };
+  // Disks differ: one publication is timed, and the writer killed anywhere within about three.
+  const auto begun = std::chrono::steady_clock::now();
+  publish(0);
+  const std::chrono::duration<double, std::micro> taken = std::chrono::steady_clock::now() - begun;
   std::mt19937 generator(5);
-  int complete = 0;
-  for (int round = 0; round < 40; ++round) {
+  std::uniform_real_distribution<double> delay(0, 3 * taken.count());
+  int published = 0, cut = 0;
+  for (int round = 1; round <= 30; ++round) {
+    const std::string before = read_text(folder / "summary.json").substr(0, 1);
     const pid_t writer = start_process([&] {
-      for (int run = 0;; ++run)
-        publish_texts(folder, names, std::string(size, static_cast<char>('a' + run % 26)),
-                      {.overwrite = true, .study = {}});
+      for (int run = 7 * round;; ++run) publish(run);
       return false;
     });
-    ::usleep(2000 + generator() % 20000);
+    ::usleep(static_cast<useconds_t>(delay(generator)));
     ::kill(writer, SIGKILL);
     EXPECT_EQ(wait_for(writer), 128 + SIGKILL);
-    if (!fs::exists(folder)) continue;
     ASSERT_EQ(judge(folder, names, size), "") << "round " << round;
-    complete += fs::exists(folder / "summary.json") ? 1 : 0;
+    const std::string after = read_text(folder / "summary.json").substr(0, 1);
+    published += !after.empty() && after != before ? 1 : 0;
+    cut += count_files(folder) != static_cast<std::ptrdiff_t>(names.size()) ? 1 : 0;
   }
-  // The test would see nothing if the writer never got anywhere.
-  EXPECT_GT(complete, 0);
+  // The test would see nothing if the writer never got anywhere, or was never caught in the middle.
+  EXPECT_GT(published, 0);
+  EXPECT_GT(cut, 0);
 }
 
 }  // namespace
