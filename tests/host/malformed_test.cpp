@@ -1503,30 +1503,30 @@ until = "mean(x) < 0.1"
   found:    "mean(x) < 0.1"
   expected: { measure = "NAME", relative_stderr = 0.01 })"},
     {"a goal for a measure that is not there",
-     R"([ensemble]
+     R"toml([ensemble]
 until = { measure = "hihgest", relative_stderr = 0.01 }
 [measure]
 highest = "maximum(ball.x)"
-)",
+)toml",
      ball_and_time,
      R"(study.toml:2:21: error: [ensemble] until, measure: there is no such measure
   found:    "hihgest"
   expected: one of: highest
   hint:     did you mean 'highest'?)"},
     {"a goal without a size",
-     R"([ensemble]
+     R"toml([ensemble]
 until = { measure = "highest", relative_stderr = 0 }
 [measure]
 highest = "maximum(ball.x)"
-)",
+)toml",
      ball_and_time,
      R"(study.toml:2:50: error: [ensemble] until, relative_stderr: out of range
   found:    0
   expected: a finite number > 0)"},
     {"a goal of which half is missing",
-     R"([ensemble]
+     R"toml([ensemble]
 until = { relative_error = 0.1 }
-)",
+)toml",
      ball_and_time,
      R"(study.toml:2:9: error: [ensemble] until: 'measure' is missing
   expected: the name of a measure, as in { measure = "NAME", relative_stderr = 0.01 }
@@ -1535,13 +1535,13 @@ study.toml:2:9: error: [ensemble] until: 'relative_stderr' is missing
 study.toml:2:11: error: [ensemble] until: unknown key 'relative_error'
   expected: one of: measure and relative_stderr)"},
     {"a goal beside a grid",
-     R"([parameters]
+     R"toml([parameters]
 push = { grid = [0, 1, 5] }
 [ensemble]
 until = { measure = "highest", relative_stderr = 0.1 }
 [measure]
 highest = "maximum(ball.x)"
-)",
+)toml",
      ball_and_time,
      R"(study.toml:4:9: error: [ensemble] until: a grid has to be run to its end
   found:    until beside a grid
