@@ -5,6 +5,7 @@
 #include <random>
 
 #include "host/run_table.h"
+#include "tests/host/netcdf_reader.h"
 #include "tests/host/run_fixture.h"
 #include "tests/host/run_program.h"
 
@@ -199,6 +200,8 @@ TEST_F(RunProgram, UntilEndsEarlyAndSaysSo) {
   EXPECT_NE(made.out.find("stopped early: highest is known to 2 % (at most 5000 members)"), std::string::npos)
       << made.out;
   EXPECT_EQ(summary("results/ball")["members"]["entered"], 1024);
+  const NetcdfReader trajectories(folder / "results/ball/trajectories.nc");
+  EXPECT_EQ(trajectories.integers("trajectory"), std::vector<long long>{0}) << "the others were not run";
 }
 
 // A run long enough to be interrupted in its middle.
