@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <iostream>
+#include <limits>
 
 #include "host/backend_factory.h"
 #include "host/child_process.h"
@@ -31,10 +32,20 @@ struct RunCommandOptions : CommonOptions {
   long long statistics_memory = 512;  // MiB
 };
 
+// The seed goes into study.toml, and TOML has no larger numbers.
+void require_seed_for_toml(unsigned long long seed) {
+  constexpr unsigned long long largest = std::numeric_limits<long long>::max();
+  if (seed > largest)
+    throw Error({.message = "--seed: too large",
+                 .found = std::to_string(seed),
+                 .expected = "a whole number from 0 to " + std::to_string(largest)});
+}
+
 // What changes the study goes through its document, so that study.toml among the results tells it too.
 Study load_for_run(const RunCommandOptions& options) {
   std::vector<std::string> overrides = options.overrides;
   if (options.members > 0) overrides.push_back("ensemble.members=" + std::to_string(options.members));
+  require_seed_for_toml(options.seed);
   if (options.has_seed) overrides.push_back("ensemble.seed=" + std::to_string(options.seed));
   return load_study(options.study, overrides);
 }
@@ -109,8 +120,6 @@ int run(const RunCommandOptions& options) {
 
 void add_options(CLI::App* command, RunCommandOptions& options) {
   add_common(command, options);
-  // TOML has no larger numbers, and the seed goes into study.toml.
-  command->get_option("--seed")->check(CLI::Range(0.0, 9223372036854775807.0, "0 to 9223372036854775807"));
   command->get_option("--json")->description("print summary.json instead of the table");
   command->add_option("--members", options.members, "how many, instead of the study's number")
       ->check(CLI::PositiveNumber);

@@ -91,6 +91,7 @@ TEST_F(RunProgram, WrongInputIsExitCodeOneAndLeavesNothing) {
                                         {"ball.toml", "--members", "0"},
                                         {"ball.toml", "--max-failed", "5"},
                                         {"ball.toml", "--seed", "-1"},
+                                        {"ball.toml", "--seed", "9223372036854775808"},
                                         {"ball.toml", "--set", "time.end=-1"},
                                         {"ball.toml", "--batch", "0"},
                                         {"ball.toml", "--membres", "5"}};
