@@ -3,10 +3,9 @@
 
 #include <CLI/CLI.hpp>
 #include <iostream>
-#include <limits>
 
 #include "host/backend_factory.h"
-#include "host/batch.h"
+#include "host/child_process.h"
 #include "host/command.h"
 #include "host/interrupt.h"
 #include "host/progress.h"
@@ -86,8 +85,16 @@ int run(const RunCommandOptions& options) {
   interrupts.check();
 
   ProgressDisplay display(stderr, options.quiet);
-  const FiledRun made = run_into(folder, study, *backend, run_options(options, display, interrupts),
-                                 [&] { interrupts.check(); });
+  const FiledRun made = [&] {
+    try {
+      return run_into(folder, study, *backend, run_options(options, display, interrupts),
+                      [&] { interrupts.check(); });
+    } catch (const Interrupted&) {
+      display.clear();
+      if (!options.quiet) note("interrupted: no results were written");
+      throw;
+    }
+  }();
   display.clear();
 
   int printed = exit_done;
