@@ -71,7 +71,7 @@ const std::vector<std::string>& ResultFolder::result_names() {
   return names;
 }
 
-ResultFolder::ResultFolder(fs::path folder, const ResultFolderOptions& options)
+ResultFolder::ResultFolder(const fs::path& folder, const ResultFolderOptions& options)
     : folder_(folder.lexically_normal()) {
   if (!folder_.has_filename() && folder_.has_relative_path()) folder_ = folder_.parent_path();
   make_folders();

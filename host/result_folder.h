@@ -21,7 +21,7 @@ class ResultFolder {
   // Makes the folder and its parents, takes away what dead runs left behind, and tries whether it can be written to.
   // Error where it holds results already (unless `overwrite`), or is in use by another run; MachineError where the
   // disk will not have it.
-  explicit ResultFolder(std::filesystem::path folder, const ResultFolderOptions& options = {});
+  explicit ResultFolder(const std::filesystem::path& folder, const ResultFolderOptions& options = {});
   ResultFolder(const ResultFolder&) = delete;
   ResultFolder& operator=(const ResultFolder&) = delete;
   ~ResultFolder();  // unpublished: takes the parts away, and the folder if it made it

@@ -49,14 +49,14 @@ std::vector<std::string> condition_names(const System& system) {
 }
 
 std::vector<std::string> status_words() {
-  std::vector<std::string> words;
-  for (int i = 0; i < status_count; ++i) words.emplace_back(status_name(static_cast<Status>(i)));
+  std::vector<std::string> words(status_count);
+  for (std::size_t i = 0; i < words.size(); ++i) words[i] = status_name(static_cast<Status>(i));
   return words;
 }
 
 std::vector<std::string> event_words() {
-  std::vector<std::string> words;
-  for (int i = 0; i < event_kinds; ++i) words.push_back(event_kind_name(static_cast<EventKind>(i)));
+  std::vector<std::string> words(event_kinds);
+  for (std::size_t i = 0; i < words.size(); ++i) words[i] = event_kind_name(static_cast<EventKind>(i));
   return words;
 }
 

@@ -143,7 +143,7 @@ HistogramVariables add_histograms(NetcdfFile& file, const Group& group, Dimensio
   chunks.push_back(row);
   const auto counted = [&](const std::string& name, const NetcdfFile::Shape& shape,
                            const std::string& long_name) {
-    const Variable variable = file.variable(group.prefix + name, Type::integer, shape, long_name + group.of);
+    Variable variable = file.variable(group.prefix + name, Type::integer, shape, long_name + group.of);
     file.attribute(variable, "units", "1");
     return variable;
   };
@@ -186,8 +186,8 @@ std::vector<const Series*> by_observable(const std::vector<Series>& series, std:
 }
 
 std::vector<const Series*> pointers(const std::vector<Series>& series) {
-  std::vector<const Series*> made;
-  for (const Series& one : series) made.push_back(&one);
+  std::vector<const Series*> made(series.size());
+  std::transform(series.begin(), series.end(), made.begin(), [](const Series& one) { return &one; });
   return made;
 }
 

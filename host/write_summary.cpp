@@ -91,7 +91,8 @@ Json over(const SeriesList& list, bool array, const Value& value) {
   return made;
 }
 
-Json series_json(const SeriesList& list, bool array, const std::vector<double>& quantiles) {
+// quantiles: their probabilities; null where none are taken.
+Json series_json(const SeriesList& list, bool array, const std::vector<double>* quantiles) {
   using S = const SeriesStatistics&;
   const auto all = [&](const auto& value) { return over(list, array, value); };
   Json json;
@@ -104,17 +105,16 @@ Json series_json(const SeriesList& list, bool array, const std::vector<double>& 
   json["maximum"] = all([](S s) { return s.moments.maximum; });
   const auto by_probability = [&](const auto& value) {
     Json made = Json::object();
-    for (std::size_t k = 0; k < quantiles.size(); ++k)
-      made[number_text(quantiles[k])] = all([&](S s) { return value(s.quantiles[k]); });
+    for (std::size_t k = 0; k < quantiles->size(); ++k)
+      made[number_text((*quantiles)[k])] = all([&](S s) { return value(s.quantiles[k]); });
     return made;
   };
-  if (!list.empty() && !list.front()->quantiles.empty())
-    json["quantiles"] = by_probability([](const Quantile& q) { return q.value; });
+  if (quantiles) json["quantiles"] = by_probability([](const Quantile& q) { return q.value; });
   json["skewness"] = all([](S s) { return s.moments.skewness; });
   json["kurtosis"] = all([](S s) { return s.moments.kurtosis; });
   json["mean_low"] = all([](S s) { return s.mean_low; });
   json["mean_high"] = all([](S s) { return s.mean_high; });
-  if (!list.empty() && !list.front()->quantiles.empty()) {
+  if (quantiles) {
     json["quantiles_low"] = by_probability([](const Quantile& q) { return q.low; });
     json["quantiles_high"] = by_probability([](const Quantile& q) { return q.high; });
   }
@@ -128,13 +128,13 @@ Json observables_json(const Study& study, const StatisticsResult& statistics) {
     SeriesList list;
     for (std::size_t t = 0; t < study.time.outputs.size(); ++t)
       list.push_back(&statistics.observables[t * names.size() + i]);
-    json[names[i]] = series_json(list, true, study.statistics.quantiles);
+    json[names[i]] = series_json(list, true, &study.statistics.quantiles);
   }
   return json;
 }
 
 Json columns_json(const std::vector<std::string>& names, const std::vector<SeriesStatistics>& series,
-                  const std::vector<double>& quantiles) {
+                  const std::vector<double>* quantiles) {
   Json json = Json::object();
   for (std::size_t i = 0; i < names.size(); ++i) json[names[i]] = series_json({&series[i]}, false, quantiles);
   return json;
@@ -193,8 +193,8 @@ std::string summary_json(const Study& study, const RunResult& result) {
   json["audit"] = audit_json(result.tally.worst);
   json["time"] = study.time.outputs;
   json["observables"] = observables_json(study, statistics);
-  json["measures"] = columns_json(measured, statistics.measures, study.statistics.quantiles);
-  json["inputs"] = columns_json(result.inputs, statistics.inputs, {});
+  json["measures"] = columns_json(measured, statistics.measures, &study.statistics.quantiles);
+  json["inputs"] = columns_json(result.inputs, statistics.inputs, nullptr);
   json["quantile_method"] = {{"observables", basis_json(statistics.observable_quantiles)},
                              {"measures", basis_json(statistics.measure_quantiles)}};
   json["covariance"] = matrix_json(related, measures, statistics.covariance);

@@ -141,7 +141,7 @@ EventColumns event_columns(const System& system, const std::vector<MemberEvents>
 void add_events(NetcdfFile& file, const Axes& axes, const EventColumns& columns, Numbers& numbers) {
   const auto add = [&](const char* name, Type type, const std::vector<Dimension>& dimensions,
                        const auto& values, const char* long_name) {
-    const Variable variable = file.variable(name, type, {.dimensions = dimensions}, long_name);
+    Variable variable = file.variable(name, type, {.dimensions = dimensions}, long_name);
     numbers.emplace_back([&file, &values, variable] { file.put(variable, std::span(values)); });
     return variable;
   };

@@ -48,7 +48,7 @@ class NetcdfReader {
   std::vector<std::string> texts(const std::string& name) const {
     std::vector<char*> pointers(size(name));
     require(nc_get_var_string(id_, variable(name), pointers.data()), name);
-    const std::vector<std::string> made(pointers.begin(), pointers.end());
+    std::vector<std::string> made(pointers.begin(), pointers.end());
     nc_free_string(pointers.size(), pointers.data());
     return made;
   }
@@ -62,7 +62,7 @@ class NetcdfReader {
     if (type == NC_STRING) {
       char* pointer = nullptr;
       require(nc_get_att_string(id_, owner, name.c_str(), &pointer), name);
-      const std::string made = pointer;
+      std::string made = pointer;
       nc_free_string(1, &pointer);
       return made;
     }

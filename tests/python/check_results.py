@@ -255,8 +255,7 @@ def check_members(summary, statistics, members, independent, quantiles):
     check_measure_histograms(statistics, measured)
 
     columns = np.hstack([measured, drawn])
-    with np.errstate(invalid="ignore"):
-        spread = np.nanstd(np.where(np.isfinite(columns), columns, np.nan), axis=0) if len(columns) else np.zeros(0)
+    spread = np.array([np.std(x[np.isfinite(x)]) if np.isfinite(x).any() else 0.0 for x in columns.T])
     scale = np.outer(spread, spread)
     same("covariance", statistics["covariance"], related(columns, covariance), scale)
     k = measured.shape[1]
