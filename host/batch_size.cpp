@@ -17,7 +17,8 @@ double bytes_per_member(const Study& study) {
   const System& system = *study.system;
   const std::size_t state = 2 * system.size() + system.auxiliaries.size();
   const std::size_t numbers = study.time.outputs.size() * system.observables.size() + system.measures.size() +
-                              2 * system.parameters.size() + 3 * state + event_kinds + 2 * audit_numbers + 12;
+                              2 * system.parameters.size() + 3 * state + event_kinds +
+                              2 * std::size_t{audit_numbers} + 12;
   return 8 * static_cast<double>(numbers);
 }
 

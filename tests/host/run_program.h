@@ -30,6 +30,7 @@ inline pid_t start_program(const std::filesystem::path& folder, std::vector<std:
   redirect("stderr", STDERR_FILENO);
   arguments.insert(arguments.begin(), ZWANG_PROGRAM);
   std::vector<char*> pointers;
+  pointers.reserve(arguments.size() + 1);
   for (std::string& argument : arguments) pointers.push_back(argument.data());
   pointers.push_back(nullptr);
   ::execv(ZWANG_PROGRAM, pointers.data());
