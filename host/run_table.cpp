@@ -146,11 +146,11 @@ std::string members_text(const Study& study, const RunResult& result) {
   if (study.ensemble.include_nominal) text += "; member 0 is the nominal one";
   text += "\n";
   if (const auto& until = study.ensemble.until)
-    text += fmt::format("{} {} is {}known to {:g} %{}\n",
-                        result.sure_early ? "stopped early:" : "until:", until->measure,
-                        result.sure_early ? "" : "run to the cap, to be ", 100 * until->relative_stderr,
-                        result.sure_early ? fmt::format(" (at most {} members)", count_text(result.requested))
-                                          : std::string());
+    text +=
+        fmt::format(fmt::runtime(result.sure_early
+                                     ? "stopped early: {} is known to {:g} % (at most {} members)\n"
+                                     : "ran to the cap: {} was not known to {:g} % before all {} members\n"),
+                    until->measure, 100 * until->relative_stderr, count_text(result.requested));
   return text;
 }
 
