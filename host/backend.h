@@ -16,6 +16,9 @@ struct Batch {
   std::vector<double> parameters;  // count x parameters of the system, member by member
   std::vector<double> starts;      // count x (q, v, z)
   std::vector<Status> prepared;  // of the start: ok, or inconsistent_start (such a member is not integrated)
+  // How the starts came about; a backend has no use for it.
+  std::vector<double> position_moved, velocity_moved;  // count: by making the start consistent
+  std::vector<unsigned> attempts;                      // count: draws made
 };
 
 // What to bring back beside the ends and measures.
@@ -46,8 +49,10 @@ struct BatchResults {
 class Backend {
  public:
   virtual ~Backend() = default;
-  virtual std::string name() const = 0;    // "cpu", "cuda", "reference"
-  virtual std::string device() const = 0;  // in words: "2 threads, 4 lanes", "NVIDIA H200"
+  virtual std::string name() const = 0;  // "cpu", "cuda", "reference"
+  // In words: "4 lanes, dop853", "NVIDIA H200". Stands in result files, so it does not tell the number of threads.
+  virtual std::string device() const = 0;
+  virtual unsigned threads() const = 0;  // of this machine that integrate
   virtual BatchResults run(const Batch& batch, const Wanted& wanted) = 0;
   double compile_seconds = 0;  // spent before the first batch
 };

@@ -73,8 +73,7 @@ BackendCpu::BackendCpu(const Study& study, const KernelProgram& program, const H
 }
 
 std::string BackendCpu::device() const {
-  return fmt::format("{} thread{}, {} lane{}, {}", threads_, threads_ == 1 ? "" : "s", lanes_,
-                     lanes_ == 1 ? "" : "s", method_);
+  return fmt::format("{} lane{}, {}", lanes_, lanes_ == 1 ? "" : "s", method_);
 }
 
 void BackendCpu::set_threads(unsigned threads) { threads_ = thread_count(threads); }

@@ -21,6 +21,7 @@ class BackendCpu : public Backend {
 
   std::string name() const override { return "cpu"; }
   std::string device() const override;
+  unsigned threads() const override { return threads_; }
   BatchResults run(const Batch& batch, const Wanted& wanted) override;
 
   int lanes() const { return lanes_; }

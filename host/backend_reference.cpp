@@ -88,7 +88,7 @@ BackendReference::BackendReference(const Study& study, unsigned threads)
       threads_(thread_count(threads)) {}
 
 std::string BackendReference::device() const {
-  return std::to_string(threads_) + (threads_ == 1 ? " thread" : " threads");
+  return settings_.method == IntegratorSettings::Method::rk4 ? "1 lane, rk4" : "1 lane, tsit5";
 }
 
 BatchResults BackendReference::run(const Batch& batch, const Wanted& wanted) {

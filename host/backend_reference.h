@@ -11,6 +11,7 @@ class BackendReference : public Backend {
 
   std::string name() const override { return "reference"; }
   std::string device() const override;
+  unsigned threads() const override { return threads_; }
   BatchResults run(const Batch& batch, const Wanted& wanted) override;
 
  private:

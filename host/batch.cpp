@@ -46,30 +46,51 @@ void in_parallel(std::size_t count, unsigned threads, const std::function<void(s
   if (first) std::rethrow_exception(first);
 }
 
-Batch prepare_batch(const Study& study, std::span<const unsigned long long> members, unsigned threads) {
-  const System& system = *study.system;
-  const std::size_t parameters = system.parameters.size();
-  const std::size_t n = system.size(), nz = system.auxiliaries.size();
+namespace {
+
+Batch room_for(const System& system, std::size_t count) {
   Batch batch;
-  batch.count = members.size();
-  batch.parameters.resize(batch.count * parameters);
-  batch.starts.resize(batch.count * (2 * n + nz));
-  batch.prepared.resize(batch.count);
+  batch.count = count;
+  batch.parameters.resize(count * system.parameters.size());
+  batch.starts.resize(count * (2 * system.size() + system.auxiliaries.size()));
+  batch.prepared.resize(count);
+  batch.position_moved.resize(count);
+  batch.velocity_moved.resize(count);
+  batch.attempts.resize(count);
+  return batch;
+}
+
+void put(const PreparedMember& member, std::size_t k, Batch& batch) {
+  const std::vector<double>& parameters = member.inputs.parameters;
+  const State& start = member.start;
+  std::copy(parameters.begin(), parameters.end(), batch.parameters.data() + k * parameters.size());
+  double* to = batch.starts.data() + k * static_cast<std::size_t>(2 * start.q.size() + start.z.size());
+  to = std::copy(start.q.begin(), start.q.end(), to);
+  to = std::copy(start.v.begin(), start.v.end(), to);
+  std::copy(start.z.begin(), start.z.end(), to);
+  batch.prepared[k] = member.preparation.status;
+  batch.position_moved[k] = member.preparation.position_moved;
+  batch.velocity_moved[k] = member.preparation.velocity_moved;
+  batch.attempts[k] = member.attempts;
+}
+
+}  // namespace
+
+Batch prepare_batch(const Study& study, std::span<const unsigned long long> members, unsigned threads) {
+  return prepare_batch(study, Sampler(study), members, threads);
+}
+
+Batch prepare_batch(const Study& study, const Sampler& sampler, std::span<const unsigned long long> members,
+                    unsigned threads) {
+  Batch batch = room_for(*study.system, members.size());
   // Chunks, so that what a thread sets up serves many members.
   constexpr std::size_t chunk = 256;
-  const Sampler sampler(study);
   in_parallel((batch.count + chunk - 1) / chunk, threads, [&](std::size_t part) {
     Sampler::Scratch scratch;
     PreparedMember member;
     for (std::size_t k = part * chunk; k < std::min(batch.count, (part + 1) * chunk); ++k) {
       sampler.prepare(members[k], scratch, member);
-      std::copy(member.inputs.parameters.begin(), member.inputs.parameters.end(),
-                batch.parameters.begin() + static_cast<std::ptrdiff_t>(k * parameters));
-      double* start = batch.starts.data() + k * (2 * n + nz);
-      std::copy(member.start.q.begin(), member.start.q.end(), start);
-      std::copy(member.start.v.begin(), member.start.v.end(), start + n);
-      std::copy(member.start.z.begin(), member.start.z.end(), start + 2 * n);
-      batch.prepared[k] = member.preparation.status;
+      put(member, k, batch);
     }
   });
   return batch;

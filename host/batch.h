@@ -8,6 +8,8 @@
 
 namespace zwang {
 
+class Sampler;
+
 // 0 means: as many as the machine has cores.
 unsigned thread_count(unsigned asked);
 
@@ -18,5 +20,8 @@ void in_parallel(std::size_t count, unsigned threads, const std::function<void(s
 // The members of these numbers: drawn, and moved onto their conditions as the study says. Throws Error as
 // prepare_member does.
 Batch prepare_batch(const Study& study, std::span<const unsigned long long> members, unsigned threads);
+// With a sampler of this study at hand: for batch after batch.
+Batch prepare_batch(const Study& study, const Sampler& sampler, std::span<const unsigned long long> members,
+                    unsigned threads);
 
 }  // namespace zwang

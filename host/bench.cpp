@@ -185,8 +185,8 @@ std::string bench_table(const BenchReport& report) {
         100 * report.start_share);
   if (report.gpu) return text + gpu_text(report);
   text += "\n";
-  Table table({"backend", "threads", "lanes", "method", "members/s", "steps/s", "steps", "rejected", "events",
-               "speed-up"});
+  TextTable table({"backend", "threads", "lanes", "method", "members/s", "steps/s", "steps", "rejected",
+                   "events", "speed-up"});
   for (const BenchLine& line : report.lines)
     table.add({line.backend, std::to_string(line.threads), std::to_string(line.lanes), line.method,
                fmt::format("{:.0f}", line.members_per_second), fmt::format("{:.3g}", line.steps_per_second),

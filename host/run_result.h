@@ -34,6 +34,7 @@ struct RunTally {
 };
 
 struct RunPerformance {
+  unsigned threads = 0;
   double wall_s = 0, compile_s = 0, sample_s = 0, integrate_s = 0, statistics_s = 0, write_s = 0;
 };
 

@@ -32,6 +32,7 @@ StudyBuilder::StudyBuilder(const Document& document, std::string path) : reader_
   study_.name = std::filesystem::path(path).stem().string();
   study_.path = std::move(path);
   study_.text = document.text();
+  study_.document = std::make_shared<const Value>(document.root());
   description_.kinetic = description_.potential = pool().zero();
 }
 

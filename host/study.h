@@ -12,6 +12,8 @@
 
 namespace zwang {
 
+struct Value;  // host/study_document.h
+
 // One random input. Arguments are expressions of earlier parameters.
 struct Distribution {
   enum class Kind { uniform, normal, lognormal, triangular, exponential, choice, grid, file };
@@ -44,12 +46,19 @@ struct ParameterRule {
 enum class Consistency { project, reject, error };
 enum class SamplerKind { random, latin_hypercube, sobol };
 
+// Stop early once a measure's mean is known this well.
+struct UntilSettings {
+  std::string measure;
+  double relative_stderr = 0.01;
+};
+
 struct EnsembleSettings {
-  long long members = 1;
+  long long members = 1;  // with `until`, the cap
   unsigned long long seed = 1;
   SamplerKind sampler = SamplerKind::random;
   bool include_nominal = false;
   Consistency consistency = Consistency::project;
+  std::optional<UntilSettings> until;
 };
 
 struct TimeSettings {
@@ -76,7 +85,8 @@ struct Study {
   std::string path;  // as given
   std::string name;  // file name without folder and ending
   std::string title;
-  std::string text;  // the file, as read
+  std::string text;                       // the file, as read
+  std::shared_ptr<const Value> document;  // the file as a tree, with what --set changed
   std::shared_ptr<const System> system;
   std::vector<ParameterRule> parameters;
   std::vector<Joint> joints;

@@ -164,6 +164,7 @@ class StudyBuilder {
 
   // --- Settings (study_settings.cpp) ---
   void read_ensemble();
+  void read_until(const Field& field);
   void read_members(const Field& field);
   void read_time();
   void read_output_times(const Table& table);

@@ -46,9 +46,36 @@ void StudyBuilder::read_ensemble() {
     if (word == "reject") made.consistency = Consistency::reject;
     if (word == "error") made.consistency = Consistency::error;
   }
-  if (const Field until = table["until"])
-    reader_.complain(until, "not available yet", "no 'until' in [ensemble]");
+  if (const Field until = table["until"]) read_until(until);
   read_members(table["members"]);
+}
+
+void StudyBuilder::read_until(const Field& field) {
+  const std::string form = R"({ measure = "NAME", relative_stderr = 0.01 })";
+  if (field.value->kind != Value::Kind::table) {
+    reader_.complain(field, "not a table", form);
+    return;
+  }
+  // Members cut off would be corners of the grid, not a sample of it.
+  if (has_grid_)
+    reader_.complain_found(field, "a grid has to be run to its end", "until beside a grid",
+                           "no 'until', or no grid");
+  const Table table(reader_, field, {"measure", "relative_stderr"});
+  UntilSettings made;
+  if (const Field measure = table.require("measure", "the name of a measure, as in " + form))
+    if (const auto word = reader_.string(measure, "the name of a measure, in quotes")) {
+      std::vector<std::string> names;
+      for (const Measure& known : description_.measures) names.push_back(known.name);
+      made.measure = *word;
+      if (std::find(names.begin(), names.end(), *word) == names.end())
+        reader_.complain(
+            measure, "there is no such measure",
+            names.empty() ? "a name from [measure], which is empty" : "one of: " + list_text(names),
+            suggestion(*word, names));
+    }
+  if (const Field error = table.require("relative_stderr", "a number > 0, as in " + form))
+    made.relative_stderr = constant(error, is_positive, "a finite number > 0").value_or(0.01);
+  study_.ensemble.until = made;
 }
 
 // Grids say how many members there are.

@@ -22,7 +22,7 @@ bool is_numeric(const std::string& text) {
 
 }  // namespace
 
-std::string Table::text(const std::string& indent) const {
+std::string TextTable::text(const std::string& indent) const {
   std::vector<std::size_t> widths;
   std::vector<bool> right;
   for (std::size_t r = 0; r < rows_.size(); ++r)

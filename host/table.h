@@ -6,9 +6,9 @@
 
 namespace zwang {
 
-class Table {
+class TextTable {
  public:
-  explicit Table(std::vector<std::string> header) : rows_{std::move(header)} {}
+  explicit TextTable(std::vector<std::string> header) : rows_{std::move(header)} {}
   void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
   // Numbers to the right, words to the left, two blanks between; every line indented.
   std::string text(const std::string& indent = "  ") const;

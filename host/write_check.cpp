@@ -30,8 +30,8 @@ std::string rough_number(double value) { return std::isnan(value) ? "-" : fmt::f
 
 std::string cases_text(const CheckReport& report) {
   if (report.findings.worst().empty()) return "  none\n";
-  Table table({"member", "t", "quantity", "backend", report.reverse ? "start" : "reference", "difference",
-               "allowed", ""});
+  TextTable table({"member", "t", "quantity", "backend", report.reverse ? "start" : "reference", "difference",
+                   "allowed", ""});
   for (const CheckCase& one : report.findings.worst()) {
     const bool words = !one.backend_word.empty();
     table.add({std::to_string(one.member), short_number(one.t), one.quantity,
@@ -78,7 +78,7 @@ std::string check_table(const Study& study, const CheckReport& report) {
                       report.findings.disagreements());
   text += "\nworst cases\n" + cases_text(report);
   if (!report.failed.empty()) {
-    Table table({"member", "status", "t"});
+    TextTable table({"member", "status", "t"});
     for (const CheckReport::Ended& one : report.failed)
       table.add({std::to_string(one.member), status_name(one.status), short_number(one.t)});
     text += "\nfailed members\n" + table.text();

@@ -39,7 +39,7 @@ std::string equations_text(const Explanation& explanation) {
 
 // What free motion would do against what Gauss's principle does: Ostrogradsky's error in two columns.
 std::string rows_text(const Explanation& explanation) {
-  Table table({"condition", "free f''", "free motion", "f''", "multiplier", "verdict"});
+  TextTable table({"condition", "free f''", "free motion", "f''", "multiplier", "verdict"});
   for (std::size_t k = 0; k < explanation.rows.size(); ++k) {
     const auto i = static_cast<Eigen::Index>(k);
     std::string verdict;
@@ -58,7 +58,7 @@ std::string rows_text(const Explanation& explanation) {
 }
 
 std::string sets_text(const Explanation& explanation) {
-  Table table({"pressing", "", "because"});
+  TextTable table({"pressing", "", "because"});
   for (const ExplainedSet& set : explanation.tried)
     table.add({"{" + joined(set.pressing) + "}", set.accepted ? "accepted" : "rejected",
                set.accepted ? "all conditions kept, no multiplier negative" : set.rejected});
@@ -69,7 +69,7 @@ std::string phi_text(const Explanation& explanation) {
   std::vector<std::string> header = {"Phi"};
   header.insert(header.end(), explanation.rows.begin(), explanation.rows.end());
   header.emplace_back("Phi0");
-  Table table(header);
+  TextTable table(header);
   for (std::size_t k = 0; k < explanation.rows.size(); ++k) {
     const auto i = static_cast<Eigen::Index>(k);
     std::vector<std::string> row = {explanation.rows[k]};
@@ -87,7 +87,7 @@ std::string explain_text(const Study& study, const PreparedMember& member, const
   std::string text =
       fmt::format("{}\n\n{}\n", study.title.empty() ? study.name : study.title, equations_text(explanation));
   text += fmt::format("member {} at t = {}\n", member.number, short_number(explanation.state.t));
-  Table state({"coordinate", "position", "velocity", "free acceleration", "acceleration"});
+  TextTable state({"coordinate", "position", "velocity", "free acceleration", "acceleration"});
   for (std::size_t k = 0; k < explanation.coordinates.size(); ++k) {
     const auto i = static_cast<Eigen::Index>(k);
     const auto entry = [i](const Eigen::VectorXd& x) {
@@ -97,7 +97,7 @@ std::string explain_text(const Study& study, const PreparedMember& member, const
                entry(explanation.free_acceleration), entry(explanation.acceleration)});
   }
   text += state.text();
-  Table conditions({"condition", "kind", "value", "rate", "state"});
+  TextTable conditions({"condition", "kind", "value", "rate", "state"});
   for (const ExplainedCondition& condition : explanation.conditions)
     conditions.add({condition.name, condition.kind, short_number(condition.value),
                     short_number(condition.rate), condition.state});

@@ -117,7 +117,7 @@ std::string samples_text(const Replay& replay, const Columns& names) {
   extend(names.coordinates, "'");
   extend(names.auxiliaries);
   extend(names.observables);
-  Table table(header);
+  TextTable table(header);
   for (const Sample& sample : replay.trajectory.samples) {
     std::vector<std::string> row = {short_number(sample.state.t)};
     for (std::size_t i = 0; i < names.coordinates.size(); ++i)
@@ -135,7 +135,7 @@ std::string samples_text(const Replay& replay, const Columns& names) {
 std::string events_text(const Replay& replay) {
   const System& system = *replay.study.system;
   if (replay.trajectory.events.empty()) return "  none\n";
-  Table table({"t", "event", "conditions", "impulse", "energy lost"});
+  TextTable table({"t", "event", "conditions", "impulse", "energy lost"});
   for (const Event& event : replay.trajectory.events) {
     std::string who = event.kind == EventKind::event ? system.watches[event.watch].name
                                                      : joined(names_of(system, event.constraints));
@@ -157,7 +157,7 @@ std::string replay_table(const Replay& replay) {
   text += "\nstates\n" + samples_text(replay, names);
   text += "\nevents\n" + events_text(replay);
   if (!system.measures.empty()) {
-    Table table({"measure", "value"});
+    TextTable table({"measure", "value"});
     for (std::size_t i = 0; i < system.measures.size(); ++i)
       table.add({system.measures[i].name, short_number(replay.trajectory.measures[i])});
     text += "\nmeasures\n" + table.text();

@@ -30,6 +30,7 @@ class TamperedBackend : public Backend {
       : reference_(study, check_threads), tamper_(std::move(tamper)) {}
   std::string name() const override { return "tampered"; }
   std::string device() const override { return "a test"; }
+  unsigned threads() const override { return check_threads; }
   BatchResults run(const Batch& batch, const Wanted& wanted) override {
     BatchResults results = reference_.run(batch, wanted);
     tamper_(results);

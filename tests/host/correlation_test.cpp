@@ -158,5 +158,21 @@ TEST(RankCorrelation, IsTheSameForAnyNumberOfThreads) {
   for (std::size_t k = 0; k < one.size(); ++k) EXPECT_TRUE(one[k] == four[k] || std::isnan(one[k]));
 }
 
+// The second column has three values, and so do the products nearly: sums of a million of them in floating point would
+// all be rounded the same way, and lose four digits. With blocks of n/2, n/4, n/4 members, r^2 = 27/32 n^2 / (n^2 - 1).
+TEST(RankCorrelationTest, IsExactForAMillionMembersWithTies) {
+  constexpr std::size_t n = 1'000'000;
+  std::vector<double> a(n), b(n);
+  for (std::size_t k = 0; k < n; ++k) {
+    a[k] = double(k);
+    b[k] = k < n / 2 ? 0 : k < 3 * n / 4 ? 1 : 2;
+  }
+  const std::vector<std::span<const double>> columns = {a, b};
+  const Matrix matrix = rank_correlation_matrix(columns, 2);
+  const double size = double(n);
+  EXPECT_NEAR(matrix[1], std::sqrt(27.0 / 32 * size * size / (size * size - 1)), 1e-15);
+  EXPECT_EQ(matrix[0], 1);
+}
+
 }  // namespace
 }  // namespace zwang

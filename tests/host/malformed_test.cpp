@@ -1494,14 +1494,58 @@ sampler = "randon"
   found:    "randon"
   expected: "random", "latin-hypercube" or "sobol"
   hint:     did you mean 'random'?)"},
-    {"a goal for the ensemble is to come",
+    {"a goal for the ensemble that is no table",
      R"([ensemble]
 until = "mean(x) < 0.1"
 )",
      ball_and_time,
-     R"(study.toml:2:9: error: [ensemble] until: not available yet
+     R"(study.toml:2:9: error: [ensemble] until: not a table
   found:    "mean(x) < 0.1"
-  expected: no 'until' in [ensemble])"},
+  expected: { measure = "NAME", relative_stderr = 0.01 })"},
+    {"a goal for a measure that is not there",
+     R"toml([ensemble]
+until = { measure = "hihgest", relative_stderr = 0.01 }
+[measure]
+highest = "maximum(ball.x)"
+)toml",
+     ball_and_time,
+     R"(study.toml:2:21: error: [ensemble] until, measure: there is no such measure
+  found:    "hihgest"
+  expected: one of: highest
+  hint:     did you mean 'highest'?)"},
+    {"a goal without a size",
+     R"toml([ensemble]
+until = { measure = "highest", relative_stderr = 0 }
+[measure]
+highest = "maximum(ball.x)"
+)toml",
+     ball_and_time,
+     R"(study.toml:2:50: error: [ensemble] until, relative_stderr: out of range
+  found:    0
+  expected: a finite number > 0)"},
+    {"a goal of which half is missing",
+     R"toml([ensemble]
+until = { relative_error = 0.1 }
+)toml",
+     ball_and_time,
+     R"(study.toml:2:9: error: [ensemble] until: 'measure' is missing
+  expected: the name of a measure, as in { measure = "NAME", relative_stderr = 0.01 }
+study.toml:2:9: error: [ensemble] until: 'relative_stderr' is missing
+  expected: a number > 0, as in { measure = "NAME", relative_stderr = 0.01 }
+study.toml:2:11: error: [ensemble] until: unknown key 'relative_error'
+  expected: one of: measure and relative_stderr)"},
+    {"a goal beside a grid",
+     R"toml([parameters]
+push = { grid = [0, 1, 5] }
+[ensemble]
+until = { measure = "highest", relative_stderr = 0.1 }
+[measure]
+highest = "maximum(ball.x)"
+)toml",
+     ball_and_time,
+     R"(study.toml:4:9: error: [ensemble] until: a grid has to be run to its end
+  found:    until beside a grid
+  expected: no 'until', or no grid)"},
     {"an unknown consistency",
      R"([ensemble]
 consistency = true

@@ -1,0 +1,49 @@
+// What the commands of the program share. A command registers its options with the parser and, when the user asks for
+// it, becomes the action of the program.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "host/study.h"
+
+namespace CLI {
+class App;
+}
+
+namespace zwang {
+
+// results.md, exit codes
+constexpr int exit_done = 0;
+constexpr int exit_wrong_input = 1;
+constexpr int exit_machine = 2;
+constexpr int exit_bad_verdict = 3;
+
+// Does what was asked and returns the exit code.
+using Action = std::function<int()>;
+
+void add_run(CLI::App& app, Action& action);
+void add_replay(CLI::App& app, Action& action);
+void add_explain(CLI::App& app, Action& action);
+void add_check(CLI::App& app, Action& action);
+void add_bench(CLI::App& app, Action& action);
+void add_cache(CLI::App& app, Action& action);
+
+struct CommonOptions {
+  std::string study;
+  std::vector<std::string> overrides;
+  unsigned long long seed = 0;
+  bool has_seed = false;
+  bool json = false;
+};
+void add_common(CLI::App* command, CommonOptions& options);
+
+Study load(const CommonOptions& options);
+
+// All or nothing: a table cut short by a full disk or a closed pipe is an error, not a result.
+int print(const std::string& text);
+
+void note(const std::string& text);  // on standard error
+
+}  // namespace zwang

@@ -1,0 +1,59 @@
+// The folder a run writes its results into. Files are written beside their final names and get them all together at the
+// end, summary.json last: where it stands, everything stands, and all of it is of one run.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "host/private_files.h"
+
+namespace zwang {
+
+struct ResultFolderOptions {
+  bool overwrite = false;  // results of an earlier run are replaced, when the new ones are complete
+  std::string study = {};  // path of the study that is run: never overwritten
+};
+
+class ResultFolder {
+ public:
+  // Makes the folder and its parents, takes away what dead runs left behind, and tries whether it can be written to.
+  // Error where it holds results already (unless `overwrite`), or is in use by another run; MachineError where the
+  // disk will not have it.
+  explicit ResultFolder(const std::filesystem::path& folder, const ResultFolderOptions& options = {});
+  ResultFolder(const ResultFolder&) = delete;
+  ResultFolder& operator=(const ResultFolder&) = delete;
+  ~ResultFolder();  // unpublished: takes the parts away, and the folder if it made it
+
+  const std::filesystem::path& path() const { return folder_; }
+
+  // Where to write the result file of this name until it is published.
+  std::filesystem::path part(const std::string& name);
+  // A whole result file, from its text.
+  void write(const std::string& name, std::string_view text);
+
+  // The parts become the results; those of an earlier run go. When this returns they are on the disk.
+  void publish();
+
+  // Names a run may write; summary.json is the last.
+  static const std::vector<std::string>& result_names();
+
+ private:
+  void make_folders();
+  void lock();
+  void refuse_results(const ResultFolderOptions& options) const;
+  void remove_leftovers() const;
+  void try_writing();
+  void remove_earlier() const;
+  [[noreturn]] void fail(const std::string& message, const std::filesystem::path& where, int code) const;
+
+  std::filesystem::path folder_;
+  std::vector<std::filesystem::path> made_;  // folders that were not there before, outermost first
+  OpenFile lock_;
+  bool locked_ = false;
+  std::vector<std::string> names_;  // of the parts handed out
+  bool published_ = false;
+};
+
+}  // namespace zwang

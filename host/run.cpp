@@ -1,0 +1,192 @@
+#include "host/run.h"
+
+#include <algorithm>
+#include <cassert>
+#include <numeric>
+
+#include "host/batch.h"
+#include "host/run_tally.h"
+#include "host/stopwatch.h"
+
+namespace zwang {
+
+namespace {
+
+template <class Named>
+std::size_t index_of(const std::vector<Named>& list, const std::string& name) {
+  const auto found =
+      std::find_if(list.begin(), list.end(), [&](const Named& entry) { return entry.name == name; });
+  return static_cast<std::size_t>(found - list.begin());
+}
+
+// A name in both [observe] and [measure] means the observable.
+HistogramPlan histogram_plan(const System& system, const std::string& name,
+                             const HistogramSettings& settings) {
+  HistogramPlan plan;
+  plan.index = index_of(system.observables, name);
+  plan.of_measure = plan.index == system.observables.size();
+  if (plan.of_measure) plan.index = index_of(system.measures, name);
+  plan.bins = static_cast<std::size_t>(settings.bins);
+  if (settings.range) plan.range = Range{settings.range->first, settings.range->second};
+  return plan;
+}
+
+std::optional<UntilRule> until_rule(const Study& study) {
+  const std::optional<UntilSettings>& until = study.ensemble.until;
+  if (!until) return {};
+  return UntilRule{index_of(study.system->measures, until->measure), until->relative_stderr};
+}
+
+}  // namespace
+
+StatisticsPlan statistics_plan(const Study& study, const Sampler& sampler, std::size_t memory) {
+  const System& system = *study.system;
+  StatisticsPlan plan;
+  plan.members = study.ensemble.members;
+  plan.outputs = study.time.outputs.size();
+  plan.observables = system.observables.size();
+  plan.measures = system.measures.size();
+  plan.inputs = sampler.drawn().size();
+  plan.quantiles = study.statistics.quantiles;
+  for (const auto& [name, settings] : study.statistics.histograms)
+    plan.histograms.push_back(histogram_plan(system, name, settings));
+  plan.memory = memory;
+  if (sampler.replicates() > 1) {
+    plan.replicates = static_cast<int>(sampler.replicates());
+    plan.replicate_of = [&sampler](long long member) {
+      return static_cast<int>(sampler.replicate_of(static_cast<unsigned long long>(member)));
+    };
+  }
+  return plan;
+}
+
+// A batch's numbers as the statistics take them.
+struct EnsembleRun::Rows {
+  std::vector<char> entered;
+  std::vector<double> inputs;
+  MemberRows rows;
+};
+
+EnsembleRun::EnsembleRun(const Study& study, Backend& backend, RunOptions options)
+    : study_(study),
+      backend_(backend),
+      options_(std::move(options)),
+      threads_(thread_count(options_.threads)),
+      sampler_(study),
+      statistics_(statistics_plan(study, sampler_, options_.statistics_memory), options_.first),
+      until_(until_rule(study)),
+      batch_size_(study, backend.threads(), options_.batch),
+      end_(options_.end.value_or(study.ensemble.members)),
+      position_(options_.first) {
+  assert(options_.first <= end_ && end_ <= study.ensemble.members);
+  performance_.threads = backend.threads();
+  performance_.compile_s = backend.compile_seconds;
+  if (statistics_.needs_pilot()) show_pilot();
+}
+
+// Where a batch would pass a point of decision, it ends there.
+long long EnsembleRun::batch_end() const {
+  const long long end = std::min(end_, position_ + batch_size_.next());
+  return until_ ? std::min(end, next_decision(position_, end_)) : end;
+}
+
+EnsembleRun::Integrated EnsembleRun::integrate(long long begin, long long end) {
+  const Stopwatch drawing;
+  std::vector<unsigned long long> numbers(static_cast<std::size_t>(end - begin));
+  std::iota(numbers.begin(), numbers.end(), static_cast<unsigned long long>(begin));
+  Integrated made;
+  made.batch = prepare_batch(study_, sampler_, numbers, threads_);
+  performance_.sample_s += drawing.seconds();
+
+  const Stopwatch integrating;
+  made.results = backend_.run(made.batch, {});
+  performance_.integrate_s += integrating.seconds();
+  return made;
+}
+
+EnsembleRun::Rows EnsembleRun::rows_of(long long begin, const Integrated& members) const {
+  const Batch& batch = members.batch;
+  const std::vector<std::size_t>& drawn = sampler_.drawn();
+  const std::size_t parameters = study_.system->parameters.size();
+  Rows made;
+  made.entered.resize(batch.count);
+  made.inputs.resize(batch.count * drawn.size());
+  for (std::size_t k = 0; k < batch.count; ++k) {
+    const long long member = begin + static_cast<long long>(k);
+    made.entered[k] = enters(study_.ensemble, member, members.results.status[k]) ? 1 : 0;
+    for (std::size_t j = 0; j < drawn.size(); ++j)
+      made.inputs[k * drawn.size() + j] = batch.parameters[k * parameters + drawn[j]];
+  }
+  made.rows = {.first = begin,
+               .entered = made.entered,
+               .observables = members.results.observables,
+               .measures = members.results.measures,
+               .inputs = made.inputs};
+  return made;
+}
+
+void EnsembleRun::show_pilot() {
+  const Integrated pilot = integrate(0, std::min<long long>(block_members, study_.ensemble.members));
+  statistics_.show_pilot(rows_of(0, pilot).rows);
+}
+
+void EnsembleRun::advance() {
+  const Stopwatch all;
+  const long long begin = position_, end = batch_end();
+  const Integrated members = integrate(begin, end);
+
+  const Stopwatch counting;
+  add_to_tally(tally_, study_.ensemble, begin, members.batch, members.results);
+  statistics_.add(rows_of(begin, members).rows, threads_);
+  performance_.statistics_s += counting.seconds();
+
+  position_ = end;
+  sure_ = until_ && until_met(*until_, statistics_);
+  if (options_.members) {
+    const Stopwatch writing;
+    options_.members(begin, members.batch, members.results);
+    performance_.write_s += writing.seconds();
+  }
+  batch_size_.learn(end - begin, all.seconds());
+  performance_.wall_s += all.seconds();
+  tell(performance_.wall_s);
+}
+
+void EnsembleRun::tell(double seconds) const {
+  if (!options_.progress) return;
+  options_.progress({.done = position_ - options_.first,
+                     .of = end_ - options_.first,
+                     .failed = tally_.failed,
+                     .may_stop_early = until_.has_value(),
+                     .seconds = seconds});
+}
+
+RunResult EnsembleRun::origin() const {
+  RunResult made;
+  made.backend = backend_.name();
+  made.device = backend_.device();
+  made.precision = "double";
+  made.requested = study_.ensemble.members;
+  made.inputs = sampler_.drawn_names();
+  return made;
+}
+
+RunResult EnsembleRun::finish() {
+  RunResult made = origin();
+  const Stopwatch counting;
+  made.statistics = statistics_.finish(threads_);
+  performance_.statistics_s += counting.seconds();
+  performance_.wall_s += counting.seconds();
+  made.sure_early = sure_ && position_ < end_;
+  made.tally = tally_;
+  made.performance = performance_;
+  return made;
+}
+
+RunResult run_ensemble(const Study& study, Backend& backend, RunOptions options) {
+  EnsembleRun run(study, backend, std::move(options));
+  while (!run.done()) run.advance();
+  return run.finish();
+}
+
+}  // namespace zwang

@@ -1,0 +1,87 @@
+// An ensemble from its first member to its statistics: members are drawn, integrated, counted and forgotten, batch after
+// batch, in the order of their numbers.
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "host/backend.h"
+#include "host/batch_size.h"
+#include "host/run_result.h"
+#include "host/sampler.h"
+#include "host/statistics.h"
+#include "host/statistics_until.h"
+
+namespace zwang {
+
+struct RunProgress {
+  long long done = 0, of = 0;  // members
+  long long failed = 0;
+  bool may_stop_early = false;  // `until`: `of` is the cap
+  double seconds = 0;           // since the first batch began
+};
+
+struct RunOptions {
+  unsigned threads = 0;  // that draw and do statistics; 0: as many as the machine has cores
+  long long batch = 0;   // members at a time; 0: chosen. Changes no bit.
+  std::size_t statistics_memory = std::size_t{512} << 20;  // beyond it quantiles are of buckets
+  // The part of the ensemble to run: [first, end), first a multiple of 256; all of it where not given.
+  long long first = 0;
+  std::optional<long long> end = std::nullopt;
+
+  // Told after every batch. Whatever they throw ends the run.
+  std::function<void(long long first, const Batch& batch, const BatchResults& results)> members = {};
+  std::function<void(const RunProgress& progress)> progress = {};
+};
+
+// What statistics a study asks for. The sampler must outlive the plan.
+StatisticsPlan statistics_plan(const Study& study, const Sampler& sampler, std::size_t memory);
+
+// A run on its way: statistics and tally of the members [first, position). Study and backend must outlive it.
+class EnsembleRun {
+ public:
+  // Throws Error as Sampler does.
+  EnsembleRun(const Study& study, Backend& backend, RunOptions options);
+  EnsembleRun(const EnsembleRun&) = delete;
+  EnsembleRun& operator=(const EnsembleRun&) = delete;
+
+  bool done() const { return position_ >= end_ || sure_; }
+  void advance();      // by one batch. Throws Error where a member's draw or start is impossible.
+  RunResult finish();  // once
+
+  // What is known beforehand: backend, device, precision, names of the inputs.
+  RunResult origin() const;
+  const Sampler& sampler() const { return sampler_; }
+  const Statistics& statistics() const { return statistics_; }
+  const RunTally& tally() const { return tally_; }
+
+ private:
+  struct Integrated {
+    Batch batch;
+    BatchResults results;
+  };
+  struct Rows;
+  long long batch_end() const;
+  Integrated integrate(long long begin, long long end);
+  Rows rows_of(long long begin, const Integrated& members) const;
+  void show_pilot();
+  void tell(double seconds) const;
+
+  const Study& study_;
+  Backend& backend_;
+  RunOptions options_;
+  unsigned threads_;
+  Sampler sampler_;
+  Statistics statistics_;
+  std::optional<UntilRule> until_;
+  BatchSize batch_size_;
+  long long end_, position_;
+  bool sure_ = false;
+  RunTally tally_;
+  RunPerformance performance_;
+};
+
+// All of it.
+RunResult run_ensemble(const Study& study, Backend& backend, RunOptions options);
+
+}  // namespace zwang

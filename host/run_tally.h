@@ -1,0 +1,19 @@
+// Members counted as they end: how, with which events, how far off the laws, and what became of their starts.
+#pragma once
+
+#include "host/backend.h"
+#include "host/run_result.h"
+
+namespace zwang {
+
+// Whether this member enters the statistics: it ended as it should, and is not the nominal one.
+bool enters(const EnsembleSettings& ensemble, long long member, Status status);
+
+// Members first, first + 1, ... ; in order, so that sums and examples do not depend on the batches.
+void add_to_tally(RunTally& tally, const EnsembleSettings& ensemble, long long first, const Batch& batch,
+                  const BatchResults& results);
+
+// The share of members that failed, 0 to 1.
+double failed_share(const RunTally& tally);
+
+}  // namespace zwang

@@ -1,0 +1,12 @@
+// summary.json: a run in one page, for people and programs. docs/results.md lists its keys.
+#pragma once
+
+#include <string>
+
+#include "host/run_result.h"
+
+namespace zwang {
+
+std::string summary_json(const Study& study, const RunResult& result);
+
+}  // namespace zwang
