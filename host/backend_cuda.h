@@ -30,6 +30,7 @@ class BackendCuda : public Backend {
 
   std::string name() const override { return "cuda"; }
   std::string device() const override;
+  unsigned threads() const override { return static_cast<unsigned>(workers_.size()); }
   BatchResults run(const Batch& batch, const Wanted& wanted) override;
 
   const std::string& method() const { return method_; }
