@@ -152,8 +152,8 @@ std::string gpu_text(const BenchReport& report) {
       fmt::format("  arithmetic      {:.0f} operations a step; peak measured {:.1f} TFLOP/s, used {:.1f} %\n",
                   gpu.step_flops, gpu.peak_flops * 1e-12, 100 * gpu.share_of_peak);
   text += fmt::format("  busy lanes      {:.1f} %\n\n", 100 * gpu.busy_lanes);
-  TextTable table({"members", "method", "kernel s", "members/s", "steps/s", "with copies", "steps", "rejected",
-               "events"});
+  TextTable table({"members", "method", "kernel s", "members/s", "steps/s", "with copies", "steps",
+                   "rejected", "events"});
   for (const BenchLine& line : report.lines) {
     const double scale = line.seconds / line.device_seconds;
     table.add({std::to_string(line.members), line.method, fmt::format("{:.4f}", line.device_seconds),

@@ -40,6 +40,7 @@ struct Driver {
   Result (*module_load)(Module* module, const void* image);
   Result (*module_unload)(Module module);
   Result (*module_function)(Function* function, Module module, const char* name);
+  Result (*module_global)(Pointer* pointer, std::size_t* bytes, Module module, const char* name);
   Result (*function_attribute)(int* value, int attribute, Function function);
   Result (*occupancy)(int* blocks, Function function, int threads, std::size_t shared);
   Result (*memory_info)(std::size_t* free, std::size_t* total);

@@ -1,8 +1,6 @@
 #include "host/kernel_program.h"
 
-#include <algorithm>
 #include <chrono>
-#include <cstdlib>
 
 #include "host/kernel_text.h"
 #include "src/emit.h"
@@ -90,12 +88,8 @@ KernelProgram cuda_program(const Study& study) {
   std::string& unit = program.text.sources["program.cu"];
   unit += "using Entry = zwang::CudaEntry<zwang::Model, zwang::" +
           std::string(method_type(chosen_method(study.integrator))) + ", double>;\n";
-  unit += "ZWANG_CUDA_ENTRANCE(Entry, " + std::to_string(cuda_threads) + ", 2)\n";
+  unit += "ZWANG_CUDA_ENTRANCES(Entry, " + std::to_string(cuda_threads) + ", 2, 4)\n";
   program.text.flags = {"--std=c++17", "--device-as-default-execution-space", "--disable-warnings"};
-  // For measuring: how many lanes of a warp wait for each other before events are attended to (kernels/entry_cuda.h).
-  if (const char* patience = std::getenv("ZWANG_PATIENCE"))
-    program.text.flags.push_back("-DZWANG_PATIENCE=" +
-                                 std::to_string(std::clamp(std::atoi(patience), 1, 32)));
   program.emission_seconds = seconds_since(begun);
   return program;
 }

@@ -1,65 +1,120 @@
-// The program's entrance on a GPU. Threads stay until there are no members left; each takes the next one from a common
-// counter when its own is done, so a straggler costs one lane and no batch waits for it.
+// The program's entrances on a GPU.
+//
+// Members under way lie in slots in the device's memory, more of them than there are lanes. Two kernels take turns.
+// `zwang_step` moves members by smooth steps, a lane a member, all in registers; a lane whose member needs attention puts
+// it on a list and takes the next one. `zwang_tend` goes through that list: events, outputs, ends and starts, where lanes
+// of a warp set out together on the same text. So no lane that steps waits for one that attends, and a straggler costs one
+// lane. Which lane takes which slot, and when, is left to chance; a member's numbers do not depend on it.
 #pragma once
 
 #include "kernels/trajectory.h"
 
 namespace zwang {
 
-// Gives the next member's number, or -1, once, when there is none. `counters`: members taken; then what stragglers cost:
-// the clock ticks all lanes had work for, the ticks of the longest, and how many lanes there were.
-struct DeviceQueue {
-  unsigned long long* counters;
-  long long count, begun;
-  __device__ long long operator()() {
-    const long long number = (long long)atomicAdd(counters, 1ULL);
-    if (number < count) return number;
-    const unsigned long long busy = (unsigned long long)(clock64() - begun);
-    atomicAdd(counters + 1, busy);
-    atomicMax(counters + 2, busy);
-    atomicAdd(counters + 3, 1ULL);
-    return -1;
-  }
+// Counters shared by the kernels of one batch; cleared by the host where said.
+struct Counters {
+  unsigned long long next_member;
+  unsigned waiting;    // length of that list; cleared before a step
+  unsigned moving[2];  // of those lists, in turn: one is filled while the other is read
+  unsigned taken;      // of the list that is read; cleared before a step
+  // What stepping lanes did: tries by all lanes, and the tries there was time for.
+  unsigned long long busy, possible;
 };
-constexpr int device_counters = 4;
 
-// Measured on an H200: see bench/results.
-#ifndef ZWANG_PATIENCE
-#define ZWANG_PATIENCE 8
-#endif
-
-// The lanes of a warp share one stream of instructions: while one attends to an event, the others stand still. So those
-// who wait do so until `patience` of them can be attended to at once, or until nobody is left who moves.
-struct Warp {
-  static constexpr int patience = ZWANG_PATIENCE;
-  static constexpr unsigned everyone = 0xffffffffU;
-  __device__ __forceinline__ bool attends(bool waiting, bool moving) const {
-    const int waiters = __popc(__ballot_sync(everyone, waiting));
-    const bool movers = __any_sync(everyone, moving && !waiting);
-    return waiting && (waiters >= patience || !movers);
-  }
-  __device__ __forceinline__ bool goes_on(bool live) const { return __any_sync(everyone, live); }
+struct Lists {
+  Counters* counters;
+  unsigned* waiting;    // slots; `empty` set: it needs a member
+  unsigned* moving[2];  // slots
+  static constexpr unsigned empty = 0x80000000U;
 };
+
+// Tries a lane spends on one slot before it looks after others: no slot is left behind in a long smooth motion.
+constexpr int steps_in_a_turn = 48;
 
 template <class Model, class Method, class Real>
 struct CudaEntry {
   using M = Member<Model, Method, Real>;
-  __device__ static void work(const KernelSettings& settings, const KernelBatch& batch,
-                              unsigned long long* counters) {
-    DeviceQueue queue{counters, batch.count, clock64()};
-    M member;
-    Crew<M, Real> crew(settings, batch, &member);
-    crew.run(queue, Warp{});
+
+  __device__ __forceinline__ static void step(const KernelSettings& settings, const KernelBatch& batch,
+                                              M* slots, const Lists& lists, int side) {
+    constexpr unsigned everyone = 0xffffffffU;
+    const unsigned count = lists.counters->moving[side];
+    Crew<M, Real> crew(settings, batch, slots);
+    bool busy = false, more = true;
+    unsigned slot = 0;
+    int left = 0;
+    unsigned long long tries = 0, turns = 0;
+    for (;;) {
+      if (!busy && more) {
+        const unsigned place = atomicAdd(&lists.counters->taken, 1U);
+        more = place < count;
+        if (more) {
+          slot = lists.moving[side][place];
+          crew.resume(slots + slot);
+          busy = true;
+          left = steps_in_a_turn;
+        }
+      }
+      if (!__any_sync(everyone, busy)) break;
+      ++turns;
+      if (!busy) continue;
+      ++tries;
+      const Progress made = crew.step_once();
+      if (made == Progress::waits) {
+        lists.waiting[atomicAdd(&lists.counters->waiting, 1U)] = slot;
+        busy = false;
+      } else if (--left == 0) {
+        crew.park();
+        lists.moving[1 - side][atomicAdd(&lists.counters->moving[1 - side], 1U)] = slot;
+        busy = false;
+      }
+    }
+    atomicAdd(&lists.counters->busy, tries);
+    atomicAdd(&lists.counters->possible, turns);
+  }
+
+  __device__ static void tend_all(const KernelSettings& settings, const KernelBatch& batch, M* slots,
+                                  const Lists& lists, int side) {
+    const unsigned count = lists.counters->waiting;
+    for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
+      const unsigned entry = lists.waiting[i], slot = entry & ~Lists::empty;
+      M& me = slots[slot];
+      bool going = (entry & Lists::empty) == 0 && tend(me);
+      while (!going) {
+        const long long number = (long long)atomicAdd(&lists.counters->next_member, 1ULL);
+        if (number >= batch.count) break;
+        going = start(me, settings, batch, number);
+      }
+      if (going) lists.moving[side][atomicAdd(&lists.counters->moving[side], 1U)] = slot;
+    }
+  }
+
+  // Every slot waits for its first member.
+  __device__ static void open(const Lists& lists, unsigned slots) {
+    for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < slots; i += gridDim.x * blockDim.x)
+      lists.waiting[i] = i | Lists::empty;
+    if (blockIdx.x == 0 && threadIdx.x == 0) lists.counters->waiting = slots;
   }
 };
 
 }  // namespace zwang
 
-// Settings and batch come by value: they are read from constant memory. `blocks` of `threads` should fit on a processor at
-// once; without the wish the compiler gives functions that call others few registers.
-#define ZWANG_CUDA_ENTRANCE(Entry, threads, blocks)                                                \
-  extern "C" __global__ void __launch_bounds__(threads, blocks)                                    \
-      zwang_work(const __grid_constant__ zwang::KernelSettings settings,                           \
-                 const __grid_constant__ zwang::KernelBatch batch, unsigned long long* counters) { \
-    Entry::work(settings, batch, counters);                                                        \
+// `blocks` of `threads` should fit on a processor at once. A step reads its settings from constant memory; members keep
+// pointers to theirs from launch to launch, so those lie in the device's memory.
+#define ZWANG_CUDA_ENTRANCES(Entry, threads, step_blocks, tend_blocks)                                    \
+  extern "C" __device__ unsigned long long zwang_slot_bytes = sizeof(Entry::M);                           \
+  extern "C" __global__ void __launch_bounds__(threads)                                                   \
+      zwang_open(const __grid_constant__ zwang::Lists lists, unsigned slots) {                            \
+    Entry::open(lists, slots);                                                                            \
+  }                                                                                                       \
+  extern "C" __global__ void __launch_bounds__(threads, step_blocks)                                      \
+      zwang_step(const __grid_constant__ zwang::KernelSettings settings,                                  \
+                 const __grid_constant__ zwang::KernelBatch batch, Entry::M* slots,                       \
+                 const __grid_constant__ zwang::Lists lists, int side) {                                  \
+    Entry::step(settings, batch, slots, lists, side);                                                     \
+  }                                                                                                       \
+  extern "C" __global__ void __launch_bounds__(threads, tend_blocks)                                      \
+      zwang_tend(const zwang::KernelSettings* settings, const zwang::KernelBatch* batch, Entry::M* slots, \
+                 const __grid_constant__ zwang::Lists lists, int side) {                                  \
+    Entry::tend_all(*settings, *batch, slots, lists, side);                                               \
   }

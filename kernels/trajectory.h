@@ -9,6 +9,9 @@
 
 namespace zwang {
 
+// What came of one try of a single lane.
+enum class Progress { moves, waits };
+
 template <class M, class R>
 struct Crew {
   using Model = typename M::Model;
@@ -71,6 +74,27 @@ struct Crew {
       batch.ticks[2] += refilling;
     }
   }
+
+  // One lane by itself, whose member lies at `me`: taken up again, moved by one try, and put away. A member that waits has
+  // been given what it needs to be attended to.
+  ZWANG_INLINE void resume(M* me) {
+    members = me;
+    take(0, *me);
+    live = true;
+    waiting = accepted = refused = false;
+    find_held();
+  }
+  ZWANG_INLINE Progress step_once() {
+    attempt(live);
+    if (accepted) conclude();
+    if (stuck || (accepted && (loud || hump || clipped || output))) {
+      give(0, *members);
+      return Progress::waits;
+    }
+    commit(waiting);
+    return Progress::moves;
+  }
+  ZWANG_INLINE void park() const { put_away(*members); }
 
  private:
   template <class... X>
@@ -170,6 +194,32 @@ struct Crew {
     hand.energy_size = lane_of(energy_size, lane);
     hand.worst_position = lane_of(worst_position, lane);
     hand.worst_velocity = lane_of(worst_velocity, lane);
+  }
+
+  // A single lane's member as it stands, to be taken up again.
+  ZWANG_INLINE void put_away(M& me) const {
+    auto& hand = me.hand;
+    me.t = t;
+    me.h = h;
+    me.steps = (long long)(taken);
+    me.rejected = (long long)(rejected);
+    ZWANG_REGISTERS for (int i = 0; i < size; ++i) me.y[i] = y[i];
+    ZWANG_REGISTERS for (int m = 0; m < step.kept; ++m) hand.step.k[0][m] = step.k[0][m];
+    ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
+      hand.lambda[i] = lambda[i];
+      hand.peak_lambda[i] = peak_lambda[i];
+      hand.f[i] = f[i];
+      hand.f_rate[i] = f_rate[i];
+    }
+    ZWANG_REGISTERS for (int i = 0; i < signals; ++i) hand.signal[i] = signal[i];
+    if constexpr (Model::any_extremes) ZWANG_REGISTERS for (int m = 0; m < Model::measures; ++m) {
+        hand.values[m] = values[m];
+        if (is_extreme<Model>(m)) me.results[m] = best[m];
+      }
+    hand.drift = drift;
+    hand.energy_size = energy_size;
+    hand.worst_position = worst_position;
+    hand.worst_velocity = worst_velocity;
   }
 
   // And back, to move on.
