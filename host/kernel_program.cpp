@@ -1,6 +1,8 @@
 #include "host/kernel_program.h"
 
 #include <chrono>
+#include <cstdlib>
+#include <sstream>
 
 #include "host/kernel_text.h"
 #include "src/emit.h"
@@ -88,8 +90,13 @@ KernelProgram cuda_program(const Study& study) {
   std::string& unit = program.text.sources["program.cu"];
   unit += "using Entry = zwang::CudaEntry<zwang::Model, zwang::" +
           std::string(method_type(chosen_method(study.integrator))) + ", double>;\n";
-  unit += "ZWANG_CUDA_ENTRANCES(Entry, " + std::to_string(cuda_threads) + ", 2, 4)\n";
+  unit += "ZWANG_CUDA_ENTRANCES(Entry, " + std::to_string(cuda_threads) +
+          ", ZWANG_STEP_BLOCKS, ZWANG_TEND_BLOCKS)\n";
   program.text.flags = {"--std=c++17", "--device-as-default-execution-space", "--disable-warnings"};
+  if (const char* more = std::getenv("ZWANG_CUDA_FLAGS")) {
+    std::istringstream words(more);
+    for (std::string word; words >> word;) program.text.flags.push_back(word);
+  }
   program.emission_seconds = seconds_since(begun);
   return program;
 }

@@ -392,7 +392,14 @@ struct Crew {
           const R hull =
               maximum(maximum(f[i] + R(Real(1.0 / 3)) * rise, end_f[i] - R(Real(1.0 / 3)) * fall), top);
           const R slack = R(Real(0.05)) * (spread + absolute(rise) + absolute(fall));
-          near = near && !((absolute(mid[i] - cubic) <= slack) && (hull + slack < R(0)));
+          const R off = absolute(mid[i] - cubic);
+          near = near && !((off <= slack) && (hull + slack < R(0)));
+          // Or it sets off downwards, from zero perhaps: the control points of the cubic after the first lie below -depth,
+          // so it is below -depth x. What the cubic misses vanishes at both ends with its slope, at most about
+          // 16 off x^2 (1 - x)^2 < 2.4 off x.
+          const R depth =
+              -maximum(maximum(f[i] + R(Real(1.0 / 3)) * rise, end_f[i] - R(Real(1.0 / 3)) * fall), end_f[i]);
+          near = near && !((R(10) * off <= depth) && (R(0) < depth) && (f[i] <= R(Real(1e-9)) * depth));
         }
         const Mask weak = !(low[i] > R(Real(0.2)) * (high[i] - low[i]));
         const Mask now = (near && watched[i] > R(Real(0.5))) || (weak && pressed[i] > R(Real(0.5)));
