@@ -36,7 +36,7 @@ std::unique_ptr<Backend> make_backend(const std::string& kind, const Study& stud
   // From fast to slow: "auto" takes the first that answers and says why.
   std::string why = "asked for";
   if (kind == "auto") {
-    why = cuda::why_no_device();
+    why = options.why_no_device();
     if (why.empty()) {
       auto made = make_cuda(study, options);
       options.note("backend: cuda, " + made->device());

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "host/backend.h"
+#include "host/cuda_library.h"
 #include "host/host_compiler.h"
 
 namespace zwang {
@@ -15,6 +16,8 @@ struct BackendOptions {
   std::function<void(const std::string&)> note = [](const std::string&) {};
   // The compiler for the cpu backend; a test can say that there is none.
   std::function<std::optional<HostCompiler>()> find_compiler = [] { return HostCompiler::find(); };
+  // Why there is no GPU to run on, for "auto"; empty: there is one.
+  std::function<std::string()> why_no_device = cuda::why_no_device;
 };
 
 // "auto", "cpu", "cuda" or "reference". Throws MachineError where the machine (or this version) has none of the kind.

@@ -51,7 +51,7 @@ class Findings {
 // The study's tolerance as a length: what the integrator allows one step to be off in a quantity of a given size.
 struct Tolerance {
   explicit Tolerance(const IntegratorSettings& settings)
-      : atol(settings.atol), rtol(std::max(settings.rtol, rounding)) {}
+      : atol(settings.within_precision().atol), rtol(std::max(settings.within_precision().rtol, rounding)) {}
   double unit(double size) const { return atol + rtol * std::abs(size); }
 
   static constexpr double rounding =

@@ -47,6 +47,15 @@ class Compilation {
     return cubin;
   }
 
+  std::string log() const {
+    std::size_t bytes = 0;
+    if (nvrtc_.log_size(program_, &bytes) != 0 || bytes <= 1) return "";
+    std::string text(bytes, '\0');
+    nvrtc_.log(program_, text.data());
+    text.resize(bytes - 1);
+    return text;
+  }
+
  private:
   void require(cuda::Result result) const {
     if (result == 0) return;
@@ -55,17 +64,11 @@ class Compilation {
   }
 
   [[noreturn]] void refuse(cuda::Result result) const {
-    std::size_t bytes = 0;
-    std::string log;
-    if (nvrtc_.log_size(program_, &bytes) == 0 && bytes > 1) {
-      log.resize(bytes);
-      nvrtc_.log(program_, log.data());
-      log.resize(bytes - 1);
-    }
+    std::string text = log();
     constexpr std::size_t most = 2000;
-    if (log.size() > most) log = log.substr(0, most) + " ...";
+    if (text.size() > most) text = text.substr(0, most) + " ...";
     throw MachineError({.message = "NVRTC could not compile the kernels",
-                        .found = log.empty() ? nvrtc_.error_text(result) : log,
+                        .found = text.empty() ? nvrtc_.error_text(result) : text,
                         .expected = "a program for the GPU",
                         .hint = "`--backend cpu` runs the same kernels without a GPU"});
   }
@@ -89,7 +92,7 @@ std::string CudaCompiler::key(const ProgramText& program) const {
   return key;
 }
 
-void CudaCompiler::compile(const ProgramText& program, const std::filesystem::path& target) const {
+std::string CudaCompiler::compile(const ProgramText& program, const std::filesystem::path& target) const {
   Compilation compilation(program, program.units.at(0));
   const std::string cubin = compilation.compile(options_for(program, architecture_));
   const int code = write_new(target, cubin, 0700, false);
@@ -99,6 +102,7 @@ void CudaCompiler::compile(const ProgramText& program, const std::filesystem::pa
                         .found = system_message(code),
                         .expected = "a folder with room",
                         .hint = {}});
+  return compilation.log();
 }
 
 }  // namespace zwang

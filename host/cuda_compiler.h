@@ -18,9 +18,9 @@ class CudaCompiler {
   // Everything the compiled program depends on. The key for a ProgramCache.
   std::string key(const ProgramText& program) const;
 
-  // Writes the binary for the first unit of the program. MachineError with the compiler's first messages, which name the
-  // file and line, when it fails.
-  void compile(const ProgramText& program, const std::filesystem::path& target) const;
+  // Writes the binary for the first unit of the program and returns what the compiler said. MachineError with its first
+  // messages, which name the file and line, when it fails.
+  std::string compile(const ProgramText& program, const std::filesystem::path& target) const;
 
  private:
   int architecture_;

@@ -1,8 +1,6 @@
 #include "host/kernel_program.h"
 
 #include <chrono>
-#include <cstdlib>
-#include <sstream>
 
 #include "host/kernel_text.h"
 #include "src/emit.h"
@@ -18,7 +16,7 @@ constexpr double coarsest_for_dop853 = 1e-6;
 
 Method chosen_method(const IntegratorSettings& settings) {
   if (settings.method != Method::automatic) return settings.method;
-  return settings.rtol <= coarsest_for_dop853 ? Method::dop853 : Method::tsit5;
+  return settings.within_precision().rtol <= coarsest_for_dop853 ? Method::dop853 : Method::tsit5;
 }
 
 const char* method_name(Method method) {
@@ -28,6 +26,8 @@ const char* method_name(Method method) {
 const char* method_type(Method method) {
   return method == Method::dop853 ? "Dop853" : method == Method::rk4 ? "Rk4" : "Tsit5";
 }
+
+std::string real_type(const IntegratorSettings& settings) { return settings.single ? "float" : "double"; }
 
 // For the machine at hand. Fused multiply-adds are welcome: a member's steps are always taken by the same instructions,
 // so its bits do not depend on threads or neighbours. No errno and no traps: nobody reads them. On 64-bit Arm the plain
@@ -74,9 +74,10 @@ KernelProgram cpu_program(const Study& study, LaneChoice lanes) {
   // Rows taken from a list differ from member to member: nothing for a pack to share.
   const bool packed = lanes == LaneChoice::best && model.masked;
   std::string& unit = program.text.sources["program.cpp"];
-  unit += "using Number = " + std::string(packed ? "zwang::Pack<double>" : "double") + ";\n";
+  const std::string real = real_type(study.integrator);
+  unit += "using Number = " + (packed ? "zwang::Pack<" + real + ">" : real) + ";\n";
   unit += "using Entry = zwang::CpuEntry<zwang::Model, zwang::" +
-          std::string(method_type(chosen_method(study.integrator))) + ", double, Number>;\n";
+          std::string(method_type(chosen_method(study.integrator))) + ", " + real + ", Number>;\n";
   unit += "ZWANG_CPU_ENTRANCES(Entry)\n";
   program.text.flags = compiler_flags(model);
   program.emission_seconds = seconds_since(begun);
@@ -89,20 +90,16 @@ KernelProgram cuda_program(const Study& study) {
   KernelProgram program = begin_program(study, model, "program.cu", "entry_cuda.h");
   std::string& unit = program.text.sources["program.cu"];
   unit += "using Entry = zwang::CudaEntry<zwang::Model, zwang::" +
-          std::string(method_type(chosen_method(study.integrator))) + ", double>;\n";
-  unit += "ZWANG_CUDA_ENTRANCES(Entry, " + std::to_string(cuda_threads) +
-          ", ZWANG_STEP_BLOCKS, ZWANG_TEND_BLOCKS)\n";
+          std::string(method_type(chosen_method(study.integrator))) + ", " + real_type(study.integrator) +
+          ">;\n";
+  unit += "ZWANG_CUDA_ENTRANCES(Entry, " + std::to_string(cuda_threads) + ", 2, 4)\n";
   program.text.flags = {"--std=c++17", "--device-as-default-execution-space", "--disable-warnings"};
-  if (const char* more = std::getenv("ZWANG_CUDA_FLAGS")) {
-    std::istringstream words(more);
-    for (std::string word; words >> word;) program.text.flags.push_back(word);
-  }
   program.emission_seconds = seconds_since(begun);
   return program;
 }
 
 KernelSettings kernel_settings(const Study& study) {
-  const IntegratorSettings& from = study.integrator;
+  const IntegratorSettings from = study.integrator.within_precision();
   return {.step = from.step,
           .rtol = from.rtol,
           .atol = from.atol,

@@ -165,7 +165,7 @@ RunResult EnsembleRun::origin() const {
   RunResult made;
   made.backend = backend_.name();
   made.device = backend_.device();
-  made.precision = "double";
+  made.precision = study_.integrator.single ? "single" : "double";
   made.requested = study_.ensemble.members;
   made.inputs = sampler_.drawn_names();
   return made;

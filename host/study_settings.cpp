@@ -198,8 +198,7 @@ void StudyBuilder::read_integrator() {
   count("max_steps", made.max_steps);
   count("max_events", made.max_events);
   if (const Field precision = table["precision"])
-    if (reader_.choice(precision, {"double", "single"}) == "single")
-      reader_.complain(precision, "not available yet", "\"double\"");
+    made.single = reader_.choice(precision, {"double", "single"}) == "single";
 }
 
 void StudyBuilder::read_statistics() {

@@ -125,7 +125,7 @@ void complete_integrator(Value& root, const IntegratorSettings& settings) {
   complete(table, "max_step", real(settings.max_step));
   complete(table, "max_steps", integer(settings.max_steps));
   complete(table, "max_events", integer(settings.max_events));
-  complete(table, "precision", text("double"));
+  complete(table, "precision", text(settings.single ? "single" : "double"));
   complete(table, "contact_tolerance", real(settings.contact_tolerance));
   complete(table, "rest_speed", real(settings.rest_speed));
   complete(table, "accumulation_gap", real(settings.accumulation_gap));

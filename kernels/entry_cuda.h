@@ -9,19 +9,6 @@
 
 #include "kernels/trajectory.h"
 
-#ifndef ZWANG_LOCAL_SLOTS
-#define ZWANG_LOCAL_SLOTS 0
-#endif
-#ifndef ZWANG_TURN
-#define ZWANG_TURN 48
-#endif
-#ifndef ZWANG_TEND_BLOCKS
-#define ZWANG_TEND_BLOCKS 4
-#endif
-#ifndef ZWANG_STEP_BLOCKS
-#define ZWANG_STEP_BLOCKS 2
-#endif
-
 namespace zwang {
 
 // Counters shared by the kernels of one batch; cleared by the host where said.
@@ -42,7 +29,7 @@ struct Lists {
 };
 
 // Tries a lane spends on one slot before it looks after others: no slot is left behind in a long smooth motion.
-constexpr int steps_in_a_turn = ZWANG_TURN;
+constexpr int steps_in_a_turn = 16;
 
 template <class Model, class Method, class Real>
 struct CudaEntry {
@@ -91,21 +78,17 @@ struct CudaEntry {
     const unsigned count = lists.counters->waiting;
     for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
       const unsigned entry = lists.waiting[i], slot = entry & ~Lists::empty;
-#if ZWANG_LOCAL_SLOTS
+      // A copy in the lane's own memory, where the same number of all lanes lies side by side: a twentieth faster.
       M me = slots[slot];
-#else
-      M& me = slots[slot];
-#endif
       bool going = (entry & Lists::empty) == 0 && tend(me);
       while (!going) {
         const long long number = (long long)atomicAdd(&lists.counters->next_member, 1ULL);
         if (number >= batch.count) break;
         going = start(me, settings, batch, number);
       }
-#if ZWANG_LOCAL_SLOTS
-      if (going) slots[slot] = me;
-#endif
-      if (going) lists.moving[side][atomicAdd(&lists.counters->moving[side], 1U)] = slot;
+      if (!going) continue;
+      slots[slot] = me;
+      lists.moving[side][atomicAdd(&lists.counters->moving[side], 1U)] = slot;
     }
   }
 

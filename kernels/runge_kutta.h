@@ -151,8 +151,12 @@ ZWANG_INLINE R weighted(const R (*k)[width], int m, R sum) {
 template <class Method, int n, int size, int fed_back, class R>
 struct StepArrays {
   static constexpr int kept = size - n;
+  // Where stages lie in memory the velocities of all of them are kept too: the sums over them have fewer different
+  // constants. In registers there is only room for the accelerations, which determine them.
+  static constexpr bool velocities = ZWANG_STAGES_KEPT;
   R h;
   R k[Method::stages][kept];
+  R w[velocities ? Method::stages : 1][n];
   R end[size];
 
   // Stage i: the state there and its rate, `right_side(t, y, rate)`.
@@ -161,11 +165,17 @@ struct StepArrays {
     R there[size], rate[size];
     constexpr int used = i == Method::last ? size : fed_back;
     ZWANG_REGISTERS for (int c = 0; c < n; ++c) {
-      const R bend = weighted<Through<RowWeights<Method, i>>>(k, c, R(0));
-      there[c] = y[c] + h * (R(Method::c(i)) * y[n + c] + h * bend);
+      if constexpr (velocities && i <= Method::last) {
+        there[c] = y[c] + h * weighted<RowWeights<Method, i>>(w, c, R(0));
+      } else {
+        const R bend = weighted<Through<RowWeights<Method, i>>>(k, c, R(0));
+        there[c] = y[c] + h * (R(Method::c(i)) * y[n + c] + h * bend);
+      }
     }
     ZWANG_REGISTERS for (int c = n; c < used; ++c) there[c] =
         y[c] + h * weighted<RowWeights<Method, i>>(k, c - n, R(0));
+    if constexpr (velocities && i <= Method::last)
+      for (int c = 0; c < n; ++c) w[i][c] = there[n + c];
     right_side(t + R(Method::c(i)) * h, there, rate);
     ZWANG_REGISTERS for (int m = 0; m < kept; ++m) k[i][m] = rate[n + m];
     if constexpr (i == Method::last) {
@@ -183,6 +193,8 @@ struct StepArrays {
   // From y at t, whose rate stands in k[0].
   template <class F>
   ZWANG_INLINE void take(R t, const R* y, const F& right_side) {
+    if constexpr (velocities)
+      for (int c = 0; c < n; ++c) w[0][c] = y[n + c];
     stages<1, Method::last>(t, y, right_side);
   }
   template <class F>
@@ -199,7 +211,10 @@ struct StepArrays {
     R five = R(0), three = R(0);
     ZWANG_REGISTERS for (int c = 0; c < judged; ++c) {
       R scale = R(1) / (atol + rtol * maximum(absolute(y[c]), absolute(end[c])));
-      if (c < n) {
+      if (velocities && c < n) {
+        five = five + square(weighted<Five>(w, c, R(0)) * scale);
+        if constexpr (eighth) three = three + square(weighted<Three>(w, c, R(0)) * scale);
+      } else if (c < n) {
         scale = scale * h;
         five = five + square(weighted<Through<Five>>(k, c, R(0)) * scale);
         if constexpr (eighth) three = three + square(weighted<Through<Three>>(k, c, R(0)) * scale);

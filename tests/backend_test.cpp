@@ -20,13 +20,13 @@ struct Subject {
 
 void PrintTo(const Subject& subject, std::ostream* out) { *out << subject.backend << " " << subject.config; }
 
-std::vector<Subject> subjects() {
+std::vector<Subject> subjects(const std::vector<std::string>& backends) {
   std::vector<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(std::string(ZWANG_SOURCE_DIR) + "/configs"))
     if (entry.path().extension() == ".toml") names.push_back(entry.path().stem());
   std::sort(names.begin(), names.end());
   std::vector<Subject> list;
-  for (const char* backend : {"reference", "cpu"})
+  for (const std::string& backend : backends)
     for (const std::string& name : names) list.push_back({backend, name});
   return list;
 }
@@ -61,7 +61,12 @@ void expect_same(const BatchResults& part, const BatchResults& whole, std::size_
   expect_same_bits(part.event_counts, whole.event_counts, first, count, "event_counts");
 }
 
-class EveryBackend : public testing::TestWithParam<Subject> {};
+class EveryBackend : public testing::TestWithParam<Subject> {
+  void SetUp() override {
+    if (GetParam().backend != "cuda") return;
+    if (const std::string why = cuda::why_no_device(); !why.empty()) GTEST_SKIP() << why;
+  }
+};
 
 TEST_P(EveryBackend, GivesTheSameBitsInBatchesOfAnySizeOnAnyNumberOfThreads) {
   const Study study = study_of(GetParam());
@@ -91,9 +96,13 @@ TEST_P(EveryBackend, AgreesWithTheReference) {
   EXPECT_EQ(report.verdict(), CheckVerdict::pass) << report.verdict_text();
 }
 
-INSTANTIATE_TEST_SUITE_P(Configs, EveryBackend, testing::ValuesIn(subjects()), [](const auto& subject) {
+std::string subject_name(const testing::TestParamInfo<Subject>& subject) {
   return subject.param.backend + "_" + subject.param.config;
-});
+}
+INSTANTIATE_TEST_SUITE_P(Configs, EveryBackend, testing::ValuesIn(subjects({"reference", "cpu"})),
+                         subject_name);
+// The label `gpu` goes by the name.
+INSTANTIATE_TEST_SUITE_P(Gpu, EveryBackend, testing::ValuesIn(subjects({"cuda"})), subject_name);
 
 TEST(CpuBackend, OneByOneIsAsRightAsInPacks) {
   const Study study = study_of({"cpu", "slung_load"});
@@ -169,6 +178,7 @@ TEST(CpuBackend, WithoutACompilerTheReferenceRunsAndSaysSoLoudly) {
     std::vector<std::string> notes;
     BackendOptions options{.threads = 1, .note = [&](const std::string& text) { notes.push_back(text); }};
     options.find_compiler = [] { return std::optional<HostCompiler>(); };
+    options.why_no_device = [] { return "there is none"; };
     EXPECT_EQ(make_backend(kind, study, options)->name(), "reference");
     ASSERT_EQ(notes.size(), 1u) << "once";
     EXPECT_NE(notes[0].find("WARNING"), std::string::npos);

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 
 #include "host/cuda_compiler.h"
@@ -35,7 +36,9 @@ class CudaCompile : public testing::TestWithParam<std::string> {};
 TEST_P(CudaCompile, EveryConfigCompilesForEveryArchitecture) {
   if (!has_nvrtc()) GTEST_SKIP() << "no NVRTC on this machine";
   const Study study = load_study(std::string(ZWANG_SOURCE_DIR) + "/configs/" + GetParam() + ".toml");
-  const KernelProgram program = cuda_program(study);
+  KernelProgram program = cuda_program(study);
+  // Whether it compiles, not how well: that is the next test's.
+  program.text.flags.push_back("--Ofast-compile=max");
   const TemporaryFolder folder;
   for (const int architecture : {80, 90, 120}) {
     const auto target = folder.path() / std::to_string(architecture);
@@ -46,6 +49,34 @@ TEST_P(CudaCompile, EveryConfigCompilesForEveryArchitecture) {
 
 INSTANTIATE_TEST_SUITE_P(Configs, CudaCompile, testing::ValuesIn(config_names()),
                          [](const auto& one) { return one.param; });
+
+// What stands in the compiler's report about a kernel: bytes spilled from registers.
+long long spilled(const std::string& report, const std::string& kernel) {
+  const std::size_t at = report.find("Function properties for " + kernel);
+  if (at == std::string::npos) return -1;
+  const std::size_t line = report.find_first_of("0123456789", report.find('\n', at));
+  long long frame = 0, stores = 0, loads = 0;
+  if (std::sscanf(report.c_str() + line, "%lld bytes stack frame, %lld bytes spill stores, %lld", &frame,
+                  &stores, &loads) != 3)
+    return -1;
+  return stores + loads;
+}
+
+// Small systems keep a whole step in registers.
+class CudaRegisters : public testing::TestWithParam<std::string> {};
+TEST_P(CudaRegisters, AStepSpillsNothing) {
+  if (!has_nvrtc()) GTEST_SKIP() << "no NVRTC on this machine";
+  const Study study = load_study(std::string(ZWANG_SOURCE_DIR) + "/" + GetParam() + ".toml");
+  KernelProgram program = cuda_program(study);
+  program.text.flags.push_back("--ptxas-options=--verbose");
+  const TemporaryFolder folder;
+  const std::string report = CudaCompiler(90).compile(program.text, folder.path() / "made");
+  EXPECT_EQ(spilled(report, "zwang_step"), 0) << report.substr(0, 3000);
+}
+INSTANTIATE_TEST_SUITE_P(Small, CudaRegisters,
+                         testing::Values("configs/bouncing_ball", "configs/impact_oscillator",
+                                         "bench/string", "bench/gpu_smooth"),
+                         [](const auto& one) { return one.param.substr(one.param.find('/') + 1); });
 
 TEST(CudaCompiler, NamesTheFileAndTheLineOfAnError) {
   if (!has_nvrtc()) GTEST_SKIP() << "no NVRTC on this machine";

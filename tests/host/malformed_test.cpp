@@ -1721,14 +1721,6 @@ study.toml:5:20: error: [integrator] accumulation_gap: out of range
 study.toml:6:13: error: [integrator] max_steps: out of range
   found:    0
   expected: a whole number from 1 to 1000000000000)"},
-    {"single precision is to come",
-     R"([integrator]
-precision = "single"
-)",
-     ball_and_time,
-     R"(study.toml:2:13: error: [integrator] precision: not available yet
-  found:    "single"
-  expected: "double")"},
     {"quantiles out of range and order",
      R"([statistics]
 quantiles = [0.5, 0.25, 1.5]
