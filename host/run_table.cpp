@@ -247,8 +247,10 @@ std::string time_text(const RunResult& result) {
 std::string run_table(const Study& study, const RunResult& result, const RunTableContext& context) {
   const unsigned threads = result.performance.threads;
   std::string text = (study.title.empty() ? study.name : study.title) + "\n";
-  text += fmt::format("run of {}, seed {}, {} backend ({}), {} thread{}\n", study.name, study.ensemble.seed,
-                      result.backend, result.device, threads, threads == 1 ? "" : "s");
+  const std::string what = fmt::format("run of {}, seed {},", study.name, study.ensemble.seed);
+  const std::string who = fmt::format("{} backend ({}), {} thread{}\n", result.backend, result.device,
+                                      threads, threads == 1 ? "" : "s");
+  text += what + (what.size() + who.size() <= line_width ? ' ' : '\n') + who;
   text += members_text(study, result);
   if (result.inputs.empty() && result.tally.members > 1)
     text += "nothing is drawn in this study: all members are the same\n";

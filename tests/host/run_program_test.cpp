@@ -92,18 +92,18 @@ TEST_F(RunProgram, ASlipOfThePenIsNamed) {
 }
 
 TEST_F(RunProgram, OneMemberAndMembersThatAllFailLeaveNullsNotNumbers) {
-  const std::string failing = R"(system.force={ "ball.x" = "1/(ball.x - 0.5)" })";
+  const std::string failing = R"toml(system.force={ "ball.x" = "1/(ball.x - 0.5)" })toml";
   ASSERT_EQ(run({"ball.toml", "--out", "one", "--members", "1"}).code, 0);
-const Json one = summary("one");
-EXPECT_TRUE(one["measures"]["highest"]["std"].is_null());
-EXPECT_TRUE(one["measures"]["highest"]["mean"].is_number());
-const ProgramRun none = run({"ball.toml", "--out", "none", "--members", "4", "--set", failing});
-EXPECT_EQ(none.code, 3) << none.out;
-EXPECT_NE(none.err.find("there is nothing to make statistics of"), std::string::npos) << none.err;
-const Json failed = summary("none");
-EXPECT_EQ(failed["members"]["failed"], 4);
-EXPECT_TRUE(failed["measures"]["highest"]["mean"].is_null());
-EXPECT_TRUE(failed["audit"]["max_energy_drift"].is_null());
+  const Json one = summary("one");
+  EXPECT_TRUE(one["measures"]["highest"]["std"].is_null());
+  EXPECT_TRUE(one["measures"]["highest"]["mean"].is_number());
+  const ProgramRun none = run({"ball.toml", "--out", "none", "--members", "4", "--set", failing});
+  EXPECT_EQ(none.code, 3) << none.out;
+  EXPECT_NE(none.err.find("there is nothing to make statistics of"), std::string::npos) << none.err;
+  const Json failed = summary("none");
+  EXPECT_EQ(failed["members"]["failed"], 4);
+  EXPECT_TRUE(failed["measures"]["highest"]["mean"].is_null());
+  EXPECT_TRUE(failed["audit"]["max_energy_drift"].is_null());
 }
 
 TEST_F(RunProgram, QuietIsSilentAndJsonIsTheSummary) {
