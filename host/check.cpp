@@ -17,6 +17,25 @@ constexpr double undecided_share = 0.1;
 
 bool failed(Status status) { return status != Status::ok && status != Status::stopped; }
 
+// "singular at t = 0 (5), not_finite at t = 0.2": of many, the first three.
+std::string ends_text(const std::vector<CheckReport::Ended>& ended) {
+  std::vector<std::pair<std::string, std::size_t>> ways;
+  for (const CheckReport::Ended& one : ended) {
+    const std::string way = fmt::format("{} at t = {:.6g}", status_name(one.status), one.t);
+    const auto known = std::find_if(ways.begin(), ways.end(), [&](const auto& w) { return w.first == way; });
+    if (known == ways.end())
+      ways.emplace_back(way, 1);
+    else
+      ++known->second;
+  }
+  std::string text;
+  for (std::size_t k = 0; k < std::min<std::size_t>(ways.size(), 3); ++k) {
+    text += (k > 0 ? ", " : "") + ways[k].first;
+    if (ways.size() > 1) text += fmt::format(" ({})", ways[k].second);
+  }
+  return ways.size() > 3 ? text + " ..." : text;
+}
+
 }  // namespace
 
 std::vector<unsigned long long> sampled_members(long long members, std::size_t sample) {
@@ -50,8 +69,7 @@ std::string CheckReport::verdict_text() const {
                                    findings.disagreements(), findings.comparisons());
       break;
     case CheckVerdict::undecided:
-      text = segments == 0 ? "undecided: no member could be sent back"
-                           : fmt::format("undecided: none of the {} {} tells anything", segments, unit);
+      text = "undecided: " + undecided_text();
       break;
   }
   const auto share =
@@ -59,6 +77,14 @@ std::string CheckReport::verdict_text() const {
   if (verdict() != CheckVerdict::undecided && share > undecided_share)
     text += fmt::format("; {:.0f} % of the {} are undecided", 100 * share, unit);
   return text;
+}
+
+std::string CheckReport::undecided_text() const {
+  if (segments == 0) return "no member could be sent back";
+  if (reverse) return fmt::format("none of the {} round trips tells anything", segments);
+  if (failed.size() == members.size())
+    return fmt::format("every member failed before there was a motion to compare: {}", ends_text(failed));
+  return fmt::format("the reference's own two runs tell different events in all {} segments", segments);
 }
 
 CheckReport check(const Study& study, Backend& backend, const CheckOptions& options) {

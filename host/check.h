@@ -34,6 +34,9 @@ struct CheckReport {
 
   CheckVerdict verdict() const;
   std::string verdict_text() const;
+
+ private:
+  std::string undecided_text() const;
 };
 
 // Members 0 <= k < members, `sample` of them at equal distances.

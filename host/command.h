@@ -41,6 +41,12 @@ void add_common(CLI::App* command, CommonOptions& options);
 
 Study load(const CommonOptions& options);
 
+// Says where --set added a parameter instead of changing one: it may be a slip of the pen.
+void note_added_parameters(const Study& study);
+
+// For CLI::Option::check, with messages that a person can read.
+std::string at_least(const std::string& text, double smallest);
+
 // All or nothing: a table cut short by a full disk or a closed pipe is an error, not a result.
 int print(const std::string& text);
 

@@ -1,8 +1,10 @@
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <cstdio>
 #include <iostream>
 
 #include "host/command.h"
+#include "host/study_document.h"
 
 namespace zwang {
 
@@ -21,8 +23,30 @@ void add_common(CLI::App* command, CommonOptions& options) {
   command->add_flag("--json", options.json, "full precision, for programs");
 }
 
+void note_added_parameters(const Study& study) {
+  const Entry* parameters = study.document->find("parameters");
+  if (!parameters) return;
+  std::vector<std::string> names;
+  for (const Entry& entry : parameters->value.entries)
+    if (entry.mark.line > 0) names.push_back(entry.key);
+  for (const Entry& entry : parameters->value.entries) {
+    if (entry.mark.line > 0 || entry.value.set_path.empty()) continue;
+    const std::string hint = suggestion(entry.key, names);
+    note("--set " + printable(entry.value.set_path) + ": the study has no such parameter, it was added" +
+         (hint.empty() ? "" : "; " + hint));
+  }
+}
+
+std::string at_least(const std::string& text, double smallest) {
+  double value = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (code == std::errc{} && end == text.data() + text.size() && value >= smallest) return "";
+  return "found " + printable(text) + ", expected a number from " + number_text(smallest) + " on";
+}
+
 Study load(const CommonOptions& options) {
   Study study = load_study(options.study, options.overrides);
+  note_added_parameters(study);
   if (options.has_seed) study.ensemble.seed = options.seed;
   return study;
 }

@@ -80,10 +80,10 @@ void add_check(CLI::App& app, Action& action) {
       ->check(CLI::IsMember({"auto", "cpu", "cuda", "reference"}))
       ->capture_default_str();
   command->add_option("--sample", options.sample, "how many members, spread evenly over the ensemble")
-      ->check(CLI::PositiveNumber)
+      ->check([](const std::string& text) { return at_least(text, 1); })
       ->capture_default_str();
   command->add_option("--members", options.members, "size of the ensemble instead of the study's")
-      ->check(CLI::PositiveNumber);
+      ->check([](const std::string& text) { return at_least(text, 1); });
   command->add_option("--threads", options.threads, "of the reference; 0: all cores")->capture_default_str();
   command->add_flag(
       "--reverse", options.reverse,

@@ -48,11 +48,11 @@ int replay(const ReplayOptions& options) {
     throw Error({.message = "--steps needs the reference backend",
                  .found = "--backend " + options.backend,
                  .expected = "--backend reference, or no --steps"});
+  const std::unique_ptr<Backend> backend =
+      by_reference ? nullptr : make_backend(options.backend, study, {.threads = 1, .note = note});
   const Trajectory trajectory =
-      by_reference ? replay_member(study, member, plan)
-                   : replay_by_backend(study, member,
-                                       *make_backend(options.backend, study, {.threads = 1, .note = note}));
-  const Replay result{study, member, trajectory};
+      backend ? replay_by_backend(study, member, *backend) : replay_member(study, member, plan);
+  const Replay result{study, member, trajectory, backend ? backend->name() : "reference"};
   if (options.json) return print(replay_json(result));
   return print(options.csv ? replay_csv(result) : replay_table(result));
 }
@@ -107,7 +107,7 @@ void add_explain(CLI::App& app, Action& action) {
       "explain", "the derived equations, and why the accelerations at a state are what they are");
   add_member(command, options);
   command->add_option("--at", options.at, "time; at an event: after it")
-      ->check(CLI::NonNegativeNumber)
+      ->check([](const std::string& text) { return at_least(text, 0); })
       ->capture_default_str();
   command->footer(
       "Examples:\n"

@@ -8,6 +8,7 @@
 #include "host/backend_factory.h"
 #include "host/child_process.h"
 #include "host/command.h"
+#include "host/csv_inputs.h"
 #include "host/interrupt.h"
 #include "host/progress.h"
 #include "host/run_files.h"
@@ -47,7 +48,9 @@ Study load_for_run(const RunCommandOptions& options) {
   if (options.members > 0) overrides.push_back("ensemble.members=" + std::to_string(options.members));
   require_seed_for_toml(options.seed);
   if (options.has_seed) overrides.push_back("ensemble.seed=" + std::to_string(options.seed));
-  return load_study(options.study, overrides);
+  Study study = load_study(options.study, overrides);
+  if (!options.quiet) note_added_parameters(study);
+  return study;
 }
 
 // The command that replays a member of this run, up to the member's number.
@@ -77,8 +80,9 @@ int verdict(const RunTally& tally, double max_failed) {
   if (failed_share(tally) <= max_failed) return exit_done;
   std::cerr << fmt::format(
       "zwang: {} of {} members failed ({:.3g} %), more than --max-failed allows ({:.3g} %); "
-      "the statistics are over the rest\n",
-      tally.failed, tally.members, 100 * failed_share(tally), 100 * max_failed);
+      "{}\n",
+      tally.failed, tally.members, 100 * failed_share(tally), 100 * max_failed,
+      tally.entered > 0 ? "the statistics are over the rest" : "there is nothing to make statistics of");
   return exit_bad_verdict;
 }
 
@@ -86,8 +90,9 @@ int run(const RunCommandOptions& options) {
   const double max_failed = read_share(options.max_failed, "--max-failed");
   const Study study = load_for_run(options);
   const InterruptWatch interrupts;
-  ResultFolder folder(options.out.empty() ? "results/" + study.name : options.out,
-                      {.overwrite = options.overwrite, .study = options.study});
+  ResultFolder folder(
+      options.out.empty() ? "results/" + study.name : options.out,
+      {.overwrite = options.overwrite, .study = options.study, .inputs = CsvInputs(study).paths()});
   const auto tell = [&](const std::string& text) {
     if (!options.quiet || text.starts_with("WARNING")) note(text);
   };
@@ -122,14 +127,15 @@ void add_options(CLI::App* command, RunCommandOptions& options) {
   add_common(command, options);
   command->get_option("--json")->description("print summary.json instead of the table");
   command->add_option("--members", options.members, "how many, instead of the study's number")
-      ->check(CLI::PositiveNumber);
+      ->check([](const std::string& text) { return at_least(text, 1); });
   command->add_option("--backend", options.backend, "what integrates")
       ->check(CLI::IsMember({"auto", "cpu", "cuda", "reference"}))
       ->capture_default_str();
   command->add_option("--threads", options.threads, "0: all cores; results do not depend on it")
       ->check(CLI::Range(0, 4096))
       ->capture_default_str();
-  command->add_option("--out", options.out, "folder for the results (default: results/<study name>)");
+  command->add_option("--out", options.out, "folder for the results (default: results/<study name>)")
+      ->check([](const std::string& text) { return text.empty() ? "found nothing, expected a folder" : ""; });
   command->add_flag("--overwrite", options.overwrite, "replace results that are in the folder");
   command
       ->add_option("--max-failed", options.max_failed,
@@ -139,7 +145,7 @@ void add_options(CLI::App* command, RunCommandOptions& options) {
   command
       ->add_option("--batch", options.batch,
                    "members at a time (default: by memory and speed); results do not depend on it")
-      ->check(CLI::PositiveNumber);
+      ->check([](const std::string& text) { return at_least(text, 1); });
   command
       ->add_option("--statistics-memory", options.statistics_memory,
                    "MiB for values and buckets; quantiles are exact while the values fit")

@@ -107,6 +107,8 @@ NetcdfFile::Variable NetcdfFile::variable(const std::string& name, Type type, co
   set_fill(made, type, shape);
   set_storage(made, shape);
   attribute(made, "long_name", long_name);
+  // A study has no units. "seconds" would make xarray turn times into time spans.
+  if (type == Type::real) attribute(made, "units", "1");
   return made;
 }
 

@@ -10,6 +10,7 @@
 #include <csignal>
 #include <cstdio>
 
+#include "host/csv_inputs.h"
 #include "host/machine_error.h"
 
 namespace zwang {
@@ -66,8 +67,8 @@ bool same_file(const fs::path& a, const fs::path& b) {
 }  // namespace
 
 const std::vector<std::string>& ResultFolder::result_names() {
-  static const std::vector<std::string> names = {"study.toml", "statistics.nc", "members.nc",
-                                                 "trajectories.nc", "summary.json"};
+  static const std::vector<std::string> names = {csv_inputs_name, "study.toml",      "statistics.nc",
+                                                 "members.nc",    "trajectories.nc", "summary.json"};
   return names;
 }
 
@@ -103,8 +104,13 @@ void ResultFolder::fail(const std::string& message, const fs::path& where, int c
 
 void ResultFolder::make_folders() {
   std::vector<fs::path> missing;
-  for (fs::path here = folder_; !here.empty() && !is_there(here); here = here.parent_path())
-    missing.push_back(here);
+  fs::path there = folder_;
+  for (; !there.empty() && !is_there(there); there = there.parent_path()) missing.push_back(there);
+  if (!there.empty() && !is_folder(there))
+    throw Error({.where = {there.string(), 0, 0},
+                 .message = "results cannot be written here",
+                 .found = "something that is not a folder",
+                 .expected = "a folder, or a name for a new one"});
   std::reverse(missing.begin(), missing.end());
   for (const fs::path& here : missing) {
     // Somebody else may have made it meanwhile; then it is not ours to remove.
@@ -113,11 +119,6 @@ void ResultFolder::make_folders() {
     else if (errno != EEXIST)
       fail("the folder for the results could not be made", here, errno);
   }
-  if (!is_folder(folder_))
-    throw Error({.where = {folder_.string(), 0, 0},
-                 .message = "results cannot be written here",
-                 .found = "something that is not a folder",
-                 .expected = "a folder, or a name for a new one"});
 }
 
 // Held until the end of the run, however it ends: the system lets go of it.
@@ -146,6 +147,13 @@ void ResultFolder::refuse_results(const ResultFolderOptions& options) const {
                    .found = file.string(),
                    .expected = "a folder other than the study's",
                    .hint = "--out chooses one"});
+    for (const fs::path& input : options.inputs)
+      if (same_file(file, input))
+        throw Error({.where = {folder_.string(), 0, 0},
+                     .message = "the results would overwrite a file that the study reads",
+                     .found = file.string(),
+                     .expected = "a folder other than that file's",
+                     .hint = "--out chooses one"});
     if (is_folder(file))
       throw Error({.where = {file.string(), 0, 0},
                    .message = "a folder stands where a result file belongs",

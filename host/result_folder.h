@@ -14,6 +14,7 @@ namespace zwang {
 struct ResultFolderOptions {
   bool overwrite = false;  // results of an earlier run are replaced, when the new ones are complete
   std::string study = {};  // path of the study that is run: never overwritten
+  std::vector<std::filesystem::path> inputs = {};  // files the study reads: never overwritten either
 };
 
 class ResultFolder {

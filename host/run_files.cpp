@@ -1,6 +1,7 @@
 #include "host/run_files.h"
 
 #include "host/batch.h"
+#include "host/csv_inputs.h"
 #include "host/stopwatch.h"
 #include "host/write_members.h"
 #include "host/write_statistics.h"
@@ -69,6 +70,10 @@ FiledRun run_into(ResultFolder& folder, const Study& study, Backend& backend, Ru
   write_statistics(folder.part(statistics_name), study, made.result);
   folder.write(study_name, study_as_run(study));
   made.files.emplace_back(study_name);
+  if (const CsvInputs inputs(study); !inputs.empty()) {
+    folder.write(csv_inputs_name, inputs.text());
+    made.files.emplace_back(csv_inputs_name);
+  }
 
   // The summary tells how long all of this took, so it comes last.
   made.result.performance.write_s += writing.seconds();

@@ -1,4 +1,5 @@
-// A run whose results go into a folder: statistics.nc, members.nc, trajectories.nc, study.toml, summary.json.
+// A run whose results go into a folder: statistics.nc, members.nc, trajectories.nc, study.toml,
+// inputs.csv, summary.json.
 #pragma once
 
 #include "host/result_folder.h"

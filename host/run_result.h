@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "host/exact_sum.h"
 #include "host/statistics_result.h"
 #include "host/study.h"
 #include "src/trajectory.h"
@@ -26,11 +27,13 @@ struct RunTally {
   Audit worst;  // the largest of each over members that did not fail
   long long steps = 0, rejected = 0;
   long long redundant = 0;  // members that met dependent conditions
-  // How starts were made consistent: members moved, the farthest moves, and draws made beyond one a member.
+  // How starts were made consistent: members moved, the farthest moves and their sums.
   long long moved = 0;
   double largest_position_move = 0, largest_velocity_move = 0;
-  double total_position_move = 0, total_velocity_move = 0;  // over members in order
-  long long redrawn = 0;
+  ExactSum total_position_move, total_velocity_move;
+  // Draws of members, the nominal one is not drawn: all, those beyond one a member, those that "reject" refused. A
+  // member that gave up had all of its draws refused.
+  long long draws = 0, redrawn = 0, refused_draws = 0;
 };
 
 struct RunPerformance {

@@ -1,5 +1,6 @@
 #include "host/run_tally.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace zwang {
@@ -8,14 +9,24 @@ namespace {
 
 bool ended_well(Status status) { return status == Status::ok || status == Status::stopped; }
 
-void add_start(RunTally& tally, const Batch& batch, std::size_t k) {
+bool is_nominal(const EnsembleSettings& ensemble, long long member) {
+  return ensemble.include_nominal && member == 0;
+}
+
+void add_draws(RunTally& tally, const EnsembleSettings& ensemble, const Batch& batch, std::size_t k) {
+  const bool gave_up = ensemble.consistency == Consistency::reject && batch.prepared[k] != Status::ok;
+  tally.draws += batch.attempts[k];
+  tally.redrawn += batch.attempts[k] - 1;
+  tally.refused_draws += batch.attempts[k] - (gave_up ? 0 : 1);
+}
+
+void add_move(RunTally& tally, const Batch& batch, std::size_t k) {
   const double position = batch.position_moved[k], velocity = batch.velocity_moved[k];
   if (position > 0 || velocity > 0) ++tally.moved;
   tally.largest_position_move = std::fmax(tally.largest_position_move, position);
   tally.largest_velocity_move = std::fmax(tally.largest_velocity_move, velocity);
-  tally.total_position_move += position;
-  tally.total_velocity_move += velocity;
-  tally.redrawn += batch.attempts[k] - 1;
+  tally.total_position_move.add(position);
+  tally.total_velocity_move.add(velocity);
 }
 
 void add_audit(Audit& worst, const Audit& audit) {
@@ -40,7 +51,7 @@ void add_end(RunTally& tally, long long member, Status status) {
 }  // namespace
 
 bool enters(const EnsembleSettings& ensemble, long long member, Status status) {
-  return ended_well(status) && !(ensemble.include_nominal && member == 0);
+  return ended_well(status) && !is_nominal(ensemble, member);
 }
 
 void add_to_tally(RunTally& tally, const EnsembleSettings& ensemble, long long first, const Batch& batch,
@@ -52,7 +63,8 @@ void add_to_tally(RunTally& tally, const EnsembleSettings& ensemble, long long f
     if (enters(ensemble, member, status)) ++tally.entered;
     add_end(tally, member, status);
     // A start that could not be made consistent was moved somewhere, but not onto the conditions.
-    if (batch.prepared[k] == Status::ok) add_start(tally, batch, k);
+    if (batch.prepared[k] == Status::ok) add_move(tally, batch, k);
+    if (!is_nominal(ensemble, member)) add_draws(tally, ensemble, batch, k);
     if (ended_well(status)) add_audit(tally.worst, results.audits[k]);
     for (std::size_t kind = 0; kind < event_kinds; ++kind)
       tally.events[kind] += results.event_counts[k * event_kinds + kind];
@@ -60,6 +72,32 @@ void add_to_tally(RunTally& tally, const EnsembleSettings& ensemble, long long f
     tally.rejected += results.rejected[k];
     if (results.redundant[k] != 0) ++tally.redundant;
   }
+}
+
+void join_tally(RunTally& tally, const RunTally& next) {
+  tally.members += next.members;
+  tally.entered += next.entered;
+  tally.failed += next.failed;
+  for (std::size_t how = 0; how < status_count; ++how) {
+    tally.status[how] += next.status[how];
+    std::vector<long long>& examples = tally.examples[how];
+    examples.insert(examples.end(), next.examples[how].begin(), next.examples[how].end());
+    std::sort(examples.begin(), examples.end());
+    if (examples.size() > RunTally::examples_kept) examples.resize(RunTally::examples_kept);
+  }
+  for (std::size_t kind = 0; kind < event_kinds; ++kind) tally.events[kind] += next.events[kind];
+  add_audit(tally.worst, next.worst);
+  tally.steps += next.steps;
+  tally.rejected += next.rejected;
+  tally.redundant += next.redundant;
+  tally.moved += next.moved;
+  tally.largest_position_move = std::fmax(tally.largest_position_move, next.largest_position_move);
+  tally.largest_velocity_move = std::fmax(tally.largest_velocity_move, next.largest_velocity_move);
+  tally.total_position_move.add(next.total_position_move);
+  tally.total_velocity_move.add(next.total_velocity_move);
+  tally.draws += next.draws;
+  tally.redrawn += next.redrawn;
+  tally.refused_draws += next.refused_draws;
 }
 
 double failed_share(const RunTally& tally) {

@@ -9,9 +9,12 @@ namespace zwang {
 // Whether this member enters the statistics: it ended as it should, and is not the nominal one.
 bool enters(const EnsembleSettings& ensemble, long long member, Status status);
 
-// Members first, first + 1, ... ; in order, so that sums and examples do not depend on the batches.
+// Members first, first + 1, ... ; in order, so that the examples do not depend on the batches.
 void add_to_tally(RunTally& tally, const EnsembleSettings& ensemble, long long first, const Batch& batch,
                   const BatchResults& results);
+
+// Another part of the ensemble joins, before or after: the tally of the whole to the last bit.
+void join_tally(RunTally& tally, const RunTally& next);
 
 // The share of members that failed, 0 to 1.
 double failed_share(const RunTally& tally);

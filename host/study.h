@@ -21,7 +21,8 @@ struct Distribution {
   // uniform a b | normal, lognormal mean std | triangular a m b | exponential mean | choice ... | grid a b
   std::vector<Expr> arguments;
   long long grid_points = 0;        // of a grid
-  std::vector<double> file_values;  // of a file: row k for member k
+  std::string file, column;         // of a file: its path from the study's folder
+  std::vector<double> file_values;  // row k for member k
 };
 
 // Correlated normals: parameters `first` .. `first + mean.size() - 1`.

@@ -104,9 +104,9 @@ const CsvTable* CsvFiles::open(const std::string& file) {
   if (known != tables_.end()) return &known->second;
   if (!failed_.insert(file).second) return nullptr;
   const std::filesystem::path path = std::filesystem::path(file).lexically_normal();
-  if (file.find('\0') != std::string::npos || path.empty() || *path.begin() == "..")
+  if (file.find('\0') != std::string::npos || path.empty() || path.is_absolute() || *path.begin() == "..")
     fail("a file outside the folder of the study", "\"" + printable(file) + "\"",
-         "a path relative to the study that stays in its folder, or an absolute path");
+         "a path relative to the study that stays in its folder");
   const CsvTable& table =
       tables_.try_emplace(file, file, read_whole(std::filesystem::path(folder_) / path, printable(file)))
           .first->second;

@@ -28,8 +28,8 @@ class CsvTable {
 class CsvFiles {
  public:
   explicit CsvFiles(const std::string& study_path);
-  // `file` is relative to the study's folder and may not leave it, or absolute: a study among the results names its
-  // files so. Null where it failed before: one complaint is enough.
+  // `file` is relative to the study's folder and may not leave it. Null where it failed before: one complaint is
+  // enough.
   const CsvTable* open(const std::string& file);
 
  private:

@@ -145,6 +145,8 @@ bool StudyBuilder::read_file(const Table& table, const Field& field, Distributio
     const CsvTable* csv = csv_files_.open(*file);
     if (!csv) return false;
     blamed = &column;
+    made.file = *file;
+    made.column = *wanted;
     made.file_values = csv->column(*wanted);
     file_uses_.push_back({field, made.file_values.size()});
     return true;

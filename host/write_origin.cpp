@@ -8,6 +8,8 @@ void write_origin(NetcdfFile& file, const Study& study, const RunResult& origin,
   file.attribute("Conventions", "CF-1.8");
   file.attribute("title", study.title.empty() ? study.name : study.title);
   file.attribute("content", content);
+  file.attribute("comment",
+                 "a study has no units of its own: units = \"1\" stands for those its numbers are in");
   file.attribute("source", std::string("zwang ") + ZWANG_VERSION);
   file.attribute("version", ZWANG_VERSION);
   file.attribute("study_name", study.name);
@@ -23,10 +25,7 @@ TimeAxis add_time(NetcdfFile& file, const Study& study) {
   const NetcdfFile::Dimension dimension = file.dimension("time", study.time.outputs.size());
   const NetcdfFile::Variable variable =
       file.variable("time", NetcdfFile::Type::real, {.dimensions = {dimension}}, "output time");
-  // A study has no units. "seconds" would make xarray turn the numbers into time spans.
-  file.attribute(variable, "units", "1");
   file.attribute(variable, "axis", "T");
-  file.attribute(variable, "comment", "in the units of the study, as everything that is computed");
   return {dimension, variable};
 }
 

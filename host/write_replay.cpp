@@ -92,8 +92,8 @@ std::string heading(const Replay& replay) {
   const Study& study = replay.study;
   const Trajectory& trajectory = replay.trajectory;
   std::string text = (study.title.empty() ? study.name : study.title) + "\n";
-  text += fmt::format("member {} of {}, seed {}, reference backend\n", replay.member.number, study.name,
-                      study.ensemble.seed);
+  text += fmt::format("member {} of {}, seed {}, {} backend\n", replay.member.number, study.name,
+                      study.ensemble.seed, replay.backend);
   std::string drawn;
   for (const std::size_t i : drawn_inputs(study))
     drawn += fmt::format("{}{} = {}", drawn.empty() ? "" : ", ", study.parameters[i].name,
@@ -183,7 +183,7 @@ std::string replay_json(const Replay& replay) {
   json["study"] = replay.study.name;
   json["title"] = replay.study.title;
   json["seed"] = replay.study.ensemble.seed;
-  json["backend"] = "reference";
+  json["backend"] = replay.backend;
   json["member"] = replay.member.number;
   json["status"] = status_name(trajectory.status);
   if (!trajectory.cause.empty()) json["cause"] = trajectory.cause;

@@ -11,6 +11,7 @@ struct Replay {
   const Study& study;
   const PreparedMember& member;
   const Trajectory& trajectory;
+  std::string backend = "reference";  // who integrated
 };
 
 std::string replay_table(const Replay& replay);

@@ -21,23 +21,22 @@ struct RealField {
   const char* name;
   const char* long_name;
   const char* cell_method;  // of CF, over members; "" where it knows none
-  bool pure_number;         // independent of the units of the series
   double (*value)(const Series&);
 };
 constexpr RealField real_fields[] = {
-    {"mean", "mean", "mean", false, [](const Series& s) { return s.moments.mean; }},
-    {"std", "standard deviation of the sample", "standard_deviation", false,
+    {"mean", "mean", "mean", [](const Series& s) { return s.moments.mean; }},
+    {"std", "standard deviation of the sample", "standard_deviation",
      [](const Series& s) { return s.moments.std; }},
-    {"stderr", "standard error of the mean", "", false, [](const Series& s) { return s.standard_error; }},
-    {"mean_low", "lower end of the 95 % interval of the mean", "", false,
+    {"stderr", "standard error of the mean", "", [](const Series& s) { return s.standard_error; }},
+    {"mean_low", "lower end of the 95 % interval of the mean", "",
      [](const Series& s) { return s.mean_low; }},
-    {"mean_high", "upper end of the 95 % interval of the mean", "", false,
+    {"mean_high", "upper end of the 95 % interval of the mean", "",
      [](const Series& s) { return s.mean_high; }},
-    {"skewness", "skewness g1", "", true, [](const Series& s) { return s.moments.skewness; }},
-    {"kurtosis", "excess kurtosis g2, 0 for a normal distribution", "", true,
+    {"skewness", "skewness g1", "", [](const Series& s) { return s.moments.skewness; }},
+    {"kurtosis", "excess kurtosis g2 (0 for a normal distribution)", "",
      [](const Series& s) { return s.moments.kurtosis; }},
-    {"minimum", "smallest value", "minimum", false, [](const Series& s) { return s.moments.minimum; }},
-    {"maximum", "largest value", "maximum", false, [](const Series& s) { return s.moments.maximum; }},
+    {"minimum", "smallest value", "minimum", [](const Series& s) { return s.moments.minimum; }},
+    {"maximum", "largest value", "maximum", [](const Series& s) { return s.moments.maximum; }},
 };
 
 struct CountField {
@@ -48,7 +47,7 @@ struct CountField {
 constexpr CountField count_fields[] = {
     {"count", "members with a value", [](const Series& s) { return s.moments.count; }},
     {"missing", "members that entered and have no value", [](const Series& s) { return s.missing; }},
-    {"infinite", "members whose value is infinite", [](const Series& s) { return s.moments.infinite; }},
+    {"infinite", "members with an infinite value", [](const Series& s) { return s.moments.infinite; }},
 };
 
 struct QuantileField {
@@ -81,7 +80,6 @@ void add_moments(NetcdfFile& file, const Group& group, Numbers& numbers) {
                                             {.dimensions = group.dimensions}, field.long_name + group.of);
     if (*field.cell_method != '\0')
       file.attribute(variable, "cell_methods", std::string("realization: ") + field.cell_method);
-    if (field.pure_number) file.attribute(variable, "units", "1");
     numbers.emplace_back([&group, &field, variable](NetcdfFile& into) {
       std::vector<double> values;
       for (const Series* series : group.series) values.push_back(field.value(*series));
@@ -150,7 +148,7 @@ HistogramVariables add_histograms(NetcdfFile& file, const Group& group, Dimensio
   HistogramVariables made;
   made.counts = counted("histogram",
                         {.dimensions = dimensions, .chunks = chunks, .deflate = true, .may_be_missing = true},
-                        "members in each bin, the lower edge included");
+                        "members in each bin (the lower edge included)");
   made.edges = file.variable(group.prefix + "histogram_edges", Type::real,
                              {.dimensions = {group.dimensions.front(), edge}, .chunks = {1, row + 1}},
                              "edges of the bins" + group.of);
@@ -206,7 +204,6 @@ void add_relations(NetcdfFile& file, const System& system, const RunResult& resu
                                             "covariance over the members that have both");
   const Variable rank = file.variable("rank_correlation", Type::real, {.dimensions = {row, column}},
                                       "Spearman's rank correlation over the members that have both");
-  file.attribute(rank, "units", "1");
   file.attribute(rank, "member_stride", result.statistics.rank_stride);
   // The same numbers where results.md promises them.
   const Variable square = file.variable("measure_covariance", Type::real, {.dimensions = {measure, measure}},
@@ -249,7 +246,6 @@ void write_statistics(const std::filesystem::path& path, const Study& study, con
   const Dimension quantile = file.dimension("quantile", study.statistics.quantiles.size());
   const Variable probability =
       file.variable("quantile", Type::real, {.dimensions = {quantile}}, "probability of the quantile");
-  file.attribute(probability, "units", "1");
   const std::size_t bins = most_bins(statistics.histograms);
   const Dimension bin = file.dimension("bin", bins);
   const Dimension edge = file.dimension("bin_edge", bins == 0 ? 0 : bins + 1);

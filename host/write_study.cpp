@@ -1,8 +1,8 @@
 #include "host/write_study.h"
 
-#include <filesystem>
 #include <limits>
 
+#include "host/csv_inputs.h"
 #include "host/study_document.h"
 #include "host/write_toml.h"
 
@@ -148,21 +148,23 @@ void complete_results(Value& root, const Study& study) {
 // --- CSV files ----------------------------------------------------------------------------------------------------
 
 // A distribution { file = ..., column = ... }, or an array with such entries.
-void name_absolutely(Value& value, const std::filesystem::path& folder) {
-  for (Value& item : value.items) name_absolutely(item, folder);
-  Entry* file = value.kind == Kind::table ? value.find("file") : nullptr;
-  if (file && value.find("column") && file->value.kind == Kind::string)
-    file->value = text((folder / file->value.text).lexically_normal().string());
+void refer(Value& value, const CsvInputs& inputs) {
+  for (Value& item : value.items) refer(item, inputs);
+  if (value.kind != Kind::table) return;
+  Entry *file = value.find("file"), *column = value.find("column");
+  if (!file || !column || file->value.kind != Kind::string || column->value.kind != Kind::string) return;
+  const std::string name = inputs.name_of(file->value.text, column->value.text);
+  file->value = text(csv_inputs_name);
+  column->value = text(name);
 }
 
 // Distributions stand in [parameters] and among the values of these; nowhere else does `file` mean a file.
-void name_files_absolutely(Value& root, const std::string& study_path) {
-  const std::filesystem::path folder = std::filesystem::absolute(study_path).parent_path();
+void refer_to_inputs(Value& root, const CsvInputs& inputs) {
   if (Entry* parameters = root.find("parameters"))
-    for (Entry& parameter : parameters->value.entries) name_absolutely(parameter.value, folder);
+    for (Entry& parameter : parameters->value.entries) refer(parameter.value, inputs);
   for (const char* key : {"anchor", "point", "coordinate", "auxiliary", "constraint"})
     for_each(root, key, [&](Value& table, std::size_t) {
-      for (Entry& entry : table.entries) name_absolutely(entry.value, folder);
+      for (Entry& entry : table.entries) refer(entry.value, inputs);
     });
 }
 
@@ -177,7 +179,7 @@ std::string study_as_run(const Study& study) {
   complete_time(root, study.time);
   complete_integrator(root, study.integrator);
   complete_results(root, study);
-  name_files_absolutely(root, study.path);
+  refer_to_inputs(root, CsvInputs(study));
   return std::string("# As run by zwang ") + ZWANG_VERSION + ", every default written out.\n" +
          toml_text(root);
 }

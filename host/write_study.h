@@ -8,7 +8,7 @@
 
 namespace zwang {
 
-// Comments are not kept. CSV files are named by their absolute paths.
+// Comments are not kept. Columns of CSV files are read from inputs.csv beside it (host/csv_inputs.h).
 std::string study_as_run(const Study& study);
 
 }  // namespace zwang

@@ -22,14 +22,15 @@ Json backend_json(const RunResult& result) {
 // How starts were made consistent.
 Json start_json(const RunTally& tally) {
   const auto moved = static_cast<double>(tally.moved);
-  const auto draws = static_cast<double>(tally.members + tally.redrawn);
-  return {{"moved", tally.moved},
-          {"mean_position_move", ratio(tally.total_position_move, moved)},
-          {"max_position_move", tally.largest_position_move},
-          {"mean_velocity_move", ratio(tally.total_velocity_move, moved)},
-          {"max_velocity_move", tally.largest_velocity_move},
-          {"redrawn", tally.redrawn},
-          {"rejection_rate", ratio(static_cast<double>(tally.redrawn), draws)}};
+  return {
+      {"moved", tally.moved},
+      {"mean_position_move", ratio(tally.total_position_move.value(), moved)},
+      {"max_position_move", tally.largest_position_move},
+      {"mean_velocity_move", ratio(tally.total_velocity_move.value(), moved)},
+      {"max_velocity_move", tally.largest_velocity_move},
+      {"redrawn", tally.redrawn},
+      {"rejected_draws", tally.refused_draws},
+      {"rejection_rate", ratio(static_cast<double>(tally.refused_draws), static_cast<double>(tally.draws))}};
 }
 
 Json until_json(const Study& study, const RunResult& result) {
@@ -68,7 +69,15 @@ Json events_json(const RunTally& tally) {
   return json;
 }
 
-Json audit_json(const Audit& audit) {
+Json audit_json(const RunTally& tally) {
+  // Of members that did not fail; where all did, nothing is known.
+  Audit audit = tally.worst;
+  if (tally.failed == tally.members) {
+    constexpr double none = std::numeric_limits<double>::quiet_NaN();
+    for (double* value : {&audit.position_violation, &audit.velocity_violation, &audit.energy_drift,
+                          &audit.energy_size, &audit.kkt, &audit.carnot, &audit.energy_created})
+      *value = none;
+  }
   return {{"max_position_violation", audit.position_violation},
           {"max_velocity_violation", audit.velocity_violation},
           {"max_energy_drift", audit.energy_drift},
@@ -190,7 +199,7 @@ std::string summary_json(const Study& study, const RunResult& result) {
   json["backend"] = backend_json(result);
   json["members"] = members_json(study, result);
   json["events"] = events_json(result.tally);
-  json["audit"] = audit_json(result.tally.worst);
+  json["audit"] = audit_json(result.tally);
   json["time"] = study.time.outputs;
   json["observables"] = observables_json(study, statistics);
   json["measures"] = columns_json(measured, statistics.measures, &study.statistics.quantiles);

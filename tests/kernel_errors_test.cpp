@@ -18,10 +18,11 @@ struct Fault {
 void PrintTo(const Fault& fault, std::ostream* out) { *out << fault.name; }
 
 const Fault faults[] = {
-    {"Stages", "slung_load", "kernels/runge_kutta.h", "there[n] = y[n] + h * stage_sum",
-     "there[n] = y[n] + R(1.000001) * h * stage_sum"},
-    {"Interpolant", "slung_load", "kernels/runge_kutta.h", "term[1][n] = first - delta;",
-     "term[1][n] = Real(1.000001) * first - delta;"},
+    {"Stages", "slung_load", "kernels/runge_kutta.h",
+     "y[c] + h * weighted<RowWeights<Method, i>>(k, c - n, R(0));",
+     "y[c] + R(1.000001) * h * weighted<RowWeights<Method, i>>(k, c - n, R(0));"},
+    {"Interpolant", "slung_load", "kernels/runge_kutta.h", "term[1][c] = first - delta;",
+     "term[1][c] = Real(1.000001) * first - delta;"},
     {"Shock", "string_pendulum", "kernels/shock.h",
      "const Real offset = rate - dot<n>(a, v0) + parts.rebound[j];",
      "const Real offset = rate - dot<n>(a, v0) + parts.rebound[j] + Real(1e-6);"},

@@ -202,6 +202,27 @@ TEST(CheckTest, DoesNotPassWhenNothingCouldBeDecided) {
   EXPECT_EQ(report.verdict(), CheckVerdict::undecided);
 }
 
+TEST(CheckTest, SaysWhyNothingCouldBeDecidedWhereEveryMemberFails) {
+  const Study study = read_study(R"toml(
+[[point]]
+name = "p"
+mass = 1
+position = [0]
+[system.force]
+"p.x" = "1/p.x"
+[ensemble]
+members = 3
+[time]
+end = 1
+samples = 3
+)toml",
+                                 "fails.toml");
+  const CheckReport report = self_checked(study, 3);
+  EXPECT_EQ(report.verdict(), CheckVerdict::undecided);
+  EXPECT_EQ(report.verdict_text(),
+            "undecided: every member failed before there was a motion to compare: not_finite at t = 0");
+}
+
 TEST(CheckTest, SaysWhenMuchIsUndecided) {
   const Study study = read_study(grazing_text("end = 10\nsamples = 3"), "graze.toml");
   const CheckReport report = self_checked(study, 1);

@@ -204,7 +204,7 @@ samples = 2
   }
   EXPECT_GT(count, 100);
   EXPECT_EQ(moved.moved, count);
-  EXPECT_NEAR(moved.total_position_move, total, 1e-12);
+  EXPECT_NEAR(moved.total_position_move.value(), total, 1e-12);
   EXPECT_NEAR(moved.largest_position_move, largest, 1e-15);
   EXPECT_EQ(moved.redrawn, 0);
 
@@ -215,7 +215,84 @@ samples = 2
   const RunTally drawn = run_by_reference(rejecting).tally;
   EXPECT_GT(redrawn, 100);
   EXPECT_EQ(drawn.redrawn, redrawn);
+  EXPECT_EQ(drawn.refused_draws, redrawn) << "every member found a start";
+  EXPECT_EQ(drawn.draws, 400 + redrawn);
   EXPECT_EQ(drawn.moved, 0);
+}
+
+// Half of the members can never start: all of their thousand draws count as refused.
+TEST(EnsembleRunTest, MembersThatGiveUpCountAmongTheRefusedDraws) {
+  const Study study = read_study(R"toml(
+[parameters]
+wall = { grid = [-1, 2, 4] }
+[[point]]
+name = "p"
+mass = 1
+position = [{ uniform = [0, 1] }]
+[[constraint]]
+name = "wall"
+require = "p.x >= wall"
+[ensemble]
+members = 4
+consistency = "reject"
+[time]
+end = 0.1
+samples = 2
+)toml",
+                                 "walls.toml");
+  const RunTally tally = run_by_reference(study).tally;
+  EXPECT_EQ(tally.status[static_cast<std::size_t>(Status::inconsistent_start)], 2);
+  EXPECT_EQ(tally.draws, 2 * 1000 + 2);
+  EXPECT_EQ(tally.redrawn, 2 * 999);
+  EXPECT_EQ(tally.refused_draws, 2 * 1000);
+}
+
+// Moves of such different sizes that sums in doubles depend on their order.
+TEST(EnsembleRunTest, PartsJoinToTheTallyOfTheWholeInAnyOrder) {
+  const Study study = read_study(R"toml(
+[parameters]
+size = { lognormal = { mean = 0, std = 12 } }
+[[point]]
+name = "p"
+mass = 1
+position = ["size"]
+velocity = ["-size"]
+[[constraint]]
+name = "wall"
+require = "p.x <= 0"
+[[constraint]]
+name = "floor"
+require = "p.x >= -1"
+[ensemble]
+members = 1024
+[time]
+end = 0.1
+samples = 2
+)toml",
+                                 "parts.toml");
+  const RunTally whole = run_by_reference(study).tally;
+  EXPECT_GT(whole.moved, 300);
+  std::vector<RunTally> parts;
+  for (const long long first : {0, 256, 512, 768}) {
+    RunOptions options;
+    options.first = first;
+    options.end = first + 256;
+    parts.push_back(run_by_reference(study, options).tally);
+  }
+  for (const std::vector<std::size_t>& order :
+       {std::vector<std::size_t>{0, 1, 2, 3}, {3, 1, 0, 2}, {2, 3, 1, 0}}) {
+    RunTally joined;
+    for (const std::size_t part : order) join_tally(joined, parts[part]);
+    EXPECT_EQ(joined.members, whole.members);
+    EXPECT_EQ(joined.status, whole.status);
+    EXPECT_EQ(joined.examples, whole.examples);
+    EXPECT_EQ(joined.events, whole.events);
+    EXPECT_EQ(joined.moved, whole.moved);
+    EXPECT_EQ(joined.draws, whole.draws);
+    EXPECT_EQ(joined.total_position_move.value(), whole.total_position_move.value());
+    EXPECT_EQ(joined.largest_position_move, whole.largest_position_move);
+    EXPECT_EQ(joined.worst.energy_drift, whole.worst.energy_drift);
+  }
 }
 
 TEST(EnsembleRunTest, WhateverProgressThrowsEndsTheRun) {

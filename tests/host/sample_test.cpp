@@ -45,16 +45,20 @@ class StudyMaker {
     return declare(name);
   }
   Expr draw(const std::string& name, Kind kind, const std::vector<Expr>& arguments, long long points = 0) {
-    study.parameters.push_back(
-        {.name = name, .value = {}, .distribution = Distribution{kind, arguments, points, {}}, .joint = {}});
+    study.parameters.push_back({.name = name,
+                                .value = {},
+                                .distribution = Distribution{kind, arguments, points, {}, {}, {}},
+                                .joint = {}});
     return declare(name);
   }
   Expr draw(const std::string& name, Kind kind, const std::vector<double>& numbers, long long points = 0) {
     return draw(name, kind, constants(numbers), points);
   }
   Expr file(const std::string& name, const std::vector<double>& rows) {
-    study.parameters.push_back(
-        {.name = name, .value = {}, .distribution = Distribution{Kind::file, {}, 0, rows}, .joint = {}});
+    study.parameters.push_back({.name = name,
+                                .value = {},
+                                .distribution = Distribution{Kind::file, {}, 0, {}, {}, rows},
+                                .joint = {}});
     return declare(name);
   }
   void joint(const std::vector<std::string>& names, const std::vector<Expr>& mean,

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "host/csv_inputs.h"
 #include "host/kernel_program.h"
 #include "host/member.h"
 #include "host/study_document.h"
@@ -88,9 +89,10 @@ TEST(StudyAsRun, defaults_and_what_the_command_line_changed_are_written_out) {
   EXPECT_EQ(read_study(text, "again.toml").ensemble.seed, 99U);
 }
 
-TEST(StudyAsRun, columns_of_files_are_found_from_another_folder) {
+TEST(StudyAsRun, the_columns_that_are_read_stand_beside_it) {
   const Scratch scratch;
-  write_text(scratch.folder("here") / "states.csv", "x,v\n1,2\n3,4\n");
+  write_text(scratch.folder("here") / "states.csv", "x,unused,v\n1e-300,a,0.1\n-3,b,4\n5,c,6\n");
+  write_text(scratch.folder("here/more") / "other.csv", "x\n0.30000000000000004\n8\n");
   write_text(scratch.path() / "here" / "ball.toml", R"([parameters]
 file = "1"
 column = "2"
@@ -100,14 +102,26 @@ name = "ball"
 mass = 1
 position = ["x"]
 velocity = [{ file = "./states.csv", column = "v" }]
+[[point]]
+name = "second"
+mass = 1
+position = [{ file = "more/other.csv", column = "x" }]
+velocity = [{ file = "more/../states.csv", column = "v" }]
 [ensemble]
 members = 2
 [time]
 end = 1
 )");
   const Study study = load_study(scratch.path() / "here" / "ball.toml");
+  const CsvInputs inputs(study);
+  EXPECT_EQ(inputs.text(), "x,v,x_2\n1e-300,0.1,0.30000000000000004\n-3,4,8\n");
+  EXPECT_EQ(inputs.paths().size(), 3U);
   write_text(scratch.folder("there") / "study.toml", study_as_run(study));
-  expect_same(study, load_study(scratch.path() / "there" / "study.toml"));
+  write_text(scratch.folder("there") / csv_inputs_name, inputs.text());
+  const Study again = load_study(scratch.path() / "there" / "study.toml");
+  expect_same(study, again);
+  EXPECT_EQ(study_as_run(again), study_as_run(study));
+  EXPECT_EQ(CsvInputs(again).text(), inputs.text());
 }
 
 TEST(StudyAsRun, a_goal_for_the_ensemble_stays) {

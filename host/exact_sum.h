@@ -1,0 +1,26 @@
+// A sum of numbers without rounding: the same bits in whatever order they are added and however they are shared out.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace zwang {
+
+class ExactSum {
+ public:
+  void add(double value);  // not negative; one infinite term makes the sum infinite
+  void add(const ExactSum& other);
+
+  double value() const;  // rounded once, to the nearest double; infinite beyond the largest
+
+ private:
+  // One long binary number in units of the smallest double, 2^-1074. The largest double needs 2098 bits of it; 32 more
+  // leave room for as many terms as there can be members.
+  static constexpr int digit_bits = 32, smallest_exponent = -1074;
+  static constexpr std::size_t digit_count = (2098 + 32 + digit_bits - 1) / digit_bits;
+
+  std::array<std::uint32_t, digit_count> digits_{};  // the least first
+  bool infinite_ = false;
+};
+
+}  // namespace zwang
