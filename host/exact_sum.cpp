@@ -8,6 +8,8 @@
 #include <iterator>
 #include <limits>
 
+#include "host/statistics_bytes.h"
+
 namespace zwang {
 
 void ExactSum::add(double value) {
@@ -62,6 +64,16 @@ double ExactSum::value() const {
   if (more) leading |= 1;
   const int exponent = smallest_exponent + digit_bits * (static_cast<int>(top) - 2) - unused;
   return std::ldexp(static_cast<double>(leading), exponent);
+}
+
+void ExactSum::save(ByteWriter& bytes) const {
+  bytes.numbers(digits_);
+  bytes.number<char>(infinite_ ? 1 : 0);
+}
+
+void ExactSum::load(ByteReader& bytes) {
+  bytes.numbers(digits_);
+  infinite_ = bytes.number<char>() != 0;
 }
 
 }  // namespace zwang

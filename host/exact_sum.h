@@ -6,12 +6,18 @@
 
 namespace zwang {
 
+class ByteWriter;
+class ByteReader;
+
 class ExactSum {
  public:
   void add(double value);  // not negative; one infinite term makes the sum infinite
   void add(const ExactSum& other);
 
   double value() const;  // rounded once, to the nearest double; infinite beyond the largest
+
+  void save(ByteWriter& bytes) const;
+  void load(ByteReader& bytes);
 
  private:
   // One long binary number in units of the smallest double, 2^-1074. The largest double needs 2098 bits of it; 32 more

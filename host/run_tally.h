@@ -3,6 +3,7 @@
 
 #include "host/backend.h"
 #include "host/run_result.h"
+#include "host/statistics_bytes.h"
 
 namespace zwang {
 
@@ -15,6 +16,10 @@ void add_to_tally(RunTally& tally, const EnsembleSettings& ensemble, long long f
 
 // Another part of the ensemble joins, before or after: the tally of the whole to the last bit.
 void join_tally(RunTally& tally, const RunTally& next);
+
+// To bytes and back.
+void save_tally(ByteWriter& bytes, const RunTally& tally);
+RunTally load_tally(ByteReader& bytes);
 
 // The share of members that failed, 0 to 1.
 double failed_share(const RunTally& tally);

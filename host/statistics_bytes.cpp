@@ -24,6 +24,11 @@ void ByteWriter::raw(const void* bytes, std::size_t size) {
   stream_.write(static_cast<const char*>(bytes), static_cast<std::streamsize>(size));
 }
 
+void ByteWriter::text(const std::string& text) {
+  number<std::uint64_t>(text.size());
+  raw(text.data(), text.size());
+}
+
 void ByteWriter::finish() {
   const std::uint64_t checksum = checksum_.value();
   number(checksum);
@@ -40,6 +45,12 @@ std::uint64_t ByteReader::length(std::uint64_t limit) {
   const auto found = number<std::uint64_t>();
   if (found > limit) refuse(fmt::format("a length of {}", found), fmt::format("at most {}", limit));
   return found;
+}
+
+std::string ByteReader::text(std::uint64_t limit) {
+  std::string text(length(limit), '\0');
+  raw(text.data(), text.size());
+  return text;
 }
 
 void ByteReader::finish() {

@@ -51,6 +51,7 @@ class ByteWriter {
     number<std::uint64_t>(values.size());
     raw(values.data(), values.size() * sizeof(T));
   }
+  void text(const std::string& text);
   void finish();  // the checksum of everything above
 
  private:
@@ -84,6 +85,7 @@ class ByteReader {
     raw(values.data(), values.size() * sizeof(T));
   }
   std::uint64_t length(std::uint64_t limit);
+  std::string text(std::uint64_t limit);
   void finish();  // compares the checksum
 
   [[noreturn]] void refuse(const std::string& found, const std::string& expected) const;

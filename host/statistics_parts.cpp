@@ -16,16 +16,6 @@ constexpr std::uint64_t magic = 0x54535a7473747361;  // tells our bytes from any
 constexpr std::uint32_t version = 1;                 // of the layout: raised with every change
 constexpr std::size_t longest_plan = 1 << 20;        // characters
 
-void save_text(ByteWriter& bytes, const std::string& text) {
-  bytes.numbers(std::vector<char>(text.begin(), text.end()));
-}
-
-std::string load_text(ByteReader& bytes) {
-  std::vector<char> text;
-  bytes.numbers(text, longest_plan);
-  return {text.begin(), text.end()};
-}
-
 void save_pilot(ByteWriter& bytes, const std::optional<Pilot>& pilot) {
   bytes.number<char>(pilot ? 1 : 0);
   if (!pilot) return;
@@ -81,7 +71,7 @@ void Statistics::save(std::ostream& stream) const {
   ByteWriter bytes(stream);
   bytes.number(magic);
   bytes.number(version);
-  save_text(bytes, plan_text(plan_));
+  bytes.text(plan_text(plan_));
   bytes.number(first_member_);
   bytes.number(members_);
   bytes.number(entered_);
@@ -105,7 +95,7 @@ Statistics Statistics::load(StatisticsPlan plan, std::istream& stream, const std
   if (bytes.number<std::uint64_t>() != magic) bytes.refuse("other bytes", "partial statistics");
   const auto found = bytes.number<std::uint32_t>();
   if (found != version) bytes.refuse(fmt::format("version {}", found), fmt::format("version {}", version));
-  const std::string text = load_text(bytes);
+  const std::string text = bytes.text(longest_plan);
   if (text != plan_text(plan)) bytes.refuse(text, plan_text(plan));
   const auto first = bytes.number<long long>(), members = bytes.number<long long>();
   if (first < 0 || first % block_members != 0 || members < 0 || first > plan.members ||
