@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "host/run_result.h"
 #include "host/study.h"
 
 namespace CLI {
@@ -19,11 +20,13 @@ constexpr int exit_done = 0;
 constexpr int exit_wrong_input = 1;
 constexpr int exit_machine = 2;
 constexpr int exit_bad_verdict = 3;
+constexpr int exit_interrupted = 130;  // and what was done is kept, whatever the signal
 
 // Does what was asked and returns the exit code.
 using Action = std::function<int()>;
 
 void add_run(CLI::App& app, Action& action);
+void add_merge(CLI::App& app, Action& action);
 void add_replay(CLI::App& app, Action& action);
 void add_explain(CLI::App& app, Action& action);
 void add_check(CLI::App& app, Action& action);
@@ -46,6 +49,11 @@ void note_added_parameters(const Study& study);
 
 // For CLI::Option::check, with messages that a person can read.
 std::string at_least(const std::string& text, double smallest);
+
+// --max-failed: a share. Throws Error where it is none.
+double read_max_failed(const std::string& text);
+// The exit code by how many members failed; says so where they are too many.
+int verdict(const RunTally& tally, double max_failed);
 
 // All or nothing: a table cut short by a full disk or a closed pipe is an error, not a result.
 int print(const std::string& text);

@@ -1,9 +1,13 @@
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <charconv>
 #include <cstdio>
 #include <iostream>
 
 #include "host/command.h"
+#include "host/run_tally.h"
+#include "host/share_text.h"
 #include "host/study_document.h"
 
 namespace zwang {
@@ -50,6 +54,18 @@ Study load(const CommonOptions& options) {
   if (options.has_seed) study.ensemble.seed = options.seed;
   return study;
 }
+
+int verdict(const RunTally& tally, double max_failed) {
+  if (failed_share(tally) <= max_failed) return exit_done;
+  std::cerr << fmt::format(
+      "zwang: {} of {} members failed ({:.3g} %), more than --max-failed allows ({:.3g} %); "
+      "{}\n",
+      tally.failed, tally.members, 100 * failed_share(tally), 100 * max_failed,
+      tally.entered > 0 ? "the statistics are over the rest" : "there is nothing to make statistics of");
+  return exit_bad_verdict;
+}
+
+double read_max_failed(const std::string& text) { return read_share(text, "--max-failed"); }
 
 int print(const std::string& text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0)

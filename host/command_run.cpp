@@ -9,12 +9,11 @@
 #include "host/child_process.h"
 #include "host/command.h"
 #include "host/csv_inputs.h"
+#include "host/finished_run.h"
 #include "host/interrupt.h"
 #include "host/progress.h"
 #include "host/run_files.h"
 #include "host/run_table.h"
-#include "host/run_tally.h"
-#include "host/share_text.h"
 #include "src/error.h"
 
 namespace zwang {
@@ -26,7 +25,9 @@ struct RunCommandOptions : CommonOptions {
   std::string backend = "auto";
   unsigned threads = 0;
   std::string out;  // empty: results/<study name>
-  bool overwrite = false;
+  bool overwrite = false, resume = false;
+  std::string shard = "1/1";
+  double checkpoint = 10;  // seconds
   bool quiet = false;
   std::string max_failed = "5%";
   long long batch = 0;
@@ -63,6 +64,20 @@ std::string replay_command(const RunCommandOptions& options) {
   return command + " --member ";
 }
 
+// The command that goes on with this run.
+std::string resume_command(const RunCommandOptions& options, const std::string& backend) {
+  std::string command = "zwang run " + shell_word(options.study);
+  for (const std::string& assignment : options.overrides) command += " --set " + shell_word(assignment);
+  if (options.members > 0) command += fmt::format(" --members {}", options.members);
+  if (options.has_seed) command += fmt::format(" --seed {}", options.seed);
+  command += " --backend " + backend;
+  if (!read_shard(options.shard).whole()) command += " --shard " + options.shard;
+  if (options.statistics_memory != RunCommandOptions().statistics_memory)
+    command += fmt::format(" --statistics-memory {}", options.statistics_memory);
+  if (!options.out.empty()) command += " --out " + shell_word(options.out);
+  return command + " --resume";
+}
+
 RunOptions run_options(const RunCommandOptions& options, ProgressDisplay& display,
                        const InterruptWatch& interrupts) {
   RunOptions made;
@@ -76,23 +91,35 @@ RunOptions run_options(const RunCommandOptions& options, ProgressDisplay& displa
   return made;
 }
 
-int verdict(const RunTally& tally, double max_failed) {
-  if (failed_share(tally) <= max_failed) return exit_done;
-  std::cerr << fmt::format(
-      "zwang: {} of {} members failed ({:.3g} %), more than --max-failed allows ({:.3g} %); "
-      "{}\n",
-      tally.failed, tally.members, 100 * failed_share(tally), 100 * max_failed,
-      tally.entered > 0 ? "the statistics are over the rest" : "there is nothing to make statistics of");
-  return exit_bad_verdict;
+RunFilesOptions files_options(const RunCommandOptions& options, const Shard& shard) {
+  return {.shard = shard,
+          .checkpoints = {.seconds = options.checkpoint},
+          .resumed = [quiet = options.quiet](long long done) {
+            if (!quiet) note(fmt::format("resumed: {} members were done before", done));
+          }};
+}
+
+// --resume over a run that is complete: nothing is left to do but to say how it ended. Job scripts may then always ask to
+// resume.
+int finished_before(const RunCommandOptions& options, const Study& study, const Shard& shard,
+                    const ResultFolder& folder, double max_failed) {
+  const FinishedRun found = read_finished(folder.path(), study, shard);
+  if (!options.quiet) note("the run in " + folder.path().string() + " is complete: nothing is left to do");
+  const int printed = options.json && !found.summary.empty() ? print(found.summary) : exit_done;
+  return printed != exit_done ? printed : verdict(found.tally, max_failed);
 }
 
 int run(const RunCommandOptions& options) {
-  const double max_failed = read_share(options.max_failed, "--max-failed");
+  const double max_failed = read_max_failed(options.max_failed);
   const Study study = load_for_run(options);
+  const Shard shard = read_shard(options.shard);
   const InterruptWatch interrupts;
-  ResultFolder folder(
-      options.out.empty() ? "results/" + study.name : options.out,
-      {.overwrite = options.overwrite, .study = options.study, .inputs = CsvInputs(study).paths()});
+  ResultFolder folder(options.out.empty() ? "results/" + study.name : options.out,
+                      {.overwrite = options.overwrite,
+                       .resume = options.resume,
+                       .study = options.study,
+                       .inputs = CsvInputs(study).paths()});
+  if (folder.complete()) return finished_before(options, study, shard, folder, max_failed);
   const auto tell = [&](const std::string& text) {
     if (!options.quiet || text.starts_with("WARNING")) note(text);
   };
@@ -101,16 +128,22 @@ int run(const RunCommandOptions& options) {
   interrupts.check();
 
   ProgressDisplay display(stderr, options.quiet);
-  const FiledRun made = [&] {
-    try {
-      return run_into(folder, study, *backend, run_options(options, display, interrupts),
-                      [&] { interrupts.check(); });
-    } catch (const Interrupted&) {
-      display.clear();
-      if (!options.quiet) note("interrupted: no results were written");
+  std::optional<FiledRun> filed;
+  try {
+    filed = run_into(
+        folder, study, *backend, run_options(options, display, interrupts), [&] { interrupts.check(); },
+        files_options(options, shard));
+  } catch (const Interrupted&) {
+    display.clear();
+    if (!folder.has_checkpoint()) {
+      if (!options.quiet) note("interrupted: no results were written, and nothing was done yet to be kept");
       throw;
     }
-  }();
+    if (!options.quiet)
+      note("interrupted: what was done is kept; to go on:\n" + resume_command(options, backend->name()));
+    return exit_interrupted;
+  }
+  const FiledRun& made = *filed;
   display.clear();
 
   int printed = exit_done;
@@ -136,7 +169,20 @@ void add_options(CLI::App* command, RunCommandOptions& options) {
       ->capture_default_str();
   command->add_option("--out", options.out, "folder for the results (default: results/<study name>)")
       ->check([](const std::string& text) { return text.empty() ? "found nothing, expected a folder" : ""; });
-  command->add_flag("--overwrite", options.overwrite, "replace results that are in the folder");
+  CLI::Option* overwrite =
+      command->add_flag("--overwrite", options.overwrite, "replace results that are in the folder");
+  command
+      ->add_flag("--resume", options.resume, "go on with the interrupted run in the folder, if there is one")
+      ->excludes(overwrite);
+  command
+      ->add_option("--shard", options.shard,
+                   "i/n: only the i-th of n parts of the ensemble; `zwang merge` joins them")
+      ->capture_default_str();
+  command
+      ->add_option("--checkpoint", options.checkpoint,
+                   "seconds from one record of what is done to the next; 0: after every batch")
+      ->check([](const std::string& text) { return at_least(text, 0); })
+      ->capture_default_str();
   command
       ->add_option("--max-failed", options.max_failed,
                    "exit code 3 where a larger share of the members fails: 5% or 0.05")
@@ -164,7 +210,9 @@ void add_run(CLI::App& app, Action& action) {
       "Examples:\n"
       "  zwang run configs/slung_load.toml\n"
       "  zwang run configs/slung_load.toml --members 1000000 --out results/million --quiet\n"
-      "  zwang run configs/slung_load.toml --set parameters.drag=0.1 --seed 7 --overwrite --json > run.json");
+      "  zwang run configs/slung_load.toml --set parameters.drag=0.1 --seed 7 --overwrite --json > run.json\n"
+      "  zwang run configs/slung_load.toml --members 1000000 --resume\n"
+      "  zwang run configs/slung_load.toml --shard 2/7 --out shards/2");
   command->callback([&action, given] { action = [given] { return run(*given); }; });
 }
 

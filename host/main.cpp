@@ -39,6 +39,7 @@ int run(int argc, char** argv) {
 
   zwang::Action action;
   zwang::add_run(app, action);
+  zwang::add_merge(app, action);
   zwang::add_replay(app, action);
   zwang::add_explain(app, action);
   zwang::add_check(app, action);

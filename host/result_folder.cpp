@@ -28,7 +28,9 @@ std::string part_name(const std::string& name) {
 
 // The process whose part this is; 0 where it is no part of a result.
 pid_t owner_of(const std::string& file) {
-  for (const std::string& name : ResultFolder::result_names()) {
+  std::vector<std::string> names = ResultFolder::result_names();
+  names.emplace_back(ResultFolder::checkpoint_name);
+  for (const std::string& name : names) {
     const std::string opening = "." + name + ".";
     if (!file.starts_with(opening) || !file.ends_with(part_ending)) continue;
     if (file.size() <= opening.size() + part_ending.size()) continue;
@@ -68,7 +70,8 @@ bool same_file(const fs::path& a, const fs::path& b) {
 
 const std::vector<std::string>& ResultFolder::result_names() {
   static const std::vector<std::string> names = {csv_inputs_name, "study.toml",      "statistics.nc",
-                                                 "members.nc",    "trajectories.nc", "summary.json"};
+                                                 "members.nc",    "trajectories.nc", shard_members_name,
+                                                 shard_name,      "summary.json"};
   return names;
 }
 
@@ -79,6 +82,7 @@ ResultFolder::ResultFolder(const fs::path& folder, const ResultFolderOptions& op
   try {
     lock();
     refuse_results(options);
+    if (!options.resume || !has_checkpoint()) remove_checkpoint();
     remove_leftovers();
     try_writing();
   } catch (...) {
@@ -135,7 +139,8 @@ void ResultFolder::lock() {
                .hint = "wait for it, or choose another folder with --out"});
 }
 
-void ResultFolder::refuse_results(const ResultFolderOptions& options) const {
+// What stands here under the names of results. Some things must not be replaced whatever the user says.
+std::vector<std::string> ResultFolder::results_present(const ResultFolderOptions& options) const {
   std::vector<std::string> present;
   for (const std::string& name : result_names()) {
     const fs::path file = folder_ / name;
@@ -160,8 +165,22 @@ void ResultFolder::refuse_results(const ResultFolderOptions& options) const {
                    .found = file.string(),
                    .expected = "nothing of that name, or a file"});
   }
-  if (present.empty() || options.overwrite) return;
-  const bool complete = present.back() == "summary.json";
+  return present;
+}
+
+void ResultFolder::refuse_results(const ResultFolderOptions& options) {
+  const std::vector<std::string> present = results_present(options);
+  if (options.overwrite || (options.resume && has_checkpoint())) return;
+  if (has_checkpoint())
+    throw Error({.where = {folder_.string(), 0, 0},
+                 .message = "the folder holds a run that was interrupted",
+                 .found = hidden(checkpoint_name).filename().string(),
+                 .expected = "a folder without results",
+                 .hint = "--resume continues it, --overwrite starts again, --out chooses another folder"});
+  if (present.empty()) return;
+  const bool complete = present.back() == "summary.json" || present.back() == shard_name;
+  complete_ = complete && options.resume;
+  if (complete_) return;
   throw Error({.where = {folder_.string(), 0, 0},
                .message = complete ? "the folder holds results already"
                                    : "the folder holds files with the names of results",
@@ -210,6 +229,26 @@ void ResultFolder::remove_earlier() const {
   }
 }
 
+bool ResultFolder::has_checkpoint() const { return is_there(hidden(checkpoint_name)); }
+
+// The checkpoint goes before the members that it counts on.
+void ResultFolder::remove_checkpoint() const {
+  const fs::path checkpoint = hidden(checkpoint_name);
+  if (::unlink(checkpoint.c_str()) == 0)
+    through_to_disk(folder_);
+  else if (errno != ENOENT)
+    fail("a checkpoint could not be removed", checkpoint, errno);
+  ::unlink(hidden(checkpoint_members_name).c_str());
+}
+
+void ResultFolder::keep(const std::string& name) {
+  const fs::path from = part(name), to = hidden(name);
+  if (const int code = through_to_disk(from); code != 0)
+    fail("the file could not be written to the disk", from, code);
+  if (::rename(from.c_str(), to.c_str()) != 0) fail("the file could not be given its name", to, errno);
+  if (const int code = through_to_disk(folder_); code != 0) fail("could not be written", folder_, code);
+}
+
 void ResultFolder::publish() {
   std::vector<std::string> written;
   for (const std::string& name : result_names())
@@ -222,8 +261,8 @@ void ResultFolder::publish() {
 
   remove_earlier();
   for (const std::string& name : written) {
-    // Everything else is on the disk under its name before the summary gets its own.
-    if (name == "summary.json") through_to_disk(folder_);
+    // Everything else is on the disk under its name before the summary, or the shard, gets its own.
+    if (name == "summary.json" || name == shard_name) through_to_disk(folder_);
     const fs::path from = folder_ / part_name(name), to = folder_ / name;
     if (::rename(from.c_str(), to.c_str()) != 0) fail("the file could not be given its name", to, errno);
   }

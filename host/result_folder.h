@@ -13,6 +13,7 @@ namespace zwang {
 
 struct ResultFolderOptions {
   bool overwrite = false;  // results of an earlier run are replaced, when the new ones are complete
+  bool resume = false;     // an interrupted run is continued; results that are complete are left alone
   std::string study = {};  // path of the study that is run: never overwritten
   std::vector<std::filesystem::path> inputs = {};  // files the study reads: never overwritten either
 };
@@ -20,8 +21,8 @@ struct ResultFolderOptions {
 class ResultFolder {
  public:
   // Makes the folder and its parents, takes away what dead runs left behind, and tries whether it can be written to.
-  // Error where it holds results already (unless `overwrite`), or is in use by another run; MachineError where the
-  // disk will not have it.
+  // Error where it holds results or a checkpoint already (unless `overwrite` or `resume`), or is in use by another run;
+  // MachineError where the disk will not have it.
   explicit ResultFolder(const std::filesystem::path& folder, const ResultFolderOptions& options = {});
   ResultFolder(const ResultFolder&) = delete;
   ResultFolder& operator=(const ResultFolder&) = delete;
@@ -37,13 +38,31 @@ class ResultFolder {
   // The parts become the results; those of an earlier run go. When this returns they are on the disk.
   void publish();
 
+  // The part of this name becomes the hidden file of that name, on the disk when this returns: an earlier one is
+  // replaced at once, never half.
+  void keep(const std::string& name);
+  std::filesystem::path hidden(const std::string& name) const { return folder_ / ("." + name); }
+  bool has_checkpoint() const;
+  void remove_checkpoint() const;  // and what belongs to it
+
+  // With `resume`: whether the run that is to be continued has left its results, and no checkpoint.
+  bool complete() const { return complete_; }
+
+  // A run's checkpoint, and the members it counts on.
+  static constexpr const char* checkpoint_name = "checkpoint";
+  static constexpr const char* checkpoint_members_name = "checkpoint-members";
+  // A finished shard, and its members.
+  static constexpr const char* shard_name = "shard.zwang";
+  static constexpr const char* shard_members_name = "shard-members.zwang";
+
   // Names a run may write; summary.json is the last.
   static const std::vector<std::string>& result_names();
 
  private:
   void make_folders();
   void lock();
-  void refuse_results(const ResultFolderOptions& options) const;
+  void refuse_results(const ResultFolderOptions& options);
+  std::vector<std::string> results_present(const ResultFolderOptions& options) const;
   void remove_leftovers() const;
   void try_writing();
   void remove_earlier() const;
@@ -52,7 +71,7 @@ class ResultFolder {
   std::filesystem::path folder_;
   std::vector<std::filesystem::path> made_;  // folders that were not there before, outermost first
   OpenFile lock_;
-  bool locked_ = false;
+  bool locked_ = false, complete_ = false;
   std::vector<std::string> names_;  // of the parts handed out
   bool published_ = false;
 };

@@ -81,7 +81,6 @@ EnsembleRun::EnsembleRun(const Study& study, Backend& backend, RunOptions option
   assert(options_.first <= end_ && end_ <= study.ensemble.members);
   performance_.threads = backend.threads();
   performance_.compile_s = backend.compile_seconds;
-  if (statistics_.needs_pilot()) show_pilot();
 }
 
 // Where a batch would pass a point of decision, it ends there.
@@ -132,6 +131,7 @@ void EnsembleRun::show_pilot() {
 
 void EnsembleRun::advance() {
   const Stopwatch all;
+  if (statistics_.needs_pilot()) show_pilot();
   const long long begin = position_, end = batch_end();
   const Integrated members = integrate(begin, end);
 
@@ -159,6 +159,28 @@ void EnsembleRun::tell(double seconds) const {
                      .failed = tally_.failed,
                      .may_stop_early = until_.has_value(),
                      .seconds = seconds});
+}
+
+RunPart EnsembleRun::part() const {
+  return {.first = options_.first,
+          .end = end_,
+          .position = position_,
+          .sure = sure_,
+          .tally = tally_,
+          .performance = performance_};
+}
+
+void EnsembleRun::restore(const RunPart& part, Statistics statistics) {
+  assert(part.first == options_.first && part.end == end_ && position_ == options_.first);
+  assert(statistics.first_member() + statistics.members() == part.position);
+  position_ = part.position;
+  sure_ = part.sure;
+  tally_ = part.tally;
+  const RunPerformance own = performance_;
+  performance_ = part.performance;
+  performance_.threads = own.threads;
+  performance_.compile_s += own.compile_s;
+  statistics_ = std::move(statistics);
 }
 
 RunResult EnsembleRun::origin() const {

@@ -34,6 +34,14 @@ struct RunOptions {
   std::function<void(const RunProgress& progress)> progress = {};
 };
 
+// Where a run stands, beside its statistics: what it takes to go on elsewhere or later.
+struct RunPart {
+  long long first = 0, end = 0, position = 0;  // [first, position) of [first, end) are done
+  bool sure = false;                           // `until` was met
+  RunTally tally;
+  RunPerformance performance;
+};
+
 // What statistics a study asks for. The sampler must outlive the plan.
 StatisticsPlan statistics_plan(const Study& study, const Sampler& sampler, std::size_t memory);
 
@@ -48,6 +56,12 @@ class EnsembleRun {
   bool done() const { return position_ >= end_ || sure_; }
   void advance();      // by one batch. Throws Error where a member's draw or start is impossible.
   RunResult finish();  // once
+
+  RunPart part() const;
+  // Goes on where another run of the same study stood. Before the first advance().
+  void restore(const RunPart& part, Statistics statistics);
+  // As the statistics of this run are laid out: for loading some.
+  StatisticsPlan plan() const { return statistics_plan(study_, sampler_, options_.statistics_memory); }
 
   // What is known beforehand: backend, device, precision, names of the inputs.
   RunResult origin() const;

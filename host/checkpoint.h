@@ -1,0 +1,40 @@
+// The checkpoints of a run: every few seconds what is done is recorded in the folder of the results, so that a run that is
+// interrupted or killed goes on from there.
+#pragma once
+
+#include "host/result_folder.h"
+#include "host/run_record.h"
+#include "host/stopwatch.h"
+
+namespace zwang {
+
+struct CheckpointSettings {
+  double seconds = 10;  // from one to the next; 0: after every batch
+};
+
+class Checkpoint {
+ public:
+  // The folder must outlive it.
+  Checkpoint(ResultFolder& folder, CheckpointSettings settings) : folder_(folder), settings_(settings) {}
+  Checkpoint(const Checkpoint&) = delete;
+  Checkpoint& operator=(const Checkpoint&) = delete;
+  ~Checkpoint();  // members that no checkpoint counts on go
+
+  // The record to go on from, where there is one. Throws Error where it is damaged or of another run: the difference is
+  // named.
+  std::optional<RecordReader> found(const RunIdentity& identity) const;
+
+  // Whether it is time. Seldom enough that recording takes a fiftieth of the time at most.
+  bool due() const;
+  // `record` but for the part and the mark, which are the run's. Members go to the disk first.
+  void save(RunRecord record, const EnsembleRun& run, MemberRecordsFile* members);
+  bool exists() const { return folder_.has_checkpoint(); }
+
+ private:
+  ResultFolder& folder_;
+  CheckpointSettings settings_;
+  Stopwatch since_{};       // the last one
+  double last_cost_s_ = 0;  // of it
+};
+
+}  // namespace zwang

@@ -1,0 +1,19 @@
+// A run that has ended before, as its folder tells it.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "host/run_record.h"
+
+namespace zwang {
+
+struct FinishedRun {
+  std::string summary;  // the text of summary.json; empty for a shard
+  RunTally tally;       // of a whole run only members, entered and failed
+};
+
+// Throws Error where the folder holds the results of another study or another shard; the difference is named.
+FinishedRun read_finished(const std::filesystem::path& folder, const Study& study, const Shard& shard);
+
+}  // namespace zwang

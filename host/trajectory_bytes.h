@@ -1,0 +1,16 @@
+// Trajectories as bytes: what a shard keeps of the members whose motion was asked for.
+#pragma once
+
+#include "host/backend.h"
+#include "host/statistics_bytes.h"
+
+namespace zwang {
+
+// status, end_time, observables, states and events.
+void save_trajectories(ByteWriter& bytes, const BatchResults& results);
+BatchResults load_trajectories(ByteReader& bytes, std::size_t count);
+
+// Appends member k of `from`, whose numbers are of the same study.
+void append_trajectory(BatchResults& to, const BatchResults& from, std::size_t k);
+
+}  // namespace zwang
