@@ -121,8 +121,6 @@ void FilingRun::run() {
     if (run_.part().position > run_.part().first) save();
     throw;
   }
-  // A run that took long enough to have a checkpoint shall not lose its end while files are written.
-  if (checkpoint_.exists()) save();
 }
 
 // The chosen members once more, with all they can tell: a member's motion is the same bits in every batch. `until` may
@@ -175,7 +173,9 @@ FiledRun FilingRun::file(const std::function<void()>& check) {
   check();
   const bool whole = files_.shard.whole();
   if (!whole) write_shard(made);
+  const double shard_s = writing.seconds();
   made.result = run_.finish();
+  const Stopwatch rest;
   if (whole) {
     write_results(folder_, study_, made,
                   {.drawn = run_.sampler().drawn(),
@@ -186,7 +186,7 @@ FiledRun FilingRun::file(const std::function<void()>& check) {
     write_study_files(folder_, study_, made);
   }
   RunPerformance& performance = made.result.performance;
-  performance.write_s += writing.seconds();
+  performance.write_s += shard_s + rest.seconds();
   performance.wall_s = performance.compile_s + wall_before_s_ + wall_.seconds();
   if (whole)
     write_summary(folder_, study_, made);
