@@ -38,6 +38,8 @@ struct CommonOptions {
   bool json = false;
 };
 void add_common(CLI::App* command, CommonOptions& options);
+// --device: "0", "0,1" or "all" (an empty list).
+void add_devices(CLI::App* command, std::vector<int>& devices);
 
 Study load(const CommonOptions& options);
 
