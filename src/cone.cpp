@@ -132,16 +132,28 @@ struct Candidate {
   const Cluster* sphere = nullptr;  // directions in which the point may be turned
 };
 
+// Where b hardly sees the directions of a pole its two roots lie closer together than eigenvalues can tell. There the
+// equation is rest = beta^2 nu (1 + w) / w^2 with everything but w taken at the pole.
+std::vector<double> shifts_beside_pole(const Secular& secular) {
+  const Cluster& pole = *secular.at_pole;
+  Secular others{secular.problem, {}, secular.pole};
+  for (const Cluster* term : secular.terms)
+    if (term != &pole) others.terms.push_back(term);
+  const double squared = pole.beta * pole.beta * secular.pole / others.value(0);
+  if (!(squared > 0)) return {};
+  const double w = std::sqrt(squared);
+  return {w / pole.d, -w / pole.d};
+}
+
 // Every point with y + nu (D y + beta) = 0 that is not held by a pole.
 void add_regular(const Diagonal& problem, std::vector<Candidate>& found) {
   Secular secular{problem, {}};
   for (const Cluster& cluster : problem.clusters)
     if (cluster.beta > 0) secular.terms.push_back(&cluster);
-  for (const double root : secular_roots(problem, secular.terms)) {
-    secular.measure_from_nearest_pole(root);
-    double shift = root - secular.pole, slope = 0, size = 0;
+  const auto follow = [&](double shift) {
+    double slope = 0, size = 0;
     double value = secular.value(shift, &slope, &size);
-    // Newton to rounding; the eigenvalue is near already.
+    // Newton to rounding; the start is near already.
     for (int iteration = 0; iteration < 30 && value != 0; ++iteration) {
       const double next = shift - value / slope;
       double next_slope = 0, next_size = 0;
@@ -152,12 +164,22 @@ void add_regular(const Diagonal& problem, std::vector<Candidate>& found) {
       slope = next_slope;
       size = next_size;
     }
-    if (!(std::abs(value) <= loose * size)) continue;
+    if (!(std::abs(value) <= loose * size)) return;
     Candidate candidate{VectorXd::Zero(problem.d.size()), secular.pole + shift};
     for (const Cluster* term : secular.terms)
       for (const Index i : term->members)
         candidate.y(i) = -candidate.nu * problem.beta(i) / secular.w(*term, shift);
     found.push_back(candidate);
+  };
+  for (const double root : secular_roots(problem, secular.terms)) {
+    secular.measure_from_nearest_pole(root);
+    follow(root - secular.pole);
+  }
+  for (const Cluster* term : secular.terms) {
+    if (term->d == 0 || term->beta > 1e-3) continue;
+    secular.at_pole = term;
+    secular.pole = -1 / term->d;
+    for (const double shift : shifts_beside_pole(secular)) follow(shift);
   }
 }
 
@@ -181,10 +203,11 @@ void add_poles(const Diagonal& problem, std::vector<Candidate>& found) {
 // The second-order condition: W = I + nu D is positive on the directions the quadric allows, but for those along the
 // family itself. Where W has no negative entry at all the point is the nearest of all.
 bool is_minimum(const Diagonal& problem, const VectorXd& y, double nu, Index family) {
+  // A vertex is where nu runs to infinity: no minimum, unless there is nothing but the vertex.
+  const VectorXd slope = problem.d.cwiseProduct(y) + problem.beta;
+  if (slope.norm() <= 1e-7 * y.norm()) return false;
   const VectorXd w = VectorXd::Ones(y.size()) + nu * problem.d;
   if (w.minCoeff() >= -loose) return true;
-  const VectorXd slope = problem.d.cwiseProduct(y) + problem.beta;
-  if (slope.norm() <= loose) return false;
   const MatrixXd q =
       Eigen::HouseholderQR<MatrixXd>(slope).householderQ() * MatrixXd::Identity(y.size(), y.size());
   const MatrixXd tangent = q.rightCols(y.size() - 1);
@@ -301,14 +324,17 @@ std::vector<NearestPoint> nearest_points(const Quadric& quadric) {
   Collector collector(problem);
   const bool at_origin = std::abs(problem.constant) <= noise || (quadric.inequality && problem.constant <= 0);
   if (at_origin) collector.add(VectorXd::Zero(size), 0);
+  // At a vertex no multiplier holds the point: the gradient is 0 there.
+  VectorXd vertex;
+  if (vertex_only(problem, vertex)) {
+    if (!at_origin) collector.add(vertex, 0);
+    return collector.take();
+  }
   std::vector<Candidate> candidates;
   add_regular(problem, candidates);
   add_poles(problem, candidates);
   for (const Candidate& candidate : candidates)
     if (!quadric.inequality || candidate.nu >= 0) collect(problem, candidate, collector);
-  // At a vertex no multiplier holds the point: the gradient is 0 there.
-  VectorXd vertex;
-  if (!at_origin && vertex_only(problem, vertex)) collector.add(vertex, 0);
   return collector.take();
 }
 

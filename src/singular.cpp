@@ -77,16 +77,10 @@ class ConeProgram {
 
   // Every set of pressing linear inequalities, every local minimum with it.
   std::vector<SingularMinimum> minima() const {
-    std::vector<std::size_t> equations, inequalities;
-    for (std::size_t k = 0; k < rows_.size(); ++k)
-      (rows_[k].equation ? equations : inequalities).push_back(k);
+    std::vector<Found> all = enumerate(true);
+    std::erase_if(all, [&](const Found& one) { return one.vertex && can_be_left(one); });
     std::vector<SingularMinimum> found;
-    for (std::size_t bits = 0; bits < std::size_t{1} << inequalities.size(); ++bits) {
-      std::vector<std::size_t> set = equations;
-      for (std::size_t k = 0; k < inequalities.size(); ++k)
-        if (bits >> k & 1) set.push_back(inequalities[k]);
-      try_set(set, equations.size(), found);
-    }
+    for (Found& one : all) found.push_back(std::move(one.minimum));
     std::stable_sort(found.begin(), found.end(), [](const SingularMinimum& a, const SingularMinimum& b) {
       return a.distance < b.distance * (1 - 1e-12);
     });
@@ -96,9 +90,42 @@ class ConeProgram {
   }
 
  private:
+  struct Found {
+    SingularMinimum minimum;
+    VectorXd z;
+    bool vertex = false;  // the quadric's gradient is 0 here too
+  };
+
+  std::vector<Found> enumerate(bool vertices) const {
+    std::vector<std::size_t> equations, inequalities;
+    for (std::size_t k = 0; k < rows_.size(); ++k)
+      (rows_[k].equation ? equations : inequalities).push_back(k);
+    std::vector<Found> found;
+    for (std::size_t bits = 0; bits < std::size_t{1} << inequalities.size(); ++bits) {
+      std::vector<std::size_t> set = equations;
+      for (std::size_t k = 0; k < inequalities.size(); ++k)
+        if (bits >> k & 1) set.push_back(inequalities[k]);
+      try_set(set, equations.size(), vertices, found);
+    }
+    return found;
+  }
+
+  // At a vertex no multipliers tell whether it is a minimum. But what is allowed near it is a cone with its tip there:
+  // a nearer point anywhere in that cone means a way down from the tip.
+  bool can_be_left(const Found& vertex) const {
+    ConeProgram near = *this;
+    std::erase_if(near.rows_, [&](const UnitRow& row) {
+      const double value = row.u.dot(vertex.z) + row.gap;
+      return !row.equation && std::abs(value) > loose * (vertex.z.norm() + std::abs(row.gap));
+    });
+    for (const Found& other : near.enumerate(false))
+      if (other.minimum.distance < vertex.minimum.distance * (1 - loose)) return true;
+    return false;
+  }
+
   // z = base + N y with the rows of the set kept; base is the shortest such z, at right angles to N.
-  void try_set(const std::vector<std::size_t>& set, std::size_t equations,
-               std::vector<SingularMinimum>& found) const {
+  void try_set(const std::vector<std::size_t>& set, std::size_t equations, bool vertices,
+               std::vector<Found>& found) const {
     const auto r = static_cast<Index>(set.size());
     MatrixXd u(r, free_.size());
     VectorXd gap(r);
@@ -130,13 +157,15 @@ class ConeProgram {
     if (std::abs(within.constant) <= 1e-14 * values) within.constant = 0;
     for (const NearestPoint& point : nearest_points(within)) {
       const VectorXd z = base + n * point.z;
+      const bool vertex = size > 0 && quadric_.slope(z).norm() <= loose * size * z.norm();
+      if (vertex && !vertices) continue;
       // z + nu (H z + b) + U^T mu = 0 gives the reactions of the linear rows.
       VectorXd mu = VectorXd::Zero(r);
       if (r > 0)
         mu = Eigen::CompleteOrthogonalDecomposition<MatrixXd>(u.transpose())
                  .solve(-(z + point.multiplier * quadric_.slope(z)));
-      if (!pushes(mu, equations, z)) continue;
-      add(set, mu, n, base, point, found);
+      if (!vertex && !pushes(mu, equations, z)) continue;
+      add(set, mu, n, base, point, vertex, found);
     }
   }
 
@@ -147,7 +176,7 @@ class ConeProgram {
   }
 
   void add(const std::vector<std::size_t>& set, const VectorXd& mu, const MatrixXd& n, const VectorXd& base,
-           const NearestPoint& point, std::vector<SingularMinimum>& found) const {
+           const NearestPoint& point, bool vertex, std::vector<Found>& found) const {
     SingularMinimum made;
     const VectorXd center = base + n * point.center;
     const MatrixXd basis = n * point.basis;
@@ -174,11 +203,9 @@ class ConeProgram {
         made.pressing.push_back(rows_[set[k]].name);
     if (!quadric_.inequality || point.multiplier > 0) made.pressing.push_back(quadric_name_);
     tidy(made);
-    for (const SingularMinimum& other : found)
-      if ((other.acceleration - made.acceleration).norm() <=
-          loose * (free_.norm() + made.acceleration.norm()))
-        return;
-    found.push_back(std::move(made));
+    for (const Found& other : found)
+      if ((other.z - z).norm() <= loose * (z.norm() + other.z.norm())) return;
+    found.push_back({std::move(made), z, vertex});
   }
 
   // Entries that are nothing but rounding.
