@@ -269,103 +269,24 @@ double bordered_residual(const Linearisation& linear, const Metric& metric, cons
   return worst;
 }
 
-// --- The verdict ---
-
-std::string number(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.6g", value);
-  return text;
-}
-
-std::string unstable_words(const Mode& worst) {
-  const double omega = std::abs(worst.root.imag());
-  if (omega == 0) return "a small displacement grows like exp(" + number(worst.root.real()) + " t)";
-  return "small oscillations at " + number(omega) + " rad/s grow like exp(" + number(worst.root.real()) +
-         " t) (flutter)";
-}
-
-// Lagrange and Dirichlet: a strict minimum of the potential energy among the positions the conditions allow. Conditions
-// on velocities do not confine positions, and forces without potential have no energy to speak of.
-bool energy_decides(const System& system, const Modes& made) {
-  for (const Expr force : system.force)
-    if (!system.pool->is_zero(force)) return false;
-  return made.second_order && made.symmetric && made.structural_zeros == 0;
-}
-
-std::string stable_words(const System& system, const Modes& made, bool damped) {
-  if (made.modes.empty()) return "the conditions leave nothing free to move";
-  if (damped) return "every small motion dies out";
-  if (energy_decides(system, made))
-    return "every small motion oscillates: the potential energy has a minimum here";
-  return "every small motion oscillates; this is the linear equations' word, the energy gives no proof";
-}
-
-void decide(const System& system, Modes& made) {
-  const Mode* worst = nullptr;
-  bool zero = false, shared = false, damped = !made.second_order;
-  for (const Mode& mode : made.modes) {
-    zero = zero || mode.zero;
-    shared = shared || mode.shared;
-    damped = damped && mode.root.real() < 0;
-    const bool grows = mode.root.real() > 0 && !mode.shared && !mode.zero;
-    if (grows && (!worst || mode.root.real() > worst->root.real())) worst = &mode;
+// A force like sqrt(x^2 + y^2) has a value at the tip of its cone and no slope.
+void require_smooth(const System& system, const Linearisation& linear) {
+  if (linear.finite()) return;
+  std::vector<std::string> rough;
+  for (std::size_t i = 0; i < system.size(); ++i) {
+    const auto k = static_cast<Index>(i);
+    if (!linear.stiffness.row(k).allFinite() || !linear.damping.row(k).allFinite() ||
+        !linear.coupling.row(k).allFinite())
+      rough.push_back("a force on " + system.coordinates[i]);
   }
-  made.verdict = Stability::undecided;
-  std::vector<std::string> touching;
-  for (const std::size_t s : made.equilibrium.touching) touching.push_back(system.constraints[s].name);
-  if (made.singular) {
-    made.reason = "the conditions are dependent here and the roots hang on multipliers they leave open";
-  } else if (worst) {
-    made.verdict = Stability::unstable;
-    made.reason = unstable_words(*worst);
-  } else if (!touching.empty()) {
-    made.reason = list_text(touching) +
-                  " touches without pressing: motion to one side differs from motion to the other";
-  } else if (zero) {
-    made.reason = "a root is 0: the linear equations neither bring the system back nor drive it away";
-  } else if (shared) {
-    made.reason =
-        "two roots fall together and share one mode: the linear motion grows like t, the next order decides";
-  } else {
-    made.verdict = Stability::stable;
-    made.reason = stable_words(system, made, damped);
-  }
-  // Who reads the quadratic form would have called a negative definite one stable, any other one not.
-  const bool form_stable = made.form == Definiteness::negative;
-  made.form_misleads = !made.symmetric &&
-                       (made.verdict == Stability::stable || made.verdict == Stability::unstable) &&
-                       form_stable != (made.verdict == Stability::stable);
+  throw Error({.message = "the equations cannot be linearised at the equilibrium",
+               .found = (rough.empty() ? "a condition or rate" : joined(rough)) +
+                        " without a finite derivative there",
+               .expected = "forces and conditions that are smooth at rest",
+               .hint = "if a term of the formula is switched off by a parameter, leave it out"});
 }
 
 }  // namespace
-
-std::string stability_name(Stability stability) {
-  switch (stability) {
-    case Stability::stable:
-      return "stable";
-    case Stability::unstable:
-      return "unstable";
-    case Stability::undecided:
-      return "undecided";
-    default:
-      return "no equilibrium";
-  }
-}
-
-std::string definiteness_name(Definiteness definiteness) {
-  switch (definiteness) {
-    case Definiteness::negative:
-      return "negative definite";
-    case Definiteness::positive:
-      return "positive definite";
-    case Definiteness::indefinite:
-      return "indefinite";
-    case Definiteness::semidefinite:
-      return "semidefinite";
-    default:
-      return "empty";
-  }
-}
 
 Modes find_modes(const RestEquations& rest, const State& start, double tolerance) {
   const System& system = rest.equations().system();
@@ -385,10 +306,7 @@ Modes find_modes(const RestEquations& rest, const State& start, double tolerance
   for (std::size_t k = 0; k < at.set.size(); ++k)
     multipliers(static_cast<Index>(k)) = at.multipliers(static_cast<Index>(at.set[k]));
   made.linear = rest.at(at.state.q, at.state.z, at.set, multipliers);
-  if (!made.linear.finite())
-    throw Error({.message = "the equations cannot be linearised at the equilibrium",
-                 .found = "a derivative of a force or condition that is not finite at rest",
-                 .expected = "forces and conditions that are smooth at rest"});
+  require_smooth(system, made.linear);
   const Metric metric(made.linear);
   const RowKinds kinds = sort_rows(system, at.set, metric);
   const MatrixXd free = free_directions(metric.rows);

@@ -43,6 +43,9 @@ struct Modes {
   double residual = 0;  // of the bordered eigenproblem, relative: the judge's
 };
 
+// From the modes to verdict, reason and form_misleads.
+void decide(const System& system, Modes& made);
+
 Modes find_modes(const RestEquations& rest, const State& start, double tolerance);
 
 }  // namespace zwang
