@@ -1,4 +1,7 @@
 // Known answers for Staeckel 1919 (Heidelberg): one-sided conditions, singular positions, redundancy, a ratchet.
+#include <nlohmann/json.hpp>
+
+#include "host/write_explain.h"
 #include "src/error.h"
 #include "tests/study_runs.h"
 
@@ -119,6 +122,22 @@ TEST(Staeckel, AlongTheAxisACircleOfAccelerationsIsEquallyNear) {
     EXPECT_NEAR(a(2), 1, 4 * algebra);
     EXPECT_NEAR(std::hypot(a(0), a(1)), 1, 4 * algebra);
   }
+}
+
+TEST(Staeckel, TheJsonOfAnApexListsTheMinimaAndWhatDAlembertWouldGive) {
+  const Study study = config("cone_apex_axis");
+  const nlohmann::json json =
+      nlohmann::json::parse(explain_json(study, prepare_member(study, 0), explained(study)));
+  EXPECT_EQ(json["position"], "singular");
+  EXPECT_EQ(json["status"], "singular");
+  ASSERT_EQ(json["minima"].size(), 1u);
+  EXPECT_NEAR(json["minima"][0]["constraint"], 1, 4 * algebra);
+  EXPECT_EQ(json["minima"][0]["family"]["dimension"], 1);
+  EXPECT_NEAR(json["minima"][0]["family"]["radius"], 1, 4 * algebra);
+  EXPECT_EQ(json["singularity"]["kinds"][0], "vanishing gradient");
+  EXPECT_EQ(json["singularity"]["vanishing"][0]["order"], 4);
+  EXPECT_EQ(json["singularity"]["dalembert"]["acceleration"][2], 2);
+  EXPECT_EQ(json["singularity"]["dalembert"]["breaks"][0], "cone");
 }
 
 TEST(Staeckel, OffTheApexTheConeIsRegular) {

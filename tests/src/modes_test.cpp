@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "src/error.h"
+#include "src/least_constraint.h"
 #include "tests/system_builder.h"
 
 namespace zwang {
@@ -258,6 +259,61 @@ TEST(Modes, UnitsDoNotChangeTheVerdict) {
     EXPECT_EQ(found.verdict, k2 < 2 ? Stability::unstable : Stability::stable);
     EXPECT_NEAR(found.modes[0].squared.real(), k2 < 2 ? -1.1 : -1.0857864376269049512, rounding);
   }
+}
+
+// --- Against the accelerations themselves ---
+
+// Slopes of (v, a) by (q, v) as differences of the reference's accelerations: no symbolic derivative, no basis, no border.
+Eigen::MatrixXd flow_by_differences(const Mechanism& m, const Equilibrium& at) {
+  const Eigen::Index n = at.state.q.size();
+  Eigen::MatrixXd flow = Eigen::MatrixXd::Zero(2 * n, 2 * n);
+  flow.topRightCorner(n, n).setIdentity();
+  const double h = 1e-5;
+  for (Eigen::Index k = 0; k < 2 * n; ++k) {
+    const auto beside = [&](double step) {
+      State state = at.state;
+      (k < n ? state.q(k) : state.v(k - n)) += step;
+      return constrained_acceleration(*m.equations, state, at.set).a;
+    };
+    flow.col(k).tail(n) = (beside(h) - beside(-h)) / (2 * h);
+  }
+  return flow;
+}
+
+TEST(Modes, OfDrawnSystemsAreEigenvaluesOfTheFlow) {
+  Dice dice(11);
+  int unstable = 0, first_order = 0;
+  for (int trial = 0; trial < 30; ++trial) {
+    SCOPED_TRACE(trial);
+    SystemBuilder b;
+    for (const char* name : {"w", "x", "y", "z"}) b.coordinate(name, dice.between(-0.1, 0.1));
+    for (const char* name : {"k", "l", "m", "n", "g", "s", "d", "c"})
+      b.parameter(name, dice.between(0.3, 1.5));
+    b.kinetic("w'^2 + x'^2*(1 + w^2) + y'^2/2 + z'^2/2 + 0.3*x'*y'*cos(z)");
+    b.potential("k*w^2 + l*x^2 + m*y^2 + n*(z + g)^2 + 0.3*w*x*y + 0.2*w^2*x");
+    b.force("x", "0.3*s*y");  // without a potential
+    if (trial % 3 == 0) b.force("w", "-d*w' + c*x'");
+    // One condition that no position condition replaces, with a multiplier at the equilibrium; sometimes another on positions.
+    b.require("rolling", "z' + 0.8*w*x' - 0.3*(x + y)*w' == 0");
+    if (trial % 2 == 0) b.require("surface", "y + 0.5*w^2 - 0.2*x == 0");
+    const Mechanism m = b.make();
+    const Modes found = modes_of(m);
+    ASSERT_TRUE(found.equilibrium.found);
+    EXPECT_EQ(found.structural_zeros, 1);
+    EXPECT_EQ(found.modes.size(), (trial % 2 == 0 ? 2u : 3u) * (found.second_order ? 1 : 2));
+    unstable += found.verdict == Stability::unstable;
+    first_order += !found.second_order;
+    const Eigen::VectorXcd values =
+        Eigen::EigenSolver<Eigen::MatrixXd>(flow_by_differences(m, found.equilibrium)).eigenvalues();
+    for (const Mode& mode : found.modes) {
+      EXPECT_LT((values.array() - mode.root).abs().minCoeff(), 1e-7) << mode.root;
+      const double mirrored = (values.array() + mode.root).abs().minCoeff();
+      EXPECT_TRUE(!found.second_order || mirrored < 1e-7) << -mode.root;
+    }
+  }
+  EXPECT_GT(unstable, 2);
+  EXPECT_LT(unstable, 28);
+  EXPECT_EQ(first_order, 10);
 }
 
 // --- Dependent conditions ---
