@@ -26,6 +26,7 @@ using Action = std::function<int()>;
 void add_run(CLI::App& app, Action& action);
 void add_replay(CLI::App& app, Action& action);
 void add_explain(CLI::App& app, Action& action);
+void add_modes(CLI::App& app, Action& action);
 void add_check(CLI::App& app, Action& action);
 void add_bench(CLI::App& app, Action& action);
 void add_cache(CLI::App& app, Action& action);

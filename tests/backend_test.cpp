@@ -92,6 +92,15 @@ TEST_P(EveryBackend, AgreesWithTheReference) {
   if (GetParam().backend == "reference")
     GTEST_SKIP() << "tests/host/check_test.cpp has the reference on itself";
   const auto backend = make_backend(GetParam().backend, study, {.threads = 2});
+  if (GetParam().config.starts_with("cone_apex")) {
+    // At a singular start there is no motion to compare: every member stops there.
+    const BatchResults results = backend->run(members(study, 0, 3), {});
+    for (std::size_t k = 0; k < 3; ++k) {
+      EXPECT_EQ(results.status[k], Status::singular);
+      EXPECT_EQ(results.end_time[k], 0);
+    }
+    return;
+  }
   const CheckReport report = check(study, *backend, {.sample = 3, .threads = 2});
   EXPECT_EQ(report.verdict(), CheckVerdict::pass) << report.verdict_text();
 }
