@@ -166,6 +166,49 @@ size = "integral(abs(multiplier(b)))"
   EXPECT_EQ(report.verdict(), CheckVerdict::pass) << report.verdict_text();
 }
 
+// The way back onto the rod's length leaves an end that has just struck the table a hair below it.
+TEST(CpuBackend, ARodThatFallsOnATableLosesNoEvent) {
+  const Study study = read_study(R"toml(
+title = "Two points on a rod above a table"
+[parameters]
+vx = { normal = { mean = 1, std = 0.2 } }
+vy = { normal = { mean = 0, std = 0.3 } }
+vz = { exponential = { mean = 0.5 } }
+m = { lognormal = { mean = 0, std = 0.1 } }
+[[point]]
+name = "p"
+mass = 1
+position = [0, 0, 0.2]
+velocity = ["vx", "vy", 0]
+[[point]]
+name = "q"
+mass = "m"
+position = [0.3, 0, 0.2]
+velocity = [0, 0, "vz"]
+[system]
+gravity = [0, 0, -9.81]
+[[constraint]]
+name = "rod"
+require = "distance(p, q) == 0.3"
+[[constraint]]
+name = "left"
+require = "p.z >= 0"
+[[constraint]]
+name = "right"
+require = "q.z >= 0"
+restitution = 0.3
+[ensemble]
+members = 20000
+[time]
+at = [0.1, 0.5, 1]
+)toml",
+                                 "rod.toml");
+  BackendCpu backend(study, *HostCompiler::find(), 2);
+  const BatchResults results = backend.run(members(study, 0, 20000), {});
+  EXPECT_EQ(std::count(results.status.begin(), results.status.end(), Status::ok), 20000);
+  EXPECT_EQ(check(study, backend, {.sample = 8, .threads = 2}).verdict(), CheckVerdict::pass);
+}
+
 TEST(CpuBackend, TakesFixedStepsWithRk4) {
   const Study study = load_study(std::string(ZWANG_SOURCE_DIR) + "/configs/string_pendulum.toml",
                                  {"integrator.method=\"rk4\"", "integrator.step=1e-2"});
