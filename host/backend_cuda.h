@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "host/backend.h"
-#include "host/cuda_library.h"
+#include "host/cuda_worker.h"
 #include "host/kernel_buffers.h"
 #include "host/kernel_program.h"
 #include "host/program_cache.h"
@@ -24,7 +24,6 @@ class BackendCuda : public Backend {
               std::filesystem::path cache = ProgramCache::default_folder());
   ~BackendCuda() override;
 
-  class Worker;
   // Operations a second that all lanes together reach with independent fused multiply-adds.
   double measure_peak();
 
@@ -38,11 +37,7 @@ class BackendCuda : public Backend {
   const std::string& cache_note() const { return note_; }
   long long motion_operations() const { return motion_operations_; }
 
-  // What the kernel takes of the device.
-  struct Occupation {
-    int registers = 0, local_bytes = 0, threads_per_processor = 0, processors = 0;
-  };
-  Occupation occupation() const;
+  CudaOccupation occupation() const;  // of the stepping kernel
 
   double device_seconds = 0;        // the kernels' own time in the last run, by the devices' clocks
   double busy_lanes = 0;            // share of the lanes' time spent on members in the last launch
@@ -51,8 +46,8 @@ class BackendCuda : public Backend {
  private:
   struct Chunk;
   void start(const KernelProgram& program, std::vector<int> devices, std::filesystem::path cache);
-  void work(Worker& worker, std::vector<Chunk>& chunks, std::atomic<std::size_t>& next, const Batch& batch,
-            const Wanted& wanted);
+  void work(CudaWorker& worker, std::vector<Chunk>& chunks, std::atomic<std::size_t>& next,
+            const Batch& batch, const Wanted& wanted);
   std::size_t chunk_size(const Batch& batch, const Wanted& wanted) const;
 
   std::shared_ptr<const System> system_;
@@ -62,7 +57,7 @@ class BackendCuda : public Backend {
   std::string method_, note_;
   long long motion_operations_ = 0;
   bool compiled_ = false;
-  std::vector<std::unique_ptr<Worker>> workers_;  // two a device: one computes while the other copies
+  std::vector<std::unique_ptr<CudaWorker>> workers_;  // two a device: one computes while the other copies
 };
 
 }  // namespace zwang

@@ -74,7 +74,7 @@ void bench_cuda(const Study& study, const BenchOptions& options, BenchReport& re
     report.lines.push_back(best_of(study, backend, count, options.seconds));
   }
 
-  const BackendCuda::Occupation taken = backend.occupation();
+  const CudaOccupation taken = backend.occupation();
   const BenchLine& last = report.lines.back();
   BenchDevice gpu;
   gpu.name = backend.device();

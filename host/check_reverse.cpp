@@ -36,28 +36,33 @@ struct Parity {
 };
 
 // Numerically, at scattered states around the given one: an expression may be even without looking so (v^4/v^2), and a
-// difference that shows at none of them does not matter to a round trip either.
+// difference that shows at none of them does not matter to a round trip either. The states close in on the given one, so
+// that some lie where the expression is defined; one that is defined at none of them passes for nothing.
 Parity parity(const Equations& equations, Expr e, const State& around) {
   const Program program(*equations.system().pool, {e});
   Scatter scatter;
   Parity made;
+  int told = 0;
   for (int trial = 0; trial < 32; ++trial) {
     State state = around;
-    const double speed = 1 + state.v.cwiseAbs().maxCoeff();
-    for (double& q : state.q) q += 0.1 * scatter.next() * (1 + std::abs(q));
+    const double reach = std::exp2(-trial / 4);
+    const double speed = reach * (1 + state.v.cwiseAbs().maxCoeff());
+    for (double& q : state.q) q += 0.1 * reach * scatter.next() * (1 + std::abs(q));
     for (double& v : state.v) v = scatter.next() * speed;
     const double forth = equations.evaluate(program, state);
     state.v = -state.v;
     const double back = equations.evaluate(program, state);
     if (!std::isfinite(forth) || !std::isfinite(back)) continue;
+    ++told;
     const double rounding = 1e-12 * (std::abs(forth) + std::abs(back));
     made.even = made.even && std::abs(forth - back) <= rounding;
     made.odd = made.odd && std::abs(forth + back) <= rounding;
   }
-  return made;
+  return told > 0 ? made : Parity{false, false};
 }
 
-// Why the system's motions do not run backwards.
+// Why the system's motions do not run backwards. The theorem [voss]: with forces even in the velocities and free
+// of t, and conditions that neither move nor mind the reversal, q(-t) is a motion where q(t) is one.
 std::vector<std::string> obstacles(const Equations& equations, const State& around) {
   const System& system = equations.system();
   const auto timed = [&](Expr e) { return system.pool->mentions(e, SymbolKind::time); };

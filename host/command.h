@@ -29,6 +29,7 @@ void add_run(CLI::App& app, Action& action);
 void add_merge(CLI::App& app, Action& action);
 void add_replay(CLI::App& app, Action& action);
 void add_explain(CLI::App& app, Action& action);
+void add_modes(CLI::App& app, Action& action);
 void add_check(CLI::App& app, Action& action);
 void add_bench(CLI::App& app, Action& action);
 void add_cache(CLI::App& app, Action& action);
@@ -41,6 +42,8 @@ struct CommonOptions {
   bool json = false;
 };
 void add_common(CLI::App* command, CommonOptions& options);
+// --device: "0", "0,1" or "all" (an empty list).
+void add_devices(CLI::App* command, std::vector<int>& devices);
 
 Study load(const CommonOptions& options);
 

@@ -1,9 +1,12 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <iostream>
+#include <optional>
+#include <sstream>
 
 #include "host/command.h"
 #include "host/run_tally.h"
@@ -25,6 +28,38 @@ void add_common(CLI::App* command, CommonOptions& options) {
       ->take_all()
       ->allow_extra_args(false);
   command->add_flag("--json", options.json, "full precision, for programs");
+}
+
+namespace {
+
+// "0,2" -> 0 and 2; "all" -> none named. Nothing where it is neither.
+std::optional<std::vector<int>> device_numbers(const std::string& text) {
+  std::vector<int> numbers;
+  if (text == "all") return numbers;
+  std::istringstream parts(text);
+  for (std::string part; std::getline(parts, part, ',');) {
+    int number = 0;
+    const auto [end, code] = std::from_chars(part.data(), part.data() + part.size(), number);
+    const bool twice = std::find(numbers.begin(), numbers.end(), number) != numbers.end();
+    if (code != std::errc{} || end != part.data() + part.size() || number < 0 || twice) return std::nullopt;
+    numbers.push_back(number);
+  }
+  return numbers.empty() || text.back() == ',' ? std::nullopt : std::optional(numbers);
+}
+
+}  // namespace
+
+void add_devices(CLI::App* command, std::vector<int>& devices) {
+  command
+      ->add_option_function<std::string>(
+          "--device", [&devices](const std::string& text) { devices = *device_numbers(text); },
+          "GPUs of the cuda backend: a number, several (0,1), or all")
+      ->default_str("0")
+      ->check([](const std::string& text) {
+        return device_numbers(text) ? ""
+                                    : "found " + printable(text) +
+                                          ", expected numbers of GPUs, each once, as 0 or 0,1; or all";
+      });
 }
 
 void note_added_parameters(const Study& study) {

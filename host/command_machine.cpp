@@ -21,6 +21,7 @@ struct CheckCommandOptions : CommonOptions {
   long long members = 0;  // 0: as the study says
   std::size_t sample = 64;
   unsigned threads = 0;
+  std::vector<int> devices = {0};
   bool reverse = false;
 };
 
@@ -29,6 +30,7 @@ struct BenchCommandOptions : CommonOptions {
   double seconds = 1;
   long long members = 0;
   unsigned threads = 0;
+  std::vector<int> devices = {0};
 };
 
 // A line that counts up in place, for people who wait; files and pipes get none.
@@ -42,8 +44,8 @@ void show_progress(std::size_t done, std::size_t of) {
 int check(const CheckCommandOptions& options) {
   Study study = load(options);
   if (options.members > 0) study.ensemble.members = options.members;
-  const std::unique_ptr<Backend> backend =
-      make_backend(options.backend, study, {.threads = options.threads, .note = note});
+  const std::unique_ptr<Backend> backend = make_backend(
+      options.backend, study, {.threads = options.threads, .devices = options.devices, .note = note});
   const CheckOptions how{.sample = options.sample, .threads = options.threads, .progress = show_progress};
   const CheckReport report =
       options.reverse ? check_reverse(study, *backend, how) : check(study, *backend, how);
@@ -61,6 +63,7 @@ int bench(const BenchCommandOptions& options) {
                                            .seconds = options.seconds,
                                            .members = options.members,
                                            .threads = options.threads,
+                                           .devices = options.devices,
                                            .note = progress});
   return print(options.json ? bench_json(report) : bench_table(report));
 }
@@ -84,6 +87,7 @@ void add_check(CLI::App& app, Action& action) {
       ->capture_default_str();
   command->add_option("--members", options.members, "size of the ensemble instead of the study's")
       ->check([](const std::string& text) { return at_least(text, 1); });
+  add_devices(command, options.devices);
   command->add_option("--threads", options.threads, "of the reference; 0: all cores")->capture_default_str();
   command->add_flag(
       "--reverse", options.reverse,
@@ -109,6 +113,7 @@ void add_bench(CLI::App& app, Action& action) {
       ->capture_default_str();
   command->add_option("--members", options.members, "in one batch; as many as fill the time when not given")
       ->check(CLI::PositiveNumber);
+  add_devices(command, options.devices);
   command->add_option("--threads", options.threads, "the most to try; 0: all cores")->capture_default_str();
   command->footer(
       "Examples:\n"

@@ -24,6 +24,7 @@ struct RunCommandOptions : CommonOptions {
   long long members = 0;  // 0: as the study says
   std::string backend = "auto";
   unsigned threads = 0;
+  std::vector<int> devices = {0};
   std::string out;  // empty: results/<study name>
   bool overwrite = false, resume = false;
   std::string shard = "1/1";
@@ -123,8 +124,8 @@ int run(const RunCommandOptions& options) {
   const auto tell = [&](const std::string& text) {
     if (!options.quiet || text.starts_with("WARNING")) note(text);
   };
-  const std::unique_ptr<Backend> backend =
-      make_backend(options.backend, study, {.threads = options.threads, .note = tell});
+  const std::unique_ptr<Backend> backend = make_backend(
+      options.backend, study, {.threads = options.threads, .devices = options.devices, .note = tell});
   interrupts.check();
 
   ProgressDisplay display(stderr, options.quiet);
@@ -164,6 +165,7 @@ void add_options(CLI::App* command, RunCommandOptions& options) {
   command->add_option("--backend", options.backend, "what integrates")
       ->check(CLI::IsMember({"auto", "cpu", "cuda", "reference"}))
       ->capture_default_str();
+  add_devices(command, options.devices);
   command->add_option("--threads", options.threads, "0: all cores; results do not depend on it")
       ->check(CLI::Range(0, 4096))
       ->capture_default_str();

@@ -42,6 +42,7 @@ int run(int argc, char** argv) {
   zwang::add_merge(app, action);
   zwang::add_replay(app, action);
   zwang::add_explain(app, action);
+  zwang::add_modes(app, action);
   zwang::add_check(app, action);
   zwang::add_bench(app, action);
   zwang::add_cache(app, action);

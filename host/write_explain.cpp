@@ -81,6 +81,94 @@ std::string phi_text(const Explanation& explanation) {
   return table.text();
 }
 
+std::string vector_text(const Eigen::VectorXd& x) {
+  std::vector<std::string> numbers;
+  for (const double value : x) numbers.push_back(short_number(value));
+  return "(" + joined(numbers) + ")";
+}
+
+std::string dependencies_text(const Explanation& explanation, const SingularPosition& singular) {
+  std::string text;
+  for (Eigen::Index k = 0; k < singular.dependencies.rows(); ++k) {
+    std::vector<std::string> terms;
+    for (Eigen::Index i = 0; i < singular.dependencies.cols(); ++i)
+      if (singular.dependencies(k, i) != 0)
+        terms.push_back(fmt::format("{} A[{}]", short_number(singular.dependencies(k, i)),
+                                    explanation.rows[static_cast<std::size_t>(i)]));
+    text +=
+        fmt::format("  {} = 0{}\n", fmt::join(terms, " + "),
+                    singular.contradictions(k) != 0
+                        ? fmt::format(", but the same of c is {}", short_number(singular.contradictions(k)))
+                        : "");
+  }
+  return text;
+}
+
+std::string minimum_text(const SingularMinimum& minimum) {
+  std::string text = fmt::format("  {} minimum: a = {}, Zwang {}, distance {}\n    reaction {}\n",
+                                 minimum.absolute ? "absolute" : "local", vector_text(minimum.acceleration),
+                                 short_number(minimum.constraint), short_number(minimum.distance),
+                                 vector_text(minimum.reaction));
+  if (minimum.basis.cols() == 0) return text;
+  text += fmt::format("    one of a family: a = {} + {} u, u any unit vector of the span of",
+                      vector_text(minimum.center), short_number(minimum.radius));
+  for (Eigen::Index k = 0; k < minimum.basis.cols(); ++k) text += " " + vector_text(minimum.basis.col(k));
+  return text + (minimum.partial ? ", where other conditions allow it\n" : "\n");
+}
+
+std::string singular_text(const Explanation& explanation) {
+  const SingularPosition& singular = *explanation.singular;
+  std::string text = fmt::format("\n{}: {} rows of rank {}\n", joined(singular.kinds),
+                                 explanation.rows.size(), singular.rank);
+  text += dependencies_text(explanation, singular);
+  for (const VanishingRow& row : singular.vanishing)
+    if (row.order > 0)
+      text += fmt::format("  {}: accelerations first appear in derivative {}, {}\n", row.name, row.order,
+                          row.curvature.isZero(0) ? "linearly" : "quadratically: they must lie on a quadric");
+  for (const SingularMinimum& minimum : singular.minima) text += minimum_text(minimum);
+  if (singular.dalembert.size() > 0)
+    text += fmt::format(
+        "  d'Alembert's principle: a = {}{}\n", vector_text(singular.dalembert),
+        singular.dalembert_breaks.empty() ? "" : ", which breaks " + list_text(singular.dalembert_breaks));
+  return text + "  " + singular.conclusion + "\n";
+}
+
+Json minimum_json(const SingularMinimum& minimum) {
+  Json json = {{"acceleration", vector_json(minimum.acceleration)},
+               {"constraint", minimum.constraint},
+               {"distance", minimum.distance},
+               {"absolute", minimum.absolute},
+               {"reaction", vector_json(minimum.reaction)},
+               {"pressing", minimum.pressing}};
+  if (minimum.basis.cols() > 0)
+    json["family"] = {{"dimension", minimum.basis.cols() - 1},
+                      {"center", vector_json(minimum.center)},
+                      {"radius", minimum.radius},
+                      {"basis", matrix_json(minimum.basis.transpose())},
+                      {"partial", minimum.partial}};
+  return json;
+}
+
+Json singular_json(const SingularPosition& singular) {
+  Json json = {{"kinds", singular.kinds},
+               {"rank", singular.rank},
+               {"dependencies", matrix_json(singular.dependencies)},
+               {"contradictions", vector_json(singular.contradictions)},
+               {"null_directions", matrix_json(singular.null_directions.transpose())}};
+  json["vanishing"] = Json::array();
+  for (const VanishingRow& row : singular.vanishing)
+    json["vanishing"].push_back({{"name", row.name},
+                                 {"order", row.order},
+                                 {"curvature", matrix_json(row.curvature)},
+                                 {"slope", vector_json(row.slope)},
+                                 {"rest", row.rest}});
+  json["dalembert"] = singular.dalembert.size() > 0 ? Json{{"acceleration", vector_json(singular.dalembert)},
+                                                           {"breaks", singular.dalembert_breaks}}
+                                                    : Json(nullptr);
+  json["conclusion"] = singular.conclusion;
+  return json;
+}
+
 }  // namespace
 
 std::string explain_text(const Study& study, const PreparedMember& member, const Explanation& explanation) {
@@ -109,6 +197,7 @@ std::string explain_text(const Study& study, const PreparedMember& member, const
   }
   text += fmt::format("\nposition: {}, {} degrees of freedom\n", explanation.position,
                       explanation.degrees_of_freedom);
+  if (explanation.singular) text += singular_text(explanation);
   if (explanation.status != Status::ok)
     return text + fmt::format("no acceleration: {}\n", status_name(explanation.status));
   text += fmt::format("Zwang: {}, least-constraint residual {:.2g}\n", short_number(explanation.constraint),
@@ -158,6 +247,11 @@ std::string explain_json(const Study& study, const PreparedMember& member, const
   if (explanation.status == Status::ok)
     json["minima"].push_back(
         {{"acceleration", vector_json(explanation.acceleration)}, {"constraint", explanation.constraint}});
+  if (explanation.singular) {
+    for (const SingularMinimum& minimum : explanation.singular->minima)
+      json["minima"].push_back(minimum_json(minimum));
+    json["singularity"] = singular_json(*explanation.singular);
+  }
   json["kkt_residual"] = explanation.kkt;
   json["divergence"] = explanation.divergence;
   return json.dump(1) + "\n";

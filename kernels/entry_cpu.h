@@ -16,12 +16,6 @@ struct MemberQueue {
   }
 };
 
-// A crew that decides for itself: whoever waits is attended to at once.
-struct Alone {
-  bool attends(bool waiting, bool) const { return waiting; }
-  bool goes_on(bool live) const { return live; }
-};
-
 template <class Model, class Method, class Real, class Number>
 struct CpuEntry {
   using M = Member<Model, Method, Real>;
@@ -36,7 +30,7 @@ struct CpuEntry {
     MemberQueue queue{counter, batch.count};
     M members[lanes];
     C crew(settings, batch, members);
-    crew.run(queue, Alone{});
+    crew.run(queue);
   }
 };
 

@@ -11,23 +11,6 @@
 
 namespace zwang {
 
-// Counters shared by the kernels of one batch; cleared by the host where said.
-struct Counters {
-  unsigned long long next_member;
-  unsigned waiting;    // length of that list; cleared before a step
-  unsigned moving[2];  // of those lists, in turn: one is filled while the other is read
-  unsigned taken;      // of the list that is read; cleared before a step
-  // What stepping lanes did: tries by all lanes, and the tries there was time for.
-  unsigned long long busy, possible;
-};
-
-struct Lists {
-  Counters* counters;
-  unsigned* waiting;    // slots; `empty` set: it needs a member
-  unsigned* moving[2];  // slots
-  static constexpr unsigned empty = 0x80000000U;
-};
-
 // Tries a lane spends on one slot before it looks after others: no slot is left behind in a long smooth motion.
 constexpr int steps_in_a_turn = 16;
 
@@ -36,7 +19,7 @@ struct CudaEntry {
   using M = Member<Model, Method, Real>;
 
   __device__ __forceinline__ static void step(const KernelSettings& settings, const KernelBatch& batch,
-                                              M* slots, const Lists& lists, int side) {
+                                              M* slots, const DeviceLists& lists, int side) {
     constexpr unsigned everyone = 0xffffffffU;
     const unsigned count = lists.counters->moving[side];
     Crew<M, Real> crew(settings, batch, slots);
@@ -74,13 +57,13 @@ struct CudaEntry {
   }
 
   __device__ static void tend_all(const KernelSettings& settings, const KernelBatch& batch, M* slots,
-                                  const Lists& lists, int side) {
+                                  const DeviceLists& lists, int side) {
     const unsigned count = lists.counters->waiting;
     for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
-      const unsigned entry = lists.waiting[i], slot = entry & ~Lists::empty;
+      const unsigned entry = lists.waiting[i], slot = entry & ~DeviceLists::empty;
       // A copy in the lane's own memory, where the same number of all lanes lies side by side: a twentieth faster.
       M me = slots[slot];
-      bool going = (entry & Lists::empty) == 0 && tend(me);
+      bool going = (entry & DeviceLists::empty) == 0 && tend(me);
       while (!going) {
         const long long number = (long long)atomicAdd(&lists.counters->next_member, 1ULL);
         if (number >= batch.count) break;
@@ -93,9 +76,9 @@ struct CudaEntry {
   }
 
   // Every slot waits for its first member.
-  __device__ static void open(const Lists& lists, unsigned slots) {
+  __device__ static void open(const DeviceLists& lists, unsigned slots) {
     for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < slots; i += gridDim.x * blockDim.x)
-      lists.waiting[i] = i | Lists::empty;
+      lists.waiting[i] = i | DeviceLists::empty;
     if (blockIdx.x == 0 && threadIdx.x == 0) lists.counters->waiting = slots;
   }
 };
@@ -107,17 +90,17 @@ struct CudaEntry {
 #define ZWANG_CUDA_ENTRANCES(Entry, threads, step_blocks, tend_blocks)                                    \
   extern "C" __device__ unsigned long long zwang_slot_bytes = sizeof(Entry::M);                           \
   extern "C" __global__ void __launch_bounds__(threads)                                                   \
-      zwang_open(const __grid_constant__ zwang::Lists lists, unsigned slots) {                            \
+      zwang_open(const __grid_constant__ zwang::DeviceLists lists, unsigned slots) {                      \
     Entry::open(lists, slots);                                                                            \
   }                                                                                                       \
   extern "C" __global__ void __launch_bounds__(threads, step_blocks)                                      \
       zwang_step(const __grid_constant__ zwang::KernelSettings settings,                                  \
                  const __grid_constant__ zwang::KernelBatch batch, Entry::M* slots,                       \
-                 const __grid_constant__ zwang::Lists lists, int side) {                                  \
+                 const __grid_constant__ zwang::DeviceLists lists, int side) {                            \
     Entry::step(settings, batch, slots, lists, side);                                                     \
   }                                                                                                       \
   extern "C" __global__ void __launch_bounds__(threads, tend_blocks)                                      \
       zwang_tend(const zwang::KernelSettings* settings, const zwang::KernelBatch* batch, Entry::M* slots, \
-                 const __grid_constant__ zwang::Lists lists, int side) {                                  \
+                 const __grid_constant__ zwang::DeviceLists lists, int side) {                            \
     Entry::tend_all(*settings, *batch, slots, lists, side);                                               \
   }

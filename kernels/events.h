@@ -97,7 +97,7 @@ struct Lookouts {
         if (condition.armed)
           add(LookoutKind::reached, i, 1, 0, zero, 0, 0);
         else
-          add(LookoutKind::reached, i, 1, zero, zero, condition.since, condition.noise);
+          add(LookoutKind::reached, i, 1, condition.above + zero, zero, condition.since, condition.noise);
       }
       if (condition.standing == Standing::closed) {
         const Real zero = condition.multiplier_zero;
@@ -197,14 +197,15 @@ ZWANG_COLD void locate(M& me, const Stretch<M>& stretch, const Lookout<typename 
     if (!(absolute(value) > Real(1e-4) * lookout.zero) || !(slope > 0)) break;  // down to rounding
     const Real next = minimum(maximum(found.x - value / slope, Real(0)), Real(1));
     if (absolute(next - found.x) <= epsilon * next) break;
+    Real y[M::size], next_value;
     if (absolute(next - found.x) <= tangent_reach) {
-      follow_tangent(me, t + found.x * h, (next - found.x) * h, found.y);
-      found.x = next;
-      value = look(me, lookout, t + next * h, found.y);
-      break;
+      copy<M::size>(found.y, y);
+      follow_tangent(me, t + found.x * h, (next - found.x) * h, y);
+      next_value = look(me, lookout, t + next * h, y);
+    } else {
+      next_value = value_at(next, y);
     }
-    Real y[M::size];
-    const Real next_value = value_at(next, y), secant = (next_value - value) / (next - found.x);
+    const Real secant = (next_value - value) / (next - found.x);
     if (secant > Real(0.1) * slope && secant < 10 * slope) slope = secant;
     if (!(absolute(next_value) < absolute(value))) break;  // rounding reached, or no root nearby
     found.x = next;

@@ -64,4 +64,22 @@ struct KernelBatch {
       ticks;  // clock ticks: of everything, of events and outputs, of starts and ends; null: not counted
 };
 
+// On a GPU, see entry_cuda.h.
+// Counters shared by the kernels of one batch; cleared by the host where said.
+struct DeviceCounters {
+  unsigned long long next_member;
+  unsigned waiting;    // length of that list; cleared before a step
+  unsigned moving[2];  // of those lists, in turn: one is filled while the other is read
+  unsigned taken;      // of the list that is read; cleared before a step
+  // What stepping lanes did: tries by all lanes, and the tries there was time for.
+  unsigned long long busy, possible;
+};
+
+struct DeviceLists {
+  DeviceCounters* counters;
+  unsigned* waiting;    // slots; `empty` set: it needs a member
+  unsigned* moving[2];  // slots
+  static constexpr unsigned empty = 0x80000000U;
+};
+
 }  // namespace zwang

@@ -22,10 +22,11 @@ enum class Standing : int {
 template <class Real>
 struct Condition {
   Standing standing = Standing::absent;
-  bool armed = false;        // of an open one: has been seen clearly below zero since it opened
-  bool idle = false;         // of a closed one: neither presses nor leaves
-  Real since = 0;            // of an open one not armed yet: when it opened,
-  Real noise = 0;            // and the rounding of its f'' then, which makes f uncertain by noise t^2 / 2
+  bool armed = false;  // of an open one: has been seen clearly below zero since it opened
+  bool idle = false;   // of a closed one: neither presses nor leaves
+  Real since = 0;      // of an open one not armed yet: when it opened,
+  Real noise = 0;      // the rounding of its f'' then, which makes f uncertain by noise t^2 / 2,
+  Real above = 0;      // and how far above zero it was: the way back onto other conditions moves it a little
   Real multiplier_zero = 0;  // of a closed one: what counts as zero for its multiplier
 };
 

@@ -175,6 +175,7 @@ ZWANG_DEVICE void stand_by(M& me, const Gauss<M>& made, const typename M::Set& t
     me.conditions[i].standing = Standing::open;
     me.conditions[i].armed = zeros[i].f < -zeros[i].value || leaving;
     me.conditions[i].since = me.t;
+    me.conditions[i].above = touching.has(i) ? maximum(Real(0), zeros[i].f) : Real(0);
   }
   for (int j = 0; j < made.qp.count; ++j) {
     Condition<Real>& condition = me.conditions[made.which[j]];

@@ -49,10 +49,9 @@ struct Crew {
   ZWANG_INLINE Crew(const KernelSettings& s, const KernelBatch& b, M* those)
       : settings(s), batch(b), members(those) {}
 
-  // Members come from `next()`, which gives a number or -1. `crowd` says when those who wait are attended to, and when
-  // everybody is done: a crew on the CPU decides alone, lanes of a GPU's warp together.
-  template <class Queue, class Crowd>
-  ZWANG_INLINE void run(Queue& next, const Crowd& crowd) {
+  // All lanes until there are no members left: the CPU's way. They come from `next()`, which gives a number or -1.
+  template <class Queue>
+  ZWANG_INLINE void run(Queue& next) {
     const long long begun = batch.ticks ? clock_ticks() : 0;
     const Mask none = R(1) < R(0);
     live = accepted = refused = none;
@@ -66,8 +65,8 @@ struct Crew {
         if (any(accepted)) conclude();
         waiting = waiting || stuck || (accepted && (loud || hump || clipped || output));
       }
-      if (crowd.attends(any(waiting), any(moving))) attend_lanes(next);
-    } while (crowd.goes_on(any(live)));
+      if (any(waiting)) attend_lanes(next);
+    } while (any(live));
     if (batch.ticks) {
       batch.ticks[0] += clock_ticks() - begun;
       batch.ticks[1] += attending;
@@ -75,7 +74,7 @@ struct Crew {
     }
   }
 
-  // One lane by itself, whose member lies at `me`: taken up again, moved by one try, and put away. A member that waits has
+  // One lane by itself, the GPU's way. Its member lies at `me`: taken up again, moved by one try, and put away. A member that waits has
   // been given what it needs to be attended to.
   ZWANG_INLINE void resume(M* me) {
     members = me;

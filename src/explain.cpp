@@ -162,6 +162,7 @@ Explanation explain(const Equations& equations, const Sample& there, double tole
   if (gauss.status != Status::singular && gauss.program.rows.rows() > 0 &&
       rank(gauss.program.rows) < gauss.program.rows.rows())
     made.position = "redundant";
+  made.singular = singular_position(equations, there.state, sizes, gauss);
   if (gauss.status == Status::ok)
     made.divergence = flow_divergence(equations, there.state, holding, gauss.a, gauss.multipliers);
   return made;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "src/least_constraint.h"
+#include "src/singular.h"
 #include "src/trajectory.h"
 
 namespace zwang {
@@ -34,7 +35,8 @@ struct Explanation {
   Eigen::VectorXd free_acceleration, acceleration;
   double constraint = 0;  // 1/2 (a - a0)^T M (a - a0): Gauss's Zwang
   std::vector<ExplainedSet> tried;
-  std::string position;  // "regular", "redundant", "singular"
+  std::string position;                      // "regular", "redundant", "singular"
+  std::optional<SingularPosition> singular;  // where the position is not regular
   Status status = Status::ok;
   double kkt = 0;
   double divergence = 0;

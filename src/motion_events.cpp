@@ -334,7 +334,8 @@ bool Motion::settle(std::vector<char> touching, std::size_t released) {
         const bool leaving = touching[i] && equations_.rate(i, now) < -zeros[i].rate;
         conditions_[i] = {.standing = Standing::open,
                           .armed = equations_.value(i, now) < -zeros[i].value || leaving,
-                          .since = t_};
+                          .since = t_,
+                          .above = touching[i] ? std::max(0.0, equations_.value(i, now)) : 0};
       }
     active_.clear();
     const Eigen::MatrixXd b = MassMetric(gauss.dynamics.mass).rows(gauss.program.rows);

@@ -143,7 +143,7 @@ std::vector<Lookout> Motion::lookouts(const Step& step) {
       // Not armed yet: noise around zero is no contact, but nothing gets through unseen either.
       Lookout lookout{Lookout::Kind::reached, i, 1, 0, zero};
       if (!condition.armed) {
-        lookout.level = zero;
+        lookout.level = condition.above + zero;
         lookout.since = condition.since;
         lookout.noise = condition.noise;
       }

@@ -92,6 +92,15 @@ TEST_P(EveryBackend, AgreesWithTheReference) {
   if (GetParam().backend == "reference")
     GTEST_SKIP() << "tests/host/check_test.cpp has the reference on itself";
   const auto backend = make_backend(GetParam().backend, study, {.threads = 2});
+  if (GetParam().config.starts_with("cone_apex")) {
+    // At a singular start there is no motion to compare: every member stops there.
+    const BatchResults results = backend->run(members(study, 0, 3), {});
+    for (std::size_t k = 0; k < 3; ++k) {
+      EXPECT_EQ(results.status[k], Status::singular);
+      EXPECT_EQ(results.end_time[k], 0);
+    }
+    return;
+  }
   const CheckReport report = check(study, *backend, {.sample = 3, .threads = 2});
   EXPECT_EQ(report.verdict(), CheckVerdict::pass) << report.verdict_text();
 }
@@ -155,6 +164,49 @@ size = "integral(abs(multiplier(b)))"
   BackendCpu backend(study, *HostCompiler::find(), 2);
   const CheckReport report = check(study, backend, {.sample = 4, .threads = 2});
   EXPECT_EQ(report.verdict(), CheckVerdict::pass) << report.verdict_text();
+}
+
+// The way back onto the rod's length leaves an end that has just struck the table a hair below it.
+TEST(CpuBackend, ARodThatFallsOnATableLosesNoEvent) {
+  const Study study = read_study(R"toml(
+title = "Two points on a rod above a table"
+[parameters]
+vx = { normal = { mean = 1, std = 0.2 } }
+vy = { normal = { mean = 0, std = 0.3 } }
+vz = { exponential = { mean = 0.5 } }
+m = { lognormal = { mean = 0, std = 0.1 } }
+[[point]]
+name = "p"
+mass = 1
+position = [0, 0, 0.2]
+velocity = ["vx", "vy", 0]
+[[point]]
+name = "q"
+mass = "m"
+position = [0.3, 0, 0.2]
+velocity = [0, 0, "vz"]
+[system]
+gravity = [0, 0, -9.81]
+[[constraint]]
+name = "rod"
+require = "distance(p, q) == 0.3"
+[[constraint]]
+name = "left"
+require = "p.z >= 0"
+[[constraint]]
+name = "right"
+require = "q.z >= 0"
+restitution = 0.3
+[ensemble]
+members = 20000
+[time]
+at = [0.1, 0.5, 1]
+)toml",
+                                 "rod.toml");
+  BackendCpu backend(study, *HostCompiler::find(), 2);
+  const BatchResults results = backend.run(members(study, 0, 20000), {});
+  EXPECT_EQ(std::count(results.status.begin(), results.status.end(), Status::ok), 20000);
+  EXPECT_EQ(check(study, backend, {.sample = 8, .threads = 2}).verdict(), CheckVerdict::pass);
 }
 
 TEST(CpuBackend, TakesFixedStepsWithRk4) {

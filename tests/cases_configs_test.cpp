@@ -9,7 +9,9 @@ namespace {
 std::vector<std::string> config_names() {
   std::vector<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(std::string(ZWANG_SOURCE_DIR) + "/configs"))
-    if (entry.path().extension() == ".toml") names.push_back(entry.path().stem().string());
+    // A start at the apex of a cone is where no motion begins: cases_staeckel_test.cpp has those.
+    if (entry.path().extension() == ".toml" && !entry.path().stem().string().starts_with("cone_apex"))
+      names.push_back(entry.path().stem().string());
   std::sort(names.begin(), names.end());
   return names;
 }

@@ -1,4 +1,7 @@
 // Known answers for Staeckel 1919 (Heidelberg): one-sided conditions, singular positions, redundancy, a ratchet.
+#include <nlohmann/json.hpp>
+
+#include "host/write_explain.h"
 #include "src/error.h"
 #include "tests/study_runs.h"
 
@@ -42,27 +45,10 @@ TEST(Staeckel, TheUpwardAccelerationIsTheForceOrNothing) {
 
 // --- Section 3: the apex of a cone, where the gradient vanishes ---
 
-const char* const cone = R"toml(
-title = "A point at rest at the apex of a cone"
-[[point]]
-name = "p"
-mass = 1
-position = [0, 0, 0]
-velocity = [0, 0, 0]
-[system]
-gravity = [3, 4, 2]
-[[constraint]]
-name = "cone"
-require = "p.x^2 + p.y^2 - p.z^2 == 0"
-[time]
-end = 1
-samples = 2
-)toml";
-
 TEST(Staeckel, AtTheApexOfAConeTheMemberStopsAsSingularAndIsNotGuessed) {
-  for (const char* force : {"[3, 4, 2]", "[3, 4, 7]", "[3, 4, 0]", "[0, 0, 2]"}) {
-    SCOPED_TRACE(force);
-    const Study study = written(cone, {std::string("system.gravity=") + force});
+  for (const char* name : {"cone_apex", "cone_apex_symmetric", "cone_apex_axis"}) {
+    SCOPED_TRACE(name);
+    const Study study = config(name);
     const StudyRun run(study);
     EXPECT_EQ(status_name(run.trajectory.status), std::string("singular"));
     EXPECT_FALSE(run.trajectory.cause.empty());
@@ -72,11 +58,94 @@ TEST(Staeckel, AtTheApexOfAConeTheMemberStopsAsSingularAndIsNotGuessed) {
   }
 }
 
+void expect_minimum(const SingularMinimum& found, std::initializer_list<double> a, double distance,
+                    std::initializer_list<double> reaction) {
+  expect_near(found.acceleration, a, 4 * algebra, "acceleration");
+  expect_near(found.reaction, reaction, 4 * algebra, "reaction");
+  EXPECT_NEAR(found.distance, distance, 4 * algebra);
+  EXPECT_NEAR(found.constraint, distance * distance / 2, 40 * algebra);
+  EXPECT_EQ(found.basis.cols(), 0);
+}
+
+// What does not depend on where the force points.
+const SingularPosition& expect_apex(const Explanation& found) {
+  EXPECT_EQ(found.position, "singular");
+  const SingularPosition& singular = found.singular.value();
+  EXPECT_EQ(singular.kinds, std::vector<std::string>{"vanishing gradient"});
+  EXPECT_EQ(singular.rank, 0);
+  EXPECT_EQ(singular.null_directions.cols(), 3);
+  // d'Alembert: a = X, off the cone.
+  expect_near(singular.dalembert - found.free_acceleration, {0, 0, 0}, 0, "d'Alembert");
+  EXPECT_EQ(singular.dalembert_breaks, std::vector<std::string>{"cone"});
+  return singular;
+}
+
+TEST(Staeckel, OffTheAxisTheNearerNappeIsTheAbsoluteMinimumAndTheOtherALocalOne) {
+  const Explanation found = explained(config("cone_apex"));
+  const SingularPosition& singular = expect_apex(found);
+  ASSERT_EQ(singular.minima.size(), 2u);
+  expect_minimum(singular.minima[0], {2.1, 2.8, 3.5}, 2.121320343559642573, {-0.9, -1.2, 1.5});
+  expect_minimum(singular.minima[1], {0.9, 1.2, -1.5}, 4.949747468305832671, {-2.1, -2.8, -3.5});
+  EXPECT_TRUE(singular.minima[0].absolute);
+  EXPECT_FALSE(singular.minima[1].absolute);
+}
+
+TEST(Staeckel, InsideTheConeOnlyOneNappeHasAMinimum) {
+  const Explanation found = explained(config("cone_apex", {"parameters.X3=7"}));
+  const SingularPosition& singular = expect_apex(found);
+  ASSERT_EQ(singular.minima.size(), 1u);
+  expect_minimum(singular.minima[0], {3.6, 4.8, 6}, 1.414213562373095049, {0.6, 0.8, -1});
+}
+
+TEST(Staeckel, AcrossTheAxisBothNappesAreEquallyNear) {
+  const Explanation found = explained(config("cone_apex_symmetric"));
+  const SingularPosition& singular = expect_apex(found);
+  ASSERT_EQ(singular.minima.size(), 2u);
+  expect_minimum(singular.minima[0], {1.5, 2, 2.5}, 3.535533905932737622, {-1.5, -2, 2.5});
+  expect_minimum(singular.minima[1], {1.5, 2, -2.5}, 3.535533905932737622, {-1.5, -2, -2.5});
+  EXPECT_TRUE(singular.minima[0].absolute && singular.minima[1].absolute);
+  EXPECT_NE(singular.conclusion.find("does not decide"), std::string::npos);
+}
+
+TEST(Staeckel, AlongTheAxisACircleOfAccelerationsIsEquallyNear) {
+  const Explanation found = explained(config("cone_apex_axis"));
+  const SingularPosition& singular = expect_apex(found);
+  ASSERT_EQ(singular.minima.size(), 1u);
+  const SingularMinimum& circle = singular.minima[0];
+  ASSERT_EQ(circle.basis.cols(), 2);
+  EXPECT_NEAR(circle.distance, 1.414213562373095049, 4 * algebra);
+  expect_near(circle.center, {0, 0, 1}, 4 * algebra, "centre");
+  EXPECT_NEAR(circle.radius, 1, 4 * algebra);
+  for (const double phi : {0.0, 0.7, 2.5, 5.0}) {
+    const Eigen::Vector2d u(std::cos(phi), std::sin(phi));
+    const Eigen::VectorXd a = circle.center + circle.radius * circle.basis * u;
+    EXPECT_NEAR(a(2), 1, 4 * algebra);
+    EXPECT_NEAR(std::hypot(a(0), a(1)), 1, 4 * algebra);
+  }
+}
+
+TEST(Staeckel, TheJsonOfAnApexListsTheMinimaAndWhatDAlembertWouldGive) {
+  const Study study = config("cone_apex_axis");
+  const nlohmann::json json =
+      nlohmann::json::parse(explain_json(study, prepare_member(study, 0), explained(study)));
+  EXPECT_EQ(json["position"], "singular");
+  EXPECT_EQ(json["status"], "singular");
+  ASSERT_EQ(json["minima"].size(), 1u);
+  EXPECT_NEAR(json["minima"][0]["constraint"], 1, 4 * algebra);
+  EXPECT_EQ(json["minima"][0]["family"]["dimension"], 1);
+  EXPECT_NEAR(json["minima"][0]["family"]["radius"], 1, 4 * algebra);
+  EXPECT_EQ(json["singularity"]["kinds"][0], "vanishing gradient");
+  EXPECT_EQ(json["singularity"]["vanishing"][0]["order"], 4);
+  EXPECT_EQ(json["singularity"]["dalembert"]["acceleration"][2], 2);
+  EXPECT_EQ(json["singularity"]["dalembert"]["breaks"][0], "cone");
+}
+
 TEST(Staeckel, OffTheApexTheConeIsRegular) {
   // Down the generator (3, 4, 5)/5 from (3, 4, 5) with X = (3, 4, 2): a = X - lambda grad f, grad f = (6, 8, -10),
   // grad f . a = 0 at rest gives lambda = (18 + 32 - 20)/200.
-  const Explanation found = explained(written(cone, {"point.0.position=[3, 4, 5]"}));
+  const Explanation found = explained(config("cone_apex", {"point.0.position=[3, 4, 5]"}));
   EXPECT_EQ(found.position, "regular");
+  EXPECT_FALSE(found.singular.has_value());
   EXPECT_NEAR(condition(found, "cone").multiplier, 0.15, algebra);
   expect_near(found.acceleration, {2.1, 2.8, 3.5}, algebra, "acceleration");
 }
@@ -86,6 +155,11 @@ TEST(Staeckel, OffTheApexTheConeIsRegular) {
 TEST(Staeckel, TheAccelerationIsUniqueThoughTheMultipliersAreNot) {
   const Explanation found = explained(config("redundant_walls"));
   EXPECT_EQ(found.position, "redundant");
+  EXPECT_EQ(found.singular.value().kinds, std::vector<std::string>{"redundant"});
+  EXPECT_EQ(found.singular.value().rank, 2);
+  // slope = right + top
+  expect_near(found.singular.value().dependencies.row(0).transpose(), {1, 1, -1}, algebra, "dependency");
+  EXPECT_EQ(found.singular.value().contradictions(0), 0);
   expect_near(found.acceleration, {0, 0}, algebra, "acceleration");
   // lambda3 may be anything in [0, 1]; least norm takes 1.
   expect_near(found.multipliers, {0, 1, 1}, algebra, "lambda");

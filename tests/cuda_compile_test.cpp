@@ -74,8 +74,8 @@ TEST_P(CudaRegisters, AStepSpillsNothing) {
   EXPECT_EQ(spilled(report, "zwang_step"), 0) << report.substr(0, 3000);
 }
 INSTANTIATE_TEST_SUITE_P(Small, CudaRegisters,
-                         testing::Values("configs/bouncing_ball", "configs/impact_oscillator",
-                                         "bench/string", "bench/gpu_smooth"),
+                         testing::Values("configs/bouncing_ball", "configs/impact_oscillator", "bench/string",
+                                         "bench/gpu_smooth"),
                          [](const auto& one) { return one.param.substr(one.param.find('/') + 1); });
 
 TEST(CudaCompiler, NamesTheFileAndTheLineOfAnError) {

@@ -107,6 +107,42 @@ TEST(CheckReverseTest, RefusesWhatDoesNotRunBackwards) {
   expect_refusal("sudden_line", "the condition 'line' with from or until");
 }
 
+TEST(CheckReverseTest, RefusesByWhatAForceDoesNotByHowItLooks) {
+  const auto study = [](const std::string& force) {
+    return read_study(R"toml(
+[[coordinate]]
+name = "x"
+position = 1
+velocity = 1
+[system]
+kinetic = "0.5*x'^2"
+[system.force]
+x = "0"
+[time]
+end = 0.05
+samples = 2
+)toml",
+                      "written.toml", {"system.force.x=\"" + force + "\""});
+  };
+  const auto refused = [&](const std::string& force) {
+    const Study written = study(force);
+    BackendReference backend(written, check_threads);
+    try {
+      there_and_back(written, backend);
+      return false;
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find("a force on x that is not even"), std::string::npos);
+      return true;
+    }
+  };
+  EXPECT_TRUE(refused("-x - 0.1*x'*abs(x')"));
+  EXPECT_FALSE(refused("-x - 0.1*x'^4/(1 + x'^2)"));
+  // Defined near the start only, where it is not even.
+  EXPECT_TRUE(refused("-x - 0.1*x'*sqrt(1e-4 - (x - 1)^2)"));
+  // Even at every state near the start where it is defined.
+  EXPECT_FALSE(refused("-x - 0.1*x'^2*sqrt(1e-2 - (x - 1)^2)"));
+}
+
 TEST(CheckReverseTest, AcceptsRollingConditionsAndForcesEvenInTheVelocities) {
   for (const char* name : {"knife_edge", "linear_complex", "two_points_kepler", "small_oscillations"}) {
     const Study study = load_study(config_path(name));

@@ -26,6 +26,12 @@ class CheckEveryConfig : public testing::TestWithParam<std::string> {};
 TEST_P(CheckEveryConfig, PassesOnTheReferenceItself) {
   const Study study = load_study(config_path(GetParam()));
   const CheckReport report = self_checked(study, 2);
+  if (GetParam().starts_with("cone_apex")) {
+    // No motion begins at a singular position: there is nothing to compare, and check says so.
+    EXPECT_EQ(report.verdict(), CheckVerdict::undecided) << check_table(study, report);
+    EXPECT_EQ(report.failed.size(), 1u);
+    return;
+  }
   EXPECT_EQ(report.verdict(), CheckVerdict::pass) << check_table(study, report);
   EXPECT_EQ(report.undecided_segments, 0u);
   EXPECT_EQ(report.undecided_measures, 0u);

@@ -1,0 +1,81 @@
+// One stream of launches on one GPU, with memory of its own there: members go in, results come out.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "host/cuda_library.h"
+#include "host/kernel_buffers.h"
+
+namespace zwang {
+
+// What a kernel takes of a device.
+struct CudaOccupation {
+  int registers = 0, local_bytes = 0, threads_per_processor = 0, processors = 0;
+};
+
+class CudaWorker {
+ public:
+  explicit CudaWorker(int number);  // of the device
+  ~CudaWorker();
+  CudaWorker(const CudaWorker&) = delete;
+  CudaWorker& operator=(const CudaWorker&) = delete;
+
+  void load(const std::string& cubin);
+
+  // Every call of the driver acts on the context of its thread: to be called first in each.
+  void use() const;
+
+  // Integrates; the kernels' seconds are added. False when the device has no room for so many members.
+  bool integrate(const KernelSettings& settings, KernelBuffers& buffers, double& seconds);
+
+  // Runs a kernel with one pointer for an argument; its seconds.
+  double time(const std::string& cubin, const char* kernel, unsigned blocks, unsigned threads);
+
+  std::size_t free_bytes() const;
+  CudaOccupation occupation() const;
+  double busy_lanes() const;  // of the last batch: tries of stepping lanes over the tries there was time for
+  const std::string& name() const { return name_; }
+  int processors() const { return processors_; }
+  int architecture() const { return architecture_; }
+
+ private:
+  struct Kernel {
+    cuda::Function function = nullptr;
+    int blocks = 0;  // that fit on the device at once
+  };
+  struct Layout {
+    cuda::Pointer settings, batch, slots, counters;
+    DeviceLists lists;                  // pointers on the device
+    std::vector<cuda::Pointer> arrays;  // as each_array goes
+  };
+  class Arena;
+
+  Kernel kernel(const char* name) const;
+  unsigned slots_for(long long members) const;
+  Layout lay_out(Arena& arena, unsigned slots, KernelBuffers& buffers, KernelBatch& batch) const;
+  void take_turns(const KernelSettings& settings, const KernelBatch& batch, const Layout& layout,
+                  unsigned slots);
+  void launch(const Kernel& kernel, void** arguments, unsigned threads) const;
+  void clear(cuda::Pointer at, std::size_t bytes) const;
+  void mark(cuda::Event event) const;
+  void wait(const std::string& doing) const;
+  double elapsed() const;
+  bool reserve(std::size_t bytes);
+
+  const cuda::Driver& driver_;
+  cuda::Device device_ = 0;
+  cuda::Context context_ = nullptr;
+  cuda::Stream stream_ = nullptr;
+  cuda::Event begun_ = nullptr, ended_ = nullptr;
+  cuda::Module module_ = nullptr;
+  Kernel open_, step_, tend_;
+  std::string name_;
+  int architecture_ = 0, processors_ = 0;
+  unsigned long long slot_bytes_ = 0;
+  cuda::Pointer memory_ = 0;
+  std::size_t capacity_ = 0;
+  DeviceCounters counters_{};
+};
+
+}  // namespace zwang
