@@ -44,6 +44,7 @@ struct CommonOptions {
 void add_common(CLI::App* command, CommonOptions& options);
 // --device: "0", "0,1" or "all" (an empty list).
 void add_devices(CLI::App* command, std::vector<int>& devices);
+std::string device_text(const std::vector<int>& devices);  // as --device takes it
 
 Study load(const CommonOptions& options);
 
@@ -62,5 +63,8 @@ int verdict(const RunTally& tally, double max_failed);
 int print(const std::string& text);
 
 void note(const std::string& text);  // on standard error
+
+// Prints the exception now handled; the exit code that belongs to it.
+int tell_trouble();
 
 }  // namespace zwang

@@ -5,10 +5,13 @@
 #include <charconv>
 #include <cstdio>
 #include <iostream>
+#include <new>
 #include <optional>
 #include <sstream>
 
+#include "host/child_process.h"
 #include "host/command.h"
+#include "host/machine_error.h"
 #include "host/run_tally.h"
 #include "host/share_text.h"
 #include "host/study_document.h"
@@ -62,6 +65,10 @@ void add_devices(CLI::App* command, std::vector<int>& devices) {
       });
 }
 
+std::string device_text(const std::vector<int>& devices) {
+  return devices.empty() ? "all" : fmt::format("{}", fmt::join(devices, ","));
+}
+
 void note_added_parameters(const Study& study) {
   const Entry* parameters = study.document->find("parameters");
   if (!parameters) return;
@@ -110,5 +117,23 @@ int print(const std::string& text) {
 }
 
 void note(const std::string& text) { std::cerr << "zwang: note: " << text << "\n"; }
+
+int tell_trouble() {
+  try {
+    throw;
+  } catch (const Error& error) {
+    std::cerr << error.what() << "\n";
+    return exit_wrong_input;
+  } catch (const Interrupted& interrupted) {
+    return 128 + interrupted.signal();
+  } catch (const MachineError& error) {
+    std::cerr << error.what() << "\n";
+  } catch (const std::bad_alloc&) {
+    std::cerr << "zwang: error: out of memory\n";
+  } catch (const std::exception& error) {
+    std::cerr << "zwang: error: " << error.what() << "\n";
+  }
+  return exit_machine;
+}
 
 }  // namespace zwang

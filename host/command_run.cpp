@@ -12,6 +12,7 @@
 #include "host/finished_run.h"
 #include "host/interrupt.h"
 #include "host/progress.h"
+#include "host/rank_crew.h"
 #include "host/run_files.h"
 #include "host/run_table.h"
 #include "src/error.h"
@@ -25,6 +26,7 @@ struct RunCommandOptions : CommonOptions {
   std::string backend = "auto";
   unsigned threads = 0;
   std::vector<int> devices = {0};
+  bool device_given = false;
   std::string out;  // empty: results/<study name>
   bool overwrite = false, resume = false;
   std::string shard = "1/1";
@@ -65,16 +67,19 @@ std::string replay_command(const RunCommandOptions& options) {
   return command + " --member ";
 }
 
-// The command that goes on with this run.
-std::string resume_command(const RunCommandOptions& options, const std::string& backend) {
+// The command that goes on with this run. Ranks are started by the launcher's own.
+std::string resume_command(const RunCommandOptions& options) {
   std::string command = "zwang run " + shell_word(options.study);
   for (const std::string& assignment : options.overrides) command += " --set " + shell_word(assignment);
   if (options.members > 0) command += fmt::format(" --members {}", options.members);
   if (options.has_seed) command += fmt::format(" --seed {}", options.seed);
-  command += " --backend " + backend;
+  if (options.backend != RunCommandOptions().backend) command += " --backend " + options.backend;
+  if (options.device_given) command += " --device " + device_text(options.devices);
   if (!read_shard(options.shard).whole()) command += " --shard " + options.shard;
   if (options.statistics_memory != RunCommandOptions().statistics_memory)
     command += fmt::format(" --statistics-memory {}", options.statistics_memory);
+  if (options.max_failed != RunCommandOptions().max_failed)
+    command += " --max-failed " + shell_word(options.max_failed);
   if (!options.out.empty()) command += " --out " + shell_word(options.out);
   return command + " --resume";
 }
@@ -89,6 +94,15 @@ RunOptions run_options(const RunCommandOptions& options, ProgressDisplay& displa
     interrupts.check();
     display.show(progress);
   };
+  return made;
+}
+
+// What a rank needs to know of the run it takes part in.
+RunOptions worker_options(const RunCommandOptions& options, const RankLink& link) {
+  RunOptions made;
+  made.threads = options.threads > 0 ? options.threads : rank_threads(link);
+  made.batch = options.batch;
+  made.statistics_memory = static_cast<std::size_t>(options.statistics_memory) << 20;
   return made;
 }
 
@@ -110,7 +124,71 @@ int finished_before(const RunCommandOptions& options, const Study& study, const 
   return printed != exit_done ? printed : verdict(found.tally, max_failed);
 }
 
-int run(const RunCommandOptions& options) {
+// Ranks of one machine share its cores and its GPUs.
+BackendOptions backend_options(const RunCommandOptions& options, const RankLink* link) {
+  BackendOptions made;
+  made.threads = options.threads;
+  made.devices = options.devices;
+  if (link) made.threads = worker_options(options, *link).threads;
+  if (link) made.devices = {rank_device(*link, options.device_given ? options.devices : std::vector<int>{})};
+  const bool silent = link && link->rank() != 0;
+  made.note = [quiet = options.quiet, silent](const std::string& text) {
+    if (!silent && (!quiet || text.starts_with("WARNING"))) note(text);
+  };
+  return made;
+}
+
+// What was recorded is there, whatever happened after.
+void tell_how_to_go_on(const RunCommandOptions& options, const ResultFolder& folder, const std::string& how) {
+  if (options.quiet) return;
+  note(how +
+       (folder.has_checkpoint() ? ": what was done is kept; to go on:\n"
+                                : ": nothing was done yet to be kept; to begin again:\n") +
+       resume_command(options));
+}
+
+// The run itself, in its folder.
+FiledRun run_in(ResultFolder& folder, const RunCommandOptions& options, const Study& study,
+                const Shard& shard, const InterruptWatch& interrupts, RankLink* link) {
+  const std::unique_ptr<Backend> backend =
+      make_backend(options.backend, study, backend_options(options, link));
+  interrupts.check();
+  ProgressDisplay display(stderr, options.quiet);
+  RunFilesOptions files = files_options(options, shard);
+  std::optional<RankCrew> crew;
+  if (link) {
+    crew.emplace(*link, study, backend.get(),
+                 WorkerSettings{.run = worker_options(options, *link), .shard = shard, .check = [&] {
+                                  interrupts.check();
+                                }});
+    files.crew = &*crew;
+  }
+  try {
+    FiledRun made = run_into(
+        folder, study, *backend, run_options(options, display, interrupts), [&] { interrupts.check(); },
+        files);
+    display.clear();
+    return made;
+  } catch (...) {
+    display.clear();
+    throw;
+  }
+}
+
+int show(const RunCommandOptions& options, const Study& study, const ResultFolder& folder,
+         const FiledRun& made, double max_failed) {
+  int printed = exit_done;
+  if (options.json)
+    printed = print(made.summary);
+  else if (!options.quiet)
+    printed = print(run_table(
+        study, made.result,
+        {.folder = folder.path().string(), .files = made.files, .replay = replay_command(options)}));
+  return printed != exit_done ? printed : verdict(made.result.tally, max_failed);
+}
+
+// Alone, or as the rank that collects and writes.
+int run_and_write(const RunCommandOptions& options, RankLink* link) {
   const double max_failed = read_max_failed(options.max_failed);
   const Study study = load_for_run(options);
   const Shard shard = read_shard(options.shard);
@@ -121,40 +199,52 @@ int run(const RunCommandOptions& options) {
                        .study = options.study,
                        .inputs = CsvInputs(study).paths()});
   if (folder.complete()) return finished_before(options, study, shard, folder, max_failed);
-  const auto tell = [&](const std::string& text) {
-    if (!options.quiet || text.starts_with("WARNING")) note(text);
-  };
-  const std::unique_ptr<Backend> backend = make_backend(
-      options.backend, study, {.threads = options.threads, .devices = options.devices, .note = tell});
-  interrupts.check();
-
-  ProgressDisplay display(stderr, options.quiet);
-  std::optional<FiledRun> filed;
   try {
-    filed = run_into(
-        folder, study, *backend, run_options(options, display, interrupts), [&] { interrupts.check(); },
-        files_options(options, shard));
+    const FiledRun made = run_in(folder, options, study, shard, interrupts, link);
+    return show(options, study, folder, made, max_failed);
   } catch (const Interrupted&) {
-    display.clear();
-    if (!folder.has_checkpoint()) {
-      if (!options.quiet) note("interrupted: no results were written, and nothing was done yet to be kept");
-      throw;
-    }
-    if (!options.quiet)
-      note("interrupted: what was done is kept; to go on:\n" + resume_command(options, backend->name()));
+    tell_how_to_go_on(options, folder, "interrupted");
     return exit_interrupted;
+  } catch (const Error&) {
+    throw;  // it would come again
+  } catch (...) {
+    if (folder.has_checkpoint()) tell_how_to_go_on(options, folder, "the run has ended early");
+    throw;
   }
-  const FiledRun& made = *filed;
-  display.clear();
+}
 
-  int printed = exit_done;
-  if (options.json)
-    printed = print(made.summary);
-  else if (!options.quiet)
-    printed = print(run_table(
-        study, made.result,
-        {.folder = folder.path().string(), .files = made.files, .replay = replay_command(options)}));
-  return printed != exit_done ? printed : verdict(made.result.tally, max_failed);
+// As one of the others: what goes wrong here is told by rank 0.
+int run_as_worker(const RunCommandOptions& options, RankLink& link) {
+  try {
+    const InterruptWatch interrupts;
+    RunCommandOptions silent = options;
+    silent.quiet = true;
+    const Study study = load_for_run(silent);
+    const std::unique_ptr<Backend> backend =
+        make_backend(options.backend, study, backend_options(options, &link));
+    work_for_rank_zero(link, study, *backend,
+                       {.run = worker_options(options, link),
+                        .shard = read_shard(options.shard),
+                        .check = [&] { interrupts.check(); }});
+  } catch (...) {
+    tell_rank_zero(link);
+  }
+  link.leave();
+  return exit_done;
+}
+
+int run(const RunCommandOptions& options) {
+  const std::unique_ptr<RankLink> link = join_ranks();
+  if (!link) return run_and_write(options, nullptr);
+  if (link->rank() != 0) return run_as_worker(options, *link);
+  int code = exit_done;
+  try {
+    code = run_and_write(options, link.get());
+  } catch (...) {
+    code = tell_trouble();
+  }
+  dismiss_ranks(*link, code);
+  return code;
 }
 
 void add_options(CLI::App* command, RunCommandOptions& options) {
@@ -214,8 +304,12 @@ void add_run(CLI::App& app, Action& action) {
       "  zwang run configs/slung_load.toml --members 1000000 --out results/million --quiet\n"
       "  zwang run configs/slung_load.toml --set parameters.drag=0.1 --seed 7 --overwrite --json > run.json\n"
       "  zwang run configs/slung_load.toml --members 1000000 --resume\n"
-      "  zwang run configs/slung_load.toml --shard 2/7 --out shards/2");
-  command->callback([&action, given] { action = [given] { return run(*given); }; });
+      "  zwang run configs/slung_load.toml --shard 2/7 --out shards/2\n"
+      "  mpirun -n 8 zwang run configs/slung_load.toml --members 1000000 --resume");
+  command->callback([&action, given, command] {
+    given->device_given = command->count("--device") > 0;
+    action = [given] { return run(*given); };
+  });
 }
 
 }  // namespace zwang

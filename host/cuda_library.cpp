@@ -124,6 +124,17 @@ void Driver::require(Result result, const std::string& doing) const {
                       .hint = hint});
 }
 
+int devices_here() {
+  try {
+    int count = 0;
+    const Driver& driver = Driver::get();
+    driver.require(driver.device_count(&count), "counting devices");
+    return count;
+  } catch (const MachineError&) {
+    return 0;
+  }
+}
+
 std::string why_no_device() {
   try {
     const Driver& driver = Driver::get();

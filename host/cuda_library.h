@@ -83,5 +83,6 @@ struct Nvrtc {
 
 // Why there is no device to run on; empty when there is one.
 std::string why_no_device();
+int devices_here();  // 0 where there is no driver either
 
 }  // namespace zwang::cuda

@@ -3,12 +3,9 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <iostream>
-#include <new>
+#include <csignal>
 
-#include "host/child_process.h"
 #include "host/command.h"
-#include "host/machine_error.h"
 #include "src/error.h"
 
 namespace {
@@ -59,21 +56,11 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // Beyond a limit on file sizes a write then fails, and can be told, as on a full disk.
+  std::signal(SIGXFSZ, SIG_IGN);
   try {
     return run(argc, argv);
-  } catch (const zwang::Error& error) {
-    std::cerr << error.what() << "\n";
-    return zwang::exit_wrong_input;
-  } catch (const zwang::Interrupted& interrupted) {
-    return 128 + interrupted.signal();
-  } catch (const zwang::MachineError& error) {
-    std::cerr << error.what() << "\n";
-    return zwang::exit_machine;
-  } catch (const std::bad_alloc&) {
-    std::cerr << "zwang: error: out of memory\n";
-    return zwang::exit_machine;
-  } catch (const std::exception& error) {
-    std::cerr << "zwang: error: " << error.what() << "\n";
-    return zwang::exit_machine;
+  } catch (...) {
+    return zwang::tell_trouble();
   }
 }

@@ -73,6 +73,14 @@ void MemberRecordLayout::pack(const Batch& batch, const BatchResults& results, s
       [&](const auto& number) { put(static_cast<std::int64_t>(number)); });
 }
 
+void MemberRecordLayout::pack(const Batch& batch, const BatchResults& results,
+                              std::vector<char>& records) const {
+  const std::size_t before = records.size();
+  records.resize(before + batch.count * bytes());
+  for (std::size_t k = 0; k < batch.count; ++k)
+    pack(batch, results, k, records.data() + before + k * bytes());
+}
+
 void MemberRecordLayout::make_room(Batch& batch, BatchResults& results, std::size_t count) const {
   batch.count = count;
   batch.parameters.assign(count * parameters_, 0);
@@ -152,16 +160,19 @@ void MemberRecordsFile::check_beginning(const MemberRecordsMark& mark) {
 }
 
 void MemberRecordsFile::add(const Batch& batch, const BatchResults& results) {
-  buffer_.resize(batch.count * layout_.bytes());
-  for (std::size_t k = 0; k < batch.count; ++k)
-    layout_.pack(batch, results, k, buffer_.data() + k * layout_.bytes());
-  for (std::size_t done = 0; done < buffer_.size();) {
-    const ssize_t wrote = ::write(file_.descriptor(), buffer_.data() + done, buffer_.size() - done);
+  buffer_.clear();
+  layout_.pack(batch, results, buffer_);
+  append({buffer_.data(), buffer_.size()});
+}
+
+void MemberRecordsFile::append(std::string_view records) {
+  for (std::size_t done = 0; done < records.size();) {
+    const ssize_t wrote = ::write(file_.descriptor(), records.data() + done, records.size() - done);
     if (wrote < 0 && errno != EINTR) fail(errno);
     if (wrote > 0) done += static_cast<std::size_t>(wrote);
   }
-  checksum_.update(buffer_.data(), buffer_.size());
-  bytes_ += buffer_.size();
+  checksum_.update(records.data(), records.size());
+  bytes_ += records.size();
 }
 
 void MemberRecordsFile::sync() {

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <string_view>
 #include <vector>
 
 #include "host/backend.h"
@@ -25,6 +26,7 @@ class MemberRecordLayout {
   MemberRecordLayout(const Study& study, std::vector<std::size_t> drawn);
 
   std::size_t bytes() const { return 8 * numbers_; }
+  void pack(const Batch& batch, const BatchResults& results, std::vector<char>& records) const;  // appended
   void pack(const Batch& batch, const BatchResults& results, std::size_t k, char* record) const;
   void make_room(Batch& batch, BatchResults& results, std::size_t count) const;
   void unpack(const char* record, Batch& batch, BatchResults& results, std::size_t k) const;
@@ -53,6 +55,7 @@ class MemberRecordsFile {
   MemberRecordsFile(std::filesystem::path path, MemberRecordLayout layout, const MemberRecordsMark& mark);
 
   void add(const Batch& batch, const BatchResults& results);
+  void append(std::string_view records);  // packed already
   MemberRecordsMark mark() const { return {bytes_, checksum_.value()}; }
   void sync();  // through to the disk
 

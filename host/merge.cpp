@@ -35,16 +35,6 @@ std::size_t statistics_memory(const RunIdentity& identity) {
   return static_cast<std::size_t>(std::stoll(identity.fact("statistics memory"))) << 20;
 }
 
-void add_performance(RunPerformance& sum, const RunPerformance& next) {
-  sum.threads = std::max(sum.threads, next.threads);
-  sum.wall_s += next.wall_s;
-  sum.compile_s += next.compile_s;
-  sum.sample_s += next.sample_s;
-  sum.integrate_s += next.integrate_s;
-  sum.statistics_s += next.statistics_s;
-  sum.write_s += next.write_s;
-}
-
 }  // namespace
 
 ShardMerge::ShardMerge(const std::vector<fs::path>& folders) {

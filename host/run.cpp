@@ -39,6 +39,16 @@ std::optional<UntilRule> until_rule(const Study& study) {
 
 }  // namespace
 
+void add_performance(RunPerformance& sum, const RunPerformance& next) {
+  sum.threads = std::max(sum.threads, next.threads);
+  sum.wall_s += next.wall_s;
+  sum.compile_s += next.compile_s;
+  sum.sample_s += next.sample_s;
+  sum.integrate_s += next.integrate_s;
+  sum.statistics_s += next.statistics_s;
+  sum.write_s += next.write_s;
+}
+
 StatisticsPlan statistics_plan(const Study& study, const Sampler& sampler, std::size_t memory) {
   const System& system = *study.system;
   StatisticsPlan plan;
@@ -83,10 +93,11 @@ EnsembleRun::EnsembleRun(const Study& study, Backend& backend, RunOptions option
   performance_.compile_s = backend.compile_seconds;
 }
 
-// Where a batch would pass a point of decision, it ends there.
-long long EnsembleRun::batch_end() const {
-  const long long end = std::min(end_, position_ + batch_size_.next());
-  return until_ ? std::min(end, next_decision(position_, end_)) : end;
+// What would pass a point of decision ends there.
+long long EnsembleRun::last_end(long long first) const { return until_ ? next_decision(first, end_) : end_; }
+
+long long EnsembleRun::batch_end(long long up_to) const {
+  return std::min({last_end(position_), position_ + batch_size_.next(), up_to});
 }
 
 EnsembleRun::Integrated EnsembleRun::integrate(long long begin, long long end) {
@@ -125,14 +136,14 @@ EnsembleRun::Rows EnsembleRun::rows_of(long long begin, const Integrated& member
 }
 
 void EnsembleRun::show_pilot() {
-  const Integrated pilot = integrate(0, std::min<long long>(block_members, study_.ensemble.members));
-  statistics_.show_pilot(rows_of(0, pilot).rows);
+  if (!pilot_) pilot_ = integrate(0, std::min<long long>(block_members, study_.ensemble.members));
+  statistics_.show_pilot(rows_of(0, *pilot_).rows);
 }
 
-void EnsembleRun::advance() {
+void EnsembleRun::advance(long long up_to) {
   const Stopwatch all;
   if (statistics_.needs_pilot()) show_pilot();
-  const long long begin = position_, end = batch_end();
+  const long long begin = position_, end = batch_end(up_to);
   const Integrated members = integrate(begin, end);
 
   const Stopwatch counting;
@@ -181,6 +192,29 @@ void EnsembleRun::restore(const RunPart& part, Statistics statistics) {
   performance_.threads = own.threads;
   performance_.compile_s += own.compile_s;
   statistics_ = std::move(statistics);
+}
+
+void EnsembleRun::begin(long long first, long long end) {
+  options_.first = position_ = first;
+  end_ = end;
+  until_.reset();
+  sure_ = false;
+  tally_ = {};
+  performance_ = {};
+  performance_.threads = backend_.threads();
+  statistics_ = Statistics(plan(), first);
+}
+
+void EnsembleRun::join(const RunPart& part, const Statistics& statistics) {
+  assert(part.first == position_ && part.position == part.end && part.end <= end_);
+  const Stopwatch counting;
+  statistics_.join(statistics);
+  join_tally(tally_, part.tally);
+  position_ = part.end;
+  sure_ = until_ && until_met(*until_, statistics_);
+  add_performance(performance_, part.performance);
+  performance_.statistics_s += counting.seconds();
+  tell(performance_.wall_s);
 }
 
 RunResult EnsembleRun::origin() const {

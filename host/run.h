@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <optional>
 
 #include "host/backend.h"
@@ -42,6 +43,9 @@ struct RunPart {
   RunPerformance performance;
 };
 
+// Seconds of both; the larger number of threads.
+void add_performance(RunPerformance& sum, const RunPerformance& next);
+
 // What statistics a study asks for. The sampler must outlive the plan.
 StatisticsPlan statistics_plan(const Study& study, const Sampler& sampler, std::size_t memory);
 
@@ -54,12 +58,20 @@ class EnsembleRun {
   EnsembleRun& operator=(const EnsembleRun&) = delete;
 
   bool done() const { return position_ >= end_ || sure_; }
-  void advance();      // by one batch. Throws Error where a member's draw or start is impossible.
+  // By one batch, which ends at `up_to` at the latest. Throws Error where a member's draw or start is impossible.
+  void advance(long long up_to = std::numeric_limits<long long>::max());
   RunResult finish();  // once
 
   RunPart part() const;
   // Goes on where another run of the same study stood. Before the first advance().
   void restore(const RunPart& part, Statistics statistics);
+  // Starts over with another part of the ensemble, first a multiple of 256: what a worker does for whoever collects. When
+  // to stop is then the collector's business.
+  void begin(long long first, long long end);
+  // Takes in the part that follows, run elsewhere. Where this run stands must be a multiple of 256.
+  void join(const RunPart& part, const Statistics& statistics);
+  // Where a piece of the ensemble that begins at `first` must end at the latest.
+  long long last_end(long long first) const;
   // As the statistics of this run are laid out: for loading some.
   StatisticsPlan plan() const { return statistics_plan(study_, sampler_, options_.statistics_memory); }
 
@@ -75,7 +87,7 @@ class EnsembleRun {
     BatchResults results;
   };
   struct Rows;
-  long long batch_end() const;
+  long long batch_end(long long up_to) const;
   Integrated integrate(long long begin, long long end);
   Rows rows_of(long long begin, const Integrated& members) const;
   void show_pilot();
@@ -89,6 +101,7 @@ class EnsembleRun {
   Statistics statistics_;
   std::optional<UntilRule> until_;
   BatchSize batch_size_;
+  std::optional<Integrated> pilot_;  // members 0 to 255, once somebody had to look at them
   long long end_, position_;
   bool sure_ = false;
   RunTally tally_;

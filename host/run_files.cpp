@@ -112,10 +112,15 @@ void FilingRun::save() { checkpoint_.save(record_, run_, members_ ? &*members_ :
 
 void FilingRun::run() {
   try {
+    if (files_.crew) files_.crew->begin(run_);
     while (!run_.done()) {
-      run_.advance();
+      if (files_.crew)
+        files_.crew->advance(run_, members_ ? &*members_ : nullptr);
+      else
+        run_.advance();
       if (checkpoint_.due()) save();
     }
+    if (files_.crew) files_.crew->finish();
   } catch (const Interrupted&) {
     // Told between batches: everything up to here is whole.
     if (run_.part().position > run_.part().first) save();
@@ -188,6 +193,7 @@ FiledRun FilingRun::file(const std::function<void()>& check) {
   RunPerformance& performance = made.result.performance;
   performance.write_s += shard_s + rest.seconds();
   performance.wall_s = performance.compile_s + wall_before_s_ + wall_.seconds();
+  if (files_.crew) performance.threads = files_.crew->threads();
   if (whole)
     write_summary(folder_, study_, made);
   else

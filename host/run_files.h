@@ -3,6 +3,7 @@
 #pragma once
 
 #include "host/checkpoint.h"
+#include "host/rank_crew.h"
 #include "host/result_folder.h"
 #include "host/run.h"
 
@@ -18,6 +19,7 @@ struct RunFilesOptions {
   Shard shard = {};
   CheckpointSettings checkpoints = {};
   std::function<void(long long done)> resumed = {};  // told before the run goes on from a checkpoint
+  RankCrew* crew = nullptr;                          // who integrates; nobody: the backend, here
 };
 
 // Runs, writes and publishes. Options as for run_ensemble; its `members`, `first` and `end` are set here. Goes on from a

@@ -35,41 +35,12 @@ void each_time(Performance& performance, Visit&& visit) {
   visit(performance.write_s);
 }
 
-void save_part(ByteWriter& bytes, const RunPart& part) {
-  bytes.number(part.first);
-  bytes.number(part.end);
-  bytes.number(part.position);
-  bytes.number<char>(part.sure ? 1 : 0);
-  save_tally(bytes, part.tally);
-  bytes.number(part.performance.threads);
-  each_time(part.performance, [&](double seconds) { bytes.number(seconds); });
-}
-
-RunPart load_part(ByteReader& bytes) {
-  RunPart part;
-  part.first = bytes.number<long long>();
-  part.end = bytes.number<long long>();
-  part.position = bytes.number<long long>();
-  if (part.first < 0 || part.position < part.first || part.end < part.position)
-    bytes.refuse(fmt::format("members {} to {} of {}", part.first, part.position, part.end),
-                 "numbers in order");
-  part.sure = bytes.number<char>() != 0;
-  part.tally = load_tally(bytes);
-  part.performance.threads = bytes.number<unsigned>();
-  each_time(part.performance, [&](double& seconds) { seconds = bytes.number<double>(); });
-  return part;
-}
-
 // --- A record ----------------------------------------------------------------------------------------------------
 
 void save_head(ByteWriter& bytes, const RunRecord& record) {
   bytes.number(magic);
   bytes.number(version);
-  bytes.number<std::uint64_t>(record.identity.facts.size());
-  for (const auto& [name, value] : record.identity.facts) {
-    bytes.text(name);
-    bytes.text(value);
-  }
+  save_identity(bytes, record.identity);
   bytes.text(record.study_name);
   bytes.text(record.study_text);
   bytes.number<std::uint64_t>(record.inputs.size());
@@ -87,11 +58,7 @@ RunRecord load_head(ByteReader& bytes) {
   const auto found = bytes.number<std::uint32_t>();
   if (found != version) bytes.refuse(fmt::format("layout {}", found), fmt::format("layout {}", version));
   RunRecord record;
-  record.identity.facts.resize(bytes.length(64));
-  for (auto& [name, value] : record.identity.facts) {
-    name = bytes.text(longest_text);
-    value = bytes.text(longest_text);
-  }
+  record.identity = load_identity(bytes);
   record.study_name = bytes.text(longest_text);
   record.study_text = bytes.text(longest_text);
   const std::uint64_t inputs = bytes.length(most_names);
@@ -119,6 +86,51 @@ std::pair<std::string, std::string> first_different_line(const std::string& a, c
 }
 
 }  // namespace
+
+// --- Pieces of a record ------------------------------------------------------------------------------------------
+
+void save_part(ByteWriter& bytes, const RunPart& part) {
+  bytes.number(part.first);
+  bytes.number(part.end);
+  bytes.number(part.position);
+  bytes.number<char>(part.sure ? 1 : 0);
+  save_tally(bytes, part.tally);
+  bytes.number(part.performance.threads);
+  each_time(part.performance, [&](double seconds) { bytes.number(seconds); });
+}
+
+RunPart load_part(ByteReader& bytes) {
+  RunPart part;
+  part.first = bytes.number<long long>();
+  part.end = bytes.number<long long>();
+  part.position = bytes.number<long long>();
+  if (part.first < 0 || part.position < part.first || part.end < part.position)
+    bytes.refuse(fmt::format("members {} to {} of {}", part.first, part.position, part.end),
+                 "numbers in order");
+  part.sure = bytes.number<char>() != 0;
+  part.tally = load_tally(bytes);
+  part.performance.threads = bytes.number<unsigned>();
+  each_time(part.performance, [&](double& seconds) { seconds = bytes.number<double>(); });
+  return part;
+}
+
+void save_identity(ByteWriter& bytes, const RunIdentity& identity) {
+  bytes.number<std::uint64_t>(identity.facts.size());
+  for (const auto& [name, value] : identity.facts) {
+    bytes.text(name);
+    bytes.text(value);
+  }
+}
+
+RunIdentity load_identity(ByteReader& bytes) {
+  RunIdentity identity;
+  identity.facts.resize(bytes.length(64));
+  for (auto& [name, value] : identity.facts) {
+    name = bytes.text(longest_text);
+    value = bytes.text(longest_text);
+  }
+  return identity;
+}
 
 Shard read_shard(const std::string& text) {
   Shard shard;

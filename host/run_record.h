@@ -55,6 +55,12 @@ struct RunRecord {
   RecordedTrajectories trajectories;
 };
 
+// A part to bytes and back, its statistics apart.
+void save_part(ByteWriter& bytes, const RunPart& part);
+RunPart load_part(ByteReader& bytes);
+void save_identity(ByteWriter& bytes, const RunIdentity& identity);
+RunIdentity load_identity(ByteReader& bytes);
+
 // MachineError where it will not have it.
 void write_record(const std::filesystem::path& path, const RunRecord& record, const Statistics& statistics);
 

@@ -30,6 +30,8 @@ function(judge_include file quote header why)
   elseif(header MATCHES "^(cuda|nvrtc|nvJitLink|thrust/|cub/|cooperative_groups)" AND NOT extension STREQUAL ".cu"
          AND NOT file MATCHES "^host/(backend_cuda\\.|cuda_)")
     set(reason "CUDA belongs in host/backend_cuda.*, host/cuda_* and .cu files")
+  elseif(header STREQUAL "mpi.h" AND NOT file STREQUAL "host/mpi_module.cpp")
+    set(reason "MPI belongs in host/mpi_module.cpp, a library of its own")
   elseif(header MATCHES "^CLI(/|11)" AND NOT file MATCHES "^host/(main|command_[^/]*)\\.cpp$")
     set(reason "CLI11 belongs in host/main.cpp and host/command_*.cpp")
   elseif(quote STREQUAL "<" AND file MATCHES "^kernels/" AND NOT extension STREQUAL ".cu"
