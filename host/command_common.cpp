@@ -8,6 +8,7 @@
 #include <new>
 #include <optional>
 #include <sstream>
+#include <system_error>
 
 #include "host/child_process.h"
 #include "host/command.h"
@@ -129,7 +130,10 @@ int tell_trouble() {
   } catch (const MachineError& error) {
     std::cerr << error.what() << "\n";
   } catch (const std::bad_alloc&) {
-    std::cerr << "zwang: error: out of memory\n";
+    std::cerr << "zwang: error: out of memory; a smaller --batch or --statistics-memory takes less\n";
+  } catch (const std::system_error& error) {
+    std::cerr << "zwang: error: the system has refused something (a thread? a smaller --threads needs less): "
+              << error.what() << "\n";
   } catch (const std::exception& error) {
     std::cerr << "zwang: error: " << error.what() << "\n";
   }

@@ -11,6 +11,8 @@
 #include <array>
 #include <cassert>
 #include <cerrno>
+#include <charconv>
+#include <cmath>
 #include <csignal>
 #include <cstdlib>
 #include <string_view>
@@ -56,6 +58,20 @@ std::optional<fs::path> find_program(const std::string& name) {
 }
 
 }  // namespace
+
+std::chrono::milliseconds HostCompiler::default_limit() {
+  const std::string wanted = variable("ZWANG_COMPILE_SECONDS");
+  if (wanted.empty()) return std::chrono::seconds(120);
+  double seconds = 0;
+  const auto [end, code] = std::from_chars(wanted.data(), wanted.data() + wanted.size(), seconds);
+  if (code != std::errc{} || end != wanted.data() + wanted.size() || !(seconds > 0 && seconds <= 1e6))
+    throw MachineError({.where = {.file = "ZWANG_COMPILE_SECONDS"},
+                        .message = "the limit on the time of a compiler is no number",
+                        .found = wanted,
+                        .expected = "seconds, more than 0 and at most 1000000",
+                        .hint = "unset it: 120"});
+  return std::chrono::milliseconds(static_cast<long long>(std::ceil(1000 * seconds)));
+}
 
 fs::path HostCompiler::configured() { return ZWANG_DEFAULT_CXX; }
 
@@ -219,6 +235,7 @@ std::string first_messages(const fs::path& file) {
   if (result.ending == Ending::out_of_time) {
     problem.message = name + " did not finish";
     problem.found = fmt::format("still at work after {} s", seconds);
+    problem.hint += "; ZWANG_COMPILE_SECONDS gives it more time";
   }
   throw MachineError(problem);
 }

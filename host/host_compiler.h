@@ -37,13 +37,14 @@ class HostCompiler {
   // Everything the compiled program depends on: text, flags, compiler, machine. The key for a ProgramCache.
   std::string key(const ProgramText& program) const;
 
-  static constexpr std::chrono::seconds default_limit{120};
+  // 120 s, or $ZWANG_COMPILE_SECONDS. Throws MachineError where that is no such number.
+  static std::chrono::milliseconds default_limit();
 
   // Makes the shared library `target`. Several units are compiled side by side. No shell is involved: names and
   // flags reach the compiler as they are. A compiler that exceeds the limit is killed with all it started.
   // MachineError with its first messages when it fails.
   void compile(const ProgramText& program, const std::filesystem::path& target,
-               std::chrono::milliseconds limit = default_limit) const;
+               std::chrono::milliseconds limit = default_limit()) const;
 
  private:
   std::filesystem::path path_;

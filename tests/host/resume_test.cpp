@@ -1,7 +1,6 @@
 // Runs that are interrupted, killed and cut into shards end in the files of a run that was left alone.
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
 #include <random>
 
 #include "host/backend_reference.h"
@@ -9,6 +8,7 @@
 #include "host/run_table.h"
 #include "tests/host/run_fixture.h"
 #include "tests/host/run_program.h"
+#include "tests/host/run_results.h"
 #include "tests/host/stepped_process.h"
 
 namespace zwang {
@@ -16,30 +16,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using Arguments = std::vector<std::string>;
-using Json = nlohmann::json;
-using Files = std::map<std::string, std::string>;
-
-// Everything in the folder, hidden or not; of the summary all but how long it took.
-Files files_in(const fs::path& folder) {
-  Files files;
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    const std::string name = entry.path().filename();
-    files[name] = read_text(entry.path());
-    if (name != "summary.json") continue;
-    Json json = Json::parse(files[name]);
-    json.erase("performance");
-    files[name] = json.dump();
-  }
-  return files;
-}
-
-void expect_same(const Files& found, const Files& expected, const std::string& what) {
-  for (const auto& [name, text] : expected)
-    EXPECT_TRUE(found.contains(name) && found.at(name) == text) << name << ": " << what;
-  for (const auto& [name, text] : found)
-    EXPECT_TRUE(expected.contains(name)) << name << " is too much: " << what;
-}
-
 class Resume : public ::testing::Test {
  protected:
   Resume() {
@@ -47,10 +23,9 @@ class Resume : public ::testing::Test {
   }
   // Small statistics memory: quantiles are of buckets, which a shard must have from members that are not its own.
   static Arguments arguments(const std::string& out, const Arguments& more = {}) {
-    Arguments made = {"run", "ball.toml", "--members", "2000", "--backend",           "reference", "--out",
-                      out,   "--quiet",   "--batch",   "100",  "--statistics-memory", "1"};
-    made.insert(made.end(), more.begin(), more.end());
-    return made;
+    return with_options({"run", "ball.toml", "--members", "2000", "--backend", "reference", "--out", out,
+                         "--quiet", "--batch", "100", "--statistics-memory", "1"},
+                        more);
   }
   ProgramRun run(const std::string& out, const Arguments& more = {}) const {
     return run_program(folder, arguments(out, more));
@@ -66,9 +41,7 @@ class Resume : public ::testing::Test {
   }
   // A run interrupted once it has a checkpoint.
   int interrupt(const std::string& out, int signal, const Arguments& more = {}) const {
-    Arguments all = arguments(out, {"--checkpoint", "0"});
-    all.insert(all.end(), more.begin(), more.end());
-    const pid_t process = start_program(folder, all);
+    const pid_t process = start_program(folder, with_options(arguments(out, {"--checkpoint", "0"}), more));
     EXPECT_TRUE(eventually([&] { return fs::exists(folder / out / ".checkpoint"); }));
     ::kill(process, signal);
     return wait_for(process);
@@ -178,6 +151,7 @@ TEST_F(Resume, ACheckpointOfAnotherRunIsRefusedWithTheDifferenceNamed) {
       {{"--resume", "--seed", "7"}, "its seed is not this one's"},
       {{"--resume", "--set", "point.ball.mass=2"}, "its study is not this one's"},
       {{"--resume", "--shard", "1/3"}, "its shard is not this one's"},
+      {{"--resume", "--backend", "cpu"}, "its backend is not this one's"},
       {{}, "--resume continues it"}};
   for (const auto& [more, message] : others) {
     const ProgramRun made = run("cut", more);
@@ -185,6 +159,32 @@ TEST_F(Resume, ACheckpointOfAnotherRunIsRefusedWithTheDifferenceNamed) {
     EXPECT_NE(made.err.find(message), std::string::npos) << made.err;
     expect_same(files_in(folder / "cut"), before, "refused: " + message);
   }
+}
+
+TEST_F(Resume, ACheckpointOfAnotherVersionIsRefused) {
+  const Study study = load_study(folder / "ball.toml", {"ensemble.members=2000"});
+  BackendReference backend(study, 1);
+  const EnsembleRun begun(study, backend, {.statistics_memory = std::size_t{1} << 20});
+  RunRecord record{.identity = run_identity(study, begun.origin(), std::size_t{1} << 20, {}),
+                   .study_name = study.name,
+                   .study_text = study.text,
+                   .inputs = {},
+                   .part = begun.part(),
+                   .members = {},
+                   .trajectories = {}};
+  fs::create_directories(folder / "old");
+  const auto checkpoint = [&] {
+    write_record(folder / "old/.checkpoint", record, begun.statistics());
+    return run("old", {"--resume"});
+  };
+  for (auto& [name, value] : record.identity.facts)
+    if (name == "version") value = "0.0.9";
+  const ProgramRun refused = checkpoint();
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_NE(refused.err.find("its version is not this one's"), std::string::npos) << refused.err;
+  EXPECT_NE(refused.err.find("0.0.9"), std::string::npos) << refused.err;
+  record.identity = run_identity(study, begun.origin(), std::size_t{1} << 20, {});
+  EXPECT_EQ(checkpoint().code, 0) << "the version was the only thing wrong with it";
 }
 
 TEST_F(Resume, ADamagedCheckpointIsRefused) {
@@ -242,6 +242,51 @@ TEST_F(Resume, AnyNumberOfShardsJoinsToTheFilesOfOneRun) {
     const ProgramRun made = merge(folders, out);
     EXPECT_EQ(made.code, 0) << made.err;
     expect_same(files_in(folder / out), whole, out);
+  }
+}
+
+// What could depend on more than a member's number: places in a sequence or a hypercube, rows of a file, a nominal
+// member, members that fail and their examples, quantiles that are exact and quantiles of buckets.
+TEST_F(Resume, ShardsOfEverySamplerAndOfMembersThatFailJoinToTheFilesOfOneRun) {
+  std::string rows = "speed\n";
+  for (int k = 0; k < 1500; ++k) rows += std::to_string(1 + k % 97 / 50.0) + "\n";
+  write_text(folder / "speeds.csv", rows);
+  write_text(folder / "troubles.toml", troubles);
+  const std::vector<Arguments> ways = {
+      {"ball.toml", "--set", "ensemble.sampler=sobol", "--statistics-memory", "1"},
+      {"ball.toml", "--set", "ensemble.sampler=latin-hypercube"},
+      {"ball.toml", "--set", R"(parameters.speed_up={ file = "speeds.csv", column = "speed" })"},
+      {"ball.toml", "--set", "ensemble.include_nominal=true", "--set",
+       "point.ball.position=[{ uniform = [-1, 1] }]", "--set", "ensemble.consistency=reject"},
+      {"troubles.toml", "--max-failed", "1", "--set", "output.trajectories=[3, 1400, 2]", "--set",
+       "integrator.max_steps=60"}};
+  for (std::size_t way = 0; way < ways.size(); ++way) {
+    const auto run_way = [&](const std::string& out, const Arguments& more) {
+      Arguments all = with_options(ways[way], {"--members", "1500", "--backend", "reference", "--quiet"});
+      all.insert(all.begin(), "run");
+      all.insert(all.end(), {"--out", out});
+      return run_program(folder, with_options(all, more));
+    };
+    const std::string name = std::to_string(way);
+    const ProgramRun one = run_way(name + " whole", {});
+    ASSERT_EQ(one.code, 0) << one.err;
+    const Files whole = files_in(folder / (name + " whole"));
+    EXPECT_TRUE(whole.contains("members.nc") && whole.contains("trajectories.nc"));
+    EXPECT_EQ(whole.contains("inputs.csv"), way == 2);
+    for (const int shards : {2, 7}) {  // six blocks: one of seven shards is empty
+      Arguments folders;
+      for (int k = 1; k <= shards; ++k) {
+        const std::string shard = std::to_string(k) + "/" + std::to_string(shards);
+        folders.push_back(name + " part " + shard);
+        const ProgramRun made = run_way(folders.back(), {"--shard", shard});
+        ASSERT_EQ(made.code, 0) << made.err;
+      }
+      folders.insert(folders.begin(), {"--max-failed", "1"});
+      const std::string out = name + " joined " + std::to_string(shards);
+      const ProgramRun made = merge(folders, out);
+      EXPECT_EQ(made.code, 0) << made.err;
+      expect_same(files_in(folder / out), whole, out);
+    }
   }
 }
 

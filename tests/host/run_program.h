@@ -4,6 +4,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -16,9 +18,23 @@ struct ProgramRun {
   std::string out, err;
 };
 
-// Starts it in `folder`, what it prints in files there.
+// Options of `more` take the place of those of the same name; --set may stand many times.
+inline std::vector<std::string> with_options(std::vector<std::string> arguments,
+                                             const std::vector<std::string>& more) {
+  for (const std::string& word : more) {
+    if (!word.starts_with("--") || word == "--set") continue;
+    const auto before = std::find(arguments.begin(), arguments.end(), word);
+    if (before == arguments.end()) continue;
+    const bool has_value = before + 1 != arguments.end() && !(before + 1)->starts_with("--");
+    arguments.erase(before, before + (has_value ? 2 : 1));
+  }
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return arguments;
+}
+
+// Starts it in `folder`, what it prints in files there. `before` is done in the new process: limits, other users.
 inline pid_t start_program(const std::filesystem::path& folder, std::vector<std::string> arguments,
-                           const std::string& out = "stdout") {
+                           const std::string& out = "stdout", const std::function<void()>& before = {}) {
   const pid_t process = ::fork();
   if (process != 0) return process;
   if (::chdir(folder.c_str()) != 0) ::_exit(126);
@@ -33,14 +49,15 @@ inline pid_t start_program(const std::filesystem::path& folder, std::vector<std:
   pointers.reserve(arguments.size() + 1);
   for (std::string& argument : arguments) pointers.push_back(argument.data());
   pointers.push_back(nullptr);
+  if (before) before();
   ::execv(ZWANG_PROGRAM, pointers.data());
   ::_exit(127);
 }
 
-inline ProgramRun run_program(const std::filesystem::path& folder,
-                              const std::vector<std::string>& arguments) {
+inline ProgramRun run_program(const std::filesystem::path& folder, const std::vector<std::string>& arguments,
+                              const std::function<void()>& before = {}) {
   ProgramRun made;
-  made.code = wait_for(start_program(folder, arguments));
+  made.code = wait_for(start_program(folder, arguments, "stdout", before));
   made.out = read_text(folder / "stdout");
   made.err = read_text(folder / "stderr");
   return made;

@@ -112,10 +112,10 @@ inline int wait_for(pid_t process) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-// Whether a condition comes true within ten seconds.
+// Whether a condition comes true in time.
 template <class Condition>
-bool eventually(Condition&& condition) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+bool eventually(Condition&& condition, int seconds = 10) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
   while (!condition()) {
     if (std::chrono::steady_clock::now() > deadline) return false;
     ::usleep(2000);
