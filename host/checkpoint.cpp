@@ -2,15 +2,13 @@
 
 #include <unistd.h>
 
-#include <algorithm>
-
 #include "src/error.h"
 
 namespace zwang {
 
 namespace {
 
-constexpr double cost_factor = 50;
+constexpr double share_of_time = 0.02;
 constexpr const char* start_again = "--overwrite starts again from the first member";
 
 }  // namespace
@@ -32,9 +30,12 @@ std::optional<RecordReader> Checkpoint::found(const RunIdentity& identity) const
   return reader;
 }
 
-bool Checkpoint::due() const {
-  if (settings_.seconds <= 0) return true;
-  return since_.seconds() >= std::max(settings_.seconds, cost_factor * last_cost_s_);
+// Values that are kept make records grow with the members: the next one costs more than the last.
+bool Checkpoint::due(long long done) const {
+  if (done == last_done_ || since_.seconds() < settings_.seconds) return false;
+  if (settings_.seconds <= 0 || last_done_ == 0) return true;
+  const double growth = static_cast<double>(done) / static_cast<double>(last_done_);
+  return spent_s_ + growth * last_cost_s_ <= share_of_time * all_.seconds();
 }
 
 void Checkpoint::save(RunRecord record, const EnsembleRun& run, MemberRecordsFile* members) {
@@ -47,6 +48,8 @@ void Checkpoint::save(RunRecord record, const EnsembleRun& run, MemberRecordsFil
   write_record(folder_.part(ResultFolder::checkpoint_name), record, run.statistics());
   folder_.keep(ResultFolder::checkpoint_name);
   last_cost_s_ = saving.seconds();
+  last_done_ = record.part.position - record.part.first;
+  spent_s_ += last_cost_s_;
   since_ = Stopwatch();
 }
 

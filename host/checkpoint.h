@@ -24,8 +24,9 @@ class Checkpoint {
   // named.
   std::optional<RecordReader> found(const RunIdentity& identity) const;
 
-  // Whether it is time. Seldom enough that recording takes a fiftieth of the time at most.
-  bool due() const;
+  // Whether it is time, now that so many members are done. Seldom enough that, but for the first, recording takes a
+  // fiftieth of the time at most.
+  bool due(long long done) const;
   // `record` but for the part and the mark, which are the run's. Members go to the disk first.
   void save(RunRecord record, const EnsembleRun& run, MemberRecordsFile* members);
   bool exists() const { return folder_.has_checkpoint(); }
@@ -33,8 +34,11 @@ class Checkpoint {
  private:
   ResultFolder& folder_;
   CheckpointSettings settings_;
-  Stopwatch since_{};       // the last one
-  double last_cost_s_ = 0;  // of it
+  Stopwatch all_{}, since_{};  // the beginning, and the last one
+  double spent_s_ = 0;         // on all of them
+  // What the last one cost, and how many members it was of.
+  double last_cost_s_ = 0;
+  long long last_done_ = 0;
 };
 
 }  // namespace zwang

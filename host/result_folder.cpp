@@ -30,6 +30,7 @@ std::string part_name(const std::string& name) {
 pid_t owner_of(const std::string& file) {
   std::vector<std::string> names = ResultFolder::result_names();
   names.emplace_back(ResultFolder::checkpoint_name);
+  names.emplace_back(ResultFolder::publishing_name);
   for (const std::string& name : names) {
     const std::string opening = "." + name + ".";
     if (!file.starts_with(opening) || !file.ends_with(part_ending)) continue;
@@ -180,13 +181,15 @@ void ResultFolder::refuse_results(const ResultFolderOptions& options) {
   if (present.empty()) return;
   const bool complete = present.back() == "summary.json" || present.back() == shard_name;
   complete_ = complete && options.resume;
-  if (complete_) return;
+  const bool half_published = !complete && is_there(hidden(publishing_name));
+  if (complete_ || (half_published && options.resume)) return;
   throw Error({.where = {folder_.string(), 0, 0},
                .message = complete ? "the folder holds results already"
                                    : "the folder holds files with the names of results",
                .found = list_text(present),
                .expected = "a folder without results",
-               .hint = "--overwrite replaces them, --out chooses another folder"});
+               .hint = std::string(half_published ? "--resume finishes them, " : "") +
+                       "--overwrite replaces them, --out chooses another folder"});
 }
 
 // With the lock nobody else is writing here; without, those that are still at it are left alone.
@@ -196,6 +199,7 @@ void ResultFolder::remove_leftovers() const {
     const pid_t owner = owner_of(entry.path().filename().string());
     if (owner != 0 && (locked_ || owner == ::getpid() || !alive(owner))) ::unlink(entry.path().c_str());
   }
+  if (complete_) ::unlink(hidden(publishing_name).c_str());
 }
 
 // Better to know now than after hours of integrating.
@@ -259,6 +263,8 @@ void ResultFolder::publish() {
       fail("the file could not be written to the disk", file, code);
   }
 
+  write(publishing_name, "");
+  keep(publishing_name);
   remove_earlier();
   for (const std::string& name : written) {
     // Everything else is on the disk under its name before the summary, or the shard, gets its own.
@@ -267,6 +273,7 @@ void ResultFolder::publish() {
     if (::rename(from.c_str(), to.c_str()) != 0) fail("the file could not be given its name", to, errno);
   }
   through_to_disk(folder_);
+  ::unlink(hidden(publishing_name).c_str());
   published_ = true;
 }
 

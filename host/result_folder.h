@@ -51,6 +51,8 @@ class ResultFolder {
   // A run's checkpoint, and the members it counts on.
   static constexpr const char* checkpoint_name = "checkpoint";
   static constexpr const char* checkpoint_members_name = "checkpoint-members";
+  // Stands while files get their names: what is found without a summary is then a dead run's, and no one else's.
+  static constexpr const char* publishing_name = "publishing";
   // A finished shard, and its members.
   static constexpr const char* shard_name = "shard.zwang";
   static constexpr const char* shard_members_name = "shard-members.zwang";

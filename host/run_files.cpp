@@ -30,7 +30,7 @@ class FilingRun {
             const RunFilesOptions& files);
 
   // All members, from where a checkpoint stands.
-  void run();
+  void run(const std::function<void()>& check);
 
   FiledRun file(const std::function<void()>& check);
 
@@ -110,7 +110,7 @@ void FilingRun::go_on() {
 
 void FilingRun::save() { checkpoint_.save(record_, run_, members_ ? &*members_ : nullptr); }
 
-void FilingRun::run() {
+void FilingRun::run(const std::function<void()>& check) {
   try {
     if (files_.crew) files_.crew->begin(run_);
     while (!run_.done()) {
@@ -118,9 +118,10 @@ void FilingRun::run() {
         files_.crew->advance(run_, members_ ? &*members_ : nullptr);
       else
         run_.advance();
-      if (checkpoint_.due()) save();
+      if (checkpoint_.due(run_.tally().members)) save();
     }
     if (files_.crew) files_.crew->finish();
+    check();
   } catch (const Interrupted&) {
     // Told between batches: everything up to here is whole.
     if (run_.part().position > run_.part().first) save();
@@ -175,7 +176,6 @@ void FilingRun::write_shard(FiledRun& made) {
 FiledRun FilingRun::file(const std::function<void()>& check) {
   FiledRun made;
   const Stopwatch writing;
-  check();
   const bool whole = files_.shard.whole();
   if (!whole) write_shard(made);
   const double shard_s = writing.seconds();
@@ -244,7 +244,7 @@ void write_summary(ResultFolder& folder, const Study& study, FiledRun& made) {
 FiledRun run_into(ResultFolder& folder, const Study& study, Backend& backend, RunOptions options,
                   const std::function<void()>& check, const RunFilesOptions& files) {
   FilingRun run(folder, study, backend, std::move(options), files);
-  run.run();
+  run.run(check);
   return run.file(check);
 }
 

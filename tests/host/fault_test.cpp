@@ -19,7 +19,7 @@ class Fault : public ::testing::Test {
   Fault() {
     write_text(folder / "ball.toml", thrown_ball + "[output]\nmembers = true\ntrajectories = [0, 5]\n");
     // Others, too, may look: one test runs as somebody else.
-    fs::permissions(folder, fs::perms::owner_all | fs::perms::others_read | fs::perms::others_exec);
+    fs::permissions(folder, fs::perms{0755});
   }
   static Arguments arguments(const std::string& out, const Arguments& more = {}) {
     return with_options({"run", "ball.toml", "--members", "3000", "--backend", "reference", "--out", out,
@@ -112,8 +112,7 @@ TEST_F(SmallDisk, ADiskThatCannotBeWrittenToIsSaidAtOnce) {
 
 TEST_F(Fault, AFolderThatIsNotOursToWriteToIsSaidAtOnce) {
   fs::create_directories(folder / "theirs");
-  fs::permissions(folder / "theirs", fs::perms::owner_read | fs::perms::owner_exec | fs::perms::others_read |
-                                         fs::perms::others_exec);
+  fs::permissions(folder / "theirs", fs::perms{0555});
   const auto as_somebody = [] {
     if (::geteuid() == 0 && ::setuid(65534) != 0) ::_exit(99);
   };
@@ -170,8 +169,8 @@ TEST_F(Fault, ADamagedCheckpointIsRefusedAndLeftAsItIs) {
   const Files before = files_in(folder / "cut");
   const ProgramRun made = run("cut", {"--resume"});
   EXPECT_EQ(made.code, 1);
-  expect_says(made.err, {"the checkpoint is damaged or of another version", "found checksum", "expected",
-                         "--overwrite starts again"});
+  expect_says(made.err,
+              {"the checkpoint is damaged or of another version", "checksum", "--overwrite starts again"});
   expect_same(files_in(folder / "cut"), before, "refused");
 }
 
@@ -183,7 +182,9 @@ TEST_F(Fault, ALimitOnMemoryIsSaidAndNothingIsLeft) {
     ::setrlimit(RLIMIT_AS, &size);
   };
   const ProgramRun made =
-      run("none", {"--members", "20000000", "--statistics-memory", "8000", "--threads", "1"}, limit);
+      run("none",
+          {"--members", "20000000", "--statistics-memory", "8000", "--threads", "1", "--checkpoint", "10"},
+          limit);
   EXPECT_EQ(made.code, 2) << made.err;
   expect_says(made.err, {"out of memory", "--statistics-memory"});
   EXPECT_FALSE(fs::exists(folder / "none"));
@@ -284,7 +285,8 @@ TEST(ClockTest, NobodyReadsTheClockOnTheWall) {
   for (const char* room : {"/host", "/src", "/kernels"})
     for (const auto& entry : fs::directory_iterator(std::string(ZWANG_SOURCE_DIR) + room)) {
       const std::string text = read_text(entry.path());
-      for (const char* name : {"system_clock", "gettimeofday", "CLOCK_REALTIME", "std::time(", "::time("})
+      for (const char* name :
+           {"system_clock", "gettimeofday", "CLOCK_REALTIME", "std::time(", "time(nullptr)"})
         EXPECT_EQ(text.find(name), std::string::npos) << entry.path() << ": " << name;
     }
 }

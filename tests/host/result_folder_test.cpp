@@ -81,6 +81,24 @@ TEST(ResultFolder, an_overwriting_run_that_fails_leaves_the_earlier_results) {
   EXPECT_EQ(read_text(scratch.path() / "statistics.nc"), "old");
 }
 
+TEST(ResultFolder, a_run_that_died_while_files_got_their_names_is_resumed_and_files_of_others_are_not) {
+  const Scratch scratch;
+  publish_texts(scratch.path(), {"statistics.nc", "summary.json"}, "old");
+  EXPECT_EQ(count_files(scratch.path()), 2) << "no mark is left";
+  fs::remove(scratch.path() / "summary.json");
+  EXPECT_NE(message_of<Error>([&] {
+              ResultFolder again(scratch.path(), {.resume = true});
+            }).find("files with the names of results"),
+            std::string::npos)
+      << "nobody knows whose they are";
+  write_text(scratch.path() / ".publishing", "");
+  EXPECT_NE(message_of<Error>([&] { ResultFolder again(scratch.path()); }).find("--resume finishes them"),
+            std::string::npos);
+  publish_texts(scratch.path(), {"statistics.nc", "summary.json"}, "new", {.resume = true});
+  EXPECT_EQ(names_in(scratch.path()), (std::vector<std::string>{"statistics.nc", "summary.json"}));
+  EXPECT_EQ(read_text(scratch.path() / "statistics.nc"), "new");
+}
+
 TEST(ResultFolder, the_study_that_is_run_is_never_overwritten) {
   const Scratch scratch;
   const fs::path study = scratch.path() / "study.toml";
