@@ -130,10 +130,19 @@ int tell_trouble() {
   } catch (const MachineError& error) {
     std::cerr << error.what() << "\n";
   } catch (const std::bad_alloc&) {
-    std::cerr << "zwang: error: out of memory; a smaller --batch or --statistics-memory takes less\n";
+    std::cerr << Problem{.message = "out of memory",
+                         .found = "no more to be had, on this machine or under its limits (ulimit -v)",
+                         .expected = "room for a batch of members and for the statistics",
+                         .hint = "a smaller --batch or --statistics-memory takes less"}
+                     .text()
+              << "\n";
   } catch (const std::system_error& error) {
-    std::cerr << "zwang: error: the system has refused something (a thread? a smaller --threads needs less): "
-              << error.what() << "\n";
+    std::cerr << Problem{.message = "the system has refused something",
+                         .found = error.what(),
+                         .expected = "threads and memory as asked for",
+                         .hint = "a smaller --threads needs less of both"}
+                     .text()
+              << "\n";
   } catch (const std::exception& error) {
     std::cerr << "zwang: error: " << error.what() << "\n";
   }

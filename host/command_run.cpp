@@ -150,6 +150,7 @@ void tell_how_to_go_on(const RunCommandOptions& options, const ResultFolder& fol
 // The run itself, in its folder.
 FiledRun run_in(ResultFolder& folder, const RunCommandOptions& options, const Study& study,
                 const Shard& shard, const InterruptWatch& interrupts, RankLink* link) {
+  if (link) call_ranks(*link);
   const std::unique_ptr<Backend> backend =
       make_backend(options.backend, study, backend_options(options, link));
   interrupts.check();
@@ -215,19 +216,21 @@ int run_and_write(const RunCommandOptions& options, RankLink* link) {
 
 // As one of the others: what goes wrong here is told by rank 0.
 int run_as_worker(const RunCommandOptions& options, RankLink& link) {
-  try {
-    const InterruptWatch interrupts;
-    RunCommandOptions silent = options;
-    silent.quiet = true;
-    const Study study = load_for_run(silent);
-    const std::unique_ptr<Backend> backend =
-        make_backend(options.backend, study, backend_options(options, &link));
-    work_for_rank_zero(link, study, *backend,
-                       {.run = worker_options(options, link),
-                        .shard = read_shard(options.shard),
-                        .check = [&] { interrupts.check(); }});
-  } catch (...) {
-    tell_rank_zero(link);
+  if (wait_for_call(link)) {
+    try {
+      const InterruptWatch interrupts;
+      RunCommandOptions silent = options;
+      silent.quiet = true;
+      const Study study = load_for_run(silent);
+      const std::unique_ptr<Backend> backend =
+          make_backend(options.backend, study, backend_options(options, &link));
+      work_for_rank_zero(link, study, *backend,
+                         {.run = worker_options(options, link),
+                          .shard = read_shard(options.shard),
+                          .check = [&] { interrupts.check(); }});
+    } catch (...) {
+      tell_rank_zero(link);
+    }
   }
   link.leave();
   return exit_done;
@@ -243,8 +246,9 @@ int run(const RunCommandOptions& options) {
   } catch (...) {
     code = tell_trouble();
   }
-  dismiss_ranks(*link, code);
-  return code;
+  if (dismiss_ranks(*link)) return code;
+  note("a rank does not answer any more: all ranks are ended now");
+  link->abort(code);
 }
 
 void add_options(CLI::App* command, RunCommandOptions& options) {

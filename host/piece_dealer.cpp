@@ -9,7 +9,7 @@ namespace zwang {
 namespace {
 
 // Answers that wait to be joined take room: so many pieces on the way for every worker, and some.
-constexpr std::size_t window_per_worker = 4, window_least = 16;
+constexpr std::size_t window_per_worker = 3, window_least = 8;
 constexpr std::size_t helpers_most = 3;
 // A piece is long due when it takes several times as long as any has taken; the next one waits in the worker's hands.
 constexpr double patience_s = 1, patience_factor = 4;

@@ -123,6 +123,7 @@ void RankCrew::take(EnsembleRun& run, RankMessage message) {
       waiting_.emplace(part.first, std::move(result));
       return;
     }
+    case RankWord::begin:
     case RankWord::piece:
     case RankWord::stop:
     case RankWord::goodbye:

@@ -12,6 +12,7 @@ namespace zwang {
 
 // What a message is about.
 enum class RankWord : int {
+  begin,    // 0 -> worker: there is something to do
   ready,    // worker -> 0: whose run it is ready for
   piece,    // 0 -> worker: members to integrate
   result,   // worker -> 0: what became of them

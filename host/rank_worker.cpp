@@ -1,5 +1,6 @@
 #include "host/rank_worker.h"
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <thread>
@@ -82,11 +83,11 @@ class Worker {
   bool stopped_ = false;
 };
 
-// Until rank 0 says stop; everything else is too late.
-void wait_for_stop(RankLink& link) {
+// The first of these words from rank 0; everything else is too late.
+RankWord wait_for_word(RankLink& link, std::initializer_list<RankWord> words) {
   for (;;) {
     const std::optional<RankMessage> message = link.receive();
-    if (message && message->word == RankWord::stop) return;
+    if (message && std::find(words.begin(), words.end(), message->word) != words.end()) return message->word;
     if (!message) std::this_thread::sleep_for(between_looks);
   }
 }
@@ -103,22 +104,33 @@ void work_for_rank_zero(RankLink& link, const Study& study, Backend& backend,
   }
 }
 
+void call_ranks(RankLink& link) {
+  for (int rank = 1; rank < link.size(); ++rank) link.send(rank, RankWord::begin, "");
+}
+
+bool wait_for_call(RankLink& link) {
+  if (wait_for_word(link, {RankWord::begin, RankWord::stop}) == RankWord::begin) return true;
+  link.send(0, RankWord::goodbye, "");
+  return false;
+}
+
 void tell_rank_zero(RankLink& link) {
   link.send(0, RankWord::trouble, trouble_bytes());
-  wait_for_stop(link);
+  wait_for_word(link, {RankWord::stop});
   link.send(0, RankWord::goodbye, "");
 }
 
-void dismiss_ranks(RankLink& link, int code) {
+bool dismiss_ranks(RankLink& link) {
   for (int rank = 1; rank < link.size(); ++rank) link.send(rank, RankWord::stop, "");
   const Stopwatch waiting;
   for (int here = 1; here < link.size();) {
     const std::optional<RankMessage> message = link.receive();
     here += message && message->word == RankWord::goodbye ? 1 : 0;
     if (!message) std::this_thread::sleep_for(between_looks);
-    if (waiting.seconds() > patience_s) link.abort(code);
+    if (waiting.seconds() > patience_s) return false;
   }
   link.leave();
+  return true;
 }
 
 }  // namespace zwang

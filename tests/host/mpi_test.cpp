@@ -131,7 +131,7 @@ TEST_F(Mpi, AWorkerThatStandsStillHoldsNobody) {
   ASSERT_GT(ranks[2], 0);
   ::kill(ranks[2], SIGSTOP);
   EXPECT_TRUE(eventually([&] { return fs::exists(folder / "held/summary.json"); }, 120));
-  wait_for(launcher);
+  EXPECT_EQ(wait_for(launcher), 0);
   expect_same(files_in(folder / "held"), whole, "with one that stands still");
 }
 
