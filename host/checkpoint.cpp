@@ -2,13 +2,15 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "src/error.h"
 
 namespace zwang {
 
 namespace {
 
-constexpr double share_of_time = 0.02;
+constexpr double share_of_time = 0.02, most_growth = 2;
 constexpr const char* start_again = "--overwrite starts again from the first member";
 
 }  // namespace
@@ -30,11 +32,12 @@ std::optional<RecordReader> Checkpoint::found(const RunIdentity& identity) const
   return reader;
 }
 
-// Values that are kept make records grow with the members: the next one costs more than the last.
+// Values that are kept make records grow with the members, counts do not: the next one costs more than the last, but
+// nobody waits for more than twice as much.
 bool Checkpoint::due(long long done) const {
   if (done == last_done_ || since_.seconds() < settings_.seconds) return false;
   if (settings_.seconds <= 0 || last_done_ == 0) return true;
-  const double growth = static_cast<double>(done) / static_cast<double>(last_done_);
+  const double growth = std::min(static_cast<double>(done) / static_cast<double>(last_done_), most_growth);
   return spent_s_ + growth * last_cost_s_ <= share_of_time * all_.seconds();
 }
 

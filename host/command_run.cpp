@@ -246,9 +246,11 @@ int run(const RunCommandOptions& options) {
   } catch (...) {
     code = tell_trouble();
   }
-  if (dismiss_ranks(*link)) return code;
-  note("a rank does not answer any more: all ranks are ended now");
-  link->abort(code);
+  if (!dismiss_ranks(*link)) {
+    note("a rank does not answer any more: all ranks are ended now");
+    link->abort(code);
+  }
+  return code;
 }
 
 void add_options(CLI::App* command, RunCommandOptions& options) {

@@ -188,7 +188,14 @@ TEST_F(Fault, ADamagedCheckpointIsRefusedAndLeftAsItIs) {
 
 // --- Memory --------------------------------------------------------------------------------------------------------
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool maps_terabytes = true;  // the shadow memory of the sanitizers
+#else
+constexpr bool maps_terabytes = false;
+#endif
+
 TEST_F(Fault, ALimitOnMemoryIsSaidAndNothingIsLeft) {
+  if (maps_terabytes) GTEST_SKIP() << "a sanitized program does not start under such a limit";
   const auto limit = [] {
     const rlimit size{400'000'000, 400'000'000};
     ::setrlimit(RLIMIT_AS, &size);
@@ -203,6 +210,7 @@ TEST_F(Fault, ALimitOnMemoryIsSaidAndNothingIsLeft) {
 }
 
 TEST_F(Fault, ALimitOnMemoryMetByAResumedRunLosesNothing) {
+  if (maps_terabytes) GTEST_SKIP() << "a sanitized program does not start under such a limit";
   const Files whole = whole_run();
   interrupt("cut");
   const Files before = files_in(folder / "cut");

@@ -21,8 +21,15 @@ class Mpi : public ::testing::Test {
   void SetUp() override {
     if (std::string(ZWANG_MPIRUN).empty()) GTEST_SKIP() << "this build has no MPI";
     write_text(folder / "ball.toml", thrown_ball + "[output]\nmembers = true\ntrajectories = [1700, 0, 5]\n");
+    // What Open MPI does with its own memory and threads is not under test.
+    add_to("ASAN_OPTIONS", "detect_leaks=0");
+    add_to("TSAN_OPTIONS", "ignore_noninstrumented_modules=1");
     environment.set("OMPI_ALLOW_RUN_AS_ROOT", "1");
     environment.set("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+  }
+  void add_to(const char* variable, const std::string& option) {
+    const char* before = std::getenv(variable);
+    environment.set(variable, (before != nullptr ? std::string(before) + ":" : "") + option);
   }
   static Arguments options(const std::string& out, const Arguments& more = {}) {
     return with_options({"run", "ball.toml", "--members", "6000", "--backend", "reference", "--threads", "1",

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "host/child_process.h"
+#include "host/cuda_library.h"
 #include "host/machine_error.h"
 #include "host/rank_crew.h"
 #include "host/run_files.h"
@@ -63,6 +64,19 @@ TEST_F(Dealing, AnswersThatWaitForOneAreBoundedInNumber) {
     ASSERT_LT(++dealt, 100);
   }
   EXPECT_GT(dealt, 4);
+}
+
+TEST(RankDevice, RanksOfAMachineTakeItsDevicesInTurn) {
+  Mailbox one, other;
+  for (int rank = 0; rank < 5; ++rank) {
+    const LocalLink link(rank, 5, one, other);
+    EXPECT_EQ(rank_device(link, {4, 2}), rank % 2 == 0 ? 4 : 2);
+    EXPECT_EQ(rank_device(link, {7}), 7);
+    if (cuda::devices_here() == 0) {
+      EXPECT_EQ(rank_device(link, {}), 0) << "the backend will say that there is none";
+    }
+    EXPECT_GE(rank_threads(link), 1U);
+  }
 }
 
 // --- A run by many -------------------------------------------------------------------------------------------------
