@@ -11,6 +11,7 @@ namespace zwang {
 namespace {
 
 constexpr double share_of_time = 0.02, most_growth = 2;
+constexpr double longest_wait_s = 600;  // whatever it costs: nobody likes to lose more
 constexpr const char* start_again = "--overwrite starts again from the first member";
 
 }  // namespace
@@ -37,6 +38,7 @@ std::optional<RecordReader> Checkpoint::found(const RunIdentity& identity) const
 bool Checkpoint::due(long long done) const {
   if (done == last_done_ || since_.seconds() < settings_.seconds) return false;
   if (settings_.seconds <= 0 || last_done_ == 0) return true;
+  if (since_.seconds() >= longest_wait_s) return true;
   const double growth = std::min(static_cast<double>(done) / static_cast<double>(last_done_), most_growth);
   return spent_s_ + growth * last_cost_s_ <= share_of_time * all_.seconds();
 }

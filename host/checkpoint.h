@@ -25,7 +25,7 @@ class Checkpoint {
   std::optional<RecordReader> found(const RunIdentity& identity) const;
 
   // Whether it is time, now that so many members are done. Seldom enough that, but for the first, recording takes a
-  // fiftieth of the time at most.
+  // fiftieth of the time; every ten minutes in any case.
   bool due(long long done) const;
   // `record` but for the part and the mark, which are the run's. Members go to the disk first.
   void save(RunRecord record, const EnsembleRun& run, MemberRecordsFile* members);

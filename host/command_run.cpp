@@ -29,7 +29,7 @@ struct RunCommandOptions : CommonOptions {
   bool device_given = false;
   std::string out;  // empty: results/<study name>
   bool overwrite = false, resume = false;
-  std::string shard = "1/1";
+  std::string shard = "none";
   double checkpoint = 10;  // seconds
   bool quiet = false;
   std::string max_failed = "5%";
@@ -273,8 +273,9 @@ void add_options(CLI::App* command, RunCommandOptions& options) {
       ->add_flag("--resume", options.resume, "go on with the interrupted run in the folder, if there is one")
       ->excludes(overwrite);
   command
-      ->add_option("--shard", options.shard,
-                   "i/n: only the i-th of n parts of the ensemble; `zwang merge` joins them")
+      ->add_option(
+          "--shard", options.shard,
+          "i/n: only the i-th of n parts of the ensemble; `zwang merge` joins them (none: all of it)")
       ->capture_default_str();
   command
       ->add_option("--checkpoint", options.checkpoint,

@@ -30,7 +30,7 @@ FinishedRun read_shard_folder(const fs::path& file, const Study& study, const Sh
   origin.backend = found.fact("backend");
   origin.device = found.fact("device");
   origin.precision = found.fact("precision");
-  const auto memory = static_cast<std::size_t>(std::stoll(found.fact("statistics memory"))) << 20;
+  const std::size_t memory = found.statistics_memory();
   if (const auto other = difference(found, run_identity(study, origin, memory, shard))) refuse(file, *other);
   return {.summary = {}, .tally = reader.record().part.tally};
 }
@@ -42,7 +42,7 @@ FinishedRun read_finished(const fs::path& folder, const Study& study, const Shar
   std::error_code failed;
   const bool is_shard = !fs::exists(summary, failed);
   if (is_shard) return read_shard_folder(shard_file, study, shard);
-  if (!shard.whole()) refuse(folder, {"shard", "1/1: the whole run", shard.text()});
+  if (!shard.whole()) refuse(folder, {"shard", "none: the whole run", shard.text()});
 
   const RunIdentity found{{{"study", read_whole(folder / "study.toml").value_or("")}}};
   if (const auto other = difference(found, {{{"study", study_as_run(study)}}}))

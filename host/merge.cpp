@@ -31,10 +31,6 @@ fs::path shard_file(const fs::path& folder) {
                .hint = unfinished ? "finish it with --resume" : ""});
 }
 
-std::size_t statistics_memory(const RunIdentity& identity) {
-  return static_cast<std::size_t>(std::stoll(identity.fact("statistics memory"))) << 20;
-}
-
 }  // namespace
 
 ShardMerge::ShardMerge(const std::vector<fs::path>& folders) {
@@ -80,7 +76,7 @@ void ShardMerge::require_every_shard() {
     if (next < parts_.size() && parts_[next].shard.number == number)
       ++next;
     else if (missing.size() < 10)
-      missing.push_back(Shard{number, any.of}.text());
+      missing.push_back(Shard{number, any.of, true}.text());
   }
   if (missing.empty()) return;
   const auto lacking = static_cast<std::size_t>(any.of) - parts_.size();
@@ -102,7 +98,7 @@ void ShardMerge::load_study_of_shards() {
   origin.backend = record.identity.fact("backend");
   origin.device = record.identity.fact("device");
   origin.precision = record.identity.fact("precision");
-  RunIdentity loaded = run_identity(study_, origin, statistics_memory(record.identity), part.shard);
+  RunIdentity loaded = run_identity(study_, origin, record.identity.statistics_memory(), part.shard);
   if (const auto other = difference(loaded, record.identity))
     throw Error({.where = {file.string(), 0, 0},
                  .message = other->name == "version"
@@ -118,7 +114,7 @@ void ShardMerge::load_study_of_shards() {
 RunResult ShardMerge::joined(unsigned threads) {
   const RunRecord& first = parts_.front().reader.record();
   const Sampler sampler(study_);
-  const StatisticsPlan plan = statistics_plan(study_, sampler, statistics_memory(first.identity));
+  const StatisticsPlan plan = statistics_plan(study_, sampler, first.identity.statistics_memory());
   RunResult made;
   made.backend = first.identity.fact("backend");
   made.device = first.identity.fact("device");

@@ -134,6 +134,8 @@ RunIdentity load_identity(ByteReader& bytes) {
 
 Shard read_shard(const std::string& text) {
   Shard shard;
+  if (text == shard.text()) return shard;
+  shard.is_shard = true;
   const auto whole = [](const char* begin, const char* end, long long& number) {
     const auto [stop, code] = std::from_chars(begin, end, number);
     return code == std::errc{} && stop == end;
@@ -157,6 +159,15 @@ const std::string& RunIdentity::fact(const std::string& name) const {
   for (const auto& [own, value] : facts)
     if (own == name) return value;
   return none;
+}
+
+std::size_t RunIdentity::statistics_memory() const {
+  const std::string& text = fact("statistics memory");
+  std::size_t mebibytes = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), mebibytes);
+  const bool read =
+      code == std::errc{} && std::string_view(end) == " MiB" && mebibytes < std::size_t{1} << 30;
+  return read ? mebibytes << 20 : 0;
 }
 
 RunIdentity run_identity(const Study& study, const RunResult& origin, std::size_t statistics_memory,

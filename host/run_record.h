@@ -14,13 +14,14 @@
 
 namespace zwang {
 
-// Which of how many shards, from 1.
+// Which of how many shards, from 1; or the whole run, which is not the same as the only shard: that one is for `merge`.
 struct Shard {
   long long number = 1, of = 1;
-  bool whole() const { return of == 1; }
-  std::string text() const { return std::to_string(number) + "/" + std::to_string(of); }
+  bool is_shard = false;
+  bool whole() const { return !is_shard; }
+  std::string text() const { return whole() ? "none" : std::to_string(number) + "/" + std::to_string(of); }
 };
-// "i/n". Throws Error where it is none.
+// "i/n", or "none": the whole run. Throws Error where it is neither.
 Shard read_shard(const std::string& text);
 
 // Everything that decides about the bits of the results, by name, in the order in which a difference is worth telling.
@@ -28,6 +29,7 @@ struct RunIdentity {
   std::vector<std::pair<std::string, std::string>> facts;
 
   const std::string& fact(const std::string& name) const;  // "" where there is none
+  std::size_t statistics_memory() const;                   // bytes; 0 where that fact cannot be read
 };
 RunIdentity run_identity(const Study& study, const RunResult& origin, std::size_t statistics_memory,
                          const Shard& shard);
