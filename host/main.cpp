@@ -44,6 +44,7 @@ int run(int argc, char** argv) {
   zwang::add_modes(app, action);
   zwang::add_check(app, action);
   zwang::add_bench(app, action);
+  zwang::add_report(app, action);
   zwang::add_cache(app, action);
 
   require_known_command(app, argc, argv);
