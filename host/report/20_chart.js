@@ -28,9 +28,10 @@ function extent(...lists) {
 class Chart {
   // x, y: {domain: [low, high], label}. `title`: nodes of the caption; `rows`: for the CSV; `about`: for readers of the
   // page who do not see it.
-  constructor(parent, {title, name, about, rows, width = 640, height = 250, x, y, left = 56, hint = null}) {
+  constructor(parent, {title, name, about, rows, width = 640, height = 250, x, y, left = null, hint = null}) {
     this.width = width; this.height = height;
-    this.box = {left, right: width - 10, top: 8, bottom: height - 38};
+    this.box = {left: left ?? 0, right: width - 12, top: 10, bottom: height - (x.label ? 38 : 24)};
+    if (left === null) this.box.left = this.roomForNumbers(y);
     this.figure = element("figure", {"data-chart": name},
       element("figcaption", {}, element("h3", {}, ...[].concat(title)), csvButton(name, rows)));
     this.svg = shape("svg", {viewBox: `0 0 ${width} ${height}`, role: "img", tabindex: "0", "aria-label": about});
@@ -44,6 +45,11 @@ class Chart {
     this.over = shape("g");
     this.svg.append(this.axes, this.marks, this.over);
     this.drawAxes();
+  }
+
+  roomForNumbers(y) {
+    const shown = (y.ticks ?? ticks(...y.domain, (this.box.bottom - this.box.top) / 45)).map((value) => text(value).length);
+    return 16 + 7.2 * Math.max(2, ...shown) + (y.label ? 18 : 0);
   }
 
   sx(value) {

@@ -68,9 +68,9 @@ function finding(measure) {
   if (n === 0 || measure.count === 0)
     return {big: event && n > 0 ? percent(0) : "–", words: event ? `“${target}” never ${verb(meaning)} in any of ${whole(n)} members.` : "No member has a value.", key: event};
   if (event && (meaning.reduction === "first" || meaning.reduction === "last" || meaning.reduction === "at")) {
-    const when = {first: "The first time is", last: "The last time is", at: "The value there is"}[meaning.reduction];
+    const when = {first: "First at t", last: "Last at t", at: "The value there"}[meaning.reduction];
     return {big: percent(measure.count / n), unit: "of members", key: true,
-      words: `“${target}” ${verb(meaning)} ${shareWords(measure.count, n)}. ${when} ${meaning.reduction === "at" ? "" : "t = "}${spreadWords(measure)}.`};
+      words: `“${target}” ${verb(meaning)} ${shareWords(measure.count, n)}. ${when}: ${spreadWords(measure)}.`};
   }
   if (event && meaning.reduction === "count") {
     const often = `${text(measure.mean)} times per member on average (± ${text(measure.stderr, 2)}), at most ${text(measure.maximum)}`;
@@ -85,7 +85,7 @@ function finding(measure) {
         `half of them feel more than ${text(median)}${high}; the hardest of all is ${text(measure.maximum)}.`};
   }
   const missing = measure.missing > 0 ? ` ${whole(measure.missing)} members have no value.` : "";
-  return {big: text(measure.mean), unit: `± ${text(measure.stderr, 2)} mean`, key: false,
+  return {big: text(measure.mean), unit: `mean ± ${text(measure.stderr, 2)}`, key: false,
     words: `${spreadWords(measure)}; from ${text(measure.minimum)} to ${text(measure.maximum)}.${missing}`};
 }
 
@@ -102,5 +102,15 @@ function showFindings() {
       element("div", {class: "big"}, found.big, found.unit ? element("small", {}, found.unit) : null),
       element("p", {}, found.words), element("div", {class: "formula"}, element("code", {}, measure.formula))));
   place.append(cards);
-  if (data.about.trim()) place.append(element("details", {open: ""}, element("summary", {}, "About this study"), element("div", {class: "about"}, data.about.trim())));
+}
+
+// The comment a study begins with: its question and first paragraph at the top, the rest to unfold.
+function showAbout() {
+  const paragraphs = data.about.trim().split(/\n\s*\n/).filter((words) => words.trim());
+  if (paragraphs.length === 0) return;
+  const place = document.getElementById("about");
+  const running = (words) => words.replace(/\s*\n\s*/g, " ").trim();
+  place.append(element("p", {class: "question"}, running(paragraphs[0])));
+  if (paragraphs.length > 1) place.append(element("p", {class: "lead"}, running(paragraphs[1])));
+  if (paragraphs.length > 2) place.append(element("details", {}, element("summary", {}, "More about this study"), element("div", {class: "about"}, paragraphs.slice(2).join("\n\n"))));
 }

@@ -29,21 +29,26 @@ function fanWords(observable, i) {
   return lines.join("\n");
 }
 
+// open(c), closed(c) are 0 or 1: their mean is a share, and their quantiles say nothing.
+function isShare(observable) {
+  return /^\s*(open|closed)\s*\(\s*\w+\s*\)\s*$/.test(observable.formula);
+}
+
 function drawFan(parent, observable, index) {
   const xs = data.time, curves = data.motion ? data.motion.curves[index] ?? [] : [];
-  const [low, high] = extent(observable.minimum, observable.maximum);
-  const room = (high - low) * 0.04;
+  const share = isShare(observable), [low, high] = share ? [0, 1] : extent(observable.minimum, observable.maximum);
+  const room = share ? 0 : (high - low) * 0.04;
   const chart = new Chart(parent, {
     name: `${observable.name}-over-time`, title: [plain(observable.name), element("code", {}, observable.formula)],
     about: `${observable.name} over time: mean, standard error and quantiles. Arrow keys read the numbers, Enter moves the slider.`,
-    rows: () => fanRows(observable), x: {domain: extent(xs), label: "time"}, y: {domain: [low - room, high + room]},
+    rows: () => fanRows(observable), x: {domain: extent(xs), label: "time"},
+    y: {domain: [low - room, high + room], label: share ? "share of the members" : null},
   });
-  quantilePairs().forEach(([i, j], k) => chart.area(xs, observable.quantiles[i], observable.quantiles[j], {class: k === 0 ? "band outer" : "band"}));
-  chart.line(xs, observable.minimum, {class: "extreme"});
-  chart.line(xs, observable.maximum, {class: "extreme"});
-  for (const curve of curves) chart.line(xs, curve, {class: "curve"});
+  if (!share) quantilePairs().forEach(([i, j], k) => chart.area(xs, observable.quantiles[i], observable.quantiles[j], {class: k === 0 ? "band outer" : "band"}));
+  if (!share) for (const edge of [observable.minimum, observable.maximum]) chart.line(xs, edge, {class: "extreme"});
+  if (!share) for (const curve of curves) chart.line(xs, curve, {class: "curve"});
   const middle = data.quantiles.indexOf(0.5);
-  if (middle >= 0) chart.line(xs, observable.quantiles[middle], {class: "median"});
+  if (middle >= 0 && !share) chart.line(xs, observable.quantiles[middle], {class: "median"});
   const edge = (sign) => observable.mean.map((mean, i) => mean === null ? null : mean + sign * (observable.stderr[i] ?? 0));
   chart.area(xs, edge(-1), edge(1), {class: "error"});
   chart.line(xs, observable.mean, {class: "mean"});
@@ -58,18 +63,34 @@ function drawFan(parent, observable, index) {
 function binsAt(series, i, quantiles, minimum, maximum) {
   if (series.histogram) {
     const {edges, counts} = series.histogram, sum = counts[i].reduce((a, b) => a + b, 0) + series.histogram.below[i] + series.histogram.above[i];
-    return {exact: true, bins: counts[i].map((count, k) => ({low: edges[k], high: edges[k + 1], count, share: sum > 0 ? count / sum : 0}))};
+    return {exact: true, even: true, bins: counts[i].map((count, k) => ({low: edges[k], high: edges[k + 1], count, share: sum > 0 ? count / sum : 0}))};
   }
   const places = [minimum, ...quantiles, maximum], levels = [0, ...data.quantiles, 1], bins = [];
   for (let k = 0; k + 1 < places.length; ++k) {
     if (places[k] === null || places[k + 1] === null || levels[k + 1] <= levels[k]) continue;
     bins.push({low: places[k], high: places[k + 1], count: null, share: levels[k + 1] - levels[k]});
   }
-  return {exact: false, bins};
+  return {exact: false, even: false, bins};
 }
 
-function density(bin) {
+// Two bars for 0 and 1.
+function shareBins(observable, i) {
+  const mean = observable.mean[i] ?? 0, n = observable.count[i];
+  return {exact: true, even: true, bins: [{low: -0.4, high: 0.4, count: Math.round(n * (1 - mean)), share: 1 - mean}, {low: 0.6, high: 1.4, count: Math.round(n * mean), share: mean}]};
+}
+
+// Bins of one width are shown by their share in percent; others by density, so that areas are shares.
+function barHeight(made, bin) {
+  if (made.even) return 100 * bin.share;
   return bin.high > bin.low ? bin.share / (bin.high - bin.low) : 0;
+}
+
+function barDomain(made, room) {
+  return [0, Math.max(...made.bins.map((bin) => barHeight(made, bin)), 1e-12) * room];
+}
+
+function barLabel(made) {
+  return made.even ? "% of the members" : "density";
 }
 
 function binWords(bin) {
@@ -83,7 +104,7 @@ function drawBars(chart, made) {
   const flat = made.bins.filter((bin) => bin.high <= bin.low);
   for (const bin of made.bins) {
     if (bin.high <= bin.low) continue;
-    const x = chart.sx(Math.max(bin.low, chart.x.domain[0])), right = chart.sx(Math.min(bin.high, chart.x.domain[1])), y = chart.sy(density(bin));
+    const x = chart.sx(Math.max(bin.low, chart.x.domain[0])), right = chart.sx(Math.min(bin.high, chart.x.domain[1])), y = chart.sy(barHeight(made, bin));
     bars.push(chart.mark("rect", {class: "bin", x, width: Math.max(0.5, right - x), y, height: Math.max(0, chart.box.bottom - y)}));
   }
   if (flat.length > 0) {
@@ -95,20 +116,22 @@ function drawBars(chart, made) {
 }
 
 function drawTimeHistogram(parent, observable) {
-  const domain = observable.histogram ? extent(observable.histogram.edges) : extent(observable.minimum, observable.maximum);
-  const at = (i) => binsAt(observable, i, observable.quantiles.map((q) => q[i]), observable.minimum[i], observable.maximum[i]);
+  const share = isShare(observable);
+  const domain = share ? [-0.5, 1.5] : observable.histogram ? extent(observable.histogram.edges) : extent(observable.minimum, observable.maximum);
+  const at = (i) => share ? shareBins(observable, i) : binsAt(observable, i, observable.quantiles.map((q) => q[i]), observable.minimum[i], observable.maximum[i]);
   const name = `${observable.name}-at-time`;
   const chart = new Chart(parent, {
-    name, title: [element("span", {}, "at t = "), element("span", {class: "when"})], width: 360, height: 268, left: 46,
-    about: `Distribution of ${observable.name} at the time of the slider.`, x: {domain, label: plain(observable.name)}, y: {domain: [0, 1], label: "density"},
+    name, title: [element("span", {}, "at t = "), element("span", {class: "when"})], width: 360, height: 268, left: 58,
+    about: `Distribution of ${observable.name} at the time of the slider.`, x: {domain, label: plain(observable.name), ticks: share ? [0, 1] : null},
+    y: {domain: [0, 1], label: barLabel(at(0))},
     rows: () => [["time", "low", "high", "share", "members"], ...data.time.flatMap((t, i) => at(i).bins.map((bin) => [t, bin.low, bin.high, bin.share, bin.count]))],
-    hint: observable.histogram ? null : `Drawn from the quantiles; [statistics] histogram.${observable.name} = { bins = 60 } would give a finer one.`,
+    hint: observable.histogram || share ? null : `Drawn from the quantiles; [statistics] histogram.${observable.name} = { bins = 60 } would give a finer one.`,
   });
   let now = at(0);
   chosen.listeners.push((i) => {
     now = at(i);
     chart.figure.querySelector(".when").textContent = text(data.time[i]);
-    chart.y.domain = [0, Math.max(...now.bins.map(density), 1e-12) * 1.05];
+    chart.y.domain = barDomain(now, 1.05);
     chart.drawAxes();
     chart.marks.replaceChildren();
     drawBars(chart, now);

@@ -12,8 +12,8 @@ function drawMeasure(parent, measure) {
   const domain = wide.length > 0 ? [wide[0].low, wide[wide.length - 1].high] : extent(measure.minimum, measure.maximum);
   const missing = measure.missing > 0 ? `; ${whole(measure.missing)} have none` : "";
   const chart = new Chart(panel, {
-    name: measure.name, title: [plain(measure.name), element("code", {}, measure.formula)], width: 420, height: 240, left: 50,
-    about: `Histogram of ${measure.name} over members: ${spreadWords(measure)}.`, x: {domain}, y: {domain: [0, Math.max(...made.bins.map(density), 1e-12) * 1.14], label: "density"},
+    name: measure.name, title: [plain(measure.name), element("code", {}, measure.formula)], width: 420, height: 230,
+    about: `Histogram of ${measure.name} over members: ${spreadWords(measure)}.`, x: {domain, ticks: measure.meaning.reduction === "count" ? wholeTicks(domain) : null}, y: {domain: barDomain(made, 1.14), label: barLabel(made)},
     rows: () => [["low", "high", "share", "members"], ...made.bins.map((bin) => [bin.low, bin.high, bin.share, bin.count])],
     hint: `${whole(measure.count)} members have a value${missing}. Mean ${text(measure.mean)} ± ${text(measure.stderr, 2)}, std ${text(measure.std)}.` +
       (made.exact ? "" : ` Drawn from the quantiles; [output] members = true or [statistics] histogram.${measure.name} = { bins = 60 } would give a finer one.`),
@@ -24,6 +24,11 @@ function drawMeasure(parent, measure) {
     bars.forEach((bar, k) => bar.classList.toggle("on", k === i));
     return binWords(made.bins[i]);
   });
+}
+
+// Counts have no halves.
+function wholeTicks([low, high]) {
+  return ticks(low, high, 8).filter((value) => Number.isInteger(value));
 }
 
 // Lines at the quantiles; names only where they do not run into each other.

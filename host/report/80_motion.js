@@ -96,7 +96,9 @@ class Scene {
         place.forEach((x, i) => { if (Number.isFinite(x)) axes[i].push(x); });
     const span = axes.map((list) => {
       list.sort((a, b) => a - b);
-      return list.length === 0 ? [0, 0] : [list[Math.floor(0.005 * (list.length - 1))], list[Math.ceil(0.995 * (list.length - 1))]];
+      if (list.length === 0) return [0, 0];
+      const most = [list[Math.floor(0.01 * (list.length - 1))], list[Math.ceil(0.99 * (list.length - 1))]], all = [list[0], list[list.length - 1]];
+      return all[1] - all[0] < 2 * (most[1] - most[0]) ? all : most;
     });
     for (const link of this.links) if (link.kind === "apart" && (link.to === null || !this.isPoint(link.to) || !this.isPoint(link.from)))
       for (let i = 0; i < 3; ++i) if (!(this.flat && i === 1)) {
@@ -106,6 +108,20 @@ class Scene {
     this.centre = span.map(([low, high]) => (low + high) / 2);
     this.half = span.map(([low, high]) => (high - low) / 2);
     this.radius = Math.hypot(...this.half) || 1;
+  }
+
+  // A member and a time worth a first look: half way between a release and the shock after it, where the shock is hardest.
+  telling() {
+    let best = [0, 0], size = -1;
+    for (let m = 0; m < this.paths.length; ++m) {
+      let release = null;
+      for (const event of data.motion.events) {
+        if (event.member !== m) continue;
+        if (event.kind === "release") release = event.t;
+        if (event.kind === "shock" && event.before && (event.impulse ?? 0) > size) { size = event.impulse ?? 0; best = [m, release === null ? event.t : (release + 2 * event.t) / 3]; }
+      }
+    }
+    return best;
   }
 
   isPoint(name) { return this.points.some((point) => point.name === name); }

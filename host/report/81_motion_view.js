@@ -6,7 +6,8 @@ class MotionView {
     this.canvas = element("canvas", {tabindex: "0", role: "img", id: "motion-canvas",
       "aria-label": "Members in motion. Space plays, arrow keys turn the view, plus and minus zoom, comma and full stop step from shock to shock."});
     this.yaw = this.scene.flat ? 0 : -0.6; this.pitch = this.scene.flat ? 0 : 0.28; this.zoom = 1;
-    this.t = 0; this.member = 0; this.playing = false; this.speed = 1; this.others = true;
+    [this.member, this.t] = this.scene.telling();
+    this.playing = false; this.speed = 1; this.others = true;
     // Seconds as seconds where that can be watched; otherwise the whole in twelve.
     const last = data.motion.last || 1;
     this.pace = last >= 2 && last <= 60 ? 1 : last / 12;
@@ -23,7 +24,7 @@ class MotionView {
       oninput: () => { this.seek(this.range.value / 1000 * (data.motion.last || 1)); }});
     this.told = element("output", {for: "motion-time"});
     const member = element("select", {id: "motion-member", onchange: () => { this.member = Number(member.value); this.draw(); }},
-      ...data.motion.members.slice(0, data.motion.moving).map((number, k) => element("option", {value: k}, String(number))));
+      ...data.motion.members.slice(0, data.motion.moving).map((number, k) => element("option", {value: k, ...(k === this.member ? {selected: ""} : {})}, String(number))));
     const speed = element("select", {id: "motion-speed", onchange: () => { this.speed = Number(speed.value); }},
       ...[[0.1, "× 0.1"], [0.25, "× ¼"], [0.5, "× ½"], [1, "× 1"], [2, "× 2"], [4, "× 4"]].map(([value, words]) => element("option", {value, ...(value === 1 ? {selected: ""} : {})}, words)));
     const others = element("input", {type: "checkbox", id: "motion-others", checked: "", onchange: () => { this.others = others.checked; this.draw(); }});

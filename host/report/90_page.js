@@ -39,6 +39,7 @@ function showTrust() {
 
 startTheme();
 showVerdict();
+showAbout();
 showFindings();
 showMotion();
 showObservables();
