@@ -6,8 +6,8 @@
 
 #include <regex>
 
-#include "host/child_process.h"
 #include "host/report_data.h"
+#include "host/run_table.h"
 #include "src/error.h"
 #include "tests/host/result_files_fixture.h"
 #include "tests/host/run_program.h"
