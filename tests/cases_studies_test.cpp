@@ -162,7 +162,7 @@ TEST(StudyCases, OnTheShakenTableSomeStartsKeepBouncingAndOthersComeToRest) {
     const StudyRun run(load_study(std::string(ZWANG_SOURCE_DIR) + "/configs/shaken_table.toml"), k);
     const bool rest = !std::isnan(run.measure("rests"));
     ++(rest ? rests : bounces);
-    EXPECT_EQ(run.observable("riding", 6), rest ? 1 : 0);
+    EXPECT_EQ(run.observable("riding", 4), rest ? 1 : 0);
   }
   EXPECT_GT(rests, 0);
   EXPECT_GT(bounces, 0);
