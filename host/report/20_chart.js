@@ -120,8 +120,9 @@ class Chart {
   hover(places, tell, choose = null) {
     const cursor = shape("line", {class: "cursor", y1: this.box.top, y2: this.box.bottom, visibility: "hidden"});
     this.over.append(cursor);
-    let at = -1;
+    let at = -1, shownBy = null;
     const show = (i, from) => {
+      shownBy = from;
       at = Math.max(0, Math.min(places().length - 1, i));
       const x = this.sx(places()[at]);
       cursor.setAttribute("x1", x); cursor.setAttribute("x2", x);
@@ -136,7 +137,8 @@ class Chart {
       places().forEach((value, i) => { if (Math.abs(value - wanted) < Math.abs(places()[best] - wanted)) best = i; });
       show(best, "pointer");
     });
-    this.svg.addEventListener("pointerleave", hide);
+    // What the keyboard has called up stays when the page scrolls away under the pointer.
+    this.svg.addEventListener("pointerleave", () => { if (shownBy === "pointer") hide(); });
     this.svg.addEventListener("blur", hide);
     this.svg.addEventListener("keydown", (event) => {
       const step = {ArrowRight: 1, ArrowLeft: -1, PageDown: 10, PageUp: -10}[event.key];
