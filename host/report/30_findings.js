@@ -69,12 +69,14 @@ function finding(measure) {
     return {big: event && n > 0 ? percent(0) : "–", words: event ? `“${target}” never ${verb(meaning)} in any of ${whole(n)} members.` : "No member has a value.", key: event};
   if (event && (meaning.reduction === "first" || meaning.reduction === "last" || meaning.reduction === "at")) {
     const when = {first: "First at t", last: "Last at t", at: "The value there"}[meaning.reduction];
-    return {big: percent(measure.count / n), unit: "of members", key: true,
+    // What always happens is no news; when it does, or the value there, is.
+    const always = measure.missing === 0;
+    return {big: always ? text(median) : percent(measure.count / n), unit: always ? (middle >= 0 ? "median" : "mean") : "of members", key: true,
       words: `“${target}” ${verb(meaning)} ${shareWords(measure.count, n)}. ${when}: ${spreadWords(measure)}.`};
   }
   if (event && meaning.reduction === "count") {
     const often = `${text(measure.mean)} times per member on average (± ${text(measure.stderr, 2)}), at most ${text(measure.maximum)}`;
-    if (measure.positive === null) return {big: text(measure.mean), unit: "per member", key: true, words: `“${target}” ${verb(meaning)} ${often}.`};
+    if (measure.positive === null || measure.positive === n) return {big: text(measure.mean), unit: "per member", key: true, words: `“${target}” ${verb(meaning)} ${often}${measure.positive === n ? "; at least once in every member" : ""}.`};
     return {big: percent(measure.positive / n), unit: "of members", key: true,
       words: `“${target}” ${verb(meaning)} at least once ${shareWords(measure.positive, n)}; ${often}.`};
   }

@@ -63,7 +63,7 @@ def main():
             (tools / "python3").symlink_to(sys.executable)
             environment = {**os.environ, "PATH": f"{tools}:{os.environ['PATH']}"}
             for line in command_lines(page.read_text()):
-                if line.startswith(("./dev", "cmake", "cpack", "source", "sudo")):
+                if line.startswith(("./dev", "cmake", "cd build", "source", "sudo")):
                     continue
                 run = subprocess.run(["bash", "-c", smaller(line)], cwd=folder, env=environment, capture_output=True, text=True)
                 done += 1
