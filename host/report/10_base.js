@@ -44,8 +44,10 @@ function element(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);
   for (const [key, value] of Object.entries(attributes)) {
     if (value === null || value === undefined) continue;
-    if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
-    else made.setAttribute(key, value);
+    if (key.startsWith("on"))
+      made.addEventListener(key.slice(2), value);
+    else
+      made.setAttribute(key, value);
   }
   made.append(...children.filter((child) => child !== null && child !== undefined));
   return made;
@@ -59,8 +61,9 @@ function shape(tag, attributes = {}, content = null) {
 }
 
 function section(id, title, lead) {
-  const made = element("section", {id, "aria-labelledby": `${id}-title`},
-    element("h2", {id: `${id}-title`}, title), lead ? element("p", {class: "lead"}, lead) : null);
+  const made = element(
+      "section", {id, "aria-labelledby": `${id}-title`}, element("h2", {id: `${id}-title`}, title),
+      lead ? element("p", {class: "lead"}, lead) : null);
   document.getElementById("main").append(made);
   document.getElementById("contents").append(element("a", {href: `#${id}`}, title));
   return made;
@@ -92,8 +95,8 @@ function startTheme() {
   const wish = new URLSearchParams(location.search).get("theme") ?? location.hash.match(/theme=(\w+)/)?.[1];
   const dark = wish ? wish === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
   setTheme(dark ? "dark" : "light");
-  document.getElementById("theme").addEventListener("click",
-    () => setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"));
+  document.getElementById("theme").addEventListener(
+      "click", () => setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"));
 }
 
 // --- Downloads ---
@@ -110,16 +113,20 @@ function csvText(rows) {
 
 // Every chart has one: `rows` gives a header and the numbers behind the marks.
 function csvButton(name, rows) {
-  return element("button", {
-    type: "button", class: "csv", "aria-label": `Download ${name} as CSV`,
-    onclick: () => {
-      const link = element("a", {
-        download: `${data.study}-${name}.csv`.replace(/[^\w.-]+/g, "_"),
-        href: URL.createObjectURL(new Blob([csvText(rows())], {type: "text/csv"})),
-      });
-      link.click();
-      URL.revokeObjectURL(link.href);
-      announce(`${name}: CSV saved`);
-    },
-  }, "CSV");
+  return element(
+      "button", {
+        type: "button",
+        class: "csv",
+        "aria-label": `Download ${name} as CSV`,
+        onclick: () => {
+          const link = element("a", {
+            download: `${data.study}-${name}.csv`.replace(/[^\w.-]+/g, "_"),
+            href: URL.createObjectURL(new Blob([csvText(rows())], {type: "text/csv"})),
+          });
+          link.click();
+          URL.revokeObjectURL(link.href);
+          announce(`${name}: CSV saved`);
+        },
+      },
+      "CSV");
 }

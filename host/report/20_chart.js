@@ -8,7 +8,8 @@ function niceStep(span, wanted) {
 function ticks(low, high, wanted) {
   if (!(high > low)) return [low];
   const step = niceStep(high - low, wanted), made = [];
-  for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; ++k) made.push(Number((k * step).toPrecision(12)));
+  for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; ++k)
+    made.push(Number((k * step).toPrecision(12)));
   return made;
 }
 
@@ -16,12 +17,19 @@ function ticks(low, high, wanted) {
 function extent(...lists) {
   let low = Infinity, high = -Infinity;
   const walk = (value) => {
-    if (Array.isArray(value)) value.forEach(walk);
-    else if (typeof value === "number" && Number.isFinite(value)) { low = Math.min(low, value); high = Math.max(high, value); }
+    if (Array.isArray(value))
+      value.forEach(walk);
+    else if (typeof value === "number" && Number.isFinite(value)) {
+      low = Math.min(low, value);
+      high = Math.max(high, value);
+    }
   };
   lists.forEach(walk);
   if (low > high) return [0, 1];
-  if (low === high) { const room = Math.abs(low) * 0.1 || 1; return [low - room, high + room]; }
+  if (low === high) {
+    const room = Math.abs(low) * 0.1 || 1;
+    return [low - room, high + room];
+  }
   return [low, high];
 }
 
@@ -29,17 +37,20 @@ class Chart {
   // x, y: {domain: [low, high], label}. `title`: nodes of the caption; `rows`: for the CSV; `about`: for readers of the
   // page who do not see it.
   constructor(parent, {title, name, about, rows, width = 640, height = 250, x, y, left = null, hint = null}) {
-    this.width = width; this.height = height;
+    this.width = width;
+    this.height = height;
     this.box = {left: left ?? 0, right: width - 12, top: 10, bottom: height - (x.label ? 38 : 24)};
     if (left === null) this.box.left = this.roomForNumbers(y);
-    this.figure = element("figure", {"data-chart": name},
-      element("figcaption", {}, element("h3", {}, ...[].concat(title)), csvButton(name, rows)));
+    this.figure = element(
+        "figure", {"data-chart": name},
+        element("figcaption", {}, element("h3", {}, ...[].concat(title)), csvButton(name, rows)));
     this.svg = shape("svg", {viewBox: `0 0 ${width} ${height}`, role: "img", tabindex: "0", "aria-label": about});
     this.tip = element("div", {class: "tip", hidden: ""});
     this.figure.append(this.svg, this.tip);
     if (hint) this.figure.append(element("p", {class: "hint"}, hint));
     parent.append(this.figure);
-    this.x = x; this.y = y;
+    this.x = x;
+    this.y = y;
     this.axes = shape("g", {class: "axis"});
     this.marks = shape("g");
     this.over = shape("g");
@@ -48,7 +59,8 @@ class Chart {
   }
 
   roomForNumbers(y) {
-    const shown = (y.ticks ?? ticks(...y.domain, (this.box.bottom - this.box.top) / 45)).map((value) => text(value).length);
+    const shown =
+        (y.ticks ?? ticks(...y.domain, (this.box.bottom - this.box.top) / 45)).map((value) => text(value).length);
     return 16 + 7.2 * Math.max(2, ...shown) + (y.label ? 18 : 0);
   }
 
@@ -68,16 +80,24 @@ class Chart {
     for (const value of this.y.ticks ?? ticks(...this.y.domain, (bottom - top) / 45)) {
       const y = this.sy(value);
       axes.append(shape("line", {class: "gridline", x1: left, x2: right, y1: y, y2: y}));
-      if (!this.y.names) axes.append(shape("text", {x: left - 7, y: y + 4, "text-anchor": "end"}, this.y.show?.(value) ?? text(value)));
+      if (!this.y.names)
+        axes.append(shape("text", {x: left - 7, y: y + 4, "text-anchor": "end"}, this.y.show?.(value) ?? text(value)));
     }
     for (const value of this.x.ticks ?? ticks(...this.x.domain, (right - left) / 80)) {
       const x = this.sx(value);
-      axes.append(shape("line", {x1: x, x2: x, y1: bottom, y2: bottom + 4}),
-        shape("text", {x, y: bottom + 17, "text-anchor": "middle"}, text(value)));
+      axes.append(
+          shape("line", {x1: x, x2: x, y1: bottom, y2: bottom + 4}),
+          shape("text", {x, y: bottom + 17, "text-anchor": "middle"}, text(value)));
     }
     axes.append(shape("path", {d: `M${left},${bottom}H${right}`}));
-    if (this.x.label) axes.append(shape("text", {class: "label", x: (left + right) / 2, y: this.height - 3, "text-anchor": "middle"}, this.x.label));
-    if (this.y.label) axes.append(shape("text", {class: "label", transform: `translate(12 ${(top + bottom) / 2}) rotate(-90)`, "text-anchor": "middle"}, this.y.label));
+    if (this.x.label)
+      axes.append(shape(
+          "text", {class: "label", x: (left + right) / 2, y: this.height - 3, "text-anchor": "middle"}, this.x.label));
+    if (this.y.label)
+      axes.append(shape(
+          "text",
+          {class: "label", transform: `translate(12 ${(top + bottom) / 2}) rotate(-90)`, "text-anchor": "middle"},
+          this.y.label));
   }
 
   mark(tag, attributes, content = null) {
@@ -90,7 +110,10 @@ class Chart {
   line(xs, ys, attributes) {
     let path = "", pen = false;
     for (let i = 0; i < xs.length; ++i) {
-      if (ys[i] === null || ys[i] === undefined) { pen = false; continue; }
+      if (ys[i] === null || ys[i] === undefined) {
+        pen = false;
+        continue;
+      }
       path += `${pen ? "L" : "M"}${this.sx(xs[i]).toFixed(1)},${this.sy(ys[i]).toFixed(1)}`;
       pen = true;
     }
@@ -108,7 +131,10 @@ class Chart {
       while (end < xs.length && there(end)) ++end;
       if (end > begin) {
         const up = [], down = [];
-        for (let i = begin; i < end; ++i) { up.push(at(i, high)); down.push(at(i, low)); }
+        for (let i = begin; i < end; ++i) {
+          up.push(at(i, high));
+          down.push(at(i, low));
+        }
         path += `M${up.join("L")}L${down.reverse().join("L")}Z`;
       }
       begin = end;
@@ -125,28 +151,42 @@ class Chart {
       shownBy = from;
       at = Math.max(0, Math.min(places().length - 1, i));
       const x = this.sx(places()[at]);
-      cursor.setAttribute("x1", x); cursor.setAttribute("x2", x);
+      cursor.setAttribute("x1", x);
+      cursor.setAttribute("x2", x);
       cursor.setAttribute("visibility", "visible");
       this.showTip(x, this.box.top + 8, tell(at));
       if (from === "key") announce(tell(at));
     };
-    const hide = () => { cursor.setAttribute("visibility", "hidden"); this.tip.hidden = true; };
+    const hide = () => {
+      cursor.setAttribute("visibility", "hidden");
+      this.tip.hidden = true;
+    };
     this.svg.addEventListener("pointermove", (event) => {
       const wanted = this.dataX(event);
       let best = 0;
-      places().forEach((value, i) => { if (Math.abs(value - wanted) < Math.abs(places()[best] - wanted)) best = i; });
+      places().forEach((value, i) => {
+        if (Math.abs(value - wanted) < Math.abs(places()[best] - wanted)) best = i;
+      });
       show(best, "pointer");
     });
     // What the keyboard has called up stays when the page scrolls away under the pointer.
-    this.svg.addEventListener("pointerleave", () => { if (shownBy === "pointer") hide(); });
+    this.svg.addEventListener("pointerleave", () => {
+      if (shownBy === "pointer") hide();
+    });
     this.svg.addEventListener("blur", hide);
     this.svg.addEventListener("keydown", (event) => {
       const step = {ArrowRight: 1, ArrowLeft: -1, PageDown: 10, PageUp: -10}[event.key];
-      if (step) { event.preventDefault(); show(at < 0 ? 0 : at + step, "key"); }
+      if (step) {
+        event.preventDefault();
+        show(at < 0 ? 0 : at + step, "key");
+      }
       if (event.key === "Enter" && choose && at >= 0) choose(at);
       if (event.key === "Escape") hide();
     });
-    if (choose) this.svg.addEventListener("click", () => { if (at >= 0) choose(at); });
+    if (choose)
+      this.svg.addEventListener("click", () => {
+        if (at >= 0) choose(at);
+      });
   }
 
   dataX(event) {
@@ -161,7 +201,8 @@ class Chart {
     this.tip.textContent = words;
     this.tip.hidden = false;
     const frame = this.svg.getBoundingClientRect(), scale = frame.width / this.width;
-    const place = this.svg.offsetLeft ?? 0, top = this.svg.getBoundingClientRect().top - this.figure.getBoundingClientRect().top;
+    const place = this.svg.offsetLeft ?? 0,
+          top = this.svg.getBoundingClientRect().top - this.figure.getBoundingClientRect().top;
     let left = place + x * scale + 12;
     if (left + this.tip.offsetWidth > frame.width) left = Math.max(0, x * scale - this.tip.offsetWidth - 12);
     this.tip.style.left = `${left}px`;

@@ -22,11 +22,17 @@ class MemberPath {
     for (const jump of this.jumps) {
       if (!(jump.t > this.times[k] && jump.t < this.times[k + 1])) continue;
       const from = made[made.length - 1], h = jump.t - from.t;
-      made.push(node(jump.t, from.x.map((x, i) => x + h * (from.leaving[i] + jump.before[i]) / 2), jump.before, jump.after));
+      made.push(
+          node(jump.t, from.x.map((x, i) => x + h * (from.leaving[i] + jump.before[i]) / 2), jump.before, jump.after));
     }
-    const from = made[made.length - 1], t = this.times[k + 1], h = t - from.t, goal = this.position[k + 1], speed = this.velocity[k + 1];
+    const from = made[made.length - 1], t = this.times[k + 1], h = t - from.t, goal = this.position[k + 1],
+          speed = this.velocity[k + 1];
     const off = goal.map((x, i) => x - (from.x[i] + h * (from.leaving[i] + speed[i]) / 2));
-    if (made.length > 1) for (const one of made) { const share = (one.t - made[0].t) / (t - made[0].t); one.x = one.x.map((x, i) => x + share * off[i]); }
+    if (made.length > 1)
+      for (const one of made) {
+        const share = (one.t - made[0].t) / (t - made[0].t);
+        one.x = one.x.map((x, i) => x + share * off[i]);
+      }
     made.push(node(t, goal, speed, speed));
     this.pieces.set(k, made);
     return made;
@@ -38,12 +44,19 @@ class MemberPath {
     if (t <= this.times[0] || this.last === 0) return this.position[0];
     if (t >= this.times[this.last]) return this.position[this.last];
     let low = 0, high = this.last;
-    while (high - low > 1) { const middle = (low + high) >> 1; if (this.times[middle] <= t) low = middle; else high = middle; }
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if (this.times[middle] <= t)
+        low = middle;
+      else
+        high = middle;
+    }
     const nodes = this.piece(low);
     let n = 0;
     while (n + 2 < nodes.length && nodes[n + 1].t <= t) ++n;
     const a = nodes[n], b = nodes[n + 1], h = b.t - a.t || 1, s = (t - a.t) / h;
-    const p0 = (1 + 2 * s) * (1 - s) ** 2, p1 = s * (1 - s) ** 2 * h, p2 = s * s * (3 - 2 * s), p3 = s * s * (s - 1) * h;
+    const p0 = (1 + 2 * s) * (1 - s) ** 2, p1 = s * (1 - s) ** 2 * h, p2 = s * s * (3 - 2 * s),
+          p3 = s * s * (s - 1) * h;
     return a.x.map((x, i) => p0 * x + p1 * a.leaving[i] + p2 * b.x[i] + p3 * b.arriving[i]);
   }
 }
@@ -64,7 +77,10 @@ function tableAt(table, member, t) {
 class Scene {
   constructor() {
     const scene = data.motion.scene;
-    this.points = scene.points; this.anchors = scene.anchors; this.links = scene.links; this.walls = scene.walls;
+    this.points = scene.points;
+    this.anchors = scene.anchors;
+    this.links = scene.links;
+    this.walls = scene.walls;
     this.paths = Array.from({length: data.motion.moving}, (_, m) => new MemberPath(m));
     this.flat = Math.max(...this.points.map((point) => point.dimension)) < 3;
     this.frame();
@@ -79,8 +95,11 @@ class Scene {
 
   places(member, t) {
     const q = this.paths[member].at(t), made = new Map();
-    for (const anchor of this.anchors) made.set(anchor.name, this.lift(anchor.place.map((table) => tableAt(table, member, t))));
-    if (q) for (const point of this.points) made.set(point.name, this.lift(q.slice(point.first, point.first + point.dimension)));
+    for (const anchor of this.anchors)
+      made.set(anchor.name, this.lift(anchor.place.map((table) => tableAt(table, member, t))));
+    if (q)
+      for (const point of this.points)
+        made.set(point.name, this.lift(q.slice(point.first, point.first + point.dimension)));
     return made;
   }
 
@@ -90,21 +109,31 @@ class Scene {
 
   // What the picture has to hold: everything that ever moves, without the far tails of a few.
   frame() {
-    const axes = [[], [], []], spots = data.motion.time.filter((_, k) => k % Math.ceil(data.motion.time.length / 60) === 0);
+    const axes = [[], [], []],
+          spots = data.motion.time.filter((_, k) => k % Math.ceil(data.motion.time.length / 60) === 0);
     for (let m = 0; m < this.paths.length; ++m)
-      for (const t of spots) for (const place of this.places(m, Math.min(t, this.paths[m].end)).values())
-        place.forEach((x, i) => { if (Number.isFinite(x)) axes[i].push(x); });
+      for (const t of spots)
+        for (const place of this.places(m, Math.min(t, this.paths[m].end)).values())
+          place.forEach((x, i) => {
+            if (Number.isFinite(x)) axes[i].push(x);
+          });
     const span = axes.map((list) => {
       list.sort((a, b) => a - b);
       if (list.length === 0) return [0, 0];
-      const most = [list[Math.floor(0.01 * (list.length - 1))], list[Math.ceil(0.99 * (list.length - 1))]], all = [list[0], list[list.length - 1]];
+      const most = [list[Math.floor(0.01 * (list.length - 1))], list[Math.ceil(0.99 * (list.length - 1))]],
+            all = [list[0], list[list.length - 1]];
       return all[1] - all[0] < 2 * (most[1] - most[0]) ? all : most;
     });
-    for (const link of this.links) if (link.kind === "apart" && (link.to === null || !this.isPoint(link.to) || !this.isPoint(link.from)))
-      for (let i = 0; i < 3; ++i) if (!(this.flat && i === 1)) {
-        const centre = this.isPoint(link.from) ? this.end(this.places(0, 0), link.to) : this.end(this.places(0, 0), link.from), r = tableAt(link.length, 0, 0);
-        if (r < 3 * (span[i][1] - span[i][0]) || span[i][1] === span[i][0]) span[i] = [Math.min(span[i][0], centre[i] - r), Math.max(span[i][1], centre[i] + r)];
-      }
+    for (const link of this.links)
+      if (link.kind === "apart" && (link.to === null || !this.isPoint(link.to) || !this.isPoint(link.from)))
+        for (let i = 0; i < 3; ++i)
+          if (!(this.flat && i === 1)) {
+            const centre = this.isPoint(link.from) ? this.end(this.places(0, 0), link.to) :
+                                                     this.end(this.places(0, 0), link.from),
+                  r = tableAt(link.length, 0, 0);
+            if (r < 3 * (span[i][1] - span[i][0]) || span[i][1] === span[i][0])
+              span[i] = [Math.min(span[i][0], centre[i] - r), Math.max(span[i][1], centre[i] + r)];
+          }
     this.centre = span.map(([low, high]) => (low + high) / 2);
     this.half = span.map(([low, high]) => (high - low) / 2);
     this.radius = Math.hypot(...this.half) || 1;
@@ -118,13 +147,18 @@ class Scene {
       for (const event of data.motion.events) {
         if (event.member !== m) continue;
         if (event.kind === "release") release = event.t;
-        if (event.kind === "shock" && event.before && (event.impulse ?? 0) > size) { size = event.impulse ?? 0; best = [m, release === null ? event.t : (release + 2 * event.t) / 3]; }
+        if (event.kind === "shock" && event.before && (event.impulse ?? 0) > size) {
+          size = event.impulse ?? 0;
+          best = [m, release === null ? event.t : (release + 2 * event.t) / 3];
+        }
       }
     }
     return best;
   }
 
-  isPoint(name) { return this.points.some((point) => point.name === name); }
+  isPoint(name) {
+    return this.points.some((point) => point.name === name);
+  }
 
   // Taut where its ends are as far apart as it allows.
   taut(link, made, member, t) {
