@@ -148,6 +148,7 @@ class Chart {
     this.over.append(cursor);
     let at = -1, shownBy = null;
     const show = (i, from) => {
+      if (places().length === 0) return;
       shownBy = from;
       at = Math.max(0, Math.min(places().length - 1, i));
       const x = this.sx(places()[at]);

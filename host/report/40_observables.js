@@ -195,6 +195,8 @@ function drawTimeHistogram(parent, observable) {
     chart.drawAxes();
     chart.marks.replaceChildren();
     drawBars(chart, now);
+    if (now.bins.length === 0)
+      chart.mark("text", {x: chart.box.left + 10, y: chart.box.top + 20}, "no member has a value here");
   });
   chart.hover(() => now.bins.map((bin) => (bin.low + bin.high) / 2), (i) => binWords(now.bins[i]));
 }
@@ -221,7 +223,7 @@ function timeSlider(place) {
     timer = setInterval(() => {
       chooseTime(chosen.place + 1);
       if (chosen.place >= data.time.length - 1) stop();
-    }, Math.max(30, 8000 / data.time.length));
+    }, Math.min(400, Math.max(30, 8000 / data.time.length)));
   });
   range.addEventListener("input", () => {
     stop();
@@ -263,7 +265,7 @@ function showObservables() {
   if (data.times_in_files > data.time.length)
     place.append(notice(
         `${whole(data.time.length)} of ${whole(data.times_in_files)} output times are shown; statistics.nc has all.`));
-  timeSlider(place);
+  if (data.time.length > 1) timeSlider(place);
   place.append(fanLegend());
   data.observables.forEach((observable, index) => {
     const pair = element("div", {class: "pair panel"});

@@ -154,6 +154,23 @@ trajectories = [2]
   EXPECT_EQ(scene["walls"][0]["place"], ReportJson::parse("[[0.0, -0.25]]"));
 }
 
+// Three members each, by the reference: what is drawn of a system must not depend on what the system is.
+TEST(Report, of_every_study_that_comes_along_can_be_written) {
+  for (const auto& entry : std::filesystem::directory_iterator(ZWANG_SOURCE_DIR "/configs")) {
+    if (entry.path().extension() != ".toml") continue;
+    SCOPED_TRACE(entry.path());
+    const Scratch scratch;
+    const bool one = read_text(entry.path()).find("members") == std::string::npos;
+    std::vector<std::string> arguments = {
+        "run",      entry.path().string(), "--backend", "reference", "--out", "results", "--quiet",
+        "--report", "--max-failed",        "1"};
+    if (!one) arguments.insert(arguments.end(), {"--members", "3"});
+    const ProgramRun made = run_program(scratch.path(), arguments);
+    EXPECT_EQ(made.code, 0) << made.err;
+    EXPECT_GT(read_text(scratch.path() / "results/report.html").size(), 80'000u);
+  }
+}
+
 TEST(Report, refuses_a_folder_without_results) {
   const Scratch scratch;
   EXPECT_THROW(report_page(scratch.path() / "nowhere"), Error);
@@ -195,6 +212,41 @@ TEST(ReportInBrowser, of_a_study_with_evil_text_works_and_runs_none_of_it) {
       "# " + evil + "\n" +
       std::regex_replace(ball_study, std::regex("title = [^\n]*"), "title = '" + evil + "'");
   expect_good_page(run_study(scratch, text, {"--report"}) / "report.html");
+}
+
+// One output, a value that is never finite, members that all differ in nothing.
+TEST(ReportInBrowser, of_a_study_with_hardly_anything_in_it_works) {
+  const Scratch scratch;
+  const std::string text = R"toml(
+[[point]]
+name = "p"
+mass = 1
+position = [1]
+velocity = [1]
+[ensemble]
+members = 3
+[time]
+at = [2]
+[observe]
+x = "p.x"
+never = "1/(p.x - p.x)"
+[measure]
+same = "final(p.x')"
+never = "final(log(-p.x))"
+[output]
+members = true
+trajectories = [1]
+)toml";
+  expect_good_page(run_study(scratch, text, {"--report"}) / "report.html");
+}
+
+TEST(ReportInBrowser, of_members_that_all_fail_works_and_says_so) {
+  const Scratch scratch;
+  write_text(scratch.path() / "study.toml", read_text(ZWANG_SOURCE_DIR "/configs/cone_apex.toml"));
+  const ProgramRun made = run_program(scratch.path(), {"run", "study.toml", "--backend", "reference", "--out",
+                                                       "results", "--quiet", "--report"});
+  ASSERT_EQ(made.code, 3) << made.err;
+  expect_good_page(scratch.path() / "results/report.html");
 }
 
 TEST(ReportInBrowser, of_a_study_that_keeps_no_members_works) {
