@@ -7,9 +7,10 @@ install(DIRECTORY configs DESTINATION "${CMAKE_INSTALL_DATADIR}/zwang" FILES_MAT
 install(FILES README.md LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 install(DIRECTORY docs/ DESTINATION "${CMAKE_INSTALL_DOCDIR}/docs")
 
-# The program tells its own completion, so the two cannot part company.
-add_custom_command(TARGET zwang POST_BUILD
-  COMMAND "$<TARGET_FILE:zwang>" completion > "${PROJECT_BINARY_DIR}/zwang.bash" VERBATIM)
+# The program tells its own completion, so the two cannot part company. When installing, not when building: a build with
+# sanitizers may not start everywhere.
+install(CODE "execute_process(COMMAND \"$<TARGET_FILE:zwang>\" completion
+  OUTPUT_FILE \"${PROJECT_BINARY_DIR}/zwang.bash\" COMMAND_ERROR_IS_FATAL ANY)")
 install(FILES "${PROJECT_BINARY_DIR}/zwang.bash"
   DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions" RENAME zwang)
 
