@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "host/child_process.h"
+#include "host/colour.h"
 #include "host/command.h"
 #include "host/machine_error.h"
 #include "host/run_tally.h"
@@ -123,12 +124,12 @@ int tell_trouble() {
   try {
     throw;
   } catch (const Error& error) {
-    std::cerr << error.what() << "\n";
+    std::cerr << coloured_error(error.what(), colours_wanted(stderr)) << "\n";
     return exit_wrong_input;
   } catch (const Interrupted& interrupted) {
     return 128 + interrupted.signal();
   } catch (const MachineError& error) {
-    std::cerr << error.what() << "\n";
+    std::cerr << coloured_error(error.what(), colours_wanted(stderr)) << "\n";
   } catch (const std::bad_alloc&) {
     std::cerr << Problem{.message = "out of memory",
                          .found = "no more to be had, on this machine or under its limits (ulimit -v)",

@@ -13,6 +13,7 @@
 #include "host/interrupt.h"
 #include "host/progress.h"
 #include "host/rank_crew.h"
+#include "host/report_page.h"
 #include "host/run_files.h"
 #include "host/run_table.h"
 #include "src/error.h"
@@ -31,6 +32,7 @@ struct RunCommandOptions : CommonOptions {
   bool overwrite = false, resume = false;
   std::string shard = "none";
   double checkpoint = 10;  // seconds
+  bool report = false;
   bool quiet = false;
   std::string max_failed = "5%";
   long long batch = 0;
@@ -78,6 +80,7 @@ std::string resume_command(const RunCommandOptions& options) {
   if (!read_shard(options.shard).whole()) command += " --shard " + options.shard;
   if (options.statistics_memory != RunCommandOptions().statistics_memory)
     command += fmt::format(" --statistics-memory {}", options.statistics_memory);
+  if (options.report) command += " --report";
   if (options.max_failed != RunCommandOptions().max_failed)
     command += " --max-failed " + shell_word(options.max_failed);
   if (!options.out.empty()) command += " --out " + shell_word(options.out);
@@ -120,6 +123,7 @@ int finished_before(const RunCommandOptions& options, const Study& study, const 
                     const ResultFolder& folder, double max_failed) {
   const FinishedRun found = read_finished(folder.path(), study, shard);
   if (!options.quiet) note("the run in " + folder.path().string() + " is complete: nothing is left to do");
+  if (options.report) write_report(folder.path(), folder.path() / report_name);
   const int printed = options.json && !found.summary.empty() ? print(found.summary) : exit_done;
   return printed != exit_done ? printed : verdict(found.tally, max_failed);
 }
@@ -193,6 +197,11 @@ int run_and_write(const RunCommandOptions& options, RankLink* link) {
   const double max_failed = read_max_failed(options.max_failed);
   const Study study = load_for_run(options);
   const Shard shard = read_shard(options.shard);
+  if (options.report && !shard.whole())
+    throw Error({.message = "--report: a shard has no results of its own",
+                 .found = "--shard " + options.shard,
+                 .expected = "a whole run",
+                 .hint = "`zwang report` makes one after `zwang merge`"});
   const InterruptWatch interrupts;
   ResultFolder folder(options.out.empty() ? "results/" + study.name : options.out,
                       {.overwrite = options.overwrite,
@@ -201,7 +210,11 @@ int run_and_write(const RunCommandOptions& options, RankLink* link) {
                        .inputs = CsvInputs(study).paths()});
   if (folder.complete()) return finished_before(options, study, shard, folder, max_failed);
   try {
-    const FiledRun made = run_in(folder, options, study, shard, interrupts, link);
+    FiledRun made = run_in(folder, options, study, shard, interrupts, link);
+    if (options.report) {
+      write_report(folder.path(), folder.path() / report_name);
+      made.files.emplace_back(report_name);
+    }
     return show(options, study, folder, made, max_failed);
   } catch (const Interrupted&) {
     tell_how_to_go_on(options, folder, "interrupted");
@@ -282,6 +295,7 @@ void add_options(CLI::App* command, RunCommandOptions& options) {
                    "seconds from one record of what is done to the next; 0: after every batch")
       ->check([](const std::string& text) { return at_least(text, 0); })
       ->capture_default_str();
+  command->add_flag("--report", options.report, "write report.html among the results too");
   command
       ->add_option("--max-failed", options.max_failed,
                    "exit code 3 where a larger share of the members fails: 5% or 0.05")
