@@ -401,7 +401,9 @@ void Motion::watch_sides() {
     if (crossed && (direction == 0 || direction == side))
       record({.t = t_, .kind = EventKind::event, .watch = k});
   }
-  if (going() && stop_.outputs() > 0 && equations_.evaluate(stop_, now) > 0) {
+  if (!going() || stop_.outputs() == 0) return;
+  const Scaled beyond = equations_.evaluate_scaled(stop_, now, sizes_);
+  if (beyond.value > settings_.contact_tolerance * beyond.scale) {
     record({.t = t_, .kind = EventKind::stop});
     fail(Status::stopped, "the stop condition was met");
   }
