@@ -251,7 +251,8 @@ void decorate(StudyWriter& study) {
   study.measure(format("count(shock({}))", any()));
   study.measure(format("total(impulse({}))", any()));
   study.measure(format("first(release({}))", any()));
-  study.measure(format("maximum(value({}))", any()));
+  // How far off a condition gets. Its maximum would be nothing but the noise around zero where it is held.
+  for (const std::string& name : study.inequalities()) study.measure(format("minimum(value({}))", name));
 }
 
 struct Assembly {

@@ -77,6 +77,7 @@ std::string StudyWriter::require(const std::string& stem, const std::string& for
   const bool rebounds = formula.find("==") == std::string::npos && formula.find('\'') == std::string::npos;
   if (rebounds) conditions_ += restitution();
   condition_names_.push_back(name);
+  if (formula.find("==") == std::string::npos) inequality_names_.push_back(name);
   return name;
 }
 

@@ -69,6 +69,7 @@ class StudyWriter {
   std::string text(const std::string& title, long long members) const;
   const std::vector<std::string>& points() const { return point_names_; }
   const std::vector<std::string>& conditions() const { return condition_names_; }
+  const std::vector<std::string>& inequalities() const { return inequality_names_; }
 
   Dice dice;
   const std::size_t dimension;
@@ -86,7 +87,7 @@ class StudyWriter {
   int names_ = 0;
   std::string parameters_, bodies_, kinetic_, potential_, forces_, conditions_, impulses_, watches_,
       observables_, measures_;
-  std::vector<std::string> point_names_, condition_names_;
+  std::vector<std::string> point_names_, condition_names_, inequality_names_;
 };
 
 }  // namespace zwang::soak
