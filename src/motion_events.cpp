@@ -53,9 +53,14 @@ void Motion::happen(const Occurrence& occurrence) {
       conditions_[i].idle = false;
       break;
     case Lookout::Kind::watch: {
-      const int direction = equations_.system().watches[i].direction;
-      sides_[i] = -sides_[i];
-      if (direction == 0 || direction == sides_[i]) record({.t = t_, .kind = EventKind::event, .watch = i});
+      std::vector<std::size_t> crossing = occurrence.also;
+      crossing.insert(crossing.begin(), i);
+      for (const std::size_t k : crossing) {
+        const int direction = equations_.system().watches[k].direction;
+        sides_[k] = -sides_[k];
+        if (going() && (direction == 0 || direction == sides_[k]))
+          record({.t = t_, .kind = EventKind::event, .watch = k});
+      }
       break;
     }
     case Lookout::Kind::stop:

@@ -10,6 +10,7 @@ namespace zwang {
 namespace {
 
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
+constexpr double same_root = 1e-6;  // roots of one function guessed twice, in fractions of the step
 constexpr int location_limit = 20;
 
 }  // namespace
@@ -260,6 +261,16 @@ std::optional<Occurrence> Motion::first_occurrence(const Step& step) {
     if (!going()) return std::nullopt;
     if (found && (!first || found->theta < first->theta)) first = std::move(found);
   }
+  if (!first || first->lookout.kind != Lookout::Kind::watch) return first;
+  // Watched functions may cross together. Left to the next step they would start it at zero, as if they rested there.
+  const State there = state_of(step.t + first->theta * step.h, first->y);
+  for (const Candidate& candidate : candidates) {
+    const Lookout& other = candidate.lookout;
+    const bool another = other.kind == Lookout::Kind::watch && other.index != first->lookout.index;
+    if (another && other.level == 0 && std::abs(candidate.theta - first->theta) < same_root &&
+        std::abs(look(other, there, nullptr)) <= other.zero)
+      first->also.push_back(other.index);
+  }
   return first;
 }
 
@@ -267,7 +278,7 @@ std::optional<Occurrence> Motion::first_occurrence(const Step& step) {
 // Two to four evaluations where the interpolant is good; where it is not, a bracket on the true flow itself.
 std::optional<Occurrence> Motion::locate(const Step& step, const Lookout& lookout, const Bracket& bracket,
                                          double theta) {
-  Occurrence found{lookout, theta, {}};
+  Occurrence found{lookout, theta, {}, {}};
   const auto value_at = [&](double x, Eigen::VectorXd& y) {
     bool ok = true;
     y = flow(step, x, ok);
@@ -309,7 +320,7 @@ std::optional<Occurrence> Motion::locate(const Step& step, const Lookout& lookou
 std::optional<Occurrence> Motion::bracket_on_flow(
     const Step& step, const Lookout& lookout, const Bracket& bracket,
     const std::function<double(double, Eigen::VectorXd&)>& value_at) {
-  Occurrence found{lookout, bracket.above, {}};
+  Occurrence found{lookout, bracket.above, {}, {}};
   Eigen::VectorXd y;
   double a = bracket.below;
   for (double stride = bracket.above - bracket.below; a > 0 && value_at(a, y) > 0; stride *= 2)
