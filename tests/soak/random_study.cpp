@@ -229,8 +229,8 @@ void decorate(StudyWriter& study) {
       study.potential(format(
           "{}*{}.x^2", StudyWriter::number(hold / study.units.duration * study.dice.between(0.1, 3)), any()));
     if (study.dice.chance(0.25)) study.impulse(any(), study.dice.between(0, 1) * study.duration);
-    if (study.dice.chance(0.2)) {
-      // Held still for a while.
+    // Held still for a while, where enough is left to move: one point on a rod could not follow its moving hook.
+    if (study.dice.chance(0.2) && points.size() > 2) {
       const double from = study.dice.between(0, 0.5) * study.duration * study.units.duration;
       study.require("grip", format("{}.x' == 0", any()),
                     format("from = {}\nuntil = {}\n", StudyWriter::number(from),
