@@ -26,10 +26,24 @@ bool may_hide_names(const Value& root) {
   });
 }
 
+// The results of a study go to results/<its name>: a file "...toml" must not lead out of there.
+std::string name_of(const std::filesystem::path& path) {
+  const std::string stem = path.stem().string();
+  return stem.empty() || stem == "." || stem == ".." ? "study" : stem;
+}
+
+// A title is printed on terminals, which obey control characters.
+bool is_plain(const std::string& title) {
+  return std::none_of(title.begin(), title.end(), [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return (byte < 0x20 && c != '\n' && c != '\t') || byte == 0x7f;
+  });
+}
+
 }  // namespace
 
 StudyBuilder::StudyBuilder(const Document& document, std::string path) : reader_(document), csv_files_(path) {
-  study_.name = std::filesystem::path(path).stem().string();
+  study_.name = name_of(path);
   study_.path = std::move(path);
   study_.text = document.text();
   study_.document = std::make_shared<const Value>(document.root());
@@ -40,7 +54,10 @@ Study StudyBuilder::build() {
   const Table top(reader_, {&reader_.document().root(), ""}, top_keys);
   names_lost_ = may_hide_names(reader_.document().root());
   if (const Field title = top["title"])
-    if (const auto text = reader_.string(title, "a title in quotes")) study_.title = *text;
+    if (const auto text = reader_.string(title, "a title in quotes")) {
+      if (!is_plain(*text)) reader_.complain(title, "a control character", "text that can be printed");
+      study_.title = *text;
+    }
 
   read_names();
   read_parameters();
@@ -60,6 +77,7 @@ Study StudyBuilder::build() {
   read_integrator();
   read_statistics();
   read_output();
+  check_sizes();
   reader_.finish();
 
   study_.system = std::make_shared<const System>(std::move(description_));

@@ -174,6 +174,7 @@ class StudyBuilder {
   void read_histograms(const Field& field);
   std::optional<std::pair<double, double>> read_range(const Field& field);
   void read_output();
+  void check_sizes();
 
   // --- The nominal member (study_nominal.cpp) ---
   void check_masses();

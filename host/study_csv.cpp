@@ -40,15 +40,29 @@ std::vector<std::string_view> cells_of(std::string_view row) {
 std::string read_whole(const std::filesystem::path& path, const std::string& name) {
   std::error_code code;
   if (!std::filesystem::is_regular_file(path, code))
-    fail("there is no file '" + name + "'", path.string(), "a CSV file, relative to the folder of the study");
+    fail("there is no file '" + name + "'", printable(path.string()),
+         "a CSV file, relative to the folder of the study");
   const std::uintmax_t size = std::filesystem::file_size(path, code);
   if (code || size > size_limit)
     fail("the file '" + name + "' is too large", "", "at most " + std::to_string(size_limit) + " bytes");
   std::string text(static_cast<std::size_t>(size), '\0');
   std::ifstream stream(path, std::ios::binary);
   if (!stream.read(text.data(), static_cast<std::streamsize>(size)))
-    fail("the file '" + name + "' cannot be read", path.string(), "a readable CSV file");
+    fail("the file '" + name + "' cannot be read", printable(path.string()), "a readable CSV file");
   return text;
+}
+
+// A study that came with a link in its folder reads what the link points to, unless that is looked at too.
+void refuse_links_to_elsewhere(const std::filesystem::path& folder, const std::filesystem::path& path,
+                               const std::string& name) {
+  std::error_code code;
+  const std::filesystem::path home = std::filesystem::canonical(folder.empty() ? "." : folder, code);
+  const std::filesystem::path there = code ? path : std::filesystem::canonical(home / path, code);
+  if (code) return;  // not there: whoever opens it will say so
+  const std::filesystem::path within = there.lexically_relative(home);
+  if (within.empty() || *within.begin() == "..")
+    fail("a link that leads outside the folder of the study", "\"" + printable(name) + "\"",
+         "a file that lies in the folder of the study");
 }
 
 }  // namespace
@@ -107,6 +121,7 @@ const CsvTable* CsvFiles::open(const std::string& file) {
   if (file.find('\0') != std::string::npos || path.empty() || path.is_absolute() || *path.begin() == "..")
     fail("a file outside the folder of the study", "\"" + printable(file) + "\"",
          "a path relative to the study that stays in its folder");
+  refuse_links_to_elsewhere(folder_, path, file);
   const CsvTable& table =
       tables_.try_emplace(file, file, read_whole(std::filesystem::path(folder_) / path, printable(file)))
           .first->second;

@@ -30,7 +30,7 @@ Problem syntax_problem(const toml::parse_error& error, const std::string& file) 
   const std::size_t saw = text.rfind(", saw ");
   if (text.starts_with("expected ") && saw != std::string::npos) {
     problem.expected = text.substr(9, saw - 9);
-    problem.found = text.substr(saw + 6);
+    problem.found = printable(text.substr(saw + 6));
     if (problem.found == "'\\n'" || problem.found == "'\\r'") problem.found = "the end of the line";
   } else if (text == "encountered end-of-file") {
     problem.found = "the end of the file";

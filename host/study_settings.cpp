@@ -1,5 +1,7 @@
 // How many members, over which time, how exactly, and what is written: [ensemble], [time], [integrator],
 // [statistics], [output].
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -14,6 +16,9 @@ namespace {
 constexpr long long member_limit = 1'000'000'000'000;
 constexpr long long output_limit = 10'000'000;
 constexpr long long bin_limit = 1'000'000;
+// What is kept in memory at once: statistics of every observable at every output time, states of every trajectory.
+constexpr std::size_t series_limit = 10'000'000;
+constexpr std::size_t trajectory_limit = 100'000'000;
 
 bool positive_or_infinite(double x) { return x > 0; }
 bool open_fraction(double x) { return x > 0 && x < 1; }
@@ -278,6 +283,24 @@ void StudyBuilder::read_output() {
       reader_.complain(item, "the member stands there twice", "every member once");
     study_.output.trajectories.push_back(*member);
   }
+}
+
+// Each number may be within its limit, and their product beyond any memory.
+void StudyBuilder::check_sizes() {
+  const std::size_t outputs = study_.time.outputs.size(), observables = description_.observables.size(),
+                    trajectories = study_.output.trajectories.size(),
+                    states = 2 * description_.coordinates.size() + description_.auxiliaries.size();
+  const auto refuse = [&](const std::string& what, const std::string& found, std::size_t limit) {
+    reader_.complain({study_.path, 0, 0}, what, found, "at most " + std::to_string(limit) + " in all",
+                     "fewer [time] samples");
+  };
+  if (observables > 0 && outputs > series_limit / observables)
+    refuse("too many output times for so many observables",
+           fmt::format("{} observables at {} times", observables, outputs), series_limit);
+  if (trajectories > 0 && states > 0 && outputs > trajectory_limit / trajectories / states)
+    refuse("too many output times for so many trajectories",
+           fmt::format("{} members with {} numbers at {} times", trajectories, states, outputs),
+           trajectory_limit);
 }
 
 }  // namespace zwang

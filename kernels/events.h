@@ -109,10 +109,12 @@ struct Lookouts {
     for (int i = 0; i < Model::signals; ++i) {
       const auto value = scaled_signal(me, i);
       const Real zero = me.contact_tolerance * value.scale;
+      // A function that rests at zero (the height of what lies on the ground) crosses it when it is clearly beyond.
+      const Real level = absolute(value.value) <= zero ? zero : Real(0);
       if (i < Model::watches) {
-        if (me.sides[i] != 0) add(LookoutKind::watch, i, me.sides[i] < 0 ? 1 : -1, 0, zero, 0, 0);
+        if (me.sides[i] != 0) add(LookoutKind::watch, i, me.sides[i] < 0 ? 1 : -1, level, zero, 0, 0);
       } else if (Model::stops && i == Model::watches) {
-        add(LookoutKind::stop, i, 1, 0, zero, 0, 0);
+        add(LookoutKind::stop, i, 1, level, zero, 0, 0);
       } else if (absolute(value.value) > zero) {
         // Integrands with kinks: the step ends at a kink, so that the integral is as exact as the motion.
         add(LookoutKind::kink, i, value.value < 0 ? 1 : -1, 0, zero, 0, 0);
@@ -346,14 +348,17 @@ ZWANG_COLD void first_occurrence(M& me, const Stretch<M>& stretch, Occurrence<M>
     lookout.bracket = first_rise(samples, slope, curve);
     if (lookout.bracket.found) lookout.x = root(lookout.bracket, curve);
   }
+  // One that turns out to be later than guessed must not hide another before it: what is open would be passed through.
+  Occurrence<M> next;
   for (int tried = 0; tried < lookouts.count; ++tried) {
     int best = -1;
     for (int c = 0; c < lookouts.count; ++c)
       if (lookouts.list[c].bracket.found && (best < 0 || lookouts.list[c].x < lookouts.list[best].x))
         best = c;
-    if (best < 0) return;
-    locate(me, stretch, lookouts.list[best], found);
-    if (found.found || !me.going()) return;
+    if (best < 0 || (found.found && !(lookouts.list[best].x < found.x))) return;
+    locate(me, stretch, lookouts.list[best], next);
+    if (!me.going()) return;
+    if (next.found && (!found.found || next.x < found.x)) found = next;
     lookouts.list[best].bracket.found = false;
   }
 }

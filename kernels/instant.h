@@ -130,7 +130,8 @@ ZWANG_COLD void watch_sides(M& me) {
     record(me, event);
   }
   if constexpr (Model::stops) {
-    if (!me.going() || !(Model::signal(me.k, me.t, me.q(), me.v(), me.z(), Model::watches) > 0)) return;
+    const auto beyond = scaled_signal(me, Model::watches);
+    if (!me.going() || !(beyond.value > me.contact_tolerance * beyond.scale)) return;
     typename M::Event event;
     event.t = me.t;
     event.kind = EventKind::stop;

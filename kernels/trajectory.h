@@ -502,9 +502,10 @@ struct Crew {
         const R sign = R(Reduction(Model::measure_reduction(m)) == Reduction::maximum ? Real(1) : Real(-1));
         const R a = sign * values[m], b = sign * mid[m], c = sign * end_values[m];
         const R top = maximum(maximum(a, b), c), spread = top - minimum(minimum(a, b), c);
-        const R up = R(4) * b - R(3) * a - c,
-                down = a - R(4) * b + R(3) * c;  // slopes of the parabola at the ends
-        const Mask humped = !(up <= R(Real(-0.2)) * spread) && !(down >= R(Real(0.2)) * spread);
+        // Slopes of the parabola at the ends; a straight line has the spread for both. Those of the curve itself may be
+        // off by half of that, and a hump beside an end is missed by whoever believes them.
+        const R up = R(4) * b - R(3) * a - c, down = a - R(4) * b + R(3) * c;
+        const Mask humped = !(up <= R(Real(-0.6)) * spread) && !(down >= R(Real(0.6)) * spread);
         hump = hump || (humped && !(top + spread <= sign * best[m]));
       }
     }

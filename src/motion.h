@@ -46,6 +46,7 @@ struct Occurrence {
   Lookout lookout;
   double theta = 1;
   Eigen::VectorXd y;
+  std::vector<std::size_t> also{};  // of a watched function: others that cross at the same instant
 };
 
 // Named by the study's clock: conditions imposed and lifted, impulses.

@@ -53,9 +53,14 @@ void Motion::happen(const Occurrence& occurrence) {
       conditions_[i].idle = false;
       break;
     case Lookout::Kind::watch: {
-      const int direction = equations_.system().watches[i].direction;
-      sides_[i] = -sides_[i];
-      if (direction == 0 || direction == sides_[i]) record({.t = t_, .kind = EventKind::event, .watch = i});
+      std::vector<std::size_t> crossing = occurrence.also;
+      crossing.insert(crossing.begin(), i);
+      for (const std::size_t k : crossing) {
+        const int direction = equations_.system().watches[k].direction;
+        sides_[k] = -sides_[k];
+        if (going() && (direction == 0 || direction == sides_[k]))
+          record({.t = t_, .kind = EventKind::event, .watch = k});
+      }
       break;
     }
     case Lookout::Kind::stop:
@@ -401,7 +406,9 @@ void Motion::watch_sides() {
     if (crossed && (direction == 0 || direction == side))
       record({.t = t_, .kind = EventKind::event, .watch = k});
   }
-  if (going() && stop_.outputs() > 0 && equations_.evaluate(stop_, now) > 0) {
+  if (!going() || stop_.outputs() == 0) return;
+  const Scaled beyond = equations_.evaluate_scaled(stop_, now, sizes_);
+  if (beyond.value > settings_.contact_tolerance * beyond.scale) {
     record({.t = t_, .kind = EventKind::stop});
     fail(Status::stopped, "the stop condition was met");
   }

@@ -10,6 +10,7 @@ namespace zwang {
 namespace {
 
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
+constexpr double same_root = 1e-6;  // roots of one function guessed twice, in fractions of the step
 constexpr int location_limit = 20;
 
 }  // namespace
@@ -155,20 +156,26 @@ std::vector<Lookout> Motion::lookouts(const Step& step) {
       if (condition.idle) list.push_back({Lookout::Kind::press, i, 1, zero, zero});
     }
   }
+  // A function that rests at zero (the height of what lies on the ground) crosses it when it is clearly beyond.
+  const auto signal = [&](const Program& program, double& zero) {
+    const Scaled value = equations_.evaluate_scaled(program, here, sizes_);
+    zero = settings_.contact_tolerance * value.scale;
+    return std::abs(value.value) <= zero ? zero : 0;
+  };
+  double zero = 0;
   for (std::size_t k = 0; k < watches_.size(); ++k) {
     if (sides_[k] == 0) continue;
-    const double zero =
-        settings_.contact_tolerance * equations_.evaluate_scaled(watches_[k], here, sizes_).scale;
-    list.push_back({Lookout::Kind::watch, k, sides_[k] < 0 ? 1.0 : -1.0, 0, zero});
+    const double level = signal(watches_[k], zero);
+    list.push_back({Lookout::Kind::watch, k, sides_[k] < 0 ? 1.0 : -1.0, level, zero});
   }
   if (stop_.outputs() > 0) {
-    const double zero = settings_.contact_tolerance * equations_.evaluate_scaled(stop_, here, sizes_).scale;
-    list.push_back({Lookout::Kind::stop, 0, 1, 0, zero});
+    const double level = signal(stop_, zero);
+    list.push_back({Lookout::Kind::stop, 0, 1, level, zero});
   }
   // Integrands with kinks: the step ends at a kink, so that the integral is as exact as the motion.
   for (std::size_t k = 0; k < kinks_.size(); ++k) {
     const Scaled value = equations_.evaluate_scaled(kinks_[k], here, sizes_);
-    const double zero = settings_.contact_tolerance * value.scale;
+    zero = settings_.contact_tolerance * value.scale;
     if (std::abs(value.value) > zero)
       list.push_back({Lookout::Kind::kink, k, value.value < 0 ? 1.0 : -1.0, 0, zero});
   }
@@ -243,21 +250,35 @@ std::optional<Occurrence> Motion::first_occurrence(const Step& step) {
     if (const std::optional<Bracket> bracket = first_rise(samples, curve))
       candidates.push_back({lookout, *bracket, root(*bracket, curve)});
   }
-  // Earliest first; one that turns out to be none on the true flow gives way to the next.
+  // Earliest first; one that turns out to be none on the true flow gives way to the next. One that turns out to be later
+  // than guessed must not hide another before it: what is open would be passed through.
   std::stable_sort(candidates.begin(), candidates.end(),
                    [](const Candidate& a, const Candidate& b) { return a.theta < b.theta; });
+  std::optional<Occurrence> first;
   for (const Candidate& candidate : candidates) {
+    if (first && !(candidate.theta < first->theta)) break;
     std::optional<Occurrence> found = locate(step, candidate.lookout, candidate.bracket, candidate.theta);
-    if (found || !going()) return found;
+    if (!going()) return std::nullopt;
+    if (found && (!first || found->theta < first->theta)) first = std::move(found);
   }
-  return std::nullopt;
+  if (!first || first->lookout.kind != Lookout::Kind::watch) return first;
+  // Watched functions may cross together. Left to the next step they would start it at zero, as if they rested there.
+  const State there = state_of(step.t + first->theta * step.h, first->y);
+  for (const Candidate& candidate : candidates) {
+    const Lookout& other = candidate.lookout;
+    const bool another = other.kind == Lookout::Kind::watch && other.index != first->lookout.index;
+    if (another && other.level == 0 && std::abs(candidate.theta - first->theta) < same_root &&
+        std::abs(look(other, there, nullptr)) <= other.zero)
+      first->also.push_back(other.index);
+  }
+  return first;
 }
 
 // From the interpolant's root to the true flow's (requirement 1): Newton with the interpolant's slope, then secants.
 // Two to four evaluations where the interpolant is good; where it is not, a bracket on the true flow itself.
 std::optional<Occurrence> Motion::locate(const Step& step, const Lookout& lookout, const Bracket& bracket,
                                          double theta) {
-  Occurrence found{lookout, theta, {}};
+  Occurrence found{lookout, theta, {}, {}};
   const auto value_at = [&](double x, Eigen::VectorXd& y) {
     bool ok = true;
     y = flow(step, x, ok);
@@ -299,7 +320,7 @@ std::optional<Occurrence> Motion::locate(const Step& step, const Lookout& lookou
 std::optional<Occurrence> Motion::bracket_on_flow(
     const Step& step, const Lookout& lookout, const Bracket& bracket,
     const std::function<double(double, Eigen::VectorXd&)>& value_at) {
-  Occurrence found{lookout, bracket.above, {}};
+  Occurrence found{lookout, bracket.above, {}, {}};
   Eigen::VectorXd y;
   double a = bracket.below;
   for (double stride = bracket.above - bracket.below; a > 0 && value_at(a, y) > 0; stride *= 2)

@@ -147,7 +147,9 @@ std::string Parser::condition_argument(const std::string& function) {
 }
 
 Expr Parser::condition_call(const std::string& function, const Token& token) {
-  if (!(allowed_ & allow_reactions))
+  const bool defined =
+      (function != "kinetic" || scope_.kinetic) && (function != "potential" || scope_.potential);
+  if (!(allowed_ & allow_reactions) || !defined)
     fail(token, "'" + function + "' cannot be used here", "it stands only in [observe] and [measure]");
   if (function == "kinetic") return *scope_.kinetic;
   if (function == "potential") return *scope_.potential;

@@ -430,6 +430,23 @@ TEST_F(CsvStudy, a_file_outside_the_folder_of_the_study_is_refused) {
   EXPECT_EQ(load(R"({ file = "data/../states.csv", column = "x" })"), "");
 }
 
+TEST_F(CsvStudy, a_link_out_of_the_folder_of_the_study_is_refused) {
+  const std::filesystem::path elsewhere = folder.parent_path() / (folder.filename().string() + "_elsewhere");
+  std::filesystem::create_directory(elsewhere);
+  std::ofstream(elsewhere / "secret.csv") << "x\n1\n";
+  std::filesystem::create_symlink(elsewhere / "secret.csv", folder / "link.csv");
+  std::filesystem::create_directory_symlink(elsewhere, folder / "deep");
+  std::filesystem::create_symlink("states.csv", folder / "inside.csv");
+  EXPECT_EQ(load(R"({ file = "link.csv", column = "x" })"),
+            R"(study.toml:2:14: error: parameter 'v', file: a link that leads outside the folder of the study
+  found:    "link.csv"
+  expected: a file that lies in the folder of the study)");
+  EXPECT_NE(load(R"({ file = "deep/secret.csv", column = "x" })").find("a link that leads outside"),
+            std::string::npos);
+  EXPECT_EQ(load(R"({ file = "inside.csv", column = "x" })"), "");
+  std::filesystem::remove_all(elsewhere);
+}
+
 // --- Conditions ---
 
 struct Sign {

@@ -1,0 +1,40 @@
+// What must hold of the text that is emitted for any study, however hostile: it goes to a compiler.
+#pragma once
+
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+#include "src/emit.h"
+
+namespace zwang::fuzz {
+
+// A broken promise ends the run as a crash, which is what a fuzzer looks for.
+inline void promise(bool kept, const char* what) {
+  if (kept) return;
+  std::fprintf(stderr, "broken: %s\n", what);
+  std::abort();
+}
+
+// Straight-line C++ and comments of our own: no string, no character, no directive, nothing beyond ASCII. A backslash
+// would carry a comment over the end of its line.
+inline void expect_plain(std::string_view text) {
+  constexpr std::string_view allowed =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _+-*/<>=!&|?:;,.(){}[]";
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(line.size() < text.size() ? line.size() + 1 : line.size());
+    for (const char c : line.substr(0, line.find("//")))
+      promise(allowed.find(c) != std::string_view::npos, "the emitted model has a character of another kind");
+    for (const char c : line)
+      promise(c >= ' ' && c <= '~' && c != '\\', "the emitted model has a comment of another kind");
+  }
+}
+
+// Larger systems only take longer.
+inline void emit_if_small(const System& system) {
+  if (system.size() > 12 || system.constraints.size() > 12 || system.pool->size() > 5000) return;
+  expect_plain(emit_model(system).text);
+}
+
+}  // namespace zwang::fuzz

@@ -1,0 +1,50 @@
+// The laws every member obeys, whoever integrated it, judged from its own record alone: states at output times, events,
+// audit. Written without a look at how the integrators decide.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "host/check_member.h"
+#include "tests/soak/random_study.h"
+
+namespace zwang::soak {
+
+// A law broken: by whom, when, and how far beyond what tolerance allows.
+struct Breach {
+  std::string law;  // in words
+  unsigned long long member = 0;
+  double t = 0;
+  double found = 0, allowed = 0;
+};
+
+// The largest found / allowed of each law, kept or broken: how much room there was.
+using Worst = std::map<std::string, double>;
+
+class Laws {
+ public:
+  Laws(const Study& study, const RandomStudy& sizes) : study_(study), sizes_(sizes) {}
+
+  void judge(const BackendMotion& motion, const Audit& audit, long long steps, bool redundant,
+             unsigned long long member);
+
+  const std::vector<Breach>& breaches() const { return breaches_; }
+  const Worst& worst() const { return worst_; }
+
+ private:
+  struct Member;
+  void judge_sample(const Member& member, const Sample& sample);
+  void judge_multipliers(const Member& member, const Sample& sample);
+  void judge_audit(const Member& member, const Audit& audit, long long steps);
+  void judge_events(const Member& member);
+  void judge_watches(const Member& member);
+  void hold(const Member& member, const std::string& law, double t, double found, double allowed);
+
+  const Study& study_;
+  RandomStudy sizes_;
+  std::vector<Breach> breaches_;
+  Worst worst_;
+};
+
+}  // namespace zwang::soak

@@ -1,0 +1,101 @@
+// zwang_soak: random studies, run and judged until time or number is up. Exit 0: every law held; 1: some did not, and the
+// studies in question lie in --keep; 2: the machine failed, at a fifth of them or more.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <fstream>
+
+#include "host/machine_error.h"
+#include "host/private_files.h"
+#include "tests/soak/soak_study.h"
+
+namespace zwang::soak {
+namespace {
+
+struct Options {
+  std::uint64_t seed = 1;
+  double minutes = 0;
+  long long studies = 0;
+  std::string report, keep = "soak_failures";
+  bool print = false;
+  bool quiet = false;
+};
+
+void write(const std::filesystem::path& path, const std::string& text) {
+  if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path());
+  std::ofstream stream(path, std::ios::binary);
+  if (!(stream << text).flush()) throw MachineError({.message = "cannot write " + path.string()});
+}
+
+// What fails now; the studies behind it are kept beside the report, to be run again by hand.
+void soak_one(const RandomStudy& random, const Options& options, const SoakSettings& settings,
+              SoakReport& report) {
+  const std::size_t before = report.suspects.size();
+  soak_study(random, settings, report);
+  const bool suspect = report.suspects.size() > before;
+  if (suspect)
+    write(std::filesystem::path(options.keep) / fmt::format("soak_{}.toml", random.seed), random.text);
+  if (!options.quiet) {
+    fmt::print("{} {} ({}){}\n", report.studies, random.seed, joined(random.made_of),
+               suspect ? " FAILED" : "");
+    std::fflush(stdout);
+  }
+}
+
+int soak(const Options& options, SoakSettings settings) {
+  const auto begun = std::chrono::steady_clock::now();
+  const auto seconds = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+  };
+  SoakReport report;
+  for (std::uint64_t seed = options.seed;; ++seed) {
+    if (options.studies > 0 && report.studies >= options.studies) break;
+    if (options.minutes > 0 && seconds() >= 60 * options.minutes) break;
+    // A cache for each study: no program is needed again.
+    const TemporaryFolder programs;
+    settings.cache = programs.path() / "programs";
+    soak_one(random_study(seed, static_cast<long long>(settings.members)), options, settings, report);
+    report.seconds = seconds();
+    if (!options.report.empty()) write(options.report, report.text());
+  }
+  fmt::print("{}", report.text());
+  if (!report.good()) return 1;
+  // One study that took the compiler too long proves nothing; when it is every fifth, the soak has not been one.
+  const bool ran = report.machine.empty() || report.machine.begin()->second.times * 5 < report.studies;
+  return ran ? 0 : 2;
+}
+
+int run(int argc, char** argv) {
+  CLI::App app{"Random studies, judged by the laws of mechanics and by the reference"};
+  Options options;
+  SoakSettings settings;
+  app.add_option("--seed", options.seed, "of the first study; the next has the next number");
+  app.add_option("--minutes", options.minutes, "stop after so long; 0: no limit");
+  app.add_option("--studies", options.studies, "stop after so many; 0: no limit");
+  app.add_option("--members", settings.members, "of each study");
+  app.add_option("--threads", settings.threads, "of the backends; 0: all cores");
+  app.add_option("--report", options.report, "a file for the report, kept up to date");
+  app.add_option("--keep", options.keep, "a folder for studies that fail");
+  app.add_flag("--print", options.print, "print the study of --seed and do nothing");
+  app.add_flag("--quiet", options.quiet, "only the report");
+  CLI11_PARSE(app, argc, argv);
+  if (options.print) {
+    fmt::print("{}", random_study(options.seed, static_cast<long long>(settings.members)).text);
+    return 0;
+  }
+  if (options.minutes <= 0 && options.studies <= 0) options.studies = 20;
+  return soak(options, settings);
+}
+
+}  // namespace
+}  // namespace zwang::soak
+
+int main(int argc, char** argv) {
+  try {
+    return zwang::soak::run(argc, argv);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "zwang_soak: {}\n", error.what());
+    return 2;
+  }
+}
