@@ -7,7 +7,10 @@ namespace zwang {
 void StudyBuilder::read_variation(const Table& table, ConditionFormula& made, bool readable) {
   const Field variation = table["variation"], multiplier = table["multiplier"];
   const bool general = variation && reader_.choice(variation, {"special", "general"}) == "general";
+  const std::string name = made.name + ".multiplier";
   if (!general) {
+    // Maurer's singular integral: rho = 0. So formulas need not change with the kind of variation.
+    if (made.equation) scope_.scalars.emplace(name, ScalarName{pool().zero(), {}, allow_auxiliaries});
     // 0 is what a special condition would have anyway.
     const bool nothing = multiplier && multiplier.value->is_number() && multiplier.value->number == 0;
     if (multiplier && !nothing)
@@ -18,7 +21,6 @@ void StudyBuilder::read_variation(const Table& table, ConditionFormula& made, bo
   if (!general_) general_ = variation;
   if (readable && !made.equation)
     reader_.complain(variation, "an inequality cannot be varied generally", "an equation, with ==");
-  const std::string name = made.name + ".multiplier";
   made.general = description_.auxiliaries.size();
   description_.auxiliaries.push_back(name);
   description_.rates.push_back(pool().zero());  // its rate is derived with the system

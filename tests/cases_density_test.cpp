@@ -202,7 +202,9 @@ TEST(Density, IsTheInverseDeterminantOfTheFlow) {
 }
 
 TEST(Density, CoversConditionsNotLinearInTheVelocities) {
-  expect_flow(config("appell_hamel", {"observe.rho=\"logdensity()\"", "parameters.theta=0.4"}), 0.7, true);
+  const std::string rho = "observe.rho=\"logdensity()\"", theta = "parameters.theta=0.4";
+  expect_flow(config("appell_hamel", {rho, theta}), 0.7, false);
+  expect_flow(config("appell_hamel", {rho, theta, "system.force.x=\"-0.3*x'*abs(z' - 1)\""}), 0.7, true);
 }
 
 TEST(Density, CoversTheMultipliersOfGeneralConditions) {

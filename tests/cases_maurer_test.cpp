@@ -91,7 +91,7 @@ TEST(Maurer, WithTheMultiplierKeptAtZeroTheGeodeticPathIsTheStraightest) {
   }
   // Let go for a while, rho leaves zero; brought back to it ever more often, the path tends to the circle.
   double last = 0;
-  for (const int pieces : {100, 200}) {
+  for (const int pieces : {400, 800}) {
     State state = run.member.start;
     state.z = Eigen::VectorXd::Zero(1);
     for (int i = 0; i < pieces; ++i) {
