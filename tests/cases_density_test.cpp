@@ -25,8 +25,8 @@ TEST(Density, ContactElementsCompressTheEnsembleByTheRootOfTheirDeterminant) {
 }
 
 TEST(Density, TheLinearComplexKeepsIt) {
-  const Study study = config("linear_complex", {"parameters.g=-1", "parameters.v2=1",
-                                                "observe.rho=\"logdensity()\""});
+  const Study study =
+      config("linear_complex", {"parameters.g=-1", "parameters.v2=1", "observe.rho=\"logdensity()\""});
   const StudyRun run(sampled(study, {0, 2}));
   expect_sound(run);
   EXPECT_NEAR(log_density(run, 2), 0, integrated);
@@ -196,9 +196,9 @@ TEST(Density, IsTheInverseDeterminantOfTheFlow) {
   expect_flow(config("cart", {rho}), 1, false);
   expect_flow(config("cart", {rho, "system.force.x=\"-0.3*x'*abs(y + 1)\"", "system.force.w=\"-0.2*w'\""}), 1,
               true);
-  expect_flow(config("contact_element", {rho, "point.0.position=[0, 0.5, 0]",
-                                         "point.0.velocity=[1, 0.8, 0.5]"}),
-              1, true);
+  expect_flow(
+      config("contact_element", {rho, "point.0.position=[0, 0.5, 0]", "point.0.velocity=[1, 0.8, 0.5]"}), 1,
+      true);
 }
 
 TEST(Density, CoversConditionsNotLinearInTheVelocities) {
