@@ -73,7 +73,9 @@ std::string model_head(const System& system, bool masked, std::size_t constants)
          truths({{"any_turns", !system.turns.empty()},
                  {"any_extremes", extremes},
                  {"works", does_work(system)}}) +
-         truths({{"has_density", system.density.has_value()}, {"impulses_shift", system.impulses_shift()}}) +
+         truths({{"has_density", system.density.has_value()},
+                 {"impulses_shift", system.impulses_shift()},
+                 {"any_general", system.any_general()}}) +
          numbers({{"density", system.density.value_or(0)}});
 }
 

@@ -343,8 +343,9 @@ bool Motion::settle(std::vector<char> touching, std::size_t released) {
       if (conditions_[i].standing == Standing::equation || (touching[i] && still && i != released))
         rows.push_back(i);
     }
-    const LeastConstraint gauss =
-        least_constraint(equations_, now, sizes_, rows, 10 * settings_.contact_tolerance);
+    LeastConstraint gauss = least_constraint(equations_, now, sizes_, rows, 10 * settings_.contact_tolerance);
+    // Dependent rows leave the multipliers open, and with a general condition they are part of the motion.
+    if (gauss.redundant && equations_.system().any_general()) gauss.status = Status::singular;
     if (gauss.status != Status::ok) {
       std::string who;
       for (const std::size_t i : rows)

@@ -510,9 +510,9 @@ require = "ball.x <= 1"
 x = "mean(logdensity())"
 )~",
      ball_and_time,
-     R"(study.toml:2:5: error: measure 'x': logdensity() has no integral or mean: a shock may end it
+     R"~(study.toml:2:5: error: measure 'x': logdensity() has no integral or mean: a shock may end it
   found:    "mean(logdensity())"
-  expected: initial, final, minimum, maximum or at of it)"},
+  expected: initial, final, minimum, maximum or at of it)~"},
     {"logdensity as a force",
      R"~([system.force]
 "ball.x" = "logdensity()"
@@ -1328,7 +1328,7 @@ variation = "general"
     {"shocks beside a general variation",
      R"([[constraint]]
 name = "rail"
-require = "ball.x' == ball.y*ball.z'"
+require = "ball.x' == ball.x*ball.y'"
 variation = "general"
 [[constraint]]
 name = "wall"
@@ -1340,7 +1340,7 @@ from = 1
 [[impulse]]
 at = 1
 on = "ball"
-velocity = [1, 0, 0]
+velocity = [1, 0]
 )",
      ball_and_time,
      R"(study.toml:5:1: error: constraint 'wall': an inequality has no rule beside a condition with variation = "general" (constraint 'rail', variation)
