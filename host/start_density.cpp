@@ -66,6 +66,7 @@ StartDensity::StartDensity(const Study& study) : study_(study), pool_(*study.sys
 
   find_draws(start);
   refuse_shared_draws();
+  prepare_draws();
   if (study.ensemble.consistency == Consistency::reject && !system.constraints.empty())
     why_unknown_ = "rejected starts change the density of those that are left";
   std::vector<Expr> entries;
@@ -114,33 +115,45 @@ void StartDensity::refuse_shared_draws() {
       why_unknown_ = "'" + study_.parameters[symbol.index].name + "' enters the motion beside the start";
 }
 
-double StartDensity::log_of_draw(std::size_t parameter, std::span<const double> parameters) {
-  const Distribution& distribution = *study_.parameters[parameter].distribution;
-  std::vector<double> arguments(distribution.arguments.size());
-  Program(pool_, distribution.arguments)
-      .run<double>({.time = 0, .parameters = parameters}, scratch_, arguments);
-  return log_density(distribution.kind, arguments, parameters[parameter]);
+// Distributions may have formulas of other parameters for their numbers.
+void StartDensity::prepare_draws() {
+  std::set<std::size_t> joints;
+  for (const std::size_t draw : draws_) {
+    const ParameterRule& rule = study_.parameters[draw];
+    std::vector<Expr> formulas;
+    if (rule.distribution) formulas = rule.distribution->arguments;
+    if (rule.joint && joints.insert(*rule.joint).second) {
+      formulas = study_.joints[*rule.joint].mean;
+      for (const std::vector<Expr>& row : study_.joints[*rule.joint].covariance)
+        formulas.insert(formulas.end(), row.begin(), row.end());
+    }
+    for (Expr& e : formulas) e = in_draws(e);
+    arguments_.emplace_back(pool_, formulas);
+  }
 }
 
-// The whole joint, counted where its first component stands; all of its components must be among the draws.
-double StartDensity::log_of_joint(std::size_t joint, std::span<const double> parameters) {
-  const Joint& rule = study_.joints[joint];
-  const auto n = static_cast<Eigen::Index>(rule.mean.size());
-  std::vector<Expr> formulas = rule.mean;
-  for (const std::vector<Expr>& row : rule.covariance)
-    formulas.insert(formulas.end(), row.begin(), row.end());
-  std::vector<double> values(formulas.size());
-  Program(pool_, formulas).run<double>({.time = 0, .parameters = parameters}, scratch_, values);
+double StartDensity::log_of_draw(std::size_t k, std::span<const double> parameters) {
+  out_.resize(arguments_[k].outputs());
+  arguments_[k].run<double>({.time = 0, .parameters = parameters}, scratch_, out_);
+  return log_density(study_.parameters[draws_[k]].distribution->kind, out_, parameters[draws_[k]]);
+}
+
+// The whole joint; all of its components must be among the draws.
+double StartDensity::log_of_joint(std::size_t k, std::span<const double> parameters) {
+  const std::size_t joint = *study_.parameters[draws_[k]].joint;
+  const auto n = static_cast<Eigen::Index>(study_.joints[joint].mean.size());
+  out_.resize(arguments_[k].outputs());
+  arguments_[k].run<double>({.time = 0, .parameters = parameters}, scratch_, out_);
   Eigen::VectorXd off(n);
   Eigen::Index seen = 0;
   for (const std::size_t i : draws_)
     if (study_.parameters[i].joint == joint) {
-      const auto k = static_cast<Eigen::Index>(study_.parameters[i].joint_component);
-      off(k) = parameters[i] - values[static_cast<std::size_t>(k)];
+      const auto j = static_cast<Eigen::Index>(study_.parameters[i].joint_component);
+      off(j) = parameters[i] - out_[static_cast<std::size_t>(j)];
       ++seen;
     }
   if (seen != n) return unknown;
-  const Eigen::Map<const Eigen::MatrixXd> covariance(values.data() + n, n, n);
+  const Eigen::MatrixXd covariance = Eigen::Map<const Eigen::MatrixXd>(out_.data() + n, n, n);
   const Eigen::LLT<Eigen::MatrixXd> factor(covariance);
   if (factor.info() != Eigen::Success) return unknown;
   const Eigen::VectorXd scaled = factor.matrixL().solve(off);
@@ -153,13 +166,11 @@ double StartDensity::log_at(std::span<const double> parameters) {
   if (!why_unknown_.empty()) return unknown;
   // p(draws) / |d start / d draws|
   double sum = 0;
-  std::set<std::size_t> joints;
-  for (const std::size_t i : draws_) {
-    const ParameterRule& rule = study_.parameters[i];
-    if (!rule.joint)
-      sum += log_of_draw(i, parameters);
-    else if (joints.insert(*rule.joint).second)
-      sum += log_of_joint(*rule.joint, parameters);
+  for (std::size_t k = 0; k < draws_.size(); ++k) {
+    if (!study_.parameters[draws_[k]].joint)
+      sum += log_of_draw(k, parameters);
+    else if (arguments_[k].outputs() > 0)
+      sum += log_of_joint(k, parameters);
   }
   out_.resize(jacobian_.outputs());
   jacobian_.run<double>({.time = 0, .parameters = parameters}, scratch_, out_);
