@@ -1352,6 +1352,17 @@ study.toml:8:1: error: constraint 'late': a condition imposed on the way, by a s
   expected: no from: in force from the start
 study.toml:12:1: error: impulse number 1: an impulse has no rule beside a condition with variation = "general" (constraint 'rail', variation)
   expected: no [[impulse]])"},
+    {"a multiplier that outweighs the masses",
+     R"([[constraint]]
+name = "cone"
+require = "ball.x'^2 == 2*ball.y'^2"
+variation = "general"
+multiplier = 9
+)",
+     ball_and_time,
+     R"(study.toml:4:13: error: constraint 'cone', variation: with these multipliers M + rho g_vv is not positive definite
+  found:    cone.multiplier = 9 at the nominal member, every distribution at its centre
+  expected: multipliers nearer to 0)"},
     {"an unknown variation",
      R"([[constraint]]
 name = "wall"
