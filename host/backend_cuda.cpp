@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <future>
 #include <mutex>
 #include <numeric>
 #include <thread>
@@ -56,13 +57,13 @@ BackendCuda::BackendCuda(const Study& study, const KernelProgram& program, std::
       settings_(kernel_settings(study)),
       method_(program.method),
       motion_operations_(program.motion_operations) {
-  start(program, std::move(devices), std::move(cache));
+  start(program, std::move(devices), cache);
 }
 
 BackendCuda::~BackendCuda() = default;
 
 void BackendCuda::start(const KernelProgram& program, std::vector<int> devices,
-                        std::filesystem::path folder) {
+                        const std::filesystem::path& folder) {
   const auto begun = std::chrono::steady_clock::now();
   const std::vector<int> there = all_devices(Driver::get());
   if (devices.empty()) devices = there;
@@ -71,19 +72,41 @@ void BackendCuda::start(const KernelProgram& program, std::vector<int> devices,
   for (const int number : devices)
     for (int i = 0; i < workers_per_device; ++i) workers_.push_back(std::make_unique<CudaWorker>(number));
 
-  ProgramCache cache(std::move(folder));
-  for (const auto& worker : workers_) {
-    const CudaCompiler compiler(worker->architecture());
-    bool made = false;
-    const auto binary = cache.get(
-        compiler.key(program.text),
-        [&](const std::filesystem::path& target) { compiler.compile(program.text, target); }, &made);
-    compiled_ = compiled_ || made;
-    worker->load(read_whole(binary).value_or(""));
-  }
-  note_ = cache.note();
+  for (const auto& worker : workers_) worker->load(binaries(program.text, worker->architecture(), folder));
   compile_seconds = program.emission_seconds +
                     std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+}
+
+// The units are compiled side by side, each a program of its own with its own place in the cache.
+std::vector<std::string> BackendCuda::binaries(const ProgramText& text, int architecture,
+                                               const std::filesystem::path& folder) {
+  struct Made {
+    std::string cubin, note;
+    bool compiled = false;
+  };
+  std::vector<std::future<Made>> making;
+  for (const std::string& unit : text.units)
+    making.push_back(std::async(std::launch::async, [&, unit] {
+      ProgramText one = text;
+      one.units = {unit};
+      const CudaCompiler compiler(architecture);
+      ProgramCache cache(folder);
+      Made made;
+      const auto binary = cache.get(
+          compiler.key(one), [&](const std::filesystem::path& target) { compiler.compile(one, target); },
+          &made.compiled);
+      made.cubin = read_whole(binary).value_or("");
+      made.note = cache.note();
+      return made;
+    }));
+  std::vector<std::string> cubins;
+  for (std::future<Made>& one : making) {
+    Made made = one.get();
+    cubins.push_back(std::move(made.cubin));
+    compiled_ = compiled_ || made.compiled;
+    if (!made.note.empty()) note_ = made.note;
+  }
+  return cubins;
 }
 
 std::string BackendCuda::device() const {

@@ -45,7 +45,9 @@ class BackendCuda : public Backend {
 
  private:
   struct Chunk;
-  void start(const KernelProgram& program, std::vector<int> devices, std::filesystem::path cache);
+  void start(const KernelProgram& program, std::vector<int> devices, const std::filesystem::path& cache);
+  std::vector<std::string> binaries(const ProgramText& text, int architecture,
+                                    const std::filesystem::path& cache);
   void work(CudaWorker& worker, std::vector<Chunk>& chunks, std::atomic<std::size_t>& next,
             const Batch& batch, const Wanted& wanted);
   std::size_t chunk_size(const Batch& batch, const Wanted& wanted) const;

@@ -29,6 +29,10 @@ void add_explain(CLI::App& app, Action& action);
 void add_modes(CLI::App& app, Action& action);
 void add_check(CLI::App& app, Action& action);
 void add_bench(CLI::App& app, Action& action);
+void add_list(CLI::App& app, Action& action);
+void add_new(CLI::App& app, Action& action);
+void add_completion(CLI::App& app, Action& action);
+void add_report(CLI::App& app, Action& action);
 void add_cache(CLI::App& app, Action& action);
 
 struct CommonOptions {

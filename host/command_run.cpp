@@ -11,6 +11,7 @@
 #include "host/csv_inputs.h"
 #include "host/interrupt.h"
 #include "host/progress.h"
+#include "host/report_page.h"
 #include "host/run_files.h"
 #include "host/run_table.h"
 #include "host/run_tally.h"
@@ -28,6 +29,7 @@ struct RunCommandOptions : CommonOptions {
   std::vector<int> devices = {0};
   std::string out;  // empty: results/<study name>
   bool overwrite = false;
+  bool report = false;
   bool quiet = false;
   std::string max_failed = "5%";
   long long batch = 0;
@@ -102,7 +104,7 @@ int run(const RunCommandOptions& options) {
   interrupts.check();
 
   ProgressDisplay display(stderr, options.quiet);
-  const FiledRun made = [&] {
+  FiledRun made = [&] {
     try {
       return run_into(folder, study, *backend, run_options(options, display, interrupts),
                       [&] { interrupts.check(); });
@@ -113,6 +115,10 @@ int run(const RunCommandOptions& options) {
     }
   }();
   display.clear();
+  if (options.report) {
+    write_report(folder.path(), folder.path() / report_name);
+    made.files.emplace_back(report_name);
+  }
 
   int printed = exit_done;
   if (options.json)
@@ -139,6 +145,7 @@ void add_options(CLI::App* command, RunCommandOptions& options) {
   command->add_option("--out", options.out, "folder for the results (default: results/<study name>)")
       ->check([](const std::string& text) { return text.empty() ? "found nothing, expected a folder" : ""; });
   command->add_flag("--overwrite", options.overwrite, "replace results that are in the folder");
+  command->add_flag("--report", options.report, "write report.html among the results too");
   command
       ->add_option("--max-failed", options.max_failed,
                    "exit code 3 where a larger share of the members fails: 5% or 0.05")

@@ -55,22 +55,27 @@ CudaWorker::~CudaWorker() {
   if (!context_) return;
   driver_.context_use(context_);
   if (memory_) driver_.release(memory_);
-  if (module_) driver_.module_unload(module_);
+  for (cuda::Module module : modules_) driver_.module_unload(module);
   if (begun_) driver_.event_destroy(begun_);
   if (ended_) driver_.event_destroy(ended_);
   if (stream_) driver_.stream_destroy(stream_);
   driver_.context_release(device_);
 }
 
-void CudaWorker::load(const std::string& cubin) {
+void CudaWorker::load(const std::vector<std::string>& cubins) {
   use();
-  driver_.require(driver_.module_load(&module_, cubin.data()), "loading the program");
-  open_ = kernel("zwang_open");
-  step_ = kernel("zwang_step");
-  tend_ = kernel("zwang_tend");
+  for (const std::string& cubin : cubins) {
+    cuda::Module module = nullptr;
+    driver_.require(driver_.module_load(&module, cubin.data()), "loading the program");
+    modules_.push_back(module);
+  }
+  open_ = kernel(0, "zwang_open");
+  step_ = kernel(0, "zwang_step");
+  land_ = kernel(1, "zwang_land");
+  tend_ = kernel(2, "zwang_tend");
   cuda::Pointer place = 0;
   std::size_t bytes = 0;
-  driver_.require(driver_.module_global(&place, &bytes, module_, "zwang_slot_bytes"),
+  driver_.require(driver_.module_global(&place, &bytes, modules_[0], "zwang_slot_bytes"),
                   "reading the size of a slot");
   driver_.require(driver_.copy_out(&slot_bytes_, place, sizeof slot_bytes_, stream_),
                   "reading the size of a slot");
@@ -157,9 +162,9 @@ double CudaWorker::time(const std::string& cubin, const char* kernel, unsigned b
   return elapsed();
 }
 
-CudaWorker::Kernel CudaWorker::kernel(const char* name) const {
+CudaWorker::Kernel CudaWorker::kernel(std::size_t module, const char* name) const {
   Kernel made;
-  driver_.require(driver_.module_function(&made.function, module_, name), "looking for a kernel");
+  driver_.require(driver_.module_function(&made.function, modules_.at(module), name), "looking for a kernel");
   driver_.require(driver_.occupancy(&made.blocks, made.function, cuda_threads, 0),
                   "asking for the occupancy");
   made.blocks = std::max(1, made.blocks) * processors_;
@@ -180,6 +185,7 @@ CudaWorker::Layout CudaWorker::lay_out(Arena& arena, unsigned slots, KernelBuffe
   made.batch = arena.take(sizeof(KernelBatch));
   made.counters = arena.take(sizeof(DeviceCounters));
   made.lists.counters = reinterpret_cast<DeviceCounters*>(made.counters);
+  made.lists.landed = reinterpret_cast<unsigned*>(arena.take(sizeof(unsigned) * slots));
   made.lists.waiting = reinterpret_cast<unsigned*>(arena.take(sizeof(unsigned) * slots));
   for (unsigned*& list : made.lists.moving)
     list = reinterpret_cast<unsigned*>(arena.take(sizeof(unsigned) * slots));
@@ -201,6 +207,7 @@ void CudaWorker::take_turns(const KernelSettings& settings, const KernelBatch& b
   cuda::Pointer settings_there = layout.settings, batch_there = layout.batch, slots_there = layout.slots;
   int side = 0;
   void* open[] = {&lists, &slots};
+  void* land[] = {&slots_there, &lists, &side};
   void* tend[] = {&settings_there, &batch_there, &slots_there, &lists, &side};
   void* step[] = {&given, &there, &slots_there, &lists, &side};
   const auto counter = [&](std::size_t offset) { return layout.counters + offset; };
@@ -208,7 +215,9 @@ void CudaWorker::take_turns(const KernelSettings& settings, const KernelBatch& b
   constexpr int most_turns = 32;
   for (int turns = 2;; turns = std::min(2 * turns, most_turns)) {
     for (int i = 0; i < turns; ++i, side = 1 - side) {
+      launch(land_, land, slots);
       launch(tend_, tend, slots);
+      clear(counter(offsetof(DeviceCounters, landed)), sizeof(unsigned));
       clear(counter(offsetof(DeviceCounters, waiting)), sizeof(unsigned));
       clear(counter(offsetof(DeviceCounters, taken)), sizeof(unsigned));
       launch(step_, step, slots);
@@ -218,7 +227,9 @@ void CudaWorker::take_turns(const KernelSettings& settings, const KernelBatch& b
     driver_.require(driver_.copy_out(&counters_, layout.counters, sizeof counters_, stream_),
                     "copying the counters");
     wait("integrating on " + name_);
-    if (counters_.waiting == 0 && counters_.moving[0] == 0 && counters_.moving[1] == 0) return;
+    if (counters_.landed == 0 && counters_.waiting == 0 && counters_.moving[0] == 0 &&
+        counters_.moving[1] == 0)
+      return;
   }
 }
 

@@ -21,7 +21,7 @@ class CudaWorker {
   CudaWorker(const CudaWorker&) = delete;
   CudaWorker& operator=(const CudaWorker&) = delete;
 
-  void load(const std::string& cubin);
+  void load(const std::vector<std::string>& cubins);  // in the order of cuda_program's units
 
   // Every call of the driver acts on the context of its thread: to be called first in each.
   void use() const;
@@ -51,7 +51,7 @@ class CudaWorker {
   };
   class Arena;
 
-  Kernel kernel(const char* name) const;
+  Kernel kernel(std::size_t module, const char* name) const;
   unsigned slots_for(long long members) const;
   Layout lay_out(Arena& arena, unsigned slots, KernelBuffers& buffers, KernelBatch& batch) const;
   void take_turns(const KernelSettings& settings, const KernelBatch& batch, const Layout& layout,
@@ -68,8 +68,8 @@ class CudaWorker {
   cuda::Context context_ = nullptr;
   cuda::Stream stream_ = nullptr;
   cuda::Event begun_ = nullptr, ended_ = nullptr;
-  cuda::Module module_ = nullptr;
-  Kernel open_, step_, tend_;
+  std::vector<cuda::Module> modules_;
+  Kernel open_, step_, land_, tend_;
   std::string name_;
   int architecture_ = 0, processors_ = 0;
   unsigned long long slot_bytes_ = 0;

@@ -87,12 +87,18 @@ KernelProgram cpu_program(const Study& study, LaneChoice lanes) {
 KernelProgram cuda_program(const Study& study) {
   const auto begun = std::chrono::steady_clock::now();
   const EmittedModel model = emit_model(*study.system);
-  KernelProgram program = begin_program(study, model, "program.cu", "entry_cuda.h");
-  std::string& unit = program.text.sources["program.cu"];
-  unit += "using Entry = zwang::CudaEntry<zwang::Model, zwang::" +
-          std::string(method_type(chosen_method(study.integrator))) + ", " + real_type(study.integrator) +
-          ">;\n";
-  unit += "ZWANG_CUDA_ENTRANCES(Entry, " + std::to_string(cuda_threads) + ", 2, 4)\n";
+  KernelProgram program = begin_program(study, model, "program.h", "entry_cuda.h");
+  program.text.sources["program.h"] += "using Entry = zwang::CudaEntry<zwang::Model, zwang::" +
+                                       std::string(method_type(chosen_method(study.integrator))) + ", " +
+                                       real_type(study.integrator) + ">;\n";
+  const auto add = [&](const std::string& name, const char* entrance, int blocks) {
+    program.text.sources[name] = "#include \"program.h\"\n" + std::string(entrance) + "(Entry, " +
+                                 std::to_string(cuda_threads) + ", " + std::to_string(blocks) + ")\n";
+  };
+  add("step.cu", "ZWANG_CUDA_STEP", 2);
+  add("land.cu", "ZWANG_CUDA_LAND", 4);
+  add("tend.cu", "ZWANG_CUDA_TEND", 4);
+  program.text.units = {"step.cu", "land.cu", "tend.cu"};
   program.text.flags = {"--std=c++17", "--device-as-default-execution-space", "--disable-warnings"};
   program.emission_seconds = seconds_since(begun);
   return program;

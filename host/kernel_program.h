@@ -25,7 +25,7 @@ struct KernelProgram {
 // For the CPU: one unit with C entrances, see kernels/entry_cpu.h.
 KernelProgram cpu_program(const Study& study, LaneChoice lanes);
 
-// For GPUs: one unit with the kernel `zwang_work`, see kernels/entry_cuda.h.
+// For GPUs: a unit for each kernel, see kernels/entry_cuda.h.
 constexpr int cuda_threads = 128;  // in a block
 KernelProgram cuda_program(const Study& study);
 

@@ -1,14 +1,14 @@
 // The command line.
-#include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
 #include <new>
 
 #include "host/child_process.h"
+#include "host/colour.h"
 #include "host/command.h"
 #include "host/machine_error.h"
+#include "host/version_text.h"
 #include "src/error.h"
 
 namespace {
@@ -27,15 +27,34 @@ void require_known_command(const CLI::App& app, int argc, char** argv) {
                       .hint = zwang::suggestion(word, names)});
 }
 
+// Nor for an option.
+void refuse_unknown(const CLI::App& app, int argc, char** argv) {
+  const CLI::App* command = app.get_subcommands().empty() ? &app : app.get_subcommands().front();
+  std::vector<std::string> known;
+  for (const CLI::Option* option : command->get_options())
+    for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = std::string(argv[i]).substr(0, std::string(argv[i]).find('='));
+    if (!word.starts_with("--") || std::find(known.begin(), known.end(), word) != known.end()) continue;
+    throw zwang::Error({.message = "zwang " + command->get_name() + " has no such option",
+                        .found = word,
+                        .expected = zwang::list_text(known, "or"),
+                        .hint = zwang::suggestion(word, known)});
+  }
+  throw zwang::Error({.message = "zwang " + command->get_name() + " takes fewer words than this",
+                      .found = zwang::joined(app.remaining(true)),
+                      .expected = "what `zwang " + command->get_name() + " --help` shows"});
+}
+
 int run(int argc, char** argv) {
   CLI::App app{"Zwang: ensembles of constrained, non-smooth mechanical systems by Gauss's least constraint"};
-  app.set_version_flag("--version", fmt::format("zwang {}{}", ZWANG_VERSION,
-                                                std::string(ZWANG_CUDA_VERSION).empty()
-                                                    ? ", built without CUDA"
-                                                    : ", CUDA toolkit " + std::string(ZWANG_CUDA_VERSION)));
+  app.set_version_flag("--version", zwang::version_text, "print version, build and what CUDA there is");
   app.require_subcommand(1);
   app.footer(
-      "A study is one TOML file; configs/ holds commented ones. `zwang COMMAND --help` shows examples.");
+      "A study is one TOML file. `zwang COMMAND --help` shows examples.\n"
+      "Examples:\n"
+      "  zwang list\n"
+      "  zwang run configs/slung_load.toml --report");
 
   zwang::Action action;
   zwang::add_run(app, action);
@@ -44,11 +63,18 @@ int run(int argc, char** argv) {
   zwang::add_modes(app, action);
   zwang::add_check(app, action);
   zwang::add_bench(app, action);
+  zwang::add_report(app, action);
   zwang::add_cache(app, action);
+  zwang::add_list(app, action);
+  zwang::add_new(app, action);
+  zwang::add_completion(app, action);
 
   require_known_command(app, argc, argv);
   try {
     app.parse(argc, argv);
+  } catch (const CLI::ExtrasError&) {
+    refuse_unknown(app, argc, argv);
+    throw;
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? zwang::exit_done : zwang::exit_wrong_input;
   }
@@ -61,12 +87,12 @@ int main(int argc, char** argv) {
   try {
     return run(argc, argv);
   } catch (const zwang::Error& error) {
-    std::cerr << error.what() << "\n";
+    std::cerr << zwang::coloured_error(error.what(), zwang::colours_wanted(stderr)) << "\n";
     return zwang::exit_wrong_input;
   } catch (const zwang::Interrupted& interrupted) {
     return 128 + interrupted.signal();
   } catch (const zwang::MachineError& error) {
-    std::cerr << error.what() << "\n";
+    std::cerr << zwang::coloured_error(error.what(), zwang::colours_wanted(stderr)) << "\n";
     return zwang::exit_machine;
   } catch (const std::bad_alloc&) {
     std::cerr << "zwang: error: out of memory\n";

@@ -67,8 +67,9 @@ bool same_file(const fs::path& a, const fs::path& b) {
 }  // namespace
 
 const std::vector<std::string>& ResultFolder::result_names() {
-  static const std::vector<std::string> names = {csv_inputs_name, "study.toml",      "statistics.nc",
-                                                 "members.nc",    "trajectories.nc", "summary.json"};
+  static const std::vector<std::string> names = {"report.html",   csv_inputs_name, "study.toml",
+                                                 "statistics.nc", "members.nc",    "trajectories.nc",
+                                                 "summary.json"};
   return names;
 }
 

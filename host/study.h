@@ -44,6 +44,12 @@ struct ParameterRule {
   bool drawn() const { return distribution.has_value() || joint.has_value(); }
 };
 
+// A point whose motion is given.
+struct AnchorFormula {
+  std::string name;
+  std::vector<Expr> position;  // of parameters and t
+};
+
 enum class Consistency { project, reject, error };
 enum class SamplerKind { random, latin_hypercube, sobol };
 
@@ -91,6 +97,7 @@ struct Study {
   std::shared_ptr<const System> system;
   std::vector<ParameterRule> parameters;
   std::vector<Joint> joints;
+  std::vector<AnchorFormula> anchors;
   std::vector<Expr> initial_positions, initial_velocities, initial_auxiliaries;  // of parameters
   EnsembleSettings ensemble;
   TimeSettings time;

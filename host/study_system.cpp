@@ -37,7 +37,9 @@ void StudyBuilder::read_anchors() {
         scope_.scalars[name] = {place, vector.velocity.back(), allow_time};
     }
     if (reader_.problems().size() > before) broken_.insert(anchor.name);
-    if (!broken_.contains(anchor.name)) scope_.vectors[anchor.name] = std::move(vector);
+    if (broken_.contains(anchor.name)) continue;
+    study_.anchors.push_back({anchor.name, vector.position});
+    scope_.vectors[anchor.name] = std::move(vector);
   }
 }
 

@@ -20,12 +20,23 @@ ZWANG_DEVICE void take_accounts(M& me) {
     zero = maximum(zero, 10 * me.contact_tolerance * hand.peak_lambda[i]);
     // Conditions that were not heard are far from anything; those the lanes do not listen to stay suspect.
     const bool listened = hand.watched[i] > 0 || hand.pressed[i] > 0;
-    if (!listened || hand.heard[i] > 0 || !Model::is_holonomic(i)) me.near.add(i);
+    const bool sought = hand.landed && hand.seek.mine[i] > 0;
+    if (!listened || sought || hand.heard[i] > 0 || !Model::is_holonomic(i)) me.near.add(i);
+    if (me.conditions[i].standing != Standing::open) continue;
+    if (hand.watched[i] > 0 || (hand.watched[i] < 0 && !hand.loud)) me.conditions[i].armed = true;
   }
   me.audit_max(audit_drift, hand.drift);
   me.audit_max(audit_size, hand.energy_size);
   me.audit_max(audit_position, hand.worst_position);
   me.audit_max(audit_velocity, hand.worst_velocity);
+}
+
+// How far an open condition must come below zero to be armed, within the next step.
+template <class M>
+ZWANG_DEVICE typename M::Real leaving_level(const M& me, int i) {
+  const Condition<typename M::Real>& condition = me.conditions[i];
+  const auto elapsed = me.t - condition.since + me.h;
+  return condition.above + 2 * zero_of(me, i).value + condition.noise * elapsed * elapsed;
 }
 
 // What the lane needs to move this member on; false when there is nothing to move.
@@ -52,7 +63,9 @@ ZWANG_COLD bool ready(M& me) {
     hand.peak_lambda[i] = absolute(hand.lambda[i]);
     hand.watched[i] = open && condition.armed ? Real(1) : Real(0);
     hand.pressed[i] = closed && !condition.idle ? Real(1) : Real(0);
-    careful = careful || (open && !condition.armed) || (closed && condition.idle);
+    const bool leaving = open && !condition.armed && Model::is_holonomic(i);
+    if (leaving) hand.watched[i] = -leaving_level(me, i);
+    careful = careful || (open && !condition.armed && !leaving) || (closed && condition.idle);
   }
   if constexpr (Model::signals > 0) {
     Model::all_signals(me.k, me.t, me.q(), me.v(), me.z(), hand.signal);
@@ -66,6 +79,7 @@ ZWANG_COLD bool ready(M& me) {
   }
   if constexpr (Model::any_extremes) measured_at(me, me.t, me.y, hand.values);
   hand.wary = careful;
+  hand.seek.on = false;
   hand.appointment = next_appointment(me);
   return true;
 }
@@ -125,7 +139,10 @@ ZWANG_COLD void visit(M& me) {
   ++me.steps;
   copy<M::size>(hand.end, me.y);
   copy<M::size - M::n>(hand.step.k[M::Method::last], hand.step.k[0]);
-  for (int i = 0; i < M::r; ++i) hand.peak_lambda[i] = maximum(hand.peak_lambda[i], absolute(hand.lambda[i]));
+  for (int i = 0; i < M::r; ++i) {
+    hand.peak_lambda[i] = maximum(hand.peak_lambda[i], absolute(hand.lambda[i]));
+    if (hand.watched[i] < 0) hand.watched[i] = 1;
+  }
 }
 
 // Nothing happened on the way, and an appointment (or the end) is reached.
@@ -147,24 +164,17 @@ ZWANG_COLD void arrive(M& me) {
   me.h = hand.next_h;
 }
 
-// Takes the stretch of motion up to the occurrence into the record.
+// To the end of a stretch of motion in which nothing happened.
 template <class M>
-ZWANG_COLD void advance(M& me, const Stretch<M>& stretch, const Occurrence<M>& found) {
+ZWANG_COLD void move_to(M& me, typename M::Real t, const typename M::Real* y) {
   using Real = typename M::Real;
   if (++me.steps >= me.settings->max_steps) {
     me.fail(Status::step_limit);
     return;
   }
-  const auto& interpolant = stretch.interpolant;
-  const Real due = me.hand.appointment, x = found.found ? found.x : Real(1);
-  const bool arrives = !found.found && due <= me.t + interpolant.h * (1 + 8 * Precision<Real>::epsilon);
-  const Real until = arrives ? due : me.t + x * interpolant.h;
-  emit_outputs_until(me, interpolant, until);
-  follow(me, interpolant, x);
-  const Real* there = found.found ? found.y : interpolant.end;
-  measure_sizes(me, interpolant.start, there, x * interpolant.h);
-  copy<M::size>(there, me.y);
-  me.t = until;
+  measure_sizes(me, me.y, y, t - me.t);
+  copy<M::size>(y, me.y);
+  me.t = t;
   if (!all_finite<M::size>(me.y)) {
     me.fail(Status::not_finite);
     return;
@@ -187,6 +197,66 @@ ZWANG_COLD void advance(M& me, const Stretch<M>& stretch, const Occurrence<M>& f
   }
 }
 
+// Takes the stretch of motion up to the occurrence into the record.
+template <class M>
+ZWANG_COLD void advance(M& me, const Stretch<M>& stretch, const Occurrence<M>& found) {
+  using Real = typename M::Real;
+  const auto& interpolant = stretch.interpolant;
+  const Real due = me.hand.appointment, x = found.found ? found.x : Real(1);
+  const bool arrives = !found.found && due <= me.t + interpolant.h * (1 + 8 * Precision<Real>::epsilon);
+  const Real until = arrives ? due : me.t + x * interpolant.h;
+  emit_outputs_until(me, interpolant, until);
+  follow(me, interpolant, x);
+  move_to(me, until, found.found ? found.y : interpolant.end);
+}
+
+// After what happened at this instant.
+template <class M>
+ZWANG_COLD void go_on_from(M& me, const Lookout<typename M::Real>& lookout) {
+  follow_up(me);
+  me.h = me.hand.next_h;
+  // A new law of motion: the old step may be far too long, and each try costs a whole step.
+  const bool anew = lookout.kind == LookoutKind::reached && me.any_held;
+  if (M::Method::adaptive && anew && me.going()) me.h = minimum(me.h, typename M::Real(2) * initial_step(me));
+}
+
+// The step ends at a crossing, as near as the tangent leads (seek.h).
+template <class M>
+ZWANG_COLD void land(M& me) {
+  using Real = typename M::Real;
+  auto& hand = me.hand;
+  hand.next_h = hand.seek.next_h;
+  measure_sizes(me, me.y, hand.end, hand.step.h);
+  Occurrence<M> found;
+  if (!land_on(me, found)) {
+    // Not so simple after all: the whole step again, and the careful way.
+    hand.seek.barred = me.t;
+    me.h = hand.seek.h;
+    return;
+  }
+  if (hand.output || hand.hump) {
+    Stretch<M> stretch{me, {}, {}};
+    make_stretch(me, stretch);
+    emit_outputs_until(me, stretch.interpolant, me.t + found.x);
+    if (hand.hump) follow(me, stretch.interpolant, Real(1));
+  }
+  move_to(me, me.t + found.x, found.y);
+  if (me.going()) happen(me, found.lookout, found.resolution);
+  go_on_from(me, found.lookout);
+}
+
+// A condition that is left at the step's start and comes back within its first moments: over so long a step the interpolant
+// is noise there, and what it takes for the contact is the leaving itself.
+template <class M>
+ZWANG_DEVICE bool is_departure(const M& me, const Occurrence<M>& found, typename M::Real h) {
+  using Real = typename M::Real;
+  const int i = found.lookout.index;
+  if (!found.found || found.lookout.kind != LookoutKind::reached || !M::Model::is_holonomic(i)) return false;
+  if (!(found.x < Real(0.01)) || !(h > Real(1e5) * Precision<Real>::epsilon * absolute(me.t))) return false;
+  const Real *q = found.y, *v = found.y + M::n, *z = found.y + 2 * M::n;
+  return M::Model::rate(me.k, me.t + found.x * h, q, v, z, i) < 0;
+}
+
 // The careful way through a step: what happens first, the motion up to there, and what follows from it.
 template <class M>
 ZWANG_COLD void attend(M& me) {
@@ -196,20 +266,28 @@ ZWANG_COLD void attend(M& me) {
   measure_sizes(me, stretch.interpolant.start, stretch.interpolant.end, stretch.interpolant.h);
   Occurrence<M> found;
   if (me.hand.loud) first_occurrence(me, stretch, found);
-  if (me.going()) {
-    advance(me, stretch, found);
-    if (me.going() && found.found) happen(me, found.lookout, found.resolution);
-    follow_up(me);
+  if (!me.going()) return;
+  if (is_departure(me, found, stretch.interpolant.h)) {
+    ++me.rejected;
+    me.h = Real(0.1) * stretch.interpolant.h;
+    return;
   }
-  me.h = me.hand.next_h;
-  // A new law of motion: the old step may be far too long, and each try costs a whole step.
-  const bool anew = found.found && found.lookout.kind == LookoutKind::reached && me.any_held;
-  if (M::Method::adaptive && anew && me.going()) me.h = minimum(me.h, Real(2) * initial_step(me));
+  advance(me, stretch, found);
+  if (me.going() && found.found) happen(me, found.lookout, found.resolution);
+  go_on_from(me, found.lookout);
 }
 
-// The step a lane has handed over. True when the lane goes on with this member.
+// A step that a lane has handed over at the end of its search. True when the lane goes on with this member.
 template <class M>
-ZWANG_COLD bool tend(M& me) {
+ZWANG_COLD bool tend_landed(M& me) {
+  take_accounts(me);
+  land(me);
+  return ready(me);
+}
+
+// Any other step a lane has handed over.
+template <class M>
+ZWANG_COLD bool tend_unlanded(M& me) {
   auto& hand = me.hand;
   const bool inside = hand.hump || hand.output;
   if (!hand.stuck && !hand.loud && !hand.clipped) {
@@ -226,6 +304,11 @@ ZWANG_COLD bool tend(M& me) {
     arrive(me);
   }
   return ready(me);
+}
+
+template <class M>
+ZWANG_INLINE bool tend(M& me) {
+  return me.hand.landed ? tend_landed(me) : tend_unlanded(me);
 }
 
 // The member of that number; false when it has ended before it could move.

@@ -1,10 +1,11 @@
 // The program's entrances on a GPU.
 //
-// Members under way lie in slots in the device's memory, more of them than there are lanes. Two kernels take turns.
+// Members under way lie in slots in the device's memory, more of them than there are lanes. Three kernels take turns.
 // `zwang_step` moves members by smooth steps, a lane a member, all in registers; a lane whose member needs attention puts
-// it on a list and takes the next one. `zwang_tend` goes through that list: events, outputs, ends and starts, where lanes
-// of a warp set out together on the same text. So no lane that steps waits for one that attends, and a straggler costs one
-// lane. Which lane takes which slot, and when, is left to chance; a member's numbers do not depend on it.
+// it on a list and takes the next one. `zwang_land` goes through those whose step ends at a crossing, the common event;
+// `zwang_tend` through the others: rare events, outputs, ends and starts. So no lane that steps waits for one that attends,
+// lanes of a warp set out together on the same text, and a straggler costs one lane. Which lane takes which slot, and when,
+// is left to chance; a member's numbers do not depend on it.
 #pragma once
 
 #include "kernels/trajectory.h"
@@ -12,7 +13,7 @@
 namespace zwang {
 
 // Tries a lane spends on one slot before it looks after others: no slot is left behind in a long smooth motion.
-constexpr int steps_in_a_turn = 16;
+constexpr int steps_in_a_turn = 32;
 
 template <class Model, class Method, class Real>
 struct CudaEntry {
@@ -44,7 +45,11 @@ struct CudaEntry {
       ++tries;
       const Progress made = crew.step_once();
       if (made == Progress::waits) {
-        lists.waiting[atomicAdd(&lists.counters->waiting, 1U)] = slot;
+        // What needs more than the end of the step is for the others.
+        if (crew.lands_plainly())
+          lists.landed[atomicAdd(&lists.counters->landed, 1U)] = slot;
+        else
+          lists.waiting[atomicAdd(&lists.counters->waiting, 1U)] = slot;
         busy = false;
       } else if (--left == 0) {
         crew.park();
@@ -56,13 +61,24 @@ struct CudaEntry {
     atomicAdd(&lists.counters->possible, turns);
   }
 
+  __device__ static void land_all(M* slots, const DeviceLists& lists, int side) {
+    const unsigned count = lists.counters->landed;
+    for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
+      const unsigned slot = lists.landed[i];
+      if (tend_landed(slots[slot])) {
+        lists.moving[side][atomicAdd(&lists.counters->moving[side], 1U)] = slot;
+      } else {
+        lists.waiting[atomicAdd(&lists.counters->waiting, 1U)] = slot | DeviceLists::empty;
+      }
+    }
+  }
+
   __device__ static void tend_all(const KernelSettings& settings, const KernelBatch& batch, M* slots,
                                   const DeviceLists& lists, int side) {
     const unsigned count = lists.counters->waiting;
     for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
       const unsigned entry = lists.waiting[i], slot = entry & ~DeviceLists::empty;
-      // A copy in the lane's own memory, where the same number of all lanes lies side by side: a twentieth faster.
-      M me = slots[slot];
+      M& me = slots[slot];
       bool going = (entry & DeviceLists::empty) == 0 && tend(me);
       while (!going) {
         const long long number = (long long)atomicAdd(&lists.counters->next_member, 1ULL);
@@ -70,7 +86,6 @@ struct CudaEntry {
         going = start(me, settings, batch, number);
       }
       if (!going) continue;
-      slots[slot] = me;
       lists.moving[side][atomicAdd(&lists.counters->moving[side], 1U)] = slot;
     }
   }
@@ -85,21 +100,28 @@ struct CudaEntry {
 
 }  // namespace zwang
 
-// `blocks` of `threads` should fit on a processor at once. A step reads its settings from constant memory; members keep
-// pointers to theirs from launch to launch, so those lie in the device's memory.
-#define ZWANG_CUDA_ENTRANCES(Entry, threads, step_blocks, tend_blocks)                                    \
-  extern "C" __device__ unsigned long long zwang_slot_bytes = sizeof(Entry::M);                           \
-  extern "C" __global__ void __launch_bounds__(threads)                                                   \
-      zwang_open(const __grid_constant__ zwang::DeviceLists lists, unsigned slots) {                      \
-    Entry::open(lists, slots);                                                                            \
-  }                                                                                                       \
-  extern "C" __global__ void __launch_bounds__(threads, step_blocks)                                      \
-      zwang_step(const __grid_constant__ zwang::KernelSettings settings,                                  \
-                 const __grid_constant__ zwang::KernelBatch batch, Entry::M* slots,                       \
-                 const __grid_constant__ zwang::DeviceLists lists, int side) {                            \
-    Entry::step(settings, batch, slots, lists, side);                                                     \
-  }                                                                                                       \
-  extern "C" __global__ void __launch_bounds__(threads, tend_blocks)                                      \
+// One entrance a program: they are compiled side by side. `blocks` of `threads` should fit on a processor at once. A step
+// reads its settings from constant memory; members keep pointers to theirs from launch to launch, so those lie in the
+// device's memory.
+#define ZWANG_CUDA_STEP(Entry, threads, blocks)                                      \
+  extern "C" __device__ unsigned long long zwang_slot_bytes = sizeof(Entry::M);      \
+  extern "C" __global__ void __launch_bounds__(threads)                              \
+      zwang_open(const __grid_constant__ zwang::DeviceLists lists, unsigned slots) { \
+    Entry::open(lists, slots);                                                       \
+  }                                                                                  \
+  extern "C" __global__ void __launch_bounds__(threads, blocks)                      \
+      zwang_step(const __grid_constant__ zwang::KernelSettings settings,             \
+                 const __grid_constant__ zwang::KernelBatch batch, Entry::M* slots,  \
+                 const __grid_constant__ zwang::DeviceLists lists, int side) {       \
+    Entry::step(settings, batch, slots, lists, side);                                \
+  }
+#define ZWANG_CUDA_LAND(Entry, threads, blocks)                                                 \
+  extern "C" __global__ void __launch_bounds__(threads, blocks)                                 \
+      zwang_land(Entry::M* slots, const __grid_constant__ zwang::DeviceLists lists, int side) { \
+    Entry::land_all(slots, lists, side);                                                        \
+  }
+#define ZWANG_CUDA_TEND(Entry, threads, blocks)                                                           \
+  extern "C" __global__ void __launch_bounds__(threads, blocks)                                           \
       zwang_tend(const zwang::KernelSettings* settings, const zwang::KernelBatch* batch, Entry::M* slots, \
                  const __grid_constant__ zwang::DeviceLists lists, int side) {                            \
     Entry::tend_all(*settings, *batch, slots, lists, side);                                               \

@@ -6,7 +6,7 @@
 
 namespace zwang {
 
-enum class LookoutKind : int { reached, release, press, watch, stop, kink };
+enum class LookoutKind : int { nothing, reached, release, press, watch, stop, kink };
 
 template <class Real>
 struct Lookout {
@@ -22,7 +22,7 @@ template <class M>
 struct Occurrence {
   using Real = typename M::Real;
   bool found = false;
-  Lookout<Real> lookout;
+  Lookout<Real> lookout{};
   Real resolution = 0;  // of the curve there: what one rounding of the time does to it
   Real x = 1;
   Real y[M::size];
@@ -160,12 +160,95 @@ ZWANG_COLD void bracket_on_flow(M& me, const Stretch<M>& stretch, const Lookout<
   found.x = b;
 }
 
-// Moves a state on the flow by so short a time that the tangent is the flow.
+// Moves a state on the flow to a crossing so near that the tangent is the flow: `time` from t, where the curve has `value`
+// and `slope`. Down to rounding.
+template <class M, class Real>
+ZWANG_COLD void follow_tangents(const M& me, const Lookout<Real>& lookout, Real t, Real& time, Real& value,
+                                Real& slope, Real* y) {
+  constexpr int most = 20;
+  for (int i = 0; i < most; ++i) {
+    if (!(absolute(value) > Real(1e-4) * lookout.zero) || !(slope > 0)) return;
+    const Real next = maximum(time - value / slope, Real(0));
+    if (absolute(next - time) <= Precision<Real>::epsilon * next) return;
+    Real there[M::size], rate[M::size], lambda[M::rows];
+    member_right_side(me, t + time, y, rate, lambda);
+    for (int c = 0; c < M::size; ++c) there[c] = y[c] + (next - time) * rate[c];
+    // The flow stays on the conditions; the way back onto them afterwards would move the curve off zero again.
+    if (me.any_held) project<M>(me.k, t + next, there, me.held, 3);
+    const Real next_value = look(me, lookout, t + next, there);
+    const Real secant = (next_value - value) / (next - time);
+    if (secant > Real(0.1) * slope && secant < 10 * slope) slope = secant;
+    if (!(absolute(next_value) < absolute(value))) return;  // rounding reached
+    time = next;
+    value = next_value;
+    copy<M::size>(there, y);
+  }
+}
+
+// What one rounding of the time does to a curve.
+template <class Real>
+ZWANG_INLINE Real resolution_of(Real slope, Real t, Real h) {
+  return slope * 8 * Precision<Real>::epsilon * maximum(h, absolute(t));
+}
+
+// Inside a step, from both its ends: positions by the polynomial of degree 5 through values, velocities and accelerations,
+// the rest by cubics. Good enough to ask whether anything may have happened.
+template <class M, class Real>
+ZWANG_COLD void between_ends(const M& me, Real x, Real* there) {
+  const auto& hand = me.hand;
+  const Real h = hand.step.h, u = 1 - x;
+  for (int c = 0; c < M::fed_back; ++c) {
+    const Real first = c < M::n ? me.y[M::n + c] : hand.step.k[0][c - M::n];
+    const Real final = c < M::n ? hand.end[M::n + c] : hand.step.k[M::Method::last][c - M::n];
+    const Real delta = hand.end[c] - me.y[c];
+    there[c] = me.y[c] + x * (delta + u * (u * (h * first - delta) - x * (h * final - delta)));
+    if (c >= M::n) continue;
+    // What the cubic leaves of the second derivatives, h^2 a at both ends.
+    const Real a = square(h) * hand.step.k[0][c] - (6 * delta - h * (4 * first + 2 * final));
+    const Real b = square(h) * hand.step.k[M::Method::last][c] - (h * (2 * first + 4 * final) - 6 * delta);
+    there[c] += Real(0.5) * square(x * u) * (a * u + b * x);
+  }
+}
+
+// Does the crossing at the step's end come first?
 template <class M>
-ZWANG_COLD void follow_tangent(const M& me, typename M::Real t, typename M::Real time, typename M::Real* y) {
-  typename M::Real rate[M::size], lambda[M::rows];
-  member_right_side(me, t, y, rate, lambda);
-  for (int i = 0; i < M::size; ++i) y[i] += time * rate[i];
+ZWANG_COLD bool comes_first(const M& me, const Lookout<typename M::Real>& lookout) {
+  using Real = typename M::Real;
+  const Real h = me.hand.step.h;
+  const auto curve = [&](Real x) {
+    Real there[M::size];
+    for (int c = M::fed_back; c < M::size; ++c) there[c] = 0;
+    between_ends(me, x, there);
+    return look(me, lookout, me.t + x * h, there);
+  };
+  Real samples[sample_count], slope = missing<Real>();
+  for (int s = 0; s < sample_count; ++s) samples[s] = curve(Real(sample_fraction(s)));
+  if (lookout.kind == LookoutKind::reached && M::Model::is_holonomic(lookout.index))
+    slope = h * M::Model::rate(me.k, me.t, me.q(), me.v(), me.z(), lookout.index);
+  const Bracket<Real> rise = first_rise(samples, slope, curve);
+  return !rise.found || rise.below >= Real(sample_fraction(sample_count - 2));
+}
+
+// The step the lane has cut short at a crossing (seek.h). `found.x` is a time here. False: it was no crossing after all.
+template <class M>
+ZWANG_COLD bool land_on(M& me, Occurrence<M>& found) {
+  using Real = typename M::Real;
+  const auto& hand = me.hand;
+  const int which = hand.seek.which();
+  const bool reached = me.conditions[which].standing == Standing::open;
+  Lookout<Real>& lookout = found.lookout;
+  lookout.kind = reached ? LookoutKind::reached : LookoutKind::release;
+  lookout.index = which;
+  lookout.sign = reached ? Real(1) : Real(-1);
+  lookout.zero = reached ? zero_of(me, which).value : me.conditions[which].multiplier_zero;
+  if (hand.doubtful && !comes_first(me, lookout)) return false;
+  copy<M::size>(hand.end, found.y);
+  found.x = hand.step.h;
+  Real slope = hand.seek.slope, value = look(me, lookout, me.t + found.x, found.y);
+  follow_tangents(me, lookout, me.t, found.x, value, slope, found.y);
+  found.resolution = resolution_of(slope, me.t, hand.step.h);
+  found.found = absolute(value) <= maximum(lookout.zero, found.resolution);
+  return found.found;
 }
 
 // From the interpolant's root to the true flow's (requirement 1): Newton with the interpolant's slope, then secants. One
@@ -174,9 +257,8 @@ template <class M>
 ZWANG_COLD void locate(M& me, const Stretch<M>& stretch, const Lookout<typename M::Real>& lookout,
                        Occurrence<M>& found) {
   using Real = typename M::Real;
-  constexpr Real epsilon = Precision<Real>::epsilon;
   // Over this share of a step its bend is below rounding: 3e-8 squared is 4 epsilon.
-  const Real tangent_reach = 2 * sqrt(epsilon);
+  const Real tangent_reach = 2 * sqrt(Precision<Real>::epsilon);
   const Real t = stretch.interpolant.t, h = stretch.interpolant.h;
   const auto value_at = [&](Real x, Real* there) {
     stretch.flow(x, there);
@@ -196,15 +278,15 @@ ZWANG_COLD void locate(M& me, const Stretch<M>& stretch, const Lookout<typename 
   for (int i = 0; i < 20; ++i) {
     if (!(absolute(value) > Real(1e-4) * lookout.zero) || !(slope > 0)) break;  // down to rounding
     const Real next = minimum(maximum(found.x - value / slope, Real(0)), Real(1));
-    if (absolute(next - found.x) <= epsilon * next) break;
-    Real y[M::size], next_value;
     if (absolute(next - found.x) <= tangent_reach) {
-      copy<M::size>(found.y, y);
-      follow_tangent(me, t + found.x * h, (next - found.x) * h, y);
-      next_value = look(me, lookout, t + next * h, y);
-    } else {
-      next_value = value_at(next, y);
+      Real time = found.x * h, per_time = slope / h;
+      follow_tangents(me, lookout, t, time, value, per_time, found.y);
+      found.x = minimum(time / h, Real(1));
+      slope = per_time * h;
+      break;
     }
+    Real y[M::size];
+    const Real next_value = value_at(next, y);
     const Real secant = (next_value - value) / (next - found.x);
     if (secant > Real(0.1) * slope && secant < 10 * slope) slope = secant;
     if (!(absolute(next_value) < absolute(value))) break;  // rounding reached, or no root nearby
@@ -212,10 +294,9 @@ ZWANG_COLD void locate(M& me, const Stretch<M>& stretch, const Lookout<typename 
     copy<M::size>(y, found.y);
     value = next_value;
   }
-  const Real resolution = slope * 8 * epsilon * maximum(Real(1), absolute(t) / h);
-  found.resolution = resolution;
+  found.resolution = resolution_of(slope / h, t, h);
   const bool close = absolute(found.x - lookout.x) <= Real(0.1) * width + Real(1e-6);
-  if (close && absolute(value) <= maximum(lookout.zero, resolution)) {
+  if (close && absolute(value) <= maximum(lookout.zero, found.resolution)) {
     // Near the step's start the interpolant is noise, and so it is where it hardly rises; then the true flow must really
     // be across by the bracket's end.
     Real beyond[M::size];
@@ -336,6 +417,7 @@ ZWANG_COLD void happen(M& me, const Lookout<typename M::Real>& lookout, typename
       record(me, event);
       me.fail(Status::stopped);
       break;
+    case LookoutKind::nothing:
     case LookoutKind::kink:
       return;  // nothing happens to the motion; the next step starts on the other side
   }

@@ -68,7 +68,8 @@ struct KernelBatch {
 // Counters shared by the kernels of one batch; cleared by the host where said.
 struct DeviceCounters {
   unsigned long long next_member;
-  unsigned waiting;    // length of that list; cleared before a step
+  unsigned landed;  // lengths of those lists; cleared before a step
+  unsigned waiting;
   unsigned moving[2];  // of those lists, in turn: one is filled while the other is read
   unsigned taken;      // of the list that is read; cleared before a step
   // What stepping lanes did: tries by all lanes, and the tries there was time for.
@@ -77,7 +78,8 @@ struct DeviceCounters {
 
 struct DeviceLists {
   DeviceCounters* counters;
-  unsigned* waiting;    // slots; `empty` set: it needs a member
+  unsigned* landed;     // slots whose step ends at a crossing
+  unsigned* waiting;    // slots that need any other attention; `empty` set: a member
   unsigned* moving[2];  // slots
   static constexpr unsigned empty = 0x80000000U;
 };

@@ -45,6 +45,10 @@ struct Program {
   }
 
   ZWANG_DEVICE void solve() {
+    if (count <= 1 && (count == 0 || length[0] > 0)) {
+      stand_alone();
+      return;
+    }
     for (int level = 0; level < 2; ++level) {
       start();
       if (search(level == 1)) break;
@@ -88,6 +92,18 @@ struct Program {
 
  private:
   int fixed;  // equations in the working set; they stand first and may pull
+
+  // One row, or none: z = -u mu, mu the gap, or nothing where the row does not push.
+  ZWANG_DEVICE void stand_alone() {
+    set.count = 0;
+    feasible = true;
+    redundant = false;
+    for (int k = 0; k < n; ++k) z[k] = 0;
+    if (count == 0) return;
+    mu[0] = equation[0] ? gap[0] : maximum(gap[0], Real(0));
+    residual[0] = gap[0] - mu[0];
+    add_multiple<n>(-mu[0], unit[0], z);
+  }
 
   // The equations alone; those that depend on the others are left out here and checked at the end.
   ZWANG_DEVICE void start() {

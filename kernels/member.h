@@ -7,6 +7,7 @@
 #include "kernels/pack.h"
 #include "kernels/runge_kutta.h"
 #include "kernels/scaled.h"
+#include "kernels/seek.h"
 #include "kernels/status.h"
 
 namespace zwang {
@@ -62,15 +63,19 @@ struct Member {
     StepArrays<Method, n, size, fed_back, Real> step;
     Real end[size], next_h;
     bool stuck, loud, hump, clipped, output;
+    bool landed;    // the step ends at the crossing that was sought, nothing else having happened on the way
+    bool doubtful;  // of a landed one: the lane could not tell that it is the first crossing
     Real peak_lambda[rows], heard[rows];
     Real drift, energy_size, worst_position, worst_velocity;
     // To the lane: where the member stands and what to listen to. The first rates are in step.k[0].
     Real lambda[rows], f[rows], f_rate[rows], signal[at_least_one(Model::signals)];
     Real side[at_least_one(Model::signals)];  // +1: a rise through zero matters, -1: a fall, 0: neither
-    Real watched[rows];                       // 1: open and armed
-    Real pressed[rows];                       // 1: closed, an inequality, and pressing
+    // 1: open and armed. Below zero: open, left a moment ago, and armed when below that.
+    Real watched[rows];
+    Real pressed[rows];  // 1: closed, an inequality, and pressing
     Real values[measures], appointment;
     bool wary;
+    Seek<Real, rows> seek;
   };
   Hand hand;
 

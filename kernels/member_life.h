@@ -60,6 +60,7 @@ ZWANG_COLD void begin_blank(M& me, const KernelSettings& settings, const KernelB
   me.steps = me.rejected = me.events = 0;
   me.standstill_time = missing<Real>();
   me.standstill_events = 0;
+  me.hand.seek.barred = -infinity<Real>();
   for (int i = 0; i < event_kinds; ++i) me.event_counts[i] = 0;
   for (int i = 0; i < audit_numbers; ++i) me.audit[i] = 0;
   for (int i = 0; i < M::Model::watches; ++i) me.sides[i] = 0;

@@ -18,8 +18,12 @@ struct Crew {
   using Method = typename M::Method;
   using Real = typename M::Real;
   using Mask = typename Lanes<R>::Mask;
+  using Search = Seek<Real, M::rows>;
   static constexpr int lanes = Lanes<R>::count, n = M::n, r = M::r, size = M::size;
   static constexpr int signals = Model::signals;
+  // Integrands of multipliers that are those of least norm need a quadratic program. Members that have them are attended
+  // to at every step: where the stages are not kept the step is taken again there, and here it need not be right.
+  static constexpr bool one_by_one = Model::integrals > 0 && ZWANG_STAGES_KEPT;
 
   const KernelSettings& settings;
   const KernelBatch& batch;
@@ -33,8 +37,9 @@ struct Crew {
   R k[at_least_one(Model::constants)];
   R t, h, y[size], held[M::rows], lambda[M::rows], peak_lambda[M::rows];
   R f[M::rows], f_rate[M::rows], signal[at_least_one(signals)], values[M::measures], best[M::measures];
-  R side[at_least_one(signals)], watched[M::rows], pressed[M::rows];  // as in Member::Hand
-  R appointment, next_output, wary, taken, rejected;
+  R side[at_least_one(signals)], watched[M::rows];  // as in Member::Hand
+  Mask pressed[M::rows], wary;
+  R appointment, next_output, taken, rejected;
   R energy_start, energy_lost, drift, energy_size, worst_position, worst_velocity;
 
   // The step under way.
@@ -45,6 +50,9 @@ struct Crew {
       end_values[M::measures];
   R next_h;
   Mask clipped, accepted, refused, loud, hump, output, stuck;
+  Mask noisy;            // a signal may have crossed
+  R foremost[M::rows];   // 1: if the step ends where this condition crosses zero, that is the first time
+  Mask seeking, landed;  // seek.h
 
   ZWANG_INLINE Crew(const KernelSettings& s, const KernelBatch& b, M* those)
       : settings(s), batch(b), members(those) {}
@@ -54,7 +62,7 @@ struct Crew {
   ZWANG_INLINE void run(Queue& next) {
     const long long begun = batch.ticks ? clock_ticks() : 0;
     const Mask none = R(1) < R(0);
-    live = accepted = refused = none;
+    live = accepted = refused = seeking = none;
     waiting = !none;
     ZWANG_REGISTERS for (int lane = 0; lane < lanes; ++lane) idle(lane);
     do {
@@ -63,6 +71,7 @@ struct Crew {
       if (any(moving)) {
         attempt(moving);
         if (any(accepted)) conclude();
+        seek();
         waiting = waiting || stuck || (accepted && (loud || hump || clipped || output));
       }
       if (any(waiting)) attend_lanes(next);
@@ -74,8 +83,8 @@ struct Crew {
     }
   }
 
-  // One lane by itself, the GPU's way. Its member lies at `me`: taken up again, moved by one try, and put away. A member that waits has
-  // been given what it needs to be attended to.
+  // One lane by itself, the GPU's way. Its member lies at `me`: taken up again, moved by one try, and put away. A member
+  // that waits has been given what it needs to be attended to.
   ZWANG_INLINE void resume(M* me) {
     members = me;
     take(0, *me);
@@ -86,6 +95,7 @@ struct Crew {
   ZWANG_INLINE Progress step_once() {
     attempt(live);
     if (accepted) conclude();
+    seek();
     if (stuck || (accepted && (loud || hump || clipped || output))) {
       give(0, *members);
       return Progress::waits;
@@ -94,6 +104,8 @@ struct Crew {
     return Progress::moves;
   }
   ZWANG_INLINE void park() const { put_away(*members); }
+  // Of one that waits: nothing but the end of its step has to be looked at.
+  ZWANG_INLINE bool lands_plainly() const { return landed && !output && !hump; }
 
  private:
   template <class... X>
@@ -104,14 +116,17 @@ struct Crew {
   // A lane without a member: numbers that do no harm.
   ZWANG_INLINE void idle(int lane) {
     set_lane(live, lane, false);
+    set_lane(seeking, lane, false);
+    set_lane(wary, lane, false);
+    ZWANG_REGISTERS for (int i = 0; i < r; ++i) set_lane(pressed[i], lane, false);
     ZWANG_REGISTERS for (int i = 0; i < Model::constants; ++i) set_lane(k[i], lane, Real(1));
     ZWANG_REGISTERS for (int i = 0; i < size; ++i) set_lane(y[i], lane, Real(0));
     ZWANG_REGISTERS for (int i = 0; i < step.kept; ++i) set_lane(step.k[0][i], lane, Real(0));
     ZWANG_REGISTERS for (int i = 0; i < r; ++i)
-        clear(lane, held[i], lambda[i], peak_lambda[i], f[i], f_rate[i], watched[i], pressed[i]);
+        clear(lane, held[i], lambda[i], peak_lambda[i], f[i], f_rate[i], watched[i]);
     ZWANG_REGISTERS for (int i = 0; i < signals; ++i) clear(lane, signal[i], side[i]);
     ZWANG_REGISTERS for (int i = 0; i < Model::measures; ++i) clear(lane, values[i], best[i]);
-    clear(lane, t, h, next_h, wary, taken, rejected, energy_start, energy_lost);
+    clear(lane, t, h, next_h, taken, rejected, energy_start, energy_lost);
     clear(lane, drift, energy_size, worst_position, worst_velocity);
     set_lane(appointment, lane, Real(1));
     set_lane(next_output, lane, Real(2));
@@ -165,12 +180,22 @@ struct Crew {
     hand.hump = lane_of(hump, lane);
     hand.clipped = lane_of(clipped, lane);
     hand.output = lane_of(output, lane);
+    hand.landed = lane_of(landed, lane);
+    hand.doubtful = hand.landed;
+    ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
+      if (Model::is_equation(i)) continue;
+      hand.doubtful = hand.doubtful && !(hand.seek.mine[i] * lane_of(foremost[i], lane) > 0);
+    }
     ZWANG_REGISTERS for (int i = 0; i < size; ++i) {
       me.y[i] = lane_of(y[i], lane);
       hand.end[i] = lane_of(hand.stuck ? step.end[i] : end[i], lane);
     }
     // Nobody looks at the stages of a step that just arrives.
-    const bool inside = hand.loud || hand.hump || hand.output;
+    const bool inside = (hand.loud && !hand.landed) || hand.hump || hand.output;
+    if (hand.doubtful) ZWANG_REGISTERS for (int m = 0; m < step.kept; ++m) {
+        hand.step.k[0][m] = lane_of(step.k[0][m], lane);
+        hand.step.k[Method::last][m] = lane_of(step.k[Method::last][m], lane);
+      }
     constexpr int known = ZWANG_STAGES_KEPT ? Method::last + 1 : 1;
     if (inside)
       ZWANG_REGISTERS for (int j = 0; j < known; ++j) ZWANG_REGISTERS for (int m = 0; m < step.kept; ++m)
@@ -181,6 +206,7 @@ struct Crew {
       hand.lambda[i] = lane_of(end_lambda[i], lane);
       hand.peak_lambda[i] = lane_of(peak_lambda[i], lane);
       hand.heard[i] = lane_of(heard[i], lane);
+      hand.watched[i] = lane_of(watched[i], lane);
       hand.f[i] = lane_of(end_f[i], lane);
       hand.f_rate[i] = lane_of(end_f_rate[i], lane);
     }
@@ -204,9 +230,11 @@ struct Crew {
     me.rejected = (long long)(rejected);
     ZWANG_REGISTERS for (int i = 0; i < size; ++i) me.y[i] = y[i];
     ZWANG_REGISTERS for (int m = 0; m < step.kept; ++m) hand.step.k[0][m] = step.k[0][m];
+    hand.seek.on = seeking;
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
       hand.lambda[i] = lambda[i];
       hand.peak_lambda[i] = peak_lambda[i];
+      hand.watched[i] = watched[i];
       hand.f[i] = f[i];
       hand.f_rate[i] = f_rate[i];
     }
@@ -236,8 +264,9 @@ struct Crew {
       set_lane(f[i], lane, hand.f[i]);
       set_lane(f_rate[i], lane, hand.f_rate[i]);
       set_lane(watched[i], lane, hand.watched[i]);
-      set_lane(pressed[i], lane, hand.pressed[i]);
+      set_lane(pressed[i], lane, hand.pressed[i] > 0);
     }
+    set_lane(seeking, lane, hand.seek.on);
     ZWANG_REGISTERS for (int i = 0; i < signals; ++i) {
       set_lane(signal[i], lane, hand.signal[i]);
       set_lane(side[i], lane, hand.side[i]);
@@ -249,7 +278,7 @@ struct Crew {
     const bool more = me.next_output < settings.outputs;
     set_lane(next_output, lane, more ? Real(batch.outputs[me.next_output]) : infinity<Real>());
     set_lane(appointment, lane, hand.appointment);
-    set_lane(wary, lane, hand.wary ? Real(1) : Real(0));
+    set_lane(wary, lane, hand.wary);
     set_lane(taken, lane, Real(me.steps));
     set_lane(rejected, lane, Real(me.rejected));
     set_lane(energy_start, lane, me.energy_start);
@@ -264,7 +293,7 @@ struct Crew {
     R sum = R(0);
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) sum = sum + held[i];
     any_held = any(sum > R(0));
-    if constexpr (Model::integrals > 0) {
+    if constexpr (one_by_one) {
       any_redundant = false;
       for (int lane = 0; lane < lanes; ++lane)
         any_redundant = any_redundant || (lane_of(live, lane) && members[lane].redundant_now);
@@ -273,7 +302,7 @@ struct Crew {
 
   ZWANG_INLINE void rates_at(R when, const R* there, R* rate) {
     right_side<M>(k, when, there, held, any_held, rate, end_lambda);
-    if constexpr (Model::integrals > 0)
+    if constexpr (one_by_one)
       if (any_redundant) integrands_one_by_one(when, there, rate);
   }
   ZWANG_INLINE void integrands_one_by_one(R when, const R* there, R* rate) const {
@@ -288,6 +317,7 @@ struct Crew {
 
   // One step of every lane that moves, each as long as its own error, appointments and turns allow.
   ZWANG_INLINE void attempt(const Mask& moving) {
+    landed = R(1) < R(0);
     R length = minimum(h, R(Real(settings.max_step)));
     if constexpr (Model::any_turns) length = minimum(length, Model::turn_bound(k, t, y, y + n, y + 2 * n));
     // Land on the appointment; never leave a sliver of a step before it.
@@ -295,6 +325,9 @@ struct Crew {
     clipped = length >= room * R(Real(1 - 1e-10));
     if constexpr (Method::adaptive) length = minimum(length, room * R(Real(0.5)));
     step.h = select(clipped, room, length);
+    // A search has its own idea of where to end.
+    clipped = clipped && !seeking;
+    step.h = select(seeking, h, step.h);
     stuck = moving && !(step.h > R(16 * Precision<Real>::epsilon) * absolute(t));
 
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) low[i] = high[i] = lambda[i];
@@ -348,7 +381,8 @@ struct Crew {
     if constexpr (r > 0) Model::levels(k, then, q, v, z, end_f, end_f_rate);
     R middle[M::fed_back];
     if constexpr (r > 0 || signals > 0 || Model::any_extremes) find_middle(middle);
-    loud = wary > R(Real(0.5));
+    loud = wary;
+    noisy = R(1) < R(0);
     listen_to_conditions(middle);
     listen_to_signals(then, middle);
     listen_to_extremes(then, middle);
@@ -374,38 +408,66 @@ struct Crew {
 
   // Open conditions far below zero for all the samples' variation are quiet; nearer ones when the cubic through both
   // ends stays below zero and describes the middle. Pressing ones when their multiplier keeps clear of zero. Whatever is
-  // not quiet is looked at carefully, lane by lane.
+  // not quiet is looked for, or looked at carefully, lane by lane.
   ZWANG_INLINE void listen_to_conditions(const R* middle) {
     if constexpr (r > 0) {
       R mid[M::rows];
       Model::values(k, t + R(Real(0.5)) * step.h, middle, middle + n, middle + 2 * n, mid);
       ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
         if (Model::is_equation(i)) continue;
-        const R top = maximum(maximum(f[i], mid[i]), end_f[i]),
-                bottom = minimum(minimum(f[i], mid[i]), end_f[i]);
-        const R spread = top - bottom;
-        Mask near = !(top + spread < R(0));
-        if (Model::is_holonomic(i)) {
-          const R rise = step.h * f_rate[i], fall = step.h * end_f_rate[i];
-          const R cubic = R(Real(0.5)) * (f[i] + end_f[i]) + R(Real(0.125)) * (rise - fall);
-          const R hull =
-              maximum(maximum(f[i] + R(Real(1.0 / 3)) * rise, end_f[i] - R(Real(1.0 / 3)) * fall), top);
-          const R slack = R(Real(0.05)) * (spread + absolute(rise) + absolute(fall));
-          const R off = absolute(mid[i] - cubic);
-          near = near && !((off <= slack) && (hull + slack < R(0)));
-          // Or it sets off downwards, from zero perhaps: the control points of the cubic after the first lie below -depth,
-          // so it is below -depth x. What the cubic misses vanishes at both ends with its slope, at most about
-          // 16 off x^2 (1 - x)^2 < 2.4 off x.
-          const R depth =
-              -maximum(maximum(f[i] + R(Real(1.0 / 3)) * rise, end_f[i] - R(Real(1.0 / 3)) * fall), end_f[i]);
-          near = near && !((R(10) * off <= depth) && (R(0) < depth) && (f[i] <= R(Real(1e-9)) * depth));
-        }
-        const Mask weak = !(low[i] > R(Real(0.2)) * (high[i] - low[i]));
-        const Mask now = (near && watched[i] > R(Real(0.5))) || (weak && pressed[i] > R(Real(0.5)));
+        const Verdict open =
+            Model::is_holonomic(i) ? listen_to_cubic(i, mid[i]) : listen_to_samples(i, mid[i]);
+        const Verdict pressing = listen_to_force(i);
+        const Mask held_down = pressed[i];
+        const Mask now =
+            (open.near && (watched[i] > R(0) || watched[i] < R(0))) || (pressing.near && held_down);
         heard[i] = select(now, R(1), R(0));
+        foremost[i] = select((open.first && !held_down) || (pressing.first && held_down), R(1), R(0));
         loud = loud || now;
       }
     }
+  }
+
+  // near: something may have happened. first: if the step ends at zero, that is the first time.
+  struct Verdict {
+    Mask near, first;
+  };
+
+  // The curve of an open condition: nearly the cubic through both ends, whose control points are f, p, q, end_f. What the
+  // cubic misses vanishes at both ends with its slope: about 16 off x^2 (1 - x)^2 where it misses the middle by `off`.
+  ZWANG_INLINE Verdict listen_to_cubic(int i, R mid) {
+    const R top = maximum(maximum(f[i], mid), end_f[i]), bottom = minimum(minimum(f[i], mid), end_f[i]);
+    const R spread = top - bottom, rise = step.h * f_rate[i], fall = step.h * end_f_rate[i];
+    const R p = f[i] + R(Real(1.0 / 3)) * rise, q = end_f[i] - R(Real(1.0 / 3)) * fall;
+    const R cubic = R(Real(0.5)) * (f[i] + end_f[i]) + R(Real(0.125)) * (rise - fall);
+    const R slack = R(Real(0.05)) * (spread + absolute(rise) + absolute(fall)), off = absolute(mid - cubic);
+    Mask near = !(top + spread < R(0));
+    near = near && !((off <= slack) && (maximum(maximum(p, q), top) + slack < R(0)));
+    // Or it sets off downwards, from zero perhaps: the cubic is below -depth x, what it misses below 2.4 off x.
+    const R depth = -maximum(maximum(p, q), end_f[i]);
+    near = near && !((R(10) * off <= depth) && (R(0) < depth) && (f[i] <= R(Real(1e-9)) * depth));
+    // Left a moment ago, it sets off from zero without a slope: 3 x^2 (1 - x) q is larger than what is missed. Or even
+    // without a bend, as a string whose force has just ended: x^3 times the parabola that fits the middle and the end.
+    const R level = -watched[i], third = fall - R(6) * end_f[i] + R(32) * mid;
+    const R bent = third + R(Real(0.5)) * (R(17) * end_f[i] - R(3) * fall - R(64) * mid);
+    const Mask sets_off = (R(6) * off <= -q) || (maximum(third, bent) < R(0));
+    const Mask leaves = (level > R(0)) && (f[i] <= level) && (p <= level) && sets_off && (end_f[i] < -level);
+    near = (near || level > R(0)) && !leaves;
+    // Up to a rise at the end: 3 x (1 - x) times p or q is larger than 16 off x^2 (1 - x)^2 <= 4 off x (1 - x).
+    return {near, (R(2) * off <= -maximum(p, q)) && (maximum(p, q) < R(0))};
+  }
+
+  // A velocity condition has no slope of its own: the parabola through three points.
+  ZWANG_INLINE Verdict listen_to_samples(int i, R mid) {
+    const R top = maximum(maximum(f[i], mid), end_f[i]), bottom = minimum(minimum(f[i], mid), end_f[i]);
+    return {!(top + (top - bottom) < R(0)), (mid < R(Real(0.3)) * f[i]) && (f[i] < R(0))};
+  }
+
+  // A multiplier, seen at every stage: clear of zero, or falling (rising) all the way and not there yet.
+  ZWANG_INLINE Verdict listen_to_force(int i) {
+    const R spread = high[i] - low[i], ends = minimum(lambda[i], end_lambda[i]);
+    const Mask steady = (ends <= low[i]) && (low[i] > R(Real(0.02)) * spread);
+    return {!((low[i] > R(Real(0.2)) * spread) || steady), low[i] > R(Real(-0.05)) * spread};
   }
 
   ZWANG_INLINE void listen_to_signals(R then, const R* middle) {
@@ -416,8 +478,9 @@ struct Crew {
       ZWANG_REGISTERS for (int i = 0; i < signals; ++i) {
         const R a = side[i] * signal[i], b = side[i] * mid[i], c = side[i] * end_signal[i];
         const R top = maximum(maximum(a, b), c), spread = top - minimum(minimum(a, b), c);
-        loud = loud || !(top + R(2) * spread < R(0));
+        noisy = noisy || !(top + R(2) * spread < R(0));
       }
+      loud = loud || noisy;
     }
   }
 
@@ -465,6 +528,106 @@ struct Crew {
     }
   }
 
+  // A single crossing cuts the step short: the search for its end begins, or goes on. A lane that seeks stays where it is.
+  ZWANG_INLINE void seek() {
+    if constexpr (r > 0) {
+      seeking = seeking && accepted;
+      if (!any(seeking || (accepted && loud))) return;
+      ZWANG_REGISTERS for (int lane = 0; lane < lanes; ++lane) {
+        if (!lane_of(accepted, lane)) continue;
+        if (lane_of(seeking, lane))
+          search_on(lane);
+        else if (lane_of(loud, lane) && !lane_of(noisy, lane) && !lane_of(wary, lane))
+          begin_search(lane);
+      }
+    }
+  }
+
+  // The curve of the condition that is sought, which crosses zero upwards: its value (of a pressing one: minus the
+  // multiplier) and its slope, NaN where not known.
+  struct Curve {
+    Real value = 0, slope = 0;
+  };
+  ZWANG_INLINE Curve curve_at_end(int lane, const Search& search) const {
+    Curve made;
+    Real unknown = 0;
+    ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
+      const bool presses = lane_of(pressed[i], lane);
+      made.value += search.mine[i] * (presses ? -lane_of(end_lambda[i], lane) : lane_of(end_f[i], lane));
+      made.slope += search.mine[i] * lane_of(end_f_rate[i], lane);
+      unknown += search.mine[i] * (presses || !Model::is_holonomic(i) ? Real(1) : Real(0));
+    }
+    if (unknown > 0) made.slope = missing<Real>();
+    return made;
+  }
+  // A condition that sets off downwards counts as below zero already.
+  ZWANG_INLINE Curve curve_at_start(int lane, const Search& search) const {
+    Curve made;
+    Real unknown = 0;
+    ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
+      const bool presses = lane_of(pressed[i], lane);
+      made.value += search.mine[i] * (presses ? -lane_of(lambda[i], lane) : lane_of(f[i], lane));
+      made.slope += search.mine[i] * lane_of(f_rate[i], lane);
+      unknown += search.mine[i] * (presses || !Model::is_holonomic(i) ? Real(1) : Real(0));
+    }
+    const Real soon = Real(1e-9) * (made.value + Real(1.0 / 3) * lane_of(step.h, lane) * made.slope);
+    if (unknown > 0)
+      made.slope = missing<Real>();
+    else if (made.value <= -soon)
+      made.value = minimum(made.value, soon);
+    return made;
+  }
+
+  ZWANG_INLINE void begin_search(int lane) {
+    Search& search = members[lane].hand.seek;
+    if (search.barred == lane_of(t, lane)) return;
+    Real count = 0;
+    ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
+      search.mine[i] = 0;
+      if (Model::is_equation(i)) continue;
+      search.mine[i] = lane_of(heard[i], lane);
+      // One that has just been left has to be looked at carefully.
+      count += lane_of(heard[i], lane) * (lane_of(watched[i], lane) < 0 ? Real(2) : Real(1));
+    }
+    if (!(count > 0 && count < Real(1.5))) return;
+    const Curve from = curve_at_start(lane, search), to = curve_at_end(lane, search);
+    if (!(from.value < 0 && to.value > 0)) return;
+    search.h = lane_of(h, lane);
+    search.next_h = lane_of(next_h, lane);
+    try_length(lane, search.begin(lane_of(step.h, lane), from.value, to.value, from.slope, to.slope,
+                                  Real(settings.rtol)));
+  }
+
+  ZWANG_INLINE void search_on(int lane) {
+    Search& search = members[lane].hand.seek;
+    const Curve now = curve_at_end(lane, search);
+    const Real length = lane_of(step.h, lane), next = search.improve(length, now.value, now.slope);
+    bool disturbed = lane_of(noisy, lane) || search.tries > search.most_tries;
+    ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
+      if (Model::is_equation(i)) continue;
+      disturbed = disturbed || lane_of(heard[i], lane) > search.mine[i];
+    }
+    if (disturbed) {
+      try_length(lane, Real(0));
+    } else if (absolute(next - length) <= search.reach * length) {
+      set_lane(landed, lane, true);
+      set_lane(seeking, lane, false);
+    } else {
+      try_length(lane, next);
+    }
+  }
+
+  // The next try of a search. None that short: then the whole step again, and the careful way.
+  ZWANG_INLINE void try_length(int lane, Real next) {
+    Search& search = members[lane].hand.seek;
+    const Real now = lane_of(t, lane);
+    const bool tries = next > 64 * Precision<Real>::epsilon * absolute(now);
+    if (!tries) search.barred = now;
+    set_lane(h, lane, tries ? next : search.h);
+    set_lane(seeking, lane, tries);
+    set_lane(accepted, lane, false);
+  }
+
   // The lanes to which nothing happened move on; those attended have been moved already, and those who wait stay.
   ZWANG_INLINE void commit(const Mask& staying) {
     accepted = accepted && !staying;
@@ -481,6 +644,8 @@ struct Crew {
       peak_lambda[i] = select(accepted, maximum(peak_lambda[i], absolute(end_lambda[i])), peak_lambda[i]);
       f[i] = select(accepted, end_f[i], f[i]);
       f_rate[i] = select(accepted, end_f_rate[i], f_rate[i]);
+      // Left quietly: armed.
+      watched[i] = select(accepted && watched[i] < R(0), R(1), watched[i]);
     }
     ZWANG_REGISTERS for (int i = 0; i < signals; ++i) signal[i] = select(accepted, end_signal[i], signal[i]);
     if constexpr (Model::any_extremes) ZWANG_REGISTERS for (int m = 0; m < Model::measures; ++m) {

@@ -40,10 +40,13 @@ TEST_P(CudaCompile, EveryConfigCompilesForEveryArchitecture) {
   // Whether it compiles, not how well: that is the next test's.
   program.text.flags.push_back("--Ofast-compile=max");
   const TemporaryFolder folder;
-  for (const int architecture : {80, 90, 120}) {
-    const auto target = folder.path() / std::to_string(architecture);
-    CudaCompiler(architecture).compile(program.text, target);
-    EXPECT_GT(std::filesystem::file_size(target), 10000U);
+  for (const std::string& unit : std::vector<std::string>(program.text.units)) {
+    program.text.units = {unit};
+    for (const int architecture : {80, 90, 120}) {
+      const auto target = folder.path() / (unit + std::to_string(architecture));
+      CudaCompiler(architecture).compile(program.text, target);
+      EXPECT_GT(std::filesystem::file_size(target), 10000U);
+    }
   }
 }
 
@@ -69,6 +72,7 @@ TEST_P(CudaRegisters, AStepSpillsNothing) {
   const Study study = load_study(std::string(ZWANG_SOURCE_DIR) + "/" + GetParam() + ".toml");
   KernelProgram program = cuda_program(study);
   program.text.flags.push_back("--ptxas-options=--verbose");
+  program.text.units = {"step.cu"};
   const TemporaryFolder folder;
   const std::string report = CudaCompiler(90).compile(program.text, folder.path() / "made");
   EXPECT_EQ(spilled(report, "zwang_step"), 0) << report.substr(0, 3000);

@@ -1,0 +1,42 @@
+// A NetCDF file being read. What is not there or not of the kind expected is the user's Error: somebody has changed
+// the results, or they are none.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace zwang {
+
+class NetcdfSource {
+ public:
+  explicit NetcdfSource(std::filesystem::path path);
+  NetcdfSource(const NetcdfSource&) = delete;
+  NetcdfSource& operator=(const NetcdfSource&) = delete;
+  ~NetcdfSource();
+
+  // Lengths of the variable's dimensions.
+  std::vector<std::size_t> shape(const std::string& name) const;
+
+  // Everything, by rows.
+  std::vector<double> numbers(const std::string& name) const;
+  std::vector<long long> integers(const std::string& name) const;
+  std::vector<std::string> texts(const std::string& name) const;
+
+  // `count` places of the first dimension from `first` on, whole in the others.
+  std::vector<double> numbers(const std::string& name, std::size_t first, std::size_t count) const;
+  std::vector<long long> integers(const std::string& name, std::size_t first, std::size_t count) const;
+
+  // A text of the whole file; "" where there is none.
+  std::string attribute(const std::string& name) const;
+
+ private:
+  int variable(const std::string& name) const;
+  std::size_t size(const std::string& name) const;
+  void require(int code, const std::string& what) const;
+
+  std::filesystem::path path_;
+  int id_ = -1;
+};
+
+}  // namespace zwang

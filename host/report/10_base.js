@@ -1,0 +1,132 @@
+"use strict";
+// The data, numbers in words, elements, colours of the day, downloads.
+
+const data = JSON.parse(document.getElementById("data").textContent);
+
+// --- Numbers ---
+
+// As many digits as a person reads: four, without trailing zeros.
+function text(x, digits = 4) {
+  if (x === null || x === undefined || Number.isNaN(x)) return "–";
+  if (x === 0) return "0";
+  const size = Math.abs(x);
+  if (size >= 1e6 || size < 1e-3) {
+    const [mantissa, power] = x.toExponential(digits - 1).split("e");
+    return `${String(Number(mantissa))}e${Number(power)}`.replace("-", "−");
+  }
+  return String(Number(x.toPrecision(digits))).replace("-", "−");
+}
+
+function whole(n) {
+  return String(n).replace(/\B(?=(\d{3})+$)/g, " ");
+}
+
+function percent(share, digits = 1) {
+  const value = 100 * share;
+  if (value > 0 && value < 0.1) return `${text(value, 2)} %`;
+  return `${value.toFixed(digits)} %`;
+}
+
+// Wilson's interval: sound also where nothing or everything happened.
+function shareInterval(k, n) {
+  const z = 1.959963984540054, p = k / n, d = 1 + z * z / n;
+  const middle = (p + z * z / (2 * n)) / d, half = z / d * Math.sqrt(p * (1 - p) / n + z * z / (4 * n * n));
+  return [Math.max(0, middle - half), Math.min(1, middle + half)];
+}
+
+function plain(name) {
+  return name.replaceAll("_", " ");
+}
+
+// --- Elements: text is only ever set as text, never as markup ---
+
+function element(tag, attributes = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined) continue;
+    if (key.startsWith("on"))
+      made.addEventListener(key.slice(2), value);
+    else
+      made.setAttribute(key, value);
+  }
+  made.append(...children.filter((child) => child !== null && child !== undefined));
+  return made;
+}
+
+function shape(tag, attributes = {}, content = null) {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  if (content !== null) made.textContent = content;
+  return made;
+}
+
+function section(id, title, lead) {
+  const made = element(
+      "section", {id, "aria-labelledby": `${id}-title`}, element("h2", {id: `${id}-title`}, title),
+      lead ? element("p", {class: "lead"}, lead) : null);
+  document.getElementById("main").append(made);
+  document.getElementById("contents").append(element("a", {href: `#${id}`}, title));
+  return made;
+}
+
+function notice(words) {
+  return element("p", {class: "notice"}, words);
+}
+
+function announce(words) {
+  document.getElementById("announce").textContent = words;
+}
+
+// --- Dark and light ---
+
+const themeListeners = [];
+
+function setTheme(theme) {
+  document.documentElement.dataset.theme = theme;
+  document.getElementById("theme").textContent = theme === "dark" ? "Light" : "Dark";
+  for (const listener of themeListeners) listener();
+}
+
+function colour(name) {
+  return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+}
+
+function startTheme() {
+  const wish = new URLSearchParams(location.search).get("theme") ?? location.hash.match(/theme=(\w+)/)?.[1];
+  const dark = wish ? wish === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  setTheme(dark ? "dark" : "light");
+  document.getElementById("theme").addEventListener(
+      "click", () => setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"));
+}
+
+// --- Downloads ---
+
+function csvField(value) {
+  if (value === null || value === undefined) return "";
+  const written = String(value);
+  return /[",\n]/.test(written) ? `"${written.replaceAll('"', '""')}"` : written;
+}
+
+function csvText(rows) {
+  return rows.map((row) => row.map(csvField).join(",")).join("\n") + "\n";
+}
+
+// Every chart has one: `rows` gives a header and the numbers behind the marks.
+function csvButton(name, rows) {
+  return element(
+      "button", {
+        type: "button",
+        class: "csv",
+        "aria-label": `Download ${name} as CSV`,
+        onclick: () => {
+          const link = element("a", {
+            download: `${data.study}-${name}.csv`.replace(/[^\w.-]+/g, "_"),
+            href: URL.createObjectURL(new Blob([csvText(rows())], {type: "text/csv"})),
+          });
+          link.click();
+          URL.revokeObjectURL(link.href);
+          announce(`${name}: CSV saved`);
+        },
+      },
+      "CSV");
+}

@@ -1,0 +1,182 @@
+// What came out, first in one line, then in sentences a reader understands who has never seen the study.
+
+function verdictOf(members) {
+  const share = members.failed / Math.max(1, members.entered + members.failed);
+  if (members.entered === 0) return ["bad", "No member entered the statistics."];
+  if (share > 0.05) return ["bad", `${percent(share)} of the members failed: the statistics are over the rest.`];
+  if (members.failed > 0)
+    return [
+      "warn", `${whole(members.failed)} of ${whole(members.entered + members.failed)} members failed and are left out.`
+    ];
+  return ["good", `All ${whole(members.entered)} members ran to their end; none failed.`];
+}
+
+// What the statuses of members mean.
+const statusWords = {
+  ok: "ran to the end",
+  stopped: "met the study's stop condition",
+  step_limit: "used up max_steps",
+  event_limit: "used up max_events",
+  step_too_small: "needed steps below the resolution of time",
+  not_finite: "left the finite numbers",
+  infeasible: "no admissible motion",
+  singular: "a condition's gradient vanished where it had to act",
+  inconsistent_start: "the start could not be brought onto the conditions",
+  event_lost: "an event could not be located",
+};
+
+function showVerdict() {
+  const members = data.members, [grade, words] = verdictOf(members);
+  const box = element(
+      "div", {class: `verdict ${grade}`}, element("strong", {}, words), " ",
+      `${data.backend.name} backend (${data.backend.device}), ${data.backend.precision} precision, seed ${data.seed}.`);
+  const rows = Object.entries(members.status).filter(([status, count]) => status !== "ok" && count > 0);
+  if (rows.length > 0) {
+    const body = element("tbody");
+    for (const [status, count] of rows) {
+      const examples = members.examples[status] ?? [];
+      body.append(element(
+          "tr", {}, element("td", {}, `${status}: ${statusWords[status] ?? ""}`),
+          element("td", {class: "number"}, whole(count)), element("td", {}, examples.slice(0, 5).join(", ")),
+          element(
+              "td", {},
+              examples.length > 0 ?
+                  element("code", {}, `zwang replay ${data.folder}/study.toml --member ${examples[0]}`) :
+                  "")));
+    }
+    box.append(element(
+        "div", {class: "scroll"},
+        element(
+            "table", {},
+            element(
+                "thead", {},
+                element(
+                    "tr", {},
+                    ...["ended", "members", "for example", "look at one"].map((word) => element("th", {}, word)))),
+            body)));
+  }
+  document.getElementById("verdict").append(box);
+}
+
+// --- Sentences of measures ---
+
+function verb(meaning) {
+  if (meaning.pattern === "release") return meaning.string ? "goes slack" : "lets go";
+  if (meaning.pattern === "shock" || meaning.pattern === "impulse") return meaning.string ? "snaps taut" : "is struck";
+  if (meaning.pattern === "contact") return meaning.string ? "becomes taut" : "is reached";
+  if (meaning.pattern === "accumulation") return "comes to rest in a burst of ever smaller shocks";
+  return "happens";
+}
+
+// "first at 2.33 (median), 90 % of them between 0.89 and 2.61"
+function spreadWords(measure) {
+  const p = data.quantiles, q = measure.quantiles, middle = p.indexOf(0.5);
+  const parts = [];
+  if (middle >= 0)
+    parts.push(`median ${text(q[middle])}`);
+  else
+    parts.push(`mean ${text(measure.mean)}`);
+  if (p.length >= 2 && q[0] !== null)
+    parts.push(`${percent(p[p.length - 1] - p[0], 0)} between ${text(q[0])} and ${text(q[p.length - 1])}`);
+  return parts.join(", ");
+}
+
+function shareWords(k, n) {
+  const [low, high] = shareInterval(k, n);
+  return `in ${percent(k / n)} of the members (95 % interval ${percent(low)} to ${percent(high)})`;
+}
+
+// {big, unit, words, key}: the number to remember and the sentence about it.
+function finding(measure) {
+  const meaning = measure.meaning, n = measure.count + measure.missing,
+        target = meaning.target ? plain(meaning.target) : "";
+  const middle = data.quantiles.indexOf(0.5), median = middle >= 0 ? measure.quantiles[middle] : measure.mean;
+  const top = data.quantiles.length - 1, event = Boolean(meaning.pattern);
+  if (n === 0 || measure.count === 0)
+    return {
+      big: event && n > 0 ? percent(0) : "–",
+      words: event ? `“${target}” never ${verb(meaning)} in any of ${whole(n)} members.` : "No member has a value.",
+      key: event
+    };
+  if (event && (meaning.reduction === "first" || meaning.reduction === "last" || meaning.reduction === "at")) {
+    const when = {first: "First at t", last: "Last at t", at: "The value there"}[meaning.reduction];
+    // What always happens is no news; when it does, or the value there, is.
+    const always = measure.missing === 0;
+    return {
+      big: always ? text(median) : percent(measure.count / n),
+      unit: always ? (middle >= 0 ? "median" : "mean") : "of members",
+      key: true,
+      words: `“${target}” ${verb(meaning)} ${shareWords(measure.count, n)}. ${when}: ${spreadWords(measure)}.`
+    };
+  }
+  if (event && meaning.reduction === "count") {
+    const often = `${text(measure.mean)} times per member on average (± ${text(measure.stderr, 2)}), at most ${
+        text(measure.maximum)}`;
+    if (measure.positive === null || measure.positive === n)
+      return {
+        big: text(measure.mean),
+        unit: "per member",
+        key: true,
+        words:
+            `“${target}” ${verb(meaning)} ${often}${measure.positive === n ? "; at least once in every member" : ""}.`
+      };
+    return {
+      big: percent(measure.positive / n),
+      unit: "of members",
+      key: true,
+      words: `“${target}” ${verb(meaning)} at least once ${shareWords(measure.positive, n)}; ${often}.`
+    };
+  }
+  if (meaning.pattern === "impulse" && meaning.reduction === "maximum") {
+    const high = data.quantiles[top] > 0.5 ?
+        `, one in ${text(1 / (1 - data.quantiles[top]), 2)} more than ${text(measure.quantiles[top])}` :
+        "";
+    return {
+      big: text(median),
+      unit: middle >= 0 ? "median impulse" : "mean impulse",
+      key: true,
+      words:
+          `How hard “${target}” ${verb(meaning)} at the worst, in the ${whole(measure.count)} members where it does: ` +
+          `half of them feel more than ${text(median)}${high}; the hardest of all is ${text(measure.maximum)}.`
+    };
+  }
+  const missing = measure.missing > 0 ? ` ${whole(measure.missing)} members have no value.` : "";
+  return {
+    big: text(measure.mean),
+    unit: `mean ± ${text(measure.stderr, 2)}`,
+    key: false,
+    words: `${spreadWords(measure)}; from ${text(measure.minimum)} to ${text(measure.maximum)}.${missing}`
+  };
+}
+
+function showFindings() {
+  const place = section(
+      "findings", "What came out",
+      `${whole(data.members.entered)} members, each with its own drawn inputs. Numbers are in the study's own units.`);
+  if (data.measures.length === 0)
+    place.append(notice("The study asks for no measures: a [measure] table would give one number per member."));
+  const made = data.measures.map((measure) => [measure, finding(measure)]);
+  made.sort((a, b) => Number(b[1].key) - Number(a[1].key));
+  const cards = element("div", {class: "cards"});
+  for (const [measure, found] of made)
+    cards.append(element(
+        "div", {class: found.key ? "card key" : "card", "data-finding": measure.name},
+        element("div", {class: "name"}, plain(measure.name)),
+        element("div", {class: "big"}, found.big, found.unit ? element("small", {}, found.unit) : null),
+        element("p", {}, found.words), element("div", {class: "formula"}, element("code", {}, measure.formula))));
+  place.append(cards);
+}
+
+// The comment a study begins with: its question and first paragraph at the top, the rest to unfold.
+function showAbout() {
+  const paragraphs = data.about.trim().split(/\n\s*\n/).filter((words) => words.trim());
+  if (paragraphs.length === 0) return;
+  const place = document.getElementById("about");
+  const running = (words) => words.replace(/\s*\n\s*/g, " ").trim();
+  place.append(element("p", {class: "question"}, running(paragraphs[0])));
+  if (paragraphs.length > 1) place.append(element("p", {class: "lead"}, running(paragraphs[1])));
+  if (paragraphs.length > 2)
+    place.append(element(
+        "details", {}, element("summary", {}, "More about this study"),
+        element("div", {class: "about"}, paragraphs.slice(2).join("\n\n"))));
+}

@@ -1,0 +1,74 @@
+// One number per member: a histogram for each, with its quantiles.
+
+function drawMeasure(parent, measure) {
+  const panel = element("div", {class: "panel"});
+  parent.append(panel);
+  if (measure.count === 0) {
+    panel.append(
+        element("h3", {}, plain(measure.name), element("code", {}, measure.formula)),
+        element("p", {class: "hint"}, "No member has a value."));
+    return;
+  }
+  const made = binsAt(measure, 0, measure.quantiles, measure.minimum, measure.maximum);
+  const wide = made.bins.filter((bin) => bin.high > bin.low);
+  const domain = wide.length > 0 ? [wide[0].low, wide[wide.length - 1].high] : extent(measure.minimum, measure.maximum);
+  const missing = measure.missing > 0 ? `; ${whole(measure.missing)} have none` : "";
+  const chart = new Chart(panel, {
+    name: measure.name,
+    title: [plain(measure.name), element("code", {}, measure.formula)],
+    width: 420,
+    height: 230,
+    about: `Histogram of ${measure.name} over members: ${spreadWords(measure)}.`,
+    x: {domain, ticks: measure.meaning.reduction === "count" ? wholeTicks(domain) : null},
+    y: {domain: barDomain(made, 1.14), label: barLabel(made)},
+    rows: () => [
+        ["low", "high", "share", "members"], ...made.bins.map((bin) => [bin.low, bin.high, bin.share, bin.count])],
+    hint: `${whole(measure.count)} members have a value${missing}. Mean ${text(measure.mean)} ± ${
+              text(measure.stderr, 2)}, std ${text(measure.std)}.` +
+        (made.exact ? "" :
+                      ` Drawn from the quantiles; [output] members = true or [statistics] histogram.${
+                          measure.name} = { bins = 60 } would give a finer one.`),
+  });
+  const bars = drawBars(chart, made);
+  drawQuantiles(chart, measure);
+  chart.hover(() => made.bins.map((bin) => (bin.low + bin.high) / 2), (i) => {
+    bars.forEach((bar, k) => bar.classList.toggle("on", k === i));
+    return binWords(made.bins[i]);
+  });
+}
+
+// Counts have no halves.
+function wholeTicks([low, high]) {
+  return ticks(low, high, 8).filter((value) => Number.isInteger(value));
+}
+
+// Lines at the quantiles; names only where they do not run into each other.
+function drawQuantiles(chart, measure) {
+  let free = -Infinity;
+  data.quantiles.forEach((p, k) => {
+    const value = measure.quantiles[k];
+    if (value === null || value < chart.x.domain[0] || value > chart.x.domain[1]) return;
+    const x = chart.sx(value);
+    chart.mark("line", {
+      class: p === 0.5 ? "quantile middle" : "quantile",
+      x1: x,
+      x2: x,
+      y1: chart.box.top + 12,
+      y2: chart.box.bottom
+    });
+    if (x - free < 30) return;
+    chart.mark(
+        "text", {class: "quantile-name", x, y: chart.box.top + 8, "text-anchor": "middle"}, `${text(100 * p)} %`);
+    free = x;
+  });
+}
+
+function showMeasures() {
+  if (data.measures.length === 0) return;
+  const place = section(
+      "measures", "Measures",
+      "One number per member. Orange lines are quantiles: so many percent of the members lie to the left.");
+  const grid = element("div", {class: "grid2"});
+  place.append(grid);
+  for (const measure of data.measures) drawMeasure(grid, measure);
+}

@@ -1,0 +1,168 @@
+// Members in motion. States are known at output times, velocities also on both sides of every jump: between them
+// runs the cubic with these values and slopes, so that a snap shows as a kink at its own time.
+
+class MemberPath {
+  constructor(member) {
+    const motion = data.motion;
+    this.times = motion.time;
+    this.position = motion.position[member];
+    this.velocity = motion.velocity[member];
+    this.jumps = motion.events.filter((event) => event.member === member && event.before);
+    this.last = this.position.findLastIndex((row) => row.length === 0 || row[0] !== null);
+    this.end = Math.min(motion.end[member] ?? motion.last, this.times[Math.max(0, this.last)]);
+    this.pieces = new Map();
+  }
+
+  // Nodes {t, x, arriving, leaving} from output k to k + 1. At a jump the place is where the mean velocities of the parts
+  // before it lead; what is then missing at the far end is spread over the time.
+  piece(k) {
+    if (this.pieces.has(k)) return this.pieces.get(k);
+    const node = (t, x, arriving, leaving) => ({t, x, arriving, leaving});
+    const made = [node(this.times[k], this.position[k], this.velocity[k], this.velocity[k])];
+    for (const jump of this.jumps) {
+      if (!(jump.t > this.times[k] && jump.t < this.times[k + 1])) continue;
+      const from = made[made.length - 1], h = jump.t - from.t;
+      made.push(
+          node(jump.t, from.x.map((x, i) => x + h * (from.leaving[i] + jump.before[i]) / 2), jump.before, jump.after));
+    }
+    const from = made[made.length - 1], t = this.times[k + 1], h = t - from.t, goal = this.position[k + 1],
+          speed = this.velocity[k + 1];
+    const off = goal.map((x, i) => x - (from.x[i] + h * (from.leaving[i] + speed[i]) / 2));
+    if (made.length > 1)
+      for (const one of made) {
+        const share = (one.t - made[0].t) / (t - made[0].t);
+        one.x = one.x.map((x, i) => x + share * off[i]);
+      }
+    made.push(node(t, goal, speed, speed));
+    this.pieces.set(k, made);
+    return made;
+  }
+
+  // All coordinates at time t; before the first output and after the member's end those there.
+  at(t) {
+    if (this.last < 0) return null;
+    if (t <= this.times[0] || this.last === 0) return this.position[0];
+    if (t >= this.times[this.last]) return this.position[this.last];
+    let low = 0, high = this.last;
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if (this.times[middle] <= t)
+        low = middle;
+      else
+        high = middle;
+    }
+    const nodes = this.piece(low);
+    let n = 0;
+    while (n + 2 < nodes.length && nodes[n + 1].t <= t) ++n;
+    const a = nodes[n], b = nodes[n + 1], h = b.t - a.t || 1, s = (t - a.t) / h;
+    const p0 = (1 + 2 * s) * (1 - s) ** 2, p1 = s * (1 - s) ** 2 * h, p2 = s * s * (3 - 2 * s),
+          p3 = s * s * (s - 1) * h;
+    return a.x.map((x, i) => p0 * x + p1 * a.leaving[i] + p2 * b.x[i] + p3 * b.arriving[i]);
+  }
+}
+
+// A table [member][time], or [member][one value], at time t.
+function tableAt(table, member, t) {
+  const row = table[member], times = data.motion.time;
+  if (row.length === 1) return row[0];
+  let k = times.findIndex((time) => time > t);
+  if (k < 0) return row[row.length - 1];
+  if (k === 0) return row[0];
+  const s = (t - times[k - 1]) / (times[k] - times[k - 1]);
+  const before = row[Math.max(0, k - 2)], a = row[k - 1], b = row[k], after = row[Math.min(row.length - 1, k + 1)];
+  return a + 0.5 * s * (b - before + s * (2 * before - 5 * a + 4 * b - after + s * (3 * (a - b) + after - before)));
+}
+
+// The scene at one time: places of points and anchors in space. Planar systems lie in the plane of the screen.
+class Scene {
+  constructor() {
+    const scene = data.motion.scene;
+    this.points = scene.points;
+    this.anchors = scene.anchors;
+    this.links = scene.links;
+    this.walls = scene.walls;
+    this.paths = Array.from({length: data.motion.moving}, (_, m) => new MemberPath(m));
+    this.flat = Math.max(...this.points.map((point) => point.dimension)) < 3;
+    this.frame();
+  }
+
+  // x to the right, the last coordinate up.
+  lift(place) {
+    if (place.length === 1) return [place[0], 0, 0];
+    if (place.length === 2) return [place[0], 0, place[1]];
+    return place;
+  }
+
+  places(member, t) {
+    const q = this.paths[member].at(t), made = new Map();
+    for (const anchor of this.anchors)
+      made.set(anchor.name, this.lift(anchor.place.map((table) => tableAt(table, member, t))));
+    if (q)
+      for (const point of this.points)
+        made.set(point.name, this.lift(q.slice(point.first, point.first + point.dimension)));
+    return made;
+  }
+
+  end(made, name) {
+    return name === null ? [0, 0, 0] : made.get(name);
+  }
+
+  // What the picture has to hold: everything that ever moves, without the far tails of a few.
+  frame() {
+    const axes = [[], [], []],
+          spots = data.motion.time.filter((_, k) => k % Math.ceil(data.motion.time.length / 60) === 0);
+    for (let m = 0; m < this.paths.length; ++m)
+      for (const t of spots)
+        for (const place of this.places(m, Math.min(t, this.paths[m].end)).values())
+          place.forEach((x, i) => {
+            if (Number.isFinite(x)) axes[i].push(x);
+          });
+    const span = axes.map((list) => {
+      list.sort((a, b) => a - b);
+      if (list.length === 0) return [0, 0];
+      const most = [list[Math.floor(0.01 * (list.length - 1))], list[Math.ceil(0.99 * (list.length - 1))]],
+            all = [list[0], list[list.length - 1]];
+      return all[1] - all[0] < 2 * (most[1] - most[0]) ? all : most;
+    });
+    for (const link of this.links)
+      if (link.kind === "apart" && (link.to === null || !this.isPoint(link.to) || !this.isPoint(link.from)))
+        for (let i = 0; i < 3; ++i)
+          if (!(this.flat && i === 1)) {
+            const centre = this.isPoint(link.from) ? this.end(this.places(0, 0), link.to) :
+                                                     this.end(this.places(0, 0), link.from),
+                  r = tableAt(link.length, 0, 0);
+            if (r < 3 * (span[i][1] - span[i][0]) || span[i][1] === span[i][0])
+              span[i] = [Math.min(span[i][0], centre[i] - r), Math.max(span[i][1], centre[i] + r)];
+          }
+    this.centre = span.map(([low, high]) => (low + high) / 2);
+    this.half = span.map(([low, high]) => (high - low) / 2);
+    this.radius = Math.hypot(...this.half) || 1;
+  }
+
+  // A member and a time worth a first look: half way between a release and the shock after it, where the shock is hardest.
+  telling() {
+    let best = [0, 0], size = -1;
+    for (let m = 0; m < this.paths.length; ++m) {
+      let release = null;
+      for (const event of data.motion.events) {
+        if (event.member !== m) continue;
+        if (event.kind === "release") release = event.t;
+        if (event.kind === "shock" && event.before && (event.impulse ?? 0) > size) {
+          size = event.impulse ?? 0;
+          best = [m, release === null ? event.t : (release + 2 * event.t) / 3];
+        }
+      }
+    }
+    return best;
+  }
+
+  isPoint(name) {
+    return this.points.some((point) => point.name === name);
+  }
+
+  // Taut where its ends are as far apart as it allows.
+  taut(link, made, member, t) {
+    const a = this.end(made, link.from), b = this.end(made, link.to), length = tableAt(link.length, member, t);
+    return Math.hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]) >= length * (1 - 2e-3);
+  }
+}

@@ -1,0 +1,91 @@
+// The search for the end of a step that a single crossing cuts short: ordinary tries, each ending where the crossing was
+// last thought to be, until the tangent leads the rest of the way. All lanes that seek take the same steps as those that
+// merely move, so a search keeps nobody waiting; whatever is less simple than one crossing is left to events.h.
+#pragma once
+
+#include "kernels/portable.h"
+
+namespace zwang {
+
+template <class Real, int rows>
+struct Seek {
+  bool on;  // a search is under way
+  Real mine
+      [rows];  // 1 for the condition that is sought, else 0: lanes have no other way to point at one of theirs
+  int tries;
+  Real h, next_h;        // of the whole step: the length it was given, and what would come after it
+  Real reach;            // over this share of a try the tangent is the flow
+  Real low, high;        // lengths of steps that end below zero, and above
+  Real at[3], value[3];  // the latest three ends, the newest first
+  Real slope;            // at the newest
+  Real barred;           // the start of a step that was not so simple after all
+
+  static constexpr int most_tries = 12;
+
+  ZWANG_INLINE int which() const {
+    int found = 0;
+    for (int i = 0; i < rows; ++i)
+      if (mine[i] > 0) found = i;
+    return found;
+  }
+
+  // A step of length `whole` goes from value `from` below zero to `to` above it; slopes are NaN where not known. The
+  // first guess: the cubic's root.
+  ZWANG_INLINE Real begin(Real whole, Real from, Real to, Real from_slope, Real to_slope, Real rtol) {
+    tries = 0;
+    low = 0;
+    high = whole;
+    at[0] = at[2] = whole;
+    at[1] = 0;
+    value[0] = value[2] = to;
+    value[1] = from;
+    // The tangent leaves out half of bend times time squared; that shall be a hundredth of the tolerance.
+    reach = sqrt(maximum(4 * Precision<Real>::epsilon, Real(0.01) * rtol));
+    const Real rise = whole * from_slope, fall = whole * to_slope;
+    const Real c2 = 3 * (to - from) - 2 * rise - fall, c3 = rise + fall - 2 * (to - from);
+    // From the right, where the curve rises, to a root from which it has come down before.
+    Real x = fall > 0 ? Real(1) : from / (from - to);
+    for (int i = 0; i < 16; ++i) {
+      const Real f = from + x * (rise + x * (c2 + x * c3)), slope_there = rise + x * (2 * c2 + 3 * x * c3);
+      const Real next = x - f / slope_there;
+      if (!(next > 0 && next < 1)) break;
+      const bool close = absolute(next - x) <= Real(1e-3) * next;
+      x = next;
+      if (close) break;
+    }
+    return inside(x * whole);
+  }
+
+  // A try of length `length` ended at `now`; its slope is NaN where not known. Where the crossing is thought to be now.
+  ZWANG_INLINE Real improve(Real length, Real now, Real known_slope) {
+    ++tries;
+    (now > 0 ? high : low) = length;
+    at[2] = at[1];
+    value[2] = value[1];
+    at[1] = at[0];
+    value[1] = value[0];
+    at[0] = length;
+    value[0] = now;
+    slope = known_slope;
+    if (slope != slope) slope = slope_of_parabola();
+    const Real next = length - now / slope;
+    return slope > 0 ? inside(next) : Real(0.5) * (low + high);
+  }
+
+ private:
+  // At the newest point, of the parabola through all three; of the chord while there are only two.
+  ZWANG_INLINE Real slope_of_parabola() const {
+    const Real d1 = (value[0] - value[1]) / (at[0] - at[1]);
+    if (at[2] == at[0] || at[2] == at[1]) return d1;
+    const Real d2 = (value[0] - value[2]) / (at[0] - at[2]), d3 = (value[1] - value[2]) / (at[1] - at[2]);
+    const Real made = d1 + d2 - d3;
+    return made > 0 ? made : d1;
+  }
+  ZWANG_INLINE Real inside(Real next) const {
+    // An end that is there to rounding may lie on the bracket's edge.
+    const Real edge = Real(0.1) * reach * high;
+    return next > low - edge && next < high + edge ? next : Real(0.5) * (low + high);
+  }
+};
+
+}  // namespace zwang

@@ -1,0 +1,231 @@
+"""Opens a report in headless Chromium as a reader does: loads it, looks for errors, moves sliders, plays, presses keys.
+
+    /usr/bin/python3 check_report.py PAGE [--pictures FOLDER] [--compare FOLDER]
+
+Prints what is wrong, one line each, and ends with exit code 1 if anything is; 77 where there is no Chromium to ask.
+--pictures writes report-light.png and report-dark.png; --compare holds the page against such pictures. Needs selenium.
+"""
+
+import argparse
+import base64
+import shutil
+import sys
+import time
+from pathlib import Path
+
+SKIPPED = 77
+WIDTH, HEIGHT = 1200, 1500
+# Pictures are compared after shrinking to this many cells across: fonts differ from machine to machine, layout does not.
+CELLS = 60
+MEAN_DIFFERENCE = 5.0  # of 255; another page, or the other theme, is at 20 and more
+
+complaints = []
+
+
+def expect(good, text):
+    if not good:
+        complaints.append(text)
+
+
+def open_browser():
+    try:
+        from selenium import webdriver
+        from selenium.webdriver.chrome.service import Service
+    except ImportError:
+        print("no python3-selenium here")
+        sys.exit(SKIPPED)
+    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
+    if not chromium or not driver:
+        print("no chromium with chromedriver here")
+        sys.exit(SKIPPED)
+    options = webdriver.ChromeOptions()
+    options.binary_location = chromium
+    for argument in ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
+                     "--force-device-scale-factor=1", f"--window-size={WIDTH},{HEIGHT}"]:
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    browser = webdriver.Chrome(service=Service(driver), options=options)
+    # The page must not need a network, so it gets none.
+    browser.execute_cdp_cmd("Network.enable", {})
+    browser.execute_cdp_cmd("Network.setBlockedURLs", {"urls": ["http://*", "https://*"]})
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
+                            {"width": WIDTH, "height": HEIGHT, "deviceScaleFactor": 1, "mobile": False})
+    return browser
+
+
+def check_loading(browser, page):
+    # Before the page's own script: nothing in a study's text may run.
+    browser.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": "window.intruded = 0;"})
+    browser.get(page.resolve().as_uri() + "#theme=light")
+    expect(browser.execute_script("return document.documentElement.dataset.ready") == "yes", "the script did not reach its end")
+    expect(browser.execute_script("return window.intruded") == 0, "text of the study was run as a script")
+    severe = [entry["message"] for entry in browser.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")]
+    expect(not severe, f"the console says: {severe}")
+    fetched = browser.execute_script("return performance.getEntriesByType('resource').map((entry) => entry.name)")
+    expect(not [name for name in fetched if not name.startswith("data:")], f"the page fetched {fetched}")
+    wide = browser.execute_script("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    expect(wide <= 0, f"the page is {wide} pixels wider than the window")
+
+
+def check_charts(browser):
+    counts = browser.execute_script("""
+        return [...document.querySelectorAll("figure[data-chart]")].map((figure) => [figure.dataset.chart,
+          [...figure.querySelectorAll("svg path, svg rect, svg circle, svg line")].filter((mark) => {
+            const box = mark.getBBox(); return box.width + box.height > 0; }).length,
+          figure.querySelector("svg").getAttribute("aria-label") ?? "", figure.querySelectorAll("button.csv").length,
+          [...figure.querySelectorAll("svg *")].filter((mark) => /NaN|undefined|Infinity/.test(
+            [...mark.attributes].map((one) => one.value).join(" ") + (mark.children.length ? "" : mark.textContent))).length]);""")
+    expect(counts, "there are no charts")
+    for name, marks, label, buttons, broken in counts:
+        expect(marks >= 3, f"chart {name} has {marks} marks")
+        expect(label, f"chart {name} has no label")
+        expect(buttons == 1, f"chart {name} cannot be downloaded")
+        expect(broken == 0, f"chart {name} has {broken} marks that are not numbers")
+    return [name for name, *_ in counts]
+
+
+def check_downloads(browser):
+    texts = browser.execute_script("""
+        const made = [], before = URL.createObjectURL;
+        const texts = [];
+        URL.createObjectURL = (blob) => { made.push(blob); return "data:text/csv,"; };
+        document.addEventListener("click", (event) => { if (event.target.tagName === "A" && event.target.download) event.preventDefault(); }, true);
+        HTMLAnchorElement.prototype.click = function () {};
+        for (const button of document.querySelectorAll("button.csv")) button.click();
+        URL.createObjectURL = before;
+        return Promise.all(made.map((blob) => blob.text()));""")
+    for text in texts:
+        lines = text.strip().split("\n")
+        expect("," in lines[0], f"a CSV has no header: {lines[:1]}")
+        expect(len({line.count(",") for line in lines if '"' not in line}) == 1, f"rows of a CSV differ in length: {lines[0]}")
+    return len(texts)
+
+
+def check_time_slider(browser):
+    read = """const figure = [...document.querySelectorAll("figure[data-chart$='-at-time']")][0];
+        return [figure.querySelector(".when").textContent, [...figure.querySelectorAll("rect")].map((bar) => bar.getAttribute("height")).join()];"""
+    if not browser.execute_script("return Boolean(document.getElementById('when'))"):
+        return
+    before = browser.execute_script(read)
+    browser.execute_script("""const range = document.getElementById("when"); range.value = Number(range.value) > 0 ? 0 : range.max;
+        range.dispatchEvent(new Event("input"));""")
+    after = browser.execute_script(read)
+    expect(before[0] != after[0], "the slider does not move the time")
+    expect(before[1] != after[1] or before[1] == after[1] == "", "the slider does not move the bars")
+    browser.execute_script("chooseTime(0); document.getElementById('when-play').click();")
+    time.sleep(1.0)
+    place = browser.execute_script("""const place = chosen.place, button = document.getElementById("when-play");
+        if (button.textContent === "Pause") button.click();
+        return place;""")
+    expect(place > 0, "play does not move the slider")
+
+
+def check_motion(browser):
+    from selenium.webdriver.common.keys import Keys
+    if not browser.execute_script("return Boolean(window.motionView && data.motion.time.length > 1)"):
+        return
+    ink = """const canvas = document.getElementById("motion-canvas"), pen = canvas.getContext("2d");
+        const pixels = pen.getImageData(0, 0, canvas.width, canvas.height).data; let sum = 0, filled = 0;
+        for (let i = 3; i < pixels.length; i += 4) if (pixels[i] > 0) { ++filled; sum = (sum * 31 + i + pixels[i - 1]) % 1e9; }
+        return [filled, sum];"""
+    browser.execute_script("motionView.seek(0)")
+    start = browser.execute_script(ink)
+    expect(start[0] > 50, "the motion draws nothing")
+    browser.execute_script("document.getElementById('motion-play').click()")
+    time.sleep(1.0)
+    moved, words = browser.execute_script("document.getElementById('motion-play').click(); return [motionView.t, motionView.button.textContent];")
+    expect(moved > 0, "play does not move time")
+    expect(words == "Play", "pause does not pause")
+    expect(browser.execute_script(ink) != start, "the picture stays the same while time goes on")
+    canvas = browser.find_element("id", "motion-canvas")
+    turned = browser.execute_script("return motionView.yaw")
+    canvas.send_keys(Keys.ARROW_RIGHT)
+    expect(browser.execute_script("return motionView.yaw") != turned, "arrow keys do not turn the view")
+    from selenium.webdriver import ActionChains
+    turned = browser.execute_script("return motionView.yaw")
+    ActionChains(browser).click_and_hold(canvas).move_by_offset(60, 10).release().perform()
+    expect(browser.execute_script("return motionView.yaw") != turned, "dragging does not turn the view")
+
+
+def check_keys(browser):
+    from selenium.webdriver.common.keys import Keys
+    for figure in browser.find_elements("css selector", "figure[data-chart] svg[tabindex]")[:3]:
+        figure.send_keys(Keys.ARROW_RIGHT)
+        shown = browser.execute_script("const tip = arguments[0].parentElement.querySelector('.tip'); return tip && !tip.hidden ? tip.textContent : '';", figure)
+        nothing = "no member has a value" in figure.get_attribute("textContent")
+        expect(nothing or any(c.isdigit() for c in shown), "arrow keys show no numbers")
+        expect("NaN" not in shown and "undefined" not in shown, f"a hover says {shown!r}")
+
+
+def picture(browser, page, theme):
+    browser.get("about:blank")
+    browser.get(page.resolve().as_uri() + f"#theme={theme}")
+    background = browser.execute_script("return getComputedStyle(document.body).backgroundColor")
+    return base64.b64decode(browser.execute_cdp_cmd("Page.captureScreenshot", {"format": "png"})["data"]), background
+
+
+# The browser itself shrinks and compares, so that no picture library is needed.
+DIFFERENCE = """
+    const [one, other, cells, done] = arguments;
+    const load = (data) => new Promise((ready, fail) => { const image = new Image(); image.onload = () => ready(image); image.onerror = fail; image.src = "data:image/png;base64," + data; });
+    Promise.all([load(one), load(other)]).then((images) => {
+      const grids = images.map((image) => {
+        const canvas = document.createElement("canvas"); canvas.width = cells; canvas.height = Math.round(cells * 1.25);
+        const pen = canvas.getContext("2d"); pen.imageSmoothingQuality = "high"; pen.drawImage(image, 0, 0, canvas.width, canvas.height);
+        return pen.getImageData(0, 0, canvas.width, canvas.height).data; });
+      let sum = 0; for (let i = 0; i < grids[0].length; ++i) sum += Math.abs(grids[0][i] - grids[1][i]);
+      done(sum / grids[0].length * 4 / 3);
+    });"""
+
+
+def difference(browser, one, other):
+    encoded = [base64.b64encode(data).decode() for data in (one, other)]
+    return browser.execute_async_script(DIFFERENCE, *encoded, CELLS)
+
+
+def check_pictures(browser, page, options):
+    made = {}
+    backgrounds = set()
+    for theme in ("light", "dark"):
+        made[theme], background = picture(browser, page, theme)
+        backgrounds.add(background)
+        if options.pictures:
+            (options.pictures / f"report-{theme}.png").write_bytes(made[theme])
+    expect(len(backgrounds) == 2, "dark and light have the same ground")
+    expect(difference(browser, made["light"], made["dark"]) > 4 * MEAN_DIFFERENCE, "dark and light look the same")
+    if options.compare:
+        for theme, data in made.items():
+            off = difference(browser, data, (options.compare / f"report-{theme}.png").read_bytes())
+            expect(off < MEAN_DIFFERENCE, f"the {theme} page is {off:.1f} of 255 off its picture")
+            print(f"{theme}: {off:.2f} of 255 off its picture")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("page", type=Path)
+    parser.add_argument("--pictures", type=Path)
+    parser.add_argument("--compare", type=Path)
+    options = parser.parse_args()
+    size = options.page.stat().st_size
+    expect(size < 5_000_000, f"the page has {size} bytes")
+    browser = open_browser()
+    try:
+        check_loading(browser, options.page)
+        charts = check_charts(browser)
+        check_time_slider(browser)
+        check_motion(browser)
+        check_keys(browser)
+        downloads = check_downloads(browser)
+        expect(downloads == len(charts), f"{downloads} downloads of {len(charts)} charts")
+        check_pictures(browser, options.page, options)
+        late = [entry["message"] for entry in browser.get_log("browser") if entry["level"] == "SEVERE"]
+        expect(not late, f"the console says: {late}")
+    finally:
+        browser.quit()
+    for complaint in complaints:
+        print(complaint)
+    print(f"{len(charts)} charts, {size} bytes, {len(complaints)} complaints")
+    sys.exit(1 if complaints else 0)
+
+
+main()
