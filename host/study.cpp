@@ -69,10 +69,12 @@ Study StudyBuilder::build() {
   read_time();
   read_constraints();
   read_impulses();
+  refuse_beside_general();
   read_events();
   define_energies();
   read_observables();
   read_measures();
+  add_density();
   read_ensemble();
   read_integrator();
   read_statistics();

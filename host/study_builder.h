@@ -149,8 +149,11 @@ class StudyBuilder {
   bool check_condition(const Field& field, const ConditionFormula& made);
   void read_restitution(const Field& field, ConditionFormula& made);
   void read_interval_in_force(const Table& table, ConditionFormula& made);
-  void refuse_what_is_to_come(const Table& table);
   void name_condition(const ConditionFormula& made);
+
+  // --- Maurer's general variations (study_variation.cpp) ---
+  void read_variation(const Table& table, ConditionFormula& made, bool readable);
+  void refuse_beside_general();
 
   // --- Impulses, events, what to observe (study_observe.cpp) ---
   void read_impulses();
@@ -161,6 +164,7 @@ class StudyBuilder {
   void read_observables();
   void read_measures();
   void define_energies();
+  void add_density();
 
   // --- Settings (study_settings.cpp) ---
   void read_ensemble();
@@ -208,6 +212,8 @@ class StudyBuilder {
   bool time_broken_ = false;
   std::set<std::string> condition_names_, event_names_;
   std::map<std::string, std::size_t> condition_index_;
+  std::vector<Field> condition_fields_, impulse_fields_, measure_fields_;
+  Field general_;  // the first condition that is varied generally
 };
 
 }  // namespace zwang

@@ -39,7 +39,6 @@ void StudyBuilder::read_constraint(const Field& entry) {
              entry.place);
   const Field require = table.require("require", "a condition such as \"distance(load, hook) <= L\"");
   const bool ok = require && read_condition(require, made) && check_condition(require, made);
-  refuse_what_is_to_come(table);
   if (const Field restitution = table["restitution"]) {
     if (ok && made.equation)
       reader_.complain(restitution, "an equation has no restitution", "restitution only with <= or >=");
@@ -47,7 +46,9 @@ void StudyBuilder::read_constraint(const Field& entry) {
       read_restitution(restitution, made);
   }
   read_interval_in_force(table, made);
+  read_variation(table, made, ok);
   name_condition(made);
+  condition_fields_.push_back(entry);
   description_.conditions.push_back(std::move(made));
 }
 
@@ -159,15 +160,6 @@ void StudyBuilder::read_interval_in_force(const Table& table, ConditionFormula& 
                            "a time later than from = " + number_text(begin.value));
   else
     demand(until, pool().subtract(*made.until, *made.from), is_positive, message, "until - from > 0");
-}
-
-void StudyBuilder::refuse_what_is_to_come(const Table& table) {
-  if (const Field variation = table["variation"]) {
-    const auto word = reader_.choice(variation, {"special", "general"});
-    if (word == "general") reader_.complain(variation, "not available yet", "\"special\"");
-  }
-  if (const Field multiplier = table["multiplier"])
-    reader_.complain(multiplier, "not available yet", "no multiplier: it belongs to variation = \"general\"");
 }
 
 // What [observe] and [measure] may say about it.

@@ -52,7 +52,22 @@ void StudyBuilder::check_nominal_member() {
   }
 
   // The points' own masses have been judged one by one; only a written kinetic energy can spoil the matrix.
-  if (kinetic_field_) check_mass_matrix(Equations(system, nominal.parameters).mass(nominal.start));
+  if (!kinetic_field_ && !general_) return;
+  const Equations equations(system, nominal.parameters);
+  zwang::State plain = nominal.start;
+  std::vector<std::string> multipliers;
+  for (const ConditionFormula& condition : system.conditions) {
+    if (!condition.general) continue;
+    double& rho = plain.z(static_cast<Eigen::Index>(*condition.general));
+    multipliers.push_back(condition.name + ".multiplier = " + number_text(rho));
+    rho = 0;
+  }
+  if (kinetic_field_) check_mass_matrix(equations.mass(plain));
+  reader_.finish();
+  // Conditions that are not linear in the velocities add to the mass matrix when they are varied generally.
+  if (general_ && Eigen::LLT<Eigen::MatrixXd>(equations.mass(nominal.start)).info() != Eigen::Success)
+    complain(general_, "with these multipliers M + rho g_vv is not positive definite", list_text(multipliers),
+             "multipliers nearer to 0", "");
 }
 
 void StudyBuilder::check_mass_matrix(const Eigen::MatrixXd& M) {

@@ -1,5 +1,6 @@
 // What happens at given times, what is watched for, and what is observed.
 #include <algorithm>
+#include <cmath>
 
 #include "host/study_builder.h"
 
@@ -36,6 +37,7 @@ void StudyBuilder::read_impulses() {
     if (on) read_target(on, made);
     if (on && !velocity != !momentum) read_amounts(velocity ? velocity : momentum, made);
     made.momentum = !velocity;
+    impulse_fields_.push_back(entry);
     description_.impulses.push_back(std::move(made));
   }
 }
@@ -131,6 +133,39 @@ void StudyBuilder::define_energies() {
     }
   scope_.kinetic = kinetic;
   scope_.potential = potential;
+  // The states behind logdensity() come after all others, and only where a formula asks for them.
+  const std::size_t nz = description_.auxiliaries.size();
+  const Expr density = pool().symbol(SymbolKind::auxiliary, nz),
+             lost = pool().symbol(SymbolKind::auxiliary, nz + 1);
+  scope_.logdensity = pool().if_less(pool().constant(0.5), lost, pool().constant(std::nan("")), density);
+}
+
+// [voss-11] Where logdensity() is asked for it becomes a state, from 0 at the start.
+void StudyBuilder::add_density() {
+  const std::size_t nz = description_.auxiliaries.size();
+  const auto asks = [&](Expr e) {
+    const std::vector<Symbol> symbols = pool().symbols({e});
+    return std::any_of(symbols.begin(), symbols.end(), [&](const Symbol& symbol) {
+      return symbol.kind == SymbolKind::auxiliary && symbol.index >= nz;
+    });
+  };
+  bool wanted = false;
+  for (const NamedExpr& observable : description_.observables) wanted = wanted || asks(observable.value);
+  for (std::size_t i = 0; i < description_.measures.size(); ++i) {
+    const Measure& measure = description_.measures[i];
+    if (!asks(measure.value)) continue;
+    wanted = true;
+    if (measure.reduction == Reduction::integral || measure.reduction == Reduction::mean)
+      reader_.complain(measure_fields_[i], "logdensity() has no integral or mean: a shock may end it",
+                       "initial, final, minimum, maximum or at of it");
+  }
+  if (!wanted) return;
+  description_.density = nz;
+  for (const char* name : {"logdensity", "logdensity.lost"}) {
+    description_.auxiliaries.emplace_back(name);
+    description_.rates.push_back(pool().zero());
+    study_.initial_auxiliaries.push_back(pool().zero());
+  }
 }
 
 void StudyBuilder::read_observables() {
@@ -169,6 +204,7 @@ void StudyBuilder::read_measures() {
       else if (made.pattern != EventPattern::none)
         made.target = condition_index_.at(parsed->name);
     }
+    measure_fields_.push_back(field);
     description_.measures.push_back(std::move(made));
   }
 }

@@ -21,7 +21,16 @@ Json matrix_json(const Eigen::MatrixXd& a) {
   return rows;
 }
 
-std::string equations_text(const Explanation& explanation) {
+// The state behind a condition that is varied generally.
+std::optional<double> general_multiplier(const Study& study, const Explanation& explanation,
+                                         const std::string& condition) {
+  for (const ConditionFormula& formula : study.system->conditions)
+    if (formula.name == condition && formula.general)
+      return explanation.state.z(static_cast<Eigen::Index>(*formula.general));
+  return {};
+}
+
+std::string equations_text(const Study& study, const Explanation& explanation) {
   std::string text = "equations derived: M a = Q - A^T lambda\n";
   for (const std::string& line : explanation.mass_text) text += "  " + line + "\n";
   for (const std::string& line : explanation.force_text) text += "  " + line + "\n";
@@ -33,6 +42,9 @@ std::string equations_text(const Explanation& explanation) {
         fmt::format("  {}, {}\n    {} = {}{}\n", condition.name, condition.kind, letter, condition.f, sign);
     if (holonomic) text += fmt::format("    f' = {}\n", condition.f_rate);
     text += fmt::format("    A = {}\n    c = {}\n", condition.row, condition.rest);
+    if (const auto rho = general_multiplier(study, explanation, condition.name))
+      text += fmt::format("    varied generally: rho = {} is a state, in M and Q, and lambda is rho'\n",
+                          short_number(*rho));
   }
   return text;
 }
@@ -172,8 +184,8 @@ Json singular_json(const SingularPosition& singular) {
 }  // namespace
 
 std::string explain_text(const Study& study, const PreparedMember& member, const Explanation& explanation) {
-  std::string text =
-      fmt::format("{}\n\n{}\n", study.title.empty() ? study.name : study.title, equations_text(explanation));
+  std::string text = fmt::format("{}\n\n{}\n", study.title.empty() ? study.name : study.title,
+                                 equations_text(study, explanation));
   text += fmt::format("member {} at t = {}\n", member.number, short_number(explanation.state.t));
   TextTable state({"coordinate", "position", "velocity", "free acceleration", "acceleration"});
   for (std::size_t k = 0; k < explanation.coordinates.size(); ++k) {
@@ -225,6 +237,11 @@ std::string explain_json(const Study& study, const PreparedMember& member, const
                                    {"formula", condition.f},
                                    {"row", condition.row},
                                    {"rest", condition.rest}});
+  for (Json& condition : json["constraints"])
+    if (const auto rho = general_multiplier(study, explanation, condition["name"])) {
+      condition["variation"] = "general";
+      condition["rho"] = *rho;
+    }
   json["rows"] = explanation.rows;
   json["mass"] = matrix_json(explanation.mass);
   json["phi"] = matrix_json(explanation.phi);

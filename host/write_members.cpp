@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cassert>
+#include <limits>
 
 #include "host/run_tally.h"
 #include "host/write_origin.h"
@@ -17,7 +18,8 @@ constexpr std::size_t block_bytes = std::size_t{16} << 20;
 constexpr std::size_t most_in_block = 16384;
 
 std::size_t numbers_of(const System& system, std::size_t inputs) {
-  return inputs + 2 * system.size() + system.auxiliaries.size() + system.measures.size() + event_kinds + 8;
+  return inputs + 2 * system.size() + system.auxiliaries.size() + system.measures.size() + event_kinds + 8 +
+         (system.density ? 3 : 0);
 }
 
 }  // namespace
@@ -39,6 +41,7 @@ MembersWriter::MembersWriter(const std::filesystem::path& path, const Study& stu
       auxiliaries_(study.system->auxiliaries.size()),
       measures_(study.system->measures.size()),
       ensemble_(study.ensemble),
+      density_(study.system->density),
       block_members_(members_in_block(numbers_of(*study.system, drawn_.size()), study.ensemble.members)) {
   define(study, origin);
 }
@@ -84,6 +87,17 @@ void MembersWriter::define(const Study& study, const RunResult& origin) {
        true);
   real("start_velocity_moved", {}, "how far velocities were moved to meet the conditions (Euclidean length)",
        true);
+
+  if (density_) {
+    start_density_.emplace(study);
+    real("log_density_change", {},
+         "change of the log-density along the flow; missing after an inelastic shock");
+    real("log_density_start", {},
+         "log-density of the drawn starts in (q, v, z); missing where there is none");
+    real("log_density", {}, "log-density of the ensemble in (q, v, z) where the member ended");
+    if (const std::string& why = start_density_->why_unknown(); !why.empty())
+      for (std::size_t i = 9; i < 11; ++i) file_.attribute(reals_[i].variable, "missing_because", why);
+  }
 
   const auto whole = [&](const char* name, const std::optional<NetcdfFile::Dimension>& second,
                          const char* long_name) {
@@ -132,6 +146,8 @@ void MembersWriter::take(std::size_t k, const Batch& batch, const BatchResults& 
   copy(reals_[6], &batch.position_moved[k]);
   copy(reals_[7], &batch.velocity_moved[k]);
 
+  if (density_) take_density(k, batch, results);
+
   *row(integers_[0]) = next_;
   *row(integers_[1]) = results.steps[k];
   *row(integers_[2]) = results.rejected[k];
@@ -141,6 +157,19 @@ void MembersWriter::take(std::size_t k, const Batch& batch, const BatchResults& 
   *row(bytes_[0]) = static_cast<signed char>(results.status[k]);
   *row(bytes_[1]) = enters(ensemble_, next_, results.status[k]) ? 1 : 0;
   *row(bytes_[2]) = results.redundant[k] != 0 ? 1 : 0;
+}
+
+// A start that was moved onto conditions is no longer where its density was.
+void MembersWriter::take_density(std::size_t k, const Batch& batch, const BatchResults& results) {
+  const double missing = std::numeric_limits<double>::quiet_NaN();
+  const double* z = results.end_state.data() + k * (2 * coordinates_ + auxiliaries_) + 2 * coordinates_;
+  const bool moved = batch.position_moved[k] != 0 || batch.velocity_moved[k] != 0;
+  const double change = z[*density_ + 1] > 0.5 ? missing : z[*density_];
+  const double start =
+      moved ? missing : start_density_->log_at({batch.parameters.data() + k * parameters_, parameters_});
+  reals_[8].block[filled_] = change;
+  reals_[9].block[filled_] = start;
+  reals_[10].block[filled_] = start + change;
 }
 
 template <class Number>

@@ -8,6 +8,7 @@
 #include "host/backend.h"
 #include "host/netcdf_file.h"
 #include "host/run_result.h"
+#include "host/start_density.h"
 
 namespace zwang {
 
@@ -44,6 +45,7 @@ class MembersWriter {
                         const std::optional<NetcdfFile::Dimension>& second, const std::string& long_name,
                         bool deflate);
   void take(std::size_t k, const Batch& batch, const BatchResults& results);
+  void take_density(std::size_t k, const Batch& batch, const BatchResults& results);
   void write_block();
   template <class Number>
   void write_column(Column<Number>& column);
@@ -52,9 +54,12 @@ class MembersWriter {
   std::vector<std::size_t> drawn_;
   std::size_t parameters_, coordinates_, auxiliaries_, measures_;
   EnsembleSettings ensemble_;
+  std::optional<std::size_t> density_;         // the auxiliary behind logdensity()
+  std::optional<StartDensity> start_density_;  // where there is one
   std::size_t block_members_;
   NetcdfFile::Dimension member_{};
-  std::vector<Reals> reals_;  // inputs, position, velocity, auxiliary, end time, measures, moves of the start
+  // inputs, position, velocity, auxiliary, end time, measures, moves of the start; then log-densities
+  std::vector<Reals> reals_;
   std::vector<Integers> integers_;  // member, steps, rejected, events, attempts
   std::vector<Bytes> bytes_;        // status, entered, redundant
   long long next_ = 0;              // member expected

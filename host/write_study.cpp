@@ -95,6 +95,7 @@ void complete_conditions(Value& root, const System& system) {
     complete(condition, "from", real(-infinity));
     complete(condition, "until", real(infinity));
     if (system.constraints[i].equation) complete(condition, "variation", text("special"));
+    if (system.constraints[i].general) complete(condition, "multiplier", real(0));
   });
   for_each(root, "event", [](Value& event, std::size_t) { complete(event, "direction", integer(0)); });
 }

@@ -1,4 +1,4 @@
-// What happens at one instant: shocks, ends of accumulations, appointments, watched functions. src/motion_events.cpp is the
+// [mayer-§4] What happens at one instant: shocks, ends of accumulations, appointments, watched functions. src/motion_events.cpp is the
 // reference, function by function.
 #pragma once
 
@@ -94,6 +94,7 @@ ZWANG_COLD void collide(M& me, const typename M::Real* alpha, const typename M::
   if (internal) me.accumulation.note(me.t, reached);
   if (!settle(me, touching, nobody)) return;
   const bool at_start = me.steps == 0 && me.t == 0;
+  pass_density(me, result, reached, kind, at_start);
   if (result.jumped || external || (kind == EventKind::imposed && !at_start)) {
     event.jump = result.jumped || external;
     for (int i = 0; i < M::r; ++i) {

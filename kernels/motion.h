@@ -45,10 +45,10 @@ ZWANG_DEVICE void listed_motion(const Real* k, Real t, const Real* y, const Real
   for (int i = 0; i < M::r; ++i) lambda[i] = 0;
   for (int i = 0; i < n; ++i) rate[i] = y[n + i];
   qp.point(rate + n);
+  for (int j = 0; j < qp.count; ++j) lambda[which[j]] = qp.multiplier(j);
   Real power;
-  Model::rates(k, t, y, y + n, y + 2 * n, rate + 2 * n, power);
+  Model::rates(k, t, y, y + n, y + 2 * n, lambda, rate + 2 * n, power);
   for (int j = 0; j < qp.count; ++j) {
-    lambda[which[j]] = qp.multiplier(j);
     Real value, f_rate, rest, a[n];
     Model::row(k, t, y, y + n, y + 2 * n, which[j], value, f_rate, rest, a);
     power -= lambda[which[j]] * (dot<n>(a, y + n) - (Model::is_holonomic(which[j]) ? f_rate : Real(0)));

@@ -2,8 +2,8 @@
 // src/motion_events.cpp is the reference, function by function.
 #pragma once
 
+#include "kernels/density.h"
 #include "kernels/measure.h"
-#include "kernels/shock.h"
 
 namespace zwang {
 
@@ -108,6 +108,7 @@ ZWANG_COLD void complete(M& me, typename M::Set contacts, typename M::Real limit
   copy<M::n>(result.v, event.after);
   const Real energy_before = energy_of(me);
   copy<M::n>(result.v, me.y + M::n);
+  lose_density(me);
   me.energy_lost += energy_before - energy_of(me);
   me.audit_max(audit_kkt, result.kkt);
   // The limit lies a little ahead; it is listed when the motion gets there.
@@ -195,8 +196,8 @@ ZWANG_DEVICE void stand_by(M& me, const Gauss<M>& made, const typename M::Set& t
   hold_closed(me);
 }
 
-// Rebuilds what is closed from f = 0 and f' = 0 (requirement 4), and lets Gauss's principle say who presses. A condition
-// just released stays out unless the others would push through it.
+// Rebuilds what is closed from f = 0 and f' = 0 (requirement 4) [mayer-1..5] [staeckel-20..24], and lets Gauss's
+// principle say who presses. A condition just released stays out unless the others would push through it.
 template <class M>
 ZWANG_COLD bool settle(M& me, typename M::Set touching, int released) {
   using Real = typename M::Real;
@@ -213,6 +214,8 @@ ZWANG_COLD bool settle(M& me, typename M::Set touching, int released) {
     }
     Gauss<M> made;
     gauss(me, set, made);
+    // Dependent rows leave the multipliers open, and with a general condition they are part of the motion.
+    if (M::Model::any_general && made.qp.redundant) made.status = Status::singular;
     if (made.status != Status::ok) {
       me.fail(made.status);
       return false;

@@ -4,10 +4,12 @@
 #include <limits>
 #include <utility>
 
+#include "src/derivative.h"
 #include "src/emit_function.h"
 #include "src/emit_head.h"
 #include "src/emit_rewrite.h"
 #include "src/emit_solve.h"
+#include "src/error.h"
 
 namespace zwang {
 
@@ -19,13 +21,23 @@ constexpr long long masked_limit = 1500;
 constexpr std::size_t few_conditions = 4;
 // Beyond this no compiler would thank us, however few the conditions.
 constexpr long long text_limit = 40'000;
+constexpr long long density_limit = 200'000;
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
 using Formulas = std::vector<Expr>;
 
+// The divergence is the accelerations' expression differentiated by every velocity and auxiliary.
 bool should_be_masked(const System& system) {
   const long long count = estimated_multiplications(system, text_limit);
+  if (system.density) {
+    const auto variables = static_cast<long long>(system.size() + system.rates.size());
+    if (count * variables <= density_limit) return true;
+    throw Error({.message = "logdensity() of a system this large needs the reference backend",
+                 .found = std::to_string(system.size()) + " coordinates, " +
+                          std::to_string(system.constraints.size()) + " conditions",
+                 .expected = "fewer conditions, no logdensity(), or --backend reference"});
+  }
   return count <= masked_limit || (system.constraints.size() <= few_conditions && count <= text_limit);
 }
 
@@ -120,7 +132,7 @@ void ModelWriter::add_dynamics() {
   FunctionCase rates = fill_array(pool_, "z_rate", system_.rates);
   rates.outputs.push_back({"work_rate", system_.power});
   add("z', and the power of all but potential forces and reactions", "void", "rates",
-      {{"R*", "z_rate"}, {"R&", "work_rate"}}, {rates});
+      {{"const R*", "lambda"}, {"R*", "z_rate"}, {"R&", "work_rate"}}, {rates});
   FunctionCase energies;
   energies.outputs = {{"kinetic", system_.kinetic_energy}, {"energy", system_.energy}};
   add("T, and the energy that forces and reactions change", "void", "energies",
@@ -206,15 +218,28 @@ void ModelWriter::add_observation() {
 }
 
 // Rates of y = (q, v, z, integrals, and the work where there is any).
-Formulas motion_rates(const System& system, const Formulas& acceleration, const Formulas& integrands,
-                      Expr work) {
+Formulas motion_rates(const System& system, const Formulas& acceleration, const Formulas& auxiliary,
+                      const Formulas& integrands, Expr work) {
   Formulas rates;
   for (std::size_t i = 0; i < system.size(); ++i)
     rates.push_back(system.pool->symbol(SymbolKind::velocity, i));
-  for (const Formulas* list : {&acceleration, &system.rates, &integrands})
+  for (const Formulas* list : {&acceleration, &auxiliary, &integrands})
     rates.insert(rates.end(), list->begin(), list->end());
   if (does_work(system)) rates.push_back(work);
   return rates;
+}
+
+// d log rho/dt = -div [voss-11], div = sum_k da_k/dv_k + sum_j dz'_j/dz_j: the very expressions that give the motion,
+// differentiated. Whatever does not depend on velocities (Phi and its factors, for conditions linear in them) is shared.
+Expr density_rate(Expressions& pool, const Formulas& acceleration, const Formulas& auxiliary) {
+  Expr rate = pool.zero();
+  for (std::size_t k = 0; k < acceleration.size(); ++k)
+    rate = pool.subtract(
+        rate, derivative(pool, acceleration[k], {SymbolKind::velocity, static_cast<std::uint32_t>(k)}));
+  for (std::size_t j = 0; j < auxiliary.size(); ++j)
+    rate = pool.subtract(
+        rate, derivative(pool, auxiliary[j], {SymbolKind::auxiliary, static_cast<std::uint32_t>(j)}));
+  return rate;
 }
 
 void ModelWriter::add_motion() {
@@ -225,15 +250,22 @@ void ModelWriter::add_motion() {
     solved[lambda.id] = motion.multipliers[i];
     nothing_held[lambda.id] = nothing_held[held.id] = pool_.zero();
   }
-  const auto integrands = [this](const Replacements& replacements) {
+  const auto with = [this](const Replacements& replacements, const Formulas& formulas) {
     Formulas list;
-    for (const Expr e : system_.integrands) list.push_back(replaced(pool_, e, replacements));
+    for (const Expr e : formulas) list.push_back(replaced(pool_, e, replacements));
     return list;
+  };
+  const auto auxiliary = [&](const Formulas& acceleration, const Replacements& replacements) {
+    Formulas rates = with(replacements, system_.rates);
+    if (system_.density) rates[*system_.density] = density_rate(pool_, acceleration, rates);
+    return rates;
   };
   FunctionCase made;
   made.stages = motion.stages;
   append_array(made, "lambda", motion.multipliers);
-  append_array(made, "rate", motion_rates(system_, motion.acceleration, integrands(solved), motion.work));
+  append_array(made, "rate",
+               motion_rates(system_, motion.acceleration, auxiliary(motion.acceleration, solved),
+                            with(solved, system_.integrands), replaced(pool_, motion.work, solved)));
   add("rates of q, v, z, integrals and work with the conditions held that `held` names, and their "
       "multipliers",
       "void", "motion", {{"const R*", "held"}, {"R*", "rate"}, {"R*", "lambda"}}, {made});
@@ -241,8 +273,10 @@ void ModelWriter::add_motion() {
   const auto& constraints = system_.constraints;
   if (std::any_of(constraints.begin(), constraints.end(), is_always_held)) return;
   FunctionCase free;
+  const Formulas acceleration = solve_free_motion(system_);
   append_array(free, "rate",
-               motion_rates(system_, solve_free_motion(system_), integrands(nothing_held), system_.power));
+               motion_rates(system_, acceleration, auxiliary(acceleration, nothing_held),
+                            with(nothing_held, system_.integrands), system_.power));
   add("the same with no condition held", "void", "free_motion", {{"R*", "rate"}}, {free});
 }
 

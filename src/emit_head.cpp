@@ -72,7 +72,11 @@ std::string model_head(const System& system, bool masked, std::size_t constants)
                  {"diagonal_mass", diagonal}}) +
          truths({{"any_turns", !system.turns.empty()},
                  {"any_extremes", extremes},
-                 {"works", does_work(system)}});
+                 {"works", does_work(system)}}) +
+         truths({{"has_density", system.density.has_value()},
+                 {"impulses_shift", system.impulses_shift()},
+                 {"any_general", system.any_general()}}) +
+         numbers({{"density", system.density.value_or(0)}});
 }
 
 std::string model_tables(const System& system) {

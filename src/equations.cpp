@@ -34,6 +34,12 @@ Equations::Equations(const System& system, std::vector<double> parameters) : sys
   roots.insert(roots.end(), system.rates.begin(), system.rates.end());
   roots.push_back(system.power);
   dynamics_ = Program(pool, roots);
+  no_multipliers_.assign(system.conditions.size(), 0);
+  if (system.any_general()) {
+    roots = system.rates;
+    roots.push_back(system.power);
+    following_ = Program(pool, roots);
+  }
   energies_ = Program(pool, {system.kinetic_energy, system.energy});
   for (const Constraint& constraint : system.constraints) {
     std::vector<Expr> parts = {constraint.value, constraint.rate, constraint.rest};
@@ -70,7 +76,9 @@ Dynamics Equations::dynamics(const State& state) const {
   const System& system = *system_;
   const auto n = static_cast<Eigen::Index>(system.size());
   out_.resize(dynamics_.outputs());
-  dynamics_.run<double>(inputs(state), scratch_, out_);
+  Inputs<double> known = inputs(state);
+  known.multipliers = no_multipliers_;  // follow() puts in the true ones
+  dynamics_.run<double>(known, scratch_, out_);
   Dynamics made;
   made.mass.setZero(n, n);
   const double* next = out_.data();
@@ -84,6 +92,16 @@ Dynamics Equations::dynamics(const State& state) const {
   made.rates = Eigen::Map<const Eigen::VectorXd>(next, nz);
   made.power = next[nz];
   return made;
+}
+
+void Equations::follow(const Eigen::VectorXd& multipliers, const State& state, Dynamics& dynamics) const {
+  if (following_.outputs() == 0) return;
+  out_.resize(following_.outputs());
+  Inputs<double> known = inputs(state);
+  known.multipliers = view(multipliers);
+  following_.run<double>(known, scratch_, out_);
+  dynamics.rates = Eigen::Map<const Eigen::VectorXd>(out_.data(), dynamics.rates.size());
+  dynamics.power = out_.back();
 }
 
 Row Equations::row(std::size_t constraint, const State& state) const {

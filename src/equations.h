@@ -56,6 +56,8 @@ class Equations {
   std::size_t count() const { return system_->constraints.size(); }
 
   Dynamics dynamics(const State& state) const;
+  // What follows from the multipliers: the rates of general conditions' rho, and the power that contains them.
+  void follow(const Eigen::VectorXd& multipliers, const State& state, Dynamics& dynamics) const;
   Eigen::MatrixXd mass(const State& state) const { return dynamics(state).mass; }
   Row row(std::size_t constraint, const State& state) const;
   double value(std::size_t constraint, const State& state) const;
@@ -82,9 +84,11 @@ class Equations {
   std::vector<double> parameters_;
   std::vector<Scaled> scaled_parameters_;
   Program dynamics_, energies_;
+  Program following_;                           // z' and the power, where they depend on multipliers
   std::vector<Program> rows_, values_, rates_;  // per constraint
   // Scratch: an Equations belongs to one member on one thread.
   mutable std::vector<double> scratch_, out_;
+  std::vector<double> no_multipliers_;
   mutable std::vector<Scaled> scaled_scratch_, scaled_q_, scaled_v_, scaled_z_;
 };
 

@@ -78,10 +78,12 @@ std::vector<std::string> obstacles(const Equations& equations, const State& arou
   if (std::any_of(system.mass.begin(), system.mass.end(), [&](const MassEntry& m) { return timed(m.value); }))
     found.emplace_back("masses that depend on t");
   for (std::size_t j = 0; j < system.rates.size(); ++j)
-    if (timed(system.rates[j]))
+    if (!system.pool->mentions(system.rates[j], SymbolKind::multiplier) && timed(system.rates[j]))
       found.push_back("the rate of " + system.auxiliaries[j] + " that depends on t");
   for (const Constraint& constraint : system.constraints) {
     const std::string name = "'" + constraint.name + "'";
+    if (constraint.general)
+      found.push_back("the condition " + name + " with variation = \"general\", whose multiplier is a state");
     if (timed(constraint.value)) found.push_back("the condition " + name + " that depends on t");
     const auto time = [&](Expr e) { return equations.evaluate(Program(*system.pool, {e}), State{}); };
     if ((constraint.from && time(*constraint.from) > 0) || constraint.until)

@@ -164,7 +164,7 @@ Explanation explain(const Equations& equations, const Sample& there, double tole
     made.position = "redundant";
   made.singular = singular_position(equations, there.state, sizes, gauss);
   if (gauss.status == Status::ok)
-    made.divergence = flow_divergence(equations, there.state, holding, gauss.a, gauss.multipliers);
+    made.divergence = FlowDivergence(equations).at(there.state, holding, gauss.a, gauss.multipliers);
   return made;
 }
 

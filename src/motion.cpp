@@ -35,6 +35,7 @@ Motion::Motion(const Equations& equations, const IntegratorSettings& settings, c
   std::vector<Expr> roots;
   for (const NamedExpr& observable : system.observables) roots.push_back(observable.value);
   observables_ = Program(pool, roots);
+  if (system.density) divergence_.emplace(equations);
   integrands_ = Program(pool, system.integrands);
   if (system.stop) stop_ = Program(pool, {*system.stop});
   for (const WatchFormula& watch : system.watches) watches_.push_back(Program(pool, {watch.value}));
@@ -64,6 +65,7 @@ Motion::Motion(const Equations& equations, const IntegratorSettings& settings, c
 
 Trajectory Motion::run(const State& start) { return go_on(begin(start)); }
 
+// [mayer-§4] Smooth motion with the pressing conditions as equations, until one of them lets go or another is reached.
 Trajectory Motion::go_on(bool begun) {
   while (begun && going()) {
     const std::optional<Step> step = next_step();

@@ -6,6 +6,7 @@
 
 #include "src/accumulation.h"
 #include "src/crossing.h"
+#include "src/divergence.h"
 #include "src/least_constraint.h"
 #include "src/measure.h"
 #include "src/reference.h"
@@ -127,6 +128,8 @@ class Motion {
   ShockParticipants participants(const std::vector<char>& touching) const;
   void add_jump(Event& event, const Shock& shock, const Eigen::VectorXd& before) const;
   void flush_accumulation();
+  bool keeps_volume(const Shock& shock, EventKind kind) const;
+  void lose_density();
   bool in_force(std::size_t i) const { return conditions_[i].standing != Standing::absent; }
 
   // What counts as zero for f (or g) and for f' of a condition at a state.
@@ -141,8 +144,9 @@ class Motion {
   Measures measures_;
   Program observables_, integrands_, stop_, turns_;
   std::vector<Program> watches_, kinks_;
-  std::vector<Program> reaches_;     // reaction per unit of multiplier, by condition
-  std::vector<double> restitution_;  // by condition
+  std::vector<Program> reaches_;              // reaction per unit of multiplier, by condition
+  std::vector<double> restitution_;           // by condition
+  std::optional<FlowDivergence> divergence_;  // where the density along the flow is asked for
   std::vector<Appointment> appointments_;
   std::size_t next_appointment_ = 0;
 

@@ -218,6 +218,9 @@ void Motion::collide(const Eigen::VectorXd& alpha, const std::vector<std::size_t
   if (internal) accumulation_.note(t_, reached);
   if (!settle(touching, nobody)) return;
   const bool at_start = trajectory_.steps == 0 && t_ == 0;
+  const bool closes = std::any_of(reached.begin(), reached.end(),
+                                  [&](std::size_t i) { return conditions_[i].standing == Standing::closed; });
+  if (((result.jumped || external) && !keeps_volume(result, kind)) || (closes && !at_start)) lose_density();
   if (result.jumped || external || (kind == EventKind::imposed && !at_start)) {
     Event event{.t = t_, .kind = kind, .constraints = std::move(named), .reached = reached};
     if (result.jumped || external) add_jump(event, result, before.v);
@@ -225,6 +228,28 @@ void Motion::collide(const Eigen::VectorXd& alpha, const std::vector<std::size_t
   }
   if (going() && internal) finish_accumulation(arriving, earlier);
   if (going()) settle_drift();
+}
+
+// Through an elastic reflection at one condition phase volume passes unchanged: the velocities' map has the determinant
+// -e, and neighbours that arrive later travel at the old velocity for a time and with the new one for the rest, which is
+// another f'+/f'- = -e. An impulse given whatever the velocities shifts them all alike. Everything else loses dimensions,
+// and with them the density [voss-11].
+bool Motion::keeps_volume(const Shock& shock, EventKind kind) const {
+  const System& system = equations_.system();
+  std::size_t struck = 0;
+  bool elastic = true;
+  for (std::size_t i = 0; i < conditions_.size(); ++i) {
+    if (!shock.struck[i] || conditions_[i].standing == Standing::equation) continue;
+    ++struck;
+    elastic = elastic && system.constraints[i].holonomic && restitution_[i] == 1;
+  }
+  if (kind == EventKind::shock) return struck == 1 && elastic;
+  return kind == EventKind::impulse && struck == 0 && system.impulses_shift();
+}
+
+void Motion::lose_density() {
+  if (const std::optional<std::size_t>& density = equations_.system().density)
+    y_(2 * n() + index(*density) + 1) = 1;
 }
 
 // When the hops of one contact will be over: the hop that begins now lasts 2|f'|/f'', each later one e times the last.
@@ -285,6 +310,7 @@ void Motion::complete(std::vector<std::size_t> contacts, double limit) {
   }
   const double energy_before = equations_.energy(before);
   set_velocities(result.v);
+  lose_density();
   energy_lost_ += energy_before - equations_.energy(state());
   trajectory_.audit.kkt = std::max(trajectory_.audit.kkt, result.kkt);
   // The limit lies a little ahead; it is listed when the motion gets there.
@@ -306,7 +332,8 @@ void Motion::flush_accumulation() {
   record(std::move(event));
 }
 
-// Rebuilds what is closed from f = 0 and f' = 0 (requirement 4), and lets Gauss's principle say who presses. A
+// Rebuilds what is closed from f = 0 and f' = 0 (requirement 4) [mayer-1..5] [staeckel-20..24], and lets Gauss's principle
+// say who presses. A
 // condition just released stays out unless the others would push through it.
 bool Motion::settle(std::vector<char> touching, std::size_t released) {
   const double was_zero = released == nobody ? 0 : conditions_[released].multiplier_zero;
@@ -321,8 +348,9 @@ bool Motion::settle(std::vector<char> touching, std::size_t released) {
       if (conditions_[i].standing == Standing::equation || (touching[i] && still && i != released))
         rows.push_back(i);
     }
-    const LeastConstraint gauss =
-        least_constraint(equations_, now, sizes_, rows, 10 * settings_.contact_tolerance);
+    LeastConstraint gauss = least_constraint(equations_, now, sizes_, rows, 10 * settings_.contact_tolerance);
+    // Dependent rows leave the multipliers open, and with a general condition they are part of the motion.
+    if (gauss.redundant && equations_.system().any_general()) gauss.status = Status::singular;
     if (gauss.status != Status::ok) {
       std::string who;
       for (const std::size_t i : rows)

@@ -28,6 +28,10 @@ bool Motion::right_side(double t, const Eigen::VectorXd& y, Eigen::VectorXd& rat
   rate.head(n()) = now.v;
   rate.segment(n(), n()) = accelerations.a;
   rate.segment(2 * n(), nz) = accelerations.dynamics.rates;
+  // d log rho/dt = -div [voss-11]
+  if (divergence_)
+    rate(2 * n() + static_cast<Eigen::Index>(*equations_.system().density)) =
+        -divergence_->at(now, active_, accelerations.a, accelerations.multipliers);
   const std::size_t integrals = integrands_.outputs();
   if (integrals > 0) {
     const std::vector<double> closed = closed_flags();

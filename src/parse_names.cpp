@@ -153,9 +153,7 @@ Expr Parser::condition_call(const std::string& function, const Token& token) {
     fail(token, "'" + function + "' cannot be used here", "it stands only in [observe] and [measure]");
   if (function == "kinetic") return *scope_.kinetic;
   if (function == "potential") return *scope_.potential;
-  if (function == "logdensity")
-    fail(token, "logdensity() is not available yet", "another observable",
-         "the density along the flow comes with a later version");
+  if (function == "logdensity") return *scope_.logdensity;
   const ConditionName& entry = scope_.conditions.find(condition_argument(function))->second;
   if (function == "multiplier") return entry.multiplier;
   if (function == "reaction") return entry.reaction;

@@ -114,7 +114,7 @@ double kkt_residual(const QuadraticProgram& program, const VectorXd& x, const Ve
 
   // |dx|_M <= sum sqrt(M_jj) |dx_j| bounds what rounding x does.
   const VectorXd sizes = x.cwiseAbs().cwiseMax(program.free.cwiseAbs());
-  const VectorXd force = M * step + program.rows.transpose() * multipliers;  // [mayer-14]
+  const VectorXd force = M * step + program.rows.transpose() * multipliers;  // [mayer-14] [mayer2-9]
   const double noise = rounding * (M.diagonal().cwiseSqrt().dot(sizes) + pushes);
   worst = std::max(worst, std::sqrt(std::max(0.0, force.dot(factor.solve(force)))) - noise);
   return worst > 0 ? worst / size : 0;

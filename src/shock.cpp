@@ -38,7 +38,7 @@ struct Setting {
   }
 };
 
-// minimise |v - alpha|_M subject to the linearised parts at v0 [mayer2-9]
+// minimise |v - alpha|_M subject to the linearised parts at v0, f' with its f_t [mayer2-3] [mayer2-6] [mayer2-9]
 QuadraticProgram velocity_program(Setting& setting, const Eigen::VectorXd& alpha, const Eigen::VectorXd& v0,
                                   const std::vector<Part>& parts) {
   QuadraticProgram program;

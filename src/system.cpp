@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "src/derivative.h"
+#include "src/general_variation.h"
 
 namespace zwang {
 
@@ -112,7 +113,8 @@ Constraint derive_constraint(Expressions& pool, const ConditionFormula& formula)
   Constraint made;
   static_cast<ConditionFormula&>(made) = formula;
   made.moving = pool.mentions(formula.value, SymbolKind::time);
-  // A = f_q, c = d/dt of f' at a = 0 [mayer-16]; for velocity conditions A = g_v, c = g_q v + g_t.
+  // A = f_q, c = d/dt of f' at a = 0 [mayer-16]; for velocity conditions A = g_v, c = g_q v + g_t: that g enters by g_v
+  // alone makes the path the straightest [maurer-8] [voss-4..6].
   const SymbolKind kind = formula.holonomic ? SymbolKind::coordinate : SymbolKind::velocity;
   made.rate = formula.holonomic ? total_derivative(pool, formula.value) : formula.value;
   made.rest = total_derivative(pool, made.rate);
@@ -143,9 +145,22 @@ System::System(Description description) : Description(std::move(description)) {
   derive_energy(*this, momentum);
   for (const ConditionFormula& formula : conditions)
     constraints.push_back(derive_constraint(expressions, formula));
+  vary_generally(*this);
   collect_integrands(*this);
   collect_turns(*this);
   collect_kinks(*this);
+}
+
+bool System::any_general() const {
+  return std::any_of(conditions.begin(), conditions.end(),
+                     [](const ConditionFormula& c) { return c.general.has_value(); });
+}
+
+bool System::impulses_shift() const {
+  return std::none_of(impulses.begin(), impulses.end(), [this](const ImpulseFormula& impulse) {
+    return std::any_of(impulse.amounts.begin(), impulse.amounts.end(),
+                       [this](Expr e) { return pool->mentions(e, SymbolKind::velocity); });
+  });
 }
 
 std::string System::symbol_name(const Symbol& symbol) const {

@@ -31,6 +31,8 @@ struct ConditionFormula {
   Expr restitution;                  // of parameters
   std::optional<Expr> from;          // imposed by a shock at this time; absent: in force from the start
   std::optional<Expr> until;         // lifted at this time; absent: never
+  // Maurer's general variation: the auxiliary state that is its multiplier rho; absent: special, Gauss's principle.
+  std::optional<std::size_t> general = {};
 };
 
 struct ImpulseFormula {
@@ -72,11 +74,15 @@ struct Description {
   Expr kinetic{};             // beside the points' own
   Expr potential{};           // beside gravity's
   std::vector<Expr> force;    // per coordinate
-  std::vector<Expr> rates;    // per auxiliary
+  std::vector<Expr>
+      rates;  // per auxiliary; of a multiplier rho of a general condition: that condition's lambda
   std::vector<ConditionFormula> conditions;
   std::vector<ImpulseFormula> impulses;
   std::vector<WatchFormula> watches;
   std::optional<Expr> stop;  // stops when it becomes > 0
+  // Jacobi's multiplier [voss-11]: the auxiliary that is the log-density along the flow. The one after it is 1 once a shock
+  // has made it meaningless, else 0.
+  std::optional<std::size_t> density = {};
   std::vector<NamedExpr> observables;
   std::vector<Measure> measures;
 };
@@ -118,6 +124,11 @@ struct System : Description {
   std::vector<Expr> integrands;  // of the measures integral() and mean()
   std::vector<Turn> turns;
   std::vector<Expr> kinks;  // roots of these are kinks of the integrands: abs, sign, min, max
+
+  // Some condition is varied generally: its multiplier is a state, whose rate is known only with the accelerations.
+  bool any_general() const;
+  // No impulse depends on the velocities it changes.
+  bool impulses_shift() const;
 
   std::string symbol_name(const Symbol& symbol) const;
   SymbolNamer namer() const {

@@ -77,6 +77,25 @@ inline std::vector<Subject> awkward_systems() {
     }
   made.push_back(subject("crowd", crowd));
 
+  SystemBuilder dense;  // the divergence with any conditions held, some of them nonlinear in v, one dependent
+  dense.parameter("m", 1.4).coordinate("a", 0.4, 1.1).coordinate("b", -0.9, 0.5).coordinate("c", 0.3, -0.7);
+  dense.auxiliary("w", 0.7, "a'*w - w^2*sin(b)").kinetic("a'^2 + m*b'^2*(1 + a^2) + 0.3*a'*b'*cos(b) + c'^2");
+  dense.force("a", "-0.3*a'^3 + w*b'").force("b", "sin(b')*c'").force("c", "-exp(c')/9");
+  dense.require("tie", "a*b + c^2 == 3").require("wall", "c <= 2*a").require("same", "2*c <= 4*a");
+  dense.require("cone", "a'^2 + b'^2 <= 4*c'^2").require("blade", "sin(a)*b' + t*c' == 0", "0", "m/2", "m");
+  dense.density();
+  made.push_back(subject("dense", dense));
+
+  SystemBuilder
+      geodetic;  // general conditions, one nonlinear in v and dependent on time, beside special ones
+  geodetic.coordinate("x", 0.4, 1.1).coordinate("y", -0.9, 0.5).coordinate("z", 0.3, -0.7);
+  geodetic.coordinate("u", 0.2, 0.8).kinetic("x'^2 + 2*y'^2 + z'^2*(2 + sin(x)) + u'^2");
+  geodetic.potential("x*y + z^2").force("u", "-0.2*u'");
+  geodetic.require("blade", "cos(z)*y' - sin(z + t)*x' == 0").varied_generally(0.6);
+  geodetic.require("surface", "u*x == 1 + 0.1*z^2").require("square", "0.1*x'^2 - t*z'*u' == 1");
+  geodetic.varied_generally(-0.3).density();
+  made.push_back(subject("geodetic", geodetic));
+
   SystemBuilder bare;  // nothing but one free coordinate
   bare.coordinate("x", 1, 1).kinetic("x'^2");
   made.push_back(subject("bare", bare));

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "src/divergence.h"
 #include "src/emit_solve.h"
 #include "src/least_constraint.h"
 #include "src/mass_metric.h"
@@ -178,6 +179,8 @@ class Comparison {
     return set;
   }
 
+  void expect_auxiliary(double actual, std::size_t j, const std::vector<std::size_t>& set,
+                        const Accelerations& expected) const;
   void motion() const;
   void step(const std::string& name, bool positions) const;
   void expect_free_motion() const;
@@ -235,6 +238,24 @@ void Comparison::expect_accelerations(const std::vector<double>& actual, const A
   }
 }
 
+// z': as the study says; of a general condition's multiplier the lambda found; of the log-density minus the divergence.
+void Comparison::expect_auxiliary(double actual, std::size_t j, const std::vector<std::size_t>& set,
+                                  const Accelerations& expected) const {
+  const std::string what = "z' " + std::to_string(j);
+  const double condition = conditioning(set);
+  if (!std::isfinite(condition)) return;
+  const double tolerance = rounding * condition;
+  if (system_.density == j) {
+    const double divergence = FlowDivergence(equations_).at(at_.state, set, expected.a, expected.multipliers);
+    expect_close(actual, -divergence, 100 * tolerance * (1 + std::abs(divergence)), what);
+  } else if (system_.pool->mentions(system_.rates[j], SymbolKind::multiplier)) {
+    const double rate = expected.dynamics.rates(static_cast<Index>(j));
+    expect_close(actual, rate, tolerance * (1 + expected.multipliers.norm()), what);
+  } else {
+    expect_formulas({actual}, {system_.rates[j]}, what);
+  }
+}
+
 void Comparison::motion() const {
   const std::vector<std::size_t> set = held(false);
   const Accelerations expected = constrained_acceleration(equations_, at_.state, set);
@@ -249,7 +270,7 @@ void Comparison::motion() const {
   solved.lambda.assign(
       actual.begin() + static_cast<std::ptrdiff_t>(2 * n + nz + integrals + 1),
       actual.begin() + static_cast<std::ptrdiff_t>(2 * n + nz + integrals + 1 + at_.held.size()));
-  expect_formulas(actual, system_.rates, "z'", 2 * n);
+  for (std::size_t j = 0; j < nz; ++j) expect_auxiliary(actual[2 * n + j], j, set, expected);
   const std::vector<double> integrands = models_.call(number_, "plain", "integrands", solved);
   for (std::size_t k = 0; k < integrals; ++k)
     expect_close(actual[2 * n + nz + k], integrands[k], rounding * (1 + std::abs(integrands[k])),

@@ -141,7 +141,7 @@ void call(const char* name, const double* p_, double t_, const double* q_, const
   if (same(name, "impulse_time")) out[0] = M::impulse_time(k, i);
   if (same(name, "mass")) M::mass(k, t, q, v, z, out);
   if (same(name, "applied")) M::applied(k, t, q, v, z, out);
-  if (same(name, "rates")) M::rates(k, t, q, v, z, out + 1, out[0]);
+  if (same(name, "rates")) M::rates(k, t, q, v, z, lambda, out + 1, out[0]);
   if (same(name, "energies")) M::energies(k, t, q, v, z, out[0], out[1]);
   if (same(name, "impulse")) M::impulse(k, t, q, v, z, i, out);
   if (same(name, "row")) M::row(k, t, q, v, z, i, out[0], out[1], out[2], out + 3);

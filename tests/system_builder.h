@@ -118,6 +118,18 @@ class SystemBuilder {
     return *this;
   }
 
+  // The condition required last, with its multiplier at the start.
+  SystemBuilder& varied_generally(double multiplier) {
+    made_.conditions.back().general = z_.size();
+    return auxiliary(made_.conditions.back().name + ".multiplier", multiplier, "0");
+  }
+
+  // Nothing more that adds a state after this.
+  SystemBuilder& density() {
+    made_.density = z_.size();
+    return auxiliary("logdensity", 0, "0").auxiliary("logdensity.lost", 0, "0");
+  }
+
   // What the free body would gain: velocity, or momentum.
   SystemBuilder& impulse(const std::string& at, const std::string& on,
                          const std::vector<std::string>& amounts, bool momentum = false) {

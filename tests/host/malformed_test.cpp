@@ -505,15 +505,22 @@ require = "ball.x <= 1"
      R"(study.toml:5:13: error: [system.force] "ball.x": 'reaction' cannot be used here
   found:    reaction
   expected: it stands only in [observe] and [measure])"},
-    {"logdensity is to come",
-     R"~([observe]
-x = "logdensity()"
+    {"a mean of logdensity",
+     R"~([measure]
+x = "mean(logdensity())"
 )~",
      ball_and_time,
-     R"(study.toml:2:6: error: observable 'x': logdensity() is not available yet
+     R"~(study.toml:2:5: error: measure 'x': logdensity() has no integral or mean: a shock may end it
+  found:    "mean(logdensity())"
+  expected: initial, final, minimum, maximum or at of it)~"},
+    {"logdensity as a force",
+     R"~([system.force]
+"ball.x" = "logdensity()"
+)~",
+     ball_and_time,
+     R"(study.toml:2:13: error: [system.force] "ball.x": 'logdensity' cannot be used here
   found:    logdensity
-  expected: another observable
-  hint:     the density along the flow comes with a later version)"},
+  expected: it stands only in [observe] and [measure])"},
     {"an unknown distribution",
      R"([parameters]
 a = { unifrom = [0, 1] }
@@ -1298,20 +1305,64 @@ d = "distance(ball, hook)"
      R"(study.toml:1:3: error: not valid TOML (key)
   found:    '['
   expected: bare key starting character or string delimiter)"},
-    {"a general variation is to come",
+    {"a multiplier of a special condition",
      R"([[constraint]]
 name = "wall"
 require = "ball.x == 1"
-variation = "general"
 multiplier = 0.5
 )",
      ball_and_time,
-     R"(study.toml:4:13: error: constraint 'wall', variation: not available yet
-  found:    "general"
-  expected: "special"
-study.toml:5:14: error: constraint 'wall', multiplier: not available yet
+     R"(study.toml:4:14: error: constraint 'wall', multiplier: the multiplier of a special condition follows from the motion
   found:    0.5
-  expected: no multiplier: it belongs to variation = "general")"},
+  expected: no multiplier, or variation = "general" beside it)"},
+    {"an inequality varied generally",
+     R"([[constraint]]
+name = "wall"
+require = "ball.x <= 1"
+variation = "general"
+)",
+     ball_and_time,
+     R"(study.toml:4:13: error: constraint 'wall', variation: an inequality cannot be varied generally
+  found:    "general"
+  expected: an equation, with ==)"},
+    {"shocks beside a general variation",
+     R"([[constraint]]
+name = "rail"
+require = "ball.x' == ball.x*ball.y'"
+variation = "general"
+[[constraint]]
+name = "wall"
+require = "ball.x <= 1"
+[[constraint]]
+name = "late"
+require = "ball.y == 0"
+from = 1
+[[impulse]]
+at = 1
+on = "ball"
+velocity = [1, 0]
+)",
+     ball_and_time,
+     R"(study.toml:5:1: error: constraint 'wall': an inequality has no rule beside a condition with variation = "general" (constraint 'rail', variation)
+  found:    <= or >=
+  expected: equations only
+  hint:     give every condition variation = "special" to keep the inequality
+study.toml:8:1: error: constraint 'late': a condition imposed on the way, by a shock, has no rule beside a condition with variation = "general" (constraint 'rail', variation)
+  found:    from
+  expected: no from: in force from the start
+study.toml:12:1: error: impulse number 1: an impulse has no rule beside a condition with variation = "general" (constraint 'rail', variation)
+  expected: no [[impulse]])"},
+    {"a multiplier that outweighs the masses",
+     R"([[constraint]]
+name = "cone"
+require = "ball.x'^2 == 2*ball.y'^2"
+variation = "general"
+multiplier = 9
+)",
+     ball_and_time,
+     R"(study.toml:4:13: error: constraint 'cone', variation: with these multipliers M + rho g_vv is not positive definite
+  found:    cone.multiplier = 9 at the nominal member, every distribution at its centre
+  expected: multipliers nearer to 0)"},
     {"an unknown variation",
      R"([[constraint]]
 name = "wall"

@@ -50,8 +50,7 @@ std::string message_of(const std::string& text, const std::vector<std::string>& 
   return "no error";
 }
 
-// The example of the study file's description, with the parameters it leaves to the reader's imagination and without
-// what is not available yet.
+// The example of the study file's description, with the parameters it leaves to the reader's imagination.
 const std::string whole_example = R"~(
 title = "Payload on a cable that can go slack"
 
@@ -101,6 +100,7 @@ restitution = 0.0
 from = 0.0
 until = inf
 variation = "special"
+multiplier = 0.0
 
 [[impulse]]
 at = 1.5
