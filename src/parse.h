@@ -45,7 +45,7 @@ struct Scope {
   std::map<std::string, VectorName, std::less<>> vectors;
   std::map<std::string, ConditionName, std::less<>> conditions;
   std::vector<std::string> events;  // names of [[event]]
-  std::optional<Expr> kinetic, potential, logdensity;
+  std::optional<Expr> kinetic = {}, potential = {}, logdensity = {};
 };
 
 // Where a formula stands: for the error messages.
