@@ -78,7 +78,8 @@ void add_merge(CLI::App& app, Action& action) {
       "Examples:\n"
       "  zwang run configs/slung_load.toml --shard 1/2 --out shards/1\n"
       "  zwang run configs/slung_load.toml --shard 2/2 --out shards/2\n"
-      "  zwang merge shards/1 shards/2 --out results/slung_load");
+      "  zwang merge shards/1 shards/2 --out results/slung_load\n"
+      "  zwang merge shards/* --out results/slung_load --overwrite");
   command->callback([&action, given] { action = [given] { return merge(*given); }; });
 }
 

@@ -26,7 +26,7 @@ struct CallPoint {
 
 class EmittedModels {
  public:
-  static constexpr std::size_t results = 1024;  // room for the results of any function
+  static constexpr std::size_t results = 8192;  // room for the results of any function
   using Function = void(const char* name, const double* p, double t, const double* q, const double* v,
                         const double* z, const double* lambda, const double* held, int i, double* out);
 
@@ -126,7 +126,7 @@ template <class M, class R>
 void call(const char* name, const double* p_, double t_, const double* q_, const double* v_, const double* z_,
           const double* lambda_, const double* held_, int i, double* result) {
   R p[at_least_one(M::parameters)]{}, k[at_least_one(M::constants)]{}, z[at_least_one(M::auxiliaries)]{};
-  R q[at_least_one(M::coordinates)], v[at_least_one(M::coordinates)], out[1024];
+  R q[at_least_one(M::coordinates)], v[at_least_one(M::coordinates)], out[8192];
   R lambda[at_least_one(M::conditions)]{}, held[at_least_one(M::conditions)]{};
   for (int j = 0; j < M::parameters; ++j) p[j] = made_of<R>(p_[j], -1);
   for (int j = 0; j < M::coordinates; ++j) q[j] = made_of<R>(q_[j], -1), v[j] = made_of<R>(v_[j], -1);
@@ -159,7 +159,7 @@ void call(const char* name, const double* p_, double t_, const double* q_, const
   if (same(name, "integrands")) M::integrands(k, t, q, v, z, lambda, held, out);
   call_masked<M, R>(name, k, t, q, v, z, held, out);
   call_tables<M, R>(name, i, out);
-  for (int j = 0; j < 1024; ++j) result[j] = plain(out[j]);
+  for (int j = 0; j < 8192; ++j) result[j] = plain(out[j]);
 }
 )text";
 
