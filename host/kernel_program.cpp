@@ -1,8 +1,11 @@
 #include "host/kernel_program.h"
 
+#include <algorithm>
 #include <chrono>
+#include <cmath>
 
 #include "host/kernel_text.h"
+#include "kernels/portable.h"
 #include "src/emit.h"
 
 namespace zwang {
@@ -61,6 +64,13 @@ KernelProgram begin_program(const Study& study, const EmittedModel& model, const
   return program;
 }
 
+// A classical Runge-Kutta step leaves out what goes with the fifth power of its length: that shall be a hundredth of the
+// tolerance.
+double landing_reach(const IntegratorSettings& settings) {
+  const double rounding = settings.single ? Precision<float>::epsilon : Precision<double>::epsilon;
+  return std::pow(std::max(4 * rounding, 0.01 * settings.rtol), 0.2);
+}
+
 double seconds_since(std::chrono::steady_clock::time_point begun) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
 }
@@ -114,6 +124,7 @@ KernelSettings kernel_settings(const Study& study) {
           .rest_speed = from.rest_speed,
           .accumulation_gap = from.accumulation_gap,
           .end = study.time.end,
+          .landing_reach = landing_reach(from),
           .max_steps = from.max_steps,
           .max_events = from.max_events,
           .outputs = static_cast<int>(study.time.outputs.size())};

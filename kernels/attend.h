@@ -212,19 +212,21 @@ ZWANG_COLD void advance(M& me, const Stretch<M>& stretch, const Occurrence<M>& f
 
 // After what happened at this instant.
 template <class M>
-ZWANG_COLD void go_on_from(M& me, const Lookout<typename M::Real>& lookout) {
+ZWANG_COLD void go_on_from(M& me, LookoutKind kind) {
   follow_up(me);
   me.h = me.hand.next_h;
   // A new law of motion: the old step may be far too long, and each try costs a whole step.
-  const bool anew = lookout.kind == LookoutKind::reached && me.any_held;
+  const bool anew = kind == LookoutKind::reached && me.any_held;
   if (M::Method::adaptive && anew && me.going()) me.h = minimum(me.h, typename M::Real(2) * initial_step(me));
 }
 
-// The step ends at a crossing, as near as the tangent leads (seek.h).
+// The step ends at a crossing, or so near that a plain method leads there (seek.h): the motion up to it. What is to happen
+// there is left in `due`.
 template <class M>
 ZWANG_COLD void land(M& me) {
   using Real = typename M::Real;
   auto& hand = me.hand;
+  hand.due.kind = LookoutKind::nothing;
   hand.next_h = hand.seek.next_h;
   measure_sizes(me, me.y, hand.end, hand.step.h);
   Occurrence<M> found;
@@ -241,8 +243,7 @@ ZWANG_COLD void land(M& me) {
     if (hand.hump) follow(me, stretch.interpolant, Real(1));
   }
   move_to(me, me.t + found.x, found.y);
-  if (me.going()) happen(me, found.lookout, found.resolution);
-  go_on_from(me, found.lookout);
+  hand.due = found.due();
 }
 
 // A condition that is left at the step's start and comes back within its first moments: over so long a step the interpolant
@@ -273,16 +274,34 @@ ZWANG_COLD void attend(M& me) {
     return;
   }
   advance(me, stretch, found);
-  if (me.going() && found.found) happen(me, found.lookout, found.resolution);
-  go_on_from(me, found.lookout);
+  const Due<Real> due = found.due();
+  if (me.going() && found.found && !happen_plainly(me, due)) happen(me, due);
+  go_on_from(me, due.kind);
 }
 
-// A step that a lane has handed over at the end of its search. True when the lane goes on with this member.
+// A step that a lane has handed over at the end of its search: lands, and says whether what is due there has happened,
+// being plain.
 template <class M>
-ZWANG_COLD bool tend_landed(M& me) {
+ZWANG_COLD bool land_plainly(M& me) {
   take_accounts(me);
   land(me);
+  const Due<typename M::Real> due = me.hand.due;
+  return due.kind == LookoutKind::nothing || !me.going() || happen_plainly(me, due);
+}
+
+// After that. True when the lane goes on with this member.
+template <class M>
+ZWANG_COLD bool leave_landing(M& me) {
+  const LookoutKind kind = me.hand.due.kind;
+  if (kind != LookoutKind::nothing) go_on_from(me, kind);
   return ready(me);
+}
+
+// What was not plain.
+template <class M>
+ZWANG_COLD bool happen_at_landing(M& me) {
+  happen(me, me.hand.due);
+  return leave_landing(me);
 }
 
 // Any other step a lane has handed over.
@@ -308,7 +327,8 @@ ZWANG_COLD bool tend_unlanded(M& me) {
 
 template <class M>
 ZWANG_INLINE bool tend(M& me) {
-  return me.hand.landed ? tend_landed(me) : tend_unlanded(me);
+  if (!me.hand.landed) return tend_unlanded(me);
+  return land_plainly(me) ? leave_landing(me) : happen_at_landing(me);
 }
 
 // The member of that number; false when it has ended before it could move.

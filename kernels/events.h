@@ -6,8 +6,6 @@
 
 namespace zwang {
 
-enum class LookoutKind : int { nothing, reached, release, press, watch, stop, kink };
-
 template <class Real>
 struct Lookout {
   LookoutKind kind;
@@ -26,6 +24,8 @@ struct Occurrence {
   Real resolution = 0;  // of the curve there: what one rounding of the time does to it
   Real x = 1;
   Real y[M::size];
+
+  ZWANG_INLINE Due<Real> due() const { return {lookout.kind, lookout.index, resolution}; }
 };
 
 // One lane's step: the interpolant, and the method itself for fractions of the step.
@@ -162,21 +162,38 @@ ZWANG_COLD void bracket_on_flow(M& me, const Stretch<M>& stretch, const Lookout<
   found.x = b;
 }
 
-// Moves a state on the flow to a crossing so near that the tangent is the flow: `time` from t, where the curve has `value`
-// and `slope`. Down to rounding.
+// A short way along the flow, from y at t: the classical method, or with fewer stages where the way is shorter still.
 template <class M, class Real>
-ZWANG_COLD void follow_tangents(const M& me, const Lookout<Real>& lookout, Real t, Real& time, Real& value,
-                                Real& slope, Real* y) {
+ZWANG_COLD void flow_on(const M& me, Real t, const Real* y, Real duration, int stages, Real* there) {
+  Real rate[M::size], lambda[M::rows], sum[M::size];
+  member_right_side(me, t, y, rate, lambda);
+  for (int c = 0; c < M::size; ++c) sum[c] = rate[c];
+  for (int stage = 1; stage < stages; ++stage) {
+    const Real ahead = (stage < 3 ? Real(0.5) : Real(1)) * duration;
+    for (int c = 0; c < M::size; ++c) there[c] = y[c] + ahead * rate[c];
+    member_right_side(me, t + ahead, there, rate, lambda);
+    for (int c = 0; c < M::size; ++c) sum[c] += (stage < 3 ? 2 : 1) * rate[c];
+  }
+  for (int c = 0; c < M::size; ++c)
+    there[c] = y[c] + duration * (stages == 4 ? Real(1.0 / 6) * sum[c] : rate[c]);
+  // The flow stays on the conditions; the way back onto them afterwards would move the curve off zero again.
+  if (me.any_held) project<M>(me.k, t + duration, there, me.held, 3);
+}
+
+// Moves a state on the flow to a crossing nearby: `time` from t, where the curve has `value` and `slope`. Down to rounding.
+// What the moves leave out shall be a hundredth of the tolerance: the shorter a move, the fewer stages it needs.
+template <class M, class Real>
+ZWANG_COLD void approach(const M& me, const Lookout<Real>& lookout, Real t, Real& time, Real& value,
+                         Real& slope, Real* y) {
   constexpr int most = 20;
   for (int i = 0; i < most; ++i) {
     if (!(absolute(value) > Real(1e-4) * lookout.zero) || !(slope > 0)) return;
     const Real next = maximum(time - value / slope, Real(0));
     if (absolute(next - time) <= Precision<Real>::epsilon * next) return;
-    Real there[M::size], rate[M::size], lambda[M::rows];
-    member_right_side(me, t + time, y, rate, lambda);
-    for (int c = 0; c < M::size; ++c) there[c] = y[c] + (next - time) * rate[c];
-    // The flow stays on the conditions; the way back onto them afterwards would move the curve off zero again.
-    if (me.any_held) project<M>(me.k, t + next, there, me.held, 3);
+    Real there[M::size];
+    const Real share = absolute(next - time) / me.hand.step.h, left_out = Real(0.01) * me.rtol;
+    const int stages = square(share) <= left_out ? 1 : cube(share) <= left_out ? 2 : 4;
+    flow_on(me, t + time, y, next - time, stages, there);
     const Real next_value = look(me, lookout, t + next, there);
     const Real secant = (next_value - value) / (next - time);
     if (secant > Real(0.1) * slope && secant < 10 * slope) slope = secant;
@@ -247,7 +264,7 @@ ZWANG_COLD bool land_on(M& me, Occurrence<M>& found) {
   copy<M::size>(hand.end, found.y);
   found.x = hand.step.h;
   Real slope = hand.seek.slope, value = look(me, lookout, me.t + found.x, found.y);
-  follow_tangents(me, lookout, me.t, found.x, value, slope, found.y);
+  approach(me, lookout, me.t, found.x, value, slope, found.y);
   found.resolution = resolution_of(slope, me.t, hand.step.h);
   found.found = absolute(value) <= maximum(lookout.zero, found.resolution);
   return found.found;
@@ -282,7 +299,7 @@ ZWANG_COLD void locate(M& me, const Stretch<M>& stretch, const Lookout<typename 
     const Real next = minimum(maximum(found.x - value / slope, Real(0)), Real(1));
     if (absolute(next - found.x) <= tangent_reach) {
       Real time = found.x * h, per_time = slope / h;
-      follow_tangents(me, lookout, t, time, value, per_time, found.y);
+      approach(me, lookout, t, time, value, per_time, found.y);
       found.x = minimum(time / h, Real(1));
       slope = per_time * h;
       break;
@@ -361,72 +378,6 @@ ZWANG_COLD void first_occurrence(M& me, const Stretch<M>& stretch, Occurrence<M>
     if (next.found && (!found.found || next.x < found.x)) found = next;
     lookouts.list[best].bracket.found = false;
   }
-}
-
-template <class M>
-ZWANG_COLD void happen(M& me, const Lookout<typename M::Real>& lookout, typename M::Real resolution) {
-  using Model = typename M::Model;
-  const int i = lookout.index;
-  typename M::Event event;
-  event.t = me.t;
-  switch (lookout.kind) {
-    case LookoutKind::reached:
-      // Everything else that is reached at this instant belongs to the same shock.
-      for (int j = 0; j < M::r; ++j) {
-        if (me.conditions[j].standing != Standing::open || !me.near.has(j)) continue;
-        const auto zero = zero_of(me, j);
-        const bool together =
-            absolute(zero.f) <= zero.value && me.conditions[j].armed && zero.f_rate > zero.rate;
-        if (j == i || (together && Model::is_holonomic(j))) event.constraints.add(j);
-      }
-      event.kind = Model::is_holonomic(i) ? EventKind::contact : EventKind::touch;
-      record(me, event);
-      {
-        typename M::Real now[M::n];
-        copy<M::n>(me.v(), now);
-        collide(me, now, event.constraints, EventKind::shock, typename M::Set{});
-      }
-      break;
-    case LookoutKind::release: {
-      // Others may lose their force at the same instant; they are released with it.
-      typename M::Set closed;
-      for (int j = 0; j < M::r; ++j)
-        if (me.conditions[j].standing == Standing::closed) closed.add(j);
-      flush_accumulation(me);
-      // Its multiplier is zero there only as far as the time can tell.
-      me.conditions[i].multiplier_zero = maximum(me.conditions[i].multiplier_zero, resolution);
-      if (!settle(me, touching_now(me), i)) break;
-      event.kind = EventKind::release;
-      for (int j = 0; j < M::r; ++j)
-        if (j == i || (closed.has(j) && me.conditions[j].standing == Standing::open))
-          event.constraints.add(j);
-      list(me, event);
-      break;
-    }
-    case LookoutKind::press:
-      event.kind = EventKind::press;
-      event.constraints.add(i);
-      record(me, event);
-      me.conditions[i].idle = false;
-      break;
-    case LookoutKind::watch: {
-      const int direction = Model::watch_direction(i);
-      me.sides[i] = -me.sides[i];
-      event.kind = EventKind::event;
-      event.watch = i;
-      if (direction == 0 || direction == me.sides[i]) record(me, event);
-      break;
-    }
-    case LookoutKind::stop:
-      event.kind = EventKind::stop;
-      record(me, event);
-      me.fail(Status::stopped);
-      break;
-    case LookoutKind::nothing:
-    case LookoutKind::kink:
-      return;  // nothing happens to the motion; the next step starts on the other side
-  }
-  if (me.going() && lookout.kind != LookoutKind::watch) watch_sides(me);
 }
 
 }  // namespace zwang

@@ -31,6 +31,17 @@ struct Condition {
   Real multiplier_zero = 0;  // of a closed one: what counts as zero for its multiplier
 };
 
+// What a curve that rises through zero stands for.
+enum class LookoutKind : int { nothing, reached, release, press, watch, stop, kink };
+
+// What is to happen where the member has arrived.
+template <class Real>
+struct Due {
+  LookoutKind kind;
+  int index;        // condition, or signal
+  Real resolution;  // of the curve there: what one rounding of the time does to it
+};
+
 template <class Model_, class Method_, class Real_>
 struct Member {
   using Model = Model_;
@@ -76,6 +87,7 @@ struct Member {
     Real values[measures], appointment;
     bool wary;
     Seek<Real, rows> seek;
+    Due<Real> due;  // where a step has landed, until it has happened
   };
   Hand hand;
 

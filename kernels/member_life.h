@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/events.h"
+#include "kernels/happen.h"
 
 namespace zwang {
 
@@ -27,8 +28,10 @@ ZWANG_COLD typename M::Real initial_step(const M& me) {
   for (int i = 0; i < M::judged; ++i)
     bend = maximum(bend, absolute(next[i] - rate[i]) / ((me.atol + me.rtol * absolute(me.y[i])) * h0));
   if (!is_finite(bend)) return h0;
-  constexpr int order = M::Method::last == Dop853::last ? 8 : 5;
-  const Real h1 = Real(1.5) * power(Real(0.01) / maximum(speed, bend), Real(1) / order);
+  // The eighth root, or nearly the fifth.
+  const Real steepness = square(100 * maximum(speed, bend));
+  const Real root = M::Method::last == Dop853::last ? rough_16th(steepness) : rough_3_32nds(steepness);
+  const Real h1 = Real(1.5) * root;
   return minimum(minimum(100 * h0, h1), span);
 }
 

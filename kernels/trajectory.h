@@ -45,7 +45,8 @@ struct Crew {
   // The step under way.
   StepArrays<Method, n, size, M::fed_back, R> step;
   R low[M::rows], high[M::rows], end_lambda[M::rows];
-  R heard[M::rows];  // 1: something may have happened to this condition within the step
+  R via_lambda[M::rows];  // at the method's witness
+  R heard[M::rows];       // 1: something may have happened to this condition within the step
   R end[size], end_f[M::rows], end_f_rate[M::rows], end_signal[at_least_one(signals)],
       end_values[M::measures];
   R next_h;
@@ -331,8 +332,11 @@ struct Crew {
     stuck = moving && !(step.h > R(16 * Precision<Real>::epsilon) * absolute(t));
 
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) low[i] = high[i] = lambda[i];
-    step.take(t, y, [this](R when, const R* there, R* rate) {
+    int stage = 0;
+    step.take(t, y, [&, this](R when, const R* there, R* rate) {
       rates_at(when, there, rate);
+      if (++stage == Method::witness)
+        ZWANG_REGISTERS for (int i = 0; i < r; ++i) via_lambda[i] = end_lambda[i];
       if (any_held) ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
           if (Model::is_equation(i)) continue;
           low[i] = minimum(low[i], end_lambda[i]);
@@ -360,14 +364,14 @@ struct Crew {
   // beyond, and the motion alone is judged.
   ZWANG_INLINE R error_of_step() {
     const R rtol = R(Real(settings.rtol)), atol = R(Real(settings.atol));
-    const R error = step.template error_size<M::judged>(y, rtol, atol);
+    const R error = step.template squared_error<M::judged>(y, rtol, atol);
     constexpr int first_kink = Model::watches + (Model::stops ? 1 : 0);
     if constexpr (first_kink < signals) {
       Model::all_signals(k, t + step.h, step.end, step.end + n, step.end + 2 * n, end_signal);
       R across = R(0);
       ZWANG_REGISTERS for (int i = first_kink; i < signals; ++i) across =
           across + if_less(signal[i] * end_signal[i], R(0), R(1), R(0));
-      return if_less(R(0), across, step.template error_size<M::fed_back>(y, rtol, atol), error);
+      return if_less(R(0), across, step.template squared_error<M::fed_back>(y, rtol, atol), error);
     }
     return error;
   }
@@ -595,8 +599,11 @@ struct Crew {
     if (!(from.value < 0 && to.value > 0)) return;
     search.h = lane_of(h, lane);
     search.next_h = lane_of(next_h, lane);
+    Real via = 0;
+    ZWANG_REGISTERS for (int i = 0; i < r; ++i) via -= search.mine[i] * lane_of(via_lambda[i], lane);
+    search.reach = Real(settings.landing_reach);
     try_length(lane, search.begin(lane_of(step.h, lane), from.value, to.value, from.slope, to.slope,
-                                  Real(settings.rtol)));
+                                  Real(Method::c(Method::witness)), via));
   }
 
   ZWANG_INLINE void search_on(int lane) {
@@ -612,6 +619,7 @@ struct Crew {
       try_length(lane, Real(0));
     } else if (absolute(next - length) <= search.reach * length) {
       set_lane(landed, lane, true);
+      set_lane(loud, lane, true);  // even if the try ends a little before
       set_lane(seeking, lane, false);
     } else {
       try_length(lane, next);
