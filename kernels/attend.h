@@ -12,7 +12,7 @@ ZWANG_DEVICE void take_accounts(M& me) {
   using Model = typename M::Model;
   using Real = typename M::Real;
   auto& hand = me.hand;
-  me.h = hand.step.h;
+  me.h = hand.step_h;
   me.near.clear();
   for (int i = 0; i < M::r; ++i) {
     // A multiplier that has been large comes back to zero only to the rounding of what it was.
@@ -21,7 +21,7 @@ ZWANG_DEVICE void take_accounts(M& me) {
     // Conditions that were not heard are far from anything; those the lanes do not listen to stay suspect.
     const bool listened = hand.watched[i] > 0 || hand.pressed[i] > 0;
     const bool sought = hand.landed && hand.seek.mine[i] > 0;
-    if (!listened || sought || hand.heard[i] > 0 || !Model::is_holonomic(i)) me.near.add(i);
+    if (!listened || sought || hand.heard[i] || !Model::is_holonomic(i)) me.near.add(i);
     if (me.conditions[i].standing != Standing::open) continue;
     if (hand.watched[i] > 0 || (hand.watched[i] < 0 && !hand.loud)) me.conditions[i].armed = true;
   }
@@ -49,7 +49,7 @@ ZWANG_COLD bool ready(M& me) {
     Real rate[M::size];
     member_right_side(me, me.t, me.y, rate, hand.lambda);
     if (!all_finite<M::size>(rate)) me.fail(Status::not_finite);
-    for (int m = 0; m < M::size - M::n; ++m) hand.step.k[0][m] = rate[M::n + m];
+    for (int m = 0; m < M::size - M::n; ++m) hand.first_rate[m] = rate[M::n + m];
   }
   if (!me.going()) {
     finish(me, true);
@@ -104,15 +104,27 @@ ZWANG_COLD void emit_outputs_until(M& me, const I& interpolant, typename M::Real
 template <class M>
 ZWANG_COLD void make_stretch(M& me, Stretch<M>& stretch) {
   using Real = typename M::Real;
-  auto& step = me.hand.step;
+  constexpr int kept = M::size - M::n;
+  auto& hand = me.hand;
   const auto rates = [&](Real t, const Real* there, Real* rate) {
     Real lambda[M::rows];
     member_right_side(me, t, there, rate, lambda);
   };
-  if constexpr (!ZWANG_STAGES_KEPT) step.take(me.t, me.y, rates);
-  step.complete_interpolant(me.t, me.y, rates);
-  stretch.interpolant.make(step, me.t, me.y);
-  copy<M::size - M::n>(step.k[0], stretch.first_rate);
+  const auto complete = [&](auto& step) {
+    step.complete_interpolant(me.t, me.y, rates);
+    stretch.interpolant.make(step, me.t, me.y);
+    copy<kept>(step.k[M::Method::last], hand.last_rate);
+  };
+  if constexpr (ZWANG_STAGES_KEPT) {
+    complete(hand.stages);
+  } else {
+    StepArrays<typename M::Method, M::n, M::size, M::fed_back, Real> step;
+    step.h = hand.step_h;
+    copy<kept>(hand.first_rate, step.k[0]);
+    step.take(me.t, me.y, rates);
+    complete(step);
+  }
+  copy<kept>(hand.first_rate, stretch.first_rate);
 }
 
 // After the motion has arrived somewhere: appointments, the end, outputs.
@@ -130,7 +142,7 @@ ZWANG_COLD void visit(M& me) {
   auto& hand = me.hand;
   Stretch<M> stretch{me, {}, {}};
   make_stretch(me, stretch);
-  me.h = hand.step.h;
+  me.h = hand.step_h;
   emit_outputs_until(me, stretch.interpolant, me.t + me.h);
   if (hand.hump) follow(me, stretch.interpolant, Real(1));
   if constexpr (M::Model::any_extremes) see_values(me, hand.values);
@@ -138,7 +150,7 @@ ZWANG_COLD void visit(M& me) {
   me.h = hand.next_h;
   ++me.steps;
   copy<M::size>(hand.end, me.y);
-  copy<M::size - M::n>(hand.step.k[M::Method::last], hand.step.k[0]);
+  copy<M::size - M::n>(hand.last_rate, hand.first_rate);
   for (int i = 0; i < M::r; ++i) {
     hand.peak_lambda[i] = maximum(hand.peak_lambda[i], absolute(hand.lambda[i]));
     if (hand.watched[i] < 0) hand.watched[i] = 1;
@@ -228,7 +240,7 @@ ZWANG_COLD void land(M& me) {
   auto& hand = me.hand;
   hand.due.kind = LookoutKind::nothing;
   hand.next_h = hand.seek.next_h;
-  measure_sizes(me, me.y, hand.end, hand.step.h);
+  measure_sizes(me, me.y, hand.end, hand.step_h);
   Occurrence<M> found;
   if (!land_on(me, found)) {
     // Not so simple after all: the whole step again, and the careful way.

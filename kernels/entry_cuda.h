@@ -12,8 +12,9 @@
 
 namespace zwang {
 
-// Tries a lane spends on one slot before it looks after others: no slot is left behind in a long smooth motion.
-constexpr int steps_in_a_turn = 32;
+// Tries a lane spends on one slot before it looks after others: no slot is left behind in a long smooth motion. More where
+// hardly anybody needed attention the last time.
+constexpr int steps_in_a_turn = 32, steps_in_a_calm_turn = 128;
 
 template <class Model, class Method, class Real>
 struct CudaEntry {
@@ -23,6 +24,7 @@ struct CudaEntry {
                                               M* slots, const DeviceLists& lists, int side) {
     constexpr unsigned everyone = 0xffffffffU;
     const unsigned count = lists.counters->moving[side];
+    const bool calm = lists.counters->attended < count / 16;
     Crew<M, Real> crew(settings, batch, slots);
     bool busy = false, more = true;
     unsigned slot = 0;
@@ -36,7 +38,7 @@ struct CudaEntry {
           slot = lists.moving[side][place];
           crew.resume(slots + slot);
           busy = true;
-          left = steps_in_a_turn;
+          left = calm ? steps_in_a_calm_turn : steps_in_a_turn;
         }
       }
       if (!__any_sync(everyone, busy)) break;
@@ -79,6 +81,7 @@ struct CudaEntry {
   __device__ static void tend_all(const KernelSettings& settings, const KernelBatch& batch, M* slots,
                                   const DeviceLists& lists, int side) {
     const unsigned count = lists.counters->waiting;
+    if (blockIdx.x == 0 && threadIdx.x == 0) lists.counters->attended = lists.counters->landed + count;
     for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
       const unsigned entry = lists.waiting[i], slot = entry & ~DeviceLists::marks;
       M& me = slots[slot];

@@ -191,7 +191,7 @@ ZWANG_COLD void approach(const M& me, const Lookout<Real>& lookout, Real t, Real
     const Real next = maximum(time - value / slope, Real(0));
     if (absolute(next - time) <= Precision<Real>::epsilon * next) return;
     Real there[M::size];
-    const Real share = absolute(next - time) / me.hand.step.h, left_out = Real(0.01) * me.rtol;
+    const Real share = absolute(next - time) / me.hand.step_h, left_out = Real(0.01) * me.rtol;
     const int stages = square(share) <= left_out ? 1 : cube(share) <= left_out ? 2 : 4;
     flow_on(me, t + time, y, next - time, stages, there);
     const Real next_value = look(me, lookout, t + next, there);
@@ -215,16 +215,16 @@ ZWANG_INLINE Real resolution_of(Real slope, Real t, Real h) {
 template <class M, class Real>
 ZWANG_COLD void between_ends(const M& me, Real x, Real* there) {
   const auto& hand = me.hand;
-  const Real h = hand.step.h, u = 1 - x;
+  const Real h = hand.step_h, u = 1 - x;
   for (int c = 0; c < M::fed_back; ++c) {
-    const Real first = c < M::n ? me.y[M::n + c] : hand.step.k[0][c - M::n];
-    const Real final = c < M::n ? hand.end[M::n + c] : hand.step.k[M::Method::last][c - M::n];
+    const Real first = c < M::n ? me.y[M::n + c] : hand.first_rate[c - M::n];
+    const Real final = c < M::n ? hand.end[M::n + c] : hand.last_rate[c - M::n];
     const Real delta = hand.end[c] - me.y[c];
     there[c] = me.y[c] + x * (delta + u * (u * (h * first - delta) - x * (h * final - delta)));
     if (c >= M::n) continue;
     // What the cubic leaves of the second derivatives, h^2 a at both ends.
-    const Real a = square(h) * hand.step.k[0][c] - (6 * delta - h * (4 * first + 2 * final));
-    const Real b = square(h) * hand.step.k[M::Method::last][c] - (h * (2 * first + 4 * final) - 6 * delta);
+    const Real a = square(h) * hand.first_rate[c] - (6 * delta - h * (4 * first + 2 * final));
+    const Real b = square(h) * hand.last_rate[c] - (h * (2 * first + 4 * final) - 6 * delta);
     there[c] += Real(0.5) * square(x * u) * (a * u + b * x);
   }
 }
@@ -233,7 +233,7 @@ ZWANG_COLD void between_ends(const M& me, Real x, Real* there) {
 template <class M>
 ZWANG_COLD bool comes_first(const M& me, const Lookout<typename M::Real>& lookout) {
   using Real = typename M::Real;
-  const Real h = me.hand.step.h;
+  const Real h = me.hand.step_h;
   const auto curve = [&](Real x) {
     Real there[M::size];
     for (int c = M::fed_back; c < M::size; ++c) there[c] = 0;
@@ -262,10 +262,10 @@ ZWANG_COLD bool land_on(M& me, Occurrence<M>& found) {
   lookout.zero = reached ? zero_of(me, which).value : me.conditions[which].multiplier_zero;
   if (hand.doubtful && !comes_first(me, lookout)) return false;
   copy<M::size>(hand.end, found.y);
-  found.x = hand.step.h;
+  found.x = hand.step_h;
   Real slope = hand.seek.slope, value = look(me, lookout, me.t + found.x, found.y);
   approach(me, lookout, me.t, found.x, value, slope, found.y);
-  found.resolution = resolution_of(slope, me.t, hand.step.h);
+  found.resolution = resolution_of(slope, me.t, hand.step_h);
   found.found = absolute(value) <= maximum(lookout.zero, found.resolution);
   return found.found;
 }

@@ -71,6 +71,7 @@ struct DeviceCounters {
   unsigned long long next_member;
   unsigned landed;  // lengths of those lists; cleared before a step
   unsigned waiting;
+  unsigned attended;   // in the last turn
   unsigned moving[2];  // of those lists, in turn: one is filled while the other is read
   unsigned taken;      // of the list that is read; cleared before a step
   // What stepping lanes did: tries by all lanes, and the tries there was time for.
