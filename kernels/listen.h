@@ -82,8 +82,11 @@ struct Listener {
     const Mask leaves =
         (level > R(0)) && (crew.f[i] <= level) && (p <= level) && sets_off && (crew.end_f[i] < -level);
     near = (near || level > R(0)) && !leaves;
-    // Up to a rise at the end: 3 x (1 - x) times p or q is larger than 16 off x^2 (1 - x)^2 <= 4 off x (1 - x).
-    return {near, (R(2) * off <= -maximum(p, q)) && (maximum(p, q) < R(0))};
+    // Up to a rise at the end: the curve is (1 - x)^3 f + x^3 end_f + 3 x (1 - x) times p (1 - x)^2 + both x (1 - x) + q x^2,
+    // and that is below zero when `both` is, or when its square is below 4 p q. Off counts half as much again.
+    const R both = p + q + R(8) * off;
+    const Mask below = (both < R(0)) || (square(both) < R(4) * p * q);
+    return {near, (maximum(p, q) < R(0)) && below};
   }
 
   // A velocity condition has no slope of its own: the parabola through three points.
