@@ -72,6 +72,13 @@ ZWANG_DEVICE Real look(const M& me, const Lookout<Real>& lookout, Real t, const 
   return lookout.sign * raw - lookout.level - Real(0.5) * lookout.noise * elapsed * elapsed;
 }
 
+// Its slope in time: known of positions, NaN of anything else.
+template <class M, class Real>
+ZWANG_DEVICE Real slope_of_curve(const M& me, const Lookout<Real>& lookout, Real t, const Real* y) {
+  if (lookout.kind != LookoutKind::reached || !M::Model::is_holonomic(lookout.index)) return missing<Real>();
+  return M::Model::rate(me.k, t, y, y + M::n, y + 2 * M::n, lookout.index);
+}
+
 // Everything that may end this step early, at most two for a condition and one for a signal.
 template <class M>
 struct Lookouts {
@@ -223,10 +230,13 @@ ZWANG_COLD bool comes_first(const M& me, const Lookout<typename M::Real>& lookou
     between_ends(me, x, there);
     return look(me, lookout, me.t + x * h, there);
   };
-  Real samples[sample_count], slope = missing<Real>();
+  Real samples[sample_count];
   for (int s = 0; s < sample_count; ++s) samples[s] = curve(Real(sample_fraction(s)));
-  if (lookout.kind == LookoutKind::reached && M::Model::is_holonomic(lookout.index))
-    slope = h * M::Model::rate(me.k, me.t, me.q(), me.v(), me.z(), lookout.index);
+  const auto slope = [&](int s) {
+    Real there[M::size];
+    between_ends(me, Real(sample_fraction(s)), there);
+    return h * slope_of_curve(me, lookout, me.t + Real(sample_fraction(s)) * h, there);
+  };
   const Bracket<Real> rise = first_rise(samples, slope, curve);
   return !rise.found || rise.below >= Real(sample_fraction(sample_count - 2));
 }
@@ -342,9 +352,9 @@ ZWANG_COLD void first_occurrence(M& me, const Stretch<M>& stretch, Occurrence<M>
       stretch.interpolant.at(x, y);
       return look(me, lookout, t + x * h, y);
     };
-    Real slope = missing<Real>();
-    if (lookout.kind == LookoutKind::reached && M::Model::is_holonomic(lookout.index))
-      slope = h * M::Model::rate(me.k, t, states[0], states[0] + M::n, states[0] + 2 * M::n, lookout.index);
+    const auto slope = [&](int s) {
+      return h * slope_of_curve(me, lookout, t + Real(sample_fraction(s)) * h, states[s]);
+    };
     lookout.bracket = first_rise(samples, slope, curve);
     if (lookout.bracket.found) lookout.x = root(lookout.bracket, curve);
   }
