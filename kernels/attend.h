@@ -105,7 +105,7 @@ ZWANG_COLD void emit_outputs_until(M& me, const Stretch<M>& stretch, typename M:
   using Real = typename M::Real;
   const auto& interpolant = stretch.interpolant;
   const bool smooth = interpolant_will_do(me, stretch);
-  const Real near = 4500 * Precision<Real>::epsilon * maximum(absolute(until), interpolant.h);
+  const Real near = Precision<Real>::moment * maximum(absolute(until), interpolant.h);
   while (me.next_output < me.settings->outputs && Real(me.batch->outputs[me.next_output]) < until - near) {
     const Real when = Real(me.batch->outputs[me.next_output]);
     Real there[M::size];
@@ -208,7 +208,8 @@ ZWANG_COLD void move_to(M& me, typename M::Real t, const typename M::Real* y) {
     if (condition.standing != Standing::open || condition.armed) continue;
     const Real elapsed = me.t - condition.since;
     const auto zero = zero_of(me, i);
-    condition.armed = zero.f < -(zero.value + Real(0.5) * condition.noise * elapsed * elapsed);
+    condition.armed = zero.f < -(zero.value + Real(0.5) * condition.noise * elapsed * elapsed) ||
+                      condition.below_at <= me.t;
   }
   for (int i = 0; i < M::Model::watches; ++i) {
     if (me.sides[i] != 0) continue;

@@ -41,8 +41,8 @@ ZWANG_COLD void begin_blank(M& me, const KernelSettings& settings, const KernelB
   me.number = number;
   me.rtol = Real(settings.rtol);
   me.atol = Real(settings.atol);
-  me.contact_tolerance = maximum(Real(settings.contact_tolerance), 256 * Precision<Real>::epsilon);
-  me.rest_speed = maximum(Real(settings.rest_speed), 256 * Precision<Real>::epsilon);
+  me.contact_tolerance = maximum(Real(settings.contact_tolerance), 32 * Precision<Real>::epsilon);
+  me.rest_speed = maximum(Real(settings.rest_speed), 32 * Precision<Real>::epsilon);
   if (sizeof(Real) == sizeof(double)) {
     me.contact_tolerance = Real(settings.contact_tolerance);
     me.rest_speed = Real(settings.rest_speed);

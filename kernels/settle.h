@@ -230,7 +230,7 @@ ZWANG_COLD bool settle(M& me, typename M::Set touching, int released) {
       made.qp.root.into(a, u);
       second_rate(me, released, made.a, rate, second, size);
       // Its multiplier was zero only to rounding, so its f'' is.
-      const Real noise = 10 * was_zero * dot<M::n>(u, u);
+      const Real noise = Precision<Real>::release_noise * was_zero * dot<M::n>(u, u);
       me.conditions[released].noise = noise;
       if (second > Real(1e-6) * size + noise) {
         released = nobody;

@@ -412,7 +412,7 @@ struct Crew {
     listen_to_signals(then, middle);
     listen_to_extremes(then, middle);
     clipped = clipped || (taken + R(2) > R(Real(settings.max_steps)));
-    const R near = R(4500 * Precision<Real>::epsilon) * maximum(absolute(then), step.h);
+    const R near = R(Precision<Real>::moment) * maximum(absolute(then), step.h);
     output = next_output < then - near;
     audit(then, accepted && !loud && !clipped);
   }
