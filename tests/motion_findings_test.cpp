@@ -128,6 +128,58 @@ beats = "count(event(beat))"
   }
 }
 
+// Hops in a bowl push the ball against a velocity limit. Their completion let it fall short of the limit by what was left
+// of them, and for that moment the bowl bore more than it ever does.
+TEST(MotionFindings, TheEndOfHopsLeavesAVelocityLimitClosed) {
+  const auto study_with = [](const std::string& gap) {
+    return read_study(R"toml(
+title = "Hopping in a bowl at a velocity limit"
+[[point]]
+name = "ball"
+mass = 0.002
+position = [-11, 6, 51]
+velocity = [{ normal = { mean = -15, std = 5 } }, 1, { uniform = [-16, -6] }]
+[system]
+gravity = [0, 0, -9.81]
+[[constraint]]
+name = "belt"
+require = "ball.x' <= 9.8"
+[[constraint]]
+name = "bowl"
+require = "ball.z >= -27 + 0.02*ball.x^2"
+restitution = { uniform = [0.3, 0.6] }
+[ensemble]
+members = 40
+[time]
+end = 5.3
+samples = 2
+[integrator]
+rtol = 1e-8
+atol = 1e-8
+accumulation_gap = )toml" +
+                          gap + R"toml(
+[measure]
+peak = "maximum(reaction(bowl))"
+touches = "count(contact(belt))"
+ends = "count(accumulation(bowl))"
+)toml",
+                      "belt.toml");
+  };
+  const Study coarse = study_with("1e-6"), fine = study_with("1e-9");
+  BackendReference with_coarse(coarse, 2), with_fine(fine, 2);
+  BackendCpu cpu(coarse, *HostCompiler::find(), 2);
+  const BatchResults a = run_members(coarse, with_coarse, 40), b = run_members(fine, with_fine, 40);
+  const BatchResults c = run_members(coarse, cpu, 40);
+  double ends = 0;
+  for (std::size_t k = 0; k < 40; ++k) {
+    SCOPED_TRACE("member " + std::to_string(k));
+    EXPECT_NEAR(a.measures[3 * k] / b.measures[3 * k], 1, 1e-5);
+    EXPECT_NEAR(a.measures[3 * k] / c.measures[3 * k], 1, 1e-5);
+    ends += b.measures[3 * k + 2];
+  }
+  EXPECT_GT(ends, 0);
+}
+
 // The step's own error is kept to tolerance; that of dop853's interpolant is not, and outputs came from it.
 TEST(MotionFindings, OutputsInsideALongStepAreAsExactAsTheStep) {
   Study study = load_study(std::string(ZWANG_SOURCE_DIR) + "/configs/falling_chain.toml",
