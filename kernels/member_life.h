@@ -20,7 +20,9 @@ ZWANG_COLD typename M::Real initial_step(const M& me) {
     speed = maximum(speed, absolute(rate[i]) / scale);
   }
   if (!(speed > 0) || !(size > 0)) return Real(1e-3) * span;
-  const Real h0 = minimum(span, Real(0.01) * size / speed);
+  // What rests at zero is of no size, and of no speed but rounding: then the ratio says nothing.
+  const Real least = maximum(Real(1e-8) * span, 100 * me.rounding_of_time());
+  const Real h0 = minimum(span, maximum(least, Real(0.01) * size / speed));
   for (int i = 0; i < M::size; ++i) there[i] = me.y[i] + h0 * rate[i];
   member_right_side(me, me.t + h0, there, next, lambda);
   Real bend = 0;

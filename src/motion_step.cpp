@@ -111,7 +111,9 @@ double Motion::initial_step(const Eigen::VectorXd& rate) const {
   }
   const double span = plan_.end - t_;
   if (!(speed > 0) || !(size > 0)) return 1e-3 * span;
-  return std::min(span, 0.01 * size / speed);
+  // What rests at zero is of no size, and of no speed but rounding: then the ratio says nothing.
+  const double least = std::max(1e-8 * span, 100 * rounding_of_time());
+  return std::min(span, std::max(least, 0.01 * size / speed));
 }
 
 std::optional<Step> Motion::next_step() {
