@@ -12,6 +12,7 @@ struct Lookout {
   int index;               // condition, or signal
   Real sign, level, zero;  // crossing: sign * raw > level, located to within `zero`
   Real since, noise;       // the level grows by noise (t - since)^2 / 2
+  Real below_at;           // from here on it is 0: the curve has been seen clearly below zero
   Bracket<Real> bracket;
   Real x;  // the interpolant's root
 };
@@ -68,8 +69,16 @@ ZWANG_DEVICE Real look(const M& me, const Lookout<Real>& lookout, Real t, const 
   } else {
     raw = Model::signal(me.k, t, q, v, z, lookout.index);
   }
+  if (t >= lookout.below_at) return lookout.sign * raw;
   const Real elapsed = t - lookout.since;
   return lookout.sign * raw - lookout.level - Real(0.5) * lookout.noise * elapsed * elapsed;
+}
+
+// Its slope in time: known of positions, NaN of anything else.
+template <class M, class Real>
+ZWANG_DEVICE Real slope_of_curve(const M& me, const Lookout<Real>& lookout, Real t, const Real* y) {
+  if (lookout.kind != LookoutKind::reached || !M::Model::is_holonomic(lookout.index)) return missing<Real>();
+  return M::Model::rate(me.k, t, y, y + M::n, y + 2 * M::n, lookout.index);
 }
 
 // Everything that may end this step early, at most two for a condition and one for a signal.
@@ -80,14 +89,14 @@ struct Lookouts {
   bool forces = false;  // multipliers are among them
   Lookout<typename M::Real> list[most];
 
-  ZWANG_INLINE void add(LookoutKind kind, int index, typename M::Real sign, typename M::Real level,
-                        typename M::Real zero, typename M::Real since, typename M::Real noise) {
-    list[count++] = {kind, index, sign, level, zero, since, noise, {false, 0, 0}, 2};
+  using Real = typename M::Real;
+  ZWANG_INLINE void add(LookoutKind kind, int index, Real sign, Real level, Real zero, Real since,
+                        Real noise) {
+    list[count++] = {kind, index, sign, level, zero, since, noise, infinity<Real>(), {false, 0, 0}, 2};
   }
 
   ZWANG_DEVICE void gather(const M& me) {
     using Model = typename M::Model;
-    using Real = typename M::Real;
     for (int i = 0; i < M::r; ++i) {
       if (!me.near.has(i)) continue;
       const Condition<Real>& condition = me.conditions[i];
@@ -240,10 +249,13 @@ ZWANG_COLD bool comes_first(const M& me, const Lookout<typename M::Real>& lookou
     between_ends(me, x, there);
     return look(me, lookout, me.t + x * h, there);
   };
-  Real samples[sample_count], slope = missing<Real>();
+  Real samples[sample_count];
   for (int s = 0; s < sample_count; ++s) samples[s] = curve(Real(sample_fraction(s)));
-  if (lookout.kind == LookoutKind::reached && M::Model::is_holonomic(lookout.index))
-    slope = h * M::Model::rate(me.k, me.t, me.q(), me.v(), me.z(), lookout.index);
+  const auto slope = [&](int s) {
+    Real there[M::size];
+    between_ends(me, Real(sample_fraction(s)), there);
+    return h * slope_of_curve(me, lookout, me.t + Real(sample_fraction(s)) * h, there);
+  };
   const Bracket<Real> rise = first_rise(samples, slope, curve);
   return !rise.found || rise.below >= Real(sample_fraction(sample_count - 2));
 }
@@ -259,6 +271,7 @@ ZWANG_COLD bool land_on(M& me, Occurrence<M>& found) {
   lookout.kind = reached ? LookoutKind::reached : LookoutKind::release;
   lookout.index = which;
   lookout.sign = reached ? Real(1) : Real(-1);
+  lookout.below_at = infinity<Real>();
   lookout.zero = reached ? zero_of(me, which).value : me.conditions[which].multiplier_zero;
   if (hand.doubtful && !comes_first(me, lookout)) return false;
   copy<M::size>(hand.end, found.y);
@@ -331,6 +344,23 @@ ZWANG_COLD void locate(M& me, const Stretch<M>& stretch, const Lookout<typename 
   bracket_on_flow(me, stretch, lookout, found);
 }
 
+// A condition that was left a moment ago and is clearly below zero at a sample is armed from there on. Waiting for the
+// step's end would miss a string that is slack for less than a step.
+template <class M, class Real>
+ZWANG_DEVICE void arm_within(M& me, Lookout<Real>& lookout, Real t, Real h, Real* samples) {
+  if (lookout.kind != LookoutKind::reached) return;
+  Condition<Real>& condition = me.conditions[lookout.index];
+  if (condition.armed) return;
+  for (int s = 1; s < sample_count; ++s) {
+    const Real now = t + Real(sample_fraction(s)) * h, elapsed = now - lookout.since;
+    const Real level = lookout.level + Real(0.5) * lookout.noise * elapsed * elapsed;
+    const Real value = samples[s] + level;
+    if (value < -level) lookout.below_at = minimum(lookout.below_at, now);
+    if (now >= lookout.below_at) samples[s] = value;
+  }
+  condition.below_at = minimum(condition.below_at, lookout.below_at);
+}
+
 // The earliest thing that happens within the step; one that turns out to be none on the true flow gives way to the next.
 template <class M>
 ZWANG_COLD void first_occurrence(M& me, const Stretch<M>& stretch, Occurrence<M>& found) {
@@ -354,14 +384,15 @@ ZWANG_COLD void first_occurrence(M& me, const Stretch<M>& stretch, Occurrence<M>
       else
         samples[s] = look(me, lookout, t + Real(sample_fraction(s)) * h, states[s]);
     }
+    arm_within(me, lookout, t, h, samples);
     const auto curve = [&](Real x) {
       Real y[M::size];
       stretch.interpolant.at(x, y);
       return look(me, lookout, t + x * h, y);
     };
-    Real slope = missing<Real>();
-    if (lookout.kind == LookoutKind::reached && M::Model::is_holonomic(lookout.index))
-      slope = h * M::Model::rate(me.k, t, states[0], states[0] + M::n, states[0] + 2 * M::n, lookout.index);
+    const auto slope = [&](int s) {
+      return h * slope_of_curve(me, lookout, t + Real(sample_fraction(s)) * h, states[s]);
+    };
     lookout.bracket = first_rise(samples, slope, curve);
     if (lookout.bracket.found) lookout.x = root(lookout.bracket, curve);
   }

@@ -28,7 +28,8 @@ struct Condition {
   Real since = 0;      // of an open one not armed yet: when it opened,
   Real noise = 0;      // the rounding of its f'' then, which makes f uncertain by noise t^2 / 2,
   Real above = 0;      // and how far above zero it was: the way back onto other conditions moves it a little
-  Real multiplier_zero = 0;  // of a closed one: what counts as zero for its multiplier
+  Real below_at = infinity<Real>();  // and when it was first seen clearly below zero
+  Real multiplier_zero = 0;          // of a closed one: what counts as zero for its multiplier
 };
 
 // What a curve that rises through zero stands for.

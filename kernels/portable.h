@@ -65,18 +65,22 @@ ZWANG_INLINE long long clock_ticks() {
 ZWANG_CONSTANT constexpr int at_least_one(int n) { return n > 0 ? n : 1; }
 
 // Numbers about numbers. `tie` is what still passes for equal between conditions that agree only to the rounding of many
-// terms; `dependent` is the squared sine below which a row counts as a combination of others.
+// terms; `dependent` is the squared sine below which a row counts as a combination of others; `moment` is the share of a
+// time within which an output takes the values of an event or of a step's end. Sixteen roundings are one instant, and a
+// few more may come together in an output time; doubles can afford more. `release_noise` times what counts as zero for a
+// multiplier is how far it may really be off at a release. In floats what counts as zero is not so far above rounding
+// that it could be taken ten times: a string's slack would drown in it.
 template <class Real>
 struct Precision;
 template <>
 struct Precision<double> {
   static constexpr double epsilon = 2.220446049250313e-16, tiny = 2.2250738585072014e-308;
-  static constexpr double tie = 1e-11, dependent = 1e-14;
+  static constexpr double tie = 1e-11, dependent = 1e-14, moment = 1e-12, release_noise = 10;
 };
 template <>
 struct Precision<float> {
   static constexpr float epsilon = 1.1920929e-07f, tiny = 1.17549435e-38f;
-  static constexpr float tie = 2e-5f, dependent = 1e-6f;
+  static constexpr float tie = 2e-5f, dependent = 1e-6f, moment = 4e-6f, release_noise = 1;
 };
 
 #define ZWANG_MATH_1(name, f, ff)                                    \

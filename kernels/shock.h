@@ -278,9 +278,11 @@ ZWANG_COLD void shock(ShockSetting<M>& setting, const Real* alpha, ShockResult<M
   result.carnot = carnot_defect<M>(setting.mass, me.v(), result.v);
 }
 
-// The limit of infinitely many shocks of the contacts: the projection on the intersection, f' = 0 for all of them.
+// The limit of infinitely many shocks of the contacts: the projection on the intersection, f' = 0 for all of them, and
+// g = 0 for the velocity limits in `kept`.
 template <class M>
-ZWANG_COLD void completed_shock(ShockSetting<M>& setting, ShockResult<M>& result) {
+ZWANG_COLD void completed_shock(ShockSetting<M>& setting, const typename M::Set& kept,
+                                ShockResult<M>& result) {
   constexpr int n = M::n;
   const M& me = setting.me;
   if (!make_setting(setting, me.v(), result)) {
@@ -289,7 +291,8 @@ ZWANG_COLD void completed_shock(ShockSetting<M>& setting, ShockResult<M>& result
   }
   ShockParts<M> parts;
   for (int i = 0; i < M::r; ++i) {
-    const bool equal = me.conditions[i].standing == Standing::equation || setting.contacts.has(i);
+    const bool equal =
+        me.conditions[i].standing == Standing::equation || setting.contacts.has(i) || kept.has(i);
     if (equal || setting.velocities.has(i)) parts.add(i, equal, 0);
   }
   ShockRound<M> round;

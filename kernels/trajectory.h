@@ -323,9 +323,9 @@ struct Crew {
   ZWANG_INLINE void attempt(const Mask& moving) {
     landed = R(1) < R(0);
     R length = minimum(h, R(Real(settings.max_step)));
-    if constexpr (Model::any_turns) length = minimum(length, Model::turn_bound(k, t, y, y + n, y + 2 * n));
-    // Land on the appointment; never leave a sliver of a step before it.
     const R room = appointment - t;
+    if constexpr (Model::any_turns) length = minimum(length, longest_turn(minimum(length, room)));
+    // Land on the appointment; never leave a sliver of a step before it.
     clipped = length >= room * R(Real(1 - 1e-10));
     if constexpr (Method::adaptive) length = minimum(length, room * R(Real(0.5)));
     step.h = select(clipped, room, length);
@@ -363,6 +363,30 @@ struct Crew {
     rejected = rejected + select(refused, R(1), R(0));
   }
 
+  // How fast arguments of periodic functions run, in units of what a step may hold.
+  ZWANG_INLINE R turning(R when, const R* there) const {
+    return R(1) / Model::turn_bound(k, when, there, there + n, there + 2 * n);
+  }
+  // Rates change on the way: what rests now may fall over a whole row of obstacles. Over a step h with these accelerations
+  // an argument runs rate h + growth h^2/2, and that shall be 1.
+  ZWANG_INLINE R longest_turn(R length) const {
+    R later[M::fed_back];
+    ZWANG_REGISTERS for (int i = 0; i < M::fed_back; ++i) later[i] = y[i];
+    ZWANG_REGISTERS for (int i = 0; i < n; ++i) later[n + i] = y[n + i] + length * step.k[0][i];
+    const R now = turning(t, y), growth = maximum(turning(t + length, later) - now, R(0)) / length;
+    return R(2) / (now + sqrt(now * now + R(2) * growth));
+  }
+  // Where accelerations have changed too, the step may have run too far all the same: then it is taken again, shorter.
+  ZWANG_INLINE void refuse_long_turns(R then, const R* middle) {
+    const R run = step.h * R(Real(1.0 / 6)) *
+                  (turning(t, y) + R(4) * turning(t + R(Real(0.5)) * step.h, middle) + turning(then, end));
+    const Mask far = accepted && !seeking && (run > R(Real(1.5)));
+    accepted = accepted && !far;
+    refused = refused || far;
+    rejected = rejected + select(far, R(1), R(0));
+    next_h = select(far, R(Real(0.5)) * step.h, next_h);
+  }
+
   // The work is an audit and has no say. A step across a kink of an integrand will end at the kink: its integral is wrong
   // beyond, and the motion alone is judged.
   ZWANG_INLINE R error_of_step() {
@@ -389,13 +413,14 @@ struct Crew {
     R middle[M::fed_back];
     const Listener<Crew> listener{*this};
     if constexpr (r > 0 || signals > 0 || Model::any_extremes) listener.find_middle(middle);
+    if constexpr (Model::any_turns) refuse_long_turns(then, middle);
     loud = wary;
     noisy = R(1) < R(0);
     listener.listen_to_conditions(middle);
     listener.listen_to_signals(then, middle);
     listener.listen_to_extremes(then, middle);
     clipped = clipped || (taken + R(2) > R(Real(settings.max_steps)));
-    const R near = R(4500 * Precision<Real>::epsilon) * maximum(absolute(then), step.h);
+    const R near = R(Precision<Real>::moment) * maximum(absolute(then), step.h);
     output = next_output < then - near;
     audit(then, accepted && !loud && !clipped);
   }
