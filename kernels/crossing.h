@@ -103,8 +103,9 @@ ZWANG_DEVICE Bracket<Real> hidden_rise(Real a, Real va, Real sa, Real b, Real vb
 
 // A start on the boundary may be followed by a hop shorter than the first interval: samples at halved distances. One that
 // sets off straight downwards, and is found where that leads, has not been up in between.
+// `clearly` above zero is no rounding.
 template <class Real, class Curve>
-ZWANG_COLD Bracket<Real> early_rise(const Real* samples, Real start_slope, const Curve& curve) {
+ZWANG_COLD Bracket<Real> early_rise(const Real* samples, Real start_slope, Real clearly, const Curve& curve) {
   const Real straight = start_slope * Real(sample_fraction(1));
   if (straight < 0 && samples[1] < Real(0.25) * straight && samples[1] > 4 * straight) return {false, 0, 0};
   constexpr int last = 7;
@@ -116,6 +117,15 @@ ZWANG_COLD Bracket<Real> early_rise(const Real* samples, Real start_slope, const
   for (int i = 2; i <= last; ++i) {
     x[i] = x[i - 1] / 2;
     value[i] = curve(x[i]);
+  }
+  // Up already: a hop a thousand times shorter than the step.
+  if (value[last] > clearly) {
+    Real above = x[last];
+    for (int i = 0; i < 12; ++i) {
+      const Real below = above / 2;
+      if (curve(below) < 0) return {true, below, above};
+      above = below;
+    }
   }
   for (int i = last; i > 1; --i) {
     if (value[i] > 0) continue;
@@ -155,9 +165,11 @@ ZWANG_DEVICE void guess_slopes(const Real* samples, Real* slope) {
 }
 
 // `samples` are the curve at the sample fractions, `slope_of(i)` its slope there, NaN when not known. The start counts as
-// below zero whatever rounding says: the caller knows on which side the function is.
+// below zero whatever rounding says: the caller knows on which side the function is. `clearly`: values above it are no
+// rounding.
 template <class Real, class Slope, class Curve>
-ZWANG_DEVICE Bracket<Real> first_rise(const Real* samples, const Slope& slope_of, const Curve& curve) {
+ZWANG_DEVICE Bracket<Real> first_rise(const Real* samples, Real clearly, const Slope& slope_of,
+                                      const Curve& curve) {
   Real low = samples[0], high = samples[0];
   for (int i = 1; i < sample_count; ++i) {
     low = minimum(low, samples[i]);
@@ -166,7 +178,7 @@ ZWANG_DEVICE Bracket<Real> first_rise(const Real* samples, const Slope& slope_of
   // Too far below for anything these samples represent to reach zero.
   if (high + (high - low) < 0) return {false, 0, 0};
   if (samples[1] <= 0 && samples[0] > Real(-1e-6) * (high - low)) {
-    const Bracket<Real> found = early_rise(samples, slope_of(0), curve);
+    const Bracket<Real> found = early_rise(samples, slope_of(0), clearly, curve);
     if (found.found) return found;
   }
   Real slope[sample_count];

@@ -256,7 +256,7 @@ ZWANG_COLD bool comes_first(const M& me, const Lookout<typename M::Real>& lookou
     between_ends(me, Real(sample_fraction(s)), there);
     return h * slope_of_curve(me, lookout, me.t + Real(sample_fraction(s)) * h, there);
   };
-  const Bracket<Real> rise = first_rise(samples, slope, curve);
+  const Bracket<Real> rise = first_rise(samples, lookout.zero, slope, curve);
   return !rise.found || rise.below >= Real(sample_fraction(sample_count - 2));
 }
 
@@ -393,7 +393,7 @@ ZWANG_COLD void first_occurrence(M& me, const Stretch<M>& stretch, Occurrence<M>
     const auto slope = [&](int s) {
       return h * slope_of_curve(me, lookout, t + Real(sample_fraction(s)) * h, states[s]);
     };
-    lookout.bracket = first_rise(samples, slope, curve);
+    lookout.bracket = first_rise(samples, lookout.zero, slope, curve);
     if (lookout.bracket.found) lookout.x = root(lookout.bracket, curve);
   }
   // One that turns out to be later than guessed must not hide another before it: what is open would be passed through.
