@@ -60,6 +60,7 @@ struct Recipe {
   bool other_run = false;       // the second of the runs there are
   bool raw = false;             // the rest is a file as it stands, not a script
   bool keep_checksums = false;  // wrong as they may be
+  bool to_the_end = false;      // results are written too, which takes ten times as long as reading
   std::span<const std::uint8_t> rest;
 
   Recipe(const std::uint8_t* data, std::size_t size) {
@@ -67,6 +68,7 @@ struct Recipe {
     other_run = (data[0] & 1) != 0;
     raw = (data[0] & 2) != 0;
     keep_checksums = (data[0] & 4) != 0;
+    to_the_end = (data[0] & 8) != 0;
     rest = {data + 1, size - 1};
   }
 };

@@ -40,8 +40,8 @@ void expect_stable(const fs::path& path, const QuickRun& run) {
     write_record(to, reader.record(), reader.statistics(statistics_plan(run.study, sampler, run.memory)));
   };
   const fs::path one = path.string() + "-one", two = path.string() + "-two";
-  if (!done_or_refused([&] { again(path, one); })) return;
-  promise(done_or_refused([&] { again(one, two); }), "a record written out does not load");
+  if (outcome_of([&] { again(path, one); }) == Outcome::refused) return;
+  promise(outcome_of([&] { again(one, two); }) == Outcome::done, "a record written out does not load");
   promise(read_bytes(one) == read_bytes(two), "a record written out reads as another");
   fs::remove(one);
   fs::remove(two);
@@ -66,10 +66,14 @@ void try_checkpoint(const Recipe& recipe) {
     mend_checksums(record, files[0], run);
   }
   expect_stable(record, run);
-  if (done_or_refused([&] { run.run(out, {}, true); })) {
+  const auto check = [&] {
+    if (!recipe.to_the_end) throw Enough();
+  };
+  const Outcome outcome = outcome_of([&] { run.run(out, {}, true, check); });
+  if (outcome == Outcome::done) {
     promise(nlohmann::json::accept(read_bytes(out / "summary.json")), "a summary that is no JSON");
     promise(!fs::exists(record), "a checkpoint that outlives its run");
-  } else {
+  } else if (outcome == Outcome::refused) {
     promise(read_bytes(record) == files[0], "a checkpoint that was refused and changed");
   }
   fs::remove_all(out);

@@ -45,15 +45,18 @@ void try_merge(const Recipe& recipe) {
     }
 
   const fs::path out = folder.path() / "joined";
-  const bool done = done_or_refused([&] {
+  const auto check = [&] {
+    if (!recipe.to_the_end) throw Enough();
+  };
+  const Outcome outcome = outcome_of([&] {
     ShardMerge shards({folder.path() / "1", folder.path() / "2"});
     ResultFolder results(out);
-    shards.into(results, 1, [] {});
+    shards.into(results, 1, check);
   });
-  if (done)
+  if (outcome == Outcome::done)
     promise(nlohmann::json::accept(read_bytes(out / "summary.json")), "a summary that is no JSON");
   else
-    promise(!fs::exists(out), "something is left of a merge that was refused");
+    promise(!fs::exists(out), "something is left of a merge that came to nothing");
   for (const char* made : {"1", "2", "joined"}) fs::remove_all(folder.path() / made);
 }
 

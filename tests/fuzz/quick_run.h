@@ -72,12 +72,12 @@ struct QuickRun {
 
   // Shards, checkpoints: 280 members are two blocks.
   RunOptions options() const { return {.threads = 1, .batch = 90, .statistics_memory = memory}; }
-  FiledRun run(const std::filesystem::path& out, const RunFilesOptions& files = {},
-               bool resume = false) const {
+  FiledRun run(
+      const std::filesystem::path& out, const RunFilesOptions& files = {}, bool resume = false,
+      const std::function<void()>& check = [] {}) const {
     ResultFolder folder(out, {.resume = resume});
     QuickBackend backend(study);
-    return run_into(
-        folder, study, backend, options(), [] {}, files);
+    return run_into(folder, study, backend, options(), check, files);
   }
 
   static std::string text(bool buckets) {
@@ -161,18 +161,25 @@ inline void mend_members(std::string& record, const std::string& members_before,
     record.replace(at, 8, bytes_of(members));
 }
 
+enum class Outcome { done, read, refused };
+
+// Thrown where everything is read and nothing written yet.
+struct Enough {};
+
 // Refused with words, or done. Anything else that is thrown is a finding.
 template <class Work>
-bool done_or_refused(Work&& work) {
+Outcome outcome_of(Work&& work) {
   try {
     work();
-    return true;
+    return Outcome::done;
+  } catch (const Enough&) {
+    return Outcome::read;
   } catch (const Error& error) {
     expect_clean_message(error.what());
   } catch (const MachineError& error) {
     expect_clean_message(error.what());
   }
-  return false;
+  return Outcome::refused;
 }
 
 }  // namespace zwang::fuzz
