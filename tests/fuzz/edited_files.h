@@ -68,7 +68,7 @@ struct Recipe {
     other_run = (data[0] & 1) != 0;
     raw = (data[0] & 2) != 0;
     keep_checksums = (data[0] & 4) != 0;
-    to_the_end = (data[0] & 8) != 0;
+    to_the_end = data[0] >> 3 == 1;
     rest = {data + 1, size - 1};
   }
 };

@@ -29,7 +29,9 @@ struct ShardedRun {
 void try_merge(const Recipe& recipe) {
   static const MemoryFolder folder;
   static const ShardedRun runs[] = {{folder.path(), false}, {folder.path(), true}};
-  const auto& [run, good] = runs[recipe.other_run ? 1 : 0];
+  const auto& chosen = runs[recipe.other_run ? 1 : 0];
+  const QuickRun& run = chosen.run;
+  const std::vector<std::string>& good = chosen.files;
   std::vector<std::string> files = good;
   if (recipe.raw)
     files[0].assign(recipe.rest.begin(), recipe.rest.end());
