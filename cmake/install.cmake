@@ -18,7 +18,7 @@ install(FILES "${PROJECT_BINARY_DIR}/zwang.bash"
 foreach(room src host kernels)
   install(DIRECTORY ${room} DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/zwang" FILES_MATCHING PATTERN "*.h")
 endforeach()
-install(TARGETS zwang_mechanics zwang_ensemble zwang_kernel_text zwang_report_text EXPORT ZwangTargets
+install(TARGETS zwang_mechanics zwang_ensemble zwang_kernel_text zwang_report_text zwang_source_checksum EXPORT ZwangTargets
   ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 install(EXPORT ZwangTargets NAMESPACE Zwang:: DESTINATION "${CMAKE_INSTALL_LIBDIR}/cmake/Zwang")
 configure_package_config_file(cmake/ZwangConfig.cmake.in "${PROJECT_BINARY_DIR}/ZwangConfig.cmake"

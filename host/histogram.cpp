@@ -52,12 +52,18 @@ void Histogram::save(ByteWriter& bytes) const {
   bytes.numbers(counts_);
 }
 
-void Histogram::load(ByteReader& bytes) {
-  below_ = bytes.number<long long>();
-  above_ = bytes.number<long long>();
+void Histogram::load(ByteReader& bytes, long long values) {
+  below_ = bytes.count(values);
+  above_ = bytes.count(values - below_);
   const std::size_t bins = counts_.size();
   bytes.numbers(counts_, bins);
   if (counts_.size() != bins) bytes.refuse("another number of bins", "that of the study");
+  long long left = values - below_ - above_;
+  for (const long long count : counts_) {
+    bytes.require_count(count, left);
+    left -= count;
+  }
+  if (left != 0) bytes.refuse("a histogram that does not add up", "as many as values");
 }
 
 std::optional<Range> finite_range(std::span<const double> values) {

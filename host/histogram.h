@@ -31,7 +31,8 @@ class Histogram {
   long long above() const { return above_; }
 
   void save(ByteWriter& bytes) const;
-  void load(ByteReader& bytes);  // counts only: the edges are known before
+  // Counts only, of so many values: the edges are known before.
+  void load(ByteReader& bytes, long long values);
 
  private:
   std::vector<double> edges_;

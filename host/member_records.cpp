@@ -18,6 +18,8 @@ constexpr std::size_t members_at_a_time = 4096;
 constexpr std::size_t bytes_at_a_time = std::size_t{1} << 20;
 constexpr mode_t for_everybody = 0666;  // as far as the umask allows: results are no secret
 
+bool is_status(Status status) { return static_cast<std::size_t>(status) < status_count; }
+
 // The first `bytes` of the stream, piece by piece; false where it ends before.
 template <class Take>
 bool read_pieces(std::istream& stream, std::uint64_t bytes, std::size_t piece, Take&& take) {
@@ -120,17 +122,18 @@ bool read_members(const std::filesystem::path& path, const MemberRecordLayout& l
   Checksum checksum;
   Batch batch;
   BatchResults results;
-  const bool all = read_pieces(stream, mark.bytes, members_at_a_time * layout.bytes(),
-                               [&](const char* records, std::size_t size) {
-                                 checksum.update(records, size);
-                                 const std::size_t count = size / layout.bytes();
-                                 layout.make_room(batch, results, count);
-                                 for (std::size_t k = 0; k < count; ++k)
-                                   layout.unpack(records + k * layout.bytes(), batch, results, k);
-                                 take(first, batch, results);
-                                 first += static_cast<long long>(count);
-                               });
-  return all && checksum.value() == mark.checksum;
+  bool known = true;
+  const auto unpack = [&](const char* records, std::size_t size) {
+    checksum.update(records, size);
+    const std::size_t count = size / layout.bytes();
+    layout.make_room(batch, results, count);
+    for (std::size_t k = 0; k < count; ++k) layout.unpack(records + k * layout.bytes(), batch, results, k);
+    known = known && std::all_of(results.status.begin(), results.status.end(), is_status);
+    if (known) take(first, batch, results);
+    first += static_cast<long long>(count);
+  };
+  const bool all = read_pieces(stream, mark.bytes, members_at_a_time * layout.bytes(), unpack);
+  return all && known && checksum.value() == mark.checksum;
 }
 
 MemberRecordsFile::MemberRecordsFile(std::filesystem::path path, MemberRecordLayout layout,

@@ -99,15 +99,17 @@ void ShardMerge::load_study_of_shards() {
   origin.device = record.identity.fact("device");
   origin.precision = record.identity.fact("precision");
   RunIdentity loaded = run_identity(study_, origin, record.identity.statistics_memory(), part.shard);
-  if (const auto other = difference(loaded, record.identity))
+  if (const auto other = difference(loaded, record.identity)) {
+    const bool ours = other->name == "version" || other->name == "program";
     throw Error({.where = {file.string(), 0, 0},
-                 .message = other->name == "version"
-                                ? "the shards are of another version of the program"
-                                : "the study beside the shard is not the one that was run: the " +
-                                      other->name + " differs",
-                 .found = other->name == "version" ? other->expected : other->found,
-                 .expected = other->name == "version" ? other->found : other->expected,
+                 .message = ours ? std::string("the shards are of another ") +
+                                       (other->name == "version" ? "version" : "build") + " of the program"
+                                 : "the study beside the shard is not the one that was run: the " +
+                                       other->name + " differs",
+                 .found = ours ? other->expected : other->found,
+                 .expected = ours ? other->found : other->expected,
                  .hint = run_it_again});
+  }
 }
 
 // The same joints, in the same order, as those of one run's blocks.
@@ -120,7 +122,7 @@ RunResult ShardMerge::joined(unsigned threads) {
   made.device = first.identity.fact("device");
   made.precision = first.identity.fact("precision");
   made.requested = study_.ensemble.members;
-  made.inputs = first.inputs;
+  made.inputs = sampler.drawn_names();
 
   Statistics statistics(plan);
   for (Part& part : parts_) {
@@ -160,6 +162,8 @@ RecordedTrajectories ShardMerge::trajectories() const {
   std::map<long long, std::pair<const BatchResults*, std::size_t>> places;
   for (const Part& part : parts_) {
     const RecordedTrajectories& own = part.reader.record().trajectories;
+    if (!are_of_study(own.results, study_))
+      part.reader.refuse("trajectories of another study", "those of the study beside it");
     for (std::size_t k = 0; k < own.members.size(); ++k) places[own.members[k]] = {&own.results, k};
   }
   RecordedTrajectories made;

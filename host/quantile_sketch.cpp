@@ -238,26 +238,29 @@ void QuantileSketch::save(ByteWriter& bytes) const {
   }
 }
 
-QuantileSketch QuantileSketch::load(ByteReader& bytes, double pivot, std::size_t buckets) {
+QuantileSketch QuantileSketch::load(ByteReader& bytes, double pivot, std::size_t buckets, long long values) {
   QuantileSketch sketch(pivot, buckets);
-  sketch.digits_ = bytes.number<std::int32_t>();
-  if (sketch.digits_ < 0 || sketch.digits_ > finest_digits) bytes.refuse("impossible digits", "0 to 9");
-  sketch.zeros_ = bytes.number<std::uint64_t>();
-  sketch.above_ = bytes.number<std::uint64_t>();
-  sketch.below_ = bytes.number<std::uint64_t>();
+  const int digits = sketch.digits_ = bytes.number<std::int32_t>();
+  if (digits < 0 || digits > finest_digits) bytes.refuse("impossible digits", "0 to 9");
+  for (std::uint64_t* count : {&sketch.zeros_, &sketch.above_, &sketch.below_})
+    *count = std::uint64_t(bytes.count(values));
   sketch.digits_seen_ = bytes.number<std::uint64_t>();
-  const int digits = sketch.digits_;
-  for (std::size_t s = 0; s < 2; ++s) {
-    std::vector<std::uint64_t> keys, counts;
+  if ((sketch.digits_seen_ & ~mantissa) != 0) bytes.refuse("digits that no double has", "52 of them");
+  for (Side& side : sketch.sides_) {
+    std::vector<std::uint64_t> keys;
+    std::vector<long long> counts;
     bytes.numbers(keys, sketch.page_limit_ * page_buckets);
     bytes.numbers(counts, keys.size());
     if (counts.size() != keys.size()) bytes.refuse("buckets without counts", "a count for each");
+    bytes.require_counts(counts, values);
     for (std::size_t i = 0; i < keys.size(); ++i) {
       if (keys[i] >> (11 + digits) != 0) bytes.refuse("a bucket out of range", "an exponent of a double");
-      sketch.bucket(sketch.sides_[s], keys[i]) += counts[i];
+      if (i > 0 && keys[i] <= keys[i - 1]) bytes.refuse("buckets out of order", "ascending ones");
+      sketch.bucket(side, keys[i]) = std::uint64_t(counts[i]);
       if (sketch.digits_ != digits) bytes.refuse("too many buckets", "no more than were saved");
     }
   }
+  if (sketch.count() != values) bytes.refuse("buckets that do not add up", "as many as values");
   return sketch;
 }
 

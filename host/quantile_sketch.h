@@ -52,7 +52,8 @@ class QuantileSketch {
   std::size_t memory() const;
 
   void save(ByteWriter& bytes) const;
-  static QuantileSketch load(ByteReader& bytes, double pivot, std::size_t buckets);
+  // `values`: how many it must have counted.
+  static QuantileSketch load(ByteReader& bytes, double pivot, std::size_t buckets, long long values);
 
  private:
   // The buckets of one sign, by distance. Only pages that hold something exist.

@@ -1,5 +1,7 @@
 #include "host/run_files.h"
 
+#include <fmt/format.h>
+
 #include <filesystem>
 
 #include "host/batch.h"
@@ -36,6 +38,7 @@ class FilingRun {
 
  private:
   void go_on();
+  void require_members(const RecordReader& found, const MemberRecordLayout& layout) const;
   void save();
   void write_shard(FiledRun& made);
   RecordedTrajectories trajectories();
@@ -91,21 +94,33 @@ FilingRun::FilingRun(ResultFolder& folder, const Study& study, Backend& backend,
   go_on();
 }
 
+// As many records as members are done, or none where nobody asks for them.
+void FilingRun::require_members(const RecordReader& found, const MemberRecordLayout& layout) const {
+  const RunRecord& record = found.record();
+  const auto done = static_cast<std::uint64_t>(record.part.position - record.part.first);
+  const std::uint64_t expected = study_.output.members ? done * layout.bytes() : 0;
+  if (record.members.bytes != expected)
+    found.refuse(fmt::format("{} bytes of members", record.members.bytes), fmt::format("{}", expected));
+}
+
 void FilingRun::go_on() {
   MemberRecordsMark mark;
+  const MemberRecordLayout layout(study_, run_.sampler().drawn());
   if (std::optional<RecordReader> found = checkpoint_.found(record_.identity)) {
     const RunRecord& record = found->record();
     const RunPart own = run_.part();
     if (record.part.first != own.first || record.part.end != own.end)
       found->refuse("members of another shard", "those of this one");
+    if (record.part.sure && !study_.ensemble.until)
+      found->refuse("a run that was sure early", "a study with `until`");
     run_.restore(record.part, found->statistics(run_.plan()));
     wall_before_s_ = record.part.performance.wall_s;
     mark = record.members;
+    require_members(*found, layout);
     if (files_.resumed) files_.resumed(record.part.position - record.part.first);
   }
   if (study_.output.members)
-    members_.emplace(folder_.hidden(ResultFolder::checkpoint_members_name),
-                     MemberRecordLayout(study_, run_.sampler().drawn()), mark);
+    members_.emplace(folder_.hidden(ResultFolder::checkpoint_members_name), layout, mark);
 }
 
 void FilingRun::save() { checkpoint_.save(record_, run_, members_ ? &*members_ : nullptr); }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
+#include <algorithm>
 #include <charconv>
 #include <fstream>
 #include <sstream>
@@ -11,6 +12,8 @@
 #include "host/machine_error.h"
 #include "host/private_files.h"
 #include "host/run_tally.h"
+#include "host/source_checksum.h"
+#include "host/study_text.h"
 #include "host/trajectory_bytes.h"
 #include "host/write_study.h"
 
@@ -22,6 +25,19 @@ constexpr std::uint64_t magic = 0x64726f6365727a77;  // tells our files from any
 constexpr std::uint32_t version = 1;                 // of the layout: raised with every change
 constexpr std::uint64_t longest_text = std::uint64_t{1} << 26;
 constexpr std::uint64_t most_names = std::uint64_t{1} << 20;
+
+// What stands in a file goes to terminals, which obey control characters.
+bool is_plain(std::string_view text) {
+  return std::none_of(text.begin(), text.end(), [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte < 0x20 || byte == 0x7f;
+  });
+}
+
+std::string shown(const std::string& text) {
+  constexpr std::size_t longest = 300;
+  return is_plain(text) && text.size() <= longest ? text : printable(text);
+}
 
 // --- A part ------------------------------------------------------------------------------------------------------
 
@@ -108,7 +124,7 @@ RunPart load_part(ByteReader& bytes) {
     bytes.refuse(fmt::format("members {} to {} of {}", part.first, part.position, part.end),
                  "numbers in order");
   part.sure = bytes.number<char>() != 0;
-  part.tally = load_tally(bytes);
+  part.tally = load_tally(bytes, part.first, part.position - part.first);
   part.performance.threads = bytes.number<unsigned>();
   each_time(part.performance, [&](double& seconds) { seconds = bytes.number<double>(); });
   return part;
@@ -128,6 +144,9 @@ RunIdentity load_identity(ByteReader& bytes) {
   for (auto& [name, value] : identity.facts) {
     name = bytes.text(longest_text);
     value = bytes.text(longest_text);
+    // The study alone has more than one line.
+    if (!is_plain(name) || (name != "study" && !is_plain(value)))
+      bytes.refuse(shown(name) + " " + shown(value), "text on one line");
   }
   return identity;
 }
@@ -147,7 +166,7 @@ Shard read_shard(const std::string& text) {
   constexpr long long most = 1'000'000;
   if (!read || shard.number < 1 || shard.number > shard.of || shard.of > most)
     throw Error({.message = "--shard: this is no shard",
-                 .found = text,
+                 .found = shown(text),
                  .expected = fmt::format("i/n, with i from 1 to n and n at most {}: 2/7", most)});
   return shard;
 }
@@ -176,6 +195,7 @@ RunIdentity run_identity(const Study& study, const RunResult& origin, std::size_
   const std::string text = inputs.empty() ? "" : inputs.text();
   return {
       {{"version", ZWANG_VERSION},
+       {"program", "sources " + std::string(source_checksum())},
        {"backend", origin.backend},
        {"device", origin.device},
        {"precision", origin.precision},
@@ -195,7 +215,7 @@ std::optional<IdentityDifference> difference(const RunIdentity& found, const Run
     if (name == except || other == value) continue;
     if (name != "study") return IdentityDifference{name, other, value};
     const auto [one, wanted] = first_different_line(other, value);
-    return IdentityDifference{name, one, wanted};
+    return IdentityDifference{name, shown(one), shown(wanted)};
   }
   return {};
 }
@@ -241,7 +261,8 @@ Statistics RecordReader::statistics(StatisticsPlan plan) {
   return guarded([&] {
     Statistics made = Statistics::load(std::move(plan), stream_, path_.string());
     const RunPart& part = record_.part;
-    if (made.first_member() != part.first || made.members() != part.position - part.first)
+    if (made.first_member() != part.first || made.members() != part.position - part.first ||
+        made.entered() != part.tally.entered)
       refuse("statistics of other members", "of those recorded");
     if (stream_.peek() != std::char_traits<char>::eof()) refuse("bytes behind its end", "none");
     return made;

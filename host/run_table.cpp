@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "host/progress.h"
+#include "host/study_text.h"
 #include "host/table.h"
 
 namespace zwang {
@@ -246,8 +247,9 @@ std::string time_text(const RunResult& result) {
 
 std::string run_table(const Study& study, const RunResult& result, const RunTableContext& context) {
   const unsigned threads = result.performance.threads;
-  std::string text = (study.title.empty() ? study.name : study.title) + "\n";
-  const std::string what = fmt::format("run of {}, seed {},", study.name, study.ensemble.seed);
+  const std::string name = printable(study.name);  // of shards that came from elsewhere, too
+  std::string text = (study.title.empty() ? name : study.title) + "\n";
+  const std::string what = fmt::format("run of {}, seed {},", name, study.ensemble.seed);
   const std::string who = fmt::format("{} backend ({}), {} thread{}\n", result.backend, result.device,
                                       threads, threads == 1 ? "" : "s");
   text += what + (what.size() + who.size() <= line_width ? ' ' : '\n') + who;

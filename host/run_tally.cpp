@@ -2,12 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace zwang {
 
 namespace {
 
 bool ended_well(Status status) { return status == Status::ok || status == Status::stopped; }
+
+// Counts of two parts; what does not fit stays at the largest there is.
+void add_count(long long& sum, long long next) {
+  if (__builtin_add_overflow(sum, next, &sum)) sum = std::numeric_limits<long long>::max();
+}
 
 bool is_nominal(const EnsembleSettings& ensemble, long long member) {
   return ensemble.include_nominal && member == 0;
@@ -75,29 +81,29 @@ void add_to_tally(RunTally& tally, const EnsembleSettings& ensemble, long long f
 }
 
 void join_tally(RunTally& tally, const RunTally& next) {
-  tally.members += next.members;
-  tally.entered += next.entered;
-  tally.failed += next.failed;
+  add_count(tally.members, next.members);
+  add_count(tally.entered, next.entered);
+  add_count(tally.failed, next.failed);
   for (std::size_t how = 0; how < status_count; ++how) {
-    tally.status[how] += next.status[how];
+    add_count(tally.status[how], next.status[how]);
     std::vector<long long>& examples = tally.examples[how];
     examples.insert(examples.end(), next.examples[how].begin(), next.examples[how].end());
     std::sort(examples.begin(), examples.end());
     if (examples.size() > RunTally::examples_kept) examples.resize(RunTally::examples_kept);
   }
-  for (std::size_t kind = 0; kind < event_kinds; ++kind) tally.events[kind] += next.events[kind];
+  for (std::size_t kind = 0; kind < event_kinds; ++kind) add_count(tally.events[kind], next.events[kind]);
   add_audit(tally.worst, next.worst);
-  tally.steps += next.steps;
-  tally.rejected += next.rejected;
-  tally.redundant += next.redundant;
-  tally.moved += next.moved;
+  add_count(tally.steps, next.steps);
+  add_count(tally.rejected, next.rejected);
+  add_count(tally.redundant, next.redundant);
+  add_count(tally.moved, next.moved);
   tally.largest_position_move = std::fmax(tally.largest_position_move, next.largest_position_move);
   tally.largest_velocity_move = std::fmax(tally.largest_velocity_move, next.largest_velocity_move);
   tally.total_position_move.add(next.total_position_move);
   tally.total_velocity_move.add(next.total_velocity_move);
-  tally.draws += next.draws;
-  tally.redrawn += next.redrawn;
-  tally.refused_draws += next.refused_draws;
+  add_count(tally.draws, next.draws);
+  add_count(tally.redrawn, next.redrawn);
+  add_count(tally.refused_draws, next.refused_draws);
 }
 
 double failed_share(const RunTally& tally) {

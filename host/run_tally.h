@@ -17,9 +17,9 @@ void add_to_tally(RunTally& tally, const EnsembleSettings& ensemble, long long f
 // Another part of the ensemble joins, before or after: the tally of the whole to the last bit.
 void join_tally(RunTally& tally, const RunTally& next);
 
-// To bytes and back.
+// To bytes and back: of the members first to first + members - 1.
 void save_tally(ByteWriter& bytes, const RunTally& tally);
-RunTally load_tally(ByteReader& bytes);
+RunTally load_tally(ByteReader& bytes, long long first, long long members);
 
 // The share of members that failed, 0 to 1.
 double failed_share(const RunTally& tally);

@@ -1,4 +1,7 @@
 // A tally as bytes: every number of it in one fixed order.
+#include <algorithm>
+#include <limits>
+
 #include "host/run_tally.h"
 
 namespace zwang {
@@ -31,6 +34,30 @@ void each_number(Tally& tally, Visit&& visit) {
   visit(tally.refused_draws);
 }
 
+// Counts that so many members can have, first to first + members - 1.
+void require_possible(const ByteReader& bytes, const RunTally& tally, long long first, long long members) {
+  constexpr long long any = std::numeric_limits<long long>::max() / 2;  // others are still to be added
+  if (tally.members != members) bytes.refuse("a tally of other members", "of those recorded");
+  long long left = members;
+  for (const long long count : tally.status) {
+    bytes.require_count(count, left);
+    left -= count;
+  }
+  const auto ended = [&](Status status) { return tally.status[static_cast<std::size_t>(status)]; };
+  const long long well = ended(Status::ok) + ended(Status::stopped);
+  if (left != 0 || tally.failed != members - well)
+    bytes.refuse("ends that do not add up", "one for each member");
+  bytes.require_count(tally.entered, well);
+  for (const std::vector<long long>& examples : tally.examples)
+    for (const long long member : examples)
+      if (member < first || member >= first + members)
+        bytes.refuse("an example elsewhere", "a member recorded");
+  bytes.require_counts(tally.events, any);
+  for (const long long count : {tally.redundant, tally.moved}) bytes.require_count(count, members);
+  for (const long long count : {tally.steps, tally.rejected, tally.draws, tally.redrawn, tally.refused_draws})
+    bytes.require_count(count, any);
+}
+
 }  // namespace
 
 void save_tally(ByteWriter& bytes, const RunTally& tally) {
@@ -40,13 +67,14 @@ void save_tally(ByteWriter& bytes, const RunTally& tally) {
   tally.total_velocity_move.save(bytes);
 }
 
-RunTally load_tally(ByteReader& bytes) {
+RunTally load_tally(ByteReader& bytes, long long first, long long members) {
   RunTally tally;
   each_number(tally,
               [&](auto& number) { number = bytes.number<std::remove_reference_t<decltype(number)>>(); });
   for (std::vector<long long>& examples : tally.examples) bytes.numbers(examples, RunTally::examples_kept);
   tally.total_position_move.load(bytes);
   tally.total_velocity_move.load(bytes);
+  require_possible(bytes, tally, first, members);
   return tally;
 }
 

@@ -49,6 +49,7 @@ class Statistics {
 
   // Members added so far, entered or not.
   long long members() const { return members_; }
+  long long entered() const { return entered_; }  // of these
   long long first_member() const { return first_member_; }
 
   // A measure's mean over the complete blocks so far.

@@ -47,16 +47,28 @@ std::uint64_t ByteReader::length(std::uint64_t limit) {
   return found;
 }
 
+void ByteReader::require_count(long long count, long long most) const {
+  if (count < 0 || count > most) refuse(fmt::format("a count of {}", count), fmt::format("0 to {}", most));
+}
+
+long long ByteReader::count(long long most) {
+  const auto found = number<long long>();
+  require_count(found, most);
+  return found;
+}
+
 std::string ByteReader::text(std::uint64_t limit) {
-  std::string text(length(limit), '\0');
-  raw(text.data(), text.size());
+  std::string text;
+  grow(text, length(limit));
   return text;
 }
 
 void ByteReader::finish() {
   const std::uint64_t expected = checksum_.value();
   const auto found = number<std::uint64_t>();
-  if (found != expected) refuse(fmt::format("checksum {:016x}", found), fmt::format("{:016x}", expected));
+  if (found == expected) return;
+  const auto place = static_cast<long long>(stream_.tellg()) - static_cast<long long>(sizeof found);
+  refuse(fmt::format("checksum {:016x} at byte {}", found, place), fmt::format("{:016x}", expected));
 }
 
 void ByteReader::refuse(const std::string& found, const std::string& expected) const {

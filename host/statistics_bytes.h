@@ -1,6 +1,7 @@
 // Numbers to bytes and back, with a checksum: how partial statistics travel in checkpoints and shards.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -78,20 +79,39 @@ class ByteReader {
   void numbers(std::array<T, n>& values) {
     raw(values.data(), sizeof values);
   }
-  // At most `limit`: a damaged length must not become an allocation of that size.
+  // At most `limit`.
   template <class T>
   void numbers(std::vector<T>& values, std::uint64_t limit) {
-    values.resize(length(limit));
-    raw(values.data(), values.size() * sizeof(T));
+    grow(values, length(limit));
   }
   std::uint64_t length(std::uint64_t limit);
+  // A number of things, 0 to `most`.
+  long long count(long long most);
+  template <class Counts>
+  void require_counts(const Counts& counts, long long most) const {
+    for (const long long count : counts) require_count(count, most);
+  }
   std::string text(std::uint64_t limit);
   void finish();  // compares the checksum
 
+  void require_count(long long count, long long most) const;
   [[noreturn]] void refuse(const std::string& found, const std::string& expected) const;
 
  private:
   void raw(void* bytes, std::size_t size);
+  // Room is made as bytes come: a damaged length, however large, takes no more memory than there are bytes.
+  template <class Values>
+  void grow(Values& values, std::uint64_t count) {
+    constexpr std::uint64_t step = (std::uint64_t{1} << 20) / sizeof(values[0]);
+    values.clear();
+    while (values.size() < count) {
+      const std::size_t before = values.size();
+      const auto more =
+          static_cast<std::size_t>(std::min(count - before, std::max<std::uint64_t>(step, before)));
+      values.resize(before + more);
+      raw(values.data() + before, more * sizeof(values[0]));
+    }
+  }
 
   std::istream& stream_;
   std::string name_;

@@ -2,10 +2,12 @@
 #include <fmt/format.h>
 
 #include <cassert>
+#include <cmath>
 #include <limits>
 
 #include "host/statistics.h"
 #include "host/statistics_bytes.h"
+#include "host/study_text.h"
 #include "src/error.h"
 
 namespace zwang {
@@ -31,9 +33,12 @@ std::optional<Pilot> load_pilot(ByteReader& bytes, const StatisticsPlan& plan) {
   Pilot pilot;
   bytes.numbers(pilot.pivots, plan.columns());
   if (pilot.pivots.size() != plan.columns()) bytes.refuse("too few pivots", "one for each column");
+  for (const double pivot : pilot.pivots)
+    if (!std::isfinite(pivot)) bytes.refuse("a pivot that is no number", "a finite one");
   for (std::size_t h = 0; h < plan.histograms.size(); ++h) {
     const auto low = bytes.number<double>(), high = bytes.number<double>();
-    if (!(low < high)) bytes.refuse("an empty range", "low < high");
+    if (!(low < high) || !std::isfinite(low) || !std::isfinite(high))
+      bytes.refuse("an impossible range", "two finite numbers in order");
     pilot.ranges.push_back({low, high});
   }
   return pilot;
@@ -48,7 +53,7 @@ void save_related(ByteWriter& bytes, const CoMoments& value) {
   bytes.numbers(value.product);
 }
 
-CoMoments load_related(ByteReader& bytes, std::size_t columns) {
+CoMoments load_related(ByteReader& bytes, std::size_t columns, long long members) {
   CoMoments value(columns);
   const auto load = [&](auto& values) {
     const std::size_t size = values.size();
@@ -58,6 +63,7 @@ CoMoments load_related(ByteReader& bytes, std::size_t columns) {
   load(value.known);
   load(value.pivot);
   load(value.count);
+  bytes.require_counts(value.count, members);
   load(value.offset_i);
   load(value.offset_j);
   load(value.product);
@@ -96,7 +102,7 @@ Statistics Statistics::load(StatisticsPlan plan, std::istream& stream, const std
   const auto found = bytes.number<std::uint32_t>();
   if (found != version) bytes.refuse(fmt::format("version {}", found), fmt::format("version {}", version));
   const std::string text = bytes.text(longest_plan);
-  if (text != plan_text(plan)) bytes.refuse(text, plan_text(plan));
+  if (text != plan_text(plan)) bytes.refuse(printable(text), plan_text(plan));
   const auto first = bytes.number<long long>(), members = bytes.number<long long>();
   if (first < 0 || first % block_members != 0 || members < 0 || first > plan.members ||
       members > plan.members - first) {
@@ -105,8 +111,11 @@ Statistics Statistics::load(StatisticsPlan plan, std::istream& stream, const std
 
   Statistics statistics(std::move(plan), first);
   statistics.members_ = members;
-  statistics.entered_ = bytes.number<long long>();
-  if (auto pilot = load_pilot(bytes, statistics.plan_)) statistics.use_pilot(std::move(*pilot));
+  statistics.entered_ = bytes.count(members);
+  if (auto pilot = load_pilot(bytes, statistics.plan_)) {
+    if (!statistics.wants_pilot()) bytes.refuse("a pilot", "none: every value is kept");
+    statistics.use_pilot(std::move(*pilot));
+  }
   const bool looked_at = first > 0 ? members > 0 : members >= block_members;
   if (statistics.wants_pilot() && looked_at && !statistics.pilot_) bytes.refuse("no pilot", "one");
   for (Tile& tile : statistics.tiles_) tile.columns.load(bytes, members);
@@ -119,8 +128,10 @@ Statistics Statistics::load(StatisticsPlan plan, std::istream& stream, const std
     if (level < 0 || level > 50 || number != block >> level || number << level != block) {
       bytes.refuse("a tree with gaps", "blocks without gaps");
     }
-    block = (number + 1) << level;
-    statistics.related_tree_.push({level, number, load_related(bytes, statistics.plan_.related())});
+    const long long end = (number + 1) << level;
+    CoMoments moments = load_related(bytes, statistics.plan_.related(), (end - block) * block_members);
+    statistics.related_tree_.push({level, number, std::move(moments)});
+    block = end;
   }
   if (statistics.plan_.related() > 0 && block != (first + members) / block_members) {
     bytes.refuse("covariances of other members", "of the same");

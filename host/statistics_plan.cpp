@@ -38,7 +38,8 @@ Storage choose_storage(const StatisticsPlan& plan) {
   if (related_bytes > 0.75 * memory) {
     storage.exact_measures = false;
     storage.measure_buckets = buckets_for(memory / 4, plan.measures);
-    while (related_bytes / double(storage.stride) > memory / 4) storage.stride *= 2;
+    while (storage.stride < plan.members && related_bytes / double(storage.stride) > memory / 4)
+      storage.stride *= 2;
     left = memory / 2;
   }
   if (series_bytes > left) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cmath>
 #include <limits>
 
 #include "host/statistics_bytes.h"
@@ -141,6 +142,19 @@ void each_array(Moments& m, const Action& action) {
   action(m.maximum);
 }
 
+// Counts that members can have, and ends in order where there is something between them.
+void require_possible(const ByteReader& bytes, const TileMoments& moments, long long members) {
+  for (std::size_t c = 0; c < tile_columns; ++c) {
+    long long left = members;
+    for (const long long count : {moments.finite[c], moments.above[c], moments.below[c]}) {
+      bytes.require_count(count, left);
+      left -= count;
+    }
+    if (left < members && !(moments.minimum[c] <= moments.maximum[c]))
+      bytes.refuse("a smallest value above the largest", "ends in order");
+  }
+}
+
 }  // namespace
 
 void ColumnTile::save(ByteWriter& bytes) const {
@@ -163,28 +177,7 @@ void ColumnTile::save(ByteWriter& bytes) const {
 }
 
 void ColumnTile::load(ByteReader& bytes, long long members) {
-  const std::size_t replicate_size = std::size_t(setup_.replicates) * tile_columns;
-  const std::uint64_t nodes = bytes.length(most_nodes);
-  for (std::uint64_t k = 0; k < nodes; ++k) {
-    MergeTree<TilePart, merged_parts>::Node node;
-    node.level = bytes.number<std::int32_t>();
-    node.number = bytes.number<long long>();
-    // Nodes follow one another without gaps.
-    if (node.level < 0 || node.level > 50 || node.number != block_ >> node.level ||
-        node.first_block() != block_) {
-      bytes.refuse("a tree with gaps", "blocks without gaps");
-    }
-    each_array(node.value.moments, [&](auto& values) { bytes.numbers(values); });
-    bytes.numbers(node.value.replicates.count, replicate_size);
-    bytes.numbers(node.value.replicates.offset, replicate_size);
-    if (node.value.replicates.count.size() != replicate_size ||
-        node.value.replicates.offset.size() != replicate_size) {
-      bytes.refuse("another number of replicates", "that of the study");
-    }
-    block_ = node.end_block();
-    tree_.push(std::move(node));
-  }
-
+  load_tree(bytes);
   open_rows_ = bytes.length(block_members - 1);
   std::vector<double> rows;
   bytes.numbers(rows, open_rows_ * tile_columns);
@@ -199,11 +192,46 @@ void ColumnTile::load(ByteReader& bytes, long long members) {
     return setup_.stride > 0 ? (block * block_members + setup_.stride - 1) / setup_.stride : 0;
   };
   const auto kept_rows = std::uint64_t(kept_before(block_) - kept_before(first_block_));
+  const TileMoments moments = part().moments;
   for (std::size_t c = 0; c < setup_.columns; ++c) {
+    const long long values = column_moments(moments, c).count;
     bytes.numbers(kept_[c], kept_rows);
     if (kept_[c].size() != kept_rows) bytes.refuse("another number of values", "those of the members kept");
-    if (!sketches_.empty()) sketches_[c] = QuantileSketch::load(bytes, sketches_[c].pivot(), setup_.buckets);
-    if (histograms_[c]) histograms_[c]->load(bytes);
+    // Ranks are sought among them.
+    const auto known =
+        std::count_if(kept_[c].begin(), kept_[c].end(), [](double x) { return !std::isnan(x); });
+    if (setup_.stride == 1 && known != values)
+      bytes.refuse("values that do not add up", "as many as counted");
+    if (!sketches_.empty())
+      sketches_[c] = QuantileSketch::load(bytes, sketches_[c].pivot(), setup_.buckets, values);
+    if (histograms_[c]) histograms_[c]->load(bytes, values);
+  }
+}
+
+void ColumnTile::load_tree(ByteReader& bytes) {
+  const std::size_t replicate_size = std::size_t(setup_.replicates) * tile_columns;
+  const std::uint64_t nodes = bytes.length(most_nodes);
+  for (std::uint64_t k = 0; k < nodes; ++k) {
+    MergeTree<TilePart, merged_parts>::Node node;
+    node.level = bytes.number<std::int32_t>();
+    node.number = bytes.number<long long>();
+    // Nodes follow one another without gaps.
+    if (node.level < 0 || node.level > 50 || node.number != block_ >> node.level ||
+        node.first_block() != block_) {
+      bytes.refuse("a tree with gaps", "blocks without gaps");
+    }
+    each_array(node.value.moments, [&](auto& values) { bytes.numbers(values); });
+    const long long most = (node.end_block() - block_) * block_members;
+    require_possible(bytes, node.value.moments, most);
+    bytes.numbers(node.value.replicates.count, replicate_size);
+    bytes.numbers(node.value.replicates.offset, replicate_size);
+    if (node.value.replicates.count.size() != replicate_size ||
+        node.value.replicates.offset.size() != replicate_size) {
+      bytes.refuse("another number of replicates", "that of the study");
+    }
+    bytes.require_counts(node.value.replicates.count, most);
+    block_ = node.end_block();
+    tree_.push(std::move(node));
   }
 }
 

@@ -63,6 +63,7 @@ class ColumnTile {
   void load(ByteReader& bytes, long long members);
 
  private:
+  void load_tree(ByteReader& bytes);
   void reserve_kept(std::size_t column);
   void keep_values();
   void count_values();

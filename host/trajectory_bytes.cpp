@@ -1,5 +1,7 @@
 #include "host/trajectory_bytes.h"
 
+#include <algorithm>
+
 namespace zwang {
 
 namespace {
@@ -85,6 +87,36 @@ BatchResults load_trajectories(ByteReader& bytes, std::size_t count) {
     for (std::uint64_t k = 0; k < size; ++k) events.push_back(load_event(bytes));
   }
   return results;
+}
+
+namespace {
+
+bool is_of_system(const Event& event, const System& system) {
+  const auto are_conditions = [&](const std::vector<std::size_t>& list) {
+    return std::all_of(list.begin(), list.end(),
+                       [&](std::size_t i) { return i < system.constraints.size(); });
+  };
+  const auto are_velocities = [&](const Eigen::VectorXd& v) {
+    return static_cast<std::size_t>(v.size()) == system.size();
+  };
+  return are_conditions(event.constraints) && are_conditions(event.reached) &&
+         (event.kind != EventKind::event || event.watch < system.watches.size()) &&
+         (!event.velocities_jump ||
+          (are_velocities(event.velocity_before) && are_velocities(event.velocity_after)));
+}
+
+}  // namespace
+
+bool are_of_study(const BatchResults& results, const Study& study) {
+  const System& system = *study.system;
+  const std::size_t rows = results.status.size() * study.time.outputs.size();
+  const std::size_t state = 2 * system.size() + system.auxiliaries.size() + 2 * system.constraints.size();
+  return results.observables.size() == rows * system.observables.size() &&
+         results.states.size() == rows * state &&
+         std::all_of(results.events.begin(), results.events.end(), [&](const MemberEvents& events) {
+           return std::all_of(events.begin(), events.end(),
+                              [&](const Event& event) { return is_of_system(event, system); });
+         });
 }
 
 void append_trajectory(BatchResults& to, const BatchResults& from, std::size_t k) {

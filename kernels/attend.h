@@ -77,7 +77,11 @@ ZWANG_COLD bool ready(M& me) {
       careful = careful || way == 0;
     }
   }
-  if constexpr (Model::any_extremes) measured_at(me, me.t, me.y, hand.values);
+  if constexpr (Model::any_extremes) {
+    // After an event a force may set off from its largest value: the other side of the event counts as well.
+    measured_at(me, me.t, me.y, hand.values);
+    see_values(me, hand.values);
+  }
   hand.wary = careful;
   hand.seek.on = false;
   hand.appointment = next_appointment(me);

@@ -1,6 +1,7 @@
 // What the soak (tests/soak) has found, each as the smallest study that showed it; on the reference and in the kernels.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <numeric>
 
 #include "host/backend_cpu.h"
@@ -150,6 +151,57 @@ pull = "maximum(reaction(lower))"
   const std::vector<double> truth = reference.run(batch, {}).measures, found = cpu.run(batch, {}).measures;
   // They agree to 4e-5; humps that nobody looked at were up to 2.6e-3 higher.
   for (std::size_t k = 0; k < truth.size(); ++k) EXPECT_NEAR(found[k], truth[k], 1e-4 * truth[k]) << k;
+}
+
+// A force that is there from an event on, and falls from then on: its largest value is the first, which no step ends with.
+// x' = 3 t - t^2/2 reaches 1 at t = 3 - sqrt(7), where the limit has to hold 3 - t; so has the floor when y lands.
+TEST(SoakFindings, AForceThatIsLargestAtTheEventThatBringsItIsSeen) {
+  const Study study = read_study(R"toml(
+title = "A limit on a speed and a floor, under forces that fade"
+[[coordinate]]
+name = "x"
+position = 0
+velocity = 0
+[[coordinate]]
+name = "y"
+position = 1
+velocity = 0
+[system]
+kinetic = "0.5*(x'^2 + y'^2)"
+[system.force]
+x = "3 - t"
+y = "t - 3"
+[[constraint]]
+name = "limit"
+require = "x' <= 1"
+[[constraint]]
+name = "floor"
+require = "y >= 0"
+[ensemble]
+members = 1
+[time]
+end = 1.5
+samples = 2
+[integrator]
+rtol = 1e-9
+atol = 1e-9
+[measure]
+held = "maximum(reaction(limit))"
+carried = "maximum(reaction(floor))"
+landed = "first(contact(floor))"
+)toml",
+                                 "fading.toml");
+  BackendReference reference(study, 1);
+  BackendCpu cpu(study, *HostCompiler::find(), 1);
+  const std::vector<unsigned long long> numbers = {0};
+  const Batch batch = prepare_batch(study, numbers, 1);
+  Backend* const backends[] = {&reference, &cpu};
+  for (Backend* backend : backends) {
+    SCOPED_TRACE(backend->name());
+    const std::vector<double> found = backend->run(batch, {}).measures;
+    EXPECT_NEAR(found[0], std::sqrt(7.0), 1e-8);
+    EXPECT_NEAR(found[1], 3 - found[2], 1e-8);
+  }
 }
 
 }  // namespace

@@ -27,9 +27,7 @@ void try_study(const std::string& text) {
     study = read_study(text, place);
   } catch (const Error& error) {
     promise(!error.problems().empty() && !error.problems().front().message.empty(), "an error without words");
-    // Messages go to terminals, which obey control characters.
-    for (const char c : std::string_view(error.what()))
-      promise(static_cast<unsigned char>(c) >= 0x20 || c == '\n', "a control character in a message");
+    expect_clean_message(error.what());
     return;
   }
   draw_a_few(study);

@@ -1,20 +1,12 @@
 // What must hold of the text that is emitted for any study, however hostile: it goes to a compiler.
 #pragma once
 
-#include <cstdio>
-#include <cstdlib>
 #include <string_view>
 
 #include "src/emit.h"
+#include "tests/fuzz/promise.h"
 
 namespace zwang::fuzz {
-
-// A broken promise ends the run as a crash, which is what a fuzzer looks for.
-inline void promise(bool kept, const char* what) {
-  if (kept) return;
-  std::fprintf(stderr, "broken: %s\n", what);
-  std::abort();
-}
 
 // Straight-line C++ and comments of our own: no string, no character, no directive, nothing beyond ASCII. A backslash
 // would carry a comment over the end of its line.

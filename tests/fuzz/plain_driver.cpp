@@ -2,6 +2,8 @@
 // as it is, then torn and glued copies of them from a fixed seed, until time is up.
 //
 //   fuzz_study_plain SECONDS FOLDER...
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <chrono>
 #include <csignal>
@@ -93,6 +95,14 @@ void leave_input(int signal) {
   std::raise(signal);
 }
 
+// A length that was believed shows as an allocation that fails. Sanitizers take the whole address space for themselves.
+void limit_memory() {
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  const rlimit most{rlim_t{4} << 30, rlim_t{4} << 30};
+  ::setrlimit(RLIMIT_AS, &most);
+#endif
+}
+
 void run(const std::string& text) {
   current = &text;
   LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
@@ -111,6 +121,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "no files in the folders given\n");
     return 1;
   }
+  limit_memory();
   for (const int signal : {SIGABRT, SIGSEGV, SIGFPE}) std::signal(signal, leave_input);
   for (const std::string& text : corpus) run(text);
   Mutator mutator(corpus);

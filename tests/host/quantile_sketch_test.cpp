@@ -172,7 +172,7 @@ TEST(QuantileSketch, ComesBackFromItsBytes) {
   const QuantileSketch sketch = sketch_of(drawn(5000, 10, [](double u) { return std::log(u); }), -0.5, 4096);
   std::istringstream stream(bytes_of(sketch));
   ByteReader bytes(stream, "test");
-  const QuantileSketch again = QuantileSketch::load(bytes, -0.5, 4096);
+  const QuantileSketch again = QuantileSketch::load(bytes, -0.5, 4096, sketch.count());
   EXPECT_EQ(bytes_of(again), bytes_of(sketch));
   EXPECT_EQ(again.relative_error(), sketch.relative_error());
 }

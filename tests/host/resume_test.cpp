@@ -161,7 +161,7 @@ TEST_F(Resume, ACheckpointOfAnotherRunIsRefusedWithTheDifferenceNamed) {
   }
 }
 
-TEST_F(Resume, ACheckpointOfAnotherVersionIsRefused) {
+TEST_F(Resume, ACheckpointOfAnotherVersionOrOfOtherSourcesIsRefused) {
   const Study study = load_study(folder / "ball.toml", {"ensemble.members=2000"});
   BackendReference backend(study, 1);
   const EnsembleRun begun(study, backend, {.statistics_memory = std::size_t{1} << 20});
@@ -177,14 +177,20 @@ TEST_F(Resume, ACheckpointOfAnotherVersionIsRefused) {
     write_record(folder / "old/.checkpoint", record, begun.statistics());
     return run("old", {"--resume"});
   };
-  for (auto& [name, value] : record.identity.facts)
-    if (name == "version") value = "0.0.9";
-  const ProgramRun refused = checkpoint();
-  EXPECT_EQ(refused.code, 1);
-  EXPECT_NE(refused.err.find("its version is not this one's"), std::string::npos) << refused.err;
-  EXPECT_NE(refused.err.find("0.0.9"), std::string::npos) << refused.err;
-  record.identity = run_identity(study, begun.origin(), std::size_t{1} << 20, {});
-  EXPECT_EQ(checkpoint().code, 0) << "the version was the only thing wrong with it";
+  const RunIdentity own = record.identity;
+  const std::vector<std::pair<std::string, std::string>> others = {{"version", "0.0.9"},
+                                                                   {"program", "sources 0123456789abcdef"}};
+  for (const auto& [changed, other] : others) {
+    record.identity = own;
+    for (auto& [name, value] : record.identity.facts)
+      if (name == changed) value = other;
+    const ProgramRun refused = checkpoint();
+    EXPECT_EQ(refused.code, 1);
+    EXPECT_NE(refused.err.find("its " + changed + " is not this one's"), std::string::npos) << refused.err;
+    EXPECT_NE(refused.err.find(other), std::string::npos) << refused.err;
+  }
+  record.identity = own;
+  EXPECT_EQ(checkpoint().code, 0) << "that was the only thing wrong with it";
 }
 
 TEST_F(Resume, ADamagedCheckpointIsRefused) {

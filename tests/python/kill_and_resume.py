@@ -72,11 +72,14 @@ def main():
     while killed < given.kills:
         out = given.folder / "killed"
         shutil.rmtree(out, ignore_errors=True)
+        begun = time.monotonic()
         process = run(out)
-        time.sleep(moment.uniform(0, seconds))
-        process.send_signal(signal.SIGKILL)
+        try:
+            process.wait(timeout=moment.uniform(0, seconds))
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGKILL)
         if process.wait() == 0:
-            seconds *= 0.97  # the machine is less busy than when the run was timed
+            seconds = min(seconds, time.monotonic() - begun)  # the machine is less busy than when the run was timed
             continue
         killed += 1
         resumed += (out / ".checkpoint").exists()

@@ -1,0 +1,24 @@
+// What every fuzz target says when it has found something.
+#pragma once
+
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+namespace zwang::fuzz {
+
+// A broken promise ends the run as a crash, which is what a fuzzer looks for.
+inline void promise(bool kept, const char* what) {
+  if (kept) return;
+  std::fprintf(stderr, "broken: %s\n", what);
+  std::abort();
+}
+
+// Messages go to terminals, which obey control characters.
+inline void expect_clean_message(std::string_view message) {
+  promise(!message.empty(), "an error without words");
+  for (const char c : message)
+    promise(static_cast<unsigned char>(c) >= 0x20 || c == '\n', "a control character in a message");
+}
+
+}  // namespace zwang::fuzz
