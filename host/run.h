@@ -88,7 +88,13 @@ class EnsembleRun {
   };
   struct Rows;
   long long batch_end(long long up_to) const;
+  Batch draw(long long begin, long long end);
   Integrated integrate(long long begin, long long end);
+  void advance_by_members(long long begin, long long end);
+  void advance_by_blocks(long long begin, long long end);
+  ReductionPlan reduction() const;
+  void add_tail(const ReducedMembers& part, long long begin, const Batch& batch);
+  void write(long long begin, const Batch& batch, const BatchResults& results);
   Rows rows_of(long long begin, const Integrated& members) const;
   void show_pilot();
   void tell(double seconds) const;

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "host/reduction.h"
 #include "host/statistics_plan.h"
 #include "host/statistics_result.h"
 #include "host/statistics_tile.h"
@@ -46,6 +47,14 @@ class Statistics {
 
   // Members in order, each batch beginning where the last one ended.
   void add(const MemberRows& rows, unsigned threads = 1);
+
+  // Whole blocks that were reduced elsewhere, in order like members. Only where this says so: in between come members one
+  // by one, the first block where it fixes the buckets, and the last, incomplete one.
+  bool takes_blocks() const;
+  // What to reduce. Whose parameters the inputs are, and which members do not count, is for the caller to add.
+  ReductionPlan reduction() const;
+  void add_blocks(const ReductionPlan& plan, const BlockSummary& blocks, long long entered,
+                  unsigned threads = 1);
 
   // Members added so far, entered or not.
   long long members() const { return members_; }

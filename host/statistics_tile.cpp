@@ -122,6 +122,22 @@ void ColumnTile::join(const ColumnTile& next) {
   open_rows_ = next.open_rows_;
 }
 
+void ColumnTile::push_node(int level, long long number, TilePart part) {
+  assert(open_rows_ == 0 && number << level == block_);
+  tree_.push({level, number, std::move(part)});
+  block_ = (number + 1) << level;
+}
+
+void ColumnTile::take_counts(std::size_t column, const std::vector<double>* kept,
+                             const BlockSummary::Sketch* sketch, const std::vector<long long>* histogram) {
+  if (kept != nullptr) {
+    reserve_kept(column);
+    kept_[column].insert(kept_[column].end(), kept->begin(), kept->end());
+  }
+  if (sketch != nullptr) sketches_[column].add_counts(sketch->extras, sketch->entries);
+  if (histogram != nullptr) histograms_[column]->add_counts(*histogram);
+}
+
 // --- Bytes --------------------------------------------------------------------------------------------------
 
 namespace {

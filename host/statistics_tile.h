@@ -10,6 +10,7 @@
 #include "host/histogram.h"
 #include "host/quantile_sketch.h"
 #include "host/quantiles.h"
+#include "host/reduction.h"
 #include "host/statistics_replicates.h"
 #include "host/statistics_tree.h"
 
@@ -42,6 +43,12 @@ class ColumnTile {
   bool full() const { return open_rows_ == block_members; }
   // Takes the open block in, complete or not; an incomplete one is the last.
   void close();
+
+  // Blocks that were reduced elsewhere: nodes of the tree in order, then what is counted of each column, where there is
+  // something. No block is open.
+  void push_node(int level, long long number, TilePart part);
+  void take_counts(std::size_t column, const std::vector<double>* kept, const BlockSummary::Sketch* sketch,
+                   const std::vector<long long>* histogram);
 
   // Before the first block is closed.
   void set_pivots(std::span<const double> pivots);
