@@ -74,6 +74,7 @@ void BackendCuda::start(const KernelProgram& program, std::vector<int> devices,
     for (int i = 0; i < workers_per_device; ++i) workers_.push_back(std::make_unique<CudaWorker>(number));
 
   for (const auto& worker : workers_) worker->load(binaries(program.text, worker->architecture(), folder));
+  prepare_machines();
   compile_seconds = program.emission_seconds +
                     std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
 }

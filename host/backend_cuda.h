@@ -33,6 +33,7 @@ class BackendCuda : public Backend {
   unsigned threads() const override { return static_cast<unsigned>(workers_.size()); }
   BatchResults run(const Batch& batch, const Wanted& wanted) override;
   bool reduces() const override { return statistics_here; }
+  bool draws() const override { return statistics_here; }
   ReducedBatch run_reduced(const Batch& batch, long long first, const ReductionPlan& plan,
                            bool members) override;
 
@@ -58,7 +59,7 @@ class BackendCuda : public Backend {
             const Batch& batch, const Wanted& wanted);
   std::size_t chunk_size(const Batch& batch, const Wanted& wanted) const;
   void prepare_machines();
-  std::size_t reduced_chunk_size(const Batch& batch, const ReductionPlan& plan) const;
+  std::size_t reduced_chunk_size(const Batch& batch, const ReductionPlan& plan);
   void work_reduced(std::size_t worker, std::vector<ReducedChunk>& chunks, std::atomic<std::size_t>& next,
                     const Batch& batch, long long first, const ReductionPlan& plan, bool members);
 
@@ -71,7 +72,8 @@ class BackendCuda : public Backend {
   bool compiled_ = false;
   std::filesystem::path cache_;
   std::vector<std::unique_ptr<CudaWorker>> workers_;    // two a device: one computes while the other copies
-  std::vector<std::unique_ptr<CudaMachine>> machines_;  // one a worker, made when first needed
+  std::vector<std::unique_ptr<CudaMachine>> machines_;  // one a worker
+  std::size_t reduced_share_ = 0;                       // bytes of a device's memory for each worker
 };
 
 }  // namespace zwang

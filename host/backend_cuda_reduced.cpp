@@ -2,13 +2,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <exception>
 #include <mutex>
 #include <thread>
 
 #include "host/backend_cuda.h"
 #include "host/cuda_compiler.h"
+#include "host/draw_there.h"
 #include "host/machine_error.h"
 
 namespace zwang {
@@ -31,8 +31,6 @@ struct BackendCuda::ReducedChunk {
 
 // The reductions are the same for every study: compiled once for a kind of device, then taken from the cache.
 void BackendCuda::prepare_machines() {
-  if (!machines_.empty()) return;
-  const auto begun = std::chrono::steady_clock::now();
   const ProgramText text = reduction_program();
   for (const auto& worker : workers_) {
     const std::vector<std::string> cubins = binaries(text, worker->architecture(), cache_);
@@ -40,20 +38,22 @@ void BackendCuda::prepare_machines() {
     machines_.push_back(std::make_unique<CudaMachine>(worker->context(), worker->stream(),
                                                       worker->processors(), cubins.at(0)));
   }
-  compile_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
 }
 
-// As chunk_size has it, with room for the statistics, in whole blocks.
-std::size_t BackendCuda::reduced_chunk_size(const Batch& batch, const ReductionPlan& plan) const {
+// One for each worker, where memory has room, in whole blocks: there is little to copy, and summaries cost the same for
+// any number of members.
+std::size_t BackendCuda::reduced_chunk_size(const Batch& batch, const ReductionPlan& plan) {
   constexpr std::size_t least = 1 << 17, most = 1 << 22;
   const ReduceBytes bytes = reduce_bytes(plan);
-  std::size_t room = most;
-  for (std::size_t i = 0; i < workers_.size(); ++i) {
-    const std::size_t share = (workers_[i]->free_bytes() + machines_[i]->held()) / 10 * 8 / 2;
-    const std::size_t left = share > bytes.fixed ? share - bytes.fixed : 0;
-    room = std::min(room, left / (shape_.member_bytes({}, 0) + bytes.per_member));
+  const std::size_t each = shape_.member_bytes({}, 0) + bytes.per_member;
+  // Asked once: what the workers hold themselves is not free any more, but theirs.
+  if (reduced_share_ == 0) {
+    reduced_share_ = workers_[0]->free_bytes();
+    for (const auto& worker : workers_) reduced_share_ = std::min(reduced_share_, worker->free_bytes());
+    reduced_share_ = reduced_share_ / 10 * 8 / 2;
   }
-  std::size_t size = std::clamp(batch.count / (2 * workers_.size()) + 1, least, most);
+  const std::size_t room = (reduced_share_ > bytes.fixed ? reduced_share_ - bytes.fixed : 0) / each;
+  std::size_t size = std::clamp(batch.count / workers_.size() + 1, least, most);
   if (members_at_once > 0) size = members_at_once;
   return whole_blocks(std::min(size, room));
 }
@@ -78,7 +78,11 @@ void BackendCuda::work_reduced(std::size_t number, std::vector<ReducedChunk>& ch
         reduced = reduce_members(machine, plan, there, first + static_cast<long long>(begin));
         return reduced.has_value();
       };
-      if (!worker.integrate(settings_, buffers, chunk.seconds, reduce)) {
+      const auto draw = [&](const KernelBatch& there) {
+        return batch.drawn_there == nullptr ||
+               draw_there(machine, *batch.drawn_there, there, first + static_cast<long long>(begin));
+      };
+      if (!worker.integrate(settings_, buffers, chunk.seconds, reduce, draw)) {
         if (size == block)
           throw MachineError(
               {.message = "the GPU has no memory left for a block of members",
@@ -97,7 +101,6 @@ void BackendCuda::work_reduced(std::size_t number, std::vector<ReducedChunk>& ch
 
 ReducedBatch BackendCuda::run_reduced(const Batch& batch, long long first, const ReductionPlan& plan,
                                       bool members) {
-  prepare_machines();
   std::vector<ReducedChunk> chunks;
   const std::size_t size = reduced_chunk_size(batch, plan);
   for (std::size_t begin = 0; begin < batch.count; begin += size)

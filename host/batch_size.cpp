@@ -10,9 +10,10 @@ namespace {
 
 constexpr double results_bytes = 64.0 * 1024 * 1024;
 // A device that reduces keeps its results; it wants many members, and has hardly begun with fewer than the least.
-constexpr double kept_there_bytes = 256.0 * 1024 * 1024;
+constexpr double kept_there_bytes = 512.0 * 1024 * 1024;
+constexpr double device_seconds = 1;  // every batch brings its summaries home
 constexpr long long device_least = 1 << 16;
-constexpr double seconds_wanted = 0.2;  // progress moves five times a second
+constexpr double host_seconds = 0.2;  // progress moves five times a second
 constexpr double fastest_growth = 4;
 
 // What a member takes while its batch is on the way, roughly: inputs twice (batch and backend), results once.
@@ -32,12 +33,14 @@ BatchSize::BatchSize(const Study& study, unsigned threads, long long fixed)
     : fixed_(fixed),
       least_(16LL * std::max(threads, 1U)),
       most_(std::max(least_, static_cast<long long>(results_bytes / bytes_per_member(study, true, true)))),
-      next_(fixed > 0 ? fixed : least_) {}
+      next_(fixed > 0 ? fixed : least_),
+      seconds_wanted_(host_seconds) {}
 
 BatchSize::BatchSize(const Study& study, const Backend& backend, long long fixed, bool members_wanted)
     : BatchSize(study, backend.threads(), fixed) {
   if (!backend.reduces()) return;
   least_ = device_least;
+  seconds_wanted_ = device_seconds;
   most_ = std::max(least_,
                    static_cast<long long>(kept_there_bytes / bytes_per_member(study, false, members_wanted)));
   next_ = fixed > 0 ? fixed : least_;
@@ -45,7 +48,7 @@ BatchSize::BatchSize(const Study& study, const Backend& backend, long long fixed
 
 void BatchSize::learn(long long members, double seconds) {
   if (fixed_ > 0 || members <= 0) return;
-  const double factor = std::min(seconds_wanted / std::max(seconds, 1e-6), fastest_growth);
+  const double factor = std::min(seconds_wanted_ / std::max(seconds, 1e-6), fastest_growth);
   next_ = std::clamp(static_cast<long long>(factor * static_cast<double>(members)), least_, most_);
 }
 

@@ -19,6 +19,7 @@ class BatchSize {
 
  private:
   long long fixed_, least_, most_, next_;
+  double seconds_wanted_;
 };
 
 }  // namespace zwang

@@ -21,13 +21,14 @@ class CudaMachine : public ReduceMachine {
   CudaMachine(const CudaMachine&) = delete;
   CudaMachine& operator=(const CudaMachine&) = delete;
 
+  void use() override;
   std::optional<Address> reserve(std::size_t bytes) override;
+  std::optional<Address> keep(std::size_t bytes) override;
+  void give_back(Address at) override;
   void copy_in(Address to, const void* from, std::size_t bytes) override;
   void copy_out(void* to, Address from, std::size_t bytes) override;
   void clear(Address at, std::size_t bytes) override;
-  void run(const char* reduction, const ReduceJob& job, long long count) override;
-
-  std::size_t held() const { return capacity_; }  // bytes
+  void run(const char* reduction, const void* job, std::size_t job_bytes, long long count) override;
 
  private:
   void wait() const;

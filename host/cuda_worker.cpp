@@ -87,7 +87,7 @@ void CudaWorker::use() const { driver_.require(driver_.context_use(context_), "c
 
 // Integrates; the kernels' seconds are added. False when the device has no room for so many members.
 bool CudaWorker::integrate(const KernelSettings& settings, KernelBuffers& buffers, double& seconds,
-                           const Then& then) {
+                           const Then& then, const Then& before) {
   KernelBatch batch = buffers.batch();
   const auto slots = slots_for(batch.count);
   Arena plan(0);
@@ -107,6 +107,7 @@ bool CudaWorker::integrate(const KernelSettings& settings, KernelBuffers& buffer
   driver_.require(driver_.copy_in(layout.settings, &settings, sizeof settings, stream_),
                   "copying the settings");
   driver_.require(driver_.copy_in(layout.batch, &batch, sizeof batch, stream_), "copying the settings");
+  if (before && !before(batch)) return false;
   mark(begun_);
   take_turns(settings, batch, layout, slots);
   mark(ended_);

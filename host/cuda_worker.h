@@ -28,10 +28,10 @@ class CudaWorker {
   void use() const;
 
   // Integrates; the kernels' seconds are added. False when the device has no room for so many members.
-  // `then` is told where everything lies on the device, before results are copied; false: there was no room for it either.
+  // `before` is told where members belong that are not given, before they are integrated; `then` is told where everything lies on the device, before results are copied; false: there was no room for it either.
   using Then = std::function<bool(const KernelBatch& there)>;
   bool integrate(const KernelSettings& settings, KernelBuffers& buffers, double& seconds,
-                 const Then& then = {});
+                 const Then& then = {}, const Then& before = {});
 
   // Runs a kernel with one pointer for an argument; its seconds.
   double time(const std::string& cubin, const char* kernel, unsigned blocks, unsigned threads);

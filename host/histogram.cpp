@@ -66,6 +66,8 @@ std::optional<Range> finite_range(std::span<const double> values) {
     range->low = std::min(range->low, x);
     range->high = std::max(range->high, x);
   }
+  // Of two zeros neither is smaller: the one without a sign.
+  if (range) range = Range{range->low + 0.0, range->high + 0.0};
   return range;
 }
 

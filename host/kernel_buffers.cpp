@@ -80,14 +80,12 @@ std::size_t KernelShape::member_bytes(const Wanted& wanted, long long event_room
 KernelBuffers::KernelBuffers(const KernelShape& shape, const std::vector<double>& outputs, const Batch& batch,
                              std::size_t begin, std::size_t end, const Wanted& wanted, long long event_room,
                              Stay stay)
-    : shape_(shape),
-      parameters_(part(batch.parameters, begin, end, shape.parameters)),
-      starts_(part(batch.starts, begin, end, shape.state)),
-      outputs_(outputs),
-      count_(end - begin),
-      wanted_(wanted),
-      stay_(stay) {
-  for (std::size_t i = begin; i < end; ++i) prepared_.push_back(static_cast<int>(batch.prepared[i]));
+    : shape_(shape), outputs_(outputs), count_(end - begin), wanted_(wanted), stay_(stay) {
+  if (batch.drawn_there == nullptr) {
+    parameters_ = part(batch.parameters, begin, end, shape.parameters);
+    starts_ = part(batch.starts, begin, end, shape.state);
+    for (std::size_t i = begin; i < end; ++i) prepared_.push_back(static_cast<int>(batch.prepared[i]));
+  }
   batch_.count = static_cast<long long>(count_);
   batch_.event_capacity = wanted.events ? event_room : 0;
   if (!stay.members) {
@@ -121,9 +119,10 @@ void KernelBuffers::each_array(KernelBatch& batch, const Visit& visit) {
   const std::size_t staying = stay_.members ? count_ : 0;
   const std::size_t series =
       stay_.observables && wanted_.observables ? shape_.outputs * shape_.observables : 0;
-  one(parameters_, batch.parameters, true);
-  one(starts_, batch.starts, true);
-  one(prepared_, batch.prepared, true);
+  // Where members are drawn there, these lists are empty.
+  one(parameters_, batch.parameters, true, count_ * shape_.parameters);
+  one(starts_, batch.starts, true, count_ * shape_.state);
+  one(prepared_, batch.prepared, true, count_);
   one(outputs_, batch.outputs, true);
   one(status_, batch.status, false, staying);
   one(end_time_, batch.end_time, false, staying);

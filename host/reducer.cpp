@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "host/kept_there.h"
 #include "host/run_result.h"
 
 namespace zwang {
@@ -66,14 +67,14 @@ class MemberReduction {
   std::optional<ReducedMembers> run() {
     if (!lay_out()) return std::nullopt;
     send_plan();
-    machine_.run("reduce_entered", job_, job_.batch.count);
+    run("reduce_entered", job_, job_.batch.count);
     tally();
     if (job_.blocks > 0) {
       leaves();
       climb();
       count_histograms();
       count_buckets();
-      keep_values();
+      if (!keep_values()) return std::nullopt;
     }
     bring_tail();
     return std::move(made_);
@@ -101,7 +102,7 @@ class MemberReduction {
     take(job_.sketch_columns, plan_.sketched.size());
     take(job_.sketch_pivots, plan_.sketched.size());
     take(job_.sketch_extras, plan_.sketched.size());
-    take(job_.sketch_found, 1);
+    take(job_.sketch_found, most_sketched_at_once);
     take(job_.histograms, plan_.histograms.size());
     take(job_.edges, static_cast<std::size_t>(histogram_counts(plan_)));
     take(job_.histogram_counts, static_cast<std::size_t>(histogram_counts(plan_)));
@@ -118,7 +119,7 @@ class MemberReduction {
     for (const ReductionPlan::Kept& kept : plan_.kept) {
       at = shared;
       take(job_.kept_columns, kept.columns.size());
-      take(job_.kept, kept.columns.size() * static_cast<std::size_t>(kept_rows(kept)));
+      if (!kept.stays) take(job_.kept, kept.columns.size() * static_cast<std::size_t>(kept_rows(kept)));
       end = std::max(end, at);
     }
     shared_ = shared;
@@ -138,6 +139,10 @@ class MemberReduction {
   long long kept_rows(const ReductionPlan::Kept& kept) const {
     const long long after = job_.blocks * reduced_block - kept_skip(kept);
     return after > 0 ? (after + kept.stride - 1) / kept.stride : 0;
+  }
+
+  void run(const char* reduction, const ReduceJob& job, long long count) {
+    machine_.run(reduction, &job, sizeof job, count);
   }
 
   // --- In and out -------------------------------------------------------------------------------------------
@@ -179,7 +184,7 @@ class MemberReduction {
   // --- How members ended ------------------------------------------------------------------------------------
 
   void tally() {
-    machine_.run("reduce_tally", job_, tally_lanes);
+    run("reduce_tally", job_, tally_lanes);
     machine_.copy_out(&made_.tally, address_of(job_.tally), sizeof made_.tally);
     if (made_.tally.status[static_cast<int>(Status::ok)] == static_cast<unsigned long long>(made_.count))
       return;
@@ -196,12 +201,11 @@ class MemberReduction {
   // --- The tree ---------------------------------------------------------------------------------------------
 
   void leaves() {
-    machine_.run("reduce_moments", job_, job_.blocks * job_.columns);
-    if (plan_.replicates > 0)
-      machine_.run("reduce_replicates", job_, job_.blocks * job_.columns * plan_.replicates);
+    run("reduce_moments", job_, job_.blocks * job_.columns);
+    if (plan_.replicates > 0) run("reduce_replicates", job_, job_.blocks * job_.columns * plan_.replicates);
     if (plan_.related() == 0) return;
-    machine_.run("reduce_related_columns", job_, job_.blocks * job_.related_count);
-    machine_.run("reduce_pairs", job_, job_.blocks * job_.pair_count);
+    run("reduce_related_columns", job_, job_.blocks * job_.related_count);
+    run("reduce_pairs", job_, job_.blocks * job_.pair_count);
   }
 
   // Level by level: a node without its sibling stays, the others are merged where their first block lies.
@@ -224,12 +228,11 @@ class MemberReduction {
     job_.left = (first_node << level) - made_.blocks.first_block;
     job_.reach = 1LL << level;
     // What needs the pivots of both sides comes before these are merged.
-    if (plan_.replicates > 0)
-      machine_.run("reduce_merge_replicates", job_, pairs * job_.columns * plan_.replicates);
-    machine_.run("reduce_merge_moments", job_, pairs * job_.columns);
+    if (plan_.replicates > 0) run("reduce_merge_replicates", job_, pairs * job_.columns * plan_.replicates);
+    run("reduce_merge_moments", job_, pairs * job_.columns);
     if (plan_.related() == 0) return;
-    machine_.run("reduce_merge_pairs", job_, pairs * job_.pair_count);
-    machine_.run("reduce_merge_related", job_, pairs * job_.related_count);
+    run("reduce_merge_pairs", job_, pairs * job_.pair_count);
+    run("reduce_merge_related", job_, pairs * job_.related_count);
   }
 
   void bring_node(long long place) {
@@ -254,7 +257,7 @@ class MemberReduction {
 
   void count_histograms() {
     if (plan_.histograms.empty()) return;
-    machine_.run("reduce_histogram", job_, stretches() * job_.histogram_count);
+    run("reduce_histogram", job_, stretches() * job_.histogram_count);
     std::vector<unsigned long long> counts;
     bring(counts, static_cast<const unsigned long long*>(job_.histogram_counts),
           static_cast<std::size_t>(counts_));
@@ -271,7 +274,7 @@ class MemberReduction {
       job_.sketch_count =
           static_cast<long long>(std::min(plan_.sketched.size() - begin, most_sketched_at_once));
       clear(job_.sketch_table, static_cast<std::size_t>(job_.sketch_count * sketch_keys));
-      machine_.run("reduce_sketch", job_, stretches() * job_.sketch_count);
+      run("reduce_sketch", job_, stretches() * job_.sketch_count);
       bring_entries();
     }
     std::vector<SketchExtras> extras;
@@ -279,32 +282,34 @@ class MemberReduction {
     for (std::size_t k = 0; k < extras.size(); ++k) made_.blocks.sketches[k].extras = extras[k];
   }
 
-  // All columns in hand at once where their buckets have room, else one after the other.
+  // As many columns together as there is room for; each has its own stretch of the entries.
   void bring_entries() {
-    ReduceJob job = job_;
-    if (bring_entries(job)) return;
-    for (long long k = 0; k < job_.sketch_count; ++k) {
-      job.sketch_first = job_.sketch_first + k;
-      job.sketch_count = 1;
-      job.sketch_table = job_.sketch_table + k * sketch_keys;
-      [[maybe_unused]] const bool room = bring_entries(job);
-      assert(room);
+    const auto columns = static_cast<std::size_t>(job_.sketch_count);
+    clear(job_.sketch_found, columns);
+    run("reduce_sketch_sizes", job_, job_.sketch_count * sketch_keys);
+    std::vector<unsigned long long> sizes;
+    bring(sizes, static_cast<const unsigned long long*>(job_.sketch_found), columns);
+    for (std::size_t begin = 0, end = 0; begin < columns; begin = end) {
+      std::vector<unsigned long long> places;
+      unsigned long long total = 0;
+      for (end = begin; end < columns && total + sizes[end] <= job_.sketch_room; ++end) {
+        places.push_back(total);
+        total += sizes[end];
+      }
+      ReduceJob job = job_;
+      job.sketch_first += static_cast<long long>(begin);
+      job.sketch_count = static_cast<long long>(end - begin);
+      job.sketch_table += begin * sketch_keys;
+      send(job.sketch_found, places);
+      run("reduce_sketch_entries", job, job.sketch_count * sketch_keys);
+      for (std::size_t k = begin; k < end; ++k)
+        bring(made_.blocks.sketches[static_cast<std::size_t>(job_.sketch_first) + k].entries,
+              static_cast<const SketchEntry*>(job.sketch_entries + places[k - begin]),
+              static_cast<std::size_t>(sizes[k]));
     }
   }
 
-  bool bring_entries(const ReduceJob& job) {
-    clear(job.sketch_found, 1);
-    machine_.run("reduce_sketch_entries", job, job.sketch_count * sketch_keys);
-    unsigned long long found = 0;
-    machine_.copy_out(&found, address_of(job.sketch_found), sizeof found);
-    if (found > job.sketch_room) return false;
-    std::vector<SketchEntry> entries;
-    bring(entries, static_cast<const SketchEntry*>(job.sketch_entries), static_cast<std::size_t>(found));
-    for (const SketchEntry& entry : entries) made_.blocks.sketches[entry.column].entries.push_back(entry);
-    return true;
-  }
-
-  void keep_values() {
+  bool keep_values() {
     for (const ReductionPlan::Kept& kept : plan_.kept) {
       job_.kept_count = static_cast<long long>(kept.columns.size());
       job_.kept_stride = kept.stride;
@@ -312,13 +317,20 @@ class MemberReduction {
       job_.kept_rows = kept_rows(kept);
       job_.kept_columns = pointer<long long>(shared_);
       job_.kept = pointer<double>(shared_ + (kept.columns.size() * sizeof(long long) + 255) / 256 * 256);
+      const auto rows = static_cast<std::size_t>(job_.kept_rows);
+      auto& columns = made_.blocks.kept.emplace_back();
+      if (kept.stays) {
+        const auto room = machine_.keep(kept.columns.size() * rows * sizeof(double));
+        if (!room) return false;
+        made_.blocks.kept_there = kept_there(machine_, *room, kept.columns.size(), rows);
+        job_.kept = pointer<double>(*room);
+      }
       send(job_.kept_columns, kept.columns);
-      machine_.run("reduce_keep", job_, job_.kept_count * job_.kept_rows);
-      auto& columns = made_.blocks.kept.emplace_back(kept.columns.size());
-      for (std::size_t c = 0; c < columns.size(); ++c)
-        bring(columns[c], static_cast<const double*>(job_.kept + static_cast<long long>(c) * job_.kept_rows),
-              static_cast<std::size_t>(job_.kept_rows));
+      run("reduce_keep", job_, job_.kept_count * job_.kept_rows);
+      for (std::size_t c = 0; c < kept.columns.size() && !kept.stays; ++c)
+        bring(columns.emplace_back(), static_cast<const double*>(job_.kept + c * rows), rows);
     }
+    return true;
   }
 
   // --- The incomplete block ---------------------------------------------------------------------------------
@@ -330,6 +342,7 @@ class MemberReduction {
     bring(made_.tail_status, static_cast<const int*>(job_.batch.status + begin), rows);
     bring(made_.tail_observables, static_cast<const double*>(job_.batch.observables + begin * job_.series),
           rows * plan_.series);
+    bring(made_.tail_parameters, job_.batch.parameters + begin * job_.parameters, rows * plan_.parameters);
     bring(made_.tail_measures, static_cast<const double*>(job_.batch.measures + begin * job_.measures),
           rows * plan_.measures);
   }

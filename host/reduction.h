@@ -2,11 +2,14 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <vector>
 
 #include "kernels/reduce_layout.h"
 
 namespace zwang {
+
+class KeptValues;
 
 // What to reduce. Columns are numbered as in Statistics: observables by time, measures, inputs.
 struct ReductionPlan {
@@ -20,6 +23,7 @@ struct ReductionPlan {
   struct Kept {
     std::vector<long long> columns;
     long long stride = 1;  // values of members 0, stride, 2 stride ...
+    bool stays = false;    // with the machine; at most one of the lists
   };
   std::vector<Kept> kept;
 
@@ -59,7 +63,8 @@ struct BlockSummary {
   };
   std::vector<Sketch> sketches;                        // as ReductionPlan::sketched
   std::vector<std::vector<long long>> histograms;      // as ReductionPlan::histograms: below, the bins, above
-  std::vector<std::vector<std::vector<double>>> kept;  // as ReductionPlan::kept: by column
+  std::vector<std::vector<std::vector<double>>> kept;  // as ReductionPlan::kept: by column, unless they stay
+  std::shared_ptr<KeptValues> kept_there;
 };
 
 // Consecutive members of an ensemble: whole blocks reduced, the rows of an incomplete last one as they are.
@@ -67,7 +72,7 @@ struct ReducedMembers {
   long long first = 0, count = 0;
   BlockSummary blocks;
   std::vector<int> tail_status;
-  std::vector<double> tail_observables, tail_measures;
+  std::vector<double> tail_observables, tail_measures, tail_parameters;
   TallyCounts tally{};                                        // of all of them
   std::array<std::vector<long long>, status_count> examples;  // the first members of each status but ok
 };

@@ -91,6 +91,8 @@ EnsembleRun::EnsembleRun(const Study& study, Backend& backend, RunOptions option
   assert(options_.first <= end_ && end_ <= study.ensemble.members);
   performance_.threads = backend.threads();
   performance_.compile_s = backend.compile_seconds;
+  // Who writes members needs what was drawn.
+  if (backend.draws() && !options_.members) draw_plan_ = draw_plan(study, sampler_);
 }
 
 // What would pass a point of decision ends there.
@@ -111,6 +113,13 @@ Batch EnsembleRun::draw(long long begin, long long end) {
   std::iota(numbers.begin(), numbers.end(), static_cast<unsigned long long>(begin));
   Batch made = prepare_batch(study_, sampler_, numbers, threads_);
   performance_.sample_s += drawing.seconds();
+  return made;
+}
+
+Batch EnsembleRun::draw_there(long long begin, long long end) const {
+  Batch made;
+  made.count = static_cast<std::size_t>(end - begin);
+  made.drawn_there = &*draw_plan_;
   return made;
 }
 
@@ -176,7 +185,7 @@ void EnsembleRun::advance_by_members(long long begin, long long end) {
 
 // The statistics come from where the members are; an incomplete last block is added here.
 void EnsembleRun::advance_by_blocks(long long begin, long long end) {
-  const Batch batch = draw(begin, end);
+  const Batch batch = draw_plan_ ? draw_there(begin, end) : draw(begin, end);
   const ReductionPlan plan = reduction();
   const Stopwatch integrating;
   const ReducedBatch reduced = backend_.run_reduced(batch, begin, plan, static_cast<bool>(options_.members));
@@ -192,7 +201,7 @@ void EnsembleRun::advance_by_blocks(long long begin, long long end) {
       entered -=
           enters(study_.ensemble, tail + static_cast<long long>(k), static_cast<Status>(part.tail_status[k]));
     statistics_.add_blocks(plan, part.blocks, entered, threads_);
-    add_tail(part, begin, batch);
+    add_tail(part);
   }
   performance_.statistics_s += counting.seconds();
   position_ = end;
@@ -209,7 +218,7 @@ ReductionPlan EnsembleRun::reduction() const {
   return plan;
 }
 
-void EnsembleRun::add_tail(const ReducedMembers& part, long long begin, const Batch& batch) {
+void EnsembleRun::add_tail(const ReducedMembers& part) {
   const std::size_t rows = part.tail_status.size(), parameters = study_.system->parameters.size();
   if (rows == 0) return;
   const long long first = part.first + part.count - static_cast<long long>(rows);
@@ -219,7 +228,7 @@ void EnsembleRun::add_tail(const ReducedMembers& part, long long begin, const Ba
     const long long member = first + static_cast<long long>(k);
     entered.push_back(enters(study_.ensemble, member, static_cast<Status>(part.tail_status[k])) ? 1 : 0);
     for (const std::size_t drawn : sampler_.drawn())
-      inputs.push_back(batch.parameters[static_cast<std::size_t>(member - begin) * parameters + drawn]);
+      inputs.push_back(part.tail_parameters[k * parameters + drawn]);
   }
   statistics_.add({.first = first,
                    .entered = entered,

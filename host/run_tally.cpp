@@ -77,7 +77,9 @@ void add_to_tally(RunTally& tally, const EnsembleSettings& ensemble, long long f
 void add_starts_to_tally(RunTally& tally, const EnsembleSettings& ensemble, long long first,
                          const Batch& batch) {
   tally.members += static_cast<long long>(batch.count);
-  for (std::size_t k = 0; k < batch.count; ++k) {
+  // Drawn by the backend: once each, and on their conditions.
+  if (batch.drawn_there != nullptr) tally.draws += static_cast<long long>(batch.count);
+  for (std::size_t k = 0; k < batch.prepared.size(); ++k) {
     // A start that could not be made consistent was moved somewhere, but not onto the conditions.
     if (batch.prepared[k] == Status::ok) add_move(tally, batch, k);
     if (!is_nominal(ensemble, first + static_cast<long long>(k))) add_draws(tally, ensemble, batch, k);

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "host/kept_values.h"
 #include "host/reduction.h"
 #include "host/statistics_plan.h"
 #include "host/statistics_result.h"
@@ -100,6 +101,14 @@ class Statistics {
   std::vector<std::size_t> histogram_columns(const HistogramPlan& histogram) const;
 
   void close_last_block();
+  // Observables whose values are kept elsewhere: order statistics of all columns at once, and what is needed for them.
+  void select_away();
+  std::vector<double> values_away(std::size_t column) const;
+  template <class Ask>
+  auto with_parts(const Ask& ask) const;
+  std::optional<Range> finite_range_away(std::size_t column) const;
+  std::vector<Histogram> histograms_away(const std::vector<std::size_t>& columns,
+                                         const Histogram& empty) const;
   std::vector<Quantile> quantiles_of(const Tile& tile, std::size_t column, const Moments& moments) const;
   void finish_tile(const Tile& tile, StatisticsResult& result) const;
   QuantileBasis basis_of(Kind kind) const;
@@ -114,6 +123,15 @@ class Statistics {
   bool finished_ = false;
   std::optional<Pilot> pilot_;
   std::vector<Tile> tiles_;
+
+  // Values of observables that stayed with whoever reduced them; those of other members lie in the tiles.
+  std::vector<std::shared_ptr<KeptValues>> away_;
+  struct Selected {
+    std::vector<long long> ranks;
+    std::vector<double> values;
+    double at(long long rank) const;
+  };
+  std::vector<Selected> selected_;  // by column of observables, where some are away
 
   // Measures and inputs side by side, for their covariances.
   std::vector<double> related_open_;  // block_members x related

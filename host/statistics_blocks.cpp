@@ -1,4 +1,5 @@
 // Blocks of members that were reduced elsewhere: what to ask for, and taking it in.
+#include <algorithm>
 #include <cassert>
 
 #include "host/batch.h"
@@ -23,8 +24,10 @@ ReductionPlan Statistics::reduction() const {
     for (std::size_t c = 0; c < setup.columns; ++c) {
       const auto column = static_cast<long long>(first + c);
       if (setup.stride > 0) {
-        if (made.kept.empty() || made.kept.back().stride != setup.stride)
-          made.kept.push_back({.columns = {}, .stride = setup.stride});
+        // Observables are the many; measures and inputs come home, for their ranks.
+        const bool stays = tile.kind == Kind::observable;
+        if (made.kept.empty() || made.kept.back().stride != setup.stride || made.kept.back().stays != stays)
+          made.kept.push_back({.columns = {}, .stride = setup.stride, .stays = stays});
         made.kept.back().columns.push_back(column);
       }
       if (setup.buckets > 0) {
@@ -100,8 +103,9 @@ void Statistics::add_blocks(const ReductionPlan& plan, const BlockSummary& block
   };
   std::vector<Sources> sources(plan.columns());
   each_kept(plan, [&](std::size_t column, std::size_t group, std::size_t k) {
-    sources[column].kept = &blocks.kept[group][k];
+    if (!plan.kept[group].stays) sources[column].kept = &blocks.kept[group][k];
   });
+  if (blocks.kept_there) away_.push_back(blocks.kept_there);
   for (std::size_t k = 0; k < plan.sketched.size(); ++k)
     sources[static_cast<std::size_t>(plan.sketched[k])].sketch = &blocks.sketches[k];
   for (std::size_t k = 0; k < plan.histograms.size(); ++k)
@@ -126,6 +130,88 @@ void Statistics::add_blocks(const ReductionPlan& plan, const BlockSummary& block
   });
   members_ += blocks.blocks * block_members;
   entered_ += entered;
+}
+
+// --- Values that stayed away --------------------------------------------------------------------------------
+
+std::vector<double> Statistics::values_away(std::size_t column) const {
+  std::vector<double> values;
+  for (const auto& part : away_) {
+    const std::vector<double> some = part->column(column);
+    values.insert(values.end(), some.begin(), some.end());
+  }
+  return values;
+}
+
+// Asks of all values of observables, those here and those away.
+template <class Ask>
+auto Statistics::with_parts(const Ask& ask) const {
+  std::vector<std::span<const double>> here;
+  for (const Tile& tile : tiles_)
+    for (std::size_t c = 0; c < tile.columns.setup().columns && tile.kind == Kind::observable; ++c)
+      here.push_back(tile.columns.kept(c));
+  KeptHere rest(std::move(here));
+  std::vector<KeptValues*> parts{&rest};
+  for (const auto& part : away_) parts.push_back(part.get());
+  return ask(std::span<KeptValues* const>(parts));
+}
+
+double Statistics::Selected::at(long long rank) const {
+  const auto place = std::lower_bound(ranks.begin(), ranks.end(), rank);
+  assert(place != ranks.end() && *place == rank);
+  return values[static_cast<std::size_t>(place - ranks.begin())];
+}
+
+void Statistics::select_away() {
+  if (away_.empty()) return;
+  std::vector<std::vector<long long>> ranks;
+  for (const Tile& tile : tiles_) {
+    if (tile.kind != Kind::observable) continue;
+    const TilePart part = tile.columns.part();
+    for (std::size_t c = 0; c < tile.columns.setup().columns; ++c) {
+      std::vector<long long>& wanted = ranks.emplace_back();
+      const Moments moments = column_moments(part.moments, c);
+      estimate_quantiles(moments.count, plan_.quantiles, [&](std::span<const long long> sought) {
+        wanted.assign(sought.begin(), sought.end());
+        return std::vector<double>(sought.size());
+      });
+      // The finite ends, for histograms.
+      if (part.moments.finite[c] == 0) continue;
+      wanted.push_back(part.moments.below[c]);
+      wanted.push_back(part.moments.below[c] + part.moments.finite[c] - 1);
+      std::sort(wanted.begin(), wanted.end());
+      wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
+    }
+  }
+  std::vector<std::vector<double>> values =
+      with_parts([&](std::span<KeptValues* const> parts) { return select_from(parts, ranks); });
+  selected_.clear();
+  for (std::size_t c = 0; c < ranks.size(); ++c)
+    selected_.push_back({std::move(ranks[c]), std::move(values[c])});
+}
+
+std::optional<Range> Statistics::finite_range_away(std::size_t column) const {
+  const Tile& tile = tile_of(Kind::observable, column);
+  const TileMoments moments = tile.columns.part().moments;
+  const std::size_t c = column - tile.first_column;
+  if (moments.finite[c] == 0) return std::nullopt;
+  return Range{selected_[column].at(moments.below[c]),
+               selected_[column].at(moments.below[c] + moments.finite[c] - 1)};
+}
+
+std::vector<Histogram> Statistics::histograms_away(const std::vector<std::size_t>& columns,
+                                                   const Histogram& empty) const {
+  const std::vector<long long> numbers(columns.begin(), columns.end());
+  const std::size_t width = empty.counts().size() + 2;
+  std::vector<long long> counts(columns.size() * width, 0);
+  with_parts([&](std::span<KeptValues* const> parts) {
+    for (KeptValues* part : parts) part->count_bins(numbers, empty.edges(), empty.per_width(), counts);
+    return 0;
+  });
+  std::vector<Histogram> made(columns.size(), empty);
+  for (std::size_t k = 0; k < made.size(); ++k)
+    made[k].add_counts(std::span(counts).subspan(k * width, width));
+  return made;
 }
 
 }  // namespace zwang

@@ -159,7 +159,7 @@ void each_array(Moments& m, const Action& action) {
 
 }  // namespace
 
-void ColumnTile::save(ByteWriter& bytes) const {
+void ColumnTile::save(ByteWriter& bytes, const KeptElsewhere& kept_elsewhere) const {
   bytes.number<std::uint64_t>(tree_.nodes().size());
   for (const auto& node : tree_.nodes()) {
     bytes.number<std::int32_t>(node.level);
@@ -172,7 +172,9 @@ void ColumnTile::save(ByteWriter& bytes) const {
   bytes.numbers(
       std::vector<double>(open_.begin(), open_.begin() + std::ptrdiff_t(open_rows_ * tile_columns)));
   for (std::size_t c = 0; c < setup_.columns; ++c) {
-    bytes.numbers(kept_[c]);
+    std::vector<double> more = kept_elsewhere ? kept_elsewhere(c) : std::vector<double>{};
+    more.insert(more.begin(), kept_[c].begin(), kept_[c].end());
+    bytes.numbers(more);
     if (!sketches_.empty()) sketches_[c].save(bytes);
     if (histograms_[c]) histograms_[c]->save(bytes);
   }

@@ -65,7 +65,9 @@ class ColumnTile {
   std::vector<double> open_values(std::size_t column) const;
   std::size_t open_rows() const { return open_rows_; }
 
-  void save(ByteWriter& bytes) const;
+  // kept_elsewhere: more values of a column, to be saved behind those here.
+  using KeptElsewhere = std::function<std::vector<double>(std::size_t column)>;
+  void save(ByteWriter& bytes, const KeptElsewhere& kept_elsewhere = {}) const;
   // Into a tile just made, pivots and histograms set, that begins at the same block. `members`: how many it had.
   void load(ByteReader& bytes, long long members);
 

@@ -71,6 +71,16 @@ ZWANG_INLINE unsigned long long bits_of_double(double x) {
 #endif
 }
 
+ZWANG_INLINE double double_of_bits(unsigned long long bits) {
+#if defined(__CUDA_ARCH__)
+  return __longlong_as_double(static_cast<long long>(bits));
+#else
+  double x;
+  __builtin_memcpy(&x, &bits, sizeof x);
+  return x;
+#endif
+}
+
 // Counters shared by threads of a GPU; on the host one thread works at a time.
 template <class T>
 ZWANG_INLINE T atomic_add(T* to, T what) {

@@ -47,14 +47,18 @@ ZWANG_INLINE void reduce_sketch(const ReduceJob& job, long long i) {
   if ((seen.digits_seen & ~extras.digits_seen) != 0) atomic_or(&extras.digits_seen, seen.digits_seen);
 }
 
-// i: bucket of the table. Those that hold something, in any order.
+// i: bucket of the table. How many of a column hold something.
+ZWANG_INLINE void reduce_sketch_sizes(const ReduceJob& job, long long i) {
+  if (job.sketch_table[i] > 0) atomic_add(job.sketch_found + i / sketch_keys, 1ULL);
+}
+
+// i: bucket of the table. Those that hold something, in any order, from where the column's entries begin.
 ZWANG_INLINE void reduce_sketch_entries(const ReduceJob& job, long long i) {
   const unsigned count = job.sketch_table[i];
   if (count == 0) return;
-  const unsigned long long place = atomic_add(job.sketch_found, 1ULL);
-  if (place < job.sketch_room)
-    job.sketch_entries[place] = {static_cast<unsigned>(job.sketch_first + i / sketch_keys),
-                                 static_cast<unsigned>(i % sketch_keys), count};
+  const unsigned long long place = atomic_add(job.sketch_found + i / sketch_keys, 1ULL);
+  job.sketch_entries[place] = {static_cast<unsigned>(job.sketch_first + i / sketch_keys),
+                               static_cast<unsigned>(i % sketch_keys), count};
 }
 
 // --- Histograms ---------------------------------------------------------------------------------------------

@@ -89,7 +89,7 @@ struct ReduceJob {
   SketchExtras* sketch_extras;           // by sketched column
   unsigned* sketch_table;                // sketch_count x sketch_keys
   SketchEntry* sketch_entries;           // buckets that hold something
-  unsigned long long* sketch_found;      // how many
+  unsigned long long* sketch_found;      // how many, by column
   unsigned long long sketch_room;        // for so many
 
   const HistogramColumn* histograms;

@@ -1,6 +1,8 @@
 // Every reduction by name: for a table of functions on the host, and for the entrances of a GPU.
 #pragma once
 
+#include "kernels/draw.h"
+#include "kernels/kept.h"
 #include "kernels/reduce_counts.h"
 #include "kernels/reduce_related.h"
 
@@ -15,7 +17,16 @@
   DO(reduce_merge_pairs)      \
   DO(reduce_merge_related)    \
   DO(reduce_sketch)           \
+  DO(reduce_sketch_sizes)     \
   DO(reduce_sketch_entries)   \
   DO(reduce_histogram)        \
   DO(reduce_keep)             \
   DO(reduce_tally)
+
+// The same for values that are kept.
+#define ZWANG_KEPT_REDUCTIONS(DO) \
+  DO(kept_digits)                 \
+  DO(kept_bins)
+
+// And for members that are drawn there.
+#define ZWANG_DRAWS(DO) DO(draw_member_there)

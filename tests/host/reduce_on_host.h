@@ -22,6 +22,17 @@ class HostMachine : public ReduceMachine {
     memory_.assign(bytes / 8 + 1, 0xa5a5a5a5a5a5a5a5ULL);
     return reinterpret_cast<Address>(memory_.data());
   }
+  void use() override {}
+  std::optional<Address> keep(std::size_t bytes) override {
+    auto* made = new unsigned char[bytes + 1];
+    std::memset(made, 0xa5, bytes + 1);
+    ++kept;
+    return reinterpret_cast<Address>(made);
+  }
+  void give_back(Address at) override {
+    delete[] reinterpret_cast<unsigned char*>(at);
+    --kept;
+  }
   void copy_in(Address to, const void* from, std::size_t bytes) override {
     std::memcpy(reinterpret_cast<void*>(to), from, bytes);
   }
@@ -30,18 +41,24 @@ class HostMachine : public ReduceMachine {
     brought += bytes;
   }
   void clear(Address at, std::size_t bytes) override { std::memset(reinterpret_cast<void*>(at), 0, bytes); }
-  void run(const char* reduction, const ReduceJob& job, long long count) override {
-#define ZWANG_TRY(name)                                      \
-  if (std::string(reduction) == #name) {                     \
-    for (long long i = count; i-- > 0;) zwang::name(job, i); \
-    return;                                                  \
+  void run(const char* reduction, const void* job, std::size_t job_bytes, long long count) override {
+#define ZWANG_TRY(name, Job)                                                           \
+  if (std::string(reduction) == #name && job_bytes == sizeof(Job)) {                   \
+    for (long long i = count; i-- > 0;) zwang::name(*static_cast<const Job*>(job), i); \
+    return;                                                                            \
   }
-    ZWANG_REDUCTIONS(ZWANG_TRY)
+#define ZWANG_TRY_REDUCTION(name) ZWANG_TRY(name, ReduceJob)
+#define ZWANG_TRY_DRAW(name) ZWANG_TRY(name, DrawJob)
+#define ZWANG_TRY_KEPT(name) ZWANG_TRY(name, KeptJob)
+    ZWANG_REDUCTIONS(ZWANG_TRY_REDUCTION)
+    ZWANG_KEPT_REDUCTIONS(ZWANG_TRY_KEPT)
+    ZWANG_DRAWS(ZWANG_TRY_DRAW)
 #undef ZWANG_TRY
     throw std::logic_error("no such reduction: " + std::string(reduction));
   }
 
   std::size_t brought = 0;  // bytes
+  int kept = 0;             // rooms not yet given back
 
  private:
   std::vector<unsigned long long> memory_;

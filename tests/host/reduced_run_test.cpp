@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "host/draw_there.h"
 #include "host/study.h"
 #include "tests/host/reduce_on_host.h"
 #include "tests/host/run_fixture.h"
@@ -24,9 +25,12 @@ class ReducingBackend : public Backend {
   }
   bool reduces() const override { return true; }
 
-  ReducedBatch run_reduced(const Batch& batch, long long first, const ReductionPlan& plan,
+  bool draws() const override { return true; }
+
+  ReducedBatch run_reduced(const Batch& given, long long first, const ReductionPlan& plan,
                            bool members) override {
     ReducedBatch made;
+    const Batch batch = given.drawn_there != nullptr ? drawn(given, first) : given;
     BatchResults results = reference_.run(batch, {});
     const auto count = static_cast<long long>(batch.count);
     by_blocks += count;
@@ -61,9 +65,30 @@ class ReducingBackend : public Backend {
     return made;
   }
 
-  long long by_members = 0, by_blocks = 0;
+  long long by_members = 0, by_blocks = 0, drawn_there = 0;
 
  private:
+  Batch drawn(const Batch& given, long long first) {
+    Batch made;
+    made.count = given.count;
+    drawn_there += static_cast<long long>(given.count);
+    made.parameters.resize(given.count * given.drawn_there->parameter_slots.size());
+    made.starts.resize(given.count * given.drawn_there->start_slots.size());
+    made.prepared.resize(given.count, Status::ok);
+    made.attempts.resize(given.count, 1);
+    made.position_moved.resize(given.count, 0);
+    made.velocity_moved.resize(given.count, 0);
+    std::vector<int> prepared(given.count, 7);
+    KernelBatch there{};
+    there.count = static_cast<long long>(given.count);
+    there.parameters = made.parameters.data();
+    there.starts = made.starts.data();
+    there.prepared = prepared.data();
+    EXPECT_TRUE(zwang::draw_there(machine_, *given.drawn_there, there, first));
+    EXPECT_EQ(prepared, std::vector<int>(given.count, 0));
+    return made;
+  }
+
   BackendReference reference_;
   HostMachine machine_;
   long long piece_;
@@ -105,6 +130,7 @@ TEST(ReducedRun, IsTheRunThatBringsMembersHome) {
     ReducingBackend backend(study, piece);
     expect_same(run_ensemble(study, backend, {.threads = 2}), expected);
     EXPECT_EQ(backend.by_members, 0);
+    EXPECT_EQ(backend.drawn_there, 1500);
   }
 }
 

@@ -124,9 +124,9 @@ struct Way {
 };
 
 // The whole ensemble by blocks.
-Statistics by_blocks(AwkwardMembers& given, const StatisticsPlan& plan, const Way& way) {
+Statistics by_blocks(HostMachine& machine, AwkwardMembers& given, const StatisticsPlan& plan,
+                     const Way& way) {
   Statistics made(plan);
-  HostMachine machine;
   long long first = 0;
   if (!made.takes_blocks()) {
     first = std::min<long long>(block_members, given.members);
@@ -183,7 +183,8 @@ TEST(Reducer, GivesTheBitsOfTheHostWhereValuesAreKept) {
   const StatisticsPlan plan = plan_of(given, 9, std::size_t{512} << 20);
   for (const std::vector<long long>& cuts :
        {std::vector<long long>{3000}, {256, 768, 2816, 3000}, {1280, 1536, 2560, 3000}}) {
-    Statistics found = by_blocks(given, plan, {.nominal = false, .cuts = cuts});
+    HostMachine machine;
+    Statistics found = by_blocks(machine, given, plan, {.nominal = false, .cuts = cuts});
     Statistics expected = by_rows(given, plan, false);
     expect_same(found, expected, "cut into " + std::to_string(cuts.size()));
   }
@@ -195,7 +196,8 @@ TEST(Reducer, GivesTheBitsOfTheHostWhereValuesAreCountedInBuckets) {
   ASSERT_FALSE(choose_storage(plan).exact_observables);
   ASSERT_FALSE(choose_storage(plan).exact_measures);
   ASSERT_GT(choose_storage(plan).stride, 1);
-  Statistics found = by_blocks(given, plan, {.nominal = true, .cuts = {512, 1792, 2900}});
+  HostMachine machine;
+  Statistics found = by_blocks(machine, given, plan, {.nominal = true, .cuts = {512, 1792, 2900}});
   Statistics expected = by_rows(given, plan, true);
   expect_same(found, expected, "buckets");
 }
@@ -208,7 +210,8 @@ TEST(Reducer, GivesTheBitsOfTheHostForReplicates) {
     plan.replicate_of = [nominal](long long member) {
       return member < (nominal ? 1 : 0) ? 0 : static_cast<int>((member - (nominal ? 1 : 0)) % 16);
     };
-    Statistics found = by_blocks(given, plan, {.nominal = nominal, .cuts = {256, 2304, 2600}});
+    HostMachine machine;
+    Statistics found = by_blocks(machine, given, plan, {.nominal = nominal, .cuts = {256, 2304, 2600}});
     Statistics expected = by_rows(given, plan, nominal);
     expect_same(found, expected, nominal ? "with a nominal member" : "all drawn");
   }
@@ -222,8 +225,22 @@ TEST(Reducer, LeavesTheSameCheckpointAsTheHost) {
       if (std::isnan(x)) x = 1;
   for (int& status : given.status) status = 0;
   const StatisticsPlan plan = plan_of(given, 9, std::size_t{512} << 20);
-  EXPECT_EQ(bytes_of(by_blocks(given, plan, {.nominal = false, .cuts = {512, 1536}})),
+  HostMachine machine;
+  EXPECT_EQ(bytes_of(by_blocks(machine, given, plan, {.nominal = false, .cuts = {512, 1536}})),
             bytes_of(by_rows(given, plan, false)));
+}
+
+TEST(Reducer, LeavesObservablesWhereTheyAre) {
+  AwkwardMembers given(2048, 27, 2);
+  const StatisticsPlan plan = plan_of(given, 9, std::size_t{512} << 20);
+  HostMachine machine;
+  {
+    Statistics statistics = by_blocks(machine, given, plan, {.nominal = false, .cuts = {512, 2048}});
+    EXPECT_EQ(machine.kept, 2);
+    EXPECT_LT(machine.brought, 2048 * 27 * sizeof(double));
+    statistics.finish();
+  }
+  EXPECT_EQ(machine.kept, 0);
 }
 
 TEST(Reducer, AddsUpHowMembersEnded) {
