@@ -7,15 +7,17 @@
 
 namespace zwang {
 
-// log x for normal numbers x > 0, to about one unit in the last place.
+// log x for finite x > 0, to about one unit in the last place.
 //
 // x = 2^e (1 + f) with 1 + f between sqrt(1/2) and sqrt(2). With s = f / (2 + f), log(1 + f) = 2 atanh s = 2 s + s R,
 // R = 2 (s^2/3 + s^4/5 + ...). Because 2 s = f - s f = f - f^2/2 + s f^2/2, the large term f stands alone and is exact. The
 // leading 32 digits of log 2 make e log 2 exact as well.
 ZWANG_INLINE double plain_log(double x) {
   constexpr double log2_high = 0x1.62e42fee00000p-1, log2_low = 0x1.a39ef35793c76p-33;
-  const unsigned long long bits = bits_of_double(x);
-  int e = static_cast<int>(bits >> 52) - 1023;
+  // Below the normal numbers the exponent says nothing: they are scaled first.
+  const bool small = x < 0x1p-1022;
+  const unsigned long long bits = bits_of_double(small ? x * 0x1p54 : x);
+  int e = static_cast<int>(bits >> 52) - 1023 - (small ? 54 : 0);
   double m = double_of_bits((bits & ((1ULL << 52) - 1)) | 1023ULL << 52);
   if (m > 1.4142135623730951) {
     m *= 0.5;
