@@ -61,6 +61,53 @@ ZWANG_INLINE long long clock_ticks() {
 #endif
 }
 
+ZWANG_INLINE unsigned long long bits_of_double(double x) {
+#if defined(__CUDA_ARCH__)
+  return static_cast<unsigned long long>(__double_as_longlong(x));
+#else
+  unsigned long long bits;
+  __builtin_memcpy(&bits, &x, sizeof bits);
+  return bits;
+#endif
+}
+
+ZWANG_INLINE double double_of_bits(unsigned long long bits) {
+#if defined(__CUDA_ARCH__)
+  return __longlong_as_double(static_cast<long long>(bits));
+#else
+  double x;
+  __builtin_memcpy(&x, &bits, sizeof x);
+  return x;
+#endif
+}
+
+// Counters shared by threads of a GPU; on the host one thread works at a time.
+template <class T>
+ZWANG_INLINE T atomic_add(T* to, T what) {
+#if defined(__CUDA_ARCH__)
+  return atomicAdd(to, what);
+#else
+  const T before = *to;
+  *to += what;
+  return before;
+#endif
+}
+ZWANG_INLINE void atomic_or(unsigned long long* to, unsigned long long what) {
+#if defined(__CUDA_ARCH__)
+  atomicOr(to, what);
+#else
+  *to |= what;
+#endif
+}
+// Of numbers that are not negative: their bits are ordered as they are.
+ZWANG_INLINE void atomic_largest(double* to, double what) {
+#if defined(__CUDA_ARCH__)
+  if (what > 0) atomicMax(reinterpret_cast<unsigned long long*>(to), bits_of_double(what));
+#else
+  if (what > *to) *to = what;
+#endif
+}
+
 // Arrays of C++ cannot be empty; a model may have no conditions, no auxiliaries ...
 ZWANG_CONSTANT constexpr int at_least_one(int n) { return n > 0 ? n : 1; }
 
