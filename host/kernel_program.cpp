@@ -72,7 +72,7 @@ double landing_reach(const IntegratorSettings& settings) {
 }
 
 // How many blocks of stepping lanes should fit on a processor: more, with fewer registers each, where what the stages keep
-// is little. Measured in bench/results/h200.txt.
+// is little. Measured in bench/results/h200.
 int blocks_of_steps(const System& system) {
   const std::size_t kept = system.coordinates.size() + system.auxiliaries.size() + 1;
   return kept <= 2 ? 4 : 2;
