@@ -87,16 +87,21 @@ double seconds_since(std::chrono::steady_clock::time_point begun) {
 KernelProgram cpu_program(const Study& study, LaneChoice lanes) {
   const auto begun = std::chrono::steady_clock::now();
   const EmittedModel model = emit_model(*study.system);
-  KernelProgram program = begin_program(study, model, "program.cpp", "entry_cpu.h");
+  KernelProgram program = begin_program(study, model, "program.h", "entry_cpu.h");
   // Rows taken from a list differ from member to member: nothing for a pack to share.
   const bool packed = lanes == LaneChoice::best && model.masked;
-  std::string& unit = program.text.sources["program.cpp"];
   const std::string real = real_type(study.integrator);
-  unit += "using Number = " + (packed ? "zwang::Pack<" + real + ">" : real) + ";\n";
-  unit += "using Entry = zwang::CpuEntry<zwang::Model, zwang::" +
-          std::string(method_type(chosen_method(study.integrator))) + ", " + real + ", Number>;\n";
-  unit += "ZWANG_CPU_ENTRANCES(Entry)\n";
+  std::string& common = program.text.sources["program.h"];
+  common += "using Number = " + (packed ? "zwang::Pack<" + real + ">" : real) + ";\n";
+  common += "using Entry = zwang::CpuEntry<zwang::Model, zwang::" +
+            std::string(method_type(chosen_method(study.integrator))) + ", " + real + ", Number>;\n";
+  program.text.sources["steps.cpp"] =
+      "#include \"program.h\"\nZWANG_CPU_EVENTS(extern template, Entry)\nZWANG_CPU_ENTRANCES(Entry)\n";
+  program.text.sources["events.cpp"] = "#include \"program.h\"\nZWANG_CPU_EVENTS(template, Entry)\n";
+  program.text.units = {"steps.cpp", "events.cpp"};
   program.text.flags = compiler_flags(model);
+  // Events are rare beside steps, and their text is long.
+  if (program.text.flags.at(1) == "-O3") program.text.unit_flags["events.cpp"] = {"-O2"};
   program.emission_seconds = seconds_since(begun);
   return program;
 }

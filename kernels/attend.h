@@ -379,7 +379,7 @@ ZWANG_COLD bool tend_unlanded(M& me) {
 }
 
 template <class M>
-ZWANG_INLINE bool tend(M& me) {
+ZWANG_COLD bool tend(M& me) {
   if (!me.hand.landed) return tend_unlanded(me);
   return land_plainly(me) ? leave_landing(me) : happen_at_landing(me);
 }

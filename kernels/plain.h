@@ -1,7 +1,7 @@
 // The common events without a quadratic program: one condition is reached, or one lets go, and it is plain who holds
 // afterwards. The set that holds is guessed, Gauss's principle is asked for its multipliers in straight lines
 // (Model::motion), and where every one of them presses clearly, and nothing else is near, the guess is the answer: the
-// conditions of the minimum are met [mayer-14..17]. Wherever that is not clear, nothing is changed and events are taken
+// conditions of the minimum are met. Wherever that is not clear, nothing is changed and events are taken
 // the general way (happen.h). Both agree where both apply; a test holds them together.
 #pragma once
 
@@ -84,7 +84,7 @@ struct Plain {
     return true;
   }
 
-  // The impulses of the shock of condition i [mayer2-2], with its rebound (mechanics section 4). Every row that holds takes
+  // The impulses of the shock of condition i [mayer2-9], with its rebound (mechanics section 4). Every row that holds takes
   // part; one that would have to pull parts instead. False where it is not clear who presses and who parts.
   ZWANG_DEVICE bool find_impulses(Real approach) {
     for (;;) {
@@ -148,7 +148,7 @@ struct Plain {
     return true;
   }
 
-  // Does every inequality of `held` press clearly in the motion that begins now?
+  // [mayer-20] Does every inequality of `held` press clearly in the motion that begins now?
   ZWANG_DEVICE bool presses(const M& me) {
     bool any = false;
     for (int j = 0; j < M::r; ++j) any = any || held[j] > 0;
