@@ -304,7 +304,8 @@ ZWANG_COLD bool release_plainly(M& me, int i, typename M::Real resolution) {
   if (!plain.presses(me)) return false;
   // Would the others push through it? Its multiplier was zero only to rounding, so its f'' is.
   const auto next = plain.second(me, i);
-  const Real noise = 10 * maximum(me.conditions[i].multiplier_zero, resolution) * next.weight;
+  const Real was_zero = maximum(me.conditions[i].multiplier_zero, resolution);
+  const Real noise = Precision<Real>::release_noise * was_zero * next.weight;
   if (!(next.value <= Real(1e-6) * next.size + noise)) return false;
   const Zero<Real> zero = zero_of(me, i);
   open_now(me, i, zero.f < -zero.value || zero.f_rate < -zero.rate, zero.f, noise);
