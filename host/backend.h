@@ -5,14 +5,18 @@
 #include <string>
 #include <vector>
 
+#include "host/reduction.h"
 #include "host/study.h"
 #include "src/reference.h"
 
 namespace zwang {
 
 // Members ready to be integrated: parameters drawn, starts on their conditions.
+struct DrawPlan;
 struct Batch {
   std::size_t count = 0;
+  // Given: the backend draws the members itself, and the lists below are empty. For run_reduced of a backend that draws.
+  const DrawPlan* drawn_there = nullptr;
   std::vector<double> parameters;  // count x parameters of the system, member by member
   std::vector<double> starts;      // count x (q, v, z)
   std::vector<Status> prepared;  // of the start: ok, or inconsistent_start (such a member is not integrated)
@@ -46,6 +50,12 @@ struct BatchResults {
   std::vector<char> redundant;             // count: dependent rows were met
 };
 
+// A batch whose statistics were done where the members are.
+struct ReducedBatch {
+  std::vector<ReducedMembers> parts;  // in order, without gaps
+  BatchResults members;               // where asked for; never observables
+};
+
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -54,6 +64,12 @@ class Backend {
   virtual std::string device() const = 0;
   virtual unsigned threads() const = 0;  // of this machine that integrate
   virtual BatchResults run(const Batch& batch, const Wanted& wanted) = 0;
+  // Whether it can do the statistics itself: then only these leave the device. The batch's first member has a number that
+  // is a multiple of 256; `members`: bring back ends and measures of each member too.
+  virtual bool reduces() const { return false; }
+  virtual bool draws() const { return false; }  // a batch may leave the drawing to it
+  virtual ReducedBatch run_reduced(const Batch& batch, long long first, const ReductionPlan& plan,
+                                   bool members);
   double compile_seconds = 0;  // spent before the first batch
 };
 

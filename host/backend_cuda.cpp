@@ -65,6 +65,7 @@ BackendCuda::~BackendCuda() = default;
 void BackendCuda::start(const KernelProgram& program, std::vector<int> devices,
                         const std::filesystem::path& folder) {
   const auto begun = std::chrono::steady_clock::now();
+  cache_ = folder;
   const std::vector<int> there = all_devices(Driver::get());
   if (devices.empty()) devices = there;
   for (const int number : devices) require_device(number, static_cast<int>(there.size()));
@@ -73,6 +74,7 @@ void BackendCuda::start(const KernelProgram& program, std::vector<int> devices,
     for (int i = 0; i < workers_per_device; ++i) workers_.push_back(std::make_unique<CudaWorker>(number));
 
   for (const auto& worker : workers_) worker->load(binaries(program.text, worker->architecture(), folder));
+  prepare_machines();
   compile_seconds = program.emission_seconds +
                     std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
 }
@@ -196,33 +198,6 @@ double BackendCuda::measure_peak() {
   return seconds > 0 ? 2.0 * chains * rounds * threads * blocks / seconds : 0;
 }
 
-namespace {
-
-template <class T>
-void append(std::vector<T>& to, std::vector<T>&& from) {
-  if (to.empty())
-    to = std::move(from);
-  else
-    to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
-}
-
-void append(BatchResults& to, BatchResults&& from) {
-  append(to.status, std::move(from.status));
-  append(to.end_time, std::move(from.end_time));
-  append(to.end_state, std::move(from.end_state));
-  append(to.measures, std::move(from.measures));
-  append(to.observables, std::move(from.observables));
-  append(to.states, std::move(from.states));
-  append(to.events, std::move(from.events));
-  append(to.steps, std::move(from.steps));
-  append(to.rejected, std::move(from.rejected));
-  append(to.event_counts, std::move(from.event_counts));
-  append(to.audits, std::move(from.audits));
-  append(to.redundant, std::move(from.redundant));
-}
-
-}  // namespace
-
 BatchResults BackendCuda::run(const Batch& batch, const Wanted& wanted) {
   std::vector<Chunk> chunks;
   const std::size_t size = chunk_size(batch, wanted);
@@ -252,7 +227,7 @@ BatchResults BackendCuda::run(const Batch& batch, const Wanted& wanted) {
   device_seconds = 0;
   for (Chunk& chunk : chunks) {
     device_seconds += chunk.seconds;
-    append(results, std::move(chunk.results));
+    append_results(results, std::move(chunk.results));
   }
   return results;
 }

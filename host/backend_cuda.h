@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "host/backend.h"
+#include "host/cuda_machine.h"
 #include "host/cuda_worker.h"
 #include "host/kernel_buffers.h"
 #include "host/kernel_program.h"
@@ -31,6 +32,10 @@ class BackendCuda : public Backend {
   std::string device() const override;
   unsigned threads() const override { return static_cast<unsigned>(workers_.size()); }
   BatchResults run(const Batch& batch, const Wanted& wanted) override;
+  bool reduces() const override { return statistics_here; }
+  bool draws() const override { return statistics_here; }
+  ReducedBatch run_reduced(const Batch& batch, long long first, const ReductionPlan& plan,
+                           bool members) override;
 
   const std::string& method() const { return method_; }
   bool compiled() const { return compiled_; }  // not found in the cache
@@ -41,16 +46,22 @@ class BackendCuda : public Backend {
 
   double device_seconds = 0;        // the kernels' own time in the last run, by the devices' clocks
   double busy_lanes = 0;            // share of the lanes' time spent on members in the last launch
+  bool statistics_here = true;      // on the device; false: members are brought to the host
   std::size_t members_at_once = 0;  // most in one launch; 0: as memory allows
 
  private:
   struct Chunk;
+  struct ReducedChunk;
   void start(const KernelProgram& program, std::vector<int> devices, const std::filesystem::path& cache);
   std::vector<std::string> binaries(const ProgramText& text, int architecture,
                                     const std::filesystem::path& cache);
   void work(CudaWorker& worker, std::vector<Chunk>& chunks, std::atomic<std::size_t>& next,
             const Batch& batch, const Wanted& wanted);
   std::size_t chunk_size(const Batch& batch, const Wanted& wanted) const;
+  void prepare_machines();
+  std::size_t reduced_chunk_size(const Batch& batch, const ReductionPlan& plan);
+  void work_reduced(std::size_t worker, std::vector<ReducedChunk>& chunks, std::atomic<std::size_t>& next,
+                    const Batch& batch, long long first, const ReductionPlan& plan, bool members);
 
   std::shared_ptr<const System> system_;
   std::vector<double> outputs_;
@@ -59,7 +70,10 @@ class BackendCuda : public Backend {
   std::string method_, note_;
   long long motion_operations_ = 0;
   bool compiled_ = false;
-  std::vector<std::unique_ptr<CudaWorker>> workers_;  // two a device: one computes while the other copies
+  std::filesystem::path cache_;
+  std::vector<std::unique_ptr<CudaWorker>> workers_;    // two a device: one computes while the other copies
+  std::vector<std::unique_ptr<CudaMachine>> machines_;  // one a worker
+  std::size_t reduced_share_ = 0;                       // bytes of a device's memory for each worker
 };
 
 }  // namespace zwang

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cassert>
 #include <exception>
 #include <mutex>
 #include <thread>
@@ -44,6 +45,11 @@ void in_parallel(std::size_t count, unsigned threads, const std::function<void(s
     take();
   }
   if (first) std::rethrow_exception(first);
+}
+
+ReducedBatch Backend::run_reduced(const Batch&, long long, const ReductionPlan&, bool) {
+  assert(false);  // asked of a backend that does not reduce
+  return {};
 }
 
 namespace {

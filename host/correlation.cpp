@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "host/moments.h"
+#include "kernels/reduce_related.h"
 
 namespace zwang {
 
@@ -82,25 +83,8 @@ void broken_pair(const BlockColumn& a, const BlockColumn& b, std::size_t pair, C
   moments.product[pair] = product;
 }
 
-// Means of `from` measured from the pivots of `to`, which may differ.
-void take_pair(const CoMoments& from, std::size_t i, std::size_t j, CoMoments& to) {
-  const std::size_t pair = pair_index(i, j);
-  to.count[pair] = from.count[pair];
-  to.product[pair] = from.product[pair];
-  to.offset_i[pair] = (from.pivot[i] - to.pivot[i]) + from.offset_i[pair];
-  to.offset_j[pair] = (from.pivot[j] - to.pivot[j]) + from.offset_j[pair];
-}
-
-// Pébay (SAND2008-6212), the pairwise update of a covariance.
-void merge_pair(const CoMoments& a, const CoMoments& b, std::size_t i, std::size_t j, CoMoments& sum) {
-  const std::size_t pair = pair_index(i, j);
-  const double na = double(a.count[pair]), nb = double(b.count[pair]), share = nb / (na + nb);
-  const double d_i = (b.pivot[i] - a.pivot[i]) + (b.offset_i[pair] - a.offset_i[pair]);
-  const double d_j = (b.pivot[j] - a.pivot[j]) + (b.offset_j[pair] - a.offset_j[pair]);
-  sum.count[pair] = a.count[pair] + b.count[pair];
-  sum.offset_i[pair] = a.offset_i[pair] + d_i * share;
-  sum.offset_j[pair] = a.offset_j[pair] + d_j * share;
-  sum.product[pair] = (a.product[pair] + b.product[pair]) + d_i * d_j * na * share;
+RelatedPair pair_at(const CoMoments& moments, std::size_t pair) {
+  return {moments.count[pair], moments.offset_i[pair], moments.offset_j[pair], moments.product[pair]};
 }
 
 }  // namespace
@@ -135,11 +119,13 @@ CoMoments merged_comoments(const CoMoments& left, const CoMoments& right) {
   for (std::size_t i = 0; i < sum.columns; ++i) {
     for (std::size_t j = 0; j <= i; ++j) {
       const std::size_t pair = pair_index(i, j);
-      if (left.count[pair] > 0 && right.count[pair] > 0) {
-        merge_pair(left, right, i, j, sum);
-      } else if (left.count[pair] > 0 || right.count[pair] > 0) {
-        take_pair(left.count[pair] > 0 ? left : right, i, j, sum);
-      }
+      const RelatedPair merged = merged_related_pair(
+          pair_at(left, pair), pair_at(right, pair),
+          {left.pivot[i], left.pivot[j], right.pivot[i], right.pivot[j], sum.pivot[i], sum.pivot[j]});
+      sum.count[pair] = merged.count;
+      sum.offset_i[pair] = merged.offset_i;
+      sum.offset_j[pair] = merged.offset_j;
+      sum.product[pair] = merged.product;
     }
   }
   return sum;

@@ -86,7 +86,8 @@ void CudaWorker::load(const std::vector<std::string>& cubins) {
 void CudaWorker::use() const { driver_.require(driver_.context_use(context_), "choosing " + name_); }
 
 // Integrates; the kernels' seconds are added. False when the device has no room for so many members.
-bool CudaWorker::integrate(const KernelSettings& settings, KernelBuffers& buffers, double& seconds) {
+bool CudaWorker::integrate(const KernelSettings& settings, KernelBuffers& buffers, double& seconds,
+                           const Then& then, const Then& before) {
   KernelBatch batch = buffers.batch();
   const auto slots = slots_for(batch.count);
   Arena plan(0);
@@ -97,18 +98,24 @@ bool CudaWorker::integrate(const KernelSettings& settings, KernelBuffers& buffer
   buffers.each_array(batch, [&, at = layout.arrays.begin()](const KernelBuffers::Array& array,
                                                             const auto&) mutable {
     // Results are sent too: what a member never reaches stays missing.
-    driver_.require(driver_.copy_in(*at++, array.data, array.bytes, stream_), "copying members to the GPU");
+    const cuda::Pointer to = *at++;
+    if (array.data)
+      driver_.require(driver_.copy_in(to, array.data, array.bytes, stream_), "copying members to the GPU");
+    else
+      driver_.require(driver_.set_bytes(to, array.fill, array.bytes, stream_), "clearing results");
   });
   driver_.require(driver_.copy_in(layout.settings, &settings, sizeof settings, stream_),
                   "copying the settings");
   driver_.require(driver_.copy_in(layout.batch, &batch, sizeof batch, stream_), "copying the settings");
+  if (before && !before(batch)) return false;
   mark(begun_);
   take_turns(settings, batch, layout, slots);
   mark(ended_);
+  if (then && !then(batch)) return false;
   buffers.each_array(batch,
                      [&, at = layout.arrays.begin()](const KernelBuffers::Array& array, const auto&) mutable {
                        const cuda::Pointer from = *at++;
-                       if (!array.given)
+                       if (!array.given && array.data)
                          driver_.require(driver_.copy_out(array.data, from, array.bytes, stream_),
                                          "copying results from the GPU");
                      });

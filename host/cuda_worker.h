@@ -1,6 +1,7 @@
 // One stream of launches on one GPU, with memory of its own there: members go in, results come out.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -27,7 +28,10 @@ class CudaWorker {
   void use() const;
 
   // Integrates; the kernels' seconds are added. False when the device has no room for so many members.
-  bool integrate(const KernelSettings& settings, KernelBuffers& buffers, double& seconds);
+  // `before` is told where members belong that are not given, before they are integrated; `then` is told where everything lies on the device, before results are copied; false: there was no room for it either.
+  using Then = std::function<bool(const KernelBatch& there)>;
+  bool integrate(const KernelSettings& settings, KernelBuffers& buffers, double& seconds,
+                 const Then& then = {}, const Then& before = {});
 
   // Runs a kernel with one pointer for an argument; its seconds.
   double time(const std::string& cubin, const char* kernel, unsigned blocks, unsigned threads);
@@ -36,6 +40,8 @@ class CudaWorker {
   CudaOccupation occupation() const;
   double busy_lanes() const;  // of the last batch: tries of stepping lanes over the tries there was time for
   const std::string& name() const { return name_; }
+  cuda::Context context() const { return context_; }
+  cuda::Stream stream() const { return stream_; }
   int processors() const { return processors_; }
   int architecture() const { return architecture_; }
 

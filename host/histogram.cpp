@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "host/statistics_bytes.h"
+#include "kernels/reduce_counts.h"
 
 namespace zwang {
 
@@ -24,19 +25,16 @@ Histogram::Histogram(double low, double high, std::size_t bins) : counts_(bins, 
 
 void Histogram::add(double x) {
   if (std::isnan(x)) return;
-  if (x < edges_.front()) {
-    ++below_;
-  } else if (x > edges_.back()) {
-    ++above_;
-  } else {
-    // A guess by division, put right by the edges as they are printed: who counts again finds the same.
-    const auto last = counts_.size() - 1;
-    const double guess = std::clamp((x - edges_.front()) * per_width_, 0.0, double(last));
-    auto bin = static_cast<std::size_t>(guess);
-    while (bin > 0 && x < edges_[bin]) --bin;
-    while (bin < last && x >= edges_[bin + 1]) ++bin;
-    ++counts_[bin];
-  }
+  const auto bins = static_cast<long long>(counts_.size());
+  const long long place = histogram_place(edges_.data(), bins, per_width_, x);
+  ++(place == 0 ? below_ : place > bins ? above_ : counts_[static_cast<std::size_t>(place - 1)]);
+}
+
+void Histogram::add_counts(std::span<const long long> counts) {
+  assert(counts.size() == counts_.size() + 2);
+  below_ += counts.front();
+  above_ += counts.back();
+  for (std::size_t i = 0; i < counts_.size(); ++i) counts_[i] += counts[i + 1];
 }
 
 void Histogram::merge(const Histogram& other) {
@@ -74,6 +72,8 @@ std::optional<Range> finite_range(std::span<const double> values) {
     range->low = std::min(range->low, x);
     range->high = std::max(range->high, x);
   }
+  // Of two zeros neither is smaller: the one without a sign.
+  if (range) range = Range{range->low + 0.0, range->high + 0.0};
   return range;
 }
 

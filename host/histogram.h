@@ -23,10 +23,12 @@ class Histogram {
 
   // Bins hold their lower edge, the last one both. NaN is left out, infinite values are outside.
   void add(double x);
-  void merge(const Histogram& other);  // of the same edges; in any order
+  void add_counts(std::span<const long long> counts);  // counted elsewhere: below, the bins, above
+  void merge(const Histogram& other);                  // of the same edges; in any order
 
   const std::vector<double>& edges() const { return edges_; }       // bins + 1
   const std::vector<long long>& counts() const { return counts_; }  // bins
+  double per_width() const { return per_width_; }
   long long below() const { return below_; }
   long long above() const { return above_; }
 

@@ -145,6 +145,8 @@ std::string HostCompiler::key(const ProgramText& program) const {
     add(name, variable(name));
   for (const std::string& flag : program.flags) add("flag", flag);
   for (const std::string& unit : program.units) add("unit", unit);
+  for (const auto& [unit, flags] : program.unit_flags)
+    for (const std::string& flag : flags) add(unit, flag);
   for (const auto& [name, text] : program.sources) {
     add("source", name);
     add("text", text);
@@ -192,7 +194,10 @@ std::vector<std::vector<Command>> stages(const fs::path& compiler, const Program
   std::vector<Command> compiles;
   std::vector<std::string> link{"-shared"};
   for (std::size_t i = 0; i < program.units.size(); ++i) {
-    compiles.push_back(command({"-c", "./" + program.units[i], "-o", object_name(i)}, i));
+    std::vector<std::string> own{"-c", "./" + program.units[i], "-o", object_name(i)};
+    if (const auto flags = program.unit_flags.find(program.units[i]); flags != program.unit_flags.end())
+      own.insert(own.begin(), flags->second.begin(), flags->second.end());
+    compiles.push_back(command(own, i));
     link.push_back(object_name(i));
   }
   link.insert(link.end(), {"-o", library_name});

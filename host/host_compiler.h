@@ -15,6 +15,7 @@ struct ProgramText {
   std::map<std::string, std::string> sources;  // name -> text; names are relative paths, as they are included
   std::vector<std::string> units;              // the names among them that are translation units
   std::vector<std::string> flags;  // for compiling and linking; -shared, -fPIC and -I come by themselves
+  std::map<std::string, std::vector<std::string>> unit_flags{};  // of single units, after those of all
 };
 
 class HostCompiler {

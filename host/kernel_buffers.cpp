@@ -1,5 +1,6 @@
 #include "host/kernel_buffers.h"
 
+#include <iterator>
 #include <limits>
 
 namespace zwang {
@@ -46,6 +47,8 @@ Event event_of(const double* row, const System& system) {
   return event;
 }
 
+}  // namespace
+
 Audit audit_of(const double* numbers) {
   return {.position_violation = numbers[0],
           .velocity_violation = numbers[1],
@@ -55,8 +58,6 @@ Audit audit_of(const double* numbers) {
           .carnot = numbers[5],
           .energy_created = numbers[6]};
 }
-
-}  // namespace
 
 KernelShape::KernelShape(const System& system, std::size_t output_times)
     : parameters(system.parameters.size()),
@@ -77,50 +78,62 @@ std::size_t KernelShape::member_bytes(const Wanted& wanted, long long event_room
 }
 
 KernelBuffers::KernelBuffers(const KernelShape& shape, const std::vector<double>& outputs, const Batch& batch,
-                             std::size_t begin, std::size_t end, const Wanted& wanted, long long event_room)
-    : shape_(shape),
-      parameters_(part(batch.parameters, begin, end, shape.parameters)),
-      starts_(part(batch.starts, begin, end, shape.state)),
-      outputs_(outputs) {
-  const std::size_t count = end - begin;
-  for (std::size_t i = begin; i < end; ++i) prepared_.push_back(static_cast<int>(batch.prepared[i]));
-  status_.assign(count, 0);
-  redundant_.assign(count, 0);
-  end_time_.assign(count, 0);
-  end_state_.assign(count * shape.state, missing);
-  measures_.assign(count * shape.measures, missing);
-  audits_.assign(count * audit_numbers, 0);
-  steps_.assign(2 * count, 0);
-  event_counts_.assign(count * event_kinds, 0);
-  if (wanted.observables) observables_.assign(count * shape.outputs * shape.observables, missing);
-  if (wanted.states) states_.assign(count * shape.outputs * shape.sample, missing);
-  if (wanted.events) events_.assign(count * static_cast<std::size_t>(event_room) * shape.event_row, 0);
-  batch_.count = static_cast<long long>(count);
+                             std::size_t begin, std::size_t end, const Wanted& wanted, long long event_room,
+                             Stay stay)
+    : shape_(shape), outputs_(outputs), count_(end - begin), wanted_(wanted), stay_(stay) {
+  if (batch.drawn_there == nullptr) {
+    parameters_ = part(batch.parameters, begin, end, shape.parameters);
+    starts_ = part(batch.starts, begin, end, shape.state);
+    for (std::size_t i = begin; i < end; ++i) prepared_.push_back(static_cast<int>(batch.prepared[i]));
+  }
+  batch_.count = static_cast<long long>(count_);
   batch_.event_capacity = wanted.events ? event_room : 0;
+  if (!stay.members) {
+    status_.assign(count_, 0);
+    redundant_.assign(count_, 0);
+    end_time_.assign(count_, 0);
+    end_state_.assign(count_ * shape.state, missing);
+    measures_.assign(count_ * shape.measures, missing);
+    audits_.assign(count_ * audit_numbers, 0);
+    steps_.assign(2 * count_, 0);
+    event_counts_.assign(count_ * event_kinds, 0);
+  }
+  if (wanted.observables && !stay.observables)
+    observables_.assign(count_ * shape.outputs * shape.observables, missing);
+  if (wanted.states) states_.assign(count_ * shape.outputs * shape.sample, missing);
+  if (wanted.events) events_.assign(count_ * static_cast<std::size_t>(event_room) * shape.event_row, 0);
   each_array(batch_, [](const Array& array, const std::function<void(void*)>& point) { point(array.data); });
 }
 
 void KernelBuffers::each_array(KernelBatch& batch, const Visit& visit) {
-  const auto one = [&](auto& values, auto& pointer, bool given) {
+  // `size`: of an array that stays; all bits set are a number that is missing.
+  const auto one = [&](auto& values, auto& pointer, bool given, std::size_t size = 0,
+                       unsigned char fill = 0) {
     using Pointer = std::remove_reference_t<decltype(pointer)>;
-    if (values.empty()) return;
-    visit({values.data(), values.size() * sizeof(values[0]), given},
+    const std::size_t numbers = values.empty() ? size : values.size();
+    if (numbers == 0) return;
+    visit({values.empty() ? nullptr : values.data(), numbers * sizeof(values[0]), given, fill},
           [&pointer](void* there) { pointer = static_cast<Pointer>(there); });
   };
-  one(parameters_, batch.parameters, true);
-  one(starts_, batch.starts, true);
-  one(prepared_, batch.prepared, true);
+  constexpr unsigned char all_bits = 0xff;
+  const std::size_t staying = stay_.members ? count_ : 0;
+  const std::size_t series =
+      stay_.observables && wanted_.observables ? shape_.outputs * shape_.observables : 0;
+  // Where members are drawn there, these lists are empty.
+  one(parameters_, batch.parameters, true, count_ * shape_.parameters);
+  one(starts_, batch.starts, true, count_ * shape_.state);
+  one(prepared_, batch.prepared, true, count_);
   one(outputs_, batch.outputs, true);
-  one(status_, batch.status, false);
-  one(end_time_, batch.end_time, false);
-  one(end_state_, batch.end_state, false);
-  one(measures_, batch.measures, false);
-  one(observables_, batch.observables, false);
+  one(status_, batch.status, false, staying);
+  one(end_time_, batch.end_time, false, staying);
+  one(end_state_, batch.end_state, false, staying * shape_.state, all_bits);
+  one(measures_, batch.measures, false, staying * shape_.measures, all_bits);
+  one(observables_, batch.observables, false, count_ * series, all_bits);
   one(states_, batch.states, false);
-  one(steps_, batch.steps, false);
-  one(event_counts_, batch.event_counts, false);
-  one(audits_, batch.audits, false);
-  one(redundant_, batch.redundant, false);
+  one(steps_, batch.steps, false, 2 * staying);
+  one(event_counts_, batch.event_counts, false, staying * event_kinds);
+  one(audits_, batch.audits, false, staying * audit_numbers);
+  one(redundant_, batch.redundant, false, staying);
   one(events_, batch.events, false);
 }
 
@@ -132,7 +145,7 @@ long long KernelBuffers::events_of(std::size_t member) const {
 
 void KernelBuffers::add_to(BatchResults& results) const {
   for (const int status : status_) results.status.push_back(static_cast<Status>(status));
-  for (std::size_t m = 0; m < count(); ++m) {
+  for (std::size_t m = 0; m < status_.size(); ++m) {
     results.steps.push_back(steps_[2 * m]);
     results.rejected.push_back(steps_[2 * m + 1]);
     results.audits.push_back(audit_of(audits_.data() + m * audit_numbers));
@@ -153,6 +166,33 @@ MemberEvents KernelBuffers::events(std::size_t member, const System& system) con
       events_.data() + member * static_cast<std::size_t>(batch_.event_capacity) * shape_.event_row;
   for (long long k = 0; k < total; ++k, row += shape_.event_row) made.push_back(event_of(row, system));
   return made;
+}
+
+namespace {
+
+template <class T>
+void move_behind(std::vector<T>& to, std::vector<T>&& from) {
+  if (to.empty())
+    to = std::move(from);
+  else
+    to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
+}
+
+}  // namespace
+
+void append_results(BatchResults& to, BatchResults&& from) {
+  move_behind(to.status, std::move(from.status));
+  move_behind(to.end_time, std::move(from.end_time));
+  move_behind(to.end_state, std::move(from.end_state));
+  move_behind(to.measures, std::move(from.measures));
+  move_behind(to.observables, std::move(from.observables));
+  move_behind(to.states, std::move(from.states));
+  move_behind(to.events, std::move(from.events));
+  move_behind(to.steps, std::move(from.steps));
+  move_behind(to.rejected, std::move(from.rejected));
+  move_behind(to.event_counts, std::move(from.event_counts));
+  move_behind(to.audits, std::move(from.audits));
+  move_behind(to.redundant, std::move(from.redundant));
 }
 
 }  // namespace zwang

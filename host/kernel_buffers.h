@@ -19,12 +19,21 @@ struct KernelShape {
   std::size_t member_bytes(const Wanted& wanted, long long event_room) const;
 };
 
+// Results that are not brought here: no room is made for them.
+struct Stay {
+  bool observables = false, members = false;  // ends, measures and counts of each member
+};
+
+// Audit numbers as the kernels write them.
+Audit audit_of(const double* numbers);
+
 class KernelBuffers {
  public:
   // Members [begin, end) of the batch: inputs copied, room for the results. `event_room`: events kept for each member,
   // where events are wanted.
   KernelBuffers(const KernelShape& shape, const std::vector<double>& outputs, const Batch& batch,
-                std::size_t begin, std::size_t end, const Wanted& wanted, long long event_room);
+                std::size_t begin, std::size_t end, const Wanted& wanted, long long event_room,
+                Stay stay = {});
 
   std::size_t count() const { return static_cast<std::size_t>(batch_.count); }
   const KernelBatch& batch() const { return batch_; }  // pointers into this object
@@ -32,9 +41,10 @@ class KernelBuffers {
 
   // One array: where it lies here, and its pointer in a KernelBatch (of this object, or a copy for a device).
   struct Array {
-    void* data;
+    void* data;  // null: it stays on the device, where every byte is `fill` at first
     std::size_t bytes;
     bool given;  // read by the kernels, not written
+    unsigned char fill;
   };
   using Visit = std::function<void(const Array& array, const std::function<void(void*)>& point)>;
   // Every array there is; `point` sets the pointer in `batch`.
@@ -54,7 +64,13 @@ class KernelBuffers {
   std::vector<double> end_time_, end_state_, measures_, observables_, states_, audits_, events_;
   std::vector<long long> steps_, event_counts_;
   KernelBatch batch_{};
+  std::size_t count_ = 0;
+  Wanted wanted_;
+  Stay stay_;
 };
+
+// The results of the members that follow.
+void append_results(BatchResults& to, BatchResults&& from);
 
 // Events kept for each member at first; members with more are run again with room for all of theirs.
 constexpr long long first_event_room = 64;

@@ -1,8 +1,11 @@
 #include "host/kernel_program.h"
 
+#include <algorithm>
 #include <chrono>
+#include <cmath>
 
 #include "host/kernel_text.h"
+#include "kernels/portable.h"
 #include "src/emit.h"
 
 namespace zwang {
@@ -61,6 +64,20 @@ KernelProgram begin_program(const Study& study, const EmittedModel& model, const
   return program;
 }
 
+// A classical Runge-Kutta step leaves out what goes with the fifth power of its length: that shall be a hundredth of the
+// tolerance.
+double landing_reach(const IntegratorSettings& settings) {
+  const double rounding = settings.single ? Precision<float>::epsilon : Precision<double>::epsilon;
+  return std::pow(std::max(4 * rounding, 0.01 * settings.rtol), 0.2);
+}
+
+// How many blocks of stepping lanes should fit on a processor: more, with fewer registers each, where what the stages keep
+// is little. Measured in bench/results/h200.
+int blocks_of_steps(const System& system) {
+  const std::size_t kept = system.coordinates.size() + system.auxiliaries.size() + 1;
+  return kept <= 2 ? 4 : 2;
+}
+
 double seconds_since(std::chrono::steady_clock::time_point begun) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
 }
@@ -70,16 +87,21 @@ double seconds_since(std::chrono::steady_clock::time_point begun) {
 KernelProgram cpu_program(const Study& study, LaneChoice lanes) {
   const auto begun = std::chrono::steady_clock::now();
   const EmittedModel model = emit_model(*study.system);
-  KernelProgram program = begin_program(study, model, "program.cpp", "entry_cpu.h");
+  KernelProgram program = begin_program(study, model, "program.h", "entry_cpu.h");
   // Rows taken from a list differ from member to member: nothing for a pack to share.
   const bool packed = lanes == LaneChoice::best && model.masked;
-  std::string& unit = program.text.sources["program.cpp"];
   const std::string real = real_type(study.integrator);
-  unit += "using Number = " + (packed ? "zwang::Pack<" + real + ">" : real) + ";\n";
-  unit += "using Entry = zwang::CpuEntry<zwang::Model, zwang::" +
-          std::string(method_type(chosen_method(study.integrator))) + ", " + real + ", Number>;\n";
-  unit += "ZWANG_CPU_ENTRANCES(Entry)\n";
+  std::string& common = program.text.sources["program.h"];
+  common += "using Number = " + (packed ? "zwang::Pack<" + real + ">" : real) + ";\n";
+  common += "using Entry = zwang::CpuEntry<zwang::Model, zwang::" +
+            std::string(method_type(chosen_method(study.integrator))) + ", " + real + ", Number>;\n";
+  program.text.sources["steps.cpp"] =
+      "#include \"program.h\"\nZWANG_CPU_EVENTS(extern template, Entry)\nZWANG_CPU_ENTRANCES(Entry)\n";
+  program.text.sources["events.cpp"] = "#include \"program.h\"\nZWANG_CPU_EVENTS(template, Entry)\n";
+  program.text.units = {"steps.cpp", "events.cpp"};
   program.text.flags = compiler_flags(model);
+  // Events are rare beside steps, and their text is long.
+  if (program.text.flags.at(1) == "-O3") program.text.unit_flags["events.cpp"] = {"-O2"};
   program.emission_seconds = seconds_since(begun);
   return program;
 }
@@ -95,8 +117,8 @@ KernelProgram cuda_program(const Study& study) {
     program.text.sources[name] = "#include \"program.h\"\n" + std::string(entrance) + "(Entry, " +
                                  std::to_string(cuda_threads) + ", " + std::to_string(blocks) + ")\n";
   };
-  add("step.cu", "ZWANG_CUDA_STEP", 2);
-  add("land.cu", "ZWANG_CUDA_LAND", 4);
+  add("step.cu", "ZWANG_CUDA_STEP", blocks_of_steps(*study.system));
+  add("land.cu", "ZWANG_CUDA_LAND", 2);
   add("tend.cu", "ZWANG_CUDA_TEND", 4);
   program.text.units = {"step.cu", "land.cu", "tend.cu"};
   program.text.flags = {"--std=c++17", "--device-as-default-execution-space", "--disable-warnings"};
@@ -114,6 +136,7 @@ KernelSettings kernel_settings(const Study& study) {
           .rest_speed = from.rest_speed,
           .accumulation_gap = from.accumulation_gap,
           .end = study.time.end,
+          .landing_reach = landing_reach(from),
           .max_steps = from.max_steps,
           .max_events = from.max_events,
           .outputs = static_cast<int>(study.time.outputs.size())};

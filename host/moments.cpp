@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/reduce.h"
+
 namespace zwang {
 
 namespace {
@@ -25,7 +27,6 @@ struct Strip {
 
 Vector loaded(const double* from) { return Vector{from[0], from[1]}; }
 Bits finite_lanes(Vector x) { return (x <= largest) & (x >= -largest); }
-bool is_finite(double x) { return std::abs(x) <= largest; }
 
 // What the first pass over a block finds.
 struct FirstPass {
@@ -40,9 +41,9 @@ FirstPass first_pass(const double* rows) {
   // The first value serves as origin: constants then give zeros, and offsets cost no digits.
   for (int lane = 0; lane < width; ++lane) {
     int row = 0;
-    while (row < block_members - 1 && !is_finite(rows[row * tile_columns + lane])) ++row;
+    while (row < block_members - 1 && !reduced_finite(rows[row * tile_columns + lane])) ++row;
     const double first = rows[row * tile_columns + lane];
-    pass.pivot.set_lane(lane, is_finite(first) ? first : 0);
+    pass.pivot.set_lane(lane, reduced_finite(first) ? first : 0);
     pass.minimum.set_lane(lane, TileMoments::infinity);
     pass.maximum.set_lane(lane, -TileMoments::infinity);
   }
@@ -89,33 +90,6 @@ void count_infinities(const double* rows, int column, TileMoments& moments) {
   }
 }
 
-void merge_column(const TileMoments& a, const TileMoments& b, int c, TileMoments& sum) {
-  // An empty side contributes nothing, not even its origin.
-  if (a.finite[c] == 0 || b.finite[c] == 0) {
-    const TileMoments& only = a.finite[c] == 0 ? b : a;
-    sum.pivot[c] = only.pivot[c];
-    sum.offset[c] = only.offset[c];
-    sum.m2[c] = only.m2[c];
-    sum.m3[c] = only.m3[c];
-    sum.m4[c] = only.m4[c];
-    return;
-  }
-
-  // P. Pébay, Formulas for robust, one-pass parallel computation of covariances and arbitrary-order statistical
-  // moments, Sandia report SAND2008-6212 (2008), the pairwise updates of order 2, 3, 4; order 2 is Chan, Golub and
-  // LeVeque (1979). Shares na/n, nb/n instead of counts keep the numbers small.
-  const double na = double(a.finite[c]), nb = double(b.finite[c]), n = na + nb;
-  const double pa = na / n, pb = nb / n;
-  const double d = (b.pivot[c] - a.pivot[c]) + (b.offset[c] - a.offset[c]);
-  const double d2 = d * d;
-  sum.pivot[c] = a.pivot[c];
-  sum.offset[c] = a.offset[c] + d * pb;
-  sum.m2[c] = (a.m2[c] + b.m2[c]) + d2 * na * pb;
-  sum.m3[c] = (a.m3[c] + b.m3[c]) + d2 * d * na * pb * (pa - pb) + 3 * d * (pa * b.m2[c] - pb * a.m2[c]);
-  sum.m4[c] = (a.m4[c] + b.m4[c]) + d2 * d2 * na * pb * (pa * pa - pa * pb + pb * pb) +
-              6 * d2 * (pa * pa * b.m2[c] + pb * pb * a.m2[c]) + 4 * d * (pa * b.m3[c] - pb * a.m3[c]);
-}
-
 }  // namespace
 
 TileMoments block_moments(std::span<const double> rows) {
@@ -150,16 +124,28 @@ TileMoments block_moments(std::span<const double> rows) {
   return moments;
 }
 
+ColumnPart column_of(const TileMoments& tile, std::size_t c) {
+  return {tile.finite[c], tile.above[c], tile.below[c], tile.pivot[c],   tile.offset[c],
+          tile.m2[c],     tile.m3[c],    tile.m4[c],    tile.minimum[c], tile.maximum[c]};
+}
+
+void set_column(TileMoments& tile, std::size_t c, const ColumnPart& part) {
+  tile.finite[c] = part.finite;
+  tile.above[c] = part.above;
+  tile.below[c] = part.below;
+  tile.pivot[c] = part.pivot;
+  tile.offset[c] = part.offset;
+  tile.m2[c] = part.m2;
+  tile.m3[c] = part.m3;
+  tile.m4[c] = part.m4;
+  tile.minimum[c] = part.minimum;
+  tile.maximum[c] = part.maximum;
+}
+
 TileMoments merged_moments(const TileMoments& left, const TileMoments& right) {
   TileMoments sum;
-  for (int c = 0; c < tile_columns; ++c) {
-    merge_column(left, right, c, sum);
-    sum.finite[c] = left.finite[c] + right.finite[c];
-    sum.above[c] = left.above[c] + right.above[c];
-    sum.below[c] = left.below[c] + right.below[c];
-    sum.minimum[c] = right.minimum[c] < left.minimum[c] ? right.minimum[c] : left.minimum[c];
-    sum.maximum[c] = right.maximum[c] > left.maximum[c] ? right.maximum[c] : left.maximum[c];
-  }
+  for (std::size_t c = 0; c < tile_columns; ++c)
+    set_column(sum, c, merged_parts_of_column(column_of(left, c), column_of(right, c)));
   return sum;
 }
 

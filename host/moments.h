@@ -9,10 +9,12 @@
 #include <limits>
 #include <span>
 
+#include "kernels/reduce_layout.h"
+
 namespace zwang {
 
-constexpr int block_members = 256;  // the leaves of the tree: members [256 k, 256 (k + 1))
-constexpr int tile_columns = 16;    // 128 bytes of a row: two cache lines, so that reading rows stays fast
+constexpr int block_members = reduced_block;  // the leaves of the tree: members [256 k, 256 (k + 1))
+constexpr int tile_columns = 16;  // 128 bytes of a row: two cache lines, so that reading rows stays fast
 
 // The moments of sixteen columns over some members. NaN is missing and counted nowhere. Infinite values are counted
 // and enter minimum and maximum; the moments are over the finite values.
@@ -37,6 +39,10 @@ struct TileMoments {
 
 // rows: block_members x tile_columns, member by member; absent members are rows of NaN.
 TileMoments block_moments(std::span<const double> rows);
+
+// One column of it, as the kernels have it.
+ColumnPart column_of(const TileMoments& tile, std::size_t column);
+void set_column(TileMoments& tile, std::size_t column, const ColumnPart& part);
 
 // `left` is of the smaller member numbers.
 TileMoments merged_moments(const TileMoments& left, const TileMoments& right);

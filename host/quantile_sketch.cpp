@@ -150,6 +150,19 @@ void QuantileSketch::merge(const QuantileSketch& other) {
   digits_seen_ |= other.digits_seen_;
 }
 
+void QuantileSketch::add_counts(const SketchExtras& extras, std::span<const SketchEntry> entries) {
+  for (const SketchEntry& entry : entries) {
+    const std::size_t side = entry.key >= sketch_side ? 1 : 0;
+    const std::uint64_t key = entry.key & (sketch_side - 1);
+    // Whatever is as fine as we are: a new page may make it coarser on the way.
+    bucket(sides_[side], key >> (finest_digits - digits_)) += entry.count;
+  }
+  zeros_ += extras.zeros;
+  above_ += extras.above;
+  below_ += extras.below;
+  digits_seen_ |= extras.digits_seen;
+}
+
 // --- Answering ----------------------------------------------------------------------------------------------
 
 double QuantileSketch::relative_error() const {

@@ -16,6 +16,8 @@
 #include <span>
 #include <vector>
 
+#include "kernels/reduce_layout.h"
+
 namespace zwang {
 
 class ByteReader;
@@ -23,7 +25,7 @@ class ByteWriter;
 
 class QuantileSketch {
  public:
-  static constexpr int finest_digits = 9;
+  static constexpr int finest_digits = sketch_digits;
   static constexpr std::size_t page_buckets = 64;  // buckets come in pages of 64, 512 bytes
   static constexpr std::size_t fewest_buckets =
       4096;  // with these even the whole range of doubles has a place
@@ -34,6 +36,9 @@ class QuantileSketch {
 
   // NaN is left out. Infinite values are counted at the ends.
   void add(std::span<const double> values);
+
+  // Values counted elsewhere, in buckets of the finest digits.
+  void add_counts(const SketchExtras& extras, std::span<const SketchEntry> entries);
 
   // The other's pivot and bucket limit must be the same.
   void merge(const QuantileSketch& other);

@@ -85,6 +85,8 @@ std::vector<Quantile> estimate_quantiles(long long count, std::span<const double
 std::vector<double> select_ranks(std::span<double> values, std::span<const long long> ranks) {
   std::vector<double> found(ranks.size());
   select_between(values, 0, ranks, found);
+  // -0 and 0 are equal, and which of them comes out is up to the library: 0 then.
+  for (double& x : found) x += 0.0;
   return found;
 }
 

@@ -85,29 +85,47 @@ EnsembleRun::EnsembleRun(const Study& study, Backend& backend, RunOptions option
       sampler_(study),
       statistics_(statistics_plan(study, sampler_, options_.statistics_memory), options_.first),
       until_(until_rule(study)),
-      batch_size_(study, backend.threads(), options_.batch),
+      batch_size_(study, backend, options_.batch, static_cast<bool>(options_.members)),
       end_(options_.end.value_or(study.ensemble.members)),
       position_(options_.first) {
   assert(options_.first <= end_ && end_ <= study.ensemble.members);
   performance_.threads = backend.threads();
   performance_.compile_s = backend.compile_seconds;
+  // Who writes members needs what was drawn.
+  if (backend.draws() && !options_.members) draw_plan_ = draw_plan(study, sampler_);
 }
 
 // What would pass a point of decision ends there.
 long long EnsembleRun::last_end(long long first) const { return until_ ? next_decision(first, end_) : end_; }
 
 long long EnsembleRun::batch_end(long long up_to) const {
-  return std::min({last_end(position_), position_ + batch_size_.next(), up_to});
+  const long long end = std::min({last_end(position_), position_ + batch_size_.next(), up_to});
+  if (!backend_.reduces()) return end;
+  // Blocks are reduced whole: an open one is filled first, and the next batch should not begin with one.
+  if (!statistics_.takes_blocks()) return std::min(end, (position_ / block_members + 1) * block_members);
+  const long long whole = end / block_members * block_members;
+  return end < end_ && whole > position_ ? whole : end;
 }
 
-EnsembleRun::Integrated EnsembleRun::integrate(long long begin, long long end) {
+Batch EnsembleRun::draw(long long begin, long long end) {
   const Stopwatch drawing;
   std::vector<unsigned long long> numbers(static_cast<std::size_t>(end - begin));
   std::iota(numbers.begin(), numbers.end(), static_cast<unsigned long long>(begin));
-  Integrated made;
-  made.batch = prepare_batch(study_, sampler_, numbers, threads_);
+  Batch made = prepare_batch(study_, sampler_, numbers, threads_);
   performance_.sample_s += drawing.seconds();
+  return made;
+}
 
+Batch EnsembleRun::draw_there(long long begin, long long end) const {
+  Batch made;
+  made.count = static_cast<std::size_t>(end - begin);
+  made.drawn_there = &*draw_plan_;
+  return made;
+}
+
+EnsembleRun::Integrated EnsembleRun::integrate(long long begin, long long end) {
+  Integrated made;
+  made.batch = draw(begin, end);
   const Stopwatch integrating;
   made.results = backend_.run(made.batch, {});
   performance_.integrate_s += integrating.seconds();
@@ -144,23 +162,87 @@ void EnsembleRun::advance(long long up_to) {
   const Stopwatch all;
   if (statistics_.needs_pilot()) show_pilot();
   const long long begin = position_, end = batch_end(up_to);
+  if (backend_.reduces() && statistics_.takes_blocks())
+    advance_by_blocks(begin, end);
+  else
+    advance_by_members(begin, end);
+  batch_size_.learn(end - begin, all.seconds());
+  performance_.wall_s += all.seconds();
+  tell(performance_.wall_s);
+}
+
+void EnsembleRun::advance_by_members(long long begin, long long end) {
   const Integrated members = integrate(begin, end);
 
   const Stopwatch counting;
   add_to_tally(tally_, study_.ensemble, begin, members.batch, members.results);
   statistics_.add(rows_of(begin, members).rows, threads_);
   performance_.statistics_s += counting.seconds();
-
   position_ = end;
   sure_ = until_ && until_met(*until_, statistics_);
-  if (options_.members) {
-    const Stopwatch writing;
-    options_.members(begin, members.batch, members.results);
-    performance_.write_s += writing.seconds();
+  write(begin, members.batch, members.results);
+}
+
+// The statistics come from where the members are; an incomplete last block is added here.
+void EnsembleRun::advance_by_blocks(long long begin, long long end) {
+  const Batch batch = draw_plan_ ? draw_there(begin, end) : draw(begin, end);
+  const ReductionPlan plan = reduction();
+  const Stopwatch integrating;
+  const ReducedBatch reduced = backend_.run_reduced(batch, begin, plan, static_cast<bool>(options_.members));
+  performance_.integrate_s += integrating.seconds();
+
+  const Stopwatch counting;
+  add_starts_to_tally(tally_, study_.ensemble, begin, batch);
+  for (const ReducedMembers& part : reduced.parts) {
+    add_ends_to_tally(tally_, part);
+    auto entered = static_cast<long long>(part.tally.entered);
+    const long long tail = part.first + part.blocks.blocks * block_members;
+    for (std::size_t k = 0; k < part.tail_status.size(); ++k)
+      entered -=
+          enters(study_.ensemble, tail + static_cast<long long>(k), static_cast<Status>(part.tail_status[k]));
+    statistics_.add_blocks(plan, part.blocks, entered, threads_);
+    add_tail(part);
   }
-  batch_size_.learn(end - begin, all.seconds());
-  performance_.wall_s += all.seconds();
-  tell(performance_.wall_s);
+  performance_.statistics_s += counting.seconds();
+  position_ = end;
+  sure_ = until_ && until_met(*until_, statistics_);
+  write(begin, batch, reduced.members);
+}
+
+ReductionPlan EnsembleRun::reduction() const {
+  ReductionPlan plan = statistics_.reduction();
+  plan.parameters = study_.system->parameters.size();
+  for (const std::size_t parameter : sampler_.drawn()) plan.drawn.push_back(static_cast<int>(parameter));
+  plan.nominal = study_.ensemble.include_nominal;
+  plan.first_drawn = plan.nominal ? 1 : 0;
+  return plan;
+}
+
+void EnsembleRun::add_tail(const ReducedMembers& part) {
+  const std::size_t rows = part.tail_status.size(), parameters = study_.system->parameters.size();
+  if (rows == 0) return;
+  const long long first = part.first + part.count - static_cast<long long>(rows);
+  std::vector<char> entered;
+  std::vector<double> inputs;
+  for (std::size_t k = 0; k < rows; ++k) {
+    const long long member = first + static_cast<long long>(k);
+    entered.push_back(enters(study_.ensemble, member, static_cast<Status>(part.tail_status[k])) ? 1 : 0);
+    for (const std::size_t drawn : sampler_.drawn())
+      inputs.push_back(part.tail_parameters[k * parameters + drawn]);
+  }
+  statistics_.add({.first = first,
+                   .entered = entered,
+                   .observables = part.tail_observables,
+                   .measures = part.tail_measures,
+                   .inputs = inputs},
+                  threads_);
+}
+
+void EnsembleRun::write(long long begin, const Batch& batch, const BatchResults& results) {
+  if (!options_.members) return;
+  const Stopwatch writing;
+  options_.members(begin, batch, results);
+  performance_.write_s += writing.seconds();
 }
 
 void EnsembleRun::tell(double seconds) const {

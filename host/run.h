@@ -8,6 +8,7 @@
 
 #include "host/backend.h"
 #include "host/batch_size.h"
+#include "host/draw_plan.h"
 #include "host/run_result.h"
 #include "host/sampler.h"
 #include "host/statistics.h"
@@ -88,7 +89,14 @@ class EnsembleRun {
   };
   struct Rows;
   long long batch_end(long long up_to) const;
+  Batch draw(long long begin, long long end);
+  Batch draw_there(long long begin, long long end) const;
   Integrated integrate(long long begin, long long end);
+  void advance_by_members(long long begin, long long end);
+  void advance_by_blocks(long long begin, long long end);
+  ReductionPlan reduction() const;
+  void add_tail(const ReducedMembers& part);
+  void write(long long begin, const Batch& batch, const BatchResults& results);
   Rows rows_of(long long begin, const Integrated& members) const;
   void show_pilot();
   void tell(double seconds) const;
@@ -98,6 +106,7 @@ class EnsembleRun {
   RunOptions options_;
   unsigned threads_;
   Sampler sampler_;
+  std::optional<DrawPlan> draw_plan_;  // where the backend draws
   Statistics statistics_;
   std::optional<UntilRule> until_;
   BatchSize batch_size_;

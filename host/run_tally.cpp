@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "host/kernel_buffers.h"
+
 namespace zwang {
 
 namespace {
@@ -28,6 +30,7 @@ void add_draws(RunTally& tally, const EnsembleSettings& ensemble, const Batch& b
 
 void add_move(RunTally& tally, const Batch& batch, std::size_t k) {
   const double position = batch.position_moved[k], velocity = batch.velocity_moved[k];
+  if (position == 0 && velocity == 0) return;  // nearly all
   if (position > 0 || velocity > 0) ++tally.moved;
   tally.largest_position_move = std::fmax(tally.largest_position_move, position);
   tally.largest_velocity_move = std::fmax(tally.largest_velocity_move, velocity);
@@ -62,15 +65,12 @@ bool enters(const EnsembleSettings& ensemble, long long member, Status status) {
 
 void add_to_tally(RunTally& tally, const EnsembleSettings& ensemble, long long first, const Batch& batch,
                   const BatchResults& results) {
+  add_starts_to_tally(tally, ensemble, first, batch);
   for (std::size_t k = 0; k < batch.count; ++k) {
     const long long member = first + static_cast<long long>(k);
     const Status status = results.status[k];
-    ++tally.members;
     if (enters(ensemble, member, status)) ++tally.entered;
     add_end(tally, member, status);
-    // A start that could not be made consistent was moved somewhere, but not onto the conditions.
-    if (batch.prepared[k] == Status::ok) add_move(tally, batch, k);
-    if (!is_nominal(ensemble, member)) add_draws(tally, ensemble, batch, k);
     if (ended_well(status)) add_audit(tally.worst, results.audits[k]);
     for (std::size_t kind = 0; kind < event_kinds; ++kind)
       tally.events[kind] += results.event_counts[k * event_kinds + kind];
@@ -78,6 +78,37 @@ void add_to_tally(RunTally& tally, const EnsembleSettings& ensemble, long long f
     tally.rejected += results.rejected[k];
     if (results.redundant[k] != 0) ++tally.redundant;
   }
+}
+
+void add_starts_to_tally(RunTally& tally, const EnsembleSettings& ensemble, long long first,
+                         const Batch& batch) {
+  tally.members += static_cast<long long>(batch.count);
+  // Drawn by the backend: once each, and on their conditions.
+  if (batch.drawn_there != nullptr) tally.draws += static_cast<long long>(batch.count);
+  for (std::size_t k = 0; k < batch.prepared.size(); ++k) {
+    // A start that could not be made consistent was moved somewhere, but not onto the conditions.
+    if (batch.prepared[k] == Status::ok) add_move(tally, batch, k);
+    if (!is_nominal(ensemble, first + static_cast<long long>(k))) add_draws(tally, ensemble, batch, k);
+  }
+}
+
+void add_ends_to_tally(RunTally& tally, const ReducedMembers& members) {
+  const TallyCounts& counts = members.tally;
+  const auto whole = [](unsigned long long count) { return static_cast<long long>(count); };
+  tally.entered += whole(counts.entered);
+  for (std::size_t how = 0; how < status_count; ++how) {
+    tally.status[how] += whole(counts.status[how]);
+    if (!ended_well(static_cast<Status>(how))) tally.failed += whole(counts.status[how]);
+    // Members come in the order of their numbers.
+    std::vector<long long>& examples = tally.examples[how];
+    for (const long long member : members.examples[how])
+      if (examples.size() < RunTally::examples_kept) examples.push_back(member);
+  }
+  for (std::size_t kind = 0; kind < event_kinds; ++kind) tally.events[kind] += whole(counts.events[kind]);
+  add_audit(tally.worst, audit_of(counts.worst));
+  tally.steps += whole(counts.steps);
+  tally.rejected += whole(counts.rejected);
+  tally.redundant += whole(counts.redundant);
 }
 
 void join_tally(RunTally& tally, const RunTally& next) {

@@ -14,6 +14,11 @@ bool enters(const EnsembleSettings& ensemble, long long member, Status status);
 void add_to_tally(RunTally& tally, const EnsembleSettings& ensemble, long long first, const Batch& batch,
                   const BatchResults& results);
 
+// The same where the members stayed with the backend: what the host knows of their starts, and what came back.
+void add_starts_to_tally(RunTally& tally, const EnsembleSettings& ensemble, long long first,
+                         const Batch& batch);
+void add_ends_to_tally(RunTally& tally, const ReducedMembers& members);
+
 // Another part of the ensemble joins, before or after: the tally of the whole to the last bit.
 void join_tally(RunTally& tally, const RunTally& next);
 

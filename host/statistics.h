@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "host/kept_values.h"
+#include "host/reduction.h"
 #include "host/statistics_plan.h"
 #include "host/statistics_result.h"
 #include "host/statistics_tile.h"
@@ -46,6 +48,14 @@ class Statistics {
 
   // Members in order, each batch beginning where the last one ended.
   void add(const MemberRows& rows, unsigned threads = 1);
+
+  // Whole blocks that were reduced elsewhere, in order like members. Only where this says so: in between come members one
+  // by one, the first block where it fixes the buckets, and the last, incomplete one.
+  bool takes_blocks() const;
+  // What to reduce. Whose parameters the inputs are, and which members do not count, is for the caller to add.
+  ReductionPlan reduction() const;
+  void add_blocks(const ReductionPlan& plan, const BlockSummary& blocks, long long entered,
+                  unsigned threads = 1);
 
   // Members added so far, entered or not.
   long long members() const { return members_; }
@@ -92,6 +102,14 @@ class Statistics {
   std::vector<std::size_t> histogram_columns(const HistogramPlan& histogram) const;
 
   void close_last_block();
+  // Observables whose values are kept elsewhere: order statistics of all columns at once, and what is needed for them.
+  void select_away();
+  std::vector<double> values_away(std::size_t column) const;
+  template <class Ask>
+  auto with_parts(const Ask& ask) const;
+  std::optional<Range> finite_range_away(std::size_t column) const;
+  std::vector<Histogram> histograms_away(const std::vector<std::size_t>& columns,
+                                         const Histogram& empty) const;
   std::vector<Quantile> quantiles_of(const Tile& tile, std::size_t column, const Moments& moments) const;
   void finish_tile(const Tile& tile, StatisticsResult& result) const;
   QuantileBasis basis_of(Kind kind) const;
@@ -106,6 +124,15 @@ class Statistics {
   bool finished_ = false;
   std::optional<Pilot> pilot_;
   std::vector<Tile> tiles_;
+
+  // Values of observables that stayed with whoever reduced them; those of other members lie in the tiles.
+  std::vector<std::shared_ptr<KeptValues>> away_;
+  struct Selected {
+    std::vector<long long> ranks;
+    std::vector<double> values;
+    double at(long long rank) const;
+  };
+  std::vector<Selected> selected_;  // by column of observables, where some are away
 
   // Measures and inputs side by side, for their covariances.
   std::vector<double> related_open_;  // block_members x related

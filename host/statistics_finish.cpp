@@ -10,6 +10,7 @@ namespace zwang {
 
 StatisticsResult Statistics::finish(unsigned threads) {
   close_last_block();
+  select_away();
   StatisticsResult result;
   result.members = members_;
   result.entered = entered_;
@@ -24,7 +25,8 @@ StatisticsResult Statistics::finish(unsigned threads) {
 
   // What several columns share.
   result.histograms.resize(plan_.histograms.size());
-  in_parallel(plan_.histograms.size(), threads,
+  // One machine at a time where values are away.
+  in_parallel(plan_.histograms.size(), away_.empty() ? threads : 1,
               [&](std::size_t h) { result.histograms[h] = histogram_result(plan_.histograms[h]); });
   result.covariance = covariance_matrix(related_tree_.folded(CoMoments(plan_.related())));
   result.rank_correlation = rank_correlation(threads);
@@ -75,6 +77,13 @@ std::vector<Quantile> Statistics::quantiles_of(const Tile& tile, std::size_t col
     for (double& x : values) x = std::clamp(x, moments.minimum, moments.maximum);
     return values;
   };
+  const auto from_selected = [&](std::span<const long long> ranks) {
+    std::vector<double> values;
+    for (const long long rank : ranks) values.push_back(selected_[tile.first_column + column].at(rank));
+    return values;
+  };
+  if (tile.kind == Kind::observable && !away_.empty())
+    return estimate_quantiles(moments.count, plan_.quantiles, from_selected);
   if (tile.columns.setup().buckets > 0)
     return estimate_quantiles(moments.count, plan_.quantiles, from_buckets);
   return estimate_quantiles(moments.count, plan_.quantiles, from_values);
@@ -102,22 +111,28 @@ HistogramResult Statistics::histogram_result(const HistogramPlan& plan) const {
   const std::vector<std::size_t> columns = histogram_columns(plan);
 
   // An automatic range over values that are kept: from the smallest to the largest at any time.
+  const bool away = !plan.of_measure && !away_.empty();
   std::optional<Histogram> empty;
   const bool exact = plan.of_measure ? storage_.exact_measures : storage_.exact_observables;
   if (!plan.range && exact) {
     std::optional<Range> found;
     for (const std::size_t column : columns) {
       const Tile& tile = tile_of(kind, column);
-      found = joined_range(found, finite_range(tile.columns.kept(column - tile.first_column)));
+      found = joined_range(found, away ? finite_range_away(column)
+                                       : finite_range(tile.columns.kept(column - tile.first_column)));
     }
     const Range range = histogram_range(found, 0);
     empty.emplace(range.low, range.high, plan.bins);
   }
 
+  std::vector<Histogram> counted;
+  if (empty && away) counted = histograms_away(columns, *empty);
   for (const std::size_t column : columns) {
     const Tile& tile = tile_of(kind, column);
     Histogram histogram;
-    if (empty) {
+    if (!counted.empty()) {
+      histogram = counted[result.counts.size()];
+    } else if (empty) {
       histogram = *empty;
       for (const double x : tile.columns.kept(column - tile.first_column)) histogram.add(x);
     } else if (tile.columns.histogram(column - tile.first_column)) {

@@ -82,7 +82,12 @@ void Statistics::save(std::ostream& stream) const {
   bytes.number(members_);
   bytes.number(entered_);
   save_pilot(bytes, pilot_);
-  for (const Tile& tile : tiles_) tile.columns.save(bytes);
+  for (const Tile& tile : tiles_) {
+    if (tile.kind == Kind::observable && !away_.empty())
+      tile.columns.save(bytes, [&](std::size_t c) { return values_away(tile.first_column + c); });
+    else
+      tile.columns.save(bytes);
+  }
 
   bytes.number<std::uint64_t>(related_tree_.nodes().size());
   for (const auto& node : related_tree_.nodes()) {
@@ -169,6 +174,7 @@ void Statistics::join(const Statistics& next) {
   if (!pilot_ && next.pilot_) use_pilot(*next.pilot_);
   for (std::size_t k = 0; k < tiles_.size(); ++k) tiles_[k].columns.join(next.tiles_[k].columns);
   for (const auto& node : next.related_tree_.nodes()) related_tree_.push(node);
+  away_.insert(away_.end(), next.away_.begin(), next.away_.end());
   related_open_ = next.related_open_;
   members_ += next.members_;
   entered_ += next.entered_;

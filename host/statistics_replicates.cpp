@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "host/statistics_intervals.h"
+#include "kernels/reduce.h"
 
 namespace zwang {
 
@@ -30,18 +31,13 @@ ReplicateMeans block_replicates(std::span<const double> rows, const TileMoments:
 TilePart merged_parts(const TilePart& left, const TilePart& right) {
   TilePart sum{merged_moments(left.moments, right.moments), left.replicates};
   for (std::size_t k = 0; k < sum.replicates.count.size(); ++k) {
-    // Both sides are measured from the pivot of the sum.
     const std::size_t c = k % tile_columns;
-    const double pivot = sum.moments.pivot[c];
-    const double offset_l = (left.moments.pivot[c] - pivot) + left.replicates.offset[k];
-    const double offset_r = (right.moments.pivot[c] - pivot) + right.replicates.offset[k];
-    const long long nl = left.replicates.count[k], nr = right.replicates.count[k];
-    sum.replicates.count[k] = nl + nr;
-    if (nl == 0 || nr == 0) {
-      sum.replicates.offset[k] = nl > 0 ? offset_l : nr > 0 ? offset_r : 0;
-    } else {
-      sum.replicates.offset[k] = offset_l + (offset_r - offset_l) * (double(nr) / double(nl + nr));
-    }
+    const ReplicatePart merged =
+        merged_replicate({left.replicates.count[k], left.replicates.offset[k]}, left.moments.pivot[c],
+                         {right.replicates.count[k], right.replicates.offset[k]}, right.moments.pivot[c],
+                         sum.moments.pivot[c]);
+    sum.replicates.count[k] = merged.count;
+    sum.replicates.offset[k] = merged.offset;
   }
   return sum;
 }

@@ -123,6 +123,22 @@ void ColumnTile::join(const ColumnTile& next) {
   open_rows_ = next.open_rows_;
 }
 
+void ColumnTile::push_node(int level, long long number, TilePart part) {
+  assert(open_rows_ == 0 && number << level == block_);
+  tree_.push({level, number, std::move(part)});
+  block_ = (number + 1) << level;
+}
+
+void ColumnTile::take_counts(std::size_t column, const std::vector<double>* kept,
+                             const BlockSummary::Sketch* sketch, const std::vector<long long>* histogram) {
+  if (kept != nullptr) {
+    reserve_kept(column);
+    kept_[column].insert(kept_[column].end(), kept->begin(), kept->end());
+  }
+  if (sketch != nullptr) sketches_[column].add_counts(sketch->extras, sketch->entries);
+  if (histogram != nullptr) histograms_[column]->add_counts(*histogram);
+}
+
 // --- Bytes --------------------------------------------------------------------------------------------------
 
 namespace {
@@ -157,7 +173,7 @@ void require_possible(const ByteReader& bytes, const TileMoments& moments, long 
 
 }  // namespace
 
-void ColumnTile::save(ByteWriter& bytes) const {
+void ColumnTile::save(ByteWriter& bytes, const KeptElsewhere& kept_elsewhere) const {
   bytes.number<std::uint64_t>(tree_.nodes().size());
   for (const auto& node : tree_.nodes()) {
     bytes.number<std::int32_t>(node.level);
@@ -170,7 +186,9 @@ void ColumnTile::save(ByteWriter& bytes) const {
   bytes.numbers(
       std::vector<double>(open_.begin(), open_.begin() + std::ptrdiff_t(open_rows_ * tile_columns)));
   for (std::size_t c = 0; c < setup_.columns; ++c) {
-    bytes.numbers(kept_[c]);
+    std::vector<double> more = kept_elsewhere ? kept_elsewhere(c) : std::vector<double>{};
+    more.insert(more.begin(), kept_[c].begin(), kept_[c].end());
+    bytes.numbers(more);
     if (!sketches_.empty()) sketches_[c].save(bytes);
     if (histograms_[c]) histograms_[c]->save(bytes);
   }

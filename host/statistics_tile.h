@@ -10,6 +10,7 @@
 #include "host/histogram.h"
 #include "host/quantile_sketch.h"
 #include "host/quantiles.h"
+#include "host/reduction.h"
 #include "host/statistics_replicates.h"
 #include "host/statistics_tree.h"
 
@@ -43,6 +44,12 @@ class ColumnTile {
   // Takes the open block in, complete or not; an incomplete one is the last.
   void close();
 
+  // Blocks that were reduced elsewhere: nodes of the tree in order, then what is counted of each column, where there is
+  // something. No block is open.
+  void push_node(int level, long long number, TilePart part);
+  void take_counts(std::size_t column, const std::vector<double>* kept, const BlockSummary::Sketch* sketch,
+                   const std::vector<long long>* histogram);
+
   // Before the first block is closed.
   void set_pivots(std::span<const double> pivots);
   void set_histogram(std::size_t column, const Histogram& empty);
@@ -58,7 +65,9 @@ class ColumnTile {
   std::vector<double> open_values(std::size_t column) const;
   std::size_t open_rows() const { return open_rows_; }
 
-  void save(ByteWriter& bytes) const;
+  // kept_elsewhere: more values of a column, to be saved behind those here.
+  using KeptElsewhere = std::function<std::vector<double>(std::size_t column)>;
+  void save(ByteWriter& bytes, const KeptElsewhere& kept_elsewhere = {}) const;
   // Into a tile just made, pivots and histograms set, that begins at the same block. `members`: how many it had.
   void load(ByteReader& bytes, long long members);
 

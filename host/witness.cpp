@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 #include "src/mass_metric.h"
 
@@ -17,6 +18,17 @@ IntegratorSettings tightened(IntegratorSettings settings) {
   settings.step /= 4;  // of rk4: a 256th of the error
   settings.max_steps = std::max(settings.max_steps, 10 * std::min(settings.max_steps, 100'000'000LL));
   return settings;
+}
+
+// What the kernels go by. In floats they take more for zero (kernels/member_life.h), end hops and accumulations earlier,
+// and are late or early by what follows: the nudged account does the same in doubles, and so tells what it costs.
+IntegratorSettings as_the_kernels(const IntegratorSettings& settings) {
+  IntegratorSettings made = settings.within_precision();
+  if (!settings.single) return made;
+  constexpr double zero = 32 * std::numeric_limits<float>::epsilon();
+  made.contact_tolerance = std::max(made.contact_tolerance, zero);
+  made.rest_speed = std::max(made.rest_speed, zero);
+  return made;
 }
 
 // +1 or -1, the same on every machine (the finaliser of splitmix64).
@@ -56,7 +68,7 @@ void keep(const Equations& equations, const std::vector<std::size_t>& kept, cons
 Witness::Witness(const System& system, const IntegratorSettings& settings, std::vector<double> parameters,
                  MemberSizes sizes, unsigned long long member)
     : equations_(system, std::move(parameters)),
-      settings_(settings),
+      settings_(as_the_kernels(settings)),
       tight_(tightened(settings)),
       tolerance_(settings),
       sizes_(std::move(sizes)),

@@ -35,8 +35,9 @@ struct ConditionSet {
 
 template <class Set, class Real>
 struct AccumulationWatch {
-  static constexpr int longest_cycle = 8, memory = 3 * longest_cycle + 1;
-  int count = 0;  // shocks remembered; the newest is the last
+  static constexpr int longest_cycle = 8, memory = 32;  // a power of two, more than three cycles
+  int count = 0;                                        // shocks noted since the last one was forgotten
+  int newest = 0;  // where it stands; the one before stands before it, all round
   Real time[memory];
   Set reached[memory];
   Real began = 0;
@@ -54,15 +55,10 @@ struct AccumulationWatch {
   }
 
   ZWANG_DEVICE void note(Real t, const Set& who) {
-    if (count == memory) {
-      for (int i = 1; i < memory; ++i) {
-        time[i - 1] = time[i];
-        reached[i - 1] = reached[i];
-      }
-      --count;
-    }
-    time[count] = t;
-    reached[count++] = who;
+    newest = (newest + 1) & (memory - 1);
+    if (count < memory) ++count;
+    time[newest] = t;
+    reached[newest] = who;
     const bool going_on = sequence.found;
     recognise();
     if (!sequence.found) return;
@@ -71,17 +67,20 @@ struct AccumulationWatch {
     sequence.length = t - began;
   }
 
+  // So many shocks ago.
+  ZWANG_INLINE int place(int ago) const { return (newest - ago) & (memory - 1); }
+
   // The same conditions in the same order, cycle after cycle, each shorter than the one before by nearly one factor.
   ZWANG_DEVICE void recognise() {
     sequence.found = false;
     for (int period = 1; period <= longest_cycle && 3 * period < count; ++period) {
+      const Real t0 = time[newest], t1 = time[place(period)], t2 = time[place(2 * period)];
+      const Real d1 = t0 - t1, d2 = t1 - t2, d3 = t2 - time[place(3 * period)];
+      if (!(d1 > 0 && d2 > d1 && d3 > d2)) continue;
       bool repeats = true;
       for (int i = 0; i < 2 * period && repeats; ++i)
-        repeats = reached[count - 1 - i] == reached[count - 1 - i - period];
+        repeats = reached[place(i)] == reached[place(i + period)];
       if (!repeats) continue;
-      const Real t0 = time[count - 1], t1 = time[count - 1 - period], t2 = time[count - 1 - 2 * period];
-      const Real d1 = t0 - t1, d2 = t1 - t2, d3 = t2 - time[count - 1 - 3 * period];
-      if (!(d1 > 0 && d2 > d1 && d3 > d2)) continue;
       const Real r1 = d1 / d2, r2 = d2 / d3;
       // Ratios still drifting towards 1 belong to sequences that end by themselves.
       if (absolute(r1 - r2) > Real(0.3) * (1 - maximum(r1, r2))) continue;
@@ -90,7 +89,7 @@ struct AccumulationWatch {
       sequence.limit = t0 + sequence.remaining;
       sequence.length = d1 + d2 + d3;
       sequence.conditions.clear();
-      for (int i = 0; i < period; ++i) sequence.conditions.add(reached[count - 1 - i]);
+      for (int i = 0; i < period; ++i) sequence.conditions.add(reached[place(i)]);
       return;
     }
   }
@@ -98,7 +97,7 @@ struct AccumulationWatch {
   // The conditions that caused the last two shocks.
   ZWANG_DEVICE Set latest() const {
     Set found;
-    for (int i = count < 2 ? 0 : count - 2; i < count; ++i) found.add(reached[i]);
+    for (int i = 0; i < 2 && i < count; ++i) found.add(reached[place(i)]);
     return found;
   }
 };

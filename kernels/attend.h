@@ -12,7 +12,7 @@ ZWANG_DEVICE void take_accounts(M& me) {
   using Model = typename M::Model;
   using Real = typename M::Real;
   auto& hand = me.hand;
-  me.h = hand.step.h;
+  me.h = hand.step_h;
   me.near.clear();
   for (int i = 0; i < M::r; ++i) {
     // A multiplier that has been large comes back to zero only to the rounding of what it was.
@@ -21,7 +21,7 @@ ZWANG_DEVICE void take_accounts(M& me) {
     // Conditions that were not heard are far from anything; those the lanes do not listen to stay suspect.
     const bool listened = hand.watched[i] > 0 || hand.pressed[i] > 0;
     const bool sought = hand.landed && hand.seek.mine[i] > 0;
-    if (!listened || sought || hand.heard[i] > 0 || !Model::is_holonomic(i)) me.near.add(i);
+    if (!listened || sought || hand.heard[i] || !Model::is_holonomic(i)) me.near.add(i);
     if (me.conditions[i].standing != Standing::open) continue;
     if (hand.watched[i] > 0 || (hand.watched[i] < 0 && !hand.loud)) me.conditions[i].armed = true;
   }
@@ -49,7 +49,7 @@ ZWANG_COLD bool ready(M& me) {
     Real rate[M::size];
     member_right_side(me, me.t, me.y, rate, hand.lambda);
     if (!all_finite<M::size>(rate)) me.fail(Status::not_finite);
-    for (int m = 0; m < M::size - M::n; ++m) hand.step.k[0][m] = rate[M::n + m];
+    for (int m = 0; m < M::size - M::n; ++m) hand.first_rate[m] = rate[M::n + m];
   }
   if (!me.going()) {
     finish(me, true);
@@ -88,17 +88,51 @@ ZWANG_COLD bool ready(M& me) {
   return true;
 }
 
-// Output times inside the stretch: the interpolant, brought onto the conditions. Times within rounding of the stretch's
-// end wait: values at an event are those after it.
-template <class M, class I>
-ZWANG_COLD void emit_outputs_until(M& me, const I& interpolant, typename M::Real until) {
+// Is the interpolant as exact as the step over which it runs? Nobody controls its error. On the studies of configs/ it is
+// about a tenth of the last term, which is thus allowed fifty tolerances.
+template <class M>
+ZWANG_DEVICE bool interpolant_will_do(const M& me, const Stretch<M>& stretch) {
   using Real = typename M::Real;
-  const Real near = 4500 * Precision<Real>::epsilon * maximum(absolute(until), interpolant.h);
+  bool close = true;
+  for (int c = 0; c < M::fed_back; ++c) {
+    const auto& interpolant = stretch.interpolant;
+    const Real size = maximum(absolute(interpolant.start[c]), absolute(interpolant.end[c]));
+    close = close && interpolant.last_term(c) <= 50 * (me.atol + me.rtol * size);
+  }
+  return close;
+}
+
+// Output times inside the stretch: the interpolant, or a partial step where that is not exact enough, brought onto the
+// conditions. Times within rounding of the stretch's end wait: values at an event are those after it.
+template <class M>
+ZWANG_COLD void emit_outputs_until(M& me, const Stretch<M>& stretch, typename M::Real until) {
+  using Real = typename M::Real;
+  const auto& interpolant = stretch.interpolant;
+  const bool smooth = interpolant_will_do(me, stretch);
+  const Real near = Precision<Real>::moment * maximum(absolute(until), interpolant.h);
   while (me.next_output < me.settings->outputs && Real(me.batch->outputs[me.next_output]) < until - near) {
     const Real when = Real(me.batch->outputs[me.next_output]);
     Real there[M::size];
-    interpolant.at((when - interpolant.t) / interpolant.h, there);
+    const Real x = (when - interpolant.t) / interpolant.h;
+    if (smooth)
+      interpolant.at(x, there);
+    else
+      stretch.flow(x, there);
     if (me.any_held) project<M>(me.k, when, there, me.held, 3);
+    write_output(me, when, there);
+  }
+}
+
+// Output times between the end of a try and the crossing a little further on.
+template <class M>
+ZWANG_COLD void emit_outputs_beyond(M& me, typename M::Real until) {
+  using Real = typename M::Real;
+  const Real tried = me.t + me.hand.step_h;
+  const Real near = Precision<Real>::moment * maximum(absolute(until), me.hand.step_h);
+  while (me.next_output < me.settings->outputs && Real(me.batch->outputs[me.next_output]) < until - near) {
+    const Real when = Real(me.batch->outputs[me.next_output]);
+    Real there[M::size];
+    flow_on(me, tried, me.hand.end, when - tried, 4, there);
     write_output(me, when, there);
   }
 }
@@ -108,15 +142,27 @@ ZWANG_COLD void emit_outputs_until(M& me, const I& interpolant, typename M::Real
 template <class M>
 ZWANG_COLD void make_stretch(M& me, Stretch<M>& stretch) {
   using Real = typename M::Real;
-  auto& step = me.hand.step;
+  constexpr int kept = M::size - M::n;
+  auto& hand = me.hand;
   const auto rates = [&](Real t, const Real* there, Real* rate) {
     Real lambda[M::rows];
     member_right_side(me, t, there, rate, lambda);
   };
-  if constexpr (!ZWANG_STAGES_KEPT) step.take(me.t, me.y, rates);
-  step.complete_interpolant(me.t, me.y, rates);
-  stretch.interpolant.make(step, me.t, me.y);
-  copy<M::size - M::n>(step.k[0], stretch.first_rate);
+  const auto complete = [&](auto& step) {
+    step.complete_interpolant(me.t, me.y, rates);
+    stretch.interpolant.make(step, me.t, me.y);
+    copy<kept>(step.k[M::Method::last], hand.last_rate);
+  };
+  if constexpr (ZWANG_STAGES_KEPT) {
+    complete(hand.stages);
+  } else {
+    StepArrays<typename M::Method, M::n, M::size, M::fed_back, Real> step;
+    step.h = hand.step_h;
+    copy<kept>(hand.first_rate, step.k[0]);
+    step.take(me.t, me.y, rates);
+    complete(step);
+  }
+  copy<kept>(hand.first_rate, stretch.first_rate);
 }
 
 // After the motion has arrived somewhere: appointments, the end, outputs.
@@ -134,15 +180,15 @@ ZWANG_COLD void visit(M& me) {
   auto& hand = me.hand;
   Stretch<M> stretch{me, {}, {}};
   make_stretch(me, stretch);
-  me.h = hand.step.h;
-  emit_outputs_until(me, stretch.interpolant, me.t + me.h);
+  me.h = hand.step_h;
+  emit_outputs_until(me, stretch, me.t + me.h);
   if (hand.hump) follow(me, stretch.interpolant, Real(1));
   if constexpr (M::Model::any_extremes) see_values(me, hand.values);
   me.t += me.h;
   me.h = hand.next_h;
   ++me.steps;
   copy<M::size>(hand.end, me.y);
-  copy<M::size - M::n>(hand.step.k[M::Method::last], hand.step.k[0]);
+  copy<M::size - M::n>(hand.last_rate, hand.first_rate);
   for (int i = 0; i < M::r; ++i) {
     hand.peak_lambda[i] = maximum(hand.peak_lambda[i], absolute(hand.lambda[i]));
     if (hand.watched[i] < 0) hand.watched[i] = 1;
@@ -192,7 +238,8 @@ ZWANG_COLD void move_to(M& me, typename M::Real t, const typename M::Real* y) {
     if (condition.standing != Standing::open || condition.armed) continue;
     const Real elapsed = me.t - condition.since;
     const auto zero = zero_of(me, i);
-    condition.armed = zero.f < -(zero.value + Real(0.5) * condition.noise * elapsed * elapsed);
+    condition.armed = zero.f < -(zero.value + Real(0.5) * condition.noise * elapsed * elapsed) ||
+                      condition.below_at <= me.t;
   }
   for (int i = 0; i < M::Model::watches; ++i) {
     if (me.sides[i] != 0) continue;
@@ -209,28 +256,30 @@ ZWANG_COLD void advance(M& me, const Stretch<M>& stretch, const Occurrence<M>& f
   const Real due = me.hand.appointment, x = found.found ? found.x : Real(1);
   const bool arrives = !found.found && due <= me.t + interpolant.h * (1 + 8 * Precision<Real>::epsilon);
   const Real until = arrives ? due : me.t + x * interpolant.h;
-  emit_outputs_until(me, interpolant, until);
+  emit_outputs_until(me, stretch, until);
   follow(me, interpolant, x);
   move_to(me, until, found.found ? found.y : interpolant.end);
 }
 
 // After what happened at this instant.
 template <class M>
-ZWANG_COLD void go_on_from(M& me, const Lookout<typename M::Real>& lookout) {
+ZWANG_COLD void go_on_from(M& me, LookoutKind kind) {
   follow_up(me);
   me.h = me.hand.next_h;
   // A new law of motion: the old step may be far too long, and each try costs a whole step.
-  const bool anew = lookout.kind == LookoutKind::reached && me.any_held;
+  const bool anew = kind == LookoutKind::reached && me.any_held;
   if (M::Method::adaptive && anew && me.going()) me.h = minimum(me.h, typename M::Real(2) * initial_step(me));
 }
 
-// The step ends at a crossing, as near as the tangent leads (seek.h).
+// The step ends at a crossing, or so near that a plain method leads there (seek.h): the motion up to it. What is to happen
+// there is left in `due`.
 template <class M>
 ZWANG_COLD void land(M& me) {
   using Real = typename M::Real;
   auto& hand = me.hand;
+  hand.due.kind = LookoutKind::nothing;
   hand.next_h = hand.seek.next_h;
-  measure_sizes(me, me.y, hand.end, hand.step.h);
+  measure_sizes(me, me.y, hand.end, hand.step_h);
   Occurrence<M> found;
   if (!land_on(me, found)) {
     // Not so simple after all: the whole step again, and the careful way.
@@ -241,12 +290,13 @@ ZWANG_COLD void land(M& me) {
   if (hand.output || hand.hump) {
     Stretch<M> stretch{me, {}, {}};
     make_stretch(me, stretch);
-    emit_outputs_until(me, stretch.interpolant, me.t + found.x);
-    if (hand.hump) follow(me, stretch.interpolant, Real(1));
+    // The end of the try may lie beyond the event, or before it.
+    emit_outputs_until(me, stretch, me.t + minimum(found.x, hand.step_h));
+    if (hand.hump) follow(me, stretch.interpolant, minimum(found.x / hand.step_h, Real(1)));
   }
+  emit_outputs_beyond(me, me.t + found.x);
   move_to(me, me.t + found.x, found.y);
-  if (me.going()) happen(me, found.lookout, found.resolution);
-  go_on_from(me, found.lookout);
+  hand.due = found.due();
 }
 
 // A condition that is left at the step's start and comes back within its first moments: over so long a step the interpolant
@@ -277,16 +327,34 @@ ZWANG_COLD void attend(M& me) {
     return;
   }
   advance(me, stretch, found);
-  if (me.going() && found.found) happen(me, found.lookout, found.resolution);
-  go_on_from(me, found.lookout);
+  const Due<Real> due = found.due();
+  if (me.going() && found.found && !happen_plainly(me, due)) happen(me, due);
+  go_on_from(me, due.kind);
 }
 
-// A step that a lane has handed over at the end of its search. True when the lane goes on with this member.
+// A step that a lane has handed over at the end of its search: lands, and says whether what is due there has happened,
+// being plain.
 template <class M>
-ZWANG_COLD bool tend_landed(M& me) {
+ZWANG_COLD bool land_plainly(M& me) {
   take_accounts(me);
   land(me);
+  const Due<typename M::Real> due = me.hand.due;
+  return due.kind == LookoutKind::nothing || !me.going() || happen_plainly(me, due);
+}
+
+// After that. True when the lane goes on with this member.
+template <class M>
+ZWANG_COLD bool leave_landing(M& me) {
+  const LookoutKind kind = me.hand.due.kind;
+  if (kind != LookoutKind::nothing) go_on_from(me, kind);
   return ready(me);
+}
+
+// What was not plain.
+template <class M>
+ZWANG_COLD bool happen_at_landing(M& me) {
+  happen(me, me.hand.due);
+  return leave_landing(me);
 }
 
 // Any other step a lane has handed over.
@@ -311,8 +379,9 @@ ZWANG_COLD bool tend_unlanded(M& me) {
 }
 
 template <class M>
-ZWANG_INLINE bool tend(M& me) {
-  return me.hand.landed ? tend_landed(me) : tend_unlanded(me);
+ZWANG_COLD bool tend(M& me) {
+  if (!me.hand.landed) return tend_unlanded(me);
+  return land_plainly(me) ? leave_landing(me) : happen_at_landing(me);
 }
 
 // The member of that number; false when it has ended before it could move.

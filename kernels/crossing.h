@@ -103,23 +103,35 @@ ZWANG_DEVICE Bracket<Real> hidden_rise(Real a, Real va, Real sa, Real b, Real vb
 
 // A start on the boundary may be followed by a hop shorter than the first interval: samples at halved distances. One that
 // sets off straight downwards, and is found where that leads, has not been up in between.
+// `clearly` above zero is no rounding.
 template <class Real, class Curve>
-ZWANG_COLD Bracket<Real> early_rise(Real first_sample, Real start_slope, const Curve& curve) {
+ZWANG_COLD Bracket<Real> early_rise(const Real* samples, Real start_slope, Real clearly, const Curve& curve) {
   const Real straight = start_slope * Real(sample_fraction(1));
-  if (straight < 0 && first_sample < Real(0.25) * straight) return {false, 0, 0};
-  constexpr int halvings = 6;
-  Real x[halvings + 2], value[halvings + 2];  // from the right: the last lies at the start
-  x[0] = Real(sample_fraction(1));
-  value[0] = first_sample;
-  for (int i = 1; i <= halvings; ++i) {
+  if (straight < 0 && samples[1] < Real(0.25) * straight && samples[1] > 4 * straight) return {false, 0, 0};
+  constexpr int last = 7;
+  Real x[last + 1], value[last + 1];  // from the right: two samples, then halves
+  for (int i = 0; i < 2; ++i) {
+    x[i] = Real(sample_fraction(2 - i));
+    value[i] = samples[2 - i];
+  }
+  for (int i = 2; i <= last; ++i) {
     x[i] = x[i - 1] / 2;
     value[i] = curve(x[i]);
   }
-  for (int i = halvings; i > 0; --i) {
+  // Up already: a hop a thousand times shorter than the step.
+  if (value[last] > clearly) {
+    Real above = x[last];
+    for (int i = 0; i < 12; ++i) {
+      const Real below = above / 2;
+      if (curve(below) < 0) return {true, below, above};
+      above = below;
+    }
+  }
+  for (int i = last; i > 1; --i) {
     if (value[i] > 0) continue;
     if (value[i - 1] > 0) return {true, x[i], x[i - 1]};
     // A hump between two samples shows in the one beyond: up to here, and down from there.
-    if (i < halvings && i > 1 && value[i] >= value[i + 1] && value[i - 1] >= value[i - 2] &&
+    if (i < last && value[i] >= value[i + 1] && value[i - 1] >= value[i - 2] &&
         2 * maximum(value[i], value[i - 1]) > minimum(value[i + 1], value[i - 2])) {
       const Peak<Real> top = peak(x[i], x[i - 1], Real(0), 20, curve);
       if (top.value > 0) return {true, x[i], top.x};
@@ -139,23 +151,9 @@ ZWANG_COLD Bracket<Real> rise_from_start(Real first_sample, const Curve& curve) 
   return {true, 0, first_sample < 0 ? x : Real(0)};
 }
 
-// `samples` are the curve at the sample fractions, `start_slope` its slope at 0 (NaN when not known). The start counts as below zero whatever rounding says: the caller
-// knows on which side the function is.
-template <class Real, class Curve>
-ZWANG_DEVICE Bracket<Real> first_rise(const Real* samples, Real start_slope, const Curve& curve) {
-  Real low = samples[0], high = samples[0];
-  for (int i = 1; i < sample_count; ++i) {
-    low = minimum(low, samples[i]);
-    high = maximum(high, samples[i]);
-  }
-  // Too far below for anything these samples represent to reach zero.
-  if (high + (high - low) < 0) return {false, 0, 0};
-  if (samples[1] <= 0 && samples[0] > Real(-1e-6) * (high - low)) {
-    const Bracket<Real> found = early_rise(samples[1], start_slope, curve);
-    if (found.found) return found;
-  }
-  // Slopes by the parabola through three neighbours.
-  Real slope[sample_count];
+// Slopes at the samples, guessed by the parabola through three neighbours.
+template <class Real>
+ZWANG_DEVICE void guess_slopes(const Real* samples, Real* slope) {
   for (int i = 0; i < sample_count; ++i) {
     const int j = i == 0 ? 1 : i == sample_count - 1 ? sample_count - 2 : i;
     const Real x0 = Real(sample_fraction(j - 1)), x1 = Real(sample_fraction(j)),
@@ -164,11 +162,44 @@ ZWANG_DEVICE Bracket<Real> first_rise(const Real* samples, Real start_slope, con
     const Real bend = (d2 - d1) / (x2 - x0);
     slope[i] = d1 + bend * (2 * Real(sample_fraction(i)) - x0 - x1);
   }
-  if (start_slope == start_slope) slope[0] = start_slope;
+}
+
+// `samples` are the curve at the sample fractions, `slope_of(i)` its slope there, NaN when not known. The start counts as
+// below zero whatever rounding says: the caller knows on which side the function is. `clearly`: values above it are no
+// rounding.
+template <class Real, class Slope, class Curve>
+ZWANG_DEVICE Bracket<Real> first_rise(const Real* samples, Real clearly, const Slope& slope_of,
+                                      const Curve& curve) {
+  Real low = samples[0], high = samples[0];
+  for (int i = 1; i < sample_count; ++i) {
+    low = minimum(low, samples[i]);
+    high = maximum(high, samples[i]);
+  }
+  // Too far below for anything these samples represent to reach zero.
+  if (high + (high - low) < 0) return {false, 0, 0};
+  if (samples[1] <= 0 && samples[0] > Real(-1e-6) * (high - low)) {
+    const Bracket<Real> found = early_rise(samples, slope_of(0), clearly, curve);
+    if (found.found) return found;
+  }
+  Real slope[sample_count];
+  guess_slopes(samples, slope);
+  // Guesses are led astray by tops as sharp as that of a peg flown past. True slopes are asked for where they matter.
+  int known = -1;
+  const auto ask = [&](int i) {
+    if (i <= known) return;
+    known = i;
+    const Real there = slope_of(i);
+    if (there == there) slope[i] = there;
+  };
   for (int i = 1; i < sample_count; ++i) {
     const Real a = Real(sample_fraction(i - 1)), b = Real(sample_fraction(i));
     if (samples[i] > 0) return i > 1 ? Bracket<Real>{true, a, b} : rise_from_start(samples[0], curve);
     const Real before = i == 1 ? minimum(samples[0], Real(0)) : samples[i - 1];
+    const Real reach =
+        absolute(before - samples[i]) + (b - a) * (absolute(slope[i - 1]) + absolute(slope[i]));
+    if (maximum(before, samples[i]) + reach <= 0) continue;
+    ask(i - 1);
+    ask(i);
     const Bracket<Real> found = hidden_rise(a, before, slope[i - 1], b, samples[i], slope[i], curve);
     if (found.found) return found;
   }

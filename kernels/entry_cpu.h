@@ -36,6 +36,13 @@ struct CpuEntry {
 
 }  // namespace zwang
 
+// Steps and what is left to the members are two units, compiled side by side: `which` is `extern template` in the one and
+// `template` in the other.
+#define ZWANG_CPU_EVENTS(which, Entry)                                                                  \
+  which bool zwang::tend<Entry::M>(Entry::M&);                                                          \
+  which bool zwang::start<Entry::M>(Entry::M&, const zwang::KernelSettings&, const zwang::KernelBatch&, \
+                                    long long);
+
 // `zwang_work` integrates members until the counter has passed the last one. Any number of threads may be inside.
 #define ZWANG_CPU_ENTRANCES(Entry)                                                               \
   extern "C" ZWANG_EXPORT void zwang_work(const zwang::KernelSettings* settings,                 \

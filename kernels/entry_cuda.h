@@ -2,8 +2,8 @@
 //
 // Members under way lie in slots in the device's memory, more of them than there are lanes. Three kernels take turns.
 // `zwang_step` moves members by smooth steps, a lane a member, all in registers; a lane whose member needs attention puts
-// it on a list and takes the next one. `zwang_land` goes through those whose step ends at a crossing, the common event;
-// `zwang_tend` through the others: rare events, outputs, ends and starts. So no lane that steps waits for one that attends,
+// it on a list and takes the next one. `zwang_land` goes through those whose step ends at a crossing, the common event, and
+// leaves what is not plain there to `zwang_tend`, which goes through all others too: rare events, outputs, ends and starts. So no lane that steps waits for one that attends,
 // lanes of a warp set out together on the same text, and a straggler costs one lane. Which lane takes which slot, and when,
 // is left to chance; a member's numbers do not depend on it.
 #pragma once
@@ -12,8 +12,9 @@
 
 namespace zwang {
 
-// Tries a lane spends on one slot before it looks after others: no slot is left behind in a long smooth motion.
-constexpr int steps_in_a_turn = 32;
+// Tries a lane spends on one slot before it looks after others: no slot is left behind in a long smooth motion. More where
+// hardly anybody needed attention the last time.
+constexpr int steps_in_a_turn = 32, steps_in_a_calm_turn = 128;
 
 template <class Model, class Method, class Real>
 struct CudaEntry {
@@ -23,6 +24,7 @@ struct CudaEntry {
                                               M* slots, const DeviceLists& lists, int side) {
     constexpr unsigned everyone = 0xffffffffU;
     const unsigned count = lists.counters->moving[side];
+    const bool calm = lists.counters->attended < count / 16;
     Crew<M, Real> crew(settings, batch, slots);
     bool busy = false, more = true;
     unsigned slot = 0;
@@ -36,7 +38,7 @@ struct CudaEntry {
           slot = lists.moving[side][place];
           crew.resume(slots + slot);
           busy = true;
-          left = steps_in_a_turn;
+          left = calm ? steps_in_a_calm_turn : steps_in_a_turn;
         }
       }
       if (!__any_sync(everyone, busy)) break;
@@ -65,7 +67,10 @@ struct CudaEntry {
     const unsigned count = lists.counters->landed;
     for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
       const unsigned slot = lists.landed[i];
-      if (tend_landed(slots[slot])) {
+      M& me = slots[slot];
+      if (!land_plainly(me)) {
+        lists.waiting[atomicAdd(&lists.counters->waiting, 1U)] = slot | DeviceLists::due;
+      } else if (leave_landing(me)) {
         lists.moving[side][atomicAdd(&lists.counters->moving[side], 1U)] = slot;
       } else {
         lists.waiting[atomicAdd(&lists.counters->waiting, 1U)] = slot | DeviceLists::empty;
@@ -76,10 +81,12 @@ struct CudaEntry {
   __device__ static void tend_all(const KernelSettings& settings, const KernelBatch& batch, M* slots,
                                   const DeviceLists& lists, int side) {
     const unsigned count = lists.counters->waiting;
+    if (blockIdx.x == 0 && threadIdx.x == 0) lists.counters->attended = lists.counters->landed + count;
     for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
-      const unsigned entry = lists.waiting[i], slot = entry & ~DeviceLists::empty;
+      const unsigned entry = lists.waiting[i], slot = entry & ~DeviceLists::marks;
       M& me = slots[slot];
-      bool going = (entry & DeviceLists::empty) == 0 && tend(me);
+      bool going = (entry & DeviceLists::empty) == 0;
+      if (going) going = (entry & DeviceLists::due) != 0 ? happen_at_landing(me) : tend(me);
       while (!going) {
         const long long number = (long long)atomicAdd(&lists.counters->next_member, 1ULL);
         if (number >= batch.count) break;

@@ -6,14 +6,13 @@
 
 namespace zwang {
 
-enum class LookoutKind : int { nothing, reached, release, press, watch, stop, kink };
-
 template <class Real>
 struct Lookout {
   LookoutKind kind;
   int index;               // condition, or signal
   Real sign, level, zero;  // crossing: sign * raw > level, located to within `zero`
   Real since, noise;       // the level grows by noise (t - since)^2 / 2
+  Real below_at;           // from here on it is 0: the curve has been seen clearly below zero
   Bracket<Real> bracket;
   Real x;  // the interpolant's root
 };
@@ -26,6 +25,8 @@ struct Occurrence {
   Real resolution = 0;  // of the curve there: what one rounding of the time does to it
   Real x = 1;
   Real y[M::size];
+
+  ZWANG_INLINE Due<Real> due() const { return {lookout.kind, lookout.index, resolution}; }
 };
 
 // One lane's step: the interpolant, and the method itself for fractions of the step.
@@ -68,8 +69,16 @@ ZWANG_DEVICE Real look(const M& me, const Lookout<Real>& lookout, Real t, const 
   } else {
     raw = Model::signal(me.k, t, q, v, z, lookout.index);
   }
+  if (t >= lookout.below_at) return lookout.sign * raw;
   const Real elapsed = t - lookout.since;
   return lookout.sign * raw - lookout.level - Real(0.5) * lookout.noise * elapsed * elapsed;
+}
+
+// Its slope in time: known of positions, NaN of anything else.
+template <class M, class Real>
+ZWANG_DEVICE Real slope_of_curve(const M& me, const Lookout<Real>& lookout, Real t, const Real* y) {
+  if (lookout.kind != LookoutKind::reached || !M::Model::is_holonomic(lookout.index)) return missing<Real>();
+  return M::Model::rate(me.k, t, y, y + M::n, y + 2 * M::n, lookout.index);
 }
 
 // Everything that may end this step early, at most two for a condition and one for a signal.
@@ -80,14 +89,14 @@ struct Lookouts {
   bool forces = false;  // multipliers are among them
   Lookout<typename M::Real> list[most];
 
-  ZWANG_INLINE void add(LookoutKind kind, int index, typename M::Real sign, typename M::Real level,
-                        typename M::Real zero, typename M::Real since, typename M::Real noise) {
-    list[count++] = {kind, index, sign, level, zero, since, noise, {false, 0, 0}, 2};
+  using Real = typename M::Real;
+  ZWANG_INLINE void add(LookoutKind kind, int index, Real sign, Real level, Real zero, Real since,
+                        Real noise) {
+    list[count++] = {kind, index, sign, level, zero, since, noise, infinity<Real>(), {false, 0, 0}, 2};
   }
 
   ZWANG_DEVICE void gather(const M& me) {
     using Model = typename M::Model;
-    using Real = typename M::Real;
     for (int i = 0; i < M::r; ++i) {
       if (!me.near.has(i)) continue;
       const Condition<Real>& condition = me.conditions[i];
@@ -162,21 +171,38 @@ ZWANG_COLD void bracket_on_flow(M& me, const Stretch<M>& stretch, const Lookout<
   found.x = b;
 }
 
-// Moves a state on the flow to a crossing so near that the tangent is the flow: `time` from t, where the curve has `value`
-// and `slope`. Down to rounding.
+// A short way along the flow, from y at t: the classical method, or with fewer stages where the way is shorter still.
 template <class M, class Real>
-ZWANG_COLD void follow_tangents(const M& me, const Lookout<Real>& lookout, Real t, Real& time, Real& value,
-                                Real& slope, Real* y) {
+ZWANG_COLD void flow_on(const M& me, Real t, const Real* y, Real duration, int stages, Real* there) {
+  Real rate[M::size], lambda[M::rows], sum[M::size];
+  member_right_side(me, t, y, rate, lambda);
+  for (int c = 0; c < M::size; ++c) sum[c] = rate[c];
+  for (int stage = 1; stage < stages; ++stage) {
+    const Real ahead = (stage < 3 ? Real(0.5) : Real(1)) * duration;
+    for (int c = 0; c < M::size; ++c) there[c] = y[c] + ahead * rate[c];
+    member_right_side(me, t + ahead, there, rate, lambda);
+    for (int c = 0; c < M::size; ++c) sum[c] += (stage < 3 ? 2 : 1) * rate[c];
+  }
+  for (int c = 0; c < M::size; ++c)
+    there[c] = y[c] + duration * (stages == 4 ? Real(1.0 / 6) * sum[c] : rate[c]);
+  // The flow stays on the conditions; the way back onto them afterwards would move the curve off zero again.
+  if (me.any_held) project<M>(me.k, t + duration, there, me.held, 3);
+}
+
+// Moves a state on the flow to a crossing nearby: `time` from t, where the curve has `value` and `slope`. Down to rounding.
+// What the moves leave out shall be a hundredth of the tolerance: the shorter a move, the fewer stages it needs.
+template <class M, class Real>
+ZWANG_COLD void approach(const M& me, const Lookout<Real>& lookout, Real t, Real& time, Real& value,
+                         Real& slope, Real* y) {
   constexpr int most = 20;
   for (int i = 0; i < most; ++i) {
     if (!(absolute(value) > Real(1e-4) * lookout.zero) || !(slope > 0)) return;
     const Real next = maximum(time - value / slope, Real(0));
     if (absolute(next - time) <= Precision<Real>::epsilon * next) return;
-    Real there[M::size], rate[M::size], lambda[M::rows];
-    member_right_side(me, t + time, y, rate, lambda);
-    for (int c = 0; c < M::size; ++c) there[c] = y[c] + (next - time) * rate[c];
-    // The flow stays on the conditions; the way back onto them afterwards would move the curve off zero again.
-    if (me.any_held) project<M>(me.k, t + next, there, me.held, 3);
+    Real there[M::size];
+    const Real share = absolute(next - time) / me.hand.step_h, left_out = Real(0.01) * me.rtol;
+    const int stages = square(share) <= left_out ? 1 : cube(share) <= left_out ? 2 : 4;
+    flow_on(me, t + time, y, next - time, stages, there);
     const Real next_value = look(me, lookout, t + next, there);
     const Real secant = (next_value - value) / (next - time);
     if (secant > Real(0.1) * slope && secant < 10 * slope) slope = secant;
@@ -198,16 +224,16 @@ ZWANG_INLINE Real resolution_of(Real slope, Real t, Real h) {
 template <class M, class Real>
 ZWANG_COLD void between_ends(const M& me, Real x, Real* there) {
   const auto& hand = me.hand;
-  const Real h = hand.step.h, u = 1 - x;
+  const Real h = hand.step_h, u = 1 - x;
   for (int c = 0; c < M::fed_back; ++c) {
-    const Real first = c < M::n ? me.y[M::n + c] : hand.step.k[0][c - M::n];
-    const Real final = c < M::n ? hand.end[M::n + c] : hand.step.k[M::Method::last][c - M::n];
+    const Real first = c < M::n ? me.y[M::n + c] : hand.first_rate[c - M::n];
+    const Real final = c < M::n ? hand.end[M::n + c] : hand.last_rate[c - M::n];
     const Real delta = hand.end[c] - me.y[c];
     there[c] = me.y[c] + x * (delta + u * (u * (h * first - delta) - x * (h * final - delta)));
     if (c >= M::n) continue;
     // What the cubic leaves of the second derivatives, h^2 a at both ends.
-    const Real a = square(h) * hand.step.k[0][c] - (6 * delta - h * (4 * first + 2 * final));
-    const Real b = square(h) * hand.step.k[M::Method::last][c] - (h * (2 * first + 4 * final) - 6 * delta);
+    const Real a = square(h) * hand.first_rate[c] - (6 * delta - h * (4 * first + 2 * final));
+    const Real b = square(h) * hand.last_rate[c] - (h * (2 * first + 4 * final) - 6 * delta);
     there[c] += Real(0.5) * square(x * u) * (a * u + b * x);
   }
 }
@@ -216,18 +242,21 @@ ZWANG_COLD void between_ends(const M& me, Real x, Real* there) {
 template <class M>
 ZWANG_COLD bool comes_first(const M& me, const Lookout<typename M::Real>& lookout) {
   using Real = typename M::Real;
-  const Real h = me.hand.step.h;
+  const Real h = me.hand.step_h;
   const auto curve = [&](Real x) {
     Real there[M::size];
     for (int c = M::fed_back; c < M::size; ++c) there[c] = 0;
     between_ends(me, x, there);
     return look(me, lookout, me.t + x * h, there);
   };
-  Real samples[sample_count], slope = missing<Real>();
+  Real samples[sample_count];
   for (int s = 0; s < sample_count; ++s) samples[s] = curve(Real(sample_fraction(s)));
-  if (lookout.kind == LookoutKind::reached && M::Model::is_holonomic(lookout.index))
-    slope = h * M::Model::rate(me.k, me.t, me.q(), me.v(), me.z(), lookout.index);
-  const Bracket<Real> rise = first_rise(samples, slope, curve);
+  const auto slope = [&](int s) {
+    Real there[M::size];
+    between_ends(me, Real(sample_fraction(s)), there);
+    return h * slope_of_curve(me, lookout, me.t + Real(sample_fraction(s)) * h, there);
+  };
+  const Bracket<Real> rise = first_rise(samples, lookout.zero, slope, curve);
   return !rise.found || rise.below >= Real(sample_fraction(sample_count - 2));
 }
 
@@ -242,13 +271,14 @@ ZWANG_COLD bool land_on(M& me, Occurrence<M>& found) {
   lookout.kind = reached ? LookoutKind::reached : LookoutKind::release;
   lookout.index = which;
   lookout.sign = reached ? Real(1) : Real(-1);
+  lookout.below_at = infinity<Real>();
   lookout.zero = reached ? zero_of(me, which).value : me.conditions[which].multiplier_zero;
   if (hand.doubtful && !comes_first(me, lookout)) return false;
   copy<M::size>(hand.end, found.y);
-  found.x = hand.step.h;
+  found.x = hand.step_h;
   Real slope = hand.seek.slope, value = look(me, lookout, me.t + found.x, found.y);
-  follow_tangents(me, lookout, me.t, found.x, value, slope, found.y);
-  found.resolution = resolution_of(slope, me.t, hand.step.h);
+  approach(me, lookout, me.t, found.x, value, slope, found.y);
+  found.resolution = resolution_of(slope, me.t, hand.step_h);
   found.found = absolute(value) <= maximum(lookout.zero, found.resolution);
   return found.found;
 }
@@ -282,7 +312,7 @@ ZWANG_COLD void locate(M& me, const Stretch<M>& stretch, const Lookout<typename 
     const Real next = minimum(maximum(found.x - value / slope, Real(0)), Real(1));
     if (absolute(next - found.x) <= tangent_reach) {
       Real time = found.x * h, per_time = slope / h;
-      follow_tangents(me, lookout, t, time, value, per_time, found.y);
+      approach(me, lookout, t, time, value, per_time, found.y);
       found.x = minimum(time / h, Real(1));
       slope = per_time * h;
       break;
@@ -314,6 +344,23 @@ ZWANG_COLD void locate(M& me, const Stretch<M>& stretch, const Lookout<typename 
   bracket_on_flow(me, stretch, lookout, found);
 }
 
+// A condition that was left a moment ago and is clearly below zero at a sample is armed from there on. Waiting for the
+// step's end would miss a string that is slack for less than a step.
+template <class M, class Real>
+ZWANG_DEVICE void arm_within(M& me, Lookout<Real>& lookout, Real t, Real h, Real* samples) {
+  if (lookout.kind != LookoutKind::reached) return;
+  Condition<Real>& condition = me.conditions[lookout.index];
+  if (condition.armed) return;
+  for (int s = 1; s < sample_count; ++s) {
+    const Real now = t + Real(sample_fraction(s)) * h, elapsed = now - lookout.since;
+    const Real level = lookout.level + Real(0.5) * lookout.noise * elapsed * elapsed;
+    const Real value = samples[s] + level;
+    if (value < -level) lookout.below_at = minimum(lookout.below_at, now);
+    if (now >= lookout.below_at) samples[s] = value;
+  }
+  condition.below_at = minimum(condition.below_at, lookout.below_at);
+}
+
 // The earliest thing that happens within the step; one that turns out to be none on the true flow gives way to the next.
 template <class M>
 ZWANG_COLD void first_occurrence(M& me, const Stretch<M>& stretch, Occurrence<M>& found) {
@@ -337,15 +384,16 @@ ZWANG_COLD void first_occurrence(M& me, const Stretch<M>& stretch, Occurrence<M>
       else
         samples[s] = look(me, lookout, t + Real(sample_fraction(s)) * h, states[s]);
     }
+    arm_within(me, lookout, t, h, samples);
     const auto curve = [&](Real x) {
       Real y[M::size];
       stretch.interpolant.at(x, y);
       return look(me, lookout, t + x * h, y);
     };
-    Real slope = missing<Real>();
-    if (lookout.kind == LookoutKind::reached && M::Model::is_holonomic(lookout.index))
-      slope = h * M::Model::rate(me.k, t, states[0], states[0] + M::n, states[0] + 2 * M::n, lookout.index);
-    lookout.bracket = first_rise(samples, slope, curve);
+    const auto slope = [&](int s) {
+      return h * slope_of_curve(me, lookout, t + Real(sample_fraction(s)) * h, states[s]);
+    };
+    lookout.bracket = first_rise(samples, lookout.zero, slope, curve);
     if (lookout.bracket.found) lookout.x = root(lookout.bracket, curve);
   }
   // One that turns out to be later than guessed must not hide another before it: what is open would be passed through.
@@ -361,72 +409,6 @@ ZWANG_COLD void first_occurrence(M& me, const Stretch<M>& stretch, Occurrence<M>
     if (next.found && (!found.found || next.x < found.x)) found = next;
     lookouts.list[best].bracket.found = false;
   }
-}
-
-template <class M>
-ZWANG_COLD void happen(M& me, const Lookout<typename M::Real>& lookout, typename M::Real resolution) {
-  using Model = typename M::Model;
-  const int i = lookout.index;
-  typename M::Event event;
-  event.t = me.t;
-  switch (lookout.kind) {
-    case LookoutKind::reached:
-      // Everything else that is reached at this instant belongs to the same shock.
-      for (int j = 0; j < M::r; ++j) {
-        if (me.conditions[j].standing != Standing::open || !me.near.has(j)) continue;
-        const auto zero = zero_of(me, j);
-        const bool together =
-            absolute(zero.f) <= zero.value && me.conditions[j].armed && zero.f_rate > zero.rate;
-        if (j == i || (together && Model::is_holonomic(j))) event.constraints.add(j);
-      }
-      event.kind = Model::is_holonomic(i) ? EventKind::contact : EventKind::touch;
-      record(me, event);
-      {
-        typename M::Real now[M::n];
-        copy<M::n>(me.v(), now);
-        collide(me, now, event.constraints, EventKind::shock, typename M::Set{});
-      }
-      break;
-    case LookoutKind::release: {
-      // Others may lose their force at the same instant; they are released with it.
-      typename M::Set closed;
-      for (int j = 0; j < M::r; ++j)
-        if (me.conditions[j].standing == Standing::closed) closed.add(j);
-      flush_accumulation(me);
-      // Its multiplier is zero there only as far as the time can tell.
-      me.conditions[i].multiplier_zero = maximum(me.conditions[i].multiplier_zero, resolution);
-      if (!settle(me, touching_now(me), i)) break;
-      event.kind = EventKind::release;
-      for (int j = 0; j < M::r; ++j)
-        if (j == i || (closed.has(j) && me.conditions[j].standing == Standing::open))
-          event.constraints.add(j);
-      list(me, event);
-      break;
-    }
-    case LookoutKind::press:
-      event.kind = EventKind::press;
-      event.constraints.add(i);
-      record(me, event);
-      me.conditions[i].idle = false;
-      break;
-    case LookoutKind::watch: {
-      const int direction = Model::watch_direction(i);
-      me.sides[i] = -me.sides[i];
-      event.kind = EventKind::event;
-      event.watch = i;
-      if (direction == 0 || direction == me.sides[i]) record(me, event);
-      break;
-    }
-    case LookoutKind::stop:
-      event.kind = EventKind::stop;
-      record(me, event);
-      me.fail(Status::stopped);
-      break;
-    case LookoutKind::nothing:
-    case LookoutKind::kink:
-      return;  // nothing happens to the motion; the next step starts on the other side
-  }
-  if (me.going() && lookout.kind != LookoutKind::watch) watch_sides(me);
 }
 
 }  // namespace zwang

@@ -161,6 +161,26 @@ ZWANG_DEVICE typename M::Real next_appointment(const M& me) {
   return next;
 }
 
+// A start far from every condition: none holds, and there is nothing to ask Gauss's principle.
+template <class M>
+ZWANG_DEVICE bool starts_free(M& me) {
+  using Real = typename M::Real;
+  Zero<Real> zeros[M::rows];
+  for (int i = 0; i < M::r; ++i) {
+    if (!me.in_force(i)) continue;
+    if (me.conditions[i].standing != Standing::open || !M::Model::is_holonomic(i)) return false;
+    zeros[i] = zero_of(me, i);
+    if (!(zeros[i].f < -zeros[i].value)) return false;
+  }
+  for (int i = 0; i < M::r; ++i) {
+    if (!me.in_force(i)) continue;
+    me.conditions[i].armed = true;
+    me.conditions[i].since = me.t;
+  }
+  hold_closed(me);
+  return true;
+}
+
 // Impulses, impositions and liftings due now: together one shock (mechanics section 5). At the start also every contact
 // that is already approaching.
 template <class M>
@@ -219,7 +239,7 @@ ZWANG_COLD void keep_appointments(M& me, bool starting) {
   }
   if (impulse || any_imposed) {
     collide(me, alpha, imposed, impulse ? EventKind::impulse : EventKind::imposed, imposed);
-  } else if (starting) {
+  } else if (starting && !starts_free(me)) {
     // A start on a condition with f' > 0 is a shock at t = 0.
     typename M::Event event;
     event.t = me.t;

@@ -27,6 +27,7 @@ struct KernelSettings {
   double step, rtol, atol, max_step;
   double contact_tolerance, rest_speed, accumulation_gap;
   double end;
+  double landing_reach;  // the share of a step that a plain method may add to it (seek.h)
   long long max_steps, max_events;
   int outputs;  // how many output times
 };
@@ -70,6 +71,7 @@ struct DeviceCounters {
   unsigned long long next_member;
   unsigned landed;  // lengths of those lists; cleared before a step
   unsigned waiting;
+  unsigned attended;   // in the last turn
   unsigned moving[2];  // of those lists, in turn: one is filled while the other is read
   unsigned taken;      // of the list that is read; cleared before a step
   // What stepping lanes did: tries by all lanes, and the tries there was time for.
@@ -78,10 +80,12 @@ struct DeviceCounters {
 
 struct DeviceLists {
   DeviceCounters* counters;
-  unsigned* landed;     // slots whose step ends at a crossing
-  unsigned* waiting;    // slots that need any other attention; `empty` set: a member
+  unsigned* landed;  // slots whose step ends at a crossing
+  unsigned*
+      waiting;  // slots that need any other attention, marked where it is something else than their step
   unsigned* moving[2];  // slots
-  static constexpr unsigned empty = 0x80000000U;
+  // They need a member; they have landed, and what is due there has not happened yet.
+  static constexpr unsigned empty = 0x80000000U, due = 0x40000000U, marks = empty | due;
 };
 
 }  // namespace zwang

@@ -224,7 +224,7 @@ ZWANG_COLD void write_output(M& me, Real t, const Real* y) {
 template <class M>
 ZWANG_DEVICE void emit_output_now(M& me) {
   using Real = typename M::Real;
-  const Real near = 4500 * Precision<Real>::epsilon * maximum(absolute(me.t), me.h);
+  const Real near = Precision<Real>::moment * maximum(absolute(me.t), me.h);
   while (me.next_output < me.settings->outputs && Real(me.batch->outputs[me.next_output]) <= me.t + near)
     write_output(me, me.t, me.y);
 }

@@ -28,7 +28,28 @@ struct Condition {
   Real since = 0;      // of an open one not armed yet: when it opened,
   Real noise = 0;      // the rounding of its f'' then, which makes f uncertain by noise t^2 / 2,
   Real above = 0;      // and how far above zero it was: the way back onto other conditions moves it a little
-  Real multiplier_zero = 0;  // of a closed one: what counts as zero for its multiplier
+  Real below_at = infinity<Real>();  // and when it was first seen clearly below zero
+  Real multiplier_zero = 0;          // of a closed one: what counts as zero for its multiplier
+};
+
+// What a curve that rises through zero stands for.
+enum class LookoutKind : int { nothing, reached, release, press, watch, stop, kink };
+
+// What is to happen where the member has arrived.
+template <class Real>
+struct Due {
+  LookoutKind kind;
+  int index;        // condition, or signal
+  Real resolution;  // of the curve there: what one rounding of the time does to it
+};
+
+template <bool, class T>
+struct OnlyIf {
+  using Type = T;
+};
+template <class T>
+struct OnlyIf<false, T> {
+  struct Type {};
 };
 
 template <class Model_, class Method_, class Real_>
@@ -57,17 +78,19 @@ struct Member {
 
   // Between the member and the lane that moves it.
   struct Hand {
-    // From the lane, with a step that needs attention: the step (its start is the member's t and y; the stages beyond the
-    // first only where lanes keep them), its end on the conditions, what comes next, and what was heard. And what follows,
-    // as it is at the end if nothing happens.
-    StepArrays<Method, n, size, fed_back, Real> step;
+    // From the lane, with a step that needs attention: the step (its start is the member's t and y), its end on the
+    // conditions, what comes next, and what was heard. And what follows, as it is at the end if nothing happens.
+    Real step_h;
+    Real first_rate[size - n], last_rate[size - n];  // of all but the positions, at both ends
+    typename OnlyIf<ZWANG_STAGES_KEPT, StepArrays<Method, n, size, fed_back, Real>>::Type stages;
     Real end[size], next_h;
     bool stuck, loud, hump, clipped, output;
     bool landed;    // the step ends at the crossing that was sought, nothing else having happened on the way
     bool doubtful;  // of a landed one: the lane could not tell that it is the first crossing
-    Real peak_lambda[rows], heard[rows];
+    Real peak_lambda[rows];
+    bool heard[rows];
     Real drift, energy_size, worst_position, worst_velocity;
-    // To the lane: where the member stands and what to listen to. The first rates are in step.k[0].
+    // To the lane: where the member stands and what to listen to. The first rates are in first_rate.
     Real lambda[rows], f[rows], f_rate[rows], signal[at_least_one(Model::signals)];
     Real side[at_least_one(Model::signals)];  // +1: a rise through zero matters, -1: a fall, 0: neither
     // 1: open and armed. Below zero: open, left a moment ago, and armed when below that.
@@ -76,6 +99,7 @@ struct Member {
     Real values[measures], appointment;
     bool wary;
     Seek<Real, rows> seek;
+    Due<Real> due;  // where a step has landed, until it has happened
   };
   Hand hand;
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/events.h"
+#include "kernels/happen.h"
 
 namespace zwang {
 
@@ -20,15 +21,19 @@ ZWANG_COLD typename M::Real initial_step(const M& me) {
     speed = maximum(speed, absolute(rate[i]) / scale);
   }
   if (!(speed > 0) || !(size > 0)) return Real(1e-3) * span;
-  const Real h0 = minimum(span, Real(0.01) * size / speed);
+  // What rests at zero is of no size, and of no speed but rounding: then the ratio says nothing.
+  const Real least = maximum(Real(1e-8) * span, 100 * me.rounding_of_time());
+  const Real h0 = minimum(span, maximum(least, Real(0.01) * size / speed));
   for (int i = 0; i < M::size; ++i) there[i] = me.y[i] + h0 * rate[i];
   member_right_side(me, me.t + h0, there, next, lambda);
   Real bend = 0;
   for (int i = 0; i < M::judged; ++i)
     bend = maximum(bend, absolute(next[i] - rate[i]) / ((me.atol + me.rtol * absolute(me.y[i])) * h0));
   if (!is_finite(bend)) return h0;
-  constexpr int order = M::Method::last == Dop853::last ? 8 : 5;
-  const Real h1 = Real(1.5) * power(Real(0.01) / maximum(speed, bend), Real(1) / order);
+  // The eighth root, or nearly the fifth.
+  const Real steepness = square(100 * maximum(speed, bend));
+  const Real root = M::Method::last == Dop853::last ? rough_16th(steepness) : rough_3_32nds(steepness);
+  const Real h1 = Real(1.5) * root;
   return minimum(minimum(100 * h0, h1), span);
 }
 
@@ -41,8 +46,8 @@ ZWANG_COLD void begin_blank(M& me, const KernelSettings& settings, const KernelB
   me.number = number;
   me.rtol = Real(settings.rtol);
   me.atol = Real(settings.atol);
-  me.contact_tolerance = maximum(Real(settings.contact_tolerance), 256 * Precision<Real>::epsilon);
-  me.rest_speed = maximum(Real(settings.rest_speed), 256 * Precision<Real>::epsilon);
+  me.contact_tolerance = maximum(Real(settings.contact_tolerance), 32 * Precision<Real>::epsilon);
+  me.rest_speed = maximum(Real(settings.rest_speed), 32 * Precision<Real>::epsilon);
   if (sizeof(Real) == sizeof(double)) {
     me.contact_tolerance = Real(settings.contact_tolerance);
     me.rest_speed = Real(settings.rest_speed);

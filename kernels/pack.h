@@ -153,6 +153,14 @@ ZWANG_INLINE Pack<T> absolute(const Pack<T>& a) {
   return ZWANG_PACK(a.vector < 0 ? -a.vector : a.vector);
 }
 
+template <class T>
+struct Bits<Pack<T>> {
+  using Vector = typename VectorOf<T>::Bits;
+  static constexpr auto one = Bits<T>::one, trifle = Bits<T>::trifle;
+  ZWANG_INLINE static Vector of(const Pack<T>& x) { return same_bits<Vector>(x.vector); }
+  ZWANG_INLINE static Pack<T> from(Vector x) { return ZWANG_PACK(same_bits<typename Pack<T>::Vector>(x)); }
+};
+
 // Functions without a vector instruction of their own go lane by lane; the square root the compiler turns into one.
 #define ZWANG_FUNCTION_1(name)                                                                   \
   template <class T>                                                                             \

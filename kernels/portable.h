@@ -61,22 +61,73 @@ ZWANG_INLINE long long clock_ticks() {
 #endif
 }
 
+ZWANG_INLINE unsigned long long bits_of_double(double x) {
+#if defined(__CUDA_ARCH__)
+  return static_cast<unsigned long long>(__double_as_longlong(x));
+#else
+  unsigned long long bits;
+  __builtin_memcpy(&bits, &x, sizeof bits);
+  return bits;
+#endif
+}
+
+ZWANG_INLINE double double_of_bits(unsigned long long bits) {
+#if defined(__CUDA_ARCH__)
+  return __longlong_as_double(static_cast<long long>(bits));
+#else
+  double x;
+  __builtin_memcpy(&x, &bits, sizeof x);
+  return x;
+#endif
+}
+
+// Counters shared by threads of a GPU; on the host one thread works at a time.
+template <class T>
+ZWANG_INLINE T atomic_add(T* to, T what) {
+#if defined(__CUDA_ARCH__)
+  return atomicAdd(to, what);
+#else
+  const T before = *to;
+  *to += what;
+  return before;
+#endif
+}
+ZWANG_INLINE void atomic_or(unsigned long long* to, unsigned long long what) {
+#if defined(__CUDA_ARCH__)
+  atomicOr(to, what);
+#else
+  *to |= what;
+#endif
+}
+// Of numbers that are not negative: their bits are ordered as they are.
+ZWANG_INLINE void atomic_largest(double* to, double what) {
+#if defined(__CUDA_ARCH__)
+  if (what > 0) atomicMax(reinterpret_cast<unsigned long long*>(to), bits_of_double(what));
+#else
+  if (what > *to) *to = what;
+#endif
+}
+
 // Arrays of C++ cannot be empty; a model may have no conditions, no auxiliaries ...
 ZWANG_CONSTANT constexpr int at_least_one(int n) { return n > 0 ? n : 1; }
 
 // Numbers about numbers. `tie` is what still passes for equal between conditions that agree only to the rounding of many
-// terms; `dependent` is the squared sine below which a row counts as a combination of others.
+// terms; `dependent` is the squared sine below which a row counts as a combination of others; `moment` is the share of a
+// time within which an output takes the values of an event or of a step's end. Sixteen roundings are one instant, and a
+// few more may come together in an output time; doubles can afford more. `release_noise` times what counts as zero for a
+// multiplier is how far it may really be off at a release. In floats what counts as zero is not so far above rounding
+// that it could be taken ten times: a string's slack would drown in it.
 template <class Real>
 struct Precision;
 template <>
 struct Precision<double> {
   static constexpr double epsilon = 2.220446049250313e-16, tiny = 2.2250738585072014e-308;
-  static constexpr double tie = 1e-11, dependent = 1e-14;
+  static constexpr double tie = 1e-11, dependent = 1e-14, moment = 1e-12, release_noise = 10;
 };
 template <>
 struct Precision<float> {
   static constexpr float epsilon = 1.1920929e-07f, tiny = 1.17549435e-38f;
-  static constexpr float tie = 2e-5f, dependent = 1e-6f;
+  static constexpr float tie = 2e-5f, dependent = 1e-6f, moment = 4e-6f, release_noise = 1;
 };
 
 #define ZWANG_MATH_1(name, f, ff)                                    \
@@ -127,6 +178,53 @@ ZWANG_INLINE R infinity() {
 template <class R>
 ZWANG_INLINE R missing() {
   return infinity<R>() - infinity<R>();
+}
+
+// The bits of a number, which are nearly its logarithm: exponent and fraction in fixed point. `one` are those of 1,
+// `trifle` 0.043 of a power of two: half of what the fraction is off by at most.
+template <class To, class From>
+ZWANG_INLINE To same_bits(From x) {
+  static_assert(sizeof(To) == sizeof(From), "as many bits");
+  union {
+    From from;
+    To to;
+  } both;
+  both.from = x;
+  return both.to;
+}
+template <class R>
+struct Bits;
+template <>
+struct Bits<double> {
+  static constexpr long long one = 0x3ff0000000000000LL, trifle = 0x0000b00000000000LL;
+  ZWANG_INLINE static long long of(double x) { return same_bits<long long>(x); }
+  ZWANG_INLINE static double from(long long x) { return same_bits<double>(x); }
+};
+template <>
+struct Bits<float> {
+  static constexpr int one = 0x3f800000, trifle = 0x00058000;
+  ZWANG_INLINE static int of(float x) { return same_bits<int>(x); }
+  ZWANG_INLINE static float from(int x) { return same_bits<float>(x); }
+};
+
+// Rough functions of positive numbers, for what a few percent do not change, as the length of the next step: no square
+// root, no division. x^(-1/16) and x^(-3/32) to 4 %, 1 / x to half a percent.
+template <class R>
+ZWANG_INLINE R rough_16th(R x) {
+  using B = Bits<R>;
+  return B::from(B::one + (B::one >> 4) - B::trifle - (B::of(x) >> 4));
+}
+template <class R>
+ZWANG_INLINE R rough_3_32nds(R x) {
+  using B = Bits<R>;
+  const auto bits = B::of(x);
+  return B::from(B::one + (B::one >> 4) + (B::one >> 5) - B::trifle - ((bits >> 4) + (bits >> 5)));
+}
+template <class R>
+ZWANG_INLINE R rough_inverse(R x) {
+  using B = Bits<R>;
+  const R y = B::from(2 * B::one - 2 * B::trifle - B::of(x));
+  return y * (R(2) - x * y);
 }
 
 template <class R>

@@ -1,5 +1,5 @@
 // The search for the end of a step that a single crossing cuts short: ordinary tries, each ending where the crossing was
-// last thought to be, until the tangent leads the rest of the way. All lanes that seek take the same steps as those that
+// last thought to be, until the rest is so short that a plain method will do. All lanes that seek take the same steps as those that
 // merely move, so a search keeps nobody waiting; whatever is less simple than one crossing is left to events.h.
 #pragma once
 
@@ -14,7 +14,7 @@ struct Seek {
       [rows];  // 1 for the condition that is sought, else 0: lanes have no other way to point at one of theirs
   int tries;
   Real h, next_h;        // of the whole step: the length it was given, and what would come after it
-  Real reach;            // over this share of a try the tangent is the flow
+  Real reach;            // of a try: over this share of it a plain method is good enough
   Real low, high;        // lengths of steps that end below zero, and above
   Real at[3], value[3];  // the latest three ends, the newest first
   Real slope;            // at the newest
@@ -29,9 +29,11 @@ struct Seek {
     return found;
   }
 
-  // A step of length `whole` goes from value `from` below zero to `to` above it; slopes are NaN where not known. The
-  // first guess: the cubic's root.
-  ZWANG_INLINE Real begin(Real whole, Real from, Real to, Real from_slope, Real to_slope, Real rtol) {
+  // A step of length `whole` goes from value `from` below zero to `to` above it. The first guess: the root of the cubic with
+  // the slopes at both ends; where they are not known (NaN), of the parabola through one more point, `via` at the
+  // fraction `part` of the step.
+  ZWANG_INLINE Real begin(Real whole, Real from, Real to, Real from_slope, Real to_slope, Real part,
+                          Real via) {
     tries = 0;
     low = 0;
     high = whole;
@@ -39,9 +41,12 @@ struct Seek {
     at[1] = 0;
     value[0] = value[2] = to;
     value[1] = from;
-    // The tangent leaves out half of bend times time squared; that shall be a hundredth of the tolerance.
-    reach = sqrt(maximum(4 * Precision<Real>::epsilon, Real(0.01) * rtol));
-    const Real rise = whole * from_slope, fall = whole * to_slope;
+    Real rise = whole * from_slope, fall = whole * to_slope;
+    if (rise != rise) {
+      const Real bend = ((via - from) / part - (to - from)) / (part - 1);
+      rise = to - from - bend;
+      fall = to - from + bend;
+    }
     const Real c2 = 3 * (to - from) - 2 * rise - fall, c3 = rise + fall - 2 * (to - from);
     // From the right, where the curve rises, to a root from which it has come down before.
     Real x = fall > 0 ? Real(1) : from / (from - to);

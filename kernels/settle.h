@@ -91,8 +91,17 @@ ZWANG_COLD void complete(M& me, typename M::Set contacts, typename M::Real limit
   ShockSetting<M> setting{me, {}, {}, {}, {}};
   gather(me, {}, setting);
   setting.contacts = contacts;
+  // Velocity limits at which the sequence arrives are part of its limit. Left to themselves they would open by what little
+  // is left of the hops, and be touched again at once: a moment with other forces that depends on accumulation_gap.
+  typename M::Set kept;
+  for (int i = 0; i < M::r; ++i)
+    if (!M::Model::is_holonomic(i) && me.conditions[i].standing == Standing::closed) kept.add(i);
   ShockResult<M> result;
-  completed_shock(setting, result);
+  completed_shock(setting, kept, result);
+  if (result.status == Status::infeasible) {
+    result = ShockResult<M>{};
+    completed_shock(setting, {}, result);
+  }
   if (result.status != Status::ok) {
     me.fail(result.status);
     return;
@@ -230,7 +239,7 @@ ZWANG_COLD bool settle(M& me, typename M::Set touching, int released) {
       made.qp.root.into(a, u);
       second_rate(me, released, made.a, rate, second, size);
       // Its multiplier was zero only to rounding, so its f'' is.
-      const Real noise = 10 * was_zero * dot<M::n>(u, u);
+      const Real noise = Precision<Real>::release_noise * was_zero * dot<M::n>(u, u);
       me.conditions[released].noise = noise;
       if (second > Real(1e-6) * size + noise) {
         released = nobody;

@@ -217,6 +217,22 @@ ZWANG_DEVICE bool singular(const ShockSetting<M>& setting, const Real* v) {
   return false;
 }
 
+// [mayer2-§2] Carnot: with fixed conditions, no rebound and no external impulse T(u) - T(v) = T(v - u). How far off, as a
+// share of T(u).
+template <class M, class Real>
+ZWANG_DEVICE Real carnot_defect(const Real* mass, const Real* u, const Real* v) {
+  constexpr int n = M::n;
+  Real before = 0, after = 0, change = 0;
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j < n; ++j) {
+      const Real m = mass[i * n + j];
+      before += u[i] * m * u[j];
+      after += v[i] * m * v[j];
+      change += (v[i] - u[i]) * m * (v[j] - u[j]);
+    }
+  return before > 0 ? absolute(before - after - change) / before : Real(0);
+}
+
 // The member's velocities are u; alpha those an external impulse would give the free system [mayer2-12] (u itself without
 // one [mayer2-16]).
 template <class M, class Real>
@@ -259,21 +275,14 @@ ZWANG_COLD void shock(ShockSetting<M>& setting, const Real* alpha, ShockResult<M
   }
   result.energy_lost = setting.kinetic(me.v()) - setting.kinetic(result.v);
   if (!plain || result.rounds != 1) return;
-  // [mayer2-§2] Carnot: with fixed conditions, no rebound and no external impulse T(u) - T(v) = T(v - u).
-  Real before = 0, after = 0, change = 0;
-  for (int i = 0; i < n; ++i)
-    for (int j = 0; j < n; ++j) {
-      const Real m = setting.mass[i * n + j];
-      before += me.v()[i] * m * me.v()[j];
-      after += result.v[i] * m * result.v[j];
-      change += (result.v[i] - me.v()[i]) * m * (result.v[j] - me.v()[j]);
-    }
-  result.carnot = before > 0 ? absolute(before - after - change) / before : Real(0);
+  result.carnot = carnot_defect<M>(setting.mass, me.v(), result.v);
 }
 
-// The limit of infinitely many shocks of the contacts: the projection on the intersection, f' = 0 for all of them.
+// The limit of infinitely many shocks of the contacts: the projection on the intersection, f' = 0 for all of them, and
+// g = 0 for the velocity limits in `kept`.
 template <class M>
-ZWANG_COLD void completed_shock(ShockSetting<M>& setting, ShockResult<M>& result) {
+ZWANG_COLD void completed_shock(ShockSetting<M>& setting, const typename M::Set& kept,
+                                ShockResult<M>& result) {
   constexpr int n = M::n;
   const M& me = setting.me;
   if (!make_setting(setting, me.v(), result)) {
@@ -282,7 +291,8 @@ ZWANG_COLD void completed_shock(ShockSetting<M>& setting, ShockResult<M>& result
   }
   ShockParts<M> parts;
   for (int i = 0; i < M::r; ++i) {
-    const bool equal = me.conditions[i].standing == Standing::equation || setting.contacts.has(i);
+    const bool equal =
+        me.conditions[i].standing == Standing::equation || setting.contacts.has(i) || kept.has(i);
     if (equal || setting.velocities.has(i)) parts.add(i, equal, 0);
   }
   ShockRound<M> round;

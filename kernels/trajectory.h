@@ -5,7 +5,8 @@
 // lane, it lives in registers. Members lie in memory.
 #pragma once
 
-#include "kernels/attend.h"
+#include "kernels/listen.h"
+#include "kernels/search.h"
 
 namespace zwang {
 
@@ -14,11 +15,12 @@ enum class Progress { moves, waits };
 
 template <class M, class R>
 struct Crew {
+  using Member = M;
+  using Number = R;
   using Model = typename M::Model;
   using Method = typename M::Method;
   using Real = typename M::Real;
   using Mask = typename Lanes<R>::Mask;
-  using Search = Seek<Real, M::rows>;
   static constexpr int lanes = Lanes<R>::count, n = M::n, r = M::r, size = M::size;
   static constexpr int signals = Model::signals;
   // Integrands of multipliers that are those of least norm need a quadratic program. Members that have them are attended
@@ -45,14 +47,15 @@ struct Crew {
   // The step under way.
   StepArrays<Method, n, size, M::fed_back, R> step;
   R low[M::rows], high[M::rows], end_lambda[M::rows];
-  R heard[M::rows];  // 1: something may have happened to this condition within the step
+  R via_lambda[M::rows];  // at the method's witness
+  Mask heard[M::rows];    // something may have happened to this condition within the step
   R end[size], end_f[M::rows], end_f_rate[M::rows], end_signal[at_least_one(signals)],
       end_values[M::measures];
   R next_h;
   Mask clipped, accepted, refused, loud, hump, output, stuck;
-  Mask noisy;            // a signal may have crossed
-  R foremost[M::rows];   // 1: if the step ends where this condition crosses zero, that is the first time
-  Mask seeking, landed;  // seek.h
+  Mask noisy;              // a signal may have crossed
+  Mask foremost[M::rows];  // if the step ends where this condition crosses zero, that is the first time
+  Mask seeking, landed;    // seek.h
 
   ZWANG_INLINE Crew(const KernelSettings& s, const KernelBatch& b, M* those)
       : settings(s), batch(b), members(those) {}
@@ -71,7 +74,7 @@ struct Crew {
       if (any(moving)) {
         attempt(moving);
         if (any(accepted)) conclude();
-        seek();
+        Searcher<Crew>{*this}.seek();
         waiting = waiting || stuck || (accepted && (loud || hump || clipped || output));
       }
       if (any(waiting)) attend_lanes(next);
@@ -95,7 +98,7 @@ struct Crew {
   ZWANG_INLINE Progress step_once() {
     attempt(live);
     if (accepted) conclude();
-    seek();
+    Searcher<Crew>{*this}.seek();
     if (stuck || (accepted && (loud || hump || clipped || output))) {
       give(0, *members);
       return Progress::waits;
@@ -173,7 +176,7 @@ struct Crew {
     me.t = lane_of(t, lane);
     me.steps = (long long)(lane_of(taken, lane));
     me.rejected = (long long)(lane_of(rejected, lane));
-    hand.step.h = lane_of(step.h, lane);
+    hand.step_h = lane_of(step.h, lane);
     hand.next_h = lane_of(next_h, lane);
     hand.stuck = lane_of(stuck, lane);
     hand.loud = lane_of(loud, lane);
@@ -184,7 +187,7 @@ struct Crew {
     hand.doubtful = hand.landed;
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
       if (Model::is_equation(i)) continue;
-      hand.doubtful = hand.doubtful && !(hand.seek.mine[i] * lane_of(foremost[i], lane) > 0);
+      hand.doubtful = hand.doubtful && !(hand.seek.mine[i] > 0 && lane_of(foremost[i], lane));
     }
     ZWANG_REGISTERS for (int i = 0; i < size; ++i) {
       me.y[i] = lane_of(y[i], lane);
@@ -192,16 +195,17 @@ struct Crew {
     }
     // Nobody looks at the stages of a step that just arrives.
     const bool inside = (hand.loud && !hand.landed) || hand.hump || hand.output;
-    if (hand.doubtful) ZWANG_REGISTERS for (int m = 0; m < step.kept; ++m) {
-        hand.step.k[0][m] = lane_of(step.k[0][m], lane);
-        hand.step.k[Method::last][m] = lane_of(step.k[Method::last][m], lane);
+    if (inside || hand.doubtful) ZWANG_REGISTERS for (int m = 0; m < step.kept; ++m) {
+        hand.first_rate[m] = lane_of(step.k[0][m], lane);
+        hand.last_rate[m] = lane_of(step.k[Method::last][m], lane);
       }
-    constexpr int known = ZWANG_STAGES_KEPT ? Method::last + 1 : 1;
-    if (inside)
-      ZWANG_REGISTERS for (int j = 0; j < known; ++j) ZWANG_REGISTERS for (int m = 0; m < step.kept; ++m)
-          hand.step.k[j][m] = lane_of(step.k[j][m], lane);
-    if (ZWANG_STAGES_KEPT && inside)
-      for (int i = 0; i < size; ++i) hand.step.end[i] = lane_of(step.end[i], lane);
+    if constexpr (ZWANG_STAGES_KEPT)
+      if (inside) {
+        hand.stages.h = hand.step_h;
+        for (int j = 0; j <= Method::last; ++j)
+          for (int m = 0; m < step.kept; ++m) hand.stages.k[j][m] = lane_of(step.k[j][m], lane);
+        for (int i = 0; i < size; ++i) hand.stages.end[i] = lane_of(step.end[i], lane);
+      }
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
       hand.lambda[i] = lane_of(end_lambda[i], lane);
       hand.peak_lambda[i] = lane_of(peak_lambda[i], lane);
@@ -229,7 +233,7 @@ struct Crew {
     me.steps = (long long)(taken);
     me.rejected = (long long)(rejected);
     ZWANG_REGISTERS for (int i = 0; i < size; ++i) me.y[i] = y[i];
-    ZWANG_REGISTERS for (int m = 0; m < step.kept; ++m) hand.step.k[0][m] = step.k[0][m];
+    ZWANG_REGISTERS for (int m = 0; m < step.kept; ++m) hand.first_rate[m] = step.k[0][m];
     hand.seek.on = seeking;
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
       hand.lambda[i] = lambda[i];
@@ -256,7 +260,7 @@ struct Crew {
     set_lane(t, lane, me.t);
     set_lane(h, lane, me.h);
     ZWANG_REGISTERS for (int i = 0; i < size; ++i) set_lane(y[i], lane, me.y[i]);
-    ZWANG_REGISTERS for (int m = 0; m < step.kept; ++m) set_lane(step.k[0][m], lane, hand.step.k[0][m]);
+    ZWANG_REGISTERS for (int m = 0; m < step.kept; ++m) set_lane(step.k[0][m], lane, hand.first_rate[m]);
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
       set_lane(held[i], lane, me.held[i]);
       set_lane(lambda[i], lane, hand.lambda[i]);
@@ -319,20 +323,26 @@ struct Crew {
   ZWANG_INLINE void attempt(const Mask& moving) {
     landed = R(1) < R(0);
     R length = minimum(h, R(Real(settings.max_step)));
-    if constexpr (Model::any_turns) length = minimum(length, Model::turn_bound(k, t, y, y + n, y + 2 * n));
-    // Land on the appointment; never leave a sliver of a step before it.
     const R room = appointment - t;
+    if constexpr (Model::any_turns) length = minimum(length, longest_turn(minimum(length, room)));
+    // Land on the appointment; never leave a sliver of a step before it.
     clipped = length >= room * R(Real(1 - 1e-10));
     if constexpr (Method::adaptive) length = minimum(length, room * R(Real(0.5)));
     step.h = select(clipped, room, length);
+    // In floats the time after many steps holds few digits of one: the step is as long as the time can tell. A clock that
+    // rounds another way than the motion would be off by a two-thousandth at steps of 1e-3 and t = 60.
+    if constexpr (sizeof(Real) == sizeof(float)) step.h = (t + step.h) - t;
     // A search has its own idea of where to end.
     clipped = clipped && !seeking;
     step.h = select(seeking, h, step.h);
     stuck = moving && !(step.h > R(16 * Precision<Real>::epsilon) * absolute(t));
 
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) low[i] = high[i] = lambda[i];
-    step.take(t, y, [this](R when, const R* there, R* rate) {
+    int stage = 0;
+    step.take(t, y, [&, this](R when, const R* there, R* rate) {
       rates_at(when, there, rate);
+      if (++stage == Method::witness)
+        ZWANG_REGISTERS for (int i = 0; i < r; ++i) via_lambda[i] = end_lambda[i];
       if (any_held) ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
           if (Model::is_equation(i)) continue;
           low[i] = minimum(low[i], end_lambda[i]);
@@ -356,18 +366,42 @@ struct Crew {
     rejected = rejected + select(refused, R(1), R(0));
   }
 
+  // How fast arguments of periodic functions run, in units of what a step may hold.
+  ZWANG_INLINE R turning(R when, const R* there) const {
+    return R(1) / Model::turn_bound(k, when, there, there + n, there + 2 * n);
+  }
+  // Rates change on the way: what rests now may fall over a whole row of obstacles. Over a step h with these accelerations
+  // an argument runs rate h + growth h^2/2, and that shall be 1.
+  ZWANG_INLINE R longest_turn(R length) const {
+    R later[M::fed_back];
+    ZWANG_REGISTERS for (int i = 0; i < M::fed_back; ++i) later[i] = y[i];
+    ZWANG_REGISTERS for (int i = 0; i < n; ++i) later[n + i] = y[n + i] + length * step.k[0][i];
+    const R now = turning(t, y), growth = maximum(turning(t + length, later) - now, R(0)) / length;
+    return R(2) / (now + sqrt(now * now + R(2) * growth));
+  }
+  // Where accelerations have changed too, the step may have run too far all the same: then it is taken again, shorter.
+  ZWANG_INLINE void refuse_long_turns(R then, const R* middle) {
+    const R run = step.h * R(Real(1.0 / 6)) *
+                  (turning(t, y) + R(4) * turning(t + R(Real(0.5)) * step.h, middle) + turning(then, end));
+    const Mask far = accepted && !seeking && (run > R(Real(1.5)));
+    accepted = accepted && !far;
+    refused = refused || far;
+    rejected = rejected + select(far, R(1), R(0));
+    next_h = select(far, R(Real(0.5)) * step.h, next_h);
+  }
+
   // The work is an audit and has no say. A step across a kink of an integrand will end at the kink: its integral is wrong
   // beyond, and the motion alone is judged.
   ZWANG_INLINE R error_of_step() {
     const R rtol = R(Real(settings.rtol)), atol = R(Real(settings.atol));
-    const R error = step.template error_size<M::judged>(y, rtol, atol);
+    const R error = step.template squared_error<M::judged>(y, rtol, atol);
     constexpr int first_kink = Model::watches + (Model::stops ? 1 : 0);
     if constexpr (first_kink < signals) {
       Model::all_signals(k, t + step.h, step.end, step.end + n, step.end + 2 * n, end_signal);
       R across = R(0);
       ZWANG_REGISTERS for (int i = first_kink; i < signals; ++i) across =
           across + if_less(signal[i] * end_signal[i], R(0), R(1), R(0));
-      return if_less(R(0), across, step.template error_size<M::fed_back>(y, rtol, atol), error);
+      return if_less(R(0), across, step.template squared_error<M::fed_back>(y, rtol, atol), error);
     }
     return error;
   }
@@ -380,135 +414,18 @@ struct Crew {
     const R *q = end, *v = end + n, *z = end + 2 * n;
     if constexpr (r > 0) Model::levels(k, then, q, v, z, end_f, end_f_rate);
     R middle[M::fed_back];
-    if constexpr (r > 0 || signals > 0 || Model::any_extremes) find_middle(middle);
+    const Listener<Crew> listener{*this};
+    if constexpr (r > 0 || signals > 0 || Model::any_extremes) listener.find_middle(middle);
+    if constexpr (Model::any_turns) refuse_long_turns(then, middle);
     loud = wary;
     noisy = R(1) < R(0);
-    listen_to_conditions(middle);
-    listen_to_signals(then, middle);
-    listen_to_extremes(then, middle);
+    listener.listen_to_conditions(middle);
+    listener.listen_to_signals(then, middle);
+    listener.listen_to_extremes(then, middle);
     clipped = clipped || (taken + R(2) > R(Real(settings.max_steps)));
-    const R near = R(4500 * Precision<Real>::epsilon) * maximum(absolute(then), step.h);
+    const R near = R(Precision<Real>::moment) * maximum(absolute(then), step.h);
     output = next_output < then - near;
     audit(then, accepted && !loud && !clipped);
-  }
-
-  // The state half-way, from both ends: positions by the polynomial of degree 5 through values, velocities and
-  // accelerations, the rest by cubics. Good enough to ask whether anything may have happened.
-  ZWANG_INLINE void find_middle(R* middle) const {
-    const R half = R(Real(0.5)), eighth = step.h * R(Real(0.125));
-    const R* first = step.k[0];
-    const R* final = step.k[Method::last];
-    ZWANG_REGISTERS for (int i = 0; i < n; ++i) {
-      const R bend = square(step.h) * R(Real(1.0 / 64)) * (first[i] + final[i]);
-      middle[i] = half * (y[i] + end[i]) + step.h * R(Real(5.0 / 32)) * (y[n + i] - end[n + i]) + bend;
-    }
-    ZWANG_REGISTERS for (int i = n; i < M::fed_back; ++i) middle[i] =
-        half * (y[i] + end[i]) + eighth * (first[i - n] - final[i - n]);
-  }
-
-  // Open conditions far below zero for all the samples' variation are quiet; nearer ones when the cubic through both
-  // ends stays below zero and describes the middle. Pressing ones when their multiplier keeps clear of zero. Whatever is
-  // not quiet is looked for, or looked at carefully, lane by lane.
-  ZWANG_INLINE void listen_to_conditions(const R* middle) {
-    if constexpr (r > 0) {
-      R mid[M::rows];
-      Model::values(k, t + R(Real(0.5)) * step.h, middle, middle + n, middle + 2 * n, mid);
-      ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
-        if (Model::is_equation(i)) continue;
-        const Verdict open =
-            Model::is_holonomic(i) ? listen_to_cubic(i, mid[i]) : listen_to_samples(i, mid[i]);
-        const Verdict pressing = listen_to_force(i);
-        const Mask held_down = pressed[i];
-        const Mask now =
-            (open.near && (watched[i] > R(0) || watched[i] < R(0))) || (pressing.near && held_down);
-        heard[i] = select(now, R(1), R(0));
-        foremost[i] = select((open.first && !held_down) || (pressing.first && held_down), R(1), R(0));
-        loud = loud || now;
-      }
-    }
-  }
-
-  // near: something may have happened. first: if the step ends at zero, that is the first time.
-  struct Verdict {
-    Mask near, first;
-  };
-
-  // The curve of an open condition: nearly the cubic through both ends, whose control points are f, p, q, end_f. What the
-  // cubic misses vanishes at both ends with its slope: about 16 off x^2 (1 - x)^2 where it misses the middle by `off`.
-  ZWANG_INLINE Verdict listen_to_cubic(int i, R mid) {
-    const R top = maximum(maximum(f[i], mid), end_f[i]), bottom = minimum(minimum(f[i], mid), end_f[i]);
-    const R spread = top - bottom, rise = step.h * f_rate[i], fall = step.h * end_f_rate[i];
-    const R p = f[i] + R(Real(1.0 / 3)) * rise, q = end_f[i] - R(Real(1.0 / 3)) * fall;
-    const R cubic = R(Real(0.5)) * (f[i] + end_f[i]) + R(Real(0.125)) * (rise - fall);
-    const R slack = R(Real(0.05)) * (spread + absolute(rise) + absolute(fall)), off = absolute(mid - cubic);
-    Mask near = !(top + spread < R(0));
-    near = near && !((off <= slack) && (maximum(maximum(p, q), top) + slack < R(0)));
-    // Or it sets off downwards, from zero perhaps: the cubic is below -depth x, what it misses below 2.4 off x.
-    const R depth = -maximum(maximum(p, q), end_f[i]);
-    near = near && !((R(10) * off <= depth) && (R(0) < depth) && (f[i] <= R(Real(1e-9)) * depth));
-    // Left a moment ago, it sets off from zero without a slope: 3 x^2 (1 - x) q is larger than what is missed. Or even
-    // without a bend, as a string whose force has just ended: x^3 times the parabola that fits the middle and the end.
-    const R level = -watched[i], third = fall - R(6) * end_f[i] + R(32) * mid;
-    const R bent = third + R(Real(0.5)) * (R(17) * end_f[i] - R(3) * fall - R(64) * mid);
-    const Mask sets_off = (R(6) * off <= -q) || (maximum(third, bent) < R(0));
-    const Mask leaves = (level > R(0)) && (f[i] <= level) && (p <= level) && sets_off && (end_f[i] < -level);
-    near = (near || level > R(0)) && !leaves;
-    // Up to a rise at the end: 3 x (1 - x) times p or q is larger than 16 off x^2 (1 - x)^2 <= 4 off x (1 - x).
-    return {near, (R(2) * off <= -maximum(p, q)) && (maximum(p, q) < R(0))};
-  }
-
-  // A velocity condition has no slope of its own: the parabola through three points.
-  ZWANG_INLINE Verdict listen_to_samples(int i, R mid) {
-    const R top = maximum(maximum(f[i], mid), end_f[i]), bottom = minimum(minimum(f[i], mid), end_f[i]);
-    return {!(top + (top - bottom) < R(0)), (mid < R(Real(0.3)) * f[i]) && (f[i] < R(0))};
-  }
-
-  // A multiplier, seen at every stage: clear of zero, or falling (rising) all the way and not there yet.
-  ZWANG_INLINE Verdict listen_to_force(int i) {
-    const R spread = high[i] - low[i], ends = minimum(lambda[i], end_lambda[i]);
-    const Mask steady = (ends <= low[i]) && (low[i] > R(Real(0.02)) * spread);
-    return {!((low[i] > R(Real(0.2)) * spread) || steady), low[i] > R(Real(-0.05)) * spread};
-  }
-
-  ZWANG_INLINE void listen_to_signals(R then, const R* middle) {
-    if constexpr (signals > 0) {
-      R mid[signals];
-      Model::all_signals(k, then, end, end + n, end + 2 * n, end_signal);
-      Model::all_signals(k, t + R(Real(0.5)) * step.h, middle, middle + n, middle + 2 * n, mid);
-      ZWANG_REGISTERS for (int i = 0; i < signals; ++i) {
-        const R a = side[i] * signal[i], b = side[i] * mid[i], c = side[i] * end_signal[i];
-        const R top = maximum(maximum(a, b), c), spread = top - minimum(minimum(a, b), c);
-        noisy = noisy || !(top + R(2) * spread < R(0));
-      }
-      loud = loud || noisy;
-    }
-  }
-
-  // Extremes of measures: both ends are seen here; a hump in between that might beat what is known is looked at.
-  ZWANG_INLINE void listen_to_extremes(R then, const R* middle) {
-    hump = R(1) < R(0);
-    if constexpr (Model::any_extremes) {
-      R mid[M::measures], forces[M::rows], rate[size], there[size];
-      ZWANG_REGISTERS for (int i = 0; i < M::fed_back; ++i) there[i] = middle[i];
-      ZWANG_REGISTERS for (int i = M::fed_back; i < size; ++i) there[i] = R(0);
-      const R half = t + R(Real(0.5)) * step.h;
-      ZWANG_REGISTERS for (int i = 0; i < r; ++i) forces[i] = R(0);
-      if (any_held) right_side<M>(k, half, there, held, any_held, rate, forces);
-      Model::measured(k, half, middle, middle + n, middle + 2 * n, forces, held, mid);
-      ZWANG_REGISTERS for (int i = 0; i < r; ++i) forces[i] = end_lambda[i];
-      Model::measured(k, then, end, end + n, end + 2 * n, forces, held, end_values);
-      ZWANG_REGISTERS for (int m = 0; m < Model::measures; ++m) {
-        if (!is_extreme<Model>(m)) continue;
-        const R sign = R(Reduction(Model::measure_reduction(m)) == Reduction::maximum ? Real(1) : Real(-1));
-        const R a = sign * values[m], b = sign * mid[m], c = sign * end_values[m];
-        const R top = maximum(maximum(a, b), c), spread = top - minimum(minimum(a, b), c);
-        // Slopes of the parabola at the ends; a straight line has the spread for both. Those of the curve itself may be
-        // off by half of that, and a hump beside an end is missed by whoever believes them.
-        const R up = R(4) * b - R(3) * a - c, down = a - R(4) * b + R(3) * c;
-        const Mask humped = !(up <= R(Real(-0.6)) * spread) && !(down >= R(Real(0.6)) * spread);
-        hump = hump || (humped && !(top + spread <= sign * best[m]));
-      }
-    }
   }
 
   // [voss] T + V + energy lost in shocks - work of other forces and of moving conditions stays what it was.
@@ -527,106 +444,6 @@ struct Crew {
         worst_position = maximum(worst_position, if_less(R(0), on, absolute(end_f[i]), R(0)));
       worst_velocity = maximum(worst_velocity, if_less(R(0), on, absolute(end_f_rate[i]), R(0)));
     }
-  }
-
-  // A single crossing cuts the step short: the search for its end begins, or goes on. A lane that seeks stays where it is.
-  ZWANG_INLINE void seek() {
-    if constexpr (r > 0) {
-      seeking = seeking && accepted;
-      if (!any(seeking || (accepted && loud))) return;
-      ZWANG_REGISTERS for (int lane = 0; lane < lanes; ++lane) {
-        if (!lane_of(accepted, lane)) continue;
-        if (lane_of(seeking, lane))
-          search_on(lane);
-        else if (lane_of(loud, lane) && !lane_of(noisy, lane) && !lane_of(wary, lane))
-          begin_search(lane);
-      }
-    }
-  }
-
-  // The curve of the condition that is sought, which crosses zero upwards: its value (of a pressing one: minus the
-  // multiplier) and its slope, NaN where not known.
-  struct Curve {
-    Real value = 0, slope = 0;
-  };
-  ZWANG_INLINE Curve curve_at_end(int lane, const Search& search) const {
-    Curve made;
-    Real unknown = 0;
-    ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
-      const bool presses = lane_of(pressed[i], lane);
-      made.value += search.mine[i] * (presses ? -lane_of(end_lambda[i], lane) : lane_of(end_f[i], lane));
-      made.slope += search.mine[i] * lane_of(end_f_rate[i], lane);
-      unknown += search.mine[i] * (presses || !Model::is_holonomic(i) ? Real(1) : Real(0));
-    }
-    if (unknown > 0) made.slope = missing<Real>();
-    return made;
-  }
-  // A condition that sets off downwards counts as below zero already.
-  ZWANG_INLINE Curve curve_at_start(int lane, const Search& search) const {
-    Curve made;
-    Real unknown = 0;
-    ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
-      const bool presses = lane_of(pressed[i], lane);
-      made.value += search.mine[i] * (presses ? -lane_of(lambda[i], lane) : lane_of(f[i], lane));
-      made.slope += search.mine[i] * lane_of(f_rate[i], lane);
-      unknown += search.mine[i] * (presses || !Model::is_holonomic(i) ? Real(1) : Real(0));
-    }
-    const Real soon = Real(1e-9) * (made.value + Real(1.0 / 3) * lane_of(step.h, lane) * made.slope);
-    if (unknown > 0)
-      made.slope = missing<Real>();
-    else if (made.value <= -soon)
-      made.value = minimum(made.value, soon);
-    return made;
-  }
-
-  ZWANG_INLINE void begin_search(int lane) {
-    Search& search = members[lane].hand.seek;
-    if (search.barred == lane_of(t, lane)) return;
-    Real count = 0;
-    ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
-      search.mine[i] = 0;
-      if (Model::is_equation(i)) continue;
-      search.mine[i] = lane_of(heard[i], lane);
-      // One that has just been left has to be looked at carefully.
-      count += lane_of(heard[i], lane) * (lane_of(watched[i], lane) < 0 ? Real(2) : Real(1));
-    }
-    if (!(count > 0 && count < Real(1.5))) return;
-    const Curve from = curve_at_start(lane, search), to = curve_at_end(lane, search);
-    if (!(from.value < 0 && to.value > 0)) return;
-    search.h = lane_of(h, lane);
-    search.next_h = lane_of(next_h, lane);
-    try_length(lane, search.begin(lane_of(step.h, lane), from.value, to.value, from.slope, to.slope,
-                                  Real(settings.rtol)));
-  }
-
-  ZWANG_INLINE void search_on(int lane) {
-    Search& search = members[lane].hand.seek;
-    const Curve now = curve_at_end(lane, search);
-    const Real length = lane_of(step.h, lane), next = search.improve(length, now.value, now.slope);
-    bool disturbed = lane_of(noisy, lane) || search.tries > search.most_tries;
-    ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
-      if (Model::is_equation(i)) continue;
-      disturbed = disturbed || lane_of(heard[i], lane) > search.mine[i];
-    }
-    if (disturbed) {
-      try_length(lane, Real(0));
-    } else if (absolute(next - length) <= search.reach * length) {
-      set_lane(landed, lane, true);
-      set_lane(seeking, lane, false);
-    } else {
-      try_length(lane, next);
-    }
-  }
-
-  // The next try of a search. None that short: then the whole step again, and the careful way.
-  ZWANG_INLINE void try_length(int lane, Real next) {
-    Search& search = members[lane].hand.seek;
-    const Real now = lane_of(t, lane);
-    const bool tries = next > 64 * Precision<Real>::epsilon * absolute(now);
-    if (!tries) search.barred = now;
-    set_lane(h, lane, tries ? next : search.h);
-    set_lane(seeking, lane, tries);
-    set_lane(accepted, lane, false);
   }
 
   // The lanes to which nothing happened move on; those attended have been moved already, and those who wait stay.

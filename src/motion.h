@@ -100,7 +100,9 @@ class Motion {
   // motion_step.cpp: smooth motion
   bool right_side(double t, const Eigen::VectorXd& y, Eigen::VectorXd& rate);
   std::optional<Step> next_step();
-  double step_bound();
+  double turning(const State& state) const;
+  double step_bound(double h);
+  bool turned_too_far(const Step& step) const;
   double initial_step(const Eigen::VectorXd& rate) const;
   double error_size(const Step& step) const;
   double next_appointment() const;

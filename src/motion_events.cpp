@@ -303,7 +303,16 @@ void Motion::complete(std::vector<std::size_t> contacts, double limit) {
   contacts = sorted(contacts);
   ShockParticipants who = participants(std::vector<char>(conditions_.size(), 0));
   who.contacts = contacts;
-  const Shock result = completed_shock(equations_, before, sizes_, who, settings_.rest_speed);
+  // Velocity limits at which the sequence arrives are part of its limit. Left to themselves they would open by what little
+  // is left of the hops, and be touched again at once: a moment with other forces that depends on accumulation_gap.
+  ShockParticipants with_limits = who;
+  std::erase_if(with_limits.velocities,
+                [&](std::size_t i) { return conditions_[i].standing == Standing::closed; });
+  for (const std::size_t i : who.velocities)
+    if (conditions_[i].standing == Standing::closed) with_limits.equations.push_back(i);
+  Shock result = completed_shock(equations_, before, sizes_, with_limits, settings_.rest_speed);
+  if (result.status == Status::infeasible)
+    result = completed_shock(equations_, before, sizes_, who, settings_.rest_speed);
   if (result.status != Status::ok) {
     fail(result.status, "an accumulation of shocks at t = " + std::to_string(t_) + " has no limit");
     return;

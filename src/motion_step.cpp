@@ -56,14 +56,37 @@ double Motion::next_appointment() const {
   return next;
 }
 
-// The longest step allowed here, appointments apart.
-double Motion::step_bound() {
-  double bound = settings_.max_step;
+// How fast arguments of periodic functions run, in units of what a step may hold.
+double Motion::turning(const State& state) const {
+  double fastest = 0;
   std::vector<double> values(turns_.outputs());
-  equations_.evaluate(turns_, state(), {}, {}, values);
+  equations_.evaluate(turns_, state, {}, {}, values);
   for (std::size_t k = 0; k + 1 < values.size(); k += 2)
-    if (values[k] != 0) bound = std::min(bound, std::abs(values[k + 1] / values[k]));
-  return bound;
+    if (values[k] != 0) fastest = std::max(fastest, std::abs(values[k] / values[k + 1]));
+  return fastest;
+}
+
+// The longest step allowed here, at most h. Rates of turns change on the way: what rests now may fall over a whole row of
+// obstacles. Over a step h with these accelerations an argument runs rate h + growth h^2/2, and that shall be 1.
+double Motion::step_bound(double h) {
+  h = std::min(h, settings_.max_step);
+  if (turns_.outputs() == 0) return h;
+  const double length = std::min(h, next_appointment() - t_);
+  State later = state();
+  const double now = turning(later);
+  later.t += length;
+  later.v += length * rate_.segment(n(), n());
+  const double growth = std::max(turning(later) - now, 0.0) / length;
+  return std::min(h, 2 / (now + std::sqrt(now * now + 2 * growth)));
+}
+
+// Where accelerations have changed too, a step may have run too far all the same.
+bool Motion::turned_too_far(const Step& step) const {
+  if (turns_.outputs() == 0) return false;
+  const State middle = state_of(step.t + step.h / 2, step.at(0.5, settings_.method));
+  const double sum = turning(state_of(step.t, step.start)) + 4 * turning(middle) +
+                     turning(state_of(step.t + step.h, step.end));
+  return step.h * sum / 6 > 1.5;
 }
 
 double Motion::error_size(const Step& step) const {
@@ -88,7 +111,9 @@ double Motion::initial_step(const Eigen::VectorXd& rate) const {
   }
   const double span = plan_.end - t_;
   if (!(speed > 0) || !(size > 0)) return 1e-3 * span;
-  return std::min(span, 0.01 * size / speed);
+  // What rests at zero is of no size, and of no speed but rounding: then the ratio says nothing.
+  const double least = std::max(1e-8 * span, 100 * rounding_of_time());
+  return std::min(span, std::max(least, 0.01 * size / speed));
 }
 
 std::optional<Step> Motion::next_step() {
@@ -101,7 +126,7 @@ std::optional<Step> Motion::next_step() {
   }
   const bool fixed = settings_.method == IntegratorSettings::Method::rk4;
   if (!(h_ > 0)) h_ = initial_step(rate_);
-  double h = std::min(fixed ? settings_.step : h_, step_bound());
+  double h = step_bound(fixed ? settings_.step : h_);
   const double room = next_appointment() - t_;
   for (;;) {
     // Land on the appointment; never leave a sliver of a step before it.
@@ -121,6 +146,11 @@ std::optional<Step> Motion::next_step() {
       continue;
     }
     const double error = fixed ? 0 : error_size(step);
+    if (error <= 1 && turned_too_far(step)) {
+      ++trajectory_.rejected;
+      h /= 2;
+      continue;
+    }
     if (error <= 1) {
       const double factor = error > 0 ? std::clamp(0.9 * std::pow(error, -0.2), 0.2, 5.0) : 5.0;
       h_ = clipped ? std::max(h_, h * factor) : h * factor;

@@ -1,6 +1,7 @@
 #include "src/system.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "src/derivative.h"
 #include "src/general_variation.h"
@@ -74,21 +75,55 @@ void collect_integrands(System& system) {
   }
 }
 
+// d/dt as far as the state tells it: accelerations are left out, and rates known only with them.
+Expr rate_of_turn(System& system, Expr argument) {
+  Expressions& pool = *system.pool;
+  Expr rate = total_derivative(pool, argument);
+  for (const Symbol& symbol : pool.symbols({argument})) {
+    if (symbol.kind != SymbolKind::auxiliary) continue;
+    const Expr own = system.rates[symbol.index];
+    if (pool.mentions(own, SymbolKind::multiplier)) continue;
+    rate = pool.add(rate, pool.multiply(derivative(pool, argument, symbol), own));
+  }
+  return rate;
+}
+
+// How far the argument of a function may run within one step, if it matters.
+std::optional<Expr> longest_run(Expressions& pool, const Node& node) {
+  switch (node.op) {
+    // A quarter of a box, or one radian: eleven samples of a step then see every image and every swing.
+    case Op::wrap:
+      return pool.multiply(pool.constant(0.25), node.arguments[1]);
+    case Op::floor:
+      return pool.constant(0.25);
+    case Op::sin:
+    case Op::cos:
+    case Op::tan:
+      return pool.one();
+    // Steps and bumps, exp(-x^2): what matters is near 0, and far from there the argument may run in proportion.
+    case Op::exp:
+    case Op::tanh:
+    case Op::atan:
+      return pool.add(pool.one(), pool.multiply(pool.constant(0.25), pool.apply(Op::abs, node.arguments[0])));
+    default:
+      return std::nullopt;
+  }
+}
+
+// Equations hold all the time: nothing is looked for in them.
 void collect_turns(System& system) {
   Expressions& pool = *system.pool;
   std::vector<Expr> roots;
-  for (const Constraint& constraint : system.constraints) roots.push_back(constraint.value);
+  for (const Constraint& constraint : system.constraints)
+    if (!constraint.equation) roots.push_back(constraint.value);
   for (const WatchFormula& watch : system.watches) roots.push_back(watch.value);
   if (system.stop) roots.push_back(*system.stop);
   for (const Expr e : pool.reachable(roots)) {
     const Node node = pool.node(e);
-    const Expr argument = node.arguments[0];
-    // A quarter of a box, or one radian: eleven samples of a step then see every image and every swing.
-    if (node.op == Op::wrap)
-      system.turns.push_back(
-          {total_derivative(pool, argument), pool.multiply(pool.constant(0.25), node.arguments[1])});
-    if (node.op == Op::sin || node.op == Op::cos || node.op == Op::tan)
-      system.turns.push_back({total_derivative(pool, argument), pool.one()});
+    const std::optional<Expr> longest = longest_run(pool, node);
+    if (!longest) continue;
+    const Expr rate = rate_of_turn(system, node.arguments[0]);
+    if (!pool.is_zero(rate)) system.turns.push_back({rate, *longest});
   }
 }
 

@@ -103,9 +103,9 @@ struct MassEntry {
   Expr value;
 };
 
-// Something periodic inside a condition or a watched function: steps must not jump over its periods.
+// Something that comes and goes inside an inequality or a watched function (periodic, or a bump): no step may jump over it.
 struct Turn {
-  Expr rate;     // d/dt of the argument of wrap, sin, cos or tan
+  Expr rate;     // d/dt of the argument of wrap, sin, exp ...
   Expr longest;  // how far the argument may run within one step
 };
 

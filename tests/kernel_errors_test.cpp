@@ -1,5 +1,8 @@
-// `check` must notice when a formula of the kernels is wrong by a millionth: programs with such an error put in.
+// `check` must notice when a formula of the kernels is wrong by a millionth, in single precision by a thousandth: programs
+// with such an error put in.
 #include <gtest/gtest.h>
+
+#include <regex>
 
 #include "host/backend_cpu.h"
 #include "host/check.h"
@@ -23,27 +26,42 @@ const Fault faults[] = {
      "y[c] + R(1.000001) * h * weighted<RowWeights<Method, i>>(k, c - n, R(0));"},
     {"Interpolant", "slung_load", "kernels/runge_kutta.h", "term[1][c] = first - delta;",
      "term[1][c] = Real(1.000001) * first - delta;"},
-    {"Shock", "string_pendulum", "kernels/shock.h",
+    {"Shock", "impulse_string_wall", "kernels/shock.h",
      "const Real offset = rate - dot<n>(a, v0) + parts.rebound[j];",
      "const Real offset = rate - dot<n>(a, v0) + parts.rebound[j] + Real(1e-6);"},
     {"EventTime", "string_pendulum", "kernels/events.h", "return lookout.sign * raw - lookout.level",
      "return lookout.sign * raw - Real(1e-6) - lookout.level"},
-    {"Impulse", "string_pendulum", "kernels/instant.h", "event.impulse[i] = result.impulses[i] * ",
+    {"Impulse", "impulse_string_wall", "kernels/instant.h", "event.impulse[i] = result.impulses[i] * ",
      "event.impulse[i] = Real(1.000001) * result.impulses[i] * "},
+    {"PlainRebound", "bouncing_ball", "kernels/plain.h", "leaves = e * approach;",
+     "leaves = Real(1.000001) * e * approach;"},
+    {"PlainImpulse", "string_pendulum", "kernels/plain.h", "event.impulse[row] = plain.l[j] * ",
+     "event.impulse[row] = Real(1.000001) * plain.l[j] * "},
     {"Multipliers", "point_in_sphere", "kernels/measure.h", "multipliers_at(me, t, y, lambda);",
      "multipliers_at(me, t, y, lambda);\n  for (int i = 0; i < M::r; ++i) lambda[i] *= Real(1.000001);"},
 };
 
 class KernelError : public testing::TestWithParam<Fault> {
  protected:
-  CheckReport judged(bool mistaken) const {
-    const Study study = load_study(std::string(ZWANG_SOURCE_DIR) + "/configs/" + GetParam().config + ".toml");
+  static std::string a_thousandth(const std::string& mistaken) {
+    return std::regex_replace(std::regex_replace(mistaken, std::regex("1\\.000001"), "1.001"),
+                              std::regex("1e-6"), "1e-3");
+  }
+  CheckReport judged(bool mistaken, bool single = false) const {
+    std::vector<std::string> overrides;
+    // As finely as floats can; the method whose interpolant one of the faults is in.
+    if (single)
+      overrides = {"integrator.precision=single", "integrator.rtol=4e-6", "integrator.atol=4e-6",
+                   "integrator.method=dop853"};
+    const Study study =
+        load_study(std::string(ZWANG_SOURCE_DIR) + "/configs/" + GetParam().config + ".toml", overrides);
     KernelProgram program = cpu_program(study, LaneChoice::best);
     std::string& text = program.text.sources.at(GetParam().file);
     const std::size_t place = text.find(GetParam().formula);
     EXPECT_NE(place, std::string::npos) << "the formula is no longer in " << GetParam().file;
     if (mistaken && place != std::string::npos)
-      text.replace(place, GetParam().formula.size(), GetParam().mistaken);
+      text.replace(place, GetParam().formula.size(),
+                   single ? a_thousandth(GetParam().mistaken) : GetParam().mistaken);
     BackendCpu backend(study, program, *HostCompiler::find(), 2);
     return check(study, backend, {.sample = 4, .threads = 2});
   }
@@ -58,6 +76,11 @@ TEST_P(KernelError, OfAMillionthIsFoundWithMemberTimeAndQuantity) {
   EXPECT_GT(worst.severity(), 1);
   EXPECT_FALSE(worst.quantity.empty());
   EXPECT_GE(worst.t, 0);
+}
+
+TEST_P(KernelError, OfAThousandthIsFoundInSinglePrecision) {
+  EXPECT_EQ(judged(false, true).verdict(), CheckVerdict::pass) << "without the error";
+  EXPECT_EQ(judged(true, true).verdict(), CheckVerdict::disagree);
 }
 
 INSTANTIATE_TEST_SUITE_P(Formulas, KernelError, testing::ValuesIn(faults),

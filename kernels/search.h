@@ -1,0 +1,127 @@
+// Lanes in search of a crossing (seek.h): which of those that heard something begin, and where the next try ends.
+#pragma once
+
+#include "kernels/attend.h"
+
+namespace zwang {
+
+template <class Crew>
+struct Searcher {
+  using M = typename Crew::Member;
+  using R = typename Crew::Number;
+  using Model = typename M::Model;
+  using Method = typename M::Method;
+  using Real = typename M::Real;
+  using Mask = typename Lanes<R>::Mask;
+  using Search = Seek<Real, M::rows>;
+  static constexpr int lanes = Lanes<R>::count, r = M::r;
+  Crew& crew;
+
+  // A single crossing cuts the step short: the search for its end begins, or goes on. A lane that seeks stays where it is.
+  ZWANG_INLINE void seek() const {
+    if constexpr (r > 0) {
+      crew.seeking = crew.seeking && crew.accepted;
+      if (!any(crew.seeking || (crew.accepted && crew.loud))) return;
+      ZWANG_REGISTERS for (int lane = 0; lane < lanes; ++lane) {
+        if (!lane_of(crew.accepted, lane)) continue;
+        if (lane_of(crew.seeking, lane))
+          search_on(lane);
+        else if (lane_of(crew.loud, lane) && !lane_of(crew.noisy, lane) && !lane_of(crew.wary, lane))
+          begin_search(lane);
+      }
+    }
+  }
+
+  // The curve of the condition that is sought, which crosses zero upwards: its value (of a pressing one: minus the
+  // multiplier) and its slope, NaN where not known.
+  struct Curve {
+    Real value = 0, slope = 0;
+  };
+  ZWANG_INLINE Curve curve_at_end(int lane, const Search& search) const {
+    Curve made;
+    Real unknown = 0;
+    ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
+      const bool presses = lane_of(crew.pressed[i], lane);
+      made.value +=
+          search.mine[i] * (presses ? -lane_of(crew.end_lambda[i], lane) : lane_of(crew.end_f[i], lane));
+      made.slope += search.mine[i] * lane_of(crew.end_f_rate[i], lane);
+      unknown += search.mine[i] * (presses || !Model::is_holonomic(i) ? Real(1) : Real(0));
+    }
+    if (unknown > 0) made.slope = missing<Real>();
+    return made;
+  }
+  // A condition that sets off downwards counts as below zero already.
+  ZWANG_INLINE Curve curve_at_start(int lane, const Search& search) const {
+    Curve made;
+    Real unknown = 0;
+    ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
+      const bool presses = lane_of(crew.pressed[i], lane);
+      made.value += search.mine[i] * (presses ? -lane_of(crew.lambda[i], lane) : lane_of(crew.f[i], lane));
+      made.slope += search.mine[i] * lane_of(crew.f_rate[i], lane);
+      unknown += search.mine[i] * (presses || !Model::is_holonomic(i) ? Real(1) : Real(0));
+    }
+    const Real soon = Real(1e-9) * (made.value + Real(1.0 / 3) * lane_of(crew.step.h, lane) * made.slope);
+    if (unknown > 0)
+      made.slope = missing<Real>();
+    else if (made.value <= -soon)
+      made.value = minimum(made.value, soon);
+    return made;
+  }
+
+  ZWANG_INLINE void begin_search(int lane) const {
+    Search& search = crew.members[lane].hand.seek;
+    if (search.barred == lane_of(crew.t, lane)) return;
+    Real count = 0;
+    ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
+      search.mine[i] = 0;
+      if (Model::is_equation(i)) continue;
+      if (!lane_of(crew.heard[i], lane)) continue;
+      search.mine[i] = 1;
+      // One that has just been left has to be looked at carefully.
+      count += lane_of(crew.watched[i], lane) < 0 ? Real(2) : Real(1);
+    }
+    if (!(count > 0 && count < Real(1.5))) return;
+    const Curve from = curve_at_start(lane, search), to = curve_at_end(lane, search);
+    if (!(from.value < 0 && to.value > 0)) return;
+    search.h = lane_of(crew.h, lane);
+    search.next_h = lane_of(crew.next_h, lane);
+    Real via = 0;
+    ZWANG_REGISTERS for (int i = 0; i < r; ++i) via -= search.mine[i] * lane_of(crew.via_lambda[i], lane);
+    search.reach = Real(crew.settings.landing_reach);
+    try_length(lane, search.begin(lane_of(crew.step.h, lane), from.value, to.value, from.slope, to.slope,
+                                  Real(Method::c(Method::witness)), via));
+  }
+
+  ZWANG_INLINE void search_on(int lane) const {
+    Search& search = crew.members[lane].hand.seek;
+    const Curve now = curve_at_end(lane, search);
+    const Real length = lane_of(crew.step.h, lane), next = search.improve(length, now.value, now.slope);
+    bool disturbed = lane_of(crew.noisy, lane) || search.tries > search.most_tries;
+    ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
+      if (Model::is_equation(i)) continue;
+      disturbed = disturbed || (lane_of(crew.heard[i], lane) && !(search.mine[i] > 0));
+    }
+    if (disturbed) {
+      try_length(lane, Real(0));
+    } else if (absolute(next - length) <= search.reach * length) {
+      set_lane(crew.landed, lane, true);
+      set_lane(crew.loud, lane, true);  // even if the try ends a little before
+      set_lane(crew.seeking, lane, false);
+    } else {
+      try_length(lane, next);
+    }
+  }
+
+  // The next try of a search. None that short: then the whole step again, and the careful way.
+  ZWANG_INLINE void try_length(int lane, Real next) const {
+    Search& search = crew.members[lane].hand.seek;
+    const Real now = lane_of(crew.t, lane);
+    const bool tries = next > 64 * Precision<Real>::epsilon * absolute(now);
+    if (!tries) search.barred = now;
+    set_lane(crew.h, lane, tries ? next : search.h);
+    set_lane(crew.seeking, lane, tries);
+    set_lane(crew.accepted, lane, false);
+  }
+};
+
+}  // namespace zwang
