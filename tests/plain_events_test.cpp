@@ -77,6 +77,7 @@ title = "An oscillator mirrored at a wall"
 wall = { uniform = [0.3, 0.9] }
 [[coordinate]]
 name = "x"
+position = 0
 velocity = 1
 [system]
 kinetic = "0.5*x'^2"
