@@ -111,7 +111,8 @@ atol = 1e-6
     for (std::size_t i = 0; i < outputs; ++i) {
       const double t = study.time.outputs[i];
       const double phase = t < contact ? t : pi - contact + std::fmod(t - contact, lap);
-      ASSERT_NEAR(results.observables[m * outputs + i], std::sin(phase), 3e-5) << "member " << m << ", t = " << t;
+      ASSERT_NEAR(results.observables[m * outputs + i], std::sin(phase), 3e-5)
+          << "member " << m << ", t = " << t;
     }
   }
 }
