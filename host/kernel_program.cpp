@@ -71,13 +71,6 @@ double landing_reach(const IntegratorSettings& settings) {
   return std::pow(std::max(4 * rounding, 0.01 * settings.rtol), 0.2);
 }
 
-// How many blocks of stepping lanes should fit on a processor: more, with fewer registers each, where what the stages keep
-// is little. Measured in bench/results/h200.
-int blocks_of_steps(const System& system) {
-  const std::size_t kept = system.coordinates.size() + system.auxiliaries.size() + 1;
-  return kept <= 2 ? 4 : 2;
-}
-
 double seconds_since(std::chrono::steady_clock::time_point begun) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
 }
@@ -117,7 +110,7 @@ KernelProgram cuda_program(const Study& study) {
     program.text.sources[name] = "#include \"program.h\"\n" + std::string(entrance) + "(Entry, " +
                                  std::to_string(cuda_threads) + ", " + std::to_string(blocks) + ")\n";
   };
-  add("step.cu", "ZWANG_CUDA_STEP", blocks_of_steps(*study.system));
+  add("step.cu", "ZWANG_CUDA_STEP", 2);
   add("land.cu", "ZWANG_CUDA_LAND", 2);
   add("tend.cu", "ZWANG_CUDA_TEND", 4);
   program.text.units = {"step.cu", "land.cu", "tend.cu"};
