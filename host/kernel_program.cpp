@@ -65,10 +65,12 @@ KernelProgram begin_program(const Study& study, const EmittedModel& model, const
 }
 
 // A classical Runge-Kutta step leaves out what goes with the fifth power of its length: that shall be a hundredth of the
-// tolerance.
+// tolerance. Nobody listens to what other conditions do on that last bit of way; a hundredth of the step is well within the
+// margin by which lanes hear them beforehand (kernels/listen.h).
 double landing_reach(const IntegratorSettings& settings) {
+  constexpr double unheard = 0.01;
   const double rounding = settings.single ? Precision<float>::epsilon : Precision<double>::epsilon;
-  return std::pow(std::max(4 * rounding, 0.01 * settings.rtol), 0.2);
+  return std::min(unheard, std::pow(std::max(4 * rounding, 0.01 * settings.rtol), 0.2));
 }
 
 double seconds_since(std::chrono::steady_clock::time_point begun) {
