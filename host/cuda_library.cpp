@@ -71,6 +71,8 @@ Driver load_driver() {
   library.find(made.launch, "cuLaunchKernel");
   library.find(made.stream_create, "cuStreamCreate");
   library.find(made.stream_destroy, "cuStreamDestroy_v2");
+  library.find(made.urgent_stream_create, "cuStreamCreateWithPriority");
+  library.find(made.stream_join, "cuStreamWaitEvent");
   library.find(made.stream_wait, "cuStreamSynchronize");
   library.find(made.event_create, "cuEventCreate");
   library.find(made.event_destroy, "cuEventDestroy_v2");

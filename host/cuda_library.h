@@ -53,6 +53,8 @@ struct Driver {
                    unsigned block_y, unsigned block_z, unsigned shared, Stream stream, void** arguments,
                    void** extra);
   Result (*stream_create)(Stream* stream, unsigned flags);
+  Result (*urgent_stream_create)(Stream* stream, unsigned flags, int priority);
+  Result (*stream_join)(Stream stream, Event event, unsigned flags);
   Result (*stream_destroy)(Stream stream);
   Result (*stream_wait)(Stream stream);
   Result (*event_create)(Event* event, unsigned flags);

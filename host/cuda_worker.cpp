@@ -45,8 +45,10 @@ CudaWorker::CudaWorker(int number) : driver_(Driver::get()) {
   driver_.require(driver_.context_retain(&context_, device_), "making a context on " + name_);
   use();
   driver_.require(driver_.stream_create(&stream_, 1), "making a stream");
-  driver_.require(driver_.event_create(&begun_, 0), "making an event");
-  driver_.require(driver_.event_create(&ended_, 0), "making an event");
+  constexpr int hurried = -1;  // lower is sooner
+  driver_.require(driver_.urgent_stream_create(&beside_, 1, hurried), "making a stream");
+  for (cuda::Event* event : {&begun_, &ended_, &landed_, &tended_})
+    driver_.require(driver_.event_create(event, 0), "making an event");
   architecture_ = 10 * attribute(driver_, cuda::DeviceAttribute::major, device_) +
                   attribute(driver_, cuda::DeviceAttribute::minor, device_);
   processors_ = attribute(driver_, cuda::DeviceAttribute::processors, device_);
@@ -56,9 +58,10 @@ CudaWorker::~CudaWorker() {
   driver_.context_use(context_);
   if (memory_) driver_.release(memory_);
   for (cuda::Module module : modules_) driver_.module_unload(module);
-  if (begun_) driver_.event_destroy(begun_);
-  if (ended_) driver_.event_destroy(ended_);
-  if (stream_) driver_.stream_destroy(stream_);
+  for (cuda::Event event : {begun_, ended_, landed_, tended_})
+    if (event) driver_.event_destroy(event);
+  for (cuda::Stream stream : {stream_, beside_})
+    if (stream) driver_.stream_destroy(stream);
   driver_.context_release(device_);
 }
 
@@ -108,9 +111,9 @@ bool CudaWorker::integrate(const KernelSettings& settings, KernelBuffers& buffer
                   "copying the settings");
   driver_.require(driver_.copy_in(layout.batch, &batch, sizeof batch, stream_), "copying the settings");
   if (before && !before(batch)) return false;
-  mark(begun_);
+  mark(begun_, stream_);
   take_turns(settings, batch, layout, slots);
-  mark(ended_);
+  mark(ended_, stream_);
   if (then && !then(batch)) return false;
   buffers.each_array(batch,
                      [&, at = layout.arrays.begin()](const KernelBuffers::Array& array, const auto&) mutable {
@@ -159,10 +162,10 @@ double CudaWorker::time(const std::string& cubin, const char* kernel, unsigned b
   if (!reserve(sizeof(double) * blocks * threads)) return 0;
   void* arguments[] = {&memory_};
   for (int round = 0; round < 2; ++round) {  // the first warms up
-    mark(begun_);
+    mark(begun_, stream_);
     driver_.require(driver_.launch(function, blocks, 1, 1, threads, 1, 1, 0, stream_, arguments, nullptr),
                     "starting a kernel");
-    mark(ended_);
+    mark(ended_, stream_);
     wait("waiting for a kernel");
   }
   driver_.module_unload(module);
@@ -180,7 +183,7 @@ CudaWorker::Kernel CudaWorker::kernel(std::size_t module, const char* name) cons
 
 // Enough that lanes find work while others are attended to; no more than there are members.
 unsigned CudaWorker::slots_for(long long members) const {
-  constexpr long long rounds = 8;
+  constexpr long long rounds = 16;
   return static_cast<unsigned>(std::clamp<long long>(members, 1, rounds * step_.blocks * cuda_threads));
 }
 
@@ -193,9 +196,10 @@ CudaWorker::Layout CudaWorker::lay_out(Arena& arena, unsigned slots, KernelBuffe
   made.counters = arena.take(sizeof(DeviceCounters));
   made.lists.counters = reinterpret_cast<DeviceCounters*>(made.counters);
   made.lists.landed = reinterpret_cast<unsigned*>(arena.take(sizeof(unsigned) * slots));
-  made.lists.waiting = reinterpret_cast<unsigned*>(arena.take(sizeof(unsigned) * slots));
-  for (unsigned*& list : made.lists.moving)
-    list = reinterpret_cast<unsigned*>(arena.take(sizeof(unsigned) * slots));
+  for (int side = 0; side < 2; ++side) {
+    made.lists.waiting[side] = reinterpret_cast<unsigned*>(arena.take(sizeof(unsigned) * slots));
+    made.lists.moving[side] = reinterpret_cast<unsigned*>(arena.take(sizeof(unsigned) * slots));
+  }
   made.slots = arena.take(slot_bytes_ * slots);
   buffers.each_array(batch, [&](const KernelBuffers::Array& array, const auto& point) {
     made.arrays.push_back(arena.take(array.bytes));
@@ -204,54 +208,67 @@ CudaWorker::Layout CudaWorker::lay_out(Arena& arena, unsigned slots, KernelBuffe
   return made;
 }
 
-// Attending and stepping in turn until nothing moves. The host looks now and then: a look costs as much as a launch.
+// Landing, then stepping and beside it attending, in turn until nothing moves: what is attended to is rare and long, and those
+// who move need not wait for it. The host looks now and then: a look costs as much as a launch.
 void CudaWorker::take_turns(const KernelSettings& settings, const KernelBatch& batch, const Layout& layout,
                             unsigned slots) {
-  clear(layout.counters, sizeof(DeviceCounters));
+  clear(layout.counters, sizeof(DeviceCounters), stream_);
   KernelSettings given = settings;
   KernelBatch there = batch;
   DeviceLists lists = layout.lists;
   cuda::Pointer settings_there = layout.settings, batch_there = layout.batch, slots_there = layout.slots;
   int side = 0;
   void* open[] = {&lists, &slots};
-  void* land[] = {&slots_there, &lists, &side};
+  void* land[] = {&given, &there, &slots_there, &lists, &side};
   void* tend[] = {&settings_there, &batch_there, &slots_there, &lists, &side};
   void* step[] = {&given, &there, &slots_there, &lists, &side};
   const auto counter = [&](std::size_t offset) { return layout.counters + offset; };
-  launch(open_, open, slots);
+  const auto list_of = [&](std::size_t offset) {
+    return counter(offset + sizeof(unsigned) * static_cast<std::size_t>(side));
+  };
+  launch(open_, open, slots, stream_);
+  mark(tended_, stream_);
   constexpr int most_turns = 32;
   for (int turns = 2;; turns = std::min(2 * turns, most_turns)) {
     for (int i = 0; i < turns; ++i, side = 1 - side) {
-      launch(land_, land, slots);
-      launch(tend_, tend, slots);
-      clear(counter(offsetof(DeviceCounters, landed)), sizeof(unsigned));
-      clear(counter(offsetof(DeviceCounters, waiting)), sizeof(unsigned));
-      clear(counter(offsetof(DeviceCounters, taken)), sizeof(unsigned));
-      launch(step_, step, slots);
-      clear(counter(offsetof(DeviceCounters, moving) + sizeof(unsigned) * static_cast<std::size_t>(side)),
-            sizeof(unsigned));
+      launch(land_, land, slots, stream_);
+      mark(landed_, stream_);
+      join(beside_, landed_);
+      launch(tend_, tend, slots, beside_);
+      clear(list_of(offsetof(DeviceCounters, waiting)), sizeof(unsigned), beside_);
+      clear(counter(offsetof(DeviceCounters, landed)), sizeof(unsigned), stream_);
+      clear(counter(offsetof(DeviceCounters, taken)), sizeof(unsigned), stream_);
+      join(stream_, tended_);
+      launch(step_, step, slots, stream_);
+      clear(list_of(offsetof(DeviceCounters, moving)), sizeof(unsigned), stream_);
+      mark(tended_, beside_);
     }
+    join(stream_, tended_);
     driver_.require(driver_.copy_out(&counters_, layout.counters, sizeof counters_, stream_),
                     "copying the counters");
     wait("integrating on " + name_);
-    if (counters_.landed == 0 && counters_.waiting == 0 && counters_.moving[0] == 0 &&
-        counters_.moving[1] == 0)
+    if (counters_.landed == 0 && counters_.waiting[0] == 0 && counters_.waiting[1] == 0 &&
+        counters_.moving[0] == 0 && counters_.moving[1] == 0)
       return;
   }
 }
 
-void CudaWorker::launch(const Kernel& kernel, void** arguments, unsigned threads) const {
+void CudaWorker::launch(const Kernel& kernel, void** arguments, unsigned threads, cuda::Stream stream) const {
   const unsigned wanted = (threads + cuda_threads - 1) / cuda_threads;
   const unsigned blocks = std::min(wanted, static_cast<unsigned>(kernel.blocks));
   driver_.require(
-      driver_.launch(kernel.function, blocks, 1, 1, cuda_threads, 1, 1, 0, stream_, arguments, nullptr),
+      driver_.launch(kernel.function, blocks, 1, 1, cuda_threads, 1, 1, 0, stream, arguments, nullptr),
       "starting a kernel");
 }
-void CudaWorker::clear(cuda::Pointer at, std::size_t bytes) const {
-  driver_.require(driver_.set_bytes(at, 0, bytes, stream_), "clearing counters");
+void CudaWorker::clear(cuda::Pointer at, std::size_t bytes, cuda::Stream stream) const {
+  driver_.require(driver_.set_bytes(at, 0, bytes, stream), "clearing counters");
 }
-void CudaWorker::mark(cuda::Event event) const {
-  driver_.require(driver_.event_record(event, stream_), "reading the GPU's clock");
+void CudaWorker::mark(cuda::Event event, cuda::Stream stream) const {
+  driver_.require(driver_.event_record(event, stream), "reading the GPU's clock");
+}
+// What comes next on the stream waits for the mark.
+void CudaWorker::join(cuda::Stream stream, cuda::Event event) const {
+  driver_.require(driver_.stream_join(stream, event, 0), "joining streams");
 }
 void CudaWorker::wait(const std::string& doing) const {
   driver_.require(driver_.stream_wait(stream_), doing);

@@ -62,9 +62,10 @@ class CudaWorker {
   Layout lay_out(Arena& arena, unsigned slots, KernelBuffers& buffers, KernelBatch& batch) const;
   void take_turns(const KernelSettings& settings, const KernelBatch& batch, const Layout& layout,
                   unsigned slots);
-  void launch(const Kernel& kernel, void** arguments, unsigned threads) const;
-  void clear(cuda::Pointer at, std::size_t bytes) const;
-  void mark(cuda::Event event) const;
+  void launch(const Kernel& kernel, void** arguments, unsigned threads, cuda::Stream stream) const;
+  void clear(cuda::Pointer at, std::size_t bytes, cuda::Stream stream) const;
+  void mark(cuda::Event event, cuda::Stream stream) const;
+  void join(cuda::Stream stream, cuda::Event event) const;
   void wait(const std::string& doing) const;
   double elapsed() const;
   bool reserve(std::size_t bytes);
@@ -72,8 +73,8 @@ class CudaWorker {
   const cuda::Driver& driver_;
   cuda::Device device_ = 0;
   cuda::Context context_ = nullptr;
-  cuda::Stream stream_ = nullptr;
-  cuda::Event begun_ = nullptr, ended_ = nullptr;
+  cuda::Stream stream_ = nullptr, beside_ = nullptr;  // members that are attended to, beside those that move
+  cuda::Event begun_ = nullptr, ended_ = nullptr, landed_ = nullptr, tended_ = nullptr;
   std::vector<cuda::Module> modules_;
   Kernel open_, step_, land_, tend_;
   std::string name_;

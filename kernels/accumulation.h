@@ -54,7 +54,7 @@ struct AccumulationWatch {
     sequence.found = false;
   }
 
-  ZWANG_DEVICE void note(Real t, const Set& who) {
+  ZWANG_INLINE void note(Real t, const Set& who) {
     newest = (newest + 1) & (memory - 1);
     if (count < memory) ++count;
     time[newest] = t;
@@ -71,9 +71,9 @@ struct AccumulationWatch {
   ZWANG_INLINE int place(int ago) const { return (newest - ago) & (memory - 1); }
 
   // The same conditions in the same order, cycle after cycle, each shorter than the one before by nearly one factor.
-  ZWANG_DEVICE void recognise() {
+  ZWANG_INLINE void recognise() {
     sequence.found = false;
-    for (int period = 1; period <= longest_cycle && 3 * period < count; ++period) {
+    ZWANG_ROLLED for (int period = 1; period <= longest_cycle && 3 * period < count; ++period) {
       const Real t0 = time[newest], t1 = time[place(period)], t2 = time[place(2 * period)];
       const Real d1 = t0 - t1, d2 = t1 - t2, d3 = t2 - time[place(3 * period)];
       if (!(d1 > 0 && d2 > d1 && d3 > d2)) continue;

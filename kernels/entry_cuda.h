@@ -16,9 +16,19 @@ namespace zwang {
 // hardly anybody needed attention the last time.
 constexpr int steps_in_a_turn = 32, steps_in_a_calm_turn = 128;
 
+// Lanes that want another member wait for so many of their warp: fetching one is long, and the others stand by meanwhile.
+constexpr int gathering = 8;
+
 template <class Model, class Method, class Real>
 struct CudaEntry {
   using M = Member<Model, Method, Real>;
+
+  __device__ __forceinline__ static void move(const DeviceLists& lists, int side, unsigned slot) {
+    lists.moving[side][atomicAdd(&lists.counters->moving[side], 1U)] = slot;
+  }
+  __device__ __forceinline__ static void wait(const DeviceLists& lists, int side, unsigned entry) {
+    lists.waiting[side][atomicAdd(&lists.counters->waiting[side], 1U)] = entry;
+  }
 
   __device__ __forceinline__ static void step(const KernelSettings& settings, const KernelBatch& batch,
                                               M* slots, const DeviceLists& lists, int side) {
@@ -26,12 +36,16 @@ struct CudaEntry {
     const unsigned count = lists.counters->moving[side];
     const bool calm = lists.counters->attended < count / 16;
     Crew<M, Real> crew(settings, batch, slots);
+    typename Crew<M, Real>::Steps::Stages stages;
+    crew.step.stages = &stages;
     bool busy = false, more = true;
     unsigned slot = 0;
     int left = 0;
     unsigned long long tries = 0, turns = 0;
     for (;;) {
-      if (!busy && more) {
+      const unsigned idle = __ballot_sync(everyone, !busy && more);
+      const bool gathered = __popc(idle) >= gathering || !__any_sync(everyone, busy);
+      if (gathered && !busy && more) {
         const unsigned place = atomicAdd(&lists.counters->taken, 1U);
         more = place < count;
         if (more) {
@@ -46,16 +60,15 @@ struct CudaEntry {
       if (!busy) continue;
       ++tries;
       const Progress made = crew.step_once();
-      if (made == Progress::waits) {
-        // What needs more than the end of the step is for the others.
-        if (crew.lands_plainly())
-          lists.landed[atomicAdd(&lists.counters->landed, 1U)] = slot;
-        else
-          lists.waiting[atomicAdd(&lists.counters->waiting, 1U)] = slot;
+      if (made == Progress::lands) {
+        lists.landed[atomicAdd(&lists.counters->landed, 1U)] = slot;
+        busy = false;
+      } else if (made == Progress::waits) {
+        wait(lists, 1 - side, slot);
         busy = false;
       } else if (--left == 0) {
         crew.park();
-        lists.moving[1 - side][atomicAdd(&lists.counters->moving[1 - side], 1U)] = slot;
+        move(lists, 1 - side, slot);
         busy = false;
       }
     }
@@ -63,27 +76,53 @@ struct CudaEntry {
     atomicAdd(&lists.counters->possible, turns);
   }
 
-  __device__ static void land_all(M* slots, const DeviceLists& lists, int side) {
+  __device__ static void land_all(const KernelSettings& settings, const KernelBatch& batch, M* slots,
+                                  const DeviceLists& lists, int side) {
+    if (blockIdx.x == 0 && threadIdx.x == 0) lists.counters->attended = lists.counters->landed;
+    if constexpr (Toucher<Crew<M, Real>>::possible)
+      touch_all(settings, batch, slots, lists, side);
+    else
+      land_members(slots, lists, side);
+  }
+
+  // Lanes in their stride: what is not plain is for the others.
+  __device__ __forceinline__ static void touch_all(const KernelSettings& settings, const KernelBatch& batch,
+                                                   M* slots, const DeviceLists& lists, int side) {
+    const unsigned count = lists.counters->landed;
+    Crew<M, Real> crew(settings, batch, slots);
+    typename Crew<M, Real>::Steps::Stages stages;
+    crew.step.stages = &stages;
+    for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
+      const unsigned slot = lists.landed[i];
+      if (crew.land(slots + slot)) {
+        crew.park();
+        move(lists, side, slot);
+      } else {
+        wait(lists, side, slot);
+      }
+    }
+  }
+
+  __device__ static void land_members(M* slots, const DeviceLists& lists, int side) {
     const unsigned count = lists.counters->landed;
     for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
       const unsigned slot = lists.landed[i];
       M& me = slots[slot];
       if (!land_plainly(me)) {
-        lists.waiting[atomicAdd(&lists.counters->waiting, 1U)] = slot | DeviceLists::due;
+        wait(lists, side, slot | DeviceLists::due);
       } else if (leave_landing(me)) {
-        lists.moving[side][atomicAdd(&lists.counters->moving[side], 1U)] = slot;
+        move(lists, side, slot);
       } else {
-        lists.waiting[atomicAdd(&lists.counters->waiting, 1U)] = slot | DeviceLists::empty;
+        wait(lists, side, slot | DeviceLists::empty);
       }
     }
   }
 
   __device__ static void tend_all(const KernelSettings& settings, const KernelBatch& batch, M* slots,
                                   const DeviceLists& lists, int side) {
-    const unsigned count = lists.counters->waiting;
-    if (blockIdx.x == 0 && threadIdx.x == 0) lists.counters->attended = lists.counters->landed + count;
+    const unsigned count = lists.counters->waiting[side];
     for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
-      const unsigned entry = lists.waiting[i], slot = entry & ~DeviceLists::marks;
+      const unsigned entry = lists.waiting[side][i], slot = entry & ~DeviceLists::marks;
       M& me = slots[slot];
       bool going = (entry & DeviceLists::empty) == 0;
       if (going) going = (entry & DeviceLists::due) != 0 ? happen_at_landing(me) : tend(me);
@@ -92,16 +131,15 @@ struct CudaEntry {
         if (number >= batch.count) break;
         going = start(me, settings, batch, number);
       }
-      if (!going) continue;
-      lists.moving[side][atomicAdd(&lists.counters->moving[side], 1U)] = slot;
+      if (going) move(lists, 1 - side, slot);
     }
   }
 
   // Every slot waits for its first member.
   __device__ static void open(const DeviceLists& lists, unsigned slots) {
     for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < slots; i += gridDim.x * blockDim.x)
-      lists.waiting[i] = i | DeviceLists::empty;
-    if (blockIdx.x == 0 && threadIdx.x == 0) lists.counters->waiting = slots;
+      lists.waiting[0][i] = i | DeviceLists::empty;
+    if (blockIdx.x == 0 && threadIdx.x == 0) lists.counters->waiting[0] = slots;
   }
 };
 
@@ -122,10 +160,12 @@ struct CudaEntry {
                  const __grid_constant__ zwang::DeviceLists lists, int side) {       \
     Entry::step(settings, batch, slots, lists, side);                                \
   }
-#define ZWANG_CUDA_LAND(Entry, threads, blocks)                                                 \
-  extern "C" __global__ void __launch_bounds__(threads, blocks)                                 \
-      zwang_land(Entry::M* slots, const __grid_constant__ zwang::DeviceLists lists, int side) { \
-    Entry::land_all(slots, lists, side);                                                        \
+#define ZWANG_CUDA_LAND(Entry, threads, blocks)                                     \
+  extern "C" __global__ void __launch_bounds__(threads, blocks)                     \
+      zwang_land(const __grid_constant__ zwang::KernelSettings settings,            \
+                 const __grid_constant__ zwang::KernelBatch batch, Entry::M* slots, \
+                 const __grid_constant__ zwang::DeviceLists lists, int side) {      \
+    Entry::land_all(settings, batch, slots, lists, side);                           \
   }
 #define ZWANG_CUDA_TEND(Entry, threads, blocks)                                                           \
   extern "C" __global__ void __launch_bounds__(threads, blocks)                                           \

@@ -69,11 +69,10 @@ struct KernelBatch {
 // Counters shared by the kernels of one batch; cleared by the host where said.
 struct DeviceCounters {
   unsigned long long next_member;
-  unsigned landed;  // lengths of those lists; cleared before a step
-  unsigned waiting;
-  unsigned attended;   // in the last turn
-  unsigned moving[2];  // of those lists, in turn: one is filled while the other is read
-  unsigned taken;      // of the list that is read; cleared before a step
+  unsigned landed;                 // lengths of those lists; cleared before a step
+  unsigned attended;               // how many had landed in the last turn
+  unsigned waiting[2], moving[2];  // of those lists, in turn: one is filled while the other is read
+  unsigned taken;                  // of the list that is read; cleared before a step
   // What stepping lanes did: tries by all lanes, and the tries there was time for.
   unsigned long long busy, possible;
 };
@@ -82,8 +81,8 @@ struct DeviceLists {
   DeviceCounters* counters;
   unsigned* landed;  // slots whose step ends at a crossing
   unsigned*
-      waiting;  // slots that need any other attention, marked where it is something else than their step
-  unsigned* moving[2];  // slots
+      waiting[2];  // those that need any other attention, marked where it is something else than their step
+  unsigned* moving[2];
   // They need a member; they have landed, and what is due there has not happened yet.
   static constexpr unsigned empty = 0x80000000U, due = 0x40000000U, marks = empty | due;
 };

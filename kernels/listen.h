@@ -21,8 +21,8 @@ struct Listener {
   // accelerations, the rest by cubics. Good enough to ask whether anything may have happened.
   ZWANG_INLINE void find_middle(R* middle) const {
     const R half = R(Real(0.5)), eighth = crew.step.h * R(Real(0.125));
-    const R* first = crew.step.k[0];
-    const R* final = crew.step.k[Method::last];
+    const R* first = crew.step.first();
+    const R* final = crew.step.last();
     ZWANG_REGISTERS for (int i = 0; i < n; ++i) {
       const R bend = square(crew.step.h) * R(Real(1.0 / 64)) * (first[i] + final[i]);
       middle[i] = half * (crew.y[i] + crew.end[i]) +

@@ -33,13 +33,17 @@ ZWANG_COLD void measured_at(const M& me, Real t, const Real* y, Real* values) {
   M::Model::measured(me.k, t, y, y + M::n, y + 2 * M::n, lambda, me.held, values);
 }
 
-// An extreme so far; NaN is missing.
+// Of two values, of which either may be missing (NaN).
+template <class Real>
+ZWANG_INLINE Real better_of(bool largest, Real known, Real value) {
+  if (value != value) return known;
+  return known != known || (largest ? value > known : value < known) ? value : known;
+}
+// An extreme so far.
 template <class M, class Real>
 ZWANG_INLINE void see_value(M& me, int m, Real value) {
-  if (value != value) return;
   const bool largest = Reduction(M::Model::measure_reduction(m)) == Reduction::maximum;
-  const Real known = me.results[m];
-  if (known != known || (largest ? value > known : value < known)) me.results[m] = value;
+  me.results[m] = better_of(largest, me.results[m], value);
 }
 template <class M, class Real>
 ZWANG_DEVICE void see_values(M& me, const Real* values) {
@@ -110,7 +114,7 @@ ZWANG_COLD void follow(M& me, const I& interpolant, Real until) {
 
 // Does this event belong to the measure's pattern? For impulses the size is given too.
 template <class M>
-ZWANG_DEVICE bool matches(const typename M::Event& event, int m, typename M::Real& size) {
+ZWANG_INLINE bool matches(const typename M::Event& event, int m, typename M::Real& size) {
   const int target = M::Model::measure_target(m);
   size = 0;
   switch (EventPattern(M::Model::measure_pattern(m))) {
@@ -135,9 +139,9 @@ ZWANG_DEVICE bool matches(const typename M::Event& event, int m, typename M::Rea
 }
 
 template <class M>
-ZWANG_COLD void note(M& me, const typename M::Event& event) {
+ZWANG_INLINE void note(M& me, const typename M::Event& event) {
   using Real = typename M::Real;
-  for (int m = 0; m < M::Model::measures; ++m) {
+  ZWANG_REGISTERS for (int m = 0; m < M::Model::measures; ++m) {
     Real size;
     if (!matches<M>(event, m, size)) continue;
     Real& result = me.results[m];
@@ -234,8 +238,7 @@ constexpr int standstill_limit = 1000;
 
 // Into the log, the counts and the measures.
 template <class M>
-ZWANG_COLD void list(M& me, const typename M::Event& event) {
-  see(me);
+ZWANG_INLINE void enter(M& me, const typename M::Event& event) {
   note(me, event);
   const KernelBatch& batch = *me.batch;
   if (batch.events && me.events < batch.event_capacity) {
@@ -246,11 +249,11 @@ ZWANG_COLD void list(M& me, const typename M::Event& event) {
     *to++ = double(event.watch);
     *to++ = double(event.energy_lost);
     *to++ = event.jump ? 1 : 0;
-    for (int i = 0; i < M::r; ++i) *to++ = event.constraints.has(i) ? 1 : 0;
-    for (int i = 0; i < M::r; ++i) *to++ = event.reached.has(i) ? 1 : 0;
-    for (int i = 0; i < M::r; ++i) *to++ = event.jump ? double(event.impulse[i]) : 0;
-    for (int i = 0; i < M::n; ++i) *to++ = event.jump ? double(event.before[i]) : 0;
-    for (int i = 0; i < M::n; ++i) *to++ = event.jump ? double(event.after[i]) : 0;
+    ZWANG_REGISTERS for (int i = 0; i < M::r; ++i)* to++ = event.constraints.has(i) ? 1 : 0;
+    ZWANG_REGISTERS for (int i = 0; i < M::r; ++i)* to++ = event.reached.has(i) ? 1 : 0;
+    ZWANG_REGISTERS for (int i = 0; i < M::r; ++i)* to++ = event.jump ? double(event.impulse[i]) : 0;
+    ZWANG_REGISTERS for (int i = 0; i < M::n; ++i)* to++ = event.jump ? double(event.before[i]) : 0;
+    ZWANG_REGISTERS for (int i = 0; i < M::n; ++i)* to++ = event.jump ? double(event.after[i]) : 0;
   }
   ++me.events;
   ++me.event_counts[int(event.kind)];
@@ -258,6 +261,11 @@ ZWANG_COLD void list(M& me, const typename M::Event& event) {
   me.standstill_time = event.t;
   if (me.standstill_events > standstill_limit) me.fail(Status::event_lost);
   if (me.events > me.settings->max_events) me.fail(Status::event_limit);
+}
+template <class M>
+ZWANG_COLD void list(M& me, const typename M::Event& event) {
+  see(me);
+  enter(me, event);
 }
 
 template <class M>

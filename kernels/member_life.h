@@ -8,33 +8,43 @@ namespace zwang {
 
 // A first step: as long as the method's error allows if the motion goes on as its first and second derivatives say
 // (Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I, section II.4).
-template <class M>
-ZWANG_COLD typename M::Real initial_step(const M& me) {
-  using Real = typename M::Real;
-  Real rate[M::size], lambda[M::rows], there[M::size], next[M::size];
-  member_right_side(me, me.t, me.y, rate, lambda);
-  const Real span = me.end - me.t;
+template <class M, class Real, class Rates>
+ZWANG_INLINE Real first_step(Real t, const Real* y, Real span, Real rtol, Real atol, const Real* rate,
+                             const Rates& rates) {
   Real size = 0, speed = 0;
-  for (int i = 0; i < M::judged; ++i) {
-    const Real scale = me.atol + me.rtol * absolute(me.y[i]);
-    size = maximum(size, absolute(me.y[i]) / scale);
-    speed = maximum(speed, absolute(rate[i]) / scale);
+  ZWANG_REGISTERS for (int i = 0; i < M::judged; ++i) {
+    const Real share = 1 / (atol + rtol * absolute(y[i]));
+    size = maximum(size, absolute(y[i]) * share);
+    speed = maximum(speed, absolute(rate[i]) * share);
   }
   if (!(speed > 0) || !(size > 0)) return Real(1e-3) * span;
   // What rests at zero is of no size, and of no speed but rounding: then the ratio says nothing.
-  const Real least = maximum(Real(1e-8) * span, 100 * me.rounding_of_time());
+  const Real least = maximum(Real(1e-8) * span, 1600 * Precision<Real>::epsilon * absolute(t));
   const Real h0 = minimum(span, maximum(least, Real(0.01) * size / speed));
-  for (int i = 0; i < M::size; ++i) there[i] = me.y[i] + h0 * rate[i];
-  member_right_side(me, me.t + h0, there, next, lambda);
+  Real there[M::size], next[M::size];
+  ZWANG_REGISTERS for (int i = 0; i < M::size; ++i) there[i] = y[i] + h0 * rate[i];
+  rates(t + h0, there, next);
   Real bend = 0;
-  for (int i = 0; i < M::judged; ++i)
-    bend = maximum(bend, absolute(next[i] - rate[i]) / ((me.atol + me.rtol * absolute(me.y[i])) * h0));
+  ZWANG_REGISTERS for (int i = 0; i < M::judged; ++i) bend =
+      maximum(bend, absolute(next[i] - rate[i]) / ((atol + rtol * absolute(y[i])) * h0));
   if (!is_finite(bend)) return h0;
   // The eighth root, or nearly the fifth.
   const Real steepness = square(100 * maximum(speed, bend));
   const Real root = M::Method::last == Dop853::last ? rough_16th(steepness) : rough_3_32nds(steepness);
   const Real h1 = Real(1.5) * root;
   return minimum(minimum(100 * h0, h1), span);
+}
+
+template <class M>
+ZWANG_COLD typename M::Real initial_step(const M& me) {
+  using Real = typename M::Real;
+  const auto rates = [&](Real t, const Real* y, Real* rate) {
+    Real lambda[M::rows];
+    member_right_side(me, t, y, rate, lambda);
+  };
+  Real rate[M::size];
+  rates(me.t, me.y, rate);
+  return first_step<M>(me.t, me.y, me.end - me.t, me.rtol, me.atol, rate, rates);
 }
 
 template <class M>

@@ -157,11 +157,11 @@ ZWANG_INLINE void project(const R* k, R t, R* y, const R* held, int passes) {
   using Real = typename Lanes<R>::Real;
   constexpr int n = M::n;
   const R last = R(Real(0.3) * Real(sqrt(Precision<Real>::epsilon)));
-  for (int turn = 0; turn < 2; ++turn) {
+  ZWANG_REGISTERS for (int turn = 0; turn < 2; ++turn) {
     const Level level = turn == 0 ? Level::position : Level::velocity;
     R* x = level == Level::position ? y : y + n;
     R moving = R(1);
-    for (int pass = 0; pass < passes; ++pass) {
+    ZWANG_ROLLED for (int pass = 0; pass < passes; ++pass) {
       R move[n], moved = R(0), size = R(Precision<Real>::tiny);
       step_onto<M>(level, k, t, y, held, move);
       for (int i = 0; i < n; ++i) {

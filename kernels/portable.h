@@ -14,12 +14,15 @@
 #define ZWANG_UNROLL _Pragma("unroll")
 // Arrays stay in registers only where every index is a constant.
 #define ZWANG_REGISTERS _Pragma("unroll")
+// Warps that wander through a long text wait for instructions more than for anything else: loops stay loops.
+#define ZWANG_ROLLED _Pragma("unroll 1")
 #define ZWANG_STAGES_KEPT 0
 #else
 #define ZWANG_DEVICE
 #define ZWANG_CONSTANT
 #define ZWANG_HOT
 #define ZWANG_REGISTERS
+#define ZWANG_ROLLED
 // A lane's stages lie in memory anyway; a copy is cheaper than taking the step again.
 #define ZWANG_STAGES_KEPT 1
 #define ZWANG_INLINE __attribute__((always_inline)) inline

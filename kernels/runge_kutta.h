@@ -145,6 +145,17 @@ ZWANG_INLINE R weighted(const R (*k)[width], int m, R sum) {
   }
 }
 
+// From the squares of both estimates, of order 5 and of order 3, to that of the error [Hairer, Norsett, Wanner II.10].
+template <class Method, int judged, class R>
+ZWANG_INLINE R squared_error_of(R h, R five, R three) {
+  if constexpr (Method::last == Dop853::last) {
+    const R both = R(judged) * (five + R(dop853::third_order_share) * three);
+    return if_less(R(0), both, square(h * five) / both, five);
+  } else {
+    return square(h) * five * R(1.0 / judged);
+  }
+}
+
 // One step of y = (q, v, the rest), `size` numbers of which n are positions. Rates of positions are velocities, so the
 // stages keep only the rates of what follows: k[i][m] is that of number n + m. Only the first `fed_back` numbers enter
 // the right side (integrals and work do not), so only those are needed inside the step.
@@ -158,6 +169,12 @@ struct StepArrays {
   R k[Method::stages][kept];
   R w[velocities ? Method::stages : 1][n];
   R end[size];
+
+  // Rates at both ends, of all but the positions.
+  ZWANG_INLINE R* first() { return k[0]; }
+  ZWANG_INLINE const R* first() const { return k[0]; }
+  ZWANG_INLINE R* last() { return k[Method::last]; }
+  ZWANG_INLINE const R* last() const { return k[Method::last]; }
 
   // Stage i: the state there and its rate, `right_side(t, y, rate)`.
   template <int i, class F>
@@ -224,12 +241,7 @@ struct StepArrays {
         if constexpr (eighth) three = three + square(weighted<Three>(k, c - n, R(0)) * scale);
       }
     }
-    if constexpr (eighth) {
-      const R both = R(judged) * (five + R(dop853::third_order_share) * three);
-      return if_less(R(0), both, square(h * five) / both, five);
-    } else {
-      return square(h) * five * R(1.0 / judged);
-    }
+    return squared_error_of<Method, judged>(h, five, three);
   }
 };
 

@@ -50,7 +50,7 @@ struct Seek {
     const Real c2 = 3 * (to - from) - 2 * rise - fall, c3 = rise + fall - 2 * (to - from);
     // From the right, where the curve rises, to a root from which it has come down before.
     Real x = fall > 0 ? Real(1) : from / (from - to);
-    for (int i = 0; i < 16; ++i) {
+    ZWANG_ROLLED for (int i = 0; i < 16; ++i) {
       const Real f = from + x * (rise + x * (c2 + x * c3)), slope_there = rise + x * (2 * c2 + 3 * x * c3);
       const Real next = x - f / slope_there;
       if (!(next > 0 && next < 1)) break;

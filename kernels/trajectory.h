@@ -6,12 +6,14 @@
 #pragma once
 
 #include "kernels/listen.h"
+#include "kernels/rolled_step.h"
 #include "kernels/search.h"
+#include "kernels/touch.h"
 
 namespace zwang {
 
 // What came of one try of a single lane.
-enum class Progress { moves, waits };
+enum class Progress { moves, lands, waits };
 
 template <class M, class R>
 struct Crew {
@@ -45,7 +47,8 @@ struct Crew {
   R energy_start, energy_lost, drift, energy_size, worst_position, worst_velocity;
 
   // The step under way.
-  StepArrays<Method, n, size, M::fed_back, R> step;
+  using Steps = typename StepOf<ZWANG_STAGES_KEPT, Method, n, size, M::fed_back, R>::Type;
+  Steps step;
   R low[M::rows], high[M::rows], end_lambda[M::rows];
   R via_lambda[M::rows];  // at the method's witness
   Mask heard[M::rows];    // something may have happened to this condition within the step
@@ -55,7 +58,7 @@ struct Crew {
   Mask clipped, accepted, refused, loud, hump, output, stuck;
   Mask noisy;              // a signal may have crossed
   Mask foremost[M::rows];  // if the step ends where this condition crosses zero, that is the first time
-  Mask seeking, landed;    // seek.h
+  Mask seeking, landed;    // seek.h, touch.h
 
   ZWANG_INLINE Crew(const KernelSettings& s, const KernelBatch& b, M* those)
       : settings(s), batch(b), members(those) {}
@@ -75,6 +78,7 @@ struct Crew {
         attempt(moving);
         if (any(accepted)) conclude();
         Searcher<Crew>{*this}.seek();
+        if (any(landed)) touch_lanes();
         waiting = waiting || stuck || (accepted && (loud || hump || clipped || output));
       }
       if (any(waiting)) attend_lanes(next);
@@ -95,20 +99,31 @@ struct Crew {
     waiting = accepted = refused = false;
     find_held();
   }
+  // `lands`: a search has ended, and nothing but the end of its step has to be looked at.
   ZWANG_INLINE Progress step_once() {
     attempt(live);
     if (accepted) conclude();
     Searcher<Crew>{*this}.seek();
     if (stuck || (accepted && (loud || hump || clipped || output))) {
       give(0, *members);
-      return Progress::waits;
+      return landed && !output && !hump ? Progress::lands : Progress::waits;
     }
     commit(waiting);
     return Progress::moves;
   }
+  // One that has landed, as it was given: goes on from there, or false, and nothing has been done.
+  ZWANG_INLINE bool land(M* me) {
+    resume(me);
+    const auto& hand = me->hand;
+    step.h = hand.step_h;
+    landed = accepted = true;
+    seeking = stuck = loud = hump = output = false;
+    clipped = hand.clipped;
+    ZWANG_REGISTERS for (int i = 0; i < size; ++i) end[i] = hand.end[i];
+    ZWANG_REGISTERS for (int i = 0; i < r; ++i) foremost[i] = !hand.doubtful;
+    return Toucher<Crew>{*this}.touch(0);
+  }
   ZWANG_INLINE void park() const { put_away(*members); }
-  // Of one that waits: nothing but the end of its step has to be looked at.
-  ZWANG_INLINE bool lands_plainly() const { return landed && !output && !hump; }
 
  private:
   template <class... X>
@@ -124,7 +139,7 @@ struct Crew {
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) set_lane(pressed[i], lane, false);
     ZWANG_REGISTERS for (int i = 0; i < Model::constants; ++i) set_lane(k[i], lane, Real(1));
     ZWANG_REGISTERS for (int i = 0; i < size; ++i) set_lane(y[i], lane, Real(0));
-    ZWANG_REGISTERS for (int i = 0; i < step.kept; ++i) set_lane(step.k[0][i], lane, Real(0));
+    ZWANG_REGISTERS for (int i = 0; i < step.kept; ++i) set_lane(step.first()[i], lane, Real(0));
     ZWANG_REGISTERS for (int i = 0; i < r; ++i)
         clear(lane, held[i], lambda[i], peak_lambda[i], f[i], f_rate[i], watched[i]);
     ZWANG_REGISTERS for (int i = 0; i < signals; ++i) clear(lane, signal[i], side[i]);
@@ -170,6 +185,18 @@ struct Crew {
     }
   }
 
+  // Those that have landed, and can take what is there themselves.
+  ZWANG_INLINE void touch_lanes() {
+    if constexpr (Toucher<Crew>::possible) {
+      bool touched = false;
+      ZWANG_REGISTERS for (int lane = 0; lane < lanes; ++lane) {
+        if (!lane_of(landed, lane) || !lane_of(accepted, lane)) continue;
+        if (Toucher<Crew>{*this}.touch(lane)) touched = true;
+      }
+      if (touched) find_held();
+    }
+  }
+
   // From the lane to the member: the step that needs attention, and what the lane knows at its end.
   ZWANG_INLINE void give(int lane, M& me) const {
     auto& hand = me.hand;
@@ -191,13 +218,13 @@ struct Crew {
     }
     ZWANG_REGISTERS for (int i = 0; i < size; ++i) {
       me.y[i] = lane_of(y[i], lane);
-      hand.end[i] = lane_of(hand.stuck ? step.end[i] : end[i], lane);
+      hand.end[i] = lane_of(end[i], lane);
     }
     // Nobody looks at the stages of a step that just arrives.
     const bool inside = (hand.loud && !hand.landed) || hand.hump || hand.output;
     if (inside || hand.doubtful) ZWANG_REGISTERS for (int m = 0; m < step.kept; ++m) {
-        hand.first_rate[m] = lane_of(step.k[0][m], lane);
-        hand.last_rate[m] = lane_of(step.k[Method::last][m], lane);
+        hand.first_rate[m] = lane_of(step.first()[m], lane);
+        hand.last_rate[m] = lane_of(step.last()[m], lane);
       }
     if constexpr (ZWANG_STAGES_KEPT)
       if (inside) {
@@ -233,7 +260,7 @@ struct Crew {
     me.steps = (long long)(taken);
     me.rejected = (long long)(rejected);
     ZWANG_REGISTERS for (int i = 0; i < size; ++i) me.y[i] = y[i];
-    ZWANG_REGISTERS for (int m = 0; m < step.kept; ++m) hand.first_rate[m] = step.k[0][m];
+    ZWANG_REGISTERS for (int m = 0; m < step.kept; ++m) hand.first_rate[m] = step.first()[m];
     hand.seek.on = seeking;
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
       hand.lambda[i] = lambda[i];
@@ -260,7 +287,7 @@ struct Crew {
     set_lane(t, lane, me.t);
     set_lane(h, lane, me.h);
     ZWANG_REGISTERS for (int i = 0; i < size; ++i) set_lane(y[i], lane, me.y[i]);
-    ZWANG_REGISTERS for (int m = 0; m < step.kept; ++m) set_lane(step.k[0][m], lane, hand.first_rate[m]);
+    ZWANG_REGISTERS for (int m = 0; m < step.kept; ++m) set_lane(step.first()[m], lane, hand.first_rate[m]);
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
       set_lane(held[i], lane, me.held[i]);
       set_lane(lambda[i], lane, hand.lambda[i]);
@@ -362,6 +389,7 @@ struct Crew {
       accepted = moving && !stuck && (off <= R(0));
       next_h = select(accepted, R(Real(settings.step)), step.h * R(Real(0.25)));
     }
+    ZWANG_REGISTERS for (int i = 0; i < size; ++i) end[i] = step.end[i];
     refused = moving && !accepted;
     rejected = rejected + select(refused, R(1), R(0));
   }
@@ -375,7 +403,7 @@ struct Crew {
   ZWANG_INLINE R longest_turn(R length) const {
     R later[M::fed_back];
     ZWANG_REGISTERS for (int i = 0; i < M::fed_back; ++i) later[i] = y[i];
-    ZWANG_REGISTERS for (int i = 0; i < n; ++i) later[n + i] = y[n + i] + length * step.k[0][i];
+    ZWANG_REGISTERS for (int i = 0; i < n; ++i) later[n + i] = y[n + i] + length * step.first()[i];
     const R now = turning(t, y), growth = maximum(turning(t + length, later) - now, R(0)) / length;
     return R(2) / (now + sqrt(now * now + R(2) * growth));
   }
@@ -409,7 +437,6 @@ struct Crew {
   // Back onto the conditions at the step's end, and whether anything may have happened on the way.
   ZWANG_INLINE void conclude() {
     const R then = t + step.h;
-    ZWANG_REGISTERS for (int i = 0; i < size; ++i) end[i] = step.end[i];
     if (any_held) project<M>(k, then, end, held, 3);
     const R *q = end, *v = end + n, *z = end + 2 * n;
     if constexpr (r > 0) Model::levels(k, then, q, v, z, end_f, end_f_rate);
@@ -453,8 +480,8 @@ struct Crew {
     h = select(accepted || refused, next_h, h);
     const R then = t + step.h;
     ZWANG_REGISTERS for (int i = 0; i < size; ++i) y[i] = select(accepted, end[i], y[i]);
-    ZWANG_REGISTERS for (int m = 0; m < step.kept; ++m) step.k[0][m] =
-        select(accepted, step.k[Method::last][m], step.k[0][m]);
+    ZWANG_REGISTERS for (int m = 0; m < step.kept; ++m) step.first()[m] =
+        select(accepted, step.last()[m], step.first()[m]);
     t = select(accepted, then, t);
     taken = taken + select(accepted, R(1), R(0));
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) {

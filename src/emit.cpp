@@ -58,6 +58,7 @@ class ModelWriter {
   void add_observation();
   void add_motion();
   void add_steps();
+  void add_light_events();
 
   std::string make_constants() const;
   void hoist();
@@ -294,6 +295,46 @@ void ModelWriter::add_steps() {
            "velocity_step", "f_rate", "dv");
 }
 
+// What lanes need to take a common event without leaving their registers.
+void ModelWriter::add_light_events() {
+  const std::size_t n = system_.size();
+  const auto pick = [this](auto part) {
+    return of_conditions([part](const Constraint& c) { return c.*part; });
+  };
+  FunctionCase rows = fill_array(pool_, "value", pick(&Constraint::value));
+  append_array(rows, "rate", pick(&Constraint::rate));
+  append_array(rows, "rest", pick(&Constraint::rest));
+  Formulas a(n * system_.constraints.size(), pool_.zero());
+  for (std::size_t i = 0; i < system_.constraints.size(); ++i) {
+    const Constraint& constraint = system_.constraints[i];
+    for (std::size_t k = 0; k < constraint.columns.size(); ++k)
+      a[i * n + constraint.columns[k]] = constraint.row[k];
+  }
+  append_array(rows, "a", a);
+  add("f, f', c and A of every condition", "void", "rows",
+      {{"R*", "value"}, {"R*", "rate"}, {"R*", "rest"}, {"R*", "a"}}, {rows});
+
+  const SymbolicStep step = solve_velocity_step(system_);
+  FunctionCase strike = fill_array(pool_, "dv", step.change);
+  append_array(strike, "impulse", step.multipliers);
+  append_array(strike, "weight", step.weights);
+  strike.stages = step.stages;
+  add("a shock without rebound of the conditions held, its impulses, and the diagonal of Phi", "void",
+      "strike", {{"const R*", "held"}, {"R*", "dv"}, {"R*", "impulse"}, {"R*", "weight"}}, {strike});
+
+  Formulas diagonal(n, pool_.zero());
+  for (const MassEntry& entry : system_.mass)
+    if (entry.row == entry.column) diagonal[entry.row] = entry.value;
+  const SymbolicSizes sizes = solve_sizes(system_);
+  FunctionCase scales = fill_array(pool_, "m", diagonal);
+  append_array(scales, "e", pick(&Constraint::restitution));
+  append_array(scales, "reaction", pick(&Constraint::reach));
+  scales.outputs.push_back({"push", sizes.push});
+  scales.outputs.push_back({"speed", sizes.speed});
+  add("the diagonal of M, restitutions, reactions per unit of multiplier; Q M^-1 Q and v M v", "void",
+      "scales", {{"R*", "m"}, {"R*", "e"}, {"R*", "reaction"}, {"R&", "push"}, {"R&", "speed"}}, {scales});
+}
+
 // What depends on parameters alone and is used by something that does not: computed once per member.
 void ModelWriter::hoist() {
   Formulas roots;
@@ -354,6 +395,7 @@ EmittedModel ModelWriter::write() {
     add_motion();
     add_steps();
   }
+  if (has_light_events(system_, masked_)) add_light_events();
   hoist();
 
   EmittedModel made;

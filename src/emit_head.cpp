@@ -75,7 +75,8 @@ std::string model_head(const System& system, bool masked, std::size_t constants)
                  {"works", does_work(system)}}) +
          truths({{"has_density", system.density.has_value()},
                  {"impulses_shift", system.impulses_shift()},
-                 {"any_general", system.any_general()}}) +
+                 {"any_general", system.any_general()},
+                 {"light_events", has_light_events(system, masked)}}) +
          numbers({{"density", system.density.value_or(0)}});
 }
 

@@ -124,6 +124,10 @@ class HeldRows {
         rows_[i][constraint.columns[k]] = where_held(i, constraint.row[k]);
     }
     const SparseMatrix phi = phi_matrix();
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      const auto found = phi.find({i, i});
+      weights_.push_back(found == phi.end() ? pool_.zero() : found->second);
+    }
     phi_.emplace(pool_, plan_elimination(pattern_of(phi, rows_.size()), PivotOrder::least_fill), phi,
                  Pivots::may_vanish);
   }
@@ -150,6 +154,7 @@ class HeldRows {
   const std::vector<SparseVector>& rows() const { return rows_; }
   const SymbolicFactor& mass() const { return mass_; }
   const SymbolicFactor& phi() const { return *phi_; }
+  const std::vector<Expr>& weights() const { return weights_; }  // the diagonal of Phi
 
   std::vector<Stage> stages() const;
 
@@ -175,6 +180,7 @@ class HeldRows {
   Expressions& pool_;
   SymbolicFactor mass_;
   std::vector<SparseVector> rows_;  // A, by condition; empty where it takes no part
+  std::vector<Expr> weights_;
   std::optional<SymbolicFactor> phi_;
 };
 
@@ -214,10 +220,12 @@ SymbolicStep solve_step(const System& system, bool positions) {
                                         : pool.zero());
   }
   const SparseVector multipliers = held.phi().solve(sparse(pool, made.residuals));
+  made.multipliers = dense(pool, multipliers, system.constraints.size());
+  made.weights = held.weights();
   const SparseVector pull = held.mass().solve(held.transposed_times(multipliers));
   for (const Expr e : dense(pool, pull, system.size())) made.change.push_back(pool.negate(e));
   made.stages = held.stages();
-  made.stages.push_back({"multipliers", dense(pool, multipliers, system.constraints.size())});
+  made.stages.push_back({"multipliers", made.multipliers});
   return made;
 }
 
@@ -294,6 +302,29 @@ std::vector<Expr> solve_free_motion(const System& system) {
       pool, plan_elimination(pattern_of(mass_matrix(system), system.size()), PivotOrder::natural),
       mass_matrix(system), Pivots::positive);
   return dense(pool, mass.solve(sparse(pool, system.applied)), system.size());
+}
+
+bool has_light_events(const System& system, bool masked) {
+  constexpr std::size_t few_coordinates = 6, few_conditions = 3;
+  const auto light = [](const Constraint& c) { return c.linear && (c.equation || c.holonomic); };
+  return masked && system.size() <= few_coordinates && !system.constraints.empty() &&
+         system.constraints.size() <= few_conditions && !system.density && !system.any_general() &&
+         std::all_of(system.constraints.begin(), system.constraints.end(), light);
+}
+
+SymbolicSizes solve_sizes(const System& system) {
+  Expressions& pool = *system.pool;
+  const std::vector<Expr> free = solve_free_motion(system);
+  WeightedSum push, speed;
+  for (std::size_t k = 0; k < system.size(); ++k) push.add(pool, system.applied[k], free[k]);
+  for (const MassEntry& entry : system.mass) {
+    const Expr v = pool.symbol(SymbolKind::velocity, entry.row),
+               w = pool.symbol(SymbolKind::velocity, entry.column);
+    const Expr both = signed_product(pool, v, w);
+    speed.add(pool, entry.row == entry.column ? entry.value : pool.multiply(pool.constant(2), entry.value),
+              both);
+  }
+  return {push.value(pool), speed.value(pool)};
 }
 
 SymbolicStep solve_position_step(const System& system) { return solve_step(system, true); }

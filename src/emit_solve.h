@@ -21,12 +21,23 @@ struct SymbolicMotion {
   std::vector<Stage> stages;
 };
 struct SymbolicStep {
-  std::vector<Expr> residuals;  // one per condition; 0 where it takes no part
-  std::vector<Expr> change;     // n
+  std::vector<Expr> residuals;             // one per condition; 0 where it takes no part
+  std::vector<Expr> change;                // n
+  std::vector<Expr> multipliers, weights;  // of the change; the diagonal of Phi, 0 where not held
   std::vector<Stage> stages;
 };
 
 bool is_always_held(const ConditionFormula& condition);
+
+// Few coordinates and conditions, and all of them positions' or equations linear in velocities: lanes take its common events
+// in their stride (kernels/touch.h), with functions of their own.
+bool has_light_events(const System& system, bool masked);
+
+// |M^-1/2 Q|^2 and v M v: what forces and speeds are measured by.
+struct SymbolicSizes {
+  Expr push, speed;
+};
+SymbolicSizes solve_sizes(const System& system);
 
 // Whether anything but potential forces may change the energy: then the work is integrated beside the motion.
 bool does_work(const System& system);

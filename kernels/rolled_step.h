@@ -1,0 +1,151 @@
+// A step of a lane that lives in registers: one right side in the text and not a dozen, one sum over stages and not one for each
+// number of each stage. Warps that wander through a long text wait for instructions more than for anything else. The stages'
+// rates lie in the lane's own memory, which its cache holds; the weights are a table that all lanes read together.
+#pragma once
+
+#include "kernels/runge_kutta.h"
+
+namespace zwang {
+
+// Weights by row: rows 1 to `last` are the stages, then come the error estimates.
+template <class Method>
+struct StageTable {
+  static constexpr int estimates = !Method::adaptive ? 0 : Method::last == Dop853::last ? 2 : 1;
+  ZWANG_CONSTANT static constexpr double weight_at(int row, int j) {
+    if constexpr (estimates > 0)
+      if (row > Method::last) return j < Method::error_count ? Method::error(row - Method::last - 1, j) : 0;
+    return j < row ? Method::a(row, j) : 0;
+  }
+  // As Through<W>.
+  ZWANG_CONSTANT static constexpr double through_at(int row, int j) {
+    double sum = 0;
+    for (int l = j + 1; l <= Method::last; ++l) sum += weight_at(row, l) * Method::a(l, j);
+    return sum;
+  }
+};
+
+#if !ZWANG_PACKS
+template <class Method, int n, int size, int fed_back, class R>
+struct RolledStep {
+  using Table = StageTable<Method>;
+  static constexpr int kept = size - n;
+  R h;
+  R first_rate[kept], last_rate[kept], end[size];
+  // The stages' rates, in memory that is not the crew's: an array with a running index would take the whole crew with it
+  // into memory.
+  struct alignas(16) Stages {
+    R k[Method::last + 1][kept];
+  };
+  Stages* stages = nullptr;
+
+  ZWANG_INLINE R* first() { return first_rate; }
+  ZWANG_INLINE const R* first() const { return first_rate; }
+  ZWANG_INLINE R* last() { return last_rate; }
+  ZWANG_INLINE const R* last() const { return last_rate; }
+
+  // Sums over the stages so far: of the rates, and for the positions of the rates behind the velocities.
+  template <int row, int j = 0>
+  ZWANG_INLINE static void add_up(const R (*k)[kept], R* sum, R* bend) {
+    if constexpr (j == 0) {
+      ZWANG_REGISTERS for (int m = 0; m < kept; ++m) sum[m] = R(0);
+      ZWANG_REGISTERS for (int c = 0; c < n; ++c) bend[c] = R(0);
+    }
+    if constexpr (j <= Method::last) {
+      constexpr double w = Table::weight_at(row, j), t = Table::through_at(row, j);
+      ZWANG_REGISTERS for (int m = 0; m < kept; ++m) {
+        if constexpr (w != 0) sum[m] = sum[m] + R(w) * k[j][m];
+        if (t != 0 && m < n) bend[m] = bend[m] + R(t) * k[j][m];
+      }
+      add_up<row, j + 1>(k, sum, bend);
+    }
+  }
+
+  template <class F>
+  ZWANG_INLINE void take(R t, const R* y, const F& right_side) {
+    R(*const k)[kept] = stages->k;
+    R sum[kept], bend[n], rate[size];
+    ZWANG_REGISTERS for (int m = 0; m < kept; ++m) k[0][m] = first_rate[m];
+    ZWANG_ROLLED for (int i = 1; i <= Method::last; ++i) {
+      R part = R(0);
+      switch (i) {
+#define ZWANG_TURN(number)                  \
+  case number:                              \
+    if constexpr (number <= Method::last) { \
+      add_up<number>(k, sum, bend);         \
+      part = R(Method::c(number));          \
+    }                                       \
+    break;
+        ZWANG_TURN(1)
+        ZWANG_TURN(2)
+        ZWANG_TURN(3)
+        ZWANG_TURN(4)
+        ZWANG_TURN(5)
+        ZWANG_TURN(6)
+        ZWANG_TURN(7)
+        ZWANG_TURN(8)
+        ZWANG_TURN(9)
+        ZWANG_TURN(10)
+        ZWANG_TURN(11)
+        ZWANG_TURN(12)
+#undef ZWANG_TURN
+      }
+      ZWANG_REGISTERS for (int c = 0; c < n; ++c) end[c] = y[c] + h * (part * y[n + c] + h * bend[c]);
+      ZWANG_REGISTERS for (int c = n; c < size; ++c) end[c] = y[c] + h * sum[c - n];
+      right_side(t + part * h, end, rate);
+      ZWANG_REGISTERS for (int m = 0; m < kept; ++m) k[i][m] = rate[n + m];
+    }
+    ZWANG_REGISTERS for (int m = 0; m < kept; ++m) last_rate[m] = rate[n + m];
+  }
+
+  // As StepArrays::squared_error().
+  template <int judged>
+  ZWANG_INLINE R squared_error(const R* y, R rtol, R atol) const {
+    R five = R(0), three = R(0);
+    ZWANG_REGISTERS for (int c = 0; c < judged; ++c) {
+      const R scale = rough_inverse(atol + rtol * maximum(absolute(y[c]), absolute(end[c])));
+      five = five + square(estimate<0>(c) * scale);
+      if constexpr (Table::estimates > 1) three = three + square(estimate<1>(c) * scale);
+    }
+    return squared_error_of<Method, judged>(h, five, three);
+  }
+  template <int which>
+  ZWANG_INLINE R estimate(int c) const {
+    constexpr int row = Method::last + 1 + which;
+    return c < n ? h * estimate_through<row>(c) : estimate_of<row>(c - n);
+  }
+  template <int row, int j = 0>
+  ZWANG_INLINE R estimate_of(int m) const {
+    if constexpr (j > Method::last) {
+      return R(0);
+    } else {
+      constexpr double w = Table::weight_at(row, j);
+      if constexpr (w == 0) return estimate_of<row, j + 1>(m);
+      return R(w) * stages->k[j][m] + estimate_of<row, j + 1>(m);
+    }
+  }
+  template <int row, int j = 0>
+  ZWANG_INLINE R estimate_through(int m) const {
+    if constexpr (j > Method::last) {
+      return R(0);
+    } else {
+      constexpr double w = Table::through_at(row, j);
+      if constexpr (w == 0) return estimate_through<row, j + 1>(m);
+      return R(w) * stages->k[j][m] + estimate_through<row, j + 1>(m);
+    }
+  }
+};
+#endif
+
+// How a crew takes its steps.
+template <bool stages_kept, class Method, int n, int size, int fed_back, class R>
+struct StepOf {
+  using Type = StepArrays<Method, n, size, fed_back, R>;
+};
+#if !ZWANG_PACKS
+template <class Method, int n, int size, int fed_back, class R>
+struct StepOf<false, Method, n, size, fed_back, R> {
+  using Type = RolledStep<Method, n, size, fed_back, R>;
+};
+#endif
+
+}  // namespace zwang
