@@ -3,9 +3,12 @@
 // Members under way lie in slots in the device's memory, more of them than there are lanes. Three kernels take turns.
 // `zwang_step` moves members by smooth steps, a lane a member, all in registers; a lane whose member needs attention puts
 // it on a list and takes the next one. `zwang_land` goes through those whose step ends at a crossing, the common event, and
-// leaves what is not plain there to `zwang_tend`, which goes through all others too: rare events, outputs, ends and starts. So no lane that steps waits for one that attends,
-// lanes of a warp set out together on the same text, and a straggler costs one lane. Which lane takes which slot, and when,
-// is left to chance; a member's numbers do not depend on it.
+// leaves what is not plain there to `zwang_tend`, which goes through all others too, rare events, outputs, ends and starts,
+// beside the next steps of those who move. So no lane that steps waits for one that attends, lanes of a warp set out together
+// on the same text, and a straggler costs one lane. Which lane takes which slot, and when, is left to chance; a member's
+// numbers do not depend on it.
+//
+// `side` says which of two lists is read: stepping and tending fill the other one.
 #pragma once
 
 #include "kernels/trajectory.h"

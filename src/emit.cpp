@@ -338,9 +338,11 @@ void ModelWriter::add_light_events() {
 // What depends on parameters alone and is used by something that does not: computed once per member.
 void ModelWriter::hoist() {
   Formulas roots;
-  for (const Function& function : functions_)
+  for (const Function& function : functions_) {
+    if (function.name == "scales") continue;  // asked for at an event: not worth a register at every step
     for (const FunctionCase& made : function.cases)
       for (const Output& output : made.outputs) roots.push_back(output.value);
+  }
   ParameterOnly constant(pool_);
   std::vector<char> wanted(pool_.size(), 0);
   const auto want = [&](Expr e) {

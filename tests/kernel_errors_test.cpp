@@ -37,6 +37,12 @@ const Fault faults[] = {
      "leaves = Real(1.000001) * e * approach;"},
     {"PlainImpulse", "string_pendulum", "kernels/plain.h", "event.impulse[row] = plain.l[j] * ",
      "event.impulse[row] = Real(1.000001) * plain.l[j] * "},
+    {"TouchRebound", "bouncing_ball", "kernels/place.h", "e = of_mine(restitution);",
+     "e = Real(1.000001) * of_mine(restitution);"},
+    {"TouchImpulse", "string_pendulum", "kernels/place.h", "takes_part ? factor * impulse[i]",
+     "takes_part ? Real(1.000001) * factor * impulse[i]"},
+    {"TouchTime", "string_pendulum", "kernels/place.h", "return reached ? of_mine(f) : -of_mine(lambda);",
+     "return (reached ? of_mine(f) : -of_mine(lambda)) + Real(1e-6);"},
     {"Multipliers", "point_in_sphere", "kernels/measure.h", "multipliers_at(me, t, y, lambda);",
      "multipliers_at(me, t, y, lambda);\n  for (int i = 0; i < M::r; ++i) lambda[i] *= Real(1.000001);"},
 };

@@ -1,5 +1,6 @@
-// Plain events (kernels/plain.h) and the general way (kernels/happen.h) are two ways to one answer: programs that know only
-// the general way give the same members, and events that are not plain are left to it.
+// Events in a lane's stride (kernels/touch.h), plain events (kernels/plain.h) and the general way (kernels/happen.h) are three
+// ways to one answer: programs that know fewer of them give the same members, and events that are not plain are left to the
+// general way.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -13,27 +14,30 @@ namespace zwang {
 namespace {
 
 struct Ways {
-  BatchResults plain, general;
+  BatchResults touched, plain, general;
 };
 
-void replace(KernelProgram& program, const std::string& text, const std::string& by) {
-  std::string& source = program.text.sources.at("kernels/plain.h");
+void replace(KernelProgram& program, const std::string& file, const std::string& text,
+             const std::string& by) {
+  std::string& source = program.text.sources.at("kernels/" + file);
   const std::size_t place = source.find(text);
   ASSERT_NE(place, std::string::npos) << text;
   source.replace(place, text.size(), by);
 }
 
-Ways both_ways(const Study& study, std::size_t count) {
+Ways all_ways(const Study& study, std::size_t count) {
   std::vector<unsigned long long> numbers(count);
   std::iota(numbers.begin(), numbers.end(), 0ULL);
   const Batch batch = prepare_batch(study, numbers, 2);
   KernelProgram program = cpu_program(study, LaneChoice::best);
+  BackendCpu touched(study, program, *HostCompiler::find(), 2);
+  replace(program, "touch.h", "Model::light_events && ", "false && ");
   BackendCpu plain(study, program, *HostCompiler::find(), 2);
-  replace(program, "if constexpr (Plain<M>::possible) {", "if constexpr (false) {");
+  replace(program, "plain.h", "if constexpr (Plain<M>::possible) {", "if constexpr (false) {");
   BackendCpu general(study, program, *HostCompiler::find(), 2);
   Wanted wanted;
   wanted.events = true;
-  return {plain.run(batch, wanted), general.run(batch, wanted)};
+  return {touched.run(batch, wanted), plain.run(batch, wanted), general.run(batch, wanted)};
 }
 
 // Events of the same kinds about the same conditions, at the same times and with the same impulses to rounding.
@@ -52,10 +56,12 @@ class PlainEvents : public testing::TestWithParam<std::string> {};
 TEST_P(PlainEvents, AreWhatTheGeneralWayGives) {
   const Study study = load_study(std::string(ZWANG_SOURCE_DIR) + "/configs/" + GetParam() + ".toml");
   const std::size_t count = 24;
-  const Ways ways = both_ways(study, count);
+  const Ways ways = all_ways(study, count);
+  EXPECT_EQ(ways.touched.status, ways.general.status);
   EXPECT_EQ(ways.plain.status, ways.general.status);
   long long happened = 0;
   for (std::size_t m = 0; m < count; ++m) {
+    expect_same_events(ways.touched.events.at(m), ways.general.events.at(m), m);
     expect_same_events(ways.plain.events.at(m), ways.general.events.at(m), m);
     happened += static_cast<long long>(ways.plain.events.at(m).size());
   }
@@ -65,7 +71,7 @@ TEST_P(PlainEvents, AreWhatTheGeneralWayGives) {
 // Strings that go slack and taut, hops off a moving floor, a rebound, several bodies, equations beside inequalities.
 INSTANTIATE_TEST_SUITE_P(Configs, PlainEvents,
                          testing::Values("string_pendulum", "bouncing_ball", "slung_load", "three_balls",
-                                         "shaken_table", "crane_slings"),
+                                         "shaken_table", "crane_slings", "impact_oscillator"),
                          [](const auto& name) { return name.param; });
 
 // A landing ends a little before the crossing or a little beyond it (kernels/seek.h). Output times in between are as exact
