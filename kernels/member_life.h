@@ -66,6 +66,7 @@ ZWANG_COLD void begin_blank(M& me, const KernelSettings& settings, const KernelB
   me.h = 0;
   me.end = Real(settings.end);
   me.any_held = me.redundant_now = me.redundant = me.pending = me.finished = false;
+  me.near.clear();
   for (int i = 0; i < M::r; ++i) me.near.add(i);
   me.kept_until = -infinity<Real>();
   me.accumulation.forget();
