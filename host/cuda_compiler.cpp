@@ -10,8 +10,9 @@ namespace zwang {
 
 namespace {
 
-std::vector<std::string> options_for(const ProgramText& program, int architecture) {
-  std::vector<std::string> options{fmt::format("--gpu-architecture=sm_{}", architecture)};
+// A `kind` of architecture: "sm" is one kind of GPU, "compute" what it and all later ones understand.
+std::vector<std::string> options_for(const ProgramText& program, const char* kind, int architecture) {
+  std::vector<std::string> options{fmt::format("--gpu-architecture={}_{}", kind, architecture)};
   options.insert(options.end(), program.flags.begin(), program.flags.end());
   return options;
 }
@@ -35,16 +36,28 @@ class Compilation {
   Compilation(const Compilation&) = delete;
   Compilation& operator=(const Compilation&) = delete;
 
-  std::string compile(const std::vector<std::string>& options) {
+  void compile(const std::vector<std::string>& options) {
     std::vector<const char*> values;
     for (const std::string& option : options) values.push_back(option.c_str());
     const cuda::Result result = nvrtc_.compile(program_, static_cast<int>(values.size()), values.data());
     if (result != 0) refuse(result);
+  }
+
+  std::string cubin() const {
     std::size_t bytes = 0;
     require(nvrtc_.cubin_size(program_, &bytes));
     std::string cubin(bytes, '\0');
     require(nvrtc_.cubin(program_, cubin.data()));
     return cubin;
+  }
+
+  std::string ptx() const {
+    std::size_t bytes = 0;  // with the zero at its end
+    require(nvrtc_.ptx_size(program_, &bytes));
+    std::string text(bytes, '\0');
+    require(nvrtc_.ptx(program_, text.data()));
+    text.resize(text.find('\0'));
+    return text;
   }
 
   std::string log() const {
@@ -85,7 +98,7 @@ CudaCompiler::CudaCompiler(int architecture) : architecture_(architecture) {
 
 std::string CudaCompiler::key(const ProgramText& program) const {
   std::string key = fmt::format("NVRTC {}.{}\n", major_, minor_);
-  for (const std::string& option : options_for(program, architecture_)) key += option + "\n";
+  for (const std::string& option : options_for(program, "sm", architecture_)) key += option + "\n";
   for (const auto& [name, text] : program.sources)
     key += fmt::format("{} {}\n", name, text.size()) + text + "\n";
   for (const std::string& unit : program.units) key += "unit " + unit + "\n";
@@ -94,8 +107,8 @@ std::string CudaCompiler::key(const ProgramText& program) const {
 
 std::string CudaCompiler::compile(const ProgramText& program, const std::filesystem::path& target) const {
   Compilation compilation(program, program.units.at(0));
-  const std::string cubin = compilation.compile(options_for(program, architecture_));
-  const int code = write_new(target, cubin, 0700, false);
+  compilation.compile(options_for(program, "sm", architecture_));
+  const int code = write_new(target, compilation.cubin(), 0700, false);
   if (code != 0)
     throw MachineError({.where = {.file = target.string()},
                         .message = "could not write the compiled program",
@@ -103,6 +116,12 @@ std::string CudaCompiler::compile(const ProgramText& program, const std::filesys
                         .expected = "a folder with room",
                         .hint = {}});
   return compilation.log();
+}
+
+std::string CudaCompiler::ptx(const ProgramText& program) const {
+  Compilation compilation(program, program.units.at(0));
+  compilation.compile(options_for(program, "compute", architecture_));
+  return compilation.ptx();
 }
 
 }  // namespace zwang

@@ -22,6 +22,9 @@ class CudaCompiler {
   // messages, which name the file and line, when it fails.
   std::string compile(const ProgramText& program, const std::filesystem::path& target) const;
 
+  // The first unit as portable assembly, which ptxas makes into binaries for this architecture and later ones.
+  std::string ptx(const ProgramText& program) const;
+
  private:
   int architecture_;
   int major_ = 0, minor_ = 0;  // NVRTC's version

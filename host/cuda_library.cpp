@@ -97,6 +97,8 @@ Nvrtc load_nvrtc() {
   library.find(made.log, "nvrtcGetProgramLog");
   library.find(made.cubin_size, "nvrtcGetCUBINSize");
   library.find(made.cubin, "nvrtcGetCUBIN");
+  library.find(made.ptx_size, "nvrtcGetPTXSize");
+  library.find(made.ptx, "nvrtcGetPTX");
   return made;
 }
 

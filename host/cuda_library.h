@@ -81,6 +81,8 @@ struct Nvrtc {
   Result (*log)(Program program, char* text);
   Result (*cubin_size)(Program program, std::size_t* bytes);
   Result (*cubin)(Program program, char* bytes);
+  Result (*ptx_size)(Program program, std::size_t* bytes);
+  Result (*ptx)(Program program, char* text);
 };
 
 // Why there is no device to run on; empty when there is one.

@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <sstream>
 
 #include "host/cuda_compiler.h"
 #include "host/cuda_library.h"
@@ -33,24 +36,57 @@ std::vector<std::string> config_names() {
 
 class CudaCompile : public testing::TestWithParam<std::string> {};
 
+// All kernels in one unit: here the model is read once instead of three times.
+ProgramText in_one_unit(ProgramText text) {
+  std::string& all = text.sources["all.cu"];
+  for (const std::string& unit : text.units) {
+    const std::string& part = text.sources.at(unit);
+    all += all.empty() ? part : part.substr(part.find('\n') + 1);
+  }
+  text.units = {"all.cu"};
+  return text;
+}
+
+// ptxas without optimisation, and what it said.
+std::string assemble(const std::filesystem::path& ptx, int architecture,
+                     const std::filesystem::path& target) {
+  const std::filesystem::path log = target.string() + ".log";
+  const std::string command = std::string(ZWANG_PTXAS) + " --Ofast-compile=max -arch=sm_" +
+                              std::to_string(architecture) + " '" + ptx.string() + "' -o '" +
+                              target.string() + "' > '" + log.string() + "' 2>&1";
+  const int code = std::system(command.c_str());
+  std::stringstream said;
+  said << std::ifstream(log).rdbuf();
+  return code == 0 ? "" : "exit code " + std::to_string(code) + ": " + said.str().substr(0, 3000);
+}
+
+// Whether it compiles, not how well: that is the next test's. The text is the same for all architectures (see below), so
+// it is read once, for the oldest, and only assembled for each.
 TEST_P(CudaCompile, EveryConfigCompilesForEveryArchitecture) {
   if (!has_nvrtc()) GTEST_SKIP() << "no NVRTC on this machine";
+  if (std::string(ZWANG_PTXAS).empty()) GTEST_SKIP() << "no ptxas on this machine";
   const Study study = load_study(std::string(ZWANG_SOURCE_DIR) + "/configs/" + GetParam() + ".toml");
-  KernelProgram program = cuda_program(study);
-  // Whether it compiles, not how well: that is the next test's.
-  program.text.flags.push_back("--Ofast-compile=max");
+  ProgramText text = in_one_unit(cuda_program(study).text);
+  text.flags.push_back("--Ofast-compile=mid");
   const TemporaryFolder folder;
-  // All kernels in one unit: here the model is read once instead of three times.
-  std::string& all = program.text.sources["all.cu"];
-  for (const std::string& unit : program.text.units) {
-    const std::string& text = program.text.sources.at(unit);
-    all += all.empty() ? text : text.substr(text.find('\n') + 1);
-  }
-  program.text.units = {"all.cu"};
+  const std::filesystem::path ptx = folder.path() / "all.ptx";
+  std::ofstream(ptx) << CudaCompiler(80).ptx(text);
   for (const int architecture : {80, 90, 120}) {
     const auto target = folder.path() / std::to_string(architecture);
-    CudaCompiler(architecture).compile(program.text, target);
+    ASSERT_EQ(assemble(ptx, architecture, target), "") << "sm_" << architecture;
     EXPECT_GT(std::filesystem::file_size(target), 10000U);
+  }
+}
+
+// No line of the kernels asks for the number of an architecture: whether it is a GPU is all they may ask.
+TEST(CudaText, IsTheSameForEveryArchitecture) {
+  const std::string name = "__CUDA_ARCH__", asked = "defined(" + name + ")";
+  for (const auto& entry : std::filesystem::directory_iterator(std::string(ZWANG_SOURCE_DIR) + "/kernels")) {
+    std::stringstream text;
+    text << std::ifstream(entry.path()).rdbuf();
+    const std::string all = text.str();
+    for (std::size_t at = all.find(name); at != std::string::npos; at = all.find(name, at + 1))
+      EXPECT_EQ(all.compare(at - std::min<std::size_t>(at, 8), asked.size(), asked), 0) << entry.path();
   }
 }
 

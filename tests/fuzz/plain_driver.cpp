@@ -17,6 +17,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/sanitized.h"
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
 namespace {
@@ -97,10 +99,8 @@ void leave_input(int signal) {
 
 // A length that was believed shows as an allocation that fails. Sanitizers take the whole address space for themselves.
 void limit_memory() {
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
   const rlimit most{rlim_t{4} << 30, rlim_t{4} << 30};
-  ::setrlimit(RLIMIT_AS, &most);
-#endif
+  if (!zwang::sanitized) ::setrlimit(RLIMIT_AS, &most);
 }
 
 void run(const std::string& text) {

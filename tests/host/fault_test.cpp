@@ -9,6 +9,7 @@
 #include "tests/host/run_fixture.h"
 #include "tests/host/run_program.h"
 #include "tests/host/run_results.h"
+#include "tests/sanitized.h"
 
 namespace zwang {
 namespace {
@@ -188,14 +189,8 @@ TEST_F(Fault, ADamagedCheckpointIsRefusedAndLeftAsItIs) {
 
 // --- Memory --------------------------------------------------------------------------------------------------------
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool maps_terabytes = true;  // the shadow memory of the sanitizers
-#else
-constexpr bool maps_terabytes = false;
-#endif
-
 TEST_F(Fault, ALimitOnMemoryIsSaidAndNothingIsLeft) {
-  if (maps_terabytes) GTEST_SKIP() << "a sanitized program does not start under such a limit";
+  if (sanitized) GTEST_SKIP() << "a sanitized program does not start under such a limit";
   const auto limit = [] {
     const rlimit size{400'000'000, 400'000'000};
     ::setrlimit(RLIMIT_AS, &size);
@@ -210,7 +205,7 @@ TEST_F(Fault, ALimitOnMemoryIsSaidAndNothingIsLeft) {
 }
 
 TEST_F(Fault, ALimitOnMemoryMetByAResumedRunLosesNothing) {
-  if (maps_terabytes) GTEST_SKIP() << "a sanitized program does not start under such a limit";
+  if (sanitized) GTEST_SKIP() << "a sanitized program does not start under such a limit";
   const Files whole = whole_run();
   interrupt("cut");
   const Files before = files_in(folder / "cut");

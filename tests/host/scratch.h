@@ -19,6 +19,8 @@
 #include <string>
 #include <utility>
 
+#include "tests/sanitized.h"
+
 namespace zwang {
 
 // A folder of the test's own, with a name that a shell would not survive.
@@ -112,10 +114,12 @@ inline int wait_for(pid_t process) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-// Whether a condition comes true in time.
+// Whether a condition comes true in time. Only a failure waits for the end of it, so there is time for a busy machine,
+// and for a sanitizer on one.
 template <class Condition>
-bool eventually(Condition&& condition, int seconds = 10) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
+bool eventually(Condition&& condition, int seconds = 60) {
+  const auto deadline =
+      std::chrono::steady_clock::now() + std::chrono::seconds(sanitized ? 10 * seconds : seconds);
   while (!condition()) {
     if (std::chrono::steady_clock::now() > deadline) return false;
     ::usleep(2000);
