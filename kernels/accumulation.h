@@ -50,8 +50,9 @@ struct AccumulationWatch {
   } sequence;
 
   ZWANG_DEVICE void forget() {
-    count = 0;
-    sequence.found = false;
+    count = newest = 0;
+    began = 0;
+    sequence = Sequence{};
   }
 
   ZWANG_INLINE void note(Real t, const Set& who) {

@@ -71,8 +71,7 @@ TEST_P(PlainEvents, AreWhatTheGeneralWayGives) {
 // Strings that go slack and taut, hops off a moving floor, a rebound, several bodies, equations beside inequalities.
 INSTANTIATE_TEST_SUITE_P(Configs, PlainEvents,
                          testing::Values("string_pendulum", "bouncing_ball", "slung_load", "three_balls",
-                                         "shaken_table", "crane_slings", "impact_oscillator",
-                                         "gate_stops"),
+                                         "shaken_table", "crane_slings", "impact_oscillator", "gate_stops"),
                          [](const auto& name) { return name.param; });
 
 // A landing ends a little before the crossing or a little beyond it (kernels/seek.h). Output times in between are as exact
