@@ -188,12 +188,14 @@ struct Crew {
   // Those that have landed, and can take what is there themselves.
   ZWANG_INLINE void touch_lanes() {
     if constexpr (Toucher<Crew>::possible) {
+      const long long begun = batch.ticks ? clock_ticks() : 0;
       bool touched = false;
       ZWANG_REGISTERS for (int lane = 0; lane < lanes; ++lane) {
         if (!lane_of(landed, lane) || !lane_of(accepted, lane)) continue;
         if (Toucher<Crew>{*this}.touch(lane)) touched = true;
       }
       if (touched) find_held();
+      if (batch.ticks) attending += clock_ticks() - begun;
     }
   }
 
