@@ -1,6 +1,6 @@
-// A step of a lane that lives in registers: one right side in the text and not a dozen, one sum over stages and not one for each
-// number of each stage. Warps that wander through a long text wait for instructions more than for anything else. The stages'
-// rates lie in the lane's own memory, which its cache holds; the weights are a table that all lanes read together.
+// A step of a lane that lives in registers, for GPUs: a loop over the stages with one right side in the text and not a dozen.
+// Warps that wander through a long text wait for instructions more than for anything else. Which stage's sums a turn of the
+// loop adds up is a jump that all lanes take together. The stages' rates lie in the lane's own memory, which its cache holds.
 #pragma once
 
 #include "kernels/runge_kutta.h"
@@ -24,7 +24,6 @@ struct StageTable {
   }
 };
 
-#if !ZWANG_PACKS
 template <class Method, int n, int size, int fed_back, class R>
 struct RolledStep {
   using Table = StageTable<Method>;
@@ -111,41 +110,29 @@ struct RolledStep {
   template <int which>
   ZWANG_INLINE R estimate(int c) const {
     constexpr int row = Method::last + 1 + which;
-    return c < n ? h * estimate_through<row>(c) : estimate_of<row>(c - n);
+    return c < n ? h * sum_of<row, true>(c) : sum_of<row, false>(c - n);
   }
-  template <int row, int j = 0>
-  ZWANG_INLINE R estimate_of(int m) const {
+  // Of one number; `through`: of the rates behind the velocities.
+  template <int row, bool through, int j = 0>
+  ZWANG_INLINE R sum_of(int m) const {
     if constexpr (j > Method::last) {
       return R(0);
     } else {
-      constexpr double w = Table::weight_at(row, j);
-      if constexpr (w == 0) return estimate_of<row, j + 1>(m);
-      return R(w) * stages->k[j][m] + estimate_of<row, j + 1>(m);
-    }
-  }
-  template <int row, int j = 0>
-  ZWANG_INLINE R estimate_through(int m) const {
-    if constexpr (j > Method::last) {
-      return R(0);
-    } else {
-      constexpr double w = Table::through_at(row, j);
-      if constexpr (w == 0) return estimate_through<row, j + 1>(m);
-      return R(w) * stages->k[j][m] + estimate_through<row, j + 1>(m);
+      constexpr double w = through ? Table::through_at(row, j) : Table::weight_at(row, j);
+      if constexpr (w == 0) return sum_of<row, through, j + 1>(m);
+      return R(w) * stages->k[j][m] + sum_of<row, through, j + 1>(m);
     }
   }
 };
-#endif
 
 // How a crew takes its steps.
 template <bool stages_kept, class Method, int n, int size, int fed_back, class R>
 struct StepOf {
   using Type = StepArrays<Method, n, size, fed_back, R>;
 };
-#if !ZWANG_PACKS
 template <class Method, int n, int size, int fed_back, class R>
 struct StepOf<false, Method, n, size, fed_back, R> {
   using Type = RolledStep<Method, n, size, fed_back, R>;
 };
-#endif
 
 }  // namespace zwang
