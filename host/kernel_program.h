@@ -26,7 +26,6 @@ struct KernelProgram {
 KernelProgram cpu_program(const Study& study, LaneChoice lanes);
 
 // For GPUs: a unit for each kernel, see kernels/entry_cuda.h.
-constexpr int cuda_threads = 128;  // in a block
 KernelProgram cuda_program(const Study& study);
 
 KernelSettings kernel_settings(const Study& study);

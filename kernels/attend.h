@@ -20,7 +20,7 @@ ZWANG_DEVICE void take_accounts(M& me) {
     zero = maximum(zero, 10 * me.contact_tolerance * hand.peak_lambda[i]);
     // Conditions that were not heard are far from anything; those the lanes do not listen to stay suspect.
     const bool listened = hand.watched[i] > 0 || hand.pressed[i] > 0;
-    const bool sought = hand.landed && hand.seek.mine[i] > 0;
+    const bool sought = hand.landed && hand.landing.mine[i] > 0;
     if (!listened || sought || hand.heard[i] || !Model::is_holonomic(i)) me.near.add(i);
     if (me.conditions[i].standing != Standing::open) continue;
     if (hand.watched[i] > 0 || (hand.watched[i] < 0 && !hand.loud)) me.conditions[i].armed = true;
@@ -83,7 +83,6 @@ ZWANG_COLD bool ready(M& me) {
     see_values(me, hand.values);
   }
   hand.wary = careful;
-  hand.seek.on = false;
   hand.appointment = next_appointment(me);
   return true;
 }
@@ -278,13 +277,13 @@ ZWANG_COLD void land(M& me) {
   using Real = typename M::Real;
   auto& hand = me.hand;
   hand.due.kind = LookoutKind::nothing;
-  hand.next_h = hand.seek.next_h;
+  hand.next_h = hand.landing.next_h;
   measure_sizes(me, me.y, hand.end, hand.step_h);
   Occurrence<M> found;
   if (!land_on(me, found)) {
     // Not so simple after all: the whole step again, and the careful way.
-    hand.seek.barred = me.t;
-    me.h = hand.seek.h;
+    hand.barred = me.t;
+    me.h = hand.landing.h;
     return;
   }
   if (hand.output || hand.hump) {

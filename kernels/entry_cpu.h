@@ -29,7 +29,8 @@ struct CpuEntry {
   static void work(const KernelSettings& settings, const KernelBatch& batch, long long* counter) {
     MemberQueue queue{counter, batch.count};
     M members[lanes];
-    C crew(settings, batch, members);
+    typename C::Search searches[lanes];
+    C crew(settings, batch, members, searches);
     crew.run(queue);
   }
 };

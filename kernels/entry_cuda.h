@@ -26,6 +26,14 @@ template <class Model, class Method, class Real>
 struct CudaEntry {
   using M = Member<Model, Method, Real>;
 
+  // A lane's search, in its processor's own memory. Odd distances keep the lanes of a warp out of each other's way there.
+  struct Shelf {
+    typename Crew<M, Real>::Search search;
+    Real beside[sizeof(search) / sizeof(Real) % 2 == 0 ? 1 : 2];
+  };
+  // As long as there is room for a few blocks of them: the searches of many conditions are long.
+  static constexpr bool on_shelves = cuda_threads * sizeof(Shelf) <= 32768;
+
   __device__ __forceinline__ static void move(const DeviceLists& lists, int side, unsigned slot) {
     lists.moving[side][atomicAdd(&lists.counters->moving[side], 1U)] = slot;
   }
@@ -38,7 +46,9 @@ struct CudaEntry {
     constexpr unsigned everyone = 0xffffffffU;
     const unsigned count = lists.counters->moving[side];
     const bool calm = lists.counters->attended < count / 16;
-    Crew<M, Real> crew(settings, batch, slots);
+    __shared__ Shelf shelves[on_shelves ? cuda_threads : 1];
+    typename Crew<M, Real>::Search own;
+    Crew<M, Real> crew(settings, batch, slots, on_shelves ? &shelves[threadIdx.x].search : &own);
     typename Crew<M, Real>::Steps::Stages stages;
     crew.step.stages = &stages;
     bool busy = false, more = true;
@@ -69,7 +79,7 @@ struct CudaEntry {
       } else if (made == Progress::waits) {
         wait(lists, 1 - side, slot);
         busy = false;
-      } else if (--left == 0) {
+      } else if (--left <= 0 && crew.may_park()) {
         crew.park();
         move(lists, 1 - side, slot);
         busy = false;
@@ -92,7 +102,8 @@ struct CudaEntry {
   __device__ __forceinline__ static void touch_all(const KernelSettings& settings, const KernelBatch& batch,
                                                    M* slots, const DeviceLists& lists, int side) {
     const unsigned count = lists.counters->landed;
-    Crew<M, Real> crew(settings, batch, slots);
+    typename Crew<M, Real>::Search search;
+    Crew<M, Real> crew(settings, batch, slots, &search);
     typename Crew<M, Real>::Steps::Stages stages;
     crew.step.stages = &stages;
     for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {

@@ -265,7 +265,7 @@ template <class M>
 ZWANG_COLD bool land_on(M& me, Occurrence<M>& found) {
   using Real = typename M::Real;
   const auto& hand = me.hand;
-  const int which = hand.seek.which();
+  const int which = hand.landing.which();
   const bool reached = me.conditions[which].standing == Standing::open;
   Lookout<Real>& lookout = found.lookout;
   lookout.kind = reached ? LookoutKind::reached : LookoutKind::release;
@@ -276,7 +276,7 @@ ZWANG_COLD bool land_on(M& me, Occurrence<M>& found) {
   if (hand.doubtful && !comes_first(me, lookout)) return false;
   copy<M::size>(hand.end, found.y);
   found.x = hand.step_h;
-  Real slope = hand.seek.slope, value = look(me, lookout, me.t + found.x, found.y);
+  Real slope = hand.landing.slope, value = look(me, lookout, me.t + found.x, found.y);
   approach(me, lookout, me.t, found.x, value, slope, found.y);
   found.resolution = resolution_of(slope, me.t, hand.step_h);
   found.found = absolute(value) <= maximum(lookout.zero, found.resolution);

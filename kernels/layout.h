@@ -66,6 +66,8 @@ struct KernelBatch {
 };
 
 // On a GPU, see entry_cuda.h.
+constexpr int cuda_threads = 128;  // in a block
+
 // Counters shared by the kernels of one batch; cleared by the host where said.
 struct DeviceCounters {
   unsigned long long next_member;

@@ -37,7 +37,7 @@ struct Listener {
   // not quiet is looked for, or looked at carefully, lane by lane.
   ZWANG_INLINE void listen_to_conditions(const R* middle) const {
     if constexpr (r > 0) {
-      R mid[M::rows];
+      R* mid = crew.mid_f;
       Model::values(crew.k, crew.t + R(Real(0.5)) * crew.step.h, middle, middle + n, middle + 2 * n, mid);
       ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
         if (Model::is_equation(i)) continue;

@@ -236,14 +236,14 @@ ZWANG_DEVICE void emit_output_now(M& me) {
 // So many events at one and the same instant mean that the motion is stuck.
 constexpr int standstill_limit = 1000;
 
-// Into the log, the counts and the measures.
+// Into the log, the counts and the measures. The tally is the member's, or a lane's copy of it.
 template <class M>
-ZWANG_INLINE void enter(M& me, const typename M::Event& event) {
+ZWANG_INLINE void enter(M& me, Tally<typename M::Real>& tally, const typename M::Event& event,
+                        const KernelSettings& settings, const KernelBatch& batch) {
   note(me, event);
-  const KernelBatch& batch = *me.batch;
-  if (batch.events && me.events < batch.event_capacity) {
+  if (batch.events && tally.events < batch.event_capacity) {
     constexpr int row = event_row_length(M::n, M::r);
-    double* to = batch.events + (me.number * batch.event_capacity + me.events) * row;
+    double* to = batch.events + (me.number * batch.event_capacity + tally.events) * row;
     *to++ = double(event.t);
     *to++ = double(int(event.kind));
     *to++ = double(event.watch);
@@ -255,17 +255,18 @@ ZWANG_INLINE void enter(M& me, const typename M::Event& event) {
     ZWANG_REGISTERS for (int i = 0; i < M::n; ++i)* to++ = event.jump ? double(event.before[i]) : 0;
     ZWANG_REGISTERS for (int i = 0; i < M::n; ++i)* to++ = event.jump ? double(event.after[i]) : 0;
   }
-  ++me.events;
-  ++me.event_counts[int(event.kind)];
-  me.standstill_events = event.t == me.standstill_time ? me.standstill_events + 1 : 1;
-  me.standstill_time = event.t;
-  if (me.standstill_events > standstill_limit) me.fail(Status::event_lost);
-  if (me.events > me.settings->max_events) me.fail(Status::event_limit);
+  ++tally.events;
+  // Nobody waits for what it was.
+  atomic_add(&me.event_counts[int(event.kind)], 1U);
+  tally.at_last_time = event.t == tally.last_time ? tally.at_last_time + 1 : 1;
+  tally.last_time = event.t;
+  if (tally.at_last_time > standstill_limit) me.fail(Status::event_lost);
+  if (tally.events > settings.max_events) me.fail(Status::event_limit);
 }
 template <class M>
 ZWANG_COLD void list(M& me, const typename M::Event& event) {
   see(me);
-  enter(me, event);
+  enter(me, me.tally, event, *me.settings, *me.batch);
 }
 
 template <class M>

@@ -43,6 +43,14 @@ struct Due {
   Real resolution;  // of the curve there: what one rounding of the time does to it
 };
 
+// Events so far, and how many of them at the time of the last one.
+template <class Real>
+struct Tally {
+  long long events;
+  Real last_time;
+  int at_last_time;
+};
+
 template <bool, class T>
 struct OnlyIf {
   using Type = T;
@@ -53,7 +61,7 @@ struct OnlyIf<false, T> {
 };
 
 template <class Model_, class Method_, class Real_>
-struct Member {
+struct alignas(64) Member {
   using Model = Model_;
   using Method = Method_;
   using Real = Real_;
@@ -76,65 +84,71 @@ struct Member {
     Real before[n], after[n];
   };
 
-  // Between the member and the lane that moves it.
+  // Between the member and the lane that moves it. On a GPU members are read from afar, in pieces: what every event needs
+  // lies together here and below, and what few need behind it.
   struct Hand {
     // From the lane, with a step that needs attention: the step (its start is the member's t and y), its end on the
     // conditions, what comes next, and what was heard. And what follows, as it is at the end if nothing happens.
-    Real step_h;
-    Real first_rate[size - n], last_rate[size - n];  // of all but the positions, at both ends
-    typename OnlyIf<ZWANG_STAGES_KEPT, StepArrays<Method, n, size, fed_back, Real>>::Type stages;
-    Real end[size], next_h;
+    Real step_h, next_h;
+    Real first_rate[size - n];  // of all but the positions, at both ends
+    Real end[size];
     bool stuck, loud, hump, clipped, output;
     bool landed;    // the step ends at the crossing that was sought, nothing else having happened on the way
     bool doubtful;  // of a landed one: the lane could not tell that it is the first crossing
+    bool wary;
     Real peak_lambda[rows];
-    bool heard[rows];
     Real drift, energy_size, worst_position, worst_velocity;
     // To the lane: where the member stands and what to listen to. The first rates are in first_rate.
-    Real lambda[rows], f[rows], f_rate[rows], signal[at_least_one(Model::signals)];
-    Real side[at_least_one(Model::signals)];  // +1: a rise through zero matters, -1: a fall, 0: neither
+    Real lambda[rows], f[rows], f_rate[rows];
     // 1: open and armed. Below zero: open, left a moment ago, and armed when below that.
     Real watched[rows];
     Real pressed[rows];  // 1: closed, an inequality, and pressing
-    Real values[measures], appointment;
-    bool wary;
-    Seek<Real, rows> seek;
+    Real appointment;
+    Real barred;                  // as in Seek
+    Landing<Real, rows> landing;  // of a landed one
+    bool heard[rows];
+    Real last_rate[size - n];
+    Real signal[at_least_one(Model::signals)];
+    Real side[at_least_one(Model::signals)];  // +1: a rise through zero matters, -1: a fall, 0: neither
+    Real values[measures];
     Due<Real> due;  // where a step has landed, until it has happened
+    typename OnlyIf<ZWANG_STAGES_KEPT, StepArrays<Method, n, size, fed_back, Real>>::Type stages;
   };
-  Hand hand;
 
+  Real t, h, end;
+  Real y[size];  // q, v, z, integrals, work
+  Real k[at_least_one(Model::constants)];
+  Real held[rows];  // 1 where a condition holds as an equation
+  Real energy_start, energy_lost;
+  long long steps, rejected;
+  int next_output;
+  Status status;
+  bool finished;
+  bool any_held;
+  bool redundant_now;  // the rows held are dependent: multipliers are those of least norm
+  bool pending;        // an accumulation whose limit lies a little ahead
+  bool redundant;
+  Hand hand;
+  Real contact_tolerance, rest_speed;
   const KernelSettings* settings;
   const KernelBatch* batch;
   long long number;
-  Real rtol, atol, contact_tolerance, rest_speed;
-  Real k[at_least_one(Model::constants)];
-
-  Real t, h, end;
-  Real y[size];               // q, v, z, integrals, work
-  Real size_q[n], size_v[n];  // how large they have been of late: what their rounding errors are measured by
   Condition<Real> conditions[rows];
+  Real results[measures];
+  Real audit[audit_numbers];
+  Tally<Real> tally;
+  unsigned event_counts[event_kinds];
+  AccumulationWatch<Set, Real> accumulation;
+
+  Real rtol, atol;
+  Real size_q[n], size_v[n];  // how large they have been of late: what their rounding errors are measured by
   // Conditions that may be at zero now, or press too little to be sure: at an instant only these are looked at. The others
   // are open and far, or press hard.
   Set near;
-  Real held[rows];  // 1 where a condition holds as an equation
-  bool any_held;
-  bool redundant_now;  // the rows held are dependent: multipliers are those of least norm
   int sides[at_least_one(Model::watches)];  // of watched functions: -1, 0 (not known yet), +1
   Real kept_until;                          // appointments up to here are kept
-  AccumulationWatch<Set, Real> accumulation;
-  bool pending;  // an accumulation whose limit lies a little ahead
   Event pending_event;
-  int next_output;
-
-  Status status;
-  bool finished;
-  Real energy_start, energy_lost;
-  Real results[measures], initial[measures];
-  Real audit[audit_numbers];
-  bool redundant;
-  long long steps, rejected, events, event_counts[event_kinds];
-  Real standstill_time;
-  int standstill_events;
+  Real initial[measures];
 
   ZWANG_INLINE bool going() const { return status == Status::ok && !finished; }
   ZWANG_INLINE void fail(Status why) {

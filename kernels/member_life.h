@@ -73,11 +73,11 @@ ZWANG_COLD void begin_blank(M& me, const KernelSettings& settings, const KernelB
   me.next_output = 0;
   me.status = Status::ok;
   me.energy_lost = 0;
-  me.steps = me.rejected = me.events = 0;
-  me.standstill_time = missing<Real>();
-  me.standstill_events = 0;
-  me.hand.seek.barred = -infinity<Real>();
+  me.steps = me.rejected = 0;
+  me.tally = {};
   for (int i = 0; i < event_kinds; ++i) me.event_counts[i] = 0;
+  me.tally.last_time = missing<Real>();
+  me.hand.barred = -infinity<Real>();
   for (int i = 0; i < audit_numbers; ++i) me.audit[i] = 0;
   for (int i = 0; i < M::Model::watches; ++i) me.sides[i] = 0;
   for (int i = 0; i < M::r; ++i) {

@@ -261,7 +261,6 @@ struct Place {
 
   ZWANG_INLINE void describe(Jolt<M>& jolt, const Real* struck, const Real* impulse, Real factor) const {
     jolt.event.t = t;
-    jolt.event.kind = EventKind::shock;
     jolt.event.reached = condition();
     jolt.event.jump = true;
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) {

@@ -69,7 +69,7 @@ struct Searcher {
   }
 
   ZWANG_INLINE void begin_search(int lane) const {
-    Search& search = crew.members[lane].hand.seek;
+    Search& search = crew.searches[lane];
     if (search.barred == lane_of(crew.t, lane)) return;
     Real count = 0;
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
@@ -85,15 +85,20 @@ struct Searcher {
     if (!(from.value < 0 && to.value > 0)) return;
     search.h = lane_of(crew.h, lane);
     search.next_h = lane_of(crew.next_h, lane);
-    Real via = 0;
-    ZWANG_REGISTERS for (int i = 0; i < r; ++i) via -= search.mine[i] * lane_of(crew.via_lambda[i], lane);
+    Real via = 0, part = Real(0.5);
+    ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
+      if (!(search.mine[i] > 0)) continue;
+      const bool presses = lane_of(crew.pressed[i], lane);
+      via = presses ? -lane_of(crew.via_lambda[i], lane) : lane_of(crew.mid_f[i], lane);
+      if (presses) part = Real(Method::c(Method::witness));
+    }
     search.reach = Real(crew.settings.landing_reach);
     try_length(lane, search.begin(lane_of(crew.step.h, lane), from.value, to.value, from.slope, to.slope,
-                                  Real(Method::c(Method::witness)), via));
+                                  part, via));
   }
 
   ZWANG_INLINE void search_on(int lane) const {
-    Search& search = crew.members[lane].hand.seek;
+    Search& search = crew.searches[lane];
     const Curve now = curve_at_end(lane, search);
     const Real length = lane_of(crew.step.h, lane), next = search.improve(length, now.value, now.slope);
     bool disturbed = lane_of(crew.noisy, lane) || search.tries > search.most_tries;
@@ -114,7 +119,7 @@ struct Searcher {
 
   // The next try of a search. None that short: then the whole step again, and the careful way.
   ZWANG_INLINE void try_length(int lane, Real next) const {
-    Search& search = crew.members[lane].hand.seek;
+    Search& search = crew.searches[lane];
     const Real now = lane_of(crew.t, lane);
     const bool tries = next > 64 * Precision<Real>::epsilon * absolute(now);
     if (!tries) search.barred = now;

@@ -7,20 +7,13 @@
 
 namespace zwang {
 
+// What a search that has ended leaves to whoever goes on from there.
 template <class Real, int rows>
-struct Seek {
-  bool on;  // a search is under way
+struct Landing {
   Real mine
       [rows];  // 1 for the condition that is sought, else 0: lanes have no other way to point at one of theirs
-  int tries;
-  Real h, next_h;        // of the whole step: the length it was given, and what would come after it
-  Real reach;            // of a try: over this share of it a plain method is good enough
-  Real low, high;        // lengths of steps that end below zero, and above
-  Real at[3], value[3];  // the latest three ends, the newest first
-  Real slope;            // at the newest
-  Real barred;           // the start of a step that was not so simple after all
-
-  static constexpr int most_tries = 12;
+  Real h, next_h;  // of the whole step: the length it was given, and what would come after it
+  Real slope;      // of the curve at the newest end
 
   ZWANG_INLINE int which() const {
     int found = 0;
@@ -28,10 +21,23 @@ struct Seek {
       if (mine[i] > 0) found = i;
     return found;
   }
+};
 
-  // A step of length `whole` goes from value `from` below zero to `to` above it. The first guess: the root of the cubic with
-  // the slopes at both ends; where they are not known (NaN), of the parabola through one more point, `via` at the
-  // fraction `part` of the step.
+// It stays with its lane: a member is not handed over in the middle of one.
+template <class Real, int rows>
+struct Seek : Landing<Real, rows> {
+  using Landing<Real, rows>::slope;
+  Real barred;  // the start of a step that was not so simple after all
+  int tries;
+  Real reach;            // of a try: over this share of it a plain method is good enough
+  Real low, high;        // lengths of steps that end below zero, and above
+  Real at[3], value[3];  // the latest three ends, the newest first
+
+  static constexpr int most_tries = 12;
+
+  // A step of length `whole` goes from value `from` below zero to `to` above it, and through `via` at the fraction `part`.
+  // The first guess: the root of the quartic with the slopes at both ends, `part` being a half; where they are not known
+  // (NaN), of the parabola.
   ZWANG_INLINE Real begin(Real whole, Real from, Real to, Real from_slope, Real to_slope, Real part,
                           Real via) {
     tries = 0;
@@ -41,19 +47,25 @@ struct Seek {
     at[1] = 0;
     value[0] = value[2] = to;
     value[1] = from;
-    Real rise = whole * from_slope, fall = whole * to_slope;
+    Real rise = whole * from_slope, fall = whole * to_slope, bow;
     if (rise != rise) {
       const Real bend = ((via - from) / part - (to - from)) / (part - 1);
       rise = to - from - bend;
       fall = to - from + bend;
+      bow = 0;
+    } else {
+      bow = 16 * (via - Real(0.5) * (from + to) - Real(0.125) * (rise - fall));
     }
-    const Real c2 = 3 * (to - from) - 2 * rise - fall, c3 = rise + fall - 2 * (to - from);
+    // The cubic, and bow x^2 (1 - x)^2.
+    const Real c2 = 3 * (to - from) - 2 * rise - fall + bow, c3 = rise + fall - 2 * (to - from) - 2 * bow;
     // From the right, where the curve rises, to a root from which it has come down before.
-    Real x = fall > 0 ? Real(1) : from / (from - to);
+    Real x = fall > 0 ? Real(1) : from / (from - to), below = 0, above = 1;
     ZWANG_ROLLED for (int i = 0; i < 16; ++i) {
-      const Real f = from + x * (rise + x * (c2 + x * c3)), slope_there = rise + x * (2 * c2 + 3 * x * c3);
-      const Real next = x - f / slope_there;
-      if (!(next > 0 && next < 1)) break;
+      const Real f = from + x * (rise + x * (c2 + x * (c3 + x * bow))),
+                 slope_there = rise + x * (2 * c2 + x * (3 * c3 + 4 * x * bow));
+      (f > 0 ? above : below) = x;
+      Real next = x - f / slope_there;
+      if (!(next > below && next < above)) next = Real(0.5) * (below + above);
       const bool close = absolute(next - x) <= Real(1e-3) * next;
       x = next;
       if (close) break;

@@ -39,7 +39,8 @@ struct Toucher {
       Here here;
       Jolt<M> jolt;
       Real before[M::measures];
-      if (!is_alone(lane) || !come(lane, here) || !nothing_else_is_due(lane, here)) return false;
+      Tally<Real> tally = crew.members[lane].tally;
+      if (!is_alone(lane, tally) || !come(lane, here) || !nothing_else_is_due(lane, here)) return false;
       see_values(here, before);
       const bool plain = here.reached
                              ? here.strike(jolt) && here.begins() && here.hops(jolt) && goes_on(lane, here)
@@ -47,9 +48,10 @@ struct Toucher {
       if (!plain) return false;
       here.next_h = next_step(lane, here);
       if (here.reached)
-        record_shock(lane, here, jolt);
+        record_shock(lane, here, jolt, tally);
       else
-        record_release(lane, here);
+        record_release(lane, here, tally);
+      crew.members[lane].tally = tally;
       stand(lane, here, jolt);
       take_values(lane, here, before);
       move_on(lane, here);
@@ -60,16 +62,17 @@ struct Toucher {
 
  private:
   // As in Plain::alone: nothing is near but the condition at hand and those that press, and nothing else is to be done.
-  ZWANG_INLINE bool is_alone(int lane) const {
+  ZWANG_INLINE bool is_alone(int lane, const Tally<Real>& tally) const {
     const M& me = crew.members[lane];
     bool alone = !me.pending && !me.redundant_now && !lane_of(crew.output, lane) &&
                  !lane_of(crew.hump, lane) && !lane_of(crew.clipped, lane);
-    alone = alone && me.events + 2 <= me.settings->max_events && me.standstill_events + 2 <= standstill_limit;
+    alone =
+        alone && tally.events + 2 <= crew.settings.max_events && tally.at_last_time + 2 <= standstill_limit;
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
       if (Model::is_equation(i)) continue;
       const bool pressed = lane_of(crew.pressed[i], lane);
       const Real watched = lane_of(crew.watched[i], lane);
-      if (me.hand.seek.mine[i] > 0)
+      if (crew.searches[lane].mine[i] > 0)
         alone = alone && lane_of(crew.foremost[i], lane) && (pressed || watched > 0);
       else
         alone = alone && (pressed || !(watched < 0));
@@ -80,7 +83,7 @@ struct Toucher {
   // From the end of the try to the crossing: as approach() in events.h.
   ZWANG_INLINE bool come(int lane, Here& here) const {
     const M& me = crew.members[lane];
-    const auto& search = me.hand.seek;
+    const auto& search = crew.searches[lane];
     const Real h = lane_of(crew.step.h, lane);
     here.contact_tolerance = me.contact_tolerance;
     here.rest_speed = me.rest_speed;
@@ -170,7 +173,7 @@ struct Toucher {
   // As go_on_from().
   ZWANG_INLINE Real next_step(int lane, const Here& here) const {
     const M& me = crew.members[lane];
-    const Real onward = me.hand.seek.next_h;
+    const Real onward = crew.searches[lane].next_h;
     if (!here.reached || !here.any_held) return onward;
     const auto rates = [&](Real when, const Real* there, Real* rate) {
       Real lambda[rows];
@@ -180,25 +183,26 @@ struct Toucher {
                                              Real(crew.settings.atol), here.rate, rates));
   }
 
-  ZWANG_INLINE void record_shock(int lane, const Here& here, Jolt<M>& jolt) const {
+  ZWANG_INLINE void record_shock(int lane, const Here& here, Jolt<M>& jolt, Tally<Real>& tally) const {
     M& me = crew.members[lane];
     typename M::Event contact;
     contact.t = here.t;
     contact.kind = EventKind::contact;
     contact.constraints = here.condition();
-    enter(me, contact);
+    enter(me, tally, contact, crew.settings, crew.batch);
     if (jolt.fixed) me.audit_max(audit_created, -jolt.event.energy_lost);
     if (jolt.fixed && !jolt.rebounds) me.audit_max(audit_carnot, jolt.carnot);
     me.energy_lost += jolt.energy_lost;
     set_lane(crew.energy_lost, lane, me.energy_lost);
-    enter(me, jolt.event);
+    jolt.event.kind = EventKind::shock;
+    enter(me, tally, jolt.event, crew.settings, crew.batch);
   }
-  ZWANG_INLINE void record_release(int lane, const Here& here) const {
+  ZWANG_INLINE void record_release(int lane, const Here& here, Tally<Real>& tally) const {
     typename M::Event event;
     event.t = here.t;
     event.kind = EventKind::release;
     event.constraints = here.condition();
-    enter(crew.members[lane], event);
+    enter(crew.members[lane], tally, event, crew.settings, crew.batch);
   }
 
   // Who holds from now on, who is open, and what to listen to.

@@ -5,6 +5,7 @@
 // lane, it lives in registers. Members lie in memory.
 #pragma once
 
+#include "kernels/handover.h"
 #include "kernels/listen.h"
 #include "kernels/rolled_step.h"
 #include "kernels/search.h"
@@ -32,6 +33,8 @@ struct Crew {
   const KernelSettings& settings;
   const KernelBatch& batch;
   M* members;  // one a lane
+  using Search = Seek<Real, M::rows>;
+  Search* searches;  // one a lane: on a GPU in memory nearer than the members'
   // A lane that is live has a member; one that waits has a step (or a lack of members) for others to attend to.
   Mask live, waiting;
   bool any_held = false, any_redundant = false;
@@ -51,6 +54,7 @@ struct Crew {
   Steps step;
   R low[M::rows], high[M::rows], end_lambda[M::rows];
   R via_lambda[M::rows];  // at the method's witness
+  R mid_f[M::rows];       // half-way
   Mask heard[M::rows];    // something may have happened to this condition within the step
   R end[size], end_f[M::rows], end_f_rate[M::rows], end_signal[at_least_one(signals)],
       end_values[M::measures];
@@ -60,8 +64,8 @@ struct Crew {
   Mask foremost[M::rows];  // if the step ends where this condition crosses zero, that is the first time
   Mask seeking, landed;    // seek.h, touch.h
 
-  ZWANG_INLINE Crew(const KernelSettings& s, const KernelBatch& b, M* those)
-      : settings(s), batch(b), members(those) {}
+  ZWANG_INLINE Crew(const KernelSettings& s, const KernelBatch& b, M* those, Search* theirs)
+      : settings(s), batch(b), members(those), searches(theirs) {}
 
   // All lanes until there are no members left: the CPU's way. They come from `next()`, which gives a number or -1.
   template <class Queue>
@@ -70,7 +74,7 @@ struct Crew {
     const Mask none = R(1) < R(0);
     live = accepted = refused = seeking = none;
     waiting = !none;
-    ZWANG_REGISTERS for (int lane = 0; lane < lanes; ++lane) idle(lane);
+    ZWANG_REGISTERS for (int lane = 0; lane < lanes; ++lane) handover().idle(lane);
     do {
       commit(waiting);
       const Mask moving = live && !waiting;
@@ -94,7 +98,7 @@ struct Crew {
   // that waits has been given what it needs to be attended to.
   ZWANG_INLINE void resume(M* me) {
     members = me;
-    take(0, *me);
+    handover().take(0, *me);
     live = true;
     waiting = accepted = refused = false;
     find_held();
@@ -105,7 +109,7 @@ struct Crew {
     if (accepted) conclude();
     Searcher<Crew>{*this}.seek();
     if (stuck || (accepted && (loud || hump || clipped || output))) {
-      give(0, *members);
+      handover().give(0, *members);
       return landed && !output && !hump ? Progress::lands : Progress::waits;
     }
     commit(waiting);
@@ -115,6 +119,7 @@ struct Crew {
   ZWANG_INLINE bool land(M* me) {
     resume(me);
     const auto& hand = me->hand;
+    static_cast<Landing<Real, M::rows>&>(*searches) = hand.landing;
     step.h = hand.step_h;
     landed = accepted = true;
     seeking = stuck = loud = hump = output = false;
@@ -123,32 +128,12 @@ struct Crew {
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) foremost[i] = !hand.doubtful;
     return Toucher<Crew>{*this}.touch(0);
   }
-  ZWANG_INLINE void park() const { put_away(*members); }
+  // In the middle of a search nobody is put away.
+  ZWANG_INLINE bool may_park() const { return !seeking; }
+  ZWANG_INLINE void park() { handover().put_away(*members); }
 
  private:
-  template <class... X>
-  ZWANG_INLINE static void clear(int lane, X&... x) {
-    (set_lane(x, lane, Real(0)), ...);
-  }
-
-  // A lane without a member: numbers that do no harm.
-  ZWANG_INLINE void idle(int lane) {
-    set_lane(live, lane, false);
-    set_lane(seeking, lane, false);
-    set_lane(wary, lane, false);
-    ZWANG_REGISTERS for (int i = 0; i < r; ++i) set_lane(pressed[i], lane, false);
-    ZWANG_REGISTERS for (int i = 0; i < Model::constants; ++i) set_lane(k[i], lane, Real(1));
-    ZWANG_REGISTERS for (int i = 0; i < size; ++i) set_lane(y[i], lane, Real(0));
-    ZWANG_REGISTERS for (int i = 0; i < step.kept; ++i) set_lane(step.first()[i], lane, Real(0));
-    ZWANG_REGISTERS for (int i = 0; i < r; ++i)
-        clear(lane, held[i], lambda[i], peak_lambda[i], f[i], f_rate[i], watched[i]);
-    ZWANG_REGISTERS for (int i = 0; i < signals; ++i) clear(lane, signal[i], side[i]);
-    ZWANG_REGISTERS for (int i = 0; i < Model::measures; ++i) clear(lane, values[i], best[i]);
-    clear(lane, t, h, next_h, taken, rejected, energy_start, energy_lost);
-    clear(lane, drift, energy_size, worst_position, worst_velocity);
-    set_lane(appointment, lane, Real(1));
-    set_lane(next_output, lane, Real(2));
-  }
+  ZWANG_INLINE Handover<Crew> handover() { return {*this}; }
 
   // Those who wait: steps that need attention are given to their members, lanes without a member get the next one. The
   // lane takes everything back, changed or not: nothing has to be kept over the call.
@@ -160,7 +145,7 @@ struct Crew {
       const long long begun = batch.ticks ? clock_ticks() : 0;
       bool going = lane_of(live, lane);
       if (going) {
-        give(lane, me);
+        handover().give(lane, me);
         going = tend(me);
       }
       const long long between = batch.ticks ? clock_ticks() : 0;
@@ -170,9 +155,9 @@ struct Crew {
         going = start(me, settings, batch, number);
       }
       if (going)
-        take(lane, me);
+        handover().take(lane, me);
       else
-        idle(lane);
+        handover().idle(lane);
       set_lane(live, lane, going);
       set_lane(waiting, lane, false);
       set_lane(accepted, lane, false);
@@ -197,129 +182,6 @@ struct Crew {
       if (touched) find_held();
       if (batch.ticks) attending += clock_ticks() - begun;
     }
-  }
-
-  // From the lane to the member: the step that needs attention, and what the lane knows at its end.
-  ZWANG_INLINE void give(int lane, M& me) const {
-    auto& hand = me.hand;
-    me.t = lane_of(t, lane);
-    me.steps = (long long)(lane_of(taken, lane));
-    me.rejected = (long long)(lane_of(rejected, lane));
-    hand.step_h = lane_of(step.h, lane);
-    hand.next_h = lane_of(next_h, lane);
-    hand.stuck = lane_of(stuck, lane);
-    hand.loud = lane_of(loud, lane);
-    hand.hump = lane_of(hump, lane);
-    hand.clipped = lane_of(clipped, lane);
-    hand.output = lane_of(output, lane);
-    hand.landed = lane_of(landed, lane);
-    hand.doubtful = hand.landed;
-    ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
-      if (Model::is_equation(i)) continue;
-      hand.doubtful = hand.doubtful && !(hand.seek.mine[i] > 0 && lane_of(foremost[i], lane));
-    }
-    ZWANG_REGISTERS for (int i = 0; i < size; ++i) {
-      me.y[i] = lane_of(y[i], lane);
-      hand.end[i] = lane_of(end[i], lane);
-    }
-    // Nobody looks at the stages of a step that just arrives.
-    const bool inside = (hand.loud && !hand.landed) || hand.hump || hand.output;
-    if (inside || hand.doubtful) ZWANG_REGISTERS for (int m = 0; m < step.kept; ++m) {
-        hand.first_rate[m] = lane_of(step.first()[m], lane);
-        hand.last_rate[m] = lane_of(step.last()[m], lane);
-      }
-    if constexpr (ZWANG_STAGES_KEPT)
-      if (inside) {
-        hand.stages.h = hand.step_h;
-        for (int j = 0; j <= Method::last; ++j)
-          for (int m = 0; m < step.kept; ++m) hand.stages.k[j][m] = lane_of(step.k[j][m], lane);
-        for (int i = 0; i < size; ++i) hand.stages.end[i] = lane_of(step.end[i], lane);
-      }
-    ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
-      hand.lambda[i] = lane_of(end_lambda[i], lane);
-      hand.peak_lambda[i] = lane_of(peak_lambda[i], lane);
-      hand.heard[i] = lane_of(heard[i], lane);
-      hand.watched[i] = lane_of(watched[i], lane);
-      hand.f[i] = lane_of(end_f[i], lane);
-      hand.f_rate[i] = lane_of(end_f_rate[i], lane);
-    }
-    ZWANG_REGISTERS for (int i = 0; i < signals; ++i) hand.signal[i] = lane_of(end_signal[i], lane);
-    if constexpr (Model::any_extremes) ZWANG_REGISTERS for (int m = 0; m < Model::measures; ++m) {
-        hand.values[m] = lane_of(end_values[m], lane);
-        if (is_extreme<Model>(m)) me.results[m] = lane_of(best[m], lane);
-      }
-    hand.drift = lane_of(drift, lane);
-    hand.energy_size = lane_of(energy_size, lane);
-    hand.worst_position = lane_of(worst_position, lane);
-    hand.worst_velocity = lane_of(worst_velocity, lane);
-  }
-
-  // A single lane's member as it stands, to be taken up again.
-  ZWANG_INLINE void put_away(M& me) const {
-    auto& hand = me.hand;
-    me.t = t;
-    me.h = h;
-    me.steps = (long long)(taken);
-    me.rejected = (long long)(rejected);
-    ZWANG_REGISTERS for (int i = 0; i < size; ++i) me.y[i] = y[i];
-    ZWANG_REGISTERS for (int m = 0; m < step.kept; ++m) hand.first_rate[m] = step.first()[m];
-    hand.seek.on = seeking;
-    ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
-      hand.lambda[i] = lambda[i];
-      hand.peak_lambda[i] = peak_lambda[i];
-      hand.watched[i] = watched[i];
-      hand.f[i] = f[i];
-      hand.f_rate[i] = f_rate[i];
-    }
-    ZWANG_REGISTERS for (int i = 0; i < signals; ++i) hand.signal[i] = signal[i];
-    if constexpr (Model::any_extremes) ZWANG_REGISTERS for (int m = 0; m < Model::measures; ++m) {
-        hand.values[m] = values[m];
-        if (is_extreme<Model>(m)) me.results[m] = best[m];
-      }
-    hand.drift = drift;
-    hand.energy_size = energy_size;
-    hand.worst_position = worst_position;
-    hand.worst_velocity = worst_velocity;
-  }
-
-  // And back, to move on.
-  ZWANG_INLINE void take(int lane, const M& me) {
-    const auto& hand = me.hand;
-    ZWANG_REGISTERS for (int i = 0; i < Model::constants; ++i) set_lane(k[i], lane, me.k[i]);
-    set_lane(t, lane, me.t);
-    set_lane(h, lane, me.h);
-    ZWANG_REGISTERS for (int i = 0; i < size; ++i) set_lane(y[i], lane, me.y[i]);
-    ZWANG_REGISTERS for (int m = 0; m < step.kept; ++m) set_lane(step.first()[m], lane, hand.first_rate[m]);
-    ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
-      set_lane(held[i], lane, me.held[i]);
-      set_lane(lambda[i], lane, hand.lambda[i]);
-      set_lane(peak_lambda[i], lane, hand.peak_lambda[i]);
-      set_lane(f[i], lane, hand.f[i]);
-      set_lane(f_rate[i], lane, hand.f_rate[i]);
-      set_lane(watched[i], lane, hand.watched[i]);
-      set_lane(pressed[i], lane, hand.pressed[i] > 0);
-    }
-    set_lane(seeking, lane, hand.seek.on);
-    ZWANG_REGISTERS for (int i = 0; i < signals; ++i) {
-      set_lane(signal[i], lane, hand.signal[i]);
-      set_lane(side[i], lane, hand.side[i]);
-    }
-    if constexpr (Model::any_extremes) ZWANG_REGISTERS for (int m = 0; m < Model::measures; ++m) {
-        set_lane(values[m], lane, hand.values[m]);
-        if (is_extreme<Model>(m)) set_lane(best[m], lane, me.results[m]);
-      }
-    const bool more = me.next_output < settings.outputs;
-    set_lane(next_output, lane, more ? Real(batch.outputs[me.next_output]) : infinity<Real>());
-    set_lane(appointment, lane, hand.appointment);
-    set_lane(wary, lane, hand.wary);
-    set_lane(taken, lane, Real(me.steps));
-    set_lane(rejected, lane, Real(me.rejected));
-    set_lane(energy_start, lane, me.energy_start);
-    set_lane(energy_lost, lane, me.energy_lost);
-    set_lane(drift, lane, hand.drift);
-    set_lane(energy_size, lane, hand.energy_size);
-    set_lane(worst_position, lane, hand.worst_position);
-    set_lane(worst_velocity, lane, hand.worst_velocity);
   }
 
   ZWANG_INLINE void find_held() {
