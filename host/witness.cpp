@@ -104,17 +104,16 @@ State Witness::beside(const State& state, std::size_t turn) const {
 
 template <class Run>
 Accounts Witness::both(const Run& run, const State& state, std::size_t turn, const Accounts& before) const {
-  Accounts made{run(tight_, state, before.tight.measures),
-                run(settings_, beside(state, turn), before.nudged.measures)};
+  Accounts made{run(tight_, state, before.tight), run(settings_, beside(state, turn), before.nudged)};
   // Too tight for double precision somewhere: the tolerance asked for must do.
   const Status ended = made.tight.status;
   if (ended != Status::ok && ended != Status::stopped && ended != made.nudged.status)
-    made.tight = run(settings_, state, before.tight.measures);
+    made.tight = run(settings_, state, before.tight);
   return made;
 }
 
 Accounts Witness::from_start(const State& start, const Plan& plan, std::size_t turn) const {
-  const auto run = [&](const IntegratorSettings& settings, const State& state, const std::vector<double>&) {
+  const auto run = [&](const IntegratorSettings& settings, const State& state, const Trajectory&) {
     return simulate(equations_, settings, plan, state);
   };
   return both(run, start, turn, {});
@@ -122,9 +121,9 @@ Accounts Witness::from_start(const State& start, const Plan& plan, std::size_t t
 
 Accounts Witness::from_middle(const State& state, const std::vector<double>& closed, const Plan& plan,
                               std::size_t turn, const Accounts& before) const {
-  const auto run = [&](const IntegratorSettings& settings, const State& from,
-                       const std::vector<double>& extremes) {
-    return resume(equations_, settings, {plan.outputs, plan.end, false, extremes}, from, closed);
+  const auto run = [&](const IntegratorSettings& settings, const State& from, const Trajectory& so_far) {
+    return resume(equations_, settings, {plan.outputs, plan.end, false, so_far.measures, so_far.sides}, from,
+                  closed);
   };
   return both(run, state, turn, before);
 }

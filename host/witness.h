@@ -27,7 +27,7 @@ class Witness {
   const MemberSizes& sizes() const { return sizes_; }
 
   // From the member's start, or from the middle with what is closed there. `turn` varies the nudge; `before` are the
-  // accounts of the stretch before: their extremes are taken over.
+  // accounts of the stretch before: their extremes and the sides of watched functions are taken over.
   Accounts from_start(const State& start, const Plan& plan, std::size_t turn) const;
   Accounts from_middle(const State& state, const std::vector<double>& closed, const Plan& plan,
                        std::size_t turn, const Accounts& before) const;

@@ -220,6 +220,7 @@ void Motion::finish() {
   const Sample& last = trajectory_.last;
   trajectory_.measures = measures_.finish({last.state, last.multipliers, last.closed},
                                           y_.segment(y_.size() - 1 - integrals, integrals), t_ - begun_);
+  trajectory_.sides = sides_;
 }
 
 void Motion::fail(Status status, std::string cause) {

@@ -94,6 +94,7 @@ class Motion {
 
   // motion_resume.cpp: joining in the middle
   bool rejoin(const State& state, const std::vector<double>& closed);
+  void recall_sides();
   void pass_appointments();
   void bring_onto(const std::vector<char>& touching);
 

@@ -18,9 +18,19 @@ bool Motion::rejoin(const State& state, const std::vector<double>& closed) {
     touching[i] = conditions_[i].standing == Standing::open && closed[i] > 0.5;
   bring_onto(touching);
   energy_start_ = equations_.energy(this->state());
+  recall_sides();
 
   // Who presses is decided anew, as after an event.
   return settle(touching, nobody) && open_record();
+}
+
+// Watched functions that are zero now have the side they came from; the others show theirs.
+void Motion::recall_sides() {
+  const State now = state();
+  for (std::size_t k = 0; k < plan_.sides.size(); ++k) {
+    const Scaled value = equations_.evaluate_scaled(watches_[k], now, sizes_);
+    if (std::abs(value.value) <= settings_.contact_tolerance * value.scale) sides_[k] = plan_.sides[k];
+  }
 }
 
 // What the clock named up to now has happened: only its lasting effects are taken over. Output times before now are past.

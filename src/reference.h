@@ -15,6 +15,8 @@ struct Plan {
   // Extremes known already, by measure (NaN: none): of a motion taken up again. They count, and what cannot beat them is
   // not looked at closely.
   std::vector<double> extremes = {};
+  // On which side of zero watched functions were last: of a motion taken up again where one is zero, as a velocity at rest.
+  std::vector<int> sides = {};
 };
 
 // Moves the state onto the conditions in force at the start, and says how far.

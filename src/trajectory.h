@@ -53,6 +53,7 @@ struct Trajectory {
   Sample last;                  // where the member ended
   std::vector<Event> events;
   std::vector<double> measures;  // NaN = missing
+  std::vector<int> sides;        // of watched functions where it ended: -1, +1, 0 (never clearly off zero)
   Audit audit;
   long long steps = 0, rejected = 0;
 };

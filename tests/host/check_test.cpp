@@ -68,6 +68,38 @@ TEST(CheckTest, TakesTheShocksAtTheEndOfABurstForOneAccumulation) {
   EXPECT_EQ(report.verdict(), CheckVerdict::pass) << check_table(study, report);
 }
 
+TEST(CheckTest, AWatchedVelocityAtRestKeepsTheSideItCameFrom) {
+  // It falls, lies on the floor over several output times, and is thrown up: that its velocity has gone from below zero to
+  // above is an event, whoever takes up the motion while it lies there.
+  const Study study = read_study(R"toml(
+[[point]]
+name = "ball"
+mass = 1
+position = [0.5]
+[system]
+gravity = [-9.81]
+[[constraint]]
+name = "floor"
+require = "ball.x >= 0"
+[[impulse]]
+at = 0.8
+on = "ball"
+velocity = [2]
+[[event]]
+name = "rises"
+when = "ball.x'"
+direction = 1
+[ensemble]
+members = 1
+[time]
+end = 1
+samples = 21
+)toml",
+                                 "study.toml");
+  const CheckReport report = self_checked(study, 1);
+  EXPECT_EQ(report.verdict(), CheckVerdict::pass) << check_table(study, report);
+}
+
 TEST(CheckTest, AcceptsEitherSideOfAnEventAtAnOutputTime) {
   // The ball lands at t = 2 exactly, an output time and, in the second study, the end.
   for (const char* times : {"at = [1, 2, 3]", "at = [1, 2]"}) {
