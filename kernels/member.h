@@ -90,7 +90,7 @@ struct alignas(64) Member {
     // From the lane, with a step that needs attention: the step (its start is the member's t and y), its end on the
     // conditions, what comes next, and what was heard. And what follows, as it is at the end if nothing happens.
     Real step_h, next_h;
-    Real first_rate[size - n];  // of all but the positions, at both ends
+    Real first_rate[size - n];  // of all but the positions, at the start
     Real end[size];
     bool stuck, loud, hump, clipped, output;
     bool landed;    // the step ends at the crossing that was sought, nothing else having happened on the way
@@ -107,7 +107,7 @@ struct alignas(64) Member {
     Real barred;                  // as in Seek
     Landing<Real, rows> landing;  // of a landed one
     bool heard[rows];
-    Real last_rate[size - n];
+    Real last_rate[size - n];  // at the end
     Real signal[at_least_one(Model::signals)];
     Real side[at_least_one(Model::signals)];  // +1: a rise through zero matters, -1: a fall, 0: neither
     Real values[measures];
