@@ -39,6 +39,13 @@ ZWANG_DEVICE typename M::Real leaving_level(const M& me, int i) {
   return condition.above + 2 * zero_of(me, i).value + condition.noise * elapsed * elapsed;
 }
 
+template <class M>
+ZWANG_DEVICE void await_output(M& me) {
+  using Real = typename M::Real;
+  const bool more = me.next_output < me.settings->outputs;
+  me.hand.next_output = more ? Real(me.batch->outputs[me.next_output]) : infinity<Real>();
+}
+
 // What the lane needs to move this member on; false when there is nothing to move.
 template <class M>
 ZWANG_COLD bool ready(M& me) {
@@ -84,6 +91,7 @@ ZWANG_COLD bool ready(M& me) {
   }
   hand.wary = careful;
   hand.appointment = next_appointment(me);
+  await_output(me);
   return true;
 }
 
@@ -181,6 +189,7 @@ ZWANG_COLD void visit(M& me) {
   make_stretch(me, stretch);
   me.h = hand.step_h;
   emit_outputs_until(me, stretch, me.t + me.h);
+  await_output(me);
   if (hand.hump) follow(me, stretch.interpolant, Real(1));
   if constexpr (M::Model::any_extremes) see_values(me, hand.values);
   me.t += me.h;

@@ -30,7 +30,8 @@ struct CpuEntry {
     MemberQueue queue{counter, batch.count};
     M members[lanes];
     typename C::Search searches[lanes];
-    C crew(settings, batch, members, searches);
+    Ledger<Number, M::rows> ledger;
+    C crew(settings, batch, members, searches, ledger);
     crew.run(queue);
   }
 };

@@ -26,13 +26,25 @@ template <class Model, class Method, class Real>
 struct CudaEntry {
   using M = Member<Model, Method, Real>;
 
-  // A lane's search, in its processor's own memory. Odd distances keep the lanes of a warp out of each other's way there.
-  struct Shelf {
+  // A lane's search, in its processor's own memory; and its accounts, where that leaves room for more lanes. In larger systems
+  // registers are taken all the same. Odd distances keep the lanes of a warp out of each other's way.
+  static constexpr bool accounts_too = M::n == 1;
+  using Accounts = Ledger<Real, M::rows>;
+  struct Desk : OnlyIf<accounts_too, Accounts>::Type {
     typename Crew<M, Real>::Search search;
-    Real beside[sizeof(search) / sizeof(Real) % 2 == 0 ? 1 : 2];
+  };
+  struct Shelf : Desk {
+    Real beside[sizeof(Desk) / sizeof(Real) % 2 == 0 ? 1 : 2];
   };
   // As long as there is room for a few blocks of them: the searches of many conditions are long.
   static constexpr bool on_shelves = cuda_threads * sizeof(Shelf) <= 32768;
+
+  __device__ __forceinline__ static Accounts& accounts_of(Desk& desk, Accounts& in_registers) {
+    if constexpr (accounts_too)
+      return desk;
+    else
+      return in_registers;
+  }
 
   __device__ __forceinline__ static void move(const DeviceLists& lists, int side, unsigned slot) {
     lists.moving[side][atomicAdd(&lists.counters->moving[side], 1U)] = slot;
@@ -47,14 +59,16 @@ struct CudaEntry {
     const unsigned count = lists.counters->moving[side];
     const bool calm = lists.counters->attended < count / 16;
     __shared__ Shelf shelves[on_shelves ? cuda_threads : 1];
-    typename Crew<M, Real>::Search own;
-    Crew<M, Real> crew(settings, batch, slots, on_shelves ? &shelves[threadIdx.x].search : &own);
+    Desk own;
+    Accounts in_registers;
+    Desk& desk = on_shelves ? shelves[threadIdx.x] : own;
+    Crew<M, Real> crew(settings, batch, slots, &desk.search, accounts_of(desk, in_registers));
     typename Crew<M, Real>::Steps::Stages stages;
     crew.step.stages = &stages;
     bool busy = false, more = true;
     unsigned slot = 0;
     int left = 0;
-    unsigned long long tries = 0, turns = 0;
+    unsigned tries = 0, turns = 0;
     for (;;) {
       const unsigned idle = __ballot_sync(everyone, !busy && more);
       const bool gathered = __popc(idle) >= gathering || !__any_sync(everyone, busy);
@@ -85,8 +99,13 @@ struct CudaEntry {
         busy = false;
       }
     }
-    atomicAdd(&lists.counters->busy, tries);
-    atomicAdd(&lists.counters->possible, turns);
+    // A warp's sum first: every lane by itself would queue up at the end of every turn.
+    const unsigned busy_tries = __reduce_add_sync(everyone, tries),
+                   possible = __reduce_add_sync(everyone, turns);
+    if (threadIdx.x % 32 == 0 && possible > 0) {
+      atomicAdd(&lists.counters->busy, (unsigned long long)busy_tries);
+      atomicAdd(&lists.counters->possible, (unsigned long long)possible);
+    }
   }
 
   __device__ static void land_all(const KernelSettings& settings, const KernelBatch& batch, M* slots,
@@ -103,7 +122,8 @@ struct CudaEntry {
                                                    M* slots, const DeviceLists& lists, int side) {
     const unsigned count = lists.counters->landed;
     typename Crew<M, Real>::Search search;
-    Crew<M, Real> crew(settings, batch, slots, &search);
+    Accounts accounts;
+    Crew<M, Real> crew(settings, batch, slots, &search, accounts);
     typename Crew<M, Real>::Steps::Stages stages;
     crew.step.stages = &stages;
     for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {

@@ -18,8 +18,8 @@ struct Handover {
   ZWANG_INLINE void give(int lane, M& me) const {
     auto& hand = me.hand;
     me.t = lane_of(crew.t, lane);
-    me.steps = (long long)(lane_of(crew.taken, lane));
-    me.rejected = (long long)(lane_of(crew.rejected, lane));
+    me.steps = (long long)(lane_of(crew.ledger.taken, lane));
+    me.rejected = (long long)(lane_of(crew.ledger.rejected, lane));
     hand.step_h = lane_of(crew.step.h, lane);
     hand.next_h = lane_of(crew.next_h, lane);
     hand.stuck = lane_of(crew.stuck, lane);
@@ -54,9 +54,9 @@ struct Handover {
       }
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
       hand.lambda[i] = lane_of(crew.end_lambda[i], lane);
-      hand.peak_lambda[i] = lane_of(crew.peak_lambda[i], lane);
+      hand.peak_lambda[i] = lane_of(crew.ledger.peak_lambda[i], lane);
       hand.heard[i] = lane_of(crew.heard[i], lane);
-      hand.watched[i] = lane_of(crew.watched[i], lane);
+      hand.watched[i] = lane_of(crew.ledger.watched[i], lane);
       hand.f[i] = lane_of(crew.end_f[i], lane);
       hand.f_rate[i] = lane_of(crew.end_f_rate[i], lane);
     }
@@ -65,10 +65,10 @@ struct Handover {
         hand.values[m] = lane_of(crew.end_values[m], lane);
         if (is_extreme<Model>(m)) me.results[m] = lane_of(crew.best[m], lane);
       }
-    hand.drift = lane_of(crew.drift, lane);
-    hand.energy_size = lane_of(crew.energy_size, lane);
-    hand.worst_position = lane_of(crew.worst_position, lane);
-    hand.worst_velocity = lane_of(crew.worst_velocity, lane);
+    hand.drift = lane_of(crew.ledger.drift, lane);
+    hand.energy_size = lane_of(crew.ledger.energy_size, lane);
+    hand.worst_position = lane_of(crew.ledger.worst_position, lane);
+    hand.worst_velocity = lane_of(crew.ledger.worst_velocity, lane);
   }
 
   // A single lane's member as it stands, to be taken up again.
@@ -76,15 +76,15 @@ struct Handover {
     auto& hand = me.hand;
     me.t = crew.t;
     me.h = crew.h;
-    me.steps = (long long)(crew.taken);
-    me.rejected = (long long)(crew.rejected);
+    me.steps = (long long)(crew.ledger.taken);
+    me.rejected = (long long)(crew.ledger.rejected);
     ZWANG_REGISTERS for (int i = 0; i < size; ++i) me.y[i] = crew.y[i];
     ZWANG_REGISTERS for (int m = 0; m < crew.step.kept; ++m) hand.first_rate[m] = crew.step.first()[m];
     hand.barred = crew.searches->barred;
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
       hand.lambda[i] = crew.lambda[i];
-      hand.peak_lambda[i] = crew.peak_lambda[i];
-      hand.watched[i] = crew.watched[i];
+      hand.peak_lambda[i] = crew.ledger.peak_lambda[i];
+      hand.watched[i] = crew.ledger.watched[i];
       hand.f[i] = crew.f[i];
       hand.f_rate[i] = crew.f_rate[i];
     }
@@ -93,10 +93,10 @@ struct Handover {
         hand.values[m] = crew.values[m];
         if (is_extreme<Model>(m)) me.results[m] = crew.best[m];
       }
-    hand.drift = crew.drift;
-    hand.energy_size = crew.energy_size;
-    hand.worst_position = crew.worst_position;
-    hand.worst_velocity = crew.worst_velocity;
+    hand.drift = crew.ledger.drift;
+    hand.energy_size = crew.ledger.energy_size;
+    hand.worst_position = crew.ledger.worst_position;
+    hand.worst_velocity = crew.ledger.worst_velocity;
   }
 
   // And back, to move on.
@@ -111,10 +111,10 @@ struct Handover {
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
       set_lane(crew.held[i], lane, me.held[i]);
       set_lane(crew.lambda[i], lane, hand.lambda[i]);
-      set_lane(crew.peak_lambda[i], lane, hand.peak_lambda[i]);
+      set_lane(crew.ledger.peak_lambda[i], lane, hand.peak_lambda[i]);
       set_lane(crew.f[i], lane, hand.f[i]);
       set_lane(crew.f_rate[i], lane, hand.f_rate[i]);
-      set_lane(crew.watched[i], lane, hand.watched[i]);
+      set_lane(crew.ledger.watched[i], lane, hand.watched[i]);
       set_lane(crew.pressed[i], lane, hand.pressed[i] > 0);
     }
     set_lane(crew.seeking, lane, false);
@@ -127,18 +127,17 @@ struct Handover {
         set_lane(crew.values[m], lane, hand.values[m]);
         if (is_extreme<Model>(m)) set_lane(crew.best[m], lane, me.results[m]);
       }
-    const bool more = me.next_output < crew.settings.outputs;
-    set_lane(crew.next_output, lane, more ? Real(crew.batch.outputs[me.next_output]) : infinity<Real>());
-    set_lane(crew.appointment, lane, hand.appointment);
+    set_lane(crew.ledger.next_output, lane, hand.next_output);
+    set_lane(crew.ledger.appointment, lane, hand.appointment);
     set_lane(crew.wary, lane, hand.wary);
-    set_lane(crew.taken, lane, Real(me.steps));
-    set_lane(crew.rejected, lane, Real(me.rejected));
-    set_lane(crew.energy_start, lane, me.energy_start);
-    set_lane(crew.energy_lost, lane, me.energy_lost);
-    set_lane(crew.drift, lane, hand.drift);
-    set_lane(crew.energy_size, lane, hand.energy_size);
-    set_lane(crew.worst_position, lane, hand.worst_position);
-    set_lane(crew.worst_velocity, lane, hand.worst_velocity);
+    set_lane(crew.ledger.taken, lane, Real(me.steps));
+    set_lane(crew.ledger.rejected, lane, Real(me.rejected));
+    set_lane(crew.ledger.energy_start, lane, me.energy_start);
+    set_lane(crew.ledger.energy_lost, lane, me.energy_lost);
+    set_lane(crew.ledger.drift, lane, hand.drift);
+    set_lane(crew.ledger.energy_size, lane, hand.energy_size);
+    set_lane(crew.ledger.worst_position, lane, hand.worst_position);
+    set_lane(crew.ledger.worst_velocity, lane, hand.worst_velocity);
   }
 
   // A lane without a member: numbers that do no harm.
@@ -150,14 +149,17 @@ struct Handover {
     ZWANG_REGISTERS for (int i = 0; i < Model::constants; ++i) set_lane(crew.k[i], lane, Real(1));
     ZWANG_REGISTERS for (int i = 0; i < size; ++i) set_lane(crew.y[i], lane, Real(0));
     ZWANG_REGISTERS for (int i = 0; i < crew.step.kept; ++i) set_lane(crew.step.first()[i], lane, Real(0));
-    ZWANG_REGISTERS for (int i = 0; i < r; ++i) clear(lane, crew.held[i], crew.lambda[i], crew.peak_lambda[i],
-                                                      crew.f[i], crew.f_rate[i], crew.watched[i]);
+    ZWANG_REGISTERS for (int i = 0; i < r; ++i)
+        clear(lane, crew.held[i], crew.lambda[i], crew.ledger.peak_lambda[i], crew.f[i], crew.f_rate[i],
+              crew.ledger.watched[i]);
     ZWANG_REGISTERS for (int i = 0; i < signals; ++i) clear(lane, crew.signal[i], crew.side[i]);
     ZWANG_REGISTERS for (int i = 0; i < Model::measures; ++i) clear(lane, crew.values[i], crew.best[i]);
-    clear(lane, crew.t, crew.h, crew.next_h, crew.taken, crew.rejected, crew.energy_start, crew.energy_lost);
-    clear(lane, crew.drift, crew.energy_size, crew.worst_position, crew.worst_velocity);
-    set_lane(crew.appointment, lane, Real(1));
-    set_lane(crew.next_output, lane, Real(2));
+    clear(lane, crew.t, crew.h, crew.next_h, crew.ledger.taken, crew.ledger.rejected,
+          crew.ledger.energy_start, crew.ledger.energy_lost);
+    clear(lane, crew.ledger.drift, crew.ledger.energy_size, crew.ledger.worst_position,
+          crew.ledger.worst_velocity);
+    set_lane(crew.ledger.appointment, lane, Real(1));
+    set_lane(crew.ledger.next_output, lane, Real(2));
   }
 
  private:

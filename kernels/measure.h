@@ -145,11 +145,12 @@ ZWANG_INLINE void note(M& me, const typename M::Event& event) {
     Real size;
     if (!matches<M>(event, m, size)) continue;
     Real& result = me.results[m];
+    if (Reduction(M::Model::measure_reduction(m)) == Reduction::count) {
+      atomic_add(&result, Real(1));  // nobody waits for what it was
+      continue;
+    }
     const bool none = result != result;
     switch (Reduction(M::Model::measure_reduction(m))) {
-      case Reduction::count:
-        result += 1;
-        break;
       case Reduction::total:
         result += size;
         break;

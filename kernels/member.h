@@ -103,7 +103,7 @@ struct alignas(64) Member {
     // 1: open and armed. Below zero: open, left a moment ago, and armed when below that.
     Real watched[rows];
     Real pressed[rows];  // 1: closed, an inequality, and pressing
-    Real appointment;
+    Real appointment, next_output;
     Real barred;                  // as in Seek
     Landing<Real, rows> landing;  // of a landed one
     bool heard[rows];
@@ -161,8 +161,9 @@ struct alignas(64) Member {
   ZWANG_INLINE const Real* q() const { return y; }
   ZWANG_INLINE const Real* v() const { return y + n; }
   ZWANG_INLINE const Real* z() const { return y + 2 * n; }
+  // None is below zero, and what is not asked for need not be fetched.
   ZWANG_INLINE void audit_max(int which, Real value) {
-    if (!(value <= audit[which])) audit[which] = value;
+    if (!(value <= 0) && !(value <= audit[which])) audit[which] = value;
   }
 };
 
@@ -205,6 +206,13 @@ ZWANG_COLD ScaledCondition<Real> scaled_condition(const M& me, int i, const Real
   for (int j = 0; j < n; ++j)
     vanishes = vanishes && (a[j].scale == 0 || absolute(a[j].value) <= Real(1e-10) * a[j].scale);
   return {value.value, value.scale, rate.value, rate.scale, rest.scale, vanishes};
+}
+
+// A share of a rounding scale that counts as zero: floats round more coarsely than any that is asked for.
+template <class Real>
+ZWANG_INLINE Real within_precision(double asked) {
+  if (sizeof(Real) == sizeof(double)) return Real(asked);
+  return maximum(Real(asked), 32 * Precision<Real>::epsilon);
 }
 
 // What counts as zero for f (or g) and for f' of a condition where the member is.

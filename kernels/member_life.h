@@ -56,12 +56,8 @@ ZWANG_COLD void begin_blank(M& me, const KernelSettings& settings, const KernelB
   me.number = number;
   me.rtol = Real(settings.rtol);
   me.atol = Real(settings.atol);
-  me.contact_tolerance = maximum(Real(settings.contact_tolerance), 32 * Precision<Real>::epsilon);
-  me.rest_speed = maximum(Real(settings.rest_speed), 32 * Precision<Real>::epsilon);
-  if (sizeof(Real) == sizeof(double)) {
-    me.contact_tolerance = Real(settings.contact_tolerance);
-    me.rest_speed = Real(settings.rest_speed);
-  }
+  me.contact_tolerance = within_precision<Real>(settings.contact_tolerance);
+  me.rest_speed = within_precision<Real>(settings.rest_speed);
   me.t = 0;
   me.h = 0;
   me.end = Real(settings.end);

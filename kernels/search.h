@@ -78,7 +78,7 @@ struct Searcher {
       if (!lane_of(crew.heard[i], lane)) continue;
       search.mine[i] = 1;
       // One that has just been left has to be looked at carefully.
-      count += lane_of(crew.watched[i], lane) < 0 ? Real(2) : Real(1);
+      count += lane_of(crew.ledger.watched[i], lane) < 0 ? Real(2) : Real(1);
     }
     if (!(count > 0 && count < Real(1.5))) return;
     const Curve from = curve_at_start(lane, search), to = curve_at_end(lane, search);

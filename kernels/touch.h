@@ -71,7 +71,7 @@ struct Toucher {
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
       if (Model::is_equation(i)) continue;
       const bool pressed = lane_of(crew.pressed[i], lane);
-      const Real watched = lane_of(crew.watched[i], lane);
+      const Real watched = lane_of(crew.ledger.watched[i], lane);
       if (crew.searches[lane].mine[i] > 0)
         alone = alone && lane_of(crew.foremost[i], lane) && (pressed || watched > 0);
       else
@@ -85,8 +85,8 @@ struct Toucher {
     const M& me = crew.members[lane];
     const auto& search = crew.searches[lane];
     const Real h = lane_of(crew.step.h, lane);
-    here.contact_tolerance = me.contact_tolerance;
-    here.rest_speed = me.rest_speed;
+    here.contact_tolerance = within_precision<Real>(crew.settings.contact_tolerance);
+    here.rest_speed = within_precision<Real>(crew.settings.rest_speed);
     ZWANG_REGISTERS for (int i = 0; i < Model::constants; ++i) here.k[i] = lane_of(crew.k[i], lane);
     here.t = lane_of(crew.t, lane) + h;
     here.any_held = false;
@@ -99,7 +99,7 @@ struct Toucher {
       if (!(here.mine[i] > 0) || !lane_of(crew.pressed[i], lane)) continue;
       here.reached = false;
       here.multiplier_zero = maximum(me.conditions[i].multiplier_zero,
-                                     10 * me.contact_tolerance * lane_of(crew.peak_lambda[i], lane));
+                                     10 * here.contact_tolerance * lane_of(crew.ledger.peak_lambda[i], lane));
     }
     Real from[size];
     ZWANG_REGISTERS for (int i = 0; i < size; ++i) {
@@ -148,26 +148,19 @@ struct Toucher {
   // Output times and appointments up to here are the member's business.
   ZWANG_INLINE bool nothing_else_is_due(int lane, const Here& here) const {
     const Real near = Precision<Real>::moment * maximum(absolute(here.t), lane_of(crew.step.h, lane));
-    return lane_of(crew.next_output, lane) > here.t + near &&
-           lane_of(crew.appointment, lane) > here.t + 64 * Precision<Real>::epsilon * absolute(here.t);
+    return lane_of(crew.ledger.next_output, lane) > here.t + near &&
+           lane_of(crew.ledger.appointment, lane) > here.t + 64 * Precision<Real>::epsilon * absolute(here.t);
   }
 
   // A geometric sequence of shocks that is about to end is no plain matter: as in finish_accumulation().
   ZWANG_INLINE bool goes_on(int lane, const Here& here) const {
     auto& watch = crew.members[lane].accumulation;
-    const auto sequence = watch.sequence;
-    const auto began = watch.began;
-    const int count = watch.count, newest = watch.newest;
-    watch.note(here.t, here.condition());
-    const bool over =
-        watch.sequence.found &&
-        watch.sequence.remaining <= Real(crew.settings.accumulation_gap) * watch.sequence.length;
-    if (!over) return true;
-    watch.sequence = sequence;
-    watch.began = began;
-    watch.count = count;
-    watch.newest = newest;
-    return false;
+    const auto condition = here.condition();
+    const auto sequence = watch.sequence_with(here.t, condition);
+    if (sequence.found && sequence.remaining <= Real(crew.settings.accumulation_gap) * sequence.length)
+      return false;
+    watch.take(here.t, condition, sequence);
+    return true;
   }
 
   // As go_on_from().
@@ -192,8 +185,8 @@ struct Toucher {
     enter(me, tally, contact, crew.settings, crew.batch);
     if (jolt.fixed) me.audit_max(audit_created, -jolt.event.energy_lost);
     if (jolt.fixed && !jolt.rebounds) me.audit_max(audit_carnot, jolt.carnot);
-    me.energy_lost += jolt.energy_lost;
-    set_lane(crew.energy_lost, lane, me.energy_lost);
+    me.energy_lost = lane_of(crew.ledger.energy_lost, lane) + jolt.energy_lost;
+    set_lane(crew.ledger.energy_lost, lane, me.energy_lost);
     jolt.event.kind = EventKind::shock;
     enter(me, tally, jolt.event, crew.settings, crew.batch);
   }
@@ -224,14 +217,14 @@ struct Toucher {
         condition.above = maximum(Real(0), here.f[i]);
         condition.noise = here.reached ? Real(0) : here.noise;
         const Real level = condition.above + 2 * here.value_zero[i] + condition.noise * square(here.next_h);
-        set_lane(crew.watched[i], lane, armed ? Real(1) : -level);
+        set_lane(crew.ledger.watched[i], lane, armed ? Real(1) : -level);
         set_lane(crew.pressed[i], lane, false);
         me.hand.pressed[i] = 0;
       } else if (here.held[i] > 0) {
         condition = Condition<Real>{};
         condition.standing = Standing::closed;
         condition.multiplier_zero = here.slack[i] / here.weight[i];
-        set_lane(crew.watched[i], lane, Real(0));
+        set_lane(crew.ledger.watched[i], lane, Real(0));
         set_lane(crew.pressed[i], lane, true);
         me.hand.pressed[i] = 1;
       }
@@ -267,21 +260,22 @@ struct Toucher {
   ZWANG_INLINE void move_on(int lane, const Here& here) const {
     set_lane(crew.t, lane, here.t);
     set_lane(crew.h, lane, here.next_h);
-    set_lane(crew.taken, lane, lane_of(crew.taken, lane) + 1);
+    set_lane(crew.ledger.taken, lane, lane_of(crew.ledger.taken, lane) + 1);
     ZWANG_REGISTERS for (int i = 0; i < size; ++i) set_lane(crew.y[i], lane, here.y[i]);
     ZWANG_REGISTERS for (int m = 0; m < size - n; ++m) set_lane(crew.step.first()[m], lane, here.rate[n + m]);
-    Real position = lane_of(crew.worst_position, lane), velocity = lane_of(crew.worst_velocity, lane);
+    Real position = lane_of(crew.ledger.worst_position, lane),
+         velocity = lane_of(crew.ledger.worst_velocity, lane);
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
       set_lane(crew.lambda[i], lane, here.lambda[i]);
-      set_lane(crew.peak_lambda[i], lane, absolute(here.lambda[i]));
+      set_lane(crew.ledger.peak_lambda[i], lane, absolute(here.lambda[i]));
       set_lane(crew.f[i], lane, here.f[i]);
       set_lane(crew.f_rate[i], lane, here.f_rate[i]);
       if (!(here.held[i] > 0)) continue;
       if (Model::is_holonomic(i)) position = maximum(position, absolute(here.f[i]));
       velocity = maximum(velocity, absolute(here.f_rate[i]));
     }
-    set_lane(crew.worst_position, lane, position);
-    set_lane(crew.worst_velocity, lane, velocity);
+    set_lane(crew.ledger.worst_position, lane, position);
+    set_lane(crew.ledger.worst_velocity, lane, velocity);
     audit(lane, here);
     set_lane(crew.landed, lane, false);
     set_lane(crew.seeking, lane, false);
@@ -293,11 +287,11 @@ struct Toucher {
     Real kinetic, energy;
     Model::energies(here.k, here.t, here.y, here.y + n, here.y + 2 * n, kinetic, energy);
     const Real work = Model::works ? here.y[size - 1] : Real(0);
-    const Real off =
-        absolute(energy + lane_of(crew.energy_lost, lane) - work - lane_of(crew.energy_start, lane));
+    const Real off = absolute(energy + lane_of(crew.ledger.energy_lost, lane) - work -
+                              lane_of(crew.ledger.energy_start, lane));
     const Real large = maximum(maximum(absolute(kinetic), absolute(energy - kinetic)), absolute(work));
-    set_lane(crew.drift, lane, maximum(lane_of(crew.drift, lane), off));
-    set_lane(crew.energy_size, lane, maximum(lane_of(crew.energy_size, lane), large));
+    set_lane(crew.ledger.drift, lane, maximum(lane_of(crew.ledger.drift, lane), off));
+    set_lane(crew.ledger.energy_size, lane, maximum(lane_of(crew.ledger.energy_size, lane), large));
   }
 };
 
