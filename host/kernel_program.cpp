@@ -7,6 +7,7 @@
 #include "host/kernel_text.h"
 #include "kernels/portable.h"
 #include "src/emit.h"
+#include "src/emit_solve.h"
 
 namespace zwang {
 
@@ -31,6 +32,19 @@ const char* method_type(Method method) {
 }
 
 std::string real_type(const IntegratorSettings& settings) { return settings.single ? "float" : "double"; }
+
+// Of a GPU's step: may the stages be written out one after the other, their rates in registers? Measured on an H200, double
+// strings are faster so by a sixth; systems of one coordinate by a fortieth slower, and long right sides make warps wait for
+// instructions (bench/results/h200/arrangements.txt).
+bool writes_stages_out(const System& system, const EmittedModel& model, Method method) {
+  constexpr std::size_t registers_hold = 4;
+  constexpr long long short_text = 64, text_of_a_function = 20;
+  const std::size_t kept =
+      system.size() + system.auxiliaries.size() + system.integrands.size() + does_work(system);
+  const Operations& count = model.motion_by_kind;
+  return method == Method::dop853 && model.masked && system.size() > 1 && kept <= registers_hold &&
+         count.total() + text_of_a_function * count.functions <= short_text;
+}
 
 // For the machine at hand. Fused multiply-adds are welcome: a member's steps are always taken by the same instructions,
 // so its bits do not depend on threads or neighbours. No errno and no traps: nobody reads them. On 64-bit Arm the plain
@@ -105,9 +119,11 @@ KernelProgram cuda_program(const Study& study) {
   const auto begun = std::chrono::steady_clock::now();
   const EmittedModel model = emit_model(*study.system);
   KernelProgram program = begin_program(study, model, "program.h", "entry_cuda.h");
-  program.text.sources["program.h"] += "using Entry = zwang::CudaEntry<zwang::Model, zwang::" +
-                                       std::string(method_type(chosen_method(study.integrator))) + ", " +
-                                       real_type(study.integrator) + ">;\n";
+  const Method method = chosen_method(study.integrator);
+  std::string steps = "zwang::" + std::string(method_type(method));
+  if (writes_stages_out(*study.system, model, method)) steps = "zwang::WrittenOut<" + steps + ">";
+  program.text.sources["program.h"] +=
+      "using Entry = zwang::CudaEntry<zwang::Model, " + steps + ", " + real_type(study.integrator) + ">;\n";
   const auto add = [&](const std::string& name, const char* entrance, int blocks) {
     program.text.sources[name] = "#include \"program.h\"\n" + std::string(entrance) + "(Entry, " +
                                  std::to_string(cuda_threads) + ", " + std::to_string(blocks) + ")\n";

@@ -6,6 +6,8 @@
 // Whatever is not a step's own work is kept out of line: inlined everywhere it would take minutes to compile.
 #define ZWANG_DEVICE __host__ __device__ __noinline__
 #define ZWANG_CONSTANT __host__ __device__
+// Numbers that instructions take as operands from there; as literals each would cost two instructions of its own.
+#define ZWANG_CONSTANT_MEMORY __constant__
 #define ZWANG_HOT __host__ __device__ __forceinline__
 #define ZWANG_INLINE __host__ __device__ __forceinline__
 #define ZWANG_COLD __host__ __device__ __noinline__
@@ -20,6 +22,7 @@
 #else
 #define ZWANG_DEVICE
 #define ZWANG_CONSTANT
+#define ZWANG_CONSTANT_MEMORY inline
 #define ZWANG_HOT
 #define ZWANG_REGISTERS
 #define ZWANG_ROLLED

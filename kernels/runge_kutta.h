@@ -12,7 +12,7 @@ namespace zwang {
 // Ch. Tsitouras, Runge-Kutta pairs of order 5(4) satisfying only the first column simplifying assumption, Computers &
 // Mathematics with Applications 62 (2011) 770-775: tables 1 and 2.
 struct Tsit5 {
-  static constexpr bool adaptive = true;
+  static constexpr bool adaptive = true, written_out = false;
   static constexpr int last = 6, stages = 7, terms = 4, witness = 2;
   static constexpr double shrink = 0.2, grow = 5;
   ZWANG_CONSTANT static constexpr double c(int i) {
@@ -73,7 +73,7 @@ struct Tsit5 {
 };
 
 struct Dop853 {
-  static constexpr bool adaptive = true;
+  static constexpr bool adaptive = true, written_out = false;
   static constexpr int last = 12, stages = 16, terms = 7, witness = 9;
   static constexpr double shrink = 0.333, grow = 20;
   ZWANG_CONSTANT static constexpr double c(int i) { return dop853::c(i); }
@@ -88,7 +88,7 @@ struct Dop853 {
 };
 
 struct Rk4 {
-  static constexpr bool adaptive = false;
+  static constexpr bool adaptive = false, written_out = false;
   static constexpr int last = 4, stages = 5, terms = 3, witness = 2;
   static constexpr double shrink = 1, grow = 1;
   ZWANG_CONSTANT static constexpr double c(int i) {
@@ -99,6 +99,12 @@ struct Rk4 {
     constexpr double table[5][4] = {{}, {0.5}, {0, 0.5}, {0, 0, 1}, {1.0 / 6, 1.0 / 3, 1.0 / 3, 1.0 / 6}};
     return table[i][j];
   }
+};
+
+// The method, its stages one after the other in the text of a GPU's step (lane_step.h).
+template <class Method>
+struct WrittenOut : Method {
+  static constexpr bool written_out = true;
 };
 
 // Weights of stages, by name, so that sums over them are unrolled with constants and zeros vanish. `Through<W>` are the

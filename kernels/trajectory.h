@@ -6,8 +6,8 @@
 #pragma once
 
 #include "kernels/handover.h"
+#include "kernels/lane_step.h"
 #include "kernels/listen.h"
-#include "kernels/rolled_step.h"
 #include "kernels/search.h"
 #include "kernels/touch.h"
 
@@ -15,6 +15,14 @@ namespace zwang {
 
 // What came of one try of a single lane.
 enum class Progress { moves, lands, waits };
+
+// What lanes look at once a step: when they are due elsewhere, and the accounts of their motion.
+template <class R, int rows>
+struct Ledger {
+  R watched[rows], peak_lambda[rows];  // as in Member::Hand
+  R appointment, next_output, taken, rejected;
+  R energy_start, energy_lost, drift, energy_size, worst_position, worst_velocity;
+};
 
 template <class M, class R>
 struct Crew {
@@ -34,7 +42,8 @@ struct Crew {
   const KernelBatch& batch;
   M* members;  // one a lane
   using Search = Seek<Real, M::rows>;
-  Search* searches;  // one a lane: on a GPU in memory nearer than the members'
+  Search* searches;            // one a lane: on a GPU in memory nearer than the members'
+  Ledger<R, M::rows>& ledger;  // there too, out of the way of what a stage needs
   // A lane that is live has a member; one that waits has a step (or a lack of members) for others to attend to.
   Mask live, waiting;
   bool any_held = false, any_redundant = false;
@@ -42,12 +51,10 @@ struct Crew {
 
   // What the lanes' steps need of their members.
   R k[at_least_one(Model::constants)];
-  R t, h, y[size], held[M::rows], lambda[M::rows], peak_lambda[M::rows];
+  R t, h, y[size], held[M::rows], lambda[M::rows];
   R f[M::rows], f_rate[M::rows], signal[at_least_one(signals)], values[M::measures], best[M::measures];
-  R side[at_least_one(signals)], watched[M::rows];  // as in Member::Hand
+  R side[at_least_one(signals)];  // as in Member::Hand
   Mask pressed[M::rows], wary;
-  R appointment, next_output, taken, rejected;
-  R energy_start, energy_lost, drift, energy_size, worst_position, worst_velocity;
 
   // The step under way.
   using Steps = typename StepOf<ZWANG_STAGES_KEPT, Method, n, size, M::fed_back, R>::Type;
@@ -64,8 +71,9 @@ struct Crew {
   Mask foremost[M::rows];  // if the step ends where this condition crosses zero, that is the first time
   Mask seeking, landed;    // seek.h, touch.h
 
-  ZWANG_INLINE Crew(const KernelSettings& s, const KernelBatch& b, M* those, Search* theirs)
-      : settings(s), batch(b), members(those), searches(theirs) {}
+  ZWANG_INLINE Crew(const KernelSettings& s, const KernelBatch& b, M* those, Search* theirs,
+                    Ledger<R, M::rows>& accounts)
+      : settings(s), batch(b), members(those), searches(theirs), ledger(accounts) {}
 
   // All lanes until there are no members left: the CPU's way. They come from `next()`, which gives a number or -1.
   template <class Queue>
@@ -214,7 +222,7 @@ struct Crew {
   ZWANG_INLINE void attempt(const Mask& moving) {
     landed = R(1) < R(0);
     R length = minimum(h, R(Real(settings.max_step)));
-    const R room = appointment - t;
+    const R room = ledger.appointment - t;
     if constexpr (Model::any_turns) length = minimum(length, longest_turn(minimum(length, room)));
     // Land on the appointment; never leave a sliver of a step before it.
     clipped = length >= room * R(Real(1 - 1e-10));
@@ -255,7 +263,7 @@ struct Crew {
     }
     ZWANG_REGISTERS for (int i = 0; i < size; ++i) end[i] = step.end[i];
     refused = moving && !accepted;
-    rejected = rejected + select(refused, R(1), R(0));
+    ledger.rejected = ledger.rejected + select(refused, R(1), R(0));
   }
 
   // How fast arguments of periodic functions run, in units of what a step may hold.
@@ -278,7 +286,7 @@ struct Crew {
     const Mask far = accepted && !seeking && (run > R(Real(1.5)));
     accepted = accepted && !far;
     refused = refused || far;
-    rejected = rejected + select(far, R(1), R(0));
+    ledger.rejected = ledger.rejected + select(far, R(1), R(0));
     next_h = select(far, R(Real(0.5)) * step.h, next_h);
   }
 
@@ -313,9 +321,9 @@ struct Crew {
     listener.listen_to_conditions(middle);
     listener.listen_to_signals(then, middle);
     listener.listen_to_extremes(then, middle);
-    clipped = clipped || (taken + R(2) > R(Real(settings.max_steps)));
+    clipped = clipped || (ledger.taken + R(2) > R(Real(settings.max_steps)));
     const R near = R(Precision<Real>::moment) * maximum(absolute(then), step.h);
-    output = next_output < then - near;
+    output = ledger.next_output < then - near;
     audit(then, accepted && !loud && !clipped);
   }
 
@@ -325,15 +333,16 @@ struct Crew {
     Model::energies(k, then, end, end + n, end + 2 * n, kinetic, energy);
     R work = R(0);
     if constexpr (Model::works) work = end[size - 1];
-    const R off = absolute(energy + energy_lost - work - energy_start);
-    drift = select(plain, maximum(drift, off), drift);
+    const R off = absolute(energy + ledger.energy_lost - work - ledger.energy_start);
+    ledger.drift = select(plain, maximum(ledger.drift, off), ledger.drift);
     const R large = maximum(maximum(absolute(kinetic), absolute(energy - kinetic)), absolute(work));
-    energy_size = select(plain, maximum(energy_size, large), energy_size);
+    ledger.energy_size = select(plain, maximum(ledger.energy_size, large), ledger.energy_size);
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
       const R on = select(plain, held[i], R(0));
       if (Model::is_holonomic(i))
-        worst_position = maximum(worst_position, if_less(R(0), on, absolute(end_f[i]), R(0)));
-      worst_velocity = maximum(worst_velocity, if_less(R(0), on, absolute(end_f_rate[i]), R(0)));
+        ledger.worst_position = maximum(ledger.worst_position, if_less(R(0), on, absolute(end_f[i]), R(0)));
+      ledger.worst_velocity =
+          maximum(ledger.worst_velocity, if_less(R(0), on, absolute(end_f_rate[i]), R(0)));
     }
   }
 
@@ -347,14 +356,15 @@ struct Crew {
     ZWANG_REGISTERS for (int m = 0; m < step.kept; ++m) step.first()[m] =
         select(accepted, step.last()[m], step.first()[m]);
     t = select(accepted, then, t);
-    taken = taken + select(accepted, R(1), R(0));
+    ledger.taken = ledger.taken + select(accepted, R(1), R(0));
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
       lambda[i] = select(accepted, end_lambda[i], lambda[i]);
-      peak_lambda[i] = select(accepted, maximum(peak_lambda[i], absolute(end_lambda[i])), peak_lambda[i]);
+      ledger.peak_lambda[i] =
+          select(accepted, maximum(ledger.peak_lambda[i], absolute(end_lambda[i])), ledger.peak_lambda[i]);
       f[i] = select(accepted, end_f[i], f[i]);
       f_rate[i] = select(accepted, end_f_rate[i], f_rate[i]);
       // Left quietly: armed.
-      watched[i] = select(accepted && watched[i] < R(0), R(1), watched[i]);
+      ledger.watched[i] = select(accepted && ledger.watched[i] < R(0), R(1), ledger.watched[i]);
     }
     ZWANG_REGISTERS for (int i = 0; i < signals; ++i) signal[i] = select(accepted, end_signal[i], signal[i]);
     if constexpr (Model::any_extremes) ZWANG_REGISTERS for (int m = 0; m < Model::measures; ++m) {
