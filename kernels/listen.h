@@ -45,8 +45,8 @@ struct Listener {
             Model::is_holonomic(i) ? listen_to_cubic(i, mid[i]) : listen_to_samples(i, mid[i]);
         const Verdict pressing = listen_to_force(i);
         const Mask held_down = crew.pressed[i];
-        const Mask now =
-            (open.near && (crew.watched[i] > R(0) || crew.watched[i] < R(0))) || (pressing.near && held_down);
+        const Mask now = (open.near && (crew.ledger.watched[i] > R(0) || crew.ledger.watched[i] < R(0))) ||
+                         (pressing.near && held_down);
         crew.heard[i] = now;
         crew.foremost[i] = (open.first && !held_down) || (pressing.first && held_down);
         crew.loud = crew.loud || now;
@@ -76,7 +76,7 @@ struct Listener {
     near = near && !((R(10) * off <= depth) && (R(0) < depth) && (crew.f[i] <= R(Real(1e-9)) * depth));
     // Left a moment ago, it sets off from zero without a slope: 3 x^2 (1 - x) q is larger than what is missed. Or even
     // without a bend, as a string whose force has just ended: x^3 times the parabola that fits the middle and the end.
-    const R level = -crew.watched[i], third = fall - R(6) * crew.end_f[i] + R(32) * mid;
+    const R level = -crew.ledger.watched[i], third = fall - R(6) * crew.end_f[i] + R(32) * mid;
     const R bent = third + R(Real(0.5)) * (R(17) * crew.end_f[i] - R(3) * fall - R(64) * mid);
     const Mask sets_off = (R(6) * off <= -q) || (maximum(third, bent) < R(0));
     const Mask leaves =
@@ -96,10 +96,12 @@ struct Listener {
     return {!(top + (top - bottom) < R(0)), (mid < R(Real(0.3)) * crew.f[i]) && (crew.f[i] < R(0))};
   }
 
-  // A multiplier, seen at every stage: clear of zero, or falling (rising) all the way and not there yet.
+  // A multiplier, seen at every stage: clear of zero, or falling (rising) all the way and not there yet. Stages are not on the
+  // curve itself, and those near the end may be a little below it.
   ZWANG_INLINE Verdict listen_to_force(int i) const {
     const R spread = crew.high[i] - crew.low[i], ends = minimum(crew.lambda[i], crew.end_lambda[i]);
-    const Mask steady = (ends <= crew.low[i]) && (crew.low[i] > R(Real(0.02)) * spread);
+    const Mask steady =
+        (ends <= crew.low[i] + R(Real(0.005)) * spread) && (crew.low[i] > R(Real(0.02)) * spread);
     return {!((crew.low[i] > R(Real(0.2)) * spread) || steady), crew.low[i] > R(Real(-0.05)) * spread};
   }
 

@@ -149,6 +149,14 @@ ZWANG_INLINE void step_onto(Level level, const R* k, R t, const R* y, const R* h
   }
 }
 
+// f' is linear in the velocities, and so are most g: then one Newton step is all there is.
+template <class Model>
+ZWANG_CONSTANT constexpr bool velocities_enter_linearly() {
+  bool all = true;
+  for (int i = 0; i < Model::conditions; ++i) all = all && (Model::is_holonomic(i) || Model::is_linear(i));
+  return all;
+}
+
 // Drift correction (mechanics section 5): positions onto f = 0, then velocities onto f' = 0 and g = 0. Newton converges
 // quadratically, so a move of less than the root of rounding is the last that counts.
 // Each lane stops by its own measure, so that its bits do not depend on its neighbours.
@@ -160,8 +168,9 @@ ZWANG_INLINE void project(const R* k, R t, R* y, const R* held, int passes) {
   ZWANG_REGISTERS for (int turn = 0; turn < 2; ++turn) {
     const Level level = turn == 0 ? Level::position : Level::velocity;
     R* x = level == Level::position ? y : y + n;
+    const bool once = level == Level::velocity && velocities_enter_linearly<typename M::Model>();
     R moving = R(1);
-    ZWANG_ROLLED for (int pass = 0; pass < passes; ++pass) {
+    ZWANG_ROLLED for (int pass = 0; pass < (once ? 1 : passes); ++pass) {
       R move[n], moved = R(0), size = R(Precision<Real>::tiny);
       step_onto<M>(level, k, t, y, held, move);
       for (int i = 0; i < n; ++i) {
