@@ -16,19 +16,37 @@ bool belongs_to_burst(EventKind kind) {
          kind == EventKind::press;
 }
 
-// When an accumulation was listed, and how long before the last shock was. Those of one instant are one.
+// When an accumulation was listed, and how long it goes on after the last shock. Those of one instant are one.
 struct Limit {
   double first = 0, last = 0, reach = 0;
 };
 
+// What is left of a burst after the last contact with a condition, by its last three: d, and d r, d r^2 ... A burst is taken
+// for done also where its conditions have come so close together that the next shock is one with the last, long before the
+// limit.
+double left_of_burst(const std::vector<double>& contacts, double longest) {
+  if (contacts.size() < 3) return 0;
+  const auto last = contacts.rbegin();
+  const double d1 = last[0] - last[1], d2 = last[1] - last[2];
+  if (!(d1 > 0 && d1 < d2)) return 0;
+  const double left = d1 * d1 / (d2 - d1);
+  return left <= longest ? left : 0;
+}
+
 std::vector<Limit> limits(const std::vector<Event>& events, const EventTolerance& tolerance) {
   std::vector<Limit> found;
   double last_shock = -std::numeric_limits<double>::infinity();
+  std::map<std::size_t, std::vector<double>> contacts;  // by condition
   for (const Event& event : events) {
     if (event.kind == EventKind::shock || event.kind == EventKind::contact) last_shock = event.t;
+    if (event.kind == EventKind::contact)
+      for (const std::size_t i : event.constraints) contacts[i].push_back(event.t);
     if (event.kind != EventKind::accumulation) continue;
+    const double longest = tolerance.longest_reach(event.t);
     double reach = event.t - last_shock;
-    if (!(reach <= tolerance.longest_reach(event.t))) reach = 0;  // that shock has nothing to do with it
+    if (!(reach <= longest)) reach = 0;  // that shock has nothing to do with it
+    for (const std::size_t i : event.constraints)
+      reach = std::max(reach, left_of_burst(contacts[i], longest));
     if (!found.empty() && event.t - found.back().last <= burst_end * tolerance.one_instant(event.t)) {
       found.back().last = event.t;
       found.back().reach = std::max(found.back().reach, reach);
@@ -41,16 +59,18 @@ std::vector<Limit> limits(const std::vector<Event>& events, const EventTolerance
 
 using Tally = std::map<std::pair<EventKind, std::size_t>, LeftOut>;
 
-Tally erase_bursts(std::vector<Event>& events, const std::vector<Limit>& around,
-                   const std::vector<double>& before, const EventTolerance& tolerance) {
+// From when to when a burst's events need not be the same in all lists.
+struct Span {
+  double first = 0, last = 0;
+};
+
+Tally erase_bursts(std::vector<Event>& events, const std::vector<Span>& spans,
+                   const EventTolerance& tolerance) {
   Tally erased;
   const auto belongs = [&](const Event& event) {
-    if (!belongs_to_burst(event.kind)) return false;
-    for (std::size_t k = 0; k < around.size(); ++k)
-      if (event.t >= around[k].first - before[k] &&
-          event.t <= around[k].last + tolerance.one_instant(event.t))
-        return true;
-    return false;
+    return belongs_to_burst(event.kind) && std::any_of(spans.begin(), spans.end(), [&](const Span& span) {
+             return event.t >= span.first && event.t <= span.last + tolerance.one_instant(event.t);
+           });
   };
   std::vector<Event> kept;
   for (Event& event : events) {
@@ -132,18 +152,25 @@ Bursts drop_bursts(const std::array<std::vector<Event>*, 3>& lists, const EventT
 
   Bursts bursts;
   for (std::size_t k = 0; k < lists.size(); ++k) {
-    // How long before each limit the lists need no longer be the same.
-    std::vector<double> before;
+    std::vector<Span> spans;
     for (std::size_t i = 0; i < found[k].size(); ++i) {
-      double reach = found[k][i].reach;
-      if (alike) reach = std::max({found[0][i].reach, found[1][i].reach, found[2][i].reach});
-      before.push_back(std::max(2 * reach, burst_end * tolerance.one_instant(found[k][i].first)));
+      const double instants = burst_end * tolerance.one_instant(found[k][i].first);
+      // The one list may take the burst for done long before the other.
+      Limit limit = found[k][i], all = limit;
+      if (alike)
+        for (const std::vector<Limit>& other : found)
+          all = {std::min(all.first, other[i].first), std::max(all.last, other[i].last),
+                 std::max(all.reach, other[i].reach)};
+      limit.reach = all.reach;
+      if (all.last - all.first <= std::max(4 * all.reach, instants)) limit = all;
       // Twice, as for the events: the one list may stop a little before the moment the other one's shows.
-      bursts.reach = std::max(bursts.reach, 2 * reach);
-      if (!alike || k == 0) bursts.reaches += 2 * reach;
-      bursts.span = std::max(bursts.span, before.back());
+      const double before = std::max(2 * limit.reach, instants);
+      spans.push_back({limit.first - before, limit.last});
+      bursts.reach = std::max(bursts.reach, 2 * limit.reach);
+      if (!alike || k == 0) bursts.reaches += 2 * limit.reach;
+      bursts.span = std::max(bursts.span, limit.last - limit.first + before);
     }
-    for (const auto& [key, out] : erase_bursts(*lists[k], found[k], before, tolerance)) {
+    for (const auto& [key, out] : erase_bursts(*lists[k], spans, tolerance)) {
       LeftOut& most = bursts.left_out[key];
       most.count = std::max(most.count, out.count);
       most.impulse = std::max(most.impulse, out.impulse);

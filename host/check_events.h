@@ -29,13 +29,19 @@ class EventTolerance {
       : tolerance_(settings), longest_reach_(std::max(1e-4, 2 * settings.accumulation_gap)) {}
   // Times are compared like any other number; atol counts as a time.
   double unit(double t) const { return tolerance_.unit(t); }
-  double one_instant(double t) const { return 5 * unit(t); }
+  double one_instant(double t) const { return width_ * unit(t); }
+  EventTolerance widened(double times) const {
+    EventTolerance made = *this;
+    made.width_ *= times;
+    return made;
+  }
   // No burst is taken for done earlier before its limit than this.
   double longest_reach(double t) const { return longest_reach_ * t; }
 
  private:
   Tolerance tolerance_;
   double longest_reach_;
+  double width_ = 5;  // of an instant
 };
 
 std::vector<Instant> instants(const std::vector<Event>& events, const EventTolerance& tolerance);

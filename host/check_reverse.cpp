@@ -141,7 +141,7 @@ TurnedMember turned(const Study& study, const BackendMotion& motion, unsigned lo
   turn.state.v = -turn.state.v;
   const Witness witness(*study.system, study.integrator, motion.parameters, turn.sizes, member);
   turn.prepared = prepare_start(witness.equations(), study.integrator, turn.state).status;
-  if (turn.prepared == Status::ok) turn.accounts = witness.from_start(turn.state, {{}, motion.end.t}, 0);
+  if (turn.prepared == Status::ok) turn.accounts = witness.from_start(turn.state, {{}, motion.end.t}, {});
   return turn;
 }
 

@@ -19,6 +19,7 @@ struct Anchor {
 
 struct StretchVerdict {
   bool decided = true;  // the reference's two accounts tell the same story
+  bool agreed = true;   // and so does the backend: status and events
   Accounts accounts;
   Bursts bursts;
   double duration = 0;
@@ -51,6 +52,7 @@ class StretchCheck {
     double until = 0;
     Status expected = Status::ok;
     std::vector<Look> looks{};
+    std::size_t hearing = 0;  // another one: another nudge, wider instants
   };
   // The events of a stretch as three tell them.
   struct Told {
@@ -62,16 +64,19 @@ class StretchCheck {
   Look look_at(double t, double clearance, std::optional<std::size_t> output) const;
   Stretch stretch(const Anchor& from, const std::optional<Anchor>& to) const;
   Plan plan_for(const Stretch& stretch, bool beyond) const;
-  Accounts accounts(const Anchor& from, const Plan& plan, const Accounts& before) const;
+  Accounts accounts(const Stretch& stretch, const Plan& plan, const Accounts& before) const;
+  StretchVerdict hear(const Stretch& stretch, const Accounts& before, Findings& findings) const;
 
   Told tell(const Stretch& stretch, const Accounts& accounts, double until) const;
   bool compare_events(const Stretch& stretch, const Accounts& accounts, Bursts& bursts,
                       Findings& findings) const;
   void compare_instant(const Instant& mine, const Instant& tight, const Instant& nudged, double reach,
                        double energy, Findings& findings) const;
+  bool between_sides(const Look& look, double t, const Accounts& accounts) const;
   void compare_looks(const Stretch& stretch, const Plan& plan, const Accounts& accounts,
                      Findings& findings) const;
   void compare_stop(const Accounts& accounts, Findings& findings) const;
+  bool completed_already(std::size_t condition, double t) const;
   Findings samples(const Sample& mine, const Sample& tight, const Sample& nudged,
                    const Sample& further) const;
   Findings states(const State& mine, const State& tight, const State& nudged, const State& further) const;

@@ -61,9 +61,11 @@ StretchCheck::Told StretchCheck::tell(const Stretch& stretch, const Accounts& ac
   }
   Told told;
   told.bursts = drop_bursts({&mine, &tight, &nudged}, times_);
-  told.mine = instants(mine, times_);
-  told.tight = instants(tight, times_);
-  told.nudged = instants(nudged, times_);
+  // How wide an instant is has no sharp edge, but events at its edge are one instant here and two there.
+  const EventTolerance times = times_.widened(1 + 0.25 * static_cast<double>(stretch.hearing));
+  told.mine = instants(mine, times);
+  told.tight = instants(tight, times);
+  told.nudged = instants(nudged, times);
   return told;
 }
 
@@ -76,7 +78,7 @@ bool StretchCheck::compare_events(const Stretch& stretch, const Accounts& accoun
   if (told.mine.size() != told.tight.size() && !stretch.last) {
     // An event may fall on either side of the next anchor: look a little further before calling it missing.
     const double further = stretch.until + 0.01 * (stretch.until - stretch.from.state.t);
-    told = tell(stretch, this->accounts(stretch.from, {{}, further}, accounts), further);
+    told = tell(stretch, this->accounts(stretch, {{}, further}, accounts), further);
     for (std::vector<Instant>* list : {&told.mine, &told.tight, &told.nudged})
       if (list->size() > count) list->resize(count);
     if (!same_story(told.tight, told.nudged)) return false;
@@ -129,6 +131,16 @@ void StretchCheck::compare_instant(const Instant& mine, const Instant& tight, co
   }
 }
 
+// Beside an event there are places that are clear of it. Within a few tolerances the accounts may be on different sides.
+bool StretchCheck::between_sides(const Look& look, double t, const Accounts& accounts) const {
+  if (look.sides.empty()) return false;
+  const double width = 5 * tolerance_.unit(t);
+  for (const Trajectory* account : {&accounts.tight, &accounts.nudged})
+    for (const Event& event : account->events)
+      if (std::abs(event.t - t) <= width) return true;
+  return false;
+}
+
 void StretchCheck::compare_looks(const Stretch& stretch, const Plan& plan, const Accounts& accounts,
                                  Findings& findings) const {
   for (const Look& look : stretch.looks) {
@@ -141,6 +153,7 @@ void StretchCheck::compare_looks(const Stretch& stretch, const Plan& plan, const
                    *nudged = sample_at(plan, accounts.nudged, near),
                    *further = sample_at(plan, accounts.tight, far);
       if (!tight || !nudged || !further) continue;
+      if (between_sides(look, near, accounts)) continue;
       Findings here = look.output ? samples(motion_.samples[*look.output], *tight, *nudged, *further)
                                   : states(motion_.end, tight->state, nudged->state, further->state);
       if (!best || here.worst_severity() < best->worst_severity()) best = std::move(here);
@@ -174,6 +187,17 @@ Findings StretchCheck::states(const State& mine, const State& tight, const State
   return found;
 }
 
+// Hops too low to be followed are completed at once, and listed where they end: in between the flag is ahead of the list.
+// Positions and velocities must agree all the same.
+bool StretchCheck::completed_already(std::size_t condition, double t) const {
+  for (const Event& event : motion_.events) {
+    const std::vector<std::size_t>& who = event.constraints;
+    if (event.t < t || std::find(who.begin(), who.end(), condition) == who.end()) continue;
+    return event.kind == EventKind::accumulation;
+  }
+  return false;
+}
+
 // States by the flow; multipliers and observables by the flow or, where a state within tolerance gives another value
 // (they may be steep), by what the reference computes at the backend's own state.
 Findings StretchCheck::samples(const Sample& mine, const Sample& tight, const Sample& nudged,
@@ -198,8 +222,9 @@ Findings StretchCheck::samples(const Sample& mine, const Sample& tight, const Sa
     judge(names_.multipliers[i], witness_.sizes().multipliers(k),
           [k](const Sample& sample) { return sample.multipliers(k); });
     // A flag is right or wrong, unless the accounts disagree about it.
+    const double early = completed_already(i, mine.state.t) ? 1 : 0;
     found.judge({member_, mine.state.t, names_.closed[i], mine.closed[i], tight.closed[i],
-                 account_share * spread(tight.closed[i], nudged.closed[i]) + 0.5});
+                 account_share * spread(tight.closed[i], nudged.closed[i]) + early + 0.5});
   }
   for (std::size_t i = 0; i < names_.observables.size(); ++i)
     judge(names_.observables[i], witness_.sizes().observables(static_cast<Eigen::Index>(i)),

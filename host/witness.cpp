@@ -32,8 +32,9 @@ IntegratorSettings as_the_kernels(const IntegratorSettings& settings) {
 }
 
 // +1 or -1, the same on every machine (the finaliser of splitmix64).
-double sign(unsigned long long member, std::size_t turn, std::size_t component) {
-  std::uint64_t x = (member * 1000003 + turn) * 1000003 + component + 0x9e3779b97f4a7c15U;
+double sign(unsigned long long member, Nudge nudge, std::size_t component) {
+  std::uint64_t x = (member * 1000003 + nudge.turn) * 1000003 + component + 0x9e3779b97f4a7c15U;
+  x ^= nudge.hearing << 56U;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
   return ((x ^ (x >> 31)) & 1U) != 0 ? 1 : -1;
@@ -41,10 +42,15 @@ double sign(unsigned long long member, std::size_t turn, std::size_t component) 
 
 Eigen::Index index(std::size_t i) { return static_cast<Eigen::Index>(i); }
 
+// A condition near zero, and what its f (or g) and f' shall be beside.
+struct Kept {
+  std::size_t condition;
+  double value, rate;
+};
+
 // Moves positions (or velocities) back, by the smallest change in the mass metric, until the kept conditions have the
-// values (or rates) they had in `from`.
-void keep(const Equations& equations, const std::vector<std::size_t>& kept, const State& from, State& to,
-          bool velocities) {
+// values (or rates) they shall have.
+void keep(const Equations& equations, const std::vector<Kept>& kept, State& to, bool velocities) {
   if (kept.empty()) return;
   const MassMetric metric(equations.mass(to));
   if (!metric.valid()) return;
@@ -53,9 +59,9 @@ void keep(const Equations& equations, const std::vector<std::size_t>& kept, cons
     Eigen::MatrixXd rows(index(kept.size()), index(equations.size()));
     Eigen::VectorXd missing(index(kept.size()));
     for (std::size_t k = 0; k < kept.size(); ++k) {
-      const Row now = equations.row(kept[k], to), was = equations.row(kept[k], from);
+      const Row now = equations.row(kept[k].condition, to);
       rows.row(index(k)) = now.a;
-      missing(index(k)) = velocities ? was.rate - now.rate : was.value - now.value;
+      missing(index(k)) = velocities ? kept[k].rate - now.rate : kept[k].value - now.value;
     }
     const Eigen::VectorXd change = metric.smallest_change(rows, missing).x;
     if (!change.allFinite()) return;
@@ -69,42 +75,56 @@ Witness::Witness(const System& system, const IntegratorSettings& settings, std::
                  MemberSizes sizes, unsigned long long member)
     : equations_(system, std::move(parameters)),
       settings_(as_the_kernels(settings)),
+      in_doubles_(settings.within_precision()),
       tight_(tightened(settings)),
       tolerance_(settings),
       sizes_(std::move(sizes)),
       member_(member) {}
 
-State Witness::beside(const State& state, std::size_t turn) const {
+State Witness::beside(const State& state, Nudge nudge) const {
   State made = state;
   std::size_t component = 0;
-  const auto nudge = [&](Eigen::VectorXd& x, const Eigen::VectorXd& sizes) {
+  const auto shift = [&](Eigen::VectorXd& x, const Eigen::VectorXd& sizes) {
     for (Eigen::Index i = 0; i < x.size(); ++i)
-      x(i) += sign(member_, turn, component++) * tolerance_.unit(sizes(i));
+      x(i) += sign(member_, nudge, component++) * tolerance_.unit(sizes(i));
   };
-  nudge(made.q, sizes_.q);
-  nudge(made.v, sizes_.v);
-  nudge(made.z, sizes_.z);
+  shift(made.q, sizes_.q);
+  shift(made.v, sizes_.v);
+  shift(made.z, sizes_.z);
 
   // Near zero: the nudge would change f (or g) by more than a hundredth of it.
   constexpr double near = 100;
   const Eigen::VectorXd dq = (made.q - state.q).cwiseAbs(), dv = (made.v - state.v).cwiseAbs();
-  std::vector<std::size_t> on_positions, on_velocities;
+  std::vector<Kept> on_positions, on_velocities;
+  const auto beside_of = [&](double x, double by) {
+    return nudge.hearing == 0 ? x : x + sign(member_, nudge, component++) * std::min(0.5 * std::abs(x), by);
+  };
   for (std::size_t i = 0; i < equations_.count(); ++i) {
-    const bool holonomic = equations_.system().constraints[i].holonomic;
+    const Constraint& constraint = equations_.system().constraints[i];
+    const bool holonomic = constraint.holonomic;
     const Row row = equations_.row(i, state);
     const Eigen::RowVectorXd gradient = row.a.cwiseAbs();
-    if (!(std::abs(row.value) <= near * gradient.dot(holonomic ? dq : dv))) continue;
-    on_velocities.push_back(i);
-    if (holonomic) on_positions.push_back(i);
+    const double by = gradient.dot(holonomic ? dq : dv);
+    if (!(std::abs(row.value) <= near * by)) continue;
+    Kept kept{i, row.value, row.rate};
+    if (!constraint.equation) {
+      kept.value = beside_of(row.value, by);
+      kept.rate = beside_of(row.rate, gradient.dot(dv));
+    }
+    on_velocities.push_back(kept);
+    if (holonomic) on_positions.push_back(kept);
   }
-  keep(equations_, on_positions, state, made, false);
-  keep(equations_, on_velocities, state, made, true);
+  keep(equations_, on_positions, made, false);
+  keep(equations_, on_velocities, made, true);
   return made;
 }
 
 template <class Run>
-Accounts Witness::both(const Run& run, const State& state, std::size_t turn, const Accounts& before) const {
-  Accounts made{run(tight_, state, before.tight), run(settings_, beside(state, turn), before.nudged)};
+Accounts Witness::both(const Run& run, const State& state, Nudge nudge, const Accounts& before) const {
+  // Floats take for zero what in doubles is not: what was open before is not open any more for whoever begins there. Every
+  // other hearing does without.
+  const IntegratorSettings& loose = nudge.hearing % 2 == 0 ? settings_ : in_doubles_;
+  Accounts made{run(tight_, state, before.tight), run(loose, beside(state, nudge), before.nudged)};
   // Too tight for double precision somewhere: the tolerance asked for must do.
   const Status ended = made.tight.status;
   if (ended != Status::ok && ended != Status::stopped && ended != made.nudged.status)
@@ -112,20 +132,20 @@ Accounts Witness::both(const Run& run, const State& state, std::size_t turn, con
   return made;
 }
 
-Accounts Witness::from_start(const State& start, const Plan& plan, std::size_t turn) const {
+Accounts Witness::from_start(const State& start, const Plan& plan, Nudge nudge) const {
   const auto run = [&](const IntegratorSettings& settings, const State& state, const Trajectory&) {
     return simulate(equations_, settings, plan, state);
   };
-  return both(run, start, turn, {});
+  return both(run, start, nudge, {});
 }
 
 Accounts Witness::from_middle(const State& state, const std::vector<double>& closed, const Plan& plan,
-                              std::size_t turn, const Accounts& before) const {
+                              Nudge nudge, const Accounts& before) const {
   const auto run = [&](const IntegratorSettings& settings, const State& from, const Trajectory& so_far) {
     return resume(equations_, settings, {plan.outputs, plan.end, false, so_far.measures, so_far.sides}, from,
                   closed);
   };
-  return both(run, state, turn, before);
+  return both(run, state, nudge, before);
 }
 
 Trajectory Witness::whole(const State& start, const Plan& plan) const {

@@ -18,6 +18,11 @@ struct Accounts {
   Trajectory tight, nudged;
 };
 
+// Which way a start is nudged: by the signs' number, and how often before.
+struct Nudge {
+  std::size_t turn = 0, hearing = 0;
+};
+
 class Witness {
  public:
   Witness(const System& system, const IntegratorSettings& settings, std::vector<double> parameters,
@@ -26,11 +31,11 @@ class Witness {
   const Equations& equations() const { return equations_; }
   const MemberSizes& sizes() const { return sizes_; }
 
-  // From the member's start, or from the middle with what is closed there. `turn` varies the nudge; `before` are the
+  // From the member's start, or from the middle with what is closed there. `before` are the
   // accounts of the stretch before: their extremes and the sides of watched functions are taken over.
-  Accounts from_start(const State& start, const Plan& plan, std::size_t turn) const;
-  Accounts from_middle(const State& state, const std::vector<double>& closed, const Plan& plan,
-                       std::size_t turn, const Accounts& before) const;
+  Accounts from_start(const State& start, const Plan& plan, Nudge nudge) const;
+  Accounts from_middle(const State& state, const std::vector<double>& closed, const Plan& plan, Nudge nudge,
+                       const Accounts& before) const;
 
   // As the study asks, uninterrupted.
   Trajectory whole(const State& start, const Plan& plan) const;
@@ -39,15 +44,16 @@ class Witness {
   Sample at(const State& state, const std::vector<double>& closed) const;
 
   // A tolerance beside the state, with f and f' unchanged of every condition that is near zero: the nudge is to shake
-  // the motion, not to open what is closed or to push through what has just opened.
-  State beside(const State& state, std::size_t turn) const;
+  // the motion, not to open what is closed or to push through what has just opened. Heard again, f and f' of what is open change
+  // by up to a half: a graze may hang on that.
+  State beside(const State& state, Nudge nudge) const;
 
  private:
   template <class Run>
-  Accounts both(const Run& run, const State& state, std::size_t turn, const Accounts& before) const;
+  Accounts both(const Run& run, const State& state, Nudge nudge, const Accounts& before) const;
 
   Equations equations_;
-  IntegratorSettings settings_, tight_;
+  IntegratorSettings settings_, in_doubles_, tight_;
   Tolerance tolerance_;
   MemberSizes sizes_;
   unsigned long long member_;
