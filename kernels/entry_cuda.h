@@ -100,8 +100,7 @@ struct CudaEntry {
       }
     }
     // A warp's sum first: every lane by itself would queue up at the end of every turn.
-    const unsigned busy_tries = __reduce_add_sync(everyone, tries),
-                   possible = __reduce_add_sync(everyone, turns);
+    const unsigned busy_tries = sum_of_warp(tries), possible = sum_of_warp(turns);
     if (threadIdx.x % 32 == 0 && possible > 0) {
       atomicAdd(&lists.counters->busy, (unsigned long long)busy_tries);
       atomicAdd(&lists.counters->possible, (unsigned long long)possible);

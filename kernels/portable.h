@@ -98,6 +98,18 @@ ZWANG_INLINE T atomic_add(T* to, T what) {
   return before;
 #endif
 }
+#if defined(__CUDACC__) || defined(__CUDACC_RTC__)
+// Over all lanes of a warp; every lane gets it. Devices before 8.0 have no instruction for it.
+__device__ __forceinline__ unsigned sum_of_warp(unsigned x) {
+  constexpr unsigned everyone = 0xffffffffU;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  return __reduce_add_sync(everyone, x);
+#else
+  for (int distance = 16; distance > 0; distance /= 2) x += __shfl_xor_sync(everyone, x, distance);
+  return x;
+#endif
+}
+#endif
 ZWANG_INLINE void atomic_or(unsigned long long* to, unsigned long long what) {
 #if defined(__CUDA_ARCH__)
   atomicOr(to, what);
