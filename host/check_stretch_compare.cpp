@@ -134,7 +134,7 @@ void StretchCheck::compare_instant(const Instant& mine, const Instant& tight, co
 // Beside an event there are places that are clear of it. Within a few tolerances the accounts may be on different sides.
 bool StretchCheck::between_sides(const Look& look, double t, const Accounts& accounts) const {
   if (look.sides.empty()) return false;
-  const double width = 5 * tolerance_.unit(t);
+  const double width = times_.one_instant(t);
   for (const Trajectory* account : {&accounts.tight, &accounts.nudged})
     for (const Event& event : account->events)
       if (std::abs(event.t - t) <= width) return true;
@@ -222,7 +222,7 @@ Findings StretchCheck::samples(const Sample& mine, const Sample& tight, const Sa
     judge(names_.multipliers[i], witness_.sizes().multipliers(k),
           [k](const Sample& sample) { return sample.multipliers(k); });
     // A flag is right or wrong, unless the accounts disagree about it.
-    const double early = completed_already(i, mine.state.t) ? 1 : 0;
+    const double early = mine.closed[i] > 0.5 && completed_already(i, mine.state.t) ? 1 : 0;
     found.judge({member_, mine.state.t, names_.closed[i], mine.closed[i], tight.closed[i],
                  account_share * spread(tight.closed[i], nudged.closed[i]) + early + 0.5});
   }
