@@ -20,7 +20,7 @@ using Program = struct ProgramObject*;
 
 // Attributes by their numbers in the driver's interface.
 enum class DeviceAttribute : int { processors = 16, major = 75, minor = 76 };
-enum class FunctionAttribute : int { local_bytes = 3, registers = 4 };
+enum class FunctionAttribute : int { most_threads = 0, local_bytes = 3, registers = 4 };
 
 // What libcuda offers. MachineError, saying precisely what is missing, where there is none.
 struct Driver {

@@ -175,7 +175,10 @@ double CudaWorker::time(const std::string& cubin, const char* kernel, unsigned b
 CudaWorker::Kernel CudaWorker::kernel(std::size_t module, const char* name) const {
   Kernel made;
   driver_.require(driver_.module_function(&made.function, modules_.at(module), name), "looking for a kernel");
-  driver_.require(driver_.occupancy(&made.blocks, made.function, cuda_threads, 0),
+  driver_.require(driver_.function_attribute(
+                      &made.threads, static_cast<int>(cuda::FunctionAttribute::most_threads), made.function),
+                  "asking for the threads of a block");
+  driver_.require(driver_.occupancy(&made.blocks, made.function, made.threads, 0),
                   "asking for the occupancy");
   made.blocks = std::max(1, made.blocks) * processors_;
   return made;
@@ -257,11 +260,10 @@ void CudaWorker::take_turns(const KernelSettings& settings, const KernelBatch& b
 }
 
 void CudaWorker::launch(const Kernel& kernel, void** arguments, unsigned threads, cuda::Stream stream) const {
-  const unsigned wanted = (threads + cuda_threads - 1) / cuda_threads;
+  const unsigned block = static_cast<unsigned>(kernel.threads), wanted = (threads + block - 1) / block;
   const unsigned blocks = std::min(wanted, static_cast<unsigned>(kernel.blocks));
-  driver_.require(
-      driver_.launch(kernel.function, blocks, 1, 1, cuda_threads, 1, 1, 0, stream, arguments, nullptr),
-      "starting a kernel");
+  driver_.require(driver_.launch(kernel.function, blocks, 1, 1, block, 1, 1, 0, stream, arguments, nullptr),
+                  "starting a kernel");
 }
 void CudaWorker::clear(cuda::Pointer at, std::size_t bytes, cuda::Stream stream) const {
   driver_.require(driver_.set_bytes(at, 0, bytes, stream), "clearing counters");

@@ -48,7 +48,8 @@ class CudaWorker {
  private:
   struct Kernel {
     cuda::Function function = nullptr;
-    int blocks = 0;  // that fit on the device at once
+    int threads = 0;  // of a block
+    int blocks = 0;   // that fit on the device at once
   };
   struct Layout {
     cuda::Pointer settings, batch, slots, counters;

@@ -34,17 +34,33 @@ const char* method_type(Method method) {
 
 std::string real_type(const IntegratorSettings& settings) { return settings.single ? "float" : "double"; }
 
+// Numbers whose rates a stage keeps.
+std::size_t numbers_kept(const System& system) {
+  return system.size() + system.auxiliaries.size() + system.integrands.size() + does_work(system);
+}
+
 // Of a GPU's step: may the stages be written out one after the other, their rates in registers? Measured on an H200, double
-// strings are faster so by a sixth; systems of one coordinate by a fortieth slower, and long right sides make warps wait for
-// instructions (bench/results/h200/arrangements.txt).
+// strings are faster so by a sixth, impact oscillators by a fourth; long right sides make warps wait for instructions
+// (bench/results/h200/arrangements.txt).
 bool writes_stages_out(const System& system, const EmittedModel& model, Method method) {
   constexpr std::size_t registers_hold = 4;
   constexpr long long short_text = 64, text_of_a_function = 20;
-  const std::size_t kept =
-      system.size() + system.auxiliaries.size() + system.integrands.size() + does_work(system);
   const Operations& count = model.motion_by_kind;
-  return method == Method::dop853 && model.masked && system.size() > 1 && kept <= registers_hold &&
+  return method == Method::dop853 && model.masked && numbers_kept(system) <= registers_hold &&
          count.total() + text_of_a_function * count.functions <= short_text;
+}
+
+// How many blocks of stepping lanes should fit on a processor: as many as small systems leave registers for. Extremes of
+// measures are compared at every step, and need some of their own.
+int blocks_of_steps(const System& system, const EmittedModel& model, bool written_out) {
+  const bool tiny = system.size() == 1 && system.constraints.size() <= 1 && numbers_kept(system) <= 2;
+  if (!written_out || !tiny || model.drives > 1) return 2;
+  const bool extremes =
+      std::any_of(system.measures.begin(), system.measures.end(), [](const Measure& measure) {
+        return measure.pattern == EventPattern::none &&
+               (measure.reduction == Reduction::minimum || measure.reduction == Reduction::maximum);
+      });
+  return extremes ? 3 : 4;
 }
 
 // For the machine at hand. Fused multiply-adds are welcome: a member's steps are always taken by the same instructions,
@@ -122,14 +138,15 @@ KernelProgram cuda_program(const Study& study) {
   KernelProgram program = begin_program(study, model, "program.h", "entry_cuda.h");
   const Method method = chosen_method(study.integrator);
   std::string steps = "zwang::" + std::string(method_type(method));
-  if (writes_stages_out(*study.system, model, method)) steps = "zwang::WrittenOut<" + steps + ">";
+  const bool written_out = writes_stages_out(*study.system, model, method);
+  if (written_out) steps = "zwang::WrittenOut<" + steps + ">";
   program.text.sources["program.h"] +=
       "using Entry = zwang::CudaEntry<zwang::Model, " + steps + ", " + real_type(study.integrator) + ">;\n";
   const auto add = [&](const std::string& name, const char* entrance, int blocks) {
     program.text.sources[name] = "#include \"program.h\"\n" + std::string(entrance) + "(Entry, " +
                                  std::to_string(cuda_threads) + ", " + std::to_string(blocks) + ")\n";
   };
-  add("step.cu", "ZWANG_CUDA_STEP", 2);
+  add("step.cu", "ZWANG_CUDA_STEP", blocks_of_steps(*study.system, model, written_out));
   add("land.cu", "ZWANG_CUDA_LAND", 2);
   add("tend.cu", "ZWANG_CUDA_TEND", 4);
   program.text.units = {"step.cu", "land.cu", "tend.cu"};

@@ -33,10 +33,12 @@ struct ConditionSet {
   }
 };
 
-template <class Set, class Real>
-struct alignas(32) AccumulationWatch {                  // what is asked at every shock lies in one piece
-  static constexpr int longest_cycle = 8, memory = 32;  // a power of two, more than three cycles
-  int count = 0;                                        // shocks noted since the last one was forgotten
+// `alone`: there is but one condition that may be struck, and its shocks follow each other by one factor.
+template <class Set, class Real, bool alone>
+struct alignas(32) AccumulationWatch {  // what is asked at every shock lies in one piece
+  static constexpr int longest_cycle = alone ? 1 : 8;
+  static constexpr int memory = alone ? 4 : 32;  // a power of two, more than three cycles
+  int count = 0;                                 // shocks noted since the last one was forgotten
   int newest = 0;  // where it stands; the one before stands before it, all round
 
   // The geometric sequence the last shocks form, if they do.
@@ -121,12 +123,13 @@ struct alignas(32) AccumulationWatch {                  // what is asked at ever
     }
     return made;
   }
-  // Three cycles in which the same happened.
+  // Three cycles in which the same happened, and not always the same.
   ZWANG_INLINE bool repeats(const Set& who, int period) const {
-    bool same = who == reached[place(period - 1)];
+    bool same = who == reached[place(period - 1)], alike = period > 1;
     for (int i = 1; i < 2 * period && same; ++i)
       same = reached[place(i - 1)] == reached[place(i + period - 1)];
-    return same;
+    for (int i = 1; i < period && alike; ++i) alike = reached[place(i - 1)] == who;
+    return same && !alike;
   }
 
  public:

@@ -64,7 +64,9 @@ struct CudaEntry {
     Desk& desk = on_shelves ? shelves[threadIdx.x] : own;
     Crew<M, Real> crew(settings, batch, slots, &desk.search, accounts_of(desk, in_registers));
     typename Crew<M, Real>::Steps::Stages stages;
+    typename Crew<M, Real>::Drives drives;
     crew.step.stages = &stages;
+    crew.drive = &drives;
     bool busy = false, more = true;
     unsigned slot = 0;
     int left = 0;
@@ -116,6 +118,49 @@ struct CudaEntry {
       land_members(slots, lists, side);
   }
 
+  // Members that land lie scattered in memory, and every lane by itself would fetch its own in dozens of small pieces. So a warp
+  // brings what its lanes will need of theirs, one after the other in whole lines, and takes it back in the same way.
+  // Where members are too large for that, they are attended to where they lie.
+  struct alignas(16) Piece {
+    unsigned word[4];
+  };
+  static constexpr int warp = 32;
+  static constexpr int needed = int(sizeof(typename M::Near) + sizeof(typename M::NearHand));
+  static constexpr int pieces =
+      (needed + int(alignof(M)) - 1) / int(alignof(M)) * int(alignof(M) / sizeof(Piece));
+  static constexpr int place = pieces | 1;                                // an odd distance, as above
+  static constexpr bool brought = warp * place * sizeof(Piece) <= 32768;  // several warps' on a processor
+  static constexpr int landing_threads = Toucher<Crew<M, Real>>::possible && brought ? warp : cuda_threads;
+
+  struct Table {
+    Piece piece[warp * place];
+    unsigned slot[warp];
+
+    __device__ __forceinline__ M* of(unsigned lane) { return reinterpret_cast<M*>(piece + lane * place); }
+    // From the members' slots, or back to them. A few lanes to each member, and all its pieces at once: each takes its time.
+    template <bool back>
+    __device__ __forceinline__ void carry(M* slots) {
+      constexpr int lanes = alignof(M) / sizeof(Piece), rounds = pieces / lanes;
+      ZWANG_ROLLED for (int first = 0; first < warp; first += warp / lanes) {
+        const int member = first + int(threadIdx.x) / lanes, lane = int(threadIdx.x) % lanes;
+        Piece* near = piece + member * place + lane;
+        if (slot[member] == nobody) continue;
+        Piece* far = reinterpret_cast<Piece*>(slots + slot[member]) + lane;
+        Piece held[rounds];
+        ZWANG_REGISTERS for (int i = 0; i < rounds; ++i) held[i] = (back ? near : far)[i * lanes];
+        ZWANG_REGISTERS for (int i = 0; i < rounds; ++i)(back ? far : near)[i * lanes] = held[i];
+      }
+      __syncwarp();
+    }
+  };
+  static constexpr unsigned nobody = 0xffffffffU;
+
+  // What is carried has been written before, gaps between the numbers included.
+  __device__ __forceinline__ static void clear(M& me) {
+    if constexpr (landing_threads == warp)
+      for (int i = 0; i < pieces; ++i) reinterpret_cast<Piece*>(&me)[i] = Piece{};
+  }
+
   // Lanes in their stride: what is not plain is for the others.
   __device__ __forceinline__ static void touch_all(const KernelSettings& settings, const KernelBatch& batch,
                                                    M* slots, const DeviceLists& lists, int side) {
@@ -125,14 +170,28 @@ struct CudaEntry {
     Crew<M, Real> crew(settings, batch, slots, &search, accounts);
     typename Crew<M, Real>::Steps::Stages stages;
     crew.step.stages = &stages;
-    for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
-      const unsigned slot = lists.landed[i];
-      if (crew.land(slots + slot)) {
+    const auto land = [&](M* me, unsigned slot) {
+      if (crew.land(me)) {
         crew.park();
         move(lists, side, slot);
       } else {
         wait(lists, side, slot);
       }
+    };
+    if constexpr (brought) {
+      __shared__ Table table;
+      for (unsigned first = blockIdx.x * warp; first < count; first += gridDim.x * warp) {
+        const unsigned i = first + threadIdx.x, slot = i < count ? lists.landed[i] : nobody;
+        table.slot[threadIdx.x] = slot;
+        __syncwarp();
+        table.template carry<false>(slots);
+        if (slot != nobody) land(table.of(threadIdx.x), slot);
+        __syncwarp();
+        table.template carry<true>(slots);
+      }
+    } else {
+      for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x)
+        land(slots + lists.landed[i], lists.landed[i]);
     }
   }
 
@@ -162,6 +221,7 @@ struct CudaEntry {
       while (!going) {
         const long long number = (long long)atomicAdd(&lists.counters->next_member, 1ULL);
         if (number >= batch.count) break;
+        clear(me);
         going = start(me, settings, batch, number);
       }
       if (going) move(lists, 1 - side, slot);
@@ -193,12 +253,13 @@ struct CudaEntry {
                  const __grid_constant__ zwang::DeviceLists lists, int side) {       \
     Entry::step(settings, batch, slots, lists, side);                                \
   }
-#define ZWANG_CUDA_LAND(Entry, threads, blocks)                                     \
-  extern "C" __global__ void __launch_bounds__(threads, blocks)                     \
-      zwang_land(const __grid_constant__ zwang::KernelSettings settings,            \
-                 const __grid_constant__ zwang::KernelBatch batch, Entry::M* slots, \
-                 const __grid_constant__ zwang::DeviceLists lists, int side) {      \
-    Entry::land_all(settings, batch, slots, lists, side);                           \
+#define ZWANG_CUDA_LAND(Entry, threads, blocks)                                               \
+  extern "C" __global__ void __launch_bounds__(Entry::landing_threads,                        \
+                                               (blocks) * (threads) / Entry::landing_threads) \
+      zwang_land(const __grid_constant__ zwang::KernelSettings settings,                      \
+                 const __grid_constant__ zwang::KernelBatch batch, Entry::M* slots,           \
+                 const __grid_constant__ zwang::DeviceLists lists, int side) {                \
+    Entry::land_all(settings, batch, slots, lists, side);                                     \
   }
 #define ZWANG_CUDA_TEND(Entry, threads, blocks)                                                           \
   extern "C" __global__ void __launch_bounds__(threads, blocks)                                           \

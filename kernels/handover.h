@@ -119,6 +119,7 @@ struct Handover {
     }
     set_lane(crew.seeking, lane, false);
     crew.searches[lane].barred = hand.barred;
+    crew.searches[lane].halved = -infinity<Real>();
     ZWANG_REGISTERS for (int i = 0; i < signals; ++i) {
       set_lane(crew.signal[i], lane, hand.signal[i]);
       set_lane(crew.side[i], lane, hand.side[i]);

@@ -9,9 +9,8 @@ namespace zwang {
 // A geometric sequence of shocks ends when what is left of it is negligible, or when its conditions have come so close
 // together that they can no longer be told apart.
 template <class M>
-ZWANG_COLD void finish_accumulation(
-    M& me, const typename M::Set& arriving,
-    const typename AccumulationWatch<typename M::Set, typename M::Real>::Sequence& earlier) {
+ZWANG_COLD void finish_accumulation(M& me, const typename M::Set& arriving,
+                                    const typename M::Accumulation::Sequence& earlier) {
   using Real = typename M::Real;
   const auto& sequence = me.accumulation.sequence;
   bool merged = earlier.found && earlier.conditions.size() > 1;

@@ -42,6 +42,17 @@ struct StageWeights {
 template <class Method, class R>
 ZWANG_CONSTANT_MEMORY StageWeights<Method, R> stage_weights{};
 
+// Where in the step the stages lie, all but the first.
+template <class Method, class R>
+struct StageNodes {
+  typename Lanes<R>::Real part[Method::last];
+  ZWANG_CONSTANT constexpr StageNodes() : part{} {
+    for (int i = 0; i < Method::last; ++i) part[i] = typename Lanes<R>::Real(Method::c(i + 1));
+  }
+};
+template <class Method, class R>
+ZWANG_CONSTANT_MEMORY StageNodes<Method, R> stage_nodes{};
+
 template <class Method, int n, int size, int fed_back, class R>
 struct LaneStep {
   using Table = StageTable<Method>;
@@ -89,7 +100,7 @@ struct LaneStep {
   ZWANG_INLINE void write_out(R t, const R* y, const F& right_side, R* sum, R* rate) {
     R bend[n];
     add_up<i>(stages->k, sum, bend);
-    stage(i, R(Method::c(i)), t, y, right_side, sum, bend, rate);
+    stage(i, stage_nodes<Method, R>.part[i - 1], t, y, right_side, sum, bend, rate);
     if constexpr (i < Method::last) write_out<i + 1>(t, y, right_side, sum, rate);
   }
 

@@ -60,17 +60,57 @@ struct OnlyIf<false, T> {
   struct Type {};
 };
 
+// What of a member every event needs. On a GPU members are read from afar, in pieces: so it lies together.
 template <class Model_, class Method_, class Real_>
-struct alignas(64) Member {
+struct NearMember {
   using Model = Model_;
   using Method = Method_;
   using Real = Real_;
   static constexpr int n = Model::coordinates, nz = Model::auxiliaries, r = Model::conditions;
   static constexpr int fed_back = 2 * n + nz, judged = fed_back + Model::integrals;
   static constexpr int size = judged + (Model::works ? 1 : 0);
-  static constexpr int rows = at_least_one(r), measures = at_least_one(Model::measures);
+  static constexpr int rows = at_least_one(r), measures = at_least_one(Model::measures),
+                       drives = at_least_one(Model::drives);
+  ZWANG_CONSTANT static constexpr int inequalities() {
+    int count = 0;
+    for (int i = 0; i < r; ++i) count += Model::is_equation(i) ? 0 : 1;
+    return count;
+  }
   using Set = ConditionSet<r>;
+  using Accumulation = AccumulationWatch<Set, Real, inequalities() == 1>;
   using Qp = Program<n, rows, Model::diagonal_mass, Real>;
+
+  Real t, h, end;
+  Real y[size];  // q, v, z, integrals, work
+  Real k[at_least_one(Model::constants)];
+  Real held[rows];  // 1 where a condition holds as an equation
+  Real energy_start, energy_lost;
+  long long steps, rejected;
+  int next_output;
+  Status status;
+  bool finished;
+  bool any_held;
+  bool redundant_now;  // the rows held are dependent: multipliers are those of least norm
+  bool pending;        // an accumulation whose limit lies a little ahead
+  bool redundant;
+  long long number;
+  Condition<Real> conditions[rows];
+  Real results[measures];
+  Real audit[audit_numbers];
+  Tally<Real> tally;
+  unsigned event_counts[event_kinds];
+  Accumulation accumulation;
+};
+
+template <class Model_, class Method_, class Real_>
+struct alignas(64) Member : NearMember<Model_, Method_, Real_> {
+  using Near = NearMember<Model_, Method_, Real_>;
+  using Model = Model_;
+  using Method = Method_;
+  using Real = Real_;
+  using Near::audit, Near::conditions, Near::finished, Near::status, Near::t, Near::y;
+  using Near::fed_back, Near::measures, Near::n, Near::rows, Near::size;
+  using typename Near::Set;
 
   // An event as it goes into the log and into the measures.
   struct Event {
@@ -84,9 +124,9 @@ struct alignas(64) Member {
     Real before[n], after[n];
   };
 
-  // Between the member and the lane that moves it. On a GPU members are read from afar, in pieces: what every event needs
-  // lies together here and below, and what few need behind it.
-  struct Hand {
+  // Between the member and the lane that moves it: what lanes in their stride (touch.h) ask for, and behind it what they do
+  // not.
+  struct NearHand {
     // From the lane, with a step that needs attention: the step (its start is the member's t and y), its end on the
     // conditions, what comes next, and what was heard. And what follows, as it is at the end if nothing happens.
     Real step_h, next_h;
@@ -106,40 +146,22 @@ struct alignas(64) Member {
     Real appointment, next_output;
     Real barred;                  // as in Seek
     Landing<Real, rows> landing;  // of a landed one
+    Real values[measures];
+  };
+  struct Hand : NearHand {
     bool heard[rows];
     Real last_rate[size - n];  // at the end
     Real signal[at_least_one(Model::signals)];
     Real side[at_least_one(Model::signals)];  // +1: a rise through zero matters, -1: a fall, 0: neither
-    Real values[measures];
-    Due<Real> due;  // where a step has landed, until it has happened
+    Due<Real> due;                            // where a step has landed, until it has happened
     typename OnlyIf<ZWANG_STAGES_KEPT, StepArrays<Method, n, size, fed_back, Real>>::Type stages;
   };
 
-  Real t, h, end;
-  Real y[size];  // q, v, z, integrals, work
-  Real k[at_least_one(Model::constants)];
-  Real held[rows];  // 1 where a condition holds as an equation
-  Real energy_start, energy_lost;
-  long long steps, rejected;
-  int next_output;
-  Status status;
-  bool finished;
-  bool any_held;
-  bool redundant_now;  // the rows held are dependent: multipliers are those of least norm
-  bool pending;        // an accumulation whose limit lies a little ahead
-  bool redundant;
   Hand hand;
+
   Real contact_tolerance, rest_speed;
   const KernelSettings* settings;
   const KernelBatch* batch;
-  long long number;
-  Condition<Real> conditions[rows];
-  Real results[measures];
-  Real audit[audit_numbers];
-  Tally<Real> tally;
-  unsigned event_counts[event_kinds];
-  AccumulationWatch<Set, Real> accumulation;
-
   Real rtol, atol;
   Real size_q[n], size_v[n];  // how large they have been of late: what their rounding errors are measured by
   // Conditions that may be at zero now, or press too little to be sure: at an instant only these are looked at. The others

@@ -58,9 +58,11 @@ ZWANG_DEVICE void listed_motion(const Real* k, Real t, const Real* y, const Real
   if (!valid) rate[n] = missing<Real>();
 }
 
-// q' = v, v' = a, z', the integrands, and the work of all but potential forces; the multipliers beside [mayer-17].
+// q' = v, v' = a, z', the integrands, and the work of all but potential forces; the multipliers beside [mayer-17]. `w` is what
+// the time alone decides (Model::drive).
 template <class M, class R>
-ZWANG_INLINE void right_side(const R* k, R t, const R* y, const R* held, bool any_held, R* rate, R* lambda) {
+ZWANG_INLINE void driven_right_side(const R* k, R t, const R* w, const R* y, const R* held, bool any_held,
+                                    R* rate, R* lambda) {
   using Model = typename M::Model;
   constexpr int n = M::n;
   if constexpr (!Model::masked) {
@@ -68,13 +70,19 @@ ZWANG_INLINE void right_side(const R* k, R t, const R* y, const R* held, bool an
   } else {
     if constexpr (!Model::always_held) {
       if (!any_held) {
-        Model::free_motion(k, t, y, y + n, y + 2 * n, rate);
+        Model::free_motion(k, t, y, y + n, y + 2 * n, w, rate);
         for (int i = 0; i < M::r; ++i) lambda[i] = R(0);
         return;
       }
     }
-    Model::motion(k, t, y, y + n, y + 2 * n, held, rate, lambda);
+    Model::motion(k, t, y, y + n, y + 2 * n, w, held, rate, lambda);
   }
+}
+template <class M, class R>
+ZWANG_INLINE void right_side(const R* k, R t, const R* y, const R* held, bool any_held, R* rate, R* lambda) {
+  R w[M::drives];
+  if constexpr (M::Model::drives > 0) M::Model::drive(k, t, w);
+  driven_right_side<M>(k, t, w, y, held, any_held, rate, lambda);
 }
 
 // The multipliers at a state. Rows that depend on each other leave them open; then those of least norm, not negative for

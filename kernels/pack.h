@@ -159,6 +159,7 @@ struct Bits<Pack<T>> {
   static constexpr auto one = Bits<T>::one, trifle = Bits<T>::trifle;
   ZWANG_INLINE static Vector of(const Pack<T>& x) { return same_bits<Vector>(x.vector); }
   ZWANG_INLINE static Pack<T> from(Vector x) { return ZWANG_PACK(same_bits<typename Pack<T>::Vector>(x)); }
+  ZWANG_INLINE static PackMask<T> is_odd(Vector x) { return {-(x & 1)}; }
 };
 
 // Functions without a vector instruction of their own go lane by lane; the square root the compiler turns into one.
@@ -197,6 +198,13 @@ ZWANG_FUNCTION_2(power)
 ZWANG_FUNCTION_2(wrap)
 #undef ZWANG_FUNCTION_1
 #undef ZWANG_FUNCTION_2
+template <class T>
+ZWANG_INLINE Pack<T> fused(const Pack<T>& a, const Pack<T>& b, const Pack<T>& c) {
+  Pack<T> made;
+  ZWANG_UNROLL for (int i = 0; i < Pack<T>::count; ++i) made.vector[i] =
+      fused(T(a.vector[i]), T(b.vector[i]), T(c.vector[i]));
+  return made;
+}
 #undef ZWANG_PACK
 
 #endif

@@ -41,6 +41,13 @@
 #endif
 #endif
 
+// Whether a product and a sum are rounded once.
+#if defined(__CUDACC__) || defined(__CUDACC_RTC__) || defined(__FMA__) || defined(__aarch64__)
+#define ZWANG_FUSES 1
+#else
+#define ZWANG_FUSES 0
+#endif
+
 // Bytes of a vector register.
 #if defined(__AVX512F__)
 #define ZWANG_VECTOR_BYTES 64
@@ -174,11 +181,14 @@ ZWANG_MATH_2(hypot, hypot, hypotf)
 ZWANG_MATH_2(power, pow, powf)
 #undef ZWANG_MATH_1
 #undef ZWANG_MATH_2
+// a b + c, rounded once whatever the compiler thinks of that.
+ZWANG_INLINE double fused(double a, double b, double c) { return ZWANG_BUILTIN(fma)(a, b, c); }
 
 #define ZWANG_CHOICES(Real)                                                           \
   ZWANG_INLINE Real sign(Real x) { return x != x ? x : Real((x > 0) - (x < 0)); }     \
-  ZWANG_INLINE Real minimum(Real a, Real b) { return a < b || a != a ? a : b; }       \
-  ZWANG_INLINE Real maximum(Real a, Real b) { return a > b || a != a ? a : b; }       \
+  /* a NaN on the left comes through */                                               \
+  ZWANG_INLINE Real minimum(Real a, Real b) { return a >= b ? b : a; }                \
+  ZWANG_INLINE Real maximum(Real a, Real b) { return a <= b ? b : a; }                \
   ZWANG_INLINE Real if_less(Real a, Real b, Real x, Real y) { return a < b ? x : y; } \
   ZWANG_INLINE bool is_finite(Real x) { return x - x == 0; }                          \
   /* x brought into (-a/2, a/2] */                                                    \
@@ -212,11 +222,16 @@ ZWANG_INLINE To same_bits(From x) {
 }
 template <class R>
 struct Bits;
+template <class A, class B>
+constexpr bool same_type = false;
+template <class A>
+constexpr bool same_type<A, A> = true;
 template <>
 struct Bits<double> {
   static constexpr long long one = 0x3ff0000000000000LL, trifle = 0x0000b00000000000LL;
   ZWANG_INLINE static long long of(double x) { return same_bits<long long>(x); }
   ZWANG_INLINE static double from(long long x) { return same_bits<double>(x); }
+  ZWANG_INLINE static bool is_odd(long long x) { return (x & 1) != 0; }
 };
 template <>
 struct Bits<float> {

@@ -82,7 +82,11 @@ struct Searcher {
     }
     if (!(count > 0 && count < Real(1.5))) return;
     const Curve from = curve_at_start(lane, search), to = curve_at_end(lane, search);
-    if (!(from.value < 0 && to.value > 0)) return;
+    if (!(from.value < 0)) return;
+    if (!(to.value > 0)) {
+      halve(lane, search);
+      return;
+    }
     search.h = lane_of(crew.h, lane);
     search.next_h = lane_of(crew.next_h, lane);
     Real via = 0, part = Real(0.5);
@@ -95,6 +99,19 @@ struct Searcher {
     search.reach = Real(crew.settings.landing_reach);
     try_length(lane, search.begin(lane_of(crew.step.h, lane), from.value, to.value, from.slope, to.slope,
                                   part, via));
+  }
+
+  // Over a long step a condition may rise and fall again, or seem to. Half as far it will have risen, or be seen not to; what
+  // remains doubtful after a few halves is looked at carefully.
+  ZWANG_INLINE void halve(int lane, Search& search) const {
+    const Real now = lane_of(crew.t, lane);
+    if (!(search.halved == now)) {
+      search.halved = now;
+      search.halvings = 0;
+    }
+    if (++search.halvings > search.most_halvings) return;
+    set_lane(crew.h, lane, Real(0.5) * lane_of(crew.step.h, lane));
+    set_lane(crew.accepted, lane, false);
   }
 
   ZWANG_INLINE void search_on(int lane) const {

@@ -28,12 +28,13 @@ template <class Real, int rows>
 struct Seek : Landing<Real, rows> {
   using Landing<Real, rows>::slope;
   Real barred;  // the start of a step that was not so simple after all
-  int tries;
+  Real halved;  // the start of a step that may have gone up and come back
+  int tries, halvings;
   Real reach;            // of a try: over this share of it a plain method is good enough
   Real low, high;        // lengths of steps that end below zero, and above
   Real at[3], value[3];  // the latest three ends, the newest first
 
-  static constexpr int most_tries = 12;
+  static constexpr int most_tries = 12, most_halvings = 3;
 
   // A step of length `whole` goes from value `from` below zero to `to` above it, and through `via` at the fraction `part`.
   // The first guess: the root of the quartic with the slopes at both ends, `part` being a half; where they are not known
@@ -56,21 +57,7 @@ struct Seek : Landing<Real, rows> {
     } else {
       bow = 16 * (via - Real(0.5) * (from + to) - Real(0.125) * (rise - fall));
     }
-    // The cubic, and bow x^2 (1 - x)^2.
-    const Real c2 = 3 * (to - from) - 2 * rise - fall + bow, c3 = rise + fall - 2 * (to - from) - 2 * bow;
-    // From the right, where the curve rises, to a root from which it has come down before.
-    Real x = fall > 0 ? Real(1) : from / (from - to), below = 0, above = 1;
-    ZWANG_ROLLED for (int i = 0; i < 16; ++i) {
-      const Real f = from + x * (rise + x * (c2 + x * (c3 + x * bow))),
-                 slope_there = rise + x * (2 * c2 + x * (3 * c3 + 4 * x * bow));
-      (f > 0 ? above : below) = x;
-      Real next = x - f / slope_there;
-      if (!(next > below && next < above)) next = Real(0.5) * (below + above);
-      const bool close = absolute(next - x) <= Real(1e-3) * next;
-      x = next;
-      if (close) break;
-    }
-    return inside(x * whole);
+    return inside(Real(root_of_quartic(from, to, rise, fall, bow)) * whole);
   }
 
   // A try of length `length` ended at `now`; its slope is NaN where not known. Where the crossing is thought to be now.
@@ -90,6 +77,30 @@ struct Seek : Landing<Real, rows> {
   }
 
  private:
+  // Of the cubic from `from` below zero to `to` above it with slopes `rise` and `fall`, and bow x^2 (1 - x)^2. To a
+  // thousandth: floats in units of the whole change will do.
+  ZWANG_INLINE static float root_of_quartic(Real from, Real to, Real rise, Real fall, Real bow) {
+    const Real unit = 1 / (to - from);
+    const float c0 = float(from * unit), c1 = float(rise * unit), c4 = float(bow * unit),
+                end_slope = float(fall * unit);
+    const float c2 = 3 - 2 * c1 - end_slope + c4, c3 = c1 + end_slope - 2 - 2 * c4;
+    // The half in which it crosses zero first, and there the chord.
+    const float middle = c0 + 0.5F * (c1 + 0.5F * (c2 + 0.5F * (c3 + 0.5F * c4)));
+    float below = middle > 0 ? 0.0F : 0.5F, above = below + 0.5F;
+    float x = middle > 0 ? 0.5F * c0 / (c0 - middle) : 0.5F - 0.5F * middle / (1 + c0 - middle);
+    ZWANG_ROLLED for (int i = 0; i < 16; ++i) {
+      const float f = c0 + x * (c1 + x * (c2 + x * (c3 + x * c4))),
+                  slope_there = c1 + x * (2 * c2 + x * (3 * c3 + 4 * x * c4));
+      (f > 0 ? above : below) = x;
+      float next = x - f / slope_there;
+      if (!(next > below && next < above)) next = 0.5F * (below + above);
+      const bool close = absolute(next - x) <= 1e-3F * next;
+      x = next;
+      if (close) break;
+    }
+    return x;
+  }
+
   // At the newest point, of the parabola through all three; of the chord while there are only two.
   ZWANG_INLINE Real slope_of_parabola() const {
     const Real d1 = (value[0] - value[1]) / (at[0] - at[1]);

@@ -9,6 +9,7 @@
 #include "kernels/lane_step.h"
 #include "kernels/listen.h"
 #include "kernels/search.h"
+#include "kernels/swift.h"
 #include "kernels/touch.h"
 
 namespace zwang {
@@ -59,6 +60,9 @@ struct Crew {
   // The step under way.
   using Steps = typename StepOf<ZWANG_STAGES_KEPT, Method, n, size, M::fed_back, R>::Type;
   Steps step;
+  // At all stages but the first; like the stages of lanes, not among the crew's own.
+  using Drives = Drive<Model, Method, M::drives, R>;
+  Drives* drive = nullptr;
   R low[M::rows], high[M::rows], end_lambda[M::rows];
   R via_lambda[M::rows];  // at the method's witness
   R mid_f[M::rows];       // half-way
@@ -79,6 +83,8 @@ struct Crew {
   template <class Queue>
   ZWANG_INLINE void run(Queue& next) {
     const long long begun = batch.ticks ? clock_ticks() : 0;
+    Drives own;
+    drive = &own;
     const Mask none = R(1) < R(0);
     live = accepted = refused = seeking = none;
     waiting = !none;
@@ -137,7 +143,7 @@ struct Crew {
     return Toucher<Crew>{*this}.touch(0);
   }
   // In the middle of a search nobody is put away.
-  ZWANG_INLINE bool may_park() const { return !seeking; }
+  ZWANG_INLINE bool may_park() const { return !seeking && !(searches->halved == t); }
   ZWANG_INLINE void park() { handover().put_away(*members); }
 
  private:
@@ -203,8 +209,8 @@ struct Crew {
     }
   }
 
-  ZWANG_INLINE void rates_at(R when, const R* there, R* rate) {
-    right_side<M>(k, when, there, held, any_held, rate, end_lambda);
+  ZWANG_INLINE void rates_at(R when, const R* w, const R* there, bool hold, R* rate) {
+    driven_right_side<M>(k, when, w, there, held, hold, rate, end_lambda);
     if constexpr (one_by_one)
       if (any_redundant) integrands_one_by_one(when, there, rate);
   }
@@ -237,17 +243,17 @@ struct Crew {
     stuck = moving && !(step.h > R(16 * Precision<Real>::epsilon) * absolute(t));
 
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) low[i] = high[i] = lambda[i];
-    int stage = 0;
-    step.take(t, y, [&, this](R when, const R* there, R* rate) {
-      rates_at(when, there, rate);
-      if (++stage == Method::witness)
-        ZWANG_REGISTERS for (int i = 0; i < r; ++i) via_lambda[i] = end_lambda[i];
-      if (any_held) ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
-          if (Model::is_equation(i)) continue;
-          low[i] = minimum(low[i], end_lambda[i]);
-          high[i] = maximum(high[i], end_lambda[i]);
-        }
-    });
+    if constexpr (Model::drives > 0) drive->see(k, t, step.h, stage_nodes<Method, R>.part);
+    // Written out, stages with nothing held are short of all that asks what is: a text of their own. A lane goes by its own
+    // state, not by its neighbours': two texts may round differently.
+    if constexpr (Method::written_out && n == 1 && !Model::always_held) {
+      if (any_held)
+        take_stages(true);
+      else
+        take_stages(false);
+    } else {
+      take_stages(any_held);
+    }
 
     if constexpr (Method::adaptive) {
       const R error = error_of_step();
@@ -264,6 +270,20 @@ struct Crew {
     ZWANG_REGISTERS for (int i = 0; i < size; ++i) end[i] = step.end[i];
     refused = moving && !accepted;
     ledger.rejected = ledger.rejected + select(refused, R(1), R(0));
+  }
+
+  ZWANG_INLINE void take_stages(bool hold) {
+    int stage = 0;
+    step.take(t, y, [&, this](R when, const R* there, R* rate) {
+      rates_at(when, drive->w[stage], there, hold, rate);
+      if (++stage == Method::witness)
+        ZWANG_REGISTERS for (int i = 0; i < r; ++i) via_lambda[i] = end_lambda[i];
+      if (hold) ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
+          if (Model::is_equation(i)) continue;
+          low[i] = minimum(low[i], end_lambda[i]);
+          high[i] = maximum(high[i], end_lambda[i]);
+        }
+    });
   }
 
   // How fast arguments of periodic functions run, in units of what a step may hold.

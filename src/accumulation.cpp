@@ -42,7 +42,10 @@ std::optional<AccumulationWatch::Sequence> AccumulationWatch::recognise() const 
     bool repeats = true;
     for (std::size_t k = 0; k < 2 * period && repeats; ++k)
       repeats = shock(k).reached == shock(k + period).reached;
-    if (!repeats) continue;
+    // Shocks of one and the same condition follow each other by one factor, and not by several in turn.
+    bool alike = true;
+    for (std::size_t k = 1; k < period && alike; ++k) alike = shock(k).reached == shock(0).reached;
+    if (!repeats || (period > 1 && alike)) continue;
     const double d1 = shock(0).t - shock(period).t;
     const double d2 = shock(period).t - shock(2 * period).t;
     const double d3 = shock(2 * period).t - shock(3 * period).t;

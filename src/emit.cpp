@@ -61,7 +61,9 @@ class ModelWriter {
   void add_light_events();
 
   std::string make_constants() const;
+  std::string make_drive() const;
   void hoist();
+  void hoist_drive();
 
   Function& add(const std::string& comment, const std::string& result, const std::string& name,
                 std::vector<Argument> more, std::vector<FunctionCase> cases,
@@ -83,7 +85,13 @@ class ModelWriter {
   std::vector<Function> functions_;
   Hoisted hoisted_;         // node -> k[i]
   Formulas hoisted_nodes_;  // in the order of k
+  Hoisted driven_;          // the same, and node -> w[i]: for the motion alone
+  Formulas drive_;          // in the order of w
 };
+
+bool is_motion(const Function& function) {
+  return function.name == "motion" || function.name == "free_motion";
+}
 
 const std::vector<Argument> state_arguments = {
     {"const R*", "k"}, {"R", "t"}, {"const R*", "q"}, {"const R*", "v"}, {"const R*", "z"}};
@@ -269,7 +277,7 @@ void ModelWriter::add_motion() {
                             with(solved, system_.integrands), replaced(pool_, motion.work, solved)));
   add("rates of q, v, z, integrals and work with the conditions held that `held` names, and their "
       "multipliers",
-      "void", "motion", {{"const R*", "held"}, {"R*", "rate"}, {"R*", "lambda"}}, {made});
+      "void", "motion", {{"const R*", "w"}, {"const R*", "held"}, {"R*", "rate"}, {"R*", "lambda"}}, {made});
 
   const auto& constraints = system_.constraints;
   if (std::any_of(constraints.begin(), constraints.end(), is_always_held)) return;
@@ -278,7 +286,7 @@ void ModelWriter::add_motion() {
   append_array(free, "rate",
                motion_rates(system_, acceleration, auxiliary(acceleration, nothing_held),
                             with(nothing_held, system_.integrands), system_.power));
-  add("the same with no condition held", "void", "free_motion", {{"R*", "rate"}}, {free});
+  add("the same with no condition held", "void", "free_motion", {{"const R*", "w"}, {"R*", "rate"}}, {free});
 }
 
 void ModelWriter::add_steps() {
@@ -362,6 +370,42 @@ void ModelWriter::hoist() {
   }
 }
 
+// What the time alone decides in the motion, if it is more than a sum or product: a step knows it for all its stages before it
+// sets out. The largest such parts.
+void ModelWriter::hoist_drive() {
+  driven_ = hoisted_;
+  Formulas roots;
+  for (const Function& function : functions_) {
+    if (!is_motion(function)) continue;
+    for (const Output& output : function.cases.front().outputs) roots.push_back(output.value);
+  }
+  const TimeOnly timed(pool_);
+  std::vector<char> wanted(pool_.size(), 0);
+  const auto want = [&](Expr e) { wanted[e.id] = wanted[e.id] || timed.is_work(e); };
+  for (const Expr e : roots) want(e);
+  for (const Expr e : pool_.reachable(roots)) {
+    if (timed(e)) continue;
+    for (int i = 0; i < arity(pool_.node(e).op); ++i)
+      want(pool_.node(e).arguments[static_cast<std::size_t>(i)]);
+  }
+  for (std::uint32_t id = 0; id < wanted.size(); ++id) {
+    if (!wanted[id]) continue;
+    driven_[id] = "w[" + std::to_string(drive_.size()) + "]";
+    drive_.push_back({id});
+  }
+}
+
+std::string ModelWriter::make_drive() const {
+  FunctionCase made;
+  append_array(made, "w", drive_);
+  return function_text(pool_, hoisted_,
+                       {"what the time alone decides in the motion",
+                        "void",
+                        "drive",
+                        {{"const R*", "k"}, {"R", "t"}, {"R*", "w"}},
+                        {made}});
+}
+
 std::string ModelWriter::make_constants() const {
   Formulas constants;
   Hoisted given;  // here a parameter is what comes in
@@ -399,21 +443,24 @@ EmittedModel ModelWriter::write() {
   }
   if (has_light_events(system_, masked_)) add_light_events();
   hoist();
+  hoist_drive();
 
   EmittedModel made;
   made.masked = masked_;
-  made.text = model_head(system_, masked_, system_.parameters.size() + hoisted_nodes_.size());
+  made.drives = drive_.size();
+  made.text = model_head(system_, masked_, system_.parameters.size() + hoisted_nodes_.size(), drive_.size());
   made.text += "\n" + model_tables(system_) + "\n" + make_constants();
   if (masked_) made.text += "\n" + std::string(dependent_text);
   for (const Function& function : functions_) {
-    made.text += "\n" + function_text(pool_, hoisted_, function);
+    if (function.name == "motion" && !drive_.empty()) made.text += "\n" + make_drive();
+    made.text += "\n" + function_text(pool_, is_motion(function) ? driven_ : hoisted_, function);
     if (function.name != "motion") continue;
     const std::vector<Output>& outputs = function.cases.front().outputs;
     Formulas roots(outputs.size());
     std::transform(outputs.begin(), outputs.end(), roots.begin(),
                    [](const Output& output) { return output.value; });
-    made.motion_by_kind = count_operations(pool_, hoisted_, roots);
-    made.motion_operations = made.motion_by_kind.total();
+    made.motion_by_kind = count_operations(pool_, driven_, roots);
+    made.motion_operations = count_operations(pool_, hoisted_, roots).total();
   }
   made.text += "};\n";
   return made;

@@ -34,8 +34,8 @@ bool uses_name(const std::string& code, const std::string& name) {
 // What every step evaluates; the rest is for events.
 bool in_step(const std::string& function) {
   static const std::set<std::string> names{
-      "motion",   "free_motion", "position_step", "velocity_step", "levels", "values", "all_signals",
-      "measured", "energies",    "turn_bound",    "rows",          "strike", "scales"};
+      "drive",       "motion",   "free_motion", "position_step", "velocity_step", "levels", "values",
+      "all_signals", "measured", "energies",    "turn_bound",    "rows",          "strike", "scales"};
   return names.contains(function);
 }
 

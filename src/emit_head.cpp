@@ -47,7 +47,7 @@ std::string table(const std::string& type, const std::string& name, const std::v
 
 }  // namespace
 
-std::string model_head(const System& system, bool masked, std::size_t constants) {
+std::string model_head(const System& system, bool masked, std::size_t constants, std::size_t drives) {
   const std::size_t n = system.size(), r = system.constraints.size();
   const std::size_t signals = system.watches.size() + (system.stop ? 1 : 0) + system.kinks.size();
   const bool diagonal = std::all_of(system.mass.begin(), system.mass.end(),
@@ -58,6 +58,7 @@ std::string model_head(const System& system, bool masked, std::size_t constants)
          "struct Model {\n" +
          numbers({{"parameters", system.parameters.size()},
                   {"constants", constants},
+                  {"drives", drives},
                   {"coordinates", n},
                   {"auxiliaries", system.auxiliaries.size()}}) +
          numbers({{"conditions", r},

@@ -8,7 +8,7 @@
 namespace zwang {
 
 // The opening of the struct. `constants` is the length of a member's array k.
-std::string model_head(const System& system, bool masked, std::size_t constants);
+std::string model_head(const System& system, bool masked, std::size_t constants, std::size_t drives);
 
 std::string model_tables(const System& system);
 

@@ -24,6 +24,51 @@ bool ParameterOnly::operator()(Expr e) {
 
 namespace {
 
+// An instruction or two.
+bool is_short(const Expressions& pool, const Node& node) {
+  switch (node.op) {
+    case Op::symbol:
+    case Op::constant:
+    case Op::add:
+    case Op::subtract:
+    case Op::multiply:
+    case Op::negate:
+    case Op::abs:
+    case Op::sign:
+    case Op::minimum:
+    case Op::maximum:
+    case Op::if_less:
+      return true;
+    case Op::power:
+      return pool.is_constant(node.arguments[1], 2) || pool.is_constant(node.arguments[1], 3);
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+TimeOnly::TimeOnly(const Expressions& pool) {
+  for (std::uint32_t id = 0; id < pool.size(); ++id) {
+    const Node& node = pool.node({id});
+    Kind kind = Kind::constant;
+    if (node.op == Op::symbol && node.symbol != Symbol{SymbolKind::time, 0})
+      kind = node.symbol.kind == SymbolKind::parameter ? Kind::constant : Kind::other;
+    else if (node.op == Op::symbol)
+      kind = Kind::sum;
+    bool pure = true;
+    for (int i = 0; i < arity(node.op); ++i) {
+      const Kind part = known_[node.arguments[static_cast<std::size_t>(i)].id];
+      pure = pure && part != Kind::other;
+      kind = std::max(kind, part);
+    }
+    if (kind == Kind::sum && !is_short(pool, node)) kind = Kind::work;
+    known_.push_back(pure ? kind : Kind::other);
+  }
+}
+
+namespace {
+
 // Every formula of a system that is emitted.
 template <class Visit>
 void visit_formulas(System& system, const Visit& visit) {

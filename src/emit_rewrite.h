@@ -19,6 +19,19 @@ class ParameterOnly {
   std::vector<char> known_;  // by node; grows with the pool
 };
 
+// Which nodes are made of the time as well, and of nothing else.
+class TimeOnly {
+ public:
+  explicit TimeOnly(const Expressions& pool);
+  bool operator()(Expr e) const { return known_[e.id] != Kind::other; }
+  // More than sums and products: worth knowing beforehand.
+  bool is_work(Expr e) const { return known_[e.id] == Kind::work; }
+
+ private:
+  enum class Kind : char { other, constant, sum, work };
+  std::vector<Kind> known_;
+};
+
 // A copy with a pool of its own, in which factors of parameters are gathered (so that they can be computed once per
 // member), divisions by parameters or by a shared denominator are products, and half-integer powers are roots.
 System rearranged(const System& system);

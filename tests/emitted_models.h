@@ -98,11 +98,13 @@ template <class M, class R>
 void call_masked(const char* name, const R* k, R t, const R* q, const R* v, const R* z, const R* held, R* out) {
   if constexpr (M::masked && !(sizeof(R) == sizeof(Scaled<double>) && Lanes<R>::count == 1)) {
     const int size = 2 * M::coordinates + M::auxiliaries + M::integrals + 1, r = M::conditions;
-    if (same(name, "motion")) M::motion(k, t, q, v, z, held, out, out + size);
+    R w[at_least_one(M::drives)];
+    if constexpr (M::drives > 0) M::drive(k, t, w);
+    if (same(name, "motion")) M::motion(k, t, q, v, z, w, held, out, out + size);
     if (same(name, "position_step")) M::position_step(k, t, q, v, z, held, out, out + r);
     if (same(name, "velocity_step")) M::velocity_step(k, t, q, v, z, held, out, out + r);
     if constexpr (!M::always_held)
-      if (same(name, "free_motion")) M::free_motion(k, t, q, v, z, out);
+      if (same(name, "free_motion")) M::free_motion(k, t, q, v, z, w, out);
   }
 }
 

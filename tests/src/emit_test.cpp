@@ -184,6 +184,24 @@ TEST(EmitTest, WhatDependsOnParametersAloneIsComputedOncePerMember) {
   EXPECT_EQ(occurrences(function_of(text, "motion"), " / "), 0u);
 }
 
+TEST(EmitTest, WhatTheTimeAloneDecidesStandsApart) {
+  SystemBuilder builder;
+  builder.parameter("A", 2).coordinate("x", 1, 0).kinetic("0.5*x'^2").potential("0.5*x^2");
+  builder.force("x", "A*cos(3*t) - x*exp(-t) + 2*t").require("wall", "x <= 1 + 0.1*sin(5*t)");
+  const EmittedModel made = emit_model(*builder.make().system);
+  EXPECT_NE(made.text.find("drives = 4"), std::string::npos) << made.text;
+  const std::string drive = function_of(made.text, "drive");
+  EXPECT_EQ(occurrences(drive, "cos("), 2u) << drive;  // the force, and how fast the wall moves
+  for (const char* function : {"cos(", "exp(", "sin("}) {
+    EXPECT_GE(occurrences(drive, function), 1u) << drive;
+    for (const char* name : {"motion", "free_motion"})
+      EXPECT_EQ(occurrences(function_of(made.text, name), function), 0u) << name;
+  }
+  // What is no more than a product is not worth a place.
+  EXPECT_EQ(occurrences(function_of(made.text, "motion"), "* t"), 1u);
+  EXPECT_EQ(made.motion_by_kind.functions, 0);
+}
+
 TEST(EmitTest, ASharedSubexpressionIsComputedOnce) {
   SystemBuilder builder;
   builder.coordinate("a", 1, 1).coordinate("b", 1, 1).kinetic("a'^2 + b'^2 + a'*b'*cos(a - b)");

@@ -83,6 +83,18 @@ TEST(AccumulationTest, ConditionsThatTakeTurnsAreOneSequence) {
   EXPECT_EQ(watch.sequence()->conditions, (std::vector<std::size_t>{0, 1}));
 }
 
+// Near its end a sequence of one condition's shocks has one factor. That every second gap of others shrinks is chance.
+TEST(AccumulationTest, OneConditionHasOneFactor) {
+  AccumulationWatch watch(1e-6);
+  double t = 0, gap = 1;
+  for (int k = 0; k < 40; ++k) {
+    watch.note(t, {3});
+    EXPECT_FALSE(watch.sequence()) << k;
+    t += gap;
+    gap *= k % 2 ? 3.0 : 0.2;
+  }
+}
+
 TEST(AccumulationTest, ForgettingBeginsAnew) {
   AccumulationWatch watch(1e-6);
   shocks_until_over(watch, 0.3);
