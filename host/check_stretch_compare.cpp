@@ -153,7 +153,8 @@ void StretchCheck::compare_looks(const Stretch& stretch, const Plan& plan, const
                    *nudged = sample_at(plan, accounts.nudged, near),
                    *further = sample_at(plan, accounts.tight, far);
       if (!tight || !nudged || !further) continue;
-      if (between_sides(look, near, accounts)) continue;
+      // Where the accounts begin they stand as the backend stands: nothing has happened yet.
+      if (near > stretch.from.state.t && between_sides(look, near, accounts)) continue;
       Findings here = look.output ? samples(motion_.samples[*look.output], *tight, *nudged, *further)
                                   : states(motion_.end, tight->state, nudged->state, further->state);
       if (!best || here.worst_severity() < best->worst_severity()) best = std::move(here);

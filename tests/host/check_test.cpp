@@ -68,6 +68,34 @@ TEST(CheckTest, TakesTheShocksAtTheEndOfABurstForOneAccumulation) {
   EXPECT_EQ(report.verdict(), CheckVerdict::pass) << check_table(study, report);
 }
 
+// There is no side before it to look at, and the other one is another motion.
+TEST(CheckTest, AContactRightAfterTheStartIsNoReasonToDoubtTheStart) {
+  const Study study = read_study(R"toml(
+[[point]]
+name = "ball"
+mass = 1
+position = [1e-8]
+velocity = [-1]
+[system]
+gravity = [-9.81]
+[[constraint]]
+name = "floor"
+require = "ball.x >= 0"
+restitution = 0.5
+[ensemble]
+members = 1
+[time]
+end = 0.05
+samples = 6
+[integrator]
+rtol = 1e-6
+atol = 1e-7
+)toml",
+                                 "study.toml");
+  const CheckReport report = self_checked(study, 1);
+  EXPECT_EQ(report.verdict(), CheckVerdict::pass) << check_table(study, report);
+}
+
 TEST(CheckTest, AWatchedVelocityAtRestKeepsTheSideItCameFrom) {
   // It falls, lies on the floor over several output times, and is thrown up: that its velocity has gone from below zero to
   // above is an event, whoever takes up the motion while it lies there.
