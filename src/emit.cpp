@@ -23,6 +23,9 @@ constexpr std::size_t few_conditions = 4;
 constexpr long long text_limit = 40'000;
 constexpr long long density_limit = 200'000;
 
+// A step keeps them for all its stages, and their text stands in it a dozen times.
+constexpr std::ptrdiff_t most_drives = 8;
+
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
 using Formulas = std::vector<Expr>;
@@ -388,6 +391,7 @@ void ModelWriter::hoist_drive() {
     for (int i = 0; i < arity(pool_.node(e).op); ++i)
       want(pool_.node(e).arguments[static_cast<std::size_t>(i)]);
   }
+  if (std::count(wanted.begin(), wanted.end(), 1) > most_drives) return;
   for (std::uint32_t id = 0; id < wanted.size(); ++id) {
     if (!wanted[id]) continue;
     driven_[id] = "w[" + std::to_string(drive_.size()) + "]";

@@ -1,7 +1,8 @@
 // From a System to the C++ text of one `struct Model`: pure functions on numbers, which the kernels are templated on.
 //
 // Names of the study never enter the text. Arguments of the functions: k the member's constants (its parameters first),
-// t, q, v, z the state, w what the time alone decides (drive()), lambda the multipliers, held one number per condition: above 0 where it is held.
+// t, q, v, z the state, w what the time alone decides (drive()), lambda the multipliers, held one number per condition:
+// above 0 where it is held.
 #pragma once
 
 #include <cstddef>

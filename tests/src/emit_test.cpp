@@ -202,6 +202,21 @@ TEST(EmitTest, WhatTheTimeAloneDecidesStandsApart) {
   EXPECT_EQ(made.motion_by_kind.functions, 0);
 }
 
+TEST(EmitTest, WhatWouldBeTooMuchToKeepStaysInTheMotion) {
+  SystemBuilder builder;
+  std::string kinetic = "0";
+  for (int i = 0; i < 12; ++i) {
+    const std::string x = "x" + std::to_string(i);
+    builder.coordinate(x, 1, 0);
+    kinetic += " + " + x + "'^2";
+  }
+  builder.kinetic(kinetic);
+  for (int i = 0; i < 12; ++i) builder.force("x" + std::to_string(i), "cos(" + std::to_string(i + 2) + "*t)");
+  const EmittedModel made = emit_model(*builder.make().system);
+  EXPECT_EQ(made.drives, 0u);
+  EXPECT_EQ(occurrences(function_of(made.text, "motion"), "cos("), 12u);
+}
+
 TEST(EmitTest, ASharedSubexpressionIsComputedOnce) {
   SystemBuilder builder;
   builder.coordinate("a", 1, 1).coordinate("b", 1, 1).kinetic("a'^2 + b'^2 + a'*b'*cos(a - b)");
