@@ -228,9 +228,8 @@ void CudaWorker::take_turns(const KernelSettings& settings, const KernelBatch& b
   void* land[] = {&given, &there, &slots_there, &lists, &side};
   void* tend[] = {&settings_there, &batch_there, &slots_there, &lists, &side};
   void* step[] = {&given, &there, &slots_there, &lists, &side};
-  const auto counter = [&](std::size_t offset) { return layout.counters + offset; };
   const auto list_of = [&](std::size_t offset) {
-    return counter(offset + sizeof(unsigned) * static_cast<std::size_t>(side));
+    return layout.counters + offset + sizeof(unsigned) * static_cast<std::size_t>(side);
   };
   launch(open_, open, slots, stream_);
   mark(tended_, stream_);
@@ -242,19 +241,18 @@ void CudaWorker::take_turns(const KernelSettings& settings, const KernelBatch& b
       join(beside_, landed_);
       launch(tend_, tend, slots, beside_);
       clear(list_of(offsetof(DeviceCounters, waiting)), sizeof(unsigned), beside_);
-      clear(counter(offsetof(DeviceCounters, landed)), sizeof(unsigned), stream_);
-      clear(counter(offsetof(DeviceCounters, taken)), sizeof(unsigned), stream_);
       join(stream_, tended_);
       launch(step_, step, slots, stream_);
-      clear(list_of(offsetof(DeviceCounters, moving)), sizeof(unsigned), stream_);
       mark(tended_, beside_);
     }
     join(stream_, tended_);
     driver_.require(driver_.copy_out(&counters_, layout.counters, sizeof counters_, stream_),
                     "copying the counters");
     wait("integrating on " + name_);
-    if (counters_.landed == 0 && counters_.waiting[0] == 0 && counters_.waiting[1] == 0 &&
-        counters_.moving[0] == 0 && counters_.moving[1] == 0)
+    // `side` says which lists the next turn would read; the others have been read.
+    const int next = side;
+    if (counters_.landed[next] == 0 && counters_.waiting[0] == 0 && counters_.waiting[1] == 0 &&
+        counters_.moving[next] == 0)
       return;
   }
 }

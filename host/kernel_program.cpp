@@ -8,6 +8,7 @@
 #include "kernels/portable.h"
 #include "src/emit.h"
 #include "src/emit_solve.h"
+#include "src/error.h"
 
 namespace zwang {
 
@@ -19,17 +20,60 @@ using Method = IntegratorSettings::Method;
 // estimate misses what matters in one member of a thousand (docs/testing.md, seeds 129, 8009, 8018).
 constexpr double coarsest_for_dop853 = 3e-7;
 
-Method chosen_method(const IntegratorSettings& settings) {
+// Sums over earlier terms, and other work for every term, a series may cost and still be cheaper than twelve stages.
+bool expands_cheaply(const System& system, const EmittedModel& model) {
+  constexpr long long few_sums = 2, few_operations = 60;
+  if (model.series.text.empty() || model.series.sums > few_sums || model.series.linear > few_operations)
+    return false;
+  // What rebounds moves freely most of the time; what does not is held, and then there are stages all the same.
+  return std::all_of(system.constraints.begin(), system.constraints.end(), [&](const Constraint& constraint) {
+    return !system.pool->is_zero(constraint.restitution);
+  });
+}
+
+Method chosen_method(const Study& study, const EmittedModel& model) {
+  const IntegratorSettings& settings = study.integrator;
+  if (settings.method == Method::taylor && model.series.text.empty())
+    throw Error({.message = "the motion of this system is not expanded into power series",
+                 .found = "method = \"taylor\", and " + model.series.obstacle,
+                 .expected =
+                     "sums, products, quotients, whole powers, sin, cos, exp and sqrt of the state, no "
+                     "condition that always holds; or method = \"auto\""});
   if (settings.method != Method::automatic) return settings.method;
+  if (expands_cheaply(*study.system, model)) return Method::taylor;
   return settings.within_precision().rtol <= coarsest_for_dop853 ? Method::dop853 : Method::tsit5;
 }
 
-const char* method_name(Method method) {
-  return method == Method::dop853 ? "dop853" : method == Method::rk4 ? "rk4" : "tsit5";
+// Of a power series. More terms allow longer steps, up to where events hide in them (bench/results/neoverse_n1.txt).
+int series_order(const IntegratorSettings& settings) {
+  const double rtol = settings.within_precision().rtol;
+  return rtol > 3e-5 ? 8 : rtol > 3e-8 ? 12 : rtol > 3e-12 ? 16 : 20;
 }
 
-const char* method_type(Method method) {
-  return method == Method::dop853 ? "Dop853" : method == Method::rk4 ? "Rk4" : "Tsit5";
+const char* method_name(Method method) {
+  switch (method) {
+    case Method::dop853:
+      return "dop853";
+    case Method::rk4:
+      return "rk4";
+    case Method::taylor:
+      return "taylor";
+    default:
+      return "tsit5";
+  }
+}
+
+std::string method_type(Method method, const IntegratorSettings& settings) {
+  switch (method) {
+    case Method::dop853:
+      return "zwang::Dop853";
+    case Method::rk4:
+      return "zwang::Rk4";
+    case Method::taylor:
+      return "zwang::Taylor<" + std::to_string(series_order(settings)) + ", zwang::Series>";
+    default:
+      return "zwang::Tsit5";
+  }
 }
 
 std::string real_type(const IntegratorSettings& settings) { return settings.single ? "float" : "double"; }
@@ -52,8 +96,9 @@ bool writes_stages_out(const System& system, const EmittedModel& model, Method m
 
 // How many blocks of stepping lanes should fit on a processor: as many as small systems leave registers for. Extremes of
 // measures are compared at every step, and need some of their own.
-int blocks_of_steps(const System& system, const EmittedModel& model, bool written_out) {
+int blocks_of_steps(const System& system, const EmittedModel& model, Method method, bool written_out) {
   const bool tiny = system.size() == 1 && system.constraints.size() <= 1 && numbers_kept(system) <= 2;
+  if (method == Method::taylor) return tiny ? 3 : 2;
   if (!written_out || !tiny || model.drives > 1) return 2;
   const bool extremes =
       std::any_of(system.measures.begin(), system.measures.end(), [](const Measure& measure) {
@@ -83,14 +128,15 @@ std::vector<std::string> compiler_flags(const EmittedModel& model) {
 namespace {
 
 // What both kinds of program have in common: the kernels, and the unit with the model in it.
-KernelProgram begin_program(const Study& study, const EmittedModel& model, const std::string& unit_name,
+KernelProgram begin_program(const EmittedModel& model, Method method, const std::string& unit_name,
                             const std::string& entry_header) {
   KernelProgram program;
-  program.method = method_name(chosen_method(study.integrator));
+  program.method = method_name(method);
   program.motion_operations = model.motion_operations;
   for (const KernelFile& file : kernel_files()) program.text.sources[std::string(file.name)] = file.text;
-  program.text.sources[unit_name] =
-      "#include \"kernels/" + entry_header + "\"\n\nnamespace zwang {\n" + model.text + "}\n\n";
+  program.text.sources[unit_name] = "#include \"kernels/" + entry_header + "\"\n\nnamespace zwang {\n" +
+                                    model.text + (method == Method::taylor ? "\n" + model.series.text : "") +
+                                    "}\n\n";
   program.text.units = {unit_name};
   return program;
 }
@@ -113,14 +159,15 @@ double seconds_since(std::chrono::steady_clock::time_point begun) {
 KernelProgram cpu_program(const Study& study, LaneChoice lanes) {
   const auto begun = std::chrono::steady_clock::now();
   const EmittedModel model = emit_model(*study.system);
-  KernelProgram program = begin_program(study, model, "program.h", "entry_cpu.h");
+  const Method method = chosen_method(study, model);
+  KernelProgram program = begin_program(model, method, "program.h", "entry_cpu.h");
   // Rows taken from a list differ from member to member: nothing for a pack to share.
   const bool packed = lanes == LaneChoice::best && model.masked;
   const std::string real = real_type(study.integrator);
   std::string& common = program.text.sources["program.h"];
   common += "using Number = " + (packed ? "zwang::Pack<" + real + ">" : real) + ";\n";
-  common += "using Entry = zwang::CpuEntry<zwang::Model, zwang::" +
-            std::string(method_type(chosen_method(study.integrator))) + ", " + real + ", Number>;\n";
+  common += "using Entry = zwang::CpuEntry<zwang::Model, " + method_type(method, study.integrator) + ", " +
+            real + ", Number>;\n";
   program.text.sources["steps.cpp"] =
       "#include \"program.h\"\nZWANG_CPU_EVENTS(extern template, Entry)\nZWANG_CPU_ENTRANCES(Entry)\n";
   program.text.sources["events.cpp"] = "#include \"program.h\"\nZWANG_CPU_EVENTS(template, Entry)\n";
@@ -135,9 +182,9 @@ KernelProgram cpu_program(const Study& study, LaneChoice lanes) {
 KernelProgram cuda_program(const Study& study) {
   const auto begun = std::chrono::steady_clock::now();
   const EmittedModel model = emit_model(*study.system);
-  KernelProgram program = begin_program(study, model, "program.h", "entry_cuda.h");
-  const Method method = chosen_method(study.integrator);
-  std::string steps = "zwang::" + std::string(method_type(method));
+  const Method method = chosen_method(study, model);
+  KernelProgram program = begin_program(model, method, "program.h", "entry_cuda.h");
+  std::string steps = method_type(method, study.integrator);
   const bool written_out = writes_stages_out(*study.system, model, method);
   if (written_out) steps = "zwang::WrittenOut<" + steps + ">";
   program.text.sources["program.h"] +=
@@ -146,7 +193,7 @@ KernelProgram cuda_program(const Study& study) {
     program.text.sources[name] = "#include \"program.h\"\n" + std::string(entrance) + "(Entry, " +
                                  std::to_string(cuda_threads) + ", " + std::to_string(blocks) + ")\n";
   };
-  add("step.cu", "ZWANG_CUDA_STEP", blocks_of_steps(*study.system, model, written_out));
+  add("step.cu", "ZWANG_CUDA_STEP", blocks_of_steps(*study.system, model, method, written_out));
   add("land.cu", "ZWANG_CUDA_LAND", 2);
   add("tend.cu", "ZWANG_CUDA_TEND", 4);
   program.text.units = {"step.cu", "land.cu", "tend.cu"};

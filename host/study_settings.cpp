@@ -178,9 +178,10 @@ void StudyBuilder::read_integrator() {
   const Field step = table["step"], method = table["method"];
   using Method = IntegratorSettings::Method;
   std::optional<std::string> word = "auto";
-  if (method) word = reader_.choice(method, {"auto", "tsit5", "dop853", "rk4"});
+  if (method) word = reader_.choice(method, {"auto", "tsit5", "dop853", "taylor", "rk4"});
   if (word == "tsit5") made.method = Method::tsit5;
   if (word == "dop853") made.method = Method::dop853;
+  if (word == "taylor") made.method = Method::taylor;
   if (word == "rk4") {
     made.method = Method::rk4;
     if (!step) reader_.complain(method, "\"rk4\" needs a step", "step = 1e-3, or another number > 0");

@@ -118,7 +118,7 @@ void complete_time(Value& root, const TimeSettings& time) {
 }
 
 void complete_integrator(Value& root, const IntegratorSettings& settings) {
-  constexpr const char* methods[] = {"auto", "tsit5", "dop853", "rk4"};
+  constexpr const char* methods[] = {"auto", "tsit5", "dop853", "rk4", "taylor"};
   Value& table = table_of(root, "integrator");
   complete(table, "method", text(methods[static_cast<int>(settings.method)]));
   complete(table, "rtol", real(settings.rtol));

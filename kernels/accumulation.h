@@ -35,7 +35,7 @@ struct ConditionSet {
 
 // `alone`: there is but one condition that may be struck, and its shocks follow each other by one factor.
 template <class Set, class Real, bool alone>
-struct alignas(32) AccumulationWatch {  // what is asked at every shock lies in one piece
+struct AccumulationWatch {
   static constexpr int longest_cycle = alone ? 1 : 8;
   static constexpr int memory = alone ? 4 : 32;  // a power of two, more than three cycles
   int count = 0;                                 // shocks noted since the last one was forgotten

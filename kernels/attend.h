@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernels/member_life.h"
+#include "kernels/series.h"
 
 namespace zwang {
 
@@ -151,6 +152,11 @@ ZWANG_COLD void make_stretch(M& me, Stretch<M>& stretch) {
   using Real = typename M::Real;
   constexpr int kept = M::size - M::n;
   auto& hand = me.hand;
+  if constexpr (M::Method::expands)
+    if (!me.any_held) {
+      expand(me.k, me.t, hand.step_h, me.y, stretch.interpolant, hand.last_rate);
+      return;
+    }
   const auto rates = [&](Real t, const Real* there, Real* rate) {
     Real lambda[M::rows];
     member_right_side(me, t, there, rate, lambda);

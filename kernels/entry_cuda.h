@@ -8,10 +8,11 @@
 // on the same text, and a straggler costs one lane. Which lane takes which slot, and when, is left to chance; a member's
 // numbers do not depend on it.
 //
-// `side` says which of two lists is read: stepping and tending fill the other one.
+// `side` says which of two lists is read: stepping and tending fill the other one, landing what they are about to read.
 #pragma once
 
 #include "kernels/trajectory.h"
+#include "kernels/warp.h"
 
 namespace zwang {
 
@@ -55,10 +56,10 @@ struct CudaEntry {
 
   __device__ __forceinline__ static void step(const KernelSettings& settings, const KernelBatch& batch,
                                               M* slots, const DeviceLists& lists, int side) {
-    constexpr unsigned everyone = 0xffffffffU;
     const unsigned count = lists.counters->moving[side];
     const bool calm = lists.counters->attended < count / 16;
     __shared__ Shelf shelves[on_shelves ? cuda_threads : 1];
+    __shared__ WarpBin bins[cuda_threads / warp_lanes];
     Desk own;
     Accounts in_registers;
     Desk& desk = on_shelves ? shelves[threadIdx.x] : own;
@@ -67,40 +68,47 @@ struct CudaEntry {
     typename Crew<M, Real>::Drives drives;
     crew.step.stages = &stages;
     crew.drive = &drives;
+    WarpFeed feed(lists.moving[side], count, &lists.counters->taken);
+    WarpBin& landed = bins[threadIdx.x / warp_lanes];
+    unsigned* const landings = &lists.counters->landed[1 - side];
+    unsigned landed_count = 0;
     bool busy = false, more = true;
-    unsigned slot = 0;
+    unsigned slot = no_slot;
     int left = 0;
     unsigned tries = 0, turns = 0;
     for (;;) {
       const unsigned idle = __ballot_sync(everyone, !busy && more);
-      const bool gathered = __popc(idle) >= gathering || !__any_sync(everyone, busy);
-      if (gathered && !busy && more) {
-        const unsigned place = atomicAdd(&lists.counters->taken, 1U);
-        more = place < count;
-        if (more) {
-          slot = lists.moving[side][place];
+      if (__popc(idle) >= gathering || !__any_sync(everyone, busy)) {
+        const bool wanted = !busy && more;
+        const unsigned next = feed.next(wanted);
+        if (wanted) more = busy = next != no_slot;
+        if (wanted && busy) {
+          slot = next;
           crew.resume(slots + slot);
-          busy = true;
           left = calm ? steps_in_a_calm_turn : steps_in_a_turn;
         }
       }
       if (!__any_sync(everyone, busy)) break;
       ++turns;
-      if (!busy) continue;
-      ++tries;
-      const Progress made = crew.step_once();
-      if (made == Progress::lands) {
-        lists.landed[atomicAdd(&lists.counters->landed, 1U)] = slot;
-        busy = false;
-      } else if (made == Progress::waits) {
-        wait(lists, 1 - side, slot);
-        busy = false;
-      } else if (--left <= 0 && crew.may_park()) {
-        crew.park();
-        move(lists, 1 - side, slot);
-        busy = false;
+      bool lands = false;
+      if (busy) {
+        ++tries;
+        const Progress made = crew.step_once();
+        lands = made == Progress::lands;
+        if (lands) {
+          busy = false;
+        } else if (made == Progress::waits) {
+          wait(lists, 1 - side, slot);
+          busy = false;
+        } else if (--left <= 0 && crew.may_park()) {
+          crew.park();
+          move(lists, 1 - side, slot);
+          busy = false;
+        }
       }
+      landed.add(lands, slot, landed_count, lists.landed, landings);
     }
+    landed.flush(landed_count, lists.landed, landings);
     // A warp's sum first: every lane by itself would queue up at the end of every turn.
     const unsigned busy_tries = sum_of_warp(tries), possible = sum_of_warp(turns);
     if (threadIdx.x % 32 == 0 && possible > 0) {
@@ -109,94 +117,81 @@ struct CudaEntry {
     }
   }
 
+  // What the last turn has read is filled in this one.
+  __device__ __forceinline__ static void begin_turn(DeviceCounters& counters, int side) {
+    counters.attended = counters.landed[side];
+    counters.landed[1 - side] = counters.moving[1 - side] = counters.taken = 0;
+  }
+
   __device__ static void land_all(const KernelSettings& settings, const KernelBatch& batch, M* slots,
                                   const DeviceLists& lists, int side) {
-    if (blockIdx.x == 0 && threadIdx.x == 0) lists.counters->attended = lists.counters->landed;
+    if (blockIdx.x == 0 && threadIdx.x == 0) begin_turn(*lists.counters, side);
     if constexpr (Toucher<Crew<M, Real>>::possible)
       touch_all(settings, batch, slots, lists, side);
     else
       land_members(slots, lists, side);
   }
 
-  // Members that land lie scattered in memory, and every lane by itself would fetch its own in dozens of small pieces. So a warp
-  // brings what its lanes will need of theirs, one after the other in whole lines, and takes it back in the same way.
-  // Where members are too large for that, they are attended to where they lie.
-  struct alignas(16) Piece {
-    unsigned word[4];
-  };
-  static constexpr int warp = 32;
-  static constexpr int needed = int(sizeof(typename M::Near) + sizeof(typename M::NearHand));
-  static constexpr int pieces =
-      (needed + int(alignof(M)) - 1) / int(alignof(M)) * int(alignof(M) / sizeof(Piece));
-  static constexpr int place = pieces | 1;                                // an odd distance, as above
-  static constexpr bool brought = warp * place * sizeof(Piece) <= 32768;  // several warps' on a processor
-  static constexpr int landing_threads = Toucher<Crew<M, Real>>::possible && brought ? warp : cuda_threads;
-
-  struct Table {
-    Piece piece[warp * place];
-    unsigned slot[warp];
-
-    __device__ __forceinline__ M* of(unsigned lane) { return reinterpret_cast<M*>(piece + lane * place); }
-    // From the members' slots, or back to them. A few lanes to each member, and all its pieces at once: each takes its time.
-    template <bool back>
-    __device__ __forceinline__ void carry(M* slots) {
-      constexpr int lanes = alignof(M) / sizeof(Piece), rounds = pieces / lanes;
-      ZWANG_ROLLED for (int first = 0; first < warp; first += warp / lanes) {
-        const int member = first + int(threadIdx.x) / lanes, lane = int(threadIdx.x) % lanes;
-        Piece* near = piece + member * place + lane;
-        if (slot[member] == nobody) continue;
-        Piece* far = reinterpret_cast<Piece*>(slots + slot[member]) + lane;
-        Piece held[rounds];
-        ZWANG_REGISTERS for (int i = 0; i < rounds; ++i) held[i] = (back ? near : far)[i * lanes];
-        ZWANG_REGISTERS for (int i = 0; i < rounds; ++i)(back ? far : near)[i * lanes] = held[i];
-      }
-      __syncwarp();
-    }
-  };
-  static constexpr unsigned nobody = 0xffffffffU;
+  // What landings need of members lies first in them, and what they may change in front of that.
+  static constexpr int changed = int(sizeof(typename M::Near) + sizeof(ChangedHand<typename M::Near>)),
+                       needed = int(sizeof(typename M::Near) + sizeof(NearHand<typename M::Near>));
+  using LandingTable = Brought<M, needed>;
+  static constexpr bool brought = Toucher<Crew<M, Real>>::possible && LandingTable::fits;
+  // Small members are brought whole to be attended to.
+  using TendingTable = Brought<M, int(sizeof(M))>;
+  static constexpr int landing_threads = brought ? warp_lanes : cuda_threads;
+  static constexpr int tending_threads = TendingTable::fits ? warp_lanes : cuda_threads;
+  // As many of those as fit on a processor, with all registers they want.
+  ZWANG_CONSTANT static constexpr int tending_blocks(int otherwise) {
+    return TendingTable::fits ? int(229376 / (sizeof(TendingTable) + 1024)) : otherwise;
+  }
 
   // What is carried has been written before, gaps between the numbers included.
   __device__ __forceinline__ static void clear(M& me) {
-    if constexpr (landing_threads == warp)
-      for (int i = 0; i < pieces; ++i) reinterpret_cast<Piece*>(&me)[i] = Piece{};
+    if constexpr (brought && !TendingTable::fits)
+      for (int i = 0; i < LandingTable::place - 1; ++i) reinterpret_cast<Piece*>(&me)[i] = Piece{};
   }
 
   // Lanes in their stride: what is not plain is for the others.
   __device__ __forceinline__ static void touch_all(const KernelSettings& settings, const KernelBatch& batch,
                                                    M* slots, const DeviceLists& lists, int side) {
-    const unsigned count = lists.counters->landed;
+    const unsigned count = lists.counters->landed[side];
     typename Crew<M, Real>::Search search;
     Accounts accounts;
     Crew<M, Real> crew(settings, batch, slots, &search, accounts);
     typename Crew<M, Real>::Steps::Stages stages;
     crew.step.stages = &stages;
-    const auto land = [&](M* me, unsigned slot) {
-      if (crew.land(me)) {
-        crew.park();
-        move(lists, side, slot);
-      } else {
-        wait(lists, side, slot);
-      }
-    };
     if constexpr (brought) {
-      __shared__ Table table;
-      for (unsigned first = blockIdx.x * warp; first < count; first += gridDim.x * warp) {
-        const unsigned i = first + threadIdx.x, slot = i < count ? lists.landed[i] : nobody;
-        table.slot[threadIdx.x] = slot;
-        __syncwarp();
-        table.template carry<false>(slots);
-        if (slot != nobody) land(table.of(threadIdx.x), slot);
-        __syncwarp();
-        table.template carry<true>(slots);
+      __shared__ LandingTable near;
+      // From the end: what was written last may still be near.
+      const auto entry = [&](unsigned i) { return i < count ? lists.landed[count - 1 - i] : no_slot; };
+      unsigned slot = entry(blockIdx.x * warp_lanes + threadIdx.x);
+      for (unsigned first = blockIdx.x * warp_lanes; first < count; first += gridDim.x * warp_lanes) {
+        const unsigned next = entry(first + gridDim.x * warp_lanes + threadIdx.x);
+        near.bring(slots, slot);
+        const bool there = slot != no_slot, goes = there && crew.land(near.mine(), slots + slot);
+        if (goes) crew.park();
+        const WarpPlaces places(goes, slot, &lists.counters->moving[side]);
+        near.template take_back<changed>(slots, goes ? slot : no_slot);
+        places.fill(lists.moving[side]);
+        if (there && !goes) wait(lists, side, slot);
+        slot = next;
       }
     } else {
-      for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x)
-        land(slots + lists.landed[i], lists.landed[i]);
+      for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
+        const unsigned slot = lists.landed[i];
+        if (crew.land(slots + slot, slots + slot)) {
+          crew.park();
+          move(lists, side, slot);
+        } else {
+          wait(lists, side, slot);
+        }
+      }
     }
   }
 
   __device__ static void land_members(M* slots, const DeviceLists& lists, int side) {
-    const unsigned count = lists.counters->landed;
+    const unsigned count = lists.counters->landed[side];
     for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
       const unsigned slot = lists.landed[i];
       M& me = slots[slot];
@@ -213,19 +208,38 @@ struct CudaEntry {
   __device__ static void tend_all(const KernelSettings& settings, const KernelBatch& batch, M* slots,
                                   const DeviceLists& lists, int side) {
     const unsigned count = lists.counters->waiting[side];
-    for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
-      const unsigned entry = lists.waiting[side][i], slot = entry & ~DeviceLists::marks;
-      M& me = slots[slot];
-      bool going = (entry & DeviceLists::empty) == 0;
-      if (going) going = (entry & DeviceLists::due) != 0 ? happen_at_landing(me) : tend(me);
-      while (!going) {
-        const long long number = (long long)atomicAdd(&lists.counters->next_member, 1ULL);
-        if (number >= batch.count) break;
-        clear(me);
-        going = start(me, settings, batch, number);
+    if constexpr (TendingTable::fits) {
+      __shared__ TendingTable near;
+      for (unsigned first = blockIdx.x * warp_lanes; first < count; first += gridDim.x * warp_lanes) {
+        const unsigned i = first + threadIdx.x, entry = i < count ? lists.waiting[side][i] : no_slot;
+        const unsigned slot = entry == no_slot ? no_slot : entry & ~DeviceLists::marks;
+        near.bring(slots, (entry & DeviceLists::empty) != 0 ? no_slot : slot);
+        const bool going = entry != no_slot && tend_entry(*near.mine(), settings, batch, lists, entry);
+        const WarpPlaces places(going, slot, &lists.counters->moving[1 - side]);
+        near.template take_back<int(sizeof(M))>(slots, going ? slot : no_slot);
+        places.fill(lists.moving[1 - side]);
       }
-      if (going) move(lists, 1 - side, slot);
+    } else {
+      for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
+        const unsigned entry = lists.waiting[side][i], slot = entry & ~DeviceLists::marks;
+        if (tend_entry(slots[slot], settings, batch, lists, entry)) move(lists, 1 - side, slot);
+      }
     }
+  }
+
+  // One that waits, and those that follow it in its place when it has come to its end. False: there are no more.
+  __device__ __forceinline__ static bool tend_entry(M& me, const KernelSettings& settings,
+                                                    const KernelBatch& batch, const DeviceLists& lists,
+                                                    unsigned entry) {
+    bool going = (entry & DeviceLists::empty) == 0;
+    if (going) going = (entry & DeviceLists::due) != 0 ? happen_at_landing(me) : tend(me);
+    while (!going) {
+      const long long number = (long long)atomicAdd(&lists.counters->next_member, 1ULL);
+      if (number >= batch.count) return false;
+      clear(me);
+      going = start(me, settings, batch, number);
+    }
+    return true;
   }
 
   // Every slot waits for its first member.
@@ -262,7 +276,7 @@ struct CudaEntry {
     Entry::land_all(settings, batch, slots, lists, side);                                     \
   }
 #define ZWANG_CUDA_TEND(Entry, threads, blocks)                                                           \
-  extern "C" __global__ void __launch_bounds__(threads, blocks)                                           \
+  extern "C" __global__ void __launch_bounds__(Entry::tending_threads, Entry::tending_blocks(blocks))     \
       zwang_tend(const zwang::KernelSettings* settings, const zwang::KernelBatch* batch, Entry::M* slots, \
                  const __grid_constant__ zwang::DeviceLists lists, int side) {                            \
     Entry::tend_all(*settings, *batch, slots, lists, side);                                               \

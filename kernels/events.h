@@ -44,6 +44,10 @@ struct Stretch {
       copy<M::size>(interpolant.end, y);
       return;
     }
+    if (interpolant.expanded) {
+      interpolant.at(x, y);
+      return;
+    }
     StepArrays<Method, M::n, M::size, M::fed_back, Real> part;
     part.h = x * interpolant.h;
     copy<M::size - M::n>(first_rate, part.k[0]);

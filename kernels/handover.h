@@ -14,34 +14,74 @@ struct Handover {
   static constexpr int r = M::r, size = M::size, signals = Model::signals;
   Crew& crew;
 
+  using Accounts = GivenAccounts<Real, M::rows>;
+  using Step = GivenStep<Real, M::rows>;
+
+  // What a lane keeps apart from its registers: fetched at once, and then written at once.
+  ZWANG_INLINE Accounts accounts(int lane) const {
+    Accounts made;
+    ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
+      made.watched[i] = lane_of(crew.ledger.watched[i], lane);
+      made.peak_lambda[i] = lane_of(crew.ledger.peak_lambda[i], lane);
+    }
+    made.drift = lane_of(crew.ledger.drift, lane);
+    made.energy_size = lane_of(crew.ledger.energy_size, lane);
+    made.worst_position = lane_of(crew.ledger.worst_position, lane);
+    made.worst_velocity = lane_of(crew.ledger.worst_velocity, lane);
+    return made;
+  }
+  ZWANG_INLINE Step step(int lane) const {
+    Step made;
+    made.step_h = lane_of(crew.step.h, lane);
+    made.landing = crew.searches[lane];
+    made.barred = crew.searches[lane].barred;
+    return made;
+  }
+  ZWANG_INLINE void give_counts(int lane, M& me) const {
+    me.steps = (long long)(lane_of(crew.ledger.taken, lane));
+    me.rejected = (long long)(lane_of(crew.ledger.rejected, lane));
+  }
+
+  ZWANG_INLINE StepNotes notes(int lane) const {
+    StepNotes made{};
+    made.stuck = lane_of(crew.stuck, lane);
+    made.loud = lane_of(crew.loud, lane);
+    made.hump = lane_of(crew.hump, lane);
+    made.clipped = lane_of(crew.clipped, lane);
+    made.output = lane_of(crew.output, lane);
+    made.landed = lane_of(crew.landed, lane);
+    made.crosses = lane_of(crew.crosses, lane);
+    made.wary = lane_of(crew.wary, lane);
+    bool doubtful = made.landed;
+    ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
+      if (Model::is_equation(i)) continue;
+      doubtful = doubtful && !(crew.searches[lane].mine[i] > 0 && lane_of(crew.foremost[i], lane));
+    }
+    made.doubtful = doubtful;
+    return made;
+  }
+
   // From the lane to the member: the step that needs attention, and what the lane knows at its end.
   ZWANG_INLINE void give(int lane, M& me) const {
     auto& hand = me.hand;
+    const StepNotes said = notes(lane);
+    write_whole<Accounts>(hand, accounts(lane));
+    write_whole<Step>(hand, step(lane));
+    give_counts(lane, me);
     me.t = lane_of(crew.t, lane);
-    me.steps = (long long)(lane_of(crew.ledger.taken, lane));
-    me.rejected = (long long)(lane_of(crew.ledger.rejected, lane));
-    hand.step_h = lane_of(crew.step.h, lane);
+    ZWANG_REGISTERS for (int i = 0; i < size; ++i) me.y[i] = lane_of(crew.y[i], lane);
+    static_cast<StepNotes&>(hand) = said;
     hand.next_h = lane_of(crew.next_h, lane);
-    hand.stuck = lane_of(crew.stuck, lane);
-    hand.loud = lane_of(crew.loud, lane);
-    hand.hump = lane_of(crew.hump, lane);
-    hand.clipped = lane_of(crew.clipped, lane);
-    hand.output = lane_of(crew.output, lane);
-    hand.landed = lane_of(crew.landed, lane);
-    hand.doubtful = hand.landed;
-    ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
-      if (Model::is_equation(i)) continue;
-      hand.doubtful = hand.doubtful && !(crew.searches[lane].mine[i] > 0 && lane_of(crew.foremost[i], lane));
-    }
-    if (hand.landed) hand.landing = crew.searches[lane];
-    hand.barred = crew.searches[lane].barred;
-    ZWANG_REGISTERS for (int i = 0; i < size; ++i) {
-      me.y[i] = lane_of(crew.y[i], lane);
-      hand.end[i] = lane_of(crew.end[i], lane);
-    }
+    ZWANG_REGISTERS for (int i = 0; i < r; ++i) hand.heard[i] = lane_of(crew.heard[i], lane);
+    if constexpr (Model::any_extremes)
+      ZWANG_REGISTERS for (int m = 0; m < Model::measures; ++m) if (is_extreme<Model>(m)) me.results[m] =
+          lane_of(crew.best[m], lane);
+    // A step that will be cut short is expanded once more: nobody asks for its end.
+    if (said.crosses) return;
+    ZWANG_REGISTERS for (int i = 0; i < size; ++i) hand.end[i] = lane_of(crew.end[i], lane);
     // Nobody looks at the stages of a step that just arrives.
-    const bool inside = (hand.loud && !hand.landed) || hand.hump || hand.output;
-    if (inside || hand.doubtful) ZWANG_REGISTERS for (int m = 0; m < crew.step.kept; ++m) {
+    const bool inside = (said.loud && !said.landed) || said.hump || said.output;
+    if (inside || said.doubtful) ZWANG_REGISTERS for (int m = 0; m < crew.step.kept; ++m) {
         hand.first_rate[m] = lane_of(crew.step.first()[m], lane);
         hand.last_rate[m] = lane_of(crew.step.last()[m], lane);
       }
@@ -54,37 +94,27 @@ struct Handover {
       }
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
       hand.lambda[i] = lane_of(crew.end_lambda[i], lane);
-      hand.peak_lambda[i] = lane_of(crew.ledger.peak_lambda[i], lane);
-      hand.heard[i] = lane_of(crew.heard[i], lane);
-      hand.watched[i] = lane_of(crew.ledger.watched[i], lane);
       hand.f[i] = lane_of(crew.end_f[i], lane);
       hand.f_rate[i] = lane_of(crew.end_f_rate[i], lane);
     }
     ZWANG_REGISTERS for (int i = 0; i < signals; ++i) hand.signal[i] = lane_of(crew.end_signal[i], lane);
-    if constexpr (Model::any_extremes) ZWANG_REGISTERS for (int m = 0; m < Model::measures; ++m) {
-        hand.values[m] = lane_of(crew.end_values[m], lane);
-        if (is_extreme<Model>(m)) me.results[m] = lane_of(crew.best[m], lane);
-      }
-    hand.drift = lane_of(crew.ledger.drift, lane);
-    hand.energy_size = lane_of(crew.ledger.energy_size, lane);
-    hand.worst_position = lane_of(crew.ledger.worst_position, lane);
-    hand.worst_velocity = lane_of(crew.ledger.worst_velocity, lane);
+    if constexpr (Model::any_extremes)
+      ZWANG_REGISTERS for (int m = 0; m < Model::measures; ++m) hand.values[m] =
+          lane_of(crew.end_values[m], lane);
   }
 
   // A single lane's member as it stands, to be taken up again.
   ZWANG_INLINE void put_away(M& me) const {
     auto& hand = me.hand;
+    write_whole<Accounts>(hand, accounts(0));
+    hand.barred = crew.searches->barred;
+    give_counts(0, me);
     me.t = crew.t;
     me.h = crew.h;
-    me.steps = (long long)(crew.ledger.taken);
-    me.rejected = (long long)(crew.ledger.rejected);
     ZWANG_REGISTERS for (int i = 0; i < size; ++i) me.y[i] = crew.y[i];
     ZWANG_REGISTERS for (int m = 0; m < crew.step.kept; ++m) hand.first_rate[m] = crew.step.first()[m];
-    hand.barred = crew.searches->barred;
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
       hand.lambda[i] = crew.lambda[i];
-      hand.peak_lambda[i] = crew.ledger.peak_lambda[i];
-      hand.watched[i] = crew.ledger.watched[i];
       hand.f[i] = crew.f[i];
       hand.f_rate[i] = crew.f_rate[i];
     }
@@ -93,10 +123,6 @@ struct Handover {
         hand.values[m] = crew.values[m];
         if (is_extreme<Model>(m)) me.results[m] = crew.best[m];
       }
-    hand.drift = crew.ledger.drift;
-    hand.energy_size = crew.ledger.energy_size;
-    hand.worst_position = crew.ledger.worst_position;
-    hand.worst_velocity = crew.ledger.worst_velocity;
   }
 
   // And back, to move on.

@@ -68,13 +68,12 @@ struct KernelBatch {
 // On a GPU, see entry_cuda.h.
 constexpr int cuda_threads = 128;  // in a block
 
-// Counters shared by the kernels of one batch; cleared by the host where said.
+// Counters shared by the kernels of one batch. Lists come in pairs: one is filled while the other is read.
 struct DeviceCounters {
   unsigned long long next_member;
-  unsigned landed;                 // lengths of those lists; cleared before a step
-  unsigned attended;               // how many had landed in the last turn
-  unsigned waiting[2], moving[2];  // of those lists, in turn: one is filled while the other is read
-  unsigned taken;                  // of the list that is read; cleared before a step
+  unsigned landed[2], moving[2], waiting[2];  // lengths of those lists
+  unsigned taken;                             // of those who move
+  unsigned attended;                          // how many had landed in the last turn
   // What stepping lanes did: tries by all lanes, and the tries there was time for.
   unsigned long long busy, possible;
 };

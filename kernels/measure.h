@@ -138,6 +138,15 @@ ZWANG_INLINE bool matches(const typename M::Event& event, int m, typename M::Rea
   }
 }
 
+// Nobody waits for what it was, unless it is near.
+template <class Real>
+ZWANG_INLINE void count_up(Real& result) {
+  if (lies_near(&result))
+    result += 1;
+  else
+    atomic_add(&result, Real(1));
+}
+
 template <class M>
 ZWANG_INLINE void note(M& me, const typename M::Event& event) {
   using Real = typename M::Real;
@@ -146,7 +155,7 @@ ZWANG_INLINE void note(M& me, const typename M::Event& event) {
     if (!matches<M>(event, m, size)) continue;
     Real& result = me.results[m];
     if (Reduction(M::Model::measure_reduction(m)) == Reduction::count) {
-      atomic_add(&result, Real(1));  // nobody waits for what it was
+      count_up(result);
       continue;
     }
     const bool none = result != result;
@@ -237,14 +246,15 @@ ZWANG_DEVICE void emit_output_now(M& me) {
 // So many events at one and the same instant mean that the motion is stuck.
 constexpr int standstill_limit = 1000;
 
-// Into the log, the counts and the measures. The tally is the member's, or a lane's copy of it.
+// Into the log, the counts and the measures. The tally is the member's, or a lane's copy of it; `home` is where all of the member
+// lies, of which `me` may be the nearest part.
 template <class M>
-ZWANG_INLINE void enter(M& me, Tally<typename M::Real>& tally, const typename M::Event& event,
+ZWANG_INLINE void enter(M& me, M& home, Tally<typename M::Real>& tally, const typename M::Event& event,
                         const KernelSettings& settings, const KernelBatch& batch) {
   note(me, event);
   if (batch.events && tally.events < batch.event_capacity) {
     constexpr int row = event_row_length(M::n, M::r);
-    double* to = batch.events + (me.number * batch.event_capacity + tally.events) * row;
+    double* to = batch.events + (home.number * batch.event_capacity + tally.events) * row;
     *to++ = double(event.t);
     *to++ = double(int(event.kind));
     *to++ = double(event.watch);
@@ -258,7 +268,7 @@ ZWANG_INLINE void enter(M& me, Tally<typename M::Real>& tally, const typename M:
   }
   ++tally.events;
   // Nobody waits for what it was.
-  atomic_add(&me.event_counts[int(event.kind)], 1U);
+  atomic_add(&home.event_counts[int(event.kind)], 1U);
   tally.at_last_time = event.t == tally.last_time ? tally.at_last_time + 1 : 1;
   tally.last_time = event.t;
   if (tally.at_last_time > standstill_limit) me.fail(Status::event_lost);
@@ -267,7 +277,7 @@ ZWANG_INLINE void enter(M& me, Tally<typename M::Real>& tally, const typename M:
 template <class M>
 ZWANG_COLD void list(M& me, const typename M::Event& event) {
   see(me);
-  enter(me, me.tally, event, *me.settings, *me.batch);
+  enter(me, me, me.tally, event, *me.settings, *me.batch);
 }
 
 template <class M>

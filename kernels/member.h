@@ -60,7 +60,7 @@ struct OnlyIf<false, T> {
   struct Type {};
 };
 
-// What of a member every event needs. On a GPU members are read from afar, in pieces: so it lies together.
+// What of a member every event needs and may change. On a GPU members are read from afar, in pieces: so it lies together.
 template <class Model_, class Method_, class Real_>
 struct NearMember {
   using Model = Model_;
@@ -80,12 +80,7 @@ struct NearMember {
   using Accumulation = AccumulationWatch<Set, Real, inequalities() == 1>;
   using Qp = Program<n, rows, Model::diagonal_mass, Real>;
 
-  Real t, h, end;
-  Real y[size];  // q, v, z, integrals, work
-  Real k[at_least_one(Model::constants)];
-  Real held[rows];  // 1 where a condition holds as an equation
-  Real energy_start, energy_lost;
-  long long steps, rejected;
+  // What only those who attend to events need, and then what lanes that step need too: side by side with NearHand.
   int next_output;
   Status status;
   bool finished;
@@ -93,13 +88,59 @@ struct NearMember {
   bool redundant_now;  // the rows held are dependent: multipliers are those of least norm
   bool pending;        // an accumulation whose limit lies a little ahead
   bool redundant;
-  long long number;
   Condition<Real> conditions[rows];
   Real results[measures];
-  Real audit[audit_numbers];
   Tally<Real> tally;
-  unsigned event_counts[event_kinds];
   Accumulation accumulation;
+  Real held[rows];  // 1 where a condition holds as an equation
+  Real energy_start, energy_lost;
+  Real k[at_least_one(Model::constants)];
+  Real t, h;
+  Real y[size];  // q, v, z, integrals, work
+  long long steps, rejected;
+};
+
+// What a lane gives its member at every event: written in a few whole pieces.
+template <class Real, int rows>
+struct alignas(16) GivenAccounts {
+  // 1: open and armed. Below zero: open, left a moment ago, and armed when below that.
+  Real watched[rows];
+  Real peak_lambda[rows];
+  Real drift, energy_size, worst_position, worst_velocity;
+};
+template <class Real, int rows>
+struct alignas(16) GivenStep {
+  Real step_h;  // the length of a step that needs attention; its start is the member's t and y
+  Landing<Real, rows> landing;  // of one that has landed or crosses
+  Real barred;                  // as in Seek
+};
+
+// Between the member and the lane that moves it, what every event needs of that: first what it may change.
+template <class N>
+struct ChangedHand : GivenAccounts<typename N::Real, N::rows> {
+  using Real = typename N::Real;
+  static constexpr int rows = N::rows, size = N::size;
+  // To the lane: where the member stands and what to listen to; back from it, as it is at the end if nothing happens.
+  Real lambda[rows], f[rows], f_rate[rows];
+  Real pressed[rows];            // 1: closed, an inequality, and pressing
+  Real first_rate[size - N::n];  // of all but the positions, at the start
+  Real values[N::Model::any_extremes ? N::measures : 1];
+};
+// What a lane says of a step that needs attention. One word: members lie far away.
+struct StepNotes {
+  unsigned stuck : 1, loud : 1, hump : 1, clipped : 1, output : 1;
+  unsigned
+      landed : 1;  // the step ends at the crossing that was sought, nothing else having happened on the way
+  unsigned doubtful : 1;  // of a landed one: the lane could not tell that it is the first crossing
+  unsigned
+      crosses : 1;  // one condition crosses zero within the step, and the motion there is known as a power series
+  unsigned wary : 1;  // to the lane: every step needs attention
+};
+template <class N>
+struct NearHand : ChangedHand<N>, GivenStep<typename N::Real, N::rows>, StepNotes {
+  using Real = typename N::Real;
+  Real appointment, next_output;
+  Real end[N::size];  // of a step that needs attention, on the conditions
 };
 
 template <class Model_, class Method_, class Real_>
@@ -108,7 +149,7 @@ struct alignas(64) Member : NearMember<Model_, Method_, Real_> {
   using Model = Model_;
   using Method = Method_;
   using Real = Real_;
-  using Near::audit, Near::conditions, Near::finished, Near::status, Near::t, Near::y;
+  using Near::conditions, Near::finished, Near::status, Near::t, Near::y;
   using Near::fed_back, Near::measures, Near::n, Near::rows, Near::size;
   using typename Near::Set;
 
@@ -124,31 +165,8 @@ struct alignas(64) Member : NearMember<Model_, Method_, Real_> {
     Real before[n], after[n];
   };
 
-  // Between the member and the lane that moves it: what lanes in their stride (touch.h) ask for, and behind it what they do
-  // not.
-  struct NearHand {
-    // From the lane, with a step that needs attention: the step (its start is the member's t and y), its end on the
-    // conditions, what comes next, and what was heard. And what follows, as it is at the end if nothing happens.
-    Real step_h, next_h;
-    Real first_rate[size - n];  // of all but the positions, at the start
-    Real end[size];
-    bool stuck, loud, hump, clipped, output;
-    bool landed;    // the step ends at the crossing that was sought, nothing else having happened on the way
-    bool doubtful;  // of a landed one: the lane could not tell that it is the first crossing
-    bool wary;
-    Real peak_lambda[rows];
-    Real drift, energy_size, worst_position, worst_velocity;
-    // To the lane: where the member stands and what to listen to. The first rates are in first_rate.
-    Real lambda[rows], f[rows], f_rate[rows];
-    // 1: open and armed. Below zero: open, left a moment ago, and armed when below that.
-    Real watched[rows];
-    Real pressed[rows];  // 1: closed, an inequality, and pressing
-    Real appointment, next_output;
-    Real barred;                  // as in Seek
-    Landing<Real, rows> landing;  // of a landed one
-    Real values[measures];
-  };
-  struct Hand : NearHand {
+  struct Hand : NearHand<Near> {
+    Real next_h;  // what comes after the step
     bool heard[rows];
     Real last_rate[size - n];  // at the end
     Real signal[at_least_one(Model::signals)];
@@ -159,6 +177,10 @@ struct alignas(64) Member : NearMember<Model_, Method_, Real_> {
 
   Hand hand;
 
+  Real end;
+  long long number;
+  Real audit[audit_numbers];
+  unsigned event_counts[event_kinds];
   Real contact_tolerance, rest_speed;
   const KernelSettings* settings;
   const KernelBatch* batch;

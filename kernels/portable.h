@@ -94,6 +94,30 @@ ZWANG_INLINE double double_of_bits(unsigned long long bits) {
 #endif
 }
 
+struct alignas(16) Piece {
+  unsigned word[4];
+};
+// In the largest pieces there are.
+template <class T>
+ZWANG_INLINE void write_whole(T& to, const T& from) {
+#if defined(__CUDA_ARCH__)
+  static_assert(alignof(T) % alignof(Piece) == 0, "whole pieces");
+  _Pragma("unroll") for (int i = 0; i < int(sizeof(T) / sizeof(Piece));
+                         ++i) reinterpret_cast<Piece*>(&to)[i] = reinterpret_cast<const Piece*>(&from)[i];
+#else
+  to = from;
+#endif
+}
+
+// In a processor's own memory, not in that of the whole machine.
+ZWANG_INLINE bool lies_near(const void* there) {
+#if defined(__CUDA_ARCH__)
+  return __isShared(there) != 0;
+#else
+  return there != nullptr;
+#endif
+}
+
 // Counters shared by threads of a GPU; on the host one thread works at a time.
 template <class T>
 ZWANG_INLINE T atomic_add(T* to, T what) {

@@ -12,7 +12,7 @@ namespace zwang {
 // Ch. Tsitouras, Runge-Kutta pairs of order 5(4) satisfying only the first column simplifying assumption, Computers &
 // Mathematics with Applications 62 (2011) 770-775: tables 1 and 2.
 struct Tsit5 {
-  static constexpr bool adaptive = true, written_out = false;
+  static constexpr bool adaptive = true, written_out = false, expands = false;
   static constexpr int last = 6, stages = 7, terms = 4, witness = 2;
   static constexpr double shrink = 0.2, grow = 5;
   ZWANG_CONSTANT static constexpr double c(int i) {
@@ -73,7 +73,7 @@ struct Tsit5 {
 };
 
 struct Dop853 {
-  static constexpr bool adaptive = true, written_out = false;
+  static constexpr bool adaptive = true, written_out = false, expands = false;
   static constexpr int last = 12, stages = 16, terms = 7, witness = 9;
   static constexpr double shrink = 0.333, grow = 20;
   ZWANG_CONSTANT static constexpr double c(int i) { return dop853::c(i); }
@@ -88,7 +88,7 @@ struct Dop853 {
 };
 
 struct Rk4 {
-  static constexpr bool adaptive = false, written_out = false;
+  static constexpr bool adaptive = false, written_out = false, expands = false;
   static constexpr int last = 4, stages = 5, terms = 3, witness = 2;
   static constexpr double shrink = 1, grow = 1;
   ZWANG_CONSTANT static constexpr double c(int i) {
@@ -99,6 +99,14 @@ struct Rk4 {
     constexpr double table[5][4] = {{}, {0.5}, {0, 0.5}, {0, 0, 1}, {1.0 / 6, 1.0 / 3, 1.0 / 3, 1.0 / 6}};
     return table[i][j];
   }
+};
+
+// Power series of that degree while nothing is held (series.h), dop853 while something is.
+template <int degree, class Series_>
+struct Taylor : Dop853 {
+  static constexpr bool expands = true;
+  static constexpr int order = degree, terms = degree > Dop853::terms ? degree : Dop853::terms;
+  using Series = Series_;
 };
 
 // The method, its stages one after the other in the text of a GPU's step (lane_step.h).
@@ -268,6 +276,7 @@ struct Interpolant {
   Real t, h;
   Real start[size], end[size];
   Real term[Method::terms][size];
+  bool expanded = false;  // the terms are those of a power series, exact all the way
 
   // From a step with the interpolant's own stages.
   template <int fed_back>
@@ -296,6 +305,12 @@ struct Interpolant {
   }
 
   ZWANG_INLINE Real at(Real x, int c) const {
+    if constexpr (Method::expands)
+      if (expanded) {
+        Real sum = 0;
+        for (int d = Method::order - 1; d >= 0; --d) sum = x * (term[d][c] + sum);
+        return start[c] + sum;
+      }
     if constexpr (Method::last == Tsit5::last) {
       return start[c] + x * (term[0][c] + x * (term[1][c] + x * (term[2][c] + x * term[3][c])));
     } else if constexpr (Method::last == Dop853::last) {
@@ -313,6 +328,7 @@ struct Interpolant {
   // What the highest term of dop853's interpolant does at most, x^4 (1 - x)^3 of it. The other methods' interpolants are
   // about as exact as their steps.
   ZWANG_INLINE Real last_term(int c) const {
+    if (expanded) return Real(0);
     if constexpr (Method::last == Dop853::last) return Real(6912.0 / 823543) * absolute(term[6][c]);
     return Real(0);
   }

@@ -27,7 +27,7 @@ struct Searcher {
         if (lane_of(crew.seeking, lane))
           search_on(lane);
         else if (lane_of(crew.loud, lane) && !lane_of(crew.noisy, lane) && !lane_of(crew.wary, lane))
-          begin_search(lane);
+          begin(lane);
       }
     }
   }
@@ -68,9 +68,24 @@ struct Searcher {
     return made;
   }
 
-  ZWANG_INLINE void begin_search(int lane) const {
+  // Where the motion is known as a power series there is nothing to search for by tries: whoever attends to the crossing
+  // finds it there.
+  ZWANG_INLINE void begin(int lane) const {
+    Curve from, to;
+    if (!is_crossing(lane, from, to)) return;
+    if constexpr (Crew::crosses_by_series)
+      if (!lane_of(crew.bound, lane)) {
+        crew.searches[lane].slope = to.value;  // of the chord
+        set_lane(crew.crosses, lane, true);
+        return;
+      }
+    begin_search(lane, from, to);
+  }
+
+  // Whether a single condition, and nothing else, crosses zero within the step.
+  ZWANG_INLINE bool is_crossing(int lane, Curve& from, Curve& to) const {
     Search& search = crew.searches[lane];
-    if (search.barred == lane_of(crew.t, lane)) return;
+    if (search.barred == lane_of(crew.t, lane)) return false;
     Real count = 0;
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
       search.mine[i] = 0;
@@ -80,15 +95,21 @@ struct Searcher {
       // One that has just been left has to be looked at carefully.
       count += lane_of(crew.ledger.watched[i], lane) < 0 ? Real(2) : Real(1);
     }
-    if (!(count > 0 && count < Real(1.5))) return;
-    const Curve from = curve_at_start(lane, search), to = curve_at_end(lane, search);
-    if (!(from.value < 0)) return;
+    if (!(count > 0 && count < Real(1.5))) return false;
+    from = curve_at_start(lane, search);
+    to = curve_at_end(lane, search);
+    if (!(from.value < 0)) return false;
     if (!(to.value > 0)) {
       halve(lane, search);
-      return;
+      return false;
     }
     search.h = lane_of(crew.h, lane);
     search.next_h = lane_of(crew.next_h, lane);
+    return true;
+  }
+
+  ZWANG_INLINE void begin_search(int lane, const Curve& from, const Curve& to) const {
+    Search& search = crew.searches[lane];
     Real via = 0, part = Real(0.5);
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
       if (!(search.mine[i] > 0)) continue;

@@ -13,7 +13,7 @@ struct Landing {
   Real mine
       [rows];  // 1 for the condition that is sought, else 0: lanes have no other way to point at one of theirs
   Real h, next_h;  // of the whole step: the length it was given, and what would come after it
-  Real slope;      // of the curve at the newest end
+  Real slope;      // of the curve at the newest end; or how far above zero a step ends that crosses
 
   ZWANG_INLINE int which() const {
     int found = 0;

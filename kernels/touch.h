@@ -165,37 +165,37 @@ struct Toucher {
 
   // As go_on_from().
   ZWANG_INLINE Real next_step(int lane, const Here& here) const {
-    const M& me = crew.members[lane];
+    const M& home = crew.homes[lane];
     const Real onward = crew.searches[lane].next_h;
     if (!here.reached || !here.any_held) return onward;
     const auto rates = [&](Real when, const Real* there, Real* rate) {
       Real lambda[rows];
       right_side<M>(here.k, when, there, here.held, here.any_held, rate, lambda);
     };
-    return minimum(onward, 2 * first_step<M>(here.t, here.y, me.end - here.t, Real(crew.settings.rtol),
+    return minimum(onward, 2 * first_step<M>(here.t, here.y, home.end - here.t, Real(crew.settings.rtol),
                                              Real(crew.settings.atol), here.rate, rates));
   }
 
   ZWANG_INLINE void record_shock(int lane, const Here& here, Jolt<M>& jolt, Tally<Real>& tally) const {
-    M& me = crew.members[lane];
+    M &me = crew.members[lane], &home = crew.homes[lane];
     typename M::Event contact;
     contact.t = here.t;
     contact.kind = EventKind::contact;
     contact.constraints = here.condition();
-    enter(me, tally, contact, crew.settings, crew.batch);
-    if (jolt.fixed) me.audit_max(audit_created, -jolt.event.energy_lost);
-    if (jolt.fixed && !jolt.rebounds) me.audit_max(audit_carnot, jolt.carnot);
+    enter(me, home, tally, contact, crew.settings, crew.batch);
+    if (jolt.fixed) home.audit_max(audit_created, -jolt.event.energy_lost);
+    if (jolt.fixed && !jolt.rebounds) home.audit_max(audit_carnot, jolt.carnot);
     me.energy_lost = lane_of(crew.ledger.energy_lost, lane) + jolt.energy_lost;
     set_lane(crew.ledger.energy_lost, lane, me.energy_lost);
     jolt.event.kind = EventKind::shock;
-    enter(me, tally, jolt.event, crew.settings, crew.batch);
+    enter(me, home, tally, jolt.event, crew.settings, crew.batch);
   }
   ZWANG_INLINE void record_release(int lane, const Here& here, Tally<Real>& tally) const {
     typename M::Event event;
     event.t = here.t;
     event.kind = EventKind::release;
     event.constraints = here.condition();
-    enter(crew.members[lane], tally, event, crew.settings, crew.batch);
+    enter(crew.members[lane], crew.homes[lane], tally, event, crew.settings, crew.batch);
   }
 
   // Who holds from now on, who is open, and what to listen to.

@@ -5,9 +5,10 @@
 // lane, it lives in registers. Members lie in memory.
 #pragma once
 
+#include "kernels/cross.h"
 #include "kernels/handover.h"
-#include "kernels/lane_step.h"
 #include "kernels/listen.h"
+#include "kernels/move.h"
 #include "kernels/search.h"
 #include "kernels/swift.h"
 #include "kernels/touch.h"
@@ -39,9 +40,12 @@ struct Crew {
   // to at every step: where the stages are not kept the step is taken again there, and here it need not be right.
   static constexpr bool one_by_one = Model::integrals > 0 && ZWANG_STAGES_KEPT;
 
+  static constexpr bool crosses_by_series = Method::expands && Toucher<Crew>::possible;
+
   const KernelSettings& settings;
   const KernelBatch& batch;
   M* members;  // one a lane
+  M* homes;    // the same, or where all of each lies of which `members` has the nearest part
   using Search = Seek<Real, M::rows>;
   Search* searches;            // one a lane: on a GPU in memory nearer than the members'
   Ledger<R, M::rows>& ledger;  // there too, out of the way of what a stage needs
@@ -60,6 +64,9 @@ struct Crew {
   // The step under way.
   using Steps = typename StepOf<ZWANG_STAGES_KEPT, Method, n, size, M::fed_back, R>::Type;
   Steps step;
+  // Of lanes with nothing held, where the method expands.
+  typename OnlyIf<Method::expands, SeriesStep<Method, n, size, M::fed_back, R>>::Type series;
+  Mask bound;  // something is held
   // At all stages but the first; like the stages of lanes, not among the crew's own.
   using Drives = Drive<Model, Method, M::drives, R>;
   Drives* drive = nullptr;
@@ -74,10 +81,11 @@ struct Crew {
   Mask noisy;              // a signal may have crossed
   Mask foremost[M::rows];  // if the step ends where this condition crosses zero, that is the first time
   Mask seeking, landed;    // seek.h, touch.h
+  Mask crosses;            // as in NearHand
 
   ZWANG_INLINE Crew(const KernelSettings& s, const KernelBatch& b, M* those, Search* theirs,
                     Ledger<R, M::rows>& accounts)
-      : settings(s), batch(b), members(those), searches(theirs), ledger(accounts) {}
+      : settings(s), batch(b), members(those), homes(those), searches(theirs), ledger(accounts) {}
 
   // All lanes until there are no members left: the CPU's way. They come from `next()`, which gives a number or -1.
   template <class Queue>
@@ -96,7 +104,7 @@ struct Crew {
         attempt(moving);
         if (any(accepted)) conclude();
         Searcher<Crew>{*this}.seek();
-        if (any(landed)) touch_lanes();
+        if (any(landed || crosses)) touch_lanes();
         waiting = waiting || stuck || (accepted && (loud || hump || clipped || output));
       }
       if (any(waiting)) attend_lanes(next);
@@ -124,22 +132,25 @@ struct Crew {
     Searcher<Crew>{*this}.seek();
     if (stuck || (accepted && (loud || hump || clipped || output))) {
       handover().give(0, *members);
-      return landed && !output && !hump ? Progress::lands : Progress::waits;
+      return crosses || (landed && !output && !hump) ? Progress::lands : Progress::waits;
     }
     commit(waiting);
     return Progress::moves;
   }
   // One that has landed, as it was given: goes on from there, or false, and nothing has been done.
-  ZWANG_INLINE bool land(M* me) {
+  ZWANG_INLINE bool land(M* me, M* home) {
     resume(me);
+    homes = home;
     const auto& hand = me->hand;
     static_cast<Landing<Real, M::rows>&>(*searches) = hand.landing;
     step.h = hand.step_h;
     landed = accepted = true;
-    seeking = stuck = loud = hump = output = false;
+    seeking = stuck = loud = hump = output = crosses = false;
     clipped = hand.clipped;
     ZWANG_REGISTERS for (int i = 0; i < size; ++i) end[i] = hand.end[i];
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) foremost[i] = !hand.doubtful;
+    if constexpr (crosses_by_series)
+      if (hand.crosses && !Crosser<Crew>{*this}.cross()) return false;
     return Toucher<Crew>{*this}.touch(0);
   }
   // In the middle of a search nobody is put away.
@@ -190,12 +201,28 @@ struct Crew {
       const long long begun = batch.ticks ? clock_ticks() : 0;
       bool touched = false;
       ZWANG_REGISTERS for (int lane = 0; lane < lanes; ++lane) {
-        if (!lane_of(landed, lane) || !lane_of(accepted, lane)) continue;
-        if (Toucher<Crew>{*this}.touch(lane)) touched = true;
+        if (!lane_of(accepted, lane)) continue;
+        if (lane_of(landed, lane) && Toucher<Crew>{*this}.touch(lane)) touched = true;
+        if constexpr (crosses_by_series)
+          if (lane_of(crosses, lane) && cross_alone(lane)) touched = true;
       }
       if (touched) find_held();
       if (batch.ticks) attending += clock_ticks() - begun;
     }
+  }
+
+  // One of several lanes, on its own.
+  ZWANG_INLINE bool cross_alone(int lane) {
+    M& me = members[lane];
+    typename Crew<M, Real>::Search search;
+    Ledger<Real, M::rows> accounts;
+    Crew<M, Real> one(settings, batch, &me, &search, accounts);
+    handover().give(lane, me);
+    if (!one.land(&me, &me)) return false;
+    one.park();
+    handover().take(lane, me);
+    set_lane(accepted, lane, false);
+    return true;
   }
 
   ZWANG_INLINE void find_held() {
@@ -209,24 +236,9 @@ struct Crew {
     }
   }
 
-  ZWANG_INLINE void rates_at(R when, const R* w, const R* there, bool hold, R* rate) {
-    driven_right_side<M>(k, when, w, there, held, hold, rate, end_lambda);
-    if constexpr (one_by_one)
-      if (any_redundant) integrands_one_by_one(when, there, rate);
-  }
-  ZWANG_INLINE void integrands_one_by_one(R when, const R* there, R* rate) const {
-    for (int lane = 0; lane < lanes; ++lane) {
-      if (!lane_of(live, lane) || !members[lane].redundant_now) continue;
-      Real y_lane[size], rate_lane[size];
-      for (int i = 0; i < M::fed_back; ++i) y_lane[i] = lane_of(there[i], lane);
-      integrands_of_least_norm(members[lane], lane_of(when, lane), y_lane, rate_lane);
-      for (int i = M::fed_back; i < M::judged; ++i) set_lane(rate[i], lane, rate_lane[i]);
-    }
-  }
-
   // One step of every lane that moves, each as long as its own error, appointments and turns allow.
   ZWANG_INLINE void attempt(const Mask& moving) {
-    landed = R(1) < R(0);
+    landed = crosses = R(1) < R(0);
     R length = minimum(h, R(Real(settings.max_step)));
     const R room = ledger.appointment - t;
     if constexpr (Model::any_turns) length = minimum(length, longest_turn(minimum(length, room)));
@@ -243,25 +255,14 @@ struct Crew {
     stuck = moving && !(step.h > R(16 * Precision<Real>::epsilon) * absolute(t));
 
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) low[i] = high[i] = lambda[i];
-    if constexpr (Model::drives > 0) drive->see(k, t, step.h, stage_nodes<Method, R>.part);
-    // Written out, stages with nothing held are short of all that asks what is: a text of their own. A lane goes by its own
-    // state, not by its neighbours': two texts may round differently.
-    if constexpr (Method::written_out && n == 1 && !Model::always_held) {
-      if (any_held)
-        take_stages(true);
-      else
-        take_stages(false);
-    } else {
-      take_stages(any_held);
-    }
-
     if constexpr (Method::adaptive) {
-      const R error = error_of_step();
-      accepted = moving && !stuck && (error <= R(1));
-      const R stretched = step.h * step_factor<Method>(error);
+      const auto made = Mover<Crew>{*this}.move();
+      accepted = moving && !stuck && (made.error <= R(1));
+      const R stretched = step.h * made.factor;
       const R onward = select(clipped, maximum(h, stretched), stretched);
       next_h = select(accepted, onward, minimum(stretched, R(Real(0.9)) * step.h));
     } else {
+      Mover<Crew>{*this}.move_by_stages();
       R off = R(0);
       ZWANG_REGISTERS for (int i = 0; i < size; ++i) off = off + (step.end[i] - step.end[i]);
       accepted = moving && !stuck && (off <= R(0));
@@ -272,61 +273,8 @@ struct Crew {
     ledger.rejected = ledger.rejected + select(refused, R(1), R(0));
   }
 
-  ZWANG_INLINE void take_stages(bool hold) {
-    int stage = 0;
-    step.take(t, y, [&, this](R when, const R* there, R* rate) {
-      rates_at(when, drive->w[stage], there, hold, rate);
-      if (++stage == Method::witness)
-        ZWANG_REGISTERS for (int i = 0; i < r; ++i) via_lambda[i] = end_lambda[i];
-      if (hold) ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
-          if (Model::is_equation(i)) continue;
-          low[i] = minimum(low[i], end_lambda[i]);
-          high[i] = maximum(high[i], end_lambda[i]);
-        }
-    });
-  }
-
-  // How fast arguments of periodic functions run, in units of what a step may hold.
-  ZWANG_INLINE R turning(R when, const R* there) const {
-    return R(1) / Model::turn_bound(k, when, there, there + n, there + 2 * n);
-  }
-  // Rates change on the way: what rests now may fall over a whole row of obstacles. Over a step h with these accelerations
-  // an argument runs rate h + growth h^2/2, and that shall be 1.
-  ZWANG_INLINE R longest_turn(R length) const {
-    R later[M::fed_back];
-    ZWANG_REGISTERS for (int i = 0; i < M::fed_back; ++i) later[i] = y[i];
-    ZWANG_REGISTERS for (int i = 0; i < n; ++i) later[n + i] = y[n + i] + length * step.first()[i];
-    const R now = turning(t, y), growth = maximum(turning(t + length, later) - now, R(0)) / length;
-    return R(2) / (now + sqrt(now * now + R(2) * growth));
-  }
-  // Where accelerations have changed too, the step may have run too far all the same: then it is taken again, shorter.
-  ZWANG_INLINE void refuse_long_turns(R then, const R* middle) {
-    const R run = step.h * R(Real(1.0 / 6)) *
-                  (turning(t, y) + R(4) * turning(t + R(Real(0.5)) * step.h, middle) + turning(then, end));
-    const Mask far = accepted && !seeking && (run > R(Real(1.5)));
-    accepted = accepted && !far;
-    refused = refused || far;
-    ledger.rejected = ledger.rejected + select(far, R(1), R(0));
-    next_h = select(far, R(Real(0.5)) * step.h, next_h);
-  }
-
-  // The work is an audit and has no say. A step across a kink of an integrand will end at the kink: its integral is wrong
-  // beyond, and the motion alone is judged.
-  ZWANG_INLINE R error_of_step() {
-    const R rtol = R(Real(settings.rtol)), atol = R(Real(settings.atol));
-    const R error = step.template squared_error<M::judged>(y, rtol, atol);
-    constexpr int first_kink = Model::watches + (Model::stops ? 1 : 0);
-    if constexpr (first_kink < signals) {
-      Model::all_signals(k, t + step.h, step.end, step.end + n, step.end + 2 * n, end_signal);
-      R across = R(0);
-      ZWANG_REGISTERS for (int i = first_kink; i < signals; ++i) across =
-          across + if_less(signal[i] * end_signal[i], R(0), R(1), R(0));
-      return if_less(R(0), across, step.template squared_error<M::fed_back>(y, rtol, atol), error);
-    }
-    return error;
-  }
-
   // Back onto the conditions at the step's end, and whether anything may have happened on the way.
+ public:
   ZWANG_INLINE void conclude() {
     const R then = t + step.h;
     if (any_held) project<M>(k, then, end, held, 3);
@@ -335,6 +283,9 @@ struct Crew {
     R middle[M::fed_back];
     const Listener<Crew> listener{*this};
     if constexpr (r > 0 || signals > 0 || Model::any_extremes) listener.find_middle(middle);
+    if constexpr (Method::expands)
+      ZWANG_REGISTERS for (int i = 0; i < M::fed_back; ++i) middle[i] =
+          select(bound, middle[i], series.middle[i]);
     if constexpr (Model::any_turns) refuse_long_turns(then, middle);
     loud = wary;
     noisy = R(1) < R(0);
@@ -347,6 +298,7 @@ struct Crew {
     audit(then, accepted && !loud && !clipped);
   }
 
+ private:
   // [voss] T + V + energy lost in shocks - work of other forces and of moving conditions stays what it was.
   ZWANG_INLINE void audit(R then, Mask plain) {
     R kinetic, energy;

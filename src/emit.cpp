@@ -90,6 +90,7 @@ class ModelWriter {
   Formulas hoisted_nodes_;  // in the order of k
   Hoisted driven_;          // the same, and node -> w[i]: for the motion alone
   Formulas drive_;          // in the order of w
+  Formulas free_rates_;     // of all but the positions, with nothing held
 };
 
 bool is_motion(const Function& function) {
@@ -286,9 +287,10 @@ void ModelWriter::add_motion() {
   if (std::any_of(constraints.begin(), constraints.end(), is_always_held)) return;
   FunctionCase free;
   const Formulas acceleration = solve_free_motion(system_);
-  append_array(free, "rate",
-               motion_rates(system_, acceleration, auxiliary(acceleration, nothing_held),
-                            with(nothing_held, system_.integrands), system_.power));
+  const Formulas rates = motion_rates(system_, acceleration, auxiliary(acceleration, nothing_held),
+                                      with(nothing_held, system_.integrands), system_.power);
+  append_array(free, "rate", rates);
+  free_rates_.assign(rates.begin() + static_cast<std::ptrdiff_t>(system_.size()), rates.end());
   add("the same with no condition held", "void", "free_motion", {{"const R*", "w"}, {"R*", "rate"}}, {free});
 }
 
@@ -467,6 +469,12 @@ EmittedModel ModelWriter::write() {
     made.motion_operations = count_operations(pool_, hoisted_, roots).total();
   }
   made.text += "};\n";
+  if (!masked_)
+    made.series.obstacle = "so many conditions";
+  else if (free_rates_.empty())
+    made.series.obstacle = "a condition that always holds";
+  else
+    made.series = emit_series(pool_, hoisted_, free_rates_);
   return made;
 }
 

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <string>
 
+#include "src/emit_series.h"
 #include "src/emit_text.h"
 #include "src/system.h"
 
@@ -21,6 +22,7 @@ struct EmittedModel {
   long long motion_operations = 0;  // arithmetic of one evaluation of motion(); 0 when not masked
   Operations motion_by_kind{};      // of motion() alone, without drive()
   std::size_t drives = 0;           // values of drive()
+  EmittedSeries series{};           // of the motion with nothing held: a struct beside the model
 };
 
 EmittedModel emit_model(const System& system);

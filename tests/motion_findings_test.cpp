@@ -4,21 +4,14 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 #include "host/backend_cpu.h"
 #include "host/backend_reference.h"
-#include "host/batch.h"
 #include "host/check.h"
+#include "tests/batch_runs.h"
 
 namespace zwang {
 namespace {
-
-BatchResults run_members(const Study& study, Backend& backend, std::size_t count) {
-  std::vector<unsigned long long> numbers(count);
-  std::iota(numbers.begin(), numbers.end(), 0ULL);
-  return backend.run(prepare_batch(study, numbers, 2), {});
-}
 
 // The largest value of the first measure over all members; infinite where one of them did not end well.
 double largest_measure(const Study& study, Backend& backend, std::size_t count) {

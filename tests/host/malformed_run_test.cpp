@@ -215,7 +215,7 @@ method = "rk5"
      ball_and_time,
      R"(study.toml:2:10: error: [integrator] method: not one of the choices
   found:    "rk5"
-  expected: "auto", "tsit5", "dop853" or "rk4"
+  expected: "auto", "tsit5", "dop853", "taylor" or "rk4"
   hint:     did you mean 'rk4'?)"},
     {"rk4 without a step",
      R"([integrator]
