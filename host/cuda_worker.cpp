@@ -215,7 +215,7 @@ CudaWorker::Layout CudaWorker::lay_out(Arena& arena, unsigned slots, KernelBuffe
 }
 
 // Landing, then stepping and beside it attending, in turn until nothing moves: what is attended to is rare and long, and those
-// who move need not wait for it. The host looks now and then: a look costs as much as a launch.
+// who move need not wait for it. The host looks now and then.
 void CudaWorker::take_turns(const KernelSettings& settings, const KernelBatch& batch, const Layout& layout,
                             unsigned slots) {
   clear(layout.counters, sizeof(DeviceCounters), stream_);
@@ -233,8 +233,8 @@ void CudaWorker::take_turns(const KernelSettings& settings, const KernelBatch& b
   };
   launch(open_, open, slots, stream_);
   mark(tended_, stream_);
-  constexpr int most_turns = 32;
-  for (int turns = 2;; turns = std::min(2 * turns, most_turns)) {
+  int taken = 0;
+  for (int turns = looks_.first();; turns = looks_.next(taken)) {
     for (int i = 0; i < turns; ++i, side = 1 - side) {
       launch(land_, land, slots, stream_);
       mark(landed_, stream_);
@@ -245,15 +245,33 @@ void CudaWorker::take_turns(const KernelSettings& settings, const KernelBatch& b
       launch(step_, step, slots, stream_);
       mark(tended_, beside_);
     }
+    taken += turns;
     join(stream_, tended_);
     driver_.require(driver_.copy_out(&counters_, layout.counters, sizeof counters_, stream_),
                     "copying the counters");
     wait("integrating on " + name_);
     // `side` says which lists the next turn would read; the others have been read.
-    const int next = side;
-    if (counters_.landed[next] == 0 && counters_.waiting[0] == 0 && counters_.waiting[1] == 0 &&
-        counters_.moving[next] == 0)
-      return;
+    const bool ended = counters_.landed[side] == 0 && counters_.waiting[0] == 0 &&
+                       counters_.waiting[1] == 0 && counters_.moving[side] == 0;
+    looks_.learn(taken, ended);
+    if (ended) return;
+  }
+}
+
+// Half-way between what was not enough for the last batches and what was.
+int CudaWorker::Looks::first() const {
+  return enough_ > 0 ? std::min((too_few_ + enough_ + 1) / 2, most) : 2;
+}
+int CudaWorker::Looks::next(int taken) const {
+  return std::min(enough_ > taken ? enough_ - taken : 2 * taken, most);
+}
+void CudaWorker::Looks::learn(int taken, bool ended) {
+  if (ended) {
+    enough_ = taken;
+    if (too_few_ >= enough_) too_few_ = 0;
+  } else {
+    too_few_ = taken;
+    if (enough_ <= too_few_) enough_ = 0;
   }
 }
 

@@ -58,6 +58,19 @@ class CudaWorker {
   };
   class Arena;
 
+  // How many turns to take before looking whether all has ended. A look costs as much as a few launches, and so do turns after
+  // the end; batches of one study need nearly the same number.
+  class Looks {
+   public:
+    int first() const;
+    int next(int taken) const;
+    void learn(int taken, bool ended);
+
+   private:
+    static constexpr int most = 32;
+    int too_few_ = 0, enough_ = 0;  // turns of the last batches; 0: not known
+  };
+
   Kernel kernel(std::size_t module, const char* name) const;
   unsigned slots_for(long long members) const;
   Layout lay_out(Arena& arena, unsigned slots, KernelBuffers& buffers, KernelBatch& batch) const;
@@ -84,6 +97,7 @@ class CudaWorker {
   cuda::Pointer memory_ = 0;
   std::size_t capacity_ = 0;
   DeviceCounters counters_{};
+  Looks looks_;
 };
 
 }  // namespace zwang

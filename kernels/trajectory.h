@@ -12,6 +12,7 @@
 #include "kernels/search.h"
 #include "kernels/swift.h"
 #include "kernels/touch.h"
+#include "kernels/turns.h"
 
 namespace zwang {
 
@@ -241,7 +242,8 @@ struct Crew {
     landed = crosses = R(1) < R(0);
     R length = minimum(h, R(Real(settings.max_step)));
     const R room = ledger.appointment - t;
-    if constexpr (Model::any_turns) length = minimum(length, longest_turn(minimum(length, room)));
+    if constexpr (Model::any_turns)
+      length = minimum(length, Turns<Crew>{*this}.longest(minimum(length, room)));
     // Land on the appointment; never leave a sliver of a step before it.
     clipped = length >= room * R(Real(1 - 1e-10));
     if constexpr (Method::adaptive) length = minimum(length, room * R(Real(0.5)));
@@ -286,7 +288,7 @@ struct Crew {
     if constexpr (Method::expands)
       ZWANG_REGISTERS for (int i = 0; i < M::fed_back; ++i) middle[i] =
           select(bound, middle[i], series.middle[i]);
-    if constexpr (Model::any_turns) refuse_long_turns(then, middle);
+    if constexpr (Model::any_turns) Turns<Crew>{*this}.refuse_long(then, middle);
     loud = wary;
     noisy = R(1) < R(0);
     listener.listen_to_conditions(middle);
