@@ -56,7 +56,8 @@ BackendCuda::BackendCuda(const Study& study, const KernelProgram& program, std::
       shape_(*study.system, study.time.outputs.size()),
       settings_(kernel_settings(study)),
       method_(program.method),
-      motion_operations_(program.motion_operations) {
+      motion_operations_(program.motion_operations),
+      series_operations_(program.series_operations) {
   start(program, std::move(devices), cache);
 }
 

@@ -41,6 +41,7 @@ class BackendCuda : public Backend {
   bool compiled() const { return compiled_; }  // not found in the cache
   const std::string& cache_note() const { return note_; }
   long long motion_operations() const { return motion_operations_; }
+  long long series_operations() const { return series_operations_; }
 
   CudaOccupation occupation() const;  // of the stepping kernel
 
@@ -68,7 +69,7 @@ class BackendCuda : public Backend {
   KernelShape shape_;
   KernelSettings settings_;
   std::string method_, note_;
-  long long motion_operations_ = 0;
+  long long motion_operations_ = 0, series_operations_ = 0;
   bool compiled_ = false;
   std::filesystem::path cache_;
   std::vector<std::unique_ptr<CudaWorker>> workers_;    // two a device: one computes while the other copies

@@ -82,7 +82,9 @@ void bench_cuda(const Study& study, const BenchOptions& options, BenchReport& re
   gpu.local_bytes = taken.local_bytes;
   gpu.threads_per_processor = taken.threads_per_processor;
   gpu.processors = taken.processors;
-  gpu.step_flops = step_operations(backend.method(), *study.system, backend.motion_operations());
+  gpu.step_flops = backend.series_operations() > 0
+                       ? static_cast<double>(backend.series_operations())
+                       : step_operations(backend.method(), *study.system, backend.motion_operations());
   gpu.peak_flops = backend.measure_peak();
   const double steps = (last.steps_per_member + last.rejected_per_member) * static_cast<double>(last.members);
   gpu.share_of_peak = steps * gpu.step_flops / last.device_seconds / gpu.peak_flops;

@@ -44,10 +44,21 @@ Method chosen_method(const Study& study, const EmittedModel& model) {
   return settings.within_precision().rtol <= coarsest_for_dop853 ? Method::dop853 : Method::tsit5;
 }
 
+// Numbers whose rates a stage keeps.
+std::size_t numbers_kept(const System& system) {
+  return system.size() + system.auxiliaries.size() + system.integrands.size() + does_work(system);
+}
+
 // Of a power series. More terms allow longer steps, up to where events hide in them (bench/results/neoverse_n1.txt).
 int series_order(const IntegratorSettings& settings) {
   const double rtol = settings.within_precision().rtol;
   return rtol > 3e-5 ? 8 : rtol > 3e-8 ? 12 : rtol > 3e-12 ? 16 : 20;
+}
+
+// Two for every product in a sum over earlier terms; sums of the state's own terms, at the end and half-way.
+long long operations_of_series(const System& system, const EmittedSeries& series, long long order) {
+  const auto numbers = static_cast<long long>(numbers_kept(system) + system.size());
+  return order * (series.linear + 5 * numbers) + series.sums * order * (order + 1);
 }
 
 const char* method_name(Method method) {
@@ -77,11 +88,6 @@ std::string method_type(Method method, const IntegratorSettings& settings) {
 }
 
 std::string real_type(const IntegratorSettings& settings) { return settings.single ? "float" : "double"; }
-
-// Numbers whose rates a stage keeps.
-std::size_t numbers_kept(const System& system) {
-  return system.size() + system.auxiliaries.size() + system.integrands.size() + does_work(system);
-}
 
 // Of a GPU's step: may the stages be written out one after the other, their rates in registers? Measured on an H200, double
 // strings are faster so by a sixth, impact oscillators by a fourth; long right sides make warps wait for instructions
@@ -185,6 +191,9 @@ KernelProgram cuda_program(const Study& study) {
   const Method method = chosen_method(study, model);
   KernelProgram program = begin_program(model, method, "program.h", "entry_cuda.h");
   std::string steps = method_type(method, study.integrator);
+  if (method == Method::taylor)
+    program.series_operations =
+        operations_of_series(*study.system, model.series, series_order(study.integrator));
   const bool written_out = writes_stages_out(*study.system, model, method);
   if (written_out) steps = "zwang::WrittenOut<" + steps + ">";
   program.text.sources["program.h"] +=

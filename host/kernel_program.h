@@ -17,8 +17,9 @@ enum class LaneChoice {
 
 struct KernelProgram {
   ProgramText text;
-  std::string method;  // "tsit5", "dop853" or "rk4": what `auto` came to
+  std::string method;  // "tsit5", "dop853", "taylor" or "rk4": what `auto` came to
   long long motion_operations = 0;
+  long long series_operations = 0;  // of a whole step by power series; 0: by stages
   double emission_seconds = 0;
 };
 

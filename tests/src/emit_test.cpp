@@ -333,5 +333,42 @@ TEST(EmitTest, RearrangedFormulasShareDifferencesAndReciprocals) {
   EXPECT_NE(text.find("cube(sqrt("), std::string::npos) << text;
 }
 
+// A point on a spring, driven; its series with nothing held.
+SystemBuilder driven(const std::string& force) {
+  SystemBuilder builder;
+  builder.parameter("A", 1.5).coordinate("x", 0.5, 0).kinetic("0.5*x'^2").potential("0.5*x^2");
+  builder.force("x", force).require("wall", "x <= 1", "0.8");
+  return builder;
+}
+
+TEST(EmitSeries, TermsPassThroughSumsAndStayWithProducts) {
+  const EmittedSeries made = emit_model(*driven("A*cos(0.9*t) - 0.04*x'").make().system).series;
+  EXPECT_EQ(made.obstacle, "");
+  // An angle that grows evenly needs the term before; the work is a product of two series.
+  EXPECT_EQ(occurrences(made.text, "even_turn_term<d>(s.u[0], s.u[1], s.u[2]);"), 2u);
+  EXPECT_EQ(occurrences(made.text, "product_term<d>("), 2u);
+  EXPECT_EQ(made.sums, 1);
+  EXPECT_EQ(occurrences(made.text, "rate[0] = k[0] * s.u[2][d] - R(0.04) * v[0] - q[0];"), 3u);
+}
+
+TEST(EmitSeries, FunctionsOfTheStateNeedAllEarlierTerms) {
+  const EmittedSeries made = emit_model(*driven("-sin(x)*sqrt(1 + x^2)/(2 + x)").make().system).series;
+  EXPECT_EQ(made.obstacle, "");
+  for (const char* sum : {"turn_term<d>(", "root_term<d>(", "quotient_term<d>(", "square_term<d>("})
+    EXPECT_NE(made.text.find(sum), std::string::npos) << sum;
+}
+
+TEST(EmitSeries, WhatHasNoneSaysWhy) {
+  EXPECT_EQ(emit_model(*driven("-abs(x)").make().system).series.obstacle, "abs()");
+  EXPECT_EQ(emit_model(*driven("-(x + 2)^1.5").make().system).series.obstacle, "");
+  EXPECT_EQ(emit_model(*driven("-(x + 2)^1.3").make().system).series.obstacle,
+            "a power of the state that is no whole number up to 8");
+  SystemBuilder rod;
+  rod.point("bob", "1", {0, -1}).gravity({"0", "-9.81"}).anchor("nail", {"0", "0"});
+  rod.require("rod", "distance(bob, nail) == 1");
+  EXPECT_EQ(emit_model(*rod.make().system).series.obstacle, "a condition that always holds");
+  EXPECT_EQ(emit_model(*disks_in_a_box(12).make().system).series.obstacle, "so many conditions");
+}
+
 }  // namespace
 }  // namespace zwang
