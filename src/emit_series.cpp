@@ -259,7 +259,6 @@ EmittedSeries SeriesWriter::write(const std::vector<Expr>& rates) {
     const bool even = is_affine(node.arguments[0]);
     const bool function =
         node.op == Op::sin || node.op == Op::cos || node.op == Op::exp || node.op == Op::sqrt;
-    made_.outsets += function;
     if (even && (function || node.op == Op::multiply))
       made_.linear += 2;
     else

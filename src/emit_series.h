@@ -12,11 +12,10 @@
 namespace zwang {
 
 struct EmittedSeries {
-  std::string text;       // empty where the motion has no such series
-  std::string obstacle;   // why: "abs()"
-  long long sums = 0;     // over all earlier terms, for every term: what grows with the square of the order
-  long long linear = 0;   // other operations for every term
-  long long outsets = 0;  // sines, roots, exponentials for the first one
+  std::string text;      // empty where the motion has no such series
+  std::string obstacle;  // why: "abs()"
+  long long sums = 0;    // over all earlier terms, for every term: what grows with the square of the order
+  long long linear = 0;  // other operations for every term
 };
 
 // `rates`: of all numbers of a state but the positions, in their order.
