@@ -4,6 +4,7 @@
 
 #include "kernels/member_life.h"
 #include "kernels/series.h"
+#include "kernels/sides.h"
 
 namespace zwang {
 
@@ -53,7 +54,9 @@ ZWANG_COLD bool ready(M& me) {
   using Model = typename M::Model;
   using Real = typename M::Real;
   auto& hand = me.hand;
+  bool careful = me.redundant_now;
   if (me.going()) {
+    careful = !take_sides(me) || careful;
     Real rate[M::size];
     member_right_side(me, me.t, me.y, rate, hand.lambda);
     if (!all_finite<M::size>(rate)) me.fail(Status::not_finite);
@@ -64,7 +67,6 @@ ZWANG_COLD bool ready(M& me) {
     return false;
   }
   Model::levels(me.k, me.t, me.q(), me.v(), me.z(), hand.f, hand.f_rate);
-  bool careful = me.redundant_now;
   for (int i = 0; i < M::r; ++i) {
     const Condition<Real>& condition = me.conditions[i];
     const bool open = condition.standing == Standing::open, closed = condition.standing == Standing::closed;
@@ -74,16 +76,6 @@ ZWANG_COLD bool ready(M& me) {
     const bool leaving = open && !condition.armed && Model::is_holonomic(i);
     if (leaving) hand.watched[i] = -leaving_level(me, i);
     careful = careful || (open && !condition.armed && !leaving) || (closed && condition.idle);
-  }
-  if constexpr (Model::signals > 0) {
-    Model::all_signals(me.k, me.t, me.q(), me.v(), me.z(), hand.signal);
-    for (int i = 0; i < Model::signals; ++i) {
-      Real way = hand.signal[i] < 0 ? Real(1) : Real(-1);
-      if (i < Model::watches) way = me.sides[i] == 0 ? Real(0) : me.sides[i] < 0 ? Real(1) : Real(-1);
-      if (Model::stops && i == Model::watches) way = 1;
-      hand.side[i] = way;
-      careful = careful || way == 0;
-    }
   }
   if constexpr (Model::any_extremes) {
     // After an event a force may set off from its largest value: the other side of the event counts as well.

@@ -128,9 +128,9 @@ struct Lookouts {
         if (me.sides[i] != 0) add(LookoutKind::watch, i, me.sides[i] < 0 ? 1 : -1, level, zero, 0, 0);
       } else if (Model::stops && i == Model::watches) {
         add(LookoutKind::stop, i, 1, level, zero, 0, 0);
-      } else if (absolute(value.value) > zero) {
+      } else if (me.hand.side[i] != 0) {
         // Integrands with kinks: the step ends at a kink, so that the integral is as exact as the motion.
-        add(LookoutKind::kink, i, value.value < 0 ? 1 : -1, 0, zero, 0, 0);
+        add(LookoutKind::kink, i, me.hand.side[i], level, zero, 0, 0);
       }
     }
   }

@@ -69,6 +69,7 @@ struct NearMember {
   static constexpr int n = Model::coordinates, nz = Model::auxiliaries, r = Model::conditions;
   static constexpr int fed_back = 2 * n + nz, judged = fed_back + Model::integrals;
   static constexpr int size = judged + (Model::works ? 1 : 0);
+  static constexpr int first_kink = Model::watches + (Model::stops ? 1 : 0);  // of the signals
   static constexpr int rows = at_least_one(r), measures = at_least_one(Model::measures),
                        drives = at_least_one(Model::drives);
   ZWANG_CONSTANT static constexpr int inequalities() {
@@ -150,7 +151,7 @@ struct alignas(64) Member : NearMember<Model_, Method_, Real_> {
   using Method = Method_;
   using Real = Real_;
   using Near::conditions, Near::finished, Near::status, Near::t, Near::y;
-  using Near::fed_back, Near::measures, Near::n, Near::rows, Near::size;
+  using Near::fed_back, Near::first_kink, Near::measures, Near::n, Near::rows, Near::size;
   using typename Near::Set;
 
   // An event as it goes into the log and into the measures.

@@ -74,6 +74,7 @@ ZWANG_COLD void begin_blank(M& me, const KernelSettings& settings, const KernelB
   for (int i = 0; i < event_kinds; ++i) me.event_counts[i] = 0;
   me.tally.last_time = missing<Real>();
   me.hand.barred = -infinity<Real>();
+  static_cast<StepNotes&>(me.hand) = {};
   for (int i = 0; i < audit_numbers; ++i) me.audit[i] = 0;
   for (int i = 0; i < M::Model::watches; ++i) me.sides[i] = 0;
   for (int i = 0; i < M::r; ++i) {
@@ -93,6 +94,7 @@ ZWANG_COLD bool begin(M& me, const KernelSettings& settings, const KernelBatch& 
   Real p[at_least_one(Model::parameters)];
   for (int i = 0; i < Model::parameters; ++i) p[i] = Real(batch.parameters[number * Model::parameters + i]);
   Model::make_constants(p, me.k);
+  for (int i = 0; i < Model::branches; ++i) me.k[Model::constants - 1 - i] = 0;
   for (int i = 0; i < M::fed_back; ++i) me.y[i] = Real(batch.starts[number * M::fed_back + i]);
   measure_sizes(me, me.y, me.y, Real(0));
   me.energy_start = energy_of(me);

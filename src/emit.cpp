@@ -66,6 +66,8 @@ class ModelWriter {
   std::string make_constants() const;
   std::string make_drive() const;
   void hoist();
+  std::size_t first_branch() const;
+  void name_branches();
   void hoist_drive();
 
   Function& add(const std::string& comment, const std::string& result, const std::string& name,
@@ -188,17 +190,12 @@ void ModelWriter::add_conditions() {
   add("the same, and f' or g", "void", "levels", {{"R*", "f"}, {"R*", "f_rate"}}, {all});
 }
 
-// Watched functions, then the stop condition, then kinks.
+// Watched functions, then the stop condition, then jumps and kinks.
 Formulas ModelWriter::signals() const {
   Formulas list;
   for (const WatchFormula& watch : system_.watches) list.push_back(watch.value);
   if (system_.stop) list.push_back(*system_.stop);
-  for (const Expr kink : system_.kinks) {
-    // A kink in the reactions is no function of the state alone; its integral is smooth enough between events.
-    const bool reacts =
-        pool_.mentions(kink, SymbolKind::multiplier) || pool_.mentions(kink, SymbolKind::closed);
-    list.push_back(reacts ? pool_.one() : kink);
-  }
+  list.insert(list.end(), system_.kinks.begin(), system_.kinks.end());
   return list;
 }
 
@@ -216,6 +213,8 @@ void ModelWriter::add_looking_out() {
   add("watched functions, the stop condition, kinks of integrands", "void", "all_signals", {{"R*", "s"}},
       {fill_array(pool_, "s", list)});
   add_choice("one of them", "signal", list);
+  if (!system_.branches.empty())
+    add_choice("of integrands that jump or bend: what is constant in between", "branch", system_.branches);
 }
 
 void ModelWriter::add_observation() {
@@ -375,6 +374,13 @@ void ModelWriter::hoist() {
   }
 }
 
+// Branches stand among the constants, the last of them: a step does not change them.
+std::size_t ModelWriter::first_branch() const { return system_.parameters.size() + hoisted_nodes_.size(); }
+void ModelWriter::name_branches() {
+  for (std::size_t i = 0; i < system_.branches.size(); ++i)
+    hoisted_[pool_.symbol(SymbolKind::branch, i).id] = "k[" + std::to_string(first_branch() + i) + "]";
+}
+
 // What the time alone decides in the motion, if it is more than a sum or product: a step knows it for all its stages before it
 // sets out. The largest such parts.
 void ModelWriter::hoist_drive() {
@@ -449,12 +455,13 @@ EmittedModel ModelWriter::write() {
   }
   if (has_light_events(system_, masked_)) add_light_events();
   hoist();
+  name_branches();
   hoist_drive();
 
   EmittedModel made;
   made.masked = masked_;
   made.drives = drive_.size();
-  made.text = model_head(system_, masked_, system_.parameters.size() + hoisted_nodes_.size(), drive_.size());
+  made.text = model_head(system_, masked_, first_branch(), drive_.size());
   made.text += "\n" + model_tables(system_) + "\n" + make_constants();
   if (masked_) made.text += "\n" + std::string(dependent_text);
   for (const Function& function : functions_) {
@@ -471,6 +478,8 @@ EmittedModel ModelWriter::write() {
   made.text += "};\n";
   if (!masked_)
     made.series.obstacle = "so many conditions";
+  else if (!system_.branches.empty())
+    made.series.obstacle = "an integral of abs, sign, min, max, floor or wrap";
   else if (free_rates_.empty())
     made.series.obstacle = "a condition that always holds";
   else

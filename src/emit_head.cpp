@@ -47,7 +47,7 @@ std::string table(const std::string& type, const std::string& name, const std::v
 
 }  // namespace
 
-std::string model_head(const System& system, bool masked, std::size_t constants, std::size_t drives) {
+std::string model_head(const System& system, bool masked, std::size_t first_branch, std::size_t drives) {
   const std::size_t n = system.size(), r = system.constraints.size();
   const std::size_t signals = system.watches.size() + (system.stop ? 1 : 0) + system.kinks.size();
   const bool diagonal = std::all_of(system.mass.begin(), system.mass.end(),
@@ -57,13 +57,14 @@ std::string model_head(const System& system, bool masked, std::size_t constants,
   return "// Emitted. Coordinates: " + std::to_string(n) + ", conditions: " + std::to_string(r) + ".\n" +
          "struct Model {\n" +
          numbers({{"parameters", system.parameters.size()},
-                  {"constants", constants},
+                  {"constants", first_branch + system.branches.size()},
                   {"drives", drives},
                   {"coordinates", n},
                   {"auxiliaries", system.auxiliaries.size()}}) +
          numbers({{"conditions", r},
                   {"integrals", system.integrands.size()},
                   {"signals", signals},
+                  {"branches", system.branches.size()},
                   {"watches", system.watches.size()},
                   {"impulses", system.impulses.size()}}) +
          numbers({{"observables", system.observables.size()}, {"measures", system.measures.size()}}) +

@@ -7,8 +7,8 @@
 
 namespace zwang {
 
-// The opening of the struct. `constants` is the length of a member's array k.
-std::string model_head(const System& system, bool masked, std::size_t constants, std::size_t drives);
+// The opening of the struct. A member's array k ends with its branches, the first of them at `first_branch`.
+std::string model_head(const System& system, bool masked, std::size_t first_branch, std::size_t drives);
 
 std::string model_tables(const System& system);
 

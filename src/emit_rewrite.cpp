@@ -107,6 +107,7 @@ void visit_formulas(System& system, const Visit& visit) {
     visit(turn.longest);
   }
   visit_list(system.kinks);
+  visit_list(system.branches);
 }
 
 // Sums of more terms than this are not searched for common factors: that search is quadratic. Products of more factors
@@ -393,19 +394,6 @@ System rearranged(const System& system) {
   Rewriter rewrite(*made.pool, roots);
   visit_formulas(made, [&](Expr& e) { e = rewrite(e); });
   return made;
-}
-
-Expr replaced(Expressions& pool, Expr e, const Replacements& replacements) {
-  Replacements done = replacements;
-  for (const Expr x : pool.reachable({e})) {
-    if (done.contains(x.id)) continue;
-    const Node node = pool.node(x);
-    std::array<Expr, 4> arguments{};
-    for (std::size_t i = 0; i < static_cast<std::size_t>(arity(node.op)); ++i)
-      arguments[i] = done.at(node.arguments[i].id);
-    done[x.id] = arity(node.op) == 0 || arguments == node.arguments ? x : pool.apply(node.op, arguments);
-  }
-  return done.at(e.id);
 }
 
 }  // namespace zwang

@@ -36,8 +36,4 @@ class TimeOnly {
 // member), divisions by parameters or by a shared denominator are products, and half-integer powers are roots.
 System rearranged(const System& system);
 
-// `e` with symbols replaced.
-using Replacements = std::unordered_map<std::uint32_t, Expr>;  // node of the symbol -> what stands for it
-Expr replaced(Expressions& pool, Expr e, const Replacements& replacements);
-
 }  // namespace zwang

@@ -170,10 +170,12 @@ double Equations::evaluate(const Program& program, const State& state) const {
 }
 
 void Equations::evaluate(const Program& program, const State& state, std::span<const double> multipliers,
-                         std::span<const double> closed, std::span<double> out) const {
+                         std::span<const double> closed, std::span<double> out,
+                         std::span<const double> branches) const {
   Inputs<double> all = inputs(state);
   all.multipliers = multipliers;
   all.closed = closed;
+  all.branches = branches;
   program.run<double>(all, scratch_, out);
 }
 

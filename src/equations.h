@@ -73,7 +73,8 @@ class Equations {
   double evaluate(const Program& program, const State& state) const;
   Scaled evaluate_scaled(const Program& program, const State& state, const Sizes& sizes) const;
   void evaluate(const Program& program, const State& state, std::span<const double> multipliers,
-                std::span<const double> closed, std::span<double> out) const;
+                std::span<const double> closed, std::span<double> out,
+                std::span<const double> branches = {}) const;
 
  private:
   Inputs<double> inputs(const State& state) const;

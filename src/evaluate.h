@@ -27,6 +27,7 @@ struct Inputs {
   std::span<const Number> auxiliaries{};
   std::span<const Number> multipliers{};
   std::span<const Number> closed{};
+  std::span<const Number> branches{};
 
   const Number& operator[](const Symbol& symbol) const {
     switch (symbol.kind) {
@@ -42,6 +43,8 @@ struct Inputs {
         return multipliers[symbol.index];
       case SymbolKind::closed:
         return closed[symbol.index];
+      case SymbolKind::branch:
+        return branches[symbol.index];
       default:
         return time;
     }

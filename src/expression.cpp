@@ -244,4 +244,17 @@ bool Expressions::mentions(Expr e, SymbolKind kind) const {
   return std::any_of(found.begin(), found.end(), [kind](const Symbol& s) { return s.kind == kind; });
 }
 
+Expr replaced(Expressions& pool, Expr e, const Replacements& replacements) {
+  Replacements done = replacements;
+  for (const Expr x : pool.reachable({e})) {
+    if (done.contains(x.id)) continue;
+    const Node node = pool.node(x);
+    std::array<Expr, 4> arguments{};
+    for (std::size_t i = 0; i < static_cast<std::size_t>(arity(node.op)); ++i)
+      arguments[i] = done.at(node.arguments[i].id);
+    done[x.id] = arity(node.op) == 0 || arguments == node.arguments ? x : pool.apply(node.op, arguments);
+  }
+  return done.at(e.id);
+}
+
 }  // namespace zwang

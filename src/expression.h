@@ -57,6 +57,7 @@ enum class SymbolKind : std::uint8_t {
   auxiliary,
   multiplier,  // lambda of a condition; only in observables and measures
   closed,      // 1 when the condition is closed or an equation in force, else 0; likewise
+  branch,      // what is constant between jumps and kinks (System::branches); only in integrands
 };
 
 struct Symbol {
@@ -135,5 +136,9 @@ class Expressions {
   std::vector<Node> nodes_;
   std::unordered_multimap<std::size_t, std::uint32_t> index_;  // hash -> node
 };
+
+// `e` with parts of it replaced.
+using Replacements = std::unordered_map<std::uint32_t, Expr>;  // node -> what stands for it
+Expr replaced(Expressions& pool, Expr e, const Replacements& replacements);
 
 }  // namespace zwang

@@ -43,6 +43,8 @@ Motion::Motion(const Equations& equations, const IntegratorSettings& settings, c
   for (const Turn& turn : system.turns) roots.insert(roots.end(), {turn.rate, turn.longest});
   turns_ = Program(pool, roots);
   for (const Expr kink : system.kinks) kinks_.push_back(Program(pool, {kink}));
+  for (const Expr branch : system.branches) branch_values_.push_back(Program(pool, {branch}));
+  branches_.assign(system.branches.size(), 0);
   for (std::size_t i = 0; i < system.constraints.size(); ++i) {
     const Constraint& constraint = system.constraints[i];
     reaches_.push_back(Program(pool, {constraint.reach}));

@@ -101,6 +101,7 @@ class Motion {
   // motion_step.cpp: smooth motion
   bool right_side(double t, const Eigen::VectorXd& y, Eigen::VectorXd& rate);
   std::optional<Step> next_step();
+  void choose_branches();
   double turning(const State& state) const;
   double step_bound(double h);
   bool turned_too_far(const Step& step) const;
@@ -108,6 +109,7 @@ class Motion {
   double error_size(const Step& step) const;
   double next_appointment() const;
   std::vector<Lookout> lookouts(const Step& step);
+  double way_across(const Program& program, const Step& step, double zero) const;
   double look(const Lookout& lookout, const State& state, const Eigen::VectorXd* multipliers) const;
   std::optional<Occurrence> first_occurrence(const Step& step);
   std::optional<Occurrence> locate(const Step& step, const Lookout& lookout, const Bracket& bracket,
@@ -146,7 +148,8 @@ class Motion {
   Plan plan_;
   Measures measures_;
   Program observables_, integrands_, stop_, turns_;
-  std::vector<Program> watches_, kinks_;
+  std::vector<Program> watches_, kinks_, branch_values_;
+  std::vector<double> branches_;  // of integrands, within a step
   std::vector<Program> reaches_;              // reaction per unit of multiplier, by condition
   std::vector<double> restitution_;           // by condition
   std::optional<FlowDivergence> divergence_;  // where the density along the flow is asked for

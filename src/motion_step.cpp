@@ -38,7 +38,7 @@ bool Motion::right_side(double t, const Eigen::VectorXd& y, Eigen::VectorXd& rat
     equations_.evaluate(
         integrands_, now,
         {accelerations.multipliers.data(), static_cast<std::size_t>(accelerations.multipliers.size())},
-        closed, {rate.data() + 2 * n() + nz, integrals});
+        closed, {rate.data() + 2 * n() + nz, integrals}, branches_);
   }
   // Reactions do work only where conditions move: (M a - Q) v = -lambda A v.
   const Eigen::VectorXd reaction =
@@ -126,6 +126,7 @@ std::optional<Step> Motion::next_step() {
   }
   const bool fixed = settings_.method == IntegratorSettings::Method::rk4;
   if (!(h_ > 0)) h_ = initial_step(rate_);
+  choose_branches();
   double h = step_bound(fixed ? settings_.step : h_);
   const double room = next_appointment() - t_;
   for (;;) {
@@ -159,6 +160,27 @@ std::optional<Step> Motion::next_step() {
     ++trajectory_.rejected;
     h *= std::isfinite(error) ? std::clamp(0.9 * std::pow(error, -0.2), 0.1, 0.9) : 0.1;
   }
+}
+
+// Integrands keep the branch they have at the step's start: where that is a jump or a kink, the one a little later, when it
+// is clearly past.
+void Motion::choose_branches() {
+  if (branches_.empty()) return;
+  const RightSide f = [this](double t, const Eigen::VectorXd& y, Eigen::VectorXd& rate) {
+    return right_side(t, y, rate);
+  };
+  for (std::size_t k = 0; k < branches_.size(); ++k) {
+    const Scaled value = equations_.evaluate_scaled(kinks_[k], state(), sizes_);
+    const double zero = settings_.contact_tolerance * value.scale;
+    State there = state();
+    for (double theta = 0x1p-28; theta <= 1 && std::abs(equations_.evaluate(kinks_[k], there)) <= zero;
+         theta *= 4) {
+      const Step part = runge_kutta_step(settings_.method, f, t_, y_, rate_, theta * h_);
+      if (part.valid) there = state_of(t_ + theta * h_, part.end);
+    }
+    branches_[k] = equations_.evaluate(branch_values_[k], there);
+  }
+  right_side(t_, y_, rate_);
 }
 
 Motion::Zero Motion::zero_of(std::size_t i, const State& state) const {
@@ -208,12 +230,21 @@ std::vector<Lookout> Motion::lookouts(const Step& step) {
   }
   // Integrands with kinks: the step ends at a kink, so that the integral is as exact as the motion.
   for (std::size_t k = 0; k < kinks_.size(); ++k) {
-    const Scaled value = equations_.evaluate_scaled(kinks_[k], here, sizes_);
-    zero = settings_.contact_tolerance * value.scale;
-    if (std::abs(value.value) > zero)
-      list.push_back({Lookout::Kind::kink, k, value.value < 0 ? 1.0 : -1.0, 0, zero});
+    const double level = signal(kinks_[k], zero);
+    list.push_back({Lookout::Kind::kink, k, way_across(kinks_[k], step, level), level, zero});
   }
   return list;
+}
+
+// The way a function would have to cross zero within the step. One that starts there, give or take `zero`, is on the side
+// where it is first seen clearly off it.
+double Motion::way_across(const Program& program, const Step& step, double zero) const {
+  for (double theta = zero > 0 ? 0x1p-28 : 0; theta <= 1; theta = std::max(4 * theta, 0x1p-28)) {
+    const double value =
+        equations_.evaluate(program, state_of(step.t + theta * step.h, step.at(theta, settings_.method)));
+    if (std::abs(value) > zero) return value < 0 ? 1 : -1;
+  }
+  return 0;
 }
 
 double Motion::look(const Lookout& lookout, const State& state, const Eigen::VectorXd* multipliers) const {

@@ -1,6 +1,8 @@
 #include "src/system.h"
 
 #include <algorithm>
+#include <cmath>
+#include <numbers>
 #include <optional>
 
 #include "src/derivative.h"
@@ -118,6 +120,7 @@ void collect_turns(System& system) {
     if (!constraint.equation) roots.push_back(constraint.value);
   for (const WatchFormula& watch : system.watches) roots.push_back(watch.value);
   if (system.stop) roots.push_back(*system.stop);
+  roots.insert(roots.end(), system.kinks.begin(), system.kinks.end());
   for (const Expr e : pool.reachable(roots)) {
     const Node node = pool.node(e);
     const std::optional<Expr> longest = longest_run(pool, node);
@@ -127,19 +130,108 @@ void collect_turns(System& system) {
   }
 }
 
+// Something whose roots a step can look for: it moves, and is a function of the state. A multiplier is none; kinks in those are
+// left to the step size.
+bool has_roots(const Expressions& pool, Expr e) {
+  bool moves = false;
+  for (const Symbol& symbol : pool.symbols({e})) {
+    if (symbol.kind == SymbolKind::multiplier || symbol.kind == SymbolKind::closed) return false;
+    moves = moves || symbol.kind != SymbolKind::parameter;
+  }
+  return moves;
+}
+
+// Nodes that something stands on which is not defined everywhere: a root of what may be less than zero by a rounding.
+std::vector<char> under_edges(const Expressions& pool, const std::vector<Expr>& roots) {
+  std::vector<char> under(pool.size(), 0);
+  const std::vector<Expr> nodes = pool.reachable(roots);
+  for (auto e = nodes.rbegin(); e != nodes.rend(); ++e) {
+    const Node& node = pool.node(*e);
+    const bool whole = node.op == Op::power && pool.is_constant(node.arguments[1]) &&
+                       std::floor(pool.node(node.arguments[1]).value) == pool.node(node.arguments[1]).value;
+    const bool edge = node.op == Op::sqrt || node.op == Op::log || node.op == Op::asin ||
+                      node.op == Op::acos || (node.op == Op::power && !whole);
+    for (int i = 0; i < arity(node.op); ++i)
+      under[node.arguments[static_cast<std::size_t>(i)].id] |= edge || under[e->id];
+  }
+  return under;
+}
+
+// A function that has a root where it jumps or bends, and what is constant from one root to the next.
+struct Branching {
+  Expr root, branch;
+};
+
+std::optional<Branching> branching_of(Expressions& pool, const Node& node) {
+  const Expr x = node.arguments[0];
+  const auto sign_of = [&](Expr e) { return Branching{e, pool.apply(Op::sign, e)}; };
+  switch (node.op) {
+    case Op::sign:
+    case Op::abs:
+      return sign_of(x);
+    case Op::minimum:
+    case Op::maximum:
+      return sign_of(pool.subtract(x, node.arguments[1]));
+    case Op::floor:
+      return Branching{pool.apply(Op::sin, pool.multiply(pool.constant(std::numbers::pi), x)),
+                       pool.apply(Op::floor, x)};
+    case Op::wrap: {
+      const Expr boxes = pool.divide(x, node.arguments[1]);
+      return Branching{pool.apply(Op::cos, pool.multiply(pool.constant(std::numbers::pi), boxes)),
+                       pool.apply(Op::floor, pool.add(boxes, pool.constant(0.5)))};
+    }
+    default:
+      return std::nullopt;
+  }
+}
+
+// The function while its branch is known.
+Expr on_branch(Expressions& pool, const Node& node, Expr branch) {
+  const Expr x = node.arguments[0], y = node.arguments[1];
+  switch (node.op) {
+    case Op::abs:
+      return pool.multiply(branch, x);
+    case Op::minimum:
+      return pool.if_less(pool.zero(), branch, y, x);
+    case Op::maximum:
+      return pool.if_less(branch, pool.zero(), y, x);
+    case Op::wrap:
+      return pool.subtract(x, pool.multiply(y, branch));
+    default:
+      return branch;
+  }
+}
+
+// Steps end where an integrand jumps or bends, and between those places it is smooth. Where it is not defined a rounding
+// further on, it stays as the study has it.
 void collect_kinks(System& system) {
   Expressions& pool = *system.pool;
-  // Kinks in multipliers are left to the step size: a multiplier is no function of the state alone.
-  const auto add = [&](Expr kink) {
-    if (!pool.mentions(kink, SymbolKind::multiplier) && !pool.mentions(kink, SymbolKind::closed))
-      system.kinks.push_back(kink);
-  };
+  const std::vector<char> under = under_edges(pool, system.integrands);
+  Replacements kept;
+  std::vector<Expr> others;
   for (const Expr e : pool.reachable(system.integrands)) {
     const Node node = pool.node(e);
-    if (node.op == Op::abs || node.op == Op::sign) add(node.arguments[0]);
-    if (node.op == Op::minimum || node.op == Op::maximum)
-      add(pool.subtract(node.arguments[0], node.arguments[1]));
+    const std::optional<Branching> branching = branching_of(pool, node);
+    if (!branching || !has_roots(pool, branching->root)) continue;
+    if (under[e.id]) {
+      others.push_back(branching->root);
+      continue;
+    }
+    auto known = std::find(system.branches.begin(), system.branches.end(), branching->branch);
+    if (known == system.branches.end()) {
+      system.kinks.push_back(branching->root);
+      known = system.branches.insert(known, branching->branch);
+    }
+    const auto place = static_cast<std::size_t>(known - system.branches.begin());
+    Node inner = node;  // what it stands on came before it
+    for (std::size_t i = 0; i < static_cast<std::size_t>(arity(node.op)); ++i)
+      inner.arguments[i] = replaced(pool, node.arguments[i], kept);
+    kept[e.id] = on_branch(pool, inner, pool.symbol(SymbolKind::branch, place));
   }
+  for (const Expr root : others)
+    if (std::find(system.kinks.begin(), system.kinks.end(), root) == system.kinks.end())
+      system.kinks.push_back(root);
+  for (Expr& integrand : system.integrands) integrand = replaced(pool, integrand, kept);
 }
 
 }  // namespace
@@ -182,8 +274,8 @@ System::System(Description description) : Description(std::move(description)) {
     constraints.push_back(derive_constraint(expressions, formula));
   vary_generally(*this);
   collect_integrands(*this);
-  collect_turns(*this);
   collect_kinks(*this);
+  collect_turns(*this);
 }
 
 bool System::any_general() const {

@@ -123,7 +123,11 @@ struct System : Description {
   std::vector<Constraint> constraints;
   std::vector<Expr> integrands;  // of the measures integral() and mean()
   std::vector<Turn> turns;
-  std::vector<Expr> kinks;  // roots of these are kinks of the integrands: abs, sign, min, max
+  // Roots of these are jumps (sign, floor, wrap) and kinks (abs, min, max) of the integrands.
+  std::vector<Expr> kinks;
+  // Of the first of them: what is constant from one to the next. Integrands have a symbol for it, which is given its value
+  // at the start of a step: a step that ends or starts there is all on one side, whatever rounding says.
+  std::vector<Expr> branches;
 
   // Some condition is varied generally: its multiplier is a state, whose rate is known only with the accelerations.
   bool any_general() const;

@@ -56,6 +56,8 @@ inline std::vector<Subject> awkward_systems() {
             "hypot(x, y)*atan2(y, x) + sign(x' - y) * floor(10*x) + abs(y - 1)*min(x, y, c) + wrap(7*x, 1)");
   zoo.require("curve", "max(x, y^2) + hypot(x, 2*y)/c <= 4").require("square", "x'^2 - y'^2 + x*y' <= c");
   zoo.observe("all", "x/y + y/x + 2/y - c/y + 1e-300*x - 123456789012345678*y").measure("minimum(x - y)");
+  zoo.measure("integral(floor(7*x*y) + c*wrap(9*x, c)^2 - sign(x - 2*y)*abs(x - 2*y))");
+  zoo.measure("mean(sqrt(max(x - y, c, y)) + min(x, max(y, floor(3*y) + t)))");
   made.push_back(subject("zoo", zoo));
 
   SystemBuilder disks;  // every row can meet every other, some of them dependent

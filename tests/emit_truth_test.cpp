@@ -74,8 +74,11 @@ class Comparison {
     };
     const std::vector<Scaled> p = scaled(at_.parameters), q = scaled(at_.state.q), v = scaled(at_.state.v),
                               z = scaled(at_.state.z), lambda = scaled(at_.lambda), held = scaled(at_.held);
+    const Scaled t(at_.state.t);
+    const std::vector<Scaled> branches =
+        Program(*system_.pool, system_.branches).run<Scaled>({t, p, q, v, z, lambda, held});
     const std::vector<Scaled> expected =
-        Program(*system_.pool, formulas).run<Scaled>({Scaled(at_.state.t), p, q, v, z, lambda, held});
+        Program(*system_.pool, formulas).run<Scaled>({t, p, q, v, z, lambda, held, branches});
     for (std::size_t k = 0; k < formulas.size(); ++k)
       expect_close(actual[first + k], expected[k].value, rounding * expected[k].scale,
                    what + " " + std::to_string(k));
@@ -168,7 +171,14 @@ class Comparison {
     }
     expect_formulas(call("observe"), observables, "observable");
     expect_formulas(call("measured"), measures, "measure");
-    expect_formulas(call("integrands"), system_.integrands, "integrand");
+    // On its branch an integrand is what the study says.
+    std::vector<Expr> integrands(system_.integrands.size());
+    for (const Measure& m : system_.measures)
+      if (m.reduction == Reduction::integral || m.reduction == Reduction::mean)
+        integrands[m.integral] = m.value;
+    expect_formulas(call("integrands"), integrands, "integrand");
+    expect_formulas(call("integrands"), system_.integrands, "integrand on its branch");
+    expect_formulas(call("branches"), system_.branches, "branch");
   }
 
   // Rows held, in the order of the conditions.

@@ -137,6 +137,11 @@ void call(const char* name, const double* p_, double t_, const double* q_, const
   for (R& x : out) x = R(-77);
   const R t = made_of<R>(t_, -1);
   M::make_constants(p, k);
+  if constexpr (M::branches > 0) {
+    const int first = M::constants - M::branches;
+    for (int j = 0; j < M::branches; ++j) k[first + j] = M::branch(k, t, q, v, z, j);
+    if (same(name, "branches")) for (int j = 0; j < M::branches; ++j) out[j] = k[first + j];
+  }
   if (same(name, "from")) out[0] = M::from(k, i);
   if (same(name, "until")) out[0] = M::until(k, i);
   if (same(name, "restitution")) out[0] = M::restitution(k, i);
