@@ -140,7 +140,7 @@ CudaOccupation CudaWorker::occupation() const {
                              step_.function);
   driver_.function_attribute(&made.local_bytes, static_cast<int>(cuda::FunctionAttribute::local_bytes),
                              step_.function);
-  made.threads_per_processor = step_.blocks / processors_ * cuda_threads;
+  made.threads_per_processor = step_.blocks / processors_ * step_.threads;
   made.processors = processors_;
   return made;
 }
@@ -187,8 +187,8 @@ CudaWorker::Kernel CudaWorker::kernel(std::size_t module, const char* name) cons
 // Enough that lanes find work while others are attended to; no more than there are members, and of large members no more than
 // fit into a few GiB.
 unsigned CudaWorker::slots_for(long long members) const {
-  constexpr long long rounds = 24, room = 4LL << 30;
-  const long long lanes = static_cast<long long>(step_.blocks) * cuda_threads;
+  constexpr long long rounds = 32, room = 4LL << 30;
+  const long long lanes = static_cast<long long>(step_.blocks) * step_.threads;
   const long long fit = room / static_cast<long long>(std::max(slot_bytes_, 1ULL));
   return static_cast<unsigned>(std::clamp<long long>(members, 1, std::clamp(fit, lanes, rounds * lanes)));
 }

@@ -100,18 +100,30 @@ bool writes_stages_out(const System& system, const EmittedModel& model, Method m
          count.total() + text_of_a_function * count.functions <= short_text;
 }
 
-// How many blocks of stepping lanes should fit on a processor: as many as small systems leave registers for. Extremes of
-// measures are compared at every step, and need some of their own.
-int blocks_of_steps(const System& system, const EmittedModel& model, Method method, bool written_out) {
+// Largest and smallest values are looked for within steps, and take members away from their lanes.
+bool seeks_extremes(const System& system) {
+  return std::any_of(system.measures.begin(), system.measures.end(), [](const Measure& measure) {
+    return measure.pattern == EventPattern::none &&
+           (measure.reduction == Reduction::minimum || measure.reduction == Reduction::maximum);
+  });
+}
+
+// Shall lanes land in their stride (kernels/entry_cuda.h)? Where little else than events takes members away from them. With
+// many outputs or extremes, more lanes that hand over sooner are better (bench/results/h200/arrangements.txt).
+bool lands_in_stride(const Study& study, Method method) {
+  constexpr std::size_t few = 2;
+  return method == Method::taylor && study.system->size() == 1 && study.time.outputs.size() <= few &&
+         !seeks_extremes(*study.system);
+}
+
+// How many blocks of stepping lanes should fit on a processor: as many as small systems leave registers for. Extremes are
+// compared at every step, and need some of their own.
+int blocks_of_steps(const System& system, const EmittedModel& model, Method method, bool written_out,
+                    bool strides) {
   const bool tiny = system.size() == 1 && system.constraints.size() <= 1 && numbers_kept(system) <= 2;
-  if (method == Method::taylor) return tiny ? 3 : 2;
+  if (method == Method::taylor) return tiny && !strides ? 3 : 2;
   if (!written_out || !tiny || model.drives > 1) return 2;
-  const bool extremes =
-      std::any_of(system.measures.begin(), system.measures.end(), [](const Measure& measure) {
-        return measure.pattern == EventPattern::none &&
-               (measure.reduction == Reduction::minimum || measure.reduction == Reduction::maximum);
-      });
-  return extremes ? 3 : 4;
+  return seeks_extremes(system) ? 3 : 4;
 }
 
 // For the machine at hand. Fused multiply-adds are welcome: a member's steps are always taken by the same instructions,
@@ -196,13 +208,15 @@ KernelProgram cuda_program(const Study& study) {
         operations_of_series(*study.system, model.series, series_order(study.integrator));
   const bool written_out = writes_stages_out(*study.system, model, method);
   if (written_out) steps = "zwang::WrittenOut<" + steps + ">";
-  program.text.sources["program.h"] +=
-      "using Entry = zwang::CudaEntry<zwang::Model, " + steps + ", " + real_type(study.integrator) + ">;\n";
+  const bool strides = lands_in_stride(study, method);
+  program.text.sources["program.h"] += "using Entry = zwang::CudaEntry<zwang::Model, " + steps + ", " +
+                                       real_type(study.integrator) + (strides ? ", true" : ", false") +
+                                       ">;\n";
   const auto add = [&](const std::string& name, const char* entrance, int blocks) {
     program.text.sources[name] = "#include \"program.h\"\n" + std::string(entrance) + "(Entry, " +
                                  std::to_string(cuda_threads) + ", " + std::to_string(blocks) + ")\n";
   };
-  add("step.cu", "ZWANG_CUDA_STEP", blocks_of_steps(*study.system, model, method, written_out));
+  add("step.cu", "ZWANG_CUDA_STEP", blocks_of_steps(*study.system, model, method, written_out, strides));
   add("land.cu", "ZWANG_CUDA_LAND", 2);
   add("tend.cu", "ZWANG_CUDA_TEND", 4);
   program.text.units = {"step.cu", "land.cu", "tend.cu"};

@@ -2,11 +2,11 @@
 //
 // Members under way lie in slots in the device's memory, more of them than there are lanes. Three kernels take turns.
 // `zwang_step` moves members by smooth steps, a lane a member, all in registers; a lane whose member needs attention puts
-// it on a list and takes the next one. `zwang_land` goes through those whose step ends at a crossing, the common event, and
-// leaves what is not plain there to `zwang_tend`, which goes through all others too, rare events, outputs, ends and starts,
-// beside the next steps of those who move. So no lane that steps waits for one that attends, lanes of a warp set out together
-// on the same text, and a straggler costs one lane. Which lane takes which slot, and when, is left to chance; a member's
-// numbers do not depend on it.
+// it on a list and takes the next one. Lanes of small systems that know their motion as a power series land by themselves,
+// all lanes of a block at the same time; for the others `zwang_land` goes through those whose step ends at a crossing, the
+// common event. What is not plain there is left to `zwang_tend`, which goes through all others too, rare events, outputs,
+// ends and starts, beside the next steps of those who move. So lanes of a warp set out together on the same text, and a
+// straggler costs one lane. Which lane takes which slot, and when, is left to chance; a member's numbers do not depend on it.
 //
 // `side` says which of two lists is read: stepping and tending fill the other one, landing what they are about to read.
 #pragma once
@@ -21,11 +21,17 @@ namespace zwang {
 constexpr int steps_in_a_turn = 32, steps_in_a_calm_turn = 128;
 
 // Lanes that want another member wait for so many of their warp: fetching one is long, and the others stand by meanwhile.
-constexpr int gathering = 8;
+// Fewer where they seldom want one.
+constexpr int gathering = 8, gathering_in_stride = 4;
 
-template <class Model, class Method, class Real>
+// `strides`: events are what members are attended to for, not outputs.
+template <class Model, class Method, class Real, bool strides>
 struct CudaEntry {
   using M = Member<Model, Method, Real>;
+
+  // Landing is a long text: only where little of it needs registers, and where the lanes of a block go through it together.
+  // One warp by itself would make all others wait for instructions.
+  static constexpr bool in_stride = strides && Crew<M, Real>::crosses_by_series && M::n == 1;
 
   // A lane's search, in its processor's own memory; and its accounts, where that leaves room for more lanes. In larger systems
   // registers are taken all the same. Odd distances keep the lanes of a warp out of each other's way.
@@ -59,7 +65,8 @@ struct CudaEntry {
     const unsigned count = lists.counters->moving[side];
     const bool calm = lists.counters->attended < count / 16;
     __shared__ Shelf shelves[on_shelves ? cuda_threads : 1];
-    __shared__ WarpBin bins[cuda_threads / warp_lanes];
+    __shared__ WarpBin bins[in_stride ? 1 : cuda_threads / warp_lanes];
+    __shared__ BlockVotes votes;
     Desk own;
     Accounts in_registers;
     Desk& desk = on_shelves ? shelves[threadIdx.x] : own;
@@ -69,16 +76,18 @@ struct CudaEntry {
     crew.step.stages = &stages;
     crew.drive = &drives;
     WarpFeed feed(lists.moving[side], count, &lists.counters->taken);
-    WarpBin& landed = bins[threadIdx.x / warp_lanes];
+    WarpBin& landed = bins[in_stride ? 0 : threadIdx.x / warp_lanes];
     unsigned* const landings = &lists.counters->landed[1 - side];
     unsigned landed_count = 0;
-    bool busy = false, more = true;
+    LandingTime landing_time;
+    bool busy = false, more = true, lands = false;
     unsigned slot = no_slot;
     int left = 0;
     unsigned tries = 0, turns = 0;
     for (;;) {
       const unsigned idle = __ballot_sync(everyone, !busy && more);
-      if (__popc(idle) >= gathering || !__any_sync(everyone, busy)) {
+      if (__popc(idle) >= (in_stride ? gathering_in_stride : gathering) ||
+          !__any_sync(everyone, busy && !lands)) {
         const bool wanted = !busy && more;
         const unsigned next = feed.next(wanted);
         if (wanted) more = busy = next != no_slot;
@@ -88,27 +97,41 @@ struct CudaEntry {
           left = calm ? steps_in_a_calm_turn : steps_in_a_turn;
         }
       }
-      if (!__any_sync(everyone, busy)) break;
+      if (!in_stride && !__any_sync(everyone, busy)) break;
       ++turns;
-      bool lands = false;
-      if (busy) {
+      if (busy && !lands) {
         ++tries;
         const Progress made = crew.step_once();
         lands = made == Progress::lands;
-        if (lands) {
-          busy = false;
-        } else if (made == Progress::waits) {
+        if (made == Progress::waits) {
+          crew.give();
           wait(lists, 1 - side, slot);
           busy = false;
-        } else if (--left <= 0 && crew.may_park()) {
+        } else if (made == Progress::moves && --left <= 0 && crew.may_park()) {
           crew.park();
           move(lists, 1 - side, slot);
           busy = false;
         }
       }
-      landed.add(lands, slot, landed_count, lists.landed, landings);
+      if constexpr (in_stride) {
+        const BlockVote vote = votes.count(lands, !lands && (busy || more), turns);
+        if (vote.landing + vote.others == 0) break;
+        if (!landing_time.has_come(vote)) continue;
+        if (lands && !crew.land_in_stride()) {
+          crew.give();
+          wait(lists, 1 - side, slot);
+          busy = false;
+        }
+      } else {
+        if (lands) {
+          crew.give();
+          busy = false;
+        }
+        landed.add(lands, slot, landed_count, lists.landed, landings);
+      }
+      lands = false;
     }
-    landed.flush(landed_count, lists.landed, landings);
+    if constexpr (!in_stride) landed.flush(landed_count, lists.landed, landings);
     // A warp's sum first: every lane by itself would queue up at the end of every turn.
     const unsigned busy_tries = sum_of_warp(tries), possible = sum_of_warp(turns);
     if (threadIdx.x % 32 == 0 && possible > 0) {

@@ -120,7 +120,7 @@ struct Crew {
   // One lane by itself, the GPU's way. Its member lies at `me`: taken up again, moved by one try, and put away. A member
   // that waits has been given what it needs to be attended to.
   ZWANG_INLINE void resume(M* me) {
-    members = me;
+    members = homes = me;
     handover().take(0, *me);
     live = true;
     waiting = accepted = refused = false;
@@ -131,12 +131,38 @@ struct Crew {
     attempt(live);
     if (accepted) conclude();
     Searcher<Crew>{*this}.seek();
-    if (stuck || (accepted && (loud || hump || clipped || output))) {
-      handover().give(0, *members);
+    if (stuck || (accepted && (loud || hump || clipped || output)))
       return crosses || (landed && !output && !hump) ? Progress::lands : Progress::waits;
-    }
     commit(waiting);
     return Progress::moves;
+  }
+  // What it has come to, to be attended to.
+  ZWANG_INLINE void give() { handover().give(0, *members); }
+  // One that lands goes on from there, by itself. False: it has to be given.
+  ZWANG_INLINE bool land_in_stride() {
+    const R whole = step.h;
+    const Mask by_series = crosses, cut = clipped;
+    Mask known[M::rows];
+    ZWANG_REGISTERS for (int i = 0; i < r; ++i) known[i] = heard[i];
+    bool goes = true;
+    if constexpr (crosses_by_series)
+      if (by_series) {
+        landed = accepted = true;
+        seeking = stuck = loud = hump = output = crosses = false;
+        goes = Crosser<Crew>{*this}.cross();
+      }
+    if (goes && Toucher<Crew>{*this}.touch(0)) {
+      find_held();
+      return true;
+    }
+    if (by_series) {
+      step.h = whole;
+      crosses = loud = true;
+      landed = hump = output = false;
+      clipped = cut;
+      ZWANG_REGISTERS for (int i = 0; i < r; ++i) heard[i] = known[i];
+    }
+    return false;
   }
   // One that has landed, as it was given: goes on from there, or false, and nothing has been done.
   ZWANG_INLINE bool land(M* me, M* home) {

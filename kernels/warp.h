@@ -106,6 +106,46 @@ struct WarpBin {
   }
 };
 
+// How many lanes of a block land, and how many have other things to do: once a turn, all lanes of the block together.
+struct BlockVote {
+  unsigned landing, others;
+};
+struct BlockVotes {
+  static constexpr unsigned one_other = 1U << 16;
+  unsigned of_warp[2][cuda_threads / warp_lanes];
+
+  // Turns alternate between two tables: nobody writes what others may still be reading.
+  __device__ __forceinline__ BlockVote count(bool lands, bool other, unsigned turn) {
+    const unsigned landing = unsigned(__popc(__ballot_sync(everyone, lands))),
+                   others = unsigned(__popc(__ballot_sync(everyone, other)));
+    unsigned* const votes = of_warp[turn % 2];
+    if (threadIdx.x % warp_lanes == 0) votes[threadIdx.x / warp_lanes] = landing + one_other * others;
+    __syncthreads();
+    unsigned sum = 0;
+    ZWANG_REGISTERS for (int w = 0; w < cuda_threads / warp_lanes; ++w) sum += votes[w];
+    return {sum % one_other, sum / one_other};
+  }
+};
+
+// When those of a block who land do so. A landing takes as long as a few tries, and whoever waits for it misses a try a turn:
+// the best moment is when landings per time are most, or were a turn ago. Early stragglers do not tell.
+class LandingTime {
+ public:
+  __device__ __forceinline__ bool has_come(const BlockVote& vote) {
+    const unsigned all = vote.landing + vote.others, time = ++waited_ + landing_in_tries;
+    const bool fewer = vote.landing * (time - 1) < before_ * time;
+    before_ = vote.landing;
+    const bool now = vote.landing > 0 &&
+                     (vote.others == 0 || 8 * vote.landing >= 7 * all || (2 * vote.landing >= all && fewer));
+    if (now) before_ = waited_ = 0;
+    return now;
+  }
+
+ private:
+  static constexpr unsigned landing_in_tries = 3;
+  unsigned waited_ = 0, before_ = 0;
+};
+
 // Members of one warp brought near, or the first `bytes` of them: scattered in memory, every lane by itself would fetch its own
 // in dozens of small pieces. So the lanes bring them one after the other in whole lines, and take them back in the same way.
 template <class M, int bytes>
