@@ -8,6 +8,7 @@
 #include "src/emit_function.h"
 #include "src/emit_head.h"
 #include "src/emit_rewrite.h"
+#include "src/emit_share.h"
 #include "src/emit_solve.h"
 #include "src/error.h"
 
@@ -22,9 +23,6 @@ constexpr std::size_t few_conditions = 4;
 // Beyond this no compiler would thank us, however few the conditions.
 constexpr long long text_limit = 40'000;
 constexpr long long density_limit = 200'000;
-
-// A step keeps them for all its stages, and their text stands in it a dozen times.
-constexpr std::ptrdiff_t most_drives = 8;
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
@@ -63,13 +61,6 @@ class ModelWriter {
   void add_steps();
   void add_light_events();
 
-  std::string make_constants() const;
-  std::string make_drive() const;
-  void hoist();
-  std::size_t first_branch() const;
-  void name_branches();
-  void hoist_drive();
-
   Function& add(const std::string& comment, const std::string& result, const std::string& name,
                 std::vector<Argument> more, std::vector<FunctionCase> cases,
                 const std::string& chosen_by = "");
@@ -83,21 +74,14 @@ class ModelWriter {
     return list;
   }
   Formulas signals() const;
+  EmittedSeries series(const Shared& shared) const;
 
   const System& system_;
   Expressions& pool_;
   bool masked_;
   std::vector<Function> functions_;
-  Hoisted hoisted_;         // node -> k[i]
-  Formulas hoisted_nodes_;  // in the order of k
-  Hoisted driven_;          // the same, and node -> w[i]: for the motion alone
-  Formulas drive_;          // in the order of w
-  Formulas free_rates_;     // of all but the positions, with nothing held
+  Formulas free_rates_;  // of all but the positions, with nothing held
 };
-
-bool is_motion(const Function& function) {
-  return function.name == "motion" || function.name == "free_motion";
-}
 
 const std::vector<Argument> state_arguments = {
     {"const R*", "k"}, {"R", "t"}, {"const R*", "q"}, {"const R*", "v"}, {"const R*", "z"}};
@@ -347,95 +331,6 @@ void ModelWriter::add_light_events() {
       "scales", {{"R*", "m"}, {"R*", "e"}, {"R*", "reaction"}, {"R&", "push"}, {"R&", "speed"}}, {scales});
 }
 
-// What depends on parameters alone and is used by something that does not: computed once per member.
-void ModelWriter::hoist() {
-  Formulas roots;
-  for (const Function& function : functions_) {
-    if (function.name == "scales") continue;  // asked for at an event: not worth a register at every step
-    for (const FunctionCase& made : function.cases)
-      for (const Output& output : made.outputs) roots.push_back(output.value);
-  }
-  ParameterOnly constant(pool_);
-  std::vector<char> wanted(pool_.size(), 0);
-  const auto want = [&](Expr e) {
-    if (pool_.node(e).op == Op::negate) e = pool_.node(e).arguments[0];
-    wanted[e.id] = constant(e) && arity(pool_.node(e).op) > 0;
-  };
-  for (const Expr e : roots) want(e);
-  for (const Expr e : pool_.reachable(roots)) {
-    if (constant(e)) continue;
-    for (int i = 0; i < arity(pool_.node(e).op); ++i)
-      want(pool_.node(e).arguments[static_cast<std::size_t>(i)]);
-  }
-  for (std::uint32_t id = 0; id < wanted.size(); ++id) {
-    if (!wanted[id]) continue;
-    hoisted_[id] = "k[" + std::to_string(system_.parameters.size() + hoisted_nodes_.size()) + "]";
-    hoisted_nodes_.push_back({id});
-  }
-}
-
-// Branches stand among the constants, the last of them: a step does not change them.
-std::size_t ModelWriter::first_branch() const { return system_.parameters.size() + hoisted_nodes_.size(); }
-void ModelWriter::name_branches() {
-  for (std::size_t i = 0; i < system_.branches.size(); ++i)
-    hoisted_[pool_.symbol(SymbolKind::branch, i).id] = "k[" + std::to_string(first_branch() + i) + "]";
-}
-
-// What the time alone decides in the motion, if it is more than a sum or product: a step knows it for all its stages before it
-// sets out. The largest such parts.
-void ModelWriter::hoist_drive() {
-  driven_ = hoisted_;
-  Formulas roots;
-  for (const Function& function : functions_) {
-    if (!is_motion(function)) continue;
-    for (const Output& output : function.cases.front().outputs) roots.push_back(output.value);
-  }
-  const TimeOnly timed(pool_);
-  std::vector<char> wanted(pool_.size(), 0);
-  const auto want = [&](Expr e) { wanted[e.id] = wanted[e.id] || timed.is_work(e); };
-  for (const Expr e : roots) want(e);
-  for (const Expr e : pool_.reachable(roots)) {
-    if (timed(e)) continue;
-    for (int i = 0; i < arity(pool_.node(e).op); ++i)
-      want(pool_.node(e).arguments[static_cast<std::size_t>(i)]);
-  }
-  if (std::count(wanted.begin(), wanted.end(), 1) > most_drives) return;
-  for (std::uint32_t id = 0; id < wanted.size(); ++id) {
-    if (!wanted[id]) continue;
-    driven_[id] = "w[" + std::to_string(drive_.size()) + "]";
-    drive_.push_back({id});
-  }
-}
-
-std::string ModelWriter::make_drive() const {
-  FunctionCase made;
-  append_array(made, "w", drive_);
-  return function_text(pool_, hoisted_,
-                       {"what the time alone decides in the motion",
-                        "void",
-                        "drive",
-                        {{"const R*", "k"}, {"R", "t"}, {"R*", "w"}},
-                        {made}});
-}
-
-std::string ModelWriter::make_constants() const {
-  Formulas constants;
-  Hoisted given;  // here a parameter is what comes in
-  for (std::size_t i = 0; i < system_.parameters.size(); ++i) {
-    constants.push_back(pool_.symbol(SymbolKind::parameter, i));
-    given[constants.back().id] = "p[" + std::to_string(i) + "]";
-  }
-  constants.insert(constants.end(), hoisted_nodes_.begin(), hoisted_nodes_.end());
-  FunctionCase made;
-  append_array(made, "k", constants);
-  return function_text(pool_, given,
-                       {"the member's constants: its parameters, and what is made of them alone",
-                        "void",
-                        "make_constants",
-                        {{"const R*", "p"}, {"R*", "k"}},
-                        {made}});
-}
-
 constexpr const char* dependent_text =
     "  // share of its diagonal entry below which a pivot is rounding: the row depends on others\n"
     "  template <class R>\n"
@@ -454,37 +349,41 @@ EmittedModel ModelWriter::write() {
     add_steps();
   }
   if (has_light_events(system_, masked_)) add_light_events();
-  hoist();
-  name_branches();
-  hoist_drive();
-
+  const Shared shared(system_, functions_);
   EmittedModel made;
   made.masked = masked_;
-  made.drives = drive_.size();
-  made.text = model_head(system_, masked_, first_branch(), drive_.size());
-  made.text += "\n" + model_tables(system_) + "\n" + make_constants();
+  made.drives = shared.drives();
+  made.text = model_head(system_, masked_, shared.first_branch(), shared.drives());
+  made.text += "\n" + model_tables(system_) + "\n" + shared.make_constants();
   if (masked_) made.text += "\n" + std::string(dependent_text);
   for (const Function& function : functions_) {
-    if (function.name == "motion" && !drive_.empty()) made.text += "\n" + make_drive();
-    made.text += "\n" + function_text(pool_, is_motion(function) ? driven_ : hoisted_, function);
+    if (function.name == "motion" && shared.drives() > 0) made.text += "\n" + shared.make_drive();
+    made.text += "\n" + function_text(pool_, shared.of(function), function);
     if (function.name != "motion") continue;
     const std::vector<Output>& outputs = function.cases.front().outputs;
     Formulas roots(outputs.size());
     std::transform(outputs.begin(), outputs.end(), roots.begin(),
                    [](const Output& output) { return output.value; });
-    made.motion_by_kind = count_operations(pool_, driven_, roots);
-    made.motion_operations = count_operations(pool_, hoisted_, roots).total();
+    made.motion_by_kind = count_operations(pool_, shared.in_motion(), roots);
+    made.motion_operations = count_operations(pool_, shared.constants(), roots).total();
   }
   made.text += "};\n";
-  if (!masked_)
-    made.series.obstacle = "so many conditions";
-  else if (!system_.branches.empty())
-    made.series.obstacle = "an integral of abs, sign, min, max, floor or wrap";
-  else if (free_rates_.empty())
-    made.series.obstacle = "a condition that always holds";
-  else
-    made.series = emit_series(pool_, hoisted_, free_rates_);
+  made.series = series(shared);
   return made;
+}
+
+// Steps by power series: their text, or what stands in the way.
+EmittedSeries ModelWriter::series(const Shared& shared) const {
+  EmittedSeries none;
+  if (!masked_)
+    none.obstacle = "so many conditions";
+  else if (!system_.branches.empty())
+    none.obstacle = "an integral of abs, sign, min, max, floor or wrap";
+  else if (free_rates_.empty())
+    none.obstacle = "a condition that always holds";
+  else
+    return emit_series(pool_, shared.constants(), free_rates_);
+  return none;
 }
 
 }  // namespace
