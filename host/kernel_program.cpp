@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "host/kernel_text.h"
+#include "host/study_document.h"
 #include "kernels/portable.h"
 #include "src/emit.h"
 #include "src/emit_solve.h"
@@ -31,10 +32,20 @@ bool expands_cheaply(const System& system, const EmittedModel& model) {
   });
 }
 
+// Where the study, or --set, says how to integrate.
+Location place_of_method(const Study& study) {
+  const Entry* table = study.document ? study.document->find("integrator") : nullptr;
+  const Entry* method = table ? table->value.find("method") : nullptr;
+  if (!method) return {study.path, 0, 0};
+  const Mark& mark = method->value.mark;
+  return mark.line == 0 ? Location{"--set", 0, 0} : Location{study.path, mark.line, mark.column};
+}
+
 Method chosen_method(const Study& study, const EmittedModel& model) {
   const IntegratorSettings& settings = study.integrator;
   if (settings.method == Method::taylor && model.series.text.empty())
-    throw Error({.message = "the motion of this system is not expanded into power series",
+    throw Error({.where = place_of_method(study),
+                 .message = "the motion of this system is not expanded into power series",
                  .found = "method = \"taylor\", and " + model.series.obstacle,
                  .expected =
                      "sums, products, quotients, whole powers, sin, cos, exp and sqrt of the state, no "

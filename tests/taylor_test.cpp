@@ -189,6 +189,27 @@ TEST(Taylor, IsRefusedWhereThereIsNoSeries) {
   } catch (const Error& error) {
     EXPECT_NE(std::string(error.what()).find("method = \"taylor\", and abs()"), std::string::npos)
         << error.what();
+    EXPECT_EQ(error.problems().at(0).where.file, "--set");
+  }
+  try {
+    cpu_program(read_study(R"toml(title = "Spring"
+[[coordinate]]
+name = "x"
+position = 1
+[system]
+kinetic = "0.5*x'^2"
+potential = "abs(x)"
+[integrator]
+method = "taylor"
+[time]
+end = 1
+)toml",
+                           "spring.toml", {}),
+                LaneChoice::best);
+    FAIL() << "abs() has no power series";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.problems().at(0).where.file, "spring.toml");
+    EXPECT_EQ(error.problems().at(0).where.line, 9);
   }
   EXPECT_EQ(cpu_program(driven({"-abs(#)*#"}, "auto"), LaneChoice::best).method, "dop853");
 }
