@@ -149,7 +149,7 @@ class Motion {
   Measures measures_;
   Program observables_, integrands_, stop_, turns_;
   std::vector<Program> watches_, kinks_, branch_values_;
-  std::vector<double> branches_;  // of integrands, within a step
+  std::vector<double> branches_;              // of integrands, within a step
   std::vector<Program> reaches_;              // reaction per unit of multiplier, by condition
   std::vector<double> restitution_;           // by condition
   std::optional<FlowDivergence> divergence_;  // where the density along the flow is asked for
