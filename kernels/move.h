@@ -89,22 +89,11 @@ struct Mover {
     });
   }
 
-  // The work is an audit and has no say. A step across a kink of an integrand that keeps no branch will end at the kink: its
-  // integral is wrong beyond, and the motion alone is judged.
+  // The work is an audit and has no say.
   template <class Taken>
   ZWANG_INLINE R error_of(const Taken& taken) const {
     const R rtol = R(Real(crew.settings.rtol)), atol = R(Real(crew.settings.atol));
-    const R error = taken.template squared_error<M::judged>(crew.y, rtol, atol);
-    constexpr int first_bare = M::first_kink + Model::branches;
-    if constexpr (first_bare < signals) {
-      Model::all_signals(crew.k, crew.t + crew.step.h, taken.end, taken.end + n, taken.end + 2 * n,
-                         crew.end_signal);
-      R across = R(0);
-      ZWANG_REGISTERS for (int i = first_bare; i < signals; ++i) across =
-          across + if_less(crew.signal[i] * crew.end_signal[i], R(0), R(1), R(0));
-      return if_less(R(0), across, taken.template squared_error<M::fed_back>(crew.y, rtol, atol), error);
-    }
-    return error;
+    return taken.template squared_error<M::judged>(crew.y, rtol, atol);
   }
 
   ZWANG_INLINE void rates_at(R when, const R* w, const R* there, bool hold, R* rate) const {
