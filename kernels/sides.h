@@ -1,5 +1,5 @@
 // On which sides of its signals (watched functions, the stop condition, jumps and kinks of integrands) a member sets out.
-// Motion::choose_branches in src/motion_step.cpp is the reference.
+// src/motion_sides.cpp is the reference.
 #pragma once
 
 #include "kernels/events.h"

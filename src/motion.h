@@ -101,7 +101,6 @@ class Motion {
   // motion_step.cpp: smooth motion
   bool right_side(double t, const Eigen::VectorXd& y, Eigen::VectorXd& rate);
   std::optional<Step> next_step();
-  void choose_branches();
   double turning(const State& state) const;
   double step_bound(double h);
   bool turned_too_far(const Step& step) const;
@@ -109,7 +108,6 @@ class Motion {
   double error_size(const Step& step) const;
   double next_appointment() const;
   std::vector<Lookout> lookouts(const Step& step);
-  double way_across(const Program& program, const Step& step, double zero) const;
   double look(const Lookout& lookout, const State& state, const Eigen::VectorXd* multipliers) const;
   std::optional<Occurrence> first_occurrence(const Step& step);
   std::optional<Occurrence> locate(const Step& step, const Lookout& lookout, const Bracket& bracket,
@@ -117,6 +115,10 @@ class Motion {
   std::optional<Occurrence> bracket_on_flow(const Step& step, const Lookout& lookout, const Bracket& bracket,
                                             const std::function<double(double, Eigen::VectorXd&)>& value_at);
   Eigen::VectorXd flow(const Step& step, double theta, bool& ok);
+
+  // motion_sides.cpp: jumps and kinks of integrands
+  void choose_branches();
+  double way_across(const Program& program, const Step& step, double zero) const;
 
   // motion_events.cpp: what happens at an instant
   void happen(const Occurrence& occurrence);

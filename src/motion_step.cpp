@@ -162,27 +162,6 @@ std::optional<Step> Motion::next_step() {
   }
 }
 
-// Integrands keep the branch they have at the step's start: where that is a jump or a kink, the one a little later, when it
-// is clearly past.
-void Motion::choose_branches() {
-  if (branches_.empty()) return;
-  const RightSide f = [this](double t, const Eigen::VectorXd& y, Eigen::VectorXd& rate) {
-    return right_side(t, y, rate);
-  };
-  for (std::size_t k = 0; k < branches_.size(); ++k) {
-    const Scaled value = equations_.evaluate_scaled(kinks_[k], state(), sizes_);
-    const double zero = settings_.contact_tolerance * value.scale;
-    State there = state();
-    for (double theta = 0x1p-28; theta <= 1 && std::abs(equations_.evaluate(kinks_[k], there)) <= zero;
-         theta *= 4) {
-      const Step part = runge_kutta_step(settings_.method, f, t_, y_, rate_, theta * h_);
-      if (part.valid) there = state_of(t_ + theta * h_, part.end);
-    }
-    branches_[k] = equations_.evaluate(branch_values_[k], there);
-  }
-  right_side(t_, y_, rate_);
-}
-
 Motion::Zero Motion::zero_of(std::size_t i, const State& state) const {
   const std::vector<Scaled> scaled = equations_.scaled_row(i, state, sizes_);
   return {settings_.contact_tolerance * scaled[0].scale, settings_.rest_speed * scaled[1].scale};
@@ -234,17 +213,6 @@ std::vector<Lookout> Motion::lookouts(const Step& step) {
     list.push_back({Lookout::Kind::kink, k, way_across(kinks_[k], step, level), level, zero});
   }
   return list;
-}
-
-// The way a function would have to cross zero within the step. One that starts there, give or take `zero`, is on the side
-// where it is first seen clearly off it.
-double Motion::way_across(const Program& program, const Step& step, double zero) const {
-  for (double theta = zero > 0 ? 0x1p-28 : 0; theta <= 1; theta = std::max(4 * theta, 0x1p-28)) {
-    const double value =
-        equations_.evaluate(program, state_of(step.t + theta * step.h, step.at(theta, settings_.method)));
-    if (std::abs(value) > zero) return value < 0 ? 1 : -1;
-  }
-  return 0;
 }
 
 double Motion::look(const Lookout& lookout, const State& state, const Eigen::VectorXd* multipliers) const {
