@@ -32,8 +32,10 @@ std::vector<int> all_devices(const Driver& driver) {
 void require_device(int number, int count) {
   if (number >= 0 && number < count) return;
   throw MachineError({.message = "there is no such GPU",
-                      .found = fmt::format("device {}", number),
-                      .expected = count == 0 ? "no device is visible" : fmt::format("0 to {}", count - 1),
+                      .found = count == 0 ? "none that the driver sees" : fmt::format("device {}", number),
+                      .expected = count == 0   ? "a GPU"
+                                  : count == 1 ? "device 0, the only one"
+                                               : fmt::format("0 to {}", count - 1),
                       .hint = "CUDA_VISIBLE_DEVICES decides which devices this process sees"});
 }
 
@@ -112,11 +114,12 @@ std::vector<std::string> BackendCuda::binaries(const ProgramText& text, int arch
   return cubins;
 }
 
+// Each kind once: results are the same for any number of a kind, and so are the files that name it.
 std::string BackendCuda::device() const {
-  std::string text;
-  for (std::size_t i = 0; i < workers_.size(); i += workers_per_device)
-    text += (text.empty() ? "" : ", ") + workers_[i]->name();
-  return text;
+  std::vector<std::string> kinds;
+  for (const auto& worker : workers_)
+    if (std::find(kinds.begin(), kinds.end(), worker->name()) == kinds.end()) kinds.push_back(worker->name());
+  return fmt::format("{}", fmt::join(kinds, ", "));
 }
 
 CudaOccupation BackendCuda::occupation() const { return workers_[0]->occupation(); }

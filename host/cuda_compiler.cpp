@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "host/cuda_library.h"
 #include "host/machine_error.h"
 #include "host/private_files.h"
@@ -90,10 +92,29 @@ class Compilation {
   cuda::Program program_ = nullptr;
 };
 
+// Devices come and go: an NVRTC makes programs neither for those long gone nor for those newer than itself.
+void require_known(int architecture, const std::string& compiler) {
+  const cuda::Nvrtc& nvrtc = cuda::Nvrtc::get();
+  int count = 0;
+  if (nvrtc.architectures_count(&count) != 0 || count < 1) return;
+  std::vector<int> known(static_cast<std::size_t>(count));
+  if (nvrtc.architectures(known.data()) != 0) return;
+  if (std::find(known.begin(), known.end(), architecture) != known.end()) return;
+  const auto text = [](int number) { return fmt::format("{}.{}", number / 10, number % 10); };
+  throw MachineError(
+      {.message = compiler + " makes no programs for this GPU",
+       .found = "compute capability " + text(architecture),
+       .expected = fmt::format("one from {} to {}", text(known.front()), text(known.back())),
+       .hint = fmt::format("{} CUDA toolkit may know it; `--backend cpu` runs the same kernels "
+                           "without a GPU",
+                           architecture < known.front() ? "an older" : "a newer")});
+}
+
 }  // namespace
 
 CudaCompiler::CudaCompiler(int architecture) : architecture_(architecture) {
   cuda::Nvrtc::get().version(&major_, &minor_);
+  require_known(architecture, fmt::format("NVRTC {}.{}", major_, minor_));
 }
 
 std::string CudaCompiler::key(const ProgramText& program) const {

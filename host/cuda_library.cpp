@@ -3,6 +3,8 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <cstdlib>
+
 #include "host/machine_error.h"
 
 namespace zwang::cuda {
@@ -42,8 +44,10 @@ class Library {
 };
 
 Driver load_driver() {
-  const Library library({"libcuda.so.1", "libcuda.so"}, "the NVIDIA driver",
-                        "`--backend cpu` runs the same kernels without a GPU");
+  const char* const other = std::getenv("ZWANG_CUDA_DRIVER");
+  const Library library(
+      other ? std::vector<std::string>{other} : std::vector<std::string>{"libcuda.so.1", "libcuda.so"},
+      "the NVIDIA driver", "`--backend cpu` runs the same kernels without a GPU");
   Driver made{};
   library.find(made.initialise, "cuInit");
   library.find(made.driver_version, "cuDriverGetVersion");
@@ -99,6 +103,8 @@ Nvrtc load_nvrtc() {
   library.find(made.cubin, "nvrtcGetCUBIN");
   library.find(made.ptx_size, "nvrtcGetPTXSize");
   library.find(made.ptx, "nvrtcGetPTX");
+  library.find(made.architectures_count, "nvrtcGetNumSupportedArchs");
+  library.find(made.architectures, "nvrtcGetSupportedArchs");
   return made;
 }
 

@@ -83,6 +83,8 @@ struct Nvrtc {
   Result (*cubin)(Program program, char* bytes);
   Result (*ptx_size)(Program program, std::size_t* bytes);
   Result (*ptx)(Program program, char* text);
+  Result (*architectures_count)(int* count);
+  Result (*architectures)(int* numbers);  // as 90 for 9.0, rising
 };
 
 // Why there is no device to run on; empty when there is one.

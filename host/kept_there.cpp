@@ -35,8 +35,12 @@ class KeptThere : public KeptValues {
     job_.lanes = std::clamp<long long>(job_.rows / 64, 1, 4096);
   }
   ~KeptThere() override {
-    machine_.use();
-    machine_.give_back(values_);
+    try {
+      machine_.use();
+      machine_.give_back(values_);
+    } catch (const MachineError&) {
+      // The machine is lost, and what it held with it: whoever found out first has told.
+    }
   }
 
   std::size_t columns() const override { return columns_; }

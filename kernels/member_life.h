@@ -35,6 +35,12 @@ ZWANG_INLINE Real first_step(Real t, const Real* y, Real span, Real rtol, Real a
   return minimum(minimum(100 * h0, h1), span);
 }
 
+// Apart from where the rates are found: with both in one function NVRTC 13.0 takes the first of them for undefined.
+template <class M, class Rates>
+ZWANG_COLD typename M::Real first_step_from(const M& me, const typename M::Real* rate, const Rates& rates) {
+  return first_step<M>(me.t, me.y, me.end - me.t, me.rtol, me.atol, rate, rates);
+}
+
 template <class M>
 ZWANG_COLD typename M::Real initial_step(const M& me) {
   using Real = typename M::Real;
@@ -44,7 +50,7 @@ ZWANG_COLD typename M::Real initial_step(const M& me) {
   };
   Real rate[M::size];
   rates(me.t, me.y, rate);
-  return first_step<M>(me.t, me.y, me.end - me.t, me.rtol, me.atol, rate, rates);
+  return first_step_from(me, rate, rates);
 }
 
 template <class M>

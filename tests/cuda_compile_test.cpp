@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <regex>
+#include <set>
 #include <sstream>
 
 #include "host/cuda_compiler.h"
@@ -134,6 +137,74 @@ TEST_P(CudaRegisters, AStepSpillsNothing) {
 INSTANTIATE_TEST_SUITE_P(Small, CudaRegisters,
                          testing::Values("configs/bouncing_ball", "configs/impact_oscillator", "bench/string",
                                          "bench/gpu_smooth"),
+                         [](const auto& one) { return one.param.substr(one.param.find('/') + 1); });
+
+// Registers that an assembly's function reads though no line of it writes them, each with the function's name.
+std::vector<std::string> read_but_never_written(const std::string& ptx) {
+  static const std::regex a_register("%(?:fd|f|rd|rs|r|p)[0-9]+"),
+      a_function("^(?:\\.visible |\\.weak )*\\.(?:func|entry)");
+  std::vector<std::string> found;
+  std::set<std::string> read, written;
+  std::string function;
+  const auto judge = [&] {
+    for (const std::string& name : read)
+      if (!written.count(name)) found.push_back(function + " " + name);
+    read.clear();
+    written.clear();
+  };
+  std::istringstream lines(ptx);
+  for (std::string line; std::getline(lines, line);) {
+    if (std::regex_search(line, a_function)) {
+      judge();
+      function = line;
+    }
+    const std::size_t first = line.find_first_not_of(" \t");
+    if (first == std::string::npos || line[first] == '.' || line.compare(first, 2, "//") == 0) continue;
+    // What an instruction writes is what stands before its first comma, in braces where it is several; a guard stands
+    // before it, and these write nothing.
+    std::size_t from = line[first] == '@' ? line.find_first_of(" \t", first) : first;
+    from = line.find_first_not_of(" \t", from);
+    bool writes = true;
+    for (const char* reader : {"st.", "bra", "call", "ret", "red.", "bar", "prefetch"})
+      writes = writes && line.compare(from, std::strlen(reader), reader) != 0;
+    const std::size_t brace = line.find('{', from), comma = line.find(',', from);
+    const std::size_t end = brace < comma ? line.find('}', brace) : std::min(comma, line.size());
+    for (std::sregex_iterator one(line.begin(), line.end(), a_register), none; one != none; ++one) {
+      const auto at = static_cast<std::size_t>(one->position());
+      (writes && at >= from && at < end ? written : read).insert(one->str());
+    }
+  }
+  judge();
+  return found;
+}
+
+TEST(CudaAssembly, AReaderOfAssemblyFindsWhatNothingWrote) {
+  const std::string good =
+      ".func one()\n{\n.reg .b32 %r<4>;\nld.v2.u32 {%r1, %r2}, [p];\n@%p1 bra $L;\nsetp.eq.s32 %p1, %r1, "
+      "%r2;\n}\n";
+  EXPECT_TRUE(read_but_never_written(good).empty());
+  const std::string bad =
+      good + ".visible .entry two()\n{\nadd.f64 %fd1, %fd2, %fd1;\nst.f64 [p], %fd3;\n}\n";
+  EXPECT_EQ(read_but_never_written(bad).size(), 2U);
+}
+
+// A value that a compiler takes for undefined is one that a GPU makes up and a CPU does not: no test of results sees a
+// first step chosen from it, for the error of every step is judged.
+class CudaUndefined : public testing::TestWithParam<std::string> {};
+TEST_P(CudaUndefined, EveryRegisterIsWrittenBeforeItIsRead) {
+  if (!has_nvrtc()) GTEST_SKIP() << "no NVRTC on this machine";
+  ProgramText text =
+      cuda_program(load_study(std::string(ZWANG_SOURCE_DIR) + "/" + GetParam() + ".toml")).text;
+  const std::vector<std::string> units = text.units;
+  for (const std::string& unit : units) {
+    text.units = {unit};
+    const std::vector<std::string> found = read_but_never_written(CudaCompiler(90).ptx(text));
+    EXPECT_TRUE(found.empty()) << unit << ": " << found.size() << " registers, as in " << found.front();
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Studies, CudaUndefined,
+                         testing::Values("bench/gpu_smooth", "bench/gpu_impact", "configs/string_pendulum",
+                                         "configs/slung_load", "configs/knife_edge"),
                          [](const auto& one) { return one.param.substr(one.param.find('/') + 1); });
 
 TEST(CudaCompiler, NamesTheFileAndTheLineOfAnError) {
