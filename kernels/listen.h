@@ -38,13 +38,18 @@ struct Listener {
   ZWANG_INLINE void listen_to_conditions(const R* middle) const {
     if constexpr (r > 0) {
       R* mid = crew.mid_f;
-      Model::values(crew.k, crew.t + R(Real(0.5)) * crew.step.h, middle, middle + n, middle + 2 * n, mid);
+      const Mask none = R(1) < R(0);
+      bool any_open = !Crew::lone;
+      for (int i = 0; i < r; ++i) any_open = any_open || (!Model::is_equation(i) && any(!crew.pressed[i]));
+      if (any_open)
+        Model::values(crew.k, crew.t + R(Real(0.5)) * crew.step.h, middle, middle + n, middle + 2 * n, mid);
       ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
         if (Model::is_equation(i)) continue;
-        const Verdict open =
-            Model::is_holonomic(i) ? listen_to_cubic(i, mid[i]) : listen_to_samples(i, mid[i]);
-        const Verdict pressing = listen_to_force(i);
         const Mask held_down = crew.pressed[i];
+        Verdict open{none, none}, pressing{none, none};
+        if (!Crew::lone || !any(held_down))
+          open = Model::is_holonomic(i) ? listen_to_cubic(i, mid[i]) : listen_to_samples(i, mid[i]);
+        if (!Crew::lone || any(held_down)) pressing = listen_to_force(i);
         const Mask now = (open.near && (crew.ledger.watched[i] > R(0) || crew.ledger.watched[i] < R(0))) ||
                          (pressing.near && held_down);
         crew.heard[i] = now;

@@ -184,8 +184,8 @@ ZWANG_INLINE void project(const R* k, R t, R* y, const R* held, int passes) {
       for (int i = 0; i < n; ++i) {
         // A move that is no number (no such conditions, an empty mass) is no move.
         const R taken = if_less(absolute(move[i]), infinity<R>(), if_less(R(0), moving, move[i], R(0)), R(0));
-        moved = maximum(moved, absolute(taken));
-        size = maximum(size, absolute(x[i]));
+        moved = larger(moved, absolute(taken));
+        size = larger(size, absolute(x[i]));
         x[i] = x[i] + taken;
       }
       moving = if_less(last * size, moved, R(1), R(0));

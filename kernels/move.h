@@ -58,12 +58,26 @@ struct Mover {
         take_stages(true);
       else
         take_stages(false);
+    } else if constexpr (knows_all_held) {
+      // Known before, that all is held is not asked again and again in the text.
+      if (crew.any_held && all_held())
+        take_all_stages();
+      else
+        take_stages(crew.any_held);
     } else {
       take_stages(crew.any_held);
     }
   }
 
  private:
+  // Lanes of packs would have to go by their neighbours, and a GPU's text is long enough.
+  static constexpr bool knows_all_held = Crew::lone && Model::light_events && !Model::always_held;
+  ZWANG_INLINE bool all_held() const {
+    bool all = true;
+    for (int i = 0; i < r; ++i) all = all && crew.held[i] > R(0);
+    return all;
+  }
+
   ZWANG_INLINE Judged move_bound() const {
     move_by_stages();
     const R error = error_of(crew.step);
@@ -75,16 +89,22 @@ struct Mover {
     return {error, series_factor<Method>(error)};
   }
 
-  ZWANG_INLINE void take_stages(bool hold) const {
+  ZWANG_INLINE void take_all_stages() const {
+    R all[M::rows];
+    for (int i = 0; i < r; ++i) all[i] = R(1);
+    take_stages(true, all);
+  }
+  ZWANG_INLINE void take_stages(bool hold) const { take_stages(hold, crew.held); }
+  ZWANG_INLINE void take_stages(bool hold, const R* held) const {
     int stage = 0;
     crew.step.take(crew.t, crew.y, [&, this](R when, const R* there, R* rate) {
-      rates_at(when, crew.drive->w[stage], there, hold, rate);
+      rates_at(when, crew.drive->w[stage], there, hold, held, rate);
       if (++stage == Method::witness)
         ZWANG_REGISTERS for (int i = 0; i < r; ++i) crew.via_lambda[i] = crew.end_lambda[i];
       if (hold) ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
           if (Model::is_equation(i)) continue;
-          crew.low[i] = minimum(crew.low[i], crew.end_lambda[i]);
-          crew.high[i] = maximum(crew.high[i], crew.end_lambda[i]);
+          crew.low[i] = lesser(crew.low[i], crew.end_lambda[i]);
+          crew.high[i] = larger(crew.high[i], crew.end_lambda[i]);
         }
     });
   }
@@ -96,8 +116,8 @@ struct Mover {
     return taken.template squared_error<M::judged>(crew.y, rtol, atol);
   }
 
-  ZWANG_INLINE void rates_at(R when, const R* w, const R* there, bool hold, R* rate) const {
-    driven_right_side<M>(crew.k, when, w, there, crew.held, hold, rate, crew.end_lambda);
+  ZWANG_INLINE void rates_at(R when, const R* w, const R* there, bool hold, const R* held, R* rate) const {
+    driven_right_side<M>(crew.k, when, w, there, held, hold, rate, crew.end_lambda);
     if constexpr (Crew::one_by_one)
       if (crew.any_redundant) integrands_one_by_one(when, there, rate);
   }

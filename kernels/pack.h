@@ -36,11 +36,13 @@ template <>
 struct VectorOf<double> {
   typedef double Vector __attribute__((vector_size(ZWANG_VECTOR_BYTES)));
   typedef long long Bits __attribute__((vector_size(ZWANG_VECTOR_BYTES)));
+  typedef char Bytes __attribute__((vector_size(ZWANG_VECTOR_BYTES / 8)));
 };
 template <>
 struct VectorOf<float> {
   typedef float Vector __attribute__((vector_size(ZWANG_VECTOR_BYTES)));
   typedef int Bits __attribute__((vector_size(ZWANG_VECTOR_BYTES)));
+  typedef char Bytes __attribute__((vector_size(ZWANG_VECTOR_BYTES / 4)));
 };
 
 // All bits of a lane are equal: yes or no.
@@ -122,6 +124,14 @@ ZWANG_INLINE PackMask<T> operator!(const PackMask<T>& a) {
 }
 template <class T>
 ZWANG_INLINE bool any(const PackMask<T>& a) {
+  // Registers of 64 bytes shrink to a byte a lane in one instruction; taken apart they go through memory.
+  if constexpr (ZWANG_VECTOR_BYTES == 64) {
+    struct Words {
+      long long word[Pack<T>::count / 8];
+    };
+    const Words all = same_bits<Words>(__builtin_convertvector(a.bits, typename VectorOf<T>::Bytes));
+    return (all.word[0] | all.word[Pack<T>::count / 8 - 1]) != 0;
+  }
   auto yes = a.bits[0];
   ZWANG_UNROLL for (int i = 1; i < Pack<T>::count; ++i) yes |= a.bits[i];
   return yes != 0;
@@ -142,11 +152,19 @@ ZWANG_INLINE Pack<T> if_less(const Pack<T>& a, const Pack<T>& b, const Pack<T>& 
 // A NaN on the left comes through, as for plain numbers.
 template <class T>
 ZWANG_INLINE Pack<T> minimum(const Pack<T>& a, const Pack<T>& b) {
-  return ZWANG_PACK(a.vector >= b.vector ? b.vector : a.vector);
+  return ZWANG_PACK(b.vector < a.vector ? b.vector : a.vector);
 }
 template <class T>
 ZWANG_INLINE Pack<T> maximum(const Pack<T>& a, const Pack<T>& b) {
-  return ZWANG_PACK(a.vector <= b.vector ? b.vector : a.vector);
+  return ZWANG_PACK(b.vector > a.vector ? b.vector : a.vector);
+}
+template <class T>
+ZWANG_INLINE Pack<T> lesser(const Pack<T>& a, const Pack<T>& b) {
+  return minimum(a, b);
+}
+template <class T>
+ZWANG_INLINE Pack<T> larger(const Pack<T>& a, const Pack<T>& b) {
+  return maximum(a, b);
 }
 template <class T>
 ZWANG_INLINE Pack<T> absolute(const Pack<T>& a) {

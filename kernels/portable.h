@@ -208,11 +208,30 @@ ZWANG_MATH_2(power, pow, powf)
 // a b + c, rounded once whatever the compiler thinks of that.
 ZWANG_INLINE double fused(double a, double b, double c) { return ZWANG_BUILTIN(fma)(a, b, c); }
 
+// Left to itself g++ makes jumps of these on ARM: a jump that hangs on a number just computed waits for it, and the next stage of
+// a step waits for the jump. There is an instruction, which takes the other for a NaN. On x86 these words are one instruction.
+#if defined(__aarch64__) && ZWANG_PACKS
+#define ZWANG_LESSER(a, b) \
+  decltype(a)(sizeof(a) == sizeof(float) ? __builtin_fminf(a, b) : __builtin_fmin(a, b))
+#define ZWANG_LARGER(a, b) \
+  decltype(a)(sizeof(a) == sizeof(float) ? __builtin_fmaxf(a, b) : __builtin_fmax(a, b))
+#define ZWANG_MINIMUM(a, b) (__builtin_expect(a != a, 0) ? a : ZWANG_LESSER(a, b))
+#define ZWANG_MAXIMUM(a, b) (__builtin_expect(a != a, 0) ? a : ZWANG_LARGER(a, b))
+#else
+#define ZWANG_MINIMUM(a, b) (b < a ? b : a)
+#define ZWANG_MAXIMUM(a, b) (b > a ? b : a)
+#define ZWANG_LESSER(a, b) ZWANG_MINIMUM(a, b)
+#define ZWANG_LARGER(a, b) ZWANG_MAXIMUM(a, b)
+#endif
+
 #define ZWANG_CHOICES(Real)                                                           \
   ZWANG_INLINE Real sign(Real x) { return x != x ? x : Real((x > 0) - (x < 0)); }     \
   /* a NaN on the left comes through */                                               \
-  ZWANG_INLINE Real minimum(Real a, Real b) { return a >= b ? b : a; }                \
-  ZWANG_INLINE Real maximum(Real a, Real b) { return a <= b ? b : a; }                \
+  ZWANG_INLINE Real minimum(Real a, Real b) { return ZWANG_MINIMUM(a, b); }           \
+  ZWANG_INLINE Real maximum(Real a, Real b) { return ZWANG_MAXIMUM(a, b); }           \
+  /* the same, but what comes of a NaN is open */                                     \
+  ZWANG_INLINE Real lesser(Real a, Real b) { return ZWANG_LESSER(a, b); }             \
+  ZWANG_INLINE Real larger(Real a, Real b) { return ZWANG_LARGER(a, b); }             \
   ZWANG_INLINE Real if_less(Real a, Real b, Real x, Real y) { return a < b ? x : y; } \
   ZWANG_INLINE bool is_finite(Real x) { return x - x == 0; }                          \
   /* x brought into (-a/2, a/2] */                                                    \
@@ -220,6 +239,10 @@ ZWANG_INLINE double fused(double a, double b, double c) { return ZWANG_BUILTIN(f
 ZWANG_CHOICES(double)
 ZWANG_CHOICES(float)
 #undef ZWANG_CHOICES
+#undef ZWANG_LESSER
+#undef ZWANG_LARGER
+#undef ZWANG_MINIMUM
+#undef ZWANG_MAXIMUM
 
 // Without a literal for it, infinity is what overflows.
 template <class R>

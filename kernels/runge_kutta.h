@@ -242,7 +242,7 @@ struct StepArrays {
     constexpr bool eighth = Method::last == Dop853::last;
     R five = R(0), three = R(0);
     ZWANG_REGISTERS for (int c = 0; c < judged; ++c) {
-      R scale = rough_inverse(atol + rtol * maximum(absolute(y[c]), absolute(end[c])));
+      R scale = rough_inverse(atol + rtol * larger(absolute(y[c]), absolute(end[c])));
       if (velocities && c < n) {
         five = five + square(weighted<Five>(w, c, R(0)) * scale);
         if constexpr (eighth) three = three + square(weighted<Three>(w, c, R(0)) * scale);
@@ -267,7 +267,7 @@ ZWANG_INLINE R step_factor(R squared_error) {
   const R wanted = eighth ? R(0.8) * rough_16th(squared_error) : R(0.9) * rough_3_32nds(squared_error);
   // A NaN (no valid error) shrinks as far as allowed.
   const R valid = if_less(squared_error, infinity<R>(), wanted, R(Method::shrink));
-  return minimum(maximum(valid, R(Method::shrink)), R(Method::grow));
+  return lesser(larger(valid, R(Method::shrink)), R(Method::grow));
 }
 
 // The interpolant over one member's step as a polynomial per component.

@@ -41,6 +41,8 @@ struct Crew {
   // to at every step: where the stages are not kept the step is taken again there, and here it need not be right.
   static constexpr bool one_by_one = Model::integrals > 0 && ZWANG_STAGES_KEPT;
 
+  // A lane of its own on a CPU, where jumps that go one way for long cost nothing: it may ask what it is before it works.
+  static constexpr bool lone = lanes == 1 && ZWANG_STAGES_KEPT;
   static constexpr bool crosses_by_series = Method::expands && Toucher<Crew>::possible;
 
   const KernelSettings& settings;
@@ -334,15 +336,14 @@ struct Crew {
     R work = R(0);
     if constexpr (Model::works) work = end[size - 1];
     const R off = absolute(energy + ledger.energy_lost - work - ledger.energy_start);
-    ledger.drift = select(plain, maximum(ledger.drift, off), ledger.drift);
-    const R large = maximum(maximum(absolute(kinetic), absolute(energy - kinetic)), absolute(work));
-    ledger.energy_size = select(plain, maximum(ledger.energy_size, large), ledger.energy_size);
+    ledger.drift = select(plain, larger(ledger.drift, off), ledger.drift);
+    const R large = larger(larger(absolute(kinetic), absolute(energy - kinetic)), absolute(work));
+    ledger.energy_size = select(plain, larger(ledger.energy_size, large), ledger.energy_size);
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
       const R on = select(plain, held[i], R(0));
       if (Model::is_holonomic(i))
-        ledger.worst_position = maximum(ledger.worst_position, if_less(R(0), on, absolute(end_f[i]), R(0)));
-      ledger.worst_velocity =
-          maximum(ledger.worst_velocity, if_less(R(0), on, absolute(end_f_rate[i]), R(0)));
+        ledger.worst_position = larger(ledger.worst_position, if_less(R(0), on, absolute(end_f[i]), R(0)));
+      ledger.worst_velocity = larger(ledger.worst_velocity, if_less(R(0), on, absolute(end_f_rate[i]), R(0)));
     }
   }
 
@@ -360,7 +361,7 @@ struct Crew {
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
       lambda[i] = select(accepted, end_lambda[i], lambda[i]);
       ledger.peak_lambda[i] =
-          select(accepted, maximum(ledger.peak_lambda[i], absolute(end_lambda[i])), ledger.peak_lambda[i]);
+          select(accepted, larger(ledger.peak_lambda[i], absolute(end_lambda[i])), ledger.peak_lambda[i]);
       f[i] = select(accepted, end_f[i], f[i]);
       f_rate[i] = select(accepted, end_f_rate[i], f_rate[i]);
       // Left quietly: armed.
