@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "host/write_modes.h"
+#include "tests/host/scratch.h"
 #include "tests/study_runs.h"
 
 namespace zwang {
@@ -98,8 +99,9 @@ struct Ran {
 };
 
 Ran zwang(const std::string& arguments) {
-  const std::string file = testing::TempDir() + "/modes_out.txt";
-  const std::string line = std::string(ZWANG_PROGRAM) + " " + arguments + " > " + file + " 2>&1";
+  const Scratch scratch;  // tests run side by side
+  const std::string file = scratch.path() / "out.txt";
+  const std::string line = std::string(ZWANG_PROGRAM) + " " + arguments + " > '" + file + "' 2>&1";
   const int code = std::system(line.c_str());
   std::ifstream in(file);
   return {WEXITSTATUS(code), std::string(std::istreambuf_iterator<char>(in), {})};
