@@ -1,352 +1,10 @@
-// What may happen within a step: curves that rise through zero, sought on the interpolant and then corrected on the true
+// What happens first within a step: curves that rise through zero, sought on the interpolant and then corrected on the true
 // flow (mechanics section 5, requirements 1 to 3). src/motion_step.cpp is the reference.
 #pragma once
 
-#include "kernels/instant.h"
+#include "kernels/locate.h"
 
 namespace zwang {
-
-template <class Real>
-struct Lookout {
-  LookoutKind kind;
-  int index;               // condition, or signal
-  Real sign, level, zero;  // crossing: sign * raw > level, located to within `zero`
-  Real since, noise;       // the level grows by noise (t - since)^2 / 2
-  Real below_at;           // from here on it is 0: the curve has been seen clearly below zero
-  Bracket<Real> bracket;
-  Real x;  // the interpolant's root
-};
-
-template <class M>
-struct Occurrence {
-  using Real = typename M::Real;
-  bool found = false;
-  Lookout<Real> lookout{};
-  Real resolution = 0;  // of the curve there: what one rounding of the time does to it
-  Real x = 1;
-  Real y[M::size];
-
-  ZWANG_INLINE Due<Real> due() const { return {lookout.kind, lookout.index, resolution}; }
-};
-
-// One lane's step: the interpolant, and the method itself for fractions of the step.
-template <class M>
-struct Stretch {
-  using Real = typename M::Real;
-  using Method = typename M::Method;
-  const M& me;
-  Interpolant<Method, M::n, M::size, Real> interpolant;
-  Real first_rate[M::size - M::n];
-
-  // The method's own result at a fraction of the step: as exact as the step itself.
-  ZWANG_COLD void flow(Real x, Real* y) const {
-    if (x >= 1) {
-      copy<M::size>(interpolant.end, y);
-      return;
-    }
-    if (interpolant.expanded) {
-      interpolant.at(x, y);
-      return;
-    }
-    StepArrays<Method, M::n, M::size, M::fed_back, Real> part;
-    part.h = x * interpolant.h;
-    copy<M::size - M::n>(first_rate, part.k[0]);
-    part.take(interpolant.t, interpolant.start, [&](Real t, const Real* there, Real* rate) {
-      Real lambda[M::rows];
-      member_right_side(me, t, there, rate, lambda);
-    });
-    copy<M::size>(part.end, y);
-  }
-};
-
-template <class M, class Real>
-ZWANG_DEVICE Real look(const M& me, const Lookout<Real>& lookout, Real t, const Real* y) {
-  using Model = typename M::Model;
-  const Real *q = y, *v = y + M::n, *z = y + 2 * M::n;
-  Real raw;
-  if (lookout.kind == LookoutKind::reached) {
-    raw = Model::value(me.k, t, q, v, z, lookout.index);
-  } else if (lookout.kind == LookoutKind::release || lookout.kind == LookoutKind::press) {
-    Real lambda[M::rows];
-    multipliers_at(me, t, y, lambda);
-    raw = lambda[lookout.index];
-  } else {
-    raw = Model::signal(me.k, t, q, v, z, lookout.index);
-  }
-  if (t >= lookout.below_at) return lookout.sign * raw;
-  const Real elapsed = t - lookout.since;
-  return lookout.sign * raw - lookout.level - Real(0.5) * lookout.noise * elapsed * elapsed;
-}
-
-// Its slope in time: known of positions, NaN of anything else.
-template <class M, class Real>
-ZWANG_DEVICE Real slope_of_curve(const M& me, const Lookout<Real>& lookout, Real t, const Real* y) {
-  if (lookout.kind != LookoutKind::reached || !M::Model::is_holonomic(lookout.index)) return missing<Real>();
-  return M::Model::rate(me.k, t, y, y + M::n, y + 2 * M::n, lookout.index);
-}
-
-// Everything that may end this step early, at most two for a condition and one for a signal.
-template <class M>
-struct Lookouts {
-  static constexpr int most = at_least_one(2 * M::r + M::Model::signals);
-  int count = 0;
-  bool forces = false;  // multipliers are among them
-  Lookout<typename M::Real> list[most];
-
-  using Real = typename M::Real;
-  ZWANG_INLINE void add(LookoutKind kind, int index, Real sign, Real level, Real zero, Real since,
-                        Real noise) {
-    list[count++] = {kind, index, sign, level, zero, since, noise, infinity<Real>(), {false, 0, 0}, 2};
-  }
-
-  ZWANG_DEVICE void gather(const M& me) {
-    using Model = typename M::Model;
-    for (int i = 0; i < M::r; ++i) {
-      if (!me.near.has(i)) continue;
-      const Condition<Real>& condition = me.conditions[i];
-      if (condition.standing == Standing::open && !Model::is_equation(i)) {
-        // Not armed yet: noise around zero is no contact, but nothing gets through unseen either.
-        const Real zero = zero_of(me, i).value;
-        if (condition.armed)
-          add(LookoutKind::reached, i, 1, 0, zero, 0, 0);
-        else
-          add(LookoutKind::reached, i, 1, condition.above + zero, zero, condition.since, condition.noise);
-      }
-      if (condition.standing == Standing::closed) {
-        const Real zero = condition.multiplier_zero;
-        forces = true;
-        add(LookoutKind::release, i, -1, condition.idle ? zero : Real(0), zero, 0, 0);
-        if (condition.idle) add(LookoutKind::press, i, 1, zero, zero, 0, 0);
-      }
-    }
-    for (int i = 0; i < Model::signals; ++i) {
-      const auto value = scaled_signal(me, i);
-      const Real zero = me.contact_tolerance * value.scale;
-      // A function that rests at zero (the height of what lies on the ground) crosses it when it is clearly beyond.
-      const Real level = absolute(value.value) <= zero ? zero : Real(0);
-      if (i < Model::watches) {
-        if (me.sides[i] != 0) add(LookoutKind::watch, i, me.sides[i] < 0 ? 1 : -1, level, zero, 0, 0);
-      } else if (Model::stops && i == Model::watches) {
-        add(LookoutKind::stop, i, 1, level, zero, 0, 0);
-      } else if (me.hand.side[i] != 0) {
-        // Integrands with kinks: the step ends at a kink, so that the integral is as exact as the motion.
-        add(LookoutKind::kink, i, me.hand.side[i], level, zero, 0, 0);
-      }
-    }
-  }
-};
-
-// The interpolant was no good guide: widen its bracket until the true flow changes sign there, and halve.
-template <class M>
-ZWANG_COLD void bracket_on_flow(M& me, const Stretch<M>& stretch, const Lookout<typename M::Real>& lookout,
-                                Occurrence<M>& found) {
-  using Real = typename M::Real;
-  Real y[M::size];
-  const auto value_at = [&](Real x, Real* there) {
-    stretch.flow(x, there);
-    return look(me, lookout, stretch.interpolant.t + x * stretch.interpolant.h, there);
-  };
-  Real a = lookout.bracket.below, b = lookout.bracket.above;
-  for (Real stride = b - a; a > 0 && stride > 0 && value_at(a, y) > 0; stride *= 2)
-    a = maximum(Real(0), a - stride);
-  Real value = value_at(b, found.y);
-  if (value <= 0 && b < 1) {
-    b = 1;
-    value = value_at(b, found.y);
-  }
-  found.found = false;
-  if (value <= 0) return;  // the interpolant grazed what the motion does not reach
-  if (value != value) {
-    me.fail(Status::event_lost);
-    return;
-  }
-  for (int i = 0; i < 100 && b - a > 2 * Precision<Real>::epsilon * b; ++i) {
-    const Real middle = (a + b) / 2, there = value_at(middle, y);
-    if (there > 0) {
-      b = middle;
-      copy<M::size>(y, found.y);
-      if (there <= Real(1e-4) * lookout.zero) break;
-    } else {
-      a = middle;
-    }
-  }
-  found.found = true;
-  found.lookout = lookout;
-  found.x = b;
-}
-
-// A short way along the flow, from y at t: the classical method, or with fewer stages where the way is shorter still.
-template <class M, class Real>
-ZWANG_COLD void flow_on(const M& me, Real t, const Real* y, Real duration, int stages, Real* there) {
-  Real rate[M::size], lambda[M::rows], sum[M::size];
-  member_right_side(me, t, y, rate, lambda);
-  for (int c = 0; c < M::size; ++c) sum[c] = rate[c];
-  for (int stage = 1; stage < stages; ++stage) {
-    const Real ahead = (stage < 3 ? Real(0.5) : Real(1)) * duration;
-    for (int c = 0; c < M::size; ++c) there[c] = y[c] + ahead * rate[c];
-    member_right_side(me, t + ahead, there, rate, lambda);
-    for (int c = 0; c < M::size; ++c) sum[c] += (stage < 3 ? 2 : 1) * rate[c];
-  }
-  for (int c = 0; c < M::size; ++c)
-    there[c] = y[c] + duration * (stages == 4 ? Real(1.0 / 6) * sum[c] : rate[c]);
-  // The flow stays on the conditions; the way back onto them afterwards would move the curve off zero again.
-  if (me.any_held) project<M>(me.k, t + duration, there, me.held, 3);
-}
-
-// Moves a state on the flow to a crossing nearby: `time` from t, where the curve has `value` and `slope`. Down to rounding.
-// What the moves leave out shall be a hundredth of the tolerance: the shorter a move, the fewer stages it needs.
-template <class M, class Real>
-ZWANG_COLD void approach(const M& me, const Lookout<Real>& lookout, Real t, Real& time, Real& value,
-                         Real& slope, Real* y) {
-  constexpr int most = 20;
-  for (int i = 0; i < most; ++i) {
-    if (!(absolute(value) > Real(1e-4) * lookout.zero) || !(slope > 0)) return;
-    const Real next = maximum(time - value / slope, Real(0));
-    if (absolute(next - time) <= Precision<Real>::epsilon * next) return;
-    Real there[M::size];
-    const Real share = absolute(next - time) / me.hand.step_h, left_out = Real(0.01) * me.rtol;
-    const int stages = square(share) <= left_out ? 1 : cube(share) <= left_out ? 2 : 4;
-    flow_on(me, t + time, y, next - time, stages, there);
-    const Real next_value = look(me, lookout, t + next, there);
-    const Real secant = (next_value - value) / (next - time);
-    if (secant > Real(0.1) * slope && secant < 10 * slope) slope = secant;
-    if (!(absolute(next_value) < absolute(value))) return;  // rounding reached
-    time = next;
-    value = next_value;
-    copy<M::size>(there, y);
-  }
-}
-
-// What one rounding of the time does to a curve.
-template <class Real>
-ZWANG_INLINE Real resolution_of(Real slope, Real t, Real h) {
-  return slope * 8 * Precision<Real>::epsilon * maximum(h, absolute(t));
-}
-
-// Inside a step, from both its ends: positions by the polynomial of degree 5 through values, velocities and accelerations,
-// the rest by cubics. Good enough to ask whether anything may have happened.
-template <class M, class Real>
-ZWANG_COLD void between_ends(const M& me, Real x, Real* there) {
-  const auto& hand = me.hand;
-  const Real h = hand.step_h, u = 1 - x;
-  for (int c = 0; c < M::fed_back; ++c) {
-    const Real first = c < M::n ? me.y[M::n + c] : hand.first_rate[c - M::n];
-    const Real final = c < M::n ? hand.end[M::n + c] : hand.last_rate[c - M::n];
-    const Real delta = hand.end[c] - me.y[c];
-    there[c] = me.y[c] + x * (delta + u * (u * (h * first - delta) - x * (h * final - delta)));
-    if (c >= M::n) continue;
-    // What the cubic leaves of the second derivatives, h^2 a at both ends.
-    const Real a = square(h) * hand.first_rate[c] - (6 * delta - h * (4 * first + 2 * final));
-    const Real b = square(h) * hand.last_rate[c] - (h * (2 * first + 4 * final) - 6 * delta);
-    there[c] += Real(0.5) * square(x * u) * (a * u + b * x);
-  }
-}
-
-// Does the crossing at the step's end come first?
-template <class M>
-ZWANG_COLD bool comes_first(const M& me, const Lookout<typename M::Real>& lookout) {
-  using Real = typename M::Real;
-  const Real h = me.hand.step_h;
-  const auto curve = [&](Real x) {
-    Real there[M::size];
-    for (int c = M::fed_back; c < M::size; ++c) there[c] = 0;
-    between_ends(me, x, there);
-    return look(me, lookout, me.t + x * h, there);
-  };
-  Real samples[sample_count];
-  for (int s = 0; s < sample_count; ++s) samples[s] = curve(Real(sample_fraction(s)));
-  const auto slope = [&](int s) {
-    Real there[M::size];
-    between_ends(me, Real(sample_fraction(s)), there);
-    return h * slope_of_curve(me, lookout, me.t + Real(sample_fraction(s)) * h, there);
-  };
-  const Bracket<Real> rise = first_rise(samples, lookout.zero, slope, curve);
-  return !rise.found || rise.below >= Real(sample_fraction(sample_count - 2));
-}
-
-// The step the lane has cut short at a crossing (seek.h). `found.x` is a time here. False: it was no crossing after all.
-template <class M>
-ZWANG_COLD bool land_on(M& me, Occurrence<M>& found) {
-  using Real = typename M::Real;
-  const auto& hand = me.hand;
-  const int which = hand.landing.which();
-  const bool reached = me.conditions[which].standing == Standing::open;
-  Lookout<Real>& lookout = found.lookout;
-  lookout.kind = reached ? LookoutKind::reached : LookoutKind::release;
-  lookout.index = which;
-  lookout.sign = reached ? Real(1) : Real(-1);
-  lookout.below_at = infinity<Real>();
-  lookout.zero = reached ? zero_of(me, which).value : me.conditions[which].multiplier_zero;
-  if (hand.doubtful && !comes_first(me, lookout)) return false;
-  copy<M::size>(hand.end, found.y);
-  found.x = hand.step_h;
-  Real slope = hand.landing.slope, value = look(me, lookout, me.t + found.x, found.y);
-  approach(me, lookout, me.t, found.x, value, slope, found.y);
-  found.resolution = resolution_of(slope, me.t, hand.step_h);
-  found.found = absolute(value) <= maximum(lookout.zero, found.resolution);
-  return found.found;
-}
-
-// From the interpolant's root to the true flow's (requirement 1): Newton with the interpolant's slope, then secants. One
-// to three partial steps where the interpolant is good; where it is not, a bracket on the true flow itself.
-template <class M>
-ZWANG_COLD void locate(M& me, const Stretch<M>& stretch, const Lookout<typename M::Real>& lookout,
-                       Occurrence<M>& found) {
-  using Real = typename M::Real;
-  // Over this share of a step its bend is below rounding: 3e-8 squared is 4 epsilon.
-  const Real tangent_reach = 2 * sqrt(Precision<Real>::epsilon);
-  const Real t = stretch.interpolant.t, h = stretch.interpolant.h;
-  const auto value_at = [&](Real x, Real* there) {
-    stretch.flow(x, there);
-    return look(me, lookout, t + x * h, there);
-  };
-  const auto curve = [&](Real x) {
-    Real y[M::size];
-    stretch.interpolant.at(x, y);
-    return look(me, lookout, t + x * h, y);
-  };
-  const Real width = lookout.bracket.above - lookout.bracket.below;
-  const Real reach = minimum(Real(1e-4), Real(0.5) * width + Real(1e-12));
-  const Real left = maximum(lookout.x - reach, Real(0)), right = minimum(lookout.x + reach, Real(1));
-  Real slope = right > left ? (curve(right) - curve(left)) / (right - left) : Real(0);
-  found.x = lookout.x;
-  Real value = value_at(found.x, found.y);
-  for (int i = 0; i < 20; ++i) {
-    if (!(absolute(value) > Real(1e-4) * lookout.zero) || !(slope > 0)) break;  // down to rounding
-    const Real next = minimum(maximum(found.x - value / slope, Real(0)), Real(1));
-    if (absolute(next - found.x) <= tangent_reach) {
-      Real time = found.x * h, per_time = slope / h;
-      approach(me, lookout, t, time, value, per_time, found.y);
-      found.x = minimum(time / h, Real(1));
-      slope = per_time * h;
-      break;
-    }
-    Real y[M::size];
-    const Real next_value = value_at(next, y);
-    const Real secant = (next_value - value) / (next - found.x);
-    if (secant > Real(0.1) * slope && secant < 10 * slope) slope = secant;
-    if (!(absolute(next_value) < absolute(value))) break;  // rounding reached, or no root nearby
-    found.x = next;
-    copy<M::size>(y, found.y);
-    value = next_value;
-  }
-  found.resolution = resolution_of(slope / h, t, h);
-  const bool close = absolute(found.x - lookout.x) <= Real(0.1) * width + Real(1e-6);
-  if (close && absolute(value) <= maximum(lookout.zero, found.resolution)) {
-    // Near the step's start the interpolant is noise, and so it is where it hardly rises; then the true flow must really
-    // be across by the bracket's end.
-    Real beyond[M::size];
-    const Real end = maximum(lookout.bracket.above, found.x);
-    const bool clearly =
-        found.x > Real(0.01) && curve(end) > Real(0.1) * slope * (end - found.x) && end > found.x;
-    if (clearly || end == found.x || value_at(end, beyond) > 0) {
-      found.found = true;
-      found.lookout = lookout;
-      return;
-    }
-  }
-  bracket_on_flow(me, stretch, lookout, found);
-}
 
 // A condition that was left a moment ago and is clearly below zero at a sample is armed from there on. Waiting for the
 // step's end would miss a string that is slack for less than a step.
@@ -365,6 +23,27 @@ ZWANG_DEVICE void arm_within(M& me, Lookout<Real>& lookout, Real t, Real h, Real
   condition.below_at = minimum(condition.below_at, lookout.below_at);
 }
 
+// A curve that rises and falls again between two samples, as at a jump of its slope, goes unseen. What has been found may lie in
+// between, a jump above all, and there the curve is seen: whoever is across by then has crossed before.
+template <class M>
+ZWANG_COLD void look_before(M& me, const Stretch<M>& stretch, Lookout<typename M::Real> lookout,
+                            Occurrence<M>& found) {
+  using Real = typename M::Real;
+  const auto curve = [&](Real x) {
+    Real y[M::size];
+    stretch.interpolant.at(x, y);
+    return look(me, lookout, stretch.interpolant.t + x * stretch.interpolant.h, y);
+  };
+  if (!(curve(found.x) > lookout.zero) || !(curve(Real(0)) <= 0)) return;
+  lookout.bracket = {true, 0, found.x};
+  for (int s = 1; s < sample_count && Real(sample_fraction(s)) < found.x; ++s)
+    if (curve(Real(sample_fraction(s))) <= 0) lookout.bracket.below = Real(sample_fraction(s));
+  lookout.x = root(lookout.bracket, curve);
+  Occurrence<M> before;
+  locate(me, stretch, lookout, before);
+  if (me.going() && before.found && before.x < found.x) found = before;
+}
+
 // The earliest thing that happens within the step; one that turns out to be none on the true flow gives way to the next.
 template <class M>
 ZWANG_COLD void first_occurrence(M& me, const Stretch<M>& stretch, Occurrence<M>& found) {
@@ -375,6 +54,7 @@ ZWANG_COLD void first_occurrence(M& me, const Stretch<M>& stretch, Occurrence<M>
   // Sample the interpolant once for all lookouts; multipliers only where some condition is closed.
   Real states[sample_count][M::size], multipliers[sample_count][M::rows];
   const Real t = stretch.interpolant.t, h = stretch.interpolant.h;
+  bool unseen[Lookouts<M>::most];
   for (int s = 0; s < sample_count; ++s) {
     stretch.interpolant.at(Real(sample_fraction(s)), states[s]);
     if (lookouts.forces) multipliers_at(me, t + Real(sample_fraction(s)) * h, states[s], multipliers[s]);
@@ -398,6 +78,7 @@ ZWANG_COLD void first_occurrence(M& me, const Stretch<M>& stretch, Occurrence<M>
       return h * slope_of_curve(me, lookout, t + Real(sample_fraction(s)) * h, states[s]);
     };
     lookout.bracket = first_rise(samples, lookout.zero, slope, curve);
+    unseen[c] = !lookout.bracket.found;
     if (lookout.bracket.found) lookout.x = root(lookout.bracket, curve);
   }
   // One that turns out to be later than guessed must not hide another before it: what is open would be passed through.
@@ -407,12 +88,14 @@ ZWANG_COLD void first_occurrence(M& me, const Stretch<M>& stretch, Occurrence<M>
     for (int c = 0; c < lookouts.count; ++c)
       if (lookouts.list[c].bracket.found && (best < 0 || lookouts.list[c].x < lookouts.list[best].x))
         best = c;
-    if (best < 0 || (found.found && !(lookouts.list[best].x < found.x))) return;
+    if (best < 0 || (found.found && !(lookouts.list[best].x < found.x))) break;
     locate(me, stretch, lookouts.list[best], next);
     if (!me.going()) return;
     if (next.found && (!found.found || next.x < found.x)) found = next;
     lookouts.list[best].bracket.found = false;
   }
+  for (int c = 0; c < lookouts.count && found.found && me.going(); ++c)
+    if (unseen[c]) look_before(me, stretch, lookouts.list[c], found);
 }
 
 }  // namespace zwang

@@ -104,7 +104,7 @@ struct Place {
     return good;
   }
 
-  // A short way along the flow: the classical method, or the midpoint's where that is enough. As flow_on() in events.h.
+  // A short way along the flow: the classical method, or the midpoint's where that is enough. As flow_on() in locate.h.
   ZWANG_INLINE void flow(Real duration, int stages) {
     Real from[size], sum[size];
     const Real start = t;

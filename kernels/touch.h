@@ -80,7 +80,7 @@ struct Toucher {
     return alone;
   }
 
-  // From the end of the try to the crossing: as approach() in events.h.
+  // From the end of the try to the crossing: as approach() in locate.h.
   ZWANG_INLINE bool come(int lane, Here& here) const {
     const M& me = crew.members[lane];
     const auto& search = crew.searches[lane];

@@ -110,6 +110,7 @@ class Motion {
   std::vector<Lookout> lookouts(const Step& step);
   double look(const Lookout& lookout, const State& state, const Eigen::VectorXd* multipliers) const;
   std::optional<Occurrence> first_occurrence(const Step& step);
+  std::optional<Occurrence> look_before(const Step& step, const Lookout& lookout, double theta);
   std::optional<Occurrence> locate(const Step& step, const Lookout& lookout, const Bracket& bracket,
                                    double theta);
   std::optional<Occurrence> bracket_on_flow(const Step& step, const Lookout& lookout, const Bracket& bracket,

@@ -38,4 +38,17 @@ double Motion::way_across(const Program& program, const Step& step, double zero)
   return 0;
 }
 
+// A curve that rises and falls again between two samples, as at a jump of its slope, goes unseen. What has been found at `theta`
+// may lie in between, a jump above all, and there the curve is seen: whoever is across by then has crossed before.
+std::optional<Occurrence> Motion::look_before(const Step& step, const Lookout& lookout, double theta) {
+  const Curve curve = [&](double x) {
+    return look(lookout, state_of(step.t + x * step.h, step.at(x, settings_.method)), nullptr);
+  };
+  if (!(curve(theta) > lookout.zero) || !(curve(0) <= 0)) return std::nullopt;
+  Bracket bracket{0, theta};
+  for (const double fraction : sample_fractions())
+    if (fraction < theta && curve(fraction) <= 0) bracket.below = fraction;
+  return locate(step, lookout, bracket, root(bracket, curve));
+}
+
 }  // namespace zwang

@@ -273,6 +273,7 @@ std::optional<Occurrence> Motion::first_occurrence(const Step& step) {
     double theta;
   };
   std::vector<Candidate> candidates;
+  std::vector<Lookout> unseen;
   for (const Lookout& lookout : list) {
     std::vector<double> samples;
     for (std::size_t k = 0; k < states.size(); ++k)
@@ -282,6 +283,8 @@ std::optional<Occurrence> Motion::first_occurrence(const Step& step) {
     };
     if (const std::optional<Bracket> bracket = first_rise(samples, curve))
       candidates.push_back({lookout, *bracket, root(*bracket, curve)});
+    else
+      unseen.push_back(lookout);
   }
   // Earliest first; one that turns out to be none on the true flow gives way to the next. One that turns out to be later
   // than guessed must not hide another before it: what is open would be passed through.
@@ -293,6 +296,12 @@ std::optional<Occurrence> Motion::first_occurrence(const Step& step) {
     std::optional<Occurrence> found = locate(step, candidate.lookout, candidate.bracket, candidate.theta);
     if (!going()) return std::nullopt;
     if (found && (!first || found->theta < first->theta)) first = std::move(found);
+  }
+  for (const Lookout& lookout : unseen) {
+    if (!first) break;
+    std::optional<Occurrence> before = look_before(step, lookout, first->theta);
+    if (!going()) return std::nullopt;
+    if (before && before->theta < first->theta) first = std::move(before);
   }
   if (!first || first->lookout.kind != Lookout::Kind::watch) return first;
   // Watched functions may cross together. Left to the next step they would start it at zero, as if they rested there.

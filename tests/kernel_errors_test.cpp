@@ -30,7 +30,7 @@ const Fault faults[] = {
     {"Shock", "impulse_string_wall", "kernels/shock.h",
      "const Real offset = rate - dot<n>(a, v0) + parts.rebound[j];",
      "const Real offset = rate - dot<n>(a, v0) + parts.rebound[j] + Real(1e-6);"},
-    {"EventTime", "string_pendulum", "kernels/events.h", "return lookout.sign * raw - lookout.level",
+    {"EventTime", "string_pendulum", "kernels/lookout.h", "return lookout.sign * raw - lookout.level",
      "return lookout.sign * raw - Real(1e-6) - lookout.level"},
     {"Impulse", "impulse_string_wall", "kernels/instant.h", "event.impulse[i] = result.impulses[i] * ",
      "event.impulse[i] = Real(1.000001) * result.impulses[i] * "},

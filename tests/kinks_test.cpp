@@ -37,10 +37,11 @@ struct Kinked {
 double sign_of(double x) { return x > 0 ? 1 : x < 0 ? -1 : 0; }
 
 const std::vector<Kinked>& kinked() {
-  std::vector<double> thirds, boxes;
+  std::vector<double> thirds, boxes, edges;
   for (int k = -12; k <= 12; ++k) {
     thirds.push_back(k / 3.0);
     boxes.push_back(0.35 + 0.7 * k);
+    for (const double side : {-1, 1}) edges.push_back(0.7 * k + side * std::sqrt(0.1224));
   }
   const auto wrapped = [](double x, double inside) { return x - 0.7 * std::floor(inside / 0.7 + 0.5); };
   static const std::vector<Kinked> all = {
@@ -55,6 +56,9 @@ const std::vector<Kinked>& kinked() {
       {"floor(3*x)", [](double, double i) { return std::floor(3 * i); }, thirds},
       {"wrap(x, 0.7)^2", [=](double x, double i) { return std::pow(wrapped(x, i), 2); }, boxes},
       {"wrap(x, 0.7)*sign(x)", [=](double x, double i) { return wrapped(x, i) * sign_of(i); }, boxes},
+      // Changes its sign beside the jump, for an instant: seen from the jump only.
+      {"sign(0.1224 - wrap(x, 0.7)^2)",
+       [=](double, double i) { return sign_of(0.1224 - std::pow(wrapped(i, i), 2)); }, edges},
       // Not defined a rounding beyond the kink: no branch is kept. The first has no second derivative there.
       {"max(x, 0)^1.5",
        [](double x, double i) { return i > 0 ? std::pow(std::max(x, 0.0), 1.5) : 0; },
