@@ -44,10 +44,9 @@ class Library {
 };
 
 Driver load_driver() {
-  const char* const other = std::getenv("ZWANG_CUDA_DRIVER");
-  const Library library(
-      other ? std::vector<std::string>{other} : std::vector<std::string>{"libcuda.so.1", "libcuda.so"},
-      "the NVIDIA driver", "`--backend cpu` runs the same kernels without a GPU");
+  std::vector<std::string> names{"libcuda.so.1", "libcuda.so"};
+  if (const char* other = std::getenv("ZWANG_CUDA_DRIVER"); other && *other) names = {other};
+  const Library library(names, "the NVIDIA driver", "`--backend cpu` runs the same kernels without a GPU");
   Driver made{};
   library.find(made.initialise, "cuInit");
   library.find(made.driver_version, "cuDriverGetVersion");

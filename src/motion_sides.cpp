@@ -1,4 +1,4 @@
-// On which side of the jumps and kinks of integrands a step runs, and which way it would have to cross them.
+// On which side of the jumps and kinks of integrands a step runs, which way it would have to cross them, and what is seen from them.
 #include <algorithm>
 #include <cmath>
 

@@ -58,6 +58,12 @@ TEST_F(CudaTroubles, ADriverThatIsNoneIsNamed) {
       << error_in(made);
 }
 
+TEST_F(CudaTroubles, AnEmptyNameIsNone) {
+  const ProgramRun made = run({{"ZWANG_CUDA_DRIVER", ""}, {"CUDA_VISIBLE_DEVICES", "-1"}});
+  EXPECT_EQ(made.code, 2);
+  EXPECT_FALSE(has(made.err, "no function")) << error_in(made);
+}
+
 TEST_F(CudaTroubles, AMissingDeviceIsNamedAndThoseThereAre) {
   const ProgramRun none = run({{"STAND_IN_DEVICES", "0"}}),
                    two = run({{"STAND_IN_DEVICES", "2"}}, {"--device", "1,2"});
