@@ -48,15 +48,12 @@ struct Seek : Landing<Real, rows> {
     at[1] = 0;
     value[0] = value[2] = to;
     value[1] = from;
-    Real rise = whole * from_slope, fall = whole * to_slope, bow;
+    const Real rise = whole * from_slope, fall = whole * to_slope;
     if (rise != rise) {
-      const Real bend = ((via - from) / part - (to - from)) / (part - 1);
-      rise = to - from - bend;
-      fall = to - from + bend;
-      bow = 0;
-    } else {
-      bow = 16 * (via - Real(0.5) * (from + to) - Real(0.125) * (rise - fall));
+      const Real unit = 1 / (to - from), bend = ((via - from) * unit - part) / (part * (part - 1));
+      return inside(Real(root_of_parabola(float(from * unit), float(1 - bend), float(bend))) * whole);
     }
+    const Real bow = 16 * (via - Real(0.5) * (from + to) - Real(0.125) * (rise - fall));
     return inside(Real(root_of_quartic(from, to, rise, fall, bow)) * whole);
   }
 
@@ -77,26 +74,33 @@ struct Seek : Landing<Real, rows> {
   }
 
  private:
-  // Of the cubic from `from` below zero to `to` above it with slopes `rise` and `fall`, and bow x^2 (1 - x)^2. To a
-  // thousandth: floats in units of the whole change will do.
+  // Where c0 + c1 x + c2 x^2, which is below zero at 0 and above it at 1, crosses zero.
+  ZWANG_INLINE static float root_of_parabola(float c0, float c1, float c2) {
+    const float root = sqrt(c1 * c1 - 4 * c2 * c0);
+    return c1 < 0 ? (root - c1) / (2 * c2) : -2 * c0 / (c1 + root);
+  }
+
+  // Of the cubic from `from` below zero to `to` above it with slopes `rise` and `fall`, and bow x^2 (1 - x)^2. To about a
+  // thousandth: floats in units of the whole change will do, and after a move of a fiftieth the next would be far smaller.
   ZWANG_INLINE static float root_of_quartic(Real from, Real to, Real rise, Real fall, Real bow) {
     const Real unit = 1 / (to - from);
     const float c0 = float(from * unit), c1 = float(rise * unit), c4 = float(bow * unit),
                 end_slope = float(fall * unit);
     const float c2 = 3 - 2 * c1 - end_slope + c4, c3 = c1 + end_slope - 2 - 2 * c4;
-    // The half in which it crosses zero first, and there the chord.
+    // The half in which it crosses zero first; and where the parabola does that has the same middle, or of a curve that sets
+    // off downwards and comes back soon, as after a bounce, the same beginning.
     const float middle = c0 + 0.5F * (c1 + 0.5F * (c2 + 0.5F * (c3 + 0.5F * c4)));
     float below = middle > 0 ? 0.0F : 0.5F, above = below + 0.5F;
-    float x = middle > 0 ? 0.5F * c0 / (c0 - middle) : 0.5F - 0.5F * middle / (1 + c0 - middle);
+    const float bend = 2 - 4 * (middle - c0), soon = root_of_parabola(c0, c1, c2);
+    float x = c1 < 0 && soon < 0.2F ? soon : root_of_parabola(c0, 1 - bend, bend);
     ZWANG_ROLLED for (int i = 0; i < 16; ++i) {
+      if (!(x > below && x < above)) x = 0.5F * (below + above);
       const float f = c0 + x * (c1 + x * (c2 + x * (c3 + x * c4))),
-                  slope_there = c1 + x * (2 * c2 + x * (3 * c3 + 4 * x * c4));
-      (f > 0 ? above : below) = x;
-      float next = x - f / slope_there;
-      if (!(next > below && next < above)) next = 0.5F * (below + above);
-      const bool close = absolute(next - x) <= 1e-3F * next;
+                  slope_there = c1 + x * (2 * c2 + x * (3 * c3 + 4 * x * c4)), next = x - f / slope_there;
+      if (absolute(next - x) <= 0.02F * x) return next;
+      above = f > 0 ? x : above;
+      below = f > 0 ? below : x;
       x = next;
-      if (close) break;
     }
     return x;
   }
