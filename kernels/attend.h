@@ -2,7 +2,7 @@
 // it has tried (Member::hand), and takes back what it needs to go on. src/motion.cpp is the reference.
 #pragma once
 
-#include "kernels/member_life.h"
+#include "kernels/outputs.h"
 #include "kernels/series.h"
 #include "kernels/sides.h"
 
@@ -39,13 +39,6 @@ ZWANG_DEVICE typename M::Real leaving_level(const M& me, int i) {
   const Condition<typename M::Real>& condition = me.conditions[i];
   const auto elapsed = me.t - condition.since + me.h;
   return condition.above + 2 * zero_of(me, i).value + condition.noise * elapsed * elapsed;
-}
-
-template <class M>
-ZWANG_DEVICE void await_output(M& me) {
-  using Real = typename M::Real;
-  const bool more = me.next_output < me.settings->outputs;
-  me.hand.next_output = more ? Real(me.batch->outputs[me.next_output]) : infinity<Real>();
 }
 
 // What the lane needs to move this member on; false when there is nothing to move.
@@ -86,55 +79,6 @@ ZWANG_COLD bool ready(M& me) {
   hand.appointment = next_appointment(me);
   await_output(me);
   return true;
-}
-
-// Is the interpolant as exact as the step over which it runs? Nobody controls its error. On the studies of configs/ it is
-// about a tenth of the last term, which is thus allowed fifty tolerances.
-template <class M>
-ZWANG_DEVICE bool interpolant_will_do(const M& me, const Stretch<M>& stretch) {
-  using Real = typename M::Real;
-  bool close = true;
-  for (int c = 0; c < M::fed_back; ++c) {
-    const auto& interpolant = stretch.interpolant;
-    const Real size = maximum(absolute(interpolant.start[c]), absolute(interpolant.end[c]));
-    close = close && interpolant.last_term(c) <= 50 * (me.atol + me.rtol * size);
-  }
-  return close;
-}
-
-// Output times inside the stretch: the interpolant, or a partial step where that is not exact enough, brought onto the
-// conditions. Times within rounding of the stretch's end wait: values at an event are those after it.
-template <class M>
-ZWANG_COLD void emit_outputs_until(M& me, const Stretch<M>& stretch, typename M::Real until) {
-  using Real = typename M::Real;
-  const auto& interpolant = stretch.interpolant;
-  const bool smooth = interpolant_will_do(me, stretch);
-  const Real near = Precision<Real>::moment * maximum(absolute(until), interpolant.h);
-  while (me.next_output < me.settings->outputs && Real(me.batch->outputs[me.next_output]) < until - near) {
-    const Real when = Real(me.batch->outputs[me.next_output]);
-    Real there[M::size];
-    const Real x = (when - interpolant.t) / interpolant.h;
-    if (smooth)
-      interpolant.at(x, there);
-    else
-      stretch.flow(x, there);
-    if (me.any_held) project<M>(me.k, when, there, me.held, 3);
-    write_output(me, when, there);
-  }
-}
-
-// Output times between the end of a try and the crossing a little further on.
-template <class M>
-ZWANG_COLD void emit_outputs_beyond(M& me, typename M::Real until) {
-  using Real = typename M::Real;
-  const Real tried = me.t + me.hand.step_h;
-  const Real near = Precision<Real>::moment * maximum(absolute(until), me.hand.step_h);
-  while (me.next_output < me.settings->outputs && Real(me.batch->outputs[me.next_output]) < until - near) {
-    const Real when = Real(me.batch->outputs[me.next_output]);
-    Real there[M::size];
-    flow_on(me, tried, me.hand.end, when - tried, 4, there);
-    write_output(me, when, there);
-  }
 }
 
 // The step again, with all that its interpolant needs. Where the lane has kept its stages they are at hand; a lane whose
@@ -210,10 +154,12 @@ ZWANG_COLD void arrive(M& me) {
     me.fail(Status::step_limit);
     return;
   }
-  measure_sizes(me, me.y, hand.end, me.h);
-  copy<M::size>(hand.end, me.y);
   const Real due = hand.appointment;
-  me.t = due <= me.t + me.h * (1 + 8 * Precision<Real>::epsilon) ? due : me.t + me.h;
+  const Real then = due <= me.t + me.h * (1 + 8 * Precision<Real>::epsilon) ? due : me.t + me.h;
+  // A member that ends here asks what rounding is only where something else is due.
+  if (then < me.end || next_due(me) <= me.end) measure_sizes(me, me.y, hand.end, me.h);
+  copy<M::size>(hand.end, me.y);
+  me.t = then;
   see(me);
   audit_energy(me);
   follow_up(me);
@@ -274,7 +220,7 @@ ZWANG_COLD void go_on_from(M& me, LookoutKind kind) {
   me.h = me.hand.next_h;
   // A new law of motion: the old step may be far too long, and each try costs a whole step.
   const bool anew = kind == LookoutKind::reached && me.any_held;
-  if (M::Method::adaptive && anew && me.going()) me.h = minimum(me.h, typename M::Real(2) * initial_step(me));
+  if (M::Method::adaptive && anew && me.going()) me.h = minimum(me.h, initial_step(me));
 }
 
 // The step ends at a crossing, or so near that a plain method leads there (seek.h): the motion up to it. What is to happen

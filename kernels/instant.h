@@ -140,12 +140,12 @@ ZWANG_COLD void watch_sides(M& me) {
   }
 }
 
-// The next time the study names: impulses, impositions, liftings; and the limit of an accumulation, and the end.
+// The next time at which something is due: impulses, impositions, liftings the study names; the limit of an accumulation.
 template <class M>
-ZWANG_DEVICE typename M::Real next_appointment(const M& me) {
+ZWANG_DEVICE typename M::Real next_due(const M& me) {
   using Model = typename M::Model;
   using Real = typename M::Real;
-  Real next = me.end;
+  Real next = infinity<Real>();
   for (int i = 0; i < M::r; ++i) {
     const Real from = Model::from(me.k, i), until = Model::until(me.k, i);
     if (!(from < until)) continue;
@@ -159,25 +159,10 @@ ZWANG_DEVICE typename M::Real next_appointment(const M& me) {
   if (me.pending) next = minimum(next, me.pending_event.t);
   return next;
 }
-
-// A start far from every condition: none holds, and there is nothing to ask Gauss's principle.
+// That, or the end.
 template <class M>
-ZWANG_DEVICE bool starts_free(M& me) {
-  using Real = typename M::Real;
-  Zero<Real> zeros[M::rows];
-  for (int i = 0; i < M::r; ++i) {
-    if (!me.in_force(i)) continue;
-    if (me.conditions[i].standing != Standing::open || !M::Model::is_holonomic(i)) return false;
-    zeros[i] = zero_of(me, i);
-    if (!(zeros[i].f < -zeros[i].value)) return false;
-  }
-  for (int i = 0; i < M::r; ++i) {
-    if (!me.in_force(i)) continue;
-    me.conditions[i].armed = true;
-    me.conditions[i].since = me.t;
-  }
-  hold_closed(me);
-  return true;
+ZWANG_DEVICE typename M::Real next_appointment(const M& me) {
+  return minimum(me.end, next_due(me));
 }
 
 // Impulses, impositions and liftings due now: together one shock (mechanics section 5). At the start also every contact
@@ -238,7 +223,7 @@ ZWANG_COLD void keep_appointments(M& me, bool starting) {
   }
   if (impulse || any_imposed) {
     collide(me, alpha, imposed, impulse ? EventKind::impulse : EventKind::imposed, imposed);
-  } else if (starting && !starts_free(me)) {
+  } else if (starting) {
     // A start on a condition with f' > 0 is a shock at t = 0.
     typename M::Event event;
     event.t = me.t;

@@ -135,7 +135,8 @@ struct Listener {
       ZWANG_REGISTERS for (int i = M::fed_back; i < size; ++i) there[i] = R(0);
       const R half = crew.t + R(Real(0.5)) * crew.step.h;
       ZWANG_REGISTERS for (int i = 0; i < r; ++i) forces[i] = R(0);
-      if (crew.any_held) right_side<M>(crew.k, half, there, crew.held, crew.any_held, rate, forces);
+      if constexpr (Model::measures_forces)
+        if (crew.any_held) right_side<M>(crew.k, half, there, crew.held, crew.any_held, rate, forces);
       Model::measured(crew.k, half, middle, middle + n, middle + 2 * n, forces, crew.held, mid);
       ZWANG_REGISTERS for (int i = 0; i < r; ++i) forces[i] = crew.end_lambda[i];
       Model::measured(crew.k, then, crew.end, crew.end + n, crew.end + 2 * n, forces, crew.held,

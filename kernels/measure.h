@@ -29,7 +29,7 @@ ZWANG_DEVICE void forces_at(const M& me, Real t, const Real* y, Real* lambda) {
 template <class M, class Real>
 ZWANG_COLD void measured_at(const M& me, Real t, const Real* y, Real* values) {
   Real lambda[M::rows];
-  forces_at(me, t, y, lambda);
+  if constexpr (M::Model::measures_forces) forces_at(me, t, y, lambda);
   M::Model::measured(me.k, t, y, y + M::n, y + 2 * M::n, lambda, me.held, values);
 }
 
@@ -69,10 +69,19 @@ ZWANG_COLD void start_measures(M& me) {
     me.initial[m] = 0;
   }
 }
+template <class Model>
+ZWANG_CONSTANT constexpr bool asks_for_the_start() {
+  bool any = Model::any_extremes;
+  for (int m = 0; m < Model::measures; ++m)
+    any = any || Reduction(Model::measure_reduction(m)) == Reduction::initial;
+  return any;
+}
 template <class M>
 ZWANG_COLD void begin_measures(M& me) {
-  measured_at(me, me.t, me.y, me.initial);
-  see_values(me, me.initial);
+  if constexpr (asks_for_the_start<typename M::Model>()) {
+    measured_at(me, me.t, me.y, me.initial);
+    see_values(me, me.initial);
+  }
 }
 
 // A stretch of smooth motion, up to the fraction `until` of the step: samples, and the best of them refined.

@@ -289,7 +289,12 @@ ZWANG_COLD Scaled<typename M::Real> scaled_signal(const M& me, int i) {
 }
 
 // Conditions couple coordinates, and with them their rounding: sizes are never below a hundredth of the whole state's in
-// the mass metric (src/equations.h).
+// the mass metric (src/equations.h). `whole` is the square of that; most sizes are well above, and need no root.
+template <class Real>
+ZWANG_INLINE Real not_below(Real size, Real mass, Real whole) {
+  constexpr Real share = Real(0.01);
+  return mass > 0 && mass * square(size) < square(share) * whole ? share * sqrt(whole / mass) : size;
+}
 template <class M>
 ZWANG_DEVICE void raise_to_noise(M& me) {
   using Real = typename M::Real;
@@ -302,13 +307,9 @@ ZWANG_DEVICE void raise_to_noise(M& me) {
     whole_q += m * me.size_q[i] * me.size_q[i];
     whole_v += m * me.size_v[i] * me.size_v[i];
   }
-  whole_q = Real(0.01) * sqrt(whole_q);
-  whole_v = Real(0.01) * sqrt(whole_v);
   for (int i = 0; i < n; ++i) {
-    const Real weight = sqrt(maximum(mass[i * n + i], Real(0)));
-    if (!(weight > 0)) continue;
-    me.size_q[i] = maximum(me.size_q[i], whole_q / weight);
-    me.size_v[i] = maximum(me.size_v[i], whole_v / weight);
+    me.size_q[i] = not_below(me.size_q[i], mass[i * n + i], whole_q);
+    me.size_v[i] = not_below(me.size_v[i], mass[i * n + i], whole_v);
   }
 }
 

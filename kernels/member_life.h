@@ -3,6 +3,7 @@
 
 #include "kernels/events.h"
 #include "kernels/happen.h"
+#include "kernels/plain_start.h"
 
 namespace zwang {
 
@@ -11,11 +12,11 @@ namespace zwang {
 template <class M, class Real, class Rates>
 ZWANG_INLINE Real first_step(Real t, const Real* y, Real span, Real rtol, Real atol, const Real* rate,
                              const Rates& rates) {
-  Real size = 0, speed = 0;
+  Real size = 0, speed = 0, share[M::judged];
   ZWANG_REGISTERS for (int i = 0; i < M::judged; ++i) {
-    const Real share = 1 / (atol + rtol * absolute(y[i]));
-    size = maximum(size, absolute(y[i]) * share);
-    speed = maximum(speed, absolute(rate[i]) * share);
+    share[i] = rough_inverse(atol + rtol * absolute(y[i]));
+    size = maximum(size, absolute(y[i]) * share[i]);
+    speed = maximum(speed, absolute(rate[i]) * share[i]);
   }
   if (!(speed > 0) || !(size > 0)) return Real(1e-3) * span;
   // What rests at zero is of no size, and of no speed but rounding: then the ratio says nothing.
@@ -26,12 +27,13 @@ ZWANG_INLINE Real first_step(Real t, const Real* y, Real span, Real rtol, Real a
   rates(t + h0, there, next);
   Real bend = 0;
   ZWANG_REGISTERS for (int i = 0; i < M::judged; ++i) bend =
-      maximum(bend, absolute(next[i] - rate[i]) / ((atol + rtol * absolute(y[i])) * h0));
+      maximum(bend, absolute(next[i] - rate[i]) * share[i]);
+  bend /= h0;
   if (!is_finite(bend)) return h0;
   // The eighth root, or nearly the fifth.
   const Real steepness = square(100 * maximum(speed, bend));
   const Real root = M::Method::last == Dop853::last ? rough_16th(steepness) : rough_3_32nds(steepness);
-  const Real h1 = Real(1.5) * root;
+  const Real h1 = Real(3) * root;
   return minimum(minimum(100 * h0, h1), span);
 }
 
@@ -115,7 +117,7 @@ ZWANG_COLD bool begin(M& me, const KernelSettings& settings, const KernelBatch& 
   }
   if (!all_finite<M::size>(me.y) || !is_finite(me.energy_start)) me.fail(Status::not_finite);
   if (!me.going()) return false;
-  keep_appointments(me, true);
+  if (!start_plainly(me)) keep_appointments(me, true);
   if (!me.going()) return false;
   begin_measures(me);
   audit_energy(me);

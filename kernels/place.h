@@ -68,13 +68,9 @@ struct Place {
       whole_q += m * square(size_q[i]);
       whole_v += m * square(size_v[i]);
     }
-    whole_q = Real(0.01) * sqrt(whole_q);
-    whole_v = Real(0.01) * sqrt(whole_v);
     ZWANG_REGISTERS for (int i = 0; i < n; ++i) {
-      const Real weighs = sqrt(maximum(mass[i], Real(0)));
-      if (!(weighs > 0)) continue;
-      size_q[i] = maximum(size_q[i], whole_q / weighs);
-      size_v[i] = maximum(size_v[i], whole_v / weighs);
+      size_q[i] = not_below(size_q[i], mass[i], whole_q);
+      size_v[i] = not_below(size_v[i], mass[i], whole_v);
     }
   }
 
@@ -104,8 +100,9 @@ struct Place {
     return good;
   }
 
-  // A short way along the flow: the classical method, or the midpoint's where that is enough. As flow_on() in locate.h.
-  ZWANG_INLINE void flow(Real duration, int stages) {
+  // A short way along the flow: the classical method, or the midpoint's or Euler's where that is enough. As flow_on() in
+  // locate.h; `strays`: far enough to come off the conditions.
+  ZWANG_INLINE void flow(Real duration, int stages, bool strays) {
     Real from[size], sum[size];
     const Real start = t;
     ZWANG_REGISTERS for (int c = 0; c < size; ++c) {
@@ -122,7 +119,7 @@ struct Place {
     ZWANG_REGISTERS for (int c = 0; c < size; ++c) y[c] =
         from[c] + duration * (stages == 4 ? Real(1.0 / 6) * sum[c] : rate[c]);
     t = start + duration;
-    if (any_held) project<M>(k, t, y, held, 3);
+    if (any_held && strays) project<M>(k, t, y, held, 3);
     see_rates();
     see_rows();
   }

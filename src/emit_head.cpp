@@ -54,6 +54,9 @@ std::string model_head(const System& system, bool masked, std::size_t first_bran
                                     [](const MassEntry& e) { return e.row == e.column; });
   const bool always_held = std::any_of(system.constraints.begin(), system.constraints.end(), is_always_held);
   const bool extremes = std::any_of(system.measures.begin(), system.measures.end(), is_extreme);
+  const bool forces = std::any_of(
+      system.measures.begin(), system.measures.end(),
+      [&](const Measure& measure) { return system.pool->mentions(measure.value, SymbolKind::multiplier); });
   return "// Emitted. Coordinates: " + std::to_string(n) + ", conditions: " + std::to_string(r) + ".\n" +
          "struct Model {\n" +
          numbers({{"parameters", system.parameters.size()},
@@ -74,6 +77,7 @@ std::string model_head(const System& system, bool masked, std::size_t first_bran
                  {"diagonal_mass", diagonal}}) +
          truths({{"any_turns", !system.turns.empty()},
                  {"any_extremes", extremes},
+                 {"measures_forces", forces},
                  {"works", does_work(system)}}) +
          truths({{"has_density", system.density.has_value()},
                  {"impulses_shift", system.impulses_shift()},

@@ -1,5 +1,5 @@
-// Events in a lane's stride (kernels/touch.h), plain events (kernels/plain.h) and the general way (kernels/happen.h) are three
-// ways to one answer: programs that know fewer of them give the same members, and events that are not plain are left to the
+// Events in a lane's stride (kernels/touch.h), plain events and starts (kernels/plain.h, plain_start.h) and the general way
+// (kernels/happen.h) are three ways to one answer: programs that know fewer of them give the same members, and events that are not plain are left to the
 // general way.
 #include <gtest/gtest.h>
 
@@ -34,6 +34,7 @@ Ways all_ways(const Study& study, std::size_t count) {
   replace(program, "touch.h", "Model::light_events && ", "false && ");
   BackendCpu plain(study, program, *HostCompiler::find(), 2);
   replace(program, "plain.h", "if constexpr (Plain<M>::possible) {", "if constexpr (false) {");
+  replace(program, "plain_start.h", "if (!(next_due(me) > now)) return false;", "return false;");
   BackendCpu general(study, program, *HostCompiler::find(), 2);
   Wanted wanted;
   wanted.events = true;
@@ -73,6 +74,80 @@ INSTANTIATE_TEST_SUITE_P(Configs, PlainEvents,
                          testing::Values("string_pendulum", "bouncing_ball", "slung_load", "three_balls",
                                          "shaken_table", "crane_slings", "impact_oscillator", "gate_stops"),
                          [](const auto& name) { return name.param; });
+
+// A corner in which a point may rest, slide, leave or strike, on a string that may be taut, pulled any way; `more` are further
+// conditions.
+Study corner(const std::string& more) {
+  return read_study(R"toml(
+title = "Starts in a corner"
+[parameters]
+x0 = { choice = [0.0, 0.6] }
+y0 = { choice = [0.0, 0.8] }
+vx = { choice = [-0.5, 0.0, 0.8] }
+vy = { choice = [-0.6, 0.0, 0.5] }
+gx = { choice = [-1.0, 0.0, 1.0] }
+gy = { choice = [-1.0, 0.0, 1.0] }
+[[anchor]]
+name = "nail"
+position = [0, 0]
+[[point]]
+name = "p"
+mass = 2
+position = ["x0", "y0"]
+velocity = ["vx", "vy"]
+[system]
+gravity = ["gx", "gy"]
+[[constraint]]
+name = "floor"
+require = "p.y >= 0"
+[[constraint]]
+name = "wall"
+require = "p.x >= 0"
+restitution = 0.5
+[[constraint]]
+name = "string"
+require = "distance(p, nail) <= 1"
+)toml" + more + R"toml(
+[ensemble]
+members = 600
+seed = 3
+[time]
+end = 0.4
+samples = 3
+)toml",
+                    "corner.toml");
+}
+
+void expect_same_starts(const Study& study) {
+  const std::size_t count = 600;
+  std::vector<unsigned long long> numbers(count);
+  std::iota(numbers.begin(), numbers.end(), 0ULL);
+  const Batch batch = prepare_batch(study, numbers, 2);
+  KernelProgram program = cpu_program(study, LaneChoice::best);
+  BackendCpu plain(study, program, *HostCompiler::find(), 2);
+  replace(program, "plain_start.h", "if (!(next_due(me) > now)) return false;", "return false;");
+  BackendCpu general(study, program, *HostCompiler::find(), 2);
+  const Wanted wanted{.states = true, .events = true};
+  const BatchResults a = plain.run(batch, wanted), b = general.run(batch, wanted);
+  EXPECT_EQ(a.status, b.status);
+  EXPECT_EQ(a.redundant, b.redundant);
+  ASSERT_EQ(a.states.size(), b.states.size());
+  const std::size_t row = a.states.size() / count;
+  for (std::size_t m = 0; m < count; ++m) {
+    expect_same_events(a.events.at(m), b.events.at(m), m);
+    for (std::size_t i = 0; i < row; ++i)
+      EXPECT_NEAR(a.states[m * row + i], b.states[m * row + i], 1e-8) << "member " << m << ", number " << i;
+  }
+}
+
+TEST(PlainStarts, AreWhatTheGeneralWayGives) { expect_same_starts(corner("")); }
+TEST(PlainStarts, LeaveDependentConditionsToTheGeneralWay) {
+  expect_same_starts(corner("[[constraint]]\nname = \"floor_again\"\nrequire = \"3*p.y >= 0\"\n"));
+}
+TEST(PlainStarts, LeaveAppointmentsToTheGeneralWay) {
+  expect_same_starts(
+      corner("[[constraint]]\nname = \"lid\"\nrequire = \"p.y <= 0.8\"\nfrom = 0\nuntil = 0.2\n"));
+}
 
 // A landing ends a little before the crossing or a little beyond it (kernels/seek.h). Output times in between are as exact
 // as any: sin t, mirrored at the wall again and again, at twenty thousand times.
