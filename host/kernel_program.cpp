@@ -137,6 +137,9 @@ int blocks_of_steps(const System& system, const EmittedModel& model, Method meth
   return seeks_extremes(system) ? 3 : 4;
 }
 
+// A model so short that more may be made of it and it still compiles soon.
+bool is_light(const EmittedModel& model) { return model.text.size() <= 13'000; }
+
 // For the machine at hand. Fused multiply-adds are welcome: a member's steps are always taken by the same instructions,
 // so its bits do not depend on threads or neighbours. No errno and no traps: nobody reads them. On 64-bit Arm the plain
 // instruction set has all we use, and "native" can promise more than a virtual machine keeps.
@@ -194,16 +197,27 @@ KernelProgram cpu_program(const Study& study, LaneChoice lanes) {
   const bool packed = lanes == LaneChoice::best && model.masked;
   const std::string real = real_type(study.integrator);
   std::string& common = program.text.sources["program.h"];
-  common += "using Number = " + (packed ? "zwang::Pack<" + real + ">" : real) + ";\n";
+  const std::string pack = "zwang::Packing<" + real + (is_light(model) ? ", true>" : ", false>");
+  common += "using Number = " + (packed ? pack : real) + ";\n";
   common += "using Entry = zwang::CpuEntry<zwang::Model, " + method_type(method, study.integrator) + ", " +
             real + ", Number>;\n";
-  program.text.sources["steps.cpp"] =
-      "#include \"program.h\"\nZWANG_CPU_EVENTS(extern template, Entry)\nZWANG_CPU_ENTRANCES(Entry)\n";
-  program.text.sources["events.cpp"] = "#include \"program.h\"\nZWANG_CPU_EVENTS(template, Entry)\n";
-  program.text.units = {"steps.cpp", "events.cpp"};
+  const bool touches = has_light_events(*study.system, model.masked);
+  const auto add = [&](const std::string& name, const std::string& text) {
+    program.text.sources[name] = "#include \"program.h\"\n" + text;
+    program.text.units.push_back(name);
+  };
+  program.text.units.clear();
+  add("steps.cpp", std::string(touches ? "ZWANG_CPU_TOUCH(extern template, Entry)\n" : "") +
+                       "ZWANG_CPU_EVENTS(extern template, Entry)\nZWANG_CPU_ENTRANCES(Entry)\n");
+  add("events.cpp", "ZWANG_CPU_EVENTS(template, Entry)\n");
+  if (touches)
+    add("touch.cpp", "ZWANG_CPU_EVENTS(extern template, Entry)\nZWANG_CPU_TOUCH(template, Entry)\n");
   program.text.flags = compiler_flags(model);
   // Events are rare beside steps, and their text is long.
-  if (program.text.flags.at(1) == "-O3") program.text.unit_flags["events.cpp"] = {"-O2"};
+  if (program.text.flags.at(1) == "-O3") {
+    program.text.unit_flags["events.cpp"] = {"-O2"};
+    if (touches && !is_light(model)) program.text.unit_flags["touch.cpp"] = {"-O2"};
+  }
   program.emission_seconds = seconds_since(begun);
   return program;
 }

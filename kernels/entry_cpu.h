@@ -1,23 +1,15 @@
-// The program's entrances on the CPU. The host starts threads; each brings a crew that takes members one by one from a
+// The program's entrances on the CPU. The host starts threads; each brings a crew that takes members, few at a time, from a
 // common counter, so that a slow member holds back nobody.
 #pragma once
 
+#include "kernels/queue.h"
 #include "kernels/trajectory.h"
 
 namespace zwang {
 
-// Gives the next member's number, or -1 when there is none.
-struct MemberQueue {
-  long long* counter;
-  long long count;
-  long long operator()() {
-    const long long number = __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
-    return number < count ? number : -1;
-  }
-};
-
-template <class Model, class Method, class Real, class Number>
+template <class Model, class Method, class Real_, class Number>
 struct CpuEntry {
+  using Real = Real_;
   using M = Member<Model, Method, Real>;
   using C = Crew<M, Number>;
   static constexpr int lanes = C::lanes;
@@ -38,12 +30,16 @@ struct CpuEntry {
 
 }  // namespace zwang
 
-// Steps and what is left to the members are two units, compiled side by side: `which` is `extern template` in the one and
-// `template` in the other.
+// Steps, events that lanes take in their stride and what is left to the members are units of their own, compiled side by
+// side: `which` is `template` in the one that has the text and `extern template` in the others.
+#define ZWANG_CPU_TOUCH(which, Entry) which bool zwang::touch_lane<Entry::C>(Entry::C&, int);
 #define ZWANG_CPU_EVENTS(which, Entry)                                                                  \
   which bool zwang::tend<Entry::M>(Entry::M&);                                                          \
   which bool zwang::start<Entry::M>(Entry::M&, const zwang::KernelSettings&, const zwang::KernelBatch&, \
-                                    long long);
+                                    long long);                                                         \
+  which void zwang::multipliers_at<Entry::M>(const Entry::M&, Entry::Real, const Entry::Real*,          \
+                                             Entry::Real*);                                             \
+  which void zwang::measured_at<Entry::M>(const Entry::M&, Entry::Real, const Entry::Real*, Entry::Real*);
 
 // `zwang_work` integrates members until the counter has passed the last one. Any number of threads may be inside.
 #define ZWANG_CPU_ENTRANCES(Entry)                                                               \

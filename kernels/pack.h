@@ -19,6 +19,11 @@ struct Lanes {
 };
 
 ZWANG_INLINE bool any(bool mask) { return mask; }
+// Calls `visit` for every lane of the mask, one after the other.
+template <class Visit>
+ZWANG_INLINE void each_lane(bool mask, const Visit& visit) {
+  if (mask) visit(0);
+}
 ZWANG_INLINE bool lane_of(bool mask, int) { return mask; }
 ZWANG_INLINE void set_lane(bool& mask, int, bool value) { mask = value; }
 ZWANG_INLINE double lane_of(double x, int) { return x; }
@@ -122,19 +127,38 @@ template <class T>
 ZWANG_INLINE PackMask<T> operator!(const PackMask<T>& a) {
   return {~a.bits};
 }
+// Registers of 64 bytes shrink to a byte a lane in one instruction; taken apart they go through memory.
+template <class T>
+struct MaskWords {
+  static constexpr int count = Pack<T>::count / 8;
+  unsigned long long word[at_least_one(count)];
+};
+template <class T>
+ZWANG_INLINE MaskWords<T> words_of(const PackMask<T>& a) {
+  return same_bits<MaskWords<T>>(__builtin_convertvector(a.bits, typename VectorOf<T>::Bytes));
+}
 template <class T>
 ZWANG_INLINE bool any(const PackMask<T>& a) {
-  // Registers of 64 bytes shrink to a byte a lane in one instruction; taken apart they go through memory.
   if constexpr (ZWANG_VECTOR_BYTES == 64) {
-    struct Words {
-      long long word[Pack<T>::count / 8];
-    };
-    const Words all = same_bits<Words>(__builtin_convertvector(a.bits, typename VectorOf<T>::Bytes));
-    return (all.word[0] | all.word[Pack<T>::count / 8 - 1]) != 0;
+    const MaskWords<T> all = words_of(a);
+    return (all.word[0] | all.word[all.count - 1]) != 0;
   }
   auto yes = a.bits[0];
   ZWANG_UNROLL for (int i = 1; i < Pack<T>::count; ++i) yes |= a.bits[i];
   return yes != 0;
+}
+template <class T, class Visit>
+ZWANG_INLINE void each_lane(const PackMask<T>& mask, const Visit& visit) {
+  if constexpr (ZWANG_VECTOR_BYTES == 64) {
+    const MaskWords<T> all = words_of(mask);
+    for (int i = 0; i < all.count; ++i)
+      for (unsigned long long left = all.word[i]; left != 0;
+           left &= ~(0xffULL << (__builtin_ctzll(left) & ~7)))
+        visit(8 * i + __builtin_ctzll(left) / 8);
+  } else {
+    for (int lane = 0; lane < Pack<T>::count; ++lane)
+      if (lane_of(mask, lane)) visit(lane);
+  }
 }
 
 template <class T>
@@ -167,18 +191,19 @@ ZWANG_INLINE Pack<T> larger(const Pack<T>& a, const Pack<T>& b) {
   return maximum(a, b);
 }
 template <class T>
-ZWANG_INLINE Pack<T> absolute(const Pack<T>& a) {
-  return ZWANG_PACK(a.vector < 0 ? -a.vector : a.vector);
-}
-
-template <class T>
 struct Bits<Pack<T>> {
   using Vector = typename VectorOf<T>::Bits;
-  static constexpr auto one = Bits<T>::one, trifle = Bits<T>::trifle;
+  static constexpr auto one = Bits<T>::one, trifle = Bits<T>::trifle, unsigned_part = Bits<T>::unsigned_part;
   ZWANG_INLINE static Vector of(const Pack<T>& x) { return same_bits<Vector>(x.vector); }
   ZWANG_INLINE static Pack<T> from(Vector x) { return ZWANG_PACK(same_bits<typename Pack<T>::Vector>(x)); }
   ZWANG_INLINE static PackMask<T> is_odd(Vector x) { return {-(x & 1)}; }
 };
+// Without its sign: one instruction, where a comparison and a choice are three.
+template <class T>
+ZWANG_INLINE Pack<T> absolute(const Pack<T>& a) {
+  using B = Bits<Pack<T>>;
+  return B::from(B::of(a) & B::unsigned_part);
+}
 
 // Functions without a vector instruction of their own go lane by lane; the square root the compiler turns into one.
 #define ZWANG_FUNCTION_1(name)                                                                   \

@@ -275,14 +275,15 @@ template <class A>
 constexpr bool same_type<A, A> = true;
 template <>
 struct Bits<double> {
-  static constexpr long long one = 0x3ff0000000000000LL, trifle = 0x0000b00000000000LL;
+  static constexpr long long one = 0x3ff0000000000000LL, trifle = 0x0000b00000000000LL,
+                             unsigned_part = 0x7fffffffffffffffLL;
   ZWANG_INLINE static long long of(double x) { return same_bits<long long>(x); }
   ZWANG_INLINE static double from(long long x) { return same_bits<double>(x); }
   ZWANG_INLINE static bool is_odd(long long x) { return (x & 1) != 0; }
 };
 template <>
 struct Bits<float> {
-  static constexpr int one = 0x3f800000, trifle = 0x00058000;
+  static constexpr int one = 0x3f800000, trifle = 0x00058000, unsigned_part = 0x7fffffff;
   ZWANG_INLINE static int of(float x) { return same_bits<int>(x); }
   ZWANG_INLINE static float from(int x) { return same_bits<float>(x); }
 };

@@ -130,7 +130,11 @@ struct Toucher {
       const Real share = absolute(duration) / h;
       if (!(slope > 0) || !(share <= reach)) return false;
       if (absolute(duration) <= Precision<Real>::epsilon * (here.t - start)) break;
-      here.flow(duration, cube(share) <= left_out ? 2 : 4);
+      here.flow(duration,
+                square(share) <= left_out ? 1
+                : cube(share) <= left_out ? 2
+                                          : 4,
+                square(share) > Precision<Real>::epsilon);
       const Real next = here.curve(), secant = (next - value) / duration;
       if (here.reached)
         slope = here.of_mine(here.f_rate);
@@ -172,8 +176,8 @@ struct Toucher {
       Real lambda[rows];
       right_side<M>(here.k, when, there, here.held, here.any_held, rate, lambda);
     };
-    return minimum(onward, 2 * first_step<M>(here.t, here.y, home.end - here.t, Real(crew.settings.rtol),
-                                             Real(crew.settings.atol), here.rate, rates));
+    return minimum(onward, first_step<M>(here.t, here.y, home.end - here.t, Real(crew.settings.rtol),
+                                         Real(crew.settings.atol), here.rate, rates));
   }
 
   ZWANG_INLINE void record_shock(int lane, const Here& here, Jolt<M>& jolt, Tally<Real>& tally) const {
@@ -294,5 +298,11 @@ struct Toucher {
     set_lane(crew.ledger.energy_size, lane, maximum(lane_of(crew.ledger.energy_size, lane), large));
   }
 };
+
+// For crews in memory: a text of its own, out of the way of their steps.
+template <class Crew>
+ZWANG_COLD bool touch_lane(Crew& crew, int lane) {
+  return Toucher<Crew>{crew}.touch(lane);
+}
 
 }  // namespace zwang

@@ -10,9 +10,9 @@
 #include "kernels/listen.h"
 #include "kernels/move.h"
 #include "kernels/search.h"
-#include "kernels/swift.h"
 #include "kernels/touch.h"
 #include "kernels/turns.h"
+#include "kernels/twin.h"
 
 namespace zwang {
 
@@ -193,8 +193,7 @@ struct Crew {
   // lane takes everything back, changed or not: nothing has to be kept over the call.
   template <class Queue>
   ZWANG_INLINE void attend_lanes(Queue& next) {
-    ZWANG_REGISTERS for (int lane = 0; lane < lanes; ++lane) {
-      if (!lane_of(waiting, lane)) continue;
+    each_lane(waiting, [&, this](int lane) {
       M& me = members[lane];
       const long long begun = batch.ticks ? clock_ticks() : 0;
       bool going = lane_of(live, lane);
@@ -213,15 +212,15 @@ struct Crew {
       else
         handover().idle(lane);
       set_lane(live, lane, going);
-      set_lane(waiting, lane, false);
-      set_lane(accepted, lane, false);
-      set_lane(refused, lane, false);
-      find_held();
       if (batch.ticks) {
         attending += between - begun;
         refilling += clock_ticks() - between;
       }
-    }
+    });
+    accepted = accepted && !waiting;
+    refused = refused && !waiting;
+    waiting = R(1) < R(0);
+    find_held();
   }
 
   // Those that have landed, and can take what is there themselves.
@@ -229,12 +228,13 @@ struct Crew {
     if constexpr (Toucher<Crew>::possible) {
       const long long begun = batch.ticks ? clock_ticks() : 0;
       bool touched = false;
-      ZWANG_REGISTERS for (int lane = 0; lane < lanes; ++lane) {
-        if (!lane_of(accepted, lane)) continue;
-        if (lane_of(landed, lane) && Toucher<Crew>{*this}.touch(lane)) touched = true;
-        if constexpr (crosses_by_series)
-          if (lane_of(crosses, lane) && cross_alone(lane)) touched = true;
-      }
+      each_lane(accepted && landed, [&, this](int lane) {
+        if (touch_lane(*this, lane)) touched = true;
+      });
+      if constexpr (crosses_by_series)
+        each_lane(accepted && crosses, [&, this](int lane) {
+          if (cross_alone(lane)) touched = true;
+        });
       if (touched) find_held();
       if (batch.ticks) attending += clock_ticks() - begun;
     }
@@ -268,12 +268,14 @@ struct Crew {
   // One step of every lane that moves, each as long as its own error, appointments and turns allow.
   ZWANG_INLINE void attempt(const Mask& moving) {
     landed = crosses = R(1) < R(0);
-    R length = minimum(h, R(Real(settings.max_step)));
-    const R room = ledger.appointment - t;
+    const R longest = R(Real(settings.max_step)), room = ledger.appointment - t;
+    R length = minimum(h, longest);
     if constexpr (Model::any_turns)
       length = minimum(length, Turns<Crew>{*this}.longest(minimum(length, room)));
-    // Land on the appointment; never leave a sliver of a step before it.
-    clipped = length >= room * R(Real(1 - 1e-10));
+    // Land on the appointment, even if it is a little further than asked for: a step's safety allows for that. Never leave a
+    // sliver of a step before it.
+    const R reach = Method::adaptive && !Model::any_turns ? minimum(h * R(Real(1.1)), longest) : length;
+    clipped = reach >= room * R(Real(1 - 1e-10));
     if constexpr (Method::adaptive) length = minimum(length, room * R(Real(0.5)));
     step.h = select(clipped, room, length);
     // In floats the time after many steps holds few digits of one: the step is as long as the time can tell. A clock that
