@@ -14,17 +14,32 @@ struct Searcher {
   using Real = typename M::Real;
   using Mask = typename Lanes<R>::Mask;
   using Search = Seek<Real, M::rows>;
-  static constexpr int r = M::r;
+  static constexpr int lanes = Lanes<R>::count, r = M::r;
   Crew& crew;
 
   // A single crossing cuts the step short: the search for its end begins, or goes on. A lane that seeks stays where it is.
   ZWANG_INLINE void seek() const {
     if constexpr (r > 0) {
       crew.seeking = crew.seeking && crew.accepted;
-      const Mask sought = crew.seeking;
-      const Mask alarmed = crew.accepted && crew.loud && !sought && !crew.noisy && !crew.wary;
-      each_lane(sought, [this](int lane) { search_on(lane); });
-      each_lane(alarmed, [this](int lane) { begin(lane); });
+      const Mask concerned = crew.seeking || (crew.accepted && crew.loud);
+      if (!any(concerned)) return;
+      if constexpr (lanes == 1) {
+        // In these words: in others a GPU's step has a register too few.
+        ZWANG_REGISTERS for (int lane = 0; lane < lanes; ++lane) {
+          if (!lane_of(crew.accepted, lane)) continue;
+          if (lane_of(crew.seeking, lane))
+            search_on(lane);
+          else if (lane_of(crew.loud, lane) && !lane_of(crew.noisy, lane) && !lane_of(crew.wary, lane))
+            begin(lane);
+        }
+      } else {
+        each_lane(concerned, [this](int lane) {
+          if (lane_of(crew.seeking, lane))
+            search_on(lane);
+          else if (!lane_of(crew.noisy, lane) && !lane_of(crew.wary, lane))
+            begin(lane);
+        });
+      }
     }
   }
 
