@@ -137,7 +137,8 @@ int blocks_of_steps(const System& system, const EmittedModel& model, Method meth
   return seeks_extremes(system) ? 3 : 4;
 }
 
-// A model so short that more may be made of it and it still compiles soon.
+// A model so short that two packs and the last optimisations may be afforded: with them, longer ones take more than six
+// seconds to compile on two slow cores (bench/results/neoverse_n1.txt).
 bool is_light(const EmittedModel& model) { return model.text.size() <= 13'000; }
 
 // For the machine at hand. Fused multiply-adds are welcome: a member's steps are always taken by the same instructions,
