@@ -66,7 +66,8 @@ StretchCheck::Look StretchCheck::look_at(double t, double clearance,
                                          std::optional<std::size_t> output) const {
   Look look{t, output};
   if (!beset(t, clearance)) return look;
-  const double beside = std::min(30 * tolerance_.unit(t), clearance / 4);
+  // Never within what counts as the event's own instant: there is no telling on which side of it one stands.
+  const double beside = std::max(std::min(30 * tolerance_.unit(t), clearance / 4), 2 * times_.one_instant(t));
   look.sides = {{t - beside, t - 2 * beside}, {t + beside, t + 2 * beside}};
   return look;
 }

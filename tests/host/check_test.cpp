@@ -163,6 +163,44 @@ final_rate = "final(ball.x')"
   }
 }
 
+TEST(CheckTest, LooksOutsideTheInstantOfAnEventHoweverCoarseTheTolerance) {
+  // Held back until t = 1.5, an output time. At 1e-5 what counts as one instant is as wide as a quarter of the room
+  // between output times that is looked at: the two sides must lie outside it all the same.
+  const Study study = read_study(R"toml(
+[[point]]
+name = "puck"
+mass = 1
+position = [0]
+velocity = [0.3]
+[system]
+gravity = [0.2]
+[[constraint]]
+name = "brake"
+require = "puck.x' <= 0.3"
+until = 1.5
+[time]
+end = 4
+samples = 9
+[integrator]
+rtol = 1e-5
+atol = 1e-5
+)toml",
+                                 "brake.toml");
+  const CheckReport report = self_checked(study, 1);
+  EXPECT_EQ(report.verdict(), CheckVerdict::pass) << check_table(study, report);
+  // x, x', multiplier and flag. As before the event they are right too; a mixture, or a velocity of neither side, is not.
+  const auto told_as = [&](double velocity, double multiplier, double closed) {
+    TamperedBackend backend(study, [&](BatchResults& results) {
+      const double told[] = {velocity, multiplier, closed};
+      std::copy(std::begin(told), std::end(told), results.states.begin() + 3 * 4 + 1);
+    });
+    return checked(study, backend, 1).verdict();
+  };
+  EXPECT_EQ(told_as(0.3, 0.2, 1), CheckVerdict::pass);
+  EXPECT_EQ(told_as(0.3, 0.2, 0), CheckVerdict::disagree);
+  EXPECT_EQ(told_as(0.31, 0, 0), CheckVerdict::disagree);
+}
+
 // --- How members end ------------------------------------------------------------------------------------
 
 TEST(CheckTest, PassesMembersThatStopAndFindsOneThatStopsElsewhere) {
