@@ -82,7 +82,8 @@ ZWANG_COLD void collide(M& me, const typename M::Real* alpha, const typename M::
   copy<n>(result.v, me.y + n);
   me.energy_lost += energy_before - energy_of(me);
   for (int i = 0; i < n; ++i)
-    me.size_v[i] = maximum(me.size_v[i], maximum(absolute(result.v[i]), absolute(event.before[i])));
+    me.size_v[i] = maximum(maximum(me.size_v[i], result.pushed[i]),
+                           maximum(absolute(result.v[i]), absolute(event.before[i])));
 
   const bool internal = result.jumped && kind == EventKind::shock;
   const auto earlier = me.accumulation.sequence;

@@ -117,6 +117,7 @@ ZWANG_COLD void complete(M& me, typename M::Set contacts, typename M::Real limit
   copy<M::n>(result.v, event.after);
   const Real energy_before = energy_of(me);
   copy<M::n>(result.v, me.y + M::n);
+  for (int i = 0; i < M::n; ++i) me.size_v[i] = maximum(me.size_v[i], result.pushed[i]);
   lose_density(me);
   me.energy_lost += energy_before - energy_of(me);
   me.audit_max(audit_kkt, result.kkt);

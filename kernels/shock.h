@@ -12,6 +12,7 @@ struct ShockResult {
   Status status = Status::ok;
   Real v[M::n];              // velocities after
   Real impulses[M::rows];    // l, summed over the rounds of one instant
+  Real pushed[M::n];         // how far each moves the velocities, without sign: they round so, even where they cancel
   typename M::Set struck{};  // l > 0 beyond rounding (either sign for equations)
   bool jumped = false;
   int rounds = 0;
@@ -91,7 +92,7 @@ template <class M>
 struct ShockRound {
   using Real = typename M::Real;
   bool feasible = false, plain = true;  // plain: no part has a velocity of its own to give
-  Real v[M::n], l[M::rows], weight[M::rows];
+  Real v[M::n], l[M::rows], weight[M::rows], pushed[M::n];
   Real kkt = 0;
 };
 
@@ -123,9 +124,13 @@ ZWANG_DEVICE void solve_from(const ShockSetting<M>& setting, const Real* alpha, 
     qp.solve();
     if (!qp.feasible) return;
     qp.point(round.v);
+    for (int i = 0; i < n; ++i) round.pushed[i] = 0;
     for (int j = 0; j < qp.count; ++j) {
       round.l[j] = qp.multiplier(j);
       round.weight[j] = qp.length[j] * qp.length[j];
+      Real push[n];
+      qp.root.back(qp.unit[j], push);
+      for (int i = 0; i < n; ++i) round.pushed[i] += absolute(qp.mu[j] * push[i]);
     }
     round.kkt = qp.kkt();
     Real size = 0, moved = 0;
@@ -182,6 +187,7 @@ ZWANG_DEVICE void collect(const ShockSetting<M>& setting, const ShockParts<M>& p
     result.impulses[i] += round.l[j];
     if (absolute(round.l[j]) * round.weight[j] > setting.zero[i]) result.struck.add(i);
   }
+  for (int i = 0; i < M::n; ++i) result.pushed[i] += round.pushed[i];
   result.kkt = maximum(result.kkt, round.kkt);
   result.jumped = true;
 }
@@ -193,6 +199,7 @@ ZWANG_DEVICE bool make_setting(ShockSetting<M>& setting, const Real* alpha, Shoc
   const M& me = setting.me;
   M::Model::mass(me.k, me.t, me.q(), me.v(), me.z(), setting.mass);
   copy<n>(alpha, result.v);
+  for (int i = 0; i < n; ++i) result.pushed[i] = 0;
   for (int i = 0; i < M::r; ++i) result.impulses[i] = setting.zero[i] = 0;
   if (!all_finite<n * n>(setting.mass) || !all_finite<n>(alpha)) return false;
   Real larger[n];

@@ -199,7 +199,7 @@ void Motion::collide(const Eigen::VectorXd& alpha, const std::vector<std::size_t
   const double energy_before = equations_.energy(before);
   set_velocities(result.v);
   energy_lost_ += energy_before - equations_.energy(state());
-  sizes_.v = sizes_.v.cwiseMax(result.v.cwiseAbs()).cwiseMax(before.v.cwiseAbs());
+  sizes_.v = sizes_.v.cwiseMax(result.v.cwiseAbs()).cwiseMax(before.v.cwiseAbs()).cwiseMax(result.pushed);
 
   // Conditions that move, or that hold a velocity other than zero, may give energy; others may not.
   bool fixed = !external;
@@ -319,6 +319,7 @@ void Motion::complete(std::vector<std::size_t> contacts, double limit) {
   }
   const double energy_before = equations_.energy(before);
   set_velocities(result.v);
+  sizes_.v = sizes_.v.cwiseMax(result.pushed);
   lose_density();
   energy_lost_ += energy_before - equations_.energy(state());
   trajectory_.audit.kkt = std::max(trajectory_.audit.kkt, result.kkt);

@@ -148,6 +148,8 @@ void collect(Setting& setting, const std::vector<Part>& parts, const Round& roun
     result.impulses(index(i)) += l;
     if (std::abs(l) * b.row(index(k)).squaredNorm() > setting.zero[i]) result.struck[i] = 1;
   }
+  const Eigen::MatrixXd pushes = setting.mass.ldlt().solve(round.rows.transpose()) * round.l.asDiagonal();
+  result.pushed += pushes.cwiseAbs().rowwise().sum();
 }
 
 // [mayer2-§2] Carnot: with fixed conditions, no rebound and no external impulse T(u) - T(v) = T(v - u).
@@ -162,6 +164,7 @@ Setting make_setting(const Equations& equations, const State& state, const Sizes
   Setting setting{equations, state, equations.mass(state), std::vector<double>(equations.count(), 0.0)};
   result.v = alpha;
   result.impulses = Eigen::VectorXd::Zero(index(equations.count()));
+  result.pushed = Eigen::VectorXd::Zero(alpha.size());
   result.struck.assign(equations.count(), 0);
   if (!setting.mass.allFinite() || !alpha.allFinite() || !MassMetric(setting.mass).valid())
     result.status = Status::not_finite;
