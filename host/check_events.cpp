@@ -1,6 +1,8 @@
 #include "host/check_events.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "src/error.h"
 
@@ -89,6 +91,12 @@ Tally erase_bursts(std::vector<Event>& events, const std::vector<Span>& spans,
 }
 
 }  // namespace
+
+EventTolerance::EventTolerance(const IntegratorSettings& settings) : tolerance_(settings) {
+  const double floats = settings.single ? 32 * std::numeric_limits<float>::epsilon() : 0;
+  longest_reach_ = std::max({1e-4, 2 * settings.within_precision().accumulation_gap,
+                             std::sqrt(std::max(settings.contact_tolerance, floats))});
+}
 
 std::string Instant::text(const System& system) const {
   std::vector<std::string> words;

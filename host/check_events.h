@@ -25,8 +25,7 @@ bool same(const Instant& a, const Instant& b);
 
 class EventTolerance {
  public:
-  explicit EventTolerance(const IntegratorSettings& settings)
-      : tolerance_(settings), longest_reach_(std::max(1e-4, 2 * settings.accumulation_gap)) {}
+  explicit EventTolerance(const IntegratorSettings& settings);
   // Times are compared like any other number; atol counts as a time.
   double unit(double t) const { return tolerance_.unit(t); }
   double one_instant(double t) const { return width_ * unit(t); }
@@ -35,7 +34,8 @@ class EventTolerance {
     made.width_ *= times;
     return made;
   }
-  // No burst is taken for done earlier before its limit than this.
+  // No burst is taken for done earlier before its limit than this. Where hops too low to be followed are closed at once, it is
+  // how long they last that counts: the root of their height.
   double longest_reach(double t) const { return longest_reach_ * t; }
 
  private:

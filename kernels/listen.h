@@ -104,10 +104,22 @@ struct Listener {
   // A multiplier, seen at every stage: clear of zero, or falling (rising) all the way and not there yet. Stages are not on the
   // curve itself, and those near the end may be a little below it.
   ZWANG_INLINE Verdict listen_to_force(int i) const {
-    const R spread = crew.high[i] - crew.low[i], ends = minimum(crew.lambda[i], crew.end_lambda[i]);
-    const Mask steady =
-        (ends <= crew.low[i] + R(Real(0.005)) * spread) && (crew.low[i] > R(Real(0.02)) * spread);
-    return {!((crew.low[i] > R(Real(0.2)) * spread) || steady), crew.low[i] > R(Real(-0.05)) * spread};
+    const R low = lowest_force(i), spread = crew.high[i] - low,
+            ends = minimum(crew.lambda[i], crew.end_lambda[i]);
+    const Mask steady = (ends <= low + R(Real(0.005)) * spread) && (low > R(Real(0.02)) * spread);
+    return {!((low > R(Real(0.2)) * spread) || steady), low > R(Real(-0.05)) * spread};
+  }
+
+  // Of the stages; and where they leave half of the step unseen, of the parabola through the ends and the witness as well.
+  ZWANG_INLINE R lowest_force(int i) const {
+    const R low = crew.low[i];
+    if constexpr (!Method::unseen_half) return low;
+    constexpr Real part = Real(Method::c(Method::witness));
+    const R change = crew.end_lambda[i] - crew.lambda[i],
+            bend = ((crew.via_lambda[i] - crew.lambda[i]) * R(1 / part) - change) * R(1 / (part - 1));
+    const R sets_off = change - bend, arrives = change + bend;
+    const R bottom = crew.lambda[i] - R(Real(0.25)) * square(sets_off) / bend;
+    return select(sets_off < R(0) && arrives > R(0), minimum(low, bottom), low);
   }
 
   ZWANG_INLINE void listen_to_signals(R then, const R* middle) const {

@@ -1,7 +1,8 @@
 // One Runge-Kutta step of every lane, each with its own step size, and the interpolant over a step.
 //
 // A method is a table: stages 0 .. last, of which `last` is the end of the step (its row of coefficients are the
-// weights), and stages beyond it that only the interpolant needs. Stage `witness` lies well inside the step.
+// weights), and stages beyond it that only the interpolant needs. Stage `witness` lies well inside the step;
+// `unseen_half`: no stage lies in more than half of it.
 #pragma once
 
 #include "kernels/dop853_coefficients.h"
@@ -12,7 +13,7 @@ namespace zwang {
 // Ch. Tsitouras, Runge-Kutta pairs of order 5(4) satisfying only the first column simplifying assumption, Computers &
 // Mathematics with Applications 62 (2011) 770-775: tables 1 and 2.
 struct Tsit5 {
-  static constexpr bool adaptive = true, written_out = false, expands = false;
+  static constexpr bool adaptive = true, written_out = false, expands = false, unseen_half = true;
   static constexpr int last = 6, stages = 7, terms = 4, witness = 2;
   static constexpr double shrink = 0.2, grow = 5;
   ZWANG_CONSTANT static constexpr double c(int i) {
@@ -73,7 +74,7 @@ struct Tsit5 {
 };
 
 struct Dop853 {
-  static constexpr bool adaptive = true, written_out = false, expands = false;
+  static constexpr bool adaptive = true, written_out = false, expands = false, unseen_half = false;
   static constexpr int last = 12, stages = 16, terms = 7, witness = 9;
   static constexpr double shrink = 0.333, grow = 20;
   ZWANG_CONSTANT static constexpr double c(int i) { return dop853::c(i); }
@@ -88,7 +89,7 @@ struct Dop853 {
 };
 
 struct Rk4 {
-  static constexpr bool adaptive = false, written_out = false, expands = false;
+  static constexpr bool adaptive = false, written_out = false, expands = false, unseen_half = false;
   static constexpr int last = 4, stages = 5, terms = 3, witness = 2;
   static constexpr double shrink = 1, grow = 1;
   ZWANG_CONSTANT static constexpr double c(int i) {

@@ -10,9 +10,10 @@ template <class M>
 struct ShockResult {
   using Real = typename M::Real;
   Status status = Status::ok;
-  Real v[M::n];              // velocities after
-  Real impulses[M::rows];    // l, summed over the rounds of one instant
-  Real pushed[M::n];         // how far each moves the velocities, without sign: they round so, even where they cancel
+  Real v[M::n];            // velocities after
+  Real impulses[M::rows];  // l, summed over the rounds of one instant
+  Real
+      pushed[M::n];  // how far each moves the velocities, without sign: they round so, even where they cancel
   typename M::Set struck{};  // l > 0 beyond rounding (either sign for equations)
   bool jumped = false;
   int rounds = 0;

@@ -17,9 +17,10 @@ struct Shock {
   Status status = Status::ok;  // or infeasible, singular, not_finite
   Eigen::VectorXd v;           // velocities after
   Eigen::VectorXd impulses;    // l, one per condition; summed over the rounds of one instant
-  Eigen::VectorXd pushed;      // how far each moves the velocities, without sign: they round so, even where they cancel
-  std::vector<char> struck;    // by condition: l > 0 beyond rounding (either sign for equations)
-  bool jumped = false;         // some velocity condition was violated, so v changed
+  Eigen::VectorXd
+      pushed;  // how far each moves the velocities, without sign: they round so, even where they cancel
+  std::vector<char> struck;  // by condition: l > 0 beyond rounding (either sign for equations)
+  bool jumped = false;       // some velocity condition was violated, so v changed
   int rounds = 0;
   double energy_lost = 0;  // T(u) - T(v)
   double kkt = 0;          // the judge's residual

@@ -1,4 +1,5 @@
-// check of floats where a motion hangs by a hair: members in which it once blamed the backend.
+// check of floats and of coarse tolerances, where a motion hangs by a hair: members in which it once blamed the backend, and
+// members in which the backend was once to blame.
 #include <gtest/gtest.h>
 
 #include "host/backend_cpu.h"
@@ -9,13 +10,17 @@
 namespace zwang {
 namespace {
 
-MemberFindings found_in_single(const std::string& config, unsigned long long member) {
-  const Study study = load_study(std::string(ZWANG_SOURCE_DIR) + "/configs/" + config + ".toml",
-                                 {"integrator.precision=\"single\""});
+MemberFindings found_in(const std::string& config, const std::vector<std::string>& settings,
+                        unsigned long long member) {
+  const Study study = load_study(std::string(ZWANG_SOURCE_DIR) + "/configs/" + config + ".toml", settings);
   BackendCpu backend(study, *HostCompiler::find(), 1, LaneChoice::best);
   const Batch batch = prepare_batch(study, std::vector{member}, 1);
   const BatchResults results = backend.run(batch, {.observables = true, .states = true, .events = true});
   return check_member(study, motion_of(study, batch, results, 0), member);
+}
+
+MemberFindings found_in_single(const std::string& config, unsigned long long member) {
+  return found_in(config, {"integrator.precision=\"single\""}, member);
 }
 
 std::string worst(const MemberFindings& made) {
@@ -48,6 +53,25 @@ TEST(SingleCheck, AStringDrawnTautByOpposingImpulsesStaysTaut) {
     EXPECT_EQ(made.findings.disagreements(), 0u) << member << " " << worst(made);
     EXPECT_GT(made.findings.comparisons(), 2000u);
   }
+}
+
+// tsit5 has no stage between a third and nine tenths of its step. There a tension dips below zero and comes back.
+TEST(CoarseCheck, ATensionThatDipsWhereNoStageLooksIsARelease) {
+  for (const unsigned long long member : {1562ULL, 2031ULL, 3281ULL}) {
+    const MemberFindings made =
+        found_in("double_string", {"integrator.rtol=1e-5", "integrator.atol=1e-5"}, member);
+    EXPECT_EQ(made.findings.disagreements(), 0u) << member << " " << worst(made);
+    EXPECT_GT(made.findings.comparisons(), 2000u);
+  }
+}
+
+// The last hop before two strings stay taut is too low for floats: 3.7 ms of slack that only doubles can follow.
+TEST(SingleCheck, ExcusesTheLengthOfHopsTooLowForFloats) {
+  const MemberFindings made =
+      found_in("double_string",
+               {"integrator.precision=\"single\"", "integrator.rtol=1e-5", "integrator.atol=1e-5"}, 4062);
+  EXPECT_EQ(made.findings.disagreements(), 0u) << worst(made);
+  EXPECT_GT(made.findings.comparisons(), 2000u);
 }
 
 }  // namespace
