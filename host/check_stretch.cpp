@@ -66,10 +66,10 @@ StretchCheck::Look StretchCheck::look_at(double t, double clearance,
                                          std::optional<std::size_t> output) const {
   Look look{t, output};
   if (!beset(t, clearance)) return look;
-  // Not within what counts as the event's own instant: there is no telling on which side of it one stands. Nor so far off that
-  // other events may come in between; where an instant is as wide as that, nothing is compared (between_sides).
-  const double outside = std::min(2 * times_.one_instant(t), clearance);
-  const double beside = std::max(std::min(30 * tolerance_.unit(t), clearance / 4), outside);
+  // Not within what counts as the event's own instant: there is no telling on which side of it one stands.
+  const double close = std::min(30 * tolerance_.unit(t), clearance / 4), outside = 2 * times_.one_instant(t);
+  const double beside = std::max(close, outside);
+  look.far = outside > close;
   look.sides = {{t - beside, t - 2 * beside}, {t + beside, t + 2 * beside}};
   return look;
 }

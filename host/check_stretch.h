@@ -45,6 +45,7 @@ class StretchCheck {
     double t = 0;
     std::optional<std::size_t> output;               // absent: the end
     std::vector<std::pair<double, double>> sides{};  // times: beside the event, and as far again
+    bool far = false;                                // so far from the event that others may come in between
   };
   struct Stretch {
     const Anchor& from;
@@ -73,6 +74,7 @@ class StretchCheck {
   void compare_instant(const Instant& mine, const Instant& tight, const Instant& nudged, double reach,
                        double energy, Findings& findings) const;
   bool between_sides(const Look& look, double t, const Accounts& accounts) const;
+  static bool crowded(const Look& look, const Accounts& accounts);
   void compare_looks(const Stretch& stretch, const Plan& plan, const Accounts& accounts,
                      Findings& findings) const;
   void compare_stop(const Accounts& accounts, Findings& findings) const;
