@@ -101,6 +101,9 @@ struct Mover {
       rates_at(when, crew.drive->w[stage], there, hold, held, rate);
       if (++stage == Method::witness)
         ZWANG_REGISTERS for (int i = 0; i < r; ++i) crew.via_lambda[i] = crew.end_lambda[i];
+      if constexpr (Crew::two_witnesses)
+        if (stage == Method::second_witness)
+          ZWANG_REGISTERS for (int i = 0; i < r; ++i) crew.beyond_lambda[i] = crew.end_lambda[i];
       if (hold) ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
           if (Model::is_equation(i)) continue;
           crew.low[i] = lesser(crew.low[i], crew.end_lambda[i]);

@@ -14,7 +14,7 @@ namespace zwang {
 // Mathematics with Applications 62 (2011) 770-775: tables 1 and 2.
 struct Tsit5 {
   static constexpr bool adaptive = true, written_out = false, expands = false, unseen_half = true;
-  static constexpr int last = 6, stages = 7, terms = 4, witness = 2;
+  static constexpr int last = 6, stages = 7, terms = 4, witness = 2, second_witness = 0;
   static constexpr double shrink = 0.2, grow = 5;
   ZWANG_CONSTANT static constexpr double c(int i) {
     constexpr double table[7] = {0, 0.161, 0.327, 0.9, 0.9800255409045097, 1, 1};
@@ -75,7 +75,7 @@ struct Tsit5 {
 
 struct Dop853 {
   static constexpr bool adaptive = true, written_out = false, expands = false, unseen_half = false;
-  static constexpr int last = 12, stages = 16, terms = 7, witness = 9;
+  static constexpr int last = 12, stages = 16, terms = 7, witness = 9, second_witness = 10;
   static constexpr double shrink = 0.333, grow = 20;
   ZWANG_CONSTANT static constexpr double c(int i) { return dop853::c(i); }
   ZWANG_CONSTANT static constexpr double a(int i, int j) { return dop853::a(i, j); }
@@ -90,7 +90,7 @@ struct Dop853 {
 
 struct Rk4 {
   static constexpr bool adaptive = false, written_out = false, expands = false, unseen_half = false;
-  static constexpr int last = 4, stages = 5, terms = 3, witness = 2;
+  static constexpr int last = 4, stages = 5, terms = 3, witness = 2, second_witness = 0;
   static constexpr double shrink = 1, grow = 1;
   ZWANG_CONSTANT static constexpr double c(int i) {
     constexpr double table[5] = {0, 0.5, 0.5, 1, 1};

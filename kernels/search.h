@@ -122,15 +122,27 @@ struct Searcher {
   ZWANG_INLINE void begin_search(int lane, const Curve& from, const Curve& to) const {
     Search& search = crew.searches[lane];
     Real via = 0, part = Real(0.5);
+    bool by_stages = false;
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
       if (!(search.mine[i] > 0)) continue;
       const bool presses = lane_of(crew.pressed[i], lane);
       via = presses ? -lane_of(crew.via_lambda[i], lane) : lane_of(crew.mid_f[i], lane);
       if (presses) part = Real(Method::c(Method::witness));
+      by_stages = presses;
     }
     search.reach = Real(crew.settings.landing_reach);
-    try_length(lane, search.begin(lane_of(crew.step.h, lane), from.value, to.value, from.slope, to.slope,
-                                  part, via));
+    const Real whole = lane_of(crew.step.h, lane);
+    if constexpr (Crew::two_witnesses)
+      if (by_stages) {
+        Real beyond = 0;
+        ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
+          if (search.mine[i] > 0) beyond = -lane_of(crew.beyond_lambda[i], lane);
+        }
+        try_length(lane, search.begin_between(whole, from.value, to.value, part, via,
+                                              Real(Method::c(Method::second_witness)), beyond));
+        return;
+      }
+    try_length(lane, search.begin(whole, from.value, to.value, from.slope, to.slope, part, via));
   }
 
   // Over a long step a condition may rise and fall again, or seem to. Half as far it will have risen, or be seen not to; what

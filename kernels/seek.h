@@ -35,19 +35,15 @@ struct Seek : Landing<Real, rows> {
   Real at[3], value[3];  // the latest three ends, the newest first
 
   static constexpr int most_tries = 12, most_halvings = 3;
+  // One lane of a pack that lands has all others wait: the nearer the shorter. On a GPU they would wait for the guess.
+  static constexpr bool closely = ZWANG_STAGES_KEPT;
 
   // A step of length `whole` goes from value `from` below zero to `to` above it, and through `via` at the fraction `part`.
   // The first guess: the root of the quartic with the slopes at both ends, `part` being a half; where they are not known
   // (NaN), of the parabola.
   ZWANG_INLINE Real begin(Real whole, Real from, Real to, Real from_slope, Real to_slope, Real part,
                           Real via) {
-    tries = 0;
-    low = 0;
-    high = whole;
-    at[0] = at[2] = whole;
-    at[1] = 0;
-    value[0] = value[2] = to;
-    value[1] = from;
+    set_out(whole, from, to);
     const Real rise = whole * from_slope, fall = whole * to_slope;
     if (rise != rise) {
       const Real unit = 1 / (to - from), bend = ((via - from) * unit - part) / (part * (part - 1));
@@ -55,6 +51,21 @@ struct Seek : Landing<Real, rows> {
     }
     const Real bow = 16 * (via - Real(0.5) * (from + to) - Real(0.125) * (rise - fall));
     return inside(Real(root_of_quartic(from, to, rise, fall, bow)) * whole);
+  }
+
+  // The same without slopes, but through `beyond` at `second` too: the root of the cubic. Its slope there is good enough to be
+  // believed when the try has ended.
+  ZWANG_INLINE Real begin_between(Real whole, Real from, Real to, Real part, Real via, Real second,
+                                  Real beyond) {
+    set_out(whole, from, to);
+    const Real unit = 1 / (to - from), bend = ((via - from) * unit - part) / (part * (part - 1)),
+               more = (((beyond - from) * unit - second) / (second * (second - 1)) - bend) / (second - part);
+    float steep;
+    const Real there =
+        Real(root_of_cubic(float(from * unit), float(bend), float(more), float(part), steep)) * whole;
+    const Real next = inside(there);
+    if (steep > 0 && next == there) slope = Real(steep) / (unit * whole);
+    return next;
   }
 
   // A try of length `length` ended at `now`; its slope is NaN where not known. Where the crossing is thought to be now.
@@ -67,21 +78,45 @@ struct Seek : Landing<Real, rows> {
     value[1] = value[0];
     at[0] = length;
     value[0] = now;
-    slope = known_slope;
+    if (!closely || tries > 1 || known_slope == known_slope) slope = known_slope;
     if (slope != slope) slope = slope_of_parabola();
     const Real next = length - now / slope;
     return slope > 0 ? inside(next) : Real(0.5) * (low + high);
   }
 
  private:
+  ZWANG_INLINE void set_out(Real whole, Real from, Real to) {
+    tries = 0;
+    low = 0;
+    high = whole;
+    at[0] = at[2] = whole;
+    at[1] = 0;
+    value[0] = value[2] = to;
+    value[1] = from;
+    if (closely) slope = missing<Real>();
+  }
+
   // Where c0 + c1 x + c2 x^2, which is below zero at 0 and above it at 1, crosses zero.
   ZWANG_INLINE static float root_of_parabola(float c0, float c1, float c2) {
     const float root = sqrt(c1 * c1 - 4 * c2 * c0);
     return c1 < 0 ? (root - c1) / (2 * c2) : -2 * c0 / (c1 + root);
   }
 
+  // Near the root of c0 + x + bend x (x - 1) + more x (x - 1) (x - part), and its slope there.
+  ZWANG_INLINE static float root_of_cubic(float c0, float bend, float more, float part, float& steep) {
+    float x = root_of_parabola(c0, 1 - bend, bend);
+    const auto slope_at = [&](float u) {
+      return 1 + bend * (2 * u - 1) + more * (u * (3 * u - 2 * (1 + part)) + part);
+    };
+    ZWANG_REGISTERS for (int i = 0; i < 2; ++i) x -=
+        (c0 + x * (1 + (x - 1) * (bend + more * (x - part)))) / slope_at(x);
+    steep = slope_at(x);
+    return x;
+  }
+
   // Of the cubic from `from` below zero to `to` above it with slopes `rise` and `fall`, and bow x^2 (1 - x)^2. To about a
-  // thousandth: floats in units of the whole change will do, and after a move of a fiftieth the next would be far smaller.
+  // millionth: floats in units of the whole change will do, and after a move of a hundredth (Halley's) the next would be that
+  // small. Or to a thousandth, after one of a fiftieth (Newton's).
   ZWANG_INLINE static float root_of_quartic(Real from, Real to, Real rise, Real fall, Real bow) {
     const Real unit = 1 / (to - from);
     const float c0 = float(from * unit), c1 = float(rise * unit), c4 = float(bow * unit),
@@ -96,8 +131,11 @@ struct Seek : Landing<Real, rows> {
     ZWANG_ROLLED for (int i = 0; i < 16; ++i) {
       if (!(x > below && x < above)) x = 0.5F * (below + above);
       const float f = c0 + x * (c1 + x * (c2 + x * (c3 + x * c4))),
-                  slope_there = c1 + x * (2 * c2 + x * (3 * c3 + 4 * x * c4)), next = x - f / slope_there;
-      if (absolute(next - x) <= 0.02F * x) return next;
+                  slope_there = c1 + x * (2 * c2 + x * (3 * c3 + 4 * x * c4)),
+                  half_bend = c2 + x * (3 * c3 + 6 * x * c4),
+                  next = closely ? x - f * slope_there / (slope_there * slope_there - f * half_bend)
+                                 : x - f / slope_there;
+      if (absolute(next - x) <= (closely ? 0.01F : 0.02F) * x) return next;
       above = f > 0 ? x : above;
       below = f > 0 ? below : x;
       x = next;

@@ -27,8 +27,16 @@ struct Ledger {
   R energy_start, energy_lost, drift, energy_size, worst_position, worst_velocity;
 };
 
+// Multipliers at the method's second witness: where lanes lie in memory they take no room that others need.
+template <class M>
+constexpr bool keeps_second_witness = ZWANG_STAGES_KEPT != 0 && (M::Method::second_witness > 0);
 template <class M, class R>
-struct Crew {
+struct Beyond {
+  R beyond_lambda[M::rows];
+};
+
+template <class M, class R>
+struct Crew : OnlyIf<keeps_second_witness<M>, Beyond<M, R>>::Type {
   using Member = M;
   using Number = R;
   using Model = typename M::Model;
@@ -40,6 +48,8 @@ struct Crew {
   // Integrands of multipliers that are those of least norm need a quadratic program. Members that have them are attended
   // to at every step: where the stages are not kept the step is taken again there, and here it need not be right.
   static constexpr bool one_by_one = Model::integrals > 0 && ZWANG_STAGES_KEPT;
+
+  static constexpr bool two_witnesses = keeps_second_witness<M>;
 
   // A lane of its own on a CPU, where jumps that go one way for long cost nothing: it may ask what it is before it works.
   static constexpr bool lone = lanes == 1 && ZWANG_STAGES_KEPT;

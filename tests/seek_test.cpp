@@ -63,6 +63,45 @@ TEST(FirstGuess, OfAParabolaIsItsRootWithSlopesAndWithout) {
     }
 }
 
+// A multiplier has no slopes, but is known at two stages. What is found there is where the first try will end, and its slope is
+// believed.
+TEST(FirstGuess, OfACubicThroughTwoStagesIsItsRootAndItsSlope) {
+  std::mt19937 random(5);
+  std::uniform_real_distribution<double> some(-1, 1);
+  int tried = 0;
+  while (tried < 1000) {
+    const Curve curve{{-0.02 - 0.96 * std::abs(some(random)), 1, 0.3 * some(random), 0.2 * some(random), 0}};
+    if (!(curve.at(1) > 0.01)) continue;
+    ++tried;
+    const double wanted = first_crossing(curve), part = 0.6, second = 6.0 / 7, none = std::nan("");
+    for (const double whole : {1.0, 3e-4})
+      for (const double unit : {1.0, 1e-7}) {
+        Seek<double, 1> seek;
+        seek.reach = 0.01;
+        const double found = seek.begin_between(whole, unit * curve.at(0), unit * curve.at(1), part,
+                                                unit * curve.at(part), second, unit * curve.at(second));
+        EXPECT_NEAR(found / whole, wanted, 2e-5 * wanted);
+        seek.improve(found, unit * curve.at(found / whole), none);
+        EXPECT_NEAR(seek.slope * whole / unit, curve.slope(wanted), 1e-3);
+      }
+  }
+}
+
+// Stages that say something absurd: the guess stays within the step, and the slope is that of the tries.
+TEST(FirstGuess, IsWithinTheStepWhateverTheStagesSay) {
+  const double none = std::nan("");
+  for (const double beyond : {-1e9, -3.0, 0.0, 3.0, 1e9})
+    for (const double via : {-1e9, -0.5, 0.0, 0.5, 1e9}) {
+      Seek<double, 1> seek;
+      seek.reach = 0.01;
+      const double found = seek.begin_between(1.0, -0.3, 0.7, 0.6, via, 6.0 / 7, beyond);
+      EXPECT_GT(found, -0.01);
+      EXPECT_LT(found, 1.01);
+      const double next = seek.improve(found, found - 0.3, none);
+      EXPECT_TRUE(next > -0.01 && next < 1.01) << via << ' ' << beyond;
+    }
+}
+
 // As after a bounce: from just below zero it sets off downwards, and is back soon.
 TEST(FirstGuess, OfALowHopIsItsEnd) {
   for (const double back : {1e-4, 2e-3, 0.05, 0.3, 0.8})
