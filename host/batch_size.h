@@ -14,6 +14,7 @@ class BatchSize {
   BatchSize(const Study& study, const Backend& backend, long long fixed, bool members_wanted);
 
   long long next() const { return next_; }
+  long long most() const { return most_; }
   // The last batch's members and seconds. The first batches are small: nobody knows yet how long a member takes.
   void learn(long long members, double seconds);
 

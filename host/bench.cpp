@@ -12,6 +12,7 @@
 #include "host/backend_cpu.h"
 #include "host/backend_reference.h"
 #include "host/batch.h"
+#include "host/batch_size.h"
 #include "host/cuda_library.h"
 #include "host/private_files.h"
 #include "host/table.h"
@@ -24,19 +25,21 @@ using Clock = std::chrono::steady_clock;
 
 double since(Clock::time_point begun) { return std::chrono::duration<double>(Clock::now() - begun).count(); }
 
-// Batches until the time is up; the best one counts, since whatever else the machine does only slows us down.
+// Batches until the time is up, as large as a run takes them at most; the best one counts, since whatever else the machine does
+// only slows us down.
 BenchLine measure(const Study& study, Backend& backend, double seconds, long long members, unsigned threads) {
   std::size_t count = members > 0 ? static_cast<std::size_t>(members) : 64;
   Batch batch = bench_members(study, count, threads);
   const Wanted wanted;
+  const auto most = static_cast<std::size_t>(BatchSize(study, threads, 0).most());
   // Grow the batch until one takes a good part of the time.
-  for (double taken = 0; members == 0 && taken < seconds / 5 && count < 4'000'000;) {
+  for (double taken = 0; members == 0 && taken < seconds / 5 && count < most;) {
     const auto begun = Clock::now();
     backend.run(batch, wanted);
     taken = since(begun);
     if (taken >= seconds / 5) break;
     const double factor = std::clamp(seconds / 4 / std::max(taken, 1e-6), 2.0, 16.0);
-    count = static_cast<std::size_t>(static_cast<double>(count) * factor);
+    count = std::min(most, static_cast<std::size_t>(static_cast<double>(count) * factor));
     batch = bench_members(study, count, threads);
   }
   BenchLine line;
