@@ -126,7 +126,7 @@ struct Toucher {
       if (absolute(bent) < Real(0.1)) duration -= bent * duration;
     }
     ZWANG_ROLLED for (int pass = 0; pass < 6; ++pass) {
-      if (!(absolute(value) > Real(ZWANG_STAGES_KEPT ? 0.1 : 1e-4) * zero)) break;
+      if (!(absolute(value) > Real(1e-4) * zero)) break;
       const Real share = absolute(duration) / h;
       if (!(slope > 0) || !(share <= reach)) return false;
       if (absolute(duration) <= Precision<Real>::epsilon * (here.t - start)) break;
