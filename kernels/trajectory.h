@@ -177,7 +177,9 @@ struct Crew : OnlyIf<keeps_second_witness<M>, Beyond<M, R>>::Type {
     return false;
   }
   // One that has landed, as it was given: goes on from there, or false, and nothing has been done.
-  ZWANG_INLINE bool land(M* me, M* home) {
+  ZWANG_INLINE bool land(M* me, M* home) { return arrive(me, home) && Toucher<Crew>{*this}.touch(0); }
+  // It stands where it has landed. False: it crosses, and not plainly.
+  ZWANG_INLINE bool arrive(M* me, M* home) {
     resume(me);
     homes = home;
     const auto& hand = me->hand;
@@ -189,8 +191,8 @@ struct Crew : OnlyIf<keeps_second_witness<M>, Beyond<M, R>>::Type {
     ZWANG_REGISTERS for (int i = 0; i < size; ++i) end[i] = hand.end[i];
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) foremost[i] = !hand.doubtful;
     if constexpr (crosses_by_series)
-      if (hand.crosses && !Crosser<Crew>{*this}.cross()) return false;
-    return Toucher<Crew>{*this}.touch(0);
+      if (hand.crosses) return Crosser<Crew>{*this}.cross();
+    return true;
   }
   // In the middle of a search nobody is put away.
   ZWANG_INLINE bool may_park() const { return !seeking && !(searches->halved == t); }
@@ -250,18 +252,28 @@ struct Crew : OnlyIf<keeps_second_witness<M>, Beyond<M, R>>::Type {
     }
   }
 
-  // One of several lanes, on its own.
+  // One of several lanes: a crew of its own finds where it crosses, and what is there is taken as after any other search.
   ZWANG_INLINE bool cross_alone(int lane) {
     M& me = members[lane];
     typename Crew<M, Real>::Search search;
     Ledger<Real, M::rows> accounts;
     Crew<M, Real> one(settings, batch, &me, &search, accounts);
     handover().give(lane, me);
-    if (!one.land(&me, &me)) return false;
-    one.park();
-    handover().take(lane, me);
-    set_lane(accepted, lane, false);
-    return true;
+    if (!one.arrive(&me, &me)) return false;
+    const Real whole = lane_of(step.h, lane);
+    const bool cut = lane_of(clipped, lane), full = lane_of(output, lane), humped = lane_of(hump, lane);
+    set_lane(step.h, lane, one.step.h);
+    set_lane(clipped, lane, one.clipped);
+    set_lane(output, lane, one.output);
+    set_lane(hump, lane, one.hump);
+    ZWANG_REGISTERS for (int i = 0; i < size; ++i) set_lane(end[i], lane, one.end[i]);
+    ZWANG_REGISTERS for (int i = 0; i < r; ++i) set_lane(foremost[i], lane, one.foremost[i]);
+    if (touch_lane(*this, lane)) return true;
+    set_lane(step.h, lane, whole);
+    set_lane(clipped, lane, cut);
+    set_lane(output, lane, full);
+    set_lane(hump, lane, humped);
+    return false;
   }
 
   ZWANG_INLINE void find_held() {
