@@ -141,12 +141,24 @@ int blocks_of_steps(const System& system, const EmittedModel& model, Method meth
 // seconds to compile on two slow cores (bench/results/neoverse_n1.txt).
 bool is_light(const EmittedModel& model) { return model.text.size() <= 13'000; }
 
+// How hard to try: what is tried longer compiles for more than six seconds on two slow cores. Long straight lines gain little
+// from the last optimisations. They also write out loops over conditions, which takes most of their time.
+const char* effort_of_steps(const System& system, const EmittedModel& model) {
+  const auto open = [](const Constraint& constraint) { return !constraint.equation; };
+  const auto conditions =
+      static_cast<std::size_t>(std::count_if(system.constraints.begin(), system.constraints.end(), open));
+  const std::size_t length = model.text.size();
+  return length > 120'000 ? "-O1" : length + 3'000 * conditions > 75'000 ? "-O2" : "-O3";
+}
+// Events are rare beside steps, and their text is long.
+const char* effort_of_events(const EmittedModel& model) {
+  return model.text.size() > 100'000 ? "-O1" : "-O2";
+}
+
 // For the machine at hand. Fused multiply-adds are welcome: a member's steps are always taken by the same instructions,
 // so its bits do not depend on threads or neighbours. No errno and no traps: nobody reads them. On 64-bit Arm the plain
 // instruction set has all we use, and "native" can promise more than a virtual machine keeps.
-std::vector<std::string> compiler_flags(const EmittedModel& model) {
-  // Long straight lines gain little from the last optimisations, and compile long.
-  const char* effort = model.text.size() > 120'000 ? "-O1" : model.text.size() > 80'000 ? "-O2" : "-O3";
+std::vector<std::string> compiler_flags(const char* effort) {
   std::vector<std::string> flags = {
       "-std=c++17",          effort, "-ffp-contract=fast", "-fno-math-errno", "-fno-trapping-math",
       "-fvisibility=hidden", "-w"};
@@ -213,12 +225,9 @@ KernelProgram cpu_program(const Study& study, LaneChoice lanes) {
   add("events.cpp", "ZWANG_CPU_EVENTS(template, Entry)\n");
   if (touches)
     add("touch.cpp", "ZWANG_CPU_EVENTS(extern template, Entry)\nZWANG_CPU_TOUCH(template, Entry)\n");
-  program.text.flags = compiler_flags(model);
-  // Events are rare beside steps, and their text is long.
-  if (program.text.flags.at(1) == "-O3") {
-    program.text.unit_flags["events.cpp"] = {"-O2"};
-    if (touches && !is_light(model)) program.text.unit_flags["touch.cpp"] = {"-O2"};
-  }
+  program.text.flags = compiler_flags(effort_of_steps(*study.system, model));
+  program.text.unit_flags["events.cpp"] = {effort_of_events(model)};
+  if (touches && !is_light(model)) program.text.unit_flags["touch.cpp"] = {"-O2"};
   program.emission_seconds = seconds_since(begun);
   return program;
 }
