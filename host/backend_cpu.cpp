@@ -108,19 +108,19 @@ BackendCpu::Shares BackendCpu::measure_shares(const Batch& batch) {
 BatchResults BackendCpu::run(const Batch& batch, const Wanted& wanted) {
   KernelBuffers buffers(shape_, outputs_, batch, 0, batch.count, wanted, first_event_room);
   integrate(buffers.batch(), threads_);
-  BatchResults results;
-  buffers.add_to(results);
-  if (!wanted.events) return results;
-  for (std::size_t m = 0; m < batch.count; ++m) {
+  std::vector<MemberEvents> events;
+  for (std::size_t m = 0; wanted.events && m < batch.count; ++m) {
     const long long total = buffers.events_of(m);
     if (total <= first_event_room) {
-      results.events.push_back(buffers.events(m, *system_));
+      events.push_back(buffers.events(m, *system_));
       continue;
     }
     KernelBuffers again(shape_, outputs_, batch, m, m + 1, wanted, total);
     integrate(again.batch(), 1);
-    results.events.push_back(again.events(0, *system_));
+    events.push_back(again.events(0, *system_));
   }
+  BatchResults results = buffers.take_results();
+  results.events = std::move(events);
   return results;
 }
 

@@ -155,7 +155,6 @@ void BackendCuda::work(CudaWorker& worker, std::vector<Chunk>& chunks, std::atom
         size = (size + 1) / 2;
         continue;
       }
-      buffers.add_to(chunk.results);
       for (std::size_t m = begin; wanted.events && m < end; ++m) {
         const long long total = buffers.events_of(m - begin);
         if (total <= first_event_room) {
@@ -171,6 +170,7 @@ void BackendCuda::work(CudaWorker& worker, std::vector<Chunk>& chunks, std::atom
                               .hint = {}});
         chunk.results.events.push_back(again.events(0, *system_));
       }
+      append_results(chunk.results, buffers.take_results());
       begin = end;
     }
   }

@@ -93,7 +93,7 @@ void BackendCuda::work_reduced(std::size_t number, std::vector<ReducedChunk>& ch
         continue;
       }
       chunk.parts.push_back(std::move(*reduced));
-      if (members) buffers.add_to(chunk.members);
+      if (members) append_results(chunk.members, buffers.take_results());
       begin = end;
     }
   }

@@ -9,17 +9,9 @@ namespace {
 
 constexpr double missing = std::numeric_limits<double>::quiet_NaN();
 
-template <class T>
-std::vector<T> part(const std::vector<T>& all, std::size_t begin, std::size_t end, std::size_t width) {
-  const auto at = [&](std::size_t member) {
-    return all.begin() + static_cast<std::ptrdiff_t>(member * width);
-  };
-  return {at(begin), at(end)};
-}
-
-template <class T>
-void append(std::vector<T>& to, const std::vector<T>& from) {
-  to.insert(to.end(), from.begin(), from.end());
+std::span<const double> part(const std::vector<double>& all, std::size_t begin, std::size_t end,
+                             std::size_t width) {
+  return std::span(all).subspan(begin * width, (end - begin) * width);
 }
 
 // One row of the log (kernels/layout.h) as an Event.
@@ -84,7 +76,8 @@ KernelBuffers::KernelBuffers(const KernelShape& shape, const std::vector<double>
   if (batch.drawn_there == nullptr) {
     parameters_ = part(batch.parameters, begin, end, shape.parameters);
     starts_ = part(batch.starts, begin, end, shape.state);
-    for (std::size_t i = begin; i < end; ++i) prepared_.push_back(static_cast<int>(batch.prepared[i]));
+    prepared_.resize(count_);
+    for (std::size_t i = begin; i < end; ++i) prepared_[i - begin] = static_cast<int>(batch.prepared[i]);
   }
   batch_.count = static_cast<long long>(count_);
   batch_.event_capacity = wanted.events ? event_room : 0;
@@ -112,7 +105,10 @@ void KernelBuffers::each_array(KernelBatch& batch, const Visit& visit) {
     using Pointer = std::remove_reference_t<decltype(pointer)>;
     const std::size_t numbers = values.empty() ? size : values.size();
     if (numbers == 0) return;
-    visit({values.empty() ? nullptr : values.data(), numbers * sizeof(values[0]), given, fill},
+    using Number = std::remove_const_t<std::remove_reference_t<decltype(values[0])>>;
+    // Nobody writes to what is given.
+    Number* data = values.empty() ? nullptr : const_cast<Number*>(values.data());
+    visit({data, numbers * sizeof(Number), given, fill},
           [&pointer](void* there) { pointer = static_cast<Pointer>(there); });
   };
   constexpr unsigned char all_bits = 0xff;
@@ -143,20 +139,28 @@ long long KernelBuffers::events_of(std::size_t member) const {
   return total;
 }
 
-void KernelBuffers::add_to(BatchResults& results) const {
-  for (const int status : status_) results.status.push_back(static_cast<Status>(status));
-  for (std::size_t m = 0; m < status_.size(); ++m) {
-    results.steps.push_back(steps_[2 * m]);
-    results.rejected.push_back(steps_[2 * m + 1]);
-    results.audits.push_back(audit_of(audits_.data() + m * audit_numbers));
-    results.redundant.push_back(redundant_[m] != 0);
+BatchResults KernelBuffers::take_results() {
+  BatchResults made;
+  const std::size_t members = status_.size();
+  made.status.resize(members);
+  made.steps.resize(members);
+  made.rejected.resize(members);
+  made.audits.resize(members);
+  made.redundant.resize(members);
+  for (std::size_t m = 0; m < members; ++m) {
+    made.status[m] = static_cast<Status>(status_[m]);
+    made.steps[m] = steps_[2 * m];
+    made.rejected[m] = steps_[2 * m + 1];
+    made.audits[m] = audit_of(audits_.data() + m * audit_numbers);
+    made.redundant[m] = redundant_[m] != 0;
   }
-  append(results.end_time, end_time_);
-  append(results.end_state, end_state_);
-  append(results.measures, measures_);
-  append(results.observables, observables_);
-  append(results.states, states_);
-  append(results.event_counts, event_counts_);
+  made.end_time = std::move(end_time_);
+  made.end_state = std::move(end_state_);
+  made.measures = std::move(measures_);
+  made.observables = std::move(observables_);
+  made.states = std::move(states_);
+  made.event_counts = std::move(event_counts_);
+  return made;
 }
 
 MemberEvents KernelBuffers::events(std::size_t member, const System& system) const {

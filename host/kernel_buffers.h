@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "host/backend.h"
@@ -29,7 +30,7 @@ Audit audit_of(const double* numbers);
 
 class KernelBuffers {
  public:
-  // Members [begin, end) of the batch: inputs copied, room for the results. `event_room`: events kept for each member,
+  // Members [begin, end) of the batch, which has to stay: their inputs, and room for their results. `event_room`: events kept for each member,
   // where events are wanted.
   KernelBuffers(const KernelShape& shape, const std::vector<double>& outputs, const Batch& batch,
                 std::size_t begin, std::size_t end, const Wanted& wanted, long long event_room,
@@ -52,14 +53,15 @@ class KernelBuffers {
 
   long long events_of(std::size_t member) const;  // how many happened, kept or not
 
-  // Appends these members' results, events apart.
-  void add_to(BatchResults& results) const;
+  // These members' results, events apart. They are gone from here then.
+  BatchResults take_results();
   // The events of one member, where they were wanted and all found room.
   MemberEvents events(std::size_t member, const System& system) const;
 
  private:
   KernelShape shape_;
-  std::vector<double> parameters_, starts_, outputs_;
+  std::span<const double> parameters_, starts_;  // of the batch
+  std::vector<double> outputs_;
   std::vector<int> prepared_, status_, redundant_;
   std::vector<double> end_time_, end_state_, measures_, observables_, states_, audits_, events_;
   std::vector<long long> steps_, event_counts_;
