@@ -94,7 +94,8 @@ StretchCheck::Stretch StretchCheck::stretch(const Anchor& from, const std::optio
 // `beyond`: far enough to see the far side of an event at the end.
 Plan StretchCheck::plan_for(const Stretch& stretch, bool beyond) const {
   Plan plan{{}, stretch.until};
-  if (beyond) plan.end += end_clearance_;
+  if (beyond && !stretch.looks.empty())
+    for (const auto& [near, far] : stretch.looks.back().sides) plan.end = std::max(plan.end, far);
   const bool start = !stretch.from.output;
   const auto add = [&](double t) {
     if ((start ? t >= 0 : t > stretch.from.state.t) && t <= plan.end) plan.outputs.push_back(t);

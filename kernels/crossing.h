@@ -120,11 +120,12 @@ ZWANG_COLD Bracket<Real> early_rise(const Real* samples, Real start_slope, Real 
   }
   // Up already: a hop a thousand times shorter than the step.
   if (value[last] > clearly) {
-    Real above = x[last];
+    Real above = x[last], below = above;
     for (int i = 0; i < 12; ++i) {
-      const Real below = above / 2;
-      if (curve(below) < 0) return {true, below, above};
-      above = below;
+      below /= 2;
+      const Real there = curve(below);
+      if (there < 0) return {true, below, above};
+      if (there > 0) above = below;
     }
   }
   for (int i = last; i > 1; --i) {
@@ -143,10 +144,12 @@ ZWANG_COLD Bracket<Real> early_rise(const Real* samples, Real start_slope, Real 
 // The start may lie on the boundary, left a moment ago: look for a point clearly inside before the rise.
 template <class Real, class Curve>
 ZWANG_COLD Bracket<Real> rise_from_start(Real first_sample, const Curve& curve) {
-  Real x = Real(sample_fraction(1));
+  Real x = Real(sample_fraction(1)), above = x;
   for (int halvings = 0; halvings < 45; ++halvings) {
     x /= 2;
-    if (curve(x) < 0) return {true, x, 2 * x};
+    const Real there = curve(x);
+    if (there < 0) return {true, x, above};
+    if (there > 0) above = x;  // not where it is zero by rounding
   }
   return {true, 0, first_sample < 0 ? x : Real(0)};
 }

@@ -32,7 +32,7 @@ struct Listener {
         half * (crew.y[i] + crew.end[i]) + eighth * (first[i - n] - final[i - n]);
   }
 
-  // Open conditions far below zero for all the samples' variation are quiet; nearer ones when the cubic through both
+  // Open conditions far below zero for all the samples' variation and slopes are quiet; nearer ones when the cubic through both
   // ends stays below zero and describes the middle. Pressing ones when their multiplier keeps clear of zero. Whatever is
   // not quiet is looked for, or looked at carefully, lane by lane.
   ZWANG_INLINE void listen_to_conditions(const R* middle) const {
@@ -74,7 +74,8 @@ struct Listener {
     const R p = crew.f[i] + R(Real(1.0 / 3)) * rise, q = crew.end_f[i] - R(Real(1.0 / 3)) * fall;
     const R cubic = R(Real(0.5)) * (crew.f[i] + crew.end_f[i]) + R(Real(0.125)) * (rise - fall);
     const R slack = R(Real(0.05)) * (spread + absolute(rise) + absolute(fall)), off = absolute(mid - cubic);
-    Mask near = !(top + spread < R(0));
+    // Three samples may happen to lie side by side on a curve that goes up and down between them: its slopes tell.
+    Mask near = !(top + R(20) * slack < R(0));
     near = near && !((off <= slack) && (maximum(maximum(p, q), top) + slack < R(0)));
     // Or it sets off downwards, from zero perhaps: the cubic is below -depth x, what it misses below 2.4 off x.
     const R depth = -maximum(maximum(p, q), crew.end_f[i]);

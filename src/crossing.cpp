@@ -65,10 +65,12 @@ std::optional<Bracket> early_rise(double first_sample, const Curve& curve) {
 
 // The start may lie on the boundary, left a moment ago: look for a point clearly inside before the rise.
 Bracket rise_from_start(double first_sample, const Curve& curve) {
-  double theta = fractions[1];
+  double theta = fractions[1], above = theta;
   for (int halvings = 0; halvings < 45; ++halvings) {
     theta /= 2;
-    if (curve(theta) < 0) return {theta, 2 * theta};
+    const double value = curve(theta);
+    if (value < 0) return {theta, above};
+    if (value > 0) above = theta;  // not where it is zero by rounding
   }
   return {0, first_sample < 0 ? theta : 0};
 }

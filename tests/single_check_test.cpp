@@ -78,6 +78,37 @@ TEST(SingleCheck, ExcusesTheLengthOfHopsTooLowForFloats) {
   EXPECT_GT(made.findings.comparisons(), 2000u);
 }
 
+// A hit so near the end that it may fall on either side of it: the reference is asked beyond the end too.
+TEST(SingleCheck, LooksBehindAHitAtTheEnd) {
+  for (const char* wall : {"19.9997", "19.99995"}) {
+    const Study study = read_study(R"toml(
+title = "A point comes to a wall"
+[parameters]
+wall = 20
+[[point]]
+name = "p"
+mass = 1
+position = [0, 0]
+velocity = [1, 0]
+[[constraint]]
+name = "stop"
+require = "p.x <= wall"
+restitution = 1
+[time]
+end = 20
+samples = 41
+[integrator]
+precision = "single"
+rtol = 1e-5
+atol = 1e-5
+)toml",
+                                   "wall.toml", {std::string("parameters.wall=") + wall});
+    const MemberFindings made = found_in(study, 0);
+    EXPECT_EQ(made.findings.disagreements(), 0u) << wall << " " << worst(made);
+    EXPECT_GT(made.findings.comparisons(), 200u);
+  }
+}
+
 // Where a heavy knot pulls a light one, what counts as zero for a tension is a long time: a release is sought far below it.
 TEST(CoarseCheck, AReleaseBetweenUnequalMassesIsNotLate) {
   const Study study = read_study(R"toml(

@@ -114,6 +114,15 @@ TEST(CrossingTest, AStartOnTheBoundaryThatGoesOnIsARiseAtTheStart) {
   EXPECT_NEAR(*found, 0, 1e-13);
 }
 
+// Rounding makes values that are zero to the last bit, and that is not yet above it.
+TEST(CrossingTest, ARiseBeginsBelowZeroAndEndsAboveIt) {
+  const Curve curve = [](double x) { return x > 1e-5 && x < 3e-5 ? 0 : x - 1e-5; };
+  const std::optional<Bracket> rise = first_rise(samples(curve), curve);
+  ASSERT_TRUE(rise);
+  EXPECT_LE(curve(rise->below), 0);
+  EXPECT_GT(curve(rise->above), 0);
+}
+
 TEST(CrossingTest, SteepAndFlatCurvesAreNoObstacle) {
   const Curve curves[] = {
       [](double x) { return std::pow(x - 0.3, 9); }, [](double x) { return std::tanh(1e6 * (x - 0.3)); },
