@@ -118,8 +118,6 @@ struct Toucher {
     const Real reach = 2 * Real(crew.settings.landing_reach),
                left_out = Real(0.01) * Real(crew.settings.rtol);
     const Real zero = here.reached ? here.of_mine(here.value_zero) : here.multiplier_zero;
-    // A multiplier's zero can be late by much when masses differ; a hundredth of a length's is nothing.
-    const Real enough = (here.reached ? Real(1e-2) : Real(1e-4)) * zero;
     Real value = here.curve(), slope = here.reached ? here.of_mine(here.f_rate) : known_slope;
     Real duration = -value / slope;
     if (here.reached) {
@@ -128,7 +126,7 @@ struct Toucher {
       if (absolute(bent) < Real(0.1)) duration -= bent * duration;
     }
     ZWANG_ROLLED for (int pass = 0; pass < 6; ++pass) {
-      if (!(absolute(value) > enough)) break;
+      if (!(absolute(value) > Real(1e-4) * zero)) break;
       const Real share = absolute(duration) / h;
       if (!(slope > 0) || !(share <= reach)) return false;
       if (absolute(duration) <= Precision<Real>::epsilon * (here.t - start)) break;
