@@ -30,8 +30,8 @@ Audit audit_of(const double* numbers);
 
 class KernelBuffers {
  public:
-  // Members [begin, end) of the batch, which has to stay: their inputs, and room for their results. `event_room`: events kept for each member,
-  // where events are wanted.
+  // Members [begin, end) of the batch, which has to stay: their inputs, and room for their results. `event_room`: events
+  // kept for each member, where events are wanted.
   KernelBuffers(const KernelShape& shape, const std::vector<double>& outputs, const Batch& batch,
                 std::size_t begin, std::size_t end, const Wanted& wanted, long long event_room,
                 Stay stay = {});

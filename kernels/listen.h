@@ -32,9 +32,9 @@ struct Listener {
         half * (crew.y[i] + crew.end[i]) + eighth * (first[i - n] - final[i - n]);
   }
 
-  // Open conditions far below zero for all the samples' variation and slopes are quiet; nearer ones when the cubic through both
-  // ends stays below zero and describes the middle. Pressing ones when their multiplier keeps clear of zero. Whatever is
-  // not quiet is looked for, or looked at carefully, lane by lane.
+  // Open conditions far below zero for all the samples' variation and slopes are quiet; nearer ones when the cubic through
+  // both ends stays below zero and describes the middle. Pressing ones when their multiplier keeps clear of zero. Whatever
+  // is not quiet is looked for, or looked at carefully, lane by lane.
   ZWANG_INLINE void listen_to_conditions(const R* middle) const {
     if constexpr (r > 0) {
       R* mid = crew.mid_f;

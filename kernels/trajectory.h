@@ -261,7 +261,8 @@ struct Crew : OnlyIf<keeps_second_witness<M>, Beyond<M, R>>::Type {
     handover().give(lane, me);
     if (!one.arrive(&me, &me)) return false;
     const Real whole = lane_of(step.h, lane);
-    const bool cut = lane_of(clipped, lane), full = lane_of(output, lane), humped = lane_of(hump, lane);
+    const bool was_clipped = lane_of(clipped, lane), had_output = lane_of(output, lane),
+               had_hump = lane_of(hump, lane);
     set_lane(step.h, lane, one.step.h);
     set_lane(clipped, lane, one.clipped);
     set_lane(output, lane, one.output);
@@ -270,9 +271,9 @@ struct Crew : OnlyIf<keeps_second_witness<M>, Beyond<M, R>>::Type {
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) set_lane(foremost[i], lane, one.foremost[i]);
     if (touch_lane(*this, lane)) return true;
     set_lane(step.h, lane, whole);
-    set_lane(clipped, lane, cut);
-    set_lane(output, lane, full);
-    set_lane(hump, lane, humped);
+    set_lane(clipped, lane, was_clipped);
+    set_lane(output, lane, had_output);
+    set_lane(hump, lane, had_hump);
     return false;
   }
 
