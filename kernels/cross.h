@@ -2,7 +2,8 @@
 // cuts its step short there. No tries are needed, and on a GPU the lanes of a warp do it together.
 #pragma once
 
-#include "kernels/series.h"
+#include "kernels/handover.h"
+#include "kernels/touch.h"
 
 namespace zwang {
 
@@ -65,5 +66,33 @@ struct Crosser {
     return x;
   }
 };
+
+// One of several lanes: a crew of its own finds where it crosses, and what is there is taken as after any other search.
+template <class Crew>
+ZWANG_INLINE bool cross_alone(Crew& crew, int lane) {
+  using M = typename Crew::Member;
+  using Real = typename M::Real;
+  M& me = crew.members[lane];
+  typename Crew::Alone::Search search;
+  typename Crew::Alone::Accounts accounts;
+  typename Crew::Alone one(crew.settings, crew.batch, &me, &search, accounts);
+  Handover<Crew>{crew}.give(lane, me);
+  if (!one.arrive(&me, &me)) return false;
+  const Real whole = lane_of(crew.step.h, lane);
+  const bool was_clipped = lane_of(crew.clipped, lane), had_output = lane_of(crew.output, lane),
+             had_hump = lane_of(crew.hump, lane);
+  set_lane(crew.step.h, lane, one.step.h);
+  set_lane(crew.clipped, lane, one.clipped);
+  set_lane(crew.output, lane, one.output);
+  set_lane(crew.hump, lane, one.hump);
+  ZWANG_REGISTERS for (int i = 0; i < M::size; ++i) set_lane(crew.end[i], lane, one.end[i]);
+  ZWANG_REGISTERS for (int i = 0; i < M::r; ++i) set_lane(crew.foremost[i], lane, one.foremost[i]);
+  if (touch_lane(crew, lane)) return true;
+  set_lane(crew.step.h, lane, whole);
+  set_lane(crew.clipped, lane, was_clipped);
+  set_lane(crew.output, lane, had_output);
+  set_lane(crew.hump, lane, had_hump);
+  return false;
+}
 
 }  // namespace zwang

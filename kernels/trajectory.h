@@ -50,6 +50,7 @@ struct Crew : OnlyIf<keeps_second_witness<M>, Beyond<M, R>>::Type {
   static constexpr bool one_by_one = Model::integrals > 0 && ZWANG_STAGES_KEPT;
 
   static constexpr bool two_witnesses = keeps_second_witness<M>;
+  using Alone = zwang::Crew<M, Real>;  // of a single lane
 
   // A lane of its own on a CPU, where jumps that go one way for long cost nothing: it may ask what it is before it works.
   static constexpr bool lone = lanes == 1 && ZWANG_STAGES_KEPT;
@@ -60,8 +61,9 @@ struct Crew : OnlyIf<keeps_second_witness<M>, Beyond<M, R>>::Type {
   M* members;  // one a lane
   M* homes;    // the same, or where all of each lies of which `members` has the nearest part
   using Search = Seek<Real, M::rows>;
-  Search* searches;            // one a lane: on a GPU in memory nearer than the members'
-  Ledger<R, M::rows>& ledger;  // there too, out of the way of what a stage needs
+  Search* searches;  // one a lane: on a GPU in memory nearer than the members'
+  using Accounts = Ledger<R, M::rows>;
+  Accounts& ledger;  // there too, out of the way of what a stage needs
   // A lane that is live has a member; one that waits has a step (or a lack of members) for others to attend to.
   Mask live, waiting;
   bool any_held = false, any_redundant = false;
@@ -245,36 +247,11 @@ struct Crew : OnlyIf<keeps_second_witness<M>, Beyond<M, R>>::Type {
       });
       if constexpr (crosses_by_series)
         each_lane(accepted && crosses, [&, this](int lane) {
-          if (cross_alone(lane)) touched = true;
+          if (cross_alone(*this, lane)) touched = true;
         });
       if (touched) find_held();
       if (batch.ticks) attending += clock_ticks() - begun;
     }
-  }
-
-  // One of several lanes: a crew of its own finds where it crosses, and what is there is taken as after any other search.
-  ZWANG_INLINE bool cross_alone(int lane) {
-    M& me = members[lane];
-    typename Crew<M, Real>::Search search;
-    Ledger<Real, M::rows> accounts;
-    Crew<M, Real> one(settings, batch, &me, &search, accounts);
-    handover().give(lane, me);
-    if (!one.arrive(&me, &me)) return false;
-    const Real whole = lane_of(step.h, lane);
-    const bool was_clipped = lane_of(clipped, lane), had_output = lane_of(output, lane),
-               had_hump = lane_of(hump, lane);
-    set_lane(step.h, lane, one.step.h);
-    set_lane(clipped, lane, one.clipped);
-    set_lane(output, lane, one.output);
-    set_lane(hump, lane, one.hump);
-    ZWANG_REGISTERS for (int i = 0; i < size; ++i) set_lane(end[i], lane, one.end[i]);
-    ZWANG_REGISTERS for (int i = 0; i < r; ++i) set_lane(foremost[i], lane, one.foremost[i]);
-    if (touch_lane(*this, lane)) return true;
-    set_lane(step.h, lane, whole);
-    set_lane(clipped, lane, was_clipped);
-    set_lane(output, lane, had_output);
-    set_lane(hump, lane, had_hump);
-    return false;
   }
 
   ZWANG_INLINE void find_held() {
