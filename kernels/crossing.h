@@ -79,6 +79,15 @@ ZWANG_DEVICE Peak<Real> peak(Real left, Real right, Real stop_above, int tries, 
   return {x, fx};
 }
 
+// Where the cubic with these values and slopes at a and b has its top between them; a where it has none.
+template <class Real>
+ZWANG_DEVICE Real top_of_cubic(Real a, Real va, Real sa, Real b, Real vb, Real sb) {
+  const Real width = b - a, rise = width * sa, bend = 3 * (vb - va) - 2 * rise - width * sb;
+  const Real inside = bend * bend - 3 * rise * (2 * (va - vb) + rise + width * sb);
+  const Real u = inside > 0 ? rise / (sqrt(inside) - bend) : Real(0);
+  return u > 0 && u < 1 ? a + u * width : a;
+}
+
 // Between two samples at or below zero: a hump that goes up and comes back. The slopes tell humps; close to zero the
 // middle is looked at as well.
 template <class Real, class Curve>
@@ -96,8 +105,9 @@ ZWANG_DEVICE Bracket<Real> hidden_rise(Real a, Real va, Real sa, Real b, Real vb
       if (top.value > 0) return {true, a, top.x};
     }
   }
-  const Real middle = Real(0.5) * (a + b);
+  const Real middle = Real(0.5) * (a + b), top = top_of_cubic(a, va, sa, b, vb, sb);
   if (curve(middle) > 0) return {true, a, middle};
+  if (top > a && curve(top) > 0) return {true, a, top};
   return {false, 0, 0};
 }
 
@@ -141,17 +151,32 @@ ZWANG_COLD Bracket<Real> early_rise(const Real* samples, Real start_slope, Real 
   return {false, 0, 0};
 }
 
-// The start may lie on the boundary, left a moment ago: look for a point clearly inside before the rise.
+// The start may lie on the boundary, left a moment ago: look for a point clearly inside before the rise, and a little further
+// whether it has been up before that.
 template <class Real, class Curve>
-ZWANG_COLD Bracket<Real> rise_from_start(Real first_sample, const Curve& curve) {
-  Real x = Real(sample_fraction(1)), above = x;
-  for (int halvings = 0; halvings < 45; ++halvings) {
+ZWANG_COLD Bracket<Real> rise_from_start(Real first_sample, Real clearly, const Curve& curve) {
+  Real x = Real(sample_fraction(1)), above = x, below = 0;
+  int looks = 0;  // since it was found inside
+  for (int halvings = 0; halvings < 45 && looks < 6; ++halvings) {
     x /= 2;
     const Real there = curve(x);
-    if (there < 0) return {true, x, above};
-    if (there > 0) above = x;  // not where it is zero by rounding
+    if (there > (looks > 0 ? clearly : Real(0))) {  // not where it is zero by rounding
+      above = x;
+      looks = 0;
+    } else if (looks > 0 || there < 0) {
+      if (looks++ == 0) below = x;
+    }
   }
+  if (looks > 0) return {true, below, above};
   return {true, 0, first_sample < 0 ? x : Real(0)};
+}
+
+// The slope of a curve that has no formula for it.
+template <class Real, class Curve>
+ZWANG_COLD Real difference_slope(Real x, const Curve& curve) {
+  const Real reach = sizeof(Real) == sizeof(double) ? Real(1e-5) : Real(5e-3);
+  const Real left = maximum(x - reach, Real(0)), right = minimum(x + reach, Real(1));
+  return (curve(right) - curve(left)) / (right - left);
 }
 
 // Slopes at the samples, guessed by the parabola through three neighbours.
@@ -180,7 +205,8 @@ ZWANG_DEVICE Bracket<Real> first_rise(const Real* samples, Real clearly, const S
   }
   // Too far below for anything these samples represent to reach zero.
   if (high + (high - low) < 0) return {false, 0, 0};
-  if (samples[1] <= 0 && samples[0] > Real(-1e-6) * (high - low)) {
+  const bool on_boundary = samples[0] > Real(-1e-6) * (high - low);
+  if (samples[1] <= 0 && on_boundary) {
     const Bracket<Real> found = early_rise(samples, slope_of(0), clearly, curve);
     if (found.found) return found;
   }
@@ -196,8 +222,15 @@ ZWANG_DEVICE Bracket<Real> first_rise(const Real* samples, Real clearly, const S
   };
   for (int i = 1; i < sample_count; ++i) {
     const Real a = Real(sample_fraction(i - 1)), b = Real(sample_fraction(i));
-    if (samples[i] > 0) return i > 1 ? Bracket<Real>{true, a, b} : rise_from_start(samples[0], curve);
+    if (samples[i] > 0 && i == 1 && on_boundary) return rise_from_start(samples[0], clearly, curve);
     const Real before = i == 1 ? minimum(samples[0], Real(0)) : samples[i - 1];
+    if (samples[i] > 0) {
+      // It may have been up before, and come down once more.
+      ask(i - 1);
+      ask(i);
+      const Real top = top_of_cubic(a, before, slope[i - 1], b, samples[i], slope[i]);
+      return {true, a, top > a && curve(top) > 0 ? top : b};
+    }
     const Real reach =
         absolute(before - samples[i]) + (b - a) * (absolute(slope[i - 1]) + absolute(slope[i]));
     if (maximum(before, samples[i]) + reach <= 0) continue;

@@ -75,7 +75,10 @@ ZWANG_COLD void first_occurrence(M& me, const Stretch<M>& stretch, Occurrence<M>
       return look(me, lookout, t + x * h, y);
     };
     const auto slope = [&](int s) {
-      return h * slope_of_curve(me, lookout, t + Real(sample_fraction(s)) * h, states[s]);
+      const Real x = Real(sample_fraction(s));
+      if (lookout.kind == LookoutKind::release || lookout.kind == LookoutKind::press) return missing<Real>();
+      const Real known = h * slope_of_curve(me, lookout, t + x * h, states[s]);
+      return known == known ? known : difference_slope(x, curve);
     };
     lookout.bracket = first_rise(samples, lookout.zero, slope, curve);
     unseen[c] = !lookout.bracket.found;

@@ -32,6 +32,13 @@ struct Listener {
         half * (crew.y[i] + crew.end[i]) + eighth * (first[i - n] - final[i - n]);
   }
 
+  // Inequalities on velocities.
+  ZWANG_CONSTANT static constexpr bool any_sampled() {
+    for (int i = 0; i < r; ++i)
+      if (!Model::is_equation(i) && !Model::is_holonomic(i)) return true;
+    return false;
+  }
+
   // Open conditions far below zero for all the samples' variation and slopes are quiet; nearer ones when the cubic through
   // both ends stays below zero and describes the middle. Pressing ones when their multiplier keeps clear of zero. Whatever
   // is not quiet is looked for, or looked at carefully, lane by lane.
@@ -43,12 +50,23 @@ struct Listener {
       for (int i = 0; i < r; ++i) any_open = any_open || (!Model::is_equation(i) && any(!crew.pressed[i]));
       if (any_open)
         Model::values(crew.k, crew.t + R(Real(0.5)) * crew.step.h, middle, middle + n, middle + 2 * n, mid);
+      R early[M::rows], late[M::rows];
+      if constexpr (any_sampled()) {
+        if (any_open) {
+          R there[M::fed_back];
+          const R soon = find_early(there);
+          Model::values(crew.k, soon, there, there + n, there + 2 * n, early);
+          const R just_before = find_late(crew.t + crew.step.h, there);
+          Model::values(crew.k, just_before, there, there + n, there + 2 * n, late);
+        }
+      }
       ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
         if (Model::is_equation(i)) continue;
         const Mask held_down = crew.pressed[i];
         Verdict open{none, none}, pressing{none, none};
         if (!Crew::lone || !any(held_down))
-          open = Model::is_holonomic(i) ? listen_to_cubic(i, mid[i]) : listen_to_samples(i, mid[i]);
+          open = Model::is_holonomic(i) ? listen_to_cubic(i, mid[i])
+                                        : listen_to_samples(i, mid[i], early[i], late[i]);
         if (!Crew::lone || any(held_down)) pressing = listen_to_force(i);
         const Mask now = (open.near && (crew.ledger.watched[i] > R(0) || crew.ledger.watched[i] < R(0))) ||
                          (pressing.near && held_down);
@@ -64,19 +82,34 @@ struct Listener {
     Mask near, first;
   };
 
-  // The curve of an open condition: nearly the cubic through both ends, whose control points are f, p, q, end_f. What the
-  // cubic misses vanishes at both ends with its slope: about 16 off x^2 (1 - x)^2 where it misses the middle by `off`.
-  ZWANG_INLINE Verdict listen_to_cubic(int i, R mid) const {
-    const R top = maximum(maximum(crew.f[i], mid), crew.end_f[i]),
-            bottom = minimum(minimum(crew.f[i], mid), crew.end_f[i]);
-    const R spread = top - bottom, rise = crew.step.h * crew.f_rate[i],
-            fall = crew.step.h * crew.end_f_rate[i];
-    const R p = crew.f[i] + R(Real(1.0 / 3)) * rise, q = crew.end_f[i] - R(Real(1.0 / 3)) * fall;
-    const R cubic = R(Real(0.5)) * (crew.f[i] + crew.end_f[i]) + R(Real(0.125)) * (rise - fall);
-    const R slack = R(Real(0.05)) * (spread + absolute(rise) + absolute(fall)), off = absolute(mid - cubic);
+  // A curve over the step, told by its ends, its middle and its slopes at the ends (times the step): nearly the cubic whose
+  // control points are start, p, q, end. What that misses vanishes at both ends with its slope: about 16 off x^2 (1 - x)^2
+  // where it misses the middle by `off`.
+  struct Shape {
+    R top, spread, p, q, off, slack;
+
+    ZWANG_INLINE Shape(R start, R mid, R end, R rise, R fall)
+        : top(maximum(maximum(start, mid), end)),
+          spread(top - minimum(minimum(start, mid), end)),
+          p(start + R(Real(1.0 / 3)) * rise),
+          q(end - R(Real(1.0 / 3)) * fall),
+          off(absolute(mid - (R(Real(0.5)) * (start + end) + R(Real(0.125)) * (rise - fall)))),
+          slack(R(Real(0.05)) * (spread + absolute(rise) + absolute(fall))) {}
+
     // Three samples may happen to lie side by side on a curve that goes up and down between them: its slopes tell.
-    Mask near = !(top + R(20) * slack < R(0));
-    near = near && !((off <= slack) && (maximum(maximum(p, q), top) + slack < R(0)));
+    ZWANG_INLINE Mask reaches(R level) const { return !(top + R(20) * slack < level); }
+    ZWANG_INLINE Mask stays_below(R level) const {
+      return (off <= slack) && (maximum(maximum(p, q), top) + slack < level);
+    }
+    // Up at the start, down at the end, and no cubic: there is no saying how high it goes.
+    ZWANG_INLINE Mask arches(R start, R end) const { return (off > slack) && (p > start) && (q > end); }
+  };
+
+  ZWANG_INLINE Verdict listen_to_cubic(int i, R mid) const {
+    const R rise = crew.step.h * crew.f_rate[i], fall = crew.step.h * crew.end_f_rate[i];
+    const Shape curve(crew.f[i], mid, crew.end_f[i], rise, fall);
+    const R p = curve.p, q = curve.q, off = curve.off;
+    Mask near = curve.reaches(R(0)) && !curve.stays_below(R(0));
     // Or it sets off downwards, from zero perhaps: the cubic is below -depth x, what it misses below 2.4 off x.
     const R depth = -maximum(maximum(p, q), crew.end_f[i]);
     near = near && !((R(10) * off <= depth) && (R(0) < depth) && (crew.f[i] <= R(Real(1e-9)) * depth));
@@ -95,11 +128,12 @@ struct Listener {
     return {near, (maximum(p, q) < R(0)) && below};
   }
 
-  // A velocity condition has no slope of its own: the parabola through three points.
-  ZWANG_INLINE Verdict listen_to_samples(int i, R mid) const {
-    const R top = maximum(maximum(crew.f[i], mid), crew.end_f[i]),
-            bottom = minimum(minimum(crew.f[i], mid), crew.end_f[i]);
-    return {!(top + (top - bottom) < R(0)), (mid < R(Real(0.3)) * crew.f[i]) && (crew.f[i] < R(0))};
+  // A velocity condition has no slope of its own: what it has risen to a moment after the start, and a moment before the end.
+  ZWANG_INLINE Verdict listen_to_samples(int i, R mid, R early, R late) const {
+    const R start = crew.f[i], end = crew.end_f[i];
+    const Shape curve(start, mid, end, change(start, early), change(late, end));
+    const Mask quiet = (curve.top + curve.spread < R(0)) && !curve.reaches(R(0)) && !curve.arches(start, end);
+    return {!quiet, (mid < R(Real(0.3)) * start) && (start < R(0))};
   }
 
   // A multiplier, seen at every stage: clear of zero, or falling (rising) all the way and not there yet. Stages are not on the
@@ -125,15 +159,21 @@ struct Listener {
 
   ZWANG_INLINE void listen_to_signals(R then, const R* middle) const {
     if constexpr (signals > 0) {
-      R mid[signals];
-      Model::all_signals(crew.k, then, crew.end, crew.end + n, crew.end + 2 * n, crew.end_signal);
-      Model::all_signals(crew.k, crew.t + R(Real(0.5)) * crew.step.h, middle, middle + n, middle + 2 * n,
-                         mid);
+      R mid[signals], early[signals], late[signals], there[M::fed_back];
+      const auto look = [&](R when, const R* y, R* out) {
+        Model::all_signals(crew.k, when, y, y + n, y + 2 * n, out);
+      };
+      look(then, crew.end, crew.end_signal);
+      look(crew.t + R(Real(0.5)) * crew.step.h, middle, mid);
+      look(find_early(there), there, early);
+      look(find_late(then, there), there, late);
       ZWANG_REGISTERS for (int i = 0; i < signals; ++i) {
-        const R a = crew.side[i] * crew.signal[i], b = crew.side[i] * mid[i],
-                c = crew.side[i] * crew.end_signal[i];
-        const R top = maximum(maximum(a, b), c), spread = top - minimum(minimum(a, b), c);
-        crew.noisy = crew.noisy || !(top + R(2) * spread < R(0));
+        const R side = crew.side[i], start = side * crew.signal[i], end = side * crew.end_signal[i];
+        const Shape curve(start, side * mid[i], end, change(start, side * early[i]),
+                          change(side * late[i], end));
+        const Mask quiet =
+            (curve.top + R(2) * curve.spread < R(0)) && !curve.reaches(R(0)) && !curve.arches(start, end);
+        crew.noisy = crew.noisy || !quiet;
       }
       crew.loud = crew.loud || crew.noisy;
     }
@@ -143,29 +183,70 @@ struct Listener {
   ZWANG_INLINE void listen_to_extremes(R then, const R* middle) const {
     crew.hump = R(1) < R(0);
     if constexpr (Model::any_extremes) {
-      R mid[M::measures], forces[M::rows], rate[size], there[size];
-      ZWANG_REGISTERS for (int i = 0; i < M::fed_back; ++i) there[i] = middle[i];
-      ZWANG_REGISTERS for (int i = M::fed_back; i < size; ++i) there[i] = R(0);
-      const R half = crew.t + R(Real(0.5)) * crew.step.h;
-      ZWANG_REGISTERS for (int i = 0; i < r; ++i) forces[i] = R(0);
-      if constexpr (Model::measures_forces)
-        if (crew.any_held) right_side<M>(crew.k, half, there, crew.held, crew.any_held, rate, forces);
-      Model::measured(crew.k, half, middle, middle + n, middle + 2 * n, forces, crew.held, mid);
+      R mid[M::measures], early[M::measures], late[M::measures], there[M::fed_back], forces[M::rows];
+      measure(crew.t + R(Real(0.5)) * crew.step.h, middle, mid);
+      measure(find_early(there), there, early);
+      measure(find_late(then, there), there, late);
       ZWANG_REGISTERS for (int i = 0; i < r; ++i) forces[i] = crew.end_lambda[i];
       Model::measured(crew.k, then, crew.end, crew.end + n, crew.end + 2 * n, forces, crew.held,
                       crew.end_values);
       ZWANG_REGISTERS for (int m = 0; m < Model::measures; ++m) {
         if (!is_extreme<Model>(m)) continue;
         const R sign = R(Reduction(Model::measure_reduction(m)) == Reduction::maximum ? Real(1) : Real(-1));
-        const R a = sign * crew.values[m], b = sign * mid[m], c = sign * crew.end_values[m];
-        const R top = maximum(maximum(a, b), c), spread = top - minimum(minimum(a, b), c);
-        // Slopes of the parabola at the ends; a straight line has the spread for both. Those of the curve itself may be
-        // off by half of that, and a hump beside an end is missed by whoever believes them.
-        const R up = R(4) * b - R(3) * a - c, down = a - R(4) * b + R(3) * c;
-        const Mask humped = !(up <= R(Real(-0.6)) * spread) && !(down >= R(Real(0.6)) * spread);
-        crew.hump = crew.hump || (humped && !(top + spread <= sign * crew.best[m]));
+        crew.hump = crew.hump || may_peak(sign * crew.values[m], sign * early[m], sign * mid[m],
+                                          sign * late[m], sign * crew.end_values[m], sign * crew.best[m]);
       }
     }
+  }
+
+ private:
+  static constexpr Real moment = Real(1.0 / 256);  // of a step
+
+  // The motion a moment after the start, and a moment before the end. Returns when that is.
+  ZWANG_INLINE R find_early(R* there) const {
+    const R moved = R(moment) * crew.step.h;
+    go(crew.y, crew.step.first(), moved, there);
+    return crew.t + moved;
+  }
+  ZWANG_INLINE R find_late(R then, R* there) const {
+    const R moved = R(-moment) * crew.step.h;
+    go(crew.end, crew.step.last(), moved, there);
+    return then + moved;
+  }
+  ZWANG_INLINE static void go(const R* y, const R* rate, R time, R* there) {
+    ZWANG_REGISTERS for (int i = 0; i < n; ++i) there[i] =
+        y[i] + time * (y[n + i] + R(Real(0.5)) * time * rate[i]);
+    ZWANG_REGISTERS for (int i = n; i < M::fed_back; ++i) there[i] = y[i] + time * rate[i - n];
+  }
+
+  // Over a whole step, by what it is within a moment. Roundings are no slope.
+  ZWANG_INLINE static R change(R from, R to) {
+    const R noise = R(4 * Precision<Real>::epsilon) * maximum(absolute(from), absolute(to));
+    const R size = R(1 / moment) * maximum(absolute(to - from) - noise, R(0));
+    return if_less(to, from, -size, size);
+  }
+
+  ZWANG_INLINE void measure(R when, const R* there, R* out) const {
+    R forces[M::rows], rate[size], whole[size];
+    ZWANG_REGISTERS for (int i = 0; i < r; ++i) forces[i] = R(0);
+    if constexpr (Model::measures_forces) {
+      ZWANG_REGISTERS for (int i = 0; i < M::fed_back; ++i) whole[i] = there[i];
+      ZWANG_REGISTERS for (int i = M::fed_back; i < size; ++i) whole[i] = R(0);
+      if (crew.any_held) right_side<M>(crew.k, when, whole, crew.held, crew.any_held, rate, forces);
+    }
+    Model::measured(crew.k, when, there, there + n, there + 2 * n, forces, crew.held, out);
+  }
+
+  // Between the ends, above what is known: not where the curve is below that all the way, nor where it goes all the way down
+  // from the start or up to the end.
+  ZWANG_INLINE static Mask may_peak(R start, R early, R mid, R late, R end, R best) {
+    const R rise = change(start, early), fall = change(late, end);
+    const Shape curve(start, mid, end, rise, fall);
+    const R level = best + R(16 * Precision<Real>::epsilon) * absolute(best), off = curve.off;
+    const Mask below = !curve.reaches(level) && !curve.arches(start, end);
+    const Mask down = (rise <= R(-8) * off) && (curve.q <= start - R(4) * off) && (end <= start);
+    const Mask up = (fall >= R(8) * off) && (curve.p <= end - R(4) * off) && (start <= end);
+    return !(below || curve.stays_below(level) || down || up);
   }
 };
 

@@ -105,8 +105,10 @@ ZWANG_COLD void follow(M& me, const I& interpolant, Real until) {
       for (int s = 0; s < sample_count; ++s) {
         const int left = s > 0 ? s - 1 : 0, right = s + 1 < sample_count ? s + 1 : s;
         const Real a = sign * samples[left][m], b = sign * samples[s][m], c = sign * samples[right][m];
-        // Refine only humps that may beat what is known already.
-        const Real spread = maximum(maximum(a, b), c) - minimum(minimum(a, b), c);
+        // Refine only humps that may beat what is known already. Two samples beside a top may be as high as each other: at the
+        // ends of the step a third one tells.
+        const int third = s == 0 ? 2 : s == sample_count - 1 ? s - 2 : s;
+        const Real spread = b - minimum(minimum(a, c), sign * samples[third][m]);
         if (!(b >= a && b >= c) || !(spread > 0) || b + spread <= sign * me.results[m]) continue;
         const auto curve = [&](Real x) {
           Real values[M::measures];

@@ -24,6 +24,18 @@ Knot knot_at(double theta, double value, const Curve& curve) {
   return {theta, value, (curve(right) - curve(left)) / (right - left)};
 }
 
+// Where the cubic through two knots has its top between them, if it has one.
+std::optional<double> top_of_cubic(const Knot& a, const Knot& b) {
+  const double width = b.theta - a.theta, rise = width * a.slope, fall = width * b.slope;
+  const double cube = 2 * (a.value - b.value) + rise + fall,
+               square = 3 * (b.value - a.value) - 2 * rise - fall;
+  const double inside = square * square - 3 * cube * rise;
+  if (!(inside > 0)) return std::nullopt;
+  const double x = rise / (std::sqrt(inside) - square);
+  if (!(x > 0 && x < 1)) return std::nullopt;
+  return a.theta + x * width;
+}
+
 // Looks for a rise between two knots, both at or below zero: a hump that goes up and comes back. Where the cubic through
 // both knots misses the curve's middle, the curve has more to it than its ends show, and halves are looked at.
 std::optional<Bracket> hidden_rise(const Knot& a, const Knot& b, const Curve& curve, int depth) {
@@ -32,6 +44,8 @@ std::optional<Bracket> hidden_rise(const Knot& a, const Knot& b, const Curve& cu
     const Peak top = peak(a.theta, b.theta, curve);
     if (top.value > 0) return Bracket{a.theta, top.theta};
   }
+  if (const std::optional<double> top = top_of_cubic(a, b); top && curve(*top) > 0)
+    return Bracket{a.theta, *top};
   if (depth == 0) return std::nullopt;
   const double value = curve(middle);
   if (value > 0) return Bracket{a.theta, middle};
@@ -63,16 +77,23 @@ std::optional<Bracket> early_rise(double first_sample, const Curve& curve) {
   return earliest;
 }
 
-// The start may lie on the boundary, left a moment ago: look for a point clearly inside before the rise.
-Bracket rise_from_start(double first_sample, const Curve& curve) {
-  double theta = fractions[1], above = theta;
-  for (int halvings = 0; halvings < 45; ++halvings) {
+// The start may lie on the boundary, left a moment ago: look for a point clearly inside before the rise, and a little further
+// whether it has been up before that.
+Bracket rise_from_start(double first_sample, double clearly, const Curve& curve) {
+  double theta = fractions[1];
+  Bracket found{0, theta};
+  int looks = 0;  // since it was found inside
+  for (int halvings = 0; halvings < 45 && looks < 6; ++halvings) {
     theta /= 2;
     const double value = curve(theta);
-    if (value < 0) return {theta, above};
-    if (value > 0) above = theta;  // not where it is zero by rounding
+    if (value > (looks > 0 ? clearly : 0)) {  // not where it is zero by rounding
+      found.above = theta;
+      looks = 0;
+    } else if (looks > 0 || value < 0) {
+      if (looks++ == 0) found.below = theta;
+    }
   }
-  return {0, first_sample < 0 ? theta : 0};
+  return looks > 0 ? found : Bracket{0, first_sample < 0 ? theta : 0};
 }
 
 }  // namespace
@@ -105,13 +126,19 @@ std::optional<Bracket> first_rise(std::span<const double> samples, const Curve& 
   const auto [low, high] = std::minmax_element(samples.begin(), samples.end());
   // Too far below for anything these samples represent to reach zero.
   if (*high + (*high - *low) < 0) return std::nullopt;
-  if (samples[1] <= 0 && samples[0] > -1e-6 * (*high - *low))
+  const bool on_boundary = samples[0] > -1e-6 * (*high - *low);
+  if (samples[1] <= 0 && on_boundary)
     if (const std::optional<Bracket> found = early_rise(samples[1], curve)) return found;
   Knot before = knot_at(0, std::min(samples[0], 0.0), curve);
   for (std::size_t k = 1; k < samples.size(); ++k) {
-    if (samples[k] > 0)
-      return k > 1 ? Bracket{fractions[k - 1], fractions[k]} : rise_from_start(samples[0], curve);
+    if (samples[k] > 0 && k == 1 && on_boundary)
+      return rise_from_start(samples[0], 1e-12 * (*high - *low), curve);
     const Knot here = knot_at(fractions[k], samples[k], curve);
+    if (samples[k] > 0) {
+      // It may have been up before, and come down once more.
+      const std::optional<double> top = top_of_cubic(before, here);
+      return Bracket{before.theta, top && curve(*top) > 0 ? *top : here.theta};
+    }
     if (const std::optional<Bracket> found = hidden_rise(before, here, curve, refinement_limit)) return found;
     before = here;
   }

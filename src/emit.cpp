@@ -191,7 +191,7 @@ void ModelWriter::add_looking_out() {
     const Expr one = pool_.if_less(pool_.zero(), size, time, pool_.constant(infinite));
     bound = pool_.is_constant(bound, infinite) ? one : pool_.apply(Op::minimum, bound, one);
   }
-  add("longest step that jumps over no period of a condition or watched function", "R", "turn_bound", {},
+  add("longest step that jumps over no period of what is looked for", "R", "turn_bound", {},
       {{{}, {{"", bound}}}});
   const Formulas list = signals();
   add("watched functions, the stop condition, kinks of integrands", "void", "all_signals", {{"R*", "s"}},

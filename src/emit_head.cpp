@@ -30,11 +30,6 @@ std::string truths(const std::vector<std::pair<std::string, bool>>& list) {
   return line_of<bool>("bool", list, [](bool value) { return std::string(value ? "true" : "false"); });
 }
 
-bool is_extreme(const Measure& measure) {
-  return measure.pattern == EventPattern::none &&
-         (measure.reduction == Reduction::minimum || measure.reduction == Reduction::maximum);
-}
-
 // A table with one entry for each of a list.
 template <class Entry, class Number>
 std::string table(const std::string& type, const std::string& name, const std::vector<Entry>& list,

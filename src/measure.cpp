@@ -12,11 +12,6 @@ namespace {
 
 constexpr double missing = std::numeric_limits<double>::quiet_NaN();
 
-bool is_extreme(const Measure& measure) {
-  return measure.pattern == EventPattern::none &&
-         (measure.reduction == Reduction::minimum || measure.reduction == Reduction::maximum);
-}
-
 // Does this event belong to the pattern? For impulses the size is given too.
 bool matches(const Measure& measure, const Event& event, double& size) {
   const auto among = [&](const std::vector<std::size_t>& list) {
@@ -103,8 +98,10 @@ void Measures::follow(const std::function<std::vector<double>(double)>& at) {
     for (std::size_t k = 0; k < fractions.size(); ++k) {
       const std::size_t left = k > 0 ? k - 1 : 0, right = std::min(k + 1, fractions.size() - 1);
       const double a = sign * samples[left][i], b = sign * samples[k][i], c = sign * samples[right][i];
-      // Refine only humps that may beat what is known already.
-      const double spread = std::max({a, b, c}) - std::min({a, b, c});
+      // Refine only humps that may beat what is known already. Two samples beside a top may be as high as each other: at the
+      // ends of the step a third one tells.
+      const std::size_t third = k == 0 ? 2 : k + 1 == fractions.size() ? k - 2 : k;
+      const double spread = b - std::min({a, c, sign * samples[third][i]});
       if (!(b >= a && b >= c) || !(spread > 0) || b + spread <= sign * results_[i]) continue;
       const Peak top =
           peak(fractions[left], fractions[right], [&](double theta) { return sign * at(theta)[i]; });

@@ -90,23 +90,45 @@ Expr rate_of_turn(System& system, Expr argument) {
   return rate;
 }
 
-// How far the argument of a function may run within one step, if it matters.
-std::optional<Expr> longest_run(Expressions& pool, const Node& node) {
+// Half of a denominator: 1/(w^2 + x^2) is a bump too. Not of one that goes through zero, where no end would be of halving.
+Expr share_of(Expressions& pool, Expr denominator) {
+  return pool.add(pool.constant(1e-6), pool.multiply(pool.constant(0.5), pool.apply(Op::abs, denominator)));
+}
+
+// What comes and goes with its argument, and how far that may run within one step.
+struct Run {
+  Expr argument, longest;
+};
+
+std::optional<Run> longest_run(Expressions& pool, const Node& node) {
+  const Expr x = node.arguments[0];
   switch (node.op) {
     // A quarter of a box, or one radian: eleven samples of a step then see every image and every swing.
     case Op::wrap:
-      return pool.multiply(pool.constant(0.25), node.arguments[1]);
+      return Run{x, pool.multiply(pool.constant(0.25), node.arguments[1])};
     case Op::floor:
-      return pool.constant(0.25);
+      return Run{x, pool.constant(0.25)};
     case Op::sin:
     case Op::cos:
     case Op::tan:
-      return pool.one();
+      return Run{x, pool.one()};
     // Steps and bumps, exp(-x^2): what matters is near 0, and far from there the argument may run in proportion.
     case Op::exp:
     case Op::tanh:
     case Op::atan:
-      return pool.add(pool.one(), pool.multiply(pool.constant(0.25), pool.apply(Op::abs, node.arguments[0])));
+      return Run{x, pool.add(pool.one(), pool.multiply(pool.constant(0.25), pool.apply(Op::abs, x)))};
+    case Op::log:
+      return Run{x, share_of(pool, x)};
+    case Op::divide:
+      return Run{node.arguments[1], share_of(pool, node.arguments[1])};
+    case Op::atan2: {  // turns about at once where both are near zero
+      const Expr distance = pool.apply(Op::hypot, x, node.arguments[1]);
+      return Run{distance, share_of(pool, distance)};
+    }
+    case Op::power:
+      if (!pool.is_constant(node.arguments[1]) || pool.node(node.arguments[1]).value >= 0)
+        return std::nullopt;
+      return Run{x, share_of(pool, x)};
     default:
       return std::nullopt;
   }
@@ -120,13 +142,15 @@ void collect_turns(System& system) {
     if (!constraint.equation) roots.push_back(constraint.value);
   for (const WatchFormula& watch : system.watches) roots.push_back(watch.value);
   if (system.stop) roots.push_back(*system.stop);
+  for (const Measure& measure : system.measures)
+    if (is_extreme(measure)) roots.push_back(measure.value);
   roots.insert(roots.end(), system.kinks.begin(), system.kinks.end());
   for (const Expr e : pool.reachable(roots)) {
     const Node node = pool.node(e);
-    const std::optional<Expr> longest = longest_run(pool, node);
-    if (!longest) continue;
-    const Expr rate = rate_of_turn(system, node.arguments[0]);
-    if (!pool.is_zero(rate)) system.turns.push_back({rate, *longest});
+    const std::optional<Run> run = longest_run(pool, node);
+    if (!run) continue;
+    const Expr rate = rate_of_turn(system, run->argument);
+    if (!pool.is_zero(rate)) system.turns.push_back({rate, run->longest});
   }
 }
 

@@ -63,6 +63,12 @@ struct Measure {
   std::size_t integral = 0;  // for integral and mean: which integrand
 };
 
+// The least or largest value of an expression over the continuous motion.
+inline bool is_extreme(const Measure& measure) {
+  return measure.pattern == EventPattern::none &&
+         (measure.reduction == Reduction::minimum || measure.reduction == Reduction::maximum);
+}
+
 // What the study says, before anything is derived.
 struct Description {
   std::shared_ptr<Expressions> pool = std::make_shared<Expressions>();
@@ -103,7 +109,8 @@ struct MassEntry {
   Expr value;
 };
 
-// Something that comes and goes inside an inequality or a watched function (periodic, or a bump): no step may jump over it.
+// Something that comes and goes inside an inequality, a watched function or what a measure seeks the extreme of (periodic, or
+// a bump): no step may jump over it.
 struct Turn {
   Expr rate;     // d/dt of the argument of wrap, sin, exp ...
   Expr longest;  // how far the argument may run within one step
