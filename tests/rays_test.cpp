@@ -73,7 +73,7 @@ TEST(Rays, MeetTheFirstDiskOnTheirWay) {
 // In floats a value is often zero to the last bit, and that is not yet above it.
 TEST(Rays, ARiseBeginsBelowZeroAndEndsAboveIt) {
   const auto curve = [](float x) {
-    const float value = x - 1e-5F;
+    const float value = x - 1e-7F;
     return std::abs(value) < 2e-5F && value > 0 ? 0.0F : value;
   };
   float samples[sample_count];
