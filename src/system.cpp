@@ -90,9 +90,10 @@ Expr rate_of_turn(System& system, Expr argument) {
   return rate;
 }
 
-// Half of a denominator: 1/(w^2 + x^2) is a bump too. Not of one that goes through zero, where no end would be of halving.
+// Half of a denominator: 1/(w^2 + x^2) is a bump too. A thousandth more, since halving what goes through zero has no end, and
+// steps too short for the clock: a float's has seven digits.
 Expr share_of(Expressions& pool, Expr denominator) {
-  return pool.add(pool.constant(1e-6), pool.multiply(pool.constant(0.5), pool.apply(Op::abs, denominator)));
+  return pool.add(pool.constant(1e-3), pool.multiply(pool.constant(0.5), pool.apply(Op::abs, denominator)));
 }
 
 // What comes and goes with its argument, and how far that may run within one step.
