@@ -10,7 +10,7 @@
 #include <cmath>
 #include <utility>
 
-#include "kernels/dop853_coefficients.h"
+#include "kernels/integrator/dop853_coefficients.h"
 
 namespace zwang::yardstick {
 
@@ -85,7 +85,7 @@ struct DormandPrince5 {
   static float growth(float error) { return std::exp2(-0.2F * std::log2(error)); }
 };
 
-// Hairer, Norsett, Wanner; see kernels/dop853_coefficients.h.
+// Hairer, Norsett, Wanner; see kernels/integrator/dop853_coefficients.h.
 struct Dop853 {
   static constexpr const char* name = "dp8";
   static constexpr int stages = dop853::stages;

@@ -1,6 +1,6 @@
 # Writes a C++ file that carries the text of other files inside the program.
 #
-#   cmake -DROOT=<repository> -DNAMES=kernels/a.h;kernels/b.h -DHEADER=host/kernel_text.h -DTYPE=KernelFile
+#   cmake -DROOT=<repository> -DNAMES=kernels/a.h;kernels/b.h -DHEADER=host/program/kernel_text.h -DTYPE=KernelFile
 #         -DFUNCTION=kernel_files -DOUTPUT=<file> -P cmake/embed_texts.cmake
 #
 # The header declares TYPE, two string views {name, text}, and `std::span<const TYPE> FUNCTION()`.

@@ -14,7 +14,7 @@ install(CODE "execute_process(COMMAND \"$<TARGET_FILE:zwang>\" completion
 install(FILES "${PROJECT_BINARY_DIR}/zwang.bash"
   DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions" RENAME zwang)
 
-# --- Libraries: includes stay rooted as in the repository, "host/study.h", below include/zwang ---
+# --- Libraries: includes stay rooted as in the repository, "host/study/study.h", below include/zwang ---
 foreach(room src host kernels)
   install(DIRECTORY ${room} DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/zwang" FILES_MATCHING PATTERN "*.h")
 endforeach()

@@ -2,7 +2,7 @@
 #   cmake -DSOURCE_DIR=... -P check_equations.cmake
 cmake_minimum_required(VERSION 3.25)
 
-file(GLOB sources ${SOURCE_DIR}/kernels/*.h ${SOURCE_DIR}/kernels/*.cu ${SOURCE_DIR}/src/*.h ${SOURCE_DIR}/src/*.cpp
+file(GLOB_RECURSE sources ${SOURCE_DIR}/kernels/*.h ${SOURCE_DIR}/kernels/*.cu ${SOURCE_DIR}/src/*.h ${SOURCE_DIR}/src/*.cpp
      ${SOURCE_DIR}/host/*.h ${SOURCE_DIR}/host/*.cpp)
 # Brackets would end a list element for CMake, so they are turned into other marks before anything is split.
 set(in_code "")
@@ -39,7 +39,7 @@ foreach(tag IN LISTS in_table)
   endif()
 endforeach()
 # Files named in the table exist.
-string(REGEX MATCHALL "`(src|kernels|host)/[a-z0-9_]+\\.(h|cpp)`" named "${table}")
+string(REGEX MATCHALL "`(src|kernels|host)/[a-z0-9_/]+\\.(h|cpp)`" named "${table}")
 list(REMOVE_DUPLICATES named)
 foreach(file IN LISTS named)
   string(REPLACE "`" "" file "${file}")

@@ -1,43 +1,70 @@
-# Who may include whom: kernels <- src <- host. Fails with a list of "file:line: include (reason)".
+# Who may include whom. Fails with a list of "file:line: include (reason)".
 #
 #   cmake -DROOT=<repository> -P tests/check_layers.cmake
 #
-# It reads lines, it does not preprocess: an #include at the start of a line counts, wherever it stands.
+# Folders: kernels <- src <- host. Within a folder the rooms below are listed lowest first; a file may include its own
+# room and rooms listed before it. The check reads lines and does not preprocess: every #include at the start of a line
+# counts. tests/check_includes.py reads the same lists.
 cmake_minimum_required(VERSION 3.25)
+
+set(kernels_rooms base simd sampling reduce integrator rootfinding dynamics record event member lanes entry)
+set(src_rooms base expression formula system quadratic_program laws reference analysis emit)
+set(host_rooms platform study sample study_file statistics program backend backend/cuda run files rank results check
+  inspect report command)
 
 if(NOT DEFINED ROOT)
   cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH ROOT)
 endif()
 
-# The whole rule book: `why` becomes the reason why `file` may not include `header`, or stays empty.
+# The room of a file and its place in the list of its folder; -1 where it is in none.
+function(room_of file folder_result place_result room_result)
+  string(REGEX MATCH "^[a-z]+" folder "${file}")
+  string(REGEX REPLACE "^[a-z]+/(.*)/[^/]+$" "\\1" room "${file}")
+  list(FIND ${folder}_rooms "${room}" place)
+  set(${folder_result} "${folder}" PARENT_SCOPE)
+  set(${place_result} ${place} PARENT_SCOPE)
+  set(${room_result} "${room}" PARENT_SCOPE)
+endfunction()
+
+# `why` becomes the reason why `file` may not include `header`, or stays empty.
 function(judge_include file quote header why)
   set(reason "")
   cmake_path(GET file EXTENSION LAST_ONLY extension)
+  room_of("${file}" folder place room)
+  room_of("${header}" header_folder header_place header_room)
 
-  # Quoted means ours, and ours is written from the root of the repository.
+  # Quoted includes are our own files, written from the root of the repository.
   if(quote STREQUAL "\"" AND (header MATCHES "(^|/)\\.\\.?/" OR NOT EXISTS "${ROOT}/${header}"))
     set(reason "quoted includes are paths from the root of the repository")
 
-  # Each room sees itself and what lies below it.
-  elseif(quote STREQUAL "\"" AND file MATCHES "^kernels/" AND NOT header MATCHES "^kernels/")
+  # Folders.
+  elseif(quote STREQUAL "\"" AND folder STREQUAL "kernels" AND NOT header_folder STREQUAL "kernels")
     set(reason "kernels may include only kernels")
-  elseif(quote STREQUAL "\"" AND file MATCHES "^src/" AND NOT header MATCHES "^(src/|kernels/(status|layout)\\.h$)")
-    set(reason "src may include only src, kernels/status.h and kernels/layout.h")
-  elseif(quote STREQUAL "\"" AND file MATCHES "^host/" AND NOT header MATCHES "^(src|kernels|host)/")
+  elseif(quote STREQUAL "\"" AND folder STREQUAL "src" AND NOT header MATCHES "^(src/|kernels/base/(status|layout)\\.h$)")
+    set(reason "src may include only src, kernels/base/status.h and kernels/base/layout.h")
+  elseif(quote STREQUAL "\"" AND folder STREQUAL "host" AND NOT header_folder MATCHES "^(src|kernels|host)$")
     set(reason "host may include only src, kernels and host")
 
-  # Libraries have their places.
+  # Rooms.
+  elseif(place EQUAL -1)
+    set(reason "${folder}/${room} is not in the list of rooms")
+  elseif(quote STREQUAL "\"" AND folder STREQUAL header_folder AND header_place EQUAL -1)
+    set(reason "${folder}/${header_room} is not in the list of rooms")
+  elseif(quote STREQUAL "\"" AND folder STREQUAL header_folder AND header_place GREATER place)
+    set(reason "room ${room} may not include room ${header_room}, which is above it")
+
+  # Libraries.
   elseif(header MATCHES "^(cuda|nvrtc|nvJitLink|thrust/|cub/|cooperative_groups)" AND NOT extension STREQUAL ".cu"
-         AND NOT file MATCHES "^host/(backend_cuda\\.|cuda_)")
-    set(reason "CUDA belongs in host/backend_cuda.*, host/cuda_* and .cu files")
-  elseif(header STREQUAL "mpi.h" AND NOT file STREQUAL "host/mpi_module.cpp")
-    set(reason "MPI belongs in host/mpi_module.cpp, a library of its own")
-  elseif(header MATCHES "^CLI(/|11)" AND NOT file MATCHES "^host/(main|command_[^/]*)\\.cpp$")
-    set(reason "CLI11 belongs in host/main.cpp and host/command_*.cpp")
-  elseif(quote STREQUAL "<" AND file MATCHES "^kernels/" AND NOT extension STREQUAL ".cu"
-         AND NOT file STREQUAL "kernels/portable.h")
-    set(reason "in kernels only portable.h and .cu files may include system headers")
-  elseif(quote STREQUAL "<" AND file MATCHES "^src/" AND NOT header MATCHES "^([a-z0-9_]+$|Eigen/)")
+         AND NOT file MATCHES "^host/backend/cuda/")
+    set(reason "CUDA belongs in host/backend/cuda and .cu files")
+  elseif(header STREQUAL "mpi.h" AND NOT file STREQUAL "host/rank/mpi_module.cpp")
+    set(reason "MPI belongs in host/rank/mpi_module.cpp, a library of its own")
+  elseif(header MATCHES "^CLI(/|11)" AND NOT file MATCHES "^host/command/[^/]*\\.cpp$")
+    set(reason "CLI11 belongs in host/command")
+  elseif(quote STREQUAL "<" AND folder STREQUAL "kernels" AND NOT extension STREQUAL ".cu"
+         AND NOT file STREQUAL "kernels/base/portable.h")
+    set(reason "in kernels only base/portable.h and .cu files may include system headers")
+  elseif(quote STREQUAL "<" AND folder STREQUAL "src" AND NOT header MATCHES "^([a-z0-9_]+$|Eigen/)")
     set(reason "src may use only the standard library and Eigen")
   endif()
 
@@ -45,14 +72,14 @@ function(judge_include file quote header why)
 endfunction()
 
 set(files "")
-foreach(room kernels src host)
-  file(GLOB_RECURSE found RELATIVE "${ROOT}" "${ROOT}/${room}/*.h" "${ROOT}/${room}/*.cpp" "${ROOT}/${room}/*.cu")
+foreach(folder kernels src host)
+  file(GLOB_RECURSE found RELATIVE "${ROOT}" "${ROOT}/${folder}/*.h" "${ROOT}/${folder}/*.cpp" "${ROOT}/${folder}/*.cu")
   list(APPEND files ${found})
 endforeach()
 
 set(offences "")
 foreach(file IN LISTS files)
-  # Lines become a list; what CMake's lists would trip over cannot occur in a path we allow.
+  # Lines become a CMake list; characters that would split it further cannot occur in an allowed path.
   file(READ "${ROOT}/${file}" text)
   string(REGEX REPLACE "[][;\\]" "?" text "${text}")
   string(REPLACE "\n" ";" lines "${text}")
@@ -68,6 +95,10 @@ foreach(file IN LISTS files)
         string(REPLACE "<" ">" closing "${quote}")
         string(APPEND offences "${file}:${number}: ${quote}${header}${closing} (${why})\n")
       endif()
+    # The language of the machine is chosen in one file of the kernels; everything else is the same text everywhere.
+    elseif(file MATCHES "^kernels/" AND NOT file STREQUAL "kernels/base/portable.h"
+           AND line MATCHES "^[ \t]*#[ \t]*(if|ifdef|ifndef|elif|else)([ \t]|$)")
+      string(APPEND offences "${file}:${number}: #${CMAKE_MATCH_1} (conditional text belongs in kernels/base/portable.h)\n")
     endif()
   endforeach()
 endforeach()

@@ -7,24 +7,24 @@ cmake_minimum_required(VERSION 3.25)
 file(REMOVE_RECURSE "${ROOT}")
 
 # Allowed: none of these may be reported.
-file(WRITE "${ROOT}/kernels/status.h" "// nothing; [odd; text] \\\n")
-file(WRITE "${ROOT}/kernels/shock.h" "#include \"kernels/status.h\"\n")
-file(WRITE "${ROOT}/kernels/portable.h" "#include <cmath>\n")
-file(WRITE "${ROOT}/kernels/reduce.cu" "#include <cub/cub.cuh>\n#include \"kernels/status.h\"\n")
-file(WRITE "${ROOT}/src/system.h" "#include <vector>\n#include <Eigen/Dense>\n#include \"kernels/status.h\"\n")
-file(WRITE "${ROOT}/host/backend_cuda.cpp" "#include <cuda.h>\n#include <nvrtc.h>\n#include \"src/system.h\"\n")
-file(WRITE "${ROOT}/host/main.cpp" "#include <CLI/CLI.hpp>\n#include \"kernels/shock.h\"\n")
-file(WRITE "${ROOT}/host/mpi_module.cpp" "#include <mpi.h>\n")
+file(WRITE "${ROOT}/kernels/base/status.h" "// nothing; [odd; text] \\\n")
+file(WRITE "${ROOT}/kernels/dynamics/shock.h" "#include \"kernels/base/status.h\"\n")
+file(WRITE "${ROOT}/kernels/base/portable.h" "#include <cmath>\n")
+file(WRITE "${ROOT}/kernels/reduce.cu" "#include <cub/cub.cuh>\n#include \"kernels/base/status.h\"\n")
+file(WRITE "${ROOT}/src/system/system.h" "#include <vector>\n#include <Eigen/Dense>\n#include \"kernels/base/status.h\"\n")
+file(WRITE "${ROOT}/host/backend/cuda/backend_cuda.cpp" "#include <cuda.h>\n#include <nvrtc.h>\n#include \"src/system/system.h\"\n")
+file(WRITE "${ROOT}/host/command/main.cpp" "#include <CLI/CLI.hpp>\n#include \"kernels/dynamics/shock.h\"\n")
+file(WRITE "${ROOT}/host/rank/mpi_module.cpp" "#include <mpi.h>\n")
 
 # Breaches: each must be reported, at its line.
-file(WRITE "${ROOT}/kernels/events.h" "\n#include <cmath>\n#include \"src/system.h\"\n")
-file(WRITE "${ROOT}/src/shock.cpp" "// a;b\n\n# include <toml++/toml.h>\n#include \"kernels/shock.h\"\n#include \"system.h\"\n")
-file(WRITE "${ROOT}/host/run.cpp" "#include <CLI/CLI.hpp>\n#include <cuda_runtime.h>\n#include \"host/missing.h\"\n"
-     "  #include \"src/../kernels/shock.h\"\n#include <mpi.h>\n")
+file(WRITE "${ROOT}/kernels/event/first_event.h" "\n#include <cmath>\n#include \"src/system/system.h\"\n")
+file(WRITE "${ROOT}/src/laws/shock.cpp" "// a;b\n\n# include <toml++/toml.h>\n#include \"kernels/dynamics/shock.h\"\n#include \"system.h\"\n")
+file(WRITE "${ROOT}/host/run/run.cpp" "#include <CLI/CLI.hpp>\n#include <cuda_runtime.h>\n#include \"host/missing.h\"\n"
+     "  #include \"src/../kernels/dynamics/shock.h\"\n#include <mpi.h>\n")
 set(expected
-  kernels/events.h:2: kernels/events.h:3:
-  src/shock.cpp:3: src/shock.cpp:4: src/shock.cpp:5:
-  host/run.cpp:1: host/run.cpp:2: host/run.cpp:3: host/run.cpp:4: host/run.cpp:5:)
+  kernels/event/first_event.h:2: kernels/event/first_event.h:3:
+  src/laws/shock.cpp:3: src/laws/shock.cpp:4: src/laws/shock.cpp:5:
+  host/run/run.cpp:1: host/run/run.cpp:2: host/run/run.cpp:3: host/run/run.cpp:4: host/run/run.cpp:5:)
 
 execute_process(COMMAND "${CMAKE_COMMAND}" "-DROOT=${ROOT}" -P "${CMAKE_CURRENT_LIST_DIR}/check_layers.cmake"
   RESULT_VARIABLE result OUTPUT_VARIABLE report ERROR_VARIABLE report)

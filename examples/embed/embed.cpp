@@ -2,8 +2,9 @@
 #include <cstdio>
 #include <exception>
 
-#include "host/backend_factory.h"
-#include "host/run.h"
+#include "host/run/backend_factory.h"
+#include "host/run/run.h"
+#include "host/study_file/load_study.h"
 
 constexpr const char* text = R"toml(
 [parameters]

@@ -1,7 +1,7 @@
 // Gauss's principle by itself: the admissible acceleration nearest to the free one, and the judge of the answer.
 #include <cstdio>
 
-#include "src/quadratic_program.h"
+#include "src/quadratic_program/quadratic_program.h"
 
 int main() {
   // A point pulled into the corner x <= 0, y <= 0: free acceleration (1, 2), both walls closed.

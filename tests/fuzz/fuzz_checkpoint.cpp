@@ -2,7 +2,7 @@
 // results that can be read.
 #include <nlohmann/json.hpp>
 
-#include "host/child_process.h"
+#include "host/platform/child_process.h"
 #include "tests/fuzz/quick_run.h"
 
 namespace zwang::fuzz {

@@ -4,11 +4,11 @@
 #include <cstdint>
 #include <cstring>
 
-#include "src/derivative.h"
-#include "src/interval.h"
-#include "src/scaled.h"
+#include "src/expression/derivative.h"
+#include "src/expression/interval.h"
+#include "src/expression/scaled.h"
 #include "tests/fuzz/fuzzed_model.h"
-#include "tests/system_builder.h"
+#include "tests/support/system_builder.h"
 
 namespace zwang::fuzz {
 namespace {

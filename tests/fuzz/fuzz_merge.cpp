@@ -1,7 +1,7 @@
 // Any bytes as the files of shards: refused with an Error, or joined to results that can be read.
 #include <nlohmann/json.hpp>
 
-#include "host/merge.h"
+#include "host/results/merge.h"
 #include "tests/fuzz/quick_run.h"
 
 namespace zwang::fuzz {

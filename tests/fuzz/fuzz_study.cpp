@@ -2,8 +2,9 @@
 // emitted. Nothing else may happen.
 #include <cstdint>
 
-#include "host/sampler.h"
-#include "host/write_study.h"
+#include "host/sample/sampler.h"
+#include "host/study_file/load_study.h"
+#include "host/study_file/write_study.h"
 #include "tests/fuzz/fuzzed_model.h"
 
 namespace zwang::fuzz {

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "src/emit.h"
+#include "src/emit/emit.h"
 #include "tests/fuzz/promise.h"
 
 namespace zwang::fuzz {

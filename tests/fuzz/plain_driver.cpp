@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/sanitized.h"
+#include "tests/support/sanitized.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 

@@ -5,8 +5,9 @@
 #include <cmath>
 #include <limits>
 
-#include "host/machine_error.h"
-#include "host/run_files.h"
+#include "host/platform/machine_error.h"
+#include "host/results/run_files.h"
+#include "host/study_file/load_study.h"
 #include "tests/fuzz/edited_files.h"
 
 namespace zwang::fuzz {

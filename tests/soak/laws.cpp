@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "src/least_constraint.h"
+#include "src/laws/least_constraint.h"
 
 namespace zwang::soak {
 

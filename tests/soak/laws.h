@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "host/check_member.h"
+#include "host/check/member.h"
 #include "tests/soak/random_study.h"
 
 namespace zwang::soak {

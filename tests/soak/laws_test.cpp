@@ -7,8 +7,9 @@
 #include <algorithm>
 #include <functional>
 
-#include "host/backend_reference.h"
-#include "host/batch.h"
+#include "host/backend/backend_reference.h"
+#include "host/backend/batch.h"
+#include "host/study_file/load_study.h"
 #include "tests/soak/soak_report.h"
 
 namespace zwang::soak {

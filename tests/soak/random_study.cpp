@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "src/error.h"
+#include "src/base/error.h"
 #include "tests/soak/study_writer.h"
 
 namespace zwang::soak {

@@ -4,12 +4,13 @@
 
 #include <numeric>
 
-#include "host/backend_cpu.h"
-#include "host/backend_reference.h"
-#include "host/batch.h"
-#include "host/check.h"
-#include "host/machine_error.h"
-#include "host/member.h"
+#include "host/backend/backend_cpu.h"
+#include "host/backend/backend_reference.h"
+#include "host/backend/batch.h"
+#include "host/check/check.h"
+#include "host/platform/machine_error.h"
+#include "host/sample/member.h"
+#include "host/study_file/load_study.h"
 
 namespace zwang::soak {
 

@@ -6,8 +6,8 @@
 #include <chrono>
 #include <fstream>
 
-#include "host/machine_error.h"
-#include "host/private_files.h"
+#include "host/platform/machine_error.h"
+#include "host/platform/private_files.h"
 #include "tests/soak/soak_study.h"
 
 namespace zwang::soak {

@@ -1,0 +1,59 @@
+#include "host/backend/batch_size.h"
+
+#include <algorithm>
+
+#include "host/study/study.h"
+#include "kernels/base/layout.h"
+#include "src/system/system.h"
+
+namespace zwang {
+
+namespace {
+
+// Memory that is given back and asked for again at every batch must be small enough for the allocator to keep it: fresh pages
+// cost a short member a fifth of its time on a virtual machine (bench/results/xeon.txt).
+constexpr double results_bytes = 16.0 * 1024 * 1024;
+// A device that reduces keeps its results; it wants many members, and has hardly begun with fewer than the least.
+constexpr double kept_there_bytes = 512.0 * 1024 * 1024;
+constexpr double device_seconds = 1;  // every batch brings its summaries home
+constexpr long long device_least = 1 << 16;
+constexpr double host_seconds = 0.2;  // progress moves five times a second
+constexpr double fastest_growth = 4;
+
+// What a member takes while its batch is on the way, roughly: inputs twice (batch and backend), results once.
+double bytes_per_member(const Study& study, bool observables, bool members) {
+  const System& system = *study.system;
+  const std::size_t state = 2 * system.size() + system.auxiliaries.size();
+  std::size_t numbers = 2 * system.parameters.size() + 2 * state + 8;
+  if (observables) numbers += study.time.outputs.size() * system.observables.size();
+  if (members) numbers += system.measures.size() + state + event_kinds + 2 * std::size_t{audit_numbers} + 4;
+  return 8 * static_cast<double>(numbers);
+}
+
+}  // namespace
+
+// Threads take members one by one; with sixteen each, waiting for the last one costs a few per cent at most.
+BatchSize::BatchSize(const Study& study, unsigned threads, long long fixed)
+    : fixed_(fixed),
+      least_(16LL * std::max(threads, 1U)),
+      most_(std::max(least_, static_cast<long long>(results_bytes / bytes_per_member(study, true, true)))),
+      next_(fixed > 0 ? fixed : least_),
+      seconds_wanted_(host_seconds) {}
+
+BatchSize::BatchSize(const Study& study, const Backend& backend, long long fixed, bool members_wanted)
+    : BatchSize(study, backend.threads(), fixed) {
+  if (!backend.reduces()) return;
+  least_ = device_least;
+  seconds_wanted_ = device_seconds;
+  most_ = std::max(least_,
+                   static_cast<long long>(kept_there_bytes / bytes_per_member(study, false, members_wanted)));
+  next_ = fixed > 0 ? fixed : least_;
+}
+
+void BatchSize::learn(long long members, double seconds) {
+  if (fixed_ > 0 || members <= 0) return;
+  const double factor = std::min(seconds_wanted_ / std::max(seconds, 1e-6), fastest_growth);
+  next_ = std::clamp(static_cast<long long>(factor * static_cast<double>(members)), least_, most_);
+}
+
+}  // namespace zwang

@@ -1,0 +1,85 @@
+// The kernels on NVIDIA GPUs: compiled for the study by NVRTC, one member a thread.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "host/backend/backend.h"
+#include "host/backend/cuda/reduction_device.h"
+#include "host/backend/cuda/worker.h"
+#include "host/backend/kernel_buffers.h"
+#include "host/program/host_compiler.h"
+#include "host/program/kernel_program.h"
+#include "host/program/program_cache.h"
+#include "host/statistics/reduction_plan.h"
+#include "host/study/study.h"
+#include "kernels/base/layout.h"
+#include "src/system/system.h"
+
+namespace zwang {
+
+class BackendCuda : public Backend {
+ public:
+  // On the devices of these numbers; none: all there are. MachineError where a device, the driver or NVRTC is missing.
+  explicit BackendCuda(const Study& study, std::vector<int> devices = {0},
+                       std::filesystem::path cache = ProgramCache::default_folder());
+  // With a program of one's own making.
+  BackendCuda(const Study& study, const KernelProgram& program, std::vector<int> devices,
+              std::filesystem::path cache = ProgramCache::default_folder());
+  ~BackendCuda() override;
+
+  // Operations a second that all lanes together reach with independent fused multiply-adds.
+  double measure_peak();
+
+  std::string name() const override { return "cuda"; }
+  std::string device() const override;
+  unsigned threads() const override { return static_cast<unsigned>(workers_.size()); }
+  BatchResults run(const Batch& batch, const Wanted& wanted) override;
+  bool reduces() const override { return statistics_here; }
+  bool draws() const override { return statistics_here; }
+  ReducedBatch run_reduced(const Batch& batch, long long first, const ReductionPlan& plan,
+                           bool members) override;
+
+  const std::string& method() const { return method_; }
+  bool compiled() const { return compiled_; }  // not found in the cache
+  const std::string& cache_note() const { return note_; }
+  long long motion_operations() const { return motion_operations_; }
+  long long series_operations() const { return series_operations_; }
+
+  CudaOccupation occupation() const;  // of the stepping kernel
+
+  double device_seconds = 0;        // the kernels' own time in the last run, by the devices' clocks
+  double busy_lanes = 0;            // share of the lanes' time spent on members in the last launch
+  bool statistics_here = true;      // on the device; false: members are brought to the host
+  std::size_t members_at_once = 0;  // most in one launch; 0: as memory allows
+
+ private:
+  struct Chunk;
+  struct ReducedChunk;
+  void start(const KernelProgram& program, std::vector<int> devices, const std::filesystem::path& cache);
+  std::vector<std::string> binaries(const ProgramText& text, int architecture,
+                                    const std::filesystem::path& cache);
+  void work(CudaWorker& worker, std::vector<Chunk>& chunks, std::atomic<std::size_t>& next,
+            const Batch& batch, const Wanted& wanted);
+  std::size_t chunk_size(const Batch& batch, const Wanted& wanted) const;
+  void prepare_machines();
+  std::size_t reduced_chunk_size(const Batch& batch, const ReductionPlan& plan);
+  void work_reduced(std::size_t worker, std::vector<ReducedChunk>& chunks, std::atomic<std::size_t>& next,
+                    const Batch& batch, long long first, const ReductionPlan& plan, bool members);
+
+  std::shared_ptr<const System> system_;
+  std::vector<double> outputs_;
+  KernelShape shape_;
+  KernelSettings settings_;
+  std::string method_, note_;
+  long long motion_operations_ = 0, series_operations_ = 0;
+  bool compiled_ = false;
+  std::filesystem::path cache_;
+  std::vector<std::unique_ptr<CudaWorker>> workers_;    // two a device: one computes while the other copies
+  std::vector<std::unique_ptr<CudaMachine>> machines_;  // one a worker
+  std::size_t reduced_share_ = 0;                       // bytes of a device's memory for each worker
+};
+
+}  // namespace zwang

@@ -1,0 +1,147 @@
+// Batches whose statistics are done on the device: only these come back.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+#include "host/backend/backend.h"
+#include "host/backend/cuda/backend_cuda.h"
+#include "host/backend/cuda/compiler.h"
+#include "host/backend/cuda/reduction_device.h"
+#include "host/backend/cuda/worker.h"
+#include "host/backend/device_reduction.h"
+#include "host/backend/device_sampling.h"
+#include "host/backend/kernel_buffers.h"
+#include "host/platform/machine_error.h"
+#include "host/program/host_compiler.h"
+#include "host/statistics/reduction_plan.h"
+#include "kernels/base/layout.h"
+#include "kernels/reduce/reduce_layout.h"
+
+namespace zwang {
+
+namespace {
+
+constexpr std::size_t block = reduced_block;
+
+std::size_t whole_blocks(std::size_t members) { return std::max(block, members / block * block); }
+
+}  // namespace
+
+// Members [begin, end) of a batch and what came of them.
+struct BackendCuda::ReducedChunk {
+  std::size_t begin, end;
+  std::vector<ReducedMembers> parts;
+  BatchResults members;
+  double seconds = 0;
+};
+
+// The reductions are the same for every study: compiled once for a kind of device, then taken from the cache.
+void BackendCuda::prepare_machines() {
+  const ProgramText text = reduction_program();
+  for (const auto& worker : workers_) {
+    const std::vector<std::string> cubins = binaries(text, worker->architecture(), cache_);
+    worker->use();
+    machines_.push_back(std::make_unique<CudaMachine>(worker->context(), worker->stream(),
+                                                      worker->processors(), cubins.at(0)));
+  }
+}
+
+// One for each worker, where memory has room, in whole blocks: there is little to copy, and summaries cost the same for
+// any number of members.
+std::size_t BackendCuda::reduced_chunk_size(const Batch& batch, const ReductionPlan& plan) {
+  constexpr std::size_t least = 1 << 17, most = 1 << 22;
+  const ReduceBytes bytes = reduce_bytes(plan);
+  const std::size_t each = shape_.member_bytes({}, 0) + bytes.per_member;
+  // Asked once: what the workers hold themselves is not free any more, but theirs.
+  if (reduced_share_ == 0) {
+    reduced_share_ = workers_[0]->free_bytes();
+    for (const auto& worker : workers_) reduced_share_ = std::min(reduced_share_, worker->free_bytes());
+    reduced_share_ = reduced_share_ / 10 * 8 / 2;
+  }
+  const std::size_t room = (reduced_share_ > bytes.fixed ? reduced_share_ - bytes.fixed : 0) / each;
+  std::size_t size = std::clamp(batch.count / workers_.size() + 1, least, most);
+  if (members_at_once > 0) size = members_at_once;
+  return whole_blocks(std::min(size, room));
+}
+
+// Chunks are taken by whoever is free. A device without room for a chunk takes it in halves.
+void BackendCuda::work_reduced(std::size_t number, std::vector<ReducedChunk>& chunks,
+                               std::atomic<std::size_t>& next, const Batch& batch, long long first,
+                               const ReductionPlan& plan, bool members) {
+  CudaWorker& worker = *workers_[number];
+  CudaMachine& machine = *machines_[number];
+  worker.use();
+  const Wanted wanted{.observables = shape_.outputs * shape_.observables > 0};
+  const Stay stay{.observables = true, .members = !members};
+  for (std::size_t c = next++; c < chunks.size(); c = next++) {
+    ReducedChunk& chunk = chunks[c];
+    std::size_t size = whole_blocks(chunk.end - chunk.begin + block - 1);
+    for (std::size_t begin = chunk.begin; begin < chunk.end;) {
+      const std::size_t end = std::min(chunk.end, begin + size);
+      KernelBuffers buffers(shape_, outputs_, batch, begin, end, wanted, 0, stay);
+      std::optional<ReducedMembers> reduced;
+      const auto reduce = [&](const KernelBatch& there) {
+        reduced = reduce_members(machine, plan, there, first + static_cast<long long>(begin));
+        return reduced.has_value();
+      };
+      const auto draw = [&](const KernelBatch& there) {
+        return batch.drawn_there == nullptr ||
+               draw_there(machine, *batch.drawn_there, there, first + static_cast<long long>(begin));
+      };
+      if (!worker.integrate(settings_, buffers, chunk.seconds, reduce, draw)) {
+        if (size == block)
+          throw MachineError(
+              {.message = "the GPU has no memory left for a block of members",
+               .found = fmt::format("{} members of {} bytes", block, shape_.member_bytes(wanted, 0)),
+               .expected = "free memory on " + worker.name(),
+               .hint = "another process may hold it; or fewer outputs"});
+        size = whole_blocks(size / 2);
+        continue;
+      }
+      chunk.parts.push_back(std::move(*reduced));
+      if (members) append_results(chunk.members, buffers.take_results());
+      begin = end;
+    }
+  }
+}
+
+ReducedBatch BackendCuda::run_reduced(const Batch& batch, long long first, const ReductionPlan& plan,
+                                      bool members) {
+  std::vector<ReducedChunk> chunks;
+  const std::size_t size = reduced_chunk_size(batch, plan);
+  for (std::size_t begin = 0; begin < batch.count; begin += size)
+    chunks.push_back({begin, std::min(batch.count, begin + size), {}, {}, 0});
+
+  std::atomic<std::size_t> next = 0;
+  std::mutex guard;
+  std::exception_ptr trouble;
+  {
+    std::vector<std::jthread> team;
+    for (std::size_t i = 0; i < std::min(workers_.size(), chunks.size()); ++i)
+      team.emplace_back([&, i] {
+        try {
+          work_reduced(i, chunks, next, batch, first, plan, members);
+        } catch (...) {
+          next = chunks.size();
+          const std::scoped_lock lock(guard);
+          trouble = std::current_exception();
+        }
+      });
+  }
+  if (trouble) std::rethrow_exception(trouble);
+
+  ReducedBatch made;
+  busy_lanes = workers_[0]->busy_lanes();
+  device_seconds = 0;
+  for (ReducedChunk& chunk : chunks) {
+    device_seconds += chunk.seconds;
+    for (ReducedMembers& part : chunk.parts) made.parts.push_back(std::move(part));
+    append_results(made.members, std::move(chunk.members));
+  }
+  return made;
+}
+
+}  // namespace zwang

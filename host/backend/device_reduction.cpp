@@ -1,0 +1,385 @@
+#include "host/backend/device_reduction.h"
+
+#include <algorithm>
+#include <cassert>
+
+#include "host/backend/device_columns.h"
+#include "host/statistics/run_tally.h"
+#include "kernels/base/layout.h"
+#include "kernels/base/status.h"
+#include "kernels/reduce/reduce_layout.h"
+
+namespace zwang {
+
+namespace {
+
+using Address = ReduceMachine::Address;
+
+// Buckets of so many columns are counted at a time: 8 MiB each.
+constexpr std::size_t most_sketched_at_once = 32;
+constexpr long long tally_lanes = 8192;
+
+template <class T>
+T* pointer(Address address) {
+  return reinterpret_cast<T*>(address);  // of another machine: never followed here
+}
+template <class T>
+Address address_of(const T* there) {
+  return reinterpret_cast<Address>(there);
+}
+
+long long histogram_counts(const ReductionPlan& plan) {
+  long long counts = 0;
+  for (const ReductionPlan::Counted& one : plan.histograms)
+    counts += static_cast<long long>(one.edges.size()) + 1;
+  return counts;
+}
+
+// Every bucket of one column has room in any case.
+std::size_t entry_room(std::size_t at_once) {
+  return std::max(std::size_t{sketch_keys}, at_once * (std::size_t{1} << 16));
+}
+
+class MemberReduction {
+ public:
+  MemberReduction(ReduceMachine& machine, const ReductionPlan& plan, const KernelBatch& batch,
+                  long long first)
+      : machine_(machine), plan_(plan) {
+    assert(first % reduced_block == 0);
+    job_.batch = batch;
+    job_.first = first;
+    job_.blocks = batch.count / reduced_block;
+    job_.nominal = plan.nominal ? 1 : 0;
+    job_.series = static_cast<long long>(plan.series);
+    job_.measures = static_cast<long long>(plan.measures);
+    job_.inputs = static_cast<long long>(plan.drawn.size());
+    job_.parameters = static_cast<long long>(plan.parameters);
+    job_.columns = job_.series + job_.measures + job_.inputs;
+    job_.related_count = job_.measures + job_.inputs;
+    job_.pair_count = job_.related_count * (job_.related_count + 1) / 2;
+    job_.replicates = plan.replicates;
+    job_.first_drawn = plan.first_drawn;
+    job_.histogram_count = static_cast<long long>(plan.histograms.size());
+    job_.tally_lanes = tally_lanes;
+    made_.first = first;
+    made_.count = batch.count;
+    made_.blocks.first_block = first / reduced_block;
+    made_.blocks.blocks = job_.blocks;
+  }
+
+  std::optional<ReducedMembers> run() {
+    if (!lay_out()) return std::nullopt;
+    send_plan();
+    run("reduce_entered", job_, job_.batch.count);
+    tally();
+    if (job_.blocks > 0) {
+      leaves();
+      climb();
+      count_histograms();
+      count_buckets();
+      if (!keep_values()) return std::nullopt;
+    }
+    bring_tail();
+    return std::move(made_);
+  }
+
+ private:
+  // --- Room -------------------------------------------------------------------------------------------------
+
+  // Pointers into one reservation; with `base` 0 only the size is of interest.
+  std::size_t place(Address base) {
+    Address at = base;
+    const auto take = [&](auto*& pointer_to, std::size_t count) {
+      using T = std::remove_const_t<std::remove_reference_t<decltype(*pointer_to)>>;
+      pointer_to = pointer<T>(at);
+      at += (count * sizeof(T) + 255) / 256 * 256;
+    };
+    const auto blocks = static_cast<std::size_t>(job_.blocks);
+    const std::size_t columns = plan_.columns();
+    take(job_.entered, static_cast<std::size_t>(job_.batch.count));
+    take(job_.drawn, plan_.drawn.size());
+    take(job_.parts, blocks * columns);
+    take(job_.replicate_parts, blocks * columns * static_cast<std::size_t>(plan_.replicates));
+    take(job_.related, blocks * plan_.related());
+    take(job_.pairs, blocks * plan_.pairs());
+    take(job_.sketch_columns, plan_.sketched.size());
+    take(job_.sketch_pivots, plan_.sketched.size());
+    take(job_.sketch_extras, plan_.sketched.size());
+    take(job_.sketch_found, most_sketched_at_once);
+    take(job_.histograms, plan_.histograms.size());
+    take(job_.edges, static_cast<std::size_t>(histogram_counts(plan_)));
+    take(job_.histogram_counts, static_cast<std::size_t>(histogram_counts(plan_)));
+    take(job_.tally, 1);
+    // The last two are not needed at the same time.
+    const Address shared = at;
+    const std::size_t at_once = std::min(plan_.sketched.size(), most_sketched_at_once);
+    if (at_once > 0) {
+      take(job_.sketch_table, at_once * sketch_keys);
+      job_.sketch_room = entry_room(at_once);
+      take(job_.sketch_entries, job_.sketch_room);
+    }
+    Address end = at;
+    for (const ReductionPlan::Kept& kept : plan_.kept) {
+      at = shared;
+      take(job_.kept_columns, kept.columns.size());
+      if (!kept.stays) take(job_.kept, kept.columns.size() * static_cast<std::size_t>(kept_rows(kept)));
+      end = std::max(end, at);
+    }
+    shared_ = shared;
+    return end - base;
+  }
+
+  bool lay_out() {
+    const std::optional<Address> base = machine_.reserve(place(0));
+    if (!base) return false;
+    place(*base);
+    return true;
+  }
+
+  long long kept_skip(const ReductionPlan::Kept& kept) const {
+    return (kept.stride - job_.first % kept.stride) % kept.stride;
+  }
+  long long kept_rows(const ReductionPlan::Kept& kept) const {
+    const long long after = job_.blocks * reduced_block - kept_skip(kept);
+    return after > 0 ? (after + kept.stride - 1) / kept.stride : 0;
+  }
+
+  void run(const char* reduction, const ReduceJob& job, long long count) {
+    machine_.run(reduction, &job, sizeof job, count);
+  }
+
+  // --- In and out -------------------------------------------------------------------------------------------
+
+  template <class T>
+  void send(const T* to, const std::vector<T>& values) {
+    if (!values.empty()) machine_.copy_in(address_of(to), values.data(), values.size() * sizeof(T));
+  }
+  template <class T>
+  void bring(std::vector<T>& to, const T* from, std::size_t count) {
+    to.resize(count);
+    if (count > 0) machine_.copy_out(to.data(), address_of(from), count * sizeof(T));
+  }
+  template <class T>
+  void clear(const T* at, std::size_t count) {
+    if (count > 0) machine_.clear(address_of(at), count * sizeof(T));
+  }
+
+  void send_plan() {
+    send(job_.drawn, plan_.drawn);
+    send(job_.sketch_columns, plan_.sketched);
+    send(job_.sketch_pivots, plan_.pivots);
+    for (const ReductionPlan::Counted& one : plan_.histograms) {
+      histograms_.push_back({.column = static_cast<long long>(one.column),
+                             .bins = static_cast<long long>(one.edges.size()) - 1,
+                             .first_edge = static_cast<long long>(edges_.size()),
+                             .first_count = counts_,
+                             .per_width = one.per_width});
+      edges_.insert(edges_.end(), one.edges.begin(), one.edges.end());
+      counts_ += static_cast<long long>(one.edges.size()) + 1;
+    }
+    send(job_.histograms, histograms_);
+    send(job_.edges, edges_);
+    clear(job_.histogram_counts, static_cast<std::size_t>(counts_));
+    clear(job_.sketch_extras, plan_.sketched.size());
+    clear(job_.tally, 1);
+  }
+
+  // --- How members ended ------------------------------------------------------------------------------------
+
+  void tally() {
+    run("reduce_tally", job_, tally_lanes);
+    machine_.copy_out(&made_.tally, address_of(job_.tally), sizeof made_.tally);
+    if (made_.tally.status[static_cast<int>(Status::ok)] == static_cast<unsigned long long>(made_.count))
+      return;
+    // Who they were is asked for only where some did not end well, or early.
+    std::vector<int> status;
+    bring(status, static_cast<const int*>(job_.batch.status), static_cast<std::size_t>(made_.count));
+    for (std::size_t k = 0; k < status.size(); ++k) {
+      std::vector<long long>& examples = made_.examples.at(static_cast<std::size_t>(status[k]));
+      if (status[k] != static_cast<int>(Status::ok) && examples.size() < RunTally::examples_kept)
+        examples.push_back(made_.first + static_cast<long long>(k));
+    }
+  }
+
+  // --- The tree ---------------------------------------------------------------------------------------------
+
+  void leaves() {
+    run("reduce_moments", job_, job_.blocks * job_.columns);
+    if (plan_.replicates > 0) run("reduce_replicates", job_, job_.blocks * job_.columns * plan_.replicates);
+    if (plan_.related() == 0) return;
+    run("reduce_related_columns", job_, job_.blocks * job_.related_count);
+    run("reduce_pairs", job_, job_.blocks * job_.pair_count);
+  }
+
+  // Level by level: a node without its sibling stays, the others are merged where their first block lies.
+  void climb() {
+    const long long origin = made_.blocks.first_block;
+    std::vector<BlockSummary::Place> left, right;
+    long long begin = origin, end = origin + job_.blocks;
+    for (int level = 0; begin < end; ++level, begin /= 2, end /= 2) {
+      if (begin % 2 != 0) left.push_back({level, begin++});
+      if (begin < end && end % 2 != 0) right.push_back({level, --end});
+      if (begin < end) merge_level(level, begin, (end - begin) / 2);
+    }
+    std::vector<BlockSummary::Place>& nodes = made_.blocks.nodes;
+    nodes = std::move(left);
+    nodes.insert(nodes.end(), right.rbegin(), right.rend());
+    for (const BlockSummary::Place& node : nodes) bring_node((node.number << node.level) - origin);
+  }
+
+  void merge_level(int level, long long first_node, long long pairs) {
+    job_.left = (first_node << level) - made_.blocks.first_block;
+    job_.reach = 1LL << level;
+    // What needs the pivots of both sides comes before these are merged.
+    if (plan_.replicates > 0) run("reduce_merge_replicates", job_, pairs * job_.columns * plan_.replicates);
+    run("reduce_merge_moments", job_, pairs * job_.columns);
+    if (plan_.related() == 0) return;
+    run("reduce_merge_pairs", job_, pairs * job_.pair_count);
+    run("reduce_merge_related", job_, pairs * job_.related_count);
+  }
+
+  void bring_node(long long place) {
+    BlockSummary& to = made_.blocks;
+    const auto one = [&](auto& list, const auto* from, std::size_t width) {
+      const std::size_t had = list.size();
+      list.resize(had + width);
+      if (width > 0)
+        machine_.copy_out(list.data() + had, address_of(from + place * static_cast<long long>(width)),
+                          width * sizeof list[0]);
+    };
+    one(to.parts, job_.parts, plan_.columns());
+    one(to.replicates, job_.replicate_parts, plan_.columns() * static_cast<std::size_t>(plan_.replicates));
+    one(to.related, job_.related, plan_.related());
+    one(to.pairs, job_.pairs, plan_.pairs());
+  }
+
+  // Of members whose values one thread counts.
+  long long stretches() const { return job_.blocks * (reduced_block / counted_in_a_row); }
+
+  // --- Counts -----------------------------------------------------------------------------------------------
+
+  void count_histograms() {
+    if (plan_.histograms.empty()) return;
+    run("reduce_histogram", job_, stretches() * job_.histogram_count);
+    std::vector<unsigned long long> counts;
+    bring(counts, static_cast<const unsigned long long*>(job_.histogram_counts),
+          static_cast<std::size_t>(counts_));
+    for (const HistogramColumn& one : histograms_) {
+      const auto begin = counts.begin() + one.first_count;
+      made_.blocks.histograms.emplace_back(begin, begin + one.bins + 2);
+    }
+  }
+
+  void count_buckets() {
+    made_.blocks.sketches.resize(plan_.sketched.size());
+    for (std::size_t begin = 0; begin < plan_.sketched.size(); begin += most_sketched_at_once) {
+      job_.sketch_first = static_cast<long long>(begin);
+      job_.sketch_count =
+          static_cast<long long>(std::min(plan_.sketched.size() - begin, most_sketched_at_once));
+      clear(job_.sketch_table, static_cast<std::size_t>(job_.sketch_count * sketch_keys));
+      run("reduce_sketch", job_, stretches() * job_.sketch_count);
+      bring_entries();
+    }
+    std::vector<SketchExtras> extras;
+    bring(extras, static_cast<const SketchExtras*>(job_.sketch_extras), plan_.sketched.size());
+    for (std::size_t k = 0; k < extras.size(); ++k) made_.blocks.sketches[k].extras = extras[k];
+  }
+
+  // As many columns together as there is room for; each has its own stretch of the entries.
+  void bring_entries() {
+    const auto columns = static_cast<std::size_t>(job_.sketch_count);
+    clear(job_.sketch_found, columns);
+    run("reduce_sketch_sizes", job_, job_.sketch_count * sketch_keys);
+    std::vector<unsigned long long> sizes;
+    bring(sizes, static_cast<const unsigned long long*>(job_.sketch_found), columns);
+    for (std::size_t begin = 0, end = 0; begin < columns; begin = end) {
+      std::vector<unsigned long long> places;
+      unsigned long long total = 0;
+      for (end = begin; end < columns && total + sizes[end] <= job_.sketch_room; ++end) {
+        places.push_back(total);
+        total += sizes[end];
+      }
+      ReduceJob job = job_;
+      job.sketch_first += static_cast<long long>(begin);
+      job.sketch_count = static_cast<long long>(end - begin);
+      job.sketch_table += begin * sketch_keys;
+      send(job.sketch_found, places);
+      run("reduce_sketch_entries", job, job.sketch_count * sketch_keys);
+      for (std::size_t k = begin; k < end; ++k)
+        bring(made_.blocks.sketches[static_cast<std::size_t>(job_.sketch_first) + k].entries,
+              static_cast<const SketchEntry*>(job.sketch_entries + places[k - begin]),
+              static_cast<std::size_t>(sizes[k]));
+    }
+  }
+
+  bool keep_values() {
+    for (const ReductionPlan::Kept& kept : plan_.kept) {
+      job_.kept_count = static_cast<long long>(kept.columns.size());
+      job_.kept_stride = kept.stride;
+      job_.kept_skip = kept_skip(kept);
+      job_.kept_rows = kept_rows(kept);
+      job_.kept_columns = pointer<long long>(shared_);
+      job_.kept = pointer<double>(shared_ + (kept.columns.size() * sizeof(long long) + 255) / 256 * 256);
+      const auto rows = static_cast<std::size_t>(job_.kept_rows);
+      auto& columns = made_.blocks.kept.emplace_back();
+      if (kept.stays) {
+        const auto room = machine_.keep(kept.columns.size() * rows * sizeof(double));
+        if (!room) return false;
+        made_.blocks.kept_there = kept_there(machine_, *room, kept.columns.size(), rows);
+        job_.kept = pointer<double>(*room);
+      }
+      send(job_.kept_columns, kept.columns);
+      run("reduce_keep", job_, job_.kept_count * job_.kept_rows);
+      for (std::size_t c = 0; c < kept.columns.size() && !kept.stays; ++c)
+        bring(columns.emplace_back(), static_cast<const double*>(job_.kept + c * rows), rows);
+    }
+    return true;
+  }
+
+  // --- The incomplete block ---------------------------------------------------------------------------------
+
+  void bring_tail() {
+    const long long begin = job_.blocks * reduced_block;
+    const auto rows = static_cast<std::size_t>(made_.count - begin);
+    if (rows == 0) return;
+    bring(made_.tail_status, static_cast<const int*>(job_.batch.status + begin), rows);
+    bring(made_.tail_observables, static_cast<const double*>(job_.batch.observables + begin * job_.series),
+          rows * plan_.series);
+    bring(made_.tail_parameters, job_.batch.parameters + begin * job_.parameters, rows * plan_.parameters);
+    bring(made_.tail_measures, static_cast<const double*>(job_.batch.measures + begin * job_.measures),
+          rows * plan_.measures);
+  }
+
+  ReduceMachine& machine_;
+  const ReductionPlan& plan_;
+  ReduceJob job_{};
+  ReducedMembers made_;
+  Address shared_ = 0;
+  std::vector<HistogramColumn> histograms_;
+  std::vector<double> edges_;
+  long long counts_ = 0;
+};
+
+}  // namespace
+
+ReduceBytes reduce_bytes(const ReductionPlan& plan) {
+  const std::size_t block = plan.columns() * (sizeof(ColumnPart) + static_cast<std::size_t>(plan.replicates) *
+                                                                       sizeof(ReplicatePart)) +
+                            plan.related() * sizeof(RelatedColumn) + plan.pairs() * sizeof(RelatedPair);
+  ReduceBytes bytes;
+  bytes.per_member = 1 + block / reduced_block + 1;
+  for (const ReductionPlan::Kept& kept : plan.kept)
+    bytes.per_member += 8 * kept.columns.size() / static_cast<std::size_t>(kept.stride);
+  const std::size_t at_once = std::min(plan.sketched.size(), most_sketched_at_once);
+  bytes.fixed = (std::size_t{1} << 20) + 100 * plan.columns();
+  if (at_once > 0)
+    bytes.fixed += at_once * sketch_keys * sizeof(unsigned) + entry_room(at_once) * sizeof(SketchEntry);
+  return bytes;
+}
+
+std::optional<ReducedMembers> reduce_members(ReduceMachine& machine, const ReductionPlan& plan,
+                                             const KernelBatch& batch, long long first) {
+  return MemberReduction(machine, plan, batch, first).run();
+}
+
+}  // namespace zwang

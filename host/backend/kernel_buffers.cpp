@@ -1,0 +1,205 @@
+#include "host/backend/kernel_buffers.h"
+#include "kernels/base/status.h"
+#include "src/reference/trajectory.h"
+#include "src/system/system.h"
+
+#include <iterator>
+#include <limits>
+
+namespace zwang {
+
+namespace {
+
+constexpr double missing = std::numeric_limits<double>::quiet_NaN();
+
+std::span<const double> part(const std::vector<double>& all, std::size_t begin, std::size_t end,
+                             std::size_t width) {
+  return std::span(all).subspan(begin * width, (end - begin) * width);
+}
+
+// One row of the log (kernels/base/layout.h) as an Event.
+Event event_of(const double* row, const System& system) {
+  const std::size_t n = system.size(), r = system.constraints.size();
+  Event event;
+  event.t = row[0];
+  event.kind = static_cast<EventKind>(static_cast<int>(row[1]));
+  event.watch = static_cast<std::size_t>(row[2]);
+  event.velocities_jump = row[4] != 0;
+  event.energy_lost = row[3];
+  const double *listed = row + event_row_head, *reached = listed + r, *impulse = reached + r,
+               *before = impulse + r;
+  for (std::size_t i = 0; i < r; ++i) {
+    if (listed[i] != 0) event.constraints.push_back(i);
+    if (reached[i] != 0) event.reached.push_back(i);
+    if (listed[i] != 0 && event.velocities_jump && event.kind != EventKind::accumulation)
+      event.impulses.push_back(impulse[i]);
+  }
+  if (event.velocities_jump) {
+    const auto size = static_cast<Eigen::Index>(n);
+    event.velocity_before = Eigen::Map<const Eigen::VectorXd>(before, size);
+    event.velocity_after = Eigen::Map<const Eigen::VectorXd>(before + n, size);
+  }
+  return event;
+}
+
+}  // namespace
+
+Audit audit_of(const double* numbers) {
+  return {.position_violation = numbers[0],
+          .velocity_violation = numbers[1],
+          .energy_drift = numbers[2],
+          .energy_size = numbers[3],
+          .kkt = numbers[4],
+          .carnot = numbers[5],
+          .energy_created = numbers[6]};
+}
+
+KernelShape::KernelShape(const System& system, std::size_t output_times)
+    : parameters(system.parameters.size()),
+      state(2 * system.size() + system.auxiliaries.size()),
+      sample(state + 2 * system.constraints.size()),
+      outputs(output_times),
+      observables(system.observables.size()),
+      measures(system.measures.size()),
+      event_row(static_cast<std::size_t>(
+          event_row_length(static_cast<int>(system.size()), static_cast<int>(system.constraints.size())))) {}
+
+std::size_t KernelShape::member_bytes(const Wanted& wanted, long long event_room) const {
+  std::size_t numbers = parameters + 2 * state + measures + 1 + 2 + event_kinds + audit_numbers;
+  if (wanted.observables) numbers += outputs * observables;
+  if (wanted.states) numbers += outputs * sample;
+  if (wanted.events) numbers += static_cast<std::size_t>(event_room) * event_row;
+  return 8 * numbers + 3 * sizeof(int);
+}
+
+KernelBuffers::KernelBuffers(const KernelShape& shape, const std::vector<double>& outputs, const Batch& batch,
+                             std::size_t begin, std::size_t end, const Wanted& wanted, long long event_room,
+                             Stay stay)
+    : shape_(shape), outputs_(outputs), count_(end - begin), wanted_(wanted), stay_(stay) {
+  if (batch.drawn_there == nullptr) {
+    parameters_ = part(batch.parameters, begin, end, shape.parameters);
+    starts_ = part(batch.starts, begin, end, shape.state);
+    prepared_.resize(count_);
+    for (std::size_t i = begin; i < end; ++i) prepared_[i - begin] = static_cast<int>(batch.prepared[i]);
+  }
+  batch_.count = static_cast<long long>(count_);
+  batch_.event_capacity = wanted.events ? event_room : 0;
+  if (!stay.members) {
+    status_.assign(count_, 0);
+    redundant_.assign(count_, 0);
+    end_time_.assign(count_, 0);
+    end_state_.assign(count_ * shape.state, missing);
+    measures_.assign(count_ * shape.measures, missing);
+    audits_.assign(count_ * audit_numbers, 0);
+    steps_.assign(2 * count_, 0);
+    event_counts_.assign(count_ * event_kinds, 0);
+  }
+  if (wanted.observables && !stay.observables)
+    observables_.assign(count_ * shape.outputs * shape.observables, missing);
+  if (wanted.states) states_.assign(count_ * shape.outputs * shape.sample, missing);
+  if (wanted.events) events_.assign(count_ * static_cast<std::size_t>(event_room) * shape.event_row, 0);
+  each_array(batch_, [](const Array& array, const std::function<void(void*)>& point) { point(array.data); });
+}
+
+void KernelBuffers::each_array(KernelBatch& batch, const Visit& visit) {
+  // `size`: of an array that stays; all bits set are a number that is missing.
+  const auto one = [&](auto& values, auto& pointer, bool given, std::size_t size = 0,
+                       unsigned char fill = 0) {
+    using Pointer = std::remove_reference_t<decltype(pointer)>;
+    const std::size_t numbers = values.empty() ? size : values.size();
+    if (numbers == 0) return;
+    using Number = std::remove_const_t<std::remove_reference_t<decltype(values[0])>>;
+    // Nobody writes to what is given.
+    Number* data = values.empty() ? nullptr : const_cast<Number*>(values.data());
+    visit({data, numbers * sizeof(Number), given, fill},
+          [&pointer](void* there) { pointer = static_cast<Pointer>(there); });
+  };
+  constexpr unsigned char all_bits = 0xff;
+  const std::size_t staying = stay_.members ? count_ : 0;
+  const std::size_t series =
+      stay_.observables && wanted_.observables ? shape_.outputs * shape_.observables : 0;
+  // Where members are drawn there, these lists are empty.
+  one(parameters_, batch.parameters, true, count_ * shape_.parameters);
+  one(starts_, batch.starts, true, count_ * shape_.state);
+  one(prepared_, batch.prepared, true, count_);
+  one(outputs_, batch.outputs, true);
+  one(status_, batch.status, false, staying);
+  one(end_time_, batch.end_time, false, staying);
+  one(end_state_, batch.end_state, false, staying * shape_.state, all_bits);
+  one(measures_, batch.measures, false, staying * shape_.measures, all_bits);
+  one(observables_, batch.observables, false, count_ * series, all_bits);
+  one(states_, batch.states, false);
+  one(steps_, batch.steps, false, 2 * staying);
+  one(event_counts_, batch.event_counts, false, staying * event_kinds);
+  one(audits_, batch.audits, false, staying * audit_numbers);
+  one(redundant_, batch.redundant, false, staying);
+  one(events_, batch.events, false);
+}
+
+long long KernelBuffers::events_of(std::size_t member) const {
+  long long total = 0;
+  for (std::size_t k = 0; k < event_kinds; ++k) total += event_counts_[member * event_kinds + k];
+  return total;
+}
+
+BatchResults KernelBuffers::take_results() {
+  BatchResults made;
+  const std::size_t members = status_.size();
+  made.status.resize(members);
+  made.steps.resize(members);
+  made.rejected.resize(members);
+  made.audits.resize(members);
+  made.redundant.resize(members);
+  for (std::size_t m = 0; m < members; ++m) {
+    made.status[m] = static_cast<Status>(status_[m]);
+    made.steps[m] = steps_[2 * m];
+    made.rejected[m] = steps_[2 * m + 1];
+    made.audits[m] = audit_of(audits_.data() + m * audit_numbers);
+    made.redundant[m] = redundant_[m] != 0;
+  }
+  made.end_time = std::move(end_time_);
+  made.end_state = std::move(end_state_);
+  made.measures = std::move(measures_);
+  made.observables = std::move(observables_);
+  made.states = std::move(states_);
+  made.event_counts = std::move(event_counts_);
+  return made;
+}
+
+MemberEvents KernelBuffers::events(std::size_t member, const System& system) const {
+  MemberEvents made;
+  const long long total = events_of(member);
+  const double* row =
+      events_.data() + member * static_cast<std::size_t>(batch_.event_capacity) * shape_.event_row;
+  for (long long k = 0; k < total; ++k, row += shape_.event_row) made.push_back(event_of(row, system));
+  return made;
+}
+
+namespace {
+
+template <class T>
+void move_behind(std::vector<T>& to, std::vector<T>&& from) {
+  if (to.empty())
+    to = std::move(from);
+  else
+    to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
+}
+
+}  // namespace
+
+void append_results(BatchResults& to, BatchResults&& from) {
+  move_behind(to.status, std::move(from.status));
+  move_behind(to.end_time, std::move(from.end_time));
+  move_behind(to.end_state, std::move(from.end_state));
+  move_behind(to.measures, std::move(from.measures));
+  move_behind(to.observables, std::move(from.observables));
+  move_behind(to.states, std::move(from.states));
+  move_behind(to.events, std::move(from.events));
+  move_behind(to.steps, std::move(from.steps));
+  move_behind(to.rejected, std::move(from.rejected));
+  move_behind(to.event_counts, std::move(from.event_counts));
+  move_behind(to.audits, std::move(from.audits));
+  move_behind(to.redundant, std::move(from.redundant));
+}
+
+}  // namespace zwang

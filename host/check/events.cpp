@@ -1,0 +1,193 @@
+#include "host/check/events.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "kernels/base/layout.h"
+#include "src/base/error.h"
+#include "src/base/settings.h"
+#include "src/system/system.h"
+
+namespace zwang {
+
+namespace {
+
+// The end of a burst, where gaps come near the width of an instant: so many widths before the limit.
+constexpr double burst_end = 100;
+
+bool belongs_to_burst(EventKind kind) {
+  return kind == EventKind::contact || kind == EventKind::shock || kind == EventKind::release ||
+         kind == EventKind::press;
+}
+
+// When an accumulation was listed, and how long it goes on after the last shock. Those of one instant are one.
+struct Limit {
+  double first = 0, last = 0, reach = 0;
+};
+
+// What is left of a burst after the last contact with a condition, by its last three: d, and d r, d r^2 ... A burst is taken
+// for done also where its conditions have come so close together that the next shock is one with the last, long before the
+// limit.
+double left_of_burst(const std::vector<double>& contacts, double longest) {
+  if (contacts.size() < 3) return 0;
+  const auto last = contacts.rbegin();
+  const double d1 = last[0] - last[1], d2 = last[1] - last[2];
+  if (!(d1 > 0 && d1 < d2)) return 0;
+  const double left = d1 * d1 / (d2 - d1);
+  return left <= longest ? left : 0;
+}
+
+std::vector<Limit> limits(const std::vector<Event>& events, const EventTolerance& tolerance) {
+  std::vector<Limit> found;
+  double last_shock = -std::numeric_limits<double>::infinity();
+  std::map<std::size_t, std::vector<double>> contacts;  // by condition
+  for (const Event& event : events) {
+    if (event.kind == EventKind::shock || event.kind == EventKind::contact) last_shock = event.t;
+    if (event.kind == EventKind::contact)
+      for (const std::size_t i : event.constraints) contacts[i].push_back(event.t);
+    if (event.kind != EventKind::accumulation) continue;
+    const double longest = tolerance.longest_reach(event.t);
+    double reach = event.t - last_shock;
+    if (!(reach <= longest)) reach = 0;  // that shock has nothing to do with it
+    for (const std::size_t i : event.constraints)
+      reach = std::max(reach, left_of_burst(contacts[i], longest));
+    if (!found.empty() && event.t - found.back().last <= burst_end * tolerance.one_instant(event.t)) {
+      found.back().last = event.t;
+      found.back().reach = std::max(found.back().reach, reach);
+    } else {
+      found.push_back({event.t, event.t, reach});
+    }
+  }
+  return found;
+}
+
+using Tally = std::map<std::pair<EventKind, std::size_t>, LeftOut>;
+
+// From when to when a burst's events need not be the same in all lists.
+struct Span {
+  double first = 0, last = 0;
+};
+
+Tally erase_bursts(std::vector<Event>& events, const std::vector<Span>& spans,
+                   const EventTolerance& tolerance) {
+  Tally erased;
+  const auto belongs = [&](const Event& event) {
+    return belongs_to_burst(event.kind) && std::any_of(spans.begin(), spans.end(), [&](const Span& span) {
+             return event.t >= span.first && event.t <= span.last + tolerance.one_instant(event.t);
+           });
+  };
+  std::vector<Event> kept;
+  for (Event& event : events) {
+    if (!belongs(event)) {
+      kept.push_back(std::move(event));
+      continue;
+    }
+    for (std::size_t i = 0; i < event.constraints.size(); ++i) {
+      LeftOut& out = erased[{event.kind, event.constraints[i]}];
+      out.count += 1;
+      if (i < event.impulses.size()) out.impulse += std::abs(event.impulses[i]);
+    }
+  }
+  events = std::move(kept);
+  return erased;
+}
+
+}  // namespace
+
+EventTolerance::EventTolerance(const IntegratorSettings& settings) : tolerance_(settings) {
+  const double floats = settings.single ? 32 * std::numeric_limits<float>::epsilon() : 0;
+  longest_reach_ = std::max({1e-4, 2 * settings.within_precision().accumulation_gap,
+                             std::sqrt(std::max(settings.contact_tolerance, floats))});
+}
+
+std::string Instant::text(const System& system) const {
+  std::vector<std::string> words;
+  for (const Event& event : events) {
+    std::vector<std::string> names;
+    for (const std::size_t i : event.constraints) names.push_back(system.conditions[i].name);
+    if (event.kind == EventKind::event) names = {system.watches[event.watch].name};
+    std::string word = event_kind_name(event.kind);
+    for (const std::string& name : names) word += " " + name;
+    if (std::find(words.begin(), words.end(), word) == words.end()) words.push_back(word);
+  }
+  return "event " + joined(words);
+}
+
+bool same(const Instant& a, const Instant& b) {
+  if (a.what != b.what || a.accumulated.empty() != b.accumulated.empty()) return false;
+  return a.accumulated.empty() || std::any_of(a.accumulated.begin(), a.accumulated.end(), [&](std::size_t i) {
+           return std::find(b.accumulated.begin(), b.accumulated.end(), i) != b.accumulated.end();
+         });
+}
+
+std::vector<Instant> instants(const std::vector<Event>& events, const EventTolerance& tolerance) {
+  std::vector<Instant> made;
+  for (const Event& event : events) {
+    if (made.empty() || event.t - made.back().last > tolerance.one_instant(event.t))
+      made.push_back({event.t, event.t, {}, {}, {}});
+    Instant& now = made.back();
+    now.last = std::max(now.last, event.t);
+    now.events.push_back(event);
+    if (event.kind == EventKind::accumulation) {
+      now.accumulated.insert(now.accumulated.end(), event.constraints.begin(), event.constraints.end());
+    } else if (event.kind == EventKind::event) {
+      now.what.emplace_back(event.kind, event.watch);
+    } else {
+      for (const std::size_t i : event.constraints) now.what.emplace_back(event.kind, i);
+      // An impulse that strikes nobody and a stop have no conditions.
+      if (event.constraints.empty()) now.what.emplace_back(event.kind, 0);
+    }
+  }
+  for (Instant& instant : made) {
+    std::sort(instant.what.begin(), instant.what.end());
+    instant.what.erase(std::unique(instant.what.begin(), instant.what.end()), instant.what.end());
+  }
+  return made;
+}
+
+void Bursts::add(const Bursts& other) {
+  reach = std::max(reach, other.reach);
+  reaches += other.reaches;
+  span = std::max(span, other.span);
+  for (const auto& [key, out] : other.left_out) {
+    left_out[key].count += out.count;
+    left_out[key].impulse += out.impulse;
+  }
+}
+
+Bursts drop_bursts(const std::array<std::vector<Event>*, 3>& lists, const EventTolerance& tolerance) {
+  std::array<std::vector<Limit>, 3> found;
+  for (std::size_t k = 0; k < lists.size(); ++k) found[k] = limits(*lists[k], tolerance);
+  const bool alike = found[0].size() == found[1].size() && found[1].size() == found[2].size();
+
+  Bursts bursts;
+  for (std::size_t k = 0; k < lists.size(); ++k) {
+    std::vector<Span> spans;
+    for (std::size_t i = 0; i < found[k].size(); ++i) {
+      const double instants = burst_end * tolerance.one_instant(found[k][i].first);
+      // The one list may take the burst for done long before the other.
+      Limit limit = found[k][i], all = limit;
+      if (alike)
+        for (const std::vector<Limit>& other : found)
+          all = {std::min(all.first, other[i].first), std::max(all.last, other[i].last),
+                 std::max(all.reach, other[i].reach)};
+      limit.reach = all.reach;
+      if (all.last - all.first <= std::max(4 * all.reach, instants)) limit = all;
+      // Twice, as for the events: the one list may stop a little before the moment the other one's shows.
+      const double before = std::max(2 * limit.reach, instants);
+      spans.push_back({limit.first - before, limit.last});
+      bursts.reach = std::max(bursts.reach, 2 * limit.reach);
+      if (!alike || k == 0) bursts.reaches += 2 * limit.reach;
+      bursts.span = std::max(bursts.span, limit.last - limit.first + before);
+    }
+    for (const auto& [key, out] : erase_bursts(*lists[k], spans, tolerance)) {
+      LeftOut& most = bursts.left_out[key];
+      most.count = std::max(most.count, out.count);
+      most.impulse = std::max(most.impulse, out.impulse);
+    }
+  }
+  return bursts;
+}
+
+}  // namespace zwang

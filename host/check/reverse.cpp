@@ -1,0 +1,255 @@
+// There and back: time reversal (mechanics section 7) as a check.
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstdint>
+
+#include "host/backend/backend.h"
+#include "host/backend/batch.h"
+#include "host/check/check.h"
+#include "host/check/findings.h"
+#include "host/check/member.h"
+#include "host/check/reference_pair.h"
+#include "host/platform/parallel.h"
+#include "host/study/study.h"
+#include "kernels/base/layout.h"
+#include "kernels/base/status.h"
+#include "src/base/error.h"
+#include "src/expression/expression.h"
+#include "src/reference/reference.h"
+#include "src/reference/trajectory.h"
+#include "src/system/equations.h"
+#include "src/system/system.h"
+
+namespace zwang {
+
+namespace {
+
+// A hundred tolerances: twice the steps of one way, and no restarts on it. Sensitivity counts tenfold, as in `check`.
+constexpr double sensitivity_share = 10, tolerance_share = 100;
+// A nudge at the turn that comes back this large (of the number's size) leaves nothing to judge.
+constexpr double hopeless = 1e-2;
+
+// Numbers in (-1, 1) that jump about, the same on every machine.
+class Scatter {
+ public:
+  double next() {
+    state_ = state_ * 6364136223846793005U + 1442695040888963407U;
+    return static_cast<double>(static_cast<std::int64_t>(state_)) * 0x1p-63;
+  }
+
+ private:
+  std::uint64_t state_ = 1;
+};
+
+// How an expression answers to reversed velocities.
+struct Parity {
+  bool even = true, odd = true;
+};
+
+// Numerically, at scattered states around the given one: an expression may be even without looking so (v^4/v^2), and a
+// difference that shows at none of them does not matter to a round trip either. The states close in on the given one, so
+// that some lie where the expression is defined; one that is defined at none of them passes for nothing.
+Parity parity(const Equations& equations, Expr e, const State& around) {
+  const Program program(*equations.system().pool, {e});
+  Scatter scatter;
+  Parity made;
+  int told = 0;
+  for (int trial = 0; trial < 32; ++trial) {
+    State state = around;
+    const double reach = std::exp2(-trial / 4);
+    const double speed = reach * (1 + state.v.cwiseAbs().maxCoeff());
+    for (double& q : state.q) q += 0.1 * reach * scatter.next() * (1 + std::abs(q));
+    for (double& v : state.v) v = scatter.next() * speed;
+    const double forth = equations.evaluate(program, state);
+    state.v = -state.v;
+    const double back = equations.evaluate(program, state);
+    if (!std::isfinite(forth) || !std::isfinite(back)) continue;
+    ++told;
+    const double rounding = 1e-12 * (std::abs(forth) + std::abs(back));
+    made.even = made.even && std::abs(forth - back) <= rounding;
+    made.odd = made.odd && std::abs(forth + back) <= rounding;
+  }
+  return told > 0 ? made : Parity{false, false};
+}
+
+// Why the system's motions do not run backwards. The theorem [voss]: with forces even in the velocities and free
+// of t, and conditions that neither move nor mind the reversal, q(-t) is a motion where q(t) is one.
+std::vector<std::string> obstacles(const Equations& equations, const State& around) {
+  const System& system = equations.system();
+  const auto timed = [&](Expr e) { return system.pool->mentions(e, SymbolKind::time); };
+  std::vector<std::string> found;
+  if (!system.auxiliaries.empty()) found.emplace_back("auxiliary states");
+  if (!system.impulses.empty()) found.emplace_back("impulses");
+  for (std::size_t i = 0; i < system.size(); ++i) {
+    if (timed(system.applied[i]))
+      found.push_back("a force on " + system.coordinates[i] + " that depends on t");
+    if (!parity(equations, system.applied[i], around).even)
+      found.push_back("a force on " + system.coordinates[i] + " that is not even in the velocities");
+  }
+  if (std::any_of(system.mass.begin(), system.mass.end(), [&](const MassEntry& m) { return timed(m.value); }))
+    found.emplace_back("masses that depend on t");
+  for (const Constraint& constraint : system.constraints) {
+    const std::string name = "'" + constraint.name + "'";
+    if (constraint.from || constraint.until) found.push_back("the condition " + name + " with from or until");
+    if (constraint.moving) found.push_back("the condition " + name + " that depends on t");
+    if (constraint.holonomic) continue;
+    // g = 0 survives when g only changes sign; g <= 0 only when it does not change.
+    const Parity of = parity(equations, constraint.value, around);
+    if (!of.even && !(constraint.equation && of.odd))
+      found.push_back("the condition " + name + " on velocities, which their reversal breaks");
+  }
+  return found;
+}
+
+void refuse_if_irreversible(const Study& study, const Batch& batch) {
+  const System& system = *study.system;
+  const auto n = static_cast<Eigen::Index>(system.size());
+  const auto nz = static_cast<Eigen::Index>(system.auxiliaries.size());
+  const auto parameters = static_cast<std::ptrdiff_t>(system.parameters.size());
+  using Numbers = Eigen::Map<const Eigen::VectorXd>;
+  // Parameters may differ: a few members tell.
+  for (std::size_t k = 0; k < std::min<std::size_t>(batch.count, 4); ++k) {
+    const double* at = batch.starts.data() + k * static_cast<std::size_t>(2 * n + nz);
+    const State start{0, Numbers(at, n), Numbers(at + n, n), Numbers(at + 2 * n, nz)};
+    const auto first = batch.parameters.begin() + static_cast<std::ptrdiff_t>(k) * parameters;
+    const Equations equations(system, {first, first + parameters});
+    const std::vector<std::string> found = obstacles(equations, start);
+    if (found.empty()) continue;
+    throw Error(
+        {.where = {study.path, 0, 0},
+         .message = "the motion of this study does not run backwards",
+         .found = joined(found),
+         .expected = "forces even in the velocities, and conditions and forces that do not depend on t",
+         .hint = "without --reverse, check compares the backend with the reference"});
+  }
+}
+
+// Empty: the member can be sent back.
+std::string reason_to_leave_out(const BackendMotion& motion, const Audit& audit, const Tolerance& tolerance) {
+  if (motion.status != Status::ok) return std::string("status ") + status_name(motion.status);
+  for (const Event& event : motion.events) {
+    if (event.kind == EventKind::accumulation) return "met an accumulation";
+    if (event.energy_lost > tolerance_share * tolerance.unit(audit.energy_size))
+      return "lost energy in a shock";
+  }
+  return "";
+}
+
+// A member at the turn.
+struct TurnedMember {
+  std::size_t number = 0;  // in the batch
+  State state;
+  Status prepared = Status::ok;
+  Accounts accounts{};  // of its way back, by the reference
+  MemberSizes sizes{};
+};
+
+TurnedMember turned(const Study& study, const BackendMotion& motion, unsigned long long member,
+                    std::size_t number) {
+  TurnedMember turn{.number = number, .state = motion.end};
+  turn.sizes = sizes_of_motion(*study.system, motion);
+  turn.state.t = 0;
+  turn.state.v = -turn.state.v;
+  const Witness witness(*study.system, study.integrator, motion.parameters, turn.sizes, member);
+  turn.prepared = prepare_start(witness.equations(), study.integrator, turn.state).status;
+  if (turn.prepared == Status::ok) turn.accounts = witness.from_start(turn.state, {{}, motion.end.t}, {});
+  return turn;
+}
+
+Batch way_back(const std::vector<BackendMotion>& motions, const std::vector<TurnedMember>& turns) {
+  Batch batch;
+  for (const TurnedMember& turn : turns) {
+    const std::vector<double>& parameters = motions[turn.number].parameters;
+    batch.parameters.insert(batch.parameters.end(), parameters.begin(), parameters.end());
+    for (const Eigen::VectorXd* part : {&turn.state.q, &turn.state.v, &turn.state.z})
+      batch.starts.insert(batch.starts.end(), part->begin(), part->end());
+    batch.prepared.push_back(turn.prepared);
+    ++batch.count;
+  }
+  return batch;
+}
+
+// Where it came back to, against where it set out from. How much a nudge at the turn matters is asked of the reference:
+// a backend that errs at random would excuse itself.
+void judge(const QuantityNames& names, const Tolerance& tolerance, unsigned long long member,
+           const BackendMotion& there, const TurnedMember& turn, const BackendMotion& back,
+           CheckReport& report) {
+  ++report.segments;
+  Findings found;
+  found.judge({.member = member,
+               .quantity = "status",
+               .backend_word = status_name(back.status),
+               .reference_word = status_name(Status::ok)});
+  const Trajectory &tight = turn.accounts.tight, &nudged = turn.accounts.nudged;
+  bool lost = tight.status != Status::ok || nudged.status != Status::ok;
+  const auto compare = [&](const std::string& name, double start, double arrived, double sensitivity,
+                           double size) {
+    lost = lost || sensitivity > hopeless * size + tolerance_share * tolerance.unit(size);
+    found.judge({member, 0, name, arrived, start,
+                 sensitivity_share * sensitivity + tolerance_share * tolerance.unit(size)});
+  };
+  for (Eigen::Index i = 0; i < there.start.q.size() && !lost && back.status == Status::ok; ++i) {
+    const auto k = static_cast<std::size_t>(i);
+    const State &a = tight.last.state, &b = nudged.last.state;
+    compare(names.positions[k], there.start.q(i), back.end.q(i), spread(a.q(i), b.q(i)), turn.sizes.q(i));
+    compare(names.velocities[k], there.start.v(i), -back.end.v(i), spread(a.v(i), b.v(i)), turn.sizes.v(i));
+  }
+  if (lost)
+    ++report.undecided_segments;
+  else
+    report.findings.merge(found);
+}
+
+}  // namespace
+
+CheckReport check_reverse(const Study& study, Backend& backend, const CheckOptions& options) {
+  CheckReport report;
+  report.reverse = true;
+  report.backend = backend.name();
+  report.device = backend.device();
+  report.members = sampled_members(study.ensemble.members, options.sample);
+  const Tolerance tolerance(study.integrator);
+
+  // Can it be retraced at all?
+  const Batch there = prepare_batch(study, report.members, options.threads);
+  refuse_if_irreversible(study, there);
+
+  // There.
+  const Wanted everything{.observables = true, .states = true, .events = true};
+  const BatchResults forth = backend.run(there, everything);
+  std::vector<BackendMotion> motions;
+  for (std::size_t k = 0; k < there.count; ++k) motions.push_back(motion_of(study, there, forth, k));
+
+  // Who is sent back.
+  std::vector<std::size_t> travellers;
+  for (std::size_t k = 0; k < there.count; ++k) {
+    const std::string reason = there.prepared[k] == Status::ok
+                                   ? reason_to_leave_out(motions[k], forth.audits[k], tolerance)
+                                   : std::string("status ") + status_name(there.prepared[k]);
+    if (reason.empty())
+      travellers.push_back(k);
+    else
+      ++report.left_out[reason];
+  }
+  std::vector<TurnedMember> turns(travellers.size());
+  std::atomic<std::size_t> done = 0;
+  in_parallel(turns.size(), options.threads, [&](std::size_t i) {
+    const std::size_t k = travellers[i];
+    turns[i] = turned(study, motions[k], report.members[k], k);
+    options.progress(++done, turns.size());
+  });
+
+  // And back.
+  const Batch back = way_back(motions, turns);
+  const BatchResults again = backend.run(back, everything);
+  const QuantityNames names(*study.system);
+  for (std::size_t i = 0; i < turns.size(); ++i) {
+    const std::size_t k = turns[i].number;
+    judge(names, tolerance, report.members[k], motions[k], turns[i], motion_of(study, back, again, i),
+          report);
+  }
+  return report;
+}
+
+}  // namespace zwang

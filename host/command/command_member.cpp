@@ -1,0 +1,127 @@
+// `replay` and `explain`: commands about one member.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <iostream>
+
+#include "host/backend/backend.h"
+#include "host/command/command.h"
+#include "host/inspect/replay_backend.h"
+#include "host/inspect/write_explain.h"
+#include "host/inspect/write_replay.h"
+#include "host/run/backend_factory.h"
+#include "host/sample/member.h"
+#include "host/study/study.h"
+#include "kernels/base/status.h"
+#include "src/analysis/explain.h"
+#include "src/base/error.h"
+#include "src/reference/reference.h"
+#include "src/reference/trajectory.h"
+#include "src/system/equations.h"
+
+namespace zwang {
+
+namespace {
+
+struct MemberOptions : CommonOptions {
+  unsigned long long member = 0;
+};
+
+struct ReplayOptions : MemberOptions {
+  std::string backend = "reference";
+  bool csv = false;
+  bool every_step = false;
+};
+
+struct ExplainOptions : MemberOptions {
+  double at = 0;
+};
+
+Study load_for_member(const MemberOptions& options) {
+  Study study = load(options);
+  // A member's draws do not depend on how many there are, so any number has its member; say when it is an outsider.
+  if (options.member >= static_cast<unsigned long long>(study.ensemble.members))
+    std::cerr << fmt::format("zwang: note: member {} is not among the study's {} members (0 to {})\n",
+                             options.member, study.ensemble.members, study.ensemble.members - 1);
+  return study;
+}
+
+int replay(const ReplayOptions& options) {
+  const Study study = load_for_member(options);
+  const PreparedMember member = prepare_member(study, options.member);
+  Plan plan = study_plan(study);
+  plan.every_step = options.every_step;
+  const bool by_reference = options.backend == "reference";
+  if (options.every_step && !by_reference)
+    throw Error({.message = "--steps needs the reference backend",
+                 .found = "--backend " + options.backend,
+                 .expected = "--backend reference, or no --steps"});
+  const std::unique_ptr<Backend> backend =
+      by_reference ? nullptr : make_backend(options.backend, study, {.threads = 1, .note = note});
+  const Trajectory trajectory =
+      backend ? replay_by_backend(study, member, *backend) : replay_member(study, member, plan);
+  const Replay result{study, member, trajectory, backend ? backend->name() : "reference"};
+  if (options.json) return print(replay_json(result));
+  return print(options.csv ? replay_csv(result) : replay_table(result));
+}
+
+int explain(const ExplainOptions& options) {
+  const Study study = load_for_member(options);
+  const PreparedMember member = prepare_member(study, options.member);
+  // A hair beyond the time asked for, so that an event at that time has happened.
+  const double until = options.at * (1 + 1e-12);
+  const Trajectory trajectory = replay_member(study, member, {{}, until});
+  if (trajectory.last.state.t < options.at && trajectory.status != Status::ok)
+    std::cerr << fmt::format("zwang: note: the member ended at t = {} with status {} ({})\n",
+                             trajectory.last.state.t, status_name(trajectory.status), trajectory.cause);
+  const Equations equations(*study.system, member.inputs.parameters);
+  Explanation explanation = explain(equations, trajectory.last, study.integrator.contact_tolerance);
+  if (trajectory.last.state.t >= options.at) explanation.state.t = options.at;
+  return print(options.json ? explain_json(study, member, explanation)
+                            : explain_text(study, member, explanation));
+}
+
+void add_member(CLI::App* command, MemberOptions& options) {
+  add_common(command, options);
+  command->add_option("--member", options.member, "which member of the ensemble, from 0")
+      ->capture_default_str();
+}
+
+}  // namespace
+
+void add_replay(CLI::App& app, Action& action) {
+  const auto given = std::make_shared<ReplayOptions>();
+  ReplayOptions& options = *given;
+  CLI::App* command =
+      app.add_subcommand("replay", "one member again: its states, every event, measures and audit");
+  add_member(command, options);
+  command->add_option("--backend", options.backend, "what integrates")
+      ->check(CLI::IsMember({"auto", "cpu", "cuda", "reference"}))
+      ->capture_default_str();
+  CLI::Option* csv = command->add_flag("--csv", options.csv, "the states as comma-separated values");
+  csv->excludes(command->get_option("--json"));
+  command->add_flag("--steps", options.every_step, "every step of the integrator, not the output times");
+  command->footer(
+      "Examples:\n"
+      "  zwang replay configs/slung_load.toml --member 3\n"
+      "  zwang replay configs/bouncing_ball.toml --set constraint.0.restitution=0.5 --json > ball.json");
+  command->callback([&action, given] { action = [given] { return replay(*given); }; });
+}
+
+void add_explain(CLI::App& app, Action& action) {
+  const auto given = std::make_shared<ExplainOptions>();
+  ExplainOptions& options = *given;
+  CLI::App* command = app.add_subcommand(
+      "explain", "the derived equations, and why the accelerations at a state are what they are");
+  add_member(command, options);
+  command->add_option("--at", options.at, "time; at an event: after it")
+      ->check([](const std::string& text) { return at_least(text, 0); })
+      ->capture_default_str();
+  command->footer(
+      "Examples:\n"
+      "  zwang explain configs/ostrogradsky.toml\n"
+      "  zwang explain configs/string_pendulum.toml --at 1.5 --json");
+  command->callback([&action, given] { action = [given] { return explain(*given); }; });
+}
+
+}  // namespace zwang

@@ -1,0 +1,344 @@
+// `run`: the ensemble simulated, its results in a folder.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <limits>
+
+#include "host/backend/backend.h"
+#include "host/command/command.h"
+#include "host/files/load_finished_run.h"
+#include "host/files/result_folder.h"
+#include "host/files/run_record.h"
+#include "host/platform/child_process.h"
+#include "host/platform/interrupt.h"
+#include "host/rank/coordinator.h"
+#include "host/rank/link.h"
+#include "host/rank/worker.h"
+#include "host/report/report_page.h"
+#include "host/results/run_files.h"
+#include "host/results/run_table.h"
+#include "host/run/backend_factory.h"
+#include "host/run/progress.h"
+#include "host/run/run.h"
+#include "host/sample/csv_inputs.h"
+#include "host/study/study.h"
+#include "host/study_file/load_study.h"
+#include "src/base/error.h"
+
+namespace zwang {
+
+namespace {
+
+struct RunCommandOptions : CommonOptions {
+  long long members = 0;  // 0: as the study says
+  std::string backend = "auto";
+  unsigned threads = 0;
+  std::vector<int> devices = {0};
+  bool device_given = false;
+  std::string out;  // empty: results/<study name>
+  bool overwrite = false, resume = false;
+  std::string shard = "none";
+  double checkpoint = 10;  // seconds
+  bool report = false;
+  bool quiet = false;
+  std::string max_failed = "5%";
+  long long batch = 0;
+  long long statistics_memory = 512;  // MiB
+};
+
+// The seed goes into study.toml, and TOML has no larger numbers.
+void require_seed_for_toml(unsigned long long seed) {
+  constexpr unsigned long long largest = std::numeric_limits<long long>::max();
+  if (seed > largest)
+    throw Error({.message = "--seed: too large",
+                 .found = std::to_string(seed),
+                 .expected = "a whole number from 0 to " + std::to_string(largest)});
+}
+
+// What changes the study goes through its document, so that study.toml among the results tells it too.
+Study load_for_run(const RunCommandOptions& options) {
+  std::vector<std::string> overrides = options.overrides;
+  if (options.members > 0) overrides.push_back("ensemble.members=" + std::to_string(options.members));
+  require_seed_for_toml(options.seed);
+  if (options.has_seed) overrides.push_back("ensemble.seed=" + std::to_string(options.seed));
+  Study study = load_study(options.study, overrides);
+  if (!options.quiet) note_added_parameters(study);
+  return study;
+}
+
+// The command that replays a member of this run, up to the member's number.
+std::string replay_command(const RunCommandOptions& options) {
+  std::string command = "zwang replay " + shell_word(options.study);
+  for (const std::string& assignment : options.overrides) command += " --set " + shell_word(assignment);
+  // A Latin hypercube's draws depend on the number of members.
+  if (options.members > 0) command += fmt::format(" --set ensemble.members={}", options.members);
+  if (options.has_seed) command += fmt::format(" --seed {}", options.seed);
+  return command + " --member ";
+}
+
+// The command that goes on with this run. Ranks are started by the launcher's own.
+std::string resume_command(const RunCommandOptions& options) {
+  std::string command = "zwang run " + shell_word(options.study);
+  for (const std::string& assignment : options.overrides) command += " --set " + shell_word(assignment);
+  if (options.members > 0) command += fmt::format(" --members {}", options.members);
+  if (options.has_seed) command += fmt::format(" --seed {}", options.seed);
+  if (options.backend != RunCommandOptions().backend) command += " --backend " + options.backend;
+  if (options.device_given) command += " --device " + device_text(options.devices);
+  if (!read_shard(options.shard).whole()) command += " --shard " + options.shard;
+  if (options.statistics_memory != RunCommandOptions().statistics_memory)
+    command += fmt::format(" --statistics-memory {}", options.statistics_memory);
+  if (options.report) command += " --report";
+  if (options.max_failed != RunCommandOptions().max_failed)
+    command += " --max-failed " + shell_word(options.max_failed);
+  if (!options.out.empty()) command += " --out " + shell_word(options.out);
+  return command + " --resume";
+}
+
+RunOptions run_options(const RunCommandOptions& options, ProgressDisplay& display,
+                       const InterruptWatch& interrupts) {
+  RunOptions made;
+  made.threads = options.threads;
+  made.batch = options.batch;
+  made.statistics_memory = static_cast<std::size_t>(options.statistics_memory) << 20;
+  made.progress = [&](const RunProgress& progress) {
+    interrupts.check();
+    display.show(progress);
+  };
+  return made;
+}
+
+// What a rank needs to know of the run it takes part in.
+RunOptions worker_options(const RunCommandOptions& options, const RankLink& link) {
+  RunOptions made;
+  made.threads = options.threads > 0 ? options.threads : rank_threads(link);
+  made.batch = options.batch;
+  made.statistics_memory = static_cast<std::size_t>(options.statistics_memory) << 20;
+  return made;
+}
+
+RunFilesOptions files_options(const RunCommandOptions& options, const Shard& shard) {
+  return {.shard = shard,
+          .checkpoints = {.seconds = options.checkpoint},
+          .resumed = [quiet = options.quiet](long long done) {
+            if (!quiet) note(fmt::format("resumed: {} members were done before", done));
+          }};
+}
+
+// --resume over a run that is complete: nothing is left to do but to say how it ended. Job scripts may then always ask to
+// resume.
+int finished_before(const RunCommandOptions& options, const Study& study, const Shard& shard,
+                    const ResultFolder& folder, double max_failed) {
+  const FinishedRun found = read_finished(folder.path(), study, shard);
+  if (!options.quiet) note("the run in " + folder.path().string() + " is complete: nothing is left to do");
+  if (options.report) write_report(folder.path(), folder.path() / report_name);
+  const int printed = options.json && !found.summary.empty() ? print(found.summary) : exit_done;
+  return printed != exit_done ? printed : verdict(found.tally, max_failed);
+}
+
+// Ranks of one machine share its cores and its GPUs.
+BackendOptions backend_options(const RunCommandOptions& options, const RankLink* link) {
+  BackendOptions made;
+  made.threads = options.threads;
+  made.devices = options.devices;
+  if (link) made.threads = worker_options(options, *link).threads;
+  if (link) made.devices = {rank_device(*link, options.device_given ? options.devices : std::vector<int>{})};
+  const bool silent = link && link->rank() != 0;
+  made.note = [quiet = options.quiet, silent](const std::string& text) {
+    if (!silent && (!quiet || text.starts_with("WARNING"))) note(text);
+  };
+  return made;
+}
+
+// What was recorded is there, whatever happened after.
+void tell_how_to_go_on(const RunCommandOptions& options, const ResultFolder& folder, const std::string& how) {
+  if (options.quiet) return;
+  note(how +
+       (folder.has_checkpoint() ? ": what was done is kept; to go on:\n"
+                                : ": nothing was done yet to be kept; to begin again:\n") +
+       resume_command(options));
+}
+
+// The run itself, in its folder.
+FiledRun run_in(ResultFolder& folder, const RunCommandOptions& options, const Study& study,
+                const Shard& shard, const InterruptWatch& interrupts, RankLink* link) {
+  if (link) call_ranks(*link);
+  const std::unique_ptr<Backend> backend =
+      make_backend(options.backend, study, backend_options(options, link));
+  interrupts.check();
+  ProgressDisplay display(stderr, options.quiet);
+  RunFilesOptions files = files_options(options, shard);
+  std::optional<RankCrew> crew;
+  if (link) {
+    crew.emplace(*link, study, backend.get(),
+                 WorkerSettings{.run = worker_options(options, *link), .shard = shard, .check = [&] {
+                                  interrupts.check();
+                                }});
+    files.crew = &*crew;
+  }
+  try {
+    FiledRun made = run_into(
+        folder, study, *backend, run_options(options, display, interrupts), [&] { interrupts.check(); },
+        files);
+    display.clear();
+    return made;
+  } catch (...) {
+    display.clear();
+    throw;
+  }
+}
+
+int show(const RunCommandOptions& options, const Study& study, const ResultFolder& folder,
+         const FiledRun& made, double max_failed) {
+  int printed = exit_done;
+  if (options.json)
+    printed = print(made.summary);
+  else if (!options.quiet)
+    printed = print(run_table(
+        study, made.result,
+        {.folder = folder.path().string(), .files = made.files, .replay = replay_command(options)}));
+  return printed != exit_done ? printed : verdict(made.result.tally, max_failed);
+}
+
+// Alone, or as the rank that collects and writes.
+int run_and_write(const RunCommandOptions& options, RankLink* link) {
+  const double max_failed = read_max_failed(options.max_failed);
+  const Study study = load_for_run(options);
+  const Shard shard = read_shard(options.shard);
+  if (options.report && !shard.whole())
+    throw Error({.message = "--report: a shard has no results of its own",
+                 .found = "--shard " + options.shard,
+                 .expected = "a whole run",
+                 .hint = "`zwang report` makes one after `zwang merge`"});
+  const InterruptWatch interrupts;
+  ResultFolder folder(options.out.empty() ? "results/" + study.name : options.out,
+                      {.overwrite = options.overwrite,
+                       .resume = options.resume,
+                       .study = options.study,
+                       .inputs = CsvInputs(study).paths()});
+  if (folder.complete()) return finished_before(options, study, shard, folder, max_failed);
+  try {
+    FiledRun made = run_in(folder, options, study, shard, interrupts, link);
+    if (options.report) {
+      write_report(folder.path(), folder.path() / report_name);
+      made.files.emplace_back(report_name);
+    }
+    return show(options, study, folder, made, max_failed);
+  } catch (const Interrupted&) {
+    tell_how_to_go_on(options, folder, "interrupted");
+    return exit_interrupted;
+  } catch (const Error&) {
+    throw;  // it would come again
+  } catch (...) {
+    if (folder.has_checkpoint()) tell_how_to_go_on(options, folder, "the run has ended early");
+    throw;
+  }
+}
+
+// As one of the others: what goes wrong here is told by rank 0.
+int run_as_worker(const RunCommandOptions& options, RankLink& link) {
+  if (wait_for_call(link)) {
+    try {
+      const InterruptWatch interrupts;
+      RunCommandOptions silent = options;
+      silent.quiet = true;
+      const Study study = load_for_run(silent);
+      const std::unique_ptr<Backend> backend =
+          make_backend(options.backend, study, backend_options(options, &link));
+      work_for_rank_zero(link, study, *backend,
+                         {.run = worker_options(options, link),
+                          .shard = read_shard(options.shard),
+                          .check = [&] { interrupts.check(); }});
+    } catch (...) {
+      tell_rank_zero(link);
+    }
+  }
+  link.leave();
+  return exit_done;
+}
+
+int run(const RunCommandOptions& options) {
+  const std::unique_ptr<RankLink> link = join_ranks();
+  if (!link) return run_and_write(options, nullptr);
+  if (link->rank() != 0) return run_as_worker(options, *link);
+  int code = exit_done;
+  try {
+    code = run_and_write(options, link.get());
+  } catch (...) {
+    code = tell_trouble();
+  }
+  if (!dismiss_ranks(*link)) {
+    note("a rank does not answer any more: all ranks are ended now");
+    link->abort(code);
+  }
+  return code;
+}
+
+void add_options(CLI::App* command, RunCommandOptions& options) {
+  add_common(command, options);
+  command->get_option("--json")->description("print summary.json instead of the table");
+  command->add_option("--members", options.members, "how many, instead of the study's number")
+      ->check([](const std::string& text) { return at_least(text, 1); });
+  command->add_option("--backend", options.backend, "what integrates")
+      ->check(CLI::IsMember({"auto", "cpu", "cuda", "reference"}))
+      ->capture_default_str();
+  add_devices(command, options.devices);
+  command->add_option("--threads", options.threads, "0: all cores; results do not depend on it")
+      ->check(CLI::Range(0, 4096))
+      ->capture_default_str();
+  command->add_option("--out", options.out, "folder for the results (default: results/<study name>)")
+      ->check([](const std::string& text) { return text.empty() ? "found nothing, expected a folder" : ""; });
+  CLI::Option* overwrite =
+      command->add_flag("--overwrite", options.overwrite, "replace results that are in the folder");
+  command
+      ->add_flag("--resume", options.resume, "go on with the interrupted run in the folder, if there is one")
+      ->excludes(overwrite);
+  command
+      ->add_option(
+          "--shard", options.shard,
+          "i/n: only the i-th of n parts of the ensemble; `zwang merge` joins them (none: all of it)")
+      ->capture_default_str();
+  command
+      ->add_option("--checkpoint", options.checkpoint,
+                   "seconds from one record of what is done to the next; 0: after every batch")
+      ->check([](const std::string& text) { return at_least(text, 0); })
+      ->capture_default_str();
+  command->add_flag("--report", options.report, "write report.html among the results too");
+  command
+      ->add_option("--max-failed", options.max_failed,
+                   "exit code 3 where a larger share of the members fails: 5% or 0.05")
+      ->capture_default_str();
+  command->add_flag("--quiet", options.quiet, "no progress, no table: only errors, and --json if asked for");
+  command
+      ->add_option("--batch", options.batch,
+                   "members at a time (default: by memory and speed); results do not depend on it")
+      ->check([](const std::string& text) { return at_least(text, 1); });
+  command
+      ->add_option("--statistics-memory", options.statistics_memory,
+                   "MiB for values and buckets; quantiles are exact while the values fit")
+      ->check(CLI::Range(1LL, 1LL << 24))
+      ->capture_default_str();
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, Action& action) {
+  const auto given = std::make_shared<RunCommandOptions>();
+  CLI::App* command = app.add_subcommand(
+      "run", "simulate the ensemble and write its statistics; exit code 3 when too many members failed");
+  add_options(command, *given);
+  command->footer(
+      "Examples:\n"
+      "  zwang run configs/slung_load.toml\n"
+      "  zwang run configs/slung_load.toml --members 1000000 --out results/million --quiet\n"
+      "  zwang run configs/slung_load.toml --set parameters.drag=0.1 --seed 7 --overwrite --json > run.json\n"
+      "  zwang run configs/slung_load.toml --members 1000000 --resume\n"
+      "  zwang run configs/slung_load.toml --shard 2/7 --out shards/2\n"
+      "  mpirun -n 8 zwang run configs/slung_load.toml --members 1000000 --resume");
+  command->callback([&action, given, command] {
+    given->device_given = command->count("--device") > 0;
+    action = [given] { return run(*given); };
+  });
+}
+
+}  // namespace zwang

@@ -1,0 +1,134 @@
+// `list` and `new`: studies to learn from, and one to begin with.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+
+#include "host/command/command.h"
+#include "host/platform/machine_error.h"
+#include "host/platform/private_files.h"
+#include "host/study_file/config_text.h"
+#include "host/study_file/raw_text.h"
+#include "src/base/error.h"
+
+namespace zwang {
+
+namespace {
+
+constexpr std::string_view starter_name = "host/study_file/starter.toml";
+
+std::string short_name(const ConfigFile& file) {
+  return std::filesystem::path(std::string(file.name)).stem().string();
+}
+
+std::vector<std::string> config_names() {
+  std::vector<std::string> names;
+  for (const ConfigFile& file : config_files())
+    if (file.name != starter_name) names.push_back(short_name(file));
+  return names;
+}
+
+// What stands after `title =`.
+std::string title_of(const ConfigFile& file) {
+  const std::string_view key = "\ntitle = \"";
+  const std::size_t at = file.text.find(key);
+  if (at == std::string_view::npos) return "";
+  const std::size_t begin = at + key.size();
+  return std::string(file.text.substr(begin, file.text.find('"', begin) - begin));
+}
+
+const ConfigFile& find_config(const std::string& name) {
+  for (const ConfigFile& file : config_files())
+    if (file.name != starter_name && short_name(file) == name) return file;
+  throw Error({.message = "there is no study of that name",
+               .found = printable(name),
+               .expected = "a name that `zwang list` shows",
+               .hint = suggestion(name, config_names())});
+}
+
+int list(const std::string& name) {
+  if (!name.empty()) return print(std::string(find_config(name).text));
+  std::size_t width = 0;
+  for (const std::string& one : config_names()) width = std::max(width, one.size());
+  std::string text;
+  for (const ConfigFile& file : config_files())
+    if (file.name != starter_name)
+      text += fmt::format("{:<{}}  {}\n", short_name(file), width, title_of(file));
+  return print(text + "\nzwang list NAME shows one, zwang new MINE --from NAME copies it.\n");
+}
+
+// --- A study to begin with -----------------------------------------------------------------------------------------
+
+struct NewOptions {
+  std::string name;
+  std::string from;
+};
+
+void require_plain(const std::string& name) {
+  const auto good = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+  };
+  if (!name.empty() && name[0] != '-' && std::all_of(name.begin(), name.end(), good)) return;
+  throw Error({.message = "not a name for a study",
+               .found = printable(name),
+               .expected = "letters, digits, _ and -: it becomes the name of the file and of the results"});
+}
+
+std::string starter(const std::string& name) {
+  std::string text;
+  for (const ConfigFile& file : config_files())
+    if (file.name == starter_name) text = file.text;
+  constexpr std::string_view mark = "NAME";
+  for (std::size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at + name.size()))
+    text.replace(at, mark.size(), name);
+  return text;
+}
+
+int make_new(const NewOptions& options) {
+  std::string name = options.name;
+  if (name.ends_with(".toml")) name.resize(name.size() - 5);
+  require_plain(name);
+  const std::string text = options.from.empty() ? starter(name) : std::string(find_config(options.from).text);
+  const std::string path = name + ".toml";
+  const int code = write_new(path, text, 0644, false);
+  if (code == EEXIST)
+    throw Error({.where = {path, 0, 0},
+                 .message = "there is a file of that name already",
+                 .found = path,
+                 .expected = "a new name: nothing is overwritten"});
+  if (code != 0)
+    throw MachineError({.where = {path, 0, 0},
+                        .message = "the study could not be written",
+                        .found = system_message(code),
+                        .expected = "a folder that can be written to"});
+  return print(fmt::format("{0}\n\nNext:  zwang run {0} --report\n", path));
+}
+
+}  // namespace
+
+void add_list(CLI::App& app, Action& action) {
+  const auto name = std::make_shared<std::string>();
+  CLI::App* command = app.add_subcommand("list", "the studies that come with the program, one line each");
+  command->add_option("NAME", *name, "print this one");
+  command->footer(
+      "Examples:\n"
+      "  zwang list\n"
+      "  zwang list slung_load");
+  command->callback([&action, name] { action = [name] { return list(*name); }; });
+}
+
+void add_new(CLI::App& app, Action& action) {
+  const auto given = std::make_shared<NewOptions>();
+  CLI::App* command = app.add_subcommand("new", "write a commented study to begin with, NAME.toml");
+  command->add_option("NAME", given->name, "name of the study")->required();
+  command->add_option("--from", given->from, "copy a study that `zwang list` shows");
+  command->footer(
+      "Examples:\n"
+      "  zwang new first_try\n"
+      "  zwang new my_crane --from slung_load");
+  command->callback([&action, given] { action = [given] { return make_new(*given); }; });
+}
+
+}  // namespace zwang

@@ -1,0 +1,91 @@
+// The command line.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <csignal>
+
+#include "host/command/command.h"
+#include "host/command/version_text.h"
+#include "src/base/error.h"
+
+namespace {
+
+// CLI11 has no word for a command it does not know.
+void require_known_command(const CLI::App& app, int argc, char** argv) {
+  if (argc < 2 || argv[1][0] == '-') return;
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(command->get_name());
+  const std::string word = argv[1];
+  if (std::find(names.begin(), names.end(), word) != names.end()) return;
+  throw zwang::Error({.message = "there is no command '" + word + "' in this version",
+                      .found = word,
+                      .expected = zwang::list_text(names, "or"),
+                      .hint = zwang::suggestion(word, names)});
+}
+
+// Nor for an option.
+void refuse_unknown(const CLI::App& app, int argc, char** argv) {
+  const CLI::App* command = app.get_subcommands().empty() ? &app : app.get_subcommands().front();
+  std::vector<std::string> known;
+  for (const CLI::Option* option : command->get_options())
+    for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = std::string(argv[i]).substr(0, std::string(argv[i]).find('='));
+    if (!word.starts_with("--") || std::find(known.begin(), known.end(), word) != known.end()) continue;
+    throw zwang::Error({.message = "zwang " + command->get_name() + " has no such option",
+                        .found = word,
+                        .expected = zwang::list_text(known, "or"),
+                        .hint = zwang::suggestion(word, known)});
+  }
+  throw zwang::Error({.message = "zwang " + command->get_name() + " takes fewer words than this",
+                      .found = zwang::joined(app.remaining(true)),
+                      .expected = "what `zwang " + command->get_name() + " --help` shows"});
+}
+
+int run(int argc, char** argv) {
+  CLI::App app{"Zwang: ensembles of constrained, non-smooth mechanical systems by Gauss's least constraint"};
+  app.set_version_flag("--version", zwang::version_text, "print version, build and what CUDA there is");
+  app.require_subcommand(1);
+  app.footer(
+      "A study is one TOML file. `zwang COMMAND --help` shows examples.\n"
+      "Examples:\n"
+      "  zwang list\n"
+      "  zwang run configs/slung_load.toml --report");
+
+  zwang::Action action;
+  zwang::add_run(app, action);
+  zwang::add_merge(app, action);
+  zwang::add_replay(app, action);
+  zwang::add_explain(app, action);
+  zwang::add_modes(app, action);
+  zwang::add_check(app, action);
+  zwang::add_bench(app, action);
+  zwang::add_report(app, action);
+  zwang::add_cache(app, action);
+  zwang::add_list(app, action);
+  zwang::add_new(app, action);
+  zwang::add_completion(app, action);
+
+  require_known_command(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ExtrasError&) {
+    refuse_unknown(app, argc, argv);
+    throw;
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? zwang::exit_done : zwang::exit_wrong_input;
+  }
+  return action();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  // Beyond a limit on file sizes a write then fails, and can be told, as on a full disk.
+  std::signal(SIGXFSZ, SIG_IGN);
+  try {
+    return run(argc, argv);
+  } catch (...) {
+    return zwang::tell_trouble();
+  }
+}

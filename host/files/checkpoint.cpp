@@ -1,0 +1,63 @@
+#include "host/files/checkpoint.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "host/files/member_records.h"
+#include "host/run/run.h"
+#include "src/base/error.h"
+
+namespace zwang {
+
+namespace {
+
+constexpr double share_of_time = 0.02, most_growth = 2;
+constexpr double longest_wait_s = 600;  // whatever it costs: nobody likes to lose more
+constexpr const char* start_again = "--overwrite starts again from the first member";
+
+}  // namespace
+
+Checkpoint::~Checkpoint() {
+  if (!exists()) ::unlink(folder_.hidden(ResultFolder::checkpoint_members_name).c_str());
+}
+
+std::optional<RecordReader> Checkpoint::found(const RunIdentity& identity) const {
+  if (!exists()) return {};
+  const std::filesystem::path path = folder_.hidden(ResultFolder::checkpoint_name);
+  RecordReader reader(path, "checkpoint", start_again);
+  if (const auto other = difference(reader.record().identity, identity))
+    throw Error({.where = {path.string(), 0, 0},
+                 .message = "the checkpoint is of another run: its " + other->name + " is not this one's",
+                 .found = other->found,
+                 .expected = other->expected,
+                 .hint = std::string("resume with what it was begun with; ") + start_again});
+  return reader;
+}
+
+// Values that are kept make records grow with the members, counts do not: the next one costs more than the last, but
+// nobody waits for more than twice as much.
+bool Checkpoint::due(long long done) const {
+  if (done == last_done_ || since_.seconds() < settings_.seconds) return false;
+  if (settings_.seconds <= 0 || last_done_ == 0) return true;
+  if (since_.seconds() >= longest_wait_s) return true;
+  const double growth = std::min(static_cast<double>(done) / static_cast<double>(last_done_), most_growth);
+  return spent_s_ + growth * last_cost_s_ <= share_of_time * all_.seconds();
+}
+
+void Checkpoint::save(RunRecord record, const EnsembleRun& run, MemberRecordsFile* members) {
+  const Stopwatch saving;
+  record.part = run.part();
+  if (members != nullptr) {
+    members->sync();
+    record.members = members->mark();
+  }
+  write_record(folder_.part(ResultFolder::checkpoint_name), record, run.statistics());
+  folder_.keep(ResultFolder::checkpoint_name);
+  last_cost_s_ = saving.seconds();
+  last_done_ = record.part.position - record.part.first;
+  spent_s_ += last_cost_s_;
+  since_ = Stopwatch();
+}
+
+}  // namespace zwang

@@ -1,0 +1,267 @@
+#include "host/files/netcdf_file.h"
+
+#include <dlfcn.h>
+#include <netcdf.h>
+#include <sys/statvfs.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <limits>
+#include <utility>
+
+#include "host/platform/machine_error.h"
+#include "host/platform/private_files.h"
+
+namespace zwang {
+
+namespace {
+
+nc_type code_of(NetcdfFile::Type type) {
+  switch (type) {
+    case NetcdfFile::Type::real:
+      return NC_DOUBLE;
+    case NetcdfFile::Type::integer:
+      return NC_INT64;
+    case NetcdfFile::Type::byte:
+      return NC_BYTE;
+    default:
+      return NC_STRING;
+  }
+}
+
+// The library says "HDF error" for whatever the disk did; what the system said, or how full the disk is, says more.
+std::string reason(int code, int system_code, const std::filesystem::path& path) {
+  std::string text = nc_strerror(code);
+  constexpr unsigned long long little = 1 << 20;
+  struct statvfs disk {};
+  const bool known = ::statvfs(path.parent_path().empty() ? "." : path.parent_path().c_str(), &disk) == 0;
+  if (system_code != 0)
+    text = system_message(system_code);
+  else if (known && static_cast<unsigned long long>(disk.f_bavail) * disk.f_frsize < little)
+    text += ": the disk is full";
+  return text;
+}
+
+// HDF5, below NetCDF, tidies up when the program ends, and crashes there after a write that failed (seen with 1.10.8
+// and a full disk; h5py's issue 914 is the same). We close what can be closed, so there is nothing to tidy up. It has to
+// be told before its first use; it comes with NetCDF, and is asked for by name because its library has another one on
+// every system.
+void leave_the_end_of_the_program_alone() {
+  static const bool told = [] {
+    if (void* function = ::dlsym(RTLD_DEFAULT, "H5dont_atexit")) {
+      using DontAtExit = int (*)();
+      reinterpret_cast<DontAtExit>(function)();
+    }
+    return true;
+  }();
+  static_cast<void>(told);
+}
+
+bool nothing(const NetcdfFile::Place& count) {
+  return std::find(count.begin(), count.end(), std::size_t{0}) != count.end();
+}
+
+}  // namespace
+
+NetcdfFile::NetcdfFile(std::filesystem::path path) : path_(std::move(path)) {
+  leave_the_end_of_the_program_alone();
+  errno = 0;
+  require(nc_create(path_.c_str(), NC_NETCDF4 | NC_CLOBBER, &id_), "made");
+}
+
+NetcdfFile::~NetcdfFile() {
+  // Closing writes again what could not be written, and the library does not survive every such failure.
+  if (id_ >= 0 && !failed_) nc_close(id_);
+}
+
+void NetcdfFile::require(int code, const std::string& work) {
+  if (code == NC_NOERR) return;
+  const int system_code = errno;
+  failed_ = true;
+  throw MachineError({.where = {path_.string(), 0, 0},
+                      .message = "the file could not be " + work,
+                      .found = reason(code, system_code, path_),
+                      .expected = "a folder that can be written to, with room on its disk"});
+}
+
+// --- Definitions ----------------------------------------------------------------------------------------------
+
+NetcdfFile::Dimension NetcdfFile::dimension(const std::string& name, std::size_t size) {
+  Dimension made{-1, size};
+  errno = 0;
+  require(nc_def_dim(id_, name.c_str(), size == 0 ? NC_UNLIMITED : size, &made.id),
+          "given the dimension " + name);
+  return made;
+}
+
+NetcdfFile::Variable NetcdfFile::variable(const std::string& name, Type type, const Shape& shape,
+                                          const std::string& long_name) {
+  std::vector<int> ids;
+  for (const Dimension& dimension : shape.dimensions) ids.push_back(dimension.id);
+  Variable made{-1, name};
+  errno = 0;
+  require(nc_def_var(id_, name.c_str(), code_of(type), static_cast<int>(ids.size()), ids.data(), &made.id),
+          "given the variable " + name);
+  variables_.resize(static_cast<std::size_t>(made.id) + 1);
+  variables_.back().dimensions = shape.dimensions;
+  set_fill(made, type, shape);
+  set_storage(made, shape);
+  attribute(made, "long_name", long_name);
+  // A study has no units. "seconds" would make xarray turn times into time spans.
+  if (type == Type::real) attribute(made, "units", "1");
+  return made;
+}
+
+NetcdfFile::Dimension NetcdfFile::names(const std::string& name, const std::vector<std::string>& texts,
+                                        const std::string& long_name) {
+  const Dimension made = dimension(name, texts.size());
+  waiting_.push_back({variable(name, Type::text, {.dimensions = {made}}, long_name), texts});
+  return made;
+}
+
+void NetcdfFile::set_fill(const Variable& variable, Type type, const Shape& shape) {
+  const double missing = std::numeric_limits<double>::quiet_NaN();
+  const long long none = -1;
+  const signed char no_flag = -1;
+  errno = 0;
+  int code = NC_NOERR;
+  if (type == Type::real) code = nc_def_var_fill(id_, variable.id, NC_FILL, &missing);
+  if (type == Type::integer && shape.may_be_missing) code = nc_def_var_fill(id_, variable.id, NC_FILL, &none);
+  if (type == Type::byte && shape.may_be_missing) code = nc_def_var_fill(id_, variable.id, NC_FILL, &no_flag);
+  require(code, "told what is missing in " + variable.name);
+}
+
+void NetcdfFile::set_storage(const Variable& variable, const Shape& shape) {
+  errno = 0;
+  if (!shape.chunks.empty()) {
+    require(nc_def_var_chunking(id_, variable.id, NC_CHUNKED, shape.chunks.data()),
+            "told how to store " + variable.name);
+    // Whole chunks are put, so none has to be kept: the library would keep 16 MiB of every variable.
+    require(nc_set_var_chunk_cache(id_, variable.id, 1, 1, 0.75F), "told how to store " + variable.name);
+  }
+  // Level 1: higher ones take many times as long for a few per cent.
+  if (shape.deflate)
+    require(nc_def_var_deflate(id_, variable.id, 1, 1, 1), "told to compress " + variable.name);
+}
+
+void NetcdfFile::attribute(const std::string& name, const std::string& text) {
+  // A string, not characters: those have to fit into 64 KiB, and a study need not.
+  const char* pointer = text.c_str();
+  errno = 0;
+  require(nc_put_att_string(id_, NC_GLOBAL, name.c_str(), 1, &pointer), "given the attribute " + name);
+}
+
+void NetcdfFile::attribute(const std::string& name, unsigned long long number) {
+  errno = 0;
+  require(nc_put_att_ulonglong(id_, NC_GLOBAL, name.c_str(), NC_UINT64, 1, &number),
+          "given the attribute " + name);
+}
+
+void NetcdfFile::attribute(const Variable& variable, const std::string& name, const std::string& text) {
+  errno = 0;
+  require(nc_put_att_text(id_, variable.id, name.c_str(), text.size(), text.data()),
+          "given the attribute " + name + " of " + variable.name);
+}
+
+void NetcdfFile::attribute(const Variable& variable, const std::string& name, double number) {
+  errno = 0;
+  require(nc_put_att_double(id_, variable.id, name.c_str(), NC_DOUBLE, 1, &number),
+          "given the attribute " + name + " of " + variable.name);
+}
+
+void NetcdfFile::attribute(const Variable& variable, const std::string& name, long long number) {
+  errno = 0;
+  require(nc_put_att_longlong(id_, variable.id, name.c_str(), NC_INT64, 1, &number),
+          "given the attribute " + name + " of " + variable.name);
+}
+
+void NetcdfFile::flags(const Variable& variable, Type type, const std::vector<std::string>& meanings) {
+  std::vector<long long> values;
+  std::string words;
+  for (const std::string& meaning : meanings) {
+    values.push_back(static_cast<long long>(values.size()));
+    words += (words.empty() ? "" : " ") + meaning;
+  }
+  errno = 0;
+  require(nc_put_att_longlong(id_, variable.id, "flag_values", code_of(type), values.size(), values.data()),
+          "given the flags of " + variable.name);
+  attribute(variable, "flag_meanings", words);
+}
+
+// --- Numbers --------------------------------------------------------------------------------------------------
+
+void NetcdfFile::begin_data() {
+  if (!defining_) return;
+  defining_ = false;
+  errno = 0;
+  require(nc_enddef(id_), "begun");
+  for (const Waiting& names : std::exchange(waiting_, {})) put(names.variable, names.texts);
+}
+
+NetcdfFile::Place NetcdfFile::whole(const Variable& variable) const {
+  Place count;
+  for (const Dimension& dimension : variables_[static_cast<std::size_t>(variable.id)].dimensions)
+    count.push_back(dimension.size);
+  return count;
+}
+
+void NetcdfFile::put(const Variable& variable, std::span<const double> values) {
+  const Place count = whole(variable);
+  put(variable, Place(count.size(), 0), count, values);
+}
+
+void NetcdfFile::put(const Variable& variable, std::span<const long long> values) {
+  const Place count = whole(variable);
+  put(variable, Place(count.size(), 0), count, values);
+}
+
+void NetcdfFile::put(const Variable& variable, std::span<const std::string> values) {
+  const Place count = whole(variable);
+  put(variable, Place(count.size(), 0), count, values);
+}
+
+void NetcdfFile::put(const Variable& variable, const Place& start, const Place& count,
+                     std::span<const double> values) {
+  begin_data();
+  if (nothing(count)) return;
+  errno = 0;
+  require(nc_put_vara_double(id_, variable.id, start.data(), count.data(), values.data()),
+          "written (" + variable.name + ")");
+}
+
+void NetcdfFile::put(const Variable& variable, const Place& start, const Place& count,
+                     std::span<const long long> values) {
+  begin_data();
+  if (nothing(count)) return;
+  errno = 0;
+  require(nc_put_vara_longlong(id_, variable.id, start.data(), count.data(), values.data()),
+          "written (" + variable.name + ")");
+}
+
+void NetcdfFile::put(const Variable& variable, const Place& start, const Place& count,
+                     std::span<const signed char> values) {
+  begin_data();
+  if (nothing(count)) return;
+  errno = 0;
+  require(nc_put_vara_schar(id_, variable.id, start.data(), count.data(), values.data()),
+          "written (" + variable.name + ")");
+}
+
+void NetcdfFile::put(const Variable& variable, const Place& start, const Place& count,
+                     std::span<const std::string> values) {
+  begin_data();
+  if (nothing(count)) return;
+  std::vector<const char*> pointers;
+  for (const std::string& value : values) pointers.push_back(value.c_str());
+  errno = 0;
+  require(nc_put_vara_string(id_, variable.id, start.data(), count.data(), pointers.data()),
+          "written (" + variable.name + ")");
+}
+
+void NetcdfFile::close() {
+  begin_data();
+  errno = 0;
+  require(nc_close(std::exchange(id_, -1)), "finished");
+}
+
+}  // namespace zwang

@@ -1,0 +1,67 @@
+#include "host/files/write_origin.h"
+
+#include "host/study/study.h"
+#include "host/study_file/write_study.h"
+#include "kernels/base/layout.h"
+#include "kernels/base/status.h"
+#include "src/reference/trajectory.h"
+#include "src/system/system.h"
+
+namespace zwang {
+
+void write_origin(NetcdfFile& file, const Study& study, const RunResult& origin, const std::string& content) {
+  file.attribute("Conventions", "CF-1.8");
+  file.attribute("title", study.title.empty() ? study.name : study.title);
+  file.attribute("content", content);
+  file.attribute("comment",
+                 "a study has no units of its own: units = \"1\" stands for those its numbers are in");
+  file.attribute("source", std::string("zwang ") + ZWANG_VERSION);
+  file.attribute("version", ZWANG_VERSION);
+  file.attribute("study_name", study.name);
+  file.attribute("study", study.text);
+  file.attribute("study_as_run", study_as_run(study));
+  file.attribute("seed", study.ensemble.seed);
+  file.attribute("backend", origin.backend);
+  file.attribute("device", origin.device);
+  file.attribute("precision", origin.precision);
+}
+
+TimeAxis add_time(NetcdfFile& file, const Study& study) {
+  const NetcdfFile::Dimension dimension = file.dimension("time", study.time.outputs.size());
+  const NetcdfFile::Variable variable =
+      file.variable("time", NetcdfFile::Type::real, {.dimensions = {dimension}}, "output time");
+  file.attribute(variable, "axis", "T");
+  return {dimension, variable};
+}
+
+std::vector<std::string> observable_names(const System& system) {
+  std::vector<std::string> names;
+  for (const NamedExpr& observable : system.observables) names.push_back(observable.name);
+  return names;
+}
+
+std::vector<std::string> measure_names(const System& system) {
+  std::vector<std::string> names;
+  for (const Measure& measure : system.measures) names.push_back(measure.name);
+  return names;
+}
+
+std::vector<std::string> condition_names(const System& system) {
+  std::vector<std::string> names;
+  for (const Constraint& constraint : system.constraints) names.push_back(constraint.name);
+  return names;
+}
+
+std::vector<std::string> status_words() {
+  std::vector<std::string> words(status_count);
+  for (std::size_t i = 0; i < words.size(); ++i) words[i] = status_name(static_cast<Status>(i));
+  return words;
+}
+
+std::vector<std::string> event_words() {
+  std::vector<std::string> words(event_kinds);
+  for (std::size_t i = 0; i < words.size(); ++i) words[i] = event_kind_name(static_cast<EventKind>(i));
+  return words;
+}
+
+}  // namespace zwang

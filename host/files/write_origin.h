@@ -1,0 +1,29 @@
+// What every NetCDF file of a run says about where it comes from. No dates: the same input gives the same bytes.
+#pragma once
+
+#include "host/files/netcdf_file.h"
+#include "host/run/run_result.h"
+#include "host/study/study.h"
+#include "src/system/system.h"
+
+namespace zwang {
+
+void write_origin(NetcdfFile& file, const Study& study, const RunResult& origin, const std::string& content);
+
+// The dimension and coordinate variable of the output times; the numbers are put by the caller, after the definitions.
+struct TimeAxis {
+  NetcdfFile::Dimension dimension;
+  NetcdfFile::Variable variable;
+};
+TimeAxis add_time(NetcdfFile& file, const Study& study);
+
+// Names in the order of the system.
+std::vector<std::string> observable_names(const System& system);
+std::vector<std::string> measure_names(const System& system);
+std::vector<std::string> condition_names(const System& system);
+
+// The words of flags.
+std::vector<std::string> status_words();
+std::vector<std::string> event_words();
+
+}  // namespace zwang

@@ -1,0 +1,223 @@
+#include "host/files/write_summary.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "host/files/write_origin.h"
+#include "host/statistics/correlation.h"
+#include "host/statistics/quantiles.h"
+#include "host/statistics/run_tally.h"
+#include "host/statistics/statistics_result.h"
+#include "host/study/study.h"
+#include "src/base/error.h"
+#include "src/reference/trajectory.h"
+
+namespace zwang {
+
+namespace {
+
+// Keys stay in the order they are written. NaN and infinity become null.
+using Json = nlohmann::ordered_json;
+
+double ratio(double a, double b) { return b > 0 ? a / b : std::numeric_limits<double>::quiet_NaN(); }
+
+Json backend_json(const RunResult& result) {
+  return {{"name", result.backend}, {"device", result.device}, {"precision", result.precision}};
+}
+
+// How starts were made consistent.
+Json start_json(const RunTally& tally) {
+  const auto moved = static_cast<double>(tally.moved);
+  return {
+      {"moved", tally.moved},
+      {"mean_position_move", ratio(tally.total_position_move.value(), moved)},
+      {"max_position_move", tally.largest_position_move},
+      {"mean_velocity_move", ratio(tally.total_velocity_move.value(), moved)},
+      {"max_velocity_move", tally.largest_velocity_move},
+      {"redrawn", tally.redrawn},
+      {"rejected_draws", tally.refused_draws},
+      {"rejection_rate", ratio(static_cast<double>(tally.refused_draws), static_cast<double>(tally.draws))}};
+}
+
+Json until_json(const Study& study, const RunResult& result) {
+  if (!study.ensemble.until) return nullptr;
+  return {{"measure", study.ensemble.until->measure},
+          {"relative_stderr", study.ensemble.until->relative_stderr},
+          {"met_early", result.sure_early}};
+}
+
+Json members_json(const Study& study, const RunResult& result) {
+  const RunTally& tally = result.tally;
+  Json json;
+  json["requested"] = result.requested;
+  json["entered"] = tally.entered;
+  json["failed"] = tally.failed;
+  Json status = Json::object(), examples = Json::object();
+  const std::vector<std::string> words = status_words();
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (tally.status[i] > 0 || i == 0) status[words[i]] = tally.status[i];
+    if (!tally.examples[i].empty()) examples[words[i]] = tally.examples[i];
+  }
+  json["status"] = status;
+  json["examples"] = examples;
+  json["integrated"] = tally.members;
+  json["nominal"] = study.ensemble.include_nominal ? Json(0) : Json(nullptr);  // its number
+  json["until"] = until_json(study, result);
+  json["redundant"] = tally.redundant;
+  json["start"] = start_json(tally);
+  return json;
+}
+
+Json events_json(const RunTally& tally) {
+  Json json;
+  const std::vector<std::string> words = event_words();
+  for (std::size_t i = 0; i < words.size(); ++i) json[words[i]] = tally.events[i];
+  return json;
+}
+
+Json audit_json(const RunTally& tally) {
+  // Of members that did not fail; where all did, nothing is known.
+  Audit audit = tally.worst;
+  if (tally.failed == tally.members) {
+    constexpr double none = std::numeric_limits<double>::quiet_NaN();
+    for (double* value : {&audit.position_violation, &audit.velocity_violation, &audit.energy_drift,
+                          &audit.energy_size, &audit.kkt, &audit.carnot, &audit.energy_created})
+      *value = none;
+  }
+  return {{"max_position_violation", audit.position_violation},
+          {"max_velocity_violation", audit.velocity_violation},
+          {"max_energy_drift", audit.energy_drift},
+          {"max_kkt_residual", audit.kkt},
+          {"energy_size", audit.energy_size},
+          {"max_carnot_residual", audit.carnot},
+          {"max_energy_created", audit.energy_created}};
+}
+
+// --- Series -----------------------------------------------------------------------------------------------------
+
+// One series gives numbers, several (an observable at its times) arrays.
+using SeriesList = std::vector<const SeriesStatistics*>;
+
+template <class Value>
+Json over(const SeriesList& list, bool array, const Value& value) {
+  if (!array) return Json(value(*list.front()));
+  Json made = Json::array();
+  for (const SeriesStatistics* series : list) made.push_back(value(*series));
+  return made;
+}
+
+// quantiles: their probabilities; null where none are taken.
+Json series_json(const SeriesList& list, bool array, const std::vector<double>* quantiles) {
+  using S = const SeriesStatistics&;
+  const auto all = [&](const auto& value) { return over(list, array, value); };
+  Json json;
+  json["count"] = all([](S s) { return s.moments.count; });
+  json["missing"] = all([](S s) { return s.missing; });
+  json["mean"] = all([](S s) { return s.moments.mean; });
+  json["std"] = all([](S s) { return s.moments.std; });
+  json["stderr"] = all([](S s) { return s.standard_error; });
+  json["minimum"] = all([](S s) { return s.moments.minimum; });
+  json["maximum"] = all([](S s) { return s.moments.maximum; });
+  const auto by_probability = [&](const auto& value) {
+    Json made = Json::object();
+    for (std::size_t k = 0; k < quantiles->size(); ++k)
+      made[number_text((*quantiles)[k])] = all([&](S s) { return value(s.quantiles[k]); });
+    return made;
+  };
+  if (quantiles) json["quantiles"] = by_probability([](const Quantile& q) { return q.value; });
+  json["skewness"] = all([](S s) { return s.moments.skewness; });
+  json["kurtosis"] = all([](S s) { return s.moments.kurtosis; });
+  json["mean_low"] = all([](S s) { return s.mean_low; });
+  json["mean_high"] = all([](S s) { return s.mean_high; });
+  if (quantiles) {
+    json["quantiles_low"] = by_probability([](const Quantile& q) { return q.low; });
+    json["quantiles_high"] = by_probability([](const Quantile& q) { return q.high; });
+  }
+  return json;
+}
+
+Json observables_json(const Study& study, const StatisticsResult& statistics) {
+  Json json = Json::object();
+  const std::vector<std::string> names = observable_names(*study.system);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    SeriesList list;
+    for (std::size_t t = 0; t < study.time.outputs.size(); ++t)
+      list.push_back(&statistics.observables[t * names.size() + i]);
+    json[names[i]] = series_json(list, true, &study.statistics.quantiles);
+  }
+  return json;
+}
+
+Json columns_json(const std::vector<std::string>& names, const std::vector<SeriesStatistics>& series,
+                  const std::vector<double>* quantiles) {
+  Json json = Json::object();
+  for (std::size_t i = 0; i < names.size(); ++i) json[names[i]] = series_json({&series[i]}, false, quantiles);
+  return json;
+}
+
+// --- Relations --------------------------------------------------------------------------------------------------
+
+Json matrix_json(const std::vector<std::string>& names, std::size_t measures, const Matrix& matrix) {
+  Json rows = Json::array(), kinds = Json::array();
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    Json row = Json::array();
+    for (std::size_t j = 0; j < names.size(); ++j) row.push_back(matrix[i * names.size() + j]);
+    rows.push_back(std::move(row));
+    kinds.push_back(i < measures ? "measure" : "input");
+  }
+  return {{"names", names}, {"kinds", kinds}, {"matrix", rows}};
+}
+
+Json basis_json(const QuantileBasis& basis) {
+  return {{"method", basis.exact ? "exact" : "sketch"},
+          {"relative_error", basis.exact ? 0.0 : basis.relative_error}};
+}
+
+Json performance_json(const RunResult& result) {
+  const RunPerformance& times = result.performance;
+  return {{"wall_s", times.wall_s},
+          {"compile_s", times.compile_s},
+          {"sample_s", times.sample_s},
+          {"integrate_s", times.integrate_s},
+          {"statistics_s", times.statistics_s},
+          {"write_s", times.write_s},
+          {"threads", times.threads},
+          {"steps", result.tally.steps},
+          {"rejected_steps", result.tally.rejected},
+          {"steps_per_s", ratio(static_cast<double>(result.tally.steps), times.integrate_s)},
+          {"members_per_s", ratio(static_cast<double>(result.tally.members), times.integrate_s)}};
+}
+
+}  // namespace
+
+std::string summary_json(const Study& study, const RunResult& result) {
+  const StatisticsResult& statistics = result.statistics;
+  std::vector<std::string> related = measure_names(*study.system);
+  const std::size_t measures = related.size();
+  const std::vector<std::string> measured = related;
+  related.insert(related.end(), result.inputs.begin(), result.inputs.end());
+
+  Json json;
+  json["study"] = study.name;
+  json["title"] = study.title;
+  json["version"] = ZWANG_VERSION;
+  json["seed"] = study.ensemble.seed;
+  json["backend"] = backend_json(result);
+  json["members"] = members_json(study, result);
+  json["events"] = events_json(result.tally);
+  json["audit"] = audit_json(result.tally);
+  json["time"] = study.time.outputs;
+  json["observables"] = observables_json(study, statistics);
+  json["measures"] = columns_json(measured, statistics.measures, &study.statistics.quantiles);
+  json["inputs"] = columns_json(result.inputs, statistics.inputs, nullptr);
+  json["quantile_method"] = {{"observables", basis_json(statistics.observable_quantiles)},
+                             {"measures", basis_json(statistics.measure_quantiles)}};
+  json["covariance"] = matrix_json(related, measures, statistics.covariance);
+  json["rank_correlation"] = matrix_json(related, measures, statistics.rank_correlation);
+  json["rank_correlation"]["member_stride"] = statistics.rank_stride;
+  json["performance"] = performance_json(result);
+  // A study's file name need not be UTF-8; everything else is.
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace zwang

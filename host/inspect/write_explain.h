@@ -1,0 +1,15 @@
+// An explanation as text or JSON (results.md, `explain`).
+#pragma once
+
+#include <string>
+
+#include "host/sample/member.h"
+#include "host/study/study.h"
+#include "src/analysis/explain.h"
+
+namespace zwang {
+
+std::string explain_text(const Study& study, const PreparedMember& member, const Explanation& explanation);
+std::string explain_json(const Study& study, const PreparedMember& member, const Explanation& explanation);
+
+}  // namespace zwang

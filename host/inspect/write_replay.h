@@ -1,0 +1,23 @@
+// One member's trace as a table, JSON or CSV (results.md, `replay`).
+#pragma once
+
+#include <string>
+
+#include "host/sample/member.h"
+#include "host/study/study.h"
+#include "src/reference/trajectory.h"
+
+namespace zwang {
+
+struct Replay {
+  const Study& study;
+  const PreparedMember& member;
+  const Trajectory& trajectory;
+  std::string backend = "reference";  // who integrated
+};
+
+std::string replay_table(const Replay& replay);
+std::string replay_json(const Replay& replay);
+std::string replay_csv(const Replay& replay);
+
+}  // namespace zwang

@@ -1,0 +1,273 @@
+#include "host/results/run_files.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "host/backend/backend.h"
+#include "host/backend/batch.h"
+#include "host/files/member_records.h"
+#include "host/files/run_record.h"
+#include "host/files/write_members.h"
+#include "host/files/write_statistics.h"
+#include "host/files/write_summary.h"
+#include "host/files/write_trajectories.h"
+#include "host/platform/child_process.h"
+#include "host/platform/machine_error.h"
+#include "host/platform/stopwatch.h"
+#include "host/run/run_result.h"
+#include "host/sample/csv_inputs.h"
+#include "host/statistics/plan.h"
+#include "host/study/study.h"
+#include "host/study_file/write_study.h"
+#include "src/base/error.h"
+
+namespace zwang {
+
+namespace {
+
+constexpr const char* members_name = "members.nc";
+constexpr const char* trajectories_name = "trajectories.nc";
+constexpr const char* statistics_name = "statistics.nc";
+constexpr const char* study_name = "study.toml";
+constexpr const char* summary_name = "summary.json";
+
+// A run with all that is written about it as it goes.
+class FilingRun {
+ public:
+  FilingRun(ResultFolder& folder, const Study& study, Backend& backend, RunOptions options,
+            const RunFilesOptions& files);
+
+  // All members, from where a checkpoint stands.
+  void run(const std::function<void()>& check);
+
+  FiledRun file(const std::function<void()>& check);
+
+ private:
+  void go_on();
+  void require_members(const RecordReader& found, const MemberRecordLayout& layout) const;
+  void save();
+  void write_shard(FiledRun& made);
+  RecordedTrajectories trajectories();
+  void tell_members(const TakeMembers& take) const;
+
+  Stopwatch wall_;
+  ResultFolder& folder_;
+  const Study& study_;
+  Backend& backend_;
+  RunFilesOptions files_;
+  unsigned threads_;
+  double wall_before_s_ = 0;  // of the run, before it was interrupted
+  Checkpoint checkpoint_;
+  std::optional<MemberRecordsFile> members_;
+  EnsembleRun run_;
+  RunRecord record_;
+};
+
+RunOptions of_shard(RunOptions options, const Study& study, const Shard& shard) {
+  if (!shard.whole() && study.ensemble.until)
+    throw Error({.message = "--shard: a study with ensemble.until cannot be cut into shards",
+                 .found = "until = { measure = \"" + study.ensemble.until->measure + "\" }",
+                 .expected = "a fixed number of members: when to stop is decided over all of them",
+                 .hint = "take `until` out of the study"});
+  const auto [first, end] = shard_members(study.ensemble.members, shard.number - 1, shard.of);
+  options.first = first;
+  options.end = end;
+  return options;
+}
+
+RunOptions with_members(RunOptions options, const Study& study, std::optional<MemberRecordsFile>& members) {
+  if (study.output.members)
+    options.members = [&members](long long, const Batch& batch, const BatchResults& results) {
+      members->add(batch, results);
+    };
+  return options;
+}
+
+FilingRun::FilingRun(ResultFolder& folder, const Study& study, Backend& backend, RunOptions options,
+                     const RunFilesOptions& files)
+    : folder_(folder),
+      study_(study),
+      backend_(backend),
+      files_(files),
+      threads_(options.threads),
+      checkpoint_(folder, files.checkpoints),
+      run_(study, backend, with_members(of_shard(options, study, files.shard), study, members_)) {
+  const RunResult origin = run_.origin();
+  record_.identity = run_identity(study, origin, options.statistics_memory, files.shard);
+  record_.study_name = study.name;
+  record_.study_text = study.text;
+  record_.inputs = origin.inputs;
+  go_on();
+}
+
+// As many records as members are done, or none where nobody asks for them.
+void FilingRun::require_members(const RecordReader& found, const MemberRecordLayout& layout) const {
+  const RunRecord& record = found.record();
+  const auto done = static_cast<std::uint64_t>(record.part.position - record.part.first);
+  const std::uint64_t expected = study_.output.members ? done * layout.bytes() : 0;
+  if (record.members.bytes != expected)
+    found.refuse(fmt::format("{} bytes of members", record.members.bytes), fmt::format("{}", expected));
+}
+
+void FilingRun::go_on() {
+  MemberRecordsMark mark;
+  const MemberRecordLayout layout(study_, run_.sampler().drawn());
+  if (std::optional<RecordReader> found = checkpoint_.found(record_.identity)) {
+    const RunRecord& record = found->record();
+    const RunPart own = run_.part();
+    if (record.part.first != own.first || record.part.end != own.end)
+      found->refuse("members of another shard", "those of this one");
+    if (record.part.sure && !study_.ensemble.until)
+      found->refuse("a run that was sure early", "a study with `until`");
+    run_.restore(record.part, found->statistics(run_.plan()));
+    wall_before_s_ = record.part.performance.wall_s;
+    mark = record.members;
+    require_members(*found, layout);
+    if (files_.resumed) files_.resumed(record.part.position - record.part.first);
+  }
+  if (study_.output.members)
+    members_.emplace(folder_.hidden(ResultFolder::checkpoint_members_name), layout, mark);
+}
+
+void FilingRun::save() { checkpoint_.save(record_, run_, members_ ? &*members_ : nullptr); }
+
+void FilingRun::run(const std::function<void()>& check) {
+  try {
+    if (files_.crew) files_.crew->begin(run_);
+    while (!run_.done()) {
+      if (files_.crew)
+        files_.crew->advance(run_, members_ ? &*members_ : nullptr);
+      else
+        run_.advance();
+      if (checkpoint_.due(run_.tally().members)) save();
+    }
+    if (files_.crew) files_.crew->finish();
+    check();
+  } catch (const Interrupted&) {
+    // Told between batches: everything up to here is whole.
+    if (run_.part().position > run_.part().first) save();
+    throw;
+  }
+}
+
+// The chosen members once more, with all they can tell: a member's motion is the same bits in every batch. `until` may
+// have ended the run before some of those the study asks for.
+RecordedTrajectories FilingRun::trajectories() {
+  RecordedTrajectories made;
+  const RunPart part = run_.part();
+  for (const long long member : study_.output.trajectories)
+    if (part.first <= member && member < part.position) made.members.push_back(member);
+  if (made.members.empty()) return made;
+  const std::vector<unsigned long long> numbers(made.members.begin(), made.members.end());
+  const Batch batch = prepare_batch(study_, run_.sampler(), numbers, threads_);
+  made.results = backend_.run(batch, {.observables = true, .states = true, .events = true});
+  return made;
+}
+
+void FilingRun::tell_members(const TakeMembers& take) const {
+  if (read_members(members_->path(), members_->layout(), members_->mark(), run_.part().first, take)) return;
+  throw MachineError({.where = {members_->path().string(), 0, 0},
+                      .message = "the members recorded so far cannot be read back",
+                      .found = "other bytes than were written",
+                      .expected = "a file that nobody else changes"});
+}
+
+// What a merge needs: the record in full, and the members.
+void FilingRun::write_shard(FiledRun& made) {
+  record_.part = run_.part();
+  record_.trajectories = trajectories();
+  if (members_) {
+    record_.members = members_->mark();
+    const std::filesystem::path to = folder_.part(ResultFolder::shard_members_name);
+    std::error_code failed;
+    std::filesystem::copy_file(members_->path(), to, std::filesystem::copy_options::overwrite_existing,
+                               failed);
+    if (failed)
+      throw MachineError({.where = {to.string(), 0, 0},
+                          .message = "the members of the shard could not be written",
+                          .found = failed.message(),
+                          .expected = "a folder that can be written to, with room on its disk",
+                          .hint = "--out chooses another"});
+    made.files.emplace_back(ResultFolder::shard_members_name);
+  }
+  write_record(folder_.part(ResultFolder::shard_name), record_, run_.statistics());
+  made.files.emplace_back(ResultFolder::shard_name);
+}
+
+FiledRun FilingRun::file(const std::function<void()>& check) {
+  FiledRun made;
+  const Stopwatch writing;
+  const bool whole = files_.shard.whole();
+  if (!whole) write_shard(made);
+  const double shard_s = writing.seconds();
+  made.result = run_.finish();
+  const Stopwatch rest;
+  if (whole) {
+    write_results(folder_, study_, made,
+                  {.drawn = run_.sampler().drawn(),
+                   .members = [this](const TakeMembers& take) { tell_members(take); },
+                   .trajectories = [this] { return trajectories(); }},
+                  check);
+  } else {
+    write_study_files(folder_, study_, made);
+  }
+  RunPerformance& performance = made.result.performance;
+  performance.write_s += shard_s + rest.seconds();
+  performance.wall_s = performance.compile_s + wall_before_s_ + wall_.seconds();
+  if (files_.crew) performance.threads = files_.crew->threads();
+  if (whole)
+    write_summary(folder_, study_, made);
+  else
+    made.summary = summary_json(study_, made.result);
+  check();
+  folder_.publish();
+  folder_.remove_checkpoint();
+  return made;
+}
+
+}  // namespace
+
+void write_study_files(ResultFolder& folder, const Study& study, FiledRun& made) {
+  folder.write(study_name, study_as_run(study));
+  made.files.emplace_back(study_name);
+  if (const CsvInputs inputs(study); !inputs.empty()) {
+    folder.write(csv_inputs_name, inputs.text());
+    made.files.emplace_back(csv_inputs_name);
+  }
+}
+
+void write_results(ResultFolder& folder, const Study& study, FiledRun& made, const ResultSources& sources,
+                   const std::function<void()>& check) {
+  made.files.insert(made.files.begin(), {summary_name, statistics_name});
+  if (study.output.members) {
+    MembersWriter members(folder.part(members_name), study, made.result, sources.drawn);
+    sources.members([&](long long first, const Batch& batch, const BatchResults& results) {
+      members.add(first, batch, results);
+    });
+    members.close();
+    made.files.emplace_back(members_name);
+  }
+  check();
+  if (const RecordedTrajectories chosen = sources.trajectories(); !chosen.members.empty()) {
+    write_trajectories(folder.part(trajectories_name), study, made.result, chosen.members, chosen.results);
+    made.files.emplace_back(trajectories_name);
+  }
+  check();
+  write_statistics(folder.part(statistics_name), study, made.result);
+  write_study_files(folder, study, made);
+}
+
+void write_summary(ResultFolder& folder, const Study& study, FiledRun& made) {
+  made.summary = summary_json(study, made.result);
+  folder.write(summary_name, made.summary);
+}
+
+FiledRun run_into(ResultFolder& folder, const Study& study, Backend& backend, RunOptions options,
+                  const std::function<void()>& check, const RunFilesOptions& files) {
+  FilingRun run(folder, study, backend, std::move(options), files);
+  run.run(check);
+  return run.file(check);
+}
+
+}  // namespace zwang

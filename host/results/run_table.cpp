@@ -1,0 +1,285 @@
+#include "host/results/run_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "host/platform/table.h"
+#include "host/run/progress.h"
+#include "host/statistics/run_tally.h"
+#include "host/statistics/statistics_result.h"
+#include "host/study/study.h"
+#include "host/study_file/raw_text.h"
+#include "kernels/base/layout.h"
+#include "kernels/base/status.h"
+#include "src/reference/trajectory.h"
+#include "src/system/system.h"
+
+namespace zwang {
+
+namespace {
+
+constexpr std::size_t observables_shown = 12;
+constexpr std::size_t line_width = 80;
+
+std::string figure(double value) {
+  if (std::isnan(value)) return "-";
+  return value == 0 ? "0" : fmt::format("{:.5g}", value);
+}
+
+std::string interval(double low, double high) {
+  return std::isnan(low) ? "-" : fmt::format("{:.6g} .. {:.6g}", low, high);
+}
+
+std::vector<std::size_t> middle_of(std::size_t count) {
+  return count > 0 ? std::vector<std::size_t>{count / 2} : std::vector<std::size_t>{};
+}
+
+std::vector<std::size_t> three_of(std::size_t count) {
+  return count < 3 ? middle_of(count) : std::vector<std::size_t>{0, count / 2, count - 1};
+}
+
+// All quantiles where there are few; first, middle and last of many.
+std::vector<std::size_t> quantiles_shown(std::size_t count) {
+  if (count > 5) return three_of(count);
+  std::vector<std::size_t> all(count);
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  return all;
+}
+
+std::size_t longest_line(const std::string& text) {
+  std::size_t longest = 0;
+  for (std::size_t begin = 0, end = 0; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1)
+    longest = std::max(longest, end - begin);
+  return longest;
+}
+
+// One row per series; the column of missing values only where some are missing.
+class SeriesTable {
+ public:
+  SeriesTable(std::string title, const StatisticsSettings& settings)
+      : title_(std::move(title)), settings_(settings) {}
+
+  void add(const std::string& name, const SeriesStatistics& series) { rows_.push_back({name, &series}); }
+
+  // With as many quantiles as a line has room for: all, three, the middle one, none.
+  std::string text() const {
+    const std::size_t count = settings_.quantiles.size();
+    std::string text;
+    for (const std::vector<std::size_t>& shown :
+         {quantiles_shown(count), three_of(count), middle_of(count), std::vector<std::size_t>{}}) {
+      text = text_with(shown);
+      if (longest_line(text) <= line_width) break;
+    }
+    return text;
+  }
+
+ private:
+  struct Row {
+    std::string name;
+    const SeriesStatistics* series;
+  };
+
+  std::string text_with(const std::vector<std::size_t>& shown) const {
+    bool with_missing = false;
+    for (const Row& row : rows_) with_missing = with_missing || row.series->missing > 0;
+    std::vector<std::string> header = {title_, "mean", "95 % interval", "std"};
+    for (const std::size_t k : shown) header.push_back(fmt::format("{:g} %", 100 * settings_.quantiles[k]));
+    if (with_missing) header.emplace_back("missing");
+    TextTable table(std::move(header));
+    for (const auto& [name, series] : rows_) {
+      std::vector<std::string> row = {name, figure(series->moments.mean),
+                                      interval(series->mean_low, series->mean_high),
+                                      figure(series->moments.std)};
+      for (const std::size_t k : shown) row.push_back(figure(series->quantiles[k].value));
+      if (with_missing) row.push_back(count_text(series->missing));
+      table.add(std::move(row));
+    }
+    return table.text("");
+  }
+
+  std::string title_;
+  const StatisticsSettings& settings_;
+  std::vector<Row> rows_;
+};
+
+// A line that begins with a label; what does not fit goes on under its first item.
+std::string labelled(const std::string& label, const std::vector<std::string>& items,
+                     const std::string& separator = ", ") {
+  constexpr std::size_t indent = 9;
+  std::string text = label + std::string(indent - label.size(), ' ');
+  std::size_t used = indent;
+  for (std::size_t k = 0; k < items.size(); ++k) {
+    const std::string item = items[k] + (k + 1 < items.size() ? separator : "");
+    const std::size_t wide = item.find_last_not_of(' ') + 1;
+    if (k > 0 && used + wide > line_width) {
+      text.erase(text.find_last_not_of(' ') + 1);
+      text += "\n" + std::string(indent, ' ');
+      used = indent;
+    }
+    text += item;
+    used += item.size();
+  }
+  return text + "\n";
+}
+
+std::string measures_text(const Study& study, const RunResult& result) {
+  const std::vector<Measure>& measures = study.system->measures;
+  if (measures.empty()) return "";
+  SeriesTable table("measure", study.statistics);
+  for (std::size_t i = 0; i < measures.size(); ++i)
+    table.add(measures[i].name, result.statistics.measures[i]);
+  return "\n" + table.text();
+}
+
+std::string observables_text(const Study& study, const RunResult& result) {
+  const auto& observables = study.system->observables;
+  const std::vector<double>& times = study.time.outputs;
+  if (observables.empty() || times.empty()) return "";
+  const std::size_t row = (times.size() - 1) * observables.size();
+  const std::size_t shown = std::min(observables.size(), observables_shown);
+  SeriesTable table("at t = " + short_number(times.back()), study.statistics);
+  for (std::size_t i = 0; i < shown; ++i)
+    table.add(observables[i].name, result.statistics.observables[row + i]);
+  std::string text = "\n" + table.text();
+  if (shown < observables.size()) text += fmt::format("and {} more\n", observables.size() - shown);
+  return text;
+}
+
+std::string events_text(const RunTally& tally) {
+  std::vector<std::string> items;
+  for (std::size_t kind = 0; kind < event_kinds; ++kind)
+    if (tally.events[kind] > 0)
+      items.push_back(fmt::format("{} {}", event_kind_name(static_cast<EventKind>(kind)),
+                                  count_text(tally.events[kind])));
+  if (items.empty()) items.emplace_back("none");
+  return labelled("events", items);
+}
+
+// Of members that did not fail; where all did there is nothing to tell.
+std::string audit_text(const RunTally& tally) {
+  if (tally.failed == tally.members) return "";
+  const Audit& worst = tally.worst;
+  const auto rough = [](double value) { return value == 0 ? "0" : fmt::format("{:.1e}", value); };
+  return labelled(
+      "audit", {"conditions " + rough(worst.position_violation), "rates " + rough(worst.velocity_violation),
+                fmt::format("energy {} of {:.3g}", rough(worst.energy_drift), worst.energy_size),
+                "kkt " + rough(worst.kkt)});
+}
+
+std::string starts_text(const RunTally& tally) {
+  if (tally.moved == 0 && tally.refused_draws == 0) return "";
+  std::vector<std::string> items;
+  if (tally.moved > 0)
+    items.push_back(fmt::format("{} moved onto their conditions, at most by {:.3g} (velocities {:.3g})",
+                                count_text(tally.moved), tally.largest_position_move,
+                                tally.largest_velocity_move));
+  if (tally.refused_draws > 0)
+    items.push_back(fmt::format(
+        "{} of {} draws rejected ({:.3g} %)", count_text(tally.refused_draws), count_text(tally.draws),
+        100 * static_cast<double>(tally.refused_draws) / static_cast<double>(tally.draws)));
+  return labelled("starts", items);
+}
+
+std::string failures_text(const RunResult& result, const RunTableContext& context) {
+  const RunTally& tally = result.tally;
+  if (tally.failed == 0) return "";
+  TextTable table({"failed", "members", "share", "for example"});
+  long long example = -1;
+  for (std::size_t how = 0; how < status_count; ++how) {
+    const auto status = static_cast<Status>(how);
+    if (tally.status[how] == 0 || status == Status::ok || status == Status::stopped) continue;
+    std::string examples;
+    for (std::size_t k = 0; k < std::min<std::size_t>(tally.examples[how].size(), 5); ++k)
+      examples += (k ? ", " : "") + std::to_string(tally.examples[how][k]);
+    if (example < 0) example = tally.examples[how].front();
+    const double share = static_cast<double>(tally.status[how]) / static_cast<double>(tally.members);
+    table.add({status_name(status), count_text(tally.status[how]), fmt::format("{:.3g} %", 100 * share),
+               "member " + examples});
+  }
+  std::string text = "\n" + table.text("") + fmt::format("to see one: {}{}\n", context.replay, example);
+  if (result.backend != "reference")
+    text += "  (by the reference, which tells the cause; --backend " + result.backend +
+            " runs it as this run did)\n";
+  return text;
+}
+
+std::string members_text(const Study& study, const RunResult& result) {
+  const RunTally& tally = result.tally;
+  std::string text = fmt::format("{} member{}, {} in the statistics", count_text(tally.members),
+                                 tally.members == 1 ? "" : "s", count_text(tally.entered));
+  if (tally.failed > 0) text += fmt::format(", {} FAILED", count_text(tally.failed));
+  const auto stopped = tally.status[static_cast<std::size_t>(Status::stopped)];
+  if (stopped > 0) text += fmt::format(", {} stopped early", count_text(stopped));
+  text += "\n";
+  if (study.ensemble.include_nominal)
+    text += "member 0 is the nominal one, every distribution at its centre\n";
+  if (const auto& until = study.ensemble.until)
+    text +=
+        fmt::format(fmt::runtime(result.sure_early
+                                     ? "stopped early: {} is known to {:g} % (at most {} members)\n"
+                                     : "ran to the cap: {} was not known to {:g} % before all {} members\n"),
+                    until->measure, 100 * until->relative_stderr, count_text(result.requested));
+  return text;
+}
+
+std::string files_text(const RunTableContext& context) {
+  std::vector<std::string> items = context.files;
+  if (!items.empty()) items.front() = context.folder + ": " + items.front();
+  return labelled("files", items);
+}
+
+std::string time_text(const RunResult& result) {
+  const RunPerformance& p = result.performance;
+  const double integrating = std::max(p.integrate_s, 1e-9);
+  std::vector<std::string> items = {fmt::format("{:.3g} s", p.wall_s)};
+  const auto add = [&](const char* what, double seconds) {
+    if (seconds >= 0.01 * p.wall_s) items.push_back(fmt::format("{} {:.2g}", what, seconds));
+  };
+  add("compiling", p.compile_s);
+  add("drawing", p.sample_s);
+  add("integrating", p.integrate_s);
+  add("statistics", p.statistics_s);
+  add("writing", p.write_s);
+  items.push_back(count_text(std::llround(static_cast<double>(result.tally.members) / integrating)) +
+                  " members/s integrated");
+  items[0] += ": " + items[1];
+  items.erase(items.begin() + 1);
+  return labelled("time", items);
+}
+
+}  // namespace
+
+std::string run_table(const Study& study, const RunResult& result, const RunTableContext& context) {
+  const unsigned threads = result.performance.threads;
+  const std::string name = printable(study.name);  // of shards that came from elsewhere, too
+  std::string text = (study.title.empty() ? name : study.title) + "\n";
+  const std::string what = fmt::format("run of {}, seed {},", name, study.ensemble.seed);
+  const std::string who = fmt::format("{} backend ({}), {} thread{}\n", result.backend, result.device,
+                                      threads, threads == 1 ? "" : "s");
+  text += what + (what.size() + who.size() <= line_width ? ' ' : '\n') + who;
+  text += members_text(study, result);
+  if (result.inputs.empty() && result.tally.members > 1)
+    text += "nothing is drawn in this study: all members are the same\n";
+  text += measures_text(study, result);
+  text += observables_text(study, result);
+  text += "\n" + events_text(result.tally) + audit_text(result.tally) + starts_text(result.tally);
+  text += failures_text(result, context);
+  text += "\n" + time_text(result) + files_text(context);
+  return text;
+}
+
+std::string shell_word(const std::string& text) {
+  const auto plain = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+           std::string_view("_-./=,:+@%").find(c) != std::string_view::npos;
+  };
+  if (!text.empty() && std::all_of(text.begin(), text.end(), plain)) return text;
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+}  // namespace zwang

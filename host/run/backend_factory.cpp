@@ -1,0 +1,59 @@
+#include "host/run/backend_factory.h"
+
+#include "host/backend/backend_cpu.h"
+#include "host/backend/backend_reference.h"
+#include "host/backend/cuda/backend_cuda.h"
+#include "host/platform/machine_error.h"
+#include "host/study/study.h"
+
+namespace zwang {
+
+namespace {
+
+std::unique_ptr<Backend> make_cpu(const Study& study, const HostCompiler& compiler,
+                                  const BackendOptions& options) {
+  auto made = std::make_unique<BackendCpu>(study, compiler, options.threads);
+  if (!made->cache_note().empty()) options.note(made->cache_note());
+  return made;
+}
+
+std::unique_ptr<Backend> make_cuda(const Study& study, const BackendOptions& options) {
+  auto made = std::make_unique<BackendCuda>(study, options.devices);
+  if (!made->cache_note().empty()) options.note(made->cache_note());
+  return made;
+}
+
+}  // namespace
+
+std::unique_ptr<Backend> make_backend(const std::string& kind, const Study& study,
+                                      const BackendOptions& options) {
+  if (kind == "reference") return std::make_unique<BackendReference>(study, options.threads);
+  if (kind == "cuda") return make_cuda(study, options);
+  if (kind != "cpu" && kind != "auto")
+    throw MachineError({.message = "there is no backend '" + kind + "'",
+                        .found = kind,
+                        .expected = "auto, cuda, cpu or reference"});
+
+  // From fast to slow: "auto" takes the first that answers and says why.
+  std::string why = "asked for";
+  if (kind == "auto") {
+    why = options.why_no_device();
+    if (why.empty()) {
+      auto made = make_cuda(study, options);
+      options.note("backend: cuda, " + made->device());
+      return made;
+    }
+  }
+  const std::optional<HostCompiler> compiler = options.find_compiler();
+  if (compiler) {
+    if (kind == "auto") options.note("backend: cpu (" + why + ")");
+    return make_cpu(study, *compiler, options);
+  }
+  options.note(
+      "WARNING: no C++ compiler found, so the kernels cannot be built for this study. The reference runs "
+      "instead: "
+      "the same results, a hundred times slower. Install g++ or clang++, or set ZWANG_CXX.");
+  return std::make_unique<BackendReference>(study, options.threads);
+}
+
+}  // namespace zwang

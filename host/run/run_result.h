@@ -1,0 +1,28 @@
+// What a run of an ensemble leaves behind: counts, statistics, how long it took. What the result files and the table at
+// the end of a run are written from.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "host/statistics/run_tally.h"
+#include "host/statistics/statistics_result.h"
+
+namespace zwang {
+
+struct RunPerformance {
+  unsigned threads = 0;
+  double wall_s = 0, compile_s = 0, sample_s = 0, integrate_s = 0, statistics_s = 0, write_s = 0;
+};
+
+struct RunResult {
+  std::string backend, device, precision;
+  long long requested = 0;          // members asked for; with `until`, the cap
+  bool sure_early = false;          // `until` was met before the cap
+  std::vector<std::string> inputs;  // names of what was drawn, in the order of statistics.inputs
+  RunTally tally;
+  StatisticsResult statistics;
+  RunPerformance performance;
+};
+
+}  // namespace zwang

@@ -1,0 +1,40 @@
+// Whether a drawn start meets its conditions already.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "src/system/equations.h"
+#include "src/system/system.h"
+
+namespace zwang {
+
+// The verdict of prepare_start (src/reference/reference.h) on the same numbers, without the machinery that would move the state:
+// nearly every start is drawn consistent, and those should cost little. Immutable; scratch belongs to the caller.
+class StartCheck {
+ public:
+  StartCheck(const System& system, double tolerance);
+
+  struct Scratch {
+    std::vector<double> slots, times;
+    std::vector<Scaled> parameters, q, v, z, scaled_slots, residuals;
+  };
+
+  bool consistent(std::span<const double> parameters, const State& start, Scratch& scratch) const;
+
+ private:
+  static constexpr std::size_t none = static_cast<std::size_t>(-1);
+  struct Condition {
+    bool equation, on_positions, on_velocities;
+    std::size_t from, until;  // outputs of times_, or none
+  };
+
+  void evaluate_residuals(std::span<const double> parameters, const State& start, Scratch& scratch) const;
+
+  double tolerance_;
+  std::vector<Condition> conditions_;
+  Program times_;      // of conditions that are imposed or lifted
+  Program residuals_;  // value and rate of each condition
+};
+
+}  // namespace zwang

@@ -1,0 +1,234 @@
+#include "host/sample/draw_plan.h"
+
+#include <map>
+#include <unordered_map>
+
+#include "host/sample/member.h"
+#include "host/sample/philox.h"
+#include "host/sample/sample.h"
+#include "host/study/study.h"
+#include "kernels/base/status.h"
+#include "src/base/error.h"
+#include "src/expression/expression.h"
+#include "src/system/system.h"
+
+namespace zwang {
+
+namespace {
+
+using Kind = Distribution::Kind;
+
+std::optional<DrawOp> draw_op(Op op) {
+  static const std::map<Op, DrawOp> same = {
+      {Op::add, DrawOp::add},         {Op::subtract, DrawOp::subtract}, {Op::multiply, DrawOp::multiply},
+      {Op::divide, DrawOp::divide},   {Op::negate, DrawOp::negate},     {Op::sqrt, DrawOp::sqrt},
+      {Op::abs, DrawOp::absolute},    {Op::sign, DrawOp::sign},         {Op::floor, DrawOp::floor},
+      {Op::minimum, DrawOp::minimum}, {Op::maximum, DrawOp::maximum},   {Op::wrap, DrawOp::wrap},
+      {Op::if_less, DrawOp::if_less},
+  };
+  const auto found = same.find(op);
+  return found == same.end() ? std::nullopt : std::optional(found->second);
+}
+
+// Lays the steps out, as far as they can be taken on any machine.
+class Planner {
+ public:
+  // `first`: the numbers of some member; whatever no draw decides is the same for all.
+  Planner(const Study& study, const MemberInputs& first)
+      : study_(study), pool_(*study.system->pool), first_(first) {}
+
+  bool plan() {
+    constant(0);  // slot 0: where steps look that have no argument
+    for (std::size_t i = 0; i < study_.parameters.size(); ++i)
+      if (!plan_parameter(study_.parameters[i], first_.parameters[i])) return false;
+    return plan_start(study_.initial_positions, q_) && plan_start(study_.initial_velocities, v_) &&
+           plan_start(study_.initial_auxiliaries, z_) && !draws_decide_about_starts() &&
+           made_.steps.size() <= most_draw_steps;
+  }
+
+  DrawPlan take() { return std::move(made_); }
+
+ private:
+  // A number of every member: where it is made, and whether draws have a say in it.
+  struct Made {
+    int slot = 0;
+    bool varies = false;
+  };
+
+  int add(DrawStep step) {
+    made_.steps.push_back(step);
+    return static_cast<int>(made_.steps.size()) - 1;
+  }
+  int constant(double value) { return add({DrawOp::constant, 0, 0, 0, 0, 0, 0, value}); }
+
+  bool plan_parameter(const ParameterRule& rule, double value) {
+    Made made;
+    if (rule.joint) return false;
+    if (rule.distribution) {
+      const std::optional<int> slot = plan_draw(rule);
+      if (!slot) return false;
+      made = {*slot, true};
+    } else {
+      const std::optional<Made> formula = plan_formula(*rule.value);
+      if (!formula) return false;
+      made = *formula;
+      if (!made.varies) made.slot = constant(value);
+    }
+    parameters_.push_back(made);
+    made_.parameter_slots.push_back(made.slot);
+    return true;
+  }
+
+  // Arguments that no draw decides were found possible when the first member was drawn.
+  std::optional<int> plan_draw(const ParameterRule& rule) {
+    const Distribution& distribution = *rule.distribution;
+    if (distribution.kind != Kind::uniform && distribution.kind != Kind::triangular &&
+        distribution.kind != Kind::normal && distribution.kind != Kind::choice)
+      return std::nullopt;
+    std::vector<int> x;
+    for (const Expr e : distribution.arguments) {
+      if (varies(e)) return std::nullopt;
+      x.push_back(constant(value_of(e)));  // one after the other: a choice counts on it
+    }
+    const int u = add({DrawOp::uniform_number, 0, 0, 0, 0, 0, name_word(rule.name), 0});
+    switch (distribution.kind) {
+      case Kind::uniform:
+        return add({DrawOp::uniform, x[0], x[1], u, 0, 0, 0, 0});
+      case Kind::normal:
+        return add({DrawOp::normal, x[0], x[1], u, 0, 0, 0, 0});
+      case Kind::triangular:
+        return add({DrawOp::triangular, x[0], x[2], x[1], u, 0, 0, 0});
+      default:
+        return add({DrawOp::choice, x[0], 0, u, 0, static_cast<int>(x.size()), 0, 0});
+    }
+  }
+
+  bool plan_start(const std::vector<Expr>& formulas, std::vector<Made>& places) {
+    for (const Expr e : formulas) {
+      std::optional<Made> made = plan_formula(e);
+      if (!made) return false;
+      if (!made->varies) made->slot = constant(value_of(e));
+      places.push_back(*made);
+      made_.start_slots.push_back(made->slot);
+    }
+    return true;
+  }
+
+  // Node by node, as the host evaluates it. Where no draw has a say nothing is laid out.
+  std::optional<Made> plan_formula(Expr root) {
+    if (!varies(root)) return Made{};
+    std::unordered_map<std::uint32_t, int> slots;
+    const std::vector<Expr> nodes = pool_.reachable({root});
+    if (nodes.size() > 10 * std::size_t{most_draw_steps}) return std::nullopt;  // too long in any case
+    for (const Expr e : nodes) {
+      if (!varies(e)) continue;
+      const Node& node = pool_.node(e);
+      if (node.op == Op::symbol) {
+        slots[e.id] = parameters_.at(node.symbol.index).slot;
+        continue;
+      }
+      std::array<int, 4> arguments{};
+      for (std::size_t k = 0; k < static_cast<std::size_t>(arity(node.op)); ++k) {
+        const Expr argument = node.arguments[k];
+        arguments[k] = varies(argument) ? slots.at(argument.id) : constant(value_of(argument));
+      }
+      const std::optional<DrawStep> step = plan_operation(node, arguments);
+      if (!step) return std::nullopt;
+      slots[e.id] = add(*step);
+    }
+    return Made{slots.at(root.id), true};
+  }
+
+  std::optional<DrawStep> plan_operation(const Node& node, const std::array<int, 4>& x) const {
+    // A square is a product on the host too; other powers are the library's.
+    if (node.op == Op::power && !varies(node.arguments[1]) && value_of(node.arguments[1]) == 2)
+      return DrawStep{DrawOp::multiply, x[0], x[0], 0, 0, 0, 0, 0};
+    const std::optional<DrawOp> op = draw_op(node.op);
+    if (!op) return std::nullopt;
+    return DrawStep{*op, x[0], x[1], x[2], x[3], 0, 0, 0};
+  }
+
+  // --- What draws decide --------------------------------------------------------------------------------------
+
+  bool varies(Expr root) const {
+    for (const Expr e : pool_.reachable({root})) {
+      const Node& node = pool_.node(e);
+      if (node.op == Op::symbol && symbol_varies(node.symbol)) return true;
+    }
+    return false;
+  }
+
+  bool symbol_varies(const Symbol& symbol) const {
+    const auto of = [&](const std::vector<Made>& list) {
+      return symbol.index >= list.size() || list[symbol.index].varies;
+    };
+    switch (symbol.kind) {
+      case SymbolKind::time:
+        return false;
+      case SymbolKind::parameter:
+        return of(parameters_);
+      case SymbolKind::coordinate:
+        return of(q_);
+      case SymbolKind::velocity:
+        return of(v_);
+      case SymbolKind::auxiliary:
+        return of(z_);
+      default:
+        return true;
+    }
+  }
+
+  // Of parameters alone, as the host evaluates it.
+  double value_of(Expr e) const {
+    std::vector<double> slots;
+    return ParameterFormula(pool_, e)(first_.parameters, slots);
+  }
+
+  // What StartCheck looks at.
+  bool draws_decide_about_starts() const {
+    for (const Constraint& constraint : study_.system->constraints) {
+      if (constraint.from && varies(*constraint.from)) return true;
+      if (constraint.until && varies(*constraint.until)) return true;
+      if (constraint.holonomic && varies(constraint.value)) return true;
+      if ((constraint.equation || !constraint.holonomic) && varies(constraint.rate)) return true;
+    }
+    return false;
+  }
+
+  const Study& study_;
+  const Expressions& pool_;
+  const MemberInputs& first_;
+  std::vector<Made> parameters_, q_, v_, z_;
+  DrawPlan made_;
+};
+
+// Some member, where its start needs nothing done to it.
+std::optional<PreparedMember> plain_member(const Sampler& sampler) {
+  try {
+    Sampler::Scratch scratch;
+    PreparedMember made;
+    sampler.prepare(0, scratch, made);
+    const auto& preparation = made.preparation;
+    if (made.attempts != 1 || preparation.status != Status::ok || preparation.position_moved != 0 ||
+        preparation.velocity_moved != 0)
+      return std::nullopt;
+    return made;
+  } catch (const Error&) {
+    return std::nullopt;  // told when the members are drawn
+  }
+}
+
+}  // namespace
+
+std::optional<DrawPlan> draw_plan(const Study& study, const Sampler& sampler) {
+  if (study.ensemble.sampler != SamplerKind::random || study.ensemble.include_nominal) return std::nullopt;
+  const std::optional<PreparedMember> first = plain_member(sampler);
+  if (!first) return std::nullopt;
+  Planner planner(study, first->inputs);
+  if (!planner.plan()) return std::nullopt;
+  DrawPlan made = planner.take();
+  made.seed = study.ensemble.seed;
+  return made;
+}
+
+}  // namespace zwang

@@ -1,0 +1,41 @@
+#include "host/sample/member.h"
+
+#include <cmath>
+
+#include "host/sample/sampler.h"
+#include "host/study/study.h"
+#include "kernels/base/status.h"
+#include "src/reference/trajectory.h"
+#include "src/system/equations.h"
+
+namespace zwang {
+
+PreparedMember prepare_member(const Study& study, unsigned long long number) {
+  Sampler::Scratch scratch;
+  PreparedMember member;
+  Sampler(study).prepare(number, scratch, member);
+  return member;
+}
+
+Trajectory replay_member(const Study& study, const PreparedMember& member, const Plan& plan) {
+  const Equations equations(*study.system, member.inputs.parameters);
+  Trajectory trajectory;
+  if (member.preparation.status == Status::ok) {
+    trajectory = simulate(equations, study.integrator, plan, member.start);
+  } else {
+    trajectory.status = member.preparation.status;
+    trajectory.cause = "the drawn start could not be brought onto the conditions";
+    trajectory.last.state = member.start;
+    trajectory.last.multipliers = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(equations.count()));
+    trajectory.last.closed.assign(equations.count(), 0.0);
+    trajectory.measures.assign(study.system->measures.size(), std::nan(""));
+  }
+  trajectory.position_moved = member.preparation.position_moved;
+  trajectory.velocity_moved = member.preparation.velocity_moved;
+  trajectory.start_consistent = member.preparation.consistent;
+  return trajectory;
+}
+
+Plan study_plan(const Study& study) { return {study.time.outputs, study.time.end}; }
+
+}  // namespace zwang

@@ -1,0 +1,77 @@
+#include "host/statistics/plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "host/statistics/moments.h"
+#include "host/statistics/quantile_sketch.h"
+#include "src/base/error.h"
+
+namespace zwang {
+
+namespace {
+
+// As many buckets as the memory allows for each column, in whole pages.
+std::size_t buckets_for(double bytes, std::size_t columns) {
+  const double each = bytes / double(std::max<std::size_t>(columns, 1)) / sizeof(std::uint64_t);
+  // A heavy tail over both signs fills some 50 000; more would only hold memory.
+  constexpr double plenty = double(std::size_t{1} << 17);
+  const auto buckets =
+      static_cast<std::size_t>(std::clamp(each, double(QuantileSketch::fewest_buckets), plenty));
+  return buckets / QuantileSketch::page_buckets * QuantileSketch::page_buckets;
+}
+
+}  // namespace
+
+Storage choose_storage(const StatisticsPlan& plan) {
+  const double memory = double(plan.memory), members = double(plan.members);
+  const double related_bytes = members * double(plan.related()) * 12;
+  const std::size_t series = plan.outputs * plan.observables;
+  const double series_bytes = members * double(series) * 8;
+  Storage storage;
+
+  // A single block is held in any case.
+  if (plan.members <= block_members) return storage;
+
+  double left = memory - related_bytes;
+  if (related_bytes > 0.75 * memory) {
+    storage.exact_measures = false;
+    storage.measure_buckets = buckets_for(memory / 4, plan.measures);
+    while (storage.stride < plan.members && related_bytes / double(storage.stride) > memory / 4)
+      storage.stride *= 2;
+    left = memory / 2;
+  }
+  if (series_bytes > left) {
+    storage.exact_observables = false;
+    storage.observable_buckets = buckets_for(left, series);
+  }
+  return storage;
+}
+
+std::pair<long long, long long> shard_members(long long members, long long shard, long long shards) {
+  const long long blocks = (members + block_members - 1) / block_members;
+  // blocks * shard / shards without the product, which might not fit.
+  const auto begin = [&](long long k) {
+    const long long block = blocks / shards * k + blocks % shards * k / shards;
+    return std::min(block * block_members, members);
+  };
+  return {begin(shard), begin(shard + 1)};
+}
+
+std::string plan_text(const StatisticsPlan& plan) {
+  std::string text = fmt::format(
+      "members {} outputs {} observables {} measures {} inputs {} memory {} replicates {}", plan.members,
+      plan.outputs, plan.observables, plan.measures, plan.inputs, plan.memory, plan.replicates);
+  for (const double p : plan.quantiles) text += " quantile " + number_text(p);
+  for (const HistogramPlan& histogram : plan.histograms) {
+    text += fmt::format(" histogram {} {} bins {}", histogram.of_measure ? "measure" : "observable",
+                        histogram.index, histogram.bins);
+    if (histogram.range) {
+      text += " from " + number_text(histogram.range->low) + " to " + number_text(histogram.range->high);
+    }
+  }
+  return text;
+}
+
+}  // namespace zwang

@@ -1,0 +1,81 @@
+// Statistics done where the members are integrated: what is asked for, and what comes back instead of the members.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "kernels/base/status.h"
+#include "kernels/reduce/reduce_layout.h"
+
+namespace zwang {
+
+class KeptValues;
+
+// What to reduce. Columns are numbered as in Statistics: observables by time, measures, inputs.
+struct ReductionPlan {
+  std::size_t series = 0, measures = 0;  // columns of observables, of measures
+  std::size_t parameters = 0;
+  std::vector<int> drawn;     // by input: which parameter
+  bool nominal = false;       // member 0 is not counted
+  int replicates = 0;         // 0: none
+  long long first_drawn = 0;  // the member that belongs to replicate 0
+
+  struct Kept {
+    std::vector<long long> columns;
+    long long stride = 1;  // values of members 0, stride, 2 stride ...
+    bool stays = false;    // with the machine; at most one of the lists
+  };
+  std::vector<Kept> kept;
+
+  std::vector<long long> sketched;  // columns counted in buckets ...
+  std::vector<double> pivots;       // ... and their pivots
+
+  struct Counted {
+    std::size_t column = 0;
+    std::vector<double> edges;
+    double per_width = 0;
+  };
+  std::vector<Counted> histograms;
+
+  std::size_t columns() const { return series + measures + drawn.size(); }
+  std::size_t related() const { return measures + drawn.size(); }
+  std::size_t pairs() const { return related() * (related() + 1) / 2; }
+};
+
+// Whole blocks of 256 members, reduced.
+struct BlockSummary {
+  long long first_block = 0, blocks = 0;
+
+  // Nodes of the tree that cover the blocks, ascending and without gaps.
+  struct Place {
+    int level = 0;
+    long long number = 0;
+  };
+  std::vector<Place> nodes;
+  std::vector<ColumnPart> parts;          // nodes x columns
+  std::vector<ReplicatePart> replicates;  // nodes x columns x replicates
+  std::vector<RelatedColumn> related;     // nodes x related
+  std::vector<RelatedPair> pairs;         // nodes x pairs
+
+  struct Sketch {
+    SketchExtras extras{};
+    std::vector<SketchEntry> entries;  // in any order
+  };
+  std::vector<Sketch> sketches;                        // as ReductionPlan::sketched
+  std::vector<std::vector<long long>> histograms;      // as ReductionPlan::histograms: below, the bins, above
+  std::vector<std::vector<std::vector<double>>> kept;  // as ReductionPlan::kept: by column, unless they stay
+  std::shared_ptr<KeptValues> kept_there;
+};
+
+// Consecutive members of an ensemble: whole blocks reduced, the rows of an incomplete last one as they are.
+struct ReducedMembers {
+  long long first = 0, count = 0;
+  BlockSummary blocks;
+  std::vector<int> tail_status;
+  std::vector<double> tail_observables, tail_measures, tail_parameters;
+  TallyCounts tally{};                                        // of all of them
+  std::array<std::vector<long long>, status_count> examples;  // the first members of each status but ok
+};
+
+}  // namespace zwang

@@ -1,0 +1,228 @@
+#include "host/statistics/statistics.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <limits>
+
+#include "host/platform/parallel.h"
+#include "host/statistics/correlation.h"
+#include "host/statistics/histogram.h"
+#include "host/statistics/replicates.h"
+
+namespace zwang {
+
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+// The lower median: a value that occurs, so that an atom there is exact.
+double median_of(std::vector<double> values) {
+  std::erase_if(values, [](double x) { return !std::isfinite(x); });
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + std::ptrdiff_t((values.size() - 1) / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+}  // namespace
+
+Statistics::Statistics(StatisticsPlan plan, long long first_member)
+    : plan_(std::move(plan)), storage_(choose_storage(plan_)), first_member_(first_member) {
+  assert(first_member % block_members == 0);
+  assert(plan_.replicates == 0 || plan_.replicate_of);
+  const long long series_stride = storage_.exact_observables ? 1 : 0;
+  add_tiles(Kind::observable, plan_.outputs * plan_.observables, series_stride, storage_.observable_buckets);
+  add_tiles(Kind::measure, plan_.measures, storage_.stride, storage_.measure_buckets);
+  add_tiles(Kind::input, plan_.inputs, storage_.stride, 0);
+  related_open_.resize(block_members * plan_.related(), nan);
+  prepare_histograms();
+}
+
+void Statistics::add_tiles(Kind kind, std::size_t columns, long long stride, std::size_t buckets) {
+  for (std::size_t first = 0; first < columns; first += tile_columns) {
+    TileSetup setup{.columns = std::min<std::size_t>(tile_columns, columns - first),
+                    .members = plan_.members,
+                    .stride = stride,
+                    .buckets = buckets,
+                    .replicates = plan_.replicates,
+                    .replicate_of = plan_.replicate_of};
+    tiles_.push_back({kind, first, ColumnTile(std::move(setup), first_member_ / block_members)});
+  }
+}
+
+// --- Columns ------------------------------------------------------------------------------------------------
+
+const Statistics::Tile& Statistics::tile_of(Kind kind, std::size_t column) const {
+  for (const Tile& tile : tiles_) {
+    if (tile.kind == kind && tile.first_column == column / tile_columns * tile_columns) return tile;
+  }
+  assert(false);
+  return tiles_.front();
+}
+
+Statistics::Tile& Statistics::tile_of(Kind kind, std::size_t column) {
+  return const_cast<Tile&>(std::as_const(*this).tile_of(kind, column));
+}
+
+// The first column of the tile among all: observables, measures, inputs.
+std::size_t Statistics::column_number(const Tile& tile) const {
+  const std::size_t series = plan_.outputs * plan_.observables;
+  switch (tile.kind) {
+    case Kind::observable:
+      return tile.first_column;
+    case Kind::measure:
+      return series + tile.first_column;
+    case Kind::input:
+      break;
+  }
+  return series + plan_.measures + tile.first_column;
+}
+
+// The columns of a histogram among those of its kind: an observable has one for each output time.
+std::vector<std::size_t> Statistics::histogram_columns(const HistogramPlan& histogram) const {
+  if (histogram.of_measure) return {histogram.index};
+  std::vector<std::size_t> columns;
+  for (std::size_t t = 0; t < plan_.outputs; ++t) columns.push_back(t * plan_.observables + histogram.index);
+  return columns;
+}
+
+// --- The pilot ----------------------------------------------------------------------------------------------
+
+bool Statistics::wants_pilot() const { return !storage_.exact_measures || !storage_.exact_observables; }
+
+Pilot Statistics::pilot_of_open_block() const {
+  Pilot pilot;
+  for (const Tile& tile : tiles_) {
+    for (std::size_t c = 0; c < tile.columns.setup().columns; ++c) {
+      pilot.pivots.push_back(median_of(tile.columns.open_values(c)));
+    }
+  }
+  for (const HistogramPlan& histogram : plan_.histograms) {
+    std::optional<Range> found;
+    const Kind kind = histogram.of_measure ? Kind::measure : Kind::observable;
+    for (const std::size_t column : histogram_columns(histogram)) {
+      const Tile& tile = tile_of(kind, column);
+      found = joined_range(found, finite_range(tile.columns.open_values(column - tile.first_column)));
+    }
+    // Wide enough that a million normal values stay inside; what does not is counted as outside.
+    pilot.ranges.push_back(histogram_range(found, 0.5));
+  }
+  return pilot;
+}
+
+void Statistics::use_pilot(Pilot pilot) {
+  pilot_ = std::move(pilot);
+  for (Tile& tile : tiles_) {
+    const std::size_t columns = tile.columns.setup().columns;
+    tile.columns.set_pivots(std::span(pilot_->pivots).subspan(column_number(tile), columns));
+  }
+  prepare_histograms();
+}
+
+// Histograms whose edges are known count as members come; automatic ones over values that are kept wait for the end.
+void Statistics::prepare_histograms() {
+  for (std::size_t h = 0; h < plan_.histograms.size(); ++h) {
+    const HistogramPlan& histogram = plan_.histograms[h];
+    const Kind kind = histogram.of_measure ? Kind::measure : Kind::observable;
+    const bool exact = histogram.of_measure ? storage_.exact_measures : storage_.exact_observables;
+    if (!histogram.range && (exact || !pilot_)) continue;
+    const Range range = histogram.range ? *histogram.range : pilot_->ranges[h];
+    const Histogram empty(range.low, range.high, histogram.bins);
+    for (const std::size_t column : histogram_columns(histogram)) {
+      Tile& tile = tile_of(kind, column);
+      tile.columns.set_histogram(column - tile.first_column, empty);
+    }
+  }
+}
+
+void Statistics::show_pilot(const MemberRows& first_members) {
+  assert(needs_pilot() && first_members.first == 0);
+  Statistics looking(plan_);
+  const std::size_t count = std::min<std::size_t>(first_members.entered.size(), block_members);
+  for (Tile& tile : looking.tiles_) tile.columns.fill(tile_rows(tile, first_members, 0, count));
+  use_pilot(looking.pilot_of_open_block());
+}
+
+// --- Members ------------------------------------------------------------------------------------------------
+
+TileRows Statistics::tile_rows(const Tile& tile, const MemberRows& rows, std::size_t begin,
+                               std::size_t count) const {
+  const bool observable = tile.kind == Kind::observable, measure = tile.kind == Kind::measure;
+  const std::span<const double> table = observable ? rows.observables : measure ? rows.measures : rows.inputs;
+  const std::size_t length = observable ? plan_.outputs * plan_.observables
+                             : measure  ? plan_.measures
+                                        : plan_.inputs;
+  return {table.data() + begin * length + tile.first_column, length, rows.entered.data() + begin, count};
+}
+
+void Statistics::fill_related(const MemberRows& rows, std::size_t begin, std::size_t count) {
+  const std::size_t place = std::size_t((rows.first + static_cast<long long>(begin)) % block_members);
+  for (std::size_t k = 0; k < count; ++k) {
+    if (rows.entered[begin + k] == 0) continue;
+    const double* measures = rows.measures.data() + (begin + k) * plan_.measures;
+    const double* inputs = rows.inputs.data() + (begin + k) * plan_.inputs;
+    double* to = related_open_.data() + (place + k) * plan_.related();
+    std::copy(measures, measures + plan_.measures, to);
+    std::copy(inputs, inputs + plan_.inputs, to + plan_.measures);
+  }
+}
+
+void Statistics::close_related() {
+  if (plan_.related() == 0) return;
+  const auto& nodes = related_tree_.nodes();
+  const long long block = nodes.empty() ? first_member_ / block_members : nodes.back().end_block();
+  related_tree_.push({0, block, block_comoments(related_open_, plan_.related())});
+  std::fill(related_open_.begin(), related_open_.end(), nan);
+}
+
+// The first block is looked at as a whole before it is counted.
+void Statistics::add_first_block(const MemberRows& rows, std::size_t& begin) {
+  const std::size_t count = std::min(rows.entered.size(), block_members - open_rows());
+  for (Tile& tile : tiles_) tile.columns.fill(tile_rows(tile, rows, 0, count));
+  fill_related(rows, 0, count);
+  begin = count;
+  if (open_rows() + count < block_members) return;
+  use_pilot(pilot_of_open_block());
+  for (Tile& tile : tiles_) tile.columns.close();
+  close_related();
+}
+
+void Statistics::add(const MemberRows& rows, unsigned threads) {
+  assert(!finished_ && !needs_pilot());
+  assert(rows.first == first_member_ + members_);
+  const std::size_t total = rows.entered.size();
+  std::size_t first = 0;
+  if (wants_pilot() && !pilot_) add_first_block(rows, first);
+
+  // Each tile takes its columns of all rows, block by block; the covariances are one more piece of work.
+  const auto each_block = [&](const auto& fill_and_close) {
+    for (std::size_t begin = first; begin < total;) {
+      const std::size_t place = std::size_t((rows.first + static_cast<long long>(begin)) % block_members);
+      const std::size_t count = std::min(total - begin, block_members - place);
+      fill_and_close(begin, count, place + count == block_members);
+      begin += count;
+    }
+  };
+  in_parallel(tiles_.size() + 1, threads, [&](std::size_t k) {
+    each_block([&](std::size_t begin, std::size_t count, bool complete) {
+      if (k == 0) {
+        fill_related(rows, begin, count);
+        if (complete) close_related();
+      } else {
+        tiles_[k - 1].columns.fill(tile_rows(tiles_[k - 1], rows, begin, count));
+        if (complete) tiles_[k - 1].columns.close();
+      }
+    });
+  });
+  members_ += static_cast<long long>(total);
+  entered_ +=
+      std::count_if(rows.entered.begin(), rows.entered.end(), [](char entered) { return entered != 0; });
+}
+
+MeanEstimate Statistics::measure_so_far(std::size_t measure) const {
+  const Tile& tile = tile_of(Kind::measure, measure);
+  return mean_estimate(tile.columns.part(), measure - tile.first_column);
+}
+
+}  // namespace zwang

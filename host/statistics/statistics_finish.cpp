@@ -1,0 +1,166 @@
+// From partial statistics to what they say.
+#include <algorithm>
+#include <cmath>
+
+#include "host/platform/parallel.h"
+#include "host/statistics/correlation.h"
+#include "host/statistics/histogram.h"
+#include "host/statistics/moments.h"
+#include "host/statistics/plan.h"
+#include "host/statistics/quantile_sketch.h"
+#include "host/statistics/quantiles.h"
+#include "host/statistics/rank_correlation.h"
+#include "host/statistics/replicates.h"
+#include "host/statistics/statistics.h"
+#include "host/statistics/statistics_result.h"
+
+namespace zwang {
+
+StatisticsResult Statistics::finish(unsigned threads) {
+  close_last_block();
+  select_away();
+  StatisticsResult result;
+  result.members = members_;
+  result.entered = entered_;
+
+  // Every column by itself.
+  result.observables.resize(plan_.outputs * plan_.observables);
+  result.measures.resize(plan_.measures);
+  result.inputs.resize(plan_.inputs);
+  in_parallel(tiles_.size(), threads, [&](std::size_t k) { finish_tile(tiles_[k], result); });
+  result.observable_quantiles = basis_of(Kind::observable);
+  result.measure_quantiles = basis_of(Kind::measure);
+
+  // What several columns share.
+  result.histograms.resize(plan_.histograms.size());
+  // One machine at a time where values are away.
+  in_parallel(plan_.histograms.size(), away_.empty() ? threads : 1,
+              [&](std::size_t h) { result.histograms[h] = histogram_result(plan_.histograms[h]); });
+  result.covariance = covariance_matrix(related_tree_.folded(CoMoments(plan_.related())));
+  result.rank_correlation = rank_correlation(threads);
+  result.rank_stride = storage_.stride;
+  return result;
+}
+
+void Statistics::close_last_block() {
+  if (finished_) return;
+  finished_ = true;
+  if (open_rows() == 0) return;
+  if (wants_pilot() && !pilot_) use_pilot(pilot_of_open_block());
+  for (Tile& tile : tiles_) tile.columns.close();
+  close_related();
+}
+
+// --- One column ---------------------------------------------------------------------------------------------
+
+void Statistics::finish_tile(const Tile& tile, StatisticsResult& result) const {
+  const TilePart part = tile.columns.part();
+  auto& list = tile.kind == Kind::observable ? result.observables
+               : tile.kind == Kind::measure  ? result.measures
+                                             : result.inputs;
+  for (std::size_t c = 0; c < tile.columns.setup().columns; ++c) {
+    SeriesStatistics& series = list[tile.first_column + c];
+    series.moments = column_moments(part.moments, c);
+    series.missing = entered_ - series.moments.count;
+    const MeanEstimate mean = mean_estimate(part, c);
+    series.standard_error = mean.standard_error;
+    series.mean_low = mean.low();
+    series.mean_high = mean.high();
+    if (tile.kind != Kind::input) series.quantiles = quantiles_of(tile, c, series.moments);
+  }
+}
+
+std::vector<Quantile> Statistics::quantiles_of(const Tile& tile, std::size_t column,
+                                               const Moments& moments) const {
+  const auto from_values = [&](std::span<const long long> ranks) {
+    std::vector<double> values;
+    for (const double x : tile.columns.kept(column)) {
+      if (!std::isnan(x)) values.push_back(x);
+    }
+    return select_ranks(values, ranks);
+  };
+  // The ends are known exactly; no estimate lies beyond them.
+  const auto from_buckets = [&](std::span<const long long> ranks) {
+    std::vector<double> values = tile.columns.sketches()[column].values_at(ranks);
+    for (double& x : values) x = std::clamp(x, moments.minimum, moments.maximum);
+    return values;
+  };
+  const auto from_selected = [&](std::span<const long long> ranks) {
+    std::vector<double> values;
+    for (const long long rank : ranks) values.push_back(selected_[tile.first_column + column].at(rank));
+    return values;
+  };
+  if (tile.kind == Kind::observable && !away_.empty())
+    return estimate_quantiles(moments.count, plan_.quantiles, from_selected);
+  if (tile.columns.setup().buckets > 0)
+    return estimate_quantiles(moments.count, plan_.quantiles, from_buckets);
+  return estimate_quantiles(moments.count, plan_.quantiles, from_values);
+}
+
+QuantileBasis Statistics::basis_of(Kind kind) const {
+  QuantileBasis basis;
+  basis.exact = kind == Kind::measure ? storage_.exact_measures : storage_.exact_observables;
+  for (const Tile& tile : tiles_) {
+    if (tile.kind != kind) continue;
+    for (const QuantileSketch& sketch : tile.columns.sketches()) {
+      basis.relative_error = std::max(basis.relative_error, sketch.relative_error());
+    }
+  }
+  return basis;
+}
+
+// --- Several columns ----------------------------------------------------------------------------------------
+
+HistogramResult Statistics::histogram_result(const HistogramPlan& plan) const {
+  HistogramResult result;
+  result.of_measure = plan.of_measure;
+  result.index = plan.index;
+  const Kind kind = plan.of_measure ? Kind::measure : Kind::observable;
+  const std::vector<std::size_t> columns = histogram_columns(plan);
+
+  // An automatic range over values that are kept: from the smallest to the largest at any time.
+  const bool away = !plan.of_measure && !away_.empty();
+  std::optional<Histogram> empty;
+  const bool exact = plan.of_measure ? storage_.exact_measures : storage_.exact_observables;
+  if (!plan.range && exact) {
+    std::optional<Range> found;
+    for (const std::size_t column : columns) {
+      const Tile& tile = tile_of(kind, column);
+      found = joined_range(found, away ? finite_range_away(column)
+                                       : finite_range(tile.columns.kept(column - tile.first_column)));
+    }
+    const Range range = histogram_range(found, 0);
+    empty.emplace(range.low, range.high, plan.bins);
+  }
+
+  std::vector<Histogram> counted;
+  if (empty && away) counted = histograms_away(columns, *empty);
+  for (const std::size_t column : columns) {
+    const Tile& tile = tile_of(kind, column);
+    Histogram histogram;
+    if (!counted.empty()) {
+      histogram = counted[result.counts.size()];
+    } else if (empty) {
+      histogram = *empty;
+      for (const double x : tile.columns.kept(column - tile.first_column)) histogram.add(x);
+    } else if (tile.columns.histogram(column - tile.first_column)) {
+      histogram = *tile.columns.histogram(column - tile.first_column);
+    }
+    result.edges = histogram.edges();
+    result.counts.push_back(histogram.counts());
+    result.below.push_back(histogram.below());
+    result.above.push_back(histogram.above());
+  }
+  return result;
+}
+
+Matrix Statistics::rank_correlation(unsigned threads) const {
+  std::vector<std::span<const double>> columns;
+  for (const Tile& tile : tiles_) {
+    if (tile.kind == Kind::observable) continue;
+    for (std::size_t c = 0; c < tile.columns.setup().columns; ++c) columns.push_back(tile.columns.kept(c));
+  }
+  return rank_correlation_matrix(columns, threads);
+}
+
+}  // namespace zwang

@@ -1,0 +1,94 @@
+// Sixteen columns of the statistics with all that is kept about them: the unit of work of a thread.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "host/statistics/bytes.h"
+#include "host/statistics/histogram.h"
+#include "host/statistics/moments.h"
+#include "host/statistics/quantile_sketch.h"
+#include "host/statistics/quantiles.h"
+#include "host/statistics/reduction_plan.h"
+#include "host/statistics/replicates.h"
+#include "host/statistics/tree.h"
+
+namespace zwang {
+
+// What a tile keeps, the same for all its columns.
+struct TileSetup {
+  std::size_t columns = 0;  // at most tile_columns
+  long long members = 0;    // of the whole ensemble
+  long long stride = 0;     // values of members 0, stride, 2 stride ... are kept; 0: none
+  std::size_t buckets = 0;  // of each column's sketch; 0: none
+  int replicates = 0;
+  std::function<int(long long)> replicate_of;  // member -> replicate
+};
+
+// Consecutive members' values in a table: columns of this tile begin at `values`.
+struct TileRows {
+  const double* values = nullptr;
+  std::size_t row_length = 0;  // from one member to the next
+  const char* entered = nullptr;
+  std::size_t count = 0;
+};
+
+class ColumnTile {
+ public:
+  ColumnTile(TileSetup setup, long long first_block);
+
+  // At most as many as the open block has room for.
+  void fill(const TileRows& rows);
+  bool full() const { return open_rows_ == block_members; }
+  // Takes the open block in, complete or not; an incomplete one is the last.
+  void close();
+
+  // Blocks that were reduced elsewhere: nodes of the tree in order, then what is counted of each column, where there is
+  // something. No block is open.
+  void push_node(int level, long long number, TilePart part);
+  void take_counts(std::size_t column, const std::vector<double>* kept, const BlockSummary::Sketch* sketch,
+                   const std::vector<long long>* histogram);
+
+  // Before the first block is closed.
+  void set_pivots(std::span<const double> pivots);
+  void set_histogram(std::size_t column, const Histogram& empty);
+
+  // Appends what follows.
+  void join(const ColumnTile& next);
+
+  const TileSetup& setup() const { return setup_; }
+  TilePart part() const;  // over the blocks closed so far
+  std::span<const double> kept(std::size_t column) const { return kept_[column]; }
+  const std::vector<QuantileSketch>& sketches() const { return sketches_; }
+  const std::optional<Histogram>& histogram(std::size_t column) const { return histograms_[column]; }
+  std::vector<double> open_values(std::size_t column) const;
+  std::size_t open_rows() const { return open_rows_; }
+
+  // kept_elsewhere: more values of a column, to be saved behind those here.
+  using KeptElsewhere = std::function<std::vector<double>(std::size_t column)>;
+  void save(ByteWriter& bytes, const KeptElsewhere& kept_elsewhere = {}) const;
+  // Into a tile just made, pivots and histograms set, that begins at the same block. `members`: how many it had.
+  void load(ByteReader& bytes, long long members);
+
+ private:
+  void load_tree(ByteReader& bytes);
+  void reserve_kept(std::size_t column);
+  void keep_values();
+  void count_values();
+  ReplicateMeans replicate_means(const TileMoments& moments) const;
+
+  TileSetup setup_;
+  long long first_block_;
+  long long block_;           // the number of the open one
+  std::vector<double> open_;  // block_members x tile_columns, NaN where nothing is
+  std::size_t open_rows_ = 0;
+  MergeTree<TilePart, merged_parts> tree_;
+  std::vector<std::vector<double>> kept_;                          // by column
+  std::vector<QuantileSketch> sketches_;                           // by column, or none
+  std::array<std::optional<Histogram>, tile_columns> histograms_;  // by column
+};
+
+}  // namespace zwang

@@ -1,0 +1,148 @@
+// Formulas and numbers: from a field of the study to an expression, and to what is known of its value.
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "host/study/study.h"
+#include "host/study_file/builder.h"
+#include "host/study_file/document.h"
+#include "host/study_file/reader.h"
+#include "src/base/error.h"
+#include "src/expression/evaluate.h"
+#include "src/expression/expression.h"
+#include "src/formula/parse.h"
+#include "src/system/equations.h"
+
+namespace zwang {
+
+namespace {
+
+bool in_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+// The names a formula mentions, with their offsets; of load.x only "load", of 1e5 nothing.
+std::vector<std::pair<std::string, std::size_t>> words_of(const std::string& text) {
+  std::vector<std::pair<std::string, std::size_t>> words;
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t end = at;
+    while (end < text.size() && in_word(text[end])) ++end;
+    const std::string word = text.substr(at, end - at);
+    if (is_name(word) && (at == 0 || text[at - 1] != '.')) words.emplace_back(word, at);
+    at = std::max(end, at + 1);
+  }
+  return words;
+}
+
+}  // namespace
+
+// A formula that uses what was defined wrongly is not to blame for what follows from it.
+bool StudyBuilder::excused(const std::string& text) const {
+  for (const auto& [word, offset] : words_of(text)) {
+    if (broken_.contains(word)) return true;
+    const bool known = taken_.contains(word) || scope_.conditions.contains(word) || is_reserved(word) ||
+                       std::find(scope_.events.begin(), scope_.events.end(), word) != scope_.events.end();
+    if (names_lost_ && !known) return true;
+  }
+  return false;
+}
+
+void StudyBuilder::refuse(const Field& field, const Error& error) {
+  const std::string& text = field.value->text;
+  for (const auto& [word, offset] : words_of(text)) {
+    const auto later = later_.find(word);
+    if (later == later_.end()) continue;
+    reader_.complain(reader_.document().locate(*field.value, offset),
+                     field.place + ": '" + word + "' " + later->second.why, word,
+                     "parameters defined before this one", later->second.hint);
+    return;
+  }
+  if (excused(text)) return;
+  Problem problem = error.problems().front();
+  if (problem.where.file.empty()) problem.where = reader_.document().locate(field.value->mark);
+  reader_.collect(Error(problem));
+}
+
+std::optional<Expr> StudyBuilder::formula(const Field& field, unsigned allowed) {
+  const Value& value = *field.value;
+  if (value.is_number()) {
+    if (std::isfinite(value.number)) return pool().constant(value.number);
+    reader_.complain(field, "not a finite number", "a finite number, or a formula in quotes");
+    return {};
+  }
+  if (value.kind == Value::Kind::string)
+    return attempt(field, [&](const Source& source) {
+      return parse_expression(pool(), value.text, scope_, allowed, source);
+    });
+  reader_.complain(field, "neither a number nor a formula", "a number, or a formula in quotes",
+                   value.kind == Value::Kind::table
+                       ? "give a distribution a name in [parameters], and write that name here"
+                       : "");
+  return {};
+}
+
+Expr StudyBuilder::quantity(const Field& field, const std::string& draw_name, unsigned allowed) {
+  if (field.value->kind != Value::Kind::table) return formula(field, allowed).value_or(pool().zero());
+  ParameterFact fact;
+  ParameterRule rule;
+  rule.name = draw_name;
+  rule.distribution = distribution(field);
+  if (rule.distribution) fact = {State::drawn, 0, range(*rule.distribution)};
+  return pool().symbol(SymbolKind::parameter, add_parameter(std::move(rule), fact));
+}
+
+// At t = 0, with the parameters that are the same for every member.
+StudyBuilder::Evaluated StudyBuilder::evaluate(Expr e) {
+  Evaluated made{State::constant, 0};
+  for (const Symbol& symbol : pool().symbols({e})) {
+    if (symbol.kind == SymbolKind::time) continue;
+    if (symbol.kind != SymbolKind::parameter) return {State::broken, 0};
+    const State state = facts_[symbol.index].state;
+    if (state == State::broken) return {State::broken, 0};
+    if (state == State::drawn) made.state = State::drawn;
+  }
+  if (made.state != State::constant) return made;
+  std::vector<double> values;
+  for (const ParameterFact& fact : facts_) values.push_back(fact.value);
+  made.value = Program(pool(), {e}).run<double>({.time = 0, .parameters = values}).front();
+  return made;
+}
+
+// Over all members, all states and all times of the study.
+Interval StudyBuilder::range(Expr e) {
+  std::vector<Interval> parameters;
+  for (const ParameterFact& fact : facts_) parameters.push_back(fact.range);
+  const std::vector<Interval> anywhere(description_.coordinates.size(), Interval::everything());
+  const Interval time(0, time_broken_ ? Interval::everything().high : study_.time.end);
+  const Inputs<Interval> inputs{
+      .time = time, .parameters = parameters, .coordinates = anywhere, .velocities = anywhere};
+  return Program(pool(), {e}).run<Interval>(inputs).front();
+}
+
+std::optional<double> StudyBuilder::constant(const Field& field, Test holds, const std::string& expected) {
+  double value = field.value->number;
+  if (!field.value->is_number()) {
+    const std::optional<Expr> made = formula(field, allow_parameters);
+    if (!made) return {};
+    const Evaluated evaluated = evaluate(*made);
+    if (evaluated.state == State::drawn)
+      reader_.complain(field, "must be the same for every member", "parameters that are not drawn");
+    if (evaluated.state != State::constant) return {};
+    value = evaluated.value;
+  }
+  if (holds(value)) return value;
+  const std::string written = field.value->is_number() ? "" : shown(*field.value) + " = ";
+  reader_.complain_found(field, "out of range", written + number_text(value), expected);
+  return {};
+}
+
+// Complains now about what is the same for every member; what is drawn is judged at the nominal member.
+void StudyBuilder::demand(const Field& field, Expr value, Test holds, const std::string& message,
+                          const std::string& expected, const std::string& hint) {
+  const Evaluated evaluated = evaluate(value);
+  if (evaluated.state == State::drawn) demands_.push_back({field, value, message, expected, hint, holds});
+  if (evaluated.state != State::constant || holds(evaluated.value)) return;
+  reader_.complain_found(field, message, number_text(evaluated.value), expected, hint);
+}
+
+}  // namespace zwang

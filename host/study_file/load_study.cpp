@@ -1,0 +1,128 @@
+#include "host/study_file/load_study.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "host/study_file/builder.h"
+#include "host/study_file/document.h"
+#include "host/study_file/reader.h"
+#include "src/base/error.h"
+#include "src/system/system.h"
+
+namespace zwang {
+
+namespace {
+
+const std::vector<std::string> top_keys = {"title",      "parameters", "joint",  "anchor",     "point",
+                                           "coordinate", "auxiliary",  "system", "constraint", "impulse",
+                                           "event",      "ensemble",   "time",   "integrator", "observe",
+                                           "measure",    "statistics", "output"};
+
+// A misspelt [[point]] hides names: the formulas that use them are not to blame.
+bool may_hide_names(const Value& root) {
+  const std::vector<std::string> no_names = {"title", "system",     "impulse",    "ensemble",
+                                             "time",  "integrator", "statistics", "output"};
+  return std::any_of(root.entries.begin(), root.entries.end(), [&](const Entry& entry) {
+    if (std::find(top_keys.begin(), top_keys.end(), entry.key) != top_keys.end()) return false;
+    const std::string meant = nearest(entry.key, top_keys);
+    return std::find(no_names.begin(), no_names.end(), meant) == no_names.end();
+  });
+}
+
+// The results of a study go to results/<its name>: a file "...toml" must not lead out of there.
+std::string name_of(const std::filesystem::path& path) {
+  const std::string stem = path.stem().string();
+  return stem.empty() || stem == "." || stem == ".." ? "study" : stem;
+}
+
+// A title is printed on terminals, which obey control characters.
+bool is_plain(const std::string& title) {
+  return std::none_of(title.begin(), title.end(), [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return (byte < 0x20 && c != '\n' && c != '\t') || byte == 0x7f;
+  });
+}
+
+}  // namespace
+
+StudyBuilder::StudyBuilder(const Document& document, std::string path) : reader_(document), csv_files_(path) {
+  study_.name = name_of(path);
+  study_.path = std::move(path);
+  study_.text = document.text();
+  study_.document = std::make_shared<const Value>(document.root());
+  description_.kinetic = description_.potential = pool().zero();
+}
+
+Study StudyBuilder::build() {
+  const Table top(reader_, {&reader_.document().root(), ""}, top_keys);
+  names_lost_ = may_hide_names(reader_.document().root());
+  if (const Field title = top["title"])
+    if (const auto text = reader_.string(title, "a title in quotes")) {
+      if (!is_plain(*text)) reader_.complain(title, "a control character", "text that can be printed");
+      study_.title = *text;
+    }
+
+  read_names();
+  read_parameters();
+  read_anchors();
+  read_points();
+  read_coordinates();
+  read_auxiliaries();
+  read_system();
+  read_time();
+  read_constraints();
+  read_impulses();
+  refuse_beside_general();
+  read_events();
+  define_energies();
+  read_observables();
+  read_measures();
+  add_density();
+  read_ensemble();
+  read_integrator();
+  read_statistics();
+  read_output();
+  check_sizes();
+  reader_.finish();
+
+  study_.system = std::make_shared<const System>(std::move(description_));
+  check_masses();
+  check_nominal_member();
+  reader_.finish();
+  return std::move(study_);
+}
+
+Study read_study(const std::string& text, const std::string& path,
+                 const std::vector<std::string>& overrides) {
+  Document document(text, path);
+  for (const std::string& assignment : overrides) document.set(assignment);
+  try {
+    return StudyBuilder(document, path).build();
+  } catch (const Error& error) {
+    // Formulas that grow too large when differentiated do not know where they stand.
+    std::vector<Problem> problems = error.problems();
+    for (Problem& problem : problems)
+      if (problem.where.file.empty()) problem.where.file = path;
+    throw Error(std::move(problems));
+  }
+}
+
+Study load_study(const std::string& path, const std::vector<std::string>& overrides) {
+  const auto fail = [&](const std::string& message, const std::string& expected) {
+    throw Error({.where = {path, 0, 0}, .message = message, .expected = expected});
+  };
+  std::error_code code;
+  if (!std::filesystem::exists(path, code)) fail("there is no such file", "the path of a study");
+  if (std::filesystem::is_directory(path, code)) fail("this is a folder", "the path of a study");
+  std::ifstream stream(path, std::ios::binary);
+  // One byte beyond the limit is enough to see that the file is too large, whatever it is.
+  std::string text(Document::size_limit + 1, '\0');
+  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (stream.bad() || (!stream.eof() && stream.gcount() == 0))
+    fail("the file cannot be read", "a readable file");
+  text.resize(static_cast<std::size_t>(stream.gcount()));
+  return read_study(text, path, overrides);
+}
+
+}  // namespace zwang

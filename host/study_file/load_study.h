@@ -1,0 +1,17 @@
+// Reads a study from a TOML file or from text: parse, apply overrides, check, build the System.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "host/study/study.h"
+
+namespace zwang {
+
+// `overrides`: "path.to.key=value" as on the command line (--set).
+// Throws Error with every problem that can be told apart.
+Study load_study(const std::string& path, const std::vector<std::string>& overrides = {});
+Study read_study(const std::string& text, const std::string& path,
+                 const std::vector<std::string>& overrides = {});
+
+}  // namespace zwang

@@ -1,0 +1,107 @@
+// What can be judged only with numbers: the nominal member, every distribution at its centre.
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+
+#include "host/sample/distribution.h"
+#include "host/sample/sample.h"
+#include "host/study_file/builder.h"
+#include "host/study_file/reader.h"
+#include "src/base/error.h"
+#include "src/expression/evaluate.h"
+#include "src/system/equations.h"
+#include "src/system/system.h"
+
+namespace zwang {
+
+// A coordinate without kinetic energy has no acceleration that a force could decide.
+void StudyBuilder::check_masses() {
+  const System& system = *study_.system;
+  for (const Body& coordinate : coordinates_) {
+    const bool has_mass = std::any_of(system.mass.begin(), system.mass.end(), [&](const MassEntry& entry) {
+      return entry.row == coordinate.first || entry.column == coordinate.first;
+    });
+    if (!has_mass)
+      reader_.complain_found(coordinate.entry, "has no kinetic energy", "",
+                             "a square of " + coordinate.name + "' in [system] kinetic",
+                             "for a state without inertia use [[auxiliary]]");
+  }
+  reader_.finish();
+}
+
+void StudyBuilder::check_nominal_member() {
+  const System& system = *study_.system;
+  const MemberInputs nominal = nominal_member(study_);
+  const auto complain = [&](const Field& field, const std::string& message, const std::string& found,
+                            const std::string& expected, const std::string& hint) {
+    reader_.complain_found(field, message, found + " at the nominal member, every distribution at its centre",
+                           expected, hint);
+  };
+  for (const Demand& demand : demands_) {
+    const Inputs<double> inputs{.time = 0, .parameters = nominal.parameters};
+    const double value = Program(*system.pool, {demand.value}).run<double>(inputs).front();
+    if (!demand.holds(value))
+      complain(demand.field, demand.message, number_text(value), demand.expected, demand.hint);
+  }
+  reader_.finish();
+
+  for (std::size_t i = 0; i < system.size(); ++i) {
+    const auto k = static_cast<Eigen::Index>(i);
+    if (std::isfinite(nominal.start.q(k)) && std::isfinite(nominal.start.v(k))) continue;
+    throw Error({.where = {study_.path, 0, 0},
+                 .message = "the nominal member does not start at a finite " +
+                            std::string(std::isfinite(nominal.start.q(k)) ? "velocity" : "position"),
+                 .found = system.coordinates[i] + " = " + number_text(nominal.start.q(k)) + ", " +
+                          system.coordinates[i] + "' = " + number_text(nominal.start.v(k)),
+                 .expected = "finite numbers"});
+  }
+
+  // The points' own masses have been judged one by one; only a written kinetic energy can spoil the matrix.
+  if (!kinetic_field_ && !general_) return;
+  const Equations equations(system, nominal.parameters);
+  zwang::State plain = nominal.start;
+  std::vector<std::string> multipliers;
+  for (const ConditionFormula& condition : system.conditions) {
+    if (!condition.general) continue;
+    double& rho = plain.z(static_cast<Eigen::Index>(*condition.general));
+    multipliers.push_back(condition.name + ".multiplier = " + number_text(rho));
+    rho = 0;
+  }
+  if (kinetic_field_) check_mass_matrix(equations.mass(plain));
+  reader_.finish();
+  // Conditions that are not linear in the velocities add to the mass matrix when they are varied generally.
+  if (general_ && Eigen::LLT<Eigen::MatrixXd>(equations.mass(nominal.start)).info() != Eigen::Success)
+    complain(general_, "with these multipliers M + rho g_vv is not positive definite", list_text(multipliers),
+             "multipliers nearer to 0", "");
+}
+
+void StudyBuilder::check_mass_matrix(const Eigen::MatrixXd& M) {
+  const auto complain = [&](const std::string& message, const std::string& found) {
+    reader_.complain_found(kinetic_field_, message, found,
+                           "kinetic energy > 0 for every motion at the start of the nominal member");
+  };
+  const std::vector<std::string>& names = study_.system->coordinates;
+  for (Eigen::Index i = 0; i < M.rows(); ++i)
+    if (!M.row(i).allFinite() || M(i, i) <= 0) {
+      const std::string& name = names[static_cast<std::size_t>(i)];
+      complain(
+          M.row(i).allFinite() ? "the mass matrix is not positive definite" : "the mass matrix is not finite",
+          number_text(M(i, i)) + " for the square of " + name + "'");
+      return;
+    }
+  // Scaled to a unit diagonal, so that grams beside tonnes do not look singular.
+  const Eigen::VectorXd scale = M.diagonal().cwiseSqrt().cwiseInverse();
+  const Eigen::MatrixXd unit = scale.asDiagonal() * M * scale.asDiagonal();
+  const Eigen::LLT<Eigen::MatrixXd> factors(unit);
+  if (factors.info() == Eigen::Success && factors.rcond() > 1e-14) return;
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> modes(unit);
+  const Eigen::VectorXd motion = scale.cwiseProduct(modes.eigenvectors().col(0));
+  std::vector<std::string> parts;
+  for (Eigen::Index i = 0; i < motion.size() && parts.size() < 6; ++i)
+    if (std::abs(motion(i)) > 1e-9 * motion.cwiseAbs().maxCoeff())
+      parts.push_back(names[static_cast<std::size_t>(i)] + "'");
+  complain("the mass matrix is not positive definite",
+           "a motion of " + list_text(parts) + " without kinetic energy");
+}
+
+}  // namespace zwang

@@ -1,0 +1,220 @@
+// What happens at given times, what is watched for, and what is observed.
+#include <algorithm>
+#include <cmath>
+
+#include "host/sample/distribution.h"
+#include "host/study_file/builder.h"
+#include "host/study_file/document.h"
+#include "host/study_file/reader.h"
+#include "kernels/base/layout.h"
+#include "src/base/error.h"
+#include "src/expression/expression.h"
+#include "src/formula/parse.h"
+#include "src/system/system.h"
+
+namespace zwang {
+
+namespace {
+
+// Something along a motion changes it.
+bool can_change(const Expressions& pool, Expr e) {
+  const std::vector<Symbol> symbols = pool.symbols({e});
+  return std::any_of(symbols.begin(), symbols.end(),
+                     [](const Symbol& symbol) { return symbol.kind != SymbolKind::parameter; });
+}
+
+}  // namespace
+
+void StudyBuilder::read_impulses() {
+  std::size_t number = 0;
+  for (Field entry : repeated_table(reader_, "impulse")) {
+    entry.place = "impulse number " + std::to_string(++number);
+    const Table table(reader_, entry, {"at", "on", "velocity", "momentum"});
+    ImpulseFormula made;
+    made.at = pool().zero();
+    if (const Field at = table.require("at", "the time of the impulse"))
+      if (const auto time = formula(at, allow_parameters)) {
+        made.at = *time;
+        demand(at, *time, is_not_negative, "lies before the start", "a time >= 0");
+      }
+    const Field velocity = table["velocity"], momentum = table["momentum"];
+    if (!velocity == !momentum)
+      reader_.complain_found(entry, velocity ? "both velocity and momentum" : "neither velocity nor momentum",
+                             "", "what the free body would gain: either velocity = [..] or momentum = [..]");
+    const Field on = table.require("on", "the name of a point or a coordinate");
+    if (on) read_target(on, made);
+    if (on && !velocity != !momentum) read_amounts(velocity ? velocity : momentum, made);
+    made.momentum = !velocity;
+    impulse_fields_.push_back(entry);
+    description_.impulses.push_back(std::move(made));
+  }
+}
+
+void StudyBuilder::read_target(const Field& field, ImpulseFormula& made) {
+  const auto name = reader_.string(field, "the name of a point or a coordinate");
+  if (!name) return;
+  made.target = *name;
+  const auto point =
+      std::find_if(points_.begin(), points_.end(), [&](const Body& body) { return body.name == *name; });
+  const std::vector<std::string>& names = description_.coordinates;
+  const auto coordinate = std::find(names.begin(), names.end(), *name);
+  if (point != points_.end()) {
+    for (std::size_t k = 0; k < point->dimension; ++k) made.coordinates.push_back(point->first + k);
+  } else if (coordinate != names.end()) {
+    made.coordinates.push_back(static_cast<std::size_t>(coordinate - names.begin()));
+  } else if (!excused(*name)) {
+    std::vector<std::string> known = names;
+    for (const Body& body : points_) known.push_back(body.name);
+    const auto vector = scope_.vectors.find(*name);
+    const bool anchor = vector != scope_.vectors.end() && vector->second.is_anchor;
+    reader_.complain(field, anchor ? "an anchor moves as it is told" : "not a point or a coordinate",
+                     "the name of a point or a coordinate", anchor ? "" : suggestion(*name, known));
+  }
+}
+
+void StudyBuilder::read_amounts(const Field& field, ImpulseFormula& made) {
+  const std::size_t wanted = made.coordinates.size();
+  if (wanted == 0 || broken_.contains(made.target)) return;
+  std::vector<Field> items = {field};
+  const std::string expected =
+      wanted == 1 ? "one number or formula"
+                  : "[..] with " + std::to_string(wanted) + " entries, one for each coordinate";
+  if (wanted > 1 || field.value->kind == Value::Kind::array) {
+    const auto list = reader_.array(field, expected);
+    if (!list) return;
+    items = *list;
+  }
+  if (items.size() != wanted)
+    reader_.complain_found(field, "wrong number of entries", std::to_string(items.size()), expected);
+  for (const Field& item : items) made.amounts.push_back(formula(item, allow_state).value_or(pool().zero()));
+}
+
+void StudyBuilder::read_events() {
+  for (const Field& entry : naming_entries("event")) {
+    const Table table(reader_, entry, {"name", "when", "direction"});
+    WatchFormula made;
+    made.name = entry_name(entry);
+    made.value = pool().zero();
+    if (!made.name.empty() &&
+        claim_in(event_names_, made.name, reader_.document().locate(entry.value->find("name")->value.mark),
+                 entry.place))
+      scope_.events.push_back(made.name);
+    if (const Field when = table.require("when", "a formula whose zeros are watched for"))
+      if (const auto value = formula(when, allow_state)) {
+        made.value = *value;
+        if (!can_change(pool(), *value) && !excused(when.value->text))
+          reader_.complain(when, "never changes",
+                           "a formula of t, coordinates, velocities or auxiliary states");
+      }
+    if (const Field direction = table["direction"])
+      made.direction = static_cast<int>(reader_.integer(direction, -1, 1).value_or(0));
+    description_.watches.push_back(std::move(made));
+  }
+}
+
+void StudyBuilder::read_stop(const Field& field) {
+  if (!reader_.string(field, "a condition in quotes")) return;
+  const auto condition = attempt(field, [&](const Source& source) {
+    return parse_condition(pool(), field.value->text, scope_, allow_state, source, true);
+  });
+  if (!condition) return;
+  const bool greater =
+      condition->comparison == Comparison::greater || condition->comparison == Comparison::greater_equal;
+  description_.stop = greater ? pool().subtract(condition->left, condition->right)
+                              : pool().subtract(condition->right, condition->left);
+  if (!can_change(pool(), *description_.stop) && !excused(field.value->text))
+    reader_.complain(field, "never changes", "a condition on t, coordinates, velocities or auxiliary states");
+}
+
+// kinetic() and potential() are those of the whole system, points and gravity included, as System has them.
+void StudyBuilder::define_energies() {
+  Expr kinetic = description_.kinetic, potential = description_.potential;
+  for (const Point& point : description_.points)
+    for (std::size_t k = 0; k < point.dimension; ++k) {
+      const Expr v = pool().symbol(SymbolKind::velocity, point.first + k);
+      const Expr half_mass = pool().multiply(pool().constant(0.5), point.mass);
+      kinetic = pool().add(kinetic, pool().multiply(half_mass, pool().square(v)));
+      if (k >= description_.gravity.size()) continue;
+      const Expr q = pool().symbol(SymbolKind::coordinate, point.first + k);
+      const Expr weight = pool().multiply(point.mass, description_.gravity[k]);
+      potential = pool().subtract(potential, pool().multiply(weight, q));
+    }
+  scope_.kinetic = kinetic;
+  scope_.potential = potential;
+  // The states behind logdensity() come after all others, and only where a formula asks for them.
+  const std::size_t nz = description_.auxiliaries.size();
+  const Expr density = pool().symbol(SymbolKind::auxiliary, nz),
+             lost = pool().symbol(SymbolKind::auxiliary, nz + 1);
+  scope_.logdensity = pool().if_less(pool().constant(0.5), lost, pool().constant(std::nan("")), density);
+}
+
+// [voss-11] Where logdensity() is asked for it becomes a state, from 0 at the start.
+void StudyBuilder::add_density() {
+  const std::size_t nz = description_.auxiliaries.size();
+  const auto asks = [&](Expr e) {
+    const std::vector<Symbol> symbols = pool().symbols({e});
+    return std::any_of(symbols.begin(), symbols.end(), [&](const Symbol& symbol) {
+      return symbol.kind == SymbolKind::auxiliary && symbol.index >= nz;
+    });
+  };
+  bool wanted = false;
+  for (const NamedExpr& observable : description_.observables) wanted = wanted || asks(observable.value);
+  for (std::size_t i = 0; i < description_.measures.size(); ++i) {
+    const Measure& measure = description_.measures[i];
+    if (!asks(measure.value)) continue;
+    wanted = true;
+    if (measure.reduction == Reduction::integral || measure.reduction == Reduction::mean)
+      reader_.complain(measure_fields_[i], "logdensity() has no integral or mean: a shock may end it",
+                       "initial, final, minimum, maximum or at of it");
+  }
+  if (!wanted) return;
+  description_.density = nz;
+  for (const char* name : {"logdensity", "logdensity.lost"}) {
+    description_.auxiliaries.emplace_back(name);
+    description_.rates.push_back(pool().zero());
+    study_.initial_auxiliaries.push_back(pool().zero());
+  }
+}
+
+void StudyBuilder::read_observables() {
+  const Field table = single_table(reader_, "observe");
+  if (!table) return;
+  std::set<std::string> names;
+  for (const Entry& entry : table.value->entries) {
+    const Field field{&entry.value, named_place("observable", entry)};
+    claim_in(names, entry.key, reader_.document().locate(entry.mark), field.place);
+    const std::optional<Expr> made = formula(field, allow_state | allow_reactions);
+    description_.observables.push_back({entry.key, made.value_or(pool().zero())});
+  }
+}
+
+void StudyBuilder::read_measures() {
+  const Field table = single_table(reader_, "measure");
+  if (!table) return;
+  std::set<std::string> names;
+  for (const Entry& entry : table.value->entries) {
+    const Field field{&entry.value, named_place("measure", entry)};
+    claim_in(names, entry.key, reader_.document().locate(entry.mark), field.place);
+    Measure made{.name = entry.key};
+    const auto parsed =
+        !reader_.string(field, "a measure in quotes, such as \"final(load.x)\"")
+            ? std::nullopt
+            : attempt(field, [&](const Source& source) {
+                return parse_measure(pool(), entry.value.text, scope_, allow_state | allow_reactions, source);
+              });
+    if (parsed) {
+      made.reduction = parsed->reduction;
+      made.pattern = parsed->pattern;
+      made.value = parsed->value;
+      if (made.pattern == EventPattern::watched)
+        made.target = static_cast<std::size_t>(
+            std::find(scope_.events.begin(), scope_.events.end(), parsed->name) - scope_.events.begin());
+      else if (made.pattern != EventPattern::none)
+        made.target = condition_index_.at(parsed->name);
+    }
+    measure_fields_.push_back(field);
+    description_.measures.push_back(std::move(made));
+  }
+}
+
+}  // namespace zwang

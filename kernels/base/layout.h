@@ -1,0 +1,92 @@
+// What host and kernels agree on: kinds of events and measures, settings, and where results go.
+#pragma once
+
+namespace zwang {
+
+enum class EventKind {
+  contact,       // an open position condition is reached
+  touch,         // an open velocity condition is reached
+  press,         // a closed condition that rested without force must press
+  release,       // a pressing multiplier reaches zero
+  shock,         // velocities jump
+  impulse,       // an external impulse
+  imposed,       // a condition comes into force
+  lifted,        // and goes out of it
+  accumulation,  // infinitely many shocks, completed
+  event,         // a watched root
+  stop           // the user's stop condition
+};
+constexpr int event_kinds = 11;
+
+// How a measure makes one number of a motion, and of which events it speaks.
+enum class Reduction { initial, final, minimum, maximum, mean, integral, count, first, last, total, at };
+enum class EventPattern { none, shock, release, contact, accumulation, impulse, watched };
+
+// The numbers of [integrator] and [time] (src/base/settings.h says what they mean).
+struct KernelSettings {
+  double step, rtol, atol, max_step;
+  double contact_tolerance, rest_speed, accumulation_gap;
+  double end;
+  double
+      crossing_reach;  // the share of a step that a plain method may add to it (rootfinding/step_length_search.h)
+  long long max_steps, max_events;
+  int outputs;  // how many output times
+};
+
+// Audit numbers of one member, in the order of struct Audit (src/reference/trajectory.h).
+constexpr int audit_numbers = 7;
+
+// One event in the log: t, kind, watched function, energy lost, velocities jump (0 or 1); then per condition whether it
+// is listed, whether it was reached, its impulse; then the velocities before and after.
+constexpr int event_row_head = 5;
+constexpr int event_row_length(int coordinates, int conditions) {
+  return event_row_head + 3 * conditions + 2 * coordinates;
+}
+
+// Members and where their results go, member after member. Pointers to what is not wanted are null.
+struct KernelBatch {
+  long long count;
+  const double* parameters;  // count x parameters
+  const double* starts;      // count x (q, v, z)
+  const int* prepared;       // count: status of the start
+  const double* outputs;     // output times
+  int* status;               // count
+  double* end_time;          // count
+  double* end_state;         // count x (q, v, z)
+  double* measures;          // count x measures
+  double* observables;       // count x outputs x observables
+  double* states;            // count x outputs x (q, v, z, multipliers, closed)
+  long long* steps;          // count x (taken, rejected)
+  long long* event_counts;   // count x event_kinds
+  double* audits;            // count x audit_numbers
+  int* redundant;            // count
+  double* events;            // count x event_capacity x event_row_length
+  long long event_capacity;  // rows per member; further events are counted, not written
+  long long*
+      ticks;  // clock ticks: of everything, of events and outputs, of starts and ends; null: not counted
+};
+
+// On a GPU, see entry/entry_cuda.h.
+constexpr int cuda_threads = 128;  // in a block
+
+// Counters shared by the kernels of one batch. Lists come in pairs: one is filled while the other is read.
+struct DeviceCounters {
+  unsigned long long next_member;
+  unsigned at_event[2], moving[2], waiting[2];  // lengths of those lists
+  unsigned taken;                               // of those who move
+  unsigned handled;                             // how many had landed in the last turn
+  // What stepping lanes did: tries by all lanes, and the tries there was time for.
+  unsigned long long busy, possible;
+};
+
+struct DeviceLists {
+  DeviceCounters* counters;
+  unsigned* at_event;  // slots whose step ends at a crossing
+  unsigned*
+      waiting[2];  // those that need any other attention, marked where it is something else than their step
+  unsigned* moving[2];
+  // They need a member; they have landed, and what is due there has not happened yet.
+  static constexpr unsigned empty = 0x80000000U, due = 0x40000000U, marks = empty | due;
+};
+
+}  // namespace zwang

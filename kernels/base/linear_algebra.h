@@ -1,0 +1,131 @@
+// Small dense linear algebra with sizes known when compiling: the mass metric and orthonormal working sets.
+#pragma once
+
+#include "kernels/base/portable.h"
+
+namespace zwang {
+
+template <int n, class Real>
+ZWANG_INLINE Real dot(const Real* a, const Real* b) {
+  Real sum = 0;
+  for (int i = 0; i < n; ++i) sum += a[i] * b[i];
+  return sum;
+}
+template <int n, class Real>
+ZWANG_INLINE Real norm(const Real* a) {
+  return sqrt(dot<n>(a, a));
+}
+template <int n, class Real>
+ZWANG_INLINE void copy(const Real* from, Real* to) {
+  for (int i = 0; i < n; ++i) to[i] = from[i];
+}
+template <int n, class Real>
+ZWANG_INLINE void add_multiple(Real factor, const Real* x, Real* y) {
+  for (int i = 0; i < n; ++i) y[i] += factor * x[i];
+}
+template <int n, class Real>
+ZWANG_INLINE bool all_finite(const Real* x) {
+  Real sum = 0;
+  for (int i = 0; i < n; ++i) sum += x[i] - x[i];
+  return sum == 0;
+}
+
+// M = L L^T, L lower triangular, row-major. A diagonal M (points) needs no elimination.
+template <int n, bool diagonal, class Real>
+struct MassRoot {
+  Real l[n * n];
+
+  ZWANG_DEVICE bool factor(const Real* mass) {
+    if constexpr (diagonal) {
+      bool positive = true;
+      for (int i = 0; i < n; ++i) {
+        positive = positive && mass[i * n + i] > 0;
+        l[i * n + i] = sqrt(mass[i * n + i]);
+      }
+      return positive;
+    }
+    for (int i = 0; i < n; ++i) {
+      for (int j = 0; j <= i; ++j) {
+        Real sum = mass[i * n + j];
+        for (int k = 0; k < j; ++k) sum -= l[i * n + k] * l[j * n + k];
+        if (i == j) {
+          if (!(sum > 0)) return false;
+          l[i * n + i] = sqrt(sum);
+        } else {
+          l[i * n + j] = sum / l[j * n + j];
+        }
+      }
+    }
+    return true;
+  }
+  // u = L^-1 a: a row (or force) in the mass metric, where lengths have no units.
+  ZWANG_DEVICE void into(const Real* a, Real* u) const {
+    for (int i = 0; i < n; ++i) {
+      Real sum = a[i];
+      if constexpr (!diagonal)
+        for (int k = 0; k < i; ++k) sum -= l[i * n + k] * u[k];
+      u[i] = sum / l[i * n + i];
+    }
+  }
+  // x = L^-T u: back to coordinates.
+  ZWANG_DEVICE void back(const Real* u, Real* x) const {
+    for (int i = n - 1; i >= 0; --i) {
+      Real sum = u[i];
+      if constexpr (!diagonal)
+        for (int k = i + 1; k < n; ++k) sum -= l[k * n + i] * x[k];
+      x[i] = sum / l[i * n + i];
+    }
+  }
+  // x = M^-1 force
+  ZWANG_DEVICE void solve(const Real* force, Real* x) const {
+    Real u[n];
+    into(force, u);
+    back(u, x);
+  }
+};
+
+// Independent unit rows u_1 .. u_k and an orthonormal basis of their span: u_j = sum_i R(i, j) q_i.
+template <int n, class Real>
+struct WorkingSet {
+  int count = 0;
+  int row[n];
+  Real q[n][n];
+  Real r[n][n];
+
+  // The part of u outside the span, and its coefficients on the rows; by Gram and Schmidt, twice, which is enough.
+  ZWANG_DEVICE Real split(const Real* u, Real* rest, Real* along) const {
+    copy<n>(u, rest);
+    for (int j = 0; j < count; ++j) along[j] = 0;
+    for (int pass = 0; pass < 2; ++pass)
+      for (int j = 0; j < count; ++j) {
+        const Real part = dot<n>(q[j], rest);
+        add_multiple<n>(-part, q[j], rest);
+        along[j] += part;
+      }
+    return norm<n>(rest);
+  }
+  ZWANG_DEVICE void append(int which, const Real* rest, const Real* along, Real distance) {
+    for (int j = 0; j < count; ++j) r[j][count] = along[j];
+    r[count][count] = distance;
+    for (int i = 0; i < n; ++i) q[count][i] = rest[i] / distance;
+    row[count++] = which;
+  }
+  // x = R^-1 y
+  ZWANG_DEVICE void solve(const Real* y, Real* x) const {
+    for (int j = count - 1; j >= 0; --j) {
+      Real sum = y[j];
+      for (int i = j + 1; i < count; ++i) sum -= r[j][i] * x[i];
+      x[j] = sum / r[j][j];
+    }
+  }
+  // y = R^-T x
+  ZWANG_DEVICE void solve_transposed(const Real* x, Real* y) const {
+    for (int j = 0; j < count; ++j) {
+      Real sum = x[j];
+      for (int i = 0; i < j; ++i) sum -= r[i][j] * y[i];
+      y[j] = sum / r[j][j];
+    }
+  }
+};
+
+}  // namespace zwang

@@ -1,0 +1,123 @@
+// A number together with the size of its rounding errors, in units of the machine epsilon (src/expression/scaled.h tells why).
+// The emitted formulas run on it as on any other number.
+#pragma once
+
+#include "kernels/base/portable.h"
+
+namespace zwang {
+
+template <class Real>
+struct Scaled {
+  Real value, scale;
+  Scaled() = default;
+  ZWANG_INLINE explicit Scaled(Real x) : value(x), scale(absolute(x)) {}
+  ZWANG_INLINE Scaled(Real x, Real size) : value(x), scale(size) {}
+};
+
+template <class Real>
+ZWANG_INLINE Scaled<Real> operator+(const Scaled<Real>& a, const Scaled<Real>& b) {
+  const Real y = a.value + b.value;
+  return {y, a.scale + b.scale + absolute(y)};
+}
+template <class Real>
+ZWANG_INLINE Scaled<Real> operator-(const Scaled<Real>& a, const Scaled<Real>& b) {
+  const Real y = a.value - b.value;
+  return {y, a.scale + b.scale + absolute(y)};
+}
+template <class Real>
+ZWANG_INLINE Scaled<Real> operator-(const Scaled<Real>& a) {
+  return {-a.value, a.scale + absolute(a.value)};
+}
+template <class Real>
+ZWANG_INLINE Scaled<Real> operator*(const Scaled<Real>& a, const Scaled<Real>& b) {
+  return {a.value * b.value, absolute(a.value) * b.scale + absolute(b.value) * a.scale};
+}
+
+// What is inherited through a slope, and the result's own rounding. Where the slope is infinite (a root at zero) the
+// error is what the function does over the argument's own error: `moved`.
+template <class Real>
+ZWANG_INLINE Scaled<Real> with_slope(Real y, Real slope, Real scale, Real moved) {
+  Real inherited = absolute(slope) * scale;
+  if (!is_finite(inherited) && is_finite(y))
+    inherited = is_finite(moved) ? absolute(moved - y) / Precision<Real>::epsilon : Real(0);
+  return {y, inherited + absolute(y)};
+}
+
+template <class Real>
+ZWANG_INLINE Scaled<Real> operator/(const Scaled<Real>& a, const Scaled<Real>& b) {
+  const Real y = a.value / b.value;
+  return {y, (a.scale + absolute(y) * b.scale) / absolute(b.value) + absolute(y)};
+}
+
+#define ZWANG_SCALED(name, slope)                                                             \
+  template <class Real>                                                                       \
+  ZWANG_INLINE Scaled<Real> name(const Scaled<Real>& a) {                                     \
+    const Real x = a.value, y = name(x);                                                      \
+    return with_slope<Real>(y, slope, a.scale, name(x + Precision<Real>::epsilon * a.scale)); \
+  }
+ZWANG_SCALED(sin, cos(x))
+ZWANG_SCALED(cos, sin(x))
+ZWANG_SCALED(tan, 1 + y * y)
+ZWANG_SCALED(asin, 1 / sqrt(1 - x * x))
+ZWANG_SCALED(acos, 1 / sqrt(1 - x * x))
+ZWANG_SCALED(atan, 1 / (1 + x * x))
+ZWANG_SCALED(sinh, cosh(x))
+ZWANG_SCALED(cosh, sinh(x))
+ZWANG_SCALED(tanh, 1 - y * y)
+ZWANG_SCALED(exp, y)
+ZWANG_SCALED(log, 1 / x)
+ZWANG_SCALED(sqrt, Real(0.5) / y)
+ZWANG_SCALED(absolute, Real(1))
+#undef ZWANG_SCALED
+
+template <class Real>
+ZWANG_INLINE Scaled<Real> sign(const Scaled<Real>& a) {
+  const Real y = sign(a.value);
+  return {y, absolute(y)};
+}
+template <class Real>
+ZWANG_INLINE Scaled<Real> round_down(const Scaled<Real>& a) {
+  const Real y = round_down(a.value);
+  return {y, absolute(y)};
+}
+template <class Real>
+ZWANG_INLINE Scaled<Real> atan2(const Scaled<Real>& a, const Scaled<Real>& b) {
+  const Real y = atan2(a.value, b.value), r2 = a.value * a.value + b.value * b.value;
+  const Real inherited = r2 > 0 ? (absolute(a.value) * b.scale + absolute(b.value) * a.scale) / r2 : Real(0);
+  return {y, inherited + absolute(y)};
+}
+template <class Real>
+ZWANG_INLINE Scaled<Real> hypot(const Scaled<Real>& a, const Scaled<Real>& b) {
+  const Real y = hypot(a.value, b.value);
+  return {y, a.scale + b.scale + absolute(y)};
+}
+template <class Real>
+ZWANG_INLINE Scaled<Real> power(const Scaled<Real>& a, const Scaled<Real>& b) {
+  const Real x = a.value, n = b.value, y = power(x, n);
+  const Real moved = power(x + Precision<Real>::epsilon * a.scale, n);
+  Scaled<Real> made = with_slope<Real>(y, n * power(x, n - 1), a.scale, moved);
+  // A whole exponent is exact; others carry an error of their own.
+  if (x > 0 && n != round_down(n)) made.scale = made.scale + absolute(y * log(x)) * b.scale;
+  return made;
+}
+template <class Real>
+ZWANG_INLINE Scaled<Real> wrap(const Scaled<Real>& a, const Scaled<Real>& b) {
+  // As many errors of the period as there are periods between.
+  const Real y = wrap(a.value, b.value);
+  return {y, a.scale + absolute((a.value - y) / b.value) * b.scale};
+}
+template <class Real>
+ZWANG_INLINE Scaled<Real> minimum(const Scaled<Real>& a, const Scaled<Real>& b) {
+  return minimum(a.value, b.value) == a.value ? a : b;
+}
+template <class Real>
+ZWANG_INLINE Scaled<Real> maximum(const Scaled<Real>& a, const Scaled<Real>& b) {
+  return maximum(a.value, b.value) == a.value ? a : b;
+}
+template <class Real>
+ZWANG_INLINE Scaled<Real> if_less(const Scaled<Real>& a, const Scaled<Real>& b, const Scaled<Real>& x,
+                                  const Scaled<Real>& y) {
+  return a.value < b.value ? x : y;
+}
+
+}  // namespace zwang

@@ -1,0 +1,356 @@
+// The least constraint for the rows at hand: the point of a convex region nearest to a given one [staeckel-29..33].
+//
+//     minimise 1/2 (x - x0)^T M (x - x0)   subject to   A_i x + c_i = 0 (equations) or <= 0 (inequalities)
+//
+// A dual active-set method on unit rows in the mass metric. Accelerations, shocks and completed accumulations are all
+// this problem. src/quadratic_program/quadratic_program.h is the reference for it.
+#pragma once
+
+#include "kernels/base/linear_algebra.h"
+#include "kernels/base/portable.h"
+
+namespace zwang {
+
+template <int n, int m, bool diagonal, class Real>
+struct Program {
+  // The question. `root` is M's; rows are added one by one.
+  MassRoot<n, diagonal, Real> root;
+  Real free[n];  // x0
+  int count = 0;
+  bool equation[m];
+  Real unit[m][n];  // u_i = L^-1 A_i / length_i
+  Real length[m], gap[m], floor[m];
+  // The answer, in the metric: z = L^T (x - x0), z + U^T mu = 0.
+  bool feasible = false, redundant = false;
+  Real z[n], mu[m], residual[m];  // residual_i = u_i z + gap_i
+  WorkingSet<n, Real> set;
+
+  static constexpr Real rounding = 2 * (n + 2) * Precision<Real>::epsilon;
+  static ZWANG_INLINE Real dependence(Real coefficients) {
+    return Precision<Real>::tie + 32 * Precision<Real>::epsilon * coefficients;
+  }
+
+  // A row without length binds nothing: it is met or not.
+  ZWANG_DEVICE void add_row(const Real* a, Real c, bool is_equation) {
+    const int i = count++;
+    root.into(a, unit[i]);
+    length[i] = norm<n>(unit[i]);  // the square root of Phi_ii [mayer-15]
+    gap[i] = dot<n>(a, free) + c;  // Phi^0 [mayer-16]
+    Real size = absolute(c);
+    for (int k = 0; k < n; ++k) size += absolute(a[k] * free[k]);
+    equation[i] = is_equation;
+    const Real scale = length[i] > 0 ? 1 / length[i] : Real(0);
+    for (int k = 0; k < n; ++k) unit[i][k] *= scale;
+    gap[i] *= scale;
+    floor[i] = rounding * size * scale;
+  }
+
+  ZWANG_DEVICE void solve() {
+    if (count <= 1 && (count == 0 || length[0] > 0)) {
+      stand_alone();
+      return;
+    }
+    for (int level = 0; level < 2; ++level) {
+      start();
+      if (search(level == 1)) break;
+    }
+    if (feasible) finish();
+  }
+
+  // All rows as equations; those that depend on earlier ones get multiplier 0 and disturb nobody.
+  ZWANG_DEVICE void hold() {
+    for (int i = 0; i < count; ++i) equation[i] = true;
+    start();
+  }
+
+  // x = x0 + L^-T z
+  ZWANG_DEVICE void point(Real* x) const {
+    root.back(z, x);
+    for (int i = 0; i < n; ++i) x[i] += free[i];
+  }
+  ZWANG_INLINE Real multiplier(int i) const { return length[i] > 0 ? mu[i] / length[i] : Real(0); }
+
+  // How far the answer is from the conditions of the minimum, beyond rounding: the judge's word (kkt_residual), here for
+  // the audit of every member.
+  ZWANG_DEVICE Real kkt() const {
+    Real balance[n], size = norm<n>(z), worst = 0, noise = rounding * norm<n>(z), pushes = 0;
+    copy<n>(z, balance);
+    for (int i = 0; i < count; ++i) {
+      add_multiple<n>(mu[i], unit[i], balance);
+      noise = maximum(noise, floor[i]);
+      pushes += absolute(mu[i]);
+      size = maximum(size, equation[i] ? absolute(gap[i]) : gap[i]);
+    }
+    for (int i = 0; i < count; ++i) {
+      if (!(length[i] > 0)) continue;
+      const Real allowed = 2 * (noise + floor[i]);
+      worst = maximum(worst, (equation[i] ? absolute(residual[i]) : residual[i]) - allowed);
+      if (!equation[i]) worst = maximum(worst, maximum(-mu[i], minimum(mu[i], -residual[i] - allowed)));
+    }
+    worst = maximum(worst, norm<n>(balance) - 2 * rounding * (pushes + norm<n>(z)));
+    return worst > 0 ? worst / size : Real(0);
+  }
+
+ private:
+  int fixed;  // equations in the working set; they stand first and may pull
+
+  // One row, or none: z = -u mu, mu the gap, or nothing where the row does not push.
+  ZWANG_DEVICE void stand_alone() {
+    set.count = 0;
+    feasible = true;
+    redundant = false;
+    for (int k = 0; k < n; ++k) z[k] = 0;
+    if (count == 0) return;
+    mu[0] = equation[0] ? gap[0] : maximum(gap[0], Real(0));
+    residual[0] = gap[0] - mu[0];
+    add_multiple<n>(-mu[0], unit[0], z);
+  }
+
+  // The equations alone; those that depend on the others are left out here and checked at the end.
+  ZWANG_DEVICE void start() {
+    set.count = 0;
+    for (int i = 0; i < count; ++i) {
+      mu[i] = 0;
+      if (!equation[i] || !(length[i] > 0)) continue;
+      take(i);
+    }
+    fixed = set.count;
+    stand();
+  }
+
+  ZWANG_DEVICE bool take(int i) {
+    Real rest[n], along[n], coefficients[n], sum = 0;
+    const Real distance = set.split(unit[i], rest, along);
+    set.solve(along, coefficients);
+    for (int j = 0; j < set.count; ++j) sum += absolute(coefficients[j]);
+    if (set.count == n || distance <= dependence(sum)) return false;
+    set.append(i, rest, along, distance);
+    return true;
+  }
+
+  // The minimum with the working rows as equations: z = -Q y, R^T y = gap, R mu = y [mayer-17].
+  ZWANG_DEVICE void stand() {
+    Real b[n], y[n], m_set[n];
+    for (int j = 0; j < set.count; ++j) b[j] = gap[set.row[j]];
+    set.solve_transposed(b, y);
+    set.solve(y, m_set);
+    for (int k = 0; k < n; ++k) z[k] = 0;
+    for (int i = 0; i < count; ++i) mu[i] = 0;
+    for (int j = 0; j < set.count; ++j) {
+      add_multiple<n>(-y[j], set.q[j], z);
+      mu[set.row[j]] = m_set[j];
+    }
+  }
+
+  // The working set without the row in this place, from scratch; z and mu are left to the caller.
+  ZWANG_DEVICE void drop(int place) {
+    int rows[n], kept = 0;
+    for (int j = 0; j < set.count; ++j)
+      if (j != place) rows[kept++] = set.row[j];
+    set.count = 0;
+    for (int j = 0; j < kept; ++j) {
+      Real rest[n], along[n];
+      const Real distance = set.split(unit[rows[j]], rest, along);
+      set.append(rows[j], rest, along, distance);
+    }
+  }
+
+  ZWANG_DEVICE Real size_of_problem() const {
+    Real size = norm<n>(z);
+    for (int i = 0; i < count; ++i) size = maximum(size, equation[i] ? absolute(gap[i]) : gap[i]);
+    return size;
+  }
+
+  // Takes in the row broken most until none is. False: undecided in this meaning of zero.
+  ZWANG_DEVICE bool search(bool ties) {
+    bool excused[m];
+    for (int i = 0; i < count; ++i) excused[i] = false;
+    feasible = false;
+    for (int step = 0; step < 20 + 10 * m; ++step) {
+      const Real allowed = rounding * norm<n>(z), tied = Precision<Real>::tie * size_of_problem();
+      int worst_row = -1;
+      Real worst = 0;
+      for (int i = 0; i < count; ++i) {
+        if (!(length[i] > 0)) {
+          if (equation[i] ? gap[i] != 0 : gap[i] > 0) return true;  // contradiction
+          continue;
+        }
+        const Real broken = dot<n>(unit[i], z) + gap[i];
+        if (equation[i]) {
+          if (absolute(broken) > floor[i] + allowed + tied + spread(i))
+            return true;  // inconsistent equations
+          continue;
+        }
+        if (excused[i] || broken <= worst || broken <= floor[i] + allowed + (ties ? tied : Real(0))) continue;
+        worst = broken;
+        worst_row = i;
+      }
+      if (worst_row < 0) {
+        feasible = true;
+        return true;
+      }
+      if (press(worst_row)) {
+        without_pull();
+        for (int i = 0; i < count; ++i) excused[i] = false;
+      } else if (worst <= floor[worst_row] + allowed + tied) {
+        excused[worst_row] = true;
+      } else {
+        return true;  // no point meets all
+      }
+    }
+    return false;
+  }
+
+  // What rounding of the working rows can do to a row that depends on them.
+  ZWANG_DEVICE Real spread(int i) const {
+    Real rest[n], along[n], coefficients[n], sum = 0;
+    set.split(unit[i], rest, along);
+    set.solve(along, coefficients);
+    for (int j = 0; j < set.count; ++j)
+      sum += absolute(coefficients[j]) * (floor[set.row[j]] + rounding * norm<n>(z));
+    return sum;
+  }
+
+  // Takes in the broken row p. Its multiplier grows by t while the others change by -t r, so that they stay met; z moves
+  // by -t d. Whoever would have to pull on the way is let go. False: p breaks whenever the others hold.
+  ZWANG_DEVICE bool press(int p) {
+    for (int round = 0; round <= n + m; ++round) {
+      Real d[n], along[n], r[n], sum = 0;
+      const Real distance = set.split(unit[p], d, along);
+      set.solve(along, r);
+      for (int j = 0; j < set.count; ++j) sum += absolute(r[j]);
+      const bool dependent = set.count == n || distance <= dependence(sum);
+      int blocking = -1;
+      Real t = infinity<Real>();
+      for (int j = fixed; j < set.count; ++j) {
+        if (r[j] <= (dependent ? dependence(0) : Real(0))) continue;
+        const Real reach = maximum(mu[set.row[j]], Real(0)) / r[j];
+        if (reach < t) {
+          t = reach;
+          blocking = j;
+        }
+      }
+      if (dependent && blocking < 0) return false;
+      const Real broken = dot<n>(unit[p], z) + gap[p];
+      if (!dependent && broken <= t * distance * distance) {
+        set.append(p, d, along, distance);
+        stand();
+        return true;
+      }
+      // As far as the first that would pull, and without it from there.
+      mu[p] += t;
+      for (int j = 0; j < set.count; ++j) mu[set.row[j]] -= t * r[j];
+      mu[set.row[blocking]] = 0;
+      if (!dependent) add_multiple<n>(-t, d, z);
+      drop(blocking);
+    }
+    return false;
+  }
+
+  // Nearly dependent rows can turn multipliers negative by rounding alone: lets go of those.
+  ZWANG_DEVICE void without_pull() {
+    for (int round = 0; round < n; ++round) {
+      int place = -1;
+      Real lowest = 0;
+      for (int j = fixed; j < set.count; ++j)
+        if (mu[set.row[j]] < lowest) {
+          lowest = mu[set.row[j]];
+          place = j;
+        }
+      if (place < 0) return;
+      drop(place);
+      stand();
+    }
+  }
+
+  ZWANG_DEVICE void finish() {
+    const Real tied = Precision<Real>::tie * norm<n>(z);
+    Real noise = rounding * norm<n>(z);
+    for (int j = 0; j < set.count; ++j) noise = maximum(noise, floor[set.row[j]]);
+    bool tight[m];
+    int tight_count = 0;
+    for (int i = 0; i < count; ++i) {
+      residual[i] = dot<n>(unit[i], z) + gap[i];
+      if (!equation[i] && mu[i] <= tied) mu[i] = 0;
+      tight[i] = length[i] > 0 && (equation[i] || mu[i] > 0 || residual[i] >= -(tied + noise + floor[i]));
+      tight_count += tight[i];
+    }
+    if (tight_count <= 1) return;
+    spread_over(tight);
+  }
+
+  // Dependent tight rows leave the multipliers open: of all that fit, those of least norm, in the units of the rows
+  // (mechanics section 6). With w in the rows' span, lambda_i = max(0, w . length_i u_i) (no max for equations) and
+  // sum lambda_i length_i u_i = -z; Newton on w, whose set of positive multipliers soon stands still.
+  ZWANG_DEVICE void spread_over(const bool* tight) {
+    WorkingSet<n, Real> span;
+    int tight_count = 0;
+    for (int i = 0; i < count; ++i) {
+      if (!tight[i]) continue;
+      ++tight_count;
+      Real rest[n], along[n], coefficients[n], sum = 0;
+      const Real distance = span.split(unit[i], rest, along);
+      span.solve(along, coefficients);
+      for (int j = 0; j < span.count; ++j) sum += absolute(coefficients[j]);
+      if (span.count < n && distance > dependence(sum)) span.append(i, rest, along, distance);
+    }
+    const int k = span.count;
+    if (k == tight_count) return;
+    redundant = true;
+    bool active[m];
+    for (int i = 0; i < count; ++i) active[i] = tight[i];
+    Real target[n], w[n], made[m];
+    for (int j = 0; j < k; ++j) target[j] = -dot<n>(span.q[j], z);
+    for (int round = 0; round < 50; ++round) {
+      // G w = target, G = sum over the active rows of (length q.u)(length q.u)^T, by Cholesky in place.
+      Real g[n][n];
+      for (int a = 0; a < k; ++a)
+        for (int b = 0; b < k; ++b) g[a][b] = 0;
+      for (int i = 0; i < count; ++i) {
+        if (!active[i]) continue;
+        Real part[n];
+        for (int a = 0; a < k; ++a) part[a] = length[i] * dot<n>(span.q[a], unit[i]);
+        for (int a = 0; a < k; ++a)
+          for (int b = 0; b <= a; ++b) g[a][b] += part[a] * part[b];
+      }
+      for (int a = 0; a < k; ++a) {
+        for (int b = 0; b <= a; ++b) {
+          Real sum = g[a][b];
+          for (int c = 0; c < b; ++c) sum -= g[a][c] * g[b][c];
+          if (a == b) {
+            if (!(sum > 0)) return;  // the rest no longer spans the force: the multipliers found first stay
+            g[a][a] = sqrt(sum);
+          } else {
+            g[a][b] = sum / g[b][b];
+          }
+        }
+      }
+      for (int a = 0; a < k; ++a) {
+        Real sum = target[a];
+        for (int c = 0; c < a; ++c) sum -= g[a][c] * w[c];
+        w[a] = sum / g[a][a];
+      }
+      for (int a = k - 1; a >= 0; --a) {
+        Real sum = w[a];
+        for (int c = a + 1; c < k; ++c) sum -= g[c][a] * w[c];
+        w[a] = sum / g[a][a];
+      }
+      bool changed = false;
+      const Real zero = 64 * Precision<Real>::epsilon * norm<n>(z);
+      for (int i = 0; i < count; ++i) {
+        if (!tight[i]) continue;
+        Real lambda = 0;
+        for (int a = 0; a < k; ++a) lambda += length[i] * dot<n>(span.q[a], unit[i]) * w[a];
+        made[i] = lambda * length[i];
+        const bool pushes = equation[i] || made[i] > zero;
+        changed = changed || pushes != active[i];
+        active[i] = pushes;
+      }
+      if (changed) continue;
+      for (int i = 0; i < count; ++i) mu[i] = tight[i] && active[i] ? made[i] : Real(0);
+      return;
+    }
+  }
+};
+
+}  // namespace zwang

@@ -1,0 +1,150 @@
+// What to look out for within a step: curves that rise through zero (mechanics section 5, requirements 1 to 3). src/reference/motion_step.cpp
+// is the reference.
+#pragma once
+
+#include "kernels/base/portable.h"
+#include "kernels/dynamics/member.h"
+#include "kernels/dynamics/smooth_motion.h"
+#include "kernels/integrator/runge_kutta.h"
+#include "kernels/rootfinding/first_root.h"
+
+namespace zwang {
+
+template <class Real>
+struct EventFunction {
+  EventFunctionKind kind;
+  int index;               // condition, or signal
+  Real sign, level, zero;  // crossing: sign * raw > level, located to within `zero`
+  Real since, noise;       // the level grows by noise (t - since)^2 / 2
+  Real below_at;           // from here on it is 0: the curve has been seen clearly below zero
+  Bracket<Real> bracket;
+  Real x;  // the interpolant's root
+};
+
+template <class M>
+struct LocatedEvent {
+  using Real = typename M::Real;
+  bool found = false;
+  EventFunction<Real> event_function{};
+  Real resolution = 0;  // of the curve there: what one rounding of the time does to it
+  Real x = 1;
+  Real y[M::size];
+
+  ZWANG_INLINE EventToHandle<Real> due() const {
+    return {event_function.kind, event_function.index, resolution};
+  }
+};
+
+// One lane's step: the interpolant, and the method itself for fractions of the step.
+template <class M>
+struct DenseStep {
+  using Real = typename M::Real;
+  using Method = typename M::Method;
+  const M& me;
+  Interpolant<Method, M::n, M::size, Real> interpolant;
+  Real first_rate[M::size - M::n];
+
+  // The method's own result at a fraction of the step: as exact as the step itself.
+  ZWANG_COLD void flow(Real x, Real* y) const {
+    if (x >= 1) {
+      copy<M::size>(interpolant.end, y);
+      return;
+    }
+    if (interpolant.expanded) {
+      interpolant.at(x, y);
+      return;
+    }
+    StepArrays<Method, M::n, M::size, M::fed_back, Real> part;
+    part.h = x * interpolant.h;
+    copy<M::size - M::n>(first_rate, part.k[0]);
+    part.take(interpolant.t, interpolant.start, [&](Real t, const Real* there, Real* rate) {
+      Real lambda[M::rows];
+      member_right_side(me, t, there, rate, lambda);
+    });
+    copy<M::size>(part.end, y);
+  }
+};
+
+template <class M, class Real>
+ZWANG_DEVICE Real event_value(const M& me, const EventFunction<Real>& event_function, Real t, const Real* y) {
+  using Model = typename M::Model;
+  const Real *q = y, *v = y + M::n, *z = y + 2 * M::n;
+  Real raw;
+  if (event_function.kind == EventFunctionKind::reached) {
+    raw = Model::value(me.k, t, q, v, z, event_function.index);
+  } else if (event_function.kind == EventFunctionKind::release ||
+             event_function.kind == EventFunctionKind::press) {
+    Real lambda[M::rows];
+    multipliers_at(me, t, y, lambda);
+    raw = lambda[event_function.index];
+  } else {
+    raw = Model::signal(me.k, t, q, v, z, event_function.index);
+  }
+  if (t >= event_function.below_at) return event_function.sign * raw;
+  const Real elapsed = t - event_function.since;
+  return event_function.sign * raw - event_function.level -
+         Real(0.5) * event_function.noise * elapsed * elapsed;
+}
+
+// Its slope in time: known of positions, NaN of anything else.
+template <class M, class Real>
+ZWANG_DEVICE Real event_slope(const M& me, const EventFunction<Real>& event_function, Real t, const Real* y) {
+  if (event_function.kind != EventFunctionKind::reached || !M::Model::is_holonomic(event_function.index))
+    return missing<Real>();
+  return M::Model::rate(me.k, t, y, y + M::n, y + 2 * M::n, event_function.index);
+}
+
+// Everything that may end this step early, at most two for a condition and one for a signal.
+template <class M>
+struct EventFunctions {
+  static constexpr int most = at_least_one(2 * M::r + M::Model::signals);
+  int count = 0;
+  bool forces = false;  // multipliers are among them
+  EventFunction<typename M::Real> list[most];
+
+  using Real = typename M::Real;
+  ZWANG_INLINE void add(EventFunctionKind kind, int index, Real sign, Real level, Real zero, Real since,
+                        Real noise) {
+    list[count++] = {kind, index, sign, level, zero, since, noise, infinity<Real>(), {false, 0, 0}, 2};
+  }
+
+  ZWANG_DEVICE void collect(const M& me) {
+    using Model = typename M::Model;
+    for (int i = 0; i < M::r; ++i) {
+      if (!me.near.has(i)) continue;
+      const Condition<Real>& condition = me.conditions[i];
+      if (condition.standing == Standing::open && !Model::is_equation(i)) {
+        // Not armed yet: noise around zero is no contact, but nothing gets through unseen either.
+        const Real zero = zero_of(me, i).value;
+        if (condition.armed)
+          add(EventFunctionKind::reached, i, 1, 0, zero, 0, 0);
+        else
+          add(EventFunctionKind::reached, i, 1, condition.above + zero, zero, condition.since,
+              condition.noise);
+      }
+      if (condition.standing == Standing::closed) {
+        const Real zero = condition.multiplier_zero;
+        forces = true;
+        add(EventFunctionKind::release, i, -1, condition.idle ? zero : Real(0), zero, 0, 0);
+        if (condition.idle) add(EventFunctionKind::press, i, 1, zero, zero, 0, 0);
+      }
+    }
+    for (int i = 0; i < Model::signals; ++i) {
+      const auto value = scaled_signal(me, i);
+      const Real zero = me.contact_tolerance * value.scale;
+      // A function that rests at zero (the height of what lies on the ground) crosses it when it is clearly beyond.
+      const Real level = absolute(value.value) <= zero ? zero : Real(0);
+      if (i < Model::watches) {
+        if (me.watch_signs[i] != 0)
+          add(EventFunctionKind::watch, i, me.watch_signs[i] < 0 ? 1 : -1, level, zero, 0, 0);
+      } else if (Model::stops && i == Model::watches) {
+        add(EventFunctionKind::stop, i, 1, level, zero, 0, 0);
+      } else if (me.exchange.side[i] != 0) {
+        // Integrands with kinks: the step ends at a kink, so that the integral is as exact as the motion.
+        add(EventFunctionKind::kink, i, me.exchange.side[i], level, zero, 0, 0);
+      }
+    }
+  }
+};
+
+}  // namespace zwang

@@ -1,0 +1,114 @@
+// What happens first within a step: curves that rise through zero, sought on the interpolant and then corrected on the true
+// flow (mechanics section 5, requirements 1 to 3). src/reference/motion_step.cpp is the reference.
+#pragma once
+
+#include "kernels/base/portable.h"
+#include "kernels/dynamics/member.h"
+#include "kernels/dynamics/smooth_motion.h"
+#include "kernels/event/event_functions.h"
+#include "kernels/event/refine_event_time.h"
+#include "kernels/rootfinding/first_root.h"
+
+namespace zwang {
+
+// A condition that was left a moment ago and is clearly below zero at a sample is armed from there on. Waiting for the
+// step's end would miss a string that is slack for less than a step.
+template <class M, class Real>
+ZWANG_DEVICE void arm_within_step(M& me, EventFunction<Real>& event_function, Real t, Real h, Real* samples) {
+  if (event_function.kind != EventFunctionKind::reached) return;
+  Condition<Real>& condition = me.conditions[event_function.index];
+  if (condition.armed) return;
+  for (int s = 1; s < sample_count; ++s) {
+    const Real now = t + Real(sample_fraction(s)) * h, elapsed = now - event_function.since;
+    const Real level = event_function.level + Real(0.5) * event_function.noise * elapsed * elapsed;
+    const Real value = samples[s] + level;
+    if (value < -level) event_function.below_at = minimum(event_function.below_at, now);
+    if (now >= event_function.below_at) samples[s] = value;
+  }
+  condition.below_at = minimum(condition.below_at, event_function.below_at);
+}
+
+// A curve that rises and falls again between two samples, as at a jump of its slope, goes unseen. What has been found may lie in
+// between, a jump above all, and there the curve is seen: whoever is across by then has crossed before.
+template <class M>
+ZWANG_COLD void find_earlier(M& me, const DenseStep<M>& dense, EventFunction<typename M::Real> event_function,
+                             LocatedEvent<M>& found) {
+  using Real = typename M::Real;
+  const auto curve = [&](Real x) {
+    Real y[M::size];
+    dense.interpolant.at(x, y);
+    return event_value(me, event_function, dense.interpolant.t + x * dense.interpolant.h, y);
+  };
+  if (!(curve(found.x) > event_function.zero) || !(curve(Real(0)) <= 0)) return;
+  event_function.bracket = {true, 0, found.x};
+  for (int s = 1; s < sample_count && Real(sample_fraction(s)) < found.x; ++s)
+    if (curve(Real(sample_fraction(s))) <= 0) event_function.bracket.below = Real(sample_fraction(s));
+  event_function.x = root(event_function.bracket, curve);
+  LocatedEvent<M> before;
+  locate_event(me, dense, event_function, before);
+  if (me.going() && before.found && before.x < found.x) found = before;
+}
+
+// The earliest thing that happens within the step; one that turns out to be none on the true flow gives way to the next.
+template <class M>
+ZWANG_COLD void first_event(M& me, const DenseStep<M>& dense, LocatedEvent<M>& found) {
+  using Real = typename M::Real;
+  EventFunctions<M> event_functions;
+  event_functions.collect(me);
+  if (event_functions.count == 0) return;
+  // Sample the interpolant once for all lookouts; multipliers only where some condition is closed.
+  Real states[sample_count][M::size], multipliers[sample_count][M::rows];
+  const Real t = dense.interpolant.t, h = dense.interpolant.h;
+  bool unseen[EventFunctions<M>::most];
+  for (int s = 0; s < sample_count; ++s) {
+    dense.interpolant.at(Real(sample_fraction(s)), states[s]);
+    if (event_functions.forces)
+      multipliers_at(me, t + Real(sample_fraction(s)) * h, states[s], multipliers[s]);
+  }
+  for (int c = 0; c < event_functions.count; ++c) {
+    EventFunction<Real>& event_function = event_functions.list[c];
+    Real samples[sample_count];
+    for (int s = 0; s < sample_count; ++s) {
+      if (event_function.kind == EventFunctionKind::release ||
+          event_function.kind == EventFunctionKind::press)
+        samples[s] = event_function.sign * multipliers[s][event_function.index] - event_function.level;
+      else
+        samples[s] = event_value(me, event_function, t + Real(sample_fraction(s)) * h, states[s]);
+    }
+    arm_within_step(me, event_function, t, h, samples);
+    const auto curve = [&](Real x) {
+      Real y[M::size];
+      dense.interpolant.at(x, y);
+      return event_value(me, event_function, t + x * h, y);
+    };
+    const auto slope = [&](int s) {
+      const Real x = Real(sample_fraction(s));
+      if (event_function.kind == EventFunctionKind::release ||
+          event_function.kind == EventFunctionKind::press)
+        return missing<Real>();
+      const Real known = h * event_slope(me, event_function, t + x * h, states[s]);
+      return known == known ? known : difference_slope(x, curve);
+    };
+    event_function.bracket = first_rise(samples, event_function.zero, slope, curve);
+    unseen[c] = !event_function.bracket.found;
+    if (event_function.bracket.found) event_function.x = root(event_function.bracket, curve);
+  }
+  // One that turns out to be later than guessed must not hide another before it: what is open would be passed through.
+  LocatedEvent<M> next;
+  for (int tried = 0; tried < event_functions.count; ++tried) {
+    int best = -1;
+    for (int c = 0; c < event_functions.count; ++c)
+      if (event_functions.list[c].bracket.found &&
+          (best < 0 || event_functions.list[c].x < event_functions.list[best].x))
+        best = c;
+    if (best < 0 || (found.found && !(event_functions.list[best].x < found.x))) break;
+    locate_event(me, dense, event_functions.list[best], next);
+    if (!me.going()) return;
+    if (next.found && (!found.found || next.x < found.x)) found = next;
+    event_functions.list[best].bracket.found = false;
+  }
+  for (int c = 0; c < event_functions.count && found.found && me.going(); ++c)
+    if (unseen[c]) find_earlier(me, dense, event_functions.list[c], found);
+}
+
+}  // namespace zwang

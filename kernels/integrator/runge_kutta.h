@@ -1,0 +1,350 @@
+// One Runge-Kutta step of every lane, each with its own step size, and the interpolant over a step.
+//
+// A method is a table: stages 0 .. last, of which `last` is the end of the step (its row of coefficients are the
+// weights), and stages beyond it that only the interpolant needs. Stage `witness` lies well inside the step;
+// `unseen_half`: no stage lies in more than half of it.
+#pragma once
+
+#include "kernels/base/portable.h"
+#include "kernels/integrator/dop853_coefficients.h"
+#include "kernels/simd/pack.h"
+
+namespace zwang {
+
+// Ch. Tsitouras, Runge-Kutta pairs of order 5(4) satisfying only the first column simplifying assumption, Computers &
+// Mathematics with Applications 62 (2011) 770-775: tables 1 and 2.
+struct Tsit5 {
+  static constexpr bool adaptive = true, written_out = false, expands = false, half_unsampled = true;
+  static constexpr int last = 6, stages = 7, terms = 4, sample_stage = 2, second_sample_stage = 0;
+  static constexpr double shrink = 0.2, grow = 5;
+  ZWANG_CONSTANT static constexpr double c(int i) {
+    constexpr double table[7] = {0, 0.161, 0.327, 0.9, 0.9800255409045097, 1, 1};
+    return table[i];
+  }
+  ZWANG_CONSTANT static constexpr double a(int i, int j) {
+    constexpr double table[7][6] = {
+        {},
+        {0.161},
+        {-0.008480655492356989, 0.335480655492357},
+        {2.8971530571054935, -6.359448489975075, 4.3622954328695815},
+        {5.325864828439257, -11.748883564062828, 7.4955393428898365, -0.09249506636175525},
+        {5.86145544294642, -12.92096931784711, 8.159367898576159, -0.071584973281401, -0.028269050394068383},
+        {0.09646076681806523, 0.01, 0.4798896504144996, 1.379008574103742, -3.290069515436081,
+         2.324710524099774}};
+    return table[i][j];
+  }
+  // Fifth minus fourth order weights.
+  static constexpr int error_count = 7;
+  ZWANG_CONSTANT static constexpr double error(int, int j) {
+    constexpr double table[7] = {-0.00178001105222577714, -0.0008164344596567469, 0.007880878010261995,
+                                 -0.1447110071732629,     0.5823571654525552,     -0.45808210592918697,
+                                 0.015151515151515152};
+    return table[j];
+  }
+  // The interpolant's weights b_j(x) as polynomials: coefficient of x^(m+1), m = 0 .. 3. The paper has them factored;
+  // they are multiplied out here.
+  ZWANG_CONSTANT static constexpr double dense(int m, int j) {
+    constexpr double lead[7] = {
+        -1.0530884977290216,   0.1017, 2.490627285651252793, -16.54810288924490272, 47.37952196281928122,
+        -34.87065786149660974, 2.5};
+    constexpr double r[7] = {1.3299890189751412,
+                             2.1966568338249754,
+                             2.38535645472061657,
+                             1.21712927295533244,
+                             1.203071208372362603,
+                             1.2,
+                             1.0};
+    constexpr double s[7] = {0.7139816917074209,
+                             1.2949852507374631,
+                             1.57803468208092486,
+                             0.61620406037800089,
+                             0.658047292653547382,
+                             0.666666666666666667,
+                             0.6};
+    if (j == 0) {
+      // lead x (x - r) (x^2 - p x + s)
+      constexpr double p = 1.4364028541716351;
+      const double w[4] = {-r[0] * s[0], s[0] + r[0] * p, -(p + r[0]), 1};
+      return lead[0] * w[m];
+    }
+    // lead x^2 (x^2 - sum x + product): the paper writes the first two of these so, the others with their roots
+    const double sum = j <= 2 ? r[j] : r[j] + s[j], product = j <= 2 ? s[j] : r[j] * s[j];
+    const double w[4] = {0, product, -sum, 1};
+    return lead[j] * w[m];
+  }
+};
+
+struct Dop853 {
+  static constexpr bool adaptive = true, written_out = false, expands = false, half_unsampled = false;
+  static constexpr int last = 12, stages = 16, terms = 7, sample_stage = 9, second_sample_stage = 10;
+  static constexpr double shrink = 0.333, grow = 20;
+  ZWANG_CONSTANT static constexpr double c(int i) { return dop853::c(i); }
+  ZWANG_CONSTANT static constexpr double a(int i, int j) { return dop853::a(i, j); }
+  // Of order 5, and of order 3.
+  static constexpr int error_count = dop853::stages;
+  ZWANG_CONSTANT static constexpr double error(int which, int j) {
+    return which == 0 ? dop853::error5(j) : dop853::error3(j);
+  }
+  // The terms beyond the cubic through both ends.
+  ZWANG_CONSTANT static constexpr double dense(int m, int j) { return dop853::d(m, j); }
+};
+
+struct Rk4 {
+  static constexpr bool adaptive = false, written_out = false, expands = false, half_unsampled = false;
+  static constexpr int last = 4, stages = 5, terms = 3, sample_stage = 2, second_sample_stage = 0;
+  static constexpr double shrink = 1, grow = 1;
+  ZWANG_CONSTANT static constexpr double c(int i) {
+    constexpr double table[5] = {0, 0.5, 0.5, 1, 1};
+    return table[i];
+  }
+  ZWANG_CONSTANT static constexpr double a(int i, int j) {
+    constexpr double table[5][4] = {{}, {0.5}, {0, 0.5}, {0, 0, 1}, {1.0 / 6, 1.0 / 3, 1.0 / 3, 1.0 / 6}};
+    return table[i][j];
+  }
+};
+
+// Power series of that degree while nothing is held (integrator/taylor_series.h), dop853 while something is.
+template <int degree, class Series_>
+struct Taylor : Dop853 {
+  static constexpr bool expands = true;
+  static constexpr int order = degree, terms = degree > Dop853::terms ? degree : Dop853::terms;
+  using Series = Series_;
+};
+
+// The method, its stages one after the other in the text of a GPU's step (integrator/stage_loop.h).
+template <class Method>
+struct WrittenOut : Method {
+  static constexpr bool written_out = true;
+};
+
+// Weights of stages, by name, so that sums over them are unrolled with constants and zeros vanish. `Through<W>` are the
+// weights of the accelerations where W are those of the velocities: stage velocities are themselves sums of
+// accelerations, v_l = v + h sum_j a_lj a_j, hence sum_l w_l v_l = (sum_l w_l) v + h sum_j (sum_l w_l a_lj) a_j.
+template <class Method_, int i>
+struct RowWeights {
+  using Method = Method_;
+  static constexpr int count = i;
+  ZWANG_CONSTANT static constexpr double at(int j) { return Method::a(i, j); }
+};
+template <class Method_, int which>
+struct ErrorWeights {
+  using Method = Method_;
+  static constexpr int count = Method::error_count;
+  ZWANG_CONSTANT static constexpr double at(int j) { return Method::error(which, j); }
+};
+template <class Method_, int m>
+struct DenseWeights {
+  using Method = Method_;
+  static constexpr int count = Method::stages;
+  ZWANG_CONSTANT static constexpr double at(int j) { return Method::dense(m, j); }
+};
+template <class W>
+struct Through {
+  using Method = typename W::Method;
+  static constexpr int count = W::count - 1;
+  ZWANG_CONSTANT static constexpr double at(int j) {
+    double sum = 0;
+    for (int l = j + 1; l < W::count; ++l) sum += W::at(l) * Method::a(l, j);
+    return sum;
+  }
+};
+
+// sum_j w_j k_j of one component.
+template <class W, int j = 0, int width, class R>
+ZWANG_INLINE R weighted(const R (*k)[width], int m, R sum) {
+  if constexpr (j >= W::count) {
+    return sum;
+  } else {
+    constexpr double w = W::at(j);
+    if constexpr (w != 0) sum = sum + R(w) * k[j][m];
+    return weighted<W, j + 1>(k, m, sum);
+  }
+}
+
+// From the squares of both estimates, of order 5 and of order 3, to that of the error [Hairer, Norsett, Wanner II.10].
+template <class Method, int judged, class R>
+ZWANG_INLINE R squared_error_of(R h, R five, R three) {
+  if constexpr (Method::last == Dop853::last) {
+    const R both = R(judged) * (five + R(dop853::third_order_share) * three);
+    return if_less(R(0), both, square(h * five) / both, five);
+  } else {
+    return square(h) * five * R(1.0 / judged);
+  }
+}
+
+// One step of y = (q, v, the rest), `size` numbers of which n are positions. Rates of positions are velocities, so the
+// stages keep only the rates of what follows: k[i][m] is that of number n + m. Only the first `fed_back` numbers enter
+// the right side (integrals and work do not), so only those are needed inside the step.
+template <class Method, int n, int size, int fed_back, class R>
+struct StepArrays {
+  static constexpr int kept = size - n;
+  // Where stages lie in memory the velocities of all of them are kept too: the sums over them have fewer different
+  // constants. In registers there is only room for the accelerations, which determine them.
+  static constexpr bool velocities = ZWANG_STAGES_KEPT;
+  R h;
+  R k[Method::stages][kept];
+  R w[velocities ? Method::stages : 1][n];
+  R end[size];
+
+  // Rates at both ends, of all but the positions.
+  ZWANG_INLINE R* first() { return k[0]; }
+  ZWANG_INLINE const R* first() const { return k[0]; }
+  ZWANG_INLINE R* last() { return k[Method::last]; }
+  ZWANG_INLINE const R* last() const { return k[Method::last]; }
+
+  // Stage i: the state there and its rate, `right_side(t, y, rate)`.
+  template <int i, class F>
+  ZWANG_INLINE void stage(R t, const R* y, const F& right_side) {
+    R there[size], rate[size];
+    constexpr int used = i == Method::last ? size : fed_back;
+    ZWANG_REGISTERS for (int c = 0; c < n; ++c) {
+      if constexpr (velocities && i <= Method::last) {
+        there[c] = y[c] + h * weighted<RowWeights<Method, i>>(w, c, R(0));
+      } else {
+        const R bend = weighted<Through<RowWeights<Method, i>>>(k, c, R(0));
+        there[c] = y[c] + h * (R(Method::c(i)) * y[n + c] + h * bend);
+      }
+    }
+    ZWANG_REGISTERS for (int c = n; c < used; ++c) there[c] =
+        y[c] + h * weighted<RowWeights<Method, i>>(k, c - n, R(0));
+    if constexpr (velocities && i <= Method::last)
+      for (int c = 0; c < n; ++c) w[i][c] = there[n + c];
+    right_side(t + R(Method::c(i)) * h, there, rate);
+    ZWANG_REGISTERS for (int m = 0; m < kept; ++m) k[i][m] = rate[n + m];
+    if constexpr (i == Method::last) {
+      ZWANG_REGISTERS for (int c = 0; c < size; ++c) end[c] = there[c];
+    }
+  }
+  template <int first, int final, class F>
+  ZWANG_INLINE void stages(R t, const R* y, const F& right_side) {
+    if constexpr (first <= final) {
+      stage<first>(t, y, right_side);
+      stages<first + 1, final>(t, y, right_side);
+    }
+  }
+
+  // From y at t, whose rate stands in k[0].
+  template <class F>
+  ZWANG_INLINE void take(R t, const R* y, const F& right_side) {
+    if constexpr (velocities)
+      for (int c = 0; c < n; ++c) w[0][c] = y[n + c];
+    stages<1, Method::last>(t, y, right_side);
+  }
+  template <class F>
+  ZWANG_INLINE void complete_interpolant(R t, const R* y, const F& right_side) {
+    stages<Method::last + 1, Method::stages - 1>(t, y, right_side);
+  }
+
+  // The square of the error estimate of the first `judged` numbers in units of the tolerance: 1 is just acceptable. The
+  // tolerance enters to half a percent.
+  template <int judged>
+  ZWANG_INLINE R squared_error(const R* y, R rtol, R atol) const {
+    using Five = ErrorWeights<Method, 0>;
+    using Three = ErrorWeights<Method, 1>;
+    constexpr bool eighth = Method::last == Dop853::last;
+    R five = R(0), three = R(0);
+    ZWANG_REGISTERS for (int c = 0; c < judged; ++c) {
+      R scale = rough_inverse(atol + rtol * larger(absolute(y[c]), absolute(end[c])));
+      if (velocities && c < n) {
+        five = five + square(weighted<Five>(w, c, R(0)) * scale);
+        if constexpr (eighth) three = three + square(weighted<Three>(w, c, R(0)) * scale);
+      } else if (c < n) {
+        scale = scale * h;
+        five = five + square(weighted<Through<Five>>(k, c, R(0)) * scale);
+        if constexpr (eighth) three = three + square(weighted<Through<Three>>(k, c, R(0)) * scale);
+      } else {
+        five = five + square(weighted<Five>(k, c - n, R(0)) * scale);
+        if constexpr (eighth) three = three + square(weighted<Three>(k, c - n, R(0)) * scale);
+      }
+    }
+    return squared_error_of<Method, judged>(h, five, three);
+  }
+};
+
+// How much longer (or shorter) the next step may be: error^(-1/8), or nearly error^(-1/5), times a safety. A rejected step
+// of twelve stages costs much: hence the larger safety there.
+template <class Method, class R>
+ZWANG_INLINE R step_factor(R squared_error) {
+  constexpr bool eighth = Method::last == Dop853::last;
+  const R wanted = eighth ? R(0.8) * rough_16th(squared_error) : R(0.9) * rough_3_32nds(squared_error);
+  // A NaN (no valid error) shrinks as far as allowed.
+  const R valid = if_less(squared_error, infinity<R>(), wanted, R(Method::shrink));
+  return lesser(larger(valid, R(Method::shrink)), R(Method::grow));
+}
+
+// The interpolant over one member's step as a polynomial per component.
+template <class Method, int n, int size, class Real>
+struct Interpolant {
+  Real t, h;
+  Real start[size], end[size];
+  Real term[Method::terms][size];
+  bool expanded = false;  // the terms are those of a power series, exact all the way
+
+  // From a step with the interpolant's own stages.
+  template <int fed_back>
+  ZWANG_COLD void make(const StepArrays<Method, n, size, fed_back, Real>& step, Real t0, const Real* y) {
+    t = t0;
+    h = step.h;
+    for (int c = 0; c < size; ++c) {
+      start[c] = y[c];
+      end[c] = step.end[c];
+    }
+    if constexpr (Method::last == Tsit5::last) {
+      terms<0, 0, 4>(step);
+      // The weights of a constant velocity are those of x itself.
+      for (int c = 0; c < n; ++c) term[0][c] += h * start[n + c];
+    } else {
+      for (int c = 0; c < size; ++c) {
+        const Real delta = end[c] - start[c];
+        const Real first = h * (c < n ? start[n + c] : step.k[0][c - n]);
+        const Real final = h * (c < n ? end[n + c] : step.k[Method::last][c - n]);
+        term[0][c] = delta;
+        term[1][c] = first - delta;
+        term[2][c] = 2 * delta - (first + final);
+      }
+      if constexpr (Method::last == Dop853::last) terms<3, 0, dop853::interpolant_rows>(step);
+    }
+  }
+
+  ZWANG_INLINE Real at(Real x, int c) const {
+    if constexpr (Method::expands)
+      if (expanded) {
+        Real sum = 0;
+        for (int d = Method::order - 1; d >= 0; --d) sum = x * (term[d][c] + sum);
+        return start[c] + sum;
+      }
+    if constexpr (Method::last == Tsit5::last) {
+      return start[c] + x * (term[0][c] + x * (term[1][c] + x * (term[2][c] + x * term[3][c])));
+    } else if constexpr (Method::last == Dop853::last) {
+      const Real u = 1 - x;
+      const Real inner = term[3][c] + x * (term[4][c] + u * (term[5][c] + x * term[6][c]));
+      return start[c] + x * (term[0][c] + u * (term[1][c] + x * (term[2][c] + u * inner)));
+    } else {
+      const Real u = 1 - x;
+      return start[c] + x * (term[0][c] + u * (term[1][c] + x * term[2][c]));
+    }
+  }
+  ZWANG_DEVICE void at(Real x, Real* y) const {
+    for (int c = 0; c < size; ++c) y[c] = x >= 1 ? end[c] : at(x, c);
+  }
+  // What the highest term of dop853's interpolant does at most, x^4 (1 - x)^3 of it. The other methods' interpolants are
+  // about as exact as their steps.
+  ZWANG_INLINE Real last_term(int c) const {
+    if (expanded) return Real(0);
+    if constexpr (Method::last == Dop853::last) return Real(6912.0 / 823543) * absolute(term[6][c]);
+    return Real(0);
+  }
+
+ private:
+  template <int first, int m, int count, class S>
+  ZWANG_INLINE void terms(const S& step) {
+    if constexpr (m < count) {
+      using W = DenseWeights<Method, m>;
+      for (int c = 0; c < n; ++c) term[first + m][c] = h * h * weighted<Through<W>>(step.k, c, Real(0));
+      for (int c = n; c < size; ++c) term[first + m][c] = h * weighted<W>(step.k, c - n, Real(0));
+      terms<first, m + 1, count>(step);
+    }
+  }
+};
+
+}  // namespace zwang

@@ -1,0 +1,311 @@
+// Where a lane has come to at an event, and what Gauss's principle says there: few numbers, all in registers (lanes/fast_event.h).
+#pragma once
+
+#include "kernels/base/portable.h"
+#include "kernels/base/scaled.h"
+#include "kernels/dynamics/member.h"
+#include "kernels/event/single_contact.h"
+
+namespace zwang {
+
+// A shock, for the record.
+template <class M>
+struct ImpactRecord {
+  using Real = typename M::Real;
+  typename M::Event event;
+  Real separating[M::rows];  // 1: left with a speed of its own
+  Real energy_lost, carnot;
+  bool rebounds, fixed;
+};
+
+template <class M>
+struct EventPoint {
+  using Model = typename M::Model;
+  using Real = typename M::Real;
+  static constexpr int n = M::n, r = M::r, rows = M::rows, size = M::size;
+
+  Real contact_tolerance, rest_speed;
+  Real k[at_least_one(Model::constants)];
+  Real t, y[size], rate[size], lambda[rows], held[rows];
+  bool any_held;
+  Real sought[rows];  // 1 for the condition at hand
+  bool reached;       // it is reached; else it presses no more
+  Real f[rows], f_rate[rows], rest[rows], a[rows * n];
+  Real size_q[n], size_v[n];  // as in Member
+  Real value_zero[rows], rate_zero[rows],
+      rest_scale[rows];  // what counts as zero for f and f'; the rounding of c
+  Real mass[n], restitution[rows], reaction[rows], push, speed;
+  Real weight[rows];     // the diagonal of Phi
+  Real slack[rows];      // what counts as zero for f'' of those that hold
+  Real multiplier_zero;  // of the one that presses no more: what counts as zero for its multiplier
+  Real resolution;       // of the curve that was followed: what one rounding of the time does to it
+  Real noise, next_h;    // of a release: the rounding of f''; the step that comes next
+  bool armed;            // of a release: it is clearly below zero already
+
+  ZWANG_INLINE Real of_sought(const Real* x) const {
+    Real sum = 0;
+    ZWANG_REGISTERS for (int i = 0; i < r; ++i) sum += sought[i] > 0 ? x[i] : Real(0);
+    return sum;
+  }
+  ZWANG_INLINE typename M::Set condition() const {
+    typename M::Set made;
+    ZWANG_REGISTERS for (int i = 0; i < r; ++i) if (sought[i] > 0) made.add(i);
+    return made;
+  }
+  // The curve that crosses zero upwards.
+  ZWANG_INLINE Real curve() const { return reached ? of_sought(f) : -of_sought(lambda); }
+
+  ZWANG_INLINE void see_rates() { right_side<M>(k, t, y, held, any_held, rate, lambda); }
+  ZWANG_INLINE void see_rows() { Model::rows(k, t, y, y + n, y + 2 * n, f, f_rate, rest, a); }
+  ZWANG_INLINE void see_scales() {
+    Model::scales(k, t, y, y + n, y + 2 * n, mass, restitution, reaction, push, speed);
+  }
+
+  // How large coordinates and velocities were on the way here: as measure_sizes() in dynamics/member.h.
+  ZWANG_INLINE void measure_sizes(const Real* from, Real duration) {
+    Real whole_q = 0, whole_v = 0;
+    ZWANG_REGISTERS for (int i = 0; i < n; ++i) {
+      size_q[i] = maximum(maximum(absolute(from[i]), absolute(y[i])), absolute(duration * from[n + i]));
+      size_v[i] = maximum(absolute(from[n + i]), absolute(y[n + i]));
+      const Real m = maximum(mass[i], Real(0));
+      whole_q += m * square(size_q[i]);
+      whole_v += m * square(size_v[i]);
+    }
+    ZWANG_REGISTERS for (int i = 0; i < n; ++i) {
+      size_q[i] = not_below(size_q[i], mass[i], whole_q);
+      size_v[i] = not_below(size_v[i], mass[i], whole_v);
+    }
+  }
+
+  // What counts as zero here. False where a row that matters has no direction.
+  ZWANG_INLINE bool find_zeros() {
+    using S = Scaled<Real>;
+    S sk[at_least_one(Model::constants)], q[n], v[n], z[at_least_one(M::nz)];
+    S value[rows], f_dot[rows], c[rows], row[rows * n];
+    ZWANG_REGISTERS for (int i = 0; i < Model::constants; ++i) sk[i] = S(k[i]);
+    ZWANG_REGISTERS for (int i = 0; i < n; ++i) {
+      q[i] = S(y[i], size_q[i]);
+      v[i] = S(y[n + i], size_v[i]);
+    }
+    ZWANG_REGISTERS for (int i = 0; i < M::nz; ++i) z[i] = S(y[2 * n + i]);
+    Model::rows(sk, S(t), q, v, z, value, f_dot, c, row);
+    bool good = true;
+    ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
+      value_zero[i] = contact_tolerance * value[i].scale;
+      rate_zero[i] = rest_speed * f_dot[i].scale;
+      rest_scale[i] = c[i].scale;
+      bool vanishes = true;
+      ZWANG_REGISTERS for (int j = 0; j < n; ++j) vanishes =
+          vanishes &&
+          (row[i * n + j].scale == 0 || absolute(row[i * n + j].value) <= Real(1e-10) * row[i * n + j].scale);
+      good = good && !(vanishes && (held[i] > 0 || sought[i] > 0));
+    }
+    return good;
+  }
+
+  // A short way along the flow: the classical method, or the midpoint's or Euler's where that is enough. As flow_on() in
+  // event/refine_event_time.h; `strays`: far enough to come off the conditions.
+  ZWANG_INLINE void flow(Real duration, int stages, bool strays) {
+    Real from[size], sum[size];
+    const Real start = t;
+    ZWANG_REGISTERS for (int c = 0; c < size; ++c) {
+      from[c] = y[c];
+      sum[c] = rate[c];
+    }
+    ZWANG_ROLLED for (int stage = 1; stage < stages; ++stage) {
+      const Real ahead = (stage < 3 ? Real(0.5) : Real(1)) * duration, share = stage < 3 ? Real(2) : Real(1);
+      ZWANG_REGISTERS for (int c = 0; c < size; ++c) y[c] = from[c] + ahead * rate[c];
+      t = start + ahead;
+      see_rates();
+      ZWANG_REGISTERS for (int c = 0; c < size; ++c) sum[c] += share * rate[c];
+    }
+    ZWANG_REGISTERS for (int c = 0; c < size; ++c) y[c] =
+        from[c] + duration * (stages == 4 ? Real(1.0 / 6) * sum[c] : rate[c]);
+    t = start + duration;
+    if (any_held && strays) project<M>(k, t, y, held, 3);
+    see_rates();
+    see_rows();
+  }
+
+  ZWANG_INLINE void hold(const Real* those) {
+    any_held = false;
+    ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
+      held[i] = those[i];
+      any_held = any_held || held[i] > 0;
+    }
+  }
+
+  // [mayer2-9] The shock of the condition at hand, with its rebound (mechanics section 4): every row that holds takes part;
+  // one that would have to pull parts instead. False where it is not clear who presses and who parts.
+  ZWANG_INLINE bool apply_impact(ImpactRecord<M>& impact) {
+    Real struck[rows], change[n], impulse[rows];
+    see_scales();
+    const Real speed_before = speed, approach = of_sought(f_rate), e = of_sought(restitution);
+    const Real noise_of_sought = safety_factor * of_sought(rate_zero);
+    if (!(approach > noise_of_sought) || (e > 0 && !(e * approach > noise_of_sought))) return false;
+    impact.rebounds = e > 0;
+    ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
+      struck[i] = held[i] > 0 || sought[i] > 0 ? Real(1) : Real(0);
+      impact.separating[i] = 0;
+    }
+    if (!find_impulses(struck, impact.separating, change, impulse)) return false;
+    impact.fixed = true;
+    Real given = 0;
+    ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
+      Real still = f_rate[i];
+      ZWANG_REGISTERS for (int c = 0; c < n; ++c) still -= a[i * n + c] * y[n + c];
+      impact.fixed = impact.fixed && (!(struck[i] > 0) || absolute(still) <= rate_zero[i]);
+      given += struck[i] > 0 ? impulse[i] * f_rate[i] : Real(0);
+    }
+    describe(impact, struck, impulse, 1 + e);
+    move_velocities(impact, change, 1 + e);
+    ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
+      if (sought[i] > 0 && e > 0) {
+        struck[i] = 0;
+        impact.separating[i] = 1;
+      }
+    }
+    hold(struck);
+    if (any_held) project<M>(k, t, y, held, 3);
+    see_rows();
+    count_energy(impact);
+    see_scales();
+    impact.carnot = speed_before > 0 ? absolute(speed_before - speed - given) / speed_before : Real(0);
+    return as_wanted(impact, e * approach);
+  }
+
+  // Those that hold from now on when the condition at hand presses no more.
+  ZWANG_INLINE bool release() {
+    Real change[n], impulse[rows], left[rows];
+    Model::apply_impact(k, t, y, y + n, y + 2 * n, held, change, impulse, weight);
+    ZWANG_REGISTERS for (int i = 0; i < r; ++i) left[i] = sought[i] > 0 ? Real(0) : held[i];
+    hold(left);
+    return true;
+  }
+
+  // [mayer-20] Does every inequality that holds press clearly in the motion that begins now?
+  ZWANG_INLINE bool multipliers_positive() {
+    see_rates();
+    bool good = all_finite<size>(rate);
+    const Real free_size = sqrt(maximum(push, Real(0)));
+    ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
+      slack[i] = 10 * contact_tolerance * (sqrt(weight[i]) * free_size + rest_scale[i]);
+      if (Model::is_equation(i) || !(held[i] > 0)) continue;
+      good = good && lambda[i] * weight[i] > safety_factor * slack[i];
+    }
+    return good;
+  }
+
+  // f'' of the condition at hand, and the size of its terms.
+  struct Second {
+    Real value, size;
+  };
+  ZWANG_INLINE Second second_of(int i) const {
+    Second made{rest[i], absolute(rest[i])};
+    ZWANG_REGISTERS for (int c = 0; c < n; ++c) {
+      made.value += a[i * n + c] * rate[n + c];
+      made.size += absolute(a[i * n + c] * rate[n + c]);
+    }
+    return made;
+  }
+  ZWANG_INLINE Second second() const {
+    Second made{0, 0};
+    ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
+      const Second one = second_of(i);
+      if (sought[i] > 0) made = one;
+    }
+    return made;
+  }
+
+  // A hop too low to be followed is no plain one: as in settle().
+  ZWANG_INLINE bool hops(const ImpactRecord<M>& impact) const {
+    bool good = true;
+    ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
+      const Real bend = second_of(i).value;
+      if (!(impact.separating[i] > 0) || !(bend > 0)) continue;
+      good = good && square(f_rate[i]) > 8 * bend * value_zero[i] &&
+             -2 * f_rate[i] > 16 * bend * (16 * Precision<Real>::epsilon * absolute(t));
+    }
+    return good;
+  }
+
+  // Would the others push through the condition that is let go? Its multiplier was zero only to rounding, so its f'' is.
+  ZWANG_INLINE bool leaves() {
+    const Second next = second();
+    noise = Precision<Real>::release_noise * maximum(multiplier_zero, resolution) * of_sought(weight);
+    armed = of_sought(f) < -of_sought(value_zero) || of_sought(f_rate) < -of_sought(rate_zero);
+    return next.value <= Real(1e-6) * next.size + noise;
+  }
+
+ private:
+  // Impulses and the change of velocities for a shock without rebound; rows that would pull are taken out, one by one.
+  ZWANG_INLINE bool find_impulses(Real* struck, Real* separating, Real* change, Real* impulse) {
+    ZWANG_ROLLED for (int pass = 0; pass < r; ++pass) {
+      Model::apply_impact(k, t, y, y + n, y + 2 * n, struck, change, impulse, weight);
+      bool unclear = false, pulled = false;
+      ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
+        if (Model::is_equation(i) || !(struck[i] > 0)) continue;
+        const Real strength = impulse[i] * weight[i], level = safety_factor * rate_zero[i];
+        const bool pulls = strength < -level;
+        unclear = unclear || (pulls ? sought[i] > 0 : !(strength > level));
+        if (!pulls || pulled) continue;
+        pulled = true;
+        struck[i] = 0;
+        separating[i] = 1;
+      }
+      if (unclear) return false;
+      if (!pulled) return true;
+    }
+    return false;
+  }
+
+  ZWANG_INLINE void describe(ImpactRecord<M>& impact, const Real* struck, const Real* impulse,
+                             Real factor) const {
+    impact.event.t = t;
+    impact.event.reached = condition();
+    impact.event.jump = true;
+    ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
+      const bool takes_part = struck[i] > 0 && absolute(factor * impulse[i]) * weight[i] > rate_zero[i];
+      impact.event.impulse[i] = takes_part ? factor * impulse[i] * reaction[i] : Real(0);
+      if (takes_part) impact.event.constraints.add(i);
+    }
+    Real kinetic, energy;
+    Model::energies(k, t, y, y + n, y + 2 * n, kinetic, energy);
+    impact.event.energy_lost = kinetic;
+    impact.energy_lost = energy;
+  }
+  ZWANG_INLINE void move_velocities(ImpactRecord<M>& impact, const Real* change, Real factor) {
+    Real whole = 0;
+    ZWANG_REGISTERS for (int c = 0; c < n; ++c) {
+      impact.event.before[c] = y[n + c];
+      whole += maximum(mass[c], Real(0)) * square(y[n + c]);
+    }
+    // As drop_noise(): what is nothing but rounding becomes exactly zero.
+    whole = 8 * Precision<Real>::epsilon * sqrt(whole);
+    ZWANG_REGISTERS for (int c = 0; c < n; ++c) {
+      const Real after = y[n + c] + factor * change[c];
+      y[n + c] = absolute(after) * sqrt(maximum(mass[c], Real(0))) <= whole ? Real(0) : after;
+      impact.event.after[c] = y[n + c];
+      size_v[c] = maximum(size_v[c], absolute(after));
+    }
+  }
+  ZWANG_INLINE void count_energy(ImpactRecord<M>& impact) const {
+    Real kinetic, energy;
+    Model::energies(k, t, y, y + n, y + 2 * n, kinetic, energy);
+    impact.event.energy_lost -= kinetic;
+    impact.energy_lost -= energy;
+  }
+  // The conditions of the minimum, tried as they stand.
+  ZWANG_INLINE bool as_wanted(const ImpactRecord<M>& impact, Real leaving) const {
+    bool good = true;
+    ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
+      const bool parts = impact.separating[i] > 0, rebounds = parts && sought[i] > 0;
+      const Real wanted = rebounds ? -leaving : Real(0);
+      if (rebounds || held[i] > 0) good = good && absolute(f_rate[i] - wanted) <= rate_zero[i];
+      if (parts && !rebounds) good = good && f_rate[i] < -safety_factor * rate_zero[i];
+    }
+    return good;
+  }
+};
+
+}  // namespace zwang

@@ -1,0 +1,154 @@
+// A member's first and last moments: from the numbers of the batch to a moving member, and from there to its results.
+#pragma once
+
+#include "kernels/base/layout.h"
+#include "kernels/base/portable.h"
+#include "kernels/base/status.h"
+#include "kernels/dynamics/member.h"
+#include "kernels/dynamics/smooth_motion.h"
+#include "kernels/event/initial_active_set.h"
+#include "kernels/event/instant_events.h"
+#include "kernels/integrator/runge_kutta.h"
+#include "kernels/record/measures.h"
+
+namespace zwang {
+
+// A first step: as long as the method's error allows if the motion goes on as its first and second derivatives say
+// (Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I, section II.4).
+template <class M, class Real, class Rates>
+ZWANG_INLINE Real first_step(Real t, const Real* y, Real span, Real rtol, Real atol, const Real* rate,
+                             const Rates& rates) {
+  Real size = 0, speed = 0, share[M::judged];
+  ZWANG_REGISTERS for (int i = 0; i < M::judged; ++i) {
+    share[i] = rough_inverse(atol + rtol * absolute(y[i]));
+    size = maximum(size, absolute(y[i]) * share[i]);
+    speed = maximum(speed, absolute(rate[i]) * share[i]);
+  }
+  if (!(speed > 0) || !(size > 0)) return Real(1e-3) * span;
+  // What rests at zero is of no size, and of no speed but rounding: then the ratio says nothing.
+  const Real least = maximum(Real(1e-8) * span, 1600 * Precision<Real>::epsilon * absolute(t));
+  const Real h0 = minimum(span, maximum(least, Real(0.01) * size / speed));
+  Real there[M::size], next[M::size];
+  ZWANG_REGISTERS for (int i = 0; i < M::size; ++i) there[i] = y[i] + h0 * rate[i];
+  rates(t + h0, there, next);
+  Real bend = 0;
+  ZWANG_REGISTERS for (int i = 0; i < M::judged; ++i) bend =
+      maximum(bend, absolute(next[i] - rate[i]) * share[i]);
+  bend /= h0;
+  if (!is_finite(bend)) return h0;
+  // The eighth root, or nearly the fifth.
+  const Real steepness = square(100 * maximum(speed, bend));
+  const Real root = M::Method::last == Dop853::last ? rough_16th(steepness) : rough_3_32nds(steepness);
+  const Real h1 = Real(3) * root;
+  return minimum(minimum(100 * h0, h1), span);
+}
+
+// Apart from where the rates are found: with both in one function NVRTC 13.0 takes the first of them for undefined.
+template <class M, class Rates>
+ZWANG_COLD typename M::Real first_step_from(const M& me, const typename M::Real* rate, const Rates& rates) {
+  return first_step<M>(me.t, me.y, me.end - me.t, me.rtol, me.atol, rate, rates);
+}
+
+template <class M>
+ZWANG_COLD typename M::Real initial_step(const M& me) {
+  using Real = typename M::Real;
+  const auto rates = [&](Real t, const Real* y, Real* rate) {
+    Real lambda[M::rows];
+    member_right_side(me, t, y, rate, lambda);
+  };
+  Real rate[M::size];
+  rates(me.t, me.y, rate);
+  return first_step_from(me, rate, rates);
+}
+
+template <class M>
+ZWANG_COLD void begin_blank(M& me, const KernelSettings& settings, const KernelBatch& batch,
+                            long long number) {
+  using Real = typename M::Real;
+  me.settings = &settings;
+  me.batch = &batch;
+  me.number = number;
+  me.rtol = Real(settings.rtol);
+  me.atol = Real(settings.atol);
+  me.contact_tolerance = within_precision<Real>(settings.contact_tolerance);
+  me.rest_speed = within_precision<Real>(settings.rest_speed);
+  me.t = 0;
+  me.h = 0;
+  me.end = Real(settings.end);
+  me.any_held = me.redundant_now = me.redundant = me.pending = me.finished = false;
+  me.near.clear();
+  for (int i = 0; i < M::r; ++i) me.near.add(i);
+  me.scheduled_done_until = -infinity<Real>();
+  me.accumulation.forget();
+  me.next_output = 0;
+  me.status = Status::ok;
+  me.energy_lost = 0;
+  me.steps = me.rejected = 0;
+  me.tally = {};
+  for (int i = 0; i < event_kinds; ++i) me.event_counts[i] = 0;
+  me.tally.last_time = missing<Real>();
+  me.exchange.no_search_from = -infinity<Real>();
+  static_cast<StepVerdict&>(me.exchange) = {};
+  for (int i = 0; i < audit_numbers; ++i) me.audit[i] = 0;
+  for (int i = 0; i < M::Model::watches; ++i) me.watch_signs[i] = 0;
+  for (int i = 0; i < M::r; ++i) {
+    me.conditions[i] = Condition<Real>{};
+    me.held[i] = 0;
+  }
+  for (int i = 0; i < M::size; ++i) me.y[i] = 0;
+  start_measures(me);
+}
+
+// From the numbers of the batch to a member that moves, or that has failed already.
+template <class M>
+ZWANG_COLD bool begin(M& me, const KernelSettings& settings, const KernelBatch& batch, long long number) {
+  using Model = typename M::Model;
+  using Real = typename M::Real;
+  begin_blank(me, settings, batch, number);
+  Real p[at_least_one(Model::parameters)];
+  for (int i = 0; i < Model::parameters; ++i) p[i] = Real(batch.parameters[number * Model::parameters + i]);
+  Model::make_constants(p, me.k);
+  for (int i = 0; i < Model::branches; ++i) me.k[Model::constants - 1 - i] = 0;
+  for (int i = 0; i < M::fed_back; ++i) me.y[i] = Real(batch.starts[number * M::fed_back + i]);
+  measure_sizes(me, me.y, me.y, Real(0));
+  me.energy_start = energy_of(me);
+  me.fail(Status(batch.prepared ? batch.prepared[number] : 0));
+  if (!me.going()) return false;
+  for (int i = 0; i < M::r; ++i) {
+    const Real e = Model::restitution(me.k, i), from = Model::from(me.k, i), until = Model::until(me.k, i);
+    if (!(e >= 0 && e <= 1) || !(Model::radius(me.k, me.t, me.q(), me.v(), me.z(), i) > 0))
+      me.fail(Status::inconsistent_start);
+    if (from < 0 && until > 0)
+      me.conditions[i].standing = Model::is_equation(i) ? Standing::equation : Standing::open;
+  }
+  if (!all_finite<M::size>(me.y) || !is_finite(me.energy_start)) me.fail(Status::not_finite);
+  if (!me.going()) return false;
+  if (!try_initial_active_set(me)) apply_scheduled_events(me, true);
+  if (!me.going()) return false;
+  begin_measures(me);
+  audit_energy(me);
+  emit_output_now(me);
+  update_watch_signs(me);
+  me.finished = !(me.t < me.end - me.rounding_of_time());
+  return me.going();
+}
+
+template <class M>
+ZWANG_COLD void finish(M& me, bool begun) {
+  using Model = typename M::Model;
+  flush_accumulation(me);
+  finish_measures(me, begun);
+  const KernelBatch& batch = *me.batch;
+  batch.status[me.number] = int(me.status);
+  batch.end_time[me.number] = double(me.t);
+  for (int i = 0; i < M::fed_back; ++i) batch.end_state[me.number * M::fed_back + i] = double(me.y[i]);
+  for (int i = 0; i < Model::measures; ++i)
+    batch.measures[me.number * Model::measures + i] = double(me.results[i]);
+  batch.steps[2 * me.number] = me.steps;
+  batch.steps[2 * me.number + 1] = me.rejected;
+  for (int i = 0; i < event_kinds; ++i) batch.event_counts[me.number * event_kinds + i] = me.event_counts[i];
+  for (int i = 0; i < audit_numbers; ++i) batch.audits[me.number * audit_numbers + i] = double(me.audit[i]);
+  batch.redundant[me.number] = me.redundant;
+}
+
+}  // namespace zwang

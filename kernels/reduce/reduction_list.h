@@ -1,0 +1,32 @@
+// Every reduction by name: for a table of functions on the host, and for the entrances of a GPU.
+#pragma once
+
+#include "kernels/reduce/counts.h"
+#include "kernels/reduce/covariances.h"
+#include "kernels/reduce/resident_columns.h"
+#include "kernels/sampling/draw.h"
+
+#define ZWANG_REDUCTIONS(DO)  \
+  DO(reduce_entered)          \
+  DO(reduce_moments)          \
+  DO(reduce_merge_moments)    \
+  DO(reduce_replicates)       \
+  DO(reduce_merge_replicates) \
+  DO(reduce_related_columns)  \
+  DO(reduce_pairs)            \
+  DO(reduce_merge_pairs)      \
+  DO(reduce_merge_related)    \
+  DO(reduce_sketch)           \
+  DO(reduce_sketch_sizes)     \
+  DO(reduce_sketch_entries)   \
+  DO(reduce_histogram)        \
+  DO(reduce_keep)             \
+  DO(reduce_tally)
+
+// The same for values that are kept.
+#define ZWANG_RESIDENT_REDUCTIONS(DO) \
+  DO(count_radix_digits)              \
+  DO(count_bins)
+
+// And for members that are drawn there.
+#define ZWANG_DRAWS(DO) DO(draw_member_there)

@@ -1,0 +1,277 @@
+// Where a curve over a step, a function of the fraction x in [0, 1], first rises above zero; src/reference/first_root.h is the
+// reference. `curve(x)` is any callable.
+#pragma once
+
+#include "kernels/base/portable.h"
+
+namespace zwang {
+
+// Unevenly spaced, so that something periodic in the step cannot hide between the samples by resonance.
+constexpr int sample_count = 7;
+ZWANG_CONSTANT constexpr double sample_fraction(int i) {
+  constexpr double table[sample_count] = {0, 0.07, 0.23, 0.42, 0.61, 0.81, 1};
+  return table[i];
+}
+
+template <class Real>
+struct Bracket {
+  bool found;
+  Real below, above;  // curve <= 0 at `below`, > 0 at `above`
+};
+
+template <class Real>
+struct Peak {
+  Real x, value;
+};
+
+// The largest value on [left, right]: parabolas through the best three points, golden sections where they lead nowhere
+// (Brent). `stop_above`: any value beyond it will do.
+template <class Real, class Curve>
+ZWANG_DEVICE Peak<Real> peak(Real left, Real right, Real stop_above, int tries, const Curve& curve) {
+  const Real section = Real(0.3819660112501051), exact = 8 * sqrt(Precision<Real>::epsilon) * Real(0.1);
+  Real x = left + section * (right - left), w = x, v = x;
+  Real fx = curve(x), fw = fx, fv = fx, move = 0, last = 0;
+  for (int i = 0; i < tries && !(fx > stop_above); ++i) {
+    const Real middle = Real(0.5) * (left + right), tolerance = exact * (absolute(x) + Real(1e-3));
+    if (absolute(x - middle) <= 2 * tolerance - Real(0.5) * (right - left)) break;
+    bool golden = true;
+    if (absolute(last) > tolerance) {
+      // The vertex of the parabola through x, w, v.
+      const Real r = (x - w) * (fx - fv);
+      Real q = (x - v) * (fx - fw), p = (x - v) * q - (x - w) * r;
+      q = 2 * (q - r);
+      if (q > 0) p = -p;
+      q = absolute(q);
+      const Real before = last;
+      last = move;
+      if (absolute(p) < absolute(Real(0.5) * q * before) && p > q * (left - x) && p < q * (right - x)) {
+        move = p / q;
+        golden = false;
+      }
+    }
+    if (golden) {
+      last = x < middle ? right - x : left - x;
+      move = section * last;
+    }
+    const Real u = absolute(move) >= tolerance ? x + move : x + (move > 0 ? tolerance : -tolerance);
+    const Real fu = curve(u);
+    if (fu >= fx) {
+      (u >= x ? left : right) = x;
+      v = w;
+      fv = fw;
+      w = x;
+      fw = fx;
+      x = u;
+      fx = fu;
+    } else {
+      (u < x ? left : right) = u;
+      if (fu >= fw || w == x) {
+        v = w;
+        fv = fw;
+        w = u;
+        fw = fu;
+      } else if (fu >= fv || v == x || v == w) {
+        v = u;
+        fv = fu;
+      }
+    }
+  }
+  return {x, fx};
+}
+
+// Where the cubic with these values and slopes at a and b has its top between them; a where it has none.
+template <class Real>
+ZWANG_DEVICE Real top_of_cubic(Real a, Real va, Real sa, Real b, Real vb, Real sb) {
+  const Real width = b - a, rise = width * sa, bend = 3 * (vb - va) - 2 * rise - width * sb;
+  const Real inside = bend * bend - 3 * rise * (2 * (va - vb) + rise + width * sb);
+  const Real u = inside > 0 ? rise / (sqrt(inside) - bend) : Real(0);
+  return u > 0 && u < 1 ? a + u * width : a;
+}
+
+// Between two samples at or below zero: a hump that goes up and comes back. The slopes tell humps; close to zero the
+// middle is looked at as well.
+template <class Real, class Curve>
+ZWANG_DEVICE Bracket<Real> hidden_rise(Real a, Real va, Real sa, Real b, Real vb, Real sb,
+                                       const Curve& curve) {
+  const Real width = b - a, higher = maximum(va, vb);
+  const Real reach = absolute(va - vb) + Real(0.5) * width * (absolute(sa) + absolute(sb));
+  if (higher + reach <= 0) return {false, 0, 0};
+  if (sa > 0 && sb < 0) {
+    // A hump stays below the tangents at its feet; slopes are estimates, so they are taken twice as steep.
+    const Real met = (vb - va - 2 * sb * width) / (2 * (sa - sb));  // where the tangents cross, from a
+    const Real roof = va + 2 * sa * minimum(maximum(met, Real(0)), width);
+    if (roof > 0) {
+      const Peak<Real> top = peak(a, b, Real(0), 20, curve);
+      if (top.value > 0) return {true, a, top.x};
+    }
+  }
+  const Real middle = Real(0.5) * (a + b), top = top_of_cubic(a, va, sa, b, vb, sb);
+  if (curve(middle) > 0) return {true, a, middle};
+  if (top > a && curve(top) > 0) return {true, a, top};
+  return {false, 0, 0};
+}
+
+// A start on the boundary may be followed by a hop shorter than the first interval: samples at halved distances. One that
+// sets off straight downwards, and is found where that leads, has not been up in between.
+// `clearly` above zero is no rounding.
+template <class Real, class Curve>
+ZWANG_COLD Bracket<Real> early_rise(const Real* samples, Real start_slope, Real margin, const Curve& curve) {
+  const Real straight = start_slope * Real(sample_fraction(1));
+  if (straight < 0 && samples[1] < Real(0.25) * straight && samples[1] > 4 * straight) return {false, 0, 0};
+  constexpr int last = 7;
+  Real x[last + 1], value[last + 1];  // from the right: two samples, then halves
+  for (int i = 0; i < 2; ++i) {
+    x[i] = Real(sample_fraction(2 - i));
+    value[i] = samples[2 - i];
+  }
+  for (int i = 2; i <= last; ++i) {
+    x[i] = x[i - 1] / 2;
+    value[i] = curve(x[i]);
+  }
+  // Up already: a hop a thousand times shorter than the step.
+  if (value[last] > margin) {
+    Real above = x[last], below = above;
+    for (int i = 0; i < 12; ++i) {
+      below /= 2;
+      const Real there = curve(below);
+      if (there < 0) return {true, below, above};
+      if (there > 0) above = below;
+    }
+  }
+  for (int i = last; i > 1; --i) {
+    if (value[i] > 0) continue;
+    if (value[i - 1] > 0) return {true, x[i], x[i - 1]};
+    // A hump between two samples shows in the one beyond: up to here, and down from there.
+    if (i < last && value[i] >= value[i + 1] && value[i - 1] >= value[i - 2] &&
+        2 * maximum(value[i], value[i - 1]) > minimum(value[i + 1], value[i - 2])) {
+      const Peak<Real> top = peak(x[i], x[i - 1], Real(0), 20, curve);
+      if (top.value > 0) return {true, x[i], top.x};
+    }
+  }
+  return {false, 0, 0};
+}
+
+// The start may lie on the boundary, left a moment ago: look for a point clearly inside before the rise, and a little further
+// whether it has been up before that.
+template <class Real, class Curve>
+ZWANG_COLD Bracket<Real> rise_from_start(Real first_sample, Real margin, const Curve& curve) {
+  Real x = Real(sample_fraction(1)), above = x, below = 0;
+  int looks = 0;  // since it was found inside
+  for (int halvings = 0; halvings < 45 && looks < 6; ++halvings) {
+    x /= 2;
+    const Real there = curve(x);
+    if (there > (looks > 0 ? margin : Real(0))) {  // not where it is zero by rounding
+      above = x;
+      looks = 0;
+    } else if (looks > 0 || there < 0) {
+      if (looks++ == 0) below = x;
+    }
+  }
+  if (looks > 0) return {true, below, above};
+  return {true, 0, first_sample < 0 ? x : Real(0)};
+}
+
+// The slope of a curve that has no formula for it.
+template <class Real, class Curve>
+ZWANG_COLD Real difference_slope(Real x, const Curve& curve) {
+  const Real reach = sizeof(Real) == sizeof(double) ? Real(1e-5) : Real(5e-3);
+  const Real left = maximum(x - reach, Real(0)), right = minimum(x + reach, Real(1));
+  return (curve(right) - curve(left)) / (right - left);
+}
+
+// Slopes at the samples, guessed by the parabola through three neighbours.
+template <class Real>
+ZWANG_DEVICE void guess_slopes(const Real* samples, Real* slope) {
+  for (int i = 0; i < sample_count; ++i) {
+    const int j = i == 0 ? 1 : i == sample_count - 1 ? sample_count - 2 : i;
+    const Real x0 = Real(sample_fraction(j - 1)), x1 = Real(sample_fraction(j)),
+               x2 = Real(sample_fraction(j + 1));
+    const Real d1 = (samples[j] - samples[j - 1]) / (x1 - x0), d2 = (samples[j + 1] - samples[j]) / (x2 - x1);
+    const Real bend = (d2 - d1) / (x2 - x0);
+    slope[i] = d1 + bend * (2 * Real(sample_fraction(i)) - x0 - x1);
+  }
+}
+
+// `samples` are the curve at the sample fractions, `slope_of(i)` its slope there, NaN when not known. The start counts as
+// below zero whatever rounding says: the caller knows on which side the function is. `clearly`: values above it are no
+// rounding.
+template <class Real, class Slope, class Curve>
+ZWANG_DEVICE Bracket<Real> first_rise(const Real* samples, Real margin, const Slope& slope_of,
+                                      const Curve& curve) {
+  Real low = samples[0], high = samples[0];
+  for (int i = 1; i < sample_count; ++i) {
+    low = minimum(low, samples[i]);
+    high = maximum(high, samples[i]);
+  }
+  // Too far below for anything these samples represent to reach zero.
+  if (high + (high - low) < 0) return {false, 0, 0};
+  const bool on_boundary = samples[0] > Real(-1e-6) * (high - low);
+  if (samples[1] <= 0 && on_boundary) {
+    const Bracket<Real> found = early_rise(samples, slope_of(0), margin, curve);
+    if (found.found) return found;
+  }
+  Real slope[sample_count];
+  guess_slopes(samples, slope);
+  // Guesses are led astray by tops as sharp as that of a peg flown past. True slopes are asked for where they matter.
+  int known = -1;
+  const auto ask = [&](int i) {
+    if (i <= known) return;
+    known = i;
+    const Real there = slope_of(i);
+    if (there == there) slope[i] = there;
+  };
+  for (int i = 1; i < sample_count; ++i) {
+    const Real a = Real(sample_fraction(i - 1)), b = Real(sample_fraction(i));
+    if (samples[i] > 0 && i == 1 && on_boundary) return rise_from_start(samples[0], margin, curve);
+    const Real before = i == 1 ? minimum(samples[0], Real(0)) : samples[i - 1];
+    if (samples[i] > 0) {
+      // It may have been up before, and come down once more.
+      ask(i - 1);
+      ask(i);
+      const Real top = top_of_cubic(a, before, slope[i - 1], b, samples[i], slope[i]);
+      return {true, a, top > a && curve(top) > 0 ? top : b};
+    }
+    const Real reach =
+        absolute(before - samples[i]) + (b - a) * (absolute(slope[i - 1]) + absolute(slope[i]));
+    if (maximum(before, samples[i]) + reach <= 0) continue;
+    ask(i - 1);
+    ask(i);
+    const Bracket<Real> found = hidden_rise(a, before, slope[i - 1], b, samples[i], slope[i], curve);
+    if (found.found) return found;
+  }
+  return {false, 0, 0};
+}
+
+// A root inside the bracket, to a few roundings of the step: inverse quadratic interpolation where the last three points
+// allow it, bisection where they do not (T. R. Chandrupatla, Advances in Engineering Software 28 (1997) 145).
+template <class Real, class Curve>
+ZWANG_DEVICE Real root(const Bracket<Real>& bracket, const Curve& curve) {
+  Real a = bracket.above, b = bracket.below;  // the newest point, and the other end of the bracket
+  if (a == b) return a;
+  Real fa = curve(a), fb = minimum(curve(b), Real(0)), c = b, fc = fb,
+       t = fa > fb ? fa / (fa - fb) : Real(0.5);
+  for (int i = 0; i < 60; ++i) {
+    const Real tolerance = 64 * Precision<Real>::epsilon * maximum(a, b), width = absolute(b - a);
+    if (!(width > tolerance)) break;
+    const Real least = Real(0.5) * tolerance / width;
+    t = minimum(maximum(t, least), 1 - least);
+    const Real x = a + t * (b - a), fx = curve(x);
+    if (fx == 0) return x;
+    const bool same = (fx > 0) == (fa > 0);
+    c = same ? a : b;
+    fc = same ? fa : fb;
+    if (!same) {
+      b = a;
+      fb = fa;
+    }
+    a = x;
+    fa = fx;
+    const Real xi = (a - b) / (c - b), phi = (fa - fb) / (fc - fb);
+    const bool smooth = phi * phi < xi && (1 - phi) * (1 - phi) < 1 - xi;
+    t = smooth ? fa / (fb - fa) * (fc / (fb - fc)) + (c - a) / (b - a) * (fa / (fc - fa)) * (fb / (fc - fb))
+               : Real(0.5);
+  }
+  return fa > 0 ? a : b;
+}
+
+}  // namespace zwang

@@ -1,0 +1,50 @@
+// Why the accelerations at a state are what they are.
+#pragma once
+
+#include "kernels/base/status.h"
+#include "src/laws/least_constraint.h"
+#include "src/laws/singular.h"
+#include "src/reference/trajectory.h"
+#include "src/system/equations.h"
+
+namespace zwang {
+
+struct ExplainedCondition {
+  std::string name;
+  std::string kind;   // "holonomic inequality", ...
+  std::string state;  // "equation", "open", "yielding", "pressing", "not in force"
+  double value = 0;   // f or g
+  double rate = 0;    // f' (g for velocity conditions)
+  double multiplier = 0;
+  std::string f, f_rate, row, rest;  // the derived formulas as text
+};
+
+struct ExplainedSet {
+  std::vector<std::string> pressing;
+  bool accepted = false;
+  std::string rejected;  // why
+};
+
+struct Explanation {
+  State state;
+  std::vector<std::string> coordinates;
+  int degrees_of_freedom = 0;
+  std::vector<ExplainedCondition> conditions;
+  std::vector<std::string> rows;                   // equations and closed inequalities, in file order
+  std::vector<std::string> mass_text, force_text;  // M and Q as formulas
+  Eigen::MatrixXd mass, phi;
+  Eigen::VectorXd phi0, multipliers, second;  // by row: f'' in free motion, lambda, f''
+  Eigen::VectorXd free_acceleration, acceleration;
+  double constraint = 0;  // 1/2 (a - a0)^T M (a - a0): Gauss's Zwang
+  std::vector<ExplainedSet> tried;
+  std::string position;                      // "regular", "redundant", "singular"
+  std::optional<SingularPosition> singular;  // where the position is not regular
+  Status status = Status::ok;
+  double kkt = 0;
+  double divergence = 0;
+};
+
+// `there`: a sample of the motion; what it says is closed is taken as closed.
+Explanation explain(const Equations& equations, const Sample& there, double tolerance);
+
+}  // namespace zwang

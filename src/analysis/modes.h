@@ -1,0 +1,54 @@
+// Small oscillations about an equilibrium [voss-8].
+#pragma once
+
+#include <complex>
+
+#include "src/analysis/equilibrium.h"
+#include "src/analysis/linearise.h"
+#include "src/system/equations.h"
+#include "src/system/system.h"
+
+namespace zwang {
+
+enum class Stability { stable, unstable, undecided, no_equilibrium };
+std::string stability_name(Stability stability);
+
+enum class Definiteness { negative, positive, indefinite, semidefinite, empty };
+std::string definiteness_name(Definiteness definiteness);
+
+// One root: motions like Re(shape exp(root t)).
+struct Mode {
+  std::complex<double> root;     // lambda; with second order only the one of +-root that grows or has Im > 0
+  std::complex<double> squared;  // lambda^2
+  Eigen::VectorXcd shape;        // n, the largest entry is 1
+  double condition = 1;          // of the root: how much rounding of the matrix moves it
+  bool zero = false;             // lambda = 0 as far as rounding can tell
+  bool shared = false;           // falls together with another root, and their shapes too: grows like t
+};
+
+struct Modes {
+  Equilibrium equilibrium;
+  Linearisation linear;
+  // True: no velocity and no auxiliary enters the linear equations, and roots come in pairs +-lambda.
+  bool second_order = true;
+  std::vector<Mode> modes;  // by frequency, then the faster growing first
+  int structural_zeros =
+      0;  // roots 0 that conditions on velocities bring: a shift along a family of equilibria
+  bool redundant = false;  // dependent conditions: multipliers are not unique
+  bool singular = false;   // and the roots depend on which multipliers are taken
+  bool symmetric = true;   // the characteristic matrix, on the motions the conditions allow
+  double asymmetry = 0;    // |K - K^T| / |K|
+  Definiteness form =
+      Definiteness::empty;  // of its quadratic form; negative: the force function has a maximum
+  bool form_misleads = false;
+  Stability verdict = Stability::no_equilibrium;
+  std::string reason;   // the verdict in words
+  double residual = 0;  // of the bordered eigenproblem, relative: the judge's
+};
+
+// From the modes to verdict, reason and form_misleads.
+void decide(const System& system, Modes& made);
+
+Modes find_modes(const RestEquations& rest, const State& start, double tolerance);
+
+}  // namespace zwang

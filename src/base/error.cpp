@@ -1,0 +1,91 @@
+#include "src/base/error.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <numeric>
+
+namespace zwang {
+
+std::string Problem::text() const {
+  std::string text = where.file;
+  if (where.line > 0) text += ":" + std::to_string(where.line) + ":" + std::to_string(where.column);
+  if (!text.empty()) text += ": ";
+  text += "error: " + message;
+  if (!found.empty()) text += "\n  found:    " + found;
+  if (!expected.empty()) text += "\n  expected: " + expected;
+  if (!hint.empty()) text += "\n  hint:     " + hint;
+  return text;
+}
+
+Error::Error(std::vector<Problem> problems) : problems_(std::move(problems)) {
+  std::stable_sort(problems_.begin(), problems_.end(), [](const Problem& a, const Problem& b) {
+    return std::pair(a.where.line, a.where.column) < std::pair(b.where.line, b.where.column);
+  });
+  for (const Problem& problem : problems_) text_ += (text_.empty() ? "" : "\n") + problem.text();
+}
+
+namespace {
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t substituted = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({row[j] + 1, row[j + 1] + 1, substituted});
+    }
+  }
+  return row.back();
+}
+
+}  // namespace
+
+std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {
+  // Longer words are not worth comparing: nobody mistypes 60 characters into a known name.
+  if (word.size() > 60) return "";
+  std::string best;
+  std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
+  for (const std::string& candidate : candidates) {
+    const std::size_t distance = edit_distance(word, candidate);
+    if (distance < best_distance && distance < candidate.size()) {
+      best_distance = distance;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+std::string suggestion(std::string_view word, const std::vector<std::string>& candidates) {
+  const std::string best = nearest(word, candidates);
+  return best.empty() ? "" : "did you mean '" + best + "'?";
+}
+
+std::string number_text(double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+  std::array<char, 32> buffer{};
+  const auto [end, code] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
+  return code == std::errc{} ? std::string(buffer.data(), end) : std::to_string(value);
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
+std::string list_text(const std::vector<std::string>& words, std::string_view last) {
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (i > 0) text += i + 1 == words.size() ? " " + std::string(last) + " " : ", ";
+    text += words[i];
+  }
+  return text;
+}
+
+}  // namespace zwang

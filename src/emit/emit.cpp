@@ -1,0 +1,397 @@
+#include "src/emit/emit.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "src/base/error.h"
+#include "src/emit/function.h"
+#include "src/emit/head.h"
+#include "src/emit/rewrite.h"
+#include "src/emit/share.h"
+#include "src/emit/solve.h"
+#include "src/expression/derivative.h"
+#include "src/expression/expression.h"
+
+namespace zwang {
+
+namespace {
+
+// Beyond this many multiplications, with more than a few conditions, most of them would be spent on rows that are not
+// held: then the solver takes the rows that are.
+constexpr long long masked_limit = 1500;
+constexpr std::size_t few_conditions = 4;
+// Beyond this no compiler would thank us, however few the conditions.
+constexpr long long text_limit = 40'000;
+constexpr long long density_limit = 200'000;
+
+constexpr double infinite = std::numeric_limits<double>::infinity();
+
+using Formulas = std::vector<Expr>;
+
+// The divergence is the accelerations' expression differentiated by every velocity and auxiliary.
+bool should_be_masked(const System& system) {
+  const long long count = estimated_multiplications(system, text_limit);
+  if (system.density) {
+    const auto variables = static_cast<long long>(system.size() + system.rates.size());
+    if (count * variables <= density_limit) return true;
+    throw Error({.message = "logdensity() of a system this large needs the reference backend",
+                 .found = std::to_string(system.size()) + " coordinates, " +
+                          std::to_string(system.constraints.size()) + " conditions",
+                 .expected = "fewer conditions, no logdensity(), or --backend reference"});
+  }
+  return count <= masked_limit || (system.constraints.size() <= few_conditions && count <= text_limit);
+}
+
+// Writes a model whose formulas are ready: collects its functions, then what they share, then the text.
+class ModelWriter {
+ public:
+  explicit ModelWriter(const System& system)
+      : system_(system), pool_(*system.pool), masked_(should_be_masked(system)) {}
+
+  EmittedModel write();
+
+ private:
+  // Functions, in the order of the text.
+  void add_parameters();
+  void add_dynamics();
+  void add_conditions();
+  void add_looking_out();
+  void add_observation();
+  void add_motion();
+  void add_steps();
+  void add_light_events();
+
+  Function& add(const std::string& comment, const std::string& result, const std::string& name,
+                std::vector<Argument> more, std::vector<FunctionCase> cases,
+                const std::string& chosen_by = "");
+  // One formula per index.
+  void add_choice(const std::string& comment, const std::string& name, const Formulas& formulas,
+                  double otherwise = 0);
+  template <class Pick>
+  Formulas of_conditions(const Pick& pick) const {
+    Formulas list;
+    for (const Constraint& constraint : system_.constraints) list.push_back(pick(constraint));
+    return list;
+  }
+  Formulas signals() const;
+  EmittedSeries series(const Shared& shared) const;
+
+  const System& system_;
+  Expressions& pool_;
+  bool masked_;
+  std::vector<Function> functions_;
+  Formulas free_rates_;  // of all but the positions, with nothing held
+};
+
+const std::vector<Argument> state_arguments = {
+    {"const R*", "k"}, {"R", "t"}, {"const R*", "q"}, {"const R*", "v"}, {"const R*", "z"}};
+
+Function& ModelWriter::add(const std::string& comment, const std::string& result, const std::string& name,
+                           std::vector<Argument> more, std::vector<FunctionCase> cases,
+                           const std::string& chosen_by) {
+  std::vector<Argument> arguments = state_arguments;
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  functions_.push_back({comment, result, name, std::move(arguments), std::move(cases), chosen_by});
+  return functions_.back();
+}
+
+void ModelWriter::add_choice(const std::string& comment, const std::string& name, const Formulas& formulas,
+                             double otherwise) {
+  std::vector<FunctionCase> cases;
+  for (const Expr e : formulas) cases.push_back({{}, {{"", e}}});
+  add(comment, "R", name, {{"int", "i"}}, std::move(cases), "i").otherwise = otherwise;
+}
+
+void ModelWriter::add_parameters() {
+  const auto or_number = [this](const std::optional<Expr>& e, double number) {
+    return e ? *e : pool_.constant(number);
+  };
+  Formulas impulse_times;
+  for (const ImpulseFormula& impulse : system_.impulses) impulse_times.push_back(impulse.at);
+  const std::size_t first = functions_.size();
+  add_choice("when condition i comes into force", "from",
+             of_conditions([&](const Constraint& c) { return or_number(c.from, -infinite); }), -infinite);
+  add_choice("and when it is lifted", "until",
+             of_conditions([&](const Constraint& c) { return or_number(c.until, infinite); }), infinite);
+  add_choice("restitution of condition i", "restitution",
+             of_conditions([](const Constraint& c) { return c.restitution; }));
+  add_choice("time of impulse i", "impulse_time", impulse_times);
+  // These are the same throughout the motion.
+  for (std::size_t i = first; i < functions_.size(); ++i)
+    functions_[i].arguments = {{"const R*", "k"}, {"int", "i"}};
+}
+
+void ModelWriter::add_dynamics() {
+  const std::size_t n = system_.size();
+  Formulas mass(n * n, pool_.zero());
+  for (const MassEntry& entry : system_.mass)
+    mass[entry.row * n + entry.column] = mass[entry.column * n + entry.row] = entry.value;
+  add("M, n x n", "void", "mass", {{"R*", "m"}}, {fill_array(pool_, "m", mass)});
+  add("Q", "void", "applied", {{"R*", "force"}}, {fill_array(pool_, "force", system_.applied)});
+  FunctionCase rates = fill_array(pool_, "z_rate", system_.rates);
+  rates.outputs.push_back({"work_rate", system_.power});
+  add("z', and the power of all but potential forces and reactions", "void", "rates",
+      {{"const R*", "lambda"}, {"R*", "z_rate"}, {"R&", "work_rate"}}, {rates});
+  FunctionCase energies;
+  energies.outputs = {{"kinetic", system_.kinetic_energy}, {"energy", system_.energy}};
+  add("T, and the energy that forces and reactions change", "void", "energies",
+      {{"R&", "kinetic"}, {"R&", "energy"}}, {energies});
+  std::vector<FunctionCase> impulses;
+  for (const ImpulseFormula& impulse : system_.impulses) {
+    Formulas amounts(n, pool_.zero());
+    for (std::size_t k = 0; k < impulse.coordinates.size(); ++k)
+      amounts[impulse.coordinates[k]] = impulse.amounts[k];
+    impulses.push_back(fill_array(pool_, "amounts", amounts));
+  }
+  add("impulse i: gain of velocity or momentum by coordinate", "void", "impulse",
+      {{"int", "i"}, {"R*", "amounts"}}, impulses, "i");
+}
+
+void ModelWriter::add_conditions() {
+  std::vector<FunctionCase> rows;
+  for (const Constraint& constraint : system_.constraints) {
+    Formulas a(system_.size(), pool_.zero());
+    for (std::size_t k = 0; k < constraint.columns.size(); ++k) a[constraint.columns[k]] = constraint.row[k];
+    FunctionCase made = fill_array(pool_, "a", a);
+    const std::vector<Output> scalars = {
+        {"value", constraint.value}, {"rate", constraint.rate}, {"rest", constraint.rest}};
+    made.outputs.insert(made.outputs.begin(), scalars.begin(), scalars.end());
+    rows.push_back(made);
+  }
+  add("condition i: f, f' (for velocity conditions g, g), c and A: f'' = A a + c", "void", "row",
+      {{"int", "i"}, {"R&", "value"}, {"R&", "rate"}, {"R&", "rest"}, {"R*", "a"}}, rows, "i");
+  const Formulas values = of_conditions([](const Constraint& c) { return c.value; });
+  const Formulas condition_rates = of_conditions([](const Constraint& c) { return c.rate; });
+  add_choice("f or g of condition i", "value", values);
+  add_choice("f' or g of condition i", "rate", condition_rates);
+  add_choice("size of the reaction per unit of multiplier", "reach",
+             of_conditions([](const Constraint& c) { return c.reach; }));
+  add_choice("R of a distance condition, which must be positive", "radius",
+             of_conditions([this](const Constraint& c) { return c.radius ? *c.radius : pool_.one(); }), 1);
+  FunctionCase all = fill_array(pool_, "f", values);
+  add("f or g of every condition", "void", "values", {{"R*", "f"}}, {all});
+  append_array(all, "f_rate", condition_rates);
+  add("the same, and f' or g", "void", "levels", {{"R*", "f"}, {"R*", "f_rate"}}, {all});
+}
+
+// Watched functions, then the stop condition, then jumps and kinks.
+Formulas ModelWriter::signals() const {
+  Formulas list;
+  for (const WatchFormula& watch : system_.watches) list.push_back(watch.value);
+  if (system_.stop) list.push_back(*system_.stop);
+  list.insert(list.end(), system_.kinks.begin(), system_.kinks.end());
+  return list;
+}
+
+void ModelWriter::add_looking_out() {
+  Expr bound = pool_.constant(infinite);
+  for (const Turn& turn : system_.turns) {
+    const Expr size = pool_.apply(Op::abs, turn.rate);
+    const Expr time = pool_.apply(Op::abs, pool_.divide(turn.longest, turn.rate));
+    const Expr one = pool_.if_less(pool_.zero(), size, time, pool_.constant(infinite));
+    bound = pool_.is_constant(bound, infinite) ? one : pool_.apply(Op::minimum, bound, one);
+  }
+  add("longest step that jumps over no period of what is looked for", "R", "turn_bound", {},
+      {{{}, {{"", bound}}}});
+  const Formulas list = signals();
+  add("watched functions, the stop condition, kinks of integrands", "void", "all_signals", {{"R*", "s"}},
+      {fill_array(pool_, "s", list)});
+  add_choice("one of them", "signal", list);
+  if (!system_.branches.empty())
+    add_choice("of integrands that jump or bend: what is constant in between", "branch", system_.branches);
+}
+
+void ModelWriter::add_observation() {
+  Formulas observables, measures;
+  for (const NamedExpr& observable : system_.observables) observables.push_back(observable.value);
+  for (const Measure& measure : system_.measures) measures.push_back(measure.value);
+  const std::vector<Argument> reactions = {{"const R*", "lambda"}, {"const R*", "held"}, {"R*", "out"}};
+  add("observables", "void", "observe", reactions, {fill_array(pool_, "out", observables)});
+  add("what measures reduce; 0 where a measure needs no formula", "void", "measured", reactions,
+      {fill_array(pool_, "out", measures)});
+  add("integrands of measures", "void", "integrands", reactions,
+      {fill_array(pool_, "out", system_.integrands)});
+}
+
+// Rates of y = (q, v, z, integrals, and the work where there is any).
+Formulas motion_rates(const System& system, const Formulas& acceleration, const Formulas& auxiliary,
+                      const Formulas& integrands, Expr work) {
+  Formulas rates;
+  for (std::size_t i = 0; i < system.size(); ++i)
+    rates.push_back(system.pool->symbol(SymbolKind::velocity, i));
+  for (const Formulas* list : {&acceleration, &auxiliary, &integrands})
+    rates.insert(rates.end(), list->begin(), list->end());
+  if (does_work(system)) rates.push_back(work);
+  return rates;
+}
+
+// d log rho/dt = -div [voss-11], div = sum_k da_k/dv_k + sum_j dz'_j/dz_j: the very expressions that give the motion,
+// differentiated. Whatever does not depend on velocities (Phi and its factors, for conditions linear in them) is shared.
+Expr density_rate(Expressions& pool, const Formulas& acceleration, const Formulas& auxiliary) {
+  Expr rate = pool.zero();
+  for (std::size_t k = 0; k < acceleration.size(); ++k)
+    rate = pool.subtract(
+        rate, derivative(pool, acceleration[k], {SymbolKind::velocity, static_cast<std::uint32_t>(k)}));
+  for (std::size_t j = 0; j < auxiliary.size(); ++j)
+    rate = pool.subtract(
+        rate, derivative(pool, auxiliary[j], {SymbolKind::auxiliary, static_cast<std::uint32_t>(j)}));
+  return rate;
+}
+
+void ModelWriter::add_motion() {
+  const SymbolicMotion motion = solve_motion(system_);
+  Replacements solved, nothing_held;
+  for (std::size_t i = 0; i < system_.constraints.size(); ++i) {
+    const Expr lambda = pool_.symbol(SymbolKind::multiplier, i), held = pool_.symbol(SymbolKind::closed, i);
+    solved[lambda.id] = motion.multipliers[i];
+    nothing_held[lambda.id] = nothing_held[held.id] = pool_.zero();
+  }
+  const auto with = [this](const Replacements& replacements, const Formulas& formulas) {
+    Formulas list;
+    for (const Expr e : formulas) list.push_back(replaced(pool_, e, replacements));
+    return list;
+  };
+  const auto auxiliary = [&](const Formulas& acceleration, const Replacements& replacements) {
+    Formulas rates = with(replacements, system_.rates);
+    if (system_.density) rates[*system_.density] = density_rate(pool_, acceleration, rates);
+    return rates;
+  };
+  FunctionCase made;
+  made.stages = motion.stages;
+  append_array(made, "lambda", motion.multipliers);
+  append_array(made, "rate",
+               motion_rates(system_, motion.acceleration, auxiliary(motion.acceleration, solved),
+                            with(solved, system_.integrands), replaced(pool_, motion.work, solved)));
+  add("rates of q, v, z, integrals and work with the conditions held that `held` names, and their "
+      "multipliers",
+      "void", "motion", {{"const R*", "w"}, {"const R*", "held"}, {"R*", "rate"}, {"R*", "lambda"}}, {made});
+
+  const auto& constraints = system_.constraints;
+  if (std::any_of(constraints.begin(), constraints.end(), is_always_held)) return;
+  FunctionCase free;
+  const Formulas acceleration = solve_free_motion(system_);
+  const Formulas rates = motion_rates(system_, acceleration, auxiliary(acceleration, nothing_held),
+                                      with(nothing_held, system_.integrands), system_.power);
+  append_array(free, "rate", rates);
+  free_rates_.assign(rates.begin() + static_cast<std::ptrdiff_t>(system_.size()), rates.end());
+  add("the same with no condition held", "void", "free_motion", {{"const R*", "w"}, {"R*", "rate"}}, {free});
+}
+
+void ModelWriter::add_steps() {
+  const auto add_step = [this](const SymbolicStep& step, const std::string& comment, const std::string& name,
+                               const std::string& residual, const std::string& change) {
+    FunctionCase made = fill_array(pool_, residual, step.residuals);
+    append_array(made, change, step.change);
+    made.stages = step.stages;
+    add(comment, "void", name, {{"const R*", "held"}, {"R*", residual}, {"R*", change}}, {made});
+  };
+  add_step(solve_position_step(system_), "f of the position conditions held, and the smallest step onto them",
+           "position_step", "f", "dq");
+  add_step(solve_velocity_step(system_), "f' or g of the conditions held, and the smallest step onto them",
+           "velocity_step", "f_rate", "dv");
+}
+
+// What lanes need to take a common event without leaving their registers.
+void ModelWriter::add_light_events() {
+  const std::size_t n = system_.size();
+  const auto pick = [this](auto part) {
+    return of_conditions([part](const Constraint& c) { return c.*part; });
+  };
+  FunctionCase rows = fill_array(pool_, "value", pick(&Constraint::value));
+  append_array(rows, "rate", pick(&Constraint::rate));
+  append_array(rows, "rest", pick(&Constraint::rest));
+  Formulas a(n * system_.constraints.size(), pool_.zero());
+  for (std::size_t i = 0; i < system_.constraints.size(); ++i) {
+    const Constraint& constraint = system_.constraints[i];
+    for (std::size_t k = 0; k < constraint.columns.size(); ++k)
+      a[i * n + constraint.columns[k]] = constraint.row[k];
+  }
+  append_array(rows, "a", a);
+  add("f, f', c and A of every condition", "void", "rows",
+      {{"R*", "value"}, {"R*", "rate"}, {"R*", "rest"}, {"R*", "a"}}, {rows});
+
+  const SymbolicStep step = solve_velocity_step(system_);
+  FunctionCase strike = fill_array(pool_, "dv", step.change);
+  append_array(strike, "impulse", step.multipliers);
+  append_array(strike, "weight", step.weights);
+  strike.stages = step.stages;
+  add("a shock without rebound of the conditions held, its impulses, and the diagonal of Phi", "void",
+      "strike", {{"const R*", "held"}, {"R*", "dv"}, {"R*", "impulse"}, {"R*", "weight"}}, {strike});
+
+  Formulas diagonal(n, pool_.zero());
+  for (const MassEntry& entry : system_.mass)
+    if (entry.row == entry.column) diagonal[entry.row] = entry.value;
+  const SymbolicSizes sizes = solve_sizes(system_);
+  FunctionCase scales = fill_array(pool_, "m", diagonal);
+  append_array(scales, "e", pick(&Constraint::restitution));
+  append_array(scales, "reaction", pick(&Constraint::reach));
+  scales.outputs.push_back({"push", sizes.push});
+  scales.outputs.push_back({"speed", sizes.speed});
+  add("the diagonal of M, restitutions, reactions per unit of multiplier; Q M^-1 Q and v M v", "void",
+      "scales", {{"R*", "m"}, {"R*", "e"}, {"R*", "reaction"}, {"R&", "push"}, {"R&", "speed"}}, {scales});
+}
+
+constexpr const char* dependent_text =
+    "  // share of its diagonal entry below which a pivot is rounding: the row depends on others\n"
+    "  template <class R>\n"
+    "  ZWANG_DEVICE static R dependent() {\n"
+    "    return R(Precision<typename Lanes<R>::Real>::dependent);\n"
+    "  }\n";
+
+EmittedModel ModelWriter::write() {
+  add_parameters();
+  add_dynamics();
+  add_conditions();
+  add_looking_out();
+  add_observation();
+  if (masked_) {
+    add_motion();
+    add_steps();
+  }
+  if (has_light_events(system_, masked_)) add_light_events();
+  const Shared shared(system_, functions_);
+  EmittedModel made;
+  made.masked = masked_;
+  made.drives = shared.drives();
+  made.text = model_head(system_, masked_, shared.first_branch(), shared.drives());
+  made.text += "\n" + model_tables(system_) + "\n" + shared.make_constants();
+  if (masked_) made.text += "\n" + std::string(dependent_text);
+  for (const Function& function : functions_) {
+    if (function.name == "motion" && shared.drives() > 0) made.text += "\n" + shared.make_drive();
+    made.text += "\n" + function_text(pool_, shared.of(function), function);
+    if (function.name != "motion") continue;
+    const std::vector<Output>& outputs = function.cases.front().outputs;
+    Formulas roots(outputs.size());
+    std::transform(outputs.begin(), outputs.end(), roots.begin(),
+                   [](const Output& output) { return output.value; });
+    made.motion_by_kind = count_operations(pool_, shared.in_motion(), roots);
+    made.motion_operations = count_operations(pool_, shared.constants(), roots).total();
+  }
+  made.text += "};\n";
+  made.series = series(shared);
+  return made;
+}
+
+// Steps by power series: their text, or what stands in the way.
+EmittedSeries ModelWriter::series(const Shared& shared) const {
+  EmittedSeries none;
+  if (!masked_)
+    none.obstacle = "so many conditions";
+  else if (!system_.branches.empty())
+    none.obstacle = "an integral of abs, sign, min, max, floor or wrap";
+  else if (free_rates_.empty())
+    none.obstacle = "a condition that always holds";
+  else
+    return emit_series(pool_, shared.constants(), free_rates_);
+  return none;
+}
+
+}  // namespace
+
+EmittedModel emit_model(const System& system) {
+  const System ready = rearranged(system);
+  return ModelWriter(ready).write();
+}
+
+}  // namespace zwang

@@ -1,0 +1,44 @@
+// One member function of the emitted model: its signature, its cases, its lines.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "src/emit/text.h"
+#include "src/expression/expression.h"
+
+namespace zwang {
+
+struct Argument {
+  std::string type, name;
+};
+
+// One straight line of code.
+struct FunctionCase {
+  std::vector<Stage> stages{};
+  std::vector<Output> outputs{};
+  std::string zeroed{};  // an array to fill with zeros first, its length given
+  std::size_t zeroed_length = 0;
+};
+
+struct Function {
+  std::string comment;
+  std::string result;  // "void" or "R"
+  std::string name;
+  std::vector<Argument> arguments;
+  std::vector<FunctionCase> cases;
+  std::string chosen_by{};  // the int argument that picks the case; empty: there is one case
+  double otherwise = 0;     // result beyond the cases
+};
+
+// `array[i]` for every value; where most of many are zero, a loop clears the array and only the others are written.
+FunctionCase fill_array(const Expressions& pool, const std::string& array, const std::vector<Expr>& values);
+// More outputs for the same case.
+void append_array(FunctionCase& made, const std::string& array, const std::vector<Expr>& values);
+
+std::string function_text(const Expressions& pool, const Hoisted& hoisted, const Function& function);
+
+// A table of whole numbers, or of truths, as a function of its index: device code has no constant arrays of a class.
+std::string table_text(const std::string& type, const std::string& name, const std::vector<int>& values);
+
+}  // namespace zwang

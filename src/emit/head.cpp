@@ -1,0 +1,100 @@
+#include "src/emit/head.h"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "src/emit/function.h"
+#include "src/emit/solve.h"
+#include "src/expression/expression.h"
+
+namespace zwang {
+
+namespace {
+
+// "  static constexpr int a = 1, b = 2;"
+template <class Value>
+std::string line_of(const std::string& type, const std::vector<std::pair<std::string, Value>>& list,
+                    const std::function<std::string(Value)>& text) {
+  std::string line = "  static constexpr " + type;
+  for (const auto& [name, value] : list)
+    line += (name == list.front().first ? " " : ", ") + name + " = " + text(value);
+  return line + ";\n";
+}
+
+std::string numbers(const std::vector<std::pair<std::string, std::size_t>>& list) {
+  return line_of<std::size_t>("int", list, [](std::size_t value) { return std::to_string(value); });
+}
+
+std::string truths(const std::vector<std::pair<std::string, bool>>& list) {
+  return line_of<bool>("bool", list, [](bool value) { return std::string(value ? "true" : "false"); });
+}
+
+// A table with one entry for each of a list.
+template <class Entry, class Number>
+std::string table(const std::string& type, const std::string& name, const std::vector<Entry>& list,
+                  const Number& number) {
+  std::vector<int> values;
+  values.reserve(list.size());
+  for (const Entry& entry : list) values.push_back(static_cast<int>(number(entry)));
+  return table_text(type, name, values);
+}
+
+}  // namespace
+
+std::string model_head(const System& system, bool masked, std::size_t first_branch, std::size_t drives) {
+  const std::size_t n = system.size(), r = system.constraints.size();
+  const std::size_t signals = system.watches.size() + (system.stop ? 1 : 0) + system.kinks.size();
+  const bool diagonal = std::all_of(system.mass.begin(), system.mass.end(),
+                                    [](const MassEntry& e) { return e.row == e.column; });
+  const bool always_held = std::any_of(system.constraints.begin(), system.constraints.end(), is_always_held);
+  const bool extremes = std::any_of(system.measures.begin(), system.measures.end(), is_extreme);
+  const bool forces = std::any_of(
+      system.measures.begin(), system.measures.end(),
+      [&](const Measure& measure) { return system.pool->mentions(measure.value, SymbolKind::multiplier); });
+  return "// Emitted. Coordinates: " + std::to_string(n) + ", conditions: " + std::to_string(r) + ".\n" +
+         "struct Model {\n" +
+         numbers({{"parameters", system.parameters.size()},
+                  {"constants", first_branch + system.branches.size()},
+                  {"drives", drives},
+                  {"coordinates", n},
+                  {"auxiliaries", system.auxiliaries.size()}}) +
+         numbers({{"conditions", r},
+                  {"integrals", system.integrands.size()},
+                  {"signals", signals},
+                  {"branches", system.branches.size()},
+                  {"watches", system.watches.size()},
+                  {"impulses", system.impulses.size()}}) +
+         numbers({{"observables", system.observables.size()}, {"measures", system.measures.size()}}) +
+         truths({{"stops", system.stop.has_value()},
+                 {"masked", masked},
+                 {"always_held", always_held},
+                 {"diagonal_mass", diagonal}}) +
+         truths({{"any_turns", !system.turns.empty()},
+                 {"any_extremes", extremes},
+                 {"measures_forces", forces},
+                 {"works", does_work(system)}}) +
+         truths({{"has_density", system.density.has_value()},
+                 {"impulses_shift", system.impulses_shift()},
+                 {"any_general", system.any_general()},
+                 {"light_events", has_light_events(system, masked)}}) +
+         numbers({{"density", system.density.value_or(0)}});
+}
+
+std::string model_tables(const System& system) {
+  const auto& constraints = system.constraints;
+  return "  // conditions, watched functions, impulses and measures by number\n" +
+         table("bool", "is_equation", constraints, [](const Constraint& c) { return c.equation; }) +
+         table("bool", "is_holonomic", constraints, [](const Constraint& c) { return c.holonomic; }) +
+         table("bool", "is_linear", constraints, [](const Constraint& c) { return c.linear; }) +
+         table("int", "watch_direction", system.watches, [](const WatchFormula& w) { return w.direction; }) +
+         table("bool", "impulse_is_momentum", system.impulses,
+               [](const ImpulseFormula& impulse) { return impulse.momentum; }) +
+         table("int", "measure_reduction", system.measures, [](const Measure& m) { return m.reduction; }) +
+         table("int", "measure_pattern", system.measures, [](const Measure& m) { return m.pattern; }) +
+         table("int", "measure_target", system.measures, [](const Measure& m) { return m.target; }) +
+         table("int", "measure_integral", system.measures, [](const Measure& m) { return m.integral; });
+}
+
+}  // namespace zwang

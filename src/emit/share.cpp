@@ -1,0 +1,121 @@
+#include "src/emit/share.h"
+
+#include <algorithm>
+
+#include "src/emit/rewrite.h"
+#include "src/emit/text.h"
+#include "src/expression/expression.h"
+
+namespace zwang {
+
+namespace {
+
+using Formulas = std::vector<Expr>;
+
+// A step keeps them for all its stages, and their text stands in it a dozen times.
+constexpr std::size_t most_drives = 8;
+
+// The largest parts of the formulas that are of a kind and worth sharing: those that something of another kind stands on, and
+// the formulas themselves. Ascending.
+template <class Kind, class Worth>
+Formulas largest_parts(const Expressions& pool, const Formulas& roots, const Kind& is_kind,
+                       const Worth& is_worth) {
+  std::vector<char> wanted(pool.size(), 0);
+  const auto want = [&](Expr e) { wanted[e.id] = wanted[e.id] || is_worth(e); };
+  for (const Expr e : roots) want(e);
+  for (const Expr e : pool.reachable(roots)) {
+    if (is_kind(e)) continue;
+    for (int i = 0; i < arity(pool.node(e).op); ++i)
+      want(pool.node(e).arguments[static_cast<std::size_t>(i)]);
+  }
+  Formulas found;
+  for (std::uint32_t id = 0; id < wanted.size(); ++id)
+    if (wanted[id]) found.push_back({id});
+  return found;
+}
+
+std::string entry(const char* array, std::size_t i) {
+  return std::string(array) + "[" + std::to_string(i) + "]";
+}
+
+}  // namespace
+
+bool is_motion(const Function& function) {
+  return function.name == "motion" || function.name == "free_motion";
+}
+
+Shared::Shared(const System& system, const std::vector<Function>& functions)
+    : system_(system), pool_(*system.pool) {
+  share_constants(functions);
+  name_branches();
+  in_motion_ = constants_;
+  share_drive(functions);
+}
+
+std::size_t Shared::first_branch() const { return system_.parameters.size() + constant_.size(); }
+
+void Shared::share_constants(const std::vector<Function>& functions) {
+  Formulas roots;
+  for (const Function& function : functions) {
+    if (function.name == "scales") continue;  // asked for at an event: not worth a register at every step
+    for (const FunctionCase& made : function.cases)
+      for (const Output& output : made.outputs) roots.push_back(output.value);
+  }
+  ParameterOnly constant(pool_);
+  // A minus costs nothing: what is negative somewhere is shared without it.
+  const auto is_constant = [&](Expr e) { return constant(e) && pool_.node(e).op != Op::negate; };
+  constant_ = largest_parts(pool_, roots, is_constant,
+                            [&](Expr e) { return is_constant(e) && arity(pool_.node(e).op) > 0; });
+  for (std::size_t i = 0; i < constant_.size(); ++i)
+    constants_[constant_[i].id] = entry("k", system_.parameters.size() + i);
+}
+
+void Shared::name_branches() {
+  for (std::size_t i = 0; i < system_.branches.size(); ++i)
+    constants_[pool_.symbol(SymbolKind::branch, i).id] = entry("k", first_branch() + i);
+}
+
+void Shared::share_drive(const std::vector<Function>& functions) {
+  Formulas roots;
+  for (const Function& function : functions) {
+    if (!is_motion(function)) continue;
+    for (const Output& output : function.cases.front().outputs) roots.push_back(output.value);
+  }
+  const TimeOnly timed(pool_);
+  Formulas parts = largest_parts(
+      pool_, roots, [&](Expr e) { return timed(e); }, [&](Expr e) { return timed.is_work(e); });
+  if (parts.size() > most_drives) return;
+  drive_ = std::move(parts);
+  for (std::size_t i = 0; i < drive_.size(); ++i) in_motion_[drive_[i].id] = entry("w", i);
+}
+
+std::string Shared::make_constants() const {
+  Formulas constants;
+  Hoisted given;  // here a parameter is what comes in
+  for (std::size_t i = 0; i < system_.parameters.size(); ++i) {
+    constants.push_back(pool_.symbol(SymbolKind::parameter, i));
+    given[constants.back().id] = entry("p", i);
+  }
+  constants.insert(constants.end(), constant_.begin(), constant_.end());
+  FunctionCase made;
+  append_array(made, "k", constants);
+  return function_text(pool_, given,
+                       {"the member's constants: its parameters, and what is made of them alone",
+                        "void",
+                        "make_constants",
+                        {{"const R*", "p"}, {"R*", "k"}},
+                        {made}});
+}
+
+std::string Shared::make_drive() const {
+  FunctionCase made;
+  append_array(made, "w", drive_);
+  return function_text(pool_, constants_,
+                       {"what the time alone decides in the motion",
+                        "void",
+                        "drive",
+                        {{"const R*", "k"}, {"R", "t"}, {"R*", "w"}},
+                        {made}});
+}
+
+}  // namespace zwang

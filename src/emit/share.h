@@ -1,0 +1,47 @@
+// What the functions of a model share instead of computing it themselves: constants of a member, made once, and what the time
+// alone decides in the motion, known to a step for all its stages before it sets out.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "src/emit/function.h"
+#include "src/emit/text.h"
+#include "src/expression/expression.h"
+#include "src/system/system.h"
+
+namespace zwang {
+
+// Of motion and free_motion the time's share is given, as w.
+bool is_motion(const Function& function);
+
+class Shared {
+ public:
+  Shared(const System& system, const std::vector<Function>& functions);
+
+  // By which name a function finds what it shares: k[i], and in the motion w[i].
+  const Hoisted& constants() const { return constants_; }
+  const Hoisted& in_motion() const { return in_motion_; }
+  const Hoisted& of(const Function& function) const { return is_motion(function) ? in_motion_ : constants_; }
+
+  // k: the parameters, what is made of them alone, then the branches of integrands, which a step does not change either.
+  std::size_t first_branch() const;
+  std::size_t drives() const { return drive_.size(); }
+
+  // The functions that compute k and w.
+  std::string make_constants() const;
+  std::string make_drive() const;
+
+ private:
+  void share_constants(const std::vector<Function>& functions);
+  void name_branches();
+  void share_drive(const std::vector<Function>& functions);
+
+  const System& system_;
+  Expressions& pool_;
+  Hoisted constants_, in_motion_;
+  std::vector<Expr> constant_;  // in the order of k, after the parameters
+  std::vector<Expr> drive_;     // in the order of w
+};
+
+}  // namespace zwang

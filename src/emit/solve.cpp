@@ -1,0 +1,335 @@
+#include "src/emit/solve.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include "src/emit/elimination.h"
+#include "src/expression/derivative.h"
+#include "src/expression/expression.h"
+
+namespace zwang {
+
+namespace {
+
+// A sum in which x and -x cancel and x + x is 2 x: a pull on both ends of a link is none on the whole.
+class Sum {
+ public:
+  void add(const Expressions& pool, Expr e) {
+    if (pool.is_zero(e)) return;
+    const auto [negative, size] = without_sign(pool, e);
+    auto it = std::find_if(terms_.begin(), terms_.end(), [x = size](const auto& t) { return t.first == x; });
+    if (it == terms_.end()) it = terms_.insert(it, {size, 0});
+    it->second += negative ? -1 : 1;
+  }
+  Expr value(Expressions& pool) const {
+    Expr total = pool.zero();
+    const auto times = [&](int count, Expr e) { return pool.multiply(pool.constant(count), e); };
+    for (const auto& [e, count] : terms_)
+      if (count > 0) total = pool.add(total, times(count, e));
+    for (const auto& [e, count] : terms_)
+      if (count < 0) total = pool.subtract(total, times(-count, e));
+    return total;
+  }
+
+ private:
+  std::vector<std::pair<Expr, int>> terms_;
+};
+
+// The sum of weight * x: equal x are taken together (both ends of a link), then equal weights (the coordinates of a
+// point).
+class WeightedSum {
+ public:
+  void add(Expressions& pool, Expr weight, Expr x) {
+    const auto [negative, size] = without_sign(pool, x);
+    sum_for(size, weights_).add(pool, negative ? pool.negate(weight) : weight);
+  }
+  Expr value(Expressions& pool) const {
+    std::vector<std::pair<Expr, Sum>> groups;  // by weight
+    for (const auto& [x, sum] : weights_) {
+      const auto [negative, weight] = without_sign(pool, sum.value(pool));
+      sum_for(weight, groups).add(pool, negative ? pool.negate(x) : x);
+    }
+    Sum total;
+    for (const auto& [weight, inner] : groups)
+      total.add(pool, signed_product(pool, weight, inner.value(pool)));
+    return total.value(pool);
+  }
+
+ private:
+  static Sum& sum_for(Expr key, std::vector<std::pair<Expr, Sum>>& list) {
+    auto it = std::find_if(list.begin(), list.end(), [key](const auto& pair) { return pair.first == key; });
+    if (it == list.end()) it = list.insert(it, {key, {}});
+    return it->second;
+  }
+
+  std::vector<std::pair<Expr, Sum>> weights_;  // by x
+};
+
+SparseMatrix mass_matrix(const System& system) {
+  SparseMatrix matrix;
+  for (const MassEntry& entry : system.mass) matrix[{entry.row, entry.column}] = entry.value;
+  return matrix;
+}
+
+}  // namespace
+
+bool is_always_held(const ConditionFormula& condition) {
+  return condition.equation && !condition.from && !condition.until;
+}
+
+long long estimated_multiplications(const System& system, long long limit) {
+  const EliminationPlan mass =
+      plan_elimination(pattern_of(mass_matrix(system), system.size()), PivotOrder::natural, limit);
+  long long count = mass.multiplications;
+  // Which entries L^-1 A^T has, row by row.
+  std::vector<std::set<std::size_t>> rows;
+  for (const Constraint& constraint : system.constraints) {
+    std::set<std::size_t>& row = rows.emplace_back(constraint.columns.begin(), constraint.columns.end());
+    for (const std::size_t p : mass.order) {
+      if (!row.contains(p)) continue;
+      row.insert(mass.reached[p].begin(), mass.reached[p].end());
+      count += static_cast<long long>(mass.reached[p].size());
+    }
+  }
+  // Their products are the entries of Phi.
+  Pattern phi(rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    for (std::size_t j = 0; j <= i && count <= limit; ++j) {
+      const auto common =
+          std::count_if(rows[i].begin(), rows[i].end(), [&](std::size_t k) { return rows[j].contains(k); });
+      count += common;
+      if (common == 0 || i == j) continue;
+      phi[i].insert(j);
+      phi[j].insert(i);
+    }
+  if (count > limit) return count;
+  return count + plan_elimination(phi, PivotOrder::least_fill, limit).multiplications;
+}
+
+namespace {
+
+// M, the rows that are held, and Phi, factorised.
+class HeldRows {
+ public:
+  HeldRows(const System& system, bool holonomic_only)
+      : system_(system),
+        pool_(*system.pool),
+        mass_(pool_, plan_elimination(pattern_of(mass_matrix(system), system.size()), PivotOrder::natural),
+              mass_matrix(system), Pivots::positive),
+        rows_(system.constraints.size()) {
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      const Constraint& constraint = system.constraints[i];
+      if (holonomic_only && !constraint.holonomic) continue;
+      for (std::size_t k = 0; k < constraint.columns.size(); ++k)
+        rows_[i][constraint.columns[k]] = where_held(i, constraint.row[k]);
+    }
+    const SparseMatrix phi = phi_matrix();
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      const auto found = phi.find({i, i});
+      weights_.push_back(found == phi.end() ? pool_.zero() : found->second);
+    }
+    phi_.emplace(pool_, plan_elimination(pattern_of(phi, rows_.size()), PivotOrder::least_fill), phi,
+                 Pivots::may_vanish);
+  }
+
+  // A select and not a product: what is not held may be infinite or undefined.
+  Expr where_held(std::size_t i, Expr e) {
+    if (is_always_held(system_.constraints[i])) return e;
+    const auto [negative, size] = without_sign(pool_, e);
+    const Expr held = pool_.symbol(SymbolKind::closed, i);
+    const Expr chosen = pool_.if_less(pool_.zero(), held, size, pool_.zero());
+    return negative ? pool_.negate(chosen) : chosen;
+  }
+
+  // A^T x
+  SparseVector transposed_times(const SparseVector& x) const {
+    std::map<std::size_t, Sum> sums;
+    for (std::size_t i = 0; i < rows_.size(); ++i)
+      for (const auto& [k, a] : rows_[i]) sums[k].add(pool_, signed_product(pool_, a, entry(pool_, x, i)));
+    SparseVector made;
+    for (const auto& [k, sum] : sums) made[k] = sum.value(pool_);
+    return made;
+  }
+
+  const std::vector<SparseVector>& rows() const { return rows_; }
+  const SymbolicFactor& mass() const { return mass_; }
+  const SymbolicFactor& phi() const { return *phi_; }
+  const std::vector<Expr>& weights() const { return weights_; }  // the diagonal of Phi
+
+  std::vector<Stage> stages() const;
+
+ private:
+  // Phi = A M^-1 A^T = (L^-1 A^T)^T D^-1 (L^-1 A^T) [mayer-15]
+  SparseMatrix phi_matrix() const {
+    std::vector<SparseVector> half;
+    for (const SparseVector& row : rows_) half.push_back(mass_.forward(row));
+    SparseMatrix phi;
+    for (std::size_t i = 0; i < half.size(); ++i)
+      for (std::size_t j = 0; j <= i; ++j) {
+        WeightedSum sum;
+        for (const auto& [k, a] : half[i])
+          if (const auto b = half[j].find(k); b != half[j].end())
+            sum.add(pool_, mass_.inverse_pivots()[k], signed_product(pool_, a, b->second));
+        const Expr value = sum.value(pool_);
+        if (!pool_.is_zero(value)) phi[{i, j}] = value;
+      }
+    return phi;
+  }
+
+  const System& system_;
+  Expressions& pool_;
+  SymbolicFactor mass_;
+  std::vector<SparseVector> rows_;  // A, by condition; empty where it takes no part
+  std::vector<Expr> weights_;
+  std::optional<SymbolicFactor> phi_;
+};
+
+std::vector<Stage> HeldRows::stages() const {
+  std::vector<Expr> entries;
+  for (const SparseVector& row : rows_)
+    for (const auto& [k, a] : row) entries.push_back(a);
+  std::string order;
+  for (const std::size_t p : phi_->order()) order += " " + std::to_string(p);
+  const bool selects = !std::all_of(system_.constraints.begin(), system_.constraints.end(), is_always_held);
+  return {{selects ? "rows A, zero where not held" : "rows A", entries},
+          {"M factorised", mass_.values()},
+          {"Phi = A M^-1 A^T factorised, conditions eliminated in the order" + order, phi_->values()}};
+}
+
+std::vector<Expr> dense(const Expressions& pool, const SparseVector& vector, std::size_t size) {
+  std::vector<Expr> made;
+  for (std::size_t i = 0; i < size; ++i) made.push_back(entry(pool, vector, i));
+  return made;
+}
+
+SparseVector sparse(const Expressions& pool, const std::vector<Expr>& list) {
+  SparseVector made;
+  for (std::size_t i = 0; i < list.size(); ++i)
+    if (!pool.is_zero(list[i])) made[i] = list[i];
+  return made;
+}
+
+SymbolicStep solve_step(const System& system, bool positions) {
+  Expressions& pool = *system.pool;
+  HeldRows held(system, positions);
+  SymbolicStep made;
+  for (std::size_t i = 0; i < system.constraints.size(); ++i) {
+    const Constraint& constraint = system.constraints[i];
+    const bool takes_part = constraint.holonomic || !positions;
+    made.residuals.push_back(takes_part ? held.where_held(i, positions ? constraint.value : constraint.rate)
+                                        : pool.zero());
+  }
+  const SparseVector multipliers = held.phi().solve(sparse(pool, made.residuals));
+  made.multipliers = dense(pool, multipliers, system.constraints.size());
+  made.weights = held.weights();
+  const SparseVector pull = held.mass().solve(held.transposed_times(multipliers));
+  for (const Expr e : dense(pool, pull, system.size())) made.change.push_back(pool.negate(e));
+  made.stages = held.stages();
+  made.stages.push_back({"multipliers", made.multipliers});
+  return made;
+}
+
+// The power of reactions is -lambda A v [voss]. For a position condition A v = f' - f_t, and f' = 0 while it is held: what is
+// left is lambda f_t, nothing at all where the condition does not move.
+Expr work_of(const System& system, HeldRows& held, const std::vector<Expr>& multipliers) {
+  Expressions& pool = *system.pool;
+  Sum work;
+  work.add(pool, system.power);
+  for (std::size_t i = 0; i < system.constraints.size(); ++i) {
+    const Constraint& constraint = system.constraints[i];
+    if (constraint.holonomic) {
+      const Expr moves = derivative(pool, constraint.value, {SymbolKind::time, 0});
+      if (!pool.is_zero(moves))
+        work.add(pool, signed_product(pool, multipliers[i], held.where_held(i, moves)));
+      continue;
+    }
+    WeightedSum along;
+    for (const auto& [k, a] : held.rows()[i]) along.add(pool, pool.symbol(SymbolKind::velocity, k), a);
+    work.add(pool, pool.negate(signed_product(pool, multipliers[i], along.value(pool))));
+  }
+  return work.value(pool);
+}
+
+}  // namespace
+
+bool does_work(const System& system) {
+  if (!system.pool->is_zero(system.power)) return true;
+  return std::any_of(system.constraints.begin(), system.constraints.end(),
+                     [](const Constraint& c) { return c.moving || !c.holonomic; });
+}
+
+SymbolicMotion solve_motion(const System& system) {
+  Expressions& pool = *system.pool;
+  HeldRows held(system, false);
+  SymbolicMotion made;
+
+  // Phi0 = A M^-1 Q + c, what f'' would be in free motion [mayer-16]
+  const SparseVector free = held.mass().solve(sparse(pool, system.applied));
+  SparseVector excess;
+  for (std::size_t i = 0; i < system.constraints.size(); ++i) {
+    WeightedSum free_part;
+    for (const auto& [k, a] : held.rows()[i]) free_part.add(pool, entry(pool, free, k), a);
+    Sum sum;
+    sum.add(pool, free_part.value(pool));
+    sum.add(pool, held.where_held(i, system.constraints[i].rest));
+    excess[i] = sum.value(pool);
+  }
+
+  // Phi lambda = Phi0 [mayer-17]; M a = Q - A^T lambda [mayer-14], written a = M^-1 Q - M^-1 A^T lambda
+  const SparseVector multipliers = held.phi().solve(excess);
+  const SparseVector pull = held.transposed_times(multipliers);
+  const SparseVector change = held.mass().solve(pull);
+  for (std::size_t k = 0; k < system.size(); ++k) {
+    Sum sum;
+    sum.add(pool, entry(pool, free, k));
+    sum.add(pool, pool.negate(entry(pool, change, k)));
+    made.acceleration.push_back(sum.value(pool));
+  }
+
+  made.multipliers = dense(pool, multipliers, system.constraints.size());
+  made.work = work_of(system, held, made.multipliers);
+
+  made.stages = held.stages();
+  made.stages.push_back({"Phi0, what f'' would be in free motion", dense(pool, excess, excess.size())});
+  made.stages.push_back({"multipliers", made.multipliers});
+  made.stages.push_back({"accelerations", made.acceleration});
+  return made;
+}
+
+std::vector<Expr> solve_free_motion(const System& system) {
+  Expressions& pool = *system.pool;
+  const SymbolicFactor mass(
+      pool, plan_elimination(pattern_of(mass_matrix(system), system.size()), PivotOrder::natural),
+      mass_matrix(system), Pivots::positive);
+  return dense(pool, mass.solve(sparse(pool, system.applied)), system.size());
+}
+
+bool has_light_events(const System& system, bool masked) {
+  constexpr std::size_t few_coordinates = 6, few_conditions = 3;
+  const auto light = [](const Constraint& c) { return c.linear && (c.equation || c.holonomic); };
+  return masked && system.size() <= few_coordinates && !system.constraints.empty() &&
+         system.constraints.size() <= few_conditions && !system.density && !system.any_general() &&
+         std::all_of(system.constraints.begin(), system.constraints.end(), light);
+}
+
+SymbolicSizes solve_sizes(const System& system) {
+  Expressions& pool = *system.pool;
+  const std::vector<Expr> free = solve_free_motion(system);
+  WeightedSum push, speed;
+  for (std::size_t k = 0; k < system.size(); ++k) push.add(pool, system.applied[k], free[k]);
+  for (const MassEntry& entry : system.mass) {
+    const Expr v = pool.symbol(SymbolKind::velocity, entry.row),
+               w = pool.symbol(SymbolKind::velocity, entry.column);
+    const Expr both = signed_product(pool, v, w);
+    speed.add(pool, entry.row == entry.column ? entry.value : pool.multiply(pool.constant(2), entry.value),
+              both);
+  }
+  return {push.value(pool), speed.value(pool)};
+}
+
+SymbolicStep solve_position_step(const System& system) { return solve_step(system, true); }
+
+SymbolicStep solve_velocity_step(const System& system) { return solve_step(system, false); }
+
+}  // namespace zwang

@@ -1,0 +1,56 @@
+// Gauss's principle written out symbolically: mass matrix, rows, Phi, multipliers and accelerations as expressions, with
+// every zero known beforehand. A chain's Phi is banded, and its elimination costs what the band costs.
+//
+// All conditions stand in one text. Which of them are held is a number per condition (the symbols SymbolKind::closed):
+// a row that is not held is zero, gets the multiplier 0 and disturbs nobody. So a pack of members, each with other
+// conditions held, runs through the same lines.
+#pragma once
+
+#include <vector>
+
+#include "src/emit/text.h"
+#include "src/expression/expression.h"
+#include "src/system/system.h"
+
+namespace zwang {
+
+// What one solve yields, and the paragraphs of its text.
+struct SymbolicMotion {
+  std::vector<Expr> acceleration;  // n
+  std::vector<Expr> multipliers;   // one per condition
+  Expr work{};                     // power of all but potential forces, the reactions' included
+  std::vector<Stage> stages;
+};
+struct SymbolicStep {
+  std::vector<Expr> residuals;             // one per condition; 0 where it takes no part
+  std::vector<Expr> change;                // n
+  std::vector<Expr> multipliers, weights;  // of the change; the diagonal of Phi, 0 where not held
+  std::vector<Stage> stages;
+};
+
+bool is_always_held(const ConditionFormula& condition);
+
+// Few coordinates and conditions, and all of them positions' or equations linear in velocities: lanes take its common events
+// in their stride (kernels/lanes/fast_event.h), with functions of their own.
+bool has_light_events(const System& system, bool masked);
+
+// |M^-1/2 Q|^2 and v M v: what forces and speeds are measured by.
+struct SymbolicSizes {
+  Expr push, speed;
+};
+SymbolicSizes solve_sizes(const System& system);
+
+// Whether anything but potential forces may change the energy: then the work is integrated beside the motion.
+bool does_work(const System& system);
+
+// Multiplications of one solve, from the pattern alone; counted no further than just beyond the limit.
+long long estimated_multiplications(const System& system, long long limit);
+
+// These build on the system's pool.
+SymbolicMotion solve_motion(const System& system);
+std::vector<Expr> solve_free_motion(const System& system);  // accelerations with no condition held
+// One Newton step in the mass metric onto the conditions held: positions onto f = 0, or velocities onto f' = 0, g = 0.
+SymbolicStep solve_position_step(const System& system);
+SymbolicStep solve_velocity_step(const System& system);
+
+}  // namespace zwang

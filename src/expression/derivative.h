@@ -1,0 +1,16 @@
+// Exact derivatives of expressions.
+#pragma once
+
+#include "src/expression/expression.h"
+
+namespace zwang {
+
+// Partial derivative. Functions with kinks are differentiated on the side where the state is:
+// abs' = sign, floor' = sign' = 0, min and max choose by if_less.
+Expr derivative(Expressions& pool, Expr e, Symbol variable);
+
+// d/dt along the motion with the accelerations left out: e_t + sum e_q v.
+// Applied to f(q,t) it is f'; applied to f' (or to g(q,v,t)) it is c of [mayer-16]: what remains of f'' at a = 0.
+Expr total_derivative(Expressions& pool, Expr e);
+
+}  // namespace zwang

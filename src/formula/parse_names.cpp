@@ -1,0 +1,235 @@
+// What names and calls in a formula mean.
+#include <cmath>
+
+#include "src/base/error.h"
+#include "src/expression/expression.h"
+#include "src/formula/parse.h"
+#include "src/formula/parser.h"
+#include "src/formula/token.h"
+#include "src/formula/vocabulary.h"
+
+namespace zwang {
+
+namespace {
+
+std::string what_is_needed(unsigned bits) {
+  if (bits & allow_velocities) return "velocities";
+  if (bits & allow_positions) return "coordinates";
+  if (bits & allow_auxiliaries) return "auxiliary states";
+  if (bits & allow_time) return "the time t";
+  if (bits & allow_parameters) return "parameters";
+  return "reactions";
+}
+
+std::string what_is_allowed(unsigned bits) {
+  std::vector<std::string> words = {"numbers"};
+  if (bits & allow_parameters) words.emplace_back("parameters");
+  if (bits & allow_time) words.emplace_back("t");
+  if (bits & allow_positions) words.emplace_back("coordinates");
+  if (bits & allow_velocities) words.emplace_back("velocities");
+  if (bits & allow_auxiliaries) words.emplace_back("auxiliary states");
+  return "only " + list_text(words) + " here";
+}
+
+}  // namespace
+
+std::vector<std::string> Parser::known_names() const {
+  std::vector<std::string> names = {"t", "pi"};
+  for (const auto& [name, entry] : scope_.scalars)
+    if ((entry.needs & ~allowed_) == 0) names.push_back(name);
+  if (allowed_ & allow_positions)
+    for (const auto& [name, entry] : scope_.vectors) {
+      names.push_back(name);
+      for (std::size_t i = 0; i < entry.position.size(); ++i) names.push_back(name + "." + "xyz"[i]);
+    }
+  for (const Function& function : functions) names.emplace_back(function.name);
+  for (const std::string_view function : vector_functions) names.emplace_back(function);
+  return names;
+}
+
+void Parser::require_allowed(const Token& token, unsigned needs) const {
+  const unsigned missing = needs & ~allowed_;
+  if (missing == 0) return;
+  fail(token, what_is_needed(missing) + " cannot be used here", what_is_allowed(allowed_));
+}
+
+Expr Parser::name() {
+  Token token = peek();
+  ++next_;
+  if (peek().text == "." && peek(1).kind == TokenKind::name) {
+    token.text += "." + peek(1).text;
+    next_ += 2;
+  }
+  const bool primed = take("'");
+  if (primed && peek().text == "'")
+    fail(peek(), "second derivatives are not known here", "one prime: " + token.text + "' is its velocity");
+  if (token.text == "pi" || token.text == "t") {
+    if (primed) fail(token, "'" + token.text + "' has no velocity", "a coordinate before the prime");
+    if (token.text == "pi") return pool_.constant(M_PI);
+    require_allowed(token, allow_time);
+    return pool_.time();
+  }
+  const auto scalar = scope_.scalars.find(token.text);
+  if (scalar != scope_.scalars.end()) {
+    const ScalarName& entry = scalar->second;
+    require_allowed(token, entry.needs);
+    if (!primed) return entry.value;
+    if (!entry.rate) {
+      token.text += "'";
+      fail(token, "'" + scalar->first + "' has no velocity", "a coordinate before the prime");
+    }
+    token.text += "'";
+    require_allowed(token, entry.needs | allow_velocities);
+    return *entry.rate;
+  }
+  const auto vector = scope_.vectors.find(token.text);
+  if (vector != scope_.vectors.end())
+    fail(token,
+         "'" + token.text + "' is " + (vector->second.is_anchor ? "an anchor" : "a point") + ", not a number",
+         "one of its coordinates, or the whole inside distance, dot, norm or speed",
+         "write " + token.text + ".x");
+  if (find_function(token.text) || contains(vector_functions, token.text) ||
+      contains(condition_functions, token.text) || contains(state_functions, token.text))
+    fail(token, "'" + token.text + "' is a function", token.text + "(...)");
+  fail(token, "unknown name '" + token.text + "'", "a name defined in this study",
+       suggestion(token.text, known_names()));
+}
+
+Expr Parser::call() {
+  const Token token = peek();
+  const std::string& word = token.text;
+  next_ += 2;  // name and '('
+  deeper();
+  Expr result{};
+  if (const Function* function = find_function(word)) {
+    std::vector<Expr> arguments;
+    if (peek().text != ")") do
+        arguments.push_back(sum());
+      while (take(","));
+    const int count = static_cast<int>(arguments.size());
+    if (count < function->least || (function->most >= 0 && count > function->most)) {
+      const std::string wanted = function->most < 0 ? "at least " + std::to_string(function->least)
+                                                    : std::to_string(function->least);
+      Token whole = token;
+      whole.text = word + " with " + std::to_string(count) + (count == 1 ? " argument" : " arguments");
+      fail(whole, "wrong number of arguments", wanted + (function->least == 1 ? " argument" : " arguments"));
+    }
+    result = function->least == 1 ? pool_.apply(function->op, arguments[0])
+                                  : pool_.apply(function->op, arguments[0], arguments[1]);
+    for (std::size_t i = 2; i < arguments.size(); ++i)
+      result = pool_.apply(function->op, result, arguments[i]);
+  } else if (contains(vector_functions, word)) {
+    result = vector_call(word, token);
+  } else if (contains(state_functions, word) || contains(condition_functions, word)) {
+    result = condition_call(word, token);
+  } else {
+    const bool reduces = std::any_of(std::begin(reductions), std::end(reductions),
+                                     [&](const ReductionName& r) { return r.name == word; });
+    fail(token, reduces ? "'" + word + "' reduces over time" : "unknown function '" + word + "'",
+         reduces ? "reductions only as the outermost function of a [measure]"
+                 : "a function of the formula language",
+         reduces ? "" : suggestion(word, known_names()));
+  }
+  expect(")", "to close " + word + "(");
+  --depth_;
+  return result;
+}
+
+std::string Parser::condition_argument(const std::string& function) {
+  const Token token = peek();
+  if (token.kind != TokenKind::name) unexpected("the name of a constraint inside " + function + "()");
+  ++next_;
+  if (!scope_.conditions.contains(token.text)) {
+    std::vector<std::string> names;
+    for (const auto& [name, entry] : scope_.conditions) names.push_back(name);
+    fail(token, "there is no constraint '" + token.text + "'",
+         names.empty() ? "the name of a [[constraint]]; this study has none"
+                       : "one of: " + list_text(names, "or"),
+         suggestion(token.text, names));
+  }
+  return token.text;
+}
+
+Expr Parser::condition_call(const std::string& function, const Token& token) {
+  const bool defined =
+      (function != "kinetic" || scope_.kinetic) && (function != "potential" || scope_.potential);
+  if (!(allowed_ & allow_reactions) || !defined)
+    fail(token, "'" + function + "' cannot be used here", "it stands only in [observe] and [measure]");
+  if (function == "kinetic") return *scope_.kinetic;
+  if (function == "potential") return *scope_.potential;
+  if (function == "logdensity") return *scope_.logdensity;
+  const ConditionName& entry = scope_.conditions.find(condition_argument(function))->second;
+  if (function == "multiplier") return entry.multiplier;
+  if (function == "reaction") return entry.reaction;
+  if (function == "value") return entry.value;
+  return function == "open" ? entry.open : entry.closed;
+}
+
+const VectorName& Parser::find_vector(const Token& token) const {
+  const auto it = scope_.vectors.find(token.text);
+  if (it != scope_.vectors.end()) return it->second;
+  std::vector<std::string> names;
+  for (const auto& [name, entry] : scope_.vectors) names.push_back(name);
+  fail(token, "'" + token.text + "' is not a point or an anchor",
+       names.empty() ? "the name of a [[point]] or [[anchor]]" : "one of: " + list_text(names, "or"),
+       suggestion(token.text, names));
+}
+
+std::vector<Expr> Parser::vector_argument(std::string* name, bool prime_allowed, bool* is_anchor,
+                                          std::vector<Expr>* position) {
+  const Token token = peek();
+  if (token.kind != TokenKind::name) unexpected("the name of a point or an anchor");
+  ++next_;
+  const VectorName& vector = find_vector(token);
+  require_allowed(token, allow_positions);
+  *name = token.text;
+  if (is_anchor) *is_anchor = vector.is_anchor;
+  if (position) *position = vector.position;
+  if (peek().text != "'") return vector.position;
+  if (!prime_allowed) unexpected("a position: this function takes no velocities");
+  ++next_;
+  require_allowed(token, allow_velocities);
+  return vector.velocity;
+}
+
+Expr Parser::vector_call(const std::string& function, const Token& token) {
+  const auto dot = [&](const std::vector<Expr>& a, const std::vector<Expr>& b) {
+    Expr total = pool_.zero();
+    for (std::size_t i = 0; i < a.size(); ++i)
+      total = pool_.add(total, a[i] == b[i] ? pool_.square(a[i]) : pool_.multiply(a[i], b[i]));
+    return total;
+  };
+  std::string first_name, second_name;
+  bool first_is_anchor = false;
+  std::vector<Expr> first_position;
+  const bool primes = function == "dot" || function == "norm";
+  const std::vector<Expr> first = vector_argument(&first_name, primes, &first_is_anchor, &first_position);
+  if (function == "norm" || function == "speed") {
+    std::vector<Expr> components = first;
+    if (function == "speed") {
+      require_allowed(token, allow_velocities);
+      components = scope_.vectors.find(first_name)->second.velocity;
+    }
+    const Expr length = pool_.apply(Op::sqrt, dot(components, components));
+    if (function == "norm" && components == first_position && !first_is_anchor)
+      last_distance_ = {length, Distance{components, first_position}};
+    return length;
+  }
+  expect(",", "and a second point in " + function + "()");
+  std::vector<Expr> second_position;
+  const std::vector<Expr> second = vector_argument(&second_name, primes, nullptr, &second_position);
+  if (first.size() != second.size()) {
+    Token whole = token;
+    whole.text = first_name + " has " + std::to_string(first.size()) + " coordinates, " + second_name +
+                 " has " + std::to_string(second.size());
+    fail(whole, "points of different dimensions in " + function, "two points of the same dimension");
+  }
+  if (function == "dot") return dot(first, second);
+  std::vector<Expr> difference;
+  for (std::size_t i = 0; i < first.size(); ++i) difference.push_back(pool_.subtract(first[i], second[i]));
+  const Expr length = pool_.apply(Op::sqrt, dot(difference, difference));
+  last_distance_ = {length, Distance{difference, first_is_anchor ? second_position : first_position}};
+  return length;
+}
+
+}  // namespace zwang

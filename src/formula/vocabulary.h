@@ -1,0 +1,65 @@
+// The words with a fixed meaning in formulas: functions, reductions, event patterns.
+#pragma once
+
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+
+#include "kernels/base/layout.h"
+#include "src/expression/expression.h"
+#include "src/formula/parse.h"
+
+namespace zwang {
+
+struct Function {
+  std::string_view name;
+  Op op;
+  int least, most;  // number of arguments; most = -1: any number
+};
+
+inline constexpr Function functions[] = {
+    {"sin", Op::sin, 1, 1},     {"cos", Op::cos, 1, 1},      {"tan", Op::tan, 1, 1},
+    {"asin", Op::asin, 1, 1},   {"acos", Op::acos, 1, 1},    {"atan", Op::atan, 1, 1},
+    {"sinh", Op::sinh, 1, 1},   {"cosh", Op::cosh, 1, 1},    {"tanh", Op::tanh, 1, 1},
+    {"exp", Op::exp, 1, 1},     {"log", Op::log, 1, 1},      {"sqrt", Op::sqrt, 1, 1},
+    {"abs", Op::abs, 1, 1},     {"sign", Op::sign, 1, 1},    {"floor", Op::floor, 1, 1},
+    {"atan2", Op::atan2, 2, 2}, {"min", Op::minimum, 2, -1}, {"max", Op::maximum, 2, -1},
+    {"hypot", Op::hypot, 2, 2}, {"wrap", Op::wrap, 2, 2},
+};
+
+inline constexpr std::string_view vector_functions[] = {"distance", "dot", "norm", "speed"};
+inline constexpr std::string_view state_functions[] = {"kinetic", "potential", "logdensity"};
+inline constexpr std::string_view condition_functions[] = {"multiplier", "reaction", "value", "open",
+                                                           "closed"};
+
+struct ReductionName {
+  std::string_view name;
+  Reduction reduction;
+};
+inline constexpr ReductionName reductions[] = {
+    {"initial", Reduction::initial}, {"final", Reduction::final}, {"minimum", Reduction::minimum},
+    {"maximum", Reduction::maximum}, {"mean", Reduction::mean},   {"integral", Reduction::integral},
+    {"count", Reduction::count},     {"first", Reduction::first}, {"last", Reduction::last},
+    {"total", Reduction::total},     {"at", Reduction::at}};
+
+struct PatternName {
+  std::string_view name;
+  EventPattern pattern;
+};
+inline constexpr PatternName patterns[] = {
+    {"shock", EventPattern::shock},     {"release", EventPattern::release},
+    {"contact", EventPattern::contact}, {"accumulation", EventPattern::accumulation},
+    {"impulse", EventPattern::impulse}, {"event", EventPattern::watched}};
+
+template <class List>
+bool contains(const List& list, std::string_view name) {
+  return std::find(std::begin(list), std::end(list), name) != std::end(list);
+}
+
+inline const Function* find_function(std::string_view name) {
+  const auto* it = std::find_if(std::begin(functions), std::end(functions),
+                                [name](const Function& f) { return f.name == name; });
+  return it == std::end(functions) ? nullptr : it;
+}
+
+}  // namespace zwang

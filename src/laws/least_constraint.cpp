@@ -1,0 +1,129 @@
+#include "src/laws/least_constraint.h"
+
+#include <cmath>
+
+#include "src/expression/scaled.h"
+#include "src/quadratic_program/quadratic_program.h"
+#include "src/system/mass_metric.h"
+
+namespace zwang {
+
+namespace {
+
+// Gradient entries below this share of their own rounding scale are noise.
+constexpr double vanishing = 1e-10;
+// Dependent rows are contradictory when the best answer misses them by more than this share.
+constexpr double contradiction = 1e-8;
+
+Eigen::Index index(std::size_t i) { return static_cast<Eigen::Index>(i); }
+
+QuadraticProgram gauss_program(const Equations& equations, const State& state, const Dynamics& dynamics,
+                               const Eigen::VectorXd& free, const std::vector<std::size_t>& rows) {
+  QuadraticProgram program;
+  const auto count = index(rows.size());
+  program.mass = dynamics.mass;
+  program.free = free;
+  program.rows.setZero(count, index(equations.size()));
+  program.offsets.setZero(count);
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    const Row row = equations.row(rows[k], state);
+    program.rows.row(index(k)) = row.a;
+    program.offsets(index(k)) = row.rest;
+    program.equation.push_back(equations.system().constraints[rows[k]].equation);
+  }
+  return program;
+}
+
+bool finite(const Dynamics& dynamics) { return dynamics.mass.allFinite() && dynamics.applied.allFinite(); }
+
+}  // namespace
+
+bool vanishes(const std::vector<Scaled>& scaled_row) {
+  for (std::size_t k = 3; k < scaled_row.size(); ++k)
+    if (!(std::abs(scaled_row[k].value) <= vanishing * scaled_row[k].scale)) return false;
+  return true;
+}
+
+Accelerations constrained_acceleration(const Equations& equations, const State& state,
+                                       const std::vector<std::size_t>& set) {
+  Accelerations made;
+  made.dynamics = equations.dynamics(state);
+  made.multipliers = Eigen::VectorXd::Zero(index(equations.count()));
+  const MassMetric metric(made.dynamics.mass);
+  if (!finite(made.dynamics) || !metric.valid()) {
+    made.status = Status::not_finite;
+    return made;
+  }
+  const Eigen::VectorXd free = metric.solve(made.dynamics.applied);
+  const QuadraticProgram program = gauss_program(equations, state, made.dynamics, free, set);
+  // Phi0 = A M^-1 Q + c is what f'' would be in free motion [mayer-16]; the reactions take it away.
+  const Eigen::VectorXd excess = program.rows * free + program.offsets;
+  if (!excess.allFinite()) {
+    made.status = Status::not_finite;
+    return made;
+  }
+  const MassMetric::Change change = metric.smallest_change(program.rows, -excess);
+  made.a = free + change.x;
+  Eigen::VectorXd lambda = change.multipliers;
+  if (!change.independent) {
+    if (change.mismatch > contradiction) made.status = Status::infeasible;
+    // Least-norm multipliers, those of inequalities not negative where that can be; else all rows as equations.
+    QpSolution solution = solve_qp(program);
+    if (!solution.feasible || !((solution.x - made.a).norm() <= 1e-9 * (free.norm() + made.a.norm()))) {
+      QuadraticProgram all = program;
+      all.equation.assign(set.size(), 1);
+      solution = enumerate_qp(all);
+    }
+    if (solution.feasible) lambda = solution.multipliers;
+  }
+  for (std::size_t k = 0; k < set.size(); ++k) made.multipliers(index(set[k])) = lambda(index(k));
+  equations.follow(made.multipliers, state, made.dynamics);
+  return made;
+}
+
+LeastConstraint least_constraint(const Equations& equations, const State& state, const Sizes& sizes,
+                                 const std::vector<std::size_t>& in_force, double tolerance, bool trace) {
+  LeastConstraint made;
+  made.rows = in_force;
+  made.dynamics = equations.dynamics(state);
+  made.multipliers = Eigen::VectorXd::Zero(index(equations.count()));
+  const MassMetric metric(made.dynamics.mass);
+  if (!finite(made.dynamics) || !metric.valid()) {
+    made.status = Status::not_finite;
+    return made;
+  }
+  const Eigen::VectorXd free = metric.solve(made.dynamics.applied);
+  made.program = gauss_program(equations, state, made.dynamics, free, in_force);
+
+  // What counts as zero for f'': the rounding of its terms A a and c.
+  const Eigen::MatrixXd b = metric.rows(made.program.rows);
+  const double free_size = (made.dynamics.mass * free).dot(free);
+  made.slack.setZero(index(in_force.size()));
+  for (std::size_t k = 0; k < in_force.size(); ++k) {
+    const std::vector<Scaled> scaled = equations.scaled_row(in_force[k], state, sizes);
+    if (vanishes(scaled)) made.status = Status::singular;
+    made.slack(index(k)) = tolerance * (b.row(index(k)).norm() * std::sqrt(free_size) + scaled[2].scale);
+  }
+  if (made.status != Status::ok) return made;
+
+  const QpSolution solution = trace ? enumerate_qp(made.program, &made.tried) : solve_qp(made.program);
+  if (!solution.feasible) {
+    made.status = Status::infeasible;
+    return made;
+  }
+  made.a = solution.x;
+  made.second = solution.residuals;
+  made.redundant = solution.redundant;
+  made.kkt = kkt_residual(made.program, solution.x, solution.multipliers);
+  for (std::size_t k = 0; k < in_force.size(); ++k) {
+    const double lambda = solution.multipliers(index(k));
+    const double slack = made.slack(index(k));
+    made.multipliers(index(in_force[k])) = lambda;
+    // lambda |B|^2 is the part of f'' that this reaction takes away, to be compared with the slack of f''.
+    made.pressing.push_back(made.program.equation[k] || lambda * b.row(index(k)).squaredNorm() > slack);
+    made.yielding.push_back(!made.program.equation[k] && made.second(index(k)) < -slack);
+  }
+  return made;
+}
+
+}  // namespace zwang

@@ -1,0 +1,43 @@
+// Accelerations by Gauss's principle of least constraint [mayer-14] [staeckel-10].
+#pragma once
+
+#include "kernels/base/status.h"
+#include "src/expression/scaled.h"
+#include "src/quadratic_program/enumerate.h"
+#include "src/quadratic_program/quadratic_program.h"
+#include "src/system/equations.h"
+
+namespace zwang {
+
+struct Accelerations {
+  Status status = Status::ok;   // or infeasible, singular, not_finite
+  Eigen::VectorXd a;            // n
+  Eigen::VectorXd multipliers;  // one per condition of the system; 0 where not in the set
+  Dynamics dynamics;
+};
+
+// Smooth phase: the rows of `set` hold as equations; a linear solve, no QP [mayer-17].
+Accelerations constrained_acceleration(const Equations& equations, const State& state,
+                                       const std::vector<std::size_t>& set);
+
+struct LeastConstraint : Accelerations {
+  bool redundant = false;
+  std::vector<std::size_t> rows;  // the conditions that took part, in file order
+  Eigen::VectorXd second;         // f'' of each row
+  Eigen::VectorXd slack;          // what counts as zero for f'' of each row
+  std::vector<char> pressing;     // by row: multiplier above zero beyond rounding (always 1 for equations)
+  std::vector<char> yielding;     // by row: f'' below zero beyond rounding
+  double kkt = 0;                 // the judge's residual
+  QuadraticProgram program;
+  std::vector<TriedSet> tried;
+};
+
+// Which of the closed conditions press, and how hard [mayer-19] [mayer-20]. `in_force` are equations and closed inequalities.
+LeastConstraint least_constraint(const Equations& equations, const State& state, const Sizes& sizes,
+                                 const std::vector<std::size_t>& in_force, double tolerance,
+                                 bool trace = false);
+
+// A row whose every entry is rounding noise: the linear condition says nothing there [staeckel-6''].
+bool vanishes(const std::vector<Scaled>& scaled_row);
+
+}  // namespace zwang

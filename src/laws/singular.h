@@ -1,0 +1,58 @@
+// Positions where the linear conditions on accelerations do not say everything [staeckel-§1..3].
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "src/laws/least_constraint.h"
+#include "src/quadratic_program/nearest_on_quadric.h"
+#include "src/system/equations.h"
+
+namespace zwang {
+
+// A minimum of the constraint at a singular position.
+struct SingularMinimum {
+  Eigen::VectorXd acceleration;       // n; of a family: one of it
+  double constraint = 0;              // 1/2 (a - a0)^T M (a - a0)
+  double distance = 0;                // its length: sqrt(2 constraint)
+  bool absolute = false;              // no other is smaller
+  Eigen::VectorXd reaction;           // M (a - a0)
+  std::vector<std::string> pressing;  // conditions that hold it, equations included
+  // A family: center + radius * basis * (any unit vector); no columns: the minimum stands alone.
+  Eigen::VectorXd center;
+  double radius = 0;
+  Eigen::MatrixXd basis;
+  bool partial = false;  // other conditions cut the family
+};
+
+// A condition whose row vanishes, at the lowest time derivative in which accelerations appear:
+//     d^order f / dt^order = a^T curvature a + slope . a + rest
+struct VanishingRow {
+  std::size_t condition = 0;
+  std::string name;
+  int order = 0;  // 3: linear again; 4: a quadric; 0: not found up to the fourth
+  Eigen::MatrixXd curvature;
+  Eigen::VectorXd slope;
+  double rest = 0;
+};
+
+struct SingularPosition {
+  std::vector<std::string> kinds;  // "redundant", "inconsistent", "vanishing gradient"
+  int rank = 0;                    // of the rows
+  Eigen::MatrixXd dependencies;    // k x r: combinations of the rows that vanish, largest entry 1
+  Eigen::VectorXd contradictions;  // k: what these combinations leave of c; not 0: rows contradict each other
+  Eigen::MatrixXd null_directions;  // n x (n - rank): accelerations the rows do not see
+  // With a vanishing gradient:
+  std::vector<VanishingRow> vanishing;
+  std::vector<SingularMinimum> minima;  // every local one, by size of the constraint
+  std::string untreated;                // why there are no minima, where they were not sought
+  Eigen::VectorXd dalembert;  // what the remaining linear conditions alone would give; empty: nothing
+  std::vector<std::string> dalembert_breaks;
+  std::string conclusion;  // in words
+};
+
+// `gauss`: the least constraint at this state, as far as it went. Empty at a regular position.
+std::optional<SingularPosition> singular_position(const Equations& equations, const State& state,
+                                                  const Sizes& sizes, const LeastConstraint& gauss);
+
+}  // namespace zwang

@@ -1,0 +1,69 @@
+#include "src/reference/accumulation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace zwang {
+
+namespace {
+constexpr std::size_t longest_cycle = 8;  // shocks in one cycle
+constexpr std::size_t memory = 3 * longest_cycle + 1;
+}  // namespace
+
+void AccumulationWatch::note(double t, std::vector<std::size_t> reached) {
+  std::sort(reached.begin(), reached.end());
+  if (shocks_.size() == memory) shocks_.erase(shocks_.begin());
+  shocks_.push_back({t, std::move(reached)});
+  const bool going_on = sequence_.has_value();
+  const double began = began_;
+  sequence_ = recognise();
+  if (!sequence_) return;
+  began_ = going_on ? std::min(began, t - sequence_->length) : t - sequence_->length;
+  sequence_->length = t - began_;
+}
+
+void AccumulationWatch::forget() {
+  shocks_.clear();
+  sequence_.reset();
+}
+
+std::vector<std::size_t> AccumulationWatch::latest() const {
+  std::vector<std::size_t> found;
+  for (std::size_t k = shocks_.size() < 2 ? 0 : shocks_.size() - 2; k < shocks_.size(); ++k)
+    found.insert(found.end(), shocks_[k].reached.begin(), shocks_[k].reached.end());
+  return found;
+}
+
+std::optional<AccumulationWatch::Sequence> AccumulationWatch::recognise() const {
+  const std::size_t count = shocks_.size();
+  for (std::size_t period = 1; period <= longest_cycle && 3 * period < count; ++period) {
+    const auto shock = [&](std::size_t back) -> const Shock& { return shocks_[count - 1 - back]; };
+    bool repeats = true;
+    for (std::size_t k = 0; k < 2 * period && repeats; ++k)
+      repeats = shock(k).reached == shock(k + period).reached;
+    // Shocks of one and the same condition follow each other by one factor, and not by several in turn.
+    bool alike = true;
+    for (std::size_t k = 1; k < period && alike; ++k) alike = shock(k).reached == shock(0).reached;
+    if (!repeats || (period > 1 && alike)) continue;
+    const double d1 = shock(0).t - shock(period).t;
+    const double d2 = shock(period).t - shock(2 * period).t;
+    const double d3 = shock(2 * period).t - shock(3 * period).t;
+    if (!(d1 > 0 && d2 > d1 && d3 > d2)) continue;
+    const double r1 = d1 / d2, r2 = d2 / d3;
+    // Ratios still drifting towards 1 belong to sequences that end by themselves.
+    if (std::abs(r1 - r2) > 0.3 * (1 - std::max(r1, r2))) continue;
+    Sequence found;
+    found.gap = gap_;
+    found.remaining = d1 * r1 / (1 - r1);
+    found.limit = shock(0).t + found.remaining;
+    std::set<std::size_t> all;
+    for (std::size_t k = 0; k < period; ++k) all.insert(shock(k).reached.begin(), shock(k).reached.end());
+    found.conditions.assign(all.begin(), all.end());
+    found.length = d1 + d2 + d3;
+    return found;
+  }
+  return std::nullopt;
+}
+
+}  // namespace zwang

@@ -1,0 +1,164 @@
+#include "src/reference/measures.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "kernels/base/layout.h"
+#include "src/expression/evaluate.h"
+#include "src/expression/expression.h"
+#include "src/reference/first_root.h"
+#include "src/system/equations.h"
+#include "src/system/system.h"
+
+namespace zwang {
+
+namespace {
+
+constexpr double missing = std::numeric_limits<double>::quiet_NaN();
+
+// Does this event belong to the pattern? For impulses the size is given too.
+bool matches(const Measure& measure, const Event& event, double& size) {
+  const auto among = [&](const std::vector<std::size_t>& list) {
+    return std::find(list.begin(), list.end(), measure.target) != list.end();
+  };
+  switch (measure.pattern) {
+    case EventPattern::shock:
+    case EventPattern::impulse: {
+      if (!event.velocities_jump || event.kind == EventKind::accumulation) return false;
+      const auto it = std::find(event.constraints.begin(), event.constraints.end(), measure.target);
+      if (it == event.constraints.end()) return false;
+      const auto k = static_cast<std::size_t>(it - event.constraints.begin());
+      size = k < event.impulses.size() ? event.impulses[k] : 0;
+      return k < event.impulses.size() && event.impulses[k] != 0;
+    }
+    case EventPattern::release:
+      return event.kind == EventKind::release && among(event.constraints);
+    case EventPattern::contact:
+      return (event.kind == EventKind::contact || event.kind == EventKind::touch) && among(event.constraints);
+    case EventPattern::accumulation:
+      return event.kind == EventKind::accumulation && among(event.constraints);
+    case EventPattern::watched:
+      return event.kind == EventKind::event && event.watch == measure.target;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+Measures::Measures(const Equations& equations) : equations_(&equations) {
+  const System& system = equations.system();
+  std::vector<Expr> roots;
+  for (const Measure& measure : system.measures) roots.push_back(measure.value);
+  program_ = Program(*system.pool, roots);
+  for (const Measure& measure : system.measures) {
+    const bool counts = measure.reduction == Reduction::count || measure.reduction == Reduction::total;
+    results_.push_back(counts ? 0 : missing);
+  }
+}
+
+std::vector<double> Measures::values(const Moment& moment) const {
+  std::vector<double> out(program_.outputs());
+  equations_->evaluate(program_, moment.state,
+                       {moment.multipliers.data(), static_cast<std::size_t>(moment.multipliers.size())},
+                       moment.closed, out);
+  return out;
+}
+
+bool Measures::wants_extremes() const {
+  const auto& measures = equations_->system().measures;
+  return std::any_of(measures.begin(), measures.end(), is_extreme);
+}
+
+void Measures::start(const Moment& moment) {
+  initial_ = values(moment);
+  see(initial_);
+}
+
+void Measures::see(const Moment& moment) {
+  if (wants_extremes()) see(values(moment));
+}
+
+void Measures::see(const std::vector<double>& now) {
+  const auto& measures = equations_->system().measures;
+  for (std::size_t i = 0; i < measures.size(); ++i) {
+    if (!is_extreme(measures[i]) || std::isnan(now[i])) continue;
+    const bool better =
+        measures[i].reduction == Reduction::maximum ? now[i] > results_[i] : now[i] < results_[i];
+    if (better || std::isnan(results_[i])) results_[i] = now[i];
+  }
+}
+
+void Measures::follow(const std::function<std::vector<double>(double)>& at) {
+  if (!wants_extremes()) return;
+  const auto& measures = equations_->system().measures;
+  const std::span<const double> fractions = sample_fractions();
+  std::vector<std::vector<double>> samples;
+  for (const double theta : fractions) samples.push_back(at(theta));
+  for (const std::vector<double>& sample : samples) see(sample);
+  for (std::size_t i = 0; i < measures.size(); ++i) {
+    if (!is_extreme(measures[i])) continue;
+    const double sign = measures[i].reduction == Reduction::maximum ? 1 : -1;
+    for (std::size_t k = 0; k < fractions.size(); ++k) {
+      const std::size_t left = k > 0 ? k - 1 : 0, right = std::min(k + 1, fractions.size() - 1);
+      const double a = sign * samples[left][i], b = sign * samples[k][i], c = sign * samples[right][i];
+      // Refine only humps that may beat what is known already. Two samples beside a top may be as high as each other: at the
+      // ends of the step a third one tells.
+      const std::size_t third = k == 0 ? 2 : k + 1 == fractions.size() ? k - 2 : k;
+      const double spread = b - std::min({a, c, sign * samples[third][i]});
+      if (!(b >= a && b >= c) || !(spread > 0) || b + spread <= sign * results_[i]) continue;
+      const Peak top =
+          peak(fractions[left], fractions[right], [&](double theta) { return sign * at(theta)[i]; });
+      see(at(top.theta));
+    }
+  }
+}
+
+void Measures::note(const Event& event, const Moment& after) {
+  const auto& measures = equations_->system().measures;
+  for (std::size_t i = 0; i < measures.size(); ++i) {
+    double size = 0;
+    if (!matches(measures[i], event, size)) continue;
+    double& result = results_[i];
+    switch (measures[i].reduction) {
+      case Reduction::count:
+        result += 1;
+        break;
+      case Reduction::total:
+        result += size;
+        break;
+      case Reduction::maximum:
+        result = std::isnan(result) ? size : std::max(result, size);
+        break;
+      case Reduction::first:
+        if (std::isnan(result)) result = event.t;
+        break;
+      case Reduction::last:
+        result = event.t;
+        break;
+      case Reduction::at:
+        if (std::isnan(result)) result = values(after)[i];
+        break;
+      default:
+        break;
+    }
+  }
+}
+
+std::vector<double> Measures::finish(const Moment& moment, const Eigen::VectorXd& integrals,
+                                     double duration) const {
+  std::vector<double> out = results_;
+  const std::vector<double> now = values(moment);
+  const auto& measures = equations_->system().measures;
+  for (std::size_t i = 0; i < measures.size(); ++i) {
+    const auto k = static_cast<Eigen::Index>(measures[i].integral);
+    if (measures[i].reduction == Reduction::initial) out[i] = initial_.empty() ? missing : initial_[i];
+    if (measures[i].reduction == Reduction::final) out[i] = now[i];
+    if (measures[i].reduction == Reduction::integral) out[i] = integrals(k);
+    if (measures[i].reduction == Reduction::mean) out[i] = duration > 0 ? integrals(k) / duration : now[i];
+  }
+  return out;
+}
+
+}  // namespace zwang

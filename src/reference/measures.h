@@ -1,0 +1,43 @@
+// One number per member: reductions over the continuous trajectory and over its events.
+#pragma once
+
+#include "src/expression/evaluate.h"
+#include "src/reference/runge_kutta.h"
+#include "src/reference/trajectory.h"
+#include "src/system/equations.h"
+
+namespace zwang {
+
+// A point of the trajectory as the measures see it.
+struct Moment {
+  const State& state;
+  const Eigen::VectorXd& multipliers;
+  const std::vector<double>& closed;
+};
+
+class Measures {
+ public:
+  explicit Measures(const Equations& equations);
+
+  // Values of the time reductions' expressions there.
+  std::vector<double> values(const Moment& moment) const;
+
+  void start(const Moment& moment);
+  void see(const Moment& moment);  // both sides of every event, and every step's end
+  void see(const std::vector<double>& values);
+  // A stretch of smooth motion: `at` gives the values of every measure at a fraction theta of it.
+  void follow(const std::function<std::vector<double>(double)>& at);
+  void note(const Event& event, const Moment& after);
+  // `integrals`: the accumulated integrands.
+  std::vector<double> finish(const Moment& moment, const Eigen::VectorXd& integrals, double duration) const;
+
+ private:
+  bool wants_extremes() const;
+
+  const Equations* equations_;
+  Program program_;  // value of every measure, zero where it has none
+  std::vector<double> results_;
+  std::vector<double> initial_;
+};
+
+}  // namespace zwang

@@ -1,0 +1,61 @@
+// What one member's motion leaves behind: states at the output times, events, measures, audit.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kernels/base/layout.h"
+#include "kernels/base/status.h"
+#include "src/system/equations.h"
+
+namespace zwang {
+
+std::string event_kind_name(EventKind kind);
+
+struct Event {
+  double t = 0;
+  EventKind kind = EventKind::contact;
+  std::vector<std::size_t> constraints{};  // by kind: reached, released, with l > 0, imposed ...
+  std::vector<std::size_t> reached{};      // of a shock: the conditions that caused it
+  std::size_t watch = 0;                   // of a watched event
+  // Of shocks, impulses and impositions:
+  bool velocities_jump = false;
+  std::vector<double> impulses{};  // by entry of `constraints`: size of the reaction's impulse
+  double energy_lost = 0;
+  Eigen::VectorXd velocity_before{}, velocity_after{};
+};
+
+struct Sample {
+  State state;
+  Eigen::VectorXd multipliers;  // one per condition
+  std::vector<double> closed;   // one per condition, 0 or 1
+  std::vector<double> observables;
+};
+
+struct Audit {
+  double position_violation = 0;  // largest |f| left standing on equations and closed conditions
+  double velocity_violation = 0;  // largest |f'| or |g|
+  double energy_drift = 0;        // largest |E + lost - work - E(0)|
+  double energy_size = 0;         // largest |T| + |V| seen, to judge the drift by
+  double kkt = 0;                 // largest residual of the judge
+  double carnot = 0;              // largest violation of Carnot's identity
+  double energy_created =
+      0;  // largest T(v+) - T(v-) at a shock with fixed conditions and no external impulse
+};
+
+struct Trajectory {
+  Status status = Status::ok;
+  std::string cause;  // in words, when the status is not ok
+  bool redundant = false;
+  double position_moved = 0, velocity_moved = 0;  // by making the start consistent
+  bool start_consistent = true;
+  std::vector<Sample> samples;  // at the output times reached
+  Sample last;                  // where the member ended
+  std::vector<Event> events;
+  std::vector<double> measures;  // NaN = missing
+  std::vector<int> sides;        // of watched functions where it ended: -1, +1, 0 (never clearly off zero)
+  Audit audit;
+  long long steps = 0, rejected = 0;
+};
+
+}  // namespace zwang

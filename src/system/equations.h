@@ -1,0 +1,96 @@
+// The equations of a System in numbers, for one member's parameters: M, Q, A, c, f, f', g at a state.
+#pragma once
+
+#include <Eigen/Dense>
+
+#include "src/expression/evaluate.h"
+#include "src/expression/scaled.h"
+#include "src/system/system.h"
+
+namespace zwang {
+
+struct State {
+  double t = 0;
+  Eigen::VectorXd q, v;  // n
+  Eigen::VectorXd z;     // auxiliaries
+};
+
+// How large the coordinates and velocities have been of late: what their rounding errors are measured by.
+struct Sizes {
+  Eigen::VectorXd q, v;
+};
+Sizes sizes_of(const State& state);
+
+// Conditions couple coordinates, and with them their rounding: what is large anywhere leaves noise everywhere. Sizes are
+// therefore never below a hundredth of the whole state's, measured in the mass metric so that units do not mix.
+void raise_to_noise(Sizes& sizes, const Eigen::MatrixXd& mass);
+
+// Components that are nothing but rounding of velocities as large as `before` become exactly zero.
+void drop_noise(Eigen::VectorXd& v, const Eigen::VectorXd& before, const Eigen::MatrixXd& mass);
+
+struct Dynamics {
+  Eigen::MatrixXd mass;     // M, n x n
+  Eigen::VectorXd applied;  // Q, n
+  Eigen::VectorXd rates;    // z'
+  double power = 0;         // of everything but potential forces and reactions
+};
+
+// One condition at one state.
+struct Row {
+  double value = 0;      // f or g
+  double rate = 0;       // f'; for g: g
+  double rest = 0;       // c: f'' = A a + c
+  Eigen::RowVectorXd a;  // A
+};
+
+class Equations {
+ public:
+  Equations(const System& system, std::vector<double> parameters);
+
+  // Another member of the same system.
+  void set_parameters(std::span<const double> parameters);
+
+  const System& system() const { return *system_; }
+  const std::vector<double>& parameters() const { return parameters_; }
+  std::size_t size() const { return system_->size(); }
+  std::size_t count() const { return system_->constraints.size(); }
+
+  Dynamics dynamics(const State& state) const;
+  // What follows from the multipliers: the rates of general conditions' rho, and the power that contains them.
+  void follow(const Eigen::VectorXd& multipliers, const State& state, Dynamics& dynamics) const;
+  Eigen::MatrixXd mass(const State& state) const { return dynamics(state).mass; }
+  Row row(std::size_t constraint, const State& state) const;
+  double value(std::size_t constraint, const State& state) const;
+  double rate(std::size_t constraint, const State& state) const;
+
+  // value, rate, rest with their rounding scales; the row's entries after them.
+  std::vector<Scaled> scaled_row(std::size_t constraint, const State& state, const Sizes& sizes) const;
+
+  double kinetic(const State& state) const;
+  double energy(const State& state) const;  // T + V (see System::energy)
+
+  // Any expression of t, p, q, v, z.
+  double evaluate(const Program& program, const State& state) const;
+  Scaled evaluate_scaled(const Program& program, const State& state, const Sizes& sizes) const;
+  void evaluate(const Program& program, const State& state, std::span<const double> multipliers,
+                std::span<const double> closed, std::span<double> out,
+                std::span<const double> branches = {}) const;
+
+ private:
+  Inputs<double> inputs(const State& state) const;
+  void run_scaled(const Program& program, const State& state, const Sizes& sizes,
+                  std::span<Scaled> out) const;
+
+  const System* system_;
+  std::vector<double> parameters_;
+  std::vector<Scaled> scaled_parameters_;
+  Program dynamics_, energies_;
+  Program following_;                           // z' and the power, where they depend on multipliers
+  std::vector<Program> rows_, values_, rates_;  // per constraint
+  // Scratch: an Equations belongs to one member on one thread.
+  mutable std::vector<double> scratch_, out_;
+  std::vector<double> no_multipliers_;
+  mutable std::vector<Scaled> scaled_scratch_, scaled_q_, scaled_v_, scaled_z_;
+};
+
+}  // namespace zwang

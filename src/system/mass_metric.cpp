@@ -1,0 +1,48 @@
+#include "src/system/mass_metric.h"
+
+namespace zwang {
+
+namespace {
+// Unit rows closer than this to the span of the others are called dependent.
+constexpr double independence = 1e-7;
+}  // namespace
+
+Eigen::MatrixXd MassMetric::rows(const Eigen::MatrixXd& a) const {
+  if (a.rows() == 0) return a;  // Eigen's triangular solve reads the first entry of what it is given
+  return factor_.matrixL().solve(a.transpose()).transpose();
+}
+
+MassMetric::Change MassMetric::smallest_change(const Eigen::MatrixXd& a,
+                                               const Eigen::VectorXd& target) const {
+  Change change;
+  change.x = Eigen::VectorXd::Zero(a.cols());
+  change.multipliers = Eigen::VectorXd::Zero(a.rows());
+  if (a.rows() == 0) return change;
+  // Unit rows make the decision about independence free of units.
+  Eigen::MatrixXd b = rows(a);
+  Eigen::VectorXd length = b.rowwise().norm();
+  for (Eigen::Index i = 0; i < length.size(); ++i)
+    if (!(length(i) > 0)) length(i) = 1;
+  b = length.cwiseInverse().asDiagonal() * b;
+  const Eigen::VectorXd wanted = target.cwiseQuotient(length);
+  const Eigen::LLT<Eigen::MatrixXd> phi(b * b.transpose());
+  const Eigen::MatrixXd corner = phi.matrixL();
+  Eigen::VectorXd y;
+  if (phi.info() == Eigen::Success && corner.diagonal().minCoeff() > independence) {
+    const Eigen::VectorXd mu = phi.solve(wanted);
+    y = b.transpose() * mu;
+    change.multipliers = -mu.cwiseQuotient(length);
+  } else {
+    change.independent = false;
+    Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> decomposition;
+    decomposition.setThreshold(1e-10);
+    decomposition.compute(b);
+    y = decomposition.solve(wanted);
+    const double size = wanted.norm();
+    change.mismatch = size > 0 ? (b * y - wanted).norm() / size : 0;
+  }
+  change.x = factor_.matrixU().solve(y);
+  return change;
+}
+
+}  // namespace zwang

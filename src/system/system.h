@@ -1,0 +1,153 @@
+// A mechanical system: what the user wrote, as expressions, and everything derived from it. Immutable once made.
+#pragma once
+
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernels/base/layout.h"
+#include "src/expression/expression.h"
+#include "src/expression/print_expression.h"
+#include "src/formula/parse.h"
+
+namespace zwang {
+
+struct Point {
+  std::string name;
+  std::size_t first = 0;  // number of its first coordinate
+  std::size_t dimension = 3;
+  Expr mass;  // of parameters
+};
+
+// One condition f <= 0, f == 0, g <= 0 or g == 0, in Mayer's sign.
+struct ConditionFormula {
+  std::string name;
+  bool holonomic = true;  // on positions (f) or on velocities (g)
+  bool equation = false;
+  Expr value;                        // f or g
+  std::optional<Expr> end_gradient;  // length of the gradient at one end, for distance conditions
+  std::optional<Expr> radius;        // R of a distance condition; must be positive
+  Expr restitution;                  // of parameters
+  std::optional<Expr> from;          // imposed by a shock at this time; absent: in force from the start
+  std::optional<Expr> until;         // lifted at this time; absent: never
+  // Maurer's general variation: the auxiliary state that is its multiplier rho; absent: special, Gauss's principle.
+  std::optional<std::size_t> general = {};
+};
+
+struct ImpulseFormula {
+  Expr at;             // time, of parameters
+  std::string target;  // the point or coordinate
+  std::vector<std::size_t> coordinates;
+  std::vector<Expr> amounts;  // gain of velocity, or of momentum, per coordinate
+  bool momentum = false;
+};
+
+struct WatchFormula {
+  std::string name;
+  Expr value;
+  int direction = 0;
+};
+
+struct NamedExpr {
+  std::string name;
+  Expr value;
+};
+
+struct Measure {
+  std::string name;
+  Reduction reduction = Reduction::final;
+  EventPattern pattern = EventPattern::none;
+  std::size_t target = 0;  // condition or watched event of the pattern
+  Expr value{};
+  std::size_t integral = 0;  // for integral and mean: which integrand
+};
+
+// The least or largest value of an expression over the continuous motion.
+inline bool is_extreme(const Measure& measure) {
+  return measure.pattern == EventPattern::none &&
+         (measure.reduction == Reduction::minimum || measure.reduction == Reduction::maximum);
+}
+
+// What the study says, before anything is derived.
+struct Description {
+  std::shared_ptr<Expressions> pool = std::make_shared<Expressions>();
+  std::vector<std::string> parameters;
+  std::vector<std::string> coordinates;
+  std::vector<std::string> auxiliaries;
+  std::vector<Point> points;
+  std::vector<Expr> gravity;  // per dimension; empty: none
+  Expr kinetic{};             // beside the points' own
+  Expr potential{};           // beside gravity's
+  std::vector<Expr> force;    // per coordinate
+  std::vector<Expr>
+      rates;  // per auxiliary; of a multiplier rho of a general condition: that condition's lambda
+  std::vector<ConditionFormula> conditions;
+  std::vector<ImpulseFormula> impulses;
+  std::vector<WatchFormula> watches;
+  std::optional<Expr> stop;  // stops when it becomes > 0
+  // Jacobi's multiplier [voss-11]: the auxiliary that is the log-density along the flow. The one after it is 1 once a shock
+  // has made it meaningless, else 0.
+  std::optional<std::size_t> density = {};
+  std::vector<NamedExpr> observables;
+  std::vector<Measure> measures;
+};
+
+// A condition with its rows: A a + c is f'' (or g').
+struct Constraint : ConditionFormula {
+  Expr rate{};                       // f' = f_q v + f_t; for g the value itself
+  std::vector<std::size_t> columns;  // coordinates with a non-zero entry in A
+  std::vector<Expr> row;             // A at those columns
+  Expr rest{};                       // c
+  Expr reach{};         // reaction per unit of multiplier: the gradient's length (at one end, for distances)
+  bool moving = false;  // mentions t
+  bool linear = true;   // row free of v
+};
+
+struct MassEntry {
+  std::size_t row = 0, column = 0;  // row >= column
+  Expr value;
+};
+
+// Something that comes and goes inside an inequality, a watched function or what a measure seeks the extreme of (periodic, or
+// a bump): no step may jump over it.
+struct Turn {
+  Expr rate;     // d/dt of the argument of wrap, sin, exp ...
+  Expr longest;  // how far the argument may run within one step
+};
+
+struct System : Description {
+  explicit System(Description description);
+
+  std::size_t size() const { return coordinates.size(); }
+
+  Expr kinetic_energy{};    // T with the points
+  Expr potential_energy{};  // V with gravity
+  Expr energy{};            // T_v v - T + V: conserved up to the power below; T + V when T is quadratic in v
+  Expr power{};  // of the non-potential forces and of explicit time: d(energy)/dt without reactions
+  std::vector<MassEntry> mass;  // lower triangle of M, non-zero entries
+  std::vector<Expr> applied;    // Q of mechanics section 1
+  std::vector<Constraint> constraints;
+  std::vector<Expr> integrands;  // of the measures integral() and mean()
+  std::vector<Turn> turns;
+  // Roots of these are jumps (sign, floor, wrap) and kinks (abs, min, max) of the integrands.
+  std::vector<Expr> kinks;
+  // Of the first of them: what is constant from one to the next. Integrands have a symbol for it, which is given its value
+  // at the start of a step: a step that ends or starts there is all on one side, whatever rounding says.
+  std::vector<Expr> branches;
+
+  // Some condition is varied generally: its multiplier is a state, whose rate is known only with the accelerations.
+  bool any_general() const;
+  // No impulse depends on the velocities it changes.
+  bool impulses_shift() const;
+
+  std::string symbol_name(const Symbol& symbol) const;
+  SymbolNamer namer() const {
+    return [this](const Symbol& symbol) { return symbol_name(symbol); };
+  }
+};
+
+Constraint derive_constraint(Expressions& pool, const ConditionFormula& formula);
+
+}  // namespace zwang

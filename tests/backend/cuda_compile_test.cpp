@@ -1,0 +1,228 @@
+// Every config compiles for GPUs old and new; no GPU is needed for that, only NVRTC.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <set>
+#include <sstream>
+
+#include "host/backend/cuda/compiler.h"
+#include "host/backend/cuda/library.h"
+#include "host/platform/machine_error.h"
+#include "host/platform/private_files.h"
+#include "host/program/kernel_program.h"
+#include "host/study_file/load_study.h"
+
+namespace zwang {
+namespace {
+
+bool has_nvrtc() {
+  try {
+    cuda::Nvrtc::get();
+    return true;
+  } catch (const MachineError&) {
+    return false;
+  }
+}
+
+std::vector<std::string> config_names() {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(std::string(ZWANG_SOURCE_DIR) + "/configs"))
+    if (entry.path().extension() == ".toml") names.push_back(entry.path().stem().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+class CudaCompile : public testing::TestWithParam<std::string> {};
+
+// All kernels in one unit: here the model is read once instead of three times.
+ProgramText in_one_unit(ProgramText text) {
+  std::string& all = text.sources["all.cu"];
+  for (const std::string& unit : text.units) {
+    const std::string& part = text.sources.at(unit);
+    all += all.empty() ? part : part.substr(part.find('\n') + 1);
+  }
+  text.units = {"all.cu"};
+  return text;
+}
+
+// ptxas without optimisation, and what it said.
+std::string assemble(const std::filesystem::path& ptx, int architecture,
+                     const std::filesystem::path& target) {
+  const std::filesystem::path log = target.string() + ".log";
+  const std::string command = std::string(ZWANG_PTXAS) + " --Ofast-compile=max -arch=sm_" +
+                              std::to_string(architecture) + " '" + ptx.string() + "' -o '" +
+                              target.string() + "' > '" + log.string() + "' 2>&1";
+  const int code = std::system(command.c_str());
+  std::stringstream said;
+  said << std::ifstream(log).rdbuf();
+  return code == 0 ? "" : "exit code " + std::to_string(code) + ": " + said.str().substr(0, 3000);
+}
+
+// Whether it compiles, not how well: that is the next test's. The text is the same for all architectures (see below), so
+// it is read once, for the oldest, and only assembled for each.
+TEST_P(CudaCompile, EveryConfigCompilesForEveryArchitecture) {
+  if (!has_nvrtc()) GTEST_SKIP() << "no NVRTC on this machine";
+  if (std::string(ZWANG_PTXAS).empty()) GTEST_SKIP() << "no ptxas on this machine";
+  const Study study = load_study(std::string(ZWANG_SOURCE_DIR) + "/configs/" + GetParam() + ".toml");
+  ProgramText text = in_one_unit(cuda_program(study).text);
+  text.flags.push_back("--Ofast-compile=mid");
+  const TemporaryFolder folder;
+  const std::filesystem::path ptx = folder.path() / "all.ptx";
+  std::ofstream(ptx) << CudaCompiler(80).ptx(text);
+  for (const int architecture : {80, 90, 120}) {
+    const auto target = folder.path() / std::to_string(architecture);
+    ASSERT_EQ(assemble(ptx, architecture, target), "") << "sm_" << architecture;
+    EXPECT_GT(std::filesystem::file_size(target), 10000U);
+  }
+}
+
+// No line of the kernels asks for the number of an architecture: whether it is a GPU is all they may ask, and whether it is
+// older than all of the above.
+TEST(CudaText, IsTheSameForEveryArchitecture) {
+  const std::string name = "__CUDA_ARCH__", asked = "defined(" + name + ")", older = name + " >= 800\n";
+  for (const auto& entry : std::filesystem::directory_iterator(std::string(ZWANG_SOURCE_DIR) + "/kernels")) {
+    std::stringstream text;
+    text << std::ifstream(entry.path()).rdbuf();
+    const std::string all = text.str();
+    for (std::size_t at = all.find(name); at != std::string::npos; at = all.find(name, at + 1))
+      EXPECT_TRUE(all.compare(at - std::min<std::size_t>(at, 8), asked.size(), asked) == 0 ||
+                  all.compare(at, older.size(), older) == 0)
+          << entry.path();
+  }
+}
+
+// 7.5 is the oldest that NVRTC 13 knows: cards with slow doubles, for single precision.
+TEST(CudaText, CompilesForTheOldestArchitecture) {
+  if (!has_nvrtc()) GTEST_SKIP() << "no NVRTC on this machine";
+  for (const char* name : {"impact_oscillator", "double_string"}) {
+    const Study study = load_study(std::string(ZWANG_SOURCE_DIR) + "/configs/" + name + ".toml",
+                                   {"integrator.precision=\"single\""});
+    const TemporaryFolder folder;
+    EXPECT_NO_THROW(CudaCompiler(75).compile(cuda_program(study).text, folder.path() / "made")) << name;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Configs, CudaCompile, testing::ValuesIn(config_names()),
+                         [](const auto& one) { return one.param; });
+
+// What stands in the compiler's report about a kernel: bytes spilled from registers.
+long long spilled(const std::string& report, const std::string& kernel) {
+  const std::size_t at = report.find("Function properties for " + kernel);
+  if (at == std::string::npos) return -1;
+  const std::size_t line = report.find_first_of("0123456789", report.find('\n', at));
+  long long frame = 0, stores = 0, loads = 0;
+  if (std::sscanf(report.c_str() + line, "%lld bytes stack frame, %lld bytes spill stores, %lld", &frame,
+                  &stores, &loads) != 3)
+    return -1;
+  return stores + loads;
+}
+
+// Small systems keep a whole step in registers.
+class CudaRegisters : public testing::TestWithParam<std::string> {};
+TEST_P(CudaRegisters, AStepSpillsNothing) {
+  if (!has_nvrtc()) GTEST_SKIP() << "no NVRTC on this machine";
+  const Study study = load_study(std::string(ZWANG_SOURCE_DIR) + "/" + GetParam() + ".toml");
+  KernelProgram program = cuda_program(study);
+  program.text.flags.push_back("--ptxas-options=--verbose");
+  program.text.units = {"step.cu"};
+  const TemporaryFolder folder;
+  const std::string report = CudaCompiler(90).compile(program.text, folder.path() / "made");
+  EXPECT_EQ(spilled(report, "zwang_step"), 0) << report.substr(0, 3000);
+}
+INSTANTIATE_TEST_SUITE_P(Small, CudaRegisters,
+                         testing::Values("configs/bouncing_ball", "configs/impact_oscillator", "bench/string",
+                                         "bench/gpu_smooth"),
+                         [](const auto& one) { return one.param.substr(one.param.find('/') + 1); });
+
+// Registers that an assembly's function reads though no line of it writes them, each with the function's name.
+std::vector<std::string> read_but_never_written(const std::string& ptx) {
+  static const std::regex a_register("%(?:fd|f|rd|rs|r|p)[0-9]+"),
+      a_function("^(?:\\.visible |\\.weak )*\\.(?:func|entry)");
+  std::vector<std::string> found;
+  std::set<std::string> read, written;
+  std::string function;
+  const auto judge = [&] {
+    for (const std::string& name : read)
+      if (!written.count(name)) found.push_back(function + " " + name);
+    read.clear();
+    written.clear();
+  };
+  std::istringstream lines(ptx);
+  for (std::string line; std::getline(lines, line);) {
+    if (std::regex_search(line, a_function)) {
+      judge();
+      function = line;
+    }
+    const std::size_t first = line.find_first_not_of(" \t");
+    if (first == std::string::npos || line[first] == '.' || line.compare(first, 2, "//") == 0) continue;
+    // What an instruction writes is what stands before its first comma, in braces where it is several; a guard stands
+    // before it, and these write nothing.
+    std::size_t from = line[first] == '@' ? line.find_first_of(" \t", first) : first;
+    from = line.find_first_not_of(" \t", from);
+    bool writes = true;
+    for (const char* reader : {"st.", "bra", "call", "ret", "red.", "bar", "prefetch"})
+      writes = writes && line.compare(from, std::strlen(reader), reader) != 0;
+    const std::size_t brace = line.find('{', from), comma = line.find(',', from);
+    const std::size_t end = brace < comma ? line.find('}', brace) : std::min(comma, line.size());
+    for (std::sregex_iterator one(line.begin(), line.end(), a_register), none; one != none; ++one) {
+      const auto at = static_cast<std::size_t>(one->position());
+      (writes && at >= from && at < end ? written : read).insert(one->str());
+    }
+  }
+  judge();
+  return found;
+}
+
+TEST(CudaAssembly, AReaderOfAssemblyFindsWhatNothingWrote) {
+  const std::string good =
+      ".func one()\n{\n.reg .b32 %r<4>;\nld.v2.u32 {%r1, %r2}, [p];\n@%p1 bra $L;\nsetp.eq.s32 %p1, %r1, "
+      "%r2;\n}\n";
+  EXPECT_TRUE(read_but_never_written(good).empty());
+  const std::string bad =
+      good + ".visible .entry two()\n{\nadd.f64 %fd1, %fd2, %fd1;\nst.f64 [p], %fd3;\n}\n";
+  EXPECT_EQ(read_but_never_written(bad).size(), 2U);
+}
+
+// A value that a compiler takes for undefined is one that a GPU makes up and a CPU does not: no test of results sees a
+// first step chosen from it, for the error of every step is judged.
+class CudaUndefined : public testing::TestWithParam<std::string> {};
+TEST_P(CudaUndefined, EveryRegisterIsWrittenBeforeItIsRead) {
+  if (!has_nvrtc()) GTEST_SKIP() << "no NVRTC on this machine";
+  ProgramText text =
+      cuda_program(load_study(std::string(ZWANG_SOURCE_DIR) + "/" + GetParam() + ".toml")).text;
+  const std::vector<std::string> units = text.units;
+  for (const std::string& unit : units) {
+    text.units = {unit};
+    const std::vector<std::string> found = read_but_never_written(CudaCompiler(90).ptx(text));
+    EXPECT_TRUE(found.empty()) << unit << ": " << found.size() << " registers, as in " << found.front();
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Studies, CudaUndefined,
+                         testing::Values("bench/gpu_smooth", "bench/gpu_impact", "configs/string_pendulum",
+                                         "configs/slung_load", "configs/knife_edge"),
+                         [](const auto& one) { return one.param.substr(one.param.find('/') + 1); });
+
+TEST(CudaCompiler, NamesTheFileAndTheLineOfAnError) {
+  if (!has_nvrtc()) GTEST_SKIP() << "no NVRTC on this machine";
+  ProgramText program;
+  program.sources["kernels/broken.h"] = "\nint nonsense = ;\n";
+  program.sources["program.cu"] = "#include \"kernels/broken.h\"\n";
+  program.units = {"program.cu"};
+  const TemporaryFolder folder;
+  try {
+    CudaCompiler(90).compile(program, folder.path() / "made");
+    FAIL() << "compiled";
+  } catch (const MachineError& error) {
+    EXPECT_NE(std::string(error.what()).find("kernels/broken.h(2)"), std::string::npos) << error.what();
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "made"));
+}
+
+}  // namespace
+}  // namespace zwang

@@ -1,0 +1,142 @@
+// Blocks reduced by the kernels' functions against the host's own statistics: the same bits.
+#include "host/backend/device_reduction.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/awkward_members.h"
+#include "tests/support/reduce_on_host.h"
+
+namespace zwang {
+namespace {
+
+TEST(Reducer, GivesTheBitsOfTheHostWhereValuesAreKept) {
+  AwkwardMembers given(3000, 27, 3);
+  const StatisticsPlan plan = plan_of(given, 9, std::size_t{512} << 20);
+  for (const std::vector<long long>& cuts :
+       {std::vector<long long>{3000}, {256, 768, 2816, 3000}, {1280, 1536, 2560, 3000}}) {
+    HostMachine machine;
+    Statistics found = by_blocks(machine, given, plan, {.nominal = false, .cuts = cuts});
+    Statistics expected = by_rows(given, plan, false);
+    expect_same(found, expected, "cut into " + std::to_string(cuts.size()));
+  }
+}
+
+TEST(Reducer, GivesTheBitsOfTheHostWhereValuesAreCountedInBuckets) {
+  AwkwardMembers given(2900, 36, 3);
+  const StatisticsPlan plan = plan_of(given, 9, 20'000);
+  ASSERT_FALSE(choose_storage(plan).exact_observables);
+  ASSERT_FALSE(choose_storage(plan).exact_measures);
+  ASSERT_GT(choose_storage(plan).stride, 1);
+  HostMachine machine;
+  Statistics found = by_blocks(machine, given, plan, {.nominal = true, .cuts = {512, 1792, 2900}});
+  Statistics expected = by_rows(given, plan, true);
+  expect_same(found, expected, "buckets");
+}
+
+TEST(Reducer, GivesTheBitsOfTheHostForReplicates) {
+  AwkwardMembers given(2600, 9, 2);
+  StatisticsPlan plan = plan_of(given, 9, std::size_t{512} << 20);
+  plan.replicates = 16;
+  for (const bool nominal : {false, true}) {
+    plan.replicate_of = [nominal](long long member) {
+      return member < (nominal ? 1 : 0) ? 0 : static_cast<int>((member - (nominal ? 1 : 0)) % 16);
+    };
+    HostMachine machine;
+    Statistics found = by_blocks(machine, given, plan, {.nominal = nominal, .cuts = {256, 2304, 2600}});
+    Statistics expected = by_rows(given, plan, nominal);
+    expect_same(found, expected, nominal ? "with a nominal member" : "all drawn");
+  }
+}
+
+TEST(Reducer, LeavesTheSameCheckpointAsTheHost) {
+  // NaN as the data has it comes through in other bits; here nothing is missing.
+  AwkwardMembers given(1536, 9, 1);
+  for (std::vector<double>* values : {&given.observables, &given.measures})
+    for (double& x : *values)
+      if (std::isnan(x)) x = 1;
+  for (int& status : given.status) status = 0;
+  const StatisticsPlan plan = plan_of(given, 9, std::size_t{512} << 20);
+  HostMachine machine;
+  EXPECT_EQ(bytes_of(by_blocks(machine, given, plan, {.nominal = false, .cuts = {512, 1536}})),
+            bytes_of(by_rows(given, plan, false)));
+}
+
+TEST(Reducer, LeavesObservablesWhereTheyAre) {
+  AwkwardMembers given(2048, 27, 2);
+  const StatisticsPlan plan = plan_of(given, 9, std::size_t{512} << 20);
+  HostMachine machine;
+  {
+    Statistics statistics = by_blocks(machine, given, plan, {.nominal = false, .cuts = {512, 2048}});
+    EXPECT_EQ(machine.kept, 2);
+    EXPECT_LT(machine.brought, 2048 * 27 * sizeof(double));
+    statistics.finish();
+  }
+  EXPECT_EQ(machine.kept, 0);
+}
+
+TEST(Reducer, AddsUpHowMembersEnded) {
+  AwkwardMembers given(1000, 9, 2);
+  HostMachine machine;
+  ReductionPlan plan;
+  plan.series = 9;
+  plan.measures = 2;
+  plan.parameters = AwkwardMembers::parameter_count;
+  plan.nominal = true;
+  const auto reduced = reduce_members(machine, plan, given.batch(0, 1000), 0);
+  ASSERT_TRUE(reduced);
+  TallyCounts expected{};
+  std::vector<long long> singular;
+  for (long long k = 0; k < 1000; ++k) {
+    const auto at = static_cast<std::size_t>(k);
+    const bool well = given.enters(k, false);
+    expected.entered += given.enters(k, true);
+    expected.steps += static_cast<unsigned long long>(given.steps[2 * at]);
+    expected.rejected += static_cast<unsigned long long>(given.steps[2 * at + 1]);
+    expected.redundant += given.redundant[at] != 0;
+    ++expected.status[given.status[at]];
+    if (given.status[at] == int(Status::singular) && singular.size() < 10) singular.push_back(k);
+    for (std::size_t kind = 0; kind < event_kinds; ++kind)
+      expected.events[kind] += static_cast<unsigned long long>(given.event_counts[at * event_kinds + kind]);
+    for (std::size_t a = 0; well && a < audit_numbers; ++a)
+      expected.worst[a] = std::fmax(expected.worst[a], given.audits[at * audit_numbers + a]);
+  }
+  EXPECT_EQ(reduced->tally.entered, expected.entered);
+  EXPECT_EQ(reduced->tally.steps, expected.steps);
+  EXPECT_EQ(reduced->tally.rejected, expected.rejected);
+  EXPECT_EQ(reduced->tally.redundant, expected.redundant);
+  for (int how = 0; how < status_count; ++how) EXPECT_EQ(reduced->tally.status[how], expected.status[how]);
+  for (int kind = 0; kind < event_kinds; ++kind)
+    EXPECT_EQ(reduced->tally.events[kind], expected.events[kind]);
+  for (int a = 0; a < audit_numbers; ++a) EXPECT_EQ(reduced->tally.worst[a], expected.worst[a]) << a;
+  EXPECT_EQ(reduced->examples[static_cast<std::size_t>(Status::singular)], singular);
+  EXPECT_TRUE(reduced->examples[static_cast<std::size_t>(Status::ok)].empty());
+}
+
+TEST(Reducer, SaysWhenThereIsNoRoom) {
+  AwkwardMembers given(512, 9, 2);
+  HostMachine machine;
+  machine.room = 1000;
+  ReductionPlan plan;
+  plan.series = 9;
+  plan.measures = 2;
+  plan.parameters = AwkwardMembers::parameter_count;
+  EXPECT_FALSE(reduce_members(machine, plan, given.batch(0, 512), 0).has_value());
+}
+
+TEST(Reducer, BringsBackLittleBesideTheMembers) {
+  AwkwardMembers given(8192, 36, 3);
+  const StatisticsPlan plan = plan_of(given, 9, 20'000);
+  Statistics statistics(plan);
+  given.add_rows(statistics, 0, 256, false);
+  ReductionPlan reduction = statistics.reduction();
+  reduction.parameters = AwkwardMembers::parameter_count;
+  reduction.drawn = given.drawn;
+  for (int& status : given.status) status = 0;
+  // Three columns of the nine kinds have many different values; the others few.
+  HostMachine machine;
+  reduce_members(machine, reduction, given.batch(256, 7936), 256);
+  EXPECT_LT(machine.brought, 7936 * 36 * sizeof(double));
+}
+
+}  // namespace
+}  // namespace zwang

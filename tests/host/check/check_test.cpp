@@ -1,0 +1,399 @@
+// `zwang check`: what is right passes, whatever a second implementation may do differently.
+#include "host/check/check.h"
+
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "host/study_file/load_study.h"
+#include "tests/support/tampered_backend.h"
+
+namespace zwang {
+namespace {
+
+std::vector<std::string> config_names() {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(std::string(ZWANG_SOURCE_DIR) + "/configs"))
+    if (entry.path().extension() == ".toml") names.push_back(entry.path().stem().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+class CheckEveryConfig : public testing::TestWithParam<std::string> {};
+
+TEST_P(CheckEveryConfig, PassesOnTheReferenceItself) {
+  const Study study = load_study(config_path(GetParam()));
+  const CheckReport report = self_checked(study, 2);
+  if (GetParam().starts_with("cone_apex")) {
+    // No motion begins at a singular position: there is nothing to compare, and check says so.
+    EXPECT_EQ(report.verdict(), CheckVerdict::undecided) << check_table(study, report);
+    EXPECT_EQ(report.failed.size(), 1u);
+    return;
+  }
+  EXPECT_EQ(report.verdict(), CheckVerdict::pass) << check_table(study, report);
+  EXPECT_EQ(report.undecided_segments, 0u);
+  EXPECT_EQ(report.undecided_measures, 0u);
+  EXPECT_TRUE(report.failed.empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(Configs, CheckEveryConfig, testing::ValuesIn(config_names()),
+                         [](const auto& parameter) { return parameter.param; });
+
+TEST(CheckTest, PassesABackendWithOtherThresholdsAndSteps) {
+  // Everything a second implementation may do differently, on a chaotic motion with accumulations: after ten seconds
+  // the two have nothing in common any more, and each of its quarter seconds is right all the same.
+  const Study study =
+      load_study(config_path("double_string"), {"ensemble.members=3", "time.end=15", "time.samples=61"});
+  Study other = study;
+  other.integrator.rtol *= 0.3;
+  other.integrator.max_step = 0.0137;
+  other.integrator.contact_tolerance *= 3;
+  other.integrator.rest_speed *= 0.5;
+  other.integrator.accumulation_gap *= 10;
+  BackendReference backend(other, check_threads);
+  const CheckReport report = checked(study, backend, 3);
+  EXPECT_EQ(report.verdict(), CheckVerdict::pass) << check_table(study, report);
+  EXPECT_LE(report.undecided_segments, 2u);
+}
+
+TEST(CheckTest, TakesTheShocksAtTheEndOfABurstForOneAccumulation) {
+  // 24 bounces are listed with the one threshold, 45 with the other.
+  const Study study = load_study(config_path("bouncing_ball"));
+  Study other = study;
+  other.integrator.accumulation_gap = 1e-6;
+  BackendReference backend(other, check_threads);
+  const CheckReport report = checked(study, backend, 1);
+  EXPECT_EQ(report.verdict(), CheckVerdict::pass) << check_table(study, report);
+}
+
+// There is no side before it to look at, and the other one is another motion.
+TEST(CheckTest, AContactRightAfterTheStartIsNoReasonToDoubtTheStart) {
+  const Study study = read_study(R"toml(
+[[point]]
+name = "ball"
+mass = 1
+position = [1e-8]
+velocity = [-1]
+[system]
+gravity = [-9.81]
+[[constraint]]
+name = "floor"
+require = "ball.x >= 0"
+restitution = 0.5
+[ensemble]
+members = 1
+[time]
+end = 0.05
+samples = 6
+[integrator]
+rtol = 1e-6
+atol = 1e-7
+)toml",
+                                 "study.toml");
+  const CheckReport report = self_checked(study, 1);
+  EXPECT_EQ(report.verdict(), CheckVerdict::pass) << check_table(study, report);
+}
+
+TEST(CheckTest, AWatchedVelocityAtRestKeepsTheSideItCameFrom) {
+  // It falls, lies on the floor over several output times, and is thrown up: that its velocity has gone from below zero to
+  // above is an event, whoever takes up the motion while it lies there.
+  const Study study = read_study(R"toml(
+[[point]]
+name = "ball"
+mass = 1
+position = [0.5]
+[system]
+gravity = [-9.81]
+[[constraint]]
+name = "floor"
+require = "ball.x >= 0"
+[[impulse]]
+at = 0.8
+on = "ball"
+velocity = [2]
+[[event]]
+name = "rises"
+when = "ball.x'"
+direction = 1
+[ensemble]
+members = 1
+[time]
+end = 1
+samples = 21
+)toml",
+                                 "study.toml");
+  const CheckReport report = self_checked(study, 1);
+  EXPECT_EQ(report.verdict(), CheckVerdict::pass) << check_table(study, report);
+}
+
+TEST(CheckTest, AcceptsEitherSideOfAnEventAtAnOutputTime) {
+  // The ball lands at t = 2 exactly, an output time and, in the second study, the end.
+  for (const char* times : {"at = [1, 2, 3]", "at = [1, 2]"}) {
+    const Study study = read_study(std::string(R"toml(
+[[point]]
+name = "ball"
+mass = 1
+position = [2]
+[system]
+gravity = [-1]
+[[constraint]]
+name = "ground"
+require = "ball.x >= 0"
+restitution = 0.5
+[observe]
+rate = "ball.x'"
+[measure]
+hits = "count(shock(ground))"
+final_rate = "final(ball.x')"
+[time]
+)toml") + times + "\n",
+                                   "landing.toml");
+    const auto values_before = [](BatchResults& results) {
+      results.states[1 * 4 + 1] = -2;
+      results.observables[1] = -2;
+    };
+    TamperedBackend backend(study, values_before);
+    const CheckReport report = checked(study, backend, 1);
+    EXPECT_EQ(report.verdict(), CheckVerdict::pass) << check_table(study, report);
+    // But a velocity of neither side is wrong.
+    TamperedBackend wrong(study, [](BatchResults& results) { results.states[1 * 4 + 1] = 0.3; });
+    EXPECT_EQ(checked(study, wrong, 1).verdict(), CheckVerdict::disagree);
+  }
+}
+
+TEST(CheckTest, LooksOutsideTheInstantOfAnEventHoweverCoarseTheTolerance) {
+  // Held back until t = 1.5, an output time. At 1e-5 what counts as one instant is as wide as a quarter of the room
+  // between output times that is looked at: the two sides must lie outside it all the same.
+  const Study study = read_study(R"toml(
+[[point]]
+name = "puck"
+mass = 1
+position = [0]
+velocity = [0.3]
+[system]
+gravity = [0.2]
+[[constraint]]
+name = "brake"
+require = "puck.x' <= 0.3"
+until = 1.5
+[time]
+end = 4
+samples = 9
+[integrator]
+rtol = 1e-5
+atol = 1e-5
+)toml",
+                                 "brake.toml");
+  const CheckReport report = self_checked(study, 1);
+  EXPECT_EQ(report.verdict(), CheckVerdict::pass) << check_table(study, report);
+  // x, x', multiplier and flag. As before the event they are right too; a mixture, or a velocity of neither side, is not.
+  const auto told_as = [&](double velocity, double multiplier, double closed) {
+    TamperedBackend backend(study, [&](BatchResults& results) {
+      const double told[] = {velocity, multiplier, closed};
+      std::copy(std::begin(told), std::end(told), results.states.begin() + 3 * 4 + 1);
+    });
+    return checked(study, backend, 1).verdict();
+  };
+  EXPECT_EQ(told_as(0.3, 0.2, 1), CheckVerdict::pass);
+  EXPECT_EQ(told_as(0.3, 0.2, 0), CheckVerdict::disagree);
+  EXPECT_EQ(told_as(0.31, 0, 0), CheckVerdict::disagree);
+}
+
+// --- How members end ------------------------------------------------------------------------------------
+
+TEST(CheckTest, PassesMembersThatStopAndFindsOneThatStopsElsewhere) {
+  const Study study =
+      load_study(config_path("slung_load"),
+                 {"ensemble.members=4", "time.end=3", "time.samples=31", "time.stop=\"load.z > -1.5\""});
+  const CheckReport report = self_checked(study, 4);
+  EXPECT_EQ(report.verdict(), CheckVerdict::pass) << check_table(study, report);
+  EXPECT_TRUE(report.failed.empty());
+  TamperedBackend late(study, [](BatchResults& r) {
+    ASSERT_EQ(r.status[1], Status::stopped);
+    r.end_state[1 * 6 + 2] += 1e-5;
+  });
+  EXPECT_EQ(checked(study, late, 4).verdict(), CheckVerdict::disagree);
+}
+
+TEST(CheckTest, ListsMembersThatFailAndPassesWhenTheReferenceFailsAlike) {
+  const Study study =
+      load_study(config_path("slung_load"), {"ensemble.members=2", "time.end=3", "integrator.max_steps=40"});
+  const CheckReport report = self_checked(study, 2);
+  EXPECT_EQ(report.verdict(), CheckVerdict::pass) << check_table(study, report);
+  ASSERT_EQ(report.failed.size(), 2u);
+  EXPECT_EQ(report.failed[1].status, Status::step_limit);
+  EXPECT_NE(check_table(study, report).find("failed members"), std::string::npos);
+}
+
+TEST(CheckTest, AgreesAboutABreakdownOfTheMechanics) {
+  // At t = 1 the point reaches a place where the force is no longer a number.
+  const Study study = read_study(R"toml(
+[[point]]
+name = "p"
+mass = 1
+position = [1]
+velocity = [-1]
+[system.force]
+"p.x" = "0.1*sqrt(p.x)"
+[time]
+at = [0, 0.5, 3]
+)toml",
+                                 "breakdown.toml");
+  const CheckReport report = self_checked(study, 1);
+  ASSERT_EQ(report.failed.size(), 1u);
+  EXPECT_EQ(report.verdict(), CheckVerdict::pass) << check_table(study, report);
+}
+
+TEST(CheckTest, AgreesAboutStartsThatCannotBeMade) {
+  const Study study = read_study(R"toml(
+[[point]]
+name = "p"
+mass = 1
+position = [0]
+[[constraint]]
+name = "left"
+require = "p.x <= -1"
+[[constraint]]
+name = "right"
+require = "p.x >= 1"
+[time]
+at = [1]
+)toml",
+                                 "impossible.toml");
+  const CheckReport report = self_checked(study, 1);
+  ASSERT_EQ(report.failed.size(), 1u);
+  EXPECT_EQ(report.failed[0].status, Status::inconsistent_start);
+  EXPECT_EQ(report.findings.disagreements(), 0u);
+}
+
+// --- What cannot be decided -----------------------------------------------------------------------------
+
+// Thrown up so that it just reaches the ceiling, or just does not.
+std::string grazing_text(const std::string& times) {
+  return R"toml(
+title = "A graze"
+[[point]]
+name = "ball"
+mass = 1
+position = [0, 0]
+velocity = [1, 2]
+[system]
+gravity = [0, -1]
+[[constraint]]
+name = "ceiling"
+require = "ball.y <= 2 + 1e-10"
+[measure]
+touches = "count(contact(ceiling))"
+[time]
+)toml" + times +
+         "\n";
+}
+
+TEST(CheckTest, CountsAGrazeAsUndecidedAndJudgesTheRest) {
+  const Study study = read_study(grazing_text("end = 10\nsamples = 11"), "graze.toml");
+  const CheckReport report = self_checked(study, 1);
+  EXPECT_EQ(report.verdict(), CheckVerdict::pass) << check_table(study, report);
+  EXPECT_EQ(report.undecided_segments, 1u);
+  EXPECT_EQ(report.undecided_measures, 1u);
+}
+
+TEST(CheckTest, DoesNotPassWhenNothingCouldBeDecided) {
+  const Study study = read_study(grazing_text("at = [10]"), "graze.toml");
+  const CheckReport report = self_checked(study, 1);
+  EXPECT_EQ(report.findings.disagreements(), 0u);
+  EXPECT_EQ(report.verdict(), CheckVerdict::undecided);
+}
+
+TEST(CheckTest, SaysWhyNothingCouldBeDecidedWhereEveryMemberFails) {
+  const Study study = read_study(R"toml(
+[[point]]
+name = "p"
+mass = 1
+position = [0]
+[system.force]
+"p.x" = "1/p.x"
+[ensemble]
+members = 3
+[time]
+end = 1
+samples = 3
+)toml",
+                                 "fails.toml");
+  const CheckReport report = self_checked(study, 3);
+  EXPECT_EQ(report.verdict(), CheckVerdict::undecided);
+  EXPECT_EQ(report.verdict_text(),
+            "undecided: every member failed before there was a motion to compare: not_finite at t = 0");
+}
+
+TEST(CheckTest, SaysWhenMuchIsUndecided) {
+  const Study study = read_study(grazing_text("end = 10\nsamples = 3"), "graze.toml");
+  const CheckReport report = self_checked(study, 1);
+  ASSERT_EQ(report.verdict(), CheckVerdict::pass);
+  EXPECT_NE(report.verdict_text().find("% of the segments are undecided"), std::string::npos)
+      << report.verdict_text();
+}
+
+// --- What is printed ------------------------------------------------------------------------------------
+
+TEST(CheckTest, SpreadsItsSampleEvenlyOverTheMembers) {
+  EXPECT_EQ(sampled_members(10, 5), (std::vector<unsigned long long>{0, 2, 4, 6, 8}));
+  EXPECT_EQ(sampled_members(3, 64), (std::vector<unsigned long long>{0, 1, 2}));
+  EXPECT_EQ(sampled_members(10, 3), (std::vector<unsigned long long>{0, 3, 6}));
+  const auto many = sampled_members(9'000'000'000'000'000'000LL, 7);
+  EXPECT_EQ(many.size(), 7u);
+  EXPECT_LT(many.back(), 9'000'000'000'000'000'000ULL);
+  EXPECT_TRUE(std::is_sorted(many.begin(), many.end()));
+}
+
+TEST(CheckTest, WritesTheVerdictAndTheWorstCasesAsJson) {
+  const Study study = SlungLoad::study();
+  TamperedBackend backend(study, [](BatchResults& r) {
+    SlungLoad::state(r, 2, 7, 1) += 1e-6;
+    r.status[0] = Status::singular;
+  });
+  const auto json = nlohmann::json::parse(check_json(study, checked(study, backend, 4)));
+  EXPECT_EQ(json["verdict"], "disagree");
+  EXPECT_EQ(json["backend"]["name"], "tampered");
+  EXPECT_EQ(json["members"].size(), 4u);
+  EXPECT_EQ(json["undecided_segments"], 0);
+  EXPECT_EQ(json["failed_members"][0]["status"], "singular");
+  bool found = false;
+  for (const auto& one : json["worst_cases"])
+    if (one["quantity"] == "load.y" && one["member"] == 2 && !one["agrees"].get<bool>()) {
+      found = true;
+      EXPECT_NEAR(one["backend_value"].get<double>() - one["reference_value"].get<double>(), 1e-6, 1e-8);
+      EXPECT_LT(one["allowed"].get<double>(), 1e-6);
+    }
+  EXPECT_TRUE(found) << json.dump(1);
+}
+
+TEST(CheckTest, IsTheSameWhateverTheNumberOfThreads) {
+  const Study study = SlungLoad::study();
+  const auto text = [&](unsigned count) {
+    BackendReference backend(study, 1);
+    return check_json(study, check(study, backend, {.sample = 3, .threads = count}));
+  };
+  EXPECT_EQ(text(1), text(3));
+}
+
+int exit_code(const std::string& arguments) {
+  const std::string command = std::string(ZWANG_PROGRAM) + " check " + arguments + " > /dev/null 2>&1";
+  const int status = std::system(command.c_str());
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST(CheckCommandTest, EndsWithTheExitCodeOfItsVerdict) {
+  EXPECT_EQ(exit_code(config_path("string_jerk") + " --backend reference --sample 1 --threads 1"), 0);
+  EXPECT_EQ(exit_code(config_path("string_jerk") + " --backend reference --reverse --set parameters.e=1"), 0);
+  EXPECT_EQ(exit_code(config_path("string_jerk") + " --backend reference --reverse"), 3);  // all left out
+  EXPECT_EQ(exit_code(config_path("slung_load") + " --backend reference --reverse --sample 1"),
+            1);  // refused
+  EXPECT_EQ(exit_code("nowhere.toml"), 1);
+  EXPECT_EQ(exit_code(config_path("string_jerk") + " --sample 0"), 1);
+}
+
+}  // namespace
+}  // namespace zwang

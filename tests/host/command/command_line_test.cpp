@@ -1,0 +1,134 @@
+// The command line itself: help with examples, names that are nearly right, completion, studies that come along.
+#include <gtest/gtest.h>
+
+#include "host/platform/colour.h"
+#include "tests/support/run_program.h"
+
+namespace zwang {
+namespace {
+
+std::size_t count_of(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+// The commands, as the program's own help lists them.
+std::vector<std::string> commands(const std::string& help) {
+  std::vector<std::string> made;
+  std::size_t at = help.find("Subcommands:");
+  while ((at = help.find("\n  ", at)) != std::string::npos) {
+    at += 3;
+    if (help[at] != ' ' && help.find("Examples", at) != std::string::npos)
+      made.push_back(help.substr(at, help.find(' ', at) - at));
+  }
+  return made;
+}
+
+TEST(CommandLine, HelpOfEveryCommandHasTwoExamples) {
+  const Scratch scratch;
+  const std::vector<std::string> names = commands(run_program(scratch.path(), {"--help"}).out);
+  EXPECT_GE(names.size(), 11u);
+  for (const std::string& name : names) {
+    const ProgramRun made = run_program(scratch.path(), {name, "--help"});
+    EXPECT_EQ(made.code, 0);
+    EXPECT_GE(count_of(made.out, "\n  zwang " + name) + count_of(made.out, "<(zwang " + name), 2u)
+        << made.out;
+  }
+}
+
+TEST(CommandLine, AnOptionThatIsNearlyRightIsSuggested) {
+  const Scratch scratch;
+  const ProgramRun made = run_program(scratch.path(), {"run", "x.toml", "--membrs", "3"});
+  EXPECT_EQ(made.code, 1);
+  EXPECT_NE(made.err.find("did you mean '--members'?"), std::string::npos) << made.err;
+}
+
+TEST(CommandLine, ACommandThatIsNearlyRightIsSuggested) {
+  const Scratch scratch;
+  const ProgramRun made = run_program(scratch.path(), {"repot", "x"});
+  EXPECT_EQ(made.code, 1);
+  EXPECT_NE(made.err.find("did you mean 'report'?"), std::string::npos) << made.err;
+}
+
+TEST(CommandLine, TooManyWordsAreNamed) {
+  const Scratch scratch;
+  const ProgramRun made = run_program(scratch.path(), {"run", "x.toml", "surplus"});
+  EXPECT_EQ(made.code, 1);
+  EXPECT_NE(made.err.find("surplus"), std::string::npos) << made.err;
+}
+
+TEST(CommandLine, VersionTellsBuildAndCuda) {
+  const Scratch scratch;
+  const ProgramRun made = run_program(scratch.path(), {"--version"});
+  EXPECT_EQ(made.code, 0);
+  EXPECT_TRUE(made.out.starts_with("zwang " ZWANG_VERSION)) << made.out;
+  EXPECT_NE(made.out.find("build"), std::string::npos);
+  EXPECT_NE(made.out.find("cuda"), std::string::npos);
+}
+
+TEST(CommandLine, ListShowsEveryStudyWithItsTitleAndPrintsOne) {
+  const Scratch scratch;
+  const std::string shown = run_program(scratch.path(), {"list"}).out;
+  for (const auto& entry : std::filesystem::directory_iterator(ZWANG_SOURCE_DIR "/configs")) {
+    if (entry.path().extension() != ".toml") continue;
+    const std::size_t at = shown.find("\n" + entry.path().stem().string() + " ");
+    const bool first = shown.starts_with(entry.path().stem().string() + " ");
+    ASSERT_TRUE(first || at != std::string::npos) << entry.path();
+    const std::string line = shown.substr(first ? 0 : at + 1, shown.find('\n', at + 1) - at - 1);
+    EXPECT_GT(line.size(), line.find(' ') + 5) << "no title: " << line;
+    EXPECT_EQ(run_program(scratch.path(), {"list", entry.path().stem().string()}).out,
+              read_text(entry.path()));
+  }
+  EXPECT_NE(run_program(scratch.path(), {"list", "slung_lod"}).err.find("slung_load"), std::string::npos);
+}
+
+TEST(CommandLine, ANewStudyRunsAndIsNeverOverwritten) {
+  const Scratch scratch;
+  ASSERT_EQ(run_program(scratch.path(), {"new", "mine"}).code, 0);
+  EXPECT_EQ(read_text(scratch.path() / "mine.toml").find("NAME"), std::string::npos);
+  const ProgramRun made = run_program(scratch.path(), {"run", "mine.toml", "--members", "20", "--backend",
+                                                       "reference", "--quiet", "--report"});
+  EXPECT_EQ(made.code, 0) << made.err;
+  EXPECT_TRUE(std::filesystem::exists(scratch.path() / "results/mine/report.html"));
+  EXPECT_EQ(run_program(scratch.path(), {"new", "mine"}).code, 1);
+  EXPECT_EQ(run_program(scratch.path(), {"new", "../mine"}).code, 1);
+  ASSERT_EQ(run_program(scratch.path(), {"new", "crane", "--from", "crane_slings"}).code, 0);
+  EXPECT_EQ(read_text(scratch.path() / "crane.toml"),
+            read_text(ZWANG_SOURCE_DIR "/configs/crane_slings.toml"));
+}
+
+// What bash would offer for a line being typed.
+std::string completed(const Scratch& scratch, const std::string& words, int at) {
+  const std::string script = "source <('" ZWANG_PROGRAM "' completion); COMP_WORDS=(" + words +
+                             "); COMP_CWORD=" + std::to_string(at) +
+                             "; _zwang zwang; echo \"${COMPREPLY[@]}\"";
+  write_text(scratch.path() / "ask.sh", script);
+  const std::string out = (scratch.path() / "out").string();
+  EXPECT_EQ(std::system(("cd '" + scratch.path().string() + "' && bash ask.sh > '" + out + "'").c_str()), 0);
+  return read_text(out);
+}
+
+TEST(CommandLine, BashCompletesCommandsOptionsValuesAndStudies) {
+  const Scratch scratch;
+  write_text(scratch.path() / "mine.toml", "");
+  write_text(scratch.path() / "mine.txt", "");
+  EXPECT_EQ(completed(scratch, "zwang rep", 1), "replay report\n");
+  EXPECT_EQ(completed(scratch, "zwang run --mem", 2), "--members\n");
+  EXPECT_EQ(completed(scratch, "zwang run x --backend c", 4), "cpu cuda\n");
+  EXPECT_EQ(completed(scratch, "zwang run mi", 2), "mine.toml\n");
+}
+
+TEST(CommandLine, ColoursAreForTerminalsAlone) {
+  Environment environment;
+  environment.set("TERM", "xterm");
+  EXPECT_FALSE(colours_wanted(stdin) && isatty(STDIN_FILENO) == 0);
+  EXPECT_EQ(coloured_error("x: error: y\n  found:    z", false), "x: error: y\n  found:    z");
+  EXPECT_EQ(coloured_error("x: error: y\n  found:    error: z", true),
+            "x: \x1b[1;31merror:\x1b[0m y\n  found:    error: z");
+  environment.set("NO_COLOR", "1");
+  EXPECT_FALSE(colours_wanted(stderr));
+}
+
+}  // namespace
+}  // namespace zwang

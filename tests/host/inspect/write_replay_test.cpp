@@ -1,0 +1,24 @@
+#include "host/inspect/write_replay.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "host/study_file/load_study.h"
+#include "tests/support/run_fixture.h"
+
+namespace zwang {
+namespace {
+
+TEST(WriteReplayTest, SaysWhoIntegrated) {
+  const Study study = read_study(thrown_ball, "ball.toml");
+  const PreparedMember member = prepare_member(study, 3);
+  const Trajectory trajectory = replay_member(study, member, study_plan(study));
+  const Replay by_reference{study, member, trajectory}, by_cpu{study, member, trajectory, "cpu"};
+  EXPECT_NE(replay_table(by_reference).find("seed 1, reference backend\n"), std::string::npos);
+  EXPECT_NE(replay_table(by_cpu).find("seed 1, cpu backend\n"), std::string::npos);
+  EXPECT_EQ(nlohmann::json::parse(replay_json(by_cpu))["backend"], "cpu");
+}
+
+}  // namespace
+}  // namespace zwang

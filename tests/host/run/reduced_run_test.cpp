@@ -1,0 +1,185 @@
+// Whole runs whose statistics are done by the backend against runs that bring every member home: the same bits.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "host/backend/device_sampling.h"
+#include "host/study/study.h"
+#include "host/study_file/load_study.h"
+#include "tests/support/reduce_on_host.h"
+#include "tests/support/run_fixture.h"
+#include "tests/support/statistics_fixture.h"
+
+namespace zwang {
+namespace {
+
+// The reference, with the reductions run beside it in pieces of one size.
+class ReducingBackend : public Backend {
+ public:
+  ReducingBackend(const Study& study, long long piece) : reference_(study, 2), piece_(piece) {}
+  std::string name() const override { return reference_.name(); }
+  std::string device() const override { return reference_.device(); }
+  unsigned threads() const override { return 2; }
+  BatchResults run(const Batch& batch, const Wanted& wanted) override {
+    by_members += static_cast<long long>(batch.count);
+    return reference_.run(batch, wanted);
+  }
+  bool reduces() const override { return true; }
+
+  bool draws() const override { return true; }
+
+  ReducedBatch run_reduced(const Batch& given, long long first, const ReductionPlan& plan,
+                           bool members) override {
+    ReducedBatch made;
+    const Batch batch = given.drawn_there != nullptr ? drawn(given, first) : given;
+    BatchResults results = reference_.run(batch, {});
+    const auto count = static_cast<long long>(batch.count);
+    by_blocks += count;
+    std::vector<int> status, redundant(results.redundant.begin(), results.redundant.end());
+    std::vector<long long> steps;
+    std::vector<double> audits;
+    for (std::size_t k = 0; k < batch.count; ++k) {
+      status.push_back(static_cast<int>(results.status[k]));
+      steps.insert(steps.end(), {results.steps[k], results.rejected[k]});
+      const Audit& a = results.audits[k];
+      audits.insert(audits.end(), {a.position_violation, a.velocity_violation, a.energy_drift, a.energy_size,
+                                   a.kkt, a.carnot, a.energy_created});
+    }
+    for (long long begin = 0; begin < count; begin += piece_) {
+      const auto at = static_cast<std::size_t>(begin);
+      KernelBatch there{};
+      there.count = std::min(piece_, count - begin);
+      there.parameters = batch.parameters.data() + at * plan.parameters;
+      there.status = status.data() + at;
+      there.measures = results.measures.data() + at * plan.measures;
+      there.observables = results.observables.data() + at * plan.series;
+      there.steps = steps.data() + 2 * at;
+      there.event_counts = results.event_counts.data() + at * event_kinds;
+      there.audits = audits.data() + at * audit_numbers;
+      there.redundant = redundant.data() + at;
+      made.parts.push_back(*reduce_members(machine_, plan, there, first + begin));
+    }
+    if (members) {
+      results.observables.clear();
+      made.members = std::move(results);
+    }
+    return made;
+  }
+
+  long long by_members = 0, by_blocks = 0, drawn_there = 0;
+
+ private:
+  Batch drawn(const Batch& given, long long first) {
+    Batch made;
+    made.count = given.count;
+    drawn_there += static_cast<long long>(given.count);
+    made.parameters.resize(given.count * given.drawn_there->parameter_slots.size());
+    made.starts.resize(given.count * given.drawn_there->start_slots.size());
+    made.prepared.resize(given.count, Status::ok);
+    made.attempts.resize(given.count, 1);
+    made.position_moved.resize(given.count, 0);
+    made.velocity_moved.resize(given.count, 0);
+    std::vector<int> prepared(given.count, 7);
+    KernelBatch there{};
+    there.count = static_cast<long long>(given.count);
+    there.parameters = made.parameters.data();
+    there.starts = made.starts.data();
+    there.prepared = prepared.data();
+    EXPECT_TRUE(zwang::draw_there(machine_, *given.drawn_there, there, first));
+    EXPECT_EQ(prepared, std::vector<int>(given.count, 0));
+    return made;
+  }
+
+  BackendReference reference_;
+  HostMachine machine_;
+  long long piece_;
+};
+
+Study read(const std::string& text, const std::vector<std::string>& overrides = {}) {
+  return read_study(text, "written.toml", overrides);
+}
+
+void expect_same(const RunResult& found, const RunResult& expected) {
+  const auto a = bits_of(found.statistics), b = bits_of(expected.statistics);
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t k = 0; k < a.size(); ++k) {
+    const bool both_nan = std::isnan(std::bit_cast<double>(a[k])) && std::isnan(std::bit_cast<double>(b[k]));
+    ASSERT_TRUE(both_nan || a[k] == b[k]) << "number " << k;
+  }
+  const RunTally &x = found.tally, &y = expected.tally;
+  EXPECT_EQ(x.members, y.members);
+  EXPECT_EQ(x.entered, y.entered);
+  EXPECT_EQ(x.failed, y.failed);
+  EXPECT_EQ(x.status, y.status);
+  EXPECT_EQ(x.examples, y.examples);
+  EXPECT_EQ(x.events, y.events);
+  EXPECT_EQ(x.steps, y.steps);
+  EXPECT_EQ(x.rejected, y.rejected);
+  EXPECT_EQ(x.redundant, y.redundant);
+  EXPECT_EQ(x.draws, y.draws);
+  EXPECT_EQ(x.moved, y.moved);
+  EXPECT_EQ(x.worst.energy_drift, y.worst.energy_drift);
+  EXPECT_EQ(x.worst.kkt, y.worst.kkt);
+  EXPECT_EQ(x.worst.energy_size, y.worst.energy_size);
+  EXPECT_EQ(found.sure_early, expected.sure_early);
+}
+
+TEST(ReducedRun, IsTheRunThatBringsMembersHome) {
+  const Study study = read(thrown_ball, {"ensemble.members=1500"});
+  const RunResult expected = run_by_reference(study);
+  for (const long long piece : {256LL, 512LL, 100'000LL}) {
+    ReducingBackend backend(study, piece);
+    expect_same(run_ensemble(study, backend, {.threads = 2}), expected);
+    EXPECT_EQ(backend.by_members, 0);
+    EXPECT_EQ(backend.drawn_there, 1500);
+  }
+}
+
+TEST(ReducedRun, ShowsTheFirstBlockWhereBucketsAreUsed) {
+  const Study study = read(thrown_ball, {"ensemble.members=1500"});
+  const RunOptions options{.threads = 2, .statistics_memory = 20'000};
+  ReducingBackend backend(study, 512);
+  expect_same(run_ensemble(study, backend, options), run_by_reference(study, options));
+  EXPECT_EQ(backend.by_members, 256);
+}
+
+TEST(ReducedRun, CountsFailuresAndNamesThem) {
+  const Study study = read(troubles, {"ensemble.members=700", "ensemble.include_nominal=true"});
+  ReducingBackend backend(study, 256);
+  expect_same(run_ensemble(study, backend, {.threads = 2}), run_by_reference(study));
+}
+
+TEST(ReducedRun, KnowsSobolsReplicates) {
+  const Study study = read(thrown_ball, {"ensemble.members=1100", "ensemble.sampler=\"sobol\""});
+  ReducingBackend backend(study, 256);
+  expect_same(run_ensemble(study, backend, {.threads = 2}), run_by_reference(study));
+}
+
+TEST(ReducedRun, EndsAnOpenBlockFirst) {
+  const Study study = read(thrown_ball, {"ensemble.members=1100"});
+  ReducingBackend backend(study, 256);
+  EnsembleRun run(study, backend, {.threads = 2});
+  for (const long long up_to : {100LL, 300LL, 700LL}) run.advance(up_to);
+  while (!run.done()) run.advance();
+  expect_same(run.finish(), run_by_reference(study));
+}
+
+TEST(ReducedRun, HandsOverMembersWhereTheyAreAskedFor) {
+  const Study study = read(thrown_ball, {"ensemble.members=600"});
+  const auto measures_of = [&](Backend& backend) {
+    std::vector<double> measures;
+    RunOptions options{.threads = 2};
+    options.members = [&](long long, const Batch& batch, const BatchResults& results) {
+      EXPECT_EQ(results.status.size(), batch.count);
+      measures.insert(measures.end(), results.measures.begin(), results.measures.end());
+    };
+    run_ensemble(study, backend, std::move(options));
+    return measures;
+  };
+  ReducingBackend reducing(study, 256);
+  BackendReference plain(study, 2);
+  EXPECT_EQ(measures_of(reducing), measures_of(plain));
+}
+
+}  // namespace
+}  // namespace zwang

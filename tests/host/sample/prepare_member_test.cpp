@@ -1,0 +1,193 @@
+// Starts made ready in great numbers: the same verdicts and moves as one at a time, and fast.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <functional>
+
+#include "host/sample/sampler.h"
+#include "host/study_file/load_study.h"
+#include "src/base/error.h"
+
+namespace zwang {
+namespace {
+
+// A pendulum that some starts put off its rod, a wall that some are behind, a rail imposed at the start or later, a line
+// that is lifted at the start or later, and a limit of speed.
+const std::string crowded = R"(
+[parameters]
+L = { uniform = [0.9, 1.1] }
+v = { normal = { mean = 0, std = 1 } }
+wall = { choice = [-2, 0.5] }
+later = { choice = [0, 1] }
+lift = { choice = [0, 5] }
+[[point]]
+name = "a"
+mass = 1
+position = [{ choice = [0, 0.3] }, "-1"]
+velocity = ["v", 0]
+[[point]]
+name = "b"
+mass = "1 + L"
+position = [{ uniform = [-1, 2] }, 0]
+velocity = [{ choice = [0, 1] }, { choice = [0, 0.5] }]
+[[constraint]]
+name = "rod"
+require = "norm(a) == 1"
+[[constraint]]
+name = "wall"
+require = "b.x >= wall"
+[[constraint]]
+name = "rail"
+require = "b.y == 0"
+from = "later"
+[[constraint]]
+name = "line"
+require = "a.x == 0"
+until = "lift"
+[[constraint]]
+name = "limit"
+require = "b.x' + a.x' <= 1.5"
+[ensemble]
+members = 300
+[time]
+end = 1
+)";
+
+Study crowded_study(const std::string& consistency) {
+  return read_study(crowded, "crowded.toml", {"ensemble.consistency=\"" + consistency + "\""});
+}
+
+std::string error_of(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(PrepareMembers, StartsAreJudgedAndMovedAsOneAtATime) {
+  const Study study = crowded_study("project");
+  const Sampler sampler(study);
+  Sampler::Scratch scratch;
+  PreparedMember made;
+  int consistent = 0, moved_position = 0, moved_velocity_only = 0;
+  for (unsigned long long k = 0; k < 300; ++k) {
+    sampler.prepare(k, scratch, made);
+    const MemberInputs inputs = draw_member(study, k);
+    State state = inputs.start;
+    const Start expected =
+        prepare_start(Equations(*study.system, inputs.parameters), study.integrator, state);
+    EXPECT_EQ(made.inputs.parameters, inputs.parameters);
+    EXPECT_EQ(made.inputs.start.q, inputs.start.q);
+    EXPECT_EQ(made.preparation.status, expected.status);
+    EXPECT_EQ(made.preparation.consistent, expected.consistent);
+    EXPECT_EQ(made.preparation.position_moved, expected.position_moved);
+    EXPECT_EQ(made.preparation.velocity_moved, expected.velocity_moved);
+    EXPECT_EQ(made.start.q, state.q);
+    EXPECT_EQ(made.start.v, state.v);
+    EXPECT_EQ(made.attempts, 1U);
+    consistent += expected.consistent;
+    moved_position += expected.position_moved > 0;
+    moved_velocity_only += expected.position_moved == 0 && expected.velocity_moved > 0;
+  }
+  // The study is worth its name: every branch was taken.
+  EXPECT_GT(consistent, 5);
+  EXPECT_GT(moved_position, 100);
+  EXPECT_GT(moved_velocity_only, 5);
+}
+
+TEST(PrepareMembers, RejectDrawsUntilTheStartIsConsistent) {
+  const Study study = crowded_study("reject");
+  const Sampler sampler(study);
+  Sampler::Scratch scratch;
+  PreparedMember made;
+  unsigned long long attempts = 0;
+  for (unsigned long long k = 0; k < 300; ++k) {
+    sampler.prepare(k, scratch, made);
+    ASSERT_EQ(made.preparation.status, Status::ok);
+    EXPECT_TRUE(made.preparation.consistent);
+    EXPECT_EQ(made.preparation.position_moved, 0);
+    EXPECT_EQ(made.inputs.parameters, draw_member(study, k, made.attempts - 1).parameters);
+    State state = made.start;
+    const Equations equations(*study.system, made.inputs.parameters);
+    EXPECT_TRUE(prepare_start(equations, study.integrator, state).consistent);
+    if (made.attempts > 1) {
+      const MemberInputs refused = draw_member(study, k, made.attempts - 2);
+      state = refused.start;
+      const Equations before(*study.system, refused.parameters);
+      EXPECT_FALSE(prepare_start(before, study.integrator, state).consistent);
+    }
+    attempts += made.attempts;
+  }
+  EXPECT_GT(attempts, 600U);
+}
+
+TEST(PrepareMembers, RejectGivesUpWithAStatusAndTheDrawnStart) {
+  const Study study = read_study(R"(
+[parameters]
+L = { uniform = [2, 3] }
+[[coordinate]]
+name = "x"
+position = "L"
+velocity = 0
+[system]
+kinetic = "0.5*x'^2"
+[[constraint]]
+name = "wall"
+require = "x <= 1"
+[ensemble]
+members = 2
+include_nominal = true
+consistency = "reject"
+[time]
+end = 1
+)",
+                                 "hopeless.toml");
+  for (const unsigned long long k : {0ULL, 1ULL}) {
+    const PreparedMember made = prepare_member(study, k);
+    EXPECT_EQ(made.preparation.status, Status::inconsistent_start);
+    EXPECT_FALSE(made.preparation.consistent);
+    EXPECT_EQ(made.attempts, k == 0 ? 1U : 1000U) << "the nominal member is always the same";
+    EXPECT_EQ(made.start.q(0), made.inputs.parameters[0]);
+  }
+}
+
+TEST(PrepareMembers, ErrorNamesTheMemberAndTheCondition) {
+  const Study study = crowded_study("error");
+  const Sampler sampler(study);
+  Sampler::Scratch scratch;
+  PreparedMember made;
+  std::string error;
+  for (unsigned long long k = 0; error.empty() && k < 300; ++k) {
+    error = error_of([&] { sampler.prepare(k, scratch, made); });
+    EXPECT_EQ(error.empty(), made.preparation.consistent && error.empty());
+  }
+  EXPECT_NE(error.find("starts off the conditions"), std::string::npos) << error;
+  EXPECT_NE(error.find("member " + std::to_string(made.number)), std::string::npos) << error;
+}
+
+// Prints the rate; the bound is two orders below what an unloaded core does, so that only a return to building
+// programs per member (30 microseconds and more) under a slow build would come near it.
+TEST(PrepareMembers, AreManyPerSecond) {
+  constexpr unsigned long long members = 20'000;
+  for (const std::string config : {"slung_load", "double_string"})
+    for (const std::string sampler : {"random", "latin-hypercube", "sobol"}) {
+      const Study study = load_study(ZWANG_SOURCE_DIR "/configs/" + config + ".toml",
+                                     {"ensemble.sampler=\"" + sampler + "\"", "ensemble.members=20000"});
+      const Sampler made_once(study);
+      Sampler::Scratch scratch;
+      PreparedMember made;
+      const auto before = std::chrono::steady_clock::now();
+      for (unsigned long long k = 0; k < members; ++k) made_once.prepare(k, scratch, made);
+      const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - before;
+      const double rate = static_cast<double>(members) / spent.count();
+      std::printf("%s, %s: %.0f members per second\n", config.c_str(), sampler.c_str(), rate);
+      EXPECT_GT(rate, 5000);
+    }
+}
+
+}  // namespace
+}  // namespace zwang

@@ -1,0 +1,203 @@
+// Events in a lane's stride (kernels/lanes/fast_event.h), plain events and starts (kernels/event/single_contact.h, plain_start.h) and the general way
+// (kernels/event/dispatch.h) are three ways to one answer: programs that know fewer of them give the same members, and events that are not plain are left to the
+// general way.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "host/backend/backend_cpu.h"
+#include "host/backend/batch.h"
+#include "host/study/study.h"
+#include "host/study_file/load_study.h"
+
+namespace zwang {
+namespace {
+
+struct Ways {
+  BatchResults touched, plain, general;
+};
+
+void replace(KernelProgram& program, const std::string& file, const std::string& text,
+             const std::string& by) {
+  std::string& source = program.text.sources.at("kernels/" + file);
+  const std::size_t place = source.find(text);
+  ASSERT_NE(place, std::string::npos) << text;
+  source.replace(place, text.size(), by);
+}
+
+Ways all_ways(const Study& study, std::size_t count) {
+  std::vector<unsigned long long> numbers(count);
+  std::iota(numbers.begin(), numbers.end(), 0ULL);
+  const Batch batch = prepare_batch(study, numbers, 2);
+  KernelProgram program = cpu_program(study, LaneChoice::best);
+  BackendCpu touched(study, program, *HostCompiler::find(), 2);
+  replace(program, "lanes/fast_event.h", "Model::light_events && ", "false && ");
+  BackendCpu plain(study, program, *HostCompiler::find(), 2);
+  replace(program, "event/single_contact.h", "if constexpr (SingleContactSolver<M>::possible) {", "if constexpr (false) {");
+  replace(program, "event/initial_active_set.h", "if (!(next_due(me) > now)) return false;", "return false;");
+  BackendCpu general(study, program, *HostCompiler::find(), 2);
+  Wanted wanted;
+  wanted.events = true;
+  return {touched.run(batch, wanted), plain.run(batch, wanted), general.run(batch, wanted)};
+}
+
+// Events of the same kinds about the same conditions, at the same times and with the same impulses to rounding.
+void expect_same_events(const MemberEvents& a, const MemberEvents& b, std::size_t member) {
+  ASSERT_EQ(a.size(), b.size()) << "member " << member;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    EXPECT_EQ(a[i].kind, b[i].kind) << "member " << member << ", event " << i;
+    EXPECT_EQ(a[i].constraints, b[i].constraints) << "member " << member << ", event " << i;
+    EXPECT_NEAR(a[i].t, b[i].t, 1e-9) << "member " << member << ", event " << i;
+    EXPECT_NEAR(a[i].energy_lost, b[i].energy_lost, 1e-8) << "member " << member << ", event " << i;
+  }
+}
+
+class PlainEvents : public testing::TestWithParam<std::string> {};
+
+TEST_P(PlainEvents, AreWhatTheGeneralWayGives) {
+  const Study study = load_study(std::string(ZWANG_SOURCE_DIR) + "/configs/" + GetParam() + ".toml");
+  const std::size_t count = 24;
+  const Ways ways = all_ways(study, count);
+  EXPECT_EQ(ways.touched.status, ways.general.status);
+  EXPECT_EQ(ways.plain.status, ways.general.status);
+  long long happened = 0;
+  for (std::size_t m = 0; m < count; ++m) {
+    expect_same_events(ways.touched.events.at(m), ways.general.events.at(m), m);
+    expect_same_events(ways.plain.events.at(m), ways.general.events.at(m), m);
+    happened += static_cast<long long>(ways.plain.events.at(m).size());
+  }
+  EXPECT_GT(happened, 0) << "a study in which nothing happens proves nothing";
+}
+
+// Strings that go slack and taut, hops off a moving floor, a rebound, several bodies, equations beside inequalities.
+INSTANTIATE_TEST_SUITE_P(Configs, PlainEvents,
+                         testing::Values("string_pendulum", "bouncing_ball", "slung_load", "three_balls",
+                                         "shaken_table", "crane_slings", "impact_oscillator", "gate_stops"),
+                         [](const auto& name) { return name.param; });
+
+// A corner in which a point may rest, slide, leave or strike, on a string that may be taut, pulled any way; `more` are further
+// conditions.
+Study corner(const std::string& more) {
+  return read_study(R"toml(
+title = "Starts in a corner"
+[parameters]
+x0 = { choice = [0.0, 0.6] }
+y0 = { choice = [0.0, 0.8] }
+vx = { choice = [-0.5, 0.0, 0.8] }
+vy = { choice = [-0.6, 0.0, 0.5] }
+gx = { choice = [-1.0, 0.0, 1.0] }
+gy = { choice = [-1.0, 0.0, 1.0] }
+[[anchor]]
+name = "nail"
+position = [0, 0]
+[[point]]
+name = "p"
+mass = 2
+position = ["x0", "y0"]
+velocity = ["vx", "vy"]
+[system]
+gravity = ["gx", "gy"]
+[[constraint]]
+name = "floor"
+require = "p.y >= 0"
+[[constraint]]
+name = "wall"
+require = "p.x >= 0"
+restitution = 0.5
+[[constraint]]
+name = "string"
+require = "distance(p, nail) <= 1"
+)toml" + more + R"toml(
+[ensemble]
+members = 600
+seed = 3
+[time]
+end = 0.4
+samples = 3
+)toml",
+                    "corner.toml");
+}
+
+void expect_same_starts(const Study& study) {
+  const std::size_t count = 600;
+  std::vector<unsigned long long> numbers(count);
+  std::iota(numbers.begin(), numbers.end(), 0ULL);
+  const Batch batch = prepare_batch(study, numbers, 2);
+  KernelProgram program = cpu_program(study, LaneChoice::best);
+  BackendCpu plain(study, program, *HostCompiler::find(), 2);
+  replace(program, "event/initial_active_set.h", "if (!(next_due(me) > now)) return false;", "return false;");
+  BackendCpu general(study, program, *HostCompiler::find(), 2);
+  const Wanted wanted{.states = true, .events = true};
+  const BatchResults a = plain.run(batch, wanted), b = general.run(batch, wanted);
+  EXPECT_EQ(a.status, b.status);
+  EXPECT_EQ(a.redundant, b.redundant);
+  ASSERT_EQ(a.states.size(), b.states.size());
+  const std::size_t row = a.states.size() / count;
+  for (std::size_t m = 0; m < count; ++m) {
+    expect_same_events(a.events.at(m), b.events.at(m), m);
+    for (std::size_t i = 0; i < row; ++i)
+      EXPECT_NEAR(a.states[m * row + i], b.states[m * row + i], 1e-8) << "member " << m << ", number " << i;
+  }
+}
+
+TEST(PlainStarts, AreWhatTheGeneralWayGives) { expect_same_starts(corner("")); }
+TEST(PlainStarts, LeaveDependentConditionsToTheGeneralWay) {
+  expect_same_starts(corner("[[constraint]]\nname = \"floor_again\"\nrequire = \"3*p.y >= 0\"\n"));
+}
+TEST(PlainStarts, LeaveAppointmentsToTheGeneralWay) {
+  expect_same_starts(
+      corner("[[constraint]]\nname = \"lid\"\nrequire = \"p.y <= 0.8\"\nfrom = 0\nuntil = 0.2\n"));
+}
+
+// A landing ends a little before the crossing or a little beyond it (kernels/rootfinding/step_length_search.h). Output times in between are as exact
+// as any: sin t, mirrored at the wall again and again, at twenty thousand times.
+TEST(Landings, OutputTimesAroundACrossingAreOfTheirOwnSide) {
+  const Study study = read_study(R"toml(
+title = "An oscillator mirrored at a wall"
+[parameters]
+wall = { uniform = [0.3, 0.9] }
+[[coordinate]]
+name = "x"
+position = 0
+velocity = 1
+[system]
+kinetic = "0.5*x'^2"
+potential = "0.5*x^2"
+[[constraint]]
+name = "stopper"
+require = "x <= wall"
+restitution = 1.0
+[ensemble]
+members = 16
+[time]
+end = 10
+samples = 20001
+[observe]
+x = "x"
+[integrator]
+rtol = 1e-6
+atol = 1e-6
+)toml",
+                                 "mirrored.toml");
+  const std::size_t count = 16, outputs = study.time.outputs.size();
+  std::vector<unsigned long long> numbers(count);
+  std::iota(numbers.begin(), numbers.end(), 0ULL);
+  const Batch batch = prepare_batch(study, numbers, 2);
+  BackendCpu backend(study, *HostCompiler::find(), 2);
+  const BatchResults results = backend.run(batch, {});
+  for (std::size_t m = 0; m < count; ++m) {
+    // From the wall back to the wall the phase runs from pi - arcsin(wall) to arcsin(wall) + 2 pi.
+    const double wall = batch.parameters.at(m), contact = std::asin(wall), pi = std::acos(-1.0);
+    const double lap = pi + 2 * contact;
+    for (std::size_t i = 0; i < outputs; ++i) {
+      const double t = study.time.outputs[i];
+      const double phase = t < contact ? t : pi - contact + std::fmod(t - contact, lap);
+      ASSERT_NEAR(results.observables[m * outputs + i], std::sin(phase), 3e-5)
+          << "member " << m << ", t = " << t;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace zwang

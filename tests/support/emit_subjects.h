@@ -1,0 +1,136 @@
+// Systems on which emitted models are judged: every study in configs/, and some made to be awkward.
+#pragma once
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "host/sample/member.h"
+#include "host/study_file/load_study.h"
+#include "tests/support/emitted_models.h"
+#include "tests/support/system_builder.h"
+
+namespace zwang {
+
+// One system with numbers near which it makes sense.
+struct Subject {
+  std::string name;
+  std::shared_ptr<const System> system;
+  std::vector<double> parameters;
+  State start;
+  double end = 1;
+};
+
+inline Subject subject(const std::string& name, const SystemBuilder& builder) {
+  Mechanism mechanism = builder.make();
+  Subject made{name, std::move(mechanism.system), mechanism.equations->parameters(), mechanism.start};
+  return made;
+}
+
+// Everything the studies do not have: a mass matrix that couples, every function of the language, appointments of
+// parameters, conditions nonlinear in v, kinks, turns.
+inline std::vector<Subject> awkward_systems() {
+  std::vector<Subject> made;
+  SystemBuilder pendulum;
+  pendulum.parameter("m", 1.7).parameter("late", 0.3).coordinate("a", 0.4, 1.1).coordinate("b", -0.9, 0.5);
+  pendulum.point("p", "m", {0.2, 0.1}, {1, 2}).auxiliary("w", 0.7, "a'*w - sqrt(1 + w^2)");
+  pendulum.kinetic("0.5*a'^2 + 0.5*m*(a'^2 + b'^2 + 2*a'*b'*cos(a - b))").gravity({"0", "-9.81*cos(t)"});
+  pendulum.potential("-9.81*((1 + m)*cos(a) + m*cos(b))").force("b", "-0.1*b'^3 + w").force("p.x", "p.y'");
+  pendulum.require("tie", "sin(a) + sin(b) - p.x*p.y == 3").require("couple", "a'*p.x' + b' <= 9", "m/4");
+  pendulum.require("late", "p.x + b == 1", "0", "late", "late*m").require("rod", "norm(p) >= m*(2 + cos(t))");
+  pendulum.impulse("late*2", "p", {"m*b", "t"}).impulse("1", "a", {"2"}, true).watch("up", "w*a - t", 1);
+  pendulum.watch("turn", "wrap(a, 1 + m)", -1)
+      .stop("sin(3*t*b) > 0.99")
+      .observe("r", "reaction(tie) + closed(rod)");
+  pendulum.measure("integral(abs(a)*multiplier(tie))").measure("mean(max(a, b, w))").measure("maximum(p.x)");
+  pendulum.measure("at(event(turn), a*multiplier(couple))").measure("count(event(up))");
+  made.push_back(subject("coupled", pendulum));
+
+  SystemBuilder zoo;  // every function, every kind of exponent
+  zoo.parameter("c", 0.6).parameter("n", 2.3).coordinate("x", 0.4, 0.3).coordinate("y", 0.7, -0.2);
+  zoo.kinetic("0.5*(2 + sin(x))*x'^2 + y'^2/(1 + x^2)");
+  zoo.potential("x^3 + x^-2 + (x^2 + y^2)^(-1.5) + (1 + x^2)^0.5 + (c + 1)^x + (2 + x)^n + x^12 - (-y)^7/c");
+  zoo.force("x", "tan(x)*asin(c*y) + acos(y/3)*atan(x) + sinh(x)*cosh(y) - tanh(x*y)*exp(-y) + log(2 + x)");
+  zoo.force("y",
+            "hypot(x, y)*atan2(y, x) + sign(x' - y) * floor(10*x) + abs(y - 1)*min(x, y, c) + wrap(7*x, 1)");
+  zoo.require("curve", "max(x, y^2) + hypot(x, 2*y)/c <= 4").require("square", "x'^2 - y'^2 + x*y' <= c");
+  zoo.observe("all", "x/y + y/x + 2/y - c/y + 1e-300*x - 123456789012345678*y").measure("minimum(x - y)");
+  zoo.measure("integral(floor(7*x*y) + c*wrap(9*x, c)^2 - sign(x - 2*y)*abs(x - 2*y))");
+  zoo.measure("mean(sqrt(max(x - y, c, y)) + min(x, max(y, floor(3*y) + t)))");
+  made.push_back(subject("zoo", zoo));
+
+  SystemBuilder disks;  // every row can meet every other, some of them dependent
+  for (int i = 0; i < 3; ++i) disks.point("d" + std::to_string(i), "1.5", {0.3 * i, 0.2 * i * i}, {0.1, 0.4});
+  for (int i = 0; i < 3; ++i) {
+    const std::string d = "d" + std::to_string(i);
+    disks.require("left" + d, d + ".x >= 0.1", "0.5").require("right" + d, d + ".x <= 2");
+    for (int j = 0; j < i; ++j)
+      disks.require(d + std::to_string(j), "distance(" + d + ", d" + std::to_string(j) + ") >= 0.2");
+  }
+  made.push_back(subject("disks", disks));
+
+  SystemBuilder crowd;  // too much for one straight line
+  for (int i = 0; i < 12; ++i) crowd.point("d" + std::to_string(i), "1", {0.3 * i, 0.2 * i * i}, {0.1, 0.4});
+  for (int i = 0; i < 12; ++i)
+    for (int j = 0; j < i; ++j) {
+      const std::string a = "d" + std::to_string(i), b = "d" + std::to_string(j);
+      crowd.require(a + b, "distance(" + a + ", " + b + ") >= 0.2", "1");
+    }
+  made.push_back(subject("crowd", crowd));
+
+  SystemBuilder dense;  // the divergence with any conditions held, some of them nonlinear in v, one dependent
+  dense.parameter("m", 1.4).coordinate("a", 0.4, 1.1).coordinate("b", -0.9, 0.5).coordinate("c", 0.3, -0.7);
+  dense.auxiliary("w", 0.7, "a'*w - w^2*sin(b)").kinetic("a'^2 + m*b'^2*(1 + a^2) + 0.3*a'*b'*cos(b) + c'^2");
+  dense.force("a", "-0.3*a'^3 + w*b'").force("b", "sin(b')*c'").force("c", "-exp(c')/9");
+  dense.require("tie", "a*b + c^2 == 3").require("wall", "c <= 2*a").require("same", "2*c <= 4*a");
+  dense.require("cone", "a'^2 + b'^2 <= 4*c'^2").require("blade", "sin(a)*b' + t*c' == 0", "0", "m/2", "m");
+  dense.density();
+  made.push_back(subject("dense", dense));
+
+  SystemBuilder
+      geodetic;  // general conditions, one nonlinear in v and dependent on time, beside special ones
+  geodetic.coordinate("x", 0.4, 1.1).coordinate("y", -0.9, 0.5).coordinate("z", 0.3, -0.7);
+  geodetic.coordinate("u", 0.2, 0.8).kinetic("x'^2 + 2*y'^2 + z'^2*(2 + sin(x)) + u'^2");
+  geodetic.potential("x*y + z^2").force("u", "-0.2*u'");
+  geodetic.require("blade", "cos(z)*y' - sin(z + t)*x' == 0").varied_generally(0.6);
+  geodetic.require("surface", "u*x == 1 + 0.1*z^2").require("square", "0.1*x'^2 - t*z'*u' == 1");
+  geodetic.varied_generally(-0.3).density();
+  made.push_back(subject("geodetic", geodetic));
+
+  SystemBuilder bare;  // nothing but one free coordinate
+  bare.coordinate("x", 1, 1).kinetic("x'^2");
+  made.push_back(subject("bare", bare));
+  return made;
+}
+
+inline std::vector<Subject> configured_systems() {
+  std::vector<std::string> paths;
+  for (const auto& entry : std::filesystem::directory_iterator(std::string(ZWANG_SOURCE_DIR) + "/configs"))
+    if (entry.path().extension() == ".toml") paths.push_back(entry.path().string());
+  std::sort(paths.begin(), paths.end());
+  std::vector<Subject> made;
+  for (const std::string& path : paths) {
+    const Study study = load_study(path);
+    const PreparedMember member = prepare_member(study, 0);
+    made.push_back({study.name, study.system, member.inputs.parameters, member.start, study.time.end});
+  }
+  return made;
+}
+
+// A state near the start, any multipliers, any conditions held; equations without an appointment always.
+inline CallPoint random_point(const Subject& made, Dice& dice) {
+  CallPoint at{made.parameters, made.start, {}, {}};
+  at.state.t = dice.between(0, made.end);
+  for (Eigen::VectorXd* x : {&at.state.q, &at.state.v, &at.state.z})
+    for (double& value : *x) value += dice.between(-0.2, 0.2);
+  for (const Constraint& constraint : made.system->constraints) {
+    const bool always = constraint.equation && !constraint.from && !constraint.until;
+    at.held.push_back(always || dice.chance(0.5) ? 1 : 0);
+    at.lambda.push_back(at.held.back() * dice.between(-1, 2));
+  }
+  return at;
+}
+
+}  // namespace zwang

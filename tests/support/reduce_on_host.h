@@ -1,0 +1,67 @@
+// The reductions without a GPU: the same functions in a plain loop, over members made up or integrated on the processor.
+#pragma once
+
+#include <cstring>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "host/backend/device_reduction.h"
+#include "kernels/reduce/reduction_list.h"
+
+namespace zwang {
+
+class HostMachine : public ReduceMachine {
+ public:
+  std::size_t room = std::size_t{4} << 30;  // bytes
+
+  std::optional<Address> reserve(std::size_t bytes) override {
+    if (bytes > room) return std::nullopt;
+    // What is not written must not be read: no zeros by chance.
+    memory_.assign(bytes / 8 + 1, 0xa5a5a5a5a5a5a5a5ULL);
+    return reinterpret_cast<Address>(memory_.data());
+  }
+  void use() override {}
+  std::optional<Address> keep(std::size_t bytes) override {
+    auto* made = new unsigned char[bytes + 1];
+    std::memset(made, 0xa5, bytes + 1);
+    ++kept;
+    return reinterpret_cast<Address>(made);
+  }
+  void give_back(Address at) override {
+    delete[] reinterpret_cast<unsigned char*>(at);
+    --kept;
+  }
+  void copy_in(Address to, const void* from, std::size_t bytes) override {
+    std::memcpy(reinterpret_cast<void*>(to), from, bytes);
+  }
+  void copy_out(void* to, Address from, std::size_t bytes) override {
+    std::memcpy(to, reinterpret_cast<const void*>(from), bytes);
+    brought += bytes;
+  }
+  void clear(Address at, std::size_t bytes) override { std::memset(reinterpret_cast<void*>(at), 0, bytes); }
+  void run(const char* reduction, const void* job, std::size_t job_bytes, long long count) override {
+#define ZWANG_TRY(name, Job)                                                           \
+  if (std::string(reduction) == #name && job_bytes == sizeof(Job)) {                   \
+    for (long long i = count; i-- > 0;) zwang::name(*static_cast<const Job*>(job), i); \
+    return;                                                                            \
+  }
+#define ZWANG_TRY_REDUCTION(name) ZWANG_TRY(name, ReduceJob)
+#define ZWANG_TRY_DRAW(name) ZWANG_TRY(name, DrawJob)
+#define ZWANG_TRY_KEPT(name) ZWANG_TRY(name, ResidentColumns)
+    ZWANG_REDUCTIONS(ZWANG_TRY_REDUCTION)
+    ZWANG_RESIDENT_REDUCTIONS(ZWANG_TRY_KEPT)
+    ZWANG_DRAWS(ZWANG_TRY_DRAW)
+#undef ZWANG_TRY
+    throw std::logic_error("no such reduction: " + std::string(reduction));
+  }
+
+  std::size_t brought = 0;  // bytes
+  int kept = 0;             // rooms not yet given back
+
+ private:
+  std::vector<unsigned long long> memory_;
+};
+
+}  // namespace zwang

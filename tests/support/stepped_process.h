@@ -1,0 +1,53 @@
+// Killing a process at a place of its run instead of at a time.
+#pragma once
+
+#include <sys/ptrace.h>
+
+#include "tests/support/scratch.h"
+
+namespace zwang {
+
+enum class Stepped { killed, ended, not_allowed };
+
+// Runs `work` in a process of its own and kills it before its system call number `call` (0: the first). What is on the disk
+// changes in system calls alone: doing this for every call is killing at any time, the same on a slow and a busy machine.
+// not_allowed: this machine lets nobody trace its own children.
+template <class Work>
+Stepped kill_before_call(int call, Work&& work) {
+  constexpr int refused = 117;
+  const pid_t process = ::fork();
+  if (process == 0) {
+    if (::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) ::_exit(refused);
+    ::raise(SIGSTOP);
+    work();
+    ::_exit(0);
+  }
+  const auto next_stop = [&] {
+    int status = 0;
+    while (::waitpid(process, &status, 0) < 0 && errno == EINTR) {
+    }
+    return status;
+  };
+  const auto go_on = [&](int signal) {
+    ::ptrace(PTRACE_SYSCALL, process, nullptr, static_cast<std::intptr_t>(signal));
+    return next_stop();
+  };
+
+  int status = next_stop();
+  if (!WIFSTOPPED(status)) return WEXITSTATUS(status) == refused ? Stepped::not_allowed : Stepped::ended;
+  ::ptrace(PTRACE_SETOPTIONS, process, nullptr, PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL);
+  // A call stops the process twice, going in and coming out.
+  int signal = 0;
+  for (int stops = 0; stops <= 2 * call;) {
+    status = go_on(signal);
+    if (!WIFSTOPPED(status)) return Stepped::ended;
+    const bool at_call = WSTOPSIG(status) == (SIGTRAP | 0x80);
+    stops += at_call ? 1 : 0;
+    signal = at_call ? 0 : WSTOPSIG(status);
+  }
+  ::kill(process, SIGKILL);
+  while (WIFSTOPPED(status)) status = next_stop();
+  return Stepped::killed;
+}
+
+}  // namespace zwang
