@@ -114,7 +114,7 @@ int verdict(const RunTally& tally, double max_failed) {
   return exit_bad_verdict;
 }
 
-double read_max_failed(const std::string& text) { return read_share(text, "--max-failed"); }
+double read_max_failed(const std::string& text) { return parse_fraction(text, "--max-failed"); }
 
 int print(const std::string& text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0)

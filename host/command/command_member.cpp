@@ -11,6 +11,7 @@
 #include "host/inspect/write_replay.h"
 #include "host/run/backend_factory.h"
 #include "host/sample/member.h"
+#include "host/sample/prepared_member.h"
 #include "host/study/study.h"
 #include "kernels/base/status.h"
 #include "src/analysis/explain.h"

@@ -4,6 +4,7 @@
 #include "host/command/command.h"
 #include "host/inspect/write_modes.h"
 #include "host/sample/member.h"
+#include "host/sample/prepared_member.h"
 #include "host/sample/sample.h"
 #include "host/study/study.h"
 #include "src/analysis/equilibrium.h"

@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include "host/sample/quantile.h"
-#include "host/sample/sample.h"
 #include "src/base/error.h"
 
 namespace zwang {

@@ -3,9 +3,8 @@
 #include <map>
 #include <unordered_map>
 
-#include "host/sample/member.h"
 #include "host/sample/philox.h"
-#include "host/sample/sample.h"
+#include "host/sample/prepared_member.h"
 #include "host/study/study.h"
 #include "kernels/base/status.h"
 #include "src/base/error.h"

@@ -42,4 +42,9 @@ double uniform_draw(std::uint64_t seed, std::uint64_t number, std::uint32_t name
   return cell_midpoint(bits >> 12);
 }
 
+double uniform_draw(std::uint64_t seed, std::uint64_t number, const std::string& name,
+                    std::uint32_t attempt) {
+  return uniform_draw(seed, number, name_word(name), attempt);
+}
+
 }  // namespace zwang

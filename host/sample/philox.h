@@ -26,7 +26,10 @@ std::uint32_t name_word(const std::string& name);
 // The midpoint of cell `cell` of the 2^52 equal cells of (0, 1): never 0 or 1, and exact.
 inline double cell_midpoint(std::uint64_t cell) { return static_cast<double>(cell << 1 | 1U) * 0x1p-53; }
 
-// The uniform number in (0, 1) behind a plain draw.
+// The uniform number in (0, 1) of one draw of the sampler "random", by name word or by name; `attempt` counts
+// redraws of a rejected member.
 double uniform_draw(std::uint64_t seed, std::uint64_t number, std::uint32_t name, std::uint32_t attempt);
+double uniform_draw(std::uint64_t seed, std::uint64_t number, const std::string& name,
+                    std::uint32_t attempt = 0);
 
 }  // namespace zwang

@@ -1,7 +1,7 @@
 // From a drawn member to one that can start.
 #include <cmath>
 
-#include "host/sample/member.h"
+#include "host/sample/prepared_member.h"
 #include "host/sample/sampler.h"
 #include "host/study/study.h"
 #include "kernels/base/status.h"

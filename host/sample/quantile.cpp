@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "host/sample/sample.h"
 #include "kernels/sampling/normal_quantile.h"
 
 namespace zwang {

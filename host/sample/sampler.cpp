@@ -6,7 +6,8 @@
 
 #include "host/sample/distribution.h"
 #include "host/sample/joint.h"
-#include "host/sample/sample.h"
+#include "host/sample/prepared_member.h"
+#include "host/sample/quantile.h"
 #include "host/sample/sobol.h"
 #include "host/study/study.h"
 #include "src/base/error.h"
@@ -32,6 +33,13 @@ double ParameterFormula::operator()(std::span<const double> parameters, std::vec
   double value = std::numeric_limits<double>::quiet_NaN();
   program_.run<double>(inputs, slots, {&value, 1});
   return value;
+}
+
+std::vector<std::size_t> drawn_inputs(const Study& study) {
+  std::vector<std::size_t> drawn;
+  for (std::size_t i = 0; i < study.parameters.size(); ++i)
+    if (study.parameters[i].drawn()) drawn.push_back(i);
+  return drawn;
 }
 
 std::vector<std::string> dimension_names(const Study& study) {

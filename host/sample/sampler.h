@@ -6,8 +6,7 @@
 #include <span>
 
 #include "host/sample/consistent_start.h"
-#include "host/sample/member.h"
-#include "host/sample/sample.h"
+#include "host/sample/prepared_member.h"
 #include "host/sample/uniform.h"
 #include "host/study/study.h"
 #include "src/expression/expression.h"
@@ -98,7 +97,10 @@ class Sampler {
   std::vector<std::string> drawn_names_;
 };
 
-// The names of the draws that take a uniform number, in the order of their dimensions.
+// Indices (into Study::parameters) of the inputs that are drawn.
+std::vector<std::size_t> drawn_inputs(const Study& study);
+
+// The names of the draws that use a uniform number, in the order of their dimensions.
 std::vector<std::string> dimension_names(const Study& study);
 
 }  // namespace zwang

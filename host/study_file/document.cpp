@@ -106,7 +106,7 @@ class Converter {
 };
 
 Value parse_document(const std::string& text, const std::string& file) {
-  refuse_what_breaks_the_parser(text, file);
+  reject_unsafe_text(text, file);
   try {
     return Converter().convert(toml::parse(std::string_view(text)));
   } catch (const toml::parse_error& error) {

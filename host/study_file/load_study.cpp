@@ -56,10 +56,10 @@ StudyBuilder::StudyBuilder(const Document& document, std::string path) : reader_
 
 Study StudyBuilder::build() {
   const Table top(reader_, {&reader_.document().root(), ""}, top_keys);
-  names_lost_ = may_hide_names(reader_.document().root());
+  names_.lost = may_hide_names(reader_.document().root());
   if (const Field title = top["title"])
     if (const auto text = reader_.string(title, "a title in quotes")) {
-      if (!is_plain(*text)) reader_.complain(title, "a control character", "text that can be printed");
+      if (!is_plain(*text)) reader_.report(title, "a control character", "text that can be printed");
       study_.title = *text;
     }
 
@@ -73,7 +73,7 @@ Study StudyBuilder::build() {
   read_time();
   read_constraints();
   read_impulses();
-  refuse_beside_general();
+  reject_beside_general_variation();
   read_events();
   define_energies();
   read_observables();

@@ -27,33 +27,33 @@ std::string line_text(const Mark& mark) {
 std::vector<Field> StudyBuilder::naming_entries(const std::string& key) {
   const std::size_t before = reader_.problems().size();
   std::vector<Field> entries = repeated_table(reader_, key);
-  if (reader_.problems().size() > before) names_lost_ = true;
+  if (reader_.problems().size() > before) names_.lost = true;
   return entries;
 }
 
-void StudyBuilder::claim(const std::string& name, const Mark& mark, const std::string& place) {
+void StudyBuilder::register_name(const std::string& name, const Mark& mark, const std::string& place) {
   const Location where = reader_.document().locate(mark);
   const std::string shown_name = "'" + printable(name) + "'";
   if (!is_name(name)) {
-    names_lost_ = true;
-    reader_.complain(where, place + ": not a name", shown_name, name_form);
+    names_.lost = true;
+    reader_.report(where, place + ": not a name", shown_name, name_form);
   } else if (is_reserved(name)) {
-    broken_.insert(name);
-    reader_.complain(where, place + ": the name is reserved", shown_name,
-                     "a name that is not a function of the formula language, t or pi");
-  } else if (const auto [it, fresh] = taken_.emplace(name, place + line_text(mark)); !fresh) {
-    broken_.insert(name);
-    reader_.complain(where, place + ": the name is taken", shown_name, "a name of its own",
-                     "it is already the name of " + it->second);
+    names_.broken.insert(name);
+    reader_.report(where, place + ": the name is reserved", shown_name,
+                   "a name that is not a function of the formula language, t or pi");
+  } else if (const auto [it, fresh] = names_.taken.emplace(name, place + line_text(mark)); !fresh) {
+    names_.broken.insert(name);
+    reader_.report(where, place + ": the name is taken", shown_name, "a name of its own",
+                   "it is already the name of " + it->second);
   }
 }
 
-bool StudyBuilder::claim_in(std::set<std::string>& space, const std::string& name, const Location& where,
-                            const std::string& place) {
+bool StudyBuilder::register_name_in(std::set<std::string>& space, const std::string& name,
+                                    const Location& where, const std::string& place) {
   if (!is_name(name))
-    reader_.complain(where, place + ": not a name", "'" + printable(name) + "'", name_form);
+    reader_.report(where, place + ": not a name", "'" + printable(name) + "'", name_form);
   else if (!space.insert(name).second)
-    reader_.complain(where, place + ": the name is taken", "'" + name + "'", "a name of its own");
+    reader_.report(where, place + ": the name is taken", "'" + name + "'", "a name of its own");
   else
     return true;
   return false;
@@ -63,13 +63,13 @@ bool StudyBuilder::claim_in(std::set<std::string>& space, const std::string& nam
 std::string StudyBuilder::entry_name(const Field& entry) {
   const Entry* name = entry.value->find("name");
   if (!name) {
-    names_lost_ = true;
-    reader_.complain_found(entry, "'name' is missing", "", "a name in quotes");
+    names_.lost = true;
+    reader_.report_found(entry, "'name' is missing", "", "a name in quotes");
     return "";
   }
   const auto text = reader_.string(Reader::child(entry, name->value, "name"), "a name in quotes");
-  if (!text || text->empty()) names_lost_ = true;
-  if (text && text->empty()) reader_.complain_found(entry, "not a name", "an empty string", name_form);
+  if (!text || text->empty()) names_.lost = true;
+  if (text && text->empty()) reader_.report_found(entry, "not a name", "an empty string", name_form);
   return text.value_or("");
 }
 
@@ -79,7 +79,7 @@ std::size_t StudyBuilder::dimension_of(const Field& entry, const std::string& na
   const bool array = position && position->value.kind == Value::Kind::array;
   const std::size_t size = array ? position->value.items.size() : 0;
   if (size >= 1 && size <= 3) return size;
-  broken_.insert(name);
+  names_.broken.insert(name);
   return 3;
 }
 
@@ -94,11 +94,11 @@ std::vector<StudyBuilder::Body> StudyBuilder::bodies(const std::string& key, boo
 }
 
 void StudyBuilder::read_names() {
-  anchors_ = bodies("anchor", true);
-  points_ = bodies("point", true);
-  coordinates_ = bodies("coordinate", false);
-  auxiliaries_ = naming_entries("auxiliary");
-  for (const Field& entry : auxiliaries_) auxiliary_names_.push_back(entry_name(entry));
+  bodies_.anchors = bodies("anchor", true);
+  bodies_.points = bodies("point", true);
+  bodies_.coordinates = bodies("coordinate", false);
+  bodies_.auxiliaries = naming_entries("auxiliary");
+  for (const Field& entry : bodies_.auxiliaries) bodies_.auxiliary_names.push_back(entry_name(entry));
   draft_joints();
 
   // Claimed in the order of the file, so that the second of two equal names is the one to blame.
@@ -111,11 +111,12 @@ void StudyBuilder::read_names() {
   const auto add_body = [&](const Field& entry, const std::string& name) {
     if (!name.empty()) claims.push_back({name, entry.value->find("name")->value.mark, entry.place});
   };
-  for (const std::vector<Body>* list : {&anchors_, &points_, &coordinates_})
+  for (const std::vector<Body>* list : {&bodies_.anchors, &bodies_.points, &bodies_.coordinates})
     for (const Body& body : *list) add_body(body.entry, body.name);
-  for (std::size_t i = 0; i < auxiliaries_.size(); ++i) add_body(auxiliaries_[i], auxiliary_names_[i]);
+  for (std::size_t i = 0; i < bodies_.auxiliaries.size(); ++i)
+    add_body(bodies_.auxiliaries[i], bodies_.auxiliary_names[i]);
   std::set<std::string> of_joints;
-  for (const JointDraft& draft : joints_)
+  for (const JointDraft& draft : parameters_.joints)
     for (std::size_t i = 0; i < draft.names.size(); ++i) {
       of_joints.insert(draft.names[i]);
       claims.push_back(
@@ -128,7 +129,7 @@ void StudyBuilder::read_names() {
   std::stable_sort(claims.begin(), claims.end(), [](const Claim& a, const Claim& b) {
     return std::pair(a.mark.line, a.mark.column) < std::pair(b.mark.line, b.mark.column);
   });
-  for (const Claim& one : claims) claim(one.name, one.mark, one.place);
+  for (const Claim& one : claims) register_name(one.name, one.mark, one.place);
   register_bodies();
 }
 
@@ -143,7 +144,7 @@ void StudyBuilder::register_bodies() {
     if (!name.empty()) scope_.scalars.emplace(name, made);
     return made;
   };
-  for (Body& point : points_) {
+  for (Body& point : bodies_.points) {
     point.first = description_.coordinates.size();
     VectorName vector;
     for (std::size_t k = 0; k < point.dimension; ++k) {
@@ -154,18 +155,18 @@ void StudyBuilder::register_bodies() {
     scope_.vectors.emplace(point.name, vector);
     description_.points.push_back({point.name, point.first, point.dimension, pool().one()});
   }
-  for (Body& coordinate : coordinates_) {
+  for (Body& coordinate : bodies_.coordinates) {
     coordinate.first = description_.coordinates.size();
     add_coordinate(coordinate.name);
   }
-  for (std::size_t i = 0; i < auxiliary_names_.size(); ++i) {
-    description_.auxiliaries.push_back(auxiliary_names_[i]);
-    scope_.scalars.emplace(auxiliary_names_[i],
+  for (std::size_t i = 0; i < bodies_.auxiliary_names.size(); ++i) {
+    description_.auxiliaries.push_back(bodies_.auxiliary_names[i]);
+    scope_.scalars.emplace(bodies_.auxiliary_names[i],
                            ScalarName{pool().symbol(SymbolKind::auxiliary, i), {}, allow_auxiliaries});
   }
   // An anchor's place is a formula, read later; until then its name can only be refused.
   const ScalarName nowhere{pool().zero(), pool().zero(), allow_positions};
-  for (const Body& anchor : anchors_) {
+  for (const Body& anchor : bodies_.anchors) {
     VectorName vector;
     vector.is_anchor = true;
     vector.position.assign(anchor.dimension, pool().zero());
@@ -176,9 +177,9 @@ void StudyBuilder::register_bodies() {
   }
 
   const std::size_t count = description_.coordinates.size() + description_.auxiliaries.size();
-  if (description_.coordinates.empty() && !names_lost_)
-    reader_.complain({study_.path, 0, 0}, "nothing here can move", "",
-                     "at least one [[point]] or [[coordinate]]");
+  if (description_.coordinates.empty() && !names_.lost)
+    reader_.report({study_.path, 0, 0}, "nothing here can move", "",
+                   "at least one [[point]] or [[coordinate]]");
   if (count > coordinate_limit)
     throw Error({.where = {study_.path, 0, 0},
                  .message = "too many coordinates and auxiliary states",

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "host/sample/distribution.h"
+#include "host/sample/prepared_member.h"
 #include "host/sample/sample.h"
 #include "host/study_file/builder.h"
 #include "host/study_file/reader.h"
@@ -17,14 +18,14 @@ namespace zwang {
 // A coordinate without kinetic energy has no acceleration that a force could decide.
 void StudyBuilder::check_masses() {
   const System& system = *study_.system;
-  for (const Body& coordinate : coordinates_) {
+  for (const Body& coordinate : bodies_.coordinates) {
     const bool has_mass = std::any_of(system.mass.begin(), system.mass.end(), [&](const MassEntry& entry) {
       return entry.row == coordinate.first || entry.column == coordinate.first;
     });
     if (!has_mass)
-      reader_.complain_found(coordinate.entry, "has no kinetic energy", "",
-                             "a square of " + coordinate.name + "' in [system] kinetic",
-                             "for a state without inertia use [[auxiliary]]");
+      reader_.report_found(coordinate.entry, "has no kinetic energy", "",
+                           "a square of " + coordinate.name + "' in [system] kinetic",
+                           "for a state without inertia use [[auxiliary]]");
   }
   reader_.finish();
 }
@@ -32,16 +33,16 @@ void StudyBuilder::check_masses() {
 void StudyBuilder::check_nominal_member() {
   const System& system = *study_.system;
   const MemberInputs nominal = nominal_member(study_);
-  const auto complain = [&](const Field& field, const std::string& message, const std::string& found,
-                            const std::string& expected, const std::string& hint) {
-    reader_.complain_found(field, message, found + " at the nominal member, every distribution at its centre",
-                           expected, hint);
+  const auto report = [&](const Field& field, const std::string& message, const std::string& found,
+                          const std::string& expected, const std::string& hint) {
+    reader_.report_found(field, message, found + " at the nominal member, every distribution at its centre",
+                         expected, hint);
   };
-  for (const Demand& demand : demands_) {
+  for (const DeferredCheck& check : parameters_.deferred_checks) {
     const Inputs<double> inputs{.time = 0, .parameters = nominal.parameters};
-    const double value = Program(*system.pool, {demand.value}).run<double>(inputs).front();
-    if (!demand.holds(value))
-      complain(demand.field, demand.message, number_text(value), demand.expected, demand.hint);
+    const double value = Program(*system.pool, {check.value}).run<double>(inputs).front();
+    if (!check.holds(value))
+      report(check.field, check.message, number_text(value), check.expected, check.hint);
   }
   reader_.finish();
 
@@ -57,7 +58,7 @@ void StudyBuilder::check_nominal_member() {
   }
 
   // The points' own masses have been judged one by one; only a written kinetic energy can spoil the matrix.
-  if (!kinetic_field_ && !general_) return;
+  if (!fields_.kinetic && !fields_.general_variation) return;
   const Equations equations(system, nominal.parameters);
   zwang::State plain = nominal.start;
   std::vector<std::string> multipliers;
@@ -67,24 +68,25 @@ void StudyBuilder::check_nominal_member() {
     multipliers.push_back(condition.name + ".multiplier = " + number_text(rho));
     rho = 0;
   }
-  if (kinetic_field_) check_mass_matrix(equations.mass(plain));
+  if (fields_.kinetic) check_mass_matrix(equations.mass(plain));
   reader_.finish();
   // Conditions that are not linear in the velocities add to the mass matrix when they are varied generally.
-  if (general_ && Eigen::LLT<Eigen::MatrixXd>(equations.mass(nominal.start)).info() != Eigen::Success)
-    complain(general_, "with these multipliers M + rho g_vv is not positive definite", list_text(multipliers),
-             "multipliers nearer to 0", "");
+  if (fields_.general_variation &&
+      Eigen::LLT<Eigen::MatrixXd>(equations.mass(nominal.start)).info() != Eigen::Success)
+    report(fields_.general_variation, "with these multipliers M + rho g_vv is not positive definite",
+           list_text(multipliers), "multipliers nearer to 0", "");
 }
 
 void StudyBuilder::check_mass_matrix(const Eigen::MatrixXd& M) {
-  const auto complain = [&](const std::string& message, const std::string& found) {
-    reader_.complain_found(kinetic_field_, message, found,
-                           "kinetic energy > 0 for every motion at the start of the nominal member");
+  const auto report = [&](const std::string& message, const std::string& found) {
+    reader_.report_found(fields_.kinetic, message, found,
+                         "kinetic energy > 0 for every motion at the start of the nominal member");
   };
   const std::vector<std::string>& names = study_.system->coordinates;
   for (Eigen::Index i = 0; i < M.rows(); ++i)
     if (!M.row(i).allFinite() || M(i, i) <= 0) {
       const std::string& name = names[static_cast<std::size_t>(i)];
-      complain(
+      report(
           M.row(i).allFinite() ? "the mass matrix is not positive definite" : "the mass matrix is not finite",
           number_text(M(i, i)) + " for the square of " + name + "'");
       return;
@@ -100,8 +102,8 @@ void StudyBuilder::check_mass_matrix(const Eigen::MatrixXd& M) {
   for (Eigen::Index i = 0; i < motion.size() && parts.size() < 6; ++i)
     if (std::abs(motion(i)) > 1e-9 * motion.cwiseAbs().maxCoeff())
       parts.push_back(names[static_cast<std::size_t>(i)] + "'");
-  complain("the mass matrix is not positive definite",
-           "a motion of " + list_text(parts) + " without kinetic energy");
+  report("the mass matrix is not positive definite",
+         "a motion of " + list_text(parts) + " without kinetic energy");
 }
 
 }  // namespace zwang

@@ -35,17 +35,17 @@ void StudyBuilder::read_impulses() {
     if (const Field at = table.require("at", "the time of the impulse"))
       if (const auto time = formula(at, allow_parameters)) {
         made.at = *time;
-        demand(at, *time, is_not_negative, "lies before the start", "a time >= 0");
+        check_value(at, *time, is_not_negative, "lies before the start", "a time >= 0");
       }
     const Field velocity = table["velocity"], momentum = table["momentum"];
     if (!velocity == !momentum)
-      reader_.complain_found(entry, velocity ? "both velocity and momentum" : "neither velocity nor momentum",
-                             "", "what the free body would gain: either velocity = [..] or momentum = [..]");
+      reader_.report_found(entry, velocity ? "both velocity and momentum" : "neither velocity nor momentum",
+                           "", "what the free body would gain: either velocity = [..] or momentum = [..]");
     const Field on = table.require("on", "the name of a point or a coordinate");
     if (on) read_target(on, made);
     if (on && !velocity != !momentum) read_amounts(velocity ? velocity : momentum, made);
     made.momentum = !velocity;
-    impulse_fields_.push_back(entry);
+    fields_.impulses.push_back(entry);
     description_.impulses.push_back(std::move(made));
   }
 }
@@ -54,27 +54,27 @@ void StudyBuilder::read_target(const Field& field, ImpulseFormula& made) {
   const auto name = reader_.string(field, "the name of a point or a coordinate");
   if (!name) return;
   made.target = *name;
-  const auto point =
-      std::find_if(points_.begin(), points_.end(), [&](const Body& body) { return body.name == *name; });
+  const auto point = std::find_if(bodies_.points.begin(), bodies_.points.end(),
+                                  [&](const Body& body) { return body.name == *name; });
   const std::vector<std::string>& names = description_.coordinates;
   const auto coordinate = std::find(names.begin(), names.end(), *name);
-  if (point != points_.end()) {
+  if (point != bodies_.points.end()) {
     for (std::size_t k = 0; k < point->dimension; ++k) made.coordinates.push_back(point->first + k);
   } else if (coordinate != names.end()) {
     made.coordinates.push_back(static_cast<std::size_t>(coordinate - names.begin()));
-  } else if (!excused(*name)) {
+  } else if (!follows_from_earlier_error(*name)) {
     std::vector<std::string> known = names;
-    for (const Body& body : points_) known.push_back(body.name);
+    for (const Body& body : bodies_.points) known.push_back(body.name);
     const auto vector = scope_.vectors.find(*name);
     const bool anchor = vector != scope_.vectors.end() && vector->second.is_anchor;
-    reader_.complain(field, anchor ? "an anchor moves as it is told" : "not a point or a coordinate",
-                     "the name of a point or a coordinate", anchor ? "" : suggestion(*name, known));
+    reader_.report(field, anchor ? "an anchor moves as it is told" : "not a point or a coordinate",
+                   "the name of a point or a coordinate", anchor ? "" : suggestion(*name, known));
   }
 }
 
 void StudyBuilder::read_amounts(const Field& field, ImpulseFormula& made) {
   const std::size_t wanted = made.coordinates.size();
-  if (wanted == 0 || broken_.contains(made.target)) return;
+  if (wanted == 0 || names_.broken.contains(made.target)) return;
   std::vector<Field> items = {field};
   const std::string expected =
       wanted == 1 ? "one number or formula"
@@ -85,7 +85,7 @@ void StudyBuilder::read_amounts(const Field& field, ImpulseFormula& made) {
     items = *list;
   }
   if (items.size() != wanted)
-    reader_.complain_found(field, "wrong number of entries", std::to_string(items.size()), expected);
+    reader_.report_found(field, "wrong number of entries", std::to_string(items.size()), expected);
   for (const Field& item : items) made.amounts.push_back(formula(item, allow_state).value_or(pool().zero()));
 }
 
@@ -96,15 +96,15 @@ void StudyBuilder::read_events() {
     made.name = entry_name(entry);
     made.value = pool().zero();
     if (!made.name.empty() &&
-        claim_in(event_names_, made.name, reader_.document().locate(entry.value->find("name")->value.mark),
-                 entry.place))
+        register_name_in(names_.events, made.name,
+                         reader_.document().locate(entry.value->find("name")->value.mark), entry.place))
       scope_.events.push_back(made.name);
     if (const Field when = table.require("when", "a formula whose zeros are watched for"))
       if (const auto value = formula(when, allow_state)) {
         made.value = *value;
-        if (!can_change(pool(), *value) && !excused(when.value->text))
-          reader_.complain(when, "never changes",
-                           "a formula of t, coordinates, velocities or auxiliary states");
+        if (!can_change(pool(), *value) && !follows_from_earlier_error(when.value->text))
+          reader_.report(when, "never changes",
+                         "a formula of t, coordinates, velocities or auxiliary states");
       }
     if (const Field direction = table["direction"])
       made.direction = static_cast<int>(reader_.integer(direction, -1, 1).value_or(0));
@@ -114,7 +114,7 @@ void StudyBuilder::read_events() {
 
 void StudyBuilder::read_stop(const Field& field) {
   if (!reader_.string(field, "a condition in quotes")) return;
-  const auto condition = attempt(field, [&](const Source& source) {
+  const auto condition = parse_or_report(field, [&](const Source& source) {
     return parse_condition(pool(), field.value->text, scope_, allow_state, source, true);
   });
   if (!condition) return;
@@ -122,8 +122,8 @@ void StudyBuilder::read_stop(const Field& field) {
       condition->comparison == Comparison::greater || condition->comparison == Comparison::greater_equal;
   description_.stop = greater ? pool().subtract(condition->left, condition->right)
                               : pool().subtract(condition->right, condition->left);
-  if (!can_change(pool(), *description_.stop) && !excused(field.value->text))
-    reader_.complain(field, "never changes", "a condition on t, coordinates, velocities or auxiliary states");
+  if (!can_change(pool(), *description_.stop) && !follows_from_earlier_error(field.value->text))
+    reader_.report(field, "never changes", "a condition on t, coordinates, velocities or auxiliary states");
 }
 
 // kinetic() and potential() are those of the whole system, points and gravity included, as System has them.
@@ -164,8 +164,8 @@ void StudyBuilder::add_density() {
     if (!asks(measure.value)) continue;
     wanted = true;
     if (measure.reduction == Reduction::integral || measure.reduction == Reduction::mean)
-      reader_.complain(measure_fields_[i], "logdensity() has no integral or mean: a shock may end it",
-                       "initial, final, minimum, maximum or at of it");
+      reader_.report(fields_.measures[i], "logdensity() has no integral or mean: a shock may end it",
+                     "initial, final, minimum, maximum or at of it");
   }
   if (!wanted) return;
   description_.density = nz;
@@ -182,7 +182,7 @@ void StudyBuilder::read_observables() {
   std::set<std::string> names;
   for (const Entry& entry : table.value->entries) {
     const Field field{&entry.value, named_place("observable", entry)};
-    claim_in(names, entry.key, reader_.document().locate(entry.mark), field.place);
+    register_name_in(names, entry.key, reader_.document().locate(entry.mark), field.place);
     const std::optional<Expr> made = formula(field, allow_state | allow_reactions);
     description_.observables.push_back({entry.key, made.value_or(pool().zero())});
   }
@@ -194,12 +194,12 @@ void StudyBuilder::read_measures() {
   std::set<std::string> names;
   for (const Entry& entry : table.value->entries) {
     const Field field{&entry.value, named_place("measure", entry)};
-    claim_in(names, entry.key, reader_.document().locate(entry.mark), field.place);
+    register_name_in(names, entry.key, reader_.document().locate(entry.mark), field.place);
     Measure made{.name = entry.key};
     const auto parsed =
         !reader_.string(field, "a measure in quotes, such as \"final(load.x)\"")
             ? std::nullopt
-            : attempt(field, [&](const Source& source) {
+            : parse_or_report(field, [&](const Source& source) {
                 return parse_measure(pool(), entry.value.text, scope_, allow_state | allow_reactions, source);
               });
     if (parsed) {
@@ -210,9 +210,9 @@ void StudyBuilder::read_measures() {
         made.target = static_cast<std::size_t>(
             std::find(scope_.events.begin(), scope_.events.end(), parsed->name) - scope_.events.begin());
       else if (made.pattern != EventPattern::none)
-        made.target = condition_index_.at(parsed->name);
+        made.target = names_.constraint_index.at(parsed->name);
     }
-    measure_fields_.push_back(field);
+    fields_.measures.push_back(field);
     description_.measures.push_back(std::move(made));
   }
 }

@@ -90,7 +90,7 @@ Location location_of_byte(const std::string& text, const std::string& file, std:
   return where;
 }
 
-void refuse_what_breaks_the_parser(const std::string& text, const std::string& file) {
+void reject_unsafe_text(const std::string& text, const std::string& file) {
   int brackets = 0, dots = 0;
   for (std::size_t at = first_byte(text); at < text.size(); ++at) {
     const char c = text[at];

@@ -21,7 +21,7 @@ std::size_t written_byte(const std::string& text, std::size_t at, std::size_t of
 
 // Throws Error for texts that would crash toml++ 3.3: too many tables inside one another, and characters beyond ASCII
 // outside of strings and comments. Other mistakes are left to the parser.
-void refuse_what_breaks_the_parser(const std::string& text, const std::string& file);
+void reject_unsafe_text(const std::string& text, const std::string& file);
 
 // For messages: on one line, and cut when long.
 std::string printable(std::string_view text);

@@ -28,12 +28,12 @@ class Reader {
   void finish() const;
 
   // `message` is preceded by the place; what was found is the value itself, unless the caller knows better.
-  void complain(const Field& field, const std::string& message, const std::string& expected,
-                const std::string& hint = "");
-  void complain_found(const Field& field, const std::string& message, const std::string& found,
-                      const std::string& expected, const std::string& hint = "");
-  void complain(const Location& where, const std::string& message, const std::string& found,
-                const std::string& expected, const std::string& hint = "");
+  void report(const Field& field, const std::string& message, const std::string& expected,
+              const std::string& hint = "");
+  void report_found(const Field& field, const std::string& message, const std::string& found,
+                    const std::string& expected, const std::string& hint = "");
+  void report(const Location& where, const std::string& message, const std::string& found,
+              const std::string& expected, const std::string& hint = "");
   void collect(const Error& error);
 
   // The children of a value; a value put there by --set is named by the path that put it there.

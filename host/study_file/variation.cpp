@@ -18,13 +18,13 @@ void StudyBuilder::read_variation(const Table& table, ConditionFormula& made, bo
     // 0 is what a special condition would have anyway.
     const bool nothing = multiplier && multiplier.value->is_number() && multiplier.value->number == 0;
     if (multiplier && !nothing)
-      reader_.complain(multiplier, "the multiplier of a special condition follows from the motion",
-                       "no multiplier, or variation = \"general\" beside it");
+      reader_.report(multiplier, "the multiplier of a special condition follows from the motion",
+                     "no multiplier, or variation = \"general\" beside it");
     return;
   }
-  if (!general_) general_ = variation;
+  if (!fields_.general_variation) fields_.general_variation = variation;
   if (readable && !made.equation)
-    reader_.complain(variation, "an inequality cannot be varied generally", "an equation, with ==");
+    reader_.report(variation, "an inequality cannot be varied generally", "an equation, with ==");
   made.general = description_.auxiliaries.size();
   description_.auxiliaries.push_back(name);
   description_.rates.push_back(pool().zero());  // its rate is derived with the system
@@ -35,25 +35,25 @@ void StudyBuilder::read_variation(const Table& table, ConditionFormula& made, bo
 
 // The variational problem is one of smooth motions between given ends. What rho does where velocities jump, or where
 // conditions come and go, it does not say; we do not guess.
-void StudyBuilder::refuse_beside_general() {
-  if (!general_) return;
-  const std::string why =
-      " has no rule beside a condition with variation = \"general\" (" + general_.place + ")";
+void StudyBuilder::reject_beside_general_variation() {
+  if (!fields_.general_variation) return;
+  const std::string why = " has no rule beside a condition with variation = \"general\" (" +
+                          fields_.general_variation.place + ")";
   for (std::size_t i = 0; i < description_.conditions.size(); ++i) {
     const ConditionFormula& condition = description_.conditions[i];
-    const Field& field = condition_fields_[i];
+    const Field& field = fields_.constraints[i];
     if (!condition.equation && !condition.general)
-      reader_.complain_found(field, "an inequality" + why, "<= or >=", "equations only",
-                             "give every condition variation = \"special\" to keep the inequality");
+      reader_.report_found(field, "an inequality" + why, "<= or >=", "equations only",
+                           "give every condition variation = \"special\" to keep the inequality");
     if (condition.from)
-      reader_.complain_found(field, "a condition imposed on the way, by a shock," + why, "from",
-                             "no from: in force from the start");
+      reader_.report_found(field, "a condition imposed on the way, by a shock," + why, "from",
+                           "no from: in force from the start");
     if (condition.general && condition.until)
-      reader_.complain_found(field, "lifting a condition that is varied generally", "until",
-                             "no until: in force to the end");
+      reader_.report_found(field, "lifting a condition that is varied generally", "until",
+                           "no until: in force to the end");
   }
-  for (const Field& field : impulse_fields_)
-    reader_.complain_found(field, "an impulse" + why, "", "no [[impulse]]");
+  for (const Field& field : fields_.impulses)
+    reader_.report_found(field, "an impulse" + why, "", "no [[impulse]]");
 }
 
 }  // namespace zwang

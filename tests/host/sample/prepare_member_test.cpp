@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <functional>
 
+#include "host/sample/member.h"
+#include "host/sample/sample.h"
 #include "host/sample/sampler.h"
 #include "host/study_file/load_study.h"
 #include "src/base/error.h"

@@ -13,7 +13,9 @@
 #include <map>
 #include <set>
 
+#include "host/sample/philox.h"
 #include "host/sample/quantile.h"
+#include "host/sample/sampler.h"
 #include "src/base/error.h"
 
 namespace zwang {

@@ -12,6 +12,8 @@
 #include <set>
 #include <thread>
 
+#include "host/sample/philox.h"
+#include "host/sample/sample.h"
 #include "host/study_file/load_study.h"
 #include "src/base/error.h"
 
