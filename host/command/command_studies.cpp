@@ -59,7 +59,7 @@ int list(const std::string& name) {
   return print(text + "\nzwang list NAME shows one, zwang new MINE --from NAME copies it.\n");
 }
 
-// --- A study to begin with -----------------------------------------------------------------------------------------
+// --- A study to begin with ---------------------------------------------------------------------------------
 
 struct NewOptions {
   std::string name;

@@ -32,7 +32,8 @@ sigset_t set_of(std::initializer_list<int> signals) {
 }
 
 // Blocks SIGINT, SIGTERM and SIGHUP while children run. The children are in process groups of their own, so a
-// Ctrl-C at the terminal does not reach them; if this process died at once, it would leave them and their files.
+// Ctrl-C at the terminal does not reach them; if this process died at once, it would leave them and their
+// files.
 class HeldSignals {
  public:
   HeldSignals() {

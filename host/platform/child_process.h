@@ -15,8 +15,9 @@ struct Command {
   std::filesystem::path messages;      // file that receives standard output and standard error
 };
 
-// SIGINT, SIGTERM or SIGHUP arrived while commands ran. It is an exception so that destructors remove temporary
-// files. A program without a handler should then end with exit code 128 + signal, as if the signal had killed it.
+// SIGINT, SIGTERM or SIGHUP arrived while commands ran. It is an exception so that destructors remove
+// temporary files. A program without a handler should then end with exit code 128 + signal, as if the signal
+// had killed it.
 class Interrupted : public std::runtime_error {
  public:
   explicit Interrupted(int signal) : std::runtime_error("interrupted"), signal_(signal) {}
@@ -34,10 +35,11 @@ struct CommandsResult {
   int code = 0;             // its exit code (failed) or signal (killed)
 };
 
-// Runs all commands, as many in parallel as there are cores. The first failure, the time limit or an interrupt
-// ends all others, including every process they started. On an interrupt the handler of this process runs, if it
-// has one, and Interrupted is thrown; ignored signals stay ignored.
-// `environment` (NAME=value) is added to this process's own. Throws MachineError if a program cannot be started.
+// Runs all commands, as many in parallel as there are cores. The first failure, the time limit or an
+// interrupt ends all others, including every process they started. On an interrupt the handler of this
+// process runs, if it has one, and Interrupted is thrown; ignored signals stay ignored.
+// `environment` (NAME=value) is added to this process's own. Throws MachineError if a program cannot be
+// started.
 CommandsResult run_commands(const std::vector<Command>& commands, const std::vector<std::string>& environment,
                             std::chrono::milliseconds limit);
 

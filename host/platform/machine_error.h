@@ -1,5 +1,5 @@
-// Errors of the machine, not of the input: no compiler, no device, a full disk. Printed like an Error, with exit
-// code 2.
+// Errors of the machine, not of the input: no compiler, no device, a full disk. Printed like an Error, with
+// exit code 2.
 #pragma once
 
 #include <stdexcept>

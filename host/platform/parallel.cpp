@@ -21,7 +21,8 @@ void in_parallel(std::size_t count, unsigned threads, const std::function<void(s
   std::exception_ptr first;
   std::size_t first_number = count;
 
-  // Indices are taken in ascending order: when one fails, every smaller index was taken before and will finish.
+  // Indices are taken in ascending order: when one fails, every smaller index was taken before and will
+  // finish.
   const auto take = [&] {
     for (std::size_t k = next++; k < count && !failed; k = next++) {
       try {

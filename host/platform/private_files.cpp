@@ -17,7 +17,7 @@
 
 namespace zwang {
 
-// --- Owners -------------------------------------------------------------------------------------------------
+// --- Owners ------------------------------------------------------------------------------------------------
 
 OpenFile::OpenFile(OpenFile&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
 
@@ -65,7 +65,7 @@ TemporaryFolder::~TemporaryFolder() {
 
 std::string system_message(int code) { return std::generic_category().message(code); }
 
-// --- Ownership and permissions ------------------------------------------------------------------------------
+// --- Ownership and permissions -----------------------------------------------------------------------------
 
 namespace {
 
@@ -149,7 +149,7 @@ OpenFile open_private(const std::filesystem::path& path, int flags, mode_t mode)
   return file;
 }
 
-// --- Reading and writing ------------------------------------------------------------------------------------
+// --- Reading and writing -----------------------------------------------------------------------------------
 
 int make_private_folder(const std::filesystem::path& path) {
   if (::mkdir(path.c_str(), 0700) == 0) return 0;

@@ -49,8 +49,8 @@ std::string system_message(int code);
 bool require_private_folder(const std::filesystem::path& path);
 bool require_private_file(const std::filesystem::path& path);
 
-// Opens without following links and checks the opened file, not the path before opening. If the system refuses,
-// the result is not open and errno is set.
+// Opens without following links and checks the opened file, not the path before opening. If the system
+// refuses, the result is not open and errno is set.
 OpenFile open_private(const std::filesystem::path& path, int flags, mode_t mode = 0600);
 
 // Creates the folder and its parents with mode 0700. Returns 0 or errno.
@@ -60,8 +60,8 @@ int make_private_folder(const std::filesystem::path& path);
 std::optional<std::string> read_whole(const OpenFile& file);
 std::optional<std::string> read_whole(const std::filesystem::path& path);
 
-// Writes a new file with this mode, and syncs it to disk if `durable`. Returns 0 or errno; on error no file is
-// left.
+// Writes a new file with this mode, and syncs it to disk if `durable`. Returns 0 or errno; on error no file
+// is left.
 int write_new(const std::filesystem::path& path, std::string_view text, mode_t mode, bool durable);
 
 }  // namespace zwang

@@ -1,4 +1,5 @@
-// A checksum of the sources this program was built from: two builds of one version may compute different bits.
+// A checksum of the sources this program was built from: two builds of one version may compute different
+// bits.
 #pragma once
 
 #include <string_view>

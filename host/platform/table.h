@@ -10,7 +10,8 @@ class TextTable {
  public:
   explicit TextTable(std::vector<std::string> header) : rows_{std::move(header)} {}
   void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
-  // Columns of numbers are aligned right, others left, separated by two blanks; every line begins with `indent`.
+  // Columns of numbers are aligned right, others left, separated by two blanks; every line begins with
+  // `indent`.
   std::string text(const std::string& indent = "  ") const;
 
  private:

@@ -11,8 +11,8 @@ namespace zwang {
 // Throws Error if the start violates a constraint and the study says `consistency = "error"`.
 PreparedMember prepare_member(const Study& study, unsigned long long number);
 
-// Integrates the member with the reference. If its start could not be made consistent, the trajectory holds only
-// that status.
+// Integrates the member with the reference. If its start could not be made consistent, the trajectory holds
+// only that status.
 Trajectory replay_member(const Study& study, const PreparedMember& member, const Plan& plan);
 
 // The study's output times and end time.

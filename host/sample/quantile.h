@@ -1,7 +1,7 @@
 // Quantile functions: the number below which a draw falls with probability u, for u in (0, 1).
 //
-// Every distribution is drawn by its quantile function from one uniform number, never by rejection or in pairs
-// (Box-Muller): each draw uses exactly one uniform number, under its own name, and is monotone in it.
+// Every distribution is drawn by its quantile function from one uniform number, never by rejection or in
+// pairs (Box-Muller): each draw uses exactly one uniform number, under its own name, and is monotone in it.
 #pragma once
 
 namespace zwang {

@@ -1,5 +1,6 @@
-// Draws single members: the inputs of member k depend only on (seed, k, name of the draw). Ensembles are drawn
-// with a Sampler (host/sample/sampler.h); host/sample/uniform.h states what the other samplers depend on.
+// Draws single members: the inputs of member k depend only on (seed, k, name of the draw). Ensembles are
+// drawn with a Sampler (host/sample/sampler.h); host/sample/uniform.h states what the other samplers depend
+// on.
 #pragma once
 
 #include "host/sample/prepared_member.h"

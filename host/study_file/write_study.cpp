@@ -14,7 +14,7 @@ namespace {
 
 using Kind = Value::Kind;
 
-// --- Values -----------------------------------------------------------------------------------------------------
+// --- Values ------------------------------------------------------------------------------------------------
 
 Value real(double number) {
   Value made;
@@ -53,7 +53,7 @@ Value array(const Items& items, const Make& make) {
   return made;
 }
 
-// --- What was left out --------------------------------------------------------------------------------------------
+// --- What was left out -------------------------------------------------------------------------------------
 
 void put(Value& table, const std::string& key, Value value) {
   if (Entry* entry = table.find(key))
@@ -148,7 +148,7 @@ void complete_results(Value& root, const Study& study) {
   put(output, "trajectories", array(chosen, integer));
 }
 
-// --- CSV files ----------------------------------------------------------------------------------------------------
+// --- CSV files ---------------------------------------------------------------------------------------------
 
 // A distribution { file = ..., column = ... }, or an array with such entries.
 void refer(Value& value, const CsvInputs& inputs) {

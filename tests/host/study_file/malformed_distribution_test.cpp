@@ -203,7 +203,7 @@ s = { uniform = [-2, -1] }
 a = { normal = { mean = 0, std = "s" } }
 )",
      ball_and_time,
-     R"(study.toml: error: 'a' of the nominal member: the numbers of its distribution are impossible
+     R"(study.toml: error: 'a' of the nominal member: invalid arguments of its distribution
   found:    normal = { mean = 0, std = -1.5 }
   expected: finite mean and std, std >= 0)"},
     {"a joint with a matrix of the wrong size",
