@@ -1,9 +1,10 @@
 // Evaluates the residuals of all constraints at a drawn start.
 #include "host/sample/consistent_start.h"
-#include "src/expression/expression.h"
-#include "src/system/system.h"
 
 #include <cmath>
+
+#include "src/expression/expression.h"
+#include "src/system/system.h"
 
 namespace zwang {
 

@@ -1,16 +1,16 @@
-// StudyBuilder: builds a Study from a parsed document. Its methods are defined in the .cpp files of this folder,
-// one file per part of the study, as named below.
+// StudyBuilder: builds a Study from a parsed document. Its methods are defined in the .cpp files of this
+// folder, one file per part of the study, as named below.
 //
 // Order of calls. build() (load_study.cpp) runs the read_* methods in the only order that works:
-//   names -> parameters -> bodies and [system] -> [time] -> constraints -> impulses -> events -> observables and
-//   measures -> settings -> checks at the nominal member.
+//   names -> parameters -> bodies and [system] -> [time] -> constraints -> impulses -> events -> observables
+//   and measures -> settings -> checks at the nominal member.
 // Names come first, so that a formula that uses a name in the wrong place gets a message about that name.
-// Parameters come before every formula that may use them, [time] before constraints because range() needs the end
-// time, constraints and events before the observables and measures that mention them, and [ensemble] after the
-// grids have been counted. Each part below states which method fills it.
+// Parameters come before every formula that may use them, [time] before constraints because range() needs the
+// end time, constraints and events before the observables and measures that mention them, and [ensemble]
+// after the grids have been counted. Each part below states which method fills it.
 //
-// Error handling. A definition that fails is reported and replaced by a placeholder, and formulas that use it are
-// not reported again: each mistake appears once, and all independent mistakes appear together.
+// Error handling. A definition that fails is reported and replaced by a placeholder, and formulas that use it
+// are not reported again: each mistake appears once, and all independent mistakes appear together.
 #pragma once
 
 #include <cmath>

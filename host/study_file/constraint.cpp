@@ -1,7 +1,6 @@
-// [[constraint]]: conditions brought to Mayer's sign, f <= 0 or f == 0.
+// Reads [[constraint]]: conditions are rewritten with Mayer's sign, f <= 0 or f == 0.
 #include <cmath>
 
-#include "host/sample/distribution.h"
 #include "host/study_file/builder.h"
 #include "host/study_file/reader.h"
 #include "src/base/error.h"
@@ -17,7 +16,7 @@ namespace {
 
 constexpr std::size_t condition_limit = 4096;
 
-// Where the right side of a condition begins.
+// The offset at which the right side of a condition begins.
 std::size_t right_side(const std::string& text) {
   const std::size_t sign = text.find_first_of("<>=");
   const std::size_t after = text.find_first_not_of("<>= \t\r\n", sign);
@@ -76,8 +75,9 @@ bool StudyBuilder::read_condition(const Field& field, ConditionFormula& made) {
   return true;
 }
 
-// distance OP R with R free of coordinates. f = d - R would have a kink at d = 0 and second derivatives that grow there;
-// f = (d^2 - R^2)/(2R) has the same zeros, is smooth, and at d = R its gradient at each end has length d/R = 1.
+// distance OP R with R free of coordinates. f = d - R would have a kink at d = 0 and unbounded second
+// derivatives near it; f = (d^2 - R^2)/(2R) has the same zeros, is smooth, and at d = R its gradient at each
+// end has length d/R = 1.
 bool StudyBuilder::distance_condition(const Field& field, const Condition& condition,
                                       ConditionFormula& made) {
   const auto moves = [&](Expr e) {
@@ -112,12 +112,12 @@ bool StudyBuilder::distance_condition(const Field& field, const Condition& condi
   return true;
 }
 
-// A condition that restricts nothing, or that nothing can meet, is a mistake.
+// Reports conditions that are always satisfied or never satisfied.
 bool StudyBuilder::check_condition(const Field& field, const ConditionFormula& made) {
   if (follows_from_earlier_error(field.value->text) || (made.end_gradient && !made.radius)) return true;
   const SymbolKind kind = made.holonomic ? SymbolKind::coordinate : SymbolKind::velocity;
   if (!pool().mentions(made.value, kind)) {
-    reader_.report(field, "mentions no coordinate", "a condition on coordinates or velocities");
+    reader_.report(field, "contains no coordinate or velocity", "a condition on coordinates or velocities");
     return false;
   }
   const Interval bounds = range(made.value);
@@ -128,7 +128,7 @@ bool StudyBuilder::check_condition(const Field& field, const ConditionFormula& m
     return false;
   }
   if (derive_constraint(pool(), made).row.empty()) {
-    reader_.report(field, "its gradient is zero everywhere, so that it cannot restrict the motion",
+    reader_.report(field, "its gradient is zero everywhere, so it cannot restrict the motion",
                    std::string("a condition that changes smoothly with ") +
                        (made.holonomic ? "the coordinates" : "the velocities"));
     return false;
@@ -140,14 +140,14 @@ void StudyBuilder::read_restitution(const Field& field, ConditionFormula& made) 
   const std::string message = "a restitution lies between 0 and 1", expected = "a number from 0 to 1";
   made.restitution = quantity(field, made.name + ".restitution");
   check_value(field, made.restitution, is_fraction, message, expected);
-  // A range that is known to reach outside is wrong for some member, whatever the nominal one has.
+  // If the known range extends beyond [0, 1], some member is invalid even if the nominal member is not.
   const Interval all = range(made.restitution);
   const bool bounded = std::isfinite(all.low) && std::isfinite(all.high);
   if (evaluate(made.restitution).state == State::drawn && bounded && (all.low < 0 || all.high > 1))
     reader_.report_found(field, message, number_text(all.low) + " to " + number_text(all.high), expected);
 }
 
-// `from` and `until`; -inf and inf say what leaving them out says.
+// `from` and `until`; -inf and inf mean the same as leaving them out.
 void StudyBuilder::read_time_in_force(const Table& table, ConditionFormula& made) {
   const Field from = table["from"], until = table["until"];
   const double infinity = std::numeric_limits<double>::infinity();
@@ -155,7 +155,7 @@ void StudyBuilder::read_time_in_force(const Table& table, ConditionFormula& made
     made.from = formula(from, allow_parameters);
     if (made.from)
       check_value(from, *made.from, is_not_negative, "lies before the start", "a time >= 0",
-                  "leave it out for a condition in force from the start");
+                  "leave it out for a constraint in force from the start");
   }
   if (until && !(until.value->is_number() && until.value->number == infinity)) {
     made.until = formula(until, allow_parameters);
@@ -171,7 +171,7 @@ void StudyBuilder::read_time_in_force(const Table& table, ConditionFormula& made
     check_value(until, pool().subtract(*made.until, *made.from), is_positive, message, "until - from > 0");
 }
 
-// What [observe] and [measure] may say about it.
+// Defines the names by which [observe] and [measure] may refer to the constraint.
 void StudyBuilder::define_constraint_names(const ConditionFormula& made) {
   const std::size_t index = description_.conditions.size();
   const Expr multiplier = pool().symbol(SymbolKind::multiplier, index);

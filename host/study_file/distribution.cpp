@@ -1,4 +1,4 @@
-// Distributions: { uniform = [a, b] } and the seven others.
+// Reads distributions: { uniform = [a, b] } and the seven other kinds.
 #include <algorithm>
 #include <cmath>
 
@@ -33,7 +33,7 @@ constexpr KindName kinds[] = {
     {"file", Kind::file, "file = \"states.csv\", column = \"x\""},
 };
 
-// A grid this fine has more members than anybody will run.
+// Upper bound on the points of one grid, equal to the limit on members.
 constexpr long long grid_limit = 1'000'000'000'000;
 
 }  // namespace
@@ -49,7 +49,7 @@ std::optional<Distribution> StudyBuilder::distribution(const Field& field) {
   const std::size_t before = reader_.problems().size();
   const Table table(reader_, field, known);
   if (present.size() != 1) {
-    // An unknown key has been named already; it is probably the missing kind.
+    // An unknown key has been reported already; it is probably a misspelt kind.
     if (present.size() > 1)
       reader_.report_found(field, "more than one distribution", list_text(present), "one distribution");
     else if (reader_.problems().size() == before)
@@ -147,11 +147,11 @@ bool StudyBuilder::read_file(const Table& table, const Field& field, Distributio
   const auto file = reader_.string(field, "the path of a CSV file in quotes");
   const auto wanted = column ? reader_.string(column, "the name of a column in quotes") : std::nullopt;
   if (!file || !wanted) return false;
-  const Field* blamed = &field;
+  const Field* at_fault = &field;
   try {
     const CsvTable* csv = csv_files_.open(*file);
     if (!csv) return false;
-    blamed = &column;
+    at_fault = &column;
     made.file = *file;
     made.column = *wanted;
     made.file_values = csv->column(*wanted);
@@ -159,12 +159,12 @@ bool StudyBuilder::read_file(const Table& table, const Field& field, Distributio
     return true;
   } catch (const Error& error) {
     const Problem& problem = error.problems().front();
-    reader_.report_found(*blamed, problem.message, problem.found, problem.expected, problem.hint);
+    reader_.report_found(*at_fault, problem.message, problem.found, problem.expected, problem.hint);
     return false;
   }
 }
 
-// Impossible numbers, where they are the same for every member; a member's own are judged when it is drawn.
+// Checks arguments that are the same for every member. Others are checked when a member is drawn.
 bool StudyBuilder::check_arguments(const Field& field, const Distribution& made) {
   std::vector<double> x;
   std::string list;

@@ -1,4 +1,5 @@
-// Formulas and numbers: from a field of the study to an expression, and to what is known of its value.
+// Formulas and numbers: parses fields into expressions, and finds their constant value or range if there is
+// one.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -21,7 +22,7 @@ bool in_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-// The names a formula mentions, with their offsets; of load.x only "load", of 1e5 nothing.
+// The names in a formula with their offsets: for load.x only "load", for 1e5 none.
 std::vector<std::pair<std::string, std::size_t>> words_of(const std::string& text) {
   std::vector<std::pair<std::string, std::size_t>> words;
   for (std::size_t at = 0; at < text.size();) {
@@ -36,7 +37,8 @@ std::vector<std::pair<std::string, std::size_t>> words_of(const std::string& tex
 
 }  // namespace
 
-// A formula that uses what was defined wrongly is not to blame for what follows from it.
+// Whether an error in this formula may be caused by an earlier error: it uses a name whose definition failed,
+// or an unknown name after an entry without a usable name. Such an error is not reported again.
 bool StudyBuilder::follows_from_earlier_error(const std::string& text) const {
   for (const auto& [word, offset] : words_of(text)) {
     if (names_.broken.contains(word)) return true;
@@ -91,7 +93,7 @@ Expr StudyBuilder::quantity(const Field& field, const std::string& draw_name, un
   return pool().symbol(SymbolKind::parameter, add_parameter(std::move(rule), fact));
 }
 
-// At t = 0, with the parameters that are the same for every member.
+// The value at t = 0, if all parameters in it are the same for every member.
 StudyBuilder::Evaluated StudyBuilder::evaluate(Expr e) {
   Evaluated made{State::constant, 0};
   for (const Symbol& symbol : pool().symbols({e})) {
@@ -108,7 +110,7 @@ StudyBuilder::Evaluated StudyBuilder::evaluate(Expr e) {
   return made;
 }
 
-// Over all members, all states and all times of the study.
+// Bounds over all members, states and times of the study.
 Interval StudyBuilder::range(Expr e) {
   std::vector<Interval> parameters;
   for (const ParameterFact& fact : parameters_.facts) parameters.push_back(fact.range);
@@ -136,7 +138,7 @@ std::optional<double> StudyBuilder::constant(const Field& field, Test holds, con
   return {};
 }
 
-// Complains now about what is the same for every member; what is drawn is judged at the nominal member.
+// A value that is the same for every member is checked now; a drawn value is checked at the nominal member.
 void StudyBuilder::check_value(const Field& field, Expr value, Test holds, const std::string& message,
                                const std::string& expected, const std::string& hint) {
   const Evaluated evaluated = evaluate(value);

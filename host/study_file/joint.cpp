@@ -1,4 +1,4 @@
-// [[joint]]: correlated normals of named parameters.
+// Reads [[joint]]: named parameters with a joint normal distribution.
 #include <Eigen/Dense>
 #include <array>
 #include <cmath>
@@ -24,7 +24,7 @@ std::string rounded(double x) {
 
 }  // namespace
 
-// The shape of the joints, before any formula is read: their names are wanted early.
+// Reads names and sizes of the joints before any formula is read, because their names must be known early.
 void StudyBuilder::draft_joints() {
   std::size_t number = 0;
   for (Field entry : naming_entries("joint")) {
@@ -112,7 +112,7 @@ bool StudyBuilder::check_covariance(const JointDraft& draft, const Joint& joint)
     return false;
   };
   if (!C.allFinite()) return report("not finite", "", "finite numbers");
-  // A covariance computed elsewhere carries rounding errors of its own.
+  // A covariance computed by another program carries rounding errors.
   const double tolerance = 1e-12 * C.cwiseAbs().maxCoeff();
   for (Eigen::Index i = 0; i < n; ++i)
     for (Eigen::Index j = 0; j < i; ++j)
@@ -121,7 +121,7 @@ bool StudyBuilder::check_covariance(const JointDraft& draft, const Joint& joint)
                       number_text(C(j, i)) + " in row " + std::to_string(j + 1) + ", " +
                           number_text(C(i, j)) + " in row " + std::to_string(i + 1),
                       "the covariance of '" + joint.names[static_cast<std::size_t>(j)] + "' and '" +
-                          joint.names[static_cast<std::size_t>(i)] + "' twice the same");
+                          joint.names[static_cast<std::size_t>(i)] + "' the same in both rows");
   const double lowest =
       Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(C, Eigen::EigenvaluesOnly).eigenvalues()(0);
   if (lowest < -tolerance * static_cast<double>(n))

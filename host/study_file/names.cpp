@@ -1,4 +1,4 @@
-// Who is called what: parameters, points, anchors, coordinates and auxiliaries share one name space.
+// Registers names. Parameters, points, anchors, coordinates and auxiliaries share one name space.
 #include <algorithm>
 
 #include "host/study_file/builder.h"
@@ -18,12 +18,12 @@ constexpr std::size_t coordinate_limit = 4096;
 const char* const name_form = "letters, digits and _, beginning with a letter or _";
 
 std::string line_text(const Mark& mark) {
-  return mark.line == 0 ? "" : " in line " + std::to_string(mark.line);
+  return mark.line == 0 ? "" : " on line " + std::to_string(mark.line);
 }
 
 }  // namespace
 
-// The entries of a table that defines names. Where it is not a list of tables, names are lost.
+// The entries of a table that defines names. If the key is not a list of tables, names are lost.
 std::vector<Field> StudyBuilder::naming_entries(const std::string& key) {
   const std::size_t before = reader_.problems().size();
   std::vector<Field> entries = repeated_table(reader_, key);
@@ -43,7 +43,7 @@ void StudyBuilder::register_name(const std::string& name, const Mark& mark, cons
                    "a name that is not a function of the formula language, t or pi");
   } else if (const auto [it, fresh] = names_.taken.emplace(name, place + line_text(mark)); !fresh) {
     names_.broken.insert(name);
-    reader_.report(where, place + ": the name is taken", shown_name, "a name of its own",
+    reader_.report(where, place + ": the name is taken", shown_name, "a name that is not used yet",
                    "it is already the name of " + it->second);
   }
 }
@@ -53,13 +53,13 @@ bool StudyBuilder::register_name_in(std::set<std::string>& space, const std::str
   if (!is_name(name))
     reader_.report(where, place + ": not a name", "'" + printable(name) + "'", name_form);
   else if (!space.insert(name).second)
-    reader_.report(where, place + ": the name is taken", "'" + name + "'", "a name of its own");
+    reader_.report(where, place + ": the name is taken", "'" + name + "'", "a name that is not used yet");
   else
     return true;
   return false;
 }
 
-// "" after a complaint.
+// The name of an entry; "" after an error was reported.
 std::string StudyBuilder::entry_name(const Field& entry) {
   const Entry* name = entry.value->find("name");
   if (!name) {
@@ -73,7 +73,7 @@ std::string StudyBuilder::entry_name(const Field& entry) {
   return text.value_or("");
 }
 
-// The number of entries in `position`; three where that cannot be told.
+// The number of entries in `position`; three if it is missing or invalid.
 std::size_t StudyBuilder::dimension_of(const Field& entry, const std::string& name) {
   const Entry* position = entry.value->find("position");
   const bool array = position && position->value.kind == Value::Kind::array;
@@ -101,15 +101,15 @@ void StudyBuilder::read_names() {
   for (const Field& entry : bodies_.auxiliaries) bodies_.auxiliary_names.push_back(entry_name(entry));
   draft_joints();
 
-  // Claimed in the order of the file, so that the second of two equal names is the one to blame.
-  struct Claim {
+  // Registered in the order of the file, so that the second of two equal names is reported.
+  struct Definition {
     std::string name;
     Mark mark;
     std::string place;
   };
-  std::vector<Claim> claims;
+  std::vector<Definition> definitions;
   const auto add_body = [&](const Field& entry, const std::string& name) {
-    if (!name.empty()) claims.push_back({name, entry.value->find("name")->value.mark, entry.place});
+    if (!name.empty()) definitions.push_back({name, entry.value->find("name")->value.mark, entry.place});
   };
   for (const std::vector<Body>* list : {&bodies_.anchors, &bodies_.points, &bodies_.coordinates})
     for (const Body& body : *list) add_body(body.entry, body.name);
@@ -119,22 +119,23 @@ void StudyBuilder::read_names() {
   for (const JointDraft& draft : parameters_.joints)
     for (std::size_t i = 0; i < draft.names.size(); ++i) {
       of_joints.insert(draft.names[i]);
-      claims.push_back(
+      definitions.push_back(
           {draft.names[i], draft.name_marks[i], "joint parameter '" + printable(draft.names[i]) + "'"});
     }
   if (const Field parameters = single_table(reader_, "parameters"))
     for (const Entry& entry : parameters.value->entries)
       if (!of_joints.contains(entry.key))
-        claims.push_back({entry.key, entry.mark, named_place("parameter", entry)});
-  std::stable_sort(claims.begin(), claims.end(), [](const Claim& a, const Claim& b) {
+        definitions.push_back({entry.key, entry.mark, named_place("parameter", entry)});
+  std::stable_sort(definitions.begin(), definitions.end(), [](const Definition& a, const Definition& b) {
     return std::pair(a.mark.line, a.mark.column) < std::pair(b.mark.line, b.mark.column);
   });
-  for (const Claim& one : claims) register_name(one.name, one.mark, one.place);
+  for (const Definition& one : definitions) register_name(one.name, one.mark, one.place);
   register_bodies();
 }
 
-// Coordinates: those of the points first, then the generalized ones. All are known before any formula is read, so
-// that a formula in the wrong place is told that coordinates have no place there.
+// Coordinates of the points come first, then the generalized ones. All are defined before any formula is
+// read, so that using one where it is not allowed gives a message about coordinates, not about an unknown
+// name.
 void StudyBuilder::register_bodies() {
   const auto add_coordinate = [&](const std::string& name) {
     const std::size_t index = description_.coordinates.size();
@@ -164,7 +165,8 @@ void StudyBuilder::register_bodies() {
     scope_.scalars.emplace(bodies_.auxiliary_names[i],
                            ScalarName{pool().symbol(SymbolKind::auxiliary, i), {}, allow_auxiliaries});
   }
-  // An anchor's place is a formula, read later; until then its name can only be refused.
+  // The position of an anchor is a formula that is read later. Until then its names exist only so that using
+  // them too early is reported as such.
   const ScalarName nowhere{pool().zero(), pool().zero(), allow_positions};
   for (const Body& anchor : bodies_.anchors) {
     VectorName vector;
@@ -178,7 +180,7 @@ void StudyBuilder::register_bodies() {
 
   const std::size_t count = description_.coordinates.size() + description_.auxiliaries.size();
   if (description_.coordinates.empty() && !names_.lost)
-    reader_.report({study_.path, 0, 0}, "nothing here can move", "",
+    reader_.report({study_.path, 0, 0}, "the study has nothing that can move", "",
                    "at least one [[point]] or [[coordinate]]");
   if (count > coordinate_limit)
     throw Error({.where = {study_.path, 0, 0},

@@ -1,9 +1,8 @@
-// What can be judged only with numbers: the nominal member, every distribution at its centre.
+// Checks that need numbers. They use the nominal member: every distribution at its centre.
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 
-#include "host/sample/distribution.h"
 #include "host/sample/prepared_member.h"
 #include "host/sample/sample.h"
 #include "host/study_file/builder.h"
@@ -15,7 +14,7 @@
 
 namespace zwang {
 
-// A coordinate without kinetic energy has no acceleration that a force could decide.
+// The acceleration of a coordinate without kinetic energy is undetermined.
 void StudyBuilder::check_masses() {
   const System& system = *study_.system;
   for (const Body& coordinate : bodies_.coordinates) {
@@ -35,7 +34,7 @@ void StudyBuilder::check_nominal_member() {
   const MemberInputs nominal = nominal_member(study_);
   const auto report = [&](const Field& field, const std::string& message, const std::string& found,
                           const std::string& expected, const std::string& hint) {
-    reader_.report_found(field, message, found + " at the nominal member, every distribution at its centre",
+    reader_.report_found(field, message, found + " for the nominal member (every distribution at its centre)",
                          expected, hint);
   };
   for (const DeferredCheck& check : parameters_.deferred_checks) {
@@ -57,7 +56,8 @@ void StudyBuilder::check_nominal_member() {
                  .expected = "finite numbers"});
   }
 
-  // The points' own masses have been judged one by one; only a written kinetic energy can spoil the matrix.
+  // The masses of points have been checked one by one; only an explicit kinetic energy can make the matrix
+  // singular.
   if (!fields_.kinetic && !fields_.general_variation) return;
   const Equations equations(system, nominal.parameters);
   zwang::State plain = nominal.start;
@@ -70,11 +70,12 @@ void StudyBuilder::check_nominal_member() {
   }
   if (fields_.kinetic) check_mass_matrix(equations.mass(plain));
   reader_.finish();
-  // Conditions that are not linear in the velocities add to the mass matrix when they are varied generally.
+  // A constraint that is not linear in the velocities adds to the mass matrix if it has variation =
+  // "general".
   if (fields_.general_variation &&
       Eigen::LLT<Eigen::MatrixXd>(equations.mass(nominal.start)).info() != Eigen::Success)
     report(fields_.general_variation, "with these multipliers M + rho g_vv is not positive definite",
-           list_text(multipliers), "multipliers nearer to 0", "");
+           list_text(multipliers), "multipliers closer to 0", "");
 }
 
 void StudyBuilder::check_mass_matrix(const Eigen::MatrixXd& M) {
@@ -91,7 +92,7 @@ void StudyBuilder::check_mass_matrix(const Eigen::MatrixXd& M) {
           number_text(M(i, i)) + " for the square of " + name + "'");
       return;
     }
-  // Scaled to a unit diagonal, so that grams beside tonnes do not look singular.
+  // Scaled to a unit diagonal, so that masses of very different size do not make the matrix look singular.
   const Eigen::VectorXd scale = M.diagonal().cwiseSqrt().cwiseInverse();
   const Eigen::MatrixXd unit = scale.asDiagonal() * M * scale.asDiagonal();
   const Eigen::LLT<Eigen::MatrixXd> factors(unit);

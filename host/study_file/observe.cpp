@@ -1,8 +1,7 @@
-// What happens at given times, what is watched for, and what is observed.
+// Reads [[impulse]], [[event]], [time] stop, [observe] and [measure].
 #include <algorithm>
 #include <cmath>
 
-#include "host/sample/distribution.h"
 #include "host/study_file/builder.h"
 #include "host/study_file/document.h"
 #include "host/study_file/reader.h"
@@ -16,7 +15,7 @@ namespace zwang {
 
 namespace {
 
-// Something along a motion changes it.
+// Whether the value can change during a motion.
 bool can_change(const Expressions& pool, Expr e) {
   const std::vector<Symbol> symbols = pool.symbols({e});
   return std::any_of(symbols.begin(), symbols.end(),
@@ -40,7 +39,7 @@ void StudyBuilder::read_impulses() {
     const Field velocity = table["velocity"], momentum = table["momentum"];
     if (!velocity == !momentum)
       reader_.report_found(entry, velocity ? "both velocity and momentum" : "neither velocity nor momentum",
-                           "", "what the free body would gain: either velocity = [..] or momentum = [..]");
+                           "", "the gain of the free body: either velocity = [..] or momentum = [..]");
     const Field on = table.require("on", "the name of a point or a coordinate");
     if (on) read_target(on, made);
     if (on && !velocity != !momentum) read_amounts(velocity ? velocity : momentum, made);
@@ -67,7 +66,7 @@ void StudyBuilder::read_target(const Field& field, ImpulseFormula& made) {
     for (const Body& body : bodies_.points) known.push_back(body.name);
     const auto vector = scope_.vectors.find(*name);
     const bool anchor = vector != scope_.vectors.end() && vector->second.is_anchor;
-    reader_.report(field, anchor ? "an anchor moves as it is told" : "not a point or a coordinate",
+    reader_.report(field, anchor ? "an anchor has prescribed motion" : "not a point or a coordinate",
                    "the name of a point or a coordinate", anchor ? "" : suggestion(*name, known));
   }
 }
@@ -99,7 +98,7 @@ void StudyBuilder::read_events() {
         register_name_in(names_.events, made.name,
                          reader_.document().locate(entry.value->find("name")->value.mark), entry.place))
       scope_.events.push_back(made.name);
-    if (const Field when = table.require("when", "a formula whose zeros are watched for"))
+    if (const Field when = table.require("when", "a formula; the event occurs where it is zero"))
       if (const auto value = formula(when, allow_state)) {
         made.value = *value;
         if (!can_change(pool(), *value) && !follows_from_earlier_error(when.value->text))
@@ -126,7 +125,7 @@ void StudyBuilder::read_stop(const Field& field) {
     reader_.report(field, "never changes", "a condition on t, coordinates, velocities or auxiliary states");
 }
 
-// kinetic() and potential() are those of the whole system, points and gravity included, as System has them.
+// kinetic() and potential() of the whole system, including points and gravity, as System defines them.
 void StudyBuilder::define_energies() {
   Expr kinetic = description_.kinetic, potential = description_.potential;
   for (const Point& point : description_.points)
@@ -141,30 +140,32 @@ void StudyBuilder::define_energies() {
     }
   scope_.kinetic = kinetic;
   scope_.potential = potential;
-  // The states behind logdensity() come after all others, and only where a formula asks for them.
+  // The auxiliary states of logdensity() come after all others and exist only if a formula uses them.
   const std::size_t nz = description_.auxiliaries.size();
   const Expr density = pool().symbol(SymbolKind::auxiliary, nz),
              lost = pool().symbol(SymbolKind::auxiliary, nz + 1);
   scope_.logdensity = pool().if_less(pool().constant(0.5), lost, pool().constant(std::nan("")), density);
 }
 
-// [voss-11] Where logdensity() is asked for it becomes a state, from 0 at the start.
+// [voss-11] If logdensity() is used, it becomes an auxiliary state that starts at 0.
 void StudyBuilder::add_density() {
   const std::size_t nz = description_.auxiliaries.size();
-  const auto asks = [&](Expr e) {
+  const auto uses_density = [&](Expr e) {
     const std::vector<Symbol> symbols = pool().symbols({e});
     return std::any_of(symbols.begin(), symbols.end(), [&](const Symbol& symbol) {
       return symbol.kind == SymbolKind::auxiliary && symbol.index >= nz;
     });
   };
   bool wanted = false;
-  for (const NamedExpr& observable : description_.observables) wanted = wanted || asks(observable.value);
+  for (const NamedExpr& observable : description_.observables)
+    wanted = wanted || uses_density(observable.value);
   for (std::size_t i = 0; i < description_.measures.size(); ++i) {
     const Measure& measure = description_.measures[i];
-    if (!asks(measure.value)) continue;
+    if (!uses_density(measure.value)) continue;
     wanted = true;
     if (measure.reduction == Reduction::integral || measure.reduction == Reduction::mean)
-      reader_.report(fields_.measures[i], "logdensity() has no integral or mean: a shock may end it",
+      reader_.report(fields_.measures[i],
+                     "logdensity() has no integral or mean, because a shock may make it undefined",
                      "initial, final, minimum, maximum or at of it");
   }
   if (!wanted) return;

@@ -1,7 +1,6 @@
-// [parameters]: numbers, expressions in earlier parameters, or distributions, in the order of the file.
+// Reads [parameters]: numbers, formulas of earlier parameters, or distributions, in the order of the file.
 #include <cmath>
 
-#include "host/sample/distribution.h"
 #include "host/study/study.h"
 #include "host/study_file/builder.h"
 #include "host/study_file/document.h"
@@ -26,7 +25,7 @@ std::size_t StudyBuilder::add_parameter(ParameterRule rule, const ParameterFact&
   return parameters_.facts.size() - 1;
 }
 
-// From here on formulas may use it.
+// Makes the parameter available to formulas.
 void StudyBuilder::define_parameter(const std::string& name, ParameterRule rule, const ParameterFact& fact) {
   rule.name = name;
   const std::size_t index = add_parameter(std::move(rule), fact);
@@ -44,7 +43,8 @@ void StudyBuilder::read_parameters() {
       names_.later[name] = {"is drawn by a [[joint]] with formulas, after all of [parameters]",
                             "a joint of plain numbers is drawn before [parameters]"};
 
-  // Joints of plain numbers come first, so that parameters may use them; those with formulas use parameters.
+  // Joints that contain only numbers come first, so that parameters may use them; joints with formulas may
+  // use parameters.
   std::map<std::string, const JointDraft*> of_joints;
   for (const JointDraft& draft : parameters_.joints) {
     for (const std::string& name : draft.names) of_joints[name] = &draft;

@@ -1,14 +1,17 @@
+// Typed access to values of the document, with collected errors.
 #include "host/study_file/reader.h"
-#include "src/base/error.h"
 
 #include <algorithm>
 #include <cmath>
+
+#include "host/study_file/raw_text.h"
+#include "src/base/error.h"
 
 namespace zwang {
 
 namespace {
 
-// Beyond this many problems a list helps nobody.
+// Problems beyond this number are only counted.
 constexpr std::size_t problem_limit = 50;
 
 std::string join(const std::string& place, const std::string& name) {
@@ -83,7 +86,7 @@ std::optional<bool> Reader::boolean(const Field& field) {
 std::optional<long long> Reader::integer(const Field& field, long long least, long long most) {
   const Value& value = *field.value;
   const std::string expected = "a whole number from " + std::to_string(least) + " to " + std::to_string(most);
-  // 1e6 is a real number to TOML, and a whole number to everybody else.
+  // In TOML 1e6 is a real number; it is accepted as a whole number.
   const bool whole = value.kind == Value::Kind::integer ||
                      (value.kind == Value::Kind::real && std::abs(value.number) <= 0x1p53 &&
                       value.number == std::floor(value.number));
@@ -106,7 +109,7 @@ std::optional<std::vector<Field>> Reader::array(const Field& field, const std::s
   std::vector<Field> fields;
   for (std::size_t i = 0; i < field.value->items.size(); ++i) {
     const Value& item = field.value->items[i];
-    // Entries belong to the array's own words: "point 'load', position entry 2".
+    // Entries are named after the array: "point 'load', position entry 2".
     fields.push_back(
         {&item, item.set_path.empty() ? field.place + " entry " + std::to_string(i + 1) : item.set_path});
   }

@@ -1,5 +1,4 @@
-// How many members, over which time, how exactly, and what is written: [ensemble], [time], [integrator],
-// [statistics], [output].
+// Reads the settings: [ensemble], [time], [integrator], [statistics] and [output].
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include "host/study/study.h"
 #include "host/study_file/builder.h"
 #include "host/study_file/document.h"
+#include "host/study_file/raw_text.h"
 #include "host/study_file/reader.h"
 #include "src/base/error.h"
 #include "src/base/settings.h"
@@ -22,7 +22,8 @@ namespace {
 constexpr long long member_limit = 1'000'000'000'000;
 constexpr long long output_limit = 10'000'000;
 constexpr long long bin_limit = 1'000'000;
-// What is kept in memory at once: statistics of every observable at every output time, states of every trajectory.
+// Limits on data held in memory: statistics of every observable at every output time, states of all
+// trajectories.
 constexpr std::size_t series_limit = 10'000'000;
 constexpr std::size_t trajectory_limit = 100'000'000;
 
@@ -45,10 +46,10 @@ void StudyBuilder::read_ensemble() {
     if (word == "sobol") made.sampler = SamplerKind::sobol;
     const std::size_t draws = dimension_names(study_).size();
     if (word == "sobol" && draws > sobol_dimensions)
-      reader_.report_found(sampler, "it has too few dimensions for this study",
+      reader_.report_found(sampler, "it does not have enough dimensions for this study",
                            std::to_string(draws) + " draws",
                            "at most " + std::to_string(sobol_dimensions) +
-                               "; \"latin-hypercube\" and \"random\" take any number");
+                               "; \"latin-hypercube\" and \"random\" have no such limit");
   }
   if (const Field nominal = table["include_nominal"])
     made.include_nominal = reader_.boolean(nominal).value_or(false);
@@ -67,9 +68,9 @@ void StudyBuilder::read_until(const Field& field) {
     reader_.report(field, "not a table", form);
     return;
   }
-  // Members cut off would be corners of the grid, not a sample of it.
+  // The first members of a grid are one corner of it, not a sample.
   if (parameters_.has_grid)
-    reader_.report_found(field, "a grid has to be run to its end", "until beside a grid",
+    reader_.report_found(field, "a grid must be run completely", "until beside a grid",
                          "no 'until', or no grid");
   const Table table(reader_, field, {"measure", "relative_stderr"});
   UntilSettings made;
@@ -89,7 +90,7 @@ void StudyBuilder::read_until(const Field& field) {
   study_.ensemble.until = made;
 }
 
-// Grids say how many members there are.
+// With grids, the number of members is the product of their sizes.
 void StudyBuilder::read_members(const Field& field) {
   EnsembleSettings& made = study_.ensemble;
   const double wanted = parameters_.grid_members + (made.include_nominal ? 1 : 0);
@@ -101,7 +102,7 @@ void StudyBuilder::read_members(const Field& field) {
           field, "not the number of points of the grids",
           number_text(wanted) + (made.include_nominal ? ": the product of all grids, and the nominal member"
                                                       : ": the product of all grids"),
-          "leave it out, and it is that number");
+          "leave it out: the grids determine it");
   } else if (parameters_.has_grid && wanted > static_cast<double>(member_limit)) {
     reader_.report({study_.path, 0, 0}, "[ensemble]: the grids have too many points", number_text(wanted),
                    "at most " + std::to_string(member_limit));
@@ -131,7 +132,7 @@ void StudyBuilder::read_time() {
 
 void StudyBuilder::read_output_times(const Table& table) {
   const Field at = table["at"], samples = table["samples"];
-  if (at && samples) reader_.report(samples, "samples and at exclude each other", "one of them");
+  if (at && samples) reader_.report(samples, "samples and at cannot be combined", "one of them");
   if (at) {
     time_broken_ = !read_given_times(at, table["end"]);
     return;
@@ -242,7 +243,8 @@ void StudyBuilder::read_histograms(const Field& field) {
     const std::string& path = entry.value.set_path;
     const Field item{&entry.value, path.empty() ? field.place + "." + printable(entry.key) : path};
     if (std::find(names.begin(), names.end(), entry.key) == names.end())
-      reader_.report(reader_.document().locate(entry.mark), item.place + ": nothing of that name is observed",
+      reader_.report(reader_.document().locate(entry.mark),
+                     item.place + ": there is no observable or measure of that name",
                      "'" + printable(entry.key) + "'", "a name from [observe] or [measure]",
                      suggestion(entry.key, names));
     const Table table(reader_, item, {"bins", "range"});
@@ -277,7 +279,7 @@ void StudyBuilder::read_output() {
   const Field trajectories = table["trajectories"];
   const auto items = trajectories ? reader_.array(trajectories, "an array of member numbers") : std::nullopt;
   if (!items) return;
-  // A smaller ensemble asked for on the command line is no fault of the file: it keeps the trajectories it has.
+  // If the ensemble was made smaller on the command line, trajectories beyond it are skipped, not reported.
   const Entry* ensemble = reader_.document().root().find("ensemble");
   const Entry* members = ensemble ? ensemble->value.find("members") : nullptr;
   const bool cut_down = members && !members->value.set_path.empty();
@@ -286,13 +288,12 @@ void StudyBuilder::read_output() {
     const long long last = study_.ensemble.members - 1;
     const auto member = reader_.integer(item, 0, cut_down ? std::numeric_limits<long long>::max() : last);
     if (!member || *member > last) continue;
-    if (!seen.insert(*member).second)
-      reader_.report(item, "the member stands there twice", "every member once");
+    if (!seen.insert(*member).second) reader_.report(item, "the member is listed twice", "every member once");
     study_.output.trajectories.push_back(*member);
   }
 }
 
-// Each number may be within its limit, and their product beyond any memory.
+// Each number may be within its limit while their product exceeds any memory.
 void StudyBuilder::check_sizes() {
   const std::size_t outputs = study_.time.outputs.size(), observables = description_.observables.size(),
                     trajectories = study_.output.trajectories.size(),
@@ -302,10 +303,10 @@ void StudyBuilder::check_sizes() {
                    "fewer [time] samples");
   };
   if (observables > 0 && outputs > series_limit / observables)
-    report_too_large("too many output times for so many observables",
+    report_too_large("too many output times for this number of observables",
                      fmt::format("{} observables at {} times", observables, outputs), series_limit);
   if (trajectories > 0 && states > 0 && outputs > trajectory_limit / trajectories / states)
-    report_too_large("too many output times for so many trajectories",
+    report_too_large("too many output times for this number of trajectories",
                      fmt::format("{} members with {} numbers at {} times", trajectories, states, outputs),
                      trajectory_limit);
 }

@@ -1,9 +1,9 @@
-// What moves and what moves it: anchors, points, coordinates, auxiliaries and [system].
+// Reads the mechanical system: anchors, points, coordinates, auxiliaries and [system].
 #include <algorithm>
 
-#include "host/sample/distribution.h"
 #include "host/study_file/builder.h"
 #include "host/study_file/document.h"
+#include "host/study_file/raw_text.h"
 #include "host/study_file/reader.h"
 #include "src/base/error.h"
 #include "src/expression/derivative.h"
@@ -126,7 +126,7 @@ void StudyBuilder::read_gravity(const Field& field) {
     description_.gravity.push_back(formula(item, allow_parameters | allow_time).value_or(pool().zero()));
   if (bodies_.points.empty() && !names_.lost)
     reader_.report(field, "gravity acts on points, and there are none", "at least one [[point]]",
-                   "for coordinates write a potential");
+                   "for coordinates, write a potential");
   for (const Body& point : bodies_.points) {
     if (point.dimension == items->size() || names_.broken.contains(point.name)) continue;
     reader_.report_found(field, "wrong number of entries", std::to_string(items->size()),
@@ -158,14 +158,14 @@ void StudyBuilder::read_force(Field field) {
       std::string hint = suggestion(entry.key, names);
       if (point) hint = "a point has one force for each coordinate: \"" + entry.key + ".x\"";
       if (point && inner)
-        hint = "a key with a dot stands in quotes: \"" + entry.key + "." + printable(inner->key) + "\"";
+        hint = "write a key with a dot in quotes: \"" + entry.key + "." + printable(inner->key) + "\"";
       reader_.report(reader_.document().locate(entry.mark), item.place + ": not a coordinate",
                      "'" + printable(entry.key) + "'", "the name of a coordinate", hint);
     }
   }
 }
 
-// M = T_vv may not depend on v, or the equations of motion would not be linear in the accelerations.
+// M = T_vv must not depend on v; otherwise the equations of motion would not be linear in the accelerations.
 void StudyBuilder::check_kinetic(const Field& field) {
   const auto mentions_velocity = [&](Expr e) { return pool().mentions(e, SymbolKind::velocity); };
   bool quadratic = true;
@@ -176,7 +176,8 @@ void StudyBuilder::check_kinetic(const Field& field) {
       if (w.kind == SymbolKind::velocity && mentions_velocity(derivative(pool(), momentum, w)))
         quadratic = false;
   }
-  // Kinks have derivatives that look harmless on either side.
+  // The symbolic derivatives of functions with kinks do not show the kink, so these functions are found by
+  // name.
   for (const Expr e : pool().reachable({description_.kinetic})) {
     const Op op = pool().node(e).op;
     const bool kinked = op == Op::abs || op == Op::sign || op == Op::floor || op == Op::minimum ||
@@ -185,7 +186,8 @@ void StudyBuilder::check_kinetic(const Field& field) {
   }
   if (!quadratic)
     reader_.report(field, "not quadratic in the velocities", "at most squares and products of velocities",
-                   "write squares out, as in 0.5*m*(x'^2 + y'^2); abs, sqrt, hypot and speed hide them");
+                   "write squares out, as in 0.5*m*(x'^2 + y'^2); abs, sqrt, hypot and speed are not "
+                   "recognised as squares");
 }
 
 }  // namespace zwang
