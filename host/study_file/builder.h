@@ -74,7 +74,7 @@ class StudyBuilder {
     std::vector<Mark> name_marks;
     std::vector<Field> mean;
     std::vector<std::vector<Field>> covariance;
-    bool plain = true;  // numbers only: drawn before [parameters]
+    bool numbers_only = true;  // no formulas: drawn before [parameters]
   };
   struct Evaluated {
     State state = State::broken;

@@ -62,9 +62,9 @@ void StudyBuilder::draft_joints() {
       for (const Field& row : sized(covariance, count + " rows, one for each name"))
         draft.covariance.push_back(sized(row, count + " numbers, one for each name"));
     }
-    for (const Field& item : draft.mean) draft.plain = draft.plain && item.value->is_number();
+    for (const Field& item : draft.mean) draft.numbers_only = draft.numbers_only && item.value->is_number();
     for (const std::vector<Field>& row : draft.covariance)
-      for (const Field& item : row) draft.plain = draft.plain && item.value->is_number();
+      for (const Field& item : row) draft.numbers_only = draft.numbers_only && item.value->is_number();
     parameters_.joints.push_back(std::move(draft));
   }
 }

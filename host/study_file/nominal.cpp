@@ -60,15 +60,15 @@ void StudyBuilder::check_nominal_member() {
   // singular.
   if (!fields_.kinetic && !fields_.general_variation) return;
   const Equations equations(system, nominal.parameters);
-  zwang::State plain = nominal.start;
+  zwang::State without_multipliers = nominal.start;
   std::vector<std::string> multipliers;
   for (const ConditionFormula& condition : system.conditions) {
     if (!condition.general) continue;
-    double& rho = plain.z(static_cast<Eigen::Index>(*condition.general));
+    double& rho = without_multipliers.z(static_cast<Eigen::Index>(*condition.general));
     multipliers.push_back(condition.name + ".multiplier = " + number_text(rho));
     rho = 0;
   }
-  if (fields_.kinetic) check_mass_matrix(equations.mass(plain));
+  if (fields_.kinetic) check_mass_matrix(equations.mass(without_multipliers));
   reader_.finish();
   // A constraint that is not linear in the velocities adds to the mass matrix if it has variation =
   // "general".

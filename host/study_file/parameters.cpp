@@ -48,7 +48,7 @@ void StudyBuilder::read_parameters() {
   std::map<std::string, const JointDraft*> of_joints;
   for (const JointDraft& draft : parameters_.joints) {
     for (const std::string& name : draft.names) of_joints[name] = &draft;
-    if (draft.plain) add_joint(draft);
+    if (draft.numbers_only) add_joint(draft);
   }
   for (const Entry& entry : entries) {
     const Field field{&entry.value, named_place("parameter", entry)};
@@ -59,7 +59,7 @@ void StudyBuilder::read_parameters() {
                      "a plain number, which the joint replaces, or no entry");
   }
   for (const JointDraft& draft : parameters_.joints)
-    if (!draft.plain) add_joint(draft);
+    if (!draft.numbers_only) add_joint(draft);
 }
 
 void StudyBuilder::read_parameter(const Entry& entry, const Field& field) {

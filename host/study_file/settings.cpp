@@ -70,7 +70,7 @@ void StudyBuilder::read_until(const Field& field) {
   }
   // The first members of a grid are one corner of it, not a sample.
   if (parameters_.has_grid)
-    reader_.report_found(field, "a grid must be run completely", "until beside a grid",
+    reader_.report_found(field, "a grid must be run completely", "until with a grid",
                          "no 'until', or no grid");
   const Table table(reader_, field, {"measure", "relative_stderr"});
   UntilSettings made;

@@ -80,7 +80,7 @@ highest = "maximum(ball.x)"
 )toml",
      ball_and_time,
      R"(study.toml:4:9: error: [ensemble] until: a grid must be run completely
-  found:    until beside a grid
+  found:    until with a grid
   expected: no 'until', or no grid)"},
     {"an unknown consistency",
      R"([ensemble]
