@@ -289,7 +289,8 @@ void group_options(CLI::App* command) {
 
 void add_options(CLI::App* command, RunCommandOptions& options) {
   add_common(command, options);
-  command->get_option("--json")->description("print summary.json instead of the table");
+  // Added again below with its own text: --help shows the groups in the order of their first options.
+  command->remove_option(command->get_option("--json"));
   command->add_option("--members", options.members, "number of members, instead of the study's")
       ->check([](const std::string& text) { return at_least(text, 1); });
   command->add_option("--backend", options.backend, "backend that integrates the members")
@@ -317,6 +318,7 @@ void add_options(CLI::App* command, RunCommandOptions& options) {
       ->check([](const std::string& text) { return at_least(text, 0); })
       ->capture_default_str();
   command->add_flag("--report", options.report, "also write report.html to the results folder");
+  command->add_flag("--json", options.json, "print summary.json instead of the table");
   command
       ->add_option("--max-failed", options.max_failed,
                    "largest accepted share of failed members, as 5% or 0.05; exit code 3 beyond it")
@@ -329,7 +331,7 @@ void add_options(CLI::App* command, RunCommandOptions& options) {
       ->check([](const std::string& text) { return at_least(text, 1); });
   command
       ->add_option("--statistics-memory", options.statistics_memory,
-                   "MiB for stored values; quantiles are exact if all values fit, otherwise approximate")
+                   "MiB for stored values or quantile sketches; quantiles are exact if all values fit")
       ->check(CLI::Range(1LL, 1LL << 24))
       ->capture_default_str();
   group_options(command);
