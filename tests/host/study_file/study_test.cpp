@@ -417,8 +417,7 @@ TEST_F(CsvStudy, mistakes_name_the_line_of_the_file) {
 }
 
 TEST_F(CsvStudy, a_file_outside_the_folder_of_the_study_is_refused) {
-  const std::string inside =
-      (folder / "states.csv").string();  // absolute paths are refused too
+  const std::string inside = (folder / "states.csv").string();  // absolute paths are refused too
   for (const std::string& path : {std::string("/etc/passwd"), std::string("../states.csv"),
                                   std::string("data/../../states.csv"), std::string("//states.csv"), inside})
     EXPECT_NE(
