@@ -4,7 +4,7 @@
 #include <cassert>
 
 #include "host/platform/parallel.h"
-#include "host/sample/member.h"
+#include "host/sample/prepared_member.h"
 #include "host/sample/sampler.h"
 #include "host/statistics/reduction_plan.h"
 #include "host/study/study.h"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "host/backend/backend.h"
-#include "host/sample/member.h"
+#include "host/sample/prepared_member.h"
 #include "host/study/study.h"
 #include "src/reference/trajectory.h"
 

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "host/platform/table.h"
-#include "host/sample/sample.h"
+#include "host/sample/sampler.h"
 #include "host/study/study.h"
 #include "kernels/base/layout.h"
 #include "kernels/base/status.h"

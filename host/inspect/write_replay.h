@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "host/sample/member.h"
+#include "host/sample/prepared_member.h"
 #include "host/study/study.h"
 #include "src/reference/trajectory.h"
 

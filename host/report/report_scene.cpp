@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <regex>
 
-#include "host/sample/member.h"
+#include "host/sample/prepared_member.h"
 #include "host/sample/sampler.h"
 #include "host/study/study.h"
 #include "host/study_file/document.h"

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "host/inspect/write_modes.h"
+#include "host/sample/sample.h"
 #include "tests/support/scratch.h"
 #include "tests/support/study_runs.h"
 

@@ -64,7 +64,7 @@ TEST_F(Fault, AFileThatMayGrowNoFurtherEndsTheRunWhichGoesOnWithoutTheLimit) {
   };
   const ProgramRun made = run("limited", {}, limit);
   EXPECT_EQ(made.code, 2) << made.err;
-  expect_says(made.err, {"File too large", "what was done is kept", "--resume"});
+  expect_says(made.err, {"File too large", "finished members are saved", "--resume"});
   for (const auto& [name, text] : files_in(folder / "limited"))
     EXPECT_TRUE(name == ".checkpoint" || name == ".checkpoint-members") << name;
   EXPECT_EQ(run("limited", {"--resume"}).code, 0);
@@ -108,7 +108,7 @@ TEST_F(SmallDisk, AFullDiskEndsTheRunWhichGoesOnWhenThereIsRoom) {
     expect_says(said, {"then 0"});
     expect_same(files_in(folder / "after"), whole, std::string("resumed with room after ") + size);
     if (said.find("code 0") != std::string::npos) continue;  // large enough
-    expect_says(said, {"code 2", "error: ", "what was done is kept", ".checkpoint"});
+    expect_says(said, {"code 2", "error: ", "finished members are saved", ".checkpoint"});
     EXPECT_EQ(said.find("\nsummary.json"), std::string::npos) << said;
     const std::size_t at = said.find("disk/out/."), from = at + 10;
     if (at != std::string::npos) full_with.insert(said.substr(from, said.find_first_of(".:", from) - from));

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "host/sample/member.h"
 #include "host/study_file/load_study.h"
 #include "tests/support/run_fixture.h"
 

@@ -77,7 +77,7 @@ TEST_F(ProgramCacheSharingTest, ALinkInPlaceOfTheFolderIsRefusedHoweverItIsWritt
 TEST_F(ProgramCacheSharingTest, AFolderThatOthersCouldExchangeIsRefused) {
   get("key", "program");
   ::chmod(folder.parent_path().c_str(), 0777);
-  EXPECT_NE(refusal().find("everybody may exchange it"), std::string::npos);
+  EXPECT_NE(refusal().find("every user may replace it"), std::string::npos);
   ::chmod(folder.parent_path().c_str(), 01777);
   EXPECT_EQ(refusal(), "");
 }
@@ -87,7 +87,7 @@ TEST_F(ProgramCacheSharingTest, APipeInTheWayIsRefusedWithoutWaiting) {
   const fs::path path = file(".key");
   fs::remove(path);
   ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
-  EXPECT_NE(refusal().find("not a plain file"), std::string::npos);
+  EXPECT_NE(refusal().find("not a regular file"), std::string::npos);
 }
 
 // --- Many at once -------------------------------------------------------------------------------------------

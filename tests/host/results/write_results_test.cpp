@@ -6,6 +6,7 @@
 #include "host/files/write_statistics.h"
 #include "host/files/write_summary.h"
 #include "host/files/write_trajectories.h"
+#include "host/sample/member.h"
 #include "host/study_file/write_study.h"
 #include "tests/support/netcdf_reader.h"
 #include "tests/support/result_files_fixture.h"

@@ -83,13 +83,13 @@ TEST(ProgressTest, NumbersAndTimesReadWell) {
 }
 
 TEST(ShareTest, AFractionOrAPercentage) {
-  EXPECT_EQ(read_share("0.05", "--max-failed"), 0.05);
-  EXPECT_EQ(read_share("5%", "--max-failed"), 0.05);
-  EXPECT_EQ(read_share("2.5 %", "--max-failed"), 0.025);
-  EXPECT_EQ(read_share("0", "--max-failed"), 0);
-  EXPECT_EQ(read_share("100%", "--max-failed"), 1);
+  EXPECT_EQ(parse_fraction("0.05", "--max-failed"), 0.05);
+  EXPECT_EQ(parse_fraction("5%", "--max-failed"), 0.05);
+  EXPECT_EQ(parse_fraction("2.5 %", "--max-failed"), 0.025);
+  EXPECT_EQ(parse_fraction("0", "--max-failed"), 0);
+  EXPECT_EQ(parse_fraction("100%", "--max-failed"), 1);
   for (const char* wrong : {"5", "-1%", "101%", "nan", "many", "", "%", "0.1x"})
-    EXPECT_NE(message_of<Error>([&] { read_share(wrong, "--max-failed"); }).find("--max-failed"),
+    EXPECT_NE(message_of<Error>([&] { parse_fraction(wrong, "--max-failed"); }).find("--max-failed"),
               std::string::npos)
         << wrong;
 }

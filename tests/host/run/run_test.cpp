@@ -9,6 +9,7 @@
 
 #include "host/backend/batch.h"
 #include "host/run/count_members.h"
+#include "host/sample/member.h"
 #include "host/study_file/load_study.h"
 #include "tests/support/run_fixture.h"
 
