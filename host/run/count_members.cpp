@@ -90,7 +90,7 @@ void add_starts_to_tally(RunTally& tally, const EnsembleSettings& ensemble, long
                          const Batch& batch) {
   tally.members += static_cast<long long>(batch.count);
   // Drawn by the backend: once each, and on their conditions.
-  if (batch.drawn_there != nullptr) tally.draws += static_cast<long long>(batch.count);
+  if (batch.device_sampling != nullptr) tally.draws += static_cast<long long>(batch.count);
   for (std::size_t k = 0; k < batch.prepared.size(); ++k) {
     // A start that could not be made consistent was moved somewhere, but not onto the conditions.
     if (batch.prepared[k] == Status::ok) add_move(tally, batch, k);

@@ -94,7 +94,7 @@ class EnsembleRun {
   struct Rows;
   long long batch_end(long long up_to) const;
   Batch draw(long long begin, long long end);
-  Batch draw_there(long long begin, long long end) const;
+  Batch leave_drawing_to_device(long long begin, long long end) const;
   Integrated integrate(long long begin, long long end);
   void advance_by_members(long long begin, long long end);
   void advance_by_blocks(long long begin, long long end);
@@ -102,8 +102,8 @@ class EnsembleRun {
   void add_tail(const ReducedMembers& part);
   void write(long long begin, const Batch& batch, const BatchResults& results);
   Rows rows_of(long long begin, const Integrated& members) const;
-  void show_pilot();
-  void tell(double seconds) const;
+  void set_pilot();
+  void report_progress(double seconds) const;
 
   const Study& study_;
   Backend& backend_;

@@ -8,9 +8,9 @@
 namespace zwang {
 
 // Of one batch, column after column. NaN is missing.
-class KeptValues {
+class ColumnStore {
  public:
-  virtual ~KeptValues() = default;
+  virtual ~ColumnStore() = default;
   virtual std::size_t columns() const = 0;
   virtual std::size_t rows() const = 0;
 
@@ -32,13 +32,13 @@ class KeptValues {
 };
 
 // The order statistics of these ranks (from 0, ascending), by column; both zeros are 0. Values lie in all the parts.
-std::vector<std::vector<double>> select_from(std::span<KeptValues* const> parts,
+std::vector<std::vector<double>> select_order_statistics(std::span<ColumnStore* const> parts,
                                              const std::vector<std::vector<long long>>& ranks);
 
 // Values that lie here, seen the same way: column by column.
-class KeptHere : public KeptValues {
+class HostColumns : public ColumnStore {
  public:
-  explicit KeptHere(std::vector<std::span<const double>> columns) : columns_(std::move(columns)) {}
+  explicit HostColumns(std::vector<std::span<const double>> columns) : columns_(std::move(columns)) {}
   std::size_t columns() const override { return columns_.size(); }
   std::size_t rows() const override { return columns_.empty() ? 0 : columns_[0].size(); }
   void count_digits(const Digits& digits, std::vector<long long>& counts) override;

@@ -62,7 +62,7 @@ void complete_pair(const BlockColumn& a, const BlockColumn& b, std::size_t pair,
       block_sum([&](std::size_t k) { return (a.from_pivot[k] - a.mean) * (b.from_pivot[k] - b.mean); });
 }
 
-void broken_pair(const BlockColumn& a, const BlockColumn& b, std::size_t pair, CoMoments& moments) {
+void incomplete_pair(const BlockColumn& a, const BlockColumn& b, std::size_t pair, CoMoments& moments) {
   long long count = 0;
   double sum_a = 0, sum_b = 0;
   for (std::size_t k = 0; k < block_members; ++k) {
@@ -105,7 +105,7 @@ CoMoments block_comoments(std::span<const double> rows, std::size_t columns) {
   for (std::size_t i = 0; i < columns; ++i) {
     for (std::size_t j = 0; j <= i; ++j) {
       const bool complete = block[i].complete && block[j].complete;
-      (complete ? complete_pair : broken_pair)(block[i], block[j], pair_index(i, j), moments);
+      (complete ? complete_pair : incomplete_pair)(block[i], block[j], pair_index(i, j), moments);
     }
   }
   return moments;

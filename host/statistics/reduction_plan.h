@@ -10,7 +10,7 @@
 
 namespace zwang {
 
-class KeptValues;
+class ColumnStore;
 
 // What to reduce. Columns are numbered as in Statistics: observables by time, measures, inputs.
 struct ReductionPlan {
@@ -24,7 +24,7 @@ struct ReductionPlan {
   struct Kept {
     std::vector<long long> columns;
     long long stride = 1;  // values of members 0, stride, 2 stride ...
-    bool stays = false;    // with the machine; at most one of the lists
+    bool resident = false;    // with the machine; at most one of the lists
   };
   std::vector<Kept> kept;
 
@@ -65,7 +65,7 @@ struct BlockSummary {
   std::vector<Sketch> sketches;                        // as ReductionPlan::sketched
   std::vector<std::vector<long long>> histograms;      // as ReductionPlan::histograms: below, the bins, above
   std::vector<std::vector<std::vector<double>>> kept;  // as ReductionPlan::kept: by column, unless they stay
-  std::shared_ptr<KeptValues> kept_there;
+  std::shared_ptr<ColumnStore> device_columns;
 };
 
 // Consecutive members of an ensemble: whole blocks reduced, the rows of an incomplete last one as they are.

@@ -111,7 +111,7 @@ Pilot Statistics::pilot_of_open_block() const {
   return pilot;
 }
 
-void Statistics::use_pilot(Pilot pilot) {
+void Statistics::apply_pilot(Pilot pilot) {
   pilot_ = std::move(pilot);
   for (Tile& tile : tiles_) {
     const std::size_t columns = tile.columns.setup().columns;
@@ -136,12 +136,12 @@ void Statistics::prepare_histograms() {
   }
 }
 
-void Statistics::show_pilot(const MemberRows& first_members) {
+void Statistics::set_pilot(const MemberRows& first_members) {
   assert(needs_pilot() && first_members.first == 0);
   Statistics looking(plan_);
   const std::size_t count = std::min<std::size_t>(first_members.entered.size(), block_members);
   for (Tile& tile : looking.tiles_) tile.columns.fill(tile_rows(tile, first_members, 0, count));
-  use_pilot(looking.pilot_of_open_block());
+  apply_pilot(looking.pilot_of_open_block());
 }
 
 // --- Members ------------------------------------------------------------------------------------------------
@@ -183,7 +183,7 @@ void Statistics::add_first_block(const MemberRows& rows, std::size_t& begin) {
   fill_related(rows, 0, count);
   begin = count;
   if (open_rows() + count < block_members) return;
-  use_pilot(pilot_of_open_block());
+  apply_pilot(pilot_of_open_block());
   for (Tile& tile : tiles_) tile.columns.close();
   close_related();
 }

@@ -50,14 +50,14 @@ class Statistics {
   // A shard that does not begin at member 0 must be shown members 0 to 255 (or all, if fewer) before its own where
   // this says so; they are looked at, not counted.
   bool needs_pilot() const { return !pilot_ && first_member_ > 0 && wants_pilot(); }
-  void show_pilot(const MemberRows& first_members);
+  void set_pilot(const MemberRows& first_members);
 
   // Members in order, each batch beginning where the last one ended.
   void add(const MemberRows& rows, unsigned threads = 1);
 
   // Whole blocks that were reduced elsewhere, in order like members. Only where this says so: in between come members one
   // by one, the first block where it fixes the buckets, and the last, incomplete one.
-  bool takes_blocks() const;
+  bool accepts_blocks() const;
   // What to reduce. Whose parameters the inputs are, and which members do not count, is for the caller to add.
   ReductionPlan reduction() const;
   void add_blocks(const ReductionPlan& plan, const BlockSummary& blocks, long long entered,
@@ -95,7 +95,7 @@ class Statistics {
   void add_tiles(Kind kind, std::size_t columns, long long stride, std::size_t buckets);
   bool wants_pilot() const;
   Pilot pilot_of_open_block() const;
-  void use_pilot(Pilot pilot);
+  void apply_pilot(Pilot pilot);
   void prepare_histograms();
   Tile& tile_of(Kind kind, std::size_t column);
   const Tile& tile_of(Kind kind, std::size_t column) const;
@@ -109,12 +109,12 @@ class Statistics {
 
   void close_last_block();
   // Observables whose values are kept elsewhere: order statistics of all columns at once, and what is needed for them.
-  void select_away();
-  std::vector<double> values_away(std::size_t column) const;
+  void select_on_device();
+  std::vector<double> device_values(std::size_t column) const;
   template <class Ask>
-  auto with_parts(const Ask& ask) const;
-  std::optional<Range> finite_range_away(std::size_t column) const;
-  std::vector<Histogram> histograms_away(const std::vector<std::size_t>& columns,
+  auto with_all_values(const Ask& ask) const;
+  std::optional<Range> device_finite_range(std::size_t column) const;
+  std::vector<Histogram> device_histograms(const std::vector<std::size_t>& columns,
                                          const Histogram& empty) const;
   std::vector<Quantile> quantiles_of(const Tile& tile, std::size_t column, const Moments& moments) const;
   void finish_tile(const Tile& tile, StatisticsResult& result) const;
@@ -132,7 +132,7 @@ class Statistics {
   std::vector<Tile> tiles_;
 
   // Values of observables that stayed with whoever reduced them; those of other members lie in the tiles.
-  std::vector<std::shared_ptr<KeptValues>> away_;
+  std::vector<std::shared_ptr<ColumnStore>> device_columns_;
   struct Selected {
     std::vector<long long> ranks;
     std::vector<double> values;

@@ -18,7 +18,7 @@ namespace zwang {
 
 StatisticsResult Statistics::finish(unsigned threads) {
   close_last_block();
-  select_away();
+  select_on_device();
   StatisticsResult result;
   result.members = members_;
   result.entered = entered_;
@@ -34,7 +34,7 @@ StatisticsResult Statistics::finish(unsigned threads) {
   // What several columns share.
   result.histograms.resize(plan_.histograms.size());
   // One machine at a time where values are away.
-  in_parallel(plan_.histograms.size(), away_.empty() ? threads : 1,
+  in_parallel(plan_.histograms.size(), device_columns_.empty() ? threads : 1,
               [&](std::size_t h) { result.histograms[h] = histogram_result(plan_.histograms[h]); });
   result.covariance = covariance_matrix(related_tree_.folded(CoMoments(plan_.related())));
   result.rank_correlation = rank_correlation(threads);
@@ -46,7 +46,7 @@ void Statistics::close_last_block() {
   if (finished_) return;
   finished_ = true;
   if (open_rows() == 0) return;
-  if (wants_pilot() && !pilot_) use_pilot(pilot_of_open_block());
+  if (wants_pilot() && !pilot_) apply_pilot(pilot_of_open_block());
   for (Tile& tile : tiles_) tile.columns.close();
   close_related();
 }
@@ -90,7 +90,7 @@ std::vector<Quantile> Statistics::quantiles_of(const Tile& tile, std::size_t col
     for (const long long rank : ranks) values.push_back(selected_[tile.first_column + column].at(rank));
     return values;
   };
-  if (tile.kind == Kind::observable && !away_.empty())
+  if (tile.kind == Kind::observable && !device_columns_.empty())
     return estimate_quantiles(moments.count, plan_.quantiles, from_selected);
   if (tile.columns.setup().buckets > 0)
     return estimate_quantiles(moments.count, plan_.quantiles, from_buckets);
@@ -119,14 +119,14 @@ HistogramResult Statistics::histogram_result(const HistogramPlan& plan) const {
   const std::vector<std::size_t> columns = histogram_columns(plan);
 
   // An automatic range over values that are kept: from the smallest to the largest at any time.
-  const bool away = !plan.of_measure && !away_.empty();
+  const bool away = !plan.of_measure && !device_columns_.empty();
   std::optional<Histogram> empty;
   const bool exact = plan.of_measure ? storage_.exact_measures : storage_.exact_observables;
   if (!plan.range && exact) {
     std::optional<Range> found;
     for (const std::size_t column : columns) {
       const Tile& tile = tile_of(kind, column);
-      found = joined_range(found, away ? finite_range_away(column)
+      found = joined_range(found, away ? device_finite_range(column)
                                        : finite_range(tile.columns.kept(column - tile.first_column)));
     }
     const Range range = histogram_range(found, 0);
@@ -134,7 +134,7 @@ HistogramResult Statistics::histogram_result(const HistogramPlan& plan) const {
   }
 
   std::vector<Histogram> counted;
-  if (empty && away) counted = histograms_away(columns, *empty);
+  if (empty && away) counted = device_histograms(columns, *empty);
   for (const std::size_t column : columns) {
     const Tile& tile = tile_of(kind, column);
     Histogram histogram;

@@ -85,8 +85,8 @@ void Statistics::save(std::ostream& stream) const {
   bytes.number(entered_);
   save_pilot(bytes, pilot_);
   for (const Tile& tile : tiles_) {
-    if (tile.kind == Kind::observable && !away_.empty())
-      tile.columns.save(bytes, [&](std::size_t c) { return values_away(tile.first_column + c); });
+    if (tile.kind == Kind::observable && !device_columns_.empty())
+      tile.columns.save(bytes, [&](std::size_t c) { return device_values(tile.first_column + c); });
     else
       tile.columns.save(bytes);
   }
@@ -121,7 +121,7 @@ Statistics Statistics::load(StatisticsPlan plan, std::istream& stream, const std
   statistics.entered_ = bytes.count(members);
   if (auto pilot = load_pilot(bytes, statistics.plan_)) {
     if (!statistics.wants_pilot()) bytes.refuse("a pilot", "none: every value is kept");
-    statistics.use_pilot(std::move(*pilot));
+    statistics.apply_pilot(std::move(*pilot));
   }
   const bool looked_at = first > 0 ? members > 0 : members >= block_members;
   if (statistics.wants_pilot() && looked_at && !statistics.pilot_) bytes.refuse("no pilot", "one");
@@ -173,10 +173,10 @@ void Statistics::check_follows(const Statistics& next) const {
 void Statistics::join(const Statistics& next) {
   check_follows(next);
   if (next.members_ == 0) return;
-  if (!pilot_ && next.pilot_) use_pilot(*next.pilot_);
+  if (!pilot_ && next.pilot_) apply_pilot(*next.pilot_);
   for (std::size_t k = 0; k < tiles_.size(); ++k) tiles_[k].columns.join(next.tiles_[k].columns);
   for (const auto& node : next.related_tree_.nodes()) related_tree_.push(node);
-  away_.insert(away_.end(), next.away_.begin(), next.away_.end());
+  device_columns_.insert(device_columns_.end(), next.device_columns_.begin(), next.device_columns_.end());
   related_open_ = next.related_open_;
   members_ += next.members_;
   entered_ += next.entered_;

@@ -130,7 +130,7 @@ void ColumnTile::push_node(int level, long long number, TilePart part) {
   block_ = (number + 1) << level;
 }
 
-void ColumnTile::take_counts(std::size_t column, const std::vector<double>* kept,
+void ColumnTile::add_counts(std::size_t column, const std::vector<double>* kept,
                              const BlockSummary::Sketch* sketch, const std::vector<long long>* histogram) {
   if (kept != nullptr) {
     reserve_kept(column);
@@ -174,7 +174,7 @@ void require_possible(const ByteReader& bytes, const TileMoments& moments, long 
 
 }  // namespace
 
-void ColumnTile::save(ByteWriter& bytes, const KeptElsewhere& kept_elsewhere) const {
+void ColumnTile::save(ByteWriter& bytes, const DeviceValues& device_values) const {
   bytes.number<std::uint64_t>(tree_.nodes().size());
   for (const auto& node : tree_.nodes()) {
     bytes.number<std::int32_t>(node.level);
@@ -187,7 +187,7 @@ void ColumnTile::save(ByteWriter& bytes, const KeptElsewhere& kept_elsewhere) co
   bytes.numbers(
       std::vector<double>(open_.begin(), open_.begin() + std::ptrdiff_t(open_rows_ * tile_columns)));
   for (std::size_t c = 0; c < setup_.columns; ++c) {
-    std::vector<double> more = kept_elsewhere ? kept_elsewhere(c) : std::vector<double>{};
+    std::vector<double> more = device_values ? device_values(c) : std::vector<double>{};
     more.insert(more.begin(), kept_[c].begin(), kept_[c].end());
     bytes.numbers(more);
     if (!sketches_.empty()) sketches_[c].save(bytes);

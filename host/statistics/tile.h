@@ -49,7 +49,7 @@ class ColumnTile {
   // Blocks that were reduced elsewhere: nodes of the tree in order, then what is counted of each column, where there is
   // something. No block is open.
   void push_node(int level, long long number, TilePart part);
-  void take_counts(std::size_t column, const std::vector<double>* kept, const BlockSummary::Sketch* sketch,
+  void add_counts(std::size_t column, const std::vector<double>* kept, const BlockSummary::Sketch* sketch,
                    const std::vector<long long>* histogram);
 
   // Before the first block is closed.
@@ -67,9 +67,9 @@ class ColumnTile {
   std::vector<double> open_values(std::size_t column) const;
   std::size_t open_rows() const { return open_rows_; }
 
-  // kept_elsewhere: more values of a column, to be saved behind those here.
-  using KeptElsewhere = std::function<std::vector<double>(std::size_t column)>;
-  void save(ByteWriter& bytes, const KeptElsewhere& kept_elsewhere = {}) const;
+  // device_values: more values of a column, to be saved behind those here.
+  using DeviceValues = std::function<std::vector<double>(std::size_t column)>;
+  void save(ByteWriter& bytes, const DeviceValues& device_values = {}) const;
   // Into a tile just made, pivots and histograms set, that begins at the same block. `members`: how many it had.
   void load(ByteReader& bytes, long long members);
 

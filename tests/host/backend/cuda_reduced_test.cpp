@@ -47,10 +47,10 @@ class GpuReductions : public testing::Test {
   }
 };
 
-RunResult run_on_gpu(const Study& study, bool statistics_there, RunOptions options = {},
+RunResult run_on_gpu(const Study& study, bool statistics_on_device, RunOptions options = {},
                      std::size_t at_once = 0) {
   BackendCuda backend(study, {0});
-  backend.statistics_here = statistics_there;
+  backend.statistics_on_device = statistics_on_device;
   backend.members_at_once = at_once;
   return run_ensemble(study, backend, std::move(options));
 }
@@ -128,12 +128,12 @@ class GpuMachine : public GpuReductions {
                      read_whole(folder.path() / "reduce").value_or(""));
   }
   void TearDown() override {
-    for (const auto room : rooms_) machine_->give_back(room);
+    for (const auto room : rooms_) machine_->release(room);
   }
 
   template <class T>
   void send(T*& to, const std::vector<std::remove_const_t<T>>& values) {
-    rooms_.push_back(machine_->keep(values.size() * sizeof(T)).value());
+    rooms_.push_back(machine_->allocate(values.size() * sizeof(T)).value());
     machine_->copy_in(rooms_.back(), values.data(), values.size() * sizeof(T));
     to = reinterpret_cast<T*>(rooms_.back());
   }
@@ -151,8 +151,8 @@ class GpuMachine : public GpuReductions {
   }
 
   std::optional<CudaWorker> worker_;
-  std::optional<CudaMachine> machine_;
-  std::vector<ReduceMachine::Address> rooms_;
+  std::optional<CudaReductionDevice> machine_;
+  std::vector<ReductionDevice::Address> rooms_;
 };
 
 TEST_F(GpuMachine, ReducesAwkwardValuesToTheHostsBits) {
@@ -193,9 +193,9 @@ end = 1
   const std::optional<DrawPlan> plan = draw_plan(study, sampler);
   ASSERT_TRUE(plan);
   constexpr std::size_t count = 100'000;
-  const auto draw = [&](ReduceMachine& machine, KernelBatch there) {
+  const auto draw = [&](ReductionDevice& machine, KernelBatch there) {
     there.count = count;
-    EXPECT_TRUE(draw_there(machine, *plan, there, 12'345));
+    EXPECT_TRUE(draw_on_device(machine, *plan, there, 12'345));
   };
   std::vector<double> parameters(5 * count), starts(2 * count), found_parameters(5 * count),
       found_starts(2 * count);
@@ -224,7 +224,7 @@ TEST_F(GpuReductions, AreFasterThanBringingMembersHome) {
       config("impact_oscillator", {"ensemble.members=1048576", "time.samples=101", "time.end=20"});
   const auto timed = [&](bool there) {
     BackendCuda backend(study, {0});
-    backend.statistics_here = there;
+    backend.statistics_on_device = there;
     const auto begun = std::chrono::steady_clock::now();
     const RunResult result = run_ensemble(study, backend, {});
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();

@@ -68,7 +68,7 @@ TEST_F(CudaTroubles, AMissingDeviceIsNamedAndThoseThereAre) {
   const ProgramRun none = run({{"STAND_IN_DEVICES", "0"}}),
                    two = run({{"STAND_IN_DEVICES", "2"}}, {"--device", "1,2"});
   EXPECT_EQ(none.code, 2);
-  EXPECT_TRUE(has(none.err, "none that the driver sees")) << error_in(none);
+  EXPECT_TRUE(has(none.err, "no GPU that the driver can use")) << error_in(none);
   EXPECT_EQ(two.code, 2);
   EXPECT_TRUE(has(two.err, "device 2") && has(two.err, "0 to 1")) << error_in(two);
   EXPECT_FALSE(fs::exists(folder / "out"));

@@ -262,7 +262,7 @@ TEST_F(HostCompilerTest, TheLimitHoldsForAllUnitsTogether) {
 TEST_F(HostCompilerTest, ACompilerThatDiesOrMakesNothingIsReported) {
   EXPECT_NE(failure(script("#!/bin/sh\nkill -SEGV $$\n")).find("signal 11"), std::string::npos);
   EXPECT_NE(failure(script("#!/bin/sh\nkill -KILL $$\n")).find("out of memory?"), std::string::npos);
-  EXPECT_NE(failure(script("#!/bin/sh\n")).find("made no library"), std::string::npos);
+  EXPECT_NE(failure(script("#!/bin/sh\n")).find("wrote no library"), std::string::npos);
 }
 
 TEST_F(HostCompilerTest, WhatNeedsAShellToRunIsNotRun) {

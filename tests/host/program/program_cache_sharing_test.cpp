@@ -185,7 +185,7 @@ TEST_F(ProgramCacheSharingTest, AHolderThatDiesLetsGo) {
 TEST_F(ProgramCacheSharingTest, AHolderThatNeverFinishesIsNotWaitedForForever) {
   ProgramCache holder(folder);
   const auto outer = [&](const fs::path& target) {
-    ProgramCache waiting(folder, {.patience = milliseconds(100)});
+    ProgramCache waiting(folder, {.lock_timeout = milliseconds(100)});
     EXPECT_EQ(read_text(waiting.get("key", maker("own"))), "own");
     EXPECT_NE(waiting.note().find("another run"), std::string::npos) << waiting.note();
     write_text(target, "late");

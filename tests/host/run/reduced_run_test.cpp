@@ -31,7 +31,7 @@ class ReducingBackend : public Backend {
   ReducedBatch run_reduced(const Batch& given, long long first, const ReductionPlan& plan,
                            bool members) override {
     ReducedBatch made;
-    const Batch batch = given.drawn_there != nullptr ? drawn(given, first) : given;
+    const Batch batch = given.device_sampling != nullptr ? drawn(given, first) : given;
     BatchResults results = reference_.run(batch, {});
     const auto count = static_cast<long long>(batch.count);
     by_blocks += count;
@@ -66,15 +66,15 @@ class ReducingBackend : public Backend {
     return made;
   }
 
-  long long by_members = 0, by_blocks = 0, drawn_there = 0;
+  long long by_members = 0, by_blocks = 0, drawn_on_device = 0;
 
  private:
   Batch drawn(const Batch& given, long long first) {
     Batch made;
     made.count = given.count;
-    drawn_there += static_cast<long long>(given.count);
-    made.parameters.resize(given.count * given.drawn_there->parameter_slots.size());
-    made.starts.resize(given.count * given.drawn_there->start_slots.size());
+    drawn_on_device += static_cast<long long>(given.count);
+    made.parameters.resize(given.count * given.device_sampling->parameter_slots.size());
+    made.starts.resize(given.count * given.device_sampling->start_slots.size());
     made.prepared.resize(given.count, Status::ok);
     made.attempts.resize(given.count, 1);
     made.position_moved.resize(given.count, 0);
@@ -85,7 +85,7 @@ class ReducingBackend : public Backend {
     there.parameters = made.parameters.data();
     there.starts = made.starts.data();
     there.prepared = prepared.data();
-    EXPECT_TRUE(zwang::draw_there(machine_, *given.drawn_there, there, first));
+    EXPECT_TRUE(zwang::draw_on_device(machine_, *given.device_sampling, there, first));
     EXPECT_EQ(prepared, std::vector<int>(given.count, 0));
     return made;
   }
@@ -131,7 +131,7 @@ TEST(ReducedRun, IsTheRunThatBringsMembersHome) {
     ReducingBackend backend(study, piece);
     expect_same(run_ensemble(study, backend, {.threads = 2}), expected);
     EXPECT_EQ(backend.by_members, 0);
-    EXPECT_EQ(backend.drawn_there, 1500);
+    EXPECT_EQ(backend.drawn_on_device, 1500);
   }
 }
 

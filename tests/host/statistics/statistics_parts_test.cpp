@@ -31,7 +31,7 @@ class Parts : public testing::TestWithParam<std::size_t> {
   }
   Statistics shard(long long first, long long end) const {
     Statistics statistics(plan, first);
-    if (statistics.needs_pilot()) statistics.show_pilot(ensemble.rows(0, 256));
+    if (statistics.needs_pilot()) statistics.set_pilot(ensemble.rows(0, 256));
     ensemble.add_to(statistics, first, end, 300, 1);
     return statistics;
   }
