@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "kernels/base/layout.h"
 #include "src/emit/solve.h"
+#include "src/emit/text.h"
 
 namespace zwang {
 

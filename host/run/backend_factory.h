@@ -21,7 +21,8 @@ struct BackendOptions {
   std::function<std::string()> why_no_device = cuda::why_no_device;
 };
 
-// "auto", "cpu", "cuda" or "reference". Throws MachineError where the machine (or this version) has none of the kind.
+// "auto", "cpu", "cuda" or "reference". Throws MachineError where the machine (or this version) has none of
+// the kind.
 std::unique_ptr<Backend> make_backend(const std::string& kind, const Study& study,
                                       const BackendOptions& options);
 

@@ -3,7 +3,6 @@
 
 #include "host/backend/backend.h"
 #include "host/run/run_result.h"
-#include "host/statistics/bytes.h"
 #include "host/statistics/reduction_plan.h"
 #include "host/statistics/run_tally.h"
 #include "host/study/study.h"
@@ -18,17 +17,14 @@ bool enters(const EnsembleSettings& ensemble, long long member, Status status);
 void add_to_tally(RunTally& tally, const EnsembleSettings& ensemble, long long first, const Batch& batch,
                   const BatchResults& results);
 
-// The same where the members stayed with the backend: what the host knows of their starts, and what came back.
+// The same where the members stayed with the backend: what the host knows of their starts, and what came
+// back.
 void add_starts_to_tally(RunTally& tally, const EnsembleSettings& ensemble, long long first,
                          const Batch& batch);
 void add_ends_to_tally(RunTally& tally, const ReducedMembers& members);
 
 // Another part of the ensemble joins, before or after: the tally of the whole to the last bit.
 void join_tally(RunTally& tally, const RunTally& next);
-
-// To bytes and back: of the members first to first + members - 1.
-void save_tally(ByteWriter& bytes, const RunTally& tally);
-RunTally load_tally(ByteReader& bytes, long long first, long long members);
 
 // The share of members that failed, 0 to 1.
 double failed_share(const RunTally& tally);

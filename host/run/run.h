@@ -1,5 +1,5 @@
-// An ensemble from its first member to its statistics: members are drawn, integrated, counted and forgotten, batch after
-// batch, in the order of their numbers.
+// An ensemble from its first member to its statistics: members are drawn, integrated, counted and forgotten,
+// batch after batch, in the order of their numbers.
 #pragma once
 
 #include <functional>
@@ -63,15 +63,16 @@ class EnsembleRun {
   EnsembleRun& operator=(const EnsembleRun&) = delete;
 
   bool done() const { return position_ >= end_ || sure_; }
-  // By one batch, which ends at `up_to` at the latest. Throws Error where a member's draw or start is impossible.
+  // By one batch, which ends at `up_to` at the latest. Throws Error where a member's draw or start is
+  // impossible.
   void advance(long long up_to = std::numeric_limits<long long>::max());
   RunResult finish();  // once
 
   RunPart part() const;
   // Goes on where another run of the same study stood. Before the first advance().
   void restore(const RunPart& part, Statistics statistics);
-  // Starts over with another part of the ensemble, first a multiple of 256: what a worker does for whoever collects. When
-  // to stop is then the collector's business.
+  // Starts over with another part of the ensemble, first a multiple of 256: what a worker does for whoever
+  // collects. When to stop is then the collector's business.
   void begin(long long first, long long end);
   // Takes in the part that follows, run elsewhere. Where this run stands must be a multiple of 256.
   void join(const RunPart& part, const Statistics& statistics);

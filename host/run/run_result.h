@@ -1,5 +1,5 @@
-// What a run of an ensemble leaves behind: counts, statistics, how long it took. What the result files and the table at
-// the end of a run are written from.
+// What a run of an ensemble leaves behind: counts, statistics, how long it took. What the result files and
+// the table at the end of a run are written from.
 #pragma once
 
 #include <string>

@@ -13,7 +13,8 @@ namespace {
 
 constexpr int digit_bits = 8, digit_values = 256;
 
-// A rank on its way down: the digits known so far, and its rank among the values that begin with them.
+// Radix search of one rank: the leading bits found so far, and the rank among the values that begin with
+// them.
 struct Search {
   unsigned long long prefix = 0;
   long long rank = 0;
@@ -24,7 +25,7 @@ double value_at(unsigned long long place) {
   return std::bit_cast<double>((place & sign) != 0 ? place ^ sign : ~place);
 }
 
-// The prefixes that are sought, each once. Ranks ascend, so prefixes do.
+// The prefixes of all searches, each once. They ascend because the ranks do.
 ColumnStore::Digits digits_sought(const std::vector<std::vector<Search>>& searches, int shift) {
   ColumnStore::Digits made;
   made.shift = shift;
@@ -43,7 +44,7 @@ ColumnStore::Digits digits_sought(const std::vector<std::vector<Search>>& search
   return made;
 }
 
-void go_down(Search& search, std::span<const long long> counts) {
+void descend(Search& search, std::span<const long long> counts) {
   for (unsigned digit = 0; digit < digit_values; ++digit) {
     if (search.rank < counts[digit]) {
       search.prefix = search.prefix << digit_bits | digit;
@@ -51,13 +52,13 @@ void go_down(Search& search, std::span<const long long> counts) {
     }
     search.rank -= counts[digit];
   }
-  assert(false);  // a rank beyond the values there are
+  assert(false);  // the rank exceeds the number of values
 }
 
 }  // namespace
 
 std::vector<std::vector<double>> select_order_statistics(std::span<ColumnStore* const> parts,
-                                             const std::vector<std::vector<long long>>& ranks) {
+                                                         const std::vector<std::vector<long long>>& ranks) {
   std::vector<std::vector<Search>> searches(ranks.size());
   for (std::size_t c = 0; c < ranks.size(); ++c)
     for (const long long rank : ranks[c]) searches[c].push_back({0, rank});
@@ -70,7 +71,7 @@ std::vector<std::vector<double>> select_order_statistics(std::span<ColumnStore* 
     for (std::size_t c = 0; c < searches.size(); ++c)
       for (Search& search : searches[c]) {
         const auto slot = slot_of(digits.prefixes.data() + c * digits.slots, digits.used[c], search.prefix);
-        go_down(search,
+        descend(search,
                 std::span(counts).subspan((c * digits.slots + static_cast<std::size_t>(slot)) * digit_values,
                                           digit_values));
       }
@@ -93,8 +94,8 @@ void HostColumns::count_digits(const Digits& digits, std::vector<long long>& cou
     }
 }
 
-void HostColumns::count_bins(std::span<const long long> columns, std::span<const double> edges, double per_width,
-                          std::vector<long long>& counts) {
+void HostColumns::count_bins(std::span<const long long> columns, std::span<const double> edges,
+                             double per_width, std::vector<long long>& counts) {
   const auto bins = static_cast<long long>(edges.size()) - 1;
   for (std::size_t k = 0; k < columns.size(); ++k)
     for (const double x : columns_[static_cast<std::size_t>(columns[k])]) {

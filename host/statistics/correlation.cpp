@@ -13,14 +13,14 @@ namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-// One column of a block, measured from its first value; what is missing stays NaN.
+// One column of a block, relative to its first value. Missing values are NaN.
 struct BlockColumn {
   std::vector<double> from_pivot;
   bool complete = true;
-  double mean = 0;  // of from_pivot, where complete
+  double mean = 0;  // of from_pivot, if complete
 };
 
-// Four running sums, added in a fixed order: fast, and the same bits everywhere.
+// Four partial sums, added in a fixed order: fast and reproducible bit by bit.
 template <class Term>
 double block_sum(const Term& term) {
   double sums[4] = {};
@@ -53,7 +53,7 @@ std::vector<BlockColumn> block_columns(std::span<const double> rows, CoMoments& 
   return made;
 }
 
-// Nothing is missing: means are known, one sum of products is left.
+// No value is missing: the means are known and only the sum of products remains.
 void complete_pair(const BlockColumn& a, const BlockColumn& b, std::size_t pair, CoMoments& moments) {
   moments.count[pair] = block_members;
   moments.offset_i[pair] = a.mean;

@@ -1,4 +1,4 @@
-// Blocks of members that were reduced elsewhere: what to ask for, and taking it in.
+// Blocks of members reduced on a device: the plan of the reduction, and adding its results.
 #include <algorithm>
 #include <cassert>
 
@@ -16,7 +16,8 @@
 
 namespace zwang {
 
-// The first block fixes the buckets, so it must have been looked at; an open one must be filled first.
+// The first block sets the pilot, so it must have been added by members; an open block must be completed
+// first.
 bool Statistics::accepts_blocks() const {
   return !finished_ && open_rows() == 0 && !needs_pilot() && (pilot_ || !wants_pilot());
 }
@@ -33,9 +34,10 @@ ReductionPlan Statistics::reduction() const {
     for (std::size_t c = 0; c < setup.columns; ++c) {
       const auto column = static_cast<long long>(first + c);
       if (setup.stride > 0) {
-        // Observables are the many; measures and inputs come home, for their ranks.
+        // Observables are the bulk of the values. Measures and inputs are copied to the host for their ranks.
         const bool resident = tile.kind == Kind::observable;
-        if (made.kept.empty() || made.kept.back().stride != setup.stride || made.kept.back().resident != resident)
+        if (made.kept.empty() || made.kept.back().stride != setup.stride ||
+            made.kept.back().resident != resident)
           made.kept.push_back({.columns = {}, .stride = setup.stride, .resident = resident});
         made.kept.back().columns.push_back(column);
       }
@@ -53,7 +55,7 @@ ReductionPlan Statistics::reduction() const {
 
 namespace {
 
-// Where the numbers of a column lie in a summary, for those columns that have some.
+// Visits the columns with stored values, with their position in a summary.
 template <class Visit>
 void each_kept(const ReductionPlan& plan, const Visit& visit) {
   for (std::size_t group = 0; group < plan.kept.size(); ++group)
@@ -104,7 +106,7 @@ void Statistics::add_blocks(const ReductionPlan& plan, const BlockSummary& block
   assert(plan.columns() == plan_.columns());
   if (blocks.blocks == 0) return;
 
-  // What there is of each column.
+  // The data of each column in the summary.
   struct Sources {
     const std::vector<double>* kept = nullptr;
     const BlockSummary::Sketch* sketch = nullptr;
@@ -141,7 +143,7 @@ void Statistics::add_blocks(const ReductionPlan& plan, const BlockSummary& block
   entered_ += entered;
 }
 
-// --- Values that stayed away --------------------------------------------------------------------------------
+// --- Values on the device -------------------------------------------------------------------------------
 
 std::vector<double> Statistics::device_values(std::size_t column) const {
   std::vector<double> values;
@@ -152,23 +154,17 @@ std::vector<double> Statistics::device_values(std::size_t column) const {
   return values;
 }
 
-// Asks of all values of observables, those here and those away.
+// Calls `ask` with all values of observables, those on the host and those on the device.
 template <class Ask>
 auto Statistics::with_all_values(const Ask& ask) const {
-  std::vector<std::span<const double>> here;
+  std::vector<std::span<const double>> on_host;
   for (const Tile& tile : tiles_)
     for (std::size_t c = 0; c < tile.columns.setup().columns && tile.kind == Kind::observable; ++c)
-      here.push_back(tile.columns.kept(c));
-  HostColumns rest(std::move(here));
-  std::vector<ColumnStore*> parts{&rest};
+      on_host.push_back(tile.columns.kept(c));
+  HostColumns host_columns(std::move(on_host));
+  std::vector<ColumnStore*> parts{&host_columns};
   for (const auto& part : device_columns_) parts.push_back(part.get());
   return ask(std::span<ColumnStore* const>(parts));
-}
-
-double Statistics::Selected::at(long long rank) const {
-  const auto place = std::lower_bound(ranks.begin(), ranks.end(), rank);
-  assert(place != ranks.end() && *place == rank);
-  return values[static_cast<std::size_t>(place - ranks.begin())];
 }
 
 void Statistics::select_on_device() {
@@ -178,13 +174,9 @@ void Statistics::select_on_device() {
     if (tile.kind != Kind::observable) continue;
     const TilePart part = tile.columns.part();
     for (std::size_t c = 0; c < tile.columns.setup().columns; ++c) {
-      std::vector<long long>& wanted = ranks.emplace_back();
       const Moments moments = column_moments(part.moments, c);
-      estimate_quantiles(moments.count, plan_.quantiles, [&](std::span<const long long> sought) {
-        wanted.assign(sought.begin(), sought.end());
-        return std::vector<double>(sought.size());
-      });
-      // The finite ends, for histograms.
+      std::vector<long long>& wanted = ranks.emplace_back(ranks_needed(moments.count, plan_.quantiles));
+      // The smallest and largest finite value, for histograms.
       if (part.moments.finite[c] == 0) continue;
       wanted.push_back(part.moments.below[c]);
       wanted.push_back(part.moments.below[c] + part.moments.finite[c] - 1);
@@ -192,11 +184,11 @@ void Statistics::select_on_device() {
       wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
     }
   }
-  std::vector<std::vector<double>> values =
-      with_all_values([&](std::span<ColumnStore* const> parts) { return select_order_statistics(parts, ranks); });
+  std::vector<std::vector<double>> values = with_all_values(
+      [&](std::span<ColumnStore* const> parts) { return select_order_statistics(parts, ranks); });
   selected_.clear();
   for (std::size_t c = 0; c < ranks.size(); ++c)
-    selected_.push_back({std::move(ranks[c]), std::move(values[c])});
+    selected_.emplace_back(std::move(ranks[c]), std::move(values[c]));
 }
 
 std::optional<Range> Statistics::device_finite_range(std::size_t column) const {
@@ -209,7 +201,7 @@ std::optional<Range> Statistics::device_finite_range(std::size_t column) const {
 }
 
 std::vector<Histogram> Statistics::device_histograms(const std::vector<std::size_t>& columns,
-                                                   const Histogram& empty) const {
+                                                     const Histogram& empty) const {
   const std::vector<long long> numbers(columns.begin(), columns.end());
   const std::size_t width = empty.counts().size() + 2;
   std::vector<long long> counts(columns.size() * width, 0);
