@@ -36,7 +36,7 @@ struct Wanted {
   bool events = false;      // every event in full
 };
 
-// One event of one member, as in Trajectory.
+// The events of one member, as in Trajectory.
 using MemberEvents = std::vector<Event>;
 
 // Results by member, in the order of the batch. Outputs that a member did not reach are NaN.
@@ -45,9 +45,9 @@ struct BatchResults {
   std::vector<double> end_time;            // count
   std::vector<double> end_state;           // count x (q, v, z): the last good state
   std::vector<double> measures;            // count x measures; NaN: never occurred
-  std::vector<double> observables;         // count x outputs x observables, where wanted
-  std::vector<double> states;              // count x outputs x (q, v, z, multipliers, closed), where wanted
-  std::vector<MemberEvents> events;        // count, where wanted
+  std::vector<double> observables;         // count x outputs x observables, if wanted
+  std::vector<double> states;              // count x outputs x (q, v, z, multipliers, closed), if wanted
+  std::vector<MemberEvents> events;        // count, if wanted
   std::vector<long long> steps, rejected;  // count
   std::vector<long long> event_counts;     // count x event kinds (EventKind), always
   std::vector<Audit> audits;               // count

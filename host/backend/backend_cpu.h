@@ -31,7 +31,7 @@ class BackendCpu : public Backend {
   int lanes() const { return lanes_; }
   const std::string& method() const { return method_; }
   bool compiled() const { return compiled_; }              // not found in the cache
-  const std::string& cache_note() const { return note_; }  // why the cache was not used; empty when it was
+  const std::string& cache_note() const { return note_; }  // why the cache was not used; empty if it was
   void set_threads(unsigned threads);
   long long motion_operations() const { return motion_operations_; }
 

@@ -77,7 +77,7 @@ StatisticsPlan statistics_plan(const Study& study, const Sampler& sampler, std::
   return plan;
 }
 
-// A batch's numbers as the statistics take them.
+// The rows of a batch for the statistics, with the arrays they refer to.
 struct EnsembleRun::Rows {
   std::vector<char> entered;
   std::vector<double> inputs;
@@ -98,17 +98,18 @@ EnsembleRun::EnsembleRun(const Study& study, Backend& backend, RunOptions option
   assert(options_.first <= end_ && end_ <= study.ensemble.members);
   performance_.threads = backend.threads();
   performance_.compile_s = backend.compile_seconds;
-  // Who writes members needs what was drawn.
+  // If members are written, their drawn parameters are needed on the host.
   if (backend.draws() && !options_.members) draw_plan_ = draw_plan(study, sampler_);
 }
 
-// What would pass a point of decision ends there.
+// A batch does not go past a decision of `until`.
 long long EnsembleRun::last_end(long long first) const { return until_ ? next_decision(first, end_) : end_; }
 
 long long EnsembleRun::batch_end(long long up_to) const {
   const long long end = std::min({last_end(position_), position_ + batch_size_.next(), up_to});
   if (!backend_.reduces()) return end;
-  // Blocks are reduced whole: an open one is filled first, and the next batch should not begin with one.
+  // The device reduces whole blocks: an open block is completed first, and a batch ends at the end of a
+  // block.
   if (!statistics_.accepts_blocks()) return std::min(end, (position_ / block_members + 1) * block_members);
   const long long whole = end / block_members * block_members;
   return end < end_ && whole > position_ ? whole : end;
@@ -190,7 +191,7 @@ void EnsembleRun::advance_by_members(long long begin, long long end) {
   write(begin, members.batch, members.results);
 }
 
-// The statistics come from where the members are; an incomplete last block is added here.
+// The statistics of whole blocks are computed on the device; an incomplete last block is added on the host.
 void EnsembleRun::advance_by_blocks(long long begin, long long end) {
   const Batch batch = draw_plan_ ? leave_drawing_to_device(begin, end) : draw(begin, end);
   const ReductionPlan plan = reduction();

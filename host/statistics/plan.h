@@ -21,7 +21,7 @@ struct HistogramPlan {
 
 // Does not contain threads and batches: two parts of an ensemble can be joined if their plans are equal.
 struct StatisticsPlan {
-  long long members = 0;  // of the whole ensemble, over all shards; with `until`, the cap
+  long long members = 0;  // of the whole ensemble, over all shards; with `until`, the limit
   std::size_t outputs = 0, observables = 0, measures = 0, inputs = 0;
   std::vector<double> quantiles;
   std::vector<HistogramPlan> histograms;

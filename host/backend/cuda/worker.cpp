@@ -218,7 +218,7 @@ CudaWorker::Layout CudaWorker::lay_out(Arena& arena, unsigned slots, KernelBuffe
 // Repeats turns until all lists are empty. A turn is zwang_event, then zwang_step on the main stream and
 // zwang_slow_path on a concurrent stream: the slow path is rarely needed and long, and steps need not wait
 // for it. The lists come in pairs; `parity` selects the list that this turn reads, and the other one is
-// filled for the next turn. The host polls the counters as poll_schedule_ says.
+// filled for the next turn. The host polls the counters according to poll_schedule_.
 void CudaWorker::run_turns(const KernelSettings& settings, const KernelBatch& batch, const Layout& layout,
                            unsigned slots) {
   clear(layout.counters, sizeof(DeviceCounters), stream_);

@@ -1,4 +1,4 @@
-// Whole runs whose statistics are done by the backend against runs that bring every member home: the same bits.
+// Whole runs with statistics on the device give the bits of runs that copy every member to the host.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace zwang {
 namespace {
 
-// The reference, with the reductions run beside it in pieces of one size.
+// The reference backend with reductions on a host device, in chunks of one size.
 class ReducingBackend : public Backend {
  public:
   ReducingBackend(const Study& study, long long piece) : reference_(study, 2), piece_(piece) {}
@@ -57,7 +57,7 @@ class ReducingBackend : public Backend {
       there.event_counts = results.event_counts.data() + at * event_kinds;
       there.audits = audits.data() + at * audit_numbers;
       there.redundant = redundant.data() + at;
-      made.parts.push_back(*reduce_members(machine_, plan, there, first + begin));
+      made.parts.push_back(*reduce_members(device_, plan, there, first + begin));
     }
     if (members) {
       results.observables.clear();
@@ -85,13 +85,13 @@ class ReducingBackend : public Backend {
     there.parameters = made.parameters.data();
     there.starts = made.starts.data();
     there.prepared = prepared.data();
-    EXPECT_TRUE(zwang::draw_on_device(machine_, *given.device_sampling, there, first));
+    EXPECT_TRUE(zwang::draw_on_device(device_, *given.device_sampling, there, first));
     EXPECT_EQ(prepared, std::vector<int>(given.count, 0));
     return made;
   }
 
   BackendReference reference_;
-  HostMachine machine_;
+  HostMachine device_;
   long long piece_;
 };
 
@@ -124,7 +124,7 @@ void expect_same(const RunResult& found, const RunResult& expected) {
   EXPECT_EQ(found.sure_early, expected.sure_early);
 }
 
-TEST(ReducedRun, IsTheRunThatBringsMembersHome) {
+TEST(ReducedRun, GivesTheBitsOfARunThatCopiesMembers) {
   const Study study = read(thrown_ball, {"ensemble.members=1500"});
   const RunResult expected = run_by_reference(study);
   for (const long long piece : {256LL, 512LL, 100'000LL}) {
@@ -135,7 +135,7 @@ TEST(ReducedRun, IsTheRunThatBringsMembersHome) {
   }
 }
 
-TEST(ReducedRun, ShowsTheFirstBlockWhereBucketsAreUsed) {
+TEST(ReducedRun, IntegratesTheFirstBlockByMembersIfBucketsAreUsed) {
   const Study study = read(thrown_ball, {"ensemble.members=1500"});
   const RunOptions options{.threads = 2, .statistics_memory = 20'000};
   ReducingBackend backend(study, 512);
@@ -149,13 +149,13 @@ TEST(ReducedRun, CountsFailuresAndNamesThem) {
   expect_same(run_ensemble(study, backend, {.threads = 2}), run_by_reference(study));
 }
 
-TEST(ReducedRun, KnowsSobolsReplicates) {
+TEST(ReducedRun, HandlesSobolReplicates) {
   const Study study = read(thrown_ball, {"ensemble.members=1100", "ensemble.sampler=\"sobol\""});
   ReducingBackend backend(study, 256);
   expect_same(run_ensemble(study, backend, {.threads = 2}), run_by_reference(study));
 }
 
-TEST(ReducedRun, EndsAnOpenBlockFirst) {
+TEST(ReducedRun, CompletesAnOpenBlockFirst) {
   const Study study = read(thrown_ball, {"ensemble.members=1100"});
   ReducingBackend backend(study, 256);
   EnsembleRun run(study, backend, {.threads = 2});
@@ -164,7 +164,7 @@ TEST(ReducedRun, EndsAnOpenBlockFirst) {
   expect_same(run.finish(), run_by_reference(study));
 }
 
-TEST(ReducedRun, HandsOverMembersWhereTheyAreAskedFor) {
+TEST(ReducedRun, ReturnsMembersIfRequested) {
   const Study study = read(thrown_ball, {"ensemble.members=600"});
   const auto measures_of = [&](Backend& backend) {
     std::vector<double> measures;
