@@ -19,7 +19,7 @@ namespace zwang {
 
 namespace {
 
-constexpr double missing = std::numeric_limits<double>::quiet_NaN();
+constexpr double no_value = std::numeric_limits<double>::quiet_NaN();
 
 // Numbers per member in the arrays of a batch and its results.
 struct Shape {
@@ -49,9 +49,9 @@ BatchResults allocate_results(std::size_t count, const Shape& shape, const Wante
   made.status.resize(count);
   made.end_time.resize(count);
   made.end_state.resize(count * shape.state);
-  made.measures.assign(count * shape.measures, missing);
-  if (wanted.observables) made.observables.assign(count * shape.outputs * shape.observables, missing);
-  if (wanted.states) made.states.assign(count * shape.outputs * shape.sample, missing);
+  made.measures.assign(count * shape.measures, no_value);
+  if (wanted.observables) made.observables.assign(count * shape.outputs * shape.observables, no_value);
+  if (wanted.states) made.states.assign(count * shape.outputs * shape.sample, no_value);
   if (wanted.events) made.events.resize(count);
   made.steps.resize(count);
   made.rejected.resize(count);

@@ -119,15 +119,15 @@ void remove_program(const fs::path& folder, const std::string& name) {
 
 // --- Contents of the folder -------------------------------------------------------------------------------
 
-struct Entry {
+struct CacheEntry {
   std::uintmax_t bytes = 0;
   bool is_program = false;
   fs::file_time_type last_use{};
 };
 
 // Cache files by hash; all other files in the folder are ignored.
-std::map<std::string, Entry> entries_of(const fs::path& folder) {
-  std::map<std::string, Entry> entries;
+std::map<std::string, CacheEntry> entries_of(const fs::path& folder) {
+  std::map<std::string, CacheEntry> entries;
   if (folder.empty() || !require_private_folder(folder)) return entries;
   std::error_code failed;
   for (fs::directory_iterator it(folder, failed), end; !failed && it != end; it.increment(failed)) {
@@ -141,7 +141,7 @@ std::map<std::string, Entry> entries_of(const fs::path& folder) {
     struct stat status {};
     if (!is_ours || ::lstat(it->path().c_str(), &status) != 0) continue;
 
-    Entry& entry = entries[name];
+    CacheEntry& entry = entries[name];
     entry.bytes += static_cast<std::uintmax_t>(status.st_size);
     entry.is_program |= extension == ".so";
     std::error_code unknown;
@@ -270,7 +270,7 @@ void ProgramCache::publish(const std::string& name, std::string_view key_text,
 }
 
 void ProgramCache::drop_oldest() const {
-  const std::map<std::string, Entry> entries = entries_of(folder_);
+  const std::map<std::string, CacheEntry> entries = entries_of(folder_);
   std::uintmax_t total = 0;
   std::vector<std::pair<fs::file_time_type, std::string>> by_age;
   for (const auto& [name, entry] : entries) {

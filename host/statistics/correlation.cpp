@@ -1,17 +1,15 @@
 #include "host/statistics/correlation.h"
 
 #include <cmath>
-#include <limits>
 
 #include "host/statistics/moments.h"
+#include "host/statistics/nan.h"
 #include "kernels/reduce/covariances.h"
 #include "kernels/reduce/reduce_layout.h"
 
 namespace zwang {
 
 namespace {
-
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 // One column of a block, relative to its first value. Missing values are NaN.
 struct BlockColumn {

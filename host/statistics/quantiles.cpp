@@ -2,15 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "host/statistics/intervals.h"
+#include "host/statistics/nan.h"
 
 namespace zwang {
 
 namespace {
-
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 // Positions of a quantile and its interval among the sorted values.
 struct Places {

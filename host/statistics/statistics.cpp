@@ -3,18 +3,16 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
-#include <limits>
 
 #include "host/platform/parallel.h"
 #include "host/statistics/correlation.h"
 #include "host/statistics/histogram.h"
+#include "host/statistics/nan.h"
 #include "host/statistics/replicates.h"
 
 namespace zwang {
 
 namespace {
-
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 // The lower median: a value of the data, so that a value that occurs often is resolved exactly.
 double median_of(std::vector<double> values) {

@@ -3,18 +3,12 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
-#include <limits>
 
 #include "host/statistics/bytes.h"
 #include "host/statistics/moments.h"
+#include "host/statistics/nan.h"
 
 namespace zwang {
-
-namespace {
-
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-
-}  // namespace
 
 ColumnTile::ColumnTile(TileSetup setup, long long first_block)
     : setup_(std::move(setup)),
