@@ -136,11 +136,11 @@ struct Way {
 };
 
 // The whole ensemble by blocks.
-inline Statistics by_blocks(ReduceMachine& machine, AwkwardMembers& given, const StatisticsPlan& plan,
+inline Statistics by_blocks(ReductionDevice& machine, AwkwardMembers& given, const StatisticsPlan& plan,
                             const Way& way) {
   Statistics made(plan);
   long long first = 0;
-  if (!made.takes_blocks()) {
+  if (!made.accepts_blocks()) {
     first = std::min<long long>(block_members, given.members);
     given.add_rows(made, 0, first, way.nominal);
   }

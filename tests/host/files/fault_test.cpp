@@ -254,7 +254,7 @@ TEST_F(CompilerFault, ACompilerThatHangsIsEndedAfterItsTime) {
   environment.set("ZWANG_COMPILE_SECONDS", "0.5");
   const ProgramRun made = run_compiled("none");
   EXPECT_EQ(made.code, 2);
-  expect_says(made.err, {"did not finish", "still at work after 0.5 s", "ZWANG_COMPILE_SECONDS"});
+  expect_says(made.err, {"did not finish", "still running after 0.5 s", "ZWANG_COMPILE_SECONDS"});
   EXPECT_FALSE(fs::exists(folder / "none"));
   environment.set("ZWANG_COMPILE_SECONDS", "soon");
   EXPECT_EQ(run_compiled("none").code, 2);

@@ -47,7 +47,7 @@ void expect_same_draws(const Study& study, unsigned long long first, std::size_t
   there.starts = starts.data();
   there.prepared = prepared.data();
   HostMachine machine;
-  ASSERT_TRUE(draw_there(machine, *plan, there, static_cast<long long>(first)));
+  ASSERT_TRUE(draw_on_device(machine, *plan, there, static_cast<long long>(first)));
   const auto bits = [](const std::vector<double>& list) {
     std::vector<std::uint64_t> made;
     for (const double x : list) made.push_back(std::bit_cast<std::uint64_t>(x));

@@ -1,17 +1,15 @@
-// A tally as bytes: every number of it in one fixed order.
-#include <algorithm>
-#include <limits>
+#include "host/statistics/run_tally_bytes.h"
 
-#include "host/run/count_members.h"
-#include "host/statistics/bytes.h"
-#include "host/statistics/run_tally.h"
+#include <limits>
+#include <vector>
+
 #include "kernels/base/status.h"
 
 namespace zwang {
 
 namespace {
 
-// The order of the numbers, once for both ways. `Tally` is const where they are saved.
+// The order of the numbers, for saving and loading. `Tally` is const for saving.
 template <class Tally, class Visit>
 void each_number(Tally& tally, Visit&& visit) {
   visit(tally.members);
@@ -37,10 +35,10 @@ void each_number(Tally& tally, Visit&& visit) {
   visit(tally.refused_draws);
 }
 
-// Counts that so many members can have, first to first + members - 1.
+// Refuses counts that the members first to first + members - 1 cannot have.
 void require_possible(const ByteReader& bytes, const RunTally& tally, long long first, long long members) {
-  constexpr long long any = std::numeric_limits<long long>::max() / 2;  // others are still to be added
-  if (tally.members != members) bytes.refuse("a tally of other members", "of those recorded");
+  constexpr long long any = std::numeric_limits<long long>::max() / 2;  // leaves room for adding others
+  if (tally.members != members) bytes.refuse("a tally of other members", "a tally of the recorded members");
   long long left = members;
   for (const long long count : tally.status) {
     bytes.require_count(count, left);
@@ -49,12 +47,12 @@ void require_possible(const ByteReader& bytes, const RunTally& tally, long long 
   const auto ended = [&](Status status) { return tally.status[static_cast<std::size_t>(status)]; };
   const long long well = ended(Status::ok) + ended(Status::stopped);
   if (left != 0 || tally.failed != members - well)
-    bytes.refuse("ends that do not add up", "one for each member");
+    bytes.refuse("statuses that do not add up", "one for each member");
   bytes.require_count(tally.entered, well);
   for (const std::vector<long long>& examples : tally.examples)
     for (const long long member : examples)
       if (member < first || member >= first + members)
-        bytes.refuse("an example elsewhere", "a member recorded");
+        bytes.refuse("an example outside the recorded members", "a recorded member");
   bytes.require_counts(tally.events, any);
   for (const long long count : {tally.redundant, tally.moved}) bytes.require_count(count, members);
   for (const long long count : {tally.steps, tally.rejected, tally.draws, tally.redrawn, tally.refused_draws})

@@ -1,4 +1,4 @@
-// Partial statistics as bytes, and shards joined.
+// Serialises partial statistics, for checkpoints, shards and ranks.
 #include <fmt/format.h>
 
 #include <cassert>
@@ -16,8 +16,8 @@ namespace zwang {
 
 namespace {
 
-constexpr std::uint64_t magic = 0x54535a7473747361;  // tells our bytes from any others
-constexpr std::uint32_t version = 1;                 // of the layout: raised with every change
+constexpr std::uint64_t magic = 0x54535a7473747361;  // identifies the format
+constexpr std::uint32_t version = 1;                 // of the format: raised with every change
 constexpr std::size_t longest_plan = 1 << 20;        // characters
 
 void save_pilot(ByteWriter& bytes, const std::optional<Pilot>& pilot) {
@@ -36,7 +36,7 @@ std::optional<Pilot> load_pilot(ByteReader& bytes, const StatisticsPlan& plan) {
   bytes.numbers(pilot.pivots, plan.columns());
   if (pilot.pivots.size() != plan.columns()) bytes.refuse("too few pivots", "one for each column");
   for (const double pivot : pilot.pivots)
-    if (!std::isfinite(pivot)) bytes.refuse("a pivot that is no number", "a finite one");
+    if (!std::isfinite(pivot)) bytes.refuse("a pivot that is not finite", "a finite number");
   for (std::size_t h = 0; h < plan.histograms.size(); ++h) {
     const auto low = bytes.number<double>(), high = bytes.number<double>();
     if (!(low < high) || !std::isfinite(low) || !std::isfinite(high))
@@ -85,8 +85,8 @@ void Statistics::save(std::ostream& stream) const {
   bytes.number(entered_);
   save_pilot(bytes, pilot_);
   for (const Tile& tile : tiles_) {
-    if (tile.kind == Kind::observable && !away_.empty())
-      tile.columns.save(bytes, [&](std::size_t c) { return values_away(tile.first_column + c); });
+    if (tile.kind == Kind::observable && !device_columns_.empty())
+      tile.columns.save(bytes, [&](std::size_t c) { return device_values(tile.first_column + c); });
     else
       tile.columns.save(bytes);
   }
@@ -104,8 +104,8 @@ void Statistics::save(std::ostream& stream) const {
 Statistics Statistics::load(StatisticsPlan plan, std::istream& stream, const std::string& name) {
   ByteReader bytes(stream, name);
 
-  // Whose bytes these are.
-  if (bytes.number<std::uint64_t>() != magic) bytes.refuse("other bytes", "partial statistics");
+  // Format, version and plan.
+  if (bytes.number<std::uint64_t>() != magic) bytes.refuse("another file format", "partial statistics");
   const auto found = bytes.number<std::uint32_t>();
   if (found != version) bytes.refuse(fmt::format("version {}", found), fmt::format("version {}", version));
   const std::string text = bytes.text(longest_plan);
@@ -113,18 +113,19 @@ Statistics Statistics::load(StatisticsPlan plan, std::istream& stream, const std
   const auto first = bytes.number<long long>(), members = bytes.number<long long>();
   if (first < 0 || first % block_members != 0 || members < 0 || first > plan.members ||
       members > plan.members - first) {
-    bytes.refuse(fmt::format("members {} and {} more", first, members), "members of the study");
+    bytes.refuse(fmt::format("{1} members from member {0}", first, members), "members of the study");
   }
 
   Statistics statistics(std::move(plan), first);
   statistics.members_ = members;
   statistics.entered_ = bytes.count(members);
   if (auto pilot = load_pilot(bytes, statistics.plan_)) {
-    if (!statistics.wants_pilot()) bytes.refuse("a pilot", "none: every value is kept");
-    statistics.use_pilot(std::move(*pilot));
+    if (!statistics.wants_pilot()) bytes.refuse("a pilot", "none: every value is stored");
+    statistics.apply_pilot(std::move(*pilot));
   }
-  const bool looked_at = first > 0 ? members > 0 : members >= block_members;
-  if (statistics.wants_pilot() && looked_at && !statistics.pilot_) bytes.refuse("no pilot", "one");
+  const bool pilot_set = first > 0 ? members > 0 : members >= block_members;
+  if (statistics.wants_pilot() && pilot_set && !statistics.pilot_)
+    bytes.refuse("no pilot", "the pilot of the first members");
   for (Tile& tile : statistics.tiles_) tile.columns.load(bytes, members);
 
   long long block = first / block_members;
@@ -141,45 +142,13 @@ Statistics Statistics::load(StatisticsPlan plan, std::istream& stream, const std
     block = end;
   }
   if (statistics.plan_.related() > 0 && block != (first + members) / block_members) {
-    bytes.refuse("covariances of other members", "of the same");
+    bytes.refuse("covariances of other members", "covariances of the same members");
   }
   const std::size_t open = statistics.related_open_.size();
   bytes.numbers(statistics.related_open_, open);
-  if (statistics.related_open_.size() != open) bytes.refuse("too few rows", "a block of them");
+  if (statistics.related_open_.size() != open) bytes.refuse("too few rows", "a whole block");
   bytes.finish();
   return statistics;
-}
-
-// --- Shards -------------------------------------------------------------------------------------------------
-
-void Statistics::check_follows(const Statistics& next) const {
-  const auto refuse = [](const std::string& message, const std::string& found, const std::string& expected) {
-    throw Error(
-        {.message = message, .found = found, .expected = expected, .hint = "give the shards of one run"});
-  };
-  if (plan_text(plan_) != plan_text(next.plan_)) {
-    refuse("the shards are of different studies", plan_text(next.plan_), plan_text(plan_));
-  }
-  const long long end = first_member_ + members_;
-  if (next.first_member_ != end || open_rows() != 0) {
-    refuse("the shards do not follow one another", fmt::format("a shard from member {}", next.first_member_),
-           fmt::format("one from member {}, a multiple of {}", end, block_members));
-  }
-  if (pilot_ && next.pilot_ && *pilot_ != *next.pilot_) {
-    refuse("the shards have seen different first members", "other medians of members 0 to 255", "the same");
-  }
-}
-
-void Statistics::join(const Statistics& next) {
-  check_follows(next);
-  if (next.members_ == 0) return;
-  if (!pilot_ && next.pilot_) use_pilot(*next.pilot_);
-  for (std::size_t k = 0; k < tiles_.size(); ++k) tiles_[k].columns.join(next.tiles_[k].columns);
-  for (const auto& node : next.related_tree_.nodes()) related_tree_.push(node);
-  away_.insert(away_.end(), next.away_.begin(), next.away_.end());
-  related_open_ = next.related_open_;
-  members_ += next.members_;
-  entered_ += next.entered_;
 }
 
 }  // namespace zwang
