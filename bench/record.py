@@ -155,7 +155,7 @@ def previous_of(row, earlier):
 def print_row(row, previous):
     where = f"{row['backend']} {row['method']}"
     if row.get("lanes", "") != "":
-        where += f", {row['lanes']} lanes"
+        where += f", lanes: {row['lanes']}"
     text = f"{row['study']:<18}{where:<26}{float(row['members_per_s']):>12.4g} members/s"
     if previous and previous["members_per_s"]:
         change = float(row["members_per_s"]) / float(previous["members_per_s"]) - 1
