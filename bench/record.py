@@ -145,10 +145,16 @@ def append_rows(results, machine, rows):
 
 def previous_of(row, earlier):
     """The latest earlier row of the same measurement. On a CPU the size of a batch is chosen by the clock."""
-    same = ["study", "backend", "method", "precision", "threads", "lanes", "command"]
+    same = ["study", "backend", "method", "precision", "threads", "lanes"]
     if row["backend"] == "cuda":
         same.append("members")
-    matching = [old for old in earlier if all(str(row.get(key, "")) == old[key] for key in same)]
+
+    def key(some):
+        # How long was measured and in which form it was printed does not matter.
+        command = re.sub(r" --seconds \S+| --json", "", some["command"])
+        return [command, *(str(some.get(column, "")) for column in same)]
+
+    matching = [old for old in earlier if key(old) == key(row)]
     return matching[-1] if matching else None
 
 
@@ -285,7 +291,8 @@ def self_test():
         rows = read_rows(path)
         assert [row["study"] for row in rows] == ["string", "string_plain", "string"]
         assert rows[0] == rows[2] and rows[0]["command"] == "zwang bench, with a comma" and rows[1]["members"] == ""
-        assert previous_of(cpu[0], rows) == rows[2] and previous_of(cuda[0], rows) is None
+        longer = {**cpu[0], "command": cpu[0]["command"] + " --seconds 5 --json"}
+        assert previous_of(longer, rows) == rows[2] and previous_of(cuda[0], rows) is None
         path.write_text("date,commit\n")
         try:
             read_rows(path)
