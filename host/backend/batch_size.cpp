@@ -12,7 +12,7 @@ namespace {
 
 // Results are freed and allocated again for every batch. They must be small enough for the allocator to reuse
 // the pages: fresh pages cost a short member a fifth of its time on a virtual machine
-// (bench/results/xeon.txt).
+// (docs/decisions.md).
 constexpr double results_bytes = 16.0 * 1024 * 1024;
 // With statistics on the device, results stay there. A GPU needs many members: batches below device_least
 // leave most of it idle.

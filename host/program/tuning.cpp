@@ -25,7 +25,7 @@ constexpr double coarsest_rtol_for_dop853 = 3e-7;
 constexpr long long cheap_series_sums = 2, cheap_series_operations = 60;
 
 // Order of the series, by tolerance. More terms allow longer steps, up to the length at which events are
-// missed within a step (bench/results/neoverse_n1.txt).
+// missed within a step (bench/results/neoverse_n1/accuracy.csv).
 struct SeriesOrder {
   double rtol_above;
   int order;
@@ -35,7 +35,7 @@ constexpr int finest_series_order = 20;
 
 // Text lengths of the emitted model in bytes, a proxy for compile time: a change in the formatting of emitted
 // text shifts these decisions. The limits keep compilation within six seconds on two slow cores
-// (bench/results/neoverse_n1.txt).
+// (bench/results/neoverse_n1/runs.csv).
 //
 // Up to here pairs of packs and the last optimisations are affordable.
 constexpr std::size_t light_model = 13'000;
@@ -49,13 +49,13 @@ constexpr std::size_t longest_events_for_o2 = 100'000;
 
 // GPU: stages written out one after the other, their rates in registers. Measured on an H200, strings in
 // double are faster by a sixth, impact oscillators by a fourth; with long right-hand sides warps stall on
-// instruction fetches (bench/results/h200/arrangements.txt).
+// instruction fetches (bench/results/h200/variants.csv).
 constexpr std::size_t most_rates_in_registers = 4;
 constexpr long long longest_unrolled_motion = 64, operations_per_function = 20;
 
 // GPU: events inside the stepping kernel pay if members leave their lanes for little else. With more outputs,
 // or with extremes, more lanes that store their state sooner are faster
-// (bench/results/h200/arrangements.txt).
+// (bench/results/h200/variants.csv).
 constexpr std::size_t few_outputs = 2;
 
 // --- Properties of a study ---------------------------------------------------------------------------------
