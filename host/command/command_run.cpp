@@ -162,19 +162,19 @@ void tell_how_to_go_on(const RunCommandOptions& options, const ResultFolder& fol
 // The run itself, in its folder.
 FiledRun run_in(ResultFolder& folder, const RunCommandOptions& options, const Study& study,
                 const Shard& shard, const InterruptWatch& interrupts, RankLink* link) {
-  if (link) call_ranks(*link);
+  if (link) start_ranks(*link);
   const std::unique_ptr<Backend> backend =
       make_backend(options.backend, study, backend_options(options, link));
   interrupts.check();
   ProgressDisplay display(stderr, options.quiet);
   RunFilesOptions files = files_options(options, shard);
-  std::optional<RankCrew> crew;
+  std::optional<RankCoordinator> coordinator;
   if (link) {
-    crew.emplace(*link, study, backend.get(),
-                 WorkerSettings{.run = worker_options(options, *link), .shard = shard, .check = [&] {
-                                  interrupts.check();
-                                }});
-    files.crew = &*crew;
+    coordinator.emplace(*link, study, backend.get(),
+                        WorkerSettings{.run = worker_options(options, *link), .shard = shard, .check = [&] {
+                                         interrupts.check();
+                                       }});
+    files.coordinator = &*coordinator;
   }
   try {
     FiledRun made = run_into(
@@ -237,7 +237,7 @@ int run_and_write(const RunCommandOptions& options, RankLink* link) {
 
 // As one of the others: what goes wrong here is told by rank 0.
 int run_as_worker(const RunCommandOptions& options, RankLink& link) {
-  if (wait_for_call(link)) {
+  if (wait_for_start(link)) {
     try {
       const InterruptWatch interrupts;
       RunCommandOptions silent = options;
@@ -250,7 +250,7 @@ int run_as_worker(const RunCommandOptions& options, RankLink& link) {
                           .shard = read_shard(options.shard),
                           .check = [&] { interrupts.check(); }});
     } catch (...) {
-      tell_rank_zero(link);
+      report_error_to_rank_zero(link);
     }
   }
   link.leave();
@@ -267,7 +267,7 @@ int run(const RunCommandOptions& options) {
   } catch (...) {
     code = tell_trouble();
   }
-  if (!dismiss_ranks(*link)) {
+  if (!stop_ranks(*link)) {
     note("a rank does not answer any more: all ranks are ended now");
     link->abort(code);
   }

@@ -38,7 +38,7 @@ bool read_pieces(std::istream& stream, std::uint64_t bytes, std::size_t piece, T
 
 }  // namespace
 
-// --- One member ----------------------------------------------------------------------------------------------------
+// --- One member --------------------------------------------------------------------------------------------
 
 MemberRecordLayout::MemberRecordLayout(const Study& study, std::vector<std::size_t> drawn)
     : drawn_(std::move(drawn)),
@@ -115,7 +115,7 @@ void MemberRecordLayout::unpack(const char* record, Batch& batch, BatchResults& 
       });
 }
 
-// --- Files ---------------------------------------------------------------------------------------------------------
+// --- Files -------------------------------------------------------------------------------------------------
 
 bool read_members(const std::filesystem::path& path, const MemberRecordLayout& layout,
                   const MemberRecordsMark& mark, long long first, const TakeMembers& take) {

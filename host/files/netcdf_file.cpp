@@ -84,7 +84,7 @@ void NetcdfFile::require(int code, const std::string& work) {
                       .expected = "a folder that can be written to, with room on its disk"});
 }
 
-// --- Definitions ----------------------------------------------------------------------------------------------
+// --- Definitions -------------------------------------------------------------------------------------------
 
 NetcdfFile::Dimension NetcdfFile::dimension(const std::string& name, std::size_t size) {
   Dimension made{-1, size};
@@ -188,7 +188,7 @@ void NetcdfFile::flags(const Variable& variable, Type type, const std::vector<st
   attribute(variable, "flag_meanings", words);
 }
 
-// --- Numbers --------------------------------------------------------------------------------------------------
+// --- Numbers -----------------------------------------------------------------------------------------------
 
 void NetcdfFile::begin_data() {
   if (!defining_) return;

@@ -45,7 +45,7 @@ std::string shown(const std::string& text) {
   return is_plain(text) && text.size() <= longest ? text : printable(text);
 }
 
-// --- A part ------------------------------------------------------------------------------------------------------
+// --- A part ------------------------------------------------------------------------------------------------
 
 template <class Performance, class Visit>
 void each_time(Performance& performance, Visit&& visit) {
@@ -57,7 +57,7 @@ void each_time(Performance& performance, Visit&& visit) {
   visit(performance.write_s);
 }
 
-// --- A record ----------------------------------------------------------------------------------------------------
+// --- A record ----------------------------------------------------------------------------------------------
 
 void save_head(ByteWriter& bytes, const RunRecord& record) {
   bytes.number(magic);
@@ -109,7 +109,7 @@ std::pair<std::string, std::string> first_different_line(const std::string& a, c
 
 }  // namespace
 
-// --- Pieces of a record ------------------------------------------------------------------------------------------
+// --- Pieces of a record ------------------------------------------------------------------------------------
 
 void save_part(ByteWriter& bytes, const RunPart& part) {
   bytes.number(part.first);
@@ -177,7 +177,7 @@ Shard read_shard(const std::string& text) {
   return shard;
 }
 
-// --- Identity ------------------------------------------------------------------------------------------------------
+// --- Identity ----------------------------------------------------------------------------------------------
 
 const std::string& RunIdentity::fact(const std::string& name) const {
   static const std::string none;
@@ -226,7 +226,7 @@ std::optional<IdentityDifference> difference(const RunIdentity& found, const Run
   return {};
 }
 
-// --- Files ---------------------------------------------------------------------------------------------------------
+// --- Files -------------------------------------------------------------------------------------------------
 
 void write_record(const std::filesystem::path& path, const RunRecord& record, const Statistics& statistics) {
   {

@@ -125,7 +125,7 @@ void add_quantiles(NetcdfFile& file, const Group& group, Dimension quantile, con
   }
 }
 
-// --- Histograms -----------------------------------------------------------------------------------------------
+// --- Histograms --------------------------------------------------------------------------------------------
 
 // One row for each observable (or measure), padded to the widest. Rows nobody asked for are never written: they take
 // no room in the file and read as missing.
@@ -176,7 +176,7 @@ void put_histogram(NetcdfFile& file, const HistogramVariables& variables, const 
   file.put(variables.above, place({histogram.index, 0}), place({1, times}), histogram.above);
 }
 
-// --- The whole file ---------------------------------------------------------------------------------------------
+// --- The whole file ----------------------------------------------------------------------------------------
 
 // result.observables goes time by time; the file, observable by observable.
 std::vector<const Series*> by_observable(const std::vector<Series>& series, std::size_t observables,

@@ -93,7 +93,7 @@ Json audit_json(const RunTally& tally) {
           {"max_energy_created", audit.energy_created}};
 }
 
-// --- Series -----------------------------------------------------------------------------------------------------
+// --- Series ------------------------------------------------------------------------------------------------
 
 // One series gives numbers, several (an observable at its times) arrays.
 using SeriesList = std::vector<const SeriesStatistics*>;
@@ -155,7 +155,7 @@ Json columns_json(const std::vector<std::string>& names, const std::vector<Serie
   return json;
 }
 
-// --- Relations --------------------------------------------------------------------------------------------------
+// --- Relations ---------------------------------------------------------------------------------------------
 
 Json matrix_json(const std::vector<std::string>& names, std::size_t measures, const Matrix& matrix) {
   Json rows = Json::array(), kinds = Json::array();

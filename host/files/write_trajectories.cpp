@@ -41,7 +41,7 @@ std::vector<double> part_of_rows(const std::vector<double>& rows, std::size_t ro
   return made;
 }
 
-// --- States and observables at the output times -------------------------------------------------------------------
+// --- States and observables at the output times ------------------------------------------------------------
 
 void add_states(NetcdfFile& file, const System& system, const Axes& axes, const BatchResults& results,
                 Numbers& numbers) {
@@ -77,7 +77,7 @@ void add_states(NetcdfFile& file, const System& system, const Axes& axes, const 
   numbers.emplace_back([&file, &results, observables] { file.put(observables, results.observables); });
 }
 
-// --- How members ended ---------------------------------------------------------------------------------------------
+// --- How members ended -------------------------------------------------------------------------------------
 
 void add_ends(NetcdfFile& file, const Axes& axes, std::span<const long long> members,
               const BatchResults& results, Numbers& numbers) {
@@ -101,7 +101,7 @@ void add_ends(NetcdfFile& file, const Axes& axes, std::span<const long long> mem
   });
 }
 
-// --- Events --------------------------------------------------------------------------------------------------------
+// --- Events ------------------------------------------------------------------------------------------------
 
 struct EventColumns {
   std::vector<long long> trajectory, kind, listed, reached;

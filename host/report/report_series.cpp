@@ -30,7 +30,7 @@ std::string formula_of(const Study& study, const char* table, const std::string&
   return entry->value.kind == Value::Kind::string ? entry->value.text : shown(entry->value);
 }
 
-// --- Histograms ----------------------------------------------------------------------------------------------------
+// --- Histograms --------------------------------------------------------------------------------------------
 
 // Neighbouring bins joined until there are few enough to be seen. Bins of a row that are missing (-1) end it.
 struct Bins {
@@ -99,7 +99,7 @@ class FiledHistograms {
   std::size_t bins_ = 0;
 };
 
-// --- Measures from members.nc --------------------------------------------------------------------------------------
+// --- Measures from members.nc ------------------------------------------------------------------------------
 
 struct MeasureCounts {
   std::vector<double> edges;
@@ -157,7 +157,7 @@ std::vector<MeasureCounts> counts_of_members(const ReportSource& source, std::si
   return made;
 }
 
-// --- Words ---------------------------------------------------------------------------------------------------------
+// --- Words -------------------------------------------------------------------------------------------------
 
 std::string reduction_word(Reduction reduction) {
   for (const ReductionName& known : reductions)

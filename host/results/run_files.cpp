@@ -134,15 +134,15 @@ void FilingRun::save() { checkpoint_.save(record_, run_, members_ ? &*members_ :
 
 void FilingRun::run(const std::function<void()>& check) {
   try {
-    if (files_.crew) files_.crew->begin(run_);
+    if (files_.coordinator) files_.coordinator->begin(run_);
     while (!run_.done()) {
-      if (files_.crew)
-        files_.crew->advance(run_, members_ ? &*members_ : nullptr);
+      if (files_.coordinator)
+        files_.coordinator->advance(run_, members_ ? &*members_ : nullptr);
       else
         run_.advance();
       if (checkpoint_.due(run_.tally().members)) save();
     }
-    if (files_.crew) files_.crew->finish();
+    if (files_.coordinator) files_.coordinator->finish();
     check();
   } catch (const Interrupted&) {
     // Told between batches: everything up to here is whole.
@@ -215,7 +215,7 @@ FiledRun FilingRun::file(const std::function<void()>& check) {
   RunPerformance& performance = made.result.performance;
   performance.write_s += shard_s + rest.seconds();
   performance.wall_s = performance.compile_s + wall_before_s_ + wall_.seconds();
-  if (files_.crew) performance.threads = files_.crew->threads();
+  if (files_.coordinator) performance.threads = files_.coordinator->threads();
   if (whole)
     write_summary(folder_, study_, made);
   else

@@ -24,7 +24,7 @@ struct RunFilesOptions {
   Shard shard = {};
   CheckpointSettings checkpoints = {};
   std::function<void(long long done)> resumed = {};  // told before the run goes on from a checkpoint
-  RankCrew* crew = nullptr;                          // who integrates; nobody: the backend, here
+  RankCoordinator* coordinator = nullptr;            // who integrates; nobody: the backend, here
 };
 
 // Runs, writes and publishes. Options as for run_ensemble; its `members`, `first` and `end` are set here. Goes on from a

@@ -101,11 +101,12 @@ void expect_refusal(const std::string& name, const std::string& reason,
 
 TEST(CheckReverseTest, RefusesWhatDoesNotRunBackwards) {
   expect_refusal("slung_load", "a force on load.x that is not even in the velocities", {"time.end=1"});
-  expect_refusal("slung_load", "the condition 'cable' that depends on t", {"time.end=1"});
+  expect_refusal("slung_load", "the constraint 'cable' that depends on t", {"time.end=1"});
   expect_refusal("oneway_clutch", "a force on p.x that depends on t");
-  expect_refusal("oneway_clutch", "the condition 'ratchet' on velocities, which their reversal breaks");
+  expect_refusal("oneway_clutch",
+                 "the velocity constraint 'ratchet', which does not hold for reversed velocities");
   expect_refusal("energy_reversal", "impulses");
-  expect_refusal("sudden_line", "the condition 'line' with from or until");
+  expect_refusal("sudden_line", "the constraint 'line' with from or until");
 }
 
 TEST(CheckReverseTest, RefusesByWhatAForceDoesNotByHowItLooks) {

@@ -53,7 +53,7 @@ class Fault : public ::testing::Test {
   fs::path folder = scratch.path();
 };
 
-// --- Disks ---------------------------------------------------------------------------------------------------------
+// --- Disks -------------------------------------------------------------------------------------------------
 
 TEST_F(Fault, AFileThatMayGrowNoFurtherEndsTheRunWhichGoesOnWithoutTheLimit) {
   if (thread_sanitized) GTEST_SKIP() << "a program under ThreadSanitizer does not start under such a limit";
@@ -137,7 +137,7 @@ TEST_F(Fault, AFolderThatIsNotOursToWriteToIsSaidAtOnce) {
                          "--out chooses another"});
 }
 
-// --- Files ---------------------------------------------------------------------------------------------------------
+// --- Files -------------------------------------------------------------------------------------------------
 
 TEST_F(Fault, AFolderThatVanishesUnderARunEndsIt) {
   const pid_t process = start_program(folder, arguments("gone", {"--members", "2000000"}));
@@ -188,7 +188,7 @@ TEST_F(Fault, ADamagedCheckpointIsRefusedAndLeftAsItIs) {
   expect_same(files_in(folder / "cut"), before, "refused");
 }
 
-// --- Memory --------------------------------------------------------------------------------------------------------
+// --- Memory ------------------------------------------------------------------------------------------------
 
 TEST_F(Fault, ALimitOnMemoryIsSaidAndNothingIsLeft) {
   if (sanitized) GTEST_SKIP() << "a sanitized program does not start under such a limit";
@@ -222,7 +222,7 @@ TEST_F(Fault, ALimitOnMemoryMetByAResumedRunLosesNothing) {
   expect_same(files_in(folder / "cut"), whole, "resumed with memory");
 }
 
-// --- Compilers -----------------------------------------------------------------------------------------------------
+// --- Compilers ---------------------------------------------------------------------------------------------
 
 class CompilerFault : public Fault {
  protected:
@@ -275,7 +275,7 @@ TEST_F(CompilerFault, ADamagedCacheEntryCostsACompileAndNothingElse) {
   expect_same(files_in(folder / "second"), files_in(folder / "first"), "after the damage");
 }
 
-// --- Clocks --------------------------------------------------------------------------------------------------------
+// --- Clocks ------------------------------------------------------------------------------------------------
 
 // A clock set back makes files come from the future: a checkpoint and compiled programs of the next century are used all
 // the same.

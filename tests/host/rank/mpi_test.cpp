@@ -162,7 +162,7 @@ TEST_F(Mpi, WithoutTheLibraryItIsSaidHowToDoWithoutRanks) {
   EXPECT_EQ(run_ranks(1, "alone"), 0) << said;
 }
 
-// --- Slurm ---------------------------------------------------------------------------------------------------------
+// --- Slurm -------------------------------------------------------------------------------------------------
 
 class Slurm : public Mpi {
  protected:

@@ -19,49 +19,49 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// --- Dealing -------------------------------------------------------------------------------------------------------
+// --- Dealing -----------------------------------------------------------------------------------------------
 
 class Dealing : public ::testing::Test {
  protected:
-  static PieceDealer dealer(long long begin, long long end, long long size) {
+  static WorkDistribution dealer(long long begin, long long end, long long size) {
     static const Study study = read_study(thrown_ball, "ball.toml");
     return {begin, end, [end](long long) { return end; }, BatchSize(study, 1, size)};
   }
 };
 
 TEST_F(Dealing, PiecesFollowOneAnotherInWholeBlocksAndLeaveNothingOut) {
-  PieceDealer pieces = dealer(512, 2000, 300);
+  WorkDistribution pieces = dealer(512, 2000, 300);
   long long at = 512;
   for (int worker = 0; const auto piece = pieces.next(worker, 0); worker = 1 - worker) {
     EXPECT_EQ(piece->first, at);
     EXPECT_TRUE(piece->first % 256 == 0 && (piece->end % 256 == 0 || piece->end == 2000));
     at = piece->end;
-    EXPECT_TRUE(pieces.take_answer(worker, *piece, 0.1));
+    EXPECT_TRUE(pieces.accept_result(worker, *piece, 0.1));
     pieces.joined(at);
   }
   EXPECT_EQ(at, 2000);
 }
 
 TEST_F(Dealing, WhatSomebodySitsOnIsGivenToWhoeverIsFreeAndTheFirstAnswerCounts) {
-  PieceDealer pieces = dealer(0, 512, 256);
+  WorkDistribution pieces = dealer(0, 512, 256);
   const auto slow = pieces.next(0, 0), other = pieces.next(1, 0);
   ASSERT_TRUE(slow && other);
-  EXPECT_TRUE(pieces.take_answer(1, *other, 0.5));
+  EXPECT_TRUE(pieces.accept_result(1, *other, 0.5));
   EXPECT_FALSE(pieces.next(1, 1)) << "not yet: it may be about to come";
   EXPECT_FALSE(pieces.next(0, 100)) << "the slow one has it already";
   EXPECT_EQ(pieces.next(1, 100), slow);
-  EXPECT_TRUE(pieces.take_answer(1, *slow, 0.5));
-  EXPECT_FALSE(pieces.take_answer(0, *slow, 200)) << "too late";
+  EXPECT_TRUE(pieces.accept_result(1, *slow, 0.5));
+  EXPECT_FALSE(pieces.accept_result(0, *slow, 200)) << "too late";
   pieces.joined(512);
   EXPECT_FALSE(pieces.next(1, 1000));
 }
 
 TEST_F(Dealing, AnswersThatWaitForOneAreBoundedInNumber) {
-  PieceDealer pieces = dealer(0, 1'000'000, 256);
+  WorkDistribution pieces = dealer(0, 1'000'000, 256);
   ASSERT_TRUE(pieces.next(0, 0));  // never answered
   int dealt = 0;
   while (const auto piece = pieces.next(1, 0)) {
-    EXPECT_TRUE(pieces.take_answer(1, *piece, 0.01));
+    EXPECT_TRUE(pieces.accept_result(1, *piece, 0.01));
     ASSERT_LT(++dealt, 100);
   }
   EXPECT_GT(dealt, 4);
@@ -80,7 +80,7 @@ TEST(RankDevice, RanksOfAMachineTakeItsDevicesInTurn) {
   }
 }
 
-// --- A run by many -------------------------------------------------------------------------------------------------
+// --- A run by many -----------------------------------------------------------------------------------------
 
 // Rank 0's link to ranks that are threads.
 class ThreadRanks : public RankLink {
@@ -94,7 +94,7 @@ class ThreadRanks : public RankLink {
       });
   }
   ~ThreadRanks() override {
-    for (std::size_t k = 1; k < boxes_.size(); ++k) boxes_[k].put({0, RankWord::stop, ""});
+    for (std::size_t k = 1; k < boxes_.size(); ++k) boxes_[k].put({0, MessageKind::stop, ""});
   }
 
   int rank() const override { return 0; }
@@ -102,7 +102,7 @@ class ThreadRanks : public RankLink {
   int local_rank() const override { return 0; }
   int local_size() const override { return size(); }
   std::string host() const override { return "here"; }
-  void send(int to, RankWord word, std::string bytes) override {
+  void send(int to, MessageKind word, std::string bytes) override {
     boxes_[static_cast<std::size_t>(to)].put({0, word, std::move(bytes)});
   }
   std::optional<RankMessage> receive() override { return boxes_[0].take(); }
@@ -135,14 +135,16 @@ class Ranks : public ::testing::Test {
       work_for_rank_zero(link, of, backend, own);
     };
   }
-  void run(const std::string& out, RankCrew* crew, bool resume = false, long long stop_at = -1) {
+  void run(const std::string& out, RankCoordinator* coordinator, bool resume = false,
+           long long stop_at = -1) {
     ResultFolder results(folder / out, {.resume = resume});
     BackendReference backend(study, 1);
     RunOptions options{.threads = 1, .batch = 100, .statistics_memory = memory};
     options.progress = [stop_at](const RunProgress& progress) {
       if (stop_at >= 0 && progress.done >= stop_at) throw Interrupted(SIGINT);
     };
-    run_into(results, study, backend, options, [] {}, {.checkpoints = {.seconds = 0}, .crew = crew});
+    run_into(results, study, backend, options, [] {},
+             {.checkpoints = {.seconds = 0}, .coordinator = coordinator});
   }
   Files whole_run() {
     run("whole", nullptr);
@@ -161,11 +163,11 @@ TEST_F(Ranks, AnyNumberOfThemWritesTheFilesOfOne) {
       if (others == 0 && !rank_zero_works) continue;
       ThreadRanks link(std::vector<ThreadRanks::Work>(others, worker(study, settings(700))));
       BackendReference backend(study, 1);
-      RankCrew crew(link, study, rank_zero_works ? &backend : nullptr, settings());
+      RankCoordinator coordinator(link, study, rank_zero_works ? &backend : nullptr, settings());
       const std::string out = std::to_string(others) + (rank_zero_works ? " and one" : "");
-      run(out, &crew);
+      run(out, &coordinator);
       expect_same(files_in(folder / out), whole, out);
-      EXPECT_LE(crew.threads(), others + 1);
+      EXPECT_LE(coordinator.threads(), others + 1);
     }
 }
 
@@ -176,18 +178,18 @@ TEST_F(Ranks, OneThatNeverAnswersHoldsNobody) {
     // Ready for the same run, and then nothing: the pieces it is given are lost.
     BackendReference backend(study, 1);
     const EnsembleRun run(study, backend, settings().run);
-    link.send(0, RankWord::ready,
+    link.send(0, MessageKind::ready,
               readiness_bytes({"nowhere", 1, run_identity(study, run.origin(), memory, {})}));
     for (;;) {
       const auto message = link.receive();
-      if (message && message->word == RankWord::stop) return;
+      if (message && message->kind == MessageKind::stop) return;
       if (message) ++swallowed;
       ::usleep(1000);
     }
   };
   ThreadRanks link({silent, worker(study)});
-  RankCrew crew(link, study, nullptr, settings());
-  run("held", &crew);
+  RankCoordinator coordinator(link, study, nullptr, settings());
+  run("held", &coordinator);
   expect_same(files_in(folder / "held"), whole, "with a silent rank");
   EXPECT_GT(swallowed, 0) << "it was given something";
 }
@@ -196,8 +198,8 @@ TEST_F(Ranks, InterruptedOnManyItGoesOnOnOneAndTheOtherWayRound) {
   const Files whole = whole_run();
   {
     ThreadRanks link({worker(study), worker(study)});
-    RankCrew crew(link, study, nullptr, settings());
-    EXPECT_THROW(run("many", &crew, false, 500), Interrupted);
+    RankCoordinator coordinator(link, study, nullptr, settings());
+    EXPECT_THROW(run("many", &coordinator, false, 500), Interrupted);
   }
   run("many", nullptr, true);
   expect_same(files_in(folder / "many"), whole, "from many to one");
@@ -207,8 +209,8 @@ TEST_F(Ranks, InterruptedOnManyItGoesOnOnOneAndTheOtherWayRound) {
   {
     ThreadRanks link({worker(study)});
     BackendReference backend(study, 1);
-    RankCrew crew(link, study, &backend, settings());
-    run("one", &crew, true);
+    RankCoordinator coordinator(link, study, &backend, settings());
+    run("one", &coordinator, true);
   }
   expect_same(files_in(folder / "one"), whole, "from one to many");
 }
@@ -220,8 +222,8 @@ TEST_F(Ranks, AStudyThatStopsWhenSureStopsAtTheSameMember) {
   const Files whole = whole_run();
   ThreadRanks link({worker(study), worker(study)});
   BackendReference backend(study, 1);
-  RankCrew crew(link, study, &backend, settings());
-  run("many", &crew);
+  RankCoordinator coordinator(link, study, &backend, settings());
+  run("many", &coordinator);
   expect_same(files_in(folder / "many"), whole, "until");
 }
 
@@ -229,8 +231,8 @@ TEST_F(Ranks, TheTroubleOfOneIsToldAsItsOwn) {
   const Study other = read_study(thrown_ball, "ball.toml", {"ensemble.members=3000", "ensemble.seed=9"});
   {
     ThreadRanks link({worker(other)});
-    RankCrew crew(link, study, nullptr, settings());
-    const std::string message = message_of<MachineError>([&] { run("a", &crew); });
+    RankCoordinator coordinator(link, study, nullptr, settings());
+    const std::string message = message_of<MachineError>([&] { run("a", &coordinator); });
     EXPECT_NE(message.find("rank 1 on this process would run something else: its seed differs"),
               std::string::npos)
         << message;
@@ -240,21 +242,21 @@ TEST_F(Ranks, TheTroubleOfOneIsToldAsItsOwn) {
       throw MachineError(
           {.message = "the device is on fire", .found = "smoke", .expected = "none", .hint = "water"});
     } catch (...) {
-      tell_rank_zero(link);
+      report_error_to_rank_zero(link);
     }
   };
   {
     ThreadRanks link({failing, worker(study)});
-    RankCrew crew(link, study, nullptr, settings());
-    const std::string message = message_of<MachineError>([&] { run("b", &crew); });
+    RankCoordinator coordinator(link, study, nullptr, settings());
+    const std::string message = message_of<MachineError>([&] { run("b", &coordinator); });
     EXPECT_NE(message.find("rank 1: the device is on fire"), std::string::npos) << message;
     EXPECT_NE(message.find("water"), std::string::npos) << message;
   }
   WorkerSettings interrupted = settings();
   interrupted.check = [] { throw Interrupted(SIGTERM); };
   ThreadRanks link({worker(study, interrupted)});
-  RankCrew crew(link, study, nullptr, settings());
-  EXPECT_THROW(run("c", &crew), Interrupted);
+  RankCoordinator coordinator(link, study, nullptr, settings());
+  EXPECT_THROW(run("c", &coordinator), Interrupted);
 }
 
 }  // namespace

@@ -188,7 +188,7 @@ TEST(Report, a_damaged_file_of_the_results_is_named) {
   EXPECT_NE(made.err.find("trajectories.nc"), std::string::npos) << made.err;
 }
 
-// --- In a browser ---------------------------------------------------------------------------------------------------
+// --- In a browser ------------------------------------------------------------------------------------------
 
 constexpr int skipped = 77;
 

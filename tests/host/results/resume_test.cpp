@@ -231,7 +231,7 @@ TEST_F(Resume, OverACompleteRunThereIsNothingLeftToDo) {
   expect_same(files_in(folder / "empty"), whole, "from the beginning");
 }
 
-// --- Shards --------------------------------------------------------------------------------------------------------
+// --- Shards ------------------------------------------------------------------------------------------------
 
 TEST_F(Resume, AnyNumberOfShardsJoinsToTheFilesOfOneRun) {
   const Files whole = whole_run();
