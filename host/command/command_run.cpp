@@ -9,7 +9,7 @@
 #include "host/command/command.h"
 #include "host/files/load_finished_run.h"
 #include "host/files/result_folder.h"
-#include "host/files/run_record.h"
+#include "host/files/run_identity.h"
 #include "host/platform/child_process.h"
 #include "host/platform/interrupt.h"
 #include "host/rank/coordinator.h"

@@ -22,7 +22,7 @@ using Variable = NetcdfFile::Variable;
 
 constexpr double missing = std::numeric_limits<double>::quiet_NaN();
 
-// Definitions first, numbers later.
+// Definitions come before data.
 using Numbers = std::vector<std::function<void()>>;
 
 struct Axes {
@@ -30,7 +30,7 @@ struct Axes {
   TimeAxis time;
 };
 
-// Numbers [first, first + width) out of every row.
+// Columns [first, first + width) of every row.
 std::vector<double> part_of_rows(const std::vector<double>& rows, std::size_t row, std::size_t first,
                                  std::size_t width) {
   std::vector<double> made;
@@ -87,7 +87,7 @@ void add_ends(NetcdfFile& file, const Axes& axes, std::span<const long long> mem
   const Variable end = file.variable("end_time", Type::real, shape, "time at which the member ended");
   const Variable status = file.variable("status", Type::integer, shape, "how the member ended");
   file.flags(status, Type::integer, status_words());
-  // The events of one member stand together, in the order of time.
+  // Events are grouped by member and ordered by time.
   const Variable count = file.variable("event_count", Type::integer, shape, "events of the member");
   file.attribute(count, "sample_dimension", "event");
   numbers.emplace_back([&file, members, &results, trajectory, end, status, count] {

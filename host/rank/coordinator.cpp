@@ -8,7 +8,7 @@
 #include "host/backend/backend.h"
 #include "host/backend/batch_size.h"
 #include "host/files/member_records.h"
-#include "host/files/run_record.h"
+#include "host/files/run_identity.h"
 #include "host/platform/machine_error.h"
 #include "host/rank/messages.h"
 #include "host/run/run.h"

@@ -6,7 +6,7 @@
 
 #include "host/backend/backend.h"
 #include "host/files/member_records.h"
-#include "host/files/run_record.h"
+#include "host/files/run_identity.h"
 #include "host/platform/stopwatch.h"
 #include "host/rank/link.h"
 #include "host/rank/messages.h"

@@ -3,6 +3,7 @@
 #include <new>
 #include <sstream>
 
+#include "host/files/run_part_bytes.h"
 #include "host/platform/child_process.h"
 #include "host/platform/machine_error.h"
 #include "host/run/run.h"

@@ -4,7 +4,7 @@
 #include <exception>
 #include <string>
 
-#include "host/files/run_record.h"
+#include "host/files/run_identity.h"
 #include "host/run/run.h"
 #include "host/statistics/plan.h"
 #include "host/statistics/statistics.h"

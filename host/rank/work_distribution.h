@@ -45,7 +45,7 @@ class WorkDistribution {
   BatchSize sizes_;
   std::map<int, BatchSize> by_worker_;
   std::map<long long, Assigned> assigned_;  // assigned and not joined, by first member
-  double slowest_s_ = 0;  // slowest finished range so far
+  double slowest_s_ = 0;                    // slowest finished range so far
 };
 
 }  // namespace zwang

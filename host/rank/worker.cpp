@@ -5,7 +5,9 @@
 #include <memory>
 #include <thread>
 
+#include "host/files/member_bytes.h"
 #include "host/files/member_records.h"
+#include "host/files/run_identity.h"
 #include "host/platform/stopwatch.h"
 #include "host/rank/messages.h"
 #include "host/run/run.h"

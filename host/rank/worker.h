@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "host/backend/backend.h"
-#include "host/files/run_record.h"
+#include "host/files/run_identity.h"
 #include "host/rank/link.h"
 #include "host/run/run.h"
 #include "host/study/study.h"

@@ -325,7 +325,7 @@ samples = 3
   const CheckReport report = self_checked(study, 3);
   EXPECT_EQ(report.verdict(), CheckVerdict::undecided);
   EXPECT_EQ(report.verdict_text(),
-            "undecided: every member failed before there was a motion to compare: not_finite at t = 0");
+            "undecided: every member failed before there was any motion to compare: not_finite at t = 0");
 }
 
 TEST(CheckTest, SaysWhenMuchIsUndecided) {

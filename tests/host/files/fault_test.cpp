@@ -120,7 +120,7 @@ TEST_F(SmallDisk, AFullDiskEndsTheRunWhichGoesOnWhenThereIsRoom) {
 TEST_F(SmallDisk, ADiskThatCannotBeWrittenToIsSaidAtOnce) {
   const std::string script = "mount -o remount,ro disk\n" + command + "; exit $?\n";
   EXPECT_EQ(on_disk("1m", script), 2) << said;
-  expect_says(said, {"disk/out: error: the folder for the results could not be made", "Read-only file system",
+  expect_says(said, {"disk/out: error: the folder for the results could not be created", "Read-only file system",
                      "--out chooses another"});
 }
 
@@ -160,7 +160,7 @@ TEST_F(Fault, MembersThatVanishBehindACheckpointAreMissed) {
   fs::remove(folder / "cut/.checkpoint-members");
   const ProgramRun made = run("cut", {"--resume"});
   EXPECT_EQ(made.code, 1);
-  expect_says(made.err, {"the members recorded by the checkpoint are damaged", "--overwrite starts again"});
+  expect_says(made.err, {"the members recorded by the checkpoint are damaged", "--overwrite restarts"});
 }
 
 TEST_F(Fault, AStudyOrItsColumnsThatVanishAreNamed) {
@@ -184,7 +184,7 @@ TEST_F(Fault, ADamagedCheckpointIsRefusedAndLeftAsItIs) {
   const ProgramRun made = run("cut", {"--resume"});
   EXPECT_EQ(made.code, 1);
   expect_says(made.err,
-              {"the checkpoint is damaged or of another version", "checksum", "--overwrite starts again"});
+              {"the checkpoint is damaged or was written by another version", "checksum", "--overwrite restarts"});
   expect_same(files_in(folder / "cut"), before, "refused");
 }
 

@@ -88,7 +88,7 @@ TEST(ResultFolder, a_run_that_died_while_files_got_their_names_is_resumed_and_fi
   fs::remove(scratch.path() / "summary.json");
   EXPECT_NE(message_of<Error>([&] {
               ResultFolder again(scratch.path(), {.resume = true});
-            }).find("files with the names of results"),
+            }).find("files that have the names of results"),
             std::string::npos)
       << "nobody knows whose they are";
   write_text(scratch.path() / ".publishing", "");
@@ -105,7 +105,7 @@ TEST(ResultFolder, the_study_that_is_run_is_never_overwritten) {
   write_text(study, "title = \"precious\"");
   const Options options{.overwrite = true, .study = study.string(), .inputs = {}};
   const std::string message = message_of<Error>([&] { ResultFolder results(scratch.path(), options); });
-  EXPECT_NE(message.find("would overwrite the study itself"), std::string::npos) << message;
+  EXPECT_NE(message.find("would overwrite the study file"), std::string::npos) << message;
   EXPECT_EQ(read_text(study), "title = \"precious\"");
 }
 
@@ -143,7 +143,7 @@ TEST(ResultFolder, what_is_not_a_folder_is_the_users_mistake_and_what_cannot_be_
   EXPECT_NE(message_of<Error>([&] { ResultFolder results(scratch.path() / "file"); }).find("not a folder"),
             std::string::npos);
   const std::string message = message_of<MachineError>([] { ResultFolder results("/proc/zwang/results"); });
-  EXPECT_NE(message.find("/proc/zwang: error: the folder for the results could not be made"),
+  EXPECT_NE(message.find("/proc/zwang: error: the folder for the results could not be created"),
             std::string::npos)
       << message;
 }

@@ -149,10 +149,10 @@ TEST_F(Resume, ACheckpointOfAnotherRunIsRefusedWithTheDifferenceNamed) {
   ASSERT_EQ(interrupt("cut", SIGINT), 130);
   const Files before = files_in(folder / "cut");
   const std::vector<std::pair<Arguments, std::string>> others = {
-      {{"--resume", "--seed", "7"}, "its seed is not this one's"},
-      {{"--resume", "--set", "point.ball.mass=2"}, "its study is not this one's"},
-      {{"--resume", "--shard", "1/3"}, "its shard is not this one's"},
-      {{"--resume", "--backend", "cpu"}, "its backend is not this one's"},
+      {{"--resume", "--seed", "7"}, "its seed differs"},
+      {{"--resume", "--set", "point.ball.mass=2"}, "its study differs"},
+      {{"--resume", "--shard", "1/3"}, "its shard differs"},
+      {{"--resume", "--backend", "cpu"}, "its backend differs"},
       {{}, "--resume continues it"}};
   for (const auto& [more, message] : others) {
     const ProgramRun made = run("cut", more);
@@ -187,7 +187,7 @@ TEST_F(Resume, ACheckpointOfAnotherVersionOrOfOtherSourcesIsRefused) {
       if (name == changed) value = other;
     const ProgramRun refused = checkpoint();
     EXPECT_EQ(refused.code, 1);
-    EXPECT_NE(refused.err.find("its " + changed + " is not this one's"), std::string::npos) << refused.err;
+    EXPECT_NE(refused.err.find("its " + changed + " differs"), std::string::npos) << refused.err;
     EXPECT_NE(refused.err.find(other), std::string::npos) << refused.err;
   }
   record.identity = own;
@@ -209,7 +209,7 @@ TEST_F(Resume, ADamagedCheckpointIsRefused) {
     write_text(folder / "cut/.checkpoint", damaged);
     const ProgramRun made = run("cut", {"--resume"});
     EXPECT_EQ(made.code, 1) << "at byte " << place << made.err;
-    EXPECT_NE(made.err.find("checkpoint is"), std::string::npos) << made.err;
+    EXPECT_NE(made.err.find("the checkpoint "), std::string::npos) << made.err;
   }
   write_text(folder / "cut/.checkpoint", checkpoint);
   write_text(folder / "cut/.checkpoint-members", members.substr(0, 100));
@@ -309,14 +309,14 @@ TEST_F(Resume, ShardsThatDoNotBelongTogetherAreRefusedWithTheDifferenceNamed) {
   members[members.size() / 2] ^= 1;
   write_text(folder / "damaged/shard-members.zwang", members);
   const std::vector<std::pair<Arguments, std::string>> wrong = {
-      {{"part 1/3", "part 3/3"}, "not 2/3"},
+      {{"part 1/3", "part 3/3"}, "missing: 2/3"},
       {{"part 1/3", "part 2/3", "part 2/3", "part 3/3"}, "given twice"},
       {{"part 1/3", "other seed", "part 3/3"}, "the seed differs"},
       {{"part 1/3", "other study", "part 3/3"}, "the study differs"},
       {{"part 1/3", "part 2/2", "part 3/3"}, "the number of shards differs"},
-      {{"part 1/3", "whole", "part 3/3"}, "there is no shard in this folder"},
+      {{"part 1/3", "whole", "part 3/3"}, "this folder holds no shard"},
       {{"part 1/3", "cut", "part 3/3"}, "is not finished"},
-      {{"part 1/3", "damaged", "part 3/3"}, "the members of the shard are damaged"}};
+      {{"part 1/3", "damaged", "part 3/3"}, "the member records of the shard are damaged"}};
   for (const auto& [folders, message] : wrong) {
     const ProgramRun made = merge(folders, "joined");
     EXPECT_EQ(made.code, 1) << message;
