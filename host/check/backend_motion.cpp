@@ -1,3 +1,4 @@
+// Extracts one member from the results of a batch.
 #include "host/check/backend_motion.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Runs a check over sampled members and forms the verdict.
 #include "host/check/check.h"
 
 #include <fmt/format.h>

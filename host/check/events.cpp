@@ -1,3 +1,4 @@
+// Grouping of events into instants, and removal of the tails of bursts.
 #include "host/check/events.h"
 
 #include <algorithm>

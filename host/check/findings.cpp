@@ -1,3 +1,4 @@
+// Severity of differences and the list of worst cases.
 #include "host/check/findings.h"
 
 #include <algorithm>

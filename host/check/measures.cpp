@@ -1,3 +1,4 @@
+// Combination of measures over segments and the tolerances of the result.
 #include "host/check/measures.h"
 #include "kernels/base/layout.h"
 #include "src/expression/expression.h"

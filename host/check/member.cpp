@@ -1,3 +1,4 @@
+// Consistency, status, segments and measures of one member.
 #include "host/check/member.h"
 
 #include <algorithm>

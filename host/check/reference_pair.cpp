@@ -1,3 +1,4 @@
+// Settings, perturbations and runs of the two reference runs.
 #include "host/check/reference_pair.h"
 
 #include <algorithm>

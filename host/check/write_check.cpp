@@ -1,3 +1,4 @@
+// Formats the report of a check.
 #include "host/check/write_check.h"
 
 #include <fmt/format.h>

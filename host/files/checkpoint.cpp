@@ -1,3 +1,4 @@
+// When checkpoints are due, and how they are written and read.
 #include "host/files/checkpoint.h"
 
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// Reads summary.json or the shard of a finished run and compares its identity with the study.
 #include "host/files/load_finished_run.h"
 
 #include <nlohmann/json.hpp>

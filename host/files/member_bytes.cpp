@@ -1,3 +1,4 @@
+// Packing and unpacking of member records.
 #include "host/files/member_bytes.h"
 
 #include <cstring>

@@ -1,3 +1,4 @@
+// Reading, writing and checksums of the file of member records.
 #include "host/files/member_records.h"
 
 #include <fcntl.h>

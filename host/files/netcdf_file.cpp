@@ -1,3 +1,4 @@
+// Calls of the NetCDF C library for writing, with errors as exceptions.
 #include "host/files/netcdf_file.h"
 
 #include <dlfcn.h>

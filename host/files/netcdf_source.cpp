@@ -1,3 +1,4 @@
+// Calls of the NetCDF C library for reading, with errors as exceptions.
 #include "host/files/netcdf_source.h"
 
 #include <netcdf.h>

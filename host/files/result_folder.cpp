@@ -1,3 +1,4 @@
+// Locking, temporary names and the atomic publication of result files.
 #include "host/files/result_folder.h"
 
 #include <fcntl.h>

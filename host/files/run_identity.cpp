@@ -1,3 +1,4 @@
+// The facts that identify a run, their comparison, and the parsing of shards.
 #include "host/files/run_identity.h"
 
 #include <fmt/format.h>

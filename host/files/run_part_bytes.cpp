@@ -1,3 +1,4 @@
+// Byte layout of a part of a run and of a run's identity.
 #include "host/files/run_part_bytes.h"
 
 #include <fmt/format.h>

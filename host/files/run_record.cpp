@@ -1,3 +1,4 @@
+// Byte layout of the record of a run or shard, with its statistics.
 #include "host/files/run_record.h"
 
 #include <fmt/format.h>

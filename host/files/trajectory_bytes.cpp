@@ -1,3 +1,4 @@
+// Byte layout of trajectories and their events.
 #include "host/files/trajectory_bytes.h"
 #include "host/study/study.h"
 #include "kernels/base/layout.h"

@@ -1,3 +1,4 @@
+// Variables of members.nc, filled block by block.
 #include "host/files/write_members.h"
 
 #include <algorithm>

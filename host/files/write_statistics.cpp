@@ -1,3 +1,4 @@
+// Variables of statistics.nc: moments, quantiles, histograms and correlations.
 #include "host/files/write_statistics.h"
 
 #include <algorithm>

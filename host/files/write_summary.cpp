@@ -1,3 +1,4 @@
+// The JSON objects of summary.json.
 #include "host/files/write_summary.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Variables of trajectories.nc: states at output times, ends and events.
 #include "host/files/write_trajectories.h"
 
 #include <cmath>

@@ -1,3 +1,4 @@
+// Measurements on the CPU, and the table and JSON of a benchmark.
 #include "host/inspect/bench.h"
 
 #include <fmt/format.h>

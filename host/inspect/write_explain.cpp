@@ -1,3 +1,4 @@
+// Formats equations, active sets and singular positions of an explanation.
 #include "host/inspect/write_explain.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Formats the equilibrium, the modes and the stability verdict.
 #include "host/inspect/write_modes.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Formats states, events, measures and audit of one member.
 #include "host/inspect/write_replay.h"
 
 #include <fmt/format.h>

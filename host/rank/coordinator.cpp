@@ -1,3 +1,4 @@
+// Messages from the workers, assignment of ranges and joining of results.
 #include "host/rank/coordinator.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Detection of a launcher, loading of the MPI module, and links within a process.
 #include "host/rank/link.h"
 
 #include <dlfcn.h>

@@ -1,3 +1,4 @@
+// Byte layout of the messages between ranks.
 #include "host/rank/messages.h"
 
 #include <new>

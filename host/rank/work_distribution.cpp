@@ -1,3 +1,4 @@
+// Assignment of new ranges, and repeated assignment of overdue ones.
 #include "host/rank/work_distribution.h"
 
 #include <algorithm>

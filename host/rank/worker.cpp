@@ -1,3 +1,4 @@
+// The worker loop, and the messages that start and stop it.
 #include "host/rank/worker.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Of a report: chosen members in motion, and their events.
+// Part of a report: stored trajectories and their events.
 #include <algorithm>
 #include <cmath>
 
@@ -12,14 +12,14 @@ namespace zwang {
 
 namespace {
 
-constexpr std::size_t most_moving = 24;      // members that can be watched
+constexpr std::size_t most_moving = 24;      // members in the motion view
 constexpr std::size_t most_listed = 400;     // members in the raster
 constexpr std::size_t most_events = 12'000;  // in the raster
 constexpr std::size_t most_state_numbers = 200'000;
 constexpr std::size_t most_jump_numbers = 60'000;
 constexpr std::size_t most_curves = 12;  // members over a fan chart
 
-// Which members and times are shown.
+// Members and times that are shown.
 struct Choice {
   std::size_t members = 0;
   std::vector<std::size_t> times;
@@ -68,7 +68,7 @@ ReportJson curves(const NetcdfSource& file, const ReportSource& source, std::siz
   return made;
 }
 
-// Velocities before and after the jumps of members that move, as long as there is room.
+// Velocities before and after jumps of the members in the motion view, up to a size limit.
 class Jumps {
  public:
   Jumps(const NetcdfSource& file, const Choice& choice, std::size_t size)

@@ -1,3 +1,4 @@
+// Checks that shards belong together, and joins their statistics, members and trajectories.
 #include "host/results/merge.h"
 
 #include <fmt/format.h>

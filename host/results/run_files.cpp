@@ -1,3 +1,4 @@
+// Sequence of a run with checkpoints, and of writing its result files.
 #include "host/results/run_files.h"
 
 #include <fmt/format.h>

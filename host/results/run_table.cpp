@@ -1,3 +1,4 @@
+// Formats the table at the end of a run; lines fit 80 columns.
 #include "host/results/run_table.h"
 
 #include <fmt/format.h>

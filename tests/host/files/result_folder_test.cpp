@@ -1,3 +1,4 @@
+// Result folders: refusals, publication, and kills at any system call.
 #include "host/files/result_folder.h"
 
 #include "host/platform/machine_error.h"
@@ -148,8 +149,8 @@ TEST(ResultFolder, what_is_not_a_folder_is_the_users_mistake_and_what_cannot_be_
       << message;
 }
 
-// What a reader finds at any moment: with a summary, everything, whole and of one run.
-std::string judge(const fs::path& folder, const std::vector<std::string>& names, std::size_t size) {
+// State of the folder at any moment: if there is a summary, all files are complete and of one run.
+std::string folder_error(const fs::path& folder, const std::vector<std::string>& names, std::size_t size) {
   std::string of_run;
   for (const std::string& name : names) {
     if (!fs::exists(folder / name)) continue;
@@ -178,7 +179,7 @@ TEST(ResultFolder, killing_the_writer_at_any_time_leaves_no_mixture_and_nothing_
     publish('a');
     const Stepped stepped = kill_before_call(call, [&] { publish('b'); });
     if (stepped == Stepped::not_allowed) GTEST_SKIP() << "processes cannot be traced here";
-    ASSERT_EQ(judge(folder, names, size), "") << "killed before call " << call;
+    ASSERT_EQ(folder_error(folder, names, size), "") << "killed before call " << call;
     const std::string summary = read_text(folder / "summary.json").substr(0, 1);
     if (stepped == Stepped::ended) {
       EXPECT_EQ(summary, "b");
@@ -186,7 +187,7 @@ TEST(ResultFolder, killing_the_writer_at_any_time_leaves_no_mixture_and_nothing_
     }
     (summary == "a" ? kept : summary == "b" ? replaced : between) += 1;
   }
-  // All there is to see was seen: the old results, none, and the new ones.
+  // All three states were observed: the old results, none, and the new ones.
   EXPECT_GT(kept, 10);
   EXPECT_GT(between, 3);
   EXPECT_GT(replaced, 0);
