@@ -220,8 +220,8 @@ Findings SegmentCheck::states(const State& backend, const State& tight, const St
 // of the event list. Positions and velocities must agree nevertheless.
 bool SegmentCheck::completed_already(std::size_t condition, double t) const {
   for (const Event& event : motion_.events) {
-    const std::vector<std::size_t>& who = event.constraints;
-    if (event.t < t || std::find(who.begin(), who.end(), condition) == who.end()) continue;
+    const std::vector<std::size_t>& listed = event.constraints;
+    if (event.t < t || std::find(listed.begin(), listed.end(), condition) == listed.end()) continue;
     return event.kind == EventKind::accumulation;
   }
   return false;
@@ -242,8 +242,8 @@ Findings SegmentCheck::samples(const Sample& backend, const Sample& tight, const
                   a,       spread_share * spread(a, value(perturbed)) + unit + 2 * spread(value(further), a)};
     if (one.severity() > 1) {
       if (!own) own = reference_.at(backend.state, backend.closed);
-      const CheckCase there{member_, backend.state.t, name, x, value(*own), unit};
-      if (there.severity() < one.severity()) one = there;
+      const CheckCase at_own_state{member_, backend.state.t, name, x, value(*own), unit};
+      if (at_own_state.severity() < one.severity()) one = at_own_state;
     }
     found.add(one);
   };

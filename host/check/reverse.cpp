@@ -178,7 +178,7 @@ Batch return_batch(const std::vector<BackendMotion>& motions, const std::vector<
 // Compares the state after the round trip with the start. The sensitivity to a perturbation at the turning
 // point is taken from the reference: a backend with random errors would otherwise enlarge its own tolerance.
 void compare_return(const QuantityNames& names, const Tolerance& tolerance, unsigned long long member,
-                    const BackendMotion& there, const TurnedMember& turn, const BackendMotion& back,
+                    const BackendMotion& forward, const TurnedMember& turn, const BackendMotion& back,
                     CheckReport& report) {
   ++report.segments;
   Findings found;
@@ -194,11 +194,11 @@ void compare_return(const QuantityNames& names, const Tolerance& tolerance, unsi
     found.add({member, 0, name, arrived, start,
                sensitivity_share * sensitivity + tolerance_share * tolerance.unit(size)});
   };
-  for (Eigen::Index i = 0; i < there.start.q.size() && !undecided && back.status == Status::ok; ++i) {
+  for (Eigen::Index i = 0; i < forward.start.q.size() && !undecided && back.status == Status::ok; ++i) {
     const auto k = static_cast<std::size_t>(i);
     const State &a = tight.last.state, &b = perturbed.last.state;
-    compare(names.positions[k], there.start.q(i), back.end.q(i), spread(a.q(i), b.q(i)), turn.sizes.q(i));
-    compare(names.velocities[k], there.start.v(i), -back.end.v(i), spread(a.v(i), b.v(i)), turn.sizes.v(i));
+    compare(names.positions[k], forward.start.q(i), back.end.q(i), spread(a.q(i), b.q(i)), turn.sizes.q(i));
+    compare(names.velocities[k], forward.start.v(i), -back.end.v(i), spread(a.v(i), b.v(i)), turn.sizes.v(i));
   }
   if (undecided)
     ++report.undecided_segments;
@@ -217,21 +217,21 @@ CheckReport check_reverse(const Study& study, Backend& backend, const CheckOptio
   const Tolerance tolerance(study.integrator);
 
   // Refuse studies whose motion is not reversible.
-  const Batch there = prepare_batch(study, report.members, options.threads);
-  refuse_if_irreversible(study, there);
+  const Batch forward = prepare_batch(study, report.members, options.threads);
+  refuse_if_irreversible(study, forward);
 
   // Forward.
   const Wanted everything{.observables = true, .states = true, .events = true};
-  const BatchResults forth = backend.run(there, everything);
+  const BatchResults forth = backend.run(forward, everything);
   std::vector<BackendMotion> motions;
-  for (std::size_t k = 0; k < there.count; ++k) motions.push_back(motion_of(study, there, forth, k));
+  for (std::size_t k = 0; k < forward.count; ++k) motions.push_back(motion_of(study, forward, forth, k));
 
   // Select the members to run back.
   std::vector<std::size_t> returning;
-  for (std::size_t k = 0; k < there.count; ++k) {
-    const std::string reason = there.prepared[k] == Status::ok
+  for (std::size_t k = 0; k < forward.count; ++k) {
+    const std::string reason = forward.prepared[k] == Status::ok
                                    ? reason_to_leave_out(motions[k], forth.audits[k], tolerance)
-                                   : std::string("status ") + status_name(there.prepared[k]);
+                                   : std::string("status ") + status_name(forward.prepared[k]);
     if (reason.empty())
       returning.push_back(k);
     else

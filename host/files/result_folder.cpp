@@ -111,10 +111,11 @@ void ResultFolder::fail(const std::string& message, const fs::path& where, int c
 
 void ResultFolder::make_folders() {
   std::vector<fs::path> missing;
-  fs::path there = folder_;
-  for (; !there.empty() && !is_there(there); there = there.parent_path()) missing.push_back(there);
-  if (!there.empty() && !is_folder(there))
-    throw Error({.where = {there.string(), 0, 0},
+  fs::path existing = folder_;
+  for (; !existing.empty() && !is_there(existing); existing = existing.parent_path())
+    missing.push_back(existing);
+  if (!existing.empty() && !is_folder(existing))
+    throw Error({.where = {existing.string(), 0, 0},
                  .message = "results cannot be written here",
                  .found = "something that is not a folder",
                  .expected = "a folder, or a name for a new one"});

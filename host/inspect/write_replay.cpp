@@ -144,12 +144,12 @@ std::string events_text(const Replay& replay) {
   if (replay.trajectory.events.empty()) return "  none\n";
   TextTable table({"t", "event", "constraints", "impulse", "energy lost"});
   for (const Event& event : replay.trajectory.events) {
-    std::string who = event.kind == EventKind::event ? system.watches[event.watch].name
-                                                     : joined(names_of(system, event.constraints));
+    std::string names = event.kind == EventKind::event ? system.watches[event.watch].name
+                                                       : joined(names_of(system, event.constraints));
     std::string impulses;
     for (const double impulse : event.impulses)
       impulses += (impulses.empty() ? "" : ", ") + short_number(impulse);
-    table.add({fmt::format("{:.10g}", event.t), event_kind_name(event.kind), who, impulses,
+    table.add({fmt::format("{:.10g}", event.t), event_kind_name(event.kind), names, impulses,
                event.velocities_jump ? short_number(event.energy_lost) : ""});
   }
   return table.text();

@@ -132,7 +132,7 @@ std::string error_bytes() {
   }
 }
 
-void rethrow_error(const std::string& text, const std::string& who) {
+void rethrow_error(const std::string& text, const std::string& rank_name) {
   read_from(text, [&](ByteReader& bytes, std::istream&) {
     const auto kind = static_cast<ErrorKind>(bytes.number<int>());
     const int signal = bytes.number<int>();
@@ -143,7 +143,7 @@ void rethrow_error(const std::string& text, const std::string& who) {
     for (std::string* part : {&problem.message, &problem.found, &problem.expected, &problem.hint})
       *part = bytes.text(longest_text);
     bytes.finish();
-    problem.message = who + ": " + problem.message;
+    problem.message = rank_name + ": " + problem.message;
     if (kind == ErrorKind::interrupted) throw Interrupted(signal);
     if (kind == ErrorKind::input) throw Error(problem);
     throw MachineError(problem);

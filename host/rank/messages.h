@@ -39,7 +39,7 @@ RangeResult read_result(std::string bytes, StatisticsPlan plan);
 
 // The exception being handled, to be rethrown on rank 0 as the same type.
 std::string error_bytes();
-// The message is prefixed with `who`, the rank and its host.
-[[noreturn]] void rethrow_error(const std::string& bytes, const std::string& who);
+// The message is prefixed with `rank_name`, the rank and its host.
+[[noreturn]] void rethrow_error(const std::string& bytes, const std::string& rank_name);
 
 }  // namespace zwang

@@ -107,11 +107,11 @@ class MpiLink : public RankLink {
 
   void accept_announced() {
     for (;;) {
-      int there = 0;
+      int arrived = 0;
       MPI_Message message = MPI_MESSAGE_NULL;
       MPI_Status status{};
-      MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &there, &message, &status);
-      if (there == 0) return;
+      MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &arrived, &message, &status);
+      if (arrived == 0) return;
       int count = 0;
       MPI_Get_count(&status, pages_, &count);
       Transfer& transfer = receiving_.emplace_back();

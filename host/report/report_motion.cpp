@@ -100,7 +100,8 @@ ReportJson events(const NetcdfSource& file, const ReportSource& source, const Ch
   const std::vector<long long> owner = file.integers("event_trajectory"), kind = file.integers("event_kind");
   const std::vector<double> time = file.numbers("event_time"), impulse = file.numbers("event_impulse"),
                             lost = file.numbers("event_energy_lost");
-  const std::vector<std::string> name = file.texts("event_name"), who = file.texts("event_constraints");
+  const std::vector<std::string> name = file.texts("event_name"),
+                                 constraints = file.texts("event_constraints");
   const std::vector<std::string> words = event_words();
   const std::size_t conditions = source.study.system->constraints.size();
   Jumps jumps(file, choice, source.study.system->size());
@@ -111,7 +112,7 @@ ReportJson events(const NetcdfSource& file, const ReportSource& source, const Ch
     ReportJson one = {{"member", member},
                       {"t", rounded(time[e])},
                       {"kind", words.at(static_cast<std::size_t>(kind[e]))},
-                      {"who", name[e].empty() ? who[e] : name[e]}};
+                      {"who", name[e].empty() ? constraints[e] : name[e]}};
     if (const double size = largest(impulse, e * conditions, conditions); !std::isnan(size))
       one["impulse"] = rounded(size);
     if (!std::isnan(lost[e])) one["lost"] = rounded(lost[e]);

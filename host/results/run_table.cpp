@@ -264,9 +264,9 @@ std::string run_table(const Study& study, const RunResult& result, const RunTabl
   const std::string name = printable(study.name);  // names of merged shards are not trusted
   std::string text = (study.title.empty() ? name : study.title) + "\n";
   const std::string what = fmt::format("run of {}, seed {},", name, study.ensemble.seed);
-  const std::string who = fmt::format("{} backend ({}), {} thread{}\n", result.backend, result.device,
-                                      threads, threads == 1 ? "" : "s");
-  text += what + (what.size() + who.size() <= line_width ? ' ' : '\n') + who;
+  const std::string device = fmt::format("{} backend ({}), {} thread{}\n", result.backend, result.device,
+                                         threads, threads == 1 ? "" : "s");
+  text += what + (what.size() + device.size() <= line_width ? ' ' : '\n') + device;
   text += members_text(study, result);
   if (result.inputs.empty() && result.tally.members > 1)
     text += "this study draws no inputs: all members are identical\n";
