@@ -9,7 +9,7 @@
 #include "host/command/command.h"
 #include "host/files/load_finished_run.h"
 #include "host/files/result_folder.h"
-#include "host/files/run_record.h"
+#include "host/files/run_identity.h"
 #include "host/platform/child_process.h"
 #include "host/platform/interrupt.h"
 #include "host/rank/coordinator.h"
@@ -164,19 +164,19 @@ void note_how_to_resume(const RunCommandOptions& options, const ResultFolder& fo
 // Runs the study and writes its files to the folder.
 FiledRun run_in(ResultFolder& folder, const RunCommandOptions& options, const Study& study,
                 const Shard& shard, const InterruptWatch& interrupts, RankLink* link) {
-  if (link) call_ranks(*link);
+  if (link) start_ranks(*link);
   const std::unique_ptr<Backend> backend =
       make_backend(options.backend, study, backend_options(options, link));
   interrupts.check();
   ProgressDisplay display(stderr, options.quiet);
   RunFilesOptions files = files_options(options, shard);
-  std::optional<RankCrew> crew;
+  std::optional<RankCoordinator> coordinator;
   if (link) {
-    crew.emplace(*link, study, backend.get(),
-                 WorkerSettings{.run = worker_options(options, *link), .shard = shard, .check = [&] {
-                                  interrupts.check();
-                                }});
-    files.crew = &*crew;
+    coordinator.emplace(*link, study, backend.get(),
+                        WorkerSettings{.run = worker_options(options, *link), .shard = shard, .check = [&] {
+                                         interrupts.check();
+                                       }});
+    files.coordinator = &*coordinator;
   }
   try {
     FiledRun made = run_into(
@@ -239,7 +239,7 @@ int run_and_write(const RunCommandOptions& options, RankLink* link) {
 
 // Any other rank of an MPI run. Its errors are sent to rank 0, which prints them.
 int run_as_worker(const RunCommandOptions& options, RankLink& link) {
-  if (wait_for_call(link)) {
+  if (wait_for_start(link)) {
     try {
       const InterruptWatch interrupts;
       RunCommandOptions silent = options;
@@ -252,7 +252,7 @@ int run_as_worker(const RunCommandOptions& options, RankLink& link) {
                           .shard = read_shard(options.shard),
                           .check = [&] { interrupts.check(); }});
     } catch (...) {
-      tell_rank_zero(link);
+      report_error_to_rank_zero(link);
     }
   }
   link.leave();
@@ -269,7 +269,7 @@ int run(const RunCommandOptions& options) {
   } catch (...) {
     code = report_exception();
   }
-  if (!dismiss_ranks(*link)) {
+  if (!stop_ranks(*link)) {
     note("a rank does not respond: all ranks are ended now");
     link->abort(code);
   }

@@ -1,4 +1,4 @@
-// One member's motion by any backend, in the form the reference gives it.
+// Runs one member with any backend and returns its motion in the form of the reference.
 #pragma once
 
 #include "host/backend/backend.h"

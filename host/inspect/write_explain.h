@@ -1,4 +1,4 @@
-// An explanation as text or JSON (results.md, `explain`).
+// Writes an explanation as text or JSON (docs/results.md, `explain`).
 #pragma once
 
 #include <string>

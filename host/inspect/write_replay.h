@@ -1,4 +1,4 @@
-// One member's trace as a table, JSON or CSV (results.md, `replay`).
+// Writes the motion of one member as a table, JSON or CSV (docs/results.md, `replay`).
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ struct Replay {
   const Study& study;
   const PreparedMember& member;
   const Trajectory& trajectory;
-  std::string backend = "reference";  // who integrated
+  std::string backend = "reference";  // name of the backend
 };
 
 std::string replay_table(const Replay& replay);

@@ -76,7 +76,7 @@ TEST_F(RunProgram, TheTableFitsEightyColumns) {
     const ProgramRun made = run(arguments);
     std::istringstream lines(made.out);
     for (std::string line; std::getline(lines, line);)
-      EXPECT_TRUE(line.size() <= 80 || line.starts_with("to see one: ")) << line.size() << ": " << line;
+      EXPECT_TRUE(line.size() <= 80 || line.starts_with("to replay one: ")) << line.size() << ": " << line;
   }
 }
 
@@ -265,7 +265,7 @@ TEST_F(RunProgram, UntilEndsEarlyAndSaysSo) {
                                R"(ensemble.until={measure="highest", relative_stderr=0.02})", "--set",
                                "output.trajectories=[0, 1100, 4000]"});
   EXPECT_EQ(made.code, 0) << made.err;
-  EXPECT_NE(made.out.find("stopped early: highest is known to 2 % (at most 5000 members)"), std::string::npos)
+  EXPECT_NE(made.out.find("ended early: standard error of highest is below 2 % (limit 5000 members)"), std::string::npos)
       << made.out;
   EXPECT_EQ(summary("results/ball")["members"]["entered"], 1024);
   const NetcdfReader trajectories(folder / "results/ball/trajectories.nc");

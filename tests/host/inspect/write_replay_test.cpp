@@ -1,3 +1,4 @@
+// The output of `zwang replay`.
 #include "host/inspect/write_replay.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +12,7 @@
 namespace zwang {
 namespace {
 
-TEST(WriteReplayTest, SaysWhoIntegrated) {
+TEST(WriteReplayTest, NamesTheBackend) {
   const Study study = read_study(thrown_ball, "ball.toml");
   const PreparedMember member = prepare_member(study, 3);
   const Trajectory trajectory = replay_member(study, member, study_plan(study));
