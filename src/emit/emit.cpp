@@ -12,6 +12,7 @@
 #include "src/emit/solve.h"
 #include "src/expression/derivative.h"
 #include "src/expression/expression.h"
+#include "src/expression/operation.h"
 
 namespace zwang {
 

@@ -1,5 +1,6 @@
 #include "src/emit/rewrite.h"
 #include "src/expression/expression.h"
+#include "src/expression/operation.h"
 
 #include <algorithm>
 #include <cmath>

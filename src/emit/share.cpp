@@ -5,6 +5,7 @@
 #include "src/emit/rewrite.h"
 #include "src/emit/text.h"
 #include "src/expression/expression.h"
+#include "src/expression/operation.h"
 
 namespace zwang {
 

@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "src/emit/rewrite.h"
+#include "src/expression/operation.h"
 
 namespace zwang {
 

@@ -1,4 +1,5 @@
 #include "src/emit/text.h"
+#include "src/expression/operation.h"
 
 #include <algorithm>
 #include <array>

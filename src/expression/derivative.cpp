@@ -1,4 +1,5 @@
 #include "src/expression/derivative.h"
+#include "src/expression/operation.h"
 
 #include <unordered_map>
 

@@ -5,18 +5,9 @@
 #include <vector>
 
 #include "src/expression/expression.h"
+#include "src/expression/operation.h"
 
 namespace zwang {
-
-// One operation on numbers; specialised for each number type. Unused arguments are ignored.
-template <class Number>
-Number apply_operation(Op op, const Number& a, const Number& b, const Number& c, const Number& d);
-
-template <>
-double apply_operation<double>(Op op, const double& a, const double& b, const double& c, const double& d);
-
-// wrap(x, a): x brought into (-a/2, a/2].
-double wrap(double x, double a);
 
 template <class Number>
 struct Inputs {

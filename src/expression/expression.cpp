@@ -5,40 +5,9 @@
 #include <cmath>
 
 #include "src/base/error.h"
-#include "src/expression/evaluate.h"
+#include "src/expression/operation.h"
 
 namespace zwang {
-
-int arity(Op op) {
-  switch (op) {
-    case Op::constant:
-    case Op::symbol:
-      return 0;
-    case Op::add:
-    case Op::subtract:
-    case Op::multiply:
-    case Op::divide:
-    case Op::power:
-    case Op::atan2:
-    case Op::minimum:
-    case Op::maximum:
-    case Op::hypot:
-    case Op::wrap:
-      return 2;
-    case Op::if_less:
-      return 4;
-    default:
-      return 1;
-  }
-}
-
-std::string_view name_of(Op op) {
-  constexpr std::array<std::string_view, 29> names = {
-      "constant", "symbol", "+",     "-",     "*",    "/",    "-",     "^",    "sin",    "cos",
-      "tan",      "asin",   "acos",  "atan",  "sinh", "cosh", "tanh",  "exp",  "log",    "sqrt",
-      "abs",      "sign",   "floor", "atan2", "min",  "max",  "hypot", "wrap", "if_less"};
-  return names[static_cast<std::size_t>(op)];
-}
 
 namespace {
 

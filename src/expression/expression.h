@@ -7,47 +7,12 @@
 
 #include <array>
 #include <cstdint>
-#include <string_view>
 #include <unordered_map>
 #include <vector>
 
-namespace zwang {
+#include "src/expression/operation.h"
 
-enum class Op : std::uint8_t {
-  constant,
-  symbol,
-  // arithmetic
-  add,
-  subtract,
-  multiply,
-  divide,
-  negate,
-  power,
-  // functions of one argument
-  sin,
-  cos,
-  tan,
-  asin,
-  acos,
-  atan,
-  sinh,
-  cosh,
-  tanh,
-  exp,
-  log,
-  sqrt,
-  abs,
-  sign,
-  floor,
-  // functions of two arguments
-  atan2,
-  minimum,
-  maximum,
-  hypot,
-  wrap,  // x brought into (-a/2, a/2]
-  // if_less(a, b, x, y) = a < b ? x : y; arises only as the derivative of minimum and maximum
-  if_less,
-};
+namespace zwang {
 
 enum class SymbolKind : std::uint8_t {
   time,
@@ -70,9 +35,6 @@ struct Expr {
   std::uint32_t id = 0;
   friend bool operator==(const Expr&, const Expr&) = default;
 };
-
-int arity(Op op);
-std::string_view name_of(Op op);  // "sin", "atan2", "+", ...
 
 struct Node {
   Op op = Op::constant;

@@ -1,5 +1,6 @@
 #include "src/expression/interval.h"
 #include "src/expression/expression.h"
+#include "src/expression/operation.h"
 
 #include <algorithm>
 #include <cmath>

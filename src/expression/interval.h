@@ -6,6 +6,7 @@
 
 #include "src/expression/evaluate.h"
 #include "src/expression/expression.h"
+#include "src/expression/operation.h"
 
 namespace zwang {
 

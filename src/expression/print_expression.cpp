@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "src/base/error.h"
+#include "src/expression/operation.h"
 
 namespace zwang {
 

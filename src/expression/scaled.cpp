@@ -1,5 +1,6 @@
 #include "src/expression/scaled.h"
 #include "src/expression/expression.h"
+#include "src/expression/operation.h"
 
 #include <cmath>
 #include <limits>

@@ -2,10 +2,15 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "src/base/error.h"
 #include "src/expression/expression.h"
-#include "src/formula/parse.h"
+#include "src/expression/operation.h"
+#include "src/formula/parsed_formula.h"
+#include "src/formula/scope.h"
 #include "src/formula/token.h"
 
 namespace zwang {

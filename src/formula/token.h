@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "src/formula/parse.h"
+#include "src/formula/scope.h"
 
 namespace zwang {
 

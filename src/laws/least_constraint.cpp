@@ -3,7 +3,9 @@
 #include <cmath>
 
 #include "src/expression/scaled.h"
+#include "src/quadratic_program/kkt_residual.h"
 #include "src/quadratic_program/quadratic_program.h"
+#include "src/quadratic_program/solve.h"
 #include "src/system/mass_metric.h"
 
 namespace zwang {

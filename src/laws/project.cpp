@@ -8,6 +8,7 @@
 #include "src/laws/aitken.h"
 #include "src/quadratic_program/enumerate.h"
 #include "src/quadratic_program/quadratic_program.h"
+#include "src/quadratic_program/solve.h"
 #include "src/system/mass_metric.h"
 #include "src/system/system.h"
 

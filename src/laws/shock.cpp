@@ -7,7 +7,9 @@
 #include "src/laws/aitken.h"
 #include "src/laws/least_constraint.h"
 #include "src/quadratic_program/enumerate.h"
+#include "src/quadratic_program/kkt_residual.h"
 #include "src/quadratic_program/quadratic_program.h"
+#include "src/quadratic_program/solve.h"
 #include "src/system/mass_metric.h"
 
 namespace zwang {

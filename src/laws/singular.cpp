@@ -7,6 +7,7 @@
 #include "src/base/error.h"
 #include "src/laws/vanishing_row.h"
 #include "src/quadratic_program/quadratic_program.h"
+#include "src/quadratic_program/solve.h"
 #include "src/system/equations.h"
 #include "src/system/mass_metric.h"
 

@@ -1,10 +1,13 @@
 // Positions where the linear conditions on accelerations do not say everything [staeckel-§1..3].
 #pragma once
 
+#include <Eigen/Dense>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "src/laws/least_constraint.h"
+#include "src/laws/vanishing_row.h"
 #include "src/quadratic_program/nearest_on_quadric.h"
 #include "src/system/equations.h"
 
@@ -23,17 +26,6 @@ struct SingularMinimum {
   double radius = 0;
   Eigen::MatrixXd basis;
   bool partial = false;  // other conditions cut the family
-};
-
-// A condition whose row vanishes, at the lowest time derivative in which accelerations appear:
-//     d^order f / dt^order = a^T curvature a + slope . a + rest
-struct VanishingRow {
-  std::size_t condition = 0;
-  std::string name;
-  int order = 0;  // 3: linear again; 4: a quadric; 0: not found up to the fourth
-  Eigen::MatrixXd curvature;
-  Eigen::VectorXd slope;
-  double rest = 0;
 };
 
 struct SingularPosition {

@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <optional>
+
+#include "src/quadratic_program/multipliers.h"
+#include "src/quadratic_program/unit_rows.h"
 
 namespace zwang {
 
@@ -128,12 +132,12 @@ TriedSet described(const QuadraticProgram& program, const UnitRows& rows, const 
   return tried;
 }
 
-using Listener = std::function<void(const Candidate&, const std::vector<int>& pressing)>;
+using Visitor = std::function<void(const Candidate&, const std::vector<int>& pressing)>;
 
 // All sets by size, until one is accepted in the strictest meaning of zero unless `exhaustive`. If none is,
 // the first accepted in the next meaning. Sets of more than n inequalities need not be tried: if multipliers
 // >= 0 exist at all, some exist on independent rows (Caratheodory), and that smaller set comes first.
-ActiveSet enumerate_sets(const UnitRows& rows, bool exhaustive, const Listener& listener) {
+ActiveSet enumerate_sets(const UnitRows& rows, bool exhaustive, const Visitor& visitor) {
   std::optional<Candidate> best;
   const std::size_t count = rows.inequalities.size();
   const std::size_t largest =
@@ -146,13 +150,13 @@ ActiveSet enumerate_sets(const UnitRows& rows, bool exhaustive, const Listener& 
       std::vector<int> pressing;
       for (const std::size_t k : choice) pressing.push_back(rows.inequalities[k]);
       Candidate candidate = try_set(rows, pressing);
-      if (listener) listener(candidate, pressing);
+      if (visitor) visitor(candidate, pressing);
       const bool accepted = candidate.reason == TriedSet::Reason::accepted;
       if (accepted && (!best || candidate.zero < best->zero)) best = std::move(candidate);
       enough = !exhaustive && best && best->zero == Zero::rounding;
     } while (!enough && advance(choice, count));
   }
-  return best ? settle(rows, best->point) : ActiveSet{};
+  return best ? active_set_at(rows, best->point) : ActiveSet{};
 }
 
 }  // namespace
@@ -161,14 +165,14 @@ QpSolution enumerate_qp(const QuadraticProgram& program, std::vector<TriedSet>* 
   const auto solver = [](const UnitRows& rows) { return enumerate_sets(rows, false, nullptr); };
   const UnitRows rows = unit_rows(program);
   if (trace) trace->clear();
-  if (!rows.usable) return finish(program, rows, ActiveSet{}, solver);
-  if (!trace) return finish(program, rows, solver(rows), solver);
+  if (!rows.usable) return solution_at(program, rows, ActiveSet{}, solver);
+  if (!trace) return solution_at(program, rows, solver(rows), solver);
 
   const bool exhaustive = rows.inequalities.size() <= most_listed;
   const auto list = [&](const Candidate& candidate, const std::vector<int>& pressing) {
     trace->push_back(described(program, rows, candidate, pressing));
   };
-  return finish(program, rows, enumerate_sets(rows, exhaustive, list), solver);
+  return solution_at(program, rows, enumerate_sets(rows, exhaustive, list), solver);
 }
 
 }  // namespace zwang

@@ -5,6 +5,9 @@
 #include <limits>
 #include <optional>
 
+#include "src/quadratic_program/multipliers.h"
+#include "src/quadratic_program/unit_rows.h"
+
 namespace zwang {
 
 using Eigen::MatrixXd;
@@ -152,7 +155,7 @@ Outcome pivot_sets(const UnitRows& rows, EqualityPoint point, Zero zero) {
   std::vector<int> excused;
   for (std::size_t step = 0; step < most_steps; ++step) {
     const Broken broken = most_broken(rows, point, excused, zero);
-    if (broken.row < 0) return {true, settle(rows, point)};
+    if (broken.row < 0) return {true, active_set_at(rows, point)};
     std::optional<EqualityPoint> next = press(rows, point, fixed, broken.row);
     if (next) {
       point = without_pull(rows, std::move(*next), fixed);
@@ -184,7 +187,7 @@ ActiveSet pivot_sets(const UnitRows& rows) {
 QpSolution pivot_qp(const QuadraticProgram& program) {
   const UnitRows rows = unit_rows(program);
   const ActiveSet active = rows.usable ? pivot_sets(rows) : ActiveSet{};
-  return finish(program, rows, active, [](const UnitRows& inner) { return pivot_sets(inner); });
+  return solution_at(program, rows, active, [](const UnitRows& inner) { return pivot_sets(inner); });
 }
 
 }  // namespace zwang

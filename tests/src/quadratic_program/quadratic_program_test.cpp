@@ -9,7 +9,9 @@
 #include <random>
 
 #include "src/quadratic_program/enumerate.h"
+#include "src/quadratic_program/kkt_residual.h"
 #include "src/quadratic_program/pivot.h"
+#include "src/quadratic_program/solve.h"
 
 namespace zwang {
 namespace {
