@@ -73,14 +73,14 @@ bool Measures::wants_extremes() const {
 
 void Measures::start(const Moment& moment) {
   initial_ = values(moment);
-  see(initial_);
+  update_extremes(initial_);
 }
 
-void Measures::see(const Moment& moment) {
-  if (wants_extremes()) see(values(moment));
+void Measures::update_extremes(const Moment& moment) {
+  if (wants_extremes()) update_extremes(values(moment));
 }
 
-void Measures::see(const std::vector<double>& now) {
+void Measures::update_extremes(const std::vector<double>& now) {
   const auto& measures = equations_->system().measures;
   for (std::size_t i = 0; i < measures.size(); ++i) {
     if (!is_extreme(measures[i]) || std::isnan(now[i])) continue;
@@ -90,13 +90,13 @@ void Measures::see(const std::vector<double>& now) {
   }
 }
 
-void Measures::follow(const std::function<std::vector<double>(double)>& at) {
+void Measures::refine_extremes(const std::function<std::vector<double>(double)>& at) {
   if (!wants_extremes()) return;
   const auto& measures = equations_->system().measures;
   const std::span<const double> fractions = sample_fractions();
   std::vector<std::vector<double>> samples;
   for (const double theta : fractions) samples.push_back(at(theta));
-  for (const std::vector<double>& sample : samples) see(sample);
+  for (const std::vector<double>& sample : samples) update_extremes(sample);
   for (std::size_t i = 0; i < measures.size(); ++i) {
     if (!is_extreme(measures[i])) continue;
     const double sign = measures[i].reduction == Reduction::maximum ? 1 : -1;
@@ -110,7 +110,7 @@ void Measures::follow(const std::function<std::vector<double>(double)>& at) {
       if (!(b >= a && b >= c) || !(spread > 0) || b + spread <= sign * results_[i]) continue;
       const Peak top =
           peak(fractions[left], fractions[right], [&](double theta) { return sign * at(theta)[i]; });
-      see(at(top.theta));
+      update_extremes(at(top.theta));
     }
   }
 }

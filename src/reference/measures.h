@@ -2,7 +2,6 @@
 #pragma once
 
 #include "src/expression/evaluate.h"
-#include "src/reference/runge_kutta.h"
 #include "src/reference/trajectory.h"
 #include "src/system/equations.h"
 
@@ -23,10 +22,10 @@ class Measures {
   std::vector<double> values(const Moment& moment) const;
 
   void start(const Moment& moment);
-  void see(const Moment& moment);  // both sides of every event, and every step's end
-  void see(const std::vector<double>& values);
+  void update_extremes(const Moment& moment);  // both sides of every event, and every step's end
+  void update_extremes(const std::vector<double>& values);
   // A stretch of smooth motion: `at` gives the values of every measure at a fraction theta of it.
-  void follow(const std::function<std::vector<double>(double)>& at);
+  void refine_extremes(const std::function<std::vector<double>(double)>& at);
   void note(const Event& event, const Moment& after);
   // `integrals`: the accumulated integrands.
   std::vector<double> finish(const Moment& moment, const Eigen::VectorXd& integrals, double duration) const;

@@ -28,7 +28,7 @@ Tableau read_tableau() {
     made.c[stage] = t;
     for (int j = 0; j < 7; ++j) made.a[stage][j] = y(j);
     rate = VectorXd::Unit(7, stage);
-    return true;
+    return Status::ok;
   };
   const Step step = runge_kutta_step(Method::tsit5, f, 0, VectorXd::Zero(7), VectorXd::Unit(7, 0), 1);
   for (int j = 0; j < 7; ++j) {
@@ -146,10 +146,10 @@ TEST(RungeKuttaTest, TheInterpolantMeetsTheStepAndItsSlopesAtBothEnds) {
 // --- Measured on a nonlinear problem ------------------------------------------------------------------
 
 // y' = -2 t y^2, y = 1/(1 + t^2); z' = z cos(t), z = exp(sin(t)).
-bool rates(double t, const VectorXd& y, VectorXd& rate) {
+Status rates(double t, const VectorXd& y, VectorXd& rate) {
   rate.resize(2);
   rate << -2 * t * y(0) * y(0), y(1) * std::cos(t);
-  return true;
+  return Status::ok;
 }
 
 VectorXd solution(double t) { return Eigen::Vector2d(1 / (1 + t * t), std::exp(std::sin(t))); }
@@ -204,13 +204,14 @@ TEST(RungeKuttaTest, TheErrorEstimateIsOfTheErrorsSize) {
   }
 }
 
-TEST(RungeKuttaTest, AStepWithoutRatesIsNotValid) {
+TEST(RungeKuttaTest, AStepWithoutRatesHasTheirStatus) {
   const RightSide stops = [](double t, const VectorXd& y, VectorXd& rate) {
     rate = y;
-    return t < 0.5;
+    return t < 0.5 ? Status::ok : Status::not_finite;
   };
   for (const Method method : {Method::tsit5, Method::rk4})
-    EXPECT_FALSE(runge_kutta_step(method, stops, 0, VectorXd::Ones(1), VectorXd::Ones(1), 1).valid);
+    EXPECT_EQ(runge_kutta_step(method, stops, 0, VectorXd::Ones(1), VectorXd::Ones(1), 1).status,
+              Status::not_finite);
 }
 
 TEST(RungeKuttaTest, TheStepEndsAtItsEndsExactly) {
