@@ -103,13 +103,13 @@ std::vector<std::string> obstacles(const Equations& equations, const State& arou
 struct Attempt {
   Balance balance;
   std::vector<std::size_t> set{};
-  bool settled = false;  // forces balanced and the set's conditions met
+  bool solved = false;  // forces balanced and the set's conditions met
   double residual = 0;
   std::vector<std::size_t> unmet{};   // of the set
   std::vector<std::size_t> broken{};  // inequalities outside the set
   std::vector<std::size_t> idle{};    // in the set, without pressing
   std::vector<std::size_t> pulling{};
-  bool admissible() const { return settled && broken.empty() && pulling.empty(); }
+  bool admissible() const { return solved && broken.empty() && pulling.empty(); }
 };
 
 class Search {
@@ -123,7 +123,7 @@ class Search {
   }
 
   Equilibrium run() {
-    Attempt first = follow();
+    Attempt first = search_from_start();
     if (first.admissible()) return equilibrium(first);
     if (inequalities_.empty() || inequalities_.size() > few_inequalities) return equilibrium(first);
     std::optional<Attempt> nearest = enumerate();
@@ -152,16 +152,16 @@ class Search {
     Attempt made{clean, set};
     const Linearisation there = rest_.at(clean.q, clean.z, set, clean.multipliers);
     made.balance.imbalance = there.force - there.rows.transpose() * clean.multipliers;
-    judge_balance(made);
-    if (made.settled) balance = made.balance;
+    check_balance(made);
+    if (made.solved) balance = made.balance;
   }
 
-  void judge_balance(Attempt& made) const {
+  void check_balance(Attempt& made) const {
     const Balance& balance = made.balance;
     const State state = at_rest(balance.q, balance.z);
     const Sizes size = sizes(balance.q);
-    made.settled = std::isfinite(balance.merit);
-    if (!made.settled) return;
+    made.solved = std::isfinite(balance.merit);
+    if (!made.solved) return;
     const Linearisation there = rest_.at(balance.q, balance.z, made.set, balance.multipliers);
     // Entries of A weigh as much as their rounding: cos(phi) at 90 degrees is no term of size 1e-17.
     VectorXd reactions = VectorXd::Zero(balance.q.size());
@@ -174,15 +174,15 @@ class Search {
     for (std::size_t i = 0; i < forces_.size(); ++i) {
       const double terms = equations_.evaluate_scaled(forces_[i], state, size).scale + reactions(index(i));
       const double left = std::abs(balance.imbalance(index(i)));
-      if (left > balanced * terms) made.settled = false;
+      if (left > balanced * terms) made.solved = false;
       if (terms > 0) made.residual = std::max(made.residual, left / terms);
     }
     for (Eigen::Index j = 0; j < there.rates.size(); ++j)
-      if (!(std::abs(there.rates(j)) <= balanced * (1 + std::abs(balance.z(j))))) made.settled = false;
+      if (!(std::abs(there.rates(j)) <= balanced * (1 + std::abs(balance.z(j))))) made.solved = false;
     for (const std::size_t s : made.set) {
       const Scaled f = value(s, state, size);
       if (std::abs(f.value) <= balanced * f.scale) continue;
-      made.settled = false;
+      made.solved = false;
       made.unmet.push_back(s);
     }
   }
@@ -190,7 +190,7 @@ class Search {
   Attempt balance(const State& from, const std::vector<std::size_t>& set) const {
     Attempt made{solve_balance(rest_, from, set), set};
     tidy(made.balance, set);
-    judge_balance(made);
+    check_balance(made);
     return made;
   }
 
@@ -198,20 +198,20 @@ class Search {
   // beside it.
   Attempt balance_from_around(const std::vector<std::size_t>& set) const {
     const Attempt first = balance(start_, set);
-    for (int attempt = 1; attempt <= nudges && !first.settled; ++attempt) {
+    for (int attempt = 1; attempt <= nudges && !first.solved; ++attempt) {
       State beside = start_;
       for (Eigen::Index i = 0; i < beside.q.size(); ++i)
         beside.q(i) +=
             0.1 * attempt * std::sin(attempt + 2.4 * static_cast<double>(i)) * (1 + std::abs(beside.q(i)));
       const Attempt made = balance(beside, set);
-      if (made.settled) return made;
+      if (made.solved) return made;
     }
     return first;
   }
 
   Attempt attempt(const std::vector<std::size_t>& set) const {
     Attempt made = balance_from_around(set);
-    if (!made.settled) return made;
+    if (!made.solved) return made;
     const State state = at_rest(made.balance.q, made.balance.z);
     const Sizes size = sizes(made.balance.q);
     const MassMetric metric(equations_.mass(state));
@@ -244,7 +244,7 @@ class Search {
   }
 
   // From what is closed at the start: who pulls is let go, who is broken is taken in.
-  Attempt follow() const {
+  Attempt search_from_start() const {
     std::vector<std::size_t> pressing;
     const Sizes size = sizes(start_.q);
     for (const std::size_t s : inequalities_) {
@@ -255,7 +255,7 @@ class Search {
     Attempt made;
     while (seen.insert(pressing).second) {
       made = attempt(with(pressing));
-      if (!made.settled || made.admissible()) return made;
+      if (!made.solved || made.admissible()) return made;
       for (const std::size_t s : made.pulling) std::erase(pressing, s);
       pressing.insert(pressing.end(), made.broken.begin(), made.broken.end());
       std::sort(pressing.begin(), pressing.end());

@@ -39,7 +39,7 @@ class Balancing {
     at_.multipliers = VectorXd::Zero(r_);
     if (r_ > 0)
       at_.multipliers = Eigen::CompleteOrthogonalDecomposition<MatrixXd>(rows.transpose()).solve(force);
-    look(at_);
+    evaluate(at_);
   }
 
   bool usable() const { return usable_; }
@@ -64,7 +64,7 @@ class Balancing {
   }
 
   // Residuals and merit at a point; the slopes are kept for the next step.
-  void look(Balance& at) {
+  void evaluate(Balance& at) {
     slopes_ = rest_.at(at.q, at.z, set_, at.multipliers);
     at.imbalance = slopes_.force - slopes_.rows.transpose() * at.multipliers;
     residual_.resize(n_ + r_ + nz_);
@@ -119,7 +119,7 @@ class Balancing {
       next.q += factor_.matrixU().solve(VectorXd(change.head(n_)));
       next.z += change.segment(n_, nz_);
       next.multipliers += change.tail(r_).cwiseQuotient(length_);
-      look(next);
+      evaluate(next);
       if (next.merit < at_.merit) {
         const double hoped = residual.norm() - (residual + slope * change).norm();
         const bool good = at_.merit - next.merit > 0.5 * hoped;

@@ -45,6 +45,6 @@ struct Explanation {
 };
 
 // `there`: a sample of the motion; what it says is closed is taken as closed.
-Explanation explain(const Equations& equations, const Sample& there, double tolerance);
+Explanation explain(const Equations& equations, const Sample& sample, double tolerance);
 
 }  // namespace zwang

@@ -46,6 +46,10 @@ class RestEquations {
     std::size_t condition = 0;        // of value_q, row_q, row_v
   };
   void differentiate(Expressions& pool, std::vector<Expr>& roots);
+  Linearisation blank(const State& state, const std::vector<std::size_t>& set) const;
+  static void put_slope(const Entry& entry, double slope, Linearisation& made);
+  static void put_condition_slope(const Entry& entry, double slope, Eigen::Index s, double multiplier,
+                                  Linearisation& made);
 
   const Equations* equations_;
   std::vector<Entry> entries_;  // one per output of the program

@@ -232,7 +232,7 @@ Definiteness definiteness(const MatrixXd& matrix) {
 }
 
 // Dependent rows leave combinations of multipliers open. Does the characteristic matrix depend on them?
-bool hangs_on_multipliers(const Linearisation& linear, const Metric& metric, const MatrixXd& free) {
+bool depends_on_multipliers(const Linearisation& linear, const Metric& metric, const MatrixXd& free) {
   const MatrixXd combinations = free_directions(metric.rows.transpose());  // r x k
   const MatrixXd directions = metric.factor.matrixU().solve(free);
   for (Index k = 0; k < combinations.cols(); ++k) {
@@ -321,7 +321,7 @@ Modes find_modes(const RestEquations& rest, const State& start, double tolerance
   made.form = definiteness(reduced);
   made.second_order = system.rates.empty() && metric.damping.isZero(0) && kinds.driven.empty();
   made.redundant = rank(metric.rows) < metric.rows.rows();
-  made.singular = made.redundant && hangs_on_multipliers(made.linear, metric, free);
+  made.singular = made.redundant && depends_on_multipliers(made.linear, metric, free);
   made.structural_zeros =
       static_cast<int>(rank(metric.rows) - rank(chosen(metric.rows, kinds.holonomic, kinds.driven)));
 

@@ -57,7 +57,7 @@ class ModelWriter {
   void add_parameters();
   void add_dynamics();
   void add_conditions();
-  void add_looking_out();
+  void add_event_functions();
   void add_observation();
   void add_motion();
   void add_steps();
@@ -76,6 +76,7 @@ class ModelWriter {
     return list;
   }
   Formulas signals() const;
+  void count_motion(const Function& motion, const Shared& shared, EmittedModel& made) const;
   EmittedSeries series(const Shared& shared) const;
 
   const System& system_;
@@ -137,7 +138,8 @@ void ModelWriter::add_dynamics() {
   FunctionCase energies;
   energies.outputs = {{"kinetic", system_.kinetic_energy}, {"energy", system_.energy}};
   add("T, and the energy that forces and reactions change", "void", "energies",
-      {{"R&", "kinetic"}, {"R&", "energy"}}, {energies});
+      {{"R&", "kinetic"}, {"R&", "energy"}}, {energies})
+      .role = FunctionRole::in_steps;
   std::vector<FunctionCase> impulses;
   for (const ImpulseFormula& impulse : system_.impulses) {
     Formulas amounts(n, pool_.zero());
@@ -171,9 +173,10 @@ void ModelWriter::add_conditions() {
   add_choice("R of a distance condition, which must be positive", "radius",
              of_conditions([this](const Constraint& c) { return c.radius ? *c.radius : pool_.one(); }), 1);
   FunctionCase all = fill_array(pool_, "f", values);
-  add("f or g of every condition", "void", "values", {{"R*", "f"}}, {all});
+  add("f or g of every condition", "void", "values", {{"R*", "f"}}, {all}).role = FunctionRole::in_steps;
   append_array(all, "f_rate", condition_rates);
-  add("the same, and f' or g", "void", "levels", {{"R*", "f"}, {"R*", "f_rate"}}, {all});
+  add("the same, and f' or g", "void", "levels", {{"R*", "f"}, {"R*", "f_rate"}}, {all}).role =
+      FunctionRole::in_steps;
 }
 
 // Watched functions, then the stop condition, then jumps and kinks.
@@ -185,7 +188,7 @@ Formulas ModelWriter::signals() const {
   return list;
 }
 
-void ModelWriter::add_looking_out() {
+void ModelWriter::add_event_functions() {
   Expr bound = pool_.constant(infinite);
   for (const Turn& turn : system_.turns) {
     const Expr size = pool_.apply(Op::abs, turn.rate);
@@ -194,10 +197,12 @@ void ModelWriter::add_looking_out() {
     bound = pool_.is_constant(bound, infinite) ? one : pool_.apply(Op::minimum, bound, one);
   }
   add("longest step that jumps over no period of what is looked for", "R", "turn_bound", {},
-      {{{}, {{"", bound}}}});
+      {{{}, {{"", bound}}}})
+      .role = FunctionRole::in_steps;
   const Formulas list = signals();
   add("watched functions, the stop condition, kinks of integrands", "void", "all_signals", {{"R*", "s"}},
-      {fill_array(pool_, "s", list)});
+      {fill_array(pool_, "s", list)})
+      .role = FunctionRole::in_steps;
   add_choice("one of them", "signal", list);
   if (!system_.branches.empty())
     add_choice("of integrands that jump or bend: what is constant in between", "branch", system_.branches);
@@ -210,7 +215,8 @@ void ModelWriter::add_observation() {
   const std::vector<Argument> reactions = {{"const R*", "lambda"}, {"const R*", "held"}, {"R*", "out"}};
   add("observables", "void", "observe", reactions, {fill_array(pool_, "out", observables)});
   add("what measures reduce; 0 where a measure needs no formula", "void", "measured", reactions,
-      {fill_array(pool_, "out", measures)});
+      {fill_array(pool_, "out", measures)})
+      .role = FunctionRole::in_steps;
   add("integrands of measures", "void", "integrands", reactions,
       {fill_array(pool_, "out", system_.integrands)});
 }
@@ -266,7 +272,8 @@ void ModelWriter::add_motion() {
                             with(solved, system_.integrands), replaced(pool_, motion.work, solved)));
   add("rates of q, v, z, integrals and work with the conditions held that `held` names, and their "
       "multipliers",
-      "void", "motion", {{"const R*", "w"}, {"const R*", "held"}, {"R*", "rate"}, {"R*", "lambda"}}, {made});
+      "void", "motion", {{"const R*", "w"}, {"const R*", "held"}, {"R*", "rate"}, {"R*", "lambda"}}, {made})
+      .role = FunctionRole::motion;
 
   const auto& constraints = system_.constraints;
   if (std::any_of(constraints.begin(), constraints.end(), is_always_held)) return;
@@ -276,7 +283,8 @@ void ModelWriter::add_motion() {
                                       with(nothing_held, system_.integrands), system_.power);
   append_array(free, "rate", rates);
   free_rates_.assign(rates.begin() + static_cast<std::ptrdiff_t>(system_.size()), rates.end());
-  add("the same with no condition held", "void", "free_motion", {{"const R*", "w"}, {"R*", "rate"}}, {free});
+  add("the same with no condition held", "void", "free_motion", {{"const R*", "w"}, {"R*", "rate"}}, {free})
+      .role = FunctionRole::free_motion;
 }
 
 void ModelWriter::add_steps() {
@@ -285,7 +293,8 @@ void ModelWriter::add_steps() {
     FunctionCase made = fill_array(pool_, residual, step.residuals);
     append_array(made, change, step.change);
     made.stages = step.stages;
-    add(comment, "void", name, {{"const R*", "held"}, {"R*", residual}, {"R*", change}}, {made});
+    add(comment, "void", name, {{"const R*", "held"}, {"R*", residual}, {"R*", change}}, {made}).role =
+        FunctionRole::in_steps;
   };
   add_step(solve_position_step(system_), "f of the position conditions held, and the smallest step onto them",
            "position_step", "f", "dq");
@@ -310,7 +319,8 @@ void ModelWriter::add_light_events() {
   }
   append_array(rows, "a", a);
   add("f, f', c and A of every condition", "void", "rows",
-      {{"R*", "value"}, {"R*", "rate"}, {"R*", "rest"}, {"R*", "a"}}, {rows});
+      {{"R*", "value"}, {"R*", "rate"}, {"R*", "rest"}, {"R*", "a"}}, {rows})
+      .role = FunctionRole::in_steps;
 
   const SymbolicStep step = solve_velocity_step(system_);
   FunctionCase strike = fill_array(pool_, "dv", step.change);
@@ -318,7 +328,8 @@ void ModelWriter::add_light_events() {
   append_array(strike, "weight", step.weights);
   strike.stages = step.stages;
   add("a shock without rebound of the conditions held, its impulses, and the diagonal of Phi", "void",
-      "strike", {{"const R*", "held"}, {"R*", "dv"}, {"R*", "impulse"}, {"R*", "weight"}}, {strike});
+      "strike", {{"const R*", "held"}, {"R*", "dv"}, {"R*", "impulse"}, {"R*", "weight"}}, {strike})
+      .role = FunctionRole::in_steps;
 
   Formulas diagonal(n, pool_.zero());
   for (const MassEntry& entry : system_.mass)
@@ -330,7 +341,8 @@ void ModelWriter::add_light_events() {
   scales.outputs.push_back({"push", sizes.push});
   scales.outputs.push_back({"speed", sizes.speed});
   add("the diagonal of M, restitutions, reactions per unit of multiplier; Q M^-1 Q and v M v", "void",
-      "scales", {{"R*", "m"}, {"R*", "e"}, {"R*", "reaction"}, {"R&", "push"}, {"R&", "speed"}}, {scales});
+      "scales", {{"R*", "m"}, {"R*", "e"}, {"R*", "reaction"}, {"R&", "push"}, {"R&", "speed"}}, {scales})
+      .role = FunctionRole::event_scales;
 }
 
 constexpr const char* dependent_text =
@@ -344,7 +356,7 @@ EmittedModel ModelWriter::write() {
   add_parameters();
   add_dynamics();
   add_conditions();
-  add_looking_out();
+  add_event_functions();
   add_observation();
   if (masked_) {
     add_motion();
@@ -359,22 +371,27 @@ EmittedModel ModelWriter::write() {
   made.text += "\n" + model_tables(system_) + "\n" + shared.make_constants();
   if (masked_) made.text += "\n" + std::string(dependent_text);
   for (const Function& function : functions_) {
-    if (function.name == "motion" && shared.drives() > 0) made.text += "\n" + shared.make_drive();
+    const bool motion = function.role == FunctionRole::motion;
+    if (motion && shared.drives() > 0) made.text += "\n" + shared.make_drive();
     made.text += "\n" + function_text(pool_, shared.of(function), function);
-    if (function.name != "motion") continue;
-    const std::vector<Output>& outputs = function.cases.front().outputs;
-    Formulas roots(outputs.size());
-    std::transform(outputs.begin(), outputs.end(), roots.begin(),
-                   [](const Output& output) { return output.value; });
-    made.motion_by_kind = count_operations(pool_, shared.in_motion(), roots);
-    made.motion_operations = count_operations(pool_, shared.constants(), roots).total();
+    if (motion) count_motion(function, shared, made);
   }
   made.text += "};\n";
   made.series = series(shared);
   return made;
 }
 
-// Steps by power series: their text, or what stands in the way.
+// The arithmetic of one evaluation of motion(), with and without drive().
+void ModelWriter::count_motion(const Function& motion, const Shared& shared, EmittedModel& made) const {
+  const std::vector<Output>& outputs = motion.cases.front().outputs;
+  Formulas roots(outputs.size());
+  std::transform(outputs.begin(), outputs.end(), roots.begin(),
+                 [](const Output& output) { return output.value; });
+  made.motion_by_kind = count_operations(pool_, shared.in_motion(), roots);
+  made.motion_operations = count_operations(pool_, shared.constants(), roots).total();
+}
+
+// Steps by power series: their text, or the reason why there is none.
 EmittedSeries ModelWriter::series(const Shared& shared) const {
   EmittedSeries none;
   if (!masked_)

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
-#include <set>
 #include <utility>
 
 namespace zwang {
@@ -32,17 +31,10 @@ bool uses_name(const std::string& code, const std::string& name) {
   return false;
 }
 
-// What every step evaluates; the rest is for events.
-bool in_step(const std::string& function) {
-  static const std::set<std::string> names{
-      "drive",       "motion",   "free_motion", "position_step", "velocity_step", "levels", "values",
-      "all_signals", "measured", "energies",    "turn_bound",    "rows",          "strike", "scales"};
-  return names.contains(function);
-}
-
 // Arguments that the body does without stay unnamed.
 std::string signature(const Function& function, const std::string& body) {
-  const std::string head = std::string("  ") + (in_step(function.name) ? "ZWANG_HOT" : "ZWANG_DEVICE") +
+  const std::string head = std::string("  ") +
+                           (function.role == FunctionRole::at_events ? "ZWANG_DEVICE" : "ZWANG_HOT") +
                            " static " + function.result + " " + function.name + "(";
   std::string text = head;
   std::size_t line_start = 0;

@@ -21,6 +21,15 @@ struct FunctionCase {
   std::size_t zeroed_length = 0;
 };
 
+// When the kernels call a function.
+enum class FunctionRole {
+  at_events,
+  in_steps,      // at every step
+  motion,        // the same; rates and multipliers with conditions held
+  free_motion,   // the same; rates with none held
+  event_scales,  // inlined into steps, but evaluated only at an event: its constants are not kept in registers
+};
+
 struct Function {
   std::string comment;
   std::string result;  // "void" or "R"
@@ -29,6 +38,7 @@ struct Function {
   std::vector<FunctionCase> cases;
   std::string chosen_by{};  // the int argument that picks the case; empty: there is one case
   double otherwise = 0;     // result beyond the cases
+  FunctionRole role = FunctionRole::at_events;
 };
 
 // `array[i]` for every value; where most of many are zero, a loop clears the array and only the others are written.

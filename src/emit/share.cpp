@@ -42,7 +42,7 @@ std::string entry(const char* array, std::size_t i) {
 }  // namespace
 
 bool is_motion(const Function& function) {
-  return function.name == "motion" || function.name == "free_motion";
+  return function.role == FunctionRole::motion || function.role == FunctionRole::free_motion;
 }
 
 Shared::Shared(const System& system, const std::vector<Function>& functions)
@@ -58,7 +58,8 @@ std::size_t Shared::first_branch() const { return system_.parameters.size() + co
 void Shared::share_constants(const std::vector<Function>& functions) {
   Formulas roots;
   for (const Function& function : functions) {
-    if (function.name == "scales") continue;  // asked for at an event: not worth a register at every step
+    // Used at events only: not worth a register at every step.
+    if (function.role == FunctionRole::event_scales) continue;
     for (const FunctionCase& made : function.cases)
       for (const Output& output : made.outputs) roots.push_back(output.value);
   }
@@ -111,12 +112,13 @@ std::string Shared::make_constants() const {
 std::string Shared::make_drive() const {
   FunctionCase made;
   append_array(made, "w", drive_);
-  return function_text(pool_, constants_,
-                       {"what the time alone decides in the motion",
-                        "void",
-                        "drive",
-                        {{"const R*", "k"}, {"R", "t"}, {"R*", "w"}},
-                        {made}});
+  Function drive{"what the time alone decides in the motion",
+                 "void",
+                 "drive",
+                 {{"const R*", "k"}, {"R", "t"}, {"R*", "w"}},
+                 {made}};
+  drive.role = FunctionRole::in_steps;
+  return function_text(pool_, constants_, drive);
 }
 
 }  // namespace zwang

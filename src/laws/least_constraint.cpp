@@ -79,7 +79,7 @@ Accelerations constrained_acceleration(const Equations& equations, const State& 
     if (solution.feasible) lambda = solution.multipliers;
   }
   for (std::size_t k = 0; k < set.size(); ++k) made.multipliers(index(set[k])) = lambda(index(k));
-  equations.follow(made.multipliers, state, made.dynamics);
+  equations.apply_multipliers(made.multipliers, state, made.dynamics);
   return made;
 }
 

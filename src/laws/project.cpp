@@ -47,8 +47,8 @@ Level level_of(const Equations& equations, const State& state, const Sizes& size
 }
 
 // Newton in the mass metric until every residual is at its rounding floor, or no longer shrinks.
-double settle(const Equations& equations, State& state, const Sizes& sizes,
-              const std::vector<std::size_t>& set, bool velocities) {
+double newton_onto(const Equations& equations, State& state, const Sizes& sizes,
+                   const std::vector<std::size_t>& set, bool velocities) {
   if (set.empty()) return 0;
   const MassMetric metric(equations.mass(state));
   double last = std::numeric_limits<double>::infinity();
@@ -142,8 +142,8 @@ bool nearest(const Equations& equations, State& state, const std::vector<std::si
 Residuals project(const Equations& equations, State& state, const Sizes& sizes,
                   const std::vector<std::size_t>& set) {
   Residuals left;
-  left.position = settle(equations, state, sizes, only_holonomic(equations, set), false);
-  left.velocity = settle(equations, state, sizes, set, true);
+  left.position = newton_onto(equations, state, sizes, only_holonomic(equations, set), false);
+  left.velocity = newton_onto(equations, state, sizes, set, true);
   return left;
 }
 

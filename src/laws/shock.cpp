@@ -114,33 +114,34 @@ Round solve_round(Setting& setting, const Eigen::VectorXd& alpha, const std::vec
 // Who takes part. With some rebound, only contacts and velocity inequalities that are not already on the good side do
 // (mechanics section 4), and equations that do not hold yet come first, on their own: a rebound off the unconstrained
 // velocity could otherwise create energy.
-std::vector<Part> take_part(Setting& setting, const Eigen::VectorXd& alpha, const ShockParticipants& who,
-                            const std::vector<double>& restitution, bool inelastic) {
+std::vector<Part> take_part(Setting& setting, const Eigen::VectorXd& alpha,
+                            const ShockParticipants& participants, const std::vector<double>& restitution,
+                            bool inelastic) {
   std::vector<Part> parts;
-  for (const std::size_t i : who.equations) parts.push_back({i, true, 0});
+  for (const std::size_t i : participants.equations) parts.push_back({i, true, 0});
   bool rebounds = false;
-  for (const std::size_t i : who.contacts)
+  for (const std::size_t i : participants.contacts)
     rebounds = rebounds || (!inelastic && restitution[i] > 0 && setting.rate(i, alpha) > setting.zero[i]);
-  const bool imposing = std::any_of(who.equations.begin(), who.equations.end(), [&](std::size_t i) {
-    return std::abs(setting.rate(i, alpha)) > setting.zero[i];
-  });
+  const bool imposing =
+      std::any_of(participants.equations.begin(), participants.equations.end(),
+                  [&](std::size_t i) { return std::abs(setting.rate(i, alpha)) > setting.zero[i]; });
   if (rebounds && imposing) return parts;
-  for (const std::size_t i : who.contacts) {
+  for (const std::size_t i : participants.contacts) {
     const double approach = setting.rate(i, alpha);
     if (rebounds && approach < -setting.zero[i]) continue;
     parts.push_back({i, false, inelastic ? 0 : restitution[i] * std::max(approach, 0.0)});
   }
-  for (const std::size_t i : who.velocities)
+  for (const std::size_t i : participants.velocities)
     if (!rebounds || setting.rate(i, alpha) >= -setting.zero[i]) parts.push_back({i, false, 0});
   return parts;
 }
 
-bool violated(Setting& setting, const Eigen::VectorXd& v, const ShockParticipants& who) {
+bool violated(Setting& setting, const Eigen::VectorXd& v, const ShockParticipants& participants) {
   const auto breaks = [&](std::size_t i) { return setting.rate(i, v) > setting.zero[i]; };
   const auto differs = [&](std::size_t i) { return std::abs(setting.rate(i, v)) > setting.zero[i]; };
-  return std::any_of(who.contacts.begin(), who.contacts.end(), breaks) ||
-         std::any_of(who.velocities.begin(), who.velocities.end(), breaks) ||
-         std::any_of(who.equations.begin(), who.equations.end(), differs);
+  return std::any_of(participants.contacts.begin(), participants.contacts.end(), breaks) ||
+         std::any_of(participants.velocities.begin(), participants.velocities.end(), breaks) ||
+         std::any_of(participants.equations.begin(), participants.equations.end(), differs);
 }
 
 // Adds a round's multipliers to the shock's and marks who struck.
@@ -163,7 +164,7 @@ double carnot_gap(const Eigen::MatrixXd& mass, const Eigen::VectorXd& u, const E
 }
 
 Setting make_setting(const Equations& equations, const State& state, const Sizes& sizes,
-                     const Eigen::VectorXd& alpha, const ShockParticipants& who, double rest_speed,
+                     const Eigen::VectorXd& alpha, const ShockParticipants& participants, double rest_speed,
                      Shock& result) {
   Setting setting{equations, state, equations.mass(state), std::vector<double>(equations.count(), 0.0)};
   result.v = alpha;
@@ -175,7 +176,7 @@ Setting make_setting(const Equations& equations, const State& state, const Sizes
   Sizes larger = sizes;
   larger.v = sizes.v.cwiseMax(alpha.cwiseAbs()).cwiseMax(state.v.cwiseAbs());
   setting.state.v = alpha;
-  for (const auto* list : {&who.equations, &who.contacts, &who.velocities})
+  for (const auto* list : {&participants.equations, &participants.contacts, &participants.velocities})
     for (const std::size_t i : *list) {
       const std::vector<Scaled> scaled = equations.scaled_row(i, setting.state, larger);
       setting.zero[i] = rest_speed * scaled[1].scale;
@@ -184,11 +185,12 @@ Setting make_setting(const Equations& equations, const State& state, const Sizes
 }
 
 // Whether a condition that is at its limit or beyond has no gradient to act by. One well inside its limit does not act.
-bool singular(Setting& setting, const Sizes& sizes, const Eigen::VectorXd& v, const ShockParticipants& who) {
-  for (const auto* list : {&who.equations, &who.contacts, &who.velocities})
+bool singular(Setting& setting, const Sizes& sizes, const Eigen::VectorXd& v,
+              const ShockParticipants& participants) {
+  for (const auto* list : {&participants.equations, &participants.contacts, &participants.velocities})
     for (const std::size_t i : *list) {
       setting.state.v = v;
-      const bool acts = list == &who.equations || setting.rate(i, v) >= -setting.zero[i];
+      const bool acts = list == &participants.equations || setting.rate(i, v) >= -setting.zero[i];
       if (acts && vanishes(setting.equations.scaled_row(i, setting.state, sizes))) return true;
     }
   return false;
@@ -212,7 +214,7 @@ Shock shock(const Equations& equations, const State& state, const Sizes& sizes, 
     result.status = Status::singular;
     return result;
   }
-  bool plain = alpha == state.v;  // Carnot's identity applies
+  bool carnot_applies = alpha == state.v;  // Carnot's identity applies
   for (; violated(setting, result.v, participants); ++result.rounds) {
     const bool inelastic = result.rounds >= round_limit;
     if (result.rounds > round_limit) break;
@@ -231,12 +233,13 @@ Shock shock(const Equations& equations, const State& state, const Sizes& sizes, 
     result.jumped = true;
     result.kkt = std::max(result.kkt, round.kkt);
     for (std::size_t k = 0; k < parts.size(); ++k)
-      plain = plain && std::abs(round.offsets(index(k))) <= setting.zero[parts[k].condition];
+      carnot_applies =
+          carnot_applies && std::abs(round.offsets(index(k))) <= setting.zero[parts[k].condition];
     result.v = round.v;
     drop_noise(result.v, alpha, setting.mass);
   }
   result.energy_lost = kinetic(setting, state.v) - kinetic(setting, result.v);
-  if (plain && result.rounds == 1) result.carnot = carnot_gap(setting.mass, state.v, result.v);
+  if (carnot_applies && result.rounds == 1) result.carnot = carnot_gap(setting.mass, state.v, result.v);
   return result;
 }
 

@@ -262,7 +262,8 @@ void describe_rows(const LeastConstraint& gauss, SingularPosition& made) {
 // --- Beyond the linear rows ---
 
 // What the linear conditions that are left say alone: d'Alembert's principle sees no more.
-void ask_dalembert(const LeastConstraint& gauss, const std::vector<char>& vanishes, SingularPosition& made) {
+void solve_dalembert(const LeastConstraint& gauss, const std::vector<char>& vanishes,
+                     SingularPosition& made) {
   QuadraticProgram left;
   left.mass = gauss.program.mass;
   left.free = gauss.program.free;
@@ -310,8 +311,9 @@ std::string conclude(const SingularPosition& made) {
   return text;
 }
 
-void look_beyond(const Equations& equations, const State& state, const Sizes& sizes,
-                 const LeastConstraint& gauss, const std::vector<char>& vanishes, SingularPosition& made) {
+void examine_vanishing_rows(const Equations& equations, const State& state, const Sizes& sizes,
+                            const LeastConstraint& gauss, const std::vector<char>& vanishes,
+                            SingularPosition& made) {
   ConeProgram program(gauss.program.mass, gauss.program.free);
   int quadrics = 0;
   for (std::size_t k = 0; k < gauss.rows.size(); ++k) {
@@ -340,7 +342,7 @@ void look_beyond(const Equations& equations, const State& state, const Sizes& si
   if (quadrics > 1)
     made.untreated = "more than one condition is quadratic in the accelerations: minima not sought";
   if (!program.small_enough()) made.untreated = "too many closed inequalities: minima not sought";
-  ask_dalembert(gauss, vanishes, made);
+  solve_dalembert(gauss, vanishes, made);
   if (made.untreated.empty()) made.minima = program.minima();
   made.conclusion = conclude(made);
 }
@@ -366,7 +368,7 @@ std::optional<SingularPosition> singular_position(const Equations& equations, co
   if (!inconsistent && made.rank < static_cast<int>(gauss.rows.size()) - gone)
     made.kinds.emplace_back("redundant");
   if (vanishing)
-    look_beyond(equations, state, sizes, gauss, vanishing_rows, made);
+    examine_vanishing_rows(equations, state, sizes, gauss, vanishing_rows, made);
   else if (inconsistent)
     made.conclusion = "no acceleration is admissible: the conditions contradict each other";
   else

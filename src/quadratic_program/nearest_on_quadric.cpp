@@ -150,7 +150,7 @@ void add_regular(const Diagonal& problem, std::vector<Candidate>& found) {
   Secular secular{problem, {}};
   for (const Cluster& cluster : problem.clusters)
     if (cluster.beta > 0) secular.terms.push_back(&cluster);
-  const auto follow = [&](double shift) {
+  const auto refine = [&](double shift) {
     double slope = 0, size = 0;
     double value = secular.value(shift, &slope, &size);
     // Newton to rounding; the start is near already.
@@ -173,13 +173,13 @@ void add_regular(const Diagonal& problem, std::vector<Candidate>& found) {
   };
   for (const double root : secular_roots(problem, secular.terms)) {
     secular.measure_from_nearest_pole(root);
-    follow(root - secular.pole);
+    refine(root - secular.pole);
   }
   for (const Cluster* term : secular.terms) {
     if (term->d == 0 || term->beta > 1e-3) continue;
     secular.at_pole = term;
     secular.pole = -1 / term->d;
-    for (const double shift : shifts_beside_pole(secular)) follow(shift);
+    for (const double shift : shifts_beside_pole(secular)) refine(shift);
   }
 }
 

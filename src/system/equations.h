@@ -57,7 +57,7 @@ class Equations {
 
   Dynamics dynamics(const State& state) const;
   // What follows from the multipliers: the rates of general conditions' rho, and the power that contains them.
-  void follow(const Eigen::VectorXd& multipliers, const State& state, Dynamics& dynamics) const;
+  void apply_multipliers(const Eigen::VectorXd& multipliers, const State& state, Dynamics& dynamics) const;
   Eigen::MatrixXd mass(const State& state) const { return dynamics(state).mass; }
   Row row(std::size_t constraint, const State& state) const;
   double value(std::size_t constraint, const State& state) const;
@@ -85,7 +85,7 @@ class Equations {
   std::vector<double> parameters_;
   std::vector<Scaled> scaled_parameters_;
   Program dynamics_, energies_;
-  Program following_;                           // z' and the power, where they depend on multipliers
+  Program after_multipliers_;                   // z' and the power, where they depend on multipliers
   std::vector<Program> rows_, values_, rates_;  // per constraint
   // Scratch: an Equations belongs to one member on one thread.
   mutable std::vector<double> scratch_, out_;
