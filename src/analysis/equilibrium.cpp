@@ -19,20 +19,22 @@ namespace {
 
 using Eigen::VectorXd;
 
-// Forces balance when what is left is this share of the terms. Newton's method goes to rounding; this only judges.
+// Forces balance when the remainder is at most this share of the terms. The iteration goes down to rounding;
+// this is only the criterion.
 constexpr double balanced = 1e-10;
-// Up to so many inequalities every set of pressing ones is tried.
+// Up to this many inequalities every set of pressing ones is tried.
 constexpr std::size_t few_inequalities = 8;
-// Starts tried beside the given one when it leads nowhere.
+// Number of displaced starts that are tried when the given one does not converge.
 constexpr int nudges = 6;
 
 Eigen::Index index(std::size_t i) { return static_cast<Eigen::Index>(i); }
 
 State at_rest(const VectorXd& q, const VectorXd& z) { return {0, q, VectorXd::Zero(q.size()), z}; }
 
-// --- What an equilibrium asks of the system ---
+// --- Requirements on the system ---
 
-// Values at a few times, at states around the given one: a formula may mention t and not depend on it (amplitude 0).
+// Compares values at several times, at states around the given one: a formula may contain t and not depend on
+// it (amplitude 0).
 bool depends_on_time(const Equations& equations, Expr e, const State& around) {
   const Expressions& pool = *equations.system().pool;
   if (!pool.mentions(e, SymbolKind::time)) return false;
@@ -54,7 +56,7 @@ bool depends_on_time(const Equations& equations, Expr e, const State& around) {
   return false;
 }
 
-// Dry friction: the force just beside rest is not the force at rest.
+// Dry friction: the force at a very small velocity differs from the force at rest.
 bool jumps_at_rest(const Equations& equations, Expr e, const State& around) {
   if (!equations.system().pool->mentions(e, SymbolKind::velocity)) return false;
   const Program program(*equations.system().pool, {e});
@@ -65,7 +67,7 @@ bool jumps_at_rest(const Equations& equations, Expr e, const State& around) {
       state.v.setZero();
       state.v(i) = creep;
       const double moving = equations.evaluate(program, state);
-      // Whatever is continuous changes by about as little as the velocity.
+      // A continuous force changes by about as little as the velocity.
       if (std::abs(moving - still) > 1e-50) return true;
     }
   return false;
@@ -107,7 +109,7 @@ struct Attempt {
   double residual = 0;
   std::vector<std::size_t> unmet{};   // of the set
   std::vector<std::size_t> broken{};  // inequalities outside the set
-  std::vector<std::size_t> idle{};    // in the set, without pressing
+  std::vector<std::size_t> idle{};    // met with equality, without pressing
   std::vector<std::size_t> pulling{};
   bool admissible() const { return solved && broken.empty() && pulling.empty(); }
 };
@@ -142,7 +144,7 @@ class Search {
     return equations_.scaled_row(condition, state, sizes)[0];
   }
 
-  // Zero positions that are nothing but rounding, where that does no harm.
+  // Sets positions to zero that are only rounding, where the balance still holds.
   void tidy(Balance& balance, const std::vector<std::size_t>& set) const {
     const Sizes size = sizes(balance.q);
     Balance clean = balance;
@@ -163,7 +165,8 @@ class Search {
     made.solved = std::isfinite(balance.merit);
     if (!made.solved) return;
     const Linearisation there = rest_.at(balance.q, balance.z, made.set, balance.multipliers);
-    // Entries of A weigh as much as their rounding: cos(phi) at 90 degrees is no term of size 1e-17.
+    // Entries of A count with the scale of their rounding: cos(phi) at 90 degrees is not a term of size
+    // 1e-17.
     VectorXd reactions = VectorXd::Zero(balance.q.size());
     for (std::size_t k = 0; k < made.set.size(); ++k) {
       const std::vector<Scaled> row = equations_.scaled_row(made.set[k], state, size);
@@ -194,8 +197,8 @@ class Search {
     return made;
   }
 
-  // A start may sit on a ridge, from which no way leads down: a blade along the slope, a pendulum upside down. Then from
-  // beside it.
+  // A start may be a stationary point of the residual without balance, such as a blade along the slope or an
+  // inverted pendulum. The search then starts from displaced positions.
   Attempt balance_from_around(const std::vector<std::size_t>& set) const {
     const Attempt first = balance(start_, set);
     for (int attempt = 1; attempt <= nudges && !first.solved; ++attempt) {
@@ -243,7 +246,8 @@ class Search {
     return set;
   }
 
-  // From what is closed at the start: who pulls is let go, who is broken is taken in.
+  // Starts with the inequalities that are closed; drops those with negative multipliers and adds violated
+  // ones.
   Attempt search_from_start() const {
     std::vector<std::size_t> pressing;
     const Sizes size = sizes(start_.q);

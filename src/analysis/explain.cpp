@@ -42,7 +42,7 @@ bool in_force(const Equations& equations, const Constraint& constraint, double t
          !(constraint.until && value(*constraint.until) <= t);
 }
 
-// Closed: f = 0 and f' = 0 (g = 0), or known to be so from the motion.
+// Closed: f = 0 and f' = 0 (g = 0), or marked as closed by the motion.
 bool is_closed(const Equations& equations, std::size_t i, const Sample& sample, const Sizes& sizes,
                double tolerance) {
   if (sample.closed[i] > 0) return true;
@@ -93,7 +93,7 @@ void describe_formulas(const Equations& equations, Explanation& made) {
   }
 }
 
-// Fills what the quadratic program says: rows, Phi, Phi0, accelerations, sets tried.
+// Fills in the quadratic program and its solution: rows, Phi, Phi0, accelerations, sets tried.
 void describe_solution(const LeastConstraint& gauss, Explanation& made) {
   const MassMetric metric(gauss.dynamics.mass);
   const Eigen::MatrixXd& a = gauss.program.rows;
@@ -134,7 +134,7 @@ Explanation explain(const Equations& equations, const Sample& sample, double tol
   made.coordinates = system.coordinates;
   describe_formulas(equations, made);
 
-  // Which conditions restrict accelerations now (mechanics section 2).
+  // The conditions that restrict accelerations now (mechanics section 2).
   Sizes sizes = sizes_of(sample.state);
   raise_to_noise(sizes, equations.mass(sample.state));
   std::vector<std::size_t> rows;

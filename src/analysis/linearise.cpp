@@ -21,7 +21,7 @@ bool Linearisation::finite() const {
 }
 
 RestEquations::RestEquations(const Equations& equations) : equations_(&equations) {
-  Expressions pool = *equations.system().pool;  // a copy: derivatives are made here and forgotten
+  Expressions pool = *equations.system().pool;  // a copy for the derivatives made here
   std::vector<Expr> roots;
   differentiate(pool, roots);
   program_ = Program(pool, roots);

@@ -1,4 +1,4 @@
-// The equations linearised at rest: what small oscillations [voss-8] and the search for an equilibrium need.
+// The equations linearised at rest, for small oscillations [voss-8] and the search for an equilibrium.
 #pragma once
 
 #include "src/expression/evaluate.h"
@@ -27,7 +27,7 @@ struct Linearisation {
   bool finite() const;
 };
 
-// Every derivative is made once, symbolically; evaluating is one straight-line program.
+// All derivatives are made once, symbolically; an evaluation is one straight-line program.
 class RestEquations {
  public:
   explicit RestEquations(const Equations& equations);

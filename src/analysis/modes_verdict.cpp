@@ -1,4 +1,4 @@
-// What the roots of small oscillations say about stability, in a word and in a sentence.
+// The verdict on stability from the roots of small oscillations, with its reason as text.
 #include <cmath>
 
 #include "src/analysis/modes.h"
@@ -23,8 +23,9 @@ std::string unstable_words(const Mode& worst) {
          " t) (flutter)";
 }
 
-// Lagrange and Dirichlet: a strict minimum of the potential energy among the positions the conditions allow. Conditions
-// on velocities do not confine positions, and forces without potential have no energy to speak of.
+// Lagrange and Dirichlet: a strict minimum of the potential energy among the admissible positions is stable.
+// This does not apply with velocity conditions, which do not restrict positions, or with forces that have no
+// potential.
 bool energy_decides(const System& system, const Modes& made) {
   for (const Expr force : system.force)
     if (!system.pool->is_zero(force)) return false;
@@ -71,7 +72,7 @@ void decide(const System& system, Modes& made) {
     made.verdict = Stability::stable;
     made.reason = stable_words(system, made, damped);
   }
-  // Who reads the quadratic form would have called a negative definite one stable, any other one not.
+  // By the quadratic form alone, a negative definite form would be stable and any other unstable.
   const bool form_stable = made.form == Definiteness::negative;
   made.form_misleads = !made.symmetric &&
                        (made.verdict == Stability::stable || made.verdict == Stability::unstable) &&

@@ -18,11 +18,11 @@ namespace zwang {
 
 namespace {
 
-// Beyond this many multiplications, with more than a few conditions, most of them would be spent on rows that are not
-// held: then the solver takes the rows that are.
+// Beyond this many multiplications, with more than a few conditions, most of them would be spent on rows that
+// are not held; the solver then works on the list of held rows.
 constexpr long long masked_limit = 1500;
 constexpr std::size_t few_conditions = 4;
-// Beyond this no compiler would thank us, however few the conditions.
+// Upper bound on the multiplications in the emitted text for any number of conditions, to limit compile time.
 constexpr long long text_limit = 40'000;
 constexpr long long density_limit = 200'000;
 
@@ -30,7 +30,8 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 
 using Formulas = std::vector<Expr>;
 
-// The divergence is the accelerations' expression differentiated by every velocity and auxiliary.
+// With a density, the divergence is the expression of the accelerations differentiated by every velocity and
+// auxiliary, which multiplies the size of the text.
 bool should_be_masked(const System& system) {
   const long long count = estimated_multiplications(system, text_limit);
   if (system.density) {
@@ -44,7 +45,7 @@ bool should_be_masked(const System& system) {
   return count <= masked_limit || (system.constraints.size() <= few_conditions && count <= text_limit);
 }
 
-// Writes a model whose formulas are ready: collects its functions, then what they share, then the text.
+// Writes a model from rearranged formulas: collects its functions, then their shared values, then the text.
 class ModelWriter {
  public:
   explicit ModelWriter(const System& system)
@@ -119,7 +120,7 @@ void ModelWriter::add_parameters() {
   add_choice("restitution of condition i", "restitution",
              of_conditions([](const Constraint& c) { return c.restitution; }));
   add_choice("time of impulse i", "impulse_time", impulse_times);
-  // These are the same throughout the motion.
+  // These are constant throughout the motion.
   for (std::size_t i = first; i < functions_.size(); ++i)
     functions_[i].arguments = {{"const R*", "k"}, {"int", "i"}};
 }
@@ -233,8 +234,9 @@ Formulas motion_rates(const System& system, const Formulas& acceleration, const 
   return rates;
 }
 
-// d log rho/dt = -div [voss-11], div = sum_k da_k/dv_k + sum_j dz'_j/dz_j: the very expressions that give the motion,
-// differentiated. Whatever does not depend on velocities (Phi and its factors, for conditions linear in them) is shared.
+// d log rho/dt = -div [voss-11], div = sum_k da_k/dv_k + sum_j dz'_j/dz_j, by differentiating the expressions
+// of the motion. Terms that do not depend on velocities (Phi and its factors, for conditions linear in them)
+// are shared.
 Expr density_rate(Expressions& pool, const Formulas& acceleration, const Formulas& auxiliary) {
   Expr rate = pool.zero();
   for (std::size_t k = 0; k < acceleration.size(); ++k)
@@ -302,7 +304,7 @@ void ModelWriter::add_steps() {
            "velocity_step", "f_rate", "dv");
 }
 
-// What lanes need to take a common event without leaving their registers.
+// The functions with which lanes handle a common event in registers (kernels/lanes/fast_event.h).
 void ModelWriter::add_light_events() {
   const std::size_t n = system_.size();
   const auto pick = [this](auto part) {

@@ -13,10 +13,10 @@ namespace {
 
 using Formulas = std::vector<Expr>;
 
-// A step keeps them for all its stages, and their text stands in it a dozen times.
+// A step keeps these values for all its stages, and their text is inlined about a dozen times.
 constexpr std::size_t most_drives = 8;
 
-// The largest parts of the formulas that are of a kind and worth sharing: those that something of another kind stands on, and
+// The largest subexpressions of a kind that are worth sharing: the arguments of nodes of another kind, and
 // the formulas themselves. Ascending.
 template <class Kind, class Worth>
 Formulas largest_parts(const Expressions& pool, const Formulas& roots, const Kind& is_kind,
@@ -64,7 +64,7 @@ void Shared::share_constants(const std::vector<Function>& functions) {
       for (const Output& output : made.outputs) roots.push_back(output.value);
   }
   ParameterOnly constant(pool_);
-  // A minus costs nothing: what is negative somewhere is shared without it.
+  // A minus sign costs nothing: values are shared without it.
   const auto is_constant = [&](Expr e) { return constant(e) && pool_.node(e).op != Op::negate; };
   constant_ = largest_parts(pool_, roots, is_constant,
                             [&](Expr e) { return is_constant(e) && arity(pool_.node(e).op) > 0; });
@@ -93,7 +93,7 @@ void Shared::share_drive(const std::vector<Function>& functions) {
 
 std::string Shared::make_constants() const {
   Formulas constants;
-  Hoisted given;  // here a parameter is what comes in
+  Hoisted given;  // the parameters, as arguments of this function
   for (std::size_t i = 0; i < system_.parameters.size(); ++i) {
     constants.push_back(pool_.symbol(SymbolKind::parameter, i));
     given[constants.back().id] = entry("p", i);

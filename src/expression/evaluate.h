@@ -1,4 +1,5 @@
-// Numeric evaluation of expressions over any number type: double, Scaled (value with rounding scale), Interval.
+// Numeric evaluation of expressions over any number type: double, Scaled (value with rounding scale),
+// Interval.
 #pragma once
 
 #include <span>
@@ -42,7 +43,7 @@ struct Inputs {
   }
 };
 
-// A list of expressions turned into straight-line instructions, each shared subexpression once.
+// A list of expressions as straight-line instructions; a shared subexpression is evaluated once.
 class Program {
  public:
   Program() = default;

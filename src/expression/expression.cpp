@@ -87,7 +87,7 @@ Expr Expressions::apply(Op op, std::array<Expr, 4> arguments) {
 }
 
 bool Expressions::simplify(Op op, const std::array<Expr, 4>& a, Expr& result) {
-  // Fold constants, unless the value is not finite: then the formula keeps its undefined spot visible.
+  // Fold constants, unless the value is not finite: the formula then stays undefined where it was.
   bool folds = true;
   for (int i = 0; i < arity(op); ++i) folds = folds && is_constant(a[static_cast<std::size_t>(i)]);
   if (folds) {
@@ -147,7 +147,7 @@ bool Expressions::simplify_sum(Op op, Expr a, Expr b, Expr& result) {
 }
 
 bool Expressions::is_sum_of_squares(Expr e) const {
-  // Sums lean to the left: walk down their spine.
+  // Sums are built from the left: descend along the first arguments.
   for (;; e = node(e).arguments[0]) {
     const Expr term = node(e).op == Op::add ? node(e).arguments[1] : e;
     const Node& last = node(term);
@@ -170,7 +170,7 @@ bool Expressions::simplify_product(Op op, Expr a, Expr b, Expr& result) {
   if (is_zero(a) && op == Op::multiply && node(b).total) return result = zero(), true;
   if (is_zero(b) && op == Op::multiply && node(a).total) return result = zero(), true;
   if (is_constant(b, -1)) return result = negate(a), true;
-  // (2*x)/2 and 2*(3*x), where the two numbers make one without rounding
+  // (2*x)/2 and 2*(3*x), where the two numbers combine without rounding
   double factor = 0;
   const Expr number = op == Op::multiply ? a : b, other = op == Op::multiply ? b : a;
   if (is_constant(number) && node(other).op == Op::multiply && is_constant(node(other).arguments[0])) {

@@ -12,7 +12,7 @@ namespace {
 // 0 * inf is 0 here: the bound of a product with an exact zero.
 double product(double x, double y) { return x == 0 || y == 0 ? 0 : x * y; }
 
-// inf / inf says nothing about the bound; the other corners do, and zero is among them.
+// x / inf counts as 0, and inf / inf too: the bound then comes from the other corners.
 double quotient(double x, double y) { return std::isinf(y) ? 0 : x / y; }
 
 Interval hull(std::initializer_list<double> values) {

@@ -37,8 +37,8 @@ enum class Op : std::uint8_t {
   minimum,
   maximum,
   hypot,
-  wrap,  // x brought into (-a/2, a/2]
-  // if_less(a, b, x, y) = a < b ? x : y; arises only as the derivative of minimum and maximum
+  wrap,  // x shifted by whole periods into (-a/2, a/2]
+  // if_less(a, b, x, y) = a < b ? x : y; not in the formula language, but in derivatives and emitted models
   if_less,
 };
 

@@ -1,4 +1,4 @@
-// The study's formula language: text to expressions, with errors that point at the character.
+// Parsing of the study's formula language to expressions; errors give the position of the character.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace zwang {
 
 Expr parse_expression(Expressions& pool, const std::string& text, const Scope& scope, unsigned allowed,
                       const Source& source);
-// `stop` also takes the strict comparisons.
+// Strict comparisons are allowed in `stop` only.
 Condition parse_condition(Expressions& pool, const std::string& text, const Scope& scope, unsigned allowed,
                           const Source& source, bool strict_allowed);
 MeasureFormula parse_measure(Expressions& pool, const std::string& text, const Scope& scope, unsigned allowed,

@@ -1,4 +1,4 @@
-// What names and calls in a formula mean.
+// Resolution of names and calls in formulas.
 #include <cmath>
 
 #include "src/base/error.h"

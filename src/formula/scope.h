@@ -12,7 +12,7 @@
 
 namespace zwang {
 
-// What a name in a formula may be. Bits, so that a place in the study can say what it allows.
+// The kinds of names that a formula may use. Bits: each place in the study allows some of them.
 enum Allowed : unsigned {
   allow_nothing = 0,
   allow_time = 1,
@@ -25,7 +25,7 @@ enum Allowed : unsigned {
 
 struct ScalarName {
   Expr value;
-  std::optional<Expr> rate;  // what a prime means; absent: a prime is an error
+  std::optional<Expr> rate;  // the value with a prime; absent: a prime is an error
   unsigned needs = 0;        // bits of Allowed
 };
 
@@ -35,7 +35,7 @@ struct VectorName {
   bool is_anchor = false;
 };
 
-// What the functions of a condition's name mean in [observe] and [measure].
+// The values of multiplier(c), reaction(c), ... for a condition c, in [observe] and [measure].
 struct ConditionName {
   Expr multiplier, reaction, value, open, closed;
 };
@@ -48,7 +48,7 @@ struct Scope {
   std::optional<Expr> kinetic = {}, potential = {}, logdensity = {};
 };
 
-// Where a formula stands: for the error messages.
+// The place of a formula in the study, for error messages.
 struct Source {
   std::string place;  // "constraint 'cable', require"
   // Location of the character `offset` of the text.

@@ -1,4 +1,4 @@
-// The words with a fixed meaning in formulas: functions, reductions, event patterns.
+// Names with a fixed meaning in formulas: functions, reductions, event patterns.
 #pragma once
 
 #include <algorithm>

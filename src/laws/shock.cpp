@@ -16,7 +16,7 @@ namespace zwang {
 
 namespace {
 
-// Shocks that follow one another at one instant; beyond this the sequence is completed as inelastic.
+// Limit of successive shocks at one instant; beyond it the sequence is completed as inelastic.
 constexpr int round_limit = 1000;
 // Linearisations of conditions that are not linear in the velocities.
 constexpr int linearisation_limit = 200;
@@ -34,7 +34,7 @@ struct Setting {
   const Equations& equations;
   State state;  // positions and time are those of the shock
   Eigen::MatrixXd mass;
-  std::vector<double> zero;  // by condition: what counts as zero for f' or g
+  std::vector<double> zero;  // by condition: values of f' or g up to this size count as zero
 
   double rate(std::size_t condition, const Eigen::VectorXd& v) {
     state.v = v;
@@ -42,7 +42,8 @@ struct Setting {
   }
 };
 
-// minimise |v - alpha|_M subject to the linearised parts at v0, f' with its f_t [mayer2-3] [mayer2-6] [mayer2-9]
+// minimise |v - alpha|_M subject to the linearised parts at v0, f' with its f_t [mayer2-3] [mayer2-6]
+// [mayer2-9]
 QuadraticProgram velocity_program(Setting& setting, const Eigen::VectorXd& alpha, const Eigen::VectorXd& v0,
                                   const std::vector<Part>& parts) {
   QuadraticProgram program;
@@ -68,8 +69,9 @@ struct Round {
   Eigen::VectorXd offsets;
 };
 
-// Linearises at v0, solves, linearises at the answer, until it stands still; one pass where all is linear in v. Far
-// from a strongly curved condition the answers would overshoot from side to side: the moves are relaxed (Aitken).
+// Linearises at v0, solves, and linearises at the solution until it no longer changes; one pass where all is
+// linear in v. Far from a strongly curved condition the iterates would oscillate, so the moves are relaxed
+// (Aitken).
 Round solve_from(Setting& setting, const Eigen::VectorXd& alpha, const std::vector<Part>& parts,
                  Eigen::VectorXd v0, bool linear) {
   Round round;
@@ -92,8 +94,9 @@ Round solve_from(Setting& setting, const Eigen::VectorXd& alpha, const std::vect
   return round;
 }
 
-// Velocity conditions not linear in v can have several stationary answers, and linearising at alpha may lead across to
-// a far branch. So the answer of the linear conditions alone is a second place to begin; the smaller change wins.
+// Velocity conditions that are not linear in v can have several stationary solutions, and linearisation at
+// alpha may lead to a distant branch. The solution of the linear conditions alone is therefore a second
+// start; the smaller change is taken.
 Round solve_round(Setting& setting, const Eigen::VectorXd& alpha, const std::vector<Part>& parts) {
   std::vector<Part> linear_parts;
   for (const Part& part : parts)
@@ -111,9 +114,9 @@ Round solve_round(Setting& setting, const Eigen::VectorXd& alpha, const std::vec
   return best;
 }
 
-// Who takes part. With some rebound, only contacts and velocity inequalities that are not already on the good side do
-// (mechanics section 4), and equations that do not hold yet come first, on their own: a rebound off the unconstrained
-// velocity could otherwise create energy.
+// The conditions of one round. With a rebound, only contacts and velocity inequalities that are not already
+// satisfied with a margin take part (mechanics section 4), and equations that do not hold yet are solved
+// first, alone: a rebound computed from the unconstrained velocity could otherwise create energy.
 std::vector<Part> take_part(Setting& setting, const Eigen::VectorXd& alpha,
                             const ShockParticipants& participants, const std::vector<double>& restitution,
                             bool inelastic) {
@@ -144,7 +147,7 @@ bool violated(Setting& setting, const Eigen::VectorXd& v, const ShockParticipant
          std::any_of(participants.equations.begin(), participants.equations.end(), differs);
 }
 
-// Adds a round's multipliers to the shock's and marks who struck.
+// Adds the multipliers of a round to those of the shock and marks the conditions that were struck.
 void collect(Setting& setting, const std::vector<Part>& parts, const Round& round, Shock& result) {
   const Eigen::MatrixXd b = MassMetric(setting.mass).rows(round.rows);
   for (std::size_t k = 0; k < parts.size(); ++k) {
@@ -184,7 +187,8 @@ Setting make_setting(const Equations& equations, const State& state, const Sizes
   return setting;
 }
 
-// Whether a condition that is at its limit or beyond has no gradient to act by. One well inside its limit does not act.
+// True if a condition at its limit or beyond has a vanishing gradient and so cannot act. A condition well
+// inside its limit does not act anyway.
 bool singular(Setting& setting, const Sizes& sizes, const Eigen::VectorXd& v,
               const ShockParticipants& participants) {
   for (const auto* list : {&participants.equations, &participants.contacts, &participants.velocities})
@@ -221,7 +225,7 @@ Shock shock(const Equations& equations, const State& state, const Sizes& sizes, 
     std::vector<Part> parts = take_part(setting, result.v, participants, restitution, inelastic);
     Round round = solve_round(setting, result.v, parts);
     if (!round.feasible) {
-      // No room to rebound into: then without.
+      // No admissible rebound: solve without restitution.
       parts = take_part(setting, result.v, participants, restitution, true);
       round = solve_round(setting, result.v, parts);
     }

@@ -20,10 +20,10 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 constexpr double dependence = 1e-10;  // of rows of unit length
-constexpr double loose = 1e-9;        // of numbers that went through a solve
+constexpr double loose = 1e-9;        // for numbers computed through a solve
 constexpr std::size_t few_inequalities = 10;
 
-// Orthonormal basis of what the rows do not see, in columns.
+// Orthonormal basis of the null space of the rows, in columns.
 MatrixXd kernel(const MatrixXd& rows) {
   const Index n = rows.cols();
   if (rows.rows() == 0) return MatrixXd::Identity(n, n);
@@ -41,11 +41,11 @@ struct UnitRow {
   double gap = 0;
 };
 
-// The least constraint under linear rows and at most one quadric, z measured from the free motion.
+// The least constraint under linear rows and at most one quadric, with z measured from the free motion.
 class ConeProgram {
  public:
   ConeProgram(const MatrixXd& mass, const VectorXd& free) : factor_(mass), free_(free) {
-    // Until there is a quadric: one that everything satisfies.
+    // Until a quadric is added: one that every point satisfies.
     const Index n = free.size();
     quadric_ = {MatrixXd::Zero(n, n), VectorXd::Zero(n), 0, true};
   }
@@ -57,7 +57,7 @@ class ConeProgram {
     made.gap /= length;
     rows_.push_back(made);
   }
-  // q(a) = a^T H a + s . a + r, moved to z.
+  // q(a) = a^T H a + s . a + r, transformed to z.
   void add_quadric(const VanishingRow& row, bool equation) {
     Quadric moved;
     const auto left = [&](const MatrixXd& m) { return MatrixXd(factor_.matrixL().solve(m)); };
@@ -65,7 +65,7 @@ class ConeProgram {
     moved.matrix = (0.5 * (moved.matrix + moved.matrix.transpose())).eval();
     moved.linear = left(row.curvature * free_ + 0.5 * row.slope);
     moved.constant = free_.dot(row.curvature * free_) + row.slope.dot(free_) + row.rest;
-    // What cancels to rounding is zero: a free motion on the cone.
+    // A constant that cancels to rounding is zero: the free motion lies on the cone.
     const double terms = (row.curvature.cwiseAbs() * free_.cwiseAbs()).dot(free_.cwiseAbs()) +
                          row.slope.cwiseAbs().dot(free_.cwiseAbs()) + std::abs(row.rest);
     if (std::abs(moved.constant) <= 1e-15 * terms) moved.constant = 0;
@@ -114,8 +114,8 @@ class ConeProgram {
     return found;
   }
 
-  // At a vertex no multipliers tell whether it is a minimum. But what is allowed near it is a cone with its tip there:
-  // a nearer point anywhere in that cone means a way down from the tip.
+  // At a vertex the multipliers do not decide whether it is a minimum. The admissible set near it is a cone
+  // with its tip there: a nearer point anywhere in that cone means that the distance decreases from the tip.
   bool can_be_left(const Found& vertex) const {
     ConeProgram near = *this;
     std::erase_if(near.rows_, [&](const UnitRow& row) {
@@ -127,7 +127,7 @@ class ConeProgram {
     return false;
   }
 
-  // z = base + N y with the rows of the set kept; base is the shortest such z, at right angles to N.
+  // z = base + N y satisfies the rows of the set; base is the shortest such z, orthogonal to N.
   void try_set(const std::vector<std::size_t>& set, std::size_t equations, bool vertices,
                std::vector<Found>& found) const {
     const auto r = static_cast<Index>(set.size());
@@ -152,7 +152,7 @@ class ConeProgram {
     within.linear = n.transpose() * quadric_.slope(base);
     within.constant = quadric_.value(base);
     within.inequality = quadric_.inequality;
-    // Rounding of the products is no curvature, no slope and no value.
+    // Curvature, slope and value that are only rounding of the products are zero.
     const double size = quadric_.matrix.norm();
     const double slopes = size * base.norm() + quadric_.linear.norm();
     const double values = slopes * base.norm() + std::abs(quadric_.constant);
@@ -175,7 +175,7 @@ class ConeProgram {
 
   bool pushes(const VectorXd& mu, std::size_t equations, const VectorXd& z) const {
     for (auto k = static_cast<Index>(equations); k < mu.size(); ++k)
-      if (mu(k) <= loose * z.norm()) return false;  // one that does not push is found with the smaller set
+      if (mu(k) <= loose * z.norm()) return false;  // a row that does not push is found with the smaller set
     return true;
   }
 
@@ -212,7 +212,7 @@ class ConeProgram {
     found.push_back({std::move(made), z, vertex});
   }
 
-  // Entries that are nothing but rounding.
+  // Sets entries to zero that are only rounding.
   void tidy(SingularMinimum& made) const {
     const double size = free_.norm() + made.acceleration.norm();
     for (VectorXd* x : {&made.acceleration, &made.center})
@@ -259,9 +259,9 @@ void describe_rows(const LeastConstraint& gauss, SingularPosition& made) {
     if (std::abs(made.contradictions(k)) <= loose * terms(k)) made.contradictions(k) = 0;
 }
 
-// --- Beyond the linear rows ---
+// --- Conditions with a vanishing row ---
 
-// What the linear conditions that are left say alone: d'Alembert's principle sees no more.
+// The solution with the remaining linear conditions alone, which is all that d'Alembert's principle uses.
 void solve_dalembert(const LeastConstraint& gauss, const std::vector<char>& vanishes,
                      SingularPosition& made) {
   QuadraticProgram left;

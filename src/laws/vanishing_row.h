@@ -1,4 +1,4 @@
-// What a condition says about accelerations where its row A vanishes: the next time derivatives.
+// A condition whose row A vanishes restricts accelerations by its higher time derivatives.
 #pragma once
 
 #include <Eigen/Dense>
@@ -20,7 +20,7 @@ struct VanishingRow {
   double rest = 0;
 };
 
-// A row of `state` that vanishes, followed to the order at which accelerations appear.
+// Differentiates a condition whose row vanishes at `state` up to the order at which accelerations appear.
 VanishingRow vanishing_row(const Equations& equations, std::size_t condition, const State& state,
                            const Sizes& sizes);
 

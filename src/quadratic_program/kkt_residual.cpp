@@ -16,16 +16,16 @@ namespace {
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// One row as the judge sees it, in the unit of |x - x0|_M: scaled to unit length in the mass metric.
+// One row scaled to unit length in the mass metric; values in the unit of |x - x0|_M.
 struct CheckedRow {
   bool equation = false;
   double gap = 0;       // at x0
   double residual = 0;  // at x
   double mu = 0;        // multiplier
-  double noise = 0;     // what rounding does to the residual
+  double noise = 0;     // rounding of the residual
 };
 
-// Rows with A_i = 0 have no length: they are met or not, and are asked no more.
+// Rows with A_i = 0 have no length. They are left out if c_i meets them; otherwise there is no result.
 std::optional<std::vector<CheckedRow>> checked_rows(const QuadraticProgram& program, const VectorXd& x,
                                                     const VectorXd& multipliers,
                                                     const Eigen::LDLT<MatrixXd>& factor, double rounding) {
@@ -56,16 +56,15 @@ std::optional<std::vector<CheckedRow>> checked_rows(const QuadraticProgram& prog
 //     stationarity      |M (x - x0) + A^T lambda| in the norm of M^-1
 //     admissibility     |A_i x + c_i| of an equation, its positive part of an inequality
 //     sign              the negative part of an inequality's multiplier
-//     complementarity   min(multiplier, slack) of an inequality: it presses or it yields
+//     complementarity   min(multiplier, slack) of an inequality: one of the two is zero
 //
-// The size is the largest of |x - x0|_M and the free motion's violations; all zero counts as solved.
-// Inequalities the free motion respects do not enter it: a wall a kilometre away is no excuse for a
-// millimetre here.
-// What the rounding of x, A_i x, c_i and A^T lambda to double precision can do is not held against the
-// solution. It matters when x0 is large beside x - x0, and when multipliers are large beside the force they
-// add up to. x is as uncertain as the rows that hold it, so each row is allowed its own rounding and the
-// worst among the tight rows.
-// Nothing here is shared with the solvers, not even the factorisation of M.
+// The size is the largest of |x - x0|_M and the violations of the free motion; all zero counts as solved.
+// Inequalities that the free motion respects do not enter the size: a wall a kilometre away must not hide an
+// error of a millimetre. Rounding of x, A_i x, c_i and A^T lambda to double precision does not count as an
+// error. It matters when x0 is large compared with x - x0, and when multipliers are large compared with the
+// force they add up to. x is as uncertain as the rows that determine it, so each row is allowed its own
+// rounding and the largest rounding of the tight rows. Nothing here is shared with the solvers, not even the
+// factorisation of M.
 double kkt_residual(const QuadraticProgram& program, const VectorXd& x, const VectorXd& multipliers) {
   if (!program.all_finite() || !x.allFinite() || !multipliers.allFinite()) return infinity;
   const MatrixXd& M = program.mass;
@@ -93,7 +92,7 @@ double kkt_residual(const QuadraticProgram& program, const VectorXd& x, const Ve
     }
   }
 
-  // |dx|_M <= sum sqrt(M_jj) |dx_j| bounds what rounding x does.
+  // |dx|_M <= sum sqrt(M_jj) |dx_j| bounds the effect of rounding x.
   const VectorXd sizes = x.cwiseAbs().cwiseMax(program.free.cwiseAbs());
   const VectorXd force = M * step + program.rows.transpose() * multipliers;  // [mayer-14] [mayer2-9]
   const double noise = rounding * (M.diagonal().cwiseSqrt().dot(sizes) + pushes);

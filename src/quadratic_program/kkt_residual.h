@@ -7,8 +7,8 @@
 
 namespace zwang {
 
-// How far (x, multipliers) is from satisfying the conditions of the minimum, whoever found them. It has no
-// unit; 0 is as good as double precision can tell, and a wrong active set gives something of order 1.
+// The distance of (x, multipliers) from satisfying the KKT conditions of the minimum, for the result of any
+// solver. It has no unit; 0 means exact to double precision, and a wrong active set gives a value of order 1.
 double kkt_residual(const QuadraticProgram& program, const Eigen::VectorXd& x,
                     const Eigen::VectorXd& multipliers);
 

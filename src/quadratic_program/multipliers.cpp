@@ -23,9 +23,9 @@ struct Basis {
   MatrixXd combination;  // |basis| x |dependent|
 };
 
-// The basis is filled with long rows first. Then a dependent row leans only on rows at least as long as
-// itself, and in raw multipliers lambda = mu / length its coefficients, times length_c / length_b, stay
-// bounded even when the lengths differ by 10^12. A basis by pivoting on the unit rows would not do this.
+// The basis takes long rows first. A dependent row is then a combination of rows at least as long as itself,
+// and in raw multipliers lambda = mu / length its coefficients, times length_c / length_b, stay bounded even
+// when the lengths differ by 10^12. A basis by pivoting on the unit rows would not have this property.
 Basis long_basis(const UnitRows& rows, std::vector<int> tight) {
   std::stable_sort(tight.begin(), tight.end(), [&](int a, int b) { return rows.length[a] > rows.length[b]; });
   const auto m = static_cast<Eigen::Index>(tight.size());
@@ -33,7 +33,7 @@ Basis long_basis(const UnitRows& rows, std::vector<int> tight) {
   Basis result;
   Eigen::Index k = 0;
   for (const int i : tight) {
-    // Gram-Schmidt, twice, which is enough.
+    // Gram-Schmidt; two passes reach rounding.
     VectorXd rest = rows.unit.row(i), along = VectorXd::Zero(k);
     for (int pass = 0; pass < 2; ++pass) {
       const VectorXd part = Q.leftCols(k).transpose() * rest;
@@ -53,7 +53,7 @@ Basis long_basis(const UnitRows& rows, std::vector<int> tight) {
       continue;
     }
 
-    // A coefficient that is rounding would tie multipliers that have nothing to do with each other.
+    // A coefficient that is only rounding would couple unrelated multipliers.
     const VectorXd noise = inverse.cwiseAbs() * (upper.cwiseAbs() * coefficients.cwiseAbs());
     for (Eigen::Index b = 0; b < k; ++b) {
       if (std::abs(coefficients[b]) <= dependence_tolerance(noise[b])) coefficients[b] = 0;
@@ -65,7 +65,7 @@ Basis long_basis(const UnitRows& rows, std::vector<int> tight) {
   return result;
 }
 
-// Of all lambda that fit, the one of least norm. With w the multipliers of the dependent rows, those of the
+// The lambda of least norm among all valid ones. With w the multipliers of the dependent rows, those of the
 // basis are lambda_b = p_b - (K w)_b, K(b, c) = combination(b, c) length_c / length_b, and
 //
 //     minimise 1/2 |w|^2 + 1/2 |p - K w|^2   subject to   w_c >= 0 and (p - K w)_b >= 0 for inequalities
@@ -107,8 +107,8 @@ LeastNorm least_norm_program(const UnitRows& rows, const ActiveSet& active, cons
   return question;
 }
 
-// Makes mu balance z again after small multipliers have been set to 0. The long ones of the rows that push
-// take what is missing: for a short row the same force is a large change of lambda. None if that fails.
+// Makes mu balance z again after small multipliers have been set to 0. The long pushing rows take the
+// difference: for a short row the same force is a large change of lambda. No result if that fails.
 std::optional<VectorXd> balanced(const UnitRows& rows, const VectorXd& z, VectorXd mu, double zero) {
   bool pulls = true;
   for (Eigen::Index attempt = 0; pulls && attempt <= mu.size(); ++attempt) {
@@ -138,9 +138,9 @@ std::optional<VectorXd> least_norm(const UnitRows& rows, const ActiveSet& active
   const LeastNorm question = least_norm_program(rows, active, split, equation);
   UnitRows inner = unit_rows(question.program);
 
-  // What is zero is decided in unit multipliers, as everywhere: lambda of a long row is small but not
-  // negligible. Where lambdas many orders of magnitude apart are coupled that may leave no solution; then
-  // rounding of the largest decides.
+  // Zero is decided in unit multipliers, as everywhere: lambda of a long row is small but not negligible.
+  // Where lambdas many orders of magnitude apart are coupled this may leave no solution; then the rounding of
+  // the largest decides.
   const double zero = 64 * epsilon * (active.z.norm() + active.mu.lpNorm<1>());
   inner.rounding = 0;
   inner.tie = 64 * epsilon;
@@ -183,7 +183,7 @@ QpSolution active_set::solution_at(const QuadraticProgram& program, const UnitRo
   const Basis split = long_basis(rows, active.tight);
   solution.redundant = !split.dependent.empty();
   VectorXd mu = active.mu;
-  // Row lengths some 10^12 apart can defeat the search, though seldom; mu as it is fits all the same.
+  // Row lengths some 10^12 apart can, rarely, make the search fail; mu as it is remains valid.
   if (solution.redundant) mu = least_norm(rows, active, split, program.equation, solver).value_or(mu);
 
   solution.multipliers.setZero();

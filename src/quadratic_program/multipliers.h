@@ -12,7 +12,7 @@ namespace active_set {
 
 using ActiveSetSolver = std::function<ActiveSet(const UnitRows&)>;
 
-// The solution in the caller's units. `solver` is asked once more when the multipliers are not unique.
+// The solution in the caller's units. `solver` is called once more when the multipliers are not unique.
 QpSolution solution_at(const QuadraticProgram& program, const UnitRows& rows, const ActiveSet& active,
                        const ActiveSetSolver& solver);
 

@@ -1,10 +1,10 @@
-// The least constraint as a quadratic program, its solution, and the judge of solutions.
+// The least constraint as a quadratic program, and its solution.
 //
 //     minimise 1/2 (x - x0)^T M (x - x0)   subject to   A_i x + c_i = 0 (equations), A_i x + c_i <= 0
 //     (inequalities)
 //
 // Accelerations (x0 = M^-1 Q), shocks (x0 = the velocities before) and projections onto the conditions are
-// all this one problem: the point of a convex region nearest to a given point [staeckel-29..33].
+// all this problem: the point of a convex region nearest to a given point [staeckel-29..33].
 #pragma once
 
 #include <Eigen/Dense>
@@ -24,12 +24,12 @@ struct QuadraticProgram {
   }
 };
 
-// x is unique. The multipliers are so only when the tight rows (the equations, and the inequalities met with
-// equality) are independent; otherwise they are those of least norm |lambda| among all that fit, in the units
-// the rows came in. `pressing` means: an equation, or lambda > 0. An inequality that is met with equality and
-// does not push (lambda = 0, residual = 0) is not pressing. A row with A_i = 0 binds nothing: it never
-// presses and is not counted as redundant. Not feasible, and also when M is not positive definite or a number
-// is not finite: x, multipliers, residuals are NaN.
+// x is unique. The multipliers are unique only when the tight rows (the equations, and the inequalities met
+// with equality) are independent; otherwise they are those of least norm |lambda|, in the units of the rows.
+// `pressing` means: an equation, or lambda > 0. An inequality that is met with equality and does not push
+// (lambda = 0, residual = 0) is not pressing. A row with A_i = 0 restricts nothing: it never presses and does
+// not count as redundant. If the program is not feasible, M is not positive definite or a number is not
+// finite, then x, multipliers and residuals are NaN.
 struct QpSolution {
   bool feasible = false;
   bool redundant = false;  // the tight rows are dependent

@@ -5,7 +5,7 @@
 
 namespace zwang {
 
-// The solver to use: enumeration while the sets of inequalities are few, pivoting above.
+// Enumeration while the sets of inequalities are few, pivoting above.
 QpSolution solve_qp(const QuadraticProgram& program);
 
 }  // namespace zwang

@@ -14,11 +14,11 @@ namespace {
 
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
 
-// Far above rounding, far below any difference a model means. It also decides that rows are dependent: a row
-// left out as dependent can then be broken by no more than a tie.
+// Far above rounding, far below any intended difference in a model. It also decides whether rows are
+// dependent: a row left out as dependent can then be violated by no more than a tie.
 constexpr double tie_tolerance = 1e-11;
 
-// A row is taken to vanish when its length is this part of what the sizes of its entries allow.
+// A row counts as vanishing when its length is this share of the length that the sizes of its entries allow.
 constexpr double vanishing_part = 1e-14;
 
 }  // namespace
@@ -46,7 +46,7 @@ UnitRows active_set::unit_rows(const QuadraticProgram& program) {
   for (int i = 0; i < static_cast<int>(A.rows()); ++i) {
     const bool is_equation = equation[i] != 0;
     if (rows.length[i] <= vanishing_part * allowed[i]) {
-      // It constrains nothing: c_i is met or not, and there is no size to measure it by.
+      // It restricts nothing: c_i is met or not, and there is no size to compare it with.
       if (is_equation ? c[i] != 0 : c[i] > 0) rows.contradiction = i;
       rows.unit.row(i).setZero();
       rows.length[i] = rows.gap[i] = rows.floor[i] = 0;
@@ -65,8 +65,9 @@ double active_set::dependence_tolerance(double sum_of_coefficients) {
 }
 
 // A unit row and its b are known to a few units in the last place. Through the solve, with P the
-// pseudo-inverse, an error e of the right-hand sides moves z by P e, another row's residual by (u_j P) e and
-// mu by (P^T P) e. Without this, rows redundant but ill-conditioned would break one another by rounding.
+// pseudo-inverse, an error e of the right-hand sides moves z by P e, the residual of another row by (u_j P) e
+// and mu by (P^T P) e. Without this, redundant but ill-conditioned rows would violate one another by
+// rounding.
 Tolerances active_set::tolerances(const UnitRows& rows, const EqualityPoint& point, Zero zero) {
   const double rounding = rows.rounding * point.z.norm();
   Tolerances result;
@@ -79,8 +80,8 @@ Tolerances active_set::tolerances(const UnitRows& rows, const EqualityPoint& poi
   result.multiplier += (point.inverse.transpose() * point.inverse).cwiseAbs() * error;
   if (zero == Zero::carried) return result;
 
-  // The problem's size: how far this point is, or how far the free motion is from meeting some one condition.
-  // Rows the free motion respects do not count, or one distant wall would hide all the near ones.
+  // The problem's size: the distance of this point, or of the free motion from meeting any one condition.
+  // Rows that the free motion respects do not count; otherwise one distant wall would hide all the near ones.
   double size = point.z.norm();
   for (const int i : rows.equations) size = std::max(size, std::abs(rows.gap[i]));
   for (const int i : rows.inequalities) size = std::max(size, rows.gap[i]);
@@ -89,8 +90,8 @@ Tolerances active_set::tolerances(const UnitRows& rows, const EqualityPoint& poi
   return result;
 }
 
-// Tight is judged by the residual at this point and not by what rounding may have carried into it: a
-// multiplier on a row that is measurably slack would be wrong, on whichever side of the truth the row is.
+// A row is tight by its residual at this point, without the propagated rounding: a multiplier on a row that
+// is measurably slack would be wrong, whatever the sign of the rounding error.
 ActiveSet active_set::active_set_at(const UnitRows& rows, const EqualityPoint& point) {
   ActiveSet active{.feasible = true, .z = point.z, .mu = {}, .tight = rows.equations};
   active.mu = VectorXd::Zero(rows.gap.size());

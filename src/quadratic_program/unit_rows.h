@@ -14,16 +14,16 @@ namespace active_set {
 //
 //     minimise 1/2 |z|^2 subject to u_i z + b_i = 0 or <= 0;   z + U^T mu = 0
 //
-// z, b and mu have one unit, the square root of the constraint's, and U has none: whether rows are dependent
-// or numbers are zero does not depend on metres, grams or on how a condition was scaled.
+// z, b and mu have one unit, the square root of that of the constraint, and U has none: decisions about
+// dependent rows and zeros do not depend on metres, grams or the scaling of a condition.
 struct UnitRows {
   Eigen::MatrixXd root;           // n x n: L
   Eigen::MatrixXd unit;           // r x n: u_i = A_i L^-T / length_i
   Eigen::VectorXd length;         // r: |A_i L^-T|; 0 for a row that vanishes
   Eigen::VectorXd gap;            // r: b_i = (A_i x0 + c_i) / length_i
-  Eigen::VectorXd floor;          // r: what rounding of its terms can do to b_i
-  double rounding = 0;            // what rounding does to numbers of order 1
-  double tie = 0;                 // the part of the problem's size that may still be called zero
+  Eigen::VectorXd floor;          // r: rounding of b_i, from its terms
+  double rounding = 0;            // rounding of numbers of order 1
+  double tie = 0;                 // the share of the problem's size that may still count as zero
   std::vector<int> equations;     // numbers of the equations that do not vanish
   std::vector<int> inequalities;  // and of such inequalities
   int contradiction = -1;         // a row with A_i = 0 that c_i breaks
@@ -32,8 +32,8 @@ struct UnitRows {
 
 UnitRows unit_rows(const QuadraticProgram& program);
 
-// A row this near to the span of others depends on them. The coefficients enter because, when they are large,
-// rounding of the others would pass for independence.
+// A row this near to the span of others depends on them. The coefficients enter because rounding of the other
+// rows, multiplied by large coefficients, would look like independence.
 double dependence_tolerance(double sum_of_coefficients);
 
 // The minimum when `rows`, and no others, are taken as equations.
@@ -44,13 +44,12 @@ struct EqualityPoint {
   Eigen::MatrixXd inverse;  // n x k: pseudo-inverse of the k unit rows
 };
 
-// What may pass for zero. Solvers start with the strictest meaning and resort to the next only when it leaves
-// no solution: where rows are nearly dependent, sets that are wrong by less than a tie have solutions far
-// apart.
+// Meanings of zero. Solvers start with the strictest and use the next only when the strictest leaves no
+// solution: where rows are nearly dependent, sets that are wrong by less than a tie have solutions far apart.
 enum class Zero {
-  rounding,  // of the number's own terms
-  carried,   // and what the rounding of the other rows does to it through the solve
-  tie        // and a fixed small part of the problem's size: conditions that agree only so far
+  rounding,  // rounding of the number's own terms
+  carried,   // and rounding of the other rows, propagated through the solve
+  tie        // and a fixed small share of the problem's size, for conditions that agree only so far
 };
 inline constexpr Zero all_zeros[] = {Zero::rounding, Zero::carried, Zero::tie};
 
@@ -61,7 +60,7 @@ struct Tolerances {
 
 Tolerances tolerances(const UnitRows& rows, const EqualityPoint& point, Zero zero);
 
-// What a solver finds: the rest follows from it.
+// The result of a solver, from which the solution follows.
 struct ActiveSet {
   bool feasible = false;
   Eigen::VectorXd z;       // n

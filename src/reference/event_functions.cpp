@@ -32,8 +32,8 @@ void add_condition(const MemberState& member, std::size_t i, const State& start,
   }
 }
 
-// The sign with which a function rises through zero at its crossing within the step; 0 if it stays at zero. A function
-// that starts within `zero` of zero has the sign of its first sample clearly off zero.
+// The sign with which a function rises through zero at its crossing within the step; 0 if it stays at zero. A
+// function that starts within `zero` of zero has the sign of its first sample clearly off zero.
 double crossing_sign(const MemberState& member, const SmoothMotion& smooth, const Program& program,
                      const SmoothStep& step, double zero) {
   for (double theta = zero > 0 ? 0x1p-28 : 0; theta <= 1; theta = std::max(4 * theta, 0x1p-28)) {
@@ -51,7 +51,8 @@ std::vector<EventFunction> event_functions(const MemberState& member, const Moti
   const State start = member.state_of(step.t, step.start);
   for (std::size_t i = 0; i < member.conditions.size(); ++i) add_condition(member, i, start, list);
 
-  // A function that rests at zero (the height of a body on the ground) crosses when it is clearly beyond zero.
+  // A function that rests at zero (the height of a body on the ground) crosses when it is clearly beyond
+  // zero.
   const auto add_signal = [&](EventFunction::Kind kind, std::size_t k, const Program& program, auto sign) {
     const Scaled value = member.equations.evaluate_scaled(program, start, member.sizes);
     const double zero = member.settings.contact_tolerance * value.scale;

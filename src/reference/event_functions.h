@@ -1,4 +1,5 @@
-// Event functions of a step: curves whose rise through zero is an event (mechanics section 5, requirements 1 to 3).
+// Event functions of a step: curves whose rise through zero is an event (mechanics section 5, requirements 1
+// to 3).
 #pragma once
 
 #include <Eigen/Dense>

@@ -101,8 +101,8 @@ std::optional<LocatedEvent> EventSearch::first_event() const {
   if (list.empty()) return std::nullopt;
   const Candidates candidates = sample(list);
 
-  // Earliest first; a candidate without a root on the true flow is dropped. One that turns out to be later than
-  // estimated must not hide another before it: the motion would pass through an open condition.
+  // Earliest first; a candidate without a root on the true flow is dropped. One that turns out to be later
+  // than estimated must not hide another before it: the motion would pass through an open condition.
   std::optional<LocatedEvent> first;
   for (const Candidate& candidate : candidates.rising) {
     if (first && !(candidate.theta < first->theta)) break;
@@ -122,7 +122,8 @@ std::optional<LocatedEvent> EventSearch::first_event() const {
   return first;
 }
 
-// Watched functions may cross together. Left to the next step they would start it at zero, as if they rested there.
+// Watched functions may cross together. Left to the next step they would start it at zero, as if they rested
+// there.
 void EventSearch::add_simultaneous(const std::vector<Candidate>& candidates, LocatedEvent& first) const {
   const State at_event = member_.state_of(step_.t + first.theta * step_.h, first.y);
   for (const Candidate& candidate : candidates) {
@@ -135,8 +136,9 @@ void EventSearch::add_simultaneous(const std::vector<Candidate>& candidates, Loc
   }
 }
 
-// A curve that rises and falls again between two samples, as at a jump of its slope, is not detected by sampling. An
-// event found at `theta` may lie in between, a jump above all; a curve above zero there has crossed before.
+// A curve that rises and falls again between two samples, as at a jump of its slope, is not detected by
+// sampling. An event found at `theta` may lie in between, a jump above all; a curve above zero there has
+// crossed before.
 std::optional<LocatedEvent> EventSearch::find_earlier(const EventFunction& event_function,
                                                       double theta) const {
   const Curve curve = curve_of(event_function);
@@ -147,8 +149,9 @@ std::optional<LocatedEvent> EventSearch::find_earlier(const EventFunction& event
   return locate_event(event_function, bracket, root(bracket, curve));
 }
 
-// From the interpolant's root to the true flow's (requirement 1): Newton with the interpolant's slope, then secants.
-// Two to four evaluations where the interpolant is accurate; where it is not, a bracket on the true flow itself.
+// From the interpolant's root to the true flow's (requirement 1): Newton with the interpolant's slope, then
+// secants. Two to four evaluations where the interpolant is accurate; where it is not, a bracket on the true
+// flow itself.
 std::optional<LocatedEvent> EventSearch::locate_event(const EventFunction& event_function,
                                                       const Bracket& bracket, double theta) const {
   LocatedEvent found{.event_function = event_function, .theta = theta, .y = {}};
@@ -183,7 +186,8 @@ std::optional<LocatedEvent> EventSearch::locate_event(const EventFunction& event
   return bracket_on_flow(event_function, bracket);
 }
 
-// The interpolant was too inaccurate: its bracket is widened until the true flow changes sign in it, then bisected.
+// The interpolant was too inaccurate: its bracket is widened until the true flow changes sign in it, then
+// bisected.
 std::optional<LocatedEvent> EventSearch::bracket_on_flow(const EventFunction& event_function,
                                                          const Bracket& bracket) const {
   LocatedEvent found{.event_function = event_function, .theta = bracket.above, .y = {}};

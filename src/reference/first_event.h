@@ -1,5 +1,5 @@
-// The first event within a step: event functions are sampled on the interpolant, and their roots are corrected on the
-// true flow (mechanics section 5, requirements 1 to 3).
+// The first event within a step: event functions are sampled on the interpolant, and their roots are
+// corrected on the true flow (mechanics section 5, requirements 1 to 3).
 #pragma once
 
 #include <Eigen/Dense>

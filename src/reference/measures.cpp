@@ -17,7 +17,7 @@ namespace {
 
 constexpr double missing = std::numeric_limits<double>::quiet_NaN();
 
-// Does this event belong to the pattern? For impulses the size is given too.
+// True if the event matches the measure's pattern; for impulses `size` is set too.
 bool matches(const Measure& measure, const Event& event, double& size) {
   const auto among = [&](const std::vector<std::size_t>& list) {
     return std::find(list.begin(), list.end(), measure.target) != list.end();
@@ -103,8 +103,8 @@ void Measures::refine_extremes(const std::function<std::vector<double>(double)>&
     for (std::size_t k = 0; k < fractions.size(); ++k) {
       const std::size_t left = k > 0 ? k - 1 : 0, right = std::min(k + 1, fractions.size() - 1);
       const double a = sign * samples[left][i], b = sign * samples[k][i], c = sign * samples[right][i];
-      // Refine only humps that may beat what is known already. Two samples beside a top may be as high as each other: at the
-      // ends of the step a third one tells.
+      // Refine only maxima that may exceed the known one. Two samples beside a maximum may be equally high:
+      // at the ends of the step a third sample gives the spread.
       const std::size_t third = k == 0 ? 2 : k + 1 == fractions.size() ? k - 2 : k;
       const double spread = b - std::min({a, c, sign * samples[third][i]});
       if (!(b >= a && b >= c) || !(spread > 0) || b + spread <= sign * results_[i]) continue;

@@ -31,8 +31,8 @@ Motion::Motion(const Equations& equations, const IntegratorSettings& settings, c
 
 Trajectory Motion::run(const State& start) { return integrate(begin(start)); }
 
-// [mayer-§4] Smooth motion with the active conditions as equations, until one of them is released or another is
-// reached.
+// [mayer-§4] Smooth motion with the active conditions as equations, until one of them is released or another
+// is reached.
 Trajectory Motion::integrate(bool begun) {
   while (begun && going()) {
     const std::optional<SmoothStep> step = next_step();
@@ -103,7 +103,8 @@ bool Motion::open_record() {
   return going();
 }
 
-// Moves the member to the fraction theta of a step, where the state is `end`, and records the motion up to there.
+// Moves the member to the fraction theta of a step, where the state is `end`, and records the motion up to
+// there.
 void Motion::advance(const SmoothStep& step, double theta, const Eigen::VectorXd& end) {
   long long& steps = recorder_.trajectory().steps;
   ++steps;
@@ -130,7 +131,8 @@ void Motion::advance(const SmoothStep& step, double theta, const Eigen::VectorXd
   update_certainties(now);
 }
 
-// Arms conditions that are clearly below zero, and sets the signs of watched functions that are clearly off zero.
+// Arms conditions that are clearly below zero, and sets the signs of watched functions that are clearly off
+// zero.
 void Motion::update_certainties(const Sample& now) {
   for (std::size_t i = 0; i < member_.conditions.size(); ++i) {
     ConditionState& condition = member_.conditions[i];

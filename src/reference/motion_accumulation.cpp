@@ -23,8 +23,9 @@ std::vector<std::size_t> sorted(std::vector<std::size_t> list) {
 
 }  // namespace
 
-// The time at which the hops of one contact end: the hop that begins now lasts 2|f'|/f'', each later one e times the
-// last. Speeds are known more accurately than the times between shocks, so this is better than extrapolating times.
+// The time at which the hops of one contact end: the hop that begins now lasts 2|f'|/f'', each later one e
+// times the last. Speeds are known more accurately than the times between shocks, so this is better than
+// extrapolating times.
 double Motion::limit_of_hops(std::size_t contact, const Eigen::VectorXd& accelerations) const {
   const Row row = equations_.row(contact, member_.state());
   const double second = row.a.dot(accelerations) + row.rest, e = formulas_.restitution[contact];
@@ -37,8 +38,8 @@ double Motion::limit_of_sequence() const {
   return accumulation_.sequence() ? accumulation_.sequence()->limit : member_.t;
 }
 
-// A geometric sequence of shocks ends when its remainder is negligible, or when its conditions have come so close
-// together that they can no longer be distinguished.
+// A geometric sequence of shocks ends when its remainder is negligible, or when its conditions have come so
+// close together that they can no longer be distinguished.
 void Motion::finish_accumulation(const std::vector<char>& arriving,
                                  const std::optional<AccumulationWatch::Sequence>& earlier) {
   const auto& sequence = accumulation_.sequence();
@@ -58,7 +59,8 @@ void Motion::finish_accumulation(const std::vector<char>& arriving,
   if (going()) update_active_set(closing, no_condition);
 }
 
-// The velocity after infinitely many shocks is the projection on the intersection of the conditions (requirement 5).
+// The velocity after infinitely many shocks is the projection on the intersection of the conditions
+// (requirement 5).
 void Motion::complete_accumulation(const std::vector<std::size_t>& contacts, double limit) {
   const State before = member_.state();
   // Closed contacts take part in the limit; those closed by the latest shocks belong to the sequence.
@@ -94,8 +96,9 @@ void Motion::complete_accumulation(const std::vector<std::size_t>& contacts, dou
   recorder_.set_pending_accumulation(std::move(event));
 }
 
-// Velocity limits reached by the sequence are part of its limit. Without them they would open by the small remainder
-// of the hops and be reached again at once: a short phase with other forces that depends on accumulation_gap.
+// Velocity limits reached by the sequence are part of its limit. Without them they would open by the small
+// remainder of the hops and be reached again at once: a short phase with other forces that depends on
+// accumulation_gap.
 Shock Motion::accumulation_limit(const std::vector<std::size_t>& contacts) const {
   ShockParticipants all = participants(std::vector<char>(member_.conditions.size(), 0));
   all.contacts = contacts;

@@ -16,15 +16,17 @@ namespace {
 
 // A hop no higher than this many zeros of f cannot be resolved.
 constexpr double unresolved_hop = 4;
-// A completed accumulation changes the velocities, and with them the set; more passes than this have no effect.
+// A completed accumulation changes the velocities, and with them the set; more passes than this have no
+// effect.
 constexpr int pass_limit = 8;
 
 Eigen::Index index(std::size_t i) { return static_cast<Eigen::Index>(i); }
 
 }  // namespace
 
-// The closed set follows from f = 0 and f' = 0 (requirement 4) [mayer-1..5] [staeckel-20..24], and Gauss's principle
-// decides which of its conditions press. A condition just released stays out unless the others would push through it.
+// The closed set follows from f = 0 and f' = 0 (requirement 4) [mayer-1..5] [staeckel-20..24], and Gauss's
+// principle decides which of its conditions press. A condition just released stays out unless the others
+// would push through it.
 bool Motion::update_active_set(std::vector<char> touching, std::size_t released) {
   const double multiplier_zero = released == no_condition ? 0 : member_.conditions[released].multiplier_zero;
   for (int pass = 0; pass < pass_limit; ++pass) {
@@ -65,7 +67,8 @@ Motion::GaussProblem Motion::gauss_problem(const std::vector<char>& touching, st
 std::optional<LeastConstraint> Motion::solve_gauss_problem(const GaussProblem& problem) {
   LeastConstraint gauss = least_constraint(equations_, problem.state, member_.sizes, problem.rows,
                                            10 * settings_.contact_tolerance);
-  // Dependent rows leave the multipliers undetermined, and with a general condition these are part of the motion.
+  // Dependent rows leave the multipliers undetermined, and with a general condition these are part of the
+  // motion.
   if (gauss.redundant && equations_.system().any_general()) gauss.status = Status::singular;
   if (gauss.status != Status::ok) {
     std::string names;
@@ -80,8 +83,8 @@ std::optional<LeastConstraint> Motion::solve_gauss_problem(const GaussProblem& p
   return gauss;
 }
 
-// Every inequality in force becomes open, except those whose f'' is zero in the solution: these become closed, and idle
-// if their multiplier is zero.
+// Every inequality in force becomes open, except those whose f'' is zero in the solution: these become
+// closed, and idle if their multiplier is zero.
 void Motion::apply_qp_solution(const GaussProblem& problem, const LeastConstraint& gauss,
                                const std::vector<char>& touching) {
   const State& now = problem.state;
@@ -110,8 +113,8 @@ void Motion::apply_qp_solution(const GaussProblem& problem, const LeastConstrain
   }
 }
 
-// True if the accelerations without the released condition would violate it. Its multiplier was zero only up to
-// `multiplier_zero`, so its f'' is known only up to the corresponding noise.
+// True if the accelerations without the released condition would violate it. Its multiplier was zero only up
+// to `multiplier_zero`, so its f'' is known only up to the corresponding noise.
 bool Motion::must_stay(std::size_t released, double multiplier_zero, const State& now,
                        const LeastConstraint& gauss) {
   const Row row = equations_.row(released, now);

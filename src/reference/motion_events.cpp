@@ -1,5 +1,5 @@
-// Dispatch of events: located ones (contacts, releases, watched functions, stop) and scheduled ones (impulses,
-// conditions imposed and lifted).
+// Dispatch of events: located ones (contacts, releases, watched functions, stop) and scheduled ones
+// (impulses, conditions imposed and lifted).
 #include <algorithm>
 #include <cmath>
 
@@ -69,8 +69,8 @@ void Motion::reach(std::size_t i) {
   apply_shock(now.v, reached, EventKind::shock, {});
 }
 
-// The multiplier of condition i has fallen to zero. Others may lose their force at the same instant; they are released
-// with it.
+// The multiplier of condition i has fallen to zero. Others may lose their force at the same instant; they are
+// released with it.
 void Motion::release(std::size_t i) {
   const std::vector<ConditionState> before = member_.conditions;
   recorder_.flush_accumulation();
@@ -102,8 +102,8 @@ double Motion::next_scheduled_time() const {
   return next;
 }
 
-// Impulses and conditions imposed or lifted now are together one shock (mechanics section 5). At the start it includes
-// every contact that is already approaching.
+// Impulses and conditions imposed or lifted now are together one shock (mechanics section 5). At the start it
+// includes every contact that is already approaching.
 void Motion::apply_scheduled_events() {
   const std::optional<Event>& pending = recorder_.pending_accumulation();
   if (pending && pending->t <= member_.t + member_.rounding_of_time()) recorder_.flush_accumulation();

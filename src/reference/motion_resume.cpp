@@ -1,5 +1,5 @@
-// Start from the middle of a motion: the knowledge of an uninterrupted run is rebuilt from the state and from the set
-// of closed conditions.
+// Start from the middle of a motion: the knowledge of an uninterrupted run is rebuilt from the state and from
+// the set of closed conditions.
 #include <cmath>
 
 #include "src/expression/scaled.h"
@@ -21,8 +21,8 @@ bool Motion::rejoin(const State& state, const std::vector<double>& closed) {
   skip_scheduled_events();
   recorder_.skip_past_outputs();
 
-  // The caller decides which conditions are closed, not their nearness to zero: a condition that has just opened has
-  // f = 0 too.
+  // The caller decides which conditions are closed, not their nearness to zero: a condition that has just
+  // opened has f = 0 too.
   std::vector<char> touching(member_.conditions.size(), 0);
   for (std::size_t i = 0; i < member_.conditions.size(); ++i)
     touching[i] = member_.conditions[i].standing == Standing::open && closed[i] > 0.5;
@@ -56,9 +56,9 @@ void Motion::skip_scheduled_events() {
   }
 }
 
-// Positions onto the conditions that hold and not beyond open ones; then velocities onto the conditions that hold. A
-// position beyond an open condition by rounding would look like a missed contact; its velocity is not changed, since
-// it may be leaving.
+// Positions onto the conditions that hold and not beyond open ones; then velocities onto the conditions that
+// hold. A position beyond an open condition by rounding would look like a missed contact; its velocity is not
+// changed, since it may be leaving.
 void Motion::bring_onto(const std::vector<char>& touching) {
   State now = member_.state();
   const State given = now;

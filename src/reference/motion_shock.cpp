@@ -14,7 +14,8 @@
 
 namespace zwang {
 
-// A shock from any cause, and the active set after it. `named` are the conditions that an imposition is about.
+// A shock from any cause, and the active set after it. `named` are the conditions that an imposition is
+// about.
 void Motion::apply_shock(const Eigen::VectorXd& alpha, const std::vector<std::size_t>& reached,
                          EventKind kind, std::vector<std::size_t> named) {
   recorder_.flush_accumulation();
@@ -35,7 +36,8 @@ void Motion::apply_shock(const Eigen::VectorXd& alpha, const std::vector<std::si
   const bool external = kind == EventKind::impulse;
   const bool internal = result.jumped && kind == EventKind::shock;
   const std::optional<AccumulationWatch::Sequence> earlier = accumulation_.sequence();
-  // Open until now and at zero. Closed ones, struck a moment ago, tell nothing about the distance of the others.
+  // Open until now and at zero. Closed ones, struck a moment ago, tell nothing about the distance of the
+  // others.
   std::vector<char> arriving = touching;
   for (std::size_t i = 0; i < member_.conditions.size(); ++i)
     arriving[i] = touching[i] && member_.conditions[i].standing == Standing::open;
@@ -106,8 +108,8 @@ void Motion::add_jump(Event& event, const Shock& shock, const Eigen::VectorXd& b
                                              : 0);
 }
 
-// The density along the flow after a shock: lost where the shock does not keep phase volume, or where a condition
-// closes.
+// The density along the flow after a shock: lost where the shock does not keep phase volume, or where a
+// condition closes.
 void Motion::pass_density(const Shock& shock, const std::vector<std::size_t>& reached, EventKind kind,
                           bool at_start) {
   const bool external = kind == EventKind::impulse;
@@ -117,10 +119,10 @@ void Motion::pass_density(const Shock& shock, const std::vector<std::size_t>& re
   if (((shock.jumped || external) && !keeps_volume(shock, kind)) || (closes && !at_start)) lose_density();
 }
 
-// An elastic reflection at one condition keeps phase volume: the map of the velocities has the determinant -e, and
-// neighbours that arrive later move at the old velocity for a time and at the new one for the rest, which is another
-// f'+/f'- = -e. An impulse that does not depend on the velocities shifts them all alike. All other shocks lose
-// dimensions, and with them the density [voss-11].
+// An elastic reflection at one condition keeps phase volume: the map of the velocities has the determinant
+// -e, and neighbours that arrive later move at the old velocity for a time and at the new one for the rest,
+// which is another f'+/f'- = -e. An impulse that does not depend on the velocities shifts them all alike. All
+// other shocks lose dimensions, and with them the density [voss-11].
 bool Motion::keeps_volume(const Shock& shock, EventKind kind) const {
   const System& system = equations_.system();
   std::size_t struck = 0;

@@ -48,8 +48,8 @@ void Recorder::skip_past_outputs() {
   while (next_output_ < plan_.outputs.size() && plan_.outputs[next_output_] < now) ++next_output_;
 }
 
-// A partial step of the method itself is more accurate than its interpolant and leaves the motion unchanged. Output
-// times within rounding of the end are left to emit_output_now: values at an event are those after it.
+// A partial step of the method itself is more accurate than its interpolant and leaves the motion unchanged.
+// Output times within rounding of the end are left to emit_output_now: values at an event are those after it.
 void Recorder::emit_outputs_until(const SmoothStep& step, double until, const SmoothMotion& smooth) {
   if (plan_.every_step) return;
   const double near = 1e-12 * std::max(std::abs(until), step.h);

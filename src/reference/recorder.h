@@ -54,7 +54,8 @@ class Recorder {
   void flush_accumulation();
   const std::optional<Event>& pending_accumulation() const { return pending_; }
 
-  // A closed inequality never pulls: multipliers below zero are rounding around a release and are set to zero.
+  // A closed inequality never pulls: multipliers below zero are rounding around a release and are set to
+  // zero.
   Sample sample(const State& state) const;
   Trajectory finish();
 

@@ -10,7 +10,8 @@
 
 namespace zwang {
 
-// dy/dt = f(t, y). The status is not ok where the rate is not defined, e.g. where a trial step leaves the domain.
+// dy/dt = f(t, y). The status is not ok where the rate is not defined, e.g. where a trial step leaves the
+// domain.
 using RightSide = std::function<Status(double t, const Eigen::VectorXd& y, Eigen::VectorXd& rate)>;
 
 struct Step {

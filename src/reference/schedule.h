@@ -14,7 +14,8 @@ struct ScheduledEvent {
   std::size_t index = 0;  // of the impulse, or of the condition
 };
 
-// A condition is imposed at `from` and lifted at `until`; -infinity and infinity where the study gives no time.
+// A condition is imposed at `from` and lifted at `until`; -infinity and infinity where the study gives no
+// time.
 struct TimeInForce {
   double from, until;
 };

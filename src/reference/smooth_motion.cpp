@@ -60,9 +60,9 @@ double SmoothMotion::argument_speed(const State& state) const {
   return fastest;
 }
 
-// The longest step allowed here, at most h. Speeds of arguments change within a step: a body at rest may fall past a
-// whole row of obstacles. Over a step h with these accelerations an argument runs rate h + growth h^2/2, which is
-// bounded by 1.
+// The longest step allowed here, at most h. Speeds of arguments change within a step: a body at rest may fall
+// past a whole row of obstacles. Over a step h with these accelerations an argument runs rate h + growth
+// h^2/2, which is bounded by 1.
 double SmoothMotion::step_bound(double h, double next_scheduled_time, const Eigen::VectorXd& rate) const {
   h = std::min(h, member_.settings.max_step);
   if (formulas_.turns.outputs() == 0) return h;
@@ -113,8 +113,8 @@ double SmoothMotion::initial_step(const Eigen::VectorXd& rate, double end) const
   return std::min(span, std::max(least, 0.01 * size / speed));
 }
 
-// Integrands keep the branch they have at the start of the step. Where the start is at a jump or kink, the branch is
-// that of a little later, when the function is clearly off zero.
+// Integrands keep the branch they have at the start of the step. Where the start is at a jump or kink, the
+// branch is that of a little later, when the function is clearly off zero.
 std::vector<double> SmoothMotion::choose_branches(const Eigen::VectorXd& rate) const {
   std::vector<double> branches = branches_;
   const RightSide f = with_branches(branches);

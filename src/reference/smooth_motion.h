@@ -1,5 +1,5 @@
-// Smooth motion between events: the right-hand side with the active conditions as equations, and error-controlled
-// steps.
+// Smooth motion between events: the right-hand side with the active conditions as equations, and
+// error-controlled steps.
 #pragma once
 
 #include <Eigen/Dense>
@@ -36,7 +36,8 @@ class SmoothMotion {
  public:
   SmoothMotion(const MemberState& member, const MotionFormulas& formulas);
 
-  // One accepted step from the member's state, at most to the next scheduled time. `end` is the end of the motion.
+  // One accepted step from the member's state, at most to the next scheduled time. `end` is the end of the
+  // motion.
   NextStep next_step(double next_scheduled_time, double end);
   PartialStep flow(const SmoothStep& step, double theta) const;
 

@@ -10,7 +10,7 @@ namespace zwang {
 
 namespace {
 
-// The points' own kinetic energy and gravity's potential, beside what the user wrote.
+// Adds the kinetic energy of the points and the potential of gravity to the user's own.
 void add_points(System& system) {
   Expressions& pool = *system.pool;
   system.kinetic_energy = system.kinetic;
@@ -38,7 +38,7 @@ void derive_mass(System& system, const std::vector<Expr>& momentum) {
     }
 }
 
-// Q = F - V_q - (T_vq v + T_vt - T_q); total_derivative of T_v is just T_vq v + T_vt.
+// Q = F - V_q - (T_vq v + T_vt - T_q); total_derivative of T_v is T_vq v + T_vt.
 void derive_force(System& system, const std::vector<Expr>& momentum) {
   Expressions& pool = *system.pool;
   for (std::size_t i = 0; i < system.size(); ++i) {

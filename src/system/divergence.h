@@ -1,4 +1,5 @@
-// The divergence of the flow in (q, v, z) [voss-11]: how fast phase volume grows, and the log-density along the flow falls.
+// The divergence of the flow in (q, v, z) [voss-11]: the rate at which phase volume grows and the log-density
+// along the flow falls.
 #pragma once
 
 #include "src/expression/evaluate.h"
@@ -7,7 +8,7 @@
 
 namespace zwang {
 
-// Everything differentiated once, for one member.
+// All derivatives are made once, for one member.
 class FlowDivergence {
  public:
   explicit FlowDivergence(const Equations& equations);

@@ -29,8 +29,8 @@ Expr rate_of_turn(System& system, Expr argument) {
 }
 
 // Half of the denominator, since 1/(w^2 + x^2) is a bump too, plus a constant of 1e-3. Without the constant a
-// denominator that passes through zero would halve the steps without end, below the resolution of time: a float has
-// seven digits.
+// denominator that passes through zero would halve the steps without end, below the resolution of time: a
+// float has seven digits.
 Expr share_of(Expressions& pool, Expr denominator) {
   return pool.add(pool.constant(1e-3), pool.multiply(pool.constant(0.5), pool.apply(Op::abs, denominator)));
 }
@@ -52,8 +52,8 @@ std::optional<Run> longest_run(Expressions& pool, const Node& node) {
     case Op::cos:
     case Op::tan:
       return Run{x, pool.one()};
-    // Smooth steps and bumps such as exp(-x^2) change near 0; far from 0 the argument may run in proportion to its
-    // size.
+    // Smooth steps and bumps such as exp(-x^2) change near 0; far from 0 the argument may run in proportion
+    // to its size.
     case Op::exp:
     case Op::tanh:
     case Op::atan:
@@ -75,8 +75,8 @@ std::optional<Run> longest_run(Expressions& pool, const Node& node) {
   }
 }
 
-// True where roots of e can be located within a step: e changes along the motion and is a function of the state.
-// Expressions with multipliers are not; their kinks are left to the step size control.
+// True where roots of e can be located within a step: e changes along the motion and is a function of the
+// state. Expressions with multipliers are not; their kinks are left to the step size control.
 bool has_roots(const Expressions& pool, Expr e) {
   bool moves = false;
   for (const Symbol& symbol : pool.symbols({e})) {
@@ -86,8 +86,8 @@ bool has_roots(const Expressions& pool, Expr e) {
   return moves;
 }
 
-// Marks nodes below an operation that is not defined everywhere, such as the square root of an expression that
-// rounding can make negative.
+// Marks nodes below an operation that is not defined everywhere, such as the square root of an expression
+// that rounding can make negative.
 std::vector<char> under_edges(const Expressions& pool, const std::vector<Expr>& roots) {
   std::vector<char> under(pool.size(), 0);
   const std::vector<Expr> nodes = pool.reachable(roots);
@@ -150,8 +150,8 @@ Expr on_branch(Expressions& pool, const Node& node, Expr branch) {
 
 }  // namespace
 
-// Steps end at the jumps and kinks of an integrand, so that it is smooth within a step. Below operations that rounding
-// can make undefined the integrand keeps its own formula, and only the root is located.
+// Steps end at the jumps and kinks of an integrand, so that it is smooth within a step. Below operations that
+// rounding can make undefined the integrand keeps its own formula, and only the root is located.
 void collect_kinks(System& system) {
   Expressions& pool = *system.pool;
   const std::vector<char> under = under_edges(pool, system.integrands);

@@ -11,8 +11,8 @@ Constraint derive_constraint(Expressions& pool, const ConditionFormula& formula)
   Constraint made;
   static_cast<ConditionFormula&>(made) = formula;
   made.moving = pool.mentions(formula.value, SymbolKind::time);
-  // A = f_q, c = d/dt of f' at a = 0 [mayer-16]; for velocity conditions A = g_v, c = g_q v + g_t: that g enters by g_v
-  // alone makes the path the straightest [maurer-8] [voss-4..6].
+  // A = f_q, c = d/dt of f' at a = 0 [mayer-16]; for velocity conditions A = g_v, c = g_q v + g_t. Because g
+  // enters by g_v alone, the path is the straightest [maurer-8] [voss-4..6].
   const SymbolKind kind = formula.holonomic ? SymbolKind::coordinate : SymbolKind::velocity;
   made.rate = formula.holonomic ? total_derivative(pool, formula.value) : formula.value;
   made.rest = total_derivative(pool, made.rate);
