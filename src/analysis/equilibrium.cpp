@@ -1,3 +1,4 @@
+// Search for an equilibrium and for its set of pressing inequalities.
 #include "src/analysis/equilibrium.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Levenberg-Marquardt iteration for the equations of an equilibrium.
 #include "src/analysis/equilibrium_equations.h"
 #include "src/system/equations.h"
 

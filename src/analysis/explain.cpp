@@ -1,3 +1,4 @@
+// Explanation of the accelerations at a state, from the least constraint with a trace.
 #include "src/analysis/explain.h"
 
 #include <cmath>

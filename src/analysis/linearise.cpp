@@ -1,3 +1,4 @@
+// Symbolic derivatives of the equations at rest, and their evaluation.
 #include "src/analysis/linearise.h"
 
 #include "src/expression/derivative.h"

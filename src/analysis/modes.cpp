@@ -1,3 +1,4 @@
+// Eigenvalue problems of small oscillations about an equilibrium [voss-8].
 #include "src/analysis/modes.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Text of errors, edit distance for suggestions, numbers and lists as text.
 #include "src/base/error.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Elimination order, and L D L^T with expressions as entries.
 #include "src/emit/elimination.h"
 #include "src/expression/expression.h"
 #include "src/expression/operation.h"

@@ -1,3 +1,4 @@
+// The functions of the emitted model and the order of its text.
 #include "src/emit/emit.h"
 
 #include <algorithm>

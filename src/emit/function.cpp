@@ -1,3 +1,4 @@
+// Text of one function: signature, cases, tables.
 #include "src/emit/function.h"
 #include "src/expression/expression.h"
 

@@ -1,3 +1,4 @@
+// Rearrangement of formulas: constant factors, common factors, shared denominators.
 #include "src/emit/rewrite.h"
 #include "src/expression/expression.h"
 #include "src/expression/operation.h"

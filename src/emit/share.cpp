@@ -1,3 +1,4 @@
+// Selection of the constants and time-dependent values that functions share.
 #include "src/emit/share.h"
 
 #include <algorithm>

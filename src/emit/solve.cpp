@@ -1,3 +1,4 @@
+// Symbolic accelerations, multipliers and projection steps with held rows.
 #include "src/emit/solve.h"
 
 #include <algorithm>

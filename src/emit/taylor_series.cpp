@@ -1,3 +1,4 @@
+// Text of the recurrences for the Taylor terms of the motion.
 #include "src/emit/taylor_series.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Straight-line code for expressions, and its operation count.
 #include "src/emit/text.h"
 #include "src/expression/operation.h"
 

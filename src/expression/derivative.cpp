@@ -1,3 +1,4 @@
+// Derivatives by forward accumulation over the nodes.
 #include "src/expression/derivative.h"
 #include "src/expression/operation.h"
 

@@ -1,3 +1,4 @@
+// Translation of expressions to straight-line instructions.
 #include "src/expression/evaluate.h"
 
 #include <unordered_map>

@@ -1,3 +1,4 @@
+// Hash-consing and simplification of expressions.
 #include "src/expression/expression.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Interval bounds of the operations.
 #include "src/expression/interval.h"
 #include "src/expression/expression.h"
 #include "src/expression/operation.h"

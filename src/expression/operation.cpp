@@ -1,3 +1,4 @@
+// Names, arities and values of the operations.
 #include "src/expression/operation.h"
 
 #include <array>

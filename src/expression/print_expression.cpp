@@ -1,3 +1,4 @@
+// Expressions as text, with parentheses by precedence.
 #include "src/expression/print_expression.h"
 
 #include <unordered_map>

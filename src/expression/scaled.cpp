@@ -1,3 +1,4 @@
+// Propagation of rounding scales through the operations.
 #include "src/expression/scaled.h"
 #include "src/expression/expression.h"
 #include "src/expression/operation.h"

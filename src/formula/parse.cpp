@@ -1,3 +1,4 @@
+// Entry points of the parser, and the grammar of measures.
 #include "src/formula/parse.h"
 
 #include "kernels/base/layout.h"

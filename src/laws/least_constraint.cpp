@@ -1,3 +1,4 @@
+// Accelerations by Gauss's principle: linear solve for a given set, quadratic program for the set.
 #include "src/laws/least_constraint.h"
 
 #include <cmath>

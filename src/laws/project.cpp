@@ -1,3 +1,4 @@
+// Newton projection against drift, and the nearest admissible start.
 #include "src/laws/project.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Rounds of quadratic programs for the velocities after a shock.
 #include "src/laws/shock.h"
 
 #include <algorithm>

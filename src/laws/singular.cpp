@@ -1,3 +1,4 @@
+// Minima of the constraint at singular positions.
 #include "src/laws/singular.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Higher time derivatives of a condition as polynomials in the accelerations.
 #include "src/laws/vanishing_row.h"
 
 #include <cmath>

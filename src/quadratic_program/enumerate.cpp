@@ -1,3 +1,4 @@
+// Enumeration of active sets by size.
 #include "src/quadratic_program/enumerate.h"
 
 #include <algorithm>

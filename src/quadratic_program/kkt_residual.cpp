@@ -1,3 +1,4 @@
+// Residual of the KKT conditions, with allowance for rounding.
 #include "src/quadratic_program/kkt_residual.h"
 
 #include <algorithm>

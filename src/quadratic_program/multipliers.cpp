@@ -1,3 +1,4 @@
+// Least-norm multipliers for dependent rows, and the solution in the caller's units.
 #include "src/quadratic_program/multipliers.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Secular equation of the distance to a quadric, with the hard case.
 #include "src/quadratic_program/nearest_on_quadric.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Dual active-set method of Goldfarb and Idnani.
 #include "src/quadratic_program/pivot.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Choice of the solver by the number of inequalities.
 #include "src/quadratic_program/solve.h"
 
 #include <algorithm>

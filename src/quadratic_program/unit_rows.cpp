@@ -1,3 +1,4 @@
+// Scaling to unit rows, tolerances, and the active set at a point.
 #include "src/quadratic_program/unit_rows.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Recognition of geometric sequences of shocks.
 #include "src/reference/accumulation.h"
 
 #include <algorithm>

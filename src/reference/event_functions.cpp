@@ -1,3 +1,4 @@
+// Event functions of a step and their values.
 #include "src/reference/event_functions.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Search for the first event of a step on the interpolant and on the true flow.
 #include "src/reference/first_event.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Brackets, roots and maxima of a curve over a step.
 #include "src/reference/first_root.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Reductions over the trajectory and over events.
 #include "src/reference/measures.h"
 
 #include <algorithm>

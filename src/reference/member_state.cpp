@@ -1,3 +1,4 @@
+// Accessors and tolerances of a member's state.
 #include "src/reference/member_state.h"
 
 #include <cmath>

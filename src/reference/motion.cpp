@@ -1,3 +1,4 @@
+// One member's motion from its start to its end.
 #include "src/reference/motion.h"
 
 #include <algorithm>

@@ -61,7 +61,7 @@ class Motion {
 
   // motion_events.cpp: dispatch of located and scheduled events
   struct DueEvents {
-    Eigen::VectorXd alpha;  // velocities that the impulses would give the free system [mayer2-12]
+    Eigen::VectorXd alpha;  // velocities that the impulses would give the free system
     std::vector<std::size_t> imposed, lifted;
     bool impulse = false;
   };

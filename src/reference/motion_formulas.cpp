@@ -1,3 +1,4 @@
+// Compilation of the expressions that a motion evaluates.
 #include "src/reference/motion_formulas.h"
 
 #include "src/system/system.h"

@@ -1,3 +1,4 @@
+// Outputs, events, measures and energy audit of a motion.
 #include "src/reference/recorder.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Coefficients and steps of tsit5 and rk4.
 #include "src/reference/runge_kutta.h"
 
 namespace zwang {

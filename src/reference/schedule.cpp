@@ -1,3 +1,4 @@
+// The list of scheduled events.
 #include "src/reference/schedule.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Right-hand side, step bounds and error control.
 #include "src/reference/smooth_motion.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Names of event kinds.
 #include "src/reference/trajectory.h"
 
 namespace zwang {

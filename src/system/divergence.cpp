@@ -1,3 +1,4 @@
+// Derivatives of accelerations by velocities and auxiliaries, for the divergence.
 #include "src/system/divergence.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Evaluation of the equations, plain and with rounding scales.
 #include "src/system/equations.h"
 #include "src/expression/expression.h"
 

@@ -1,3 +1,4 @@
+// Terms of the general variation in M, Q and the energy.
 #include "src/system/general_variation.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Kinks and jumps of integrands, and arguments that bound the step length.
 #include "src/system/kinks_and_turns.h"
 
 #include <algorithm>

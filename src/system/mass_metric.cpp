@@ -1,3 +1,4 @@
+// Rows and smallest changes in the mass metric.
 #include "src/system/mass_metric.h"
 
 namespace zwang {

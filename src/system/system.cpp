@@ -1,3 +1,4 @@
+// Rows of a constraint, and properties of a system.
 #include "src/system/system.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Coefficients, orders and dense output of the Runge-Kutta methods.
 #include "src/reference/runge_kutta.h"
 
 #include <gtest/gtest.h>
@@ -13,9 +14,9 @@ using Method = IntegratorSettings::Method;
 // The published coefficients have 16 digits and cancel by up to two.
 constexpr double published = 2e-14;
 
-// The tableau as the step itself reveals it: stage s of y' = e_s(t) gives the weights, of linear problems the
-// matrix. For y' = f(t, y) with y in R^7 the k-th stage rate is chosen freely, and the argument of stage s is
-// then y0 + h sum_j a_sj k_j: reading the arguments off gives every a_sj, c_s and b_s.
+// The tableau, read from the step itself. For y' = f(t, y) with y in R^7 the rate of stage k is set to the
+// unit vector e_k, and the argument of stage s is then y0 + h sum_j a_sj e_j: the arguments give every a_sj,
+// c_s and b_s.
 struct Tableau {
   double a[7][7] = {}, c[7] = {}, b[7] = {}, error[7] = {};
 };
@@ -108,7 +109,7 @@ TEST(RungeKuttaTest, TheEmbeddedMethodIsOfOrderFourAndNotFive) {
       worst = std::max(worst, std::abs(condition.weight - condition.expected));
     }
   }
-  EXPECT_GT(worst, 1e-5);  // otherwise there would be nothing to estimate the error with
+  EXPECT_GT(worst, 1e-5);  // otherwise the error could not be estimated
 }
 
 TEST(RungeKuttaTest, TheInterpolantIsOfOrderFourAtEveryFraction) {
@@ -176,7 +177,7 @@ Errors integrate(Method method, int steps) {
 }
 
 TEST(RungeKuttaTest, StepsConvergeWithTheirOrder) {
-  // Halving h divides the error by 2^order; the measured exponent wanders by a few tenths at finite h.
+  // Halving h divides the error by 2^order; the measured exponent varies by a few tenths at finite h.
   for (const auto& [method, order] : {std::pair{Method::tsit5, 5.0}, {Method::rk4, 4.0}}) {
     const double measured = std::log2(integrate(method, 64).end / integrate(method, 128).end);
     EXPECT_NEAR(measured, order, 0.4);
@@ -184,7 +185,7 @@ TEST(RungeKuttaTest, StepsConvergeWithTheirOrder) {
 }
 
 TEST(RungeKuttaTest, InterpolantsConvergeWithTheirOrder) {
-  // One more than the order of the weights, since between the steps one step's own error shows.
+  // One more than the order of the weights, since between the steps only the error of one step is measured.
   const double tsit5 =
       std::log2(integrate(Method::tsit5, 64).between / integrate(Method::tsit5, 128).between);
   const double rk4 = std::log2(integrate(Method::rk4, 64).between / integrate(Method::rk4, 128).between);
