@@ -1,5 +1,6 @@
 #include "host/study_file/reader.h"
 #include "src/base/error.h"
+#include "src/formula/scope.h"
 
 #include <algorithm>
 #include <cmath>
