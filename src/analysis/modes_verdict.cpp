@@ -37,7 +37,7 @@ std::string stable_words(const System& system, const Modes& made, bool damped) {
   if (damped) return "every small motion dies out";
   if (energy_decides(system, made))
     return "every small motion oscillates: the potential energy has a minimum here";
-  return "every small motion oscillates; this is the linear equations' word, the energy gives no proof";
+  return "every small motion oscillates in the linear equations; the energy gives no proof of stability";
 }
 
 }  // namespace
@@ -56,7 +56,8 @@ void decide(const System& system, Modes& made) {
   std::vector<std::string> touching;
   for (const std::size_t s : made.equilibrium.touching) touching.push_back(system.constraints[s].name);
   if (made.singular) {
-    made.reason = "the conditions are dependent here and the roots hang on multipliers they leave open";
+    made.reason =
+        "the conditions are dependent here and the roots depend on multipliers that are not determined";
   } else if (worst) {
     made.verdict = Stability::unstable;
     made.reason = unstable_words(*worst);

@@ -398,7 +398,7 @@ void ModelWriter::count_motion(const Function& motion, const Shared& shared, Emi
 EmittedSeries ModelWriter::series(const Shared& shared) const {
   EmittedSeries none;
   if (!masked_)
-    none.obstacle = "so many conditions";
+    none.obstacle = "too many conditions";
   else if (!system_.branches.empty())
     none.obstacle = "an integral of abs, sign, min, max, floor or wrap";
   else if (free_rates_.empty())

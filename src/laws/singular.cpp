@@ -334,15 +334,16 @@ void examine_vanishing_rows(const Equations& equations, const State& state, cons
     if (c != 0 || (linear && row.slope.isZero(0) && (equation || row.rest > 0)))
       made.untreated = "no acceleration is admissible: " + name + " is broken whatever the acceleration";
     else if (row.order == 0)
-      made.untreated = name + " says nothing up to its fourth derivative: minima not sought";
+      made.untreated =
+          name + " does not restrict accelerations up to its fourth derivative: minima not computed";
     else if (linear && !row.slope.isZero(0))
       program.add_row(name, equation, row.slope.transpose(), row.rest);
     else if (!linear && quadrics++ == 0)
       program.add_quadric(row, equation);
   }
   if (quadrics > 1)
-    made.untreated = "more than one condition is quadratic in the accelerations: minima not sought";
-  if (!program.small_enough()) made.untreated = "too many closed inequalities: minima not sought";
+    made.untreated = "more than one condition is quadratic in the accelerations: minima not computed";
+  if (!program.small_enough()) made.untreated = "too many closed inequalities: minima not computed";
   solve_dalembert(gauss, vanishes, made);
   if (made.untreated.empty()) made.minima = program.minima();
   made.conclusion = conclude(made);

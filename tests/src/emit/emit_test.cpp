@@ -368,7 +368,7 @@ TEST(EmitSeries, WhatHasNoneSaysWhy) {
   rod.point("bob", "1", {0, -1}).gravity({"0", "-9.81"}).anchor("nail", {"0", "0"});
   rod.require("rod", "distance(bob, nail) == 1");
   EXPECT_EQ(emit_model(*rod.make().system).series.obstacle, "a condition that always holds");
-  EXPECT_EQ(emit_model(*disks_in_a_box(12).make().system).series.obstacle, "so many conditions");
+  EXPECT_EQ(emit_model(*disks_in_a_box(12).make().system).series.obstacle, "too many conditions");
 }
 
 }  // namespace
