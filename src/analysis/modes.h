@@ -32,14 +32,14 @@ struct Modes {
   // True: no velocity and no auxiliary enters the linear equations, and roots come in pairs +-lambda.
   bool second_order = true;
   std::vector<Mode> modes;  // by frequency, then the faster growing first
-  int structural_zeros =
-      0;  // roots 0 that conditions on velocities bring: a shift along a family of equilibria
+  // Roots 0 that come from velocity conditions: shifts along a family of equilibria.
+  int structural_zeros = 0;
   bool redundant = false;  // dependent conditions: multipliers are not unique
   bool singular = false;   // and the roots depend on the choice of multipliers
   bool symmetric = true;   // the characteristic matrix, restricted to the admissible motions
   double asymmetry = 0;    // |K - K^T| / |K|
-  Definiteness form =
-      Definiteness::empty;  // of its quadratic form; negative: the force function has a maximum
+  // Of its quadratic form; negative: the force function has a maximum.
+  Definiteness form = Definiteness::empty;
   bool form_misleads = false;
   Stability verdict = Stability::no_equilibrium;
   std::string reason;   // the verdict in words

@@ -17,8 +17,9 @@ struct Shock {
   Status status = Status::ok;  // or infeasible, singular, not_finite
   Eigen::VectorXd v;           // velocities after
   Eigen::VectorXd impulses;    // l, one per condition; summed over the rounds of one instant
-  Eigen::VectorXd
-      pushed;  // how far each moves the velocities, without sign: they round so, even where they cancel
+  // Per coordinate: sum of the absolute changes of velocity by all impulses. The rounding of v is
+  // proportional to it, even where the impulses cancel.
+  Eigen::VectorXd pushed;
   std::vector<char> struck;  // by condition: l > 0 beyond rounding (either sign for equations)
   bool jumped = false;       // some velocity condition was violated, so v changed
   int rounds = 0;

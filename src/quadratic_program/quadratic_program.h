@@ -34,8 +34,8 @@ struct QpSolution {
   bool feasible = false;
   bool redundant = false;  // the tight rows are dependent
   Eigen::VectorXd x;       // n
-  Eigen::VectorXd
-      multipliers;  // r: M (x - x0) + A^T lambda = 0; >= 0 for inequalities, exactly 0 if not pressing
+  // r: M (x - x0) + A^T lambda = 0; >= 0 for inequalities, exactly 0 if not pressing
+  Eigen::VectorXd multipliers;
   Eigen::VectorXd residuals;   // r: A x + c, f'' of each row
   std::vector<char> pressing;  // r
 };

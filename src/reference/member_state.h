@@ -49,9 +49,8 @@ struct MemberState {
   Eigen::VectorXd y;  // q, v, z, integrals, work
   Sizes sizes;
   std::vector<ConditionState> conditions;
-  std::vector<std::size_t>
-      active;                    // equations in force and closed conditions: the rows that hold as equations
-  std::vector<int> watch_signs;  // of watched functions: -1, +1, or 0 while not known
+  std::vector<std::size_t> active;  // equations in force and closed conditions: rows that hold as equations
+  std::vector<int> watch_signs;     // of watched functions: -1, +1, or 0 while not known
 
   Eigen::Index n() const { return static_cast<Eigen::Index>(equations.size()); }
   const System& system() const { return equations.system(); }

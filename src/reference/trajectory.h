@@ -39,8 +39,8 @@ struct Audit {
   double energy_size = 0;         // largest of |T|, |V| and |work|: the scale of the drift
   double kkt = 0;                 // largest kkt_residual()
   double carnot = 0;              // largest violation of Carnot's identity
-  double energy_created =
-      0;  // largest T(v+) - T(v-) at a shock with fixed conditions and no external impulse
+  // Largest T(v+) - T(v-) at a shock with fixed conditions and no external impulse.
+  double energy_created = 0;
 };
 
 struct Trajectory {

@@ -23,8 +23,8 @@ class FlowDivergence {
   struct Slope {
     Part part;
     std::size_t variable;
-    std::size_t i = 0,
-                j = 0;  // entry of the mass; coordinate; condition, condition and coordinate; auxiliary
+    // By part: entry of the mass; coordinate; condition; condition and coordinate; auxiliary.
+    std::size_t i = 0, j = 0;
   };
   void add(Expressions& pool, Expr e, Slope slope, std::vector<Expr>& formulas);
 

@@ -83,8 +83,8 @@ struct Description {
   Expr kinetic{};             // in addition to that of the points
   Expr potential{};           // in addition to that of gravity
   std::vector<Expr> force;    // per coordinate
-  std::vector<Expr>
-      rates;  // per auxiliary; of a multiplier rho of a general condition: that condition's lambda
+  // Per auxiliary; for the multiplier rho of a general condition: that condition's lambda.
+  std::vector<Expr> rates;
   std::vector<ConditionFormula> conditions;
   std::vector<ImpulseFormula> impulses;
   std::vector<WatchFormula> watches;
@@ -113,7 +113,8 @@ struct MassEntry {
 };
 
 // A bound on the step length. Periodic and bump-like functions inside an inequality, a watched function or
-// the expression of an extreme change and change back; a step must not be longer than that.
+// the expression of an extreme can change and return to their value; a step must not be long enough to miss
+// that.
 struct Turn {
   Expr rate;     // d/dt of the argument of wrap, sin, exp ...
   Expr longest;  // how far the argument may run within one step
