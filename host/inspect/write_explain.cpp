@@ -10,6 +10,7 @@
 #include "kernels/base/status.h"
 #include "src/base/error.h"
 #include "src/laws/singular.h"
+#include "src/laws/vanishing_row.h"
 #include "src/system/system.h"
 
 namespace zwang {

@@ -11,6 +11,7 @@
 #include "kernels/base/status.h"
 #include "src/base/error.h"
 #include "src/expression/expression.h"
+#include "src/expression/operation.h"
 #include "src/system/system.h"
 
 namespace zwang {

@@ -15,6 +15,7 @@
 #include "src/base/error.h"
 #include "src/expression/evaluate.h"
 #include "src/expression/expression.h"
+#include "src/expression/operation.h"
 
 namespace zwang {
 

@@ -10,6 +10,7 @@
 #include "host/sample/uniform.h"
 #include "host/study/study.h"
 #include "src/expression/expression.h"
+#include "src/expression/operation.h"
 #include "src/system/equations.h"
 
 namespace zwang {

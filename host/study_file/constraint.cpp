@@ -6,7 +6,10 @@
 #include "src/base/error.h"
 #include "src/expression/expression.h"
 #include "src/expression/interval.h"
+#include "src/expression/operation.h"
 #include "src/formula/parse.h"
+#include "src/formula/parsed_formula.h"
+#include "src/formula/scope.h"
 #include "src/system/equations.h"
 #include "src/system/system.h"
 

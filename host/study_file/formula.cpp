@@ -12,6 +12,7 @@
 #include "src/expression/evaluate.h"
 #include "src/expression/expression.h"
 #include "src/formula/parse.h"
+#include "src/formula/scope.h"
 #include "src/system/equations.h"
 
 namespace zwang {

@@ -8,6 +8,7 @@
 #include "src/base/error.h"
 #include "src/expression/expression.h"
 #include "src/formula/parse.h"
+#include "src/formula/scope.h"
 
 namespace zwang {
 

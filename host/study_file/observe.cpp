@@ -9,6 +9,8 @@
 #include "src/base/error.h"
 #include "src/expression/expression.h"
 #include "src/formula/parse.h"
+#include "src/formula/parsed_formula.h"
+#include "src/formula/scope.h"
 #include "src/system/system.h"
 
 namespace zwang {

@@ -7,6 +7,7 @@
 #include "host/study_file/reader.h"
 #include "src/expression/expression.h"
 #include "src/formula/parse.h"
+#include "src/formula/scope.h"
 #include "src/system/equations.h"
 
 namespace zwang {

@@ -9,6 +9,7 @@
 #include "host/study_file/document.h"
 #include "src/base/error.h"
 #include "src/formula/parse.h"
+#include "src/formula/scope.h"
 
 namespace zwang {
 

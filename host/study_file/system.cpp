@@ -8,7 +8,9 @@
 #include "src/base/error.h"
 #include "src/expression/derivative.h"
 #include "src/expression/expression.h"
+#include "src/expression/operation.h"
 #include "src/formula/parse.h"
+#include "src/formula/scope.h"
 
 namespace zwang {
 

@@ -4,6 +4,7 @@
 #include "host/study_file/reader.h"
 #include "src/expression/expression.h"
 #include "src/formula/parse.h"
+#include "src/formula/scope.h"
 #include "src/system/system.h"
 
 namespace zwang {

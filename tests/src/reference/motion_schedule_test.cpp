@@ -1,5 +1,4 @@
-// What the study's clock says: impulses, conditions imposed and lifted, alone and together (mechanics section
-// 5).
+// Scheduled events: impulses, conditions imposed and lifted, alone and together (mechanics section 5).
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -14,7 +13,7 @@ constexpr double integrated = 1e-7;
 
 // --- Impulses -----------------------------------------------------------------------------------------
 
-TEST(MotionAppointmentTest, AnImpulseByVelocityAndOneByMomentumAddToAFreePoint) {
+TEST(MotionScheduleTest, AnImpulseByVelocityAndOneByMomentumAddToAFreePoint) {
   SystemBuilder b;
   b.point("p", "4", {0, 0}, {1, 0}).impulse("1", "p", {"0.5", "-1"}).impulse("2", "p", {"8", "4"}, true);
   const Trajectory made = b.make().run(3, {}, {1, 2, 3});
@@ -25,13 +24,13 @@ TEST(MotionAppointmentTest, AnImpulseByVelocityAndOneByMomentumAddToAFreePoint) 
   EXPECT_EQ(events_of(made, EventKind::impulse).size(), 2u);
 }
 
-TEST(MotionAppointmentTest, AnImpulseMayDependOnTheState) {
+TEST(MotionScheduleTest, AnImpulseMayDependOnTheState) {
   SystemBuilder b;
   b.point("p", "1", {1}, {2}).impulse("3", "p", {"-2*p.x'"});
   EXPECT_NEAR(b.make().run(4).last.state.v(0), -2, rounding);
 }
 
-TEST(MotionAppointmentTest, AnImpulseOnAConstrainedPointLeavesOnlyItsTangentialPart) {
+TEST(MotionScheduleTest, AnImpulseOnAConstrainedPointLeavesOnlyItsTangentialPart) {
   SystemBuilder b;
   b.anchor("nail", {"0", "0"})
       .point("p", "1", {1, 0})
@@ -45,7 +44,7 @@ TEST(MotionAppointmentTest, AnImpulseOnAConstrainedPointLeavesOnlyItsTangentialP
   EXPECT_NEAR(events[0].impulses[0], 3, rounding);
 }
 
-TEST(MotionAppointmentTest, AMomentumOnACoordinateIsDividedByTheMassMatrix) {
+TEST(MotionScheduleTest, AMomentumOnACoordinateIsDividedByTheMassMatrix) {
   // T = 1/2 (2 x'^2 + 2 x' y' + 3 y'^2): momentum (p, 0) gives (3, -1) p/5.
   SystemBuilder b;
   b.coordinate("x", 0).coordinate("y", 0).kinetic("x'^2 + x'*y' + 1.5*y'^2").impulse("0", "x", {"10"}, true);
@@ -53,8 +52,8 @@ TEST(MotionAppointmentTest, AMomentumOnACoordinateIsDividedByTheMassMatrix) {
   EXPECT_NEAR((made.last.state.v - Eigen::Vector2d(6, -2)).norm(), 0, rounding);
 }
 
-TEST(MotionAppointmentTest, ImpulsesAtOneInstantAreOneShockWithTheSum) {
-  // Against a string each alone would be caught; together they leave it slack: +2 outward, -3 inward.
+TEST(MotionScheduleTest, ImpulsesAtOneInstantAreOneShockWithTheSum) {
+  // Each impulse alone would make the string taut; together they leave it slack: +2 outward, -3 inward.
   SystemBuilder b;
   b.anchor("nail", {"0", "0"}).point("p", "1", {1, 0}).require("string", "distance(p, nail) <= 1");
   b.impulse("1", "p", {"2", "0"}).impulse("1", "p", {"-3", "0"});
@@ -63,7 +62,7 @@ TEST(MotionAppointmentTest, ImpulsesAtOneInstantAreOneShockWithTheSum) {
   EXPECT_EQ(made.events.size(), 1u);
 }
 
-TEST(MotionAppointmentTest, TimesThatDifferByRoundingAreNoObstacle) {
+TEST(MotionScheduleTest, TimesThatDifferByRoundingAreNoObstacle) {
   SystemBuilder b;
   b.point("p", "1", {0}, {1})
       .impulse("0.3", "p", {"1"})
@@ -74,9 +73,9 @@ TEST(MotionAppointmentTest, TimesThatDifferByRoundingAreNoObstacle) {
   EXPECT_NEAR(made.last.state.v(0), 4, rounding);
 }
 
-TEST(MotionAppointmentTest, AnImpulseAtAContactIsOneShockWithIt) {
-  // Falling with speed 2 at t = 2, and an upward impulse of 3 then: together +1, and the floor has nothing to
-  // do. One after the other the floor would take the 2 first, and the ball would leave with 3.
+TEST(MotionScheduleTest, AnImpulseAtAContactIsOneShockWithIt) {
+  // Falling with speed 2 at t = 2, and an upward impulse of 3 at that time: together +1, without a reaction
+  // of the floor. One after the other the floor would stop the 2 first, and the ball would leave with 3.
   SystemBuilder b;
   b.point("ball", "1", {2}).gravity({"-1"}).require("floor", "ball.x >= 0").impulse("2", "ball", {"3"});
   const Trajectory made = b.make().run(2.5);
@@ -84,8 +83,8 @@ TEST(MotionAppointmentTest, AnImpulseAtAContactIsOneShockWithIt) {
   EXPECT_NEAR(made.last.state.v(0), 0.5, rounding);
 }
 
-TEST(MotionAppointmentTest, ImpulsesAtContactsNeverLoseTheMember) {
-  // The contact's time is a square root: the impulse falls a rounding before, on or after it.
+TEST(MotionScheduleTest, ImpulsesAtContactsNeverLoseTheMember) {
+  // The time of the contact is a square root: the impulse is a rounding before, at or after it.
   Dice dice(17);
   for (int trial = 0; trial < 300; ++trial) {
     const double height = dice.between(0.01, 10);
@@ -98,7 +97,7 @@ TEST(MotionAppointmentTest, ImpulsesAtContactsNeverLoseTheMember) {
   }
 }
 
-TEST(MotionAppointmentTest, AnImpulseAtTheStartAndOneAtTheEndBothHappen) {
+TEST(MotionScheduleTest, AnImpulseAtTheStartAndOneAtTheEndBothHappen) {
   SystemBuilder b;
   b.point("p", "1", {0}).impulse("0", "p", {"1"}).impulse("2", "p", {"5"});
   const Trajectory made = b.make().run(2, {}, {0, 2});
@@ -109,8 +108,8 @@ TEST(MotionAppointmentTest, AnImpulseAtTheStartAndOneAtTheEndBothHappen) {
 
 // --- Imposed and lifted -------------------------------------------------------------------------------
 
-TEST(MotionAppointmentTest, AnEquationImposedTakesTheNormalVelocityAway) {
-  // Moving along y = 0; at t = 1 it is bound to the line through (1, 0) at 45 degrees.
+TEST(MotionScheduleTest, AnEquationImposedTakesTheNormalVelocityAway) {
+  // Motion along y = 0; at t = 1 the point is constrained to the line through (1, 0) at 45 degrees.
   SystemBuilder b;
   b.point("p", "1", {0, 0}, {1, 0}).require("rail", "p.y == p.x - 1", "0", "1");
   const Trajectory made = b.make().run(2);
@@ -122,7 +121,7 @@ TEST(MotionAppointmentTest, AnEquationImposedTakesTheNormalVelocityAway) {
   EXPECT_NEAR(std::abs(events[0].impulses[0]), std::sqrt(0.5), rounding);
 }
 
-TEST(MotionAppointmentTest, AnEquationImposedWhereItDoesNotHoldIsInfeasible) {
+TEST(MotionScheduleTest, AnEquationImposedWhereItDoesNotHoldIsInfeasible) {
   SystemBuilder b;
   b.point("p", "1", {0, 0}, {1, 0}).require("rail", "p.y == p.x", "0", "1");
   const Trajectory made = b.make().run(2);
@@ -131,15 +130,15 @@ TEST(MotionAppointmentTest, AnEquationImposedWhereItDoesNotHoldIsInfeasible) {
   EXPECT_NE(made.cause.find("rail"), std::string::npos);
 }
 
-TEST(MotionAppointmentTest, AnInequalityImposedWhereItIsBrokenIsInfeasible) {
+TEST(MotionScheduleTest, AnInequalityImposedWhereItIsBrokenIsInfeasible) {
   SystemBuilder b;
   b.point("p", "1", {0}, {1}).require("wall", "p.x <= 0.5", "0", "1");
   EXPECT_EQ(b.make().run(2).status, Status::infeasible);
 }
 
-TEST(MotionAppointmentTest, AnInequalityCountsOnlyBetweenFromAndUntil) {
-  // x = t passes the gate at 1 that is gone since 0.9, and is held by the wall at 5 that came at 2 until it
-  // goes at 6.
+TEST(MotionScheduleTest, AnInequalityCountsOnlyBetweenFromAndUntil) {
+  // x = t passes the gate at 1, which is lifted at 0.9, and is held by the wall at 5, which is imposed at 2
+  // and lifted at 6.
   SystemBuilder b;
   b.point("p", "1", {0}, {1})
       .require("gate", "p.x <= 1", "0", "", "0.9")
@@ -154,21 +153,21 @@ TEST(MotionAppointmentTest, AnInequalityCountsOnlyBetweenFromAndUntil) {
   EXPECT_EQ(events_of(made, EventKind::imposed).size(), 1u);
 }
 
-TEST(MotionAppointmentTest, AStringCutLetsTheLoadFly) {
+TEST(MotionScheduleTest, AStringCutLetsTheLoadFly) {
   SystemBuilder b;
   b.anchor("nail", {"0", "0"})
       .point("p", "1", {1, 0}, {0, 1})
       .require("string", "distance(p, nail) <= 1", "0", "", "2");
   const Trajectory made = b.make().run(3);
   ASSERT_EQ(made.status, Status::ok) << made.cause;
-  // Round the circle until t = 2, then straight on.
+  // Along the circle until t = 2, then along the tangent.
   EXPECT_NEAR(made.last.state.q(0), std::cos(2) - std::sin(2), integrated);
   EXPECT_NEAR(made.last.state.q(1), std::sin(2) + std::cos(2), integrated);
 }
 
-TEST(MotionAppointmentTest, LiftedImposedAndStruckAtOneInstantIsOneShock) {
-  // At t = 1 one rail goes, another comes and a blow falls: alpha = (1, 0) + (0, 2), bound to x = y + 1
-  // afterwards.
+TEST(MotionScheduleTest, LiftedImposedAndStruckAtOneInstantIsOneShock) {
+  // At t = 1 one rail is lifted, another imposed, and an impulse acts: alpha = (1, 0) + (0, 2), constrained
+  // to x = y + 1 afterwards.
   SystemBuilder b;
   b.point("p", "1", {0, 0}, {1, 0})
       .require("old", "p.y == 0", "0", "", "1")
@@ -182,7 +181,7 @@ TEST(MotionAppointmentTest, LiftedImposedAndStruckAtOneInstantIsOneShock) {
   EXPECT_EQ(jumps, 1u);
 }
 
-TEST(MotionAppointmentTest, AVelocityEquationImposedLocksTheWheel) {
+TEST(MotionScheduleTest, AVelocityEquationImposedLocksTheWheel) {
   // Two flywheels coupled at t = 1: x' = y' afterwards, momentum kept.
   SystemBuilder b;
   b.coordinate("x", 0, 6)
@@ -194,7 +193,7 @@ TEST(MotionAppointmentTest, AVelocityEquationImposedLocksTheWheel) {
   EXPECT_NEAR(made.last.state.v(1), 2, rounding);
 }
 
-TEST(MotionAppointmentTest, AConditionImposedAtTheStartIsAShockThere) {
+TEST(MotionScheduleTest, AConditionImposedAtTheStartIsAShockThere) {
   SystemBuilder b;
   b.point("p", "1", {0, 0}, {1, 0}).require("rail", "p.y == p.x", "0", "0");
   const Trajectory made = b.make().run(1);
@@ -205,9 +204,9 @@ TEST(MotionAppointmentTest, AConditionImposedAtTheStartIsAShockThere) {
   EXPECT_EQ(made.velocity_moved, 0);  // by the shock, not by the projection
 }
 
-TEST(MotionAppointmentTest, AnImposedEquationAndAnElasticContactTogetherGiveNoEnergy) {
-  // The rail comes at the instant the ball meets an elastic wall at a flat angle to it. Rebound and rail in
-  // one projection would need the speed 1/sin(0.1) = 10 along the rail.
+TEST(MotionScheduleTest, AnImposedEquationAndAnElasticContactTogetherGiveNoEnergy) {
+  // The rail is imposed at the instant at which the ball meets an elastic wall at a flat angle to it. Rebound
+  // and rail in one projection would need the speed 1/sin(0.1) = 10 along the rail.
   SystemBuilder b;
   b.parameter("s", 0.1).point("p", "1", {0, 0}, {1, 0.05});
   b.require("wall", "p.x <= 1", "1").require("rail", "cos(s)*(p.x - 1) + sin(s)*(p.y - 0.05) == 0", "0", "1");
