@@ -35,7 +35,7 @@ Ways all_ways(const Study& study, std::size_t count) {
   replace(program, "lanes/fast_event.h", "Model::light_events && ", "false && ");
   BackendCpu plain(study, program, *HostCompiler::find(), 2);
   replace(program, "event/single_contact.h", "if constexpr (SingleContactSolver<M>::possible) {", "if constexpr (false) {");
-  replace(program, "event/initial_active_set.h", "if (!(next_due(me) > now)) return false;", "return false;");
+  replace(program, "event/initial_active_set.h", "if (!(next_scheduled_event(me) > now)) return false;", "return false;");
   BackendCpu general(study, program, *HostCompiler::find(), 2);
   Wanted wanted;
   wanted.events = true;
@@ -126,7 +126,7 @@ void expect_same_starts(const Study& study) {
   const Batch batch = prepare_batch(study, numbers, 2);
   KernelProgram program = cpu_program(study, LaneChoice::best);
   BackendCpu plain(study, program, *HostCompiler::find(), 2);
-  replace(program, "event/initial_active_set.h", "if (!(next_due(me) > now)) return false;", "return false;");
+  replace(program, "event/initial_active_set.h", "if (!(next_scheduled_event(me) > now)) return false;", "return false;");
   BackendCpu general(study, program, *HostCompiler::find(), 2);
   const Wanted wanted{.states = true, .events = true};
   const BatchResults a = plain.run(batch, wanted), b = general.run(batch, wanted);
