@@ -207,7 +207,7 @@ struct alignas(16) StoredStep {
 // global memory.
 struct StepVerdict {
   unsigned stuck : 1, event_possible : 1, extremum_possible : 1, clipped : 1, output_due : 1;
-  unsigned at_event : 1;  // the step ends at the crossing that was sought, and nothing else happened before
+  unsigned at_event : 1;       // the step ends at the crossing that was sought, without another event before
   unsigned order_unknown : 1;  // of such a step: other crossings may come before its end
   unsigned
       crosses_on_series : 1;   // one condition crosses zero within the step, which is known as a power series

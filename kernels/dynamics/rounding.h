@@ -43,9 +43,9 @@ ZWANG_COLD ScaledCondition<Real> scaled_condition(const Real* k, const typename 
 // A share of a rounding scale that counts as zero: at least 32 roundings in single precision, whatever the
 // settings.
 template <class Real>
-ZWANG_INLINE Real within_precision(double asked) {
-  if (sizeof(Real) == sizeof(double)) return Real(asked);
-  return maximum(Real(asked), 32 * Precision<Real>::epsilon);
+ZWANG_INLINE Real within_precision(double requested) {
+  if (sizeof(Real) == sizeof(double)) return Real(requested);
+  return maximum(Real(requested), 32 * Precision<Real>::epsilon);
 }
 
 // f (or g) and f' of a condition at the member's state, and what counts as zero for them.

@@ -40,7 +40,7 @@ ZWANG_DEVICE bool solve_held_rows(const Real* k, Real t, const Real* y, const Re
   return true;
 }
 
-// The right side by way of a list of rows, for models with too many conditions to emit their elimination as
+// The right side from a list of rows, for models with too many conditions to emit their elimination as
 // straight code.
 template <class M, class Real>
 ZWANG_DEVICE void listed_motion(const Real* k, Real t, const Real* y, const Real* held, Real* rate,

@@ -63,7 +63,7 @@ ZWANG_INLINE Real largest_released_second(Real size, Real noise) {
   return Real(1e-6) * size + noise;
 }
 
-// Whether a condition that opens is already clearly below zero or on its way there.
+// Whether a condition that opens is already clearly below zero or moves there.
 template <class Real>
 ZWANG_INLINE bool opens_armed(Real f, Real f_rate, Real value_zero, Real rate_zero) {
   return f < -value_zero || f_rate < -rate_zero;

@@ -67,7 +67,7 @@ ZWANG_DEVICE void second_rate(const Real* k, const typename M::Motion& motion, i
   for (int j = 0; j < M::n; ++j) size += absolute(a[j] * accelerations[j]);
 }
 
-// When the accumulating shocks recognised so far come to their limit; now where there are none.
+// When the accumulating shocks recognised so far reach their limit; the present time where there are none.
 template <class M>
 ZWANG_INLINE typename M::Real limit_of_sequence(const M& me) {
   return me.accumulation.sequence.found ? me.accumulation.sequence.limit : me.motion.t;

@@ -63,7 +63,8 @@ ZWANG_DEVICE bool struck_are_fixed(const M& me, const typename M::Set& struck) {
   return fixed;
 }
 
-// Fills in what the log says of a jump: the struck conditions with their impulses, and the energy lost.
+// Fills in the fields of the log entry of a jump: the struck conditions with their impulses, and the energy
+// lost.
 template <class M>
 ZWANG_DEVICE void describe_jump(const M& me, const ShockResult<M>& result, typename M::Event& event) {
   using Real = typename M::Real;

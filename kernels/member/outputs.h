@@ -10,7 +10,7 @@
 
 namespace zwang {
 
-// Tells the lane the next output time.
+// Writes the next output time into the exchange, for the lane.
 template <class M>
 ZWANG_DEVICE void set_next_output(M& me) {
   using Real = typename M::Real;
@@ -40,8 +40,8 @@ ZWANG_COLD void emit_outputs_until(M& me, const DenseStep<M>& dense, typename M:
   using Real = typename M::Real;
   const auto& interpolant = dense.interpolant;
   const bool accurate = interpolant_is_accurate(me.input, dense);
-  const Real near = Precision<Real>::moment * maximum(absolute(until), interpolant.h);
-  while (output_before(me, until - near)) {
+  const Real margin = Precision<Real>::moment * maximum(absolute(until), interpolant.h);
+  while (output_before(me, until - margin)) {
     const Real when = next_output_time(me);
     Real y[M::size];
     const Real x = (when - interpolant.t) / interpolant.h;
@@ -59,8 +59,8 @@ template <class M>
 ZWANG_COLD void emit_outputs_beyond(M& me, typename M::Real until) {
   using Real = typename M::Real;
   const Real tried = me.motion.t + me.exchange.step.h;
-  const Real near = Precision<Real>::moment * maximum(absolute(until), me.exchange.step.h);
-  while (output_before(me, until - near)) {
+  const Real margin = Precision<Real>::moment * maximum(absolute(until), me.exchange.step.h);
+  while (output_before(me, until - margin)) {
     const Real when = next_output_time(me);
     Real y[M::size];
     integrate_short(me, tried, me.exchange.end, when - tried, 4, y);
