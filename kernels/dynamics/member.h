@@ -9,7 +9,7 @@
 #include "kernels/dynamics/least_constraint.h"
 #include "kernels/integrator/runge_kutta.h"
 #include "kernels/rootfinding/step_length_search.h"
-#include "kernels/simd/pack.h"
+#include "kernels/simd/lane_traits.h"
 
 namespace zwang {
 

@@ -4,7 +4,7 @@
 
 #include "kernels/base/portable.h"
 #include "kernels/dynamics/member.h"
-#include "kernels/simd/pack.h"
+#include "kernels/simd/lane_traits.h"
 
 namespace zwang {
 
