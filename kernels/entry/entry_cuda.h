@@ -83,7 +83,7 @@ struct CudaEntry {
     group.drive = &drives;
     WarpFeed feed(lists.moving[side], count, &lists.counters->taken);
     WarpBuffer& event_buffer = bins[events_in_registers ? 0 : threadIdx.x / warp_lanes];
-    unsigned* const at_event_counter = &lists.counters->event_buffer[1 - side];
+    unsigned* const at_event_counter = &lists.counters->at_event[1 - side];
     unsigned at_event_count = 0;
     EventPhase event_phase;
     bool busy = false, more = true, event_ready = false;
@@ -108,12 +108,12 @@ struct CudaEntry {
       if (busy && !event_ready) {
         ++tries;
         const Progress made = group.step_once();
-        event_ready = made == Progress::event_ready;
-        if (made == Progress::waits) {
+        event_ready = made == Progress::at_event;
+        if (made == Progress::needs_slow_path) {
           group.store_for_event_handling();
           wait(lists, 1 - side, slot);
           busy = false;
-        } else if (made == Progress::moves && --left <= 0 && group.may_store()) {
+        } else if (made == Progress::continues && --left <= 0 && group.may_store()) {
           group.store_member();
           move(lists, 1 - side, slot);
           busy = false;
@@ -122,7 +122,7 @@ struct CudaEntry {
       if constexpr (events_in_registers) {
         const BlockVote vote = votes.count(event_ready, !event_ready && (busy || more), turns);
         if (vote.crossing + vote.others == 0) break;
-        if (!event_phase.has_come(vote)) continue;
+        if (!event_phase.begins(vote)) continue;
         if (event_ready && !group.handle_event_in_registers()) {
           group.store_for_event_handling();
           wait(lists, 1 - side, slot);
@@ -133,12 +133,11 @@ struct CudaEntry {
           group.store_for_event_handling();
           busy = false;
         }
-        event_buffer.add(event_ready, slot, at_event_count, lists.event_buffer, at_event_counter);
+        event_buffer.add(event_ready, slot, at_event_count, lists.at_event, at_event_counter);
       }
       event_ready = false;
     }
-    if constexpr (!events_in_registers)
-      event_buffer.flush(at_event_count, lists.event_buffer, at_event_counter);
+    if constexpr (!events_in_registers) event_buffer.flush(at_event_count, lists.at_event, at_event_counter);
     // A warp's sum first: every lane by itself would queue up at the end of every turn.
     const unsigned busy_tries = sum_of_warp(tries), possible = sum_of_warp(turns);
     if (threadIdx.x % 32 == 0 && possible > 0) {
@@ -149,8 +148,8 @@ struct CudaEntry {
 
   // What the last turn has read is filled in this one.
   __device__ __forceinline__ static void begin_turn(DeviceCounters& counters, int side) {
-    counters.handled = counters.event_buffer[side];
-    counters.event_buffer[1 - side] = counters.moving[1 - side] = counters.taken = 0;
+    counters.handled = counters.at_event[side];
+    counters.at_event[1 - side] = counters.moving[1 - side] = counters.taken = 0;
   }
 
   __device__ static void handle_events_at_step_end(const KernelSettings& settings, const KernelBatch& batch,
@@ -186,7 +185,7 @@ struct CudaEntry {
   __device__ __forceinline__ static void handle_fast_events(const KernelSettings& settings,
                                                             const KernelBatch& batch, M* slots,
                                                             const DeviceLists& lists, int side) {
-    const unsigned count = lists.counters->event_buffer[side];
+    const unsigned count = lists.counters->at_event[side];
     typename LaneGroup<M, Real>::Search search;
     Ledger lane_ledger;
     LaneGroup<M, Real> group(settings, batch, slots, &search, lane_ledger);
@@ -195,11 +194,11 @@ struct CudaEntry {
     if constexpr (stages_members) {
       __shared__ EventTable near;
       // From the end: what was written last may still be near.
-      const auto entry = [&](unsigned i) { return i < count ? lists.event_buffer[count - 1 - i] : no_slot; };
+      const auto entry = [&](unsigned i) { return i < count ? lists.at_event[count - 1 - i] : no_slot; };
       unsigned slot = entry(blockIdx.x * warp_lanes + threadIdx.x);
       for (unsigned first = blockIdx.x * warp_lanes; first < count; first += gridDim.x * warp_lanes) {
         const unsigned next = entry(first + gridDim.x * warp_lanes + threadIdx.x);
-        near.bring(slots, slot);
+        near.load(slots, slot);
         const bool there = slot != no_slot,
                    goes = there && group.handle_stored_event(near.sought(), slots + slot);
         if (goes) group.store_member();
@@ -211,7 +210,7 @@ struct CudaEntry {
       }
     } else {
       for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
-        const unsigned slot = lists.event_buffer[i];
+        const unsigned slot = lists.at_event[i];
         if (group.handle_stored_event(slots + slot, slots + slot)) {
           group.store_member();
           move(lists, side, slot);
@@ -223,9 +222,9 @@ struct CudaEntry {
   }
 
   __device__ static void handle_events_in_memory(M* slots, const DeviceLists& lists, int side) {
-    const unsigned count = lists.counters->event_buffer[side];
+    const unsigned count = lists.counters->at_event[side];
     for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
-      const unsigned slot = lists.event_buffer[i];
+      const unsigned slot = lists.at_event[i];
       M& me = slots[slot];
       if (!try_event_at_step_end(me)) {
         wait(lists, side, slot | DeviceLists::due);
@@ -245,7 +244,7 @@ struct CudaEntry {
       for (unsigned first = blockIdx.x * warp_lanes; first < count; first += gridDim.x * warp_lanes) {
         const unsigned i = first + threadIdx.x, entry = i < count ? lists.waiting[side][i] : no_slot;
         const unsigned slot = entry == no_slot ? no_slot : entry & ~DeviceLists::marks;
-        near.bring(slots, (entry & DeviceLists::empty) != 0 ? no_slot : slot);
+        near.load(slots, (entry & DeviceLists::empty) != 0 ? no_slot : slot);
         const bool going = entry != no_slot && slow_path_entry(*near.sought(), settings, batch, lists, entry);
         const WarpPlaces places(going, slot, &lists.counters->moving[1 - side]);
         near.template store_back<int(sizeof(M))>(slots, going ? slot : no_slot);

@@ -4,6 +4,8 @@
 
 #include "kernels/base/layout.h"
 #include "kernels/base/portable.h"
+#include "kernels/dynamics/smooth_motion.h"
+#include "kernels/record/measures.h"
 #include "kernels/simd/pack.h"
 
 namespace zwang {
@@ -23,15 +25,15 @@ struct EventDetector {
   // accelerations, the rest by cubics. Good enough to ask whether anything may have happened.
   ZWANG_INLINE void find_middle(R* middle) const {
     const R half = R(Real(0.5)), eighth = group.step.h * R(Real(0.125));
-    const R* is_first = group.step.is_first();
+    const R* first = group.step.first();
     const R* final = group.step.last();
     ZWANG_REGISTERS for (int i = 0; i < n; ++i) {
-      const R bend = square(group.step.h) * R(Real(1.0 / 64)) * (is_first[i] + final[i]);
+      const R bend = square(group.step.h) * R(Real(1.0 / 64)) * (first[i] + final[i]);
       middle[i] = half * (group.y[i] + group.end[i]) +
                   group.step.h * R(Real(5.0 / 32)) * (group.y[n + i] - group.end[n + i]) + bend;
     }
     ZWANG_REGISTERS for (int i = n; i < M::fed_back; ++i) middle[i] =
-        half * (group.y[i] + group.end[i]) + eighth * (is_first[i - n] - final[i - n]);
+        half * (group.y[i] + group.end[i]) + eighth * (first[i - n] - final[i - n]);
   }
 
   // Inequalities on velocities.
@@ -212,7 +214,7 @@ struct EventDetector {
   // The motion a moment after the start, and a moment before the end. Returns when that is.
   ZWANG_INLINE R find_early(R* there) const {
     const R moved = R(moment) * group.step.h;
-    go(group.y, group.step.is_first(), moved, there);
+    go(group.y, group.step.first(), moved, there);
     return group.t + moved;
   }
   ZWANG_INLINE R find_late(R then, R* there) const {

@@ -177,7 +177,7 @@ struct EventPoint {
   // Those that hold from now on when the condition at hand presses no more.
   ZWANG_INLINE bool release() {
     Real change[n], impulse[rows], left[rows];
-    Model::apply_impact(k, t, y, y + n, y + 2 * n, held, change, impulse, weight);
+    Model::strike(k, t, y, y + n, y + 2 * n, held, change, impulse, weight);
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) left[i] = sought[i] > 0 ? Real(0) : held[i];
     hold(left);
     return true;
@@ -241,7 +241,7 @@ struct EventPoint {
   // Impulses and the change of velocities for a shock without rebound; rows that would pull are taken out, one by one.
   ZWANG_INLINE bool find_impulses(Real* struck, Real* separating, Real* change, Real* impulse) {
     ZWANG_ROLLED for (int pass = 0; pass < r; ++pass) {
-      Model::apply_impact(k, t, y, y + n, y + 2 * n, struck, change, impulse, weight);
+      Model::strike(k, t, y, y + n, y + 2 * n, struck, change, impulse, weight);
       bool unclear = false, pulled = false;
       ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
         if (Model::is_equation(i) || !(struck[i] > 0)) continue;

@@ -13,6 +13,7 @@
 #include "kernels/dynamics/member.h"
 #include "kernels/event/refine_event_time.h"
 #include "kernels/lanes/event_point.h"
+#include "kernels/member/start_and_end.h"
 #include "kernels/record/measures.h"
 
 namespace zwang {

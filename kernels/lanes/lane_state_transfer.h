@@ -3,6 +3,8 @@
 
 #include "kernels/base/portable.h"
 #include "kernels/dynamics/member.h"
+#include "kernels/record/measures.h"
+#include "kernels/simd/pack.h"
 
 namespace zwang {
 
@@ -33,7 +35,7 @@ struct LaneStateTransfer {
   }
   ZWANG_INLINE Step stored_step(int lane) const {
     Step made;
-    made.step_h = lane_of(group.stored_step.h, lane);
+    made.step_h = lane_of(group.step.h, lane);
     made.crossing = group.searches[lane];
     made.no_search_from = group.searches[lane].no_search_from;
     return made;
@@ -84,18 +86,17 @@ struct LaneStateTransfer {
     // Nobody looks at the stages of a step that just arrives.
     const bool inside = (verdict_now.event_possible && !verdict_now.at_event) ||
                         verdict_now.extremum_possible || verdict_now.output_due;
-    if (inside || verdict_now.order_unknown)
-      ZWANG_REGISTERS for (int m = 0; m < group.stored_step.kept; ++m) {
-        exchange.first_rate[m] = lane_of(group.stored_step.first()[m], lane);
-        exchange.last_rate[m] = lane_of(group.stored_step.last()[m], lane);
+    if (inside || verdict_now.order_unknown) ZWANG_REGISTERS for (int m = 0; m < group.step.kept; ++m) {
+        exchange.first_rate[m] = lane_of(group.step.first()[m], lane);
+        exchange.last_rate[m] = lane_of(group.step.last()[m], lane);
       }
     if constexpr (ZWANG_STAGES_KEPT)
       if (inside) {
         exchange.stages.h = exchange.step_h;
         for (int j = 0; j <= Method::last; ++j)
-          for (int m = 0; m < group.stored_step.kept; ++m)
-            exchange.stages.k[j][m] = lane_of(group.stored_step.k[j][m], lane);
-        for (int i = 0; i < size; ++i) exchange.stages.end[i] = lane_of(group.stored_step.end[i], lane);
+          for (int m = 0; m < group.step.kept; ++m)
+            exchange.stages.k[j][m] = lane_of(group.step.k[j][m], lane);
+        for (int i = 0; i < size; ++i) exchange.stages.end[i] = lane_of(group.step.end[i], lane);
       }
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
       exchange.lambda[i] = lane_of(group.end_lambda[i], lane);
@@ -117,8 +118,7 @@ struct LaneStateTransfer {
     me.t = group.t;
     me.h = group.h;
     ZWANG_REGISTERS for (int i = 0; i < size; ++i) me.y[i] = group.y[i];
-    ZWANG_REGISTERS for (int m = 0; m < group.stored_step.kept; ++m) exchange.first_rate[m] =
-        group.stored_step.first()[m];
+    ZWANG_REGISTERS for (int m = 0; m < group.step.kept; ++m) exchange.first_rate[m] = group.step.first()[m];
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
       exchange.lambda[i] = group.lambda[i];
       exchange.f[i] = group.f[i];
@@ -138,8 +138,8 @@ struct LaneStateTransfer {
     set_lane(group.t, lane, me.t);
     set_lane(group.h, lane, me.h);
     ZWANG_REGISTERS for (int i = 0; i < size; ++i) set_lane(group.y[i], lane, me.y[i]);
-    ZWANG_REGISTERS for (int m = 0; m < group.stored_step.kept; ++m)
-        set_lane(group.stored_step.first()[m], lane, exchange.first_rate[m]);
+    ZWANG_REGISTERS for (int m = 0; m < group.step.kept; ++m)
+        set_lane(group.step.first()[m], lane, exchange.first_rate[m]);
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
       set_lane(group.held[i], lane, me.held[i]);
       set_lane(group.lambda[i], lane, exchange.lambda[i]);
@@ -181,8 +181,7 @@ struct LaneStateTransfer {
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) set_lane(group.presses_now[i], lane, false);
     ZWANG_REGISTERS for (int i = 0; i < Model::constants; ++i) set_lane(group.k[i], lane, Real(1));
     ZWANG_REGISTERS for (int i = 0; i < size; ++i) set_lane(group.y[i], lane, Real(0));
-    ZWANG_REGISTERS for (int i = 0; i < group.stored_step.kept; ++i)
-        set_lane(group.stored_step.first()[i], lane, Real(0));
+    ZWANG_REGISTERS for (int i = 0; i < group.step.kept; ++i) set_lane(group.step.first()[i], lane, Real(0));
     ZWANG_REGISTERS for (int i = 0; i < r; ++i)
         clear(lane, group.held[i], group.lambda[i], group.ledger.peak_lambda[i], group.f[i], group.f_rate[i],
               group.ledger.arming_level[i]);

@@ -90,7 +90,7 @@ struct CrossingSearchDriver {
     Curve from, to;
     if (!is_crossing(lane, from, to)) return;
     if constexpr (LaneGroup::finds_crossings_on_series)
-      if (!lane_of(group.bound, lane)) {
+      if (!lane_of(group.constrained, lane)) {
         group.searches[lane].slope = to.value;  // of the chord
         set_lane(group.crosses_on_series, lane, true);
         return;
