@@ -1,5 +1,5 @@
-// The eighth-order pair of the kernels (kernels/integrator/dop853_coefficients.h) against the order conditions its
-// coefficients must satisfy, rather than against another copy of them.
+// The eighth-order pair of the kernels (kernels/integrator/dop853_coefficients.h) against the order
+// conditions its coefficients must satisfy, rather than against another copy of them.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -47,7 +47,8 @@ TEST(Dop853, ErrorWeightsVanishOnPolynomials) {
     }
 }
 
-// A pendulum of large amplitude: q'' = -sin q, nonlinear in the positions, one step of length h from (1, 0.5).
+// A pendulum of large amplitude: q'' = -sin q, nonlinear in the positions, one step of length h from (1,
+// 0.5).
 struct Swing {
   double q, v;
 };
@@ -106,7 +107,8 @@ TEST(Dop853, TheInterpolantIsOfTheSeventhOrderAndMeetsBothEnds) {
   EXPECT_NEAR(std::log2(worst(1.0) / worst(0.5)), 8, 1.2) << "a step of order seven errs by the eighth power";
 }
 
-// The estimate must scale with the step like the error, and the factor must propose a step of the right length.
+// The estimate must scale with the step like the error, and the factor must propose a step of the right
+// length.
 TEST(Dop853, TheEstimateScalesWithTheStepAsItsOrder) {
   const double y[2] = {1, 0.5};
   const auto squared = [&](double h) {

@@ -1,5 +1,5 @@
-// Steps by power series (kernels/integrator/taylor_series.h): every recurrence against an independent integrator,
-// events found in long steps against closed forms, and the choice of the method.
+// Steps by power series (kernels/integrator/taylor_series.h): every recurrence against an independent
+// integrator, events found in long steps against closed forms, and the choice of the method.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -68,7 +68,8 @@ TEST(Taylor, EveryRecurrenceFollowsTheMotion) {
   }
 }
 
-// A ball on a floor: all its bounces are known in closed form. Without the floor one step would cover a whole flight.
+// A ball on a floor: all its bounces are known in closed form. Without the floor one step would cover a whole
+// flight.
 TEST(Taylor, FindsEveryBounceInStepsWithoutAnError) {
   const Study study = read_study(R"toml(
 title = "A ball on a floor"
@@ -113,7 +114,8 @@ high = "maximum(ball.y)"
   }
 }
 
-// Two walls, one of them moving, and a string: free, constrained and released again, in packs and in single lanes.
+// Two walls, one of them moving, and a string: free, constrained and released again, in packs and in single
+// lanes.
 constexpr const char* between_walls = R"toml(
 title = "Between two walls"
 [parameters]

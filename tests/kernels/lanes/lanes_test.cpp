@@ -1,5 +1,5 @@
-// Packs and pairs of packs (kernels/simd/pack.h, kernels/simd/pack_pair.h): each lane computes what a single number
-// would. The work queue of a CPU's threads (kernels/entry/work_queue.h).
+// Packs and pairs of packs (kernels/simd/pack.h, kernels/simd/pack_pair.h): each lane computes what a single
+// number would. The work queue of a CPU's threads (kernels/entry/work_queue.h).
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// The first guess of a search over the step length (kernels/rootfinding/step_length_search.h), from the values at both
-// ends and inside the step, and the slopes where they are known.
+// The first guess of a search over the step length (kernels/rootfinding/step_length_search.h), from the
+// values at both ends and inside the step, and the slopes where they are known.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -64,8 +64,8 @@ TEST(FirstGuess, OfAParabolaIsItsRootWithSlopesAndWithout) {
     }
 }
 
-// A multiplier has no known slopes, but values at two stages. The guess is where the first trial step ends, and the
-// slope of the cubic is used there.
+// A multiplier has no known slopes, but values at two stages. The guess is where the first trial step ends,
+// and the slope of the cubic is used there.
 TEST(FirstGuess, OfACubicThroughTwoStagesIsItsRootAndItsSlope) {
   std::mt19937 random(5);
   std::uniform_real_distribution<double> some(-1, 1);
