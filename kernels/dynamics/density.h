@@ -11,7 +11,7 @@ namespace zwang {
 // From here on the log-density means nothing: the state after it says so.
 template <class M>
 ZWANG_DEVICE void lose_density(M& me) {
-  if constexpr (M::Model::has_density) me.y[2 * M::n + M::Model::density + 1] = 1;
+  if constexpr (M::Model::has_density) me.motion.y[2 * M::n + M::Model::density + 1] = 1;
 }
 
 // Only an elastic reflection at one condition, and impulses given whatever the velocities, keep phase volume
@@ -22,7 +22,7 @@ ZWANG_DEVICE bool keeps_volume(const M& me, const ShockResult<M>& result, EventK
   int struck = 0;
   bool elastic = true;
   for (int i = 0; i < M::r; ++i) {
-    if (!result.struck.has(i) || me.conditions[i].standing == Standing::equation) continue;
+    if (!result.struck.has(i) || me.constraints.conditions[i].standing == Standing::equation) continue;
     ++struck;
     elastic = elastic && Model::is_holonomic(i) && Model::restitution(me.k, i) == 1;
   }
@@ -37,7 +37,7 @@ ZWANG_DEVICE void pass_density(M& me, const ShockResult<M>& result, const typena
   if constexpr (M::Model::has_density) {
     bool closes = false;
     for (int i = 0; i < M::r; ++i)
-      closes = closes || (reached.has(i) && me.conditions[i].standing == Standing::closed);
+      closes = closes || (reached.has(i) && me.constraints.conditions[i].standing == Standing::closed);
     const bool changed = result.jumped || kind == EventKind::impulse;
     if ((changed && !keeps_volume(me, result, kind)) || (closes && !at_start)) lose_density(me);
   }

@@ -12,7 +12,7 @@
 namespace zwang {
 
 template <int n, int m, bool diagonal, class Real>
-struct Program {
+struct QuadraticProgram {
   // The question. `root` is M's; rows are added one by one.
   MassRoot<n, diagonal, Real> root;
   Real free[n];  // x0

@@ -5,6 +5,7 @@
 #include "kernels/base/portable.h"
 #include "kernels/base/status.h"
 #include "kernels/dynamics/member.h"
+#include "kernels/dynamics/rounding.h"
 
 namespace zwang {
 
@@ -33,20 +34,24 @@ struct ShockSetting {
   Real zero[M::rows];  // what counts as zero for f' or g
 
   ZWANG_DEVICE bool takes_part(int i) const {
-    return me.conditions[i].standing == Standing::equation || contacts.has(i) || velocities.has(i);
+    return me.constraints.conditions[i].standing == Standing::equation || contacts.has(i) ||
+           velocities.has(i);
   }
-  ZWANG_DEVICE Real rate(int i, const Real* v) const { return Model::rate(me.k, me.t, me.q(), v, me.z(), i); }
+  ZWANG_DEVICE Real rate(int i, const Real* v) const {
+    return Model::rate(me.k, me.motion.t, me.motion.q(), v, me.motion.z(), i);
+  }
   ZWANG_DEVICE bool violated(const Real* v) const {
     for (int i = 0; i < M::r; ++i) {
       if (!takes_part(i)) continue;
       const Real f = rate(i, v);
-      if (me.conditions[i].standing == Standing::equation ? absolute(f) > zero[i] : f > zero[i]) return true;
+      if (me.constraints.conditions[i].standing == Standing::equation ? absolute(f) > zero[i] : f > zero[i])
+        return true;
     }
     return false;
   }
   ZWANG_DEVICE Real kinetic(const Real* v) const {
     Real t_energy, energy;
-    Model::energies(me.k, me.t, me.q(), v, me.z(), t_energy, energy);
+    Model::energies(me.k, me.motion.t, me.motion.q(), v, me.motion.z(), t_energy, energy);
     return t_energy;
   }
 };
@@ -74,7 +79,7 @@ ZWANG_DEVICE void take_part(const ShockSetting<M>& setting, const Real* alpha, b
   const M& me = setting.me;
   bool rebounds = false, imposing = false;
   for (int i = 0; i < M::r; ++i) {
-    if (me.conditions[i].standing == Standing::equation) {
+    if (me.constraints.conditions[i].standing == Standing::equation) {
       parts.add(i, true, 0);
       imposing = imposing || absolute(setting.rate(i, alpha)) > setting.zero[i];
     } else if (setting.contacts.has(i) && !inelastic && M::Model::restitution(me.k, i) > 0) {
@@ -118,7 +123,8 @@ ZWANG_DEVICE void solve_from(const ShockSetting<M>& setting, const Real* alpha, 
     for (int j = 0; j < parts.count; ++j) {
       Real value, rate, rest, a[n];
       if (linear_only && !Model::is_linear(parts.condition[j])) continue;
-      Model::row(me.k, me.t, me.q(), v0, me.z(), parts.condition[j], value, rate, rest, a);
+      Model::row(me.k, me.motion.t, me.motion.q(), v0, me.motion.z(), parts.condition[j], value, rate, rest,
+                 a);
       const Real offset = rate - dot<n>(a, v0) + parts.rebound[j];
       if (!is_finite(offset) || !all_finite<n>(a)) return;
       qp.add_row(a, offset, parts.equation[j]);
@@ -200,17 +206,18 @@ template <class M, class Real>
 ZWANG_DEVICE bool make_setting(ShockSetting<M>& setting, const Real* alpha, ShockResult<M>& result) {
   constexpr int n = M::n;
   const M& me = setting.me;
-  M::Model::mass(me.k, me.t, me.q(), me.v(), me.z(), setting.mass);
+  M::Model::mass(me.k, me.motion.t, me.motion.q(), me.motion.v(), me.motion.z(), setting.mass);
   copy<n>(alpha, result.v);
   for (int i = 0; i < n; ++i) result.pushed[i] = 0;
   for (int i = 0; i < M::r; ++i) result.impulses[i] = setting.zero[i] = 0;
   if (!all_finite<n * n>(setting.mass) || !all_finite<n>(alpha)) return false;
   Real larger[n];
   for (int i = 0; i < n; ++i)
-    larger[i] = maximum(me.size_v[i], maximum(absolute(alpha[i]), absolute(me.v()[i])));
+    larger[i] = maximum(me.sizes.v[i], maximum(absolute(alpha[i]), absolute(me.motion.v()[i])));
   for (int i = 0; i < M::r; ++i)
     if (setting.takes_part(i))
-      setting.zero[i] = me.rest_speed * scaled_condition(me, i, alpha, me.size_q, larger).rate_scale;
+      setting.zero[i] =
+          me.input.rest_speed * scaled_condition<M>(me.k, me.motion, i, alpha, me.sizes.q, larger).rate_scale;
   return true;
 }
 
@@ -221,8 +228,8 @@ ZWANG_DEVICE bool singular(const ShockSetting<M>& setting, const Real* v) {
   for (int i = 0; i < M::r; ++i) {
     if (!setting.takes_part(i)) continue;
     const bool acts =
-        me.conditions[i].standing == Standing::equation || setting.rate(i, v) >= -setting.zero[i];
-    if (acts && scaled_condition(me, i, v, me.size_q, me.size_v).vanishes) return true;
+        me.constraints.conditions[i].standing == Standing::equation || setting.rate(i, v) >= -setting.zero[i];
+    if (acts && scaled_condition<M>(me.k, me.motion, i, v, me.sizes.q, me.sizes.v).vanishes) return true;
   }
   return false;
 }
@@ -254,7 +261,7 @@ ZWANG_COLD void shock(ShockSetting<M>& setting, const Real* alpha, ShockResult<M
     return;
   }
   if (!setting.violated(result.v)) {
-    result.energy_lost = setting.kinetic(me.v()) - setting.kinetic(result.v);
+    result.energy_lost = setting.kinetic(me.motion.v()) - setting.kinetic(result.v);
     return;
   }
   if (singular(setting, result.v)) {
@@ -262,7 +269,7 @@ ZWANG_COLD void shock(ShockSetting<M>& setting, const Real* alpha, ShockResult<M
     return;
   }
   bool plain = true;  // Carnot's identity applies
-  for (int i = 0; i < n; ++i) plain = plain && alpha[i] == me.v()[i];
+  for (int i = 0; i < n; ++i) plain = plain && alpha[i] == me.motion.v()[i];
   for (; result.rounds <= round_limit && setting.violated(result.v); ++result.rounds) {
     ShockParts<M> parts;
     ShockRound<M> round;
@@ -281,11 +288,11 @@ ZWANG_COLD void shock(ShockSetting<M>& setting, const Real* alpha, ShockResult<M
     collect(setting, parts, round, result);
     plain = plain && round.plain;
     copy<n>(round.v, result.v);
-    drop_noise(me, result.v, alpha, setting.mass);
+    drop_noise<M>(setting.mass, alpha, result.v);
   }
-  result.energy_lost = setting.kinetic(me.v()) - setting.kinetic(result.v);
+  result.energy_lost = setting.kinetic(me.motion.v()) - setting.kinetic(result.v);
   if (!plain || result.rounds != 1) return;
-  result.carnot = carnot_defect<M>(setting.mass, me.v(), result.v);
+  result.carnot = carnot_defect<M>(setting.mass, me.motion.v(), result.v);
 }
 
 // The limit of infinitely many shocks of the contacts: the projection on the intersection, f' = 0 for all of them, and
@@ -295,26 +302,26 @@ ZWANG_COLD void completed_shock(ShockSetting<M>& setting, const typename M::Set&
                                 ShockResult<M>& result) {
   constexpr int n = M::n;
   const M& me = setting.me;
-  if (!make_setting(setting, me.v(), result)) {
+  if (!make_setting(setting, me.motion.v(), result)) {
     result.status = Status::not_finite;
     return;
   }
   ShockParts<M> parts;
   for (int i = 0; i < M::r; ++i) {
     const bool equal =
-        me.conditions[i].standing == Standing::equation || setting.contacts.has(i) || kept.has(i);
+        me.constraints.conditions[i].standing == Standing::equation || setting.contacts.has(i) || kept.has(i);
     if (equal || setting.velocities.has(i)) parts.add(i, equal, 0);
   }
   ShockRound<M> round;
-  solve_round(setting, me.v(), parts, round);
+  solve_round(setting, me.motion.v(), parts, round);
   if (!round.feasible) {
     result.status = Status::infeasible;
     return;
   }
   collect(setting, parts, round, result);
   copy<n>(round.v, result.v);
-  drop_noise(me, result.v, me.v(), setting.mass);
-  result.energy_lost = setting.kinetic(me.v()) - setting.kinetic(result.v);
+  drop_noise<M>(setting.mass, me.motion.v(), result.v);
+  result.energy_lost = setting.kinetic(me.motion.v()) - setting.kinetic(result.v);
 }
 
 }  // namespace zwang

@@ -90,24 +90,25 @@ ZWANG_INLINE void right_side(const R* k, R t, const R* y, const R* held, bool an
 // The multipliers at a state. Rows that depend on each other leave them open; then those of least norm, not negative for
 // inequalities where that can be.
 template <class M, class Real>
-ZWANG_DEVICE void multipliers_at(const M& me, Real t, const Real* y, Real* lambda) {
+ZWANG_DEVICE void multipliers_at(const Real* k, const typename M::Constraints& constraints, Real t,
+                                 const Real* y, Real* lambda) {
   using Model = typename M::Model;
   constexpr int n = M::n;
   Real rate[M::size];
-  right_side<M>(me.k, t, y, me.held, me.any_held, rate, lambda);
-  if (!me.redundant_now) return;
+  right_side<M>(k, t, y, constraints.held, constraints.any_held, rate, lambda);
+  if (!constraints.redundant) return;
   for (int try_step = 0; try_step < 2; ++try_step) {
     typename M::Qp qp;
     int which[M::rows];
     Real mass[n * n], force[n], a[n];
-    Model::mass(me.k, t, y, y + n, y + 2 * n, mass);
+    Model::mass(k, t, y, y + n, y + 2 * n, mass);
     if (!qp.root.factor(mass)) return;
-    Model::applied(me.k, t, y, y + n, y + 2 * n, force);
+    Model::applied(k, t, y, y + n, y + 2 * n, force);
     qp.root.solve(force, qp.free);
     for (int i = 0; i < M::r; ++i) {
-      if (!(me.held[i] > 0)) continue;
+      if (!(constraints.held[i] > 0)) continue;
       Real value, f_rate, rest;
-      Model::row(me.k, t, y, y + n, y + 2 * n, i, value, f_rate, rest, a);
+      Model::row(k, t, y, y + n, y + 2 * n, i, value, f_rate, rest, a);
       which[qp.count] = i;
       qp.add_row(a, rest, try_step == 1 || Model::is_equation(i));
     }
@@ -124,17 +125,19 @@ ZWANG_DEVICE void multipliers_at(const M& me, Real t, const Real* y, Real* lambd
 
 // Integrands may ask for multipliers: where rows depend on each other, for those of least norm.
 template <class M, class Real>
-ZWANG_COLD void integrands_of_least_norm(const M& me, Real t, const Real* y, Real* rate) {
+ZWANG_COLD void integrands_of_least_norm(const Real* k, const typename M::Constraints& constraints, Real t,
+                                         const Real* y, Real* rate) {
   Real lambda[M::rows];
-  multipliers_at(me, t, y, lambda);
-  M::Model::integrands(me.k, t, y, y + M::n, y + 2 * M::n, lambda, me.held, rate + M::fed_back);
+  multipliers_at<M>(k, constraints, t, y, lambda);
+  M::Model::integrands(k, t, y, y + M::n, y + 2 * M::n, lambda, constraints.held, rate + M::fed_back);
 }
 
 template <class M, class Real>
-ZWANG_COLD void member_right_side(const M& me, Real t, const Real* y, Real* rate, Real* lambda) {
-  right_side<M>(me.k, t, y, me.held, me.any_held, rate, lambda);
+ZWANG_COLD void member_right_side(const Real* k, const typename M::Constraints& constraints, Real t,
+                                  const Real* y, Real* rate, Real* lambda) {
+  right_side<M>(k, t, y, constraints.held, constraints.any_held, rate, lambda);
   if constexpr (M::Model::integrals > 0)
-    if (me.redundant_now) integrands_of_least_norm(me, t, y, rate);
+    if (constraints.redundant) integrands_of_least_norm<M>(k, constraints, t, y, rate);
 }
 
 // One Newton step onto the held conditions: positions, or velocities.
@@ -200,21 +203,21 @@ ZWANG_INLINE void project(const R* k, R t, R* y, const R* held, int passes) {
 template <class M>
 ZWANG_COLD void project_drift(M& me) {
   using Real = typename M::Real;
-  if (!me.any_held) return;
-  project<M>(me.k, me.t, me.y, me.held, 6);
+  if (!me.constraints.any_held) return;
+  project<M>(me.k, me.motion.t, me.motion.y, me.constraints.held, 6);
   Real f[M::rows], f_rate[M::rows];
-  M::Model::levels(me.k, me.t, me.q(), me.v(), me.z(), f, f_rate);
+  M::Model::levels(me.k, me.motion.t, me.motion.q(), me.motion.v(), me.motion.z(), f, f_rate);
   for (int i = 0; i < M::r; ++i) {
-    if (!(me.held[i] > 0)) continue;
-    if (M::Model::is_holonomic(i)) me.audit_max(audit_position, absolute(f[i]));
-    me.audit_max(audit_velocity, absolute(f_rate[i]));
+    if (!(me.constraints.held[i] > 0)) continue;
+    if (M::Model::is_holonomic(i)) me.audit.raise(audit_position, absolute(f[i]));
+    me.audit.raise(audit_velocity, absolute(f_rate[i]));
   }
 }
 
 template <class M>
 ZWANG_DEVICE typename M::Real energy_of(const M& me) {
   typename M::Real kinetic, energy;
-  M::Model::energies(me.k, me.t, me.q(), me.v(), me.z(), kinetic, energy);
+  M::Model::energies(me.k, me.motion.t, me.motion.q(), me.motion.v(), me.motion.z(), kinetic, energy);
   return energy;
 }
 
@@ -222,10 +225,10 @@ ZWANG_DEVICE typename M::Real energy_of(const M& me) {
 template <class M>
 ZWANG_DEVICE void audit_energy(M& me) {
   typename M::Real kinetic, energy;
-  M::Model::energies(me.k, me.t, me.q(), me.v(), me.z(), kinetic, energy);
-  const auto work = me.work();
-  me.audit_max(audit_drift, absolute(energy + me.energy_lost - work - me.energy_start));
-  me.audit_max(audit_size, maximum(maximum(absolute(kinetic), absolute(energy - kinetic)), absolute(work)));
+  M::Model::energies(me.k, me.motion.t, me.motion.q(), me.motion.v(), me.motion.z(), kinetic, energy);
+  const auto work = me.motion.work();
+  me.audit.raise(audit_drift, absolute(energy + me.energy.lost - work - me.energy.start));
+  me.audit.raise(audit_size, maximum(maximum(absolute(kinetic), absolute(energy - kinetic)), absolute(work)));
 }
 
 }  // namespace zwang

@@ -37,13 +37,14 @@ struct CpuEntry {
 // Steps, events that lanes take in their stride and what is left to the members are units of their own, compiled side by
 // side: `which` is `template` in the one that has the text and `extern template` in the others.
 #define ZWANG_CPU_FAST_EVENTS(which, Entry) which bool zwang::handle_fast_event<Entry::C>(Entry::C&, int);
-#define ZWANG_CPU_EVENTS(which, Entry)                                                         \
-  which bool zwang::handle_member<Entry::M>(Entry::M&);                                        \
-  which bool zwang::start_member<Entry::M>(Entry::M&, const zwang::KernelSettings&,            \
-                                           const zwang::KernelBatch&, long long);              \
-  which void zwang::multipliers_at<Entry::M>(const Entry::M&, Entry::Real, const Entry::Real*, \
-                                             Entry::Real*);                                    \
-  which void zwang::measured_at<Entry::M>(const Entry::M&, Entry::Real, const Entry::Real*, Entry::Real*);
+#define ZWANG_CPU_EVENTS(which, Entry)                                                                      \
+  which bool zwang::handle_member<Entry::M>(Entry::M&);                                                     \
+  which bool zwang::start_member<Entry::M>(Entry::M&, const zwang::KernelSettings&,                         \
+                                           const zwang::KernelBatch&, long long);                           \
+  which void zwang::multipliers_at<Entry::M>(const Entry::Real*, const Entry::M::Constraints&, Entry::Real, \
+                                             const Entry::Real*, Entry::Real*);                             \
+  which void zwang::measured_at<Entry::M>(const Entry::Real*, const Entry::M::Constraints&, Entry::Real,    \
+                                          const Entry::Real*, Entry::Real*);
 
 // `zwang_work` integrates members until the counter has passed the last one. Any number of threads may be inside.
 #define ZWANG_CPU_ENTRIES(Entry)                                                                 \

@@ -162,8 +162,7 @@ struct CudaEntry {
   }
 
   // What landings need of members lies first in them, and what they may change in front of that.
-  static constexpr int changed = int(sizeof(typename M::Near) + sizeof(ExchangeChanged<typename M::Near>)),
-                       needed = int(sizeof(typename M::Near) + sizeof(ExchangeCore<typename M::Near>));
+  static constexpr int changed = M::bytes_changed_by_events, needed = M::bytes_needed_by_events;
   using EventTable = StagedMembers<M, needed>;
   static constexpr bool stages_members = FastEvent<LaneGroup<M, Real>>::possible && EventTable::fits;
   // Small members are brought whole to be attended to.

@@ -5,9 +5,10 @@
 #include "kernels/base/portable.h"
 #include "kernels/base/status.h"
 #include "kernels/dynamics/member.h"
+#include "kernels/dynamics/rounding.h"
 #include "kernels/event/active_set.h"
 #include "kernels/event/instant_events.h"
-#include "kernels/record/measures.h"
+#include "kernels/record/event_log.h"
 
 namespace zwang {
 
@@ -16,22 +17,22 @@ ZWANG_COLD void dispatch_event(M& me, const EventToHandle<typename M::Real>& due
   using Model = typename M::Model;
   const int i = due.index;
   typename M::Event event;
-  event.t = me.t;
+  event.t = me.motion.t;
   switch (due.kind) {
     case EventFunctionKind::reached:
       // Everything else that is reached at this instant belongs to the same shock.
       for (int j = 0; j < M::r; ++j) {
-        if (me.conditions[j].standing != Standing::open || !me.near.has(j)) continue;
+        if (me.constraints.conditions[j].standing != Standing::open || !me.candidates.has(j)) continue;
         const auto zero = zero_of(me, j);
         const bool together =
-            absolute(zero.f) <= zero.value && me.conditions[j].armed && zero.f_rate > zero.rate;
+            absolute(zero.f) <= zero.value && me.constraints.conditions[j].armed && zero.f_rate > zero.rate;
         if (j == i || (together && Model::is_holonomic(j))) event.constraints.add(j);
       }
       event.kind = Model::is_holonomic(i) ? EventKind::contact : EventKind::touch;
       record_event(me, event);
       {
         typename M::Real now[M::n];
-        copy<M::n>(me.v(), now);
+        copy<M::n>(me.motion.v(), now);
         apply_shock(me, now, event.constraints, EventKind::shock, typename M::Set{});
       }
       break;
@@ -39,14 +40,15 @@ ZWANG_COLD void dispatch_event(M& me, const EventToHandle<typename M::Real>& due
       // Others may lose their force at the same instant; they are released with it.
       typename M::Set closed;
       for (int j = 0; j < M::r; ++j)
-        if (me.conditions[j].standing == Standing::closed) closed.add(j);
+        if (me.constraints.conditions[j].standing == Standing::closed) closed.add(j);
       flush_accumulation(me);
       // Its multiplier is zero there only as far as the time can tell.
-      me.conditions[i].multiplier_zero = maximum(me.conditions[i].multiplier_zero, due.resolution);
+      me.constraints.conditions[i].multiplier_zero =
+          maximum(me.constraints.conditions[i].multiplier_zero, due.resolution);
       if (!update_active_set(me, touching_now(me), i)) break;
       event.kind = EventKind::release;
       for (int j = 0; j < M::r; ++j)
-        if (j == i || (closed.has(j) && me.conditions[j].standing == Standing::open))
+        if (j == i || (closed.has(j) && me.constraints.conditions[j].standing == Standing::open))
           event.constraints.add(j);
       record_event_now(me, event);
       break;
@@ -55,7 +57,7 @@ ZWANG_COLD void dispatch_event(M& me, const EventToHandle<typename M::Real>& due
       event.kind = EventKind::press;
       event.constraints.add(i);
       record_event(me, event);
-      me.conditions[i].idle = false;
+      me.constraints.conditions[i].idle = false;
       break;
     case EventFunctionKind::watch: {
       const int direction = Model::watch_direction(i);

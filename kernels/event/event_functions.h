@@ -4,6 +4,7 @@
 
 #include "kernels/base/portable.h"
 #include "kernels/dynamics/member.h"
+#include "kernels/dynamics/rounding.h"
 #include "kernels/dynamics/smooth_motion.h"
 #include "kernels/integrator/runge_kutta.h"
 #include "kernels/rootfinding/first_root.h"
@@ -59,7 +60,7 @@ struct DenseStep {
     copy<M::size - M::n>(first_rate, part.k[0]);
     part.take(interpolant.t, interpolant.start, [&](Real t, const Real* there, Real* rate) {
       Real lambda[M::rows];
-      member_right_side(me, t, there, rate, lambda);
+      member_right_side<M>(me.k, me.constraints, t, there, rate, lambda);
     });
     copy<M::size>(part.end, y);
   }
@@ -75,7 +76,7 @@ ZWANG_DEVICE Real event_value(const M& me, const EventFunction<Real>& event_func
   } else if (event_function.kind == EventFunctionKind::release ||
              event_function.kind == EventFunctionKind::press) {
     Real lambda[M::rows];
-    multipliers_at(me, t, y, lambda);
+    multipliers_at<M>(me.k, me.constraints, t, y, lambda);
     raw = lambda[event_function.index];
   } else {
     raw = Model::signal(me.k, t, q, v, z, event_function.index);
@@ -111,8 +112,8 @@ struct EventFunctions {
   ZWANG_DEVICE void collect(const M& me) {
     using Model = typename M::Model;
     for (int i = 0; i < M::r; ++i) {
-      if (!me.near.has(i)) continue;
-      const Condition<Real>& condition = me.conditions[i];
+      if (!me.candidates.has(i)) continue;
+      const Condition<Real>& condition = me.constraints.conditions[i];
       if (condition.standing == Standing::open && !Model::is_equation(i)) {
         // Not armed yet: noise around zero is no contact, but nothing gets through unseen either.
         const Real zero = zero_of(me, i).value;
@@ -131,7 +132,7 @@ struct EventFunctions {
     }
     for (int i = 0; i < Model::signals; ++i) {
       const auto value = scaled_signal(me, i);
-      const Real zero = me.contact_tolerance * value.scale;
+      const Real zero = me.input.contact_tolerance * value.scale;
       // A function that rests at zero (the height of what lies on the ground) crosses it when it is clearly beyond.
       const Real level = absolute(value.value) <= zero ? zero : Real(0);
       if (i < Model::watches) {

@@ -16,7 +16,7 @@ namespace zwang {
 template <class M, class Real>
 ZWANG_DEVICE void arm_within_step(M& me, EventFunction<Real>& event_function, Real t, Real h, Real* samples) {
   if (event_function.kind != EventFunctionKind::reached) return;
-  Condition<Real>& condition = me.conditions[event_function.index];
+  Condition<Real>& condition = me.constraints.conditions[event_function.index];
   if (condition.armed) return;
   for (int s = 1; s < sample_count; ++s) {
     const Real now = t + Real(sample_fraction(s)) * h, elapsed = now - event_function.since;
@@ -63,7 +63,7 @@ ZWANG_COLD void first_event(M& me, const DenseStep<M>& dense, LocatedEvent<M>& f
   for (int s = 0; s < sample_count; ++s) {
     dense.interpolant.at(Real(sample_fraction(s)), states[s]);
     if (event_functions.forces)
-      multipliers_at(me, t + Real(sample_fraction(s)) * h, states[s], multipliers[s]);
+      multipliers_at<M>(me.k, me.constraints, t + Real(sample_fraction(s)) * h, states[s], multipliers[s]);
   }
   for (int c = 0; c < event_functions.count; ++c) {
     EventFunction<Real>& event_function = event_functions.list[c];

@@ -5,6 +5,7 @@
 
 #include "kernels/base/portable.h"
 #include "kernels/dynamics/member.h"
+#include "kernels/dynamics/rounding.h"
 #include "kernels/dynamics/smooth_motion.h"
 #include "kernels/event/instant_events.h"
 #include "kernels/event/single_contact.h"
@@ -16,7 +17,7 @@ template <class M>
 ZWANG_DEVICE bool is_clearly_open_or_held(M& me, int i, bool& holds) {
   using Model = typename M::Model;
   if (!Model::is_holonomic(i)) return false;
-  const bool equation = me.conditions[i].standing == Standing::equation;
+  const bool equation = me.constraints.conditions[i].standing == Standing::equation;
   const auto zero = zero_of(me, i);
   if (!equation && zero.f < -zero.value) return true;
   holds = true;
@@ -27,37 +28,37 @@ ZWANG_DEVICE bool is_clearly_open_or_held(M& me, int i, bool& holds) {
 // Do those that hold press, each clearly by itself?
 template <class M>
 ZWANG_DEVICE bool multipliers_clearly_positive(M& me, SingleContactSolver<M>& solver) {
-  M::Model::mass(me.k, me.t, me.q(), me.v(), me.z(), solver.mass);
+  M::Model::mass(me.k, me.motion.t, me.motion.q(), me.motion.v(), me.motion.z(), solver.mass);
   if (!solver.root.factor(solver.mass)) return false;
   for (int i = 0; i < M::r; ++i)
     if (solver.held[i] > 0 && !solver.add(me, i)) return false;
-  copy<M::size>(me.y, solver.y);
+  copy<M::size>(me.motion.y, solver.y);
   return solver.solve(0) && solver.multipliers_positive(me);
 }
 
 template <class M>
 ZWANG_COLD bool try_initial_active_set(M& me) {
   using Real = typename M::Real;
-  const Real now = me.t + me.rounding_of_time();
+  const Real now = me.motion.t + me.motion.rounding_of_time();
   if (!(next_due(me) > now)) return false;
   SingleContactSolver<M> solver;
   bool any = false;
   for (int i = 0; i < M::r; ++i) {
     bool holds = false;
-    if (me.in_force(i) && !is_clearly_open_or_held(me, i, holds)) return false;
+    if (me.constraints.in_force(i) && !is_clearly_open_or_held(me, i, holds)) return false;
     solver.held[i] = holds ? Real(1) : Real(0);
     any = any || holds;
   }
   if constexpr (SingleContactSolver<M>::possible)
     if (any && !multipliers_clearly_positive(me, solver)) return false;
   for (int i = 0; i < M::r; ++i) {
-    if (me.conditions[i].standing != Standing::open || solver.held[i] > 0) continue;
-    me.conditions[i].armed = true;
-    me.conditions[i].since = me.t;
+    if (me.constraints.conditions[i].standing != Standing::open || solver.held[i] > 0) continue;
+    me.constraints.conditions[i].armed = true;
+    me.constraints.conditions[i].since = me.motion.t;
   }
   solver.close_held(me);
   project_drift(me);
-  me.scheduled_done_until = now;
+  me.schedule.done_until = now;
   return true;
 }
 

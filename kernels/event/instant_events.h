@@ -7,10 +7,11 @@
 #include "kernels/base/status.h"
 #include "kernels/dynamics/density.h"
 #include "kernels/dynamics/member.h"
+#include "kernels/dynamics/rounding.h"
 #include "kernels/dynamics/shock.h"
 #include "kernels/dynamics/smooth_motion.h"
 #include "kernels/event/active_set.h"
-#include "kernels/record/measures.h"
+#include "kernels/record/event_log.h"
 
 namespace zwang {
 
@@ -24,13 +25,13 @@ ZWANG_COLD void finish_accumulation(M& me, const typename M::Set& arriving,
   bool merged = earlier.found && earlier.conditions.size() > 1;
   for (int i = 0; i < M::r; ++i) merged = merged && (!earlier.conditions.has(i) || arriving.has(i));
   const bool over =
-      sequence.found && sequence.remaining <= Real(me.settings->accumulation_gap) * sequence.length;
+      sequence.found && sequence.remaining <= Real(me.input.settings->accumulation_gap) * sequence.length;
   if (!merged && !over) return;
   const typename M::Set together = merged ? earlier.conditions : sequence.conditions;
   Real limit = merged ? earlier.limit : sequence.limit;
   if (together.size() == 1) {
     Real rate[M::size], lambda[M::rows], f_rate, second, size;
-    member_right_side(me, me.t, me.y, rate, lambda);
+    member_right_side<M>(me.k, me.constraints, me.motion.t, me.motion.y, rate, lambda);
     for (int i = 0; i < M::r; ++i)
       if (together.has(i)) {
         second_rate(me, i, rate + M::n, f_rate, second, size);
@@ -56,7 +57,7 @@ ZWANG_COLD void apply_shock(M& me, const typename M::Real* alpha, const typename
   typename M::Set touching = touching_now(me);
   if (kind == EventKind::shock)
     for (int i = 0; i < M::r; ++i)
-      if (reached.has(i) && me.conditions[i].standing == Standing::open) touching.add(i);
+      if (reached.has(i) && me.constraints.conditions[i].standing == Standing::open) touching.add(i);
   ShockSetting<M> setting{me, {}, {}, {}, {}};
   add_shock_participants(me, touching, setting);
   ShockResult<M> result;
@@ -65,16 +66,16 @@ ZWANG_COLD void apply_shock(M& me, const typename M::Real* alpha, const typename
     me.fail(result.status);
     return;
   }
-  me.audit_max(audit_kkt, result.kkt);
-  me.audit_max(audit_carnot, result.carnot);
+  me.audit.raise(audit_kkt, result.kkt);
+  me.audit.raise(audit_carnot, result.carnot);
   const bool external = kind == EventKind::impulse;
 
   typename M::Event event;
-  event.t = me.t;
+  event.t = me.motion.t;
   event.kind = kind;
   event.constraints = named;
   event.reached = reached;
-  copy<n>(me.v(), event.before);
+  copy<n>(me.motion.v(), event.before);
   copy<n>(result.v, event.after);
 
   // Conditions that move, or that hold a velocity other than zero, may give energy; others may not.
@@ -83,32 +84,34 @@ ZWANG_COLD void apply_shock(M& me, const typename M::Real* alpha, const typename
   for (int i = 0; i < n; ++i) still[i] = 0;
   for (int i = 0; i < M::r && fixed; ++i)
     if (result.struck.has(i))
-      fixed = !(absolute(Model::rate(me.k, me.t, me.q(), still, me.z(), i)) > zero_of(me, i).rate);
-  if (fixed) me.audit_max(audit_created, -result.energy_lost);
+      fixed = !(absolute(Model::rate(me.k, me.motion.t, me.motion.q(), still, me.motion.z(), i)) >
+                zero_of(me, i).rate);
+  if (fixed) me.audit.raise(audit_created, -result.energy_lost);
 
   const Real energy_before = energy_of(me);
-  copy<n>(result.v, me.y + n);
-  me.energy_lost += energy_before - energy_of(me);
+  copy<n>(result.v, me.motion.y + n);
+  me.energy.lost += energy_before - energy_of(me);
   for (int i = 0; i < n; ++i)
-    me.size_v[i] = maximum(maximum(me.size_v[i], result.pushed[i]),
-                           maximum(absolute(result.v[i]), absolute(event.before[i])));
+    me.sizes.v[i] = maximum(maximum(me.sizes.v[i], result.pushed[i]),
+                            maximum(absolute(result.v[i]), absolute(event.before[i])));
 
   const bool internal = result.jumped && kind == EventKind::shock;
   const auto earlier = me.accumulation.sequence;
   // Open until now and at zero: closed ones, struck a moment ago, say nothing about how close the others have come.
   typename M::Set arriving;
   for (int i = 0; i < M::r; ++i)
-    if (touching.has(i) && me.conditions[i].standing == Standing::open) arriving.add(i);
-  if (internal) me.accumulation.note(me.t, reached);
+    if (touching.has(i) && me.constraints.conditions[i].standing == Standing::open) arriving.add(i);
+  if (internal) me.accumulation.note(me.motion.t, reached);
   if (!update_active_set(me, touching, no_condition)) return;
-  const bool at_start = me.steps == 0 && me.t == 0;
+  const bool at_start = me.steps.taken == 0 && me.motion.t == 0;
   pass_density(me, result, reached, kind, at_start);
   if (result.jumped || external || (kind == EventKind::imposed && !at_start)) {
     event.jump = result.jumped || external;
     for (int i = 0; i < M::r; ++i) {
       event.impulse[i] = 0;
       if (!event.jump || !result.struck.has(i)) continue;
-      event.impulse[i] = result.impulses[i] * Model::reach(me.k, me.t, me.q(), event.before, me.z(), i);
+      event.impulse[i] =
+          result.impulses[i] * Model::reach(me.k, me.motion.t, me.motion.q(), event.before, me.motion.z(), i);
     }
     event.energy_lost = event.jump ? result.energy_lost : Real(0);
     if (event.jump) {
@@ -127,22 +130,22 @@ ZWANG_COLD void update_watch_signs(M& me) {
   using Model = typename M::Model;
   for (int i = 0; i < Model::watches && me.going(); ++i) {
     const auto value = scaled_signal(me, i);
-    if (absolute(value.value) <= me.contact_tolerance * value.scale) continue;
+    if (absolute(value.value) <= me.input.contact_tolerance * value.scale) continue;
     const int side = value.value > 0 ? 1 : -1, direction = Model::watch_direction(i);
     const bool crossed = me.watch_signs[i] != 0 && side != me.watch_signs[i];
     me.watch_signs[i] = side;
     if (!crossed || (direction != 0 && direction != side)) continue;
     typename M::Event event;
-    event.t = me.t;
+    event.t = me.motion.t;
     event.kind = EventKind::event;
     event.watch = i;
     record_event(me, event);
   }
   if constexpr (Model::stops) {
     const auto beyond = scaled_signal(me, Model::watches);
-    if (!me.going() || !(beyond.value > me.contact_tolerance * beyond.scale)) return;
+    if (!me.going() || !(beyond.value > me.input.contact_tolerance * beyond.scale)) return;
     typename M::Event event;
-    event.t = me.t;
+    event.t = me.motion.t;
     event.kind = EventKind::stop;
     record_event(me, event);
     me.fail(Status::stopped);
@@ -158,20 +161,20 @@ ZWANG_DEVICE typename M::Real next_due(const M& me) {
   for (int i = 0; i < M::r; ++i) {
     const Real from = Model::from(me.k, i), until = Model::until(me.k, i);
     if (!(from < until)) continue;
-    if (from >= 0 && from > me.scheduled_done_until) next = minimum(next, from);
-    if (until > 0 && until > me.scheduled_done_until) next = minimum(next, until);
+    if (from >= 0 && from > me.schedule.done_until) next = minimum(next, from);
+    if (until > 0 && until > me.schedule.done_until) next = minimum(next, until);
   }
   for (int j = 0; j < Model::impulses; ++j) {
     const Real at = Model::impulse_time(me.k, j);
-    if (at > me.scheduled_done_until) next = minimum(next, at);
+    if (at > me.schedule.done_until) next = minimum(next, at);
   }
-  if (me.pending) next = minimum(next, me.pending_event.t);
+  if (me.progress.accumulation_pending) next = minimum(next, me.schedule.accumulation.t);
   return next;
 }
 // That, or the end.
 template <class M>
 ZWANG_DEVICE typename M::Real next_scheduled_time(const M& me) {
-  return minimum(me.end, next_due(me));
+  return minimum(me.input.end, next_due(me));
 }
 
 // Impulses, impositions and liftings due now: together one shock (mechanics section 5). At the start also every contact
@@ -181,51 +184,52 @@ ZWANG_COLD void apply_scheduled_events(M& me, bool starting) {
   using Model = typename M::Model;
   using Real = typename M::Real;
   constexpr int n = M::n;
-  const Real now = me.t + me.rounding_of_time();
-  if (me.pending && me.pending_event.t <= now) flush_accumulation(me);
+  const Real now = me.motion.t + me.motion.rounding_of_time();
+  if (me.progress.accumulation_pending && me.schedule.accumulation.t <= now) flush_accumulation(me);
   Real alpha[n];
-  copy<n>(me.v(), alpha);
+  copy<n>(me.motion.v(), alpha);
   typename M::Set imposed, lifted;
   bool any_imposed = false, any_lifted = false, impulse = false;
   for (int i = 0; i < M::r; ++i) {
     const Real from = Model::from(me.k, i), until = Model::until(me.k, i);
     if (!(from < until)) continue;
-    if (from >= 0 && from > me.scheduled_done_until && from <= now) {
+    if (from >= 0 && from > me.schedule.done_until && from <= now) {
       // An imposed equation must already hold; the motion brings it there only to the integrator's accuracy.
       const auto zero = zero_of(me, i);
-      const Real slack = 1000 * maximum(me.contact_tolerance, me.rtol) / me.contact_tolerance * zero.value;
+      const Real slack =
+          1000 * maximum(me.input.contact_tolerance, me.input.rtol) / me.input.contact_tolerance * zero.value;
       if (Model::is_holonomic(i) && (zero.f > slack || (Model::is_equation(i) && zero.f < -slack)))
         me.fail(Status::infeasible);
-      me.conditions[i].standing = Model::is_equation(i) ? Standing::equation : Standing::open;
+      me.constraints.conditions[i].standing = Model::is_equation(i) ? Standing::equation : Standing::open;
       imposed.add(i);
       any_imposed = true;
     }
-    if (until > 0 && until > me.scheduled_done_until && until <= now) {
-      me.conditions[i] = Condition<Real>{};
+    if (until > 0 && until > me.schedule.done_until && until <= now) {
+      me.constraints.conditions[i] = Condition<Real>{};
       lifted.add(i);
       any_lifted = true;
     }
   }
   for (int j = 0; j < Model::impulses; ++j) {
     const Real at = Model::impulse_time(me.k, j);
-    if (!(at > me.scheduled_done_until && at <= now)) continue;
+    if (!(at > me.schedule.done_until && at <= now)) continue;
     Real amounts[n], mass[n * n], gained[n];
-    Model::impulse(me.k, me.t, me.q(), me.v(), me.z(), j, amounts);
+    Model::impulse(me.k, me.motion.t, me.motion.q(), me.motion.v(), me.motion.z(), j, amounts);
     copy<n>(amounts, gained);
     if (Model::impulse_is_momentum(j)) {
       MassRoot<n, Model::diagonal_mass, Real> root;
-      Model::mass(me.k, me.t, me.q(), me.v(), me.z(), mass);
+      Model::mass(me.k, me.motion.t, me.motion.q(), me.motion.v(), me.motion.z(), mass);
       if (root.factor(mass)) root.solve(amounts, gained);
     }
     add_multiple<n>(Real(1), gained, alpha);
     impulse = true;
   }
-  me.scheduled_done_until = now;
+  me.schedule.done_until = now;
   if (!me.going()) return;
   for (int i = 0; i < M::r; ++i) {
     if (!lifted.has(i)) continue;
     typename M::Event event;
-    event.t = me.t;
+    event.t = me.motion.t;
     event.kind = EventKind::lifted;
     event.constraints.add(i);
     record_event(me, event);
@@ -235,11 +239,12 @@ ZWANG_COLD void apply_scheduled_events(M& me, bool starting) {
   } else if (starting) {
     // A start on a condition with f' > 0 is a shock at t = 0.
     typename M::Event event;
-    event.t = me.t;
+    event.t = me.motion.t;
     const typename M::Set touching = touching_now(me);
     bool any_reached = false;
     for (int i = 0; i < M::r; ++i) {
-      if (me.conditions[i].standing != Standing::open || !touching.has(i) || !Model::is_holonomic(i))
+      if (me.constraints.conditions[i].standing != Standing::open || !touching.has(i) ||
+          !Model::is_holonomic(i))
         continue;
       const auto zero = zero_of(me, i);
       if (!(zero.f_rate > zero.rate)) continue;

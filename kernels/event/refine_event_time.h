@@ -4,6 +4,7 @@
 #include "kernels/base/portable.h"
 #include "kernels/base/status.h"
 #include "kernels/dynamics/member.h"
+#include "kernels/dynamics/rounding.h"
 #include "kernels/dynamics/smooth_motion.h"
 #include "kernels/event/event_functions.h"
 #include "kernels/rootfinding/first_root.h"
@@ -54,18 +55,18 @@ ZWANG_COLD void bracket_on_flow(M& me, const DenseStep<M>& dense,
 template <class M, class Real>
 ZWANG_COLD void integrate_short(const M& me, Real t, const Real* y, Real duration, int stages, Real* there) {
   Real rate[M::size], lambda[M::rows], sum[M::size];
-  member_right_side(me, t, y, rate, lambda);
+  member_right_side<M>(me.k, me.constraints, t, y, rate, lambda);
   for (int c = 0; c < M::size; ++c) sum[c] = rate[c];
   for (int stage = 1; stage < stages; ++stage) {
     const Real ahead = (stage < 3 ? Real(0.5) : Real(1)) * duration;
     for (int c = 0; c < M::size; ++c) there[c] = y[c] + ahead * rate[c];
-    member_right_side(me, t + ahead, there, rate, lambda);
+    member_right_side<M>(me.k, me.constraints, t + ahead, there, rate, lambda);
     for (int c = 0; c < M::size; ++c) sum[c] += (stage < 3 ? 2 : 1) * rate[c];
   }
   for (int c = 0; c < M::size; ++c)
     there[c] = y[c] + duration * (stages == 4 ? Real(1.0 / 6) * sum[c] : rate[c]);
   // The flow stays on the conditions; the way back onto them afterwards would move the curve off zero again.
-  if (me.any_held) project<M>(me.k, t + duration, there, me.held, 3);
+  if (me.constraints.any_held) project<M>(me.k, t + duration, there, me.constraints.held, 3);
 }
 
 // Moves a state on the flow to a crossing nearby: `time` from t, where the curve has `value` and `slope`. Down to rounding.
@@ -79,7 +80,7 @@ ZWANG_COLD void refine_on_flow(const M& me, const EventFunction<Real>& event_fun
     const Real next = maximum(time - value / slope, Real(0));
     if (absolute(next - time) <= Precision<Real>::epsilon * next) return;
     Real there[M::size];
-    const Real share = absolute(next - time) / me.exchange.step_h, left_out = Real(0.01) * me.rtol;
+    const Real share = absolute(next - time) / me.exchange.step.h, left_out = Real(0.01) * me.input.rtol;
     const int stages = square(share) <= left_out ? 1 : cube(share) <= left_out ? 2 : 4;
     integrate_short(me, t + time, y, next - time, stages, there);
     const Real next_value = event_value(me, event_function, t + next, there);
@@ -103,12 +104,12 @@ ZWANG_INLINE Real resolution_of(Real slope, Real t, Real h) {
 template <class M, class Real>
 ZWANG_COLD void state_between_ends(const M& me, Real x, Real* there) {
   const auto& exchange = me.exchange;
-  const Real h = exchange.step_h, u = 1 - x;
+  const Real h = exchange.step.h, u = 1 - x;
   for (int c = 0; c < M::fed_back; ++c) {
-    const Real first = c < M::n ? me.y[M::n + c] : exchange.first_rate[c - M::n];
+    const Real first = c < M::n ? me.motion.y[M::n + c] : exchange.first_rate[c - M::n];
     const Real final = c < M::n ? exchange.end[M::n + c] : exchange.last_rate[c - M::n];
-    const Real delta = exchange.end[c] - me.y[c];
-    there[c] = me.y[c] + x * (delta + u * (u * (h * first - delta) - x * (h * final - delta)));
+    const Real delta = exchange.end[c] - me.motion.y[c];
+    there[c] = me.motion.y[c] + x * (delta + u * (u * (h * first - delta) - x * (h * final - delta)));
     if (c >= M::n) continue;
     // What the cubic leaves of the second derivatives, h^2 a at both ends.
     const Real a = square(h) * exchange.first_rate[c] - (6 * delta - h * (4 * first + 2 * final));
@@ -121,19 +122,19 @@ ZWANG_COLD void state_between_ends(const M& me, Real x, Real* there) {
 template <class M>
 ZWANG_COLD bool is_first_crossing(const M& me, const EventFunction<typename M::Real>& event_function) {
   using Real = typename M::Real;
-  const Real h = me.exchange.step_h;
+  const Real h = me.exchange.step.h;
   const auto curve = [&](Real x) {
     Real there[M::size];
     for (int c = M::fed_back; c < M::size; ++c) there[c] = 0;
     state_between_ends(me, x, there);
-    return event_value(me, event_function, me.t + x * h, there);
+    return event_value(me, event_function, me.motion.t + x * h, there);
   };
   Real samples[sample_count];
   for (int s = 0; s < sample_count; ++s) samples[s] = curve(Real(sample_fraction(s)));
   const auto slope = [&](int s) {
     Real there[M::size];
     state_between_ends(me, Real(sample_fraction(s)), there);
-    return h * event_slope(me, event_function, me.t + Real(sample_fraction(s)) * h, there);
+    return h * event_slope(me, event_function, me.motion.t + Real(sample_fraction(s)) * h, there);
   };
   const Bracket<Real> rise = first_rise(samples, event_function.zero, slope, curve);
   return !rise.found || rise.below >= Real(sample_fraction(sample_count - 2));
@@ -144,20 +145,21 @@ template <class M>
 ZWANG_COLD bool locate_at_step_end(M& me, LocatedEvent<M>& found) {
   using Real = typename M::Real;
   const auto& exchange = me.exchange;
-  const int which = exchange.crossing.which();
-  const bool reached = me.conditions[which].standing == Standing::open;
+  const int which = exchange.step.crossing.which();
+  const bool reached = me.constraints.conditions[which].standing == Standing::open;
   EventFunction<Real>& event_function = found.event_function;
   event_function.kind = reached ? EventFunctionKind::reached : EventFunctionKind::release;
   event_function.index = which;
   event_function.sign = reached ? Real(1) : Real(-1);
   event_function.below_at = infinity<Real>();
-  event_function.zero = reached ? zero_of(me, which).value : me.conditions[which].multiplier_zero;
-  if (exchange.order_unknown && !is_first_crossing(me, event_function)) return false;
+  event_function.zero = reached ? zero_of(me, which).value : me.constraints.conditions[which].multiplier_zero;
+  if (exchange.verdict.order_unknown && !is_first_crossing(me, event_function)) return false;
   copy<M::size>(exchange.end, found.y);
-  found.x = exchange.step_h;
-  Real slope = exchange.crossing.slope, value = event_value(me, event_function, me.t + found.x, found.y);
-  refine_on_flow(me, event_function, me.t, found.x, value, slope, found.y);
-  found.resolution = resolution_of(slope, me.t, exchange.step_h);
+  found.x = exchange.step.h;
+  Real slope = exchange.step.crossing.slope,
+       value = event_value(me, event_function, me.motion.t + found.x, found.y);
+  refine_on_flow(me, event_function, me.motion.t, found.x, value, slope, found.y);
+  found.resolution = resolution_of(slope, me.motion.t, exchange.step.h);
   found.found = absolute(value) <= maximum(event_function.zero, found.resolution);
   return found.found;
 }

@@ -9,15 +9,14 @@
 #include "kernels/base/linear_algebra.h"
 #include "kernels/base/portable.h"
 #include "kernels/dynamics/member.h"
+#include "kernels/dynamics/rounding.h"
 #include "kernels/dynamics/smooth_motion.h"
 #include "kernels/event/active_set.h"
+#include "kernels/event/contact_rules.h"
 #include "kernels/event/instant_events.h"
-#include "kernels/record/measures.h"
+#include "kernels/record/event_log.h"
 
 namespace zwang {
-
-// How much clearer than rounding things must be to be called plain.
-constexpr int safety_factor = 100;
 
 template <class M>
 struct SingleContactSolver {
@@ -42,9 +41,9 @@ struct SingleContactSolver {
 
   // Is nothing near but condition i and those that hold? Velocity limits have a say in every shock, however far they are.
   static ZWANG_DEVICE bool is_isolated(const M& me, int i) {
-    if (me.pending || me.redundant_now) return false;
+    if (me.progress.accumulation_pending || me.constraints.redundant) return false;
     for (int j = 0; j < M::r; ++j) {
-      const Condition<Real>& other = me.conditions[j];
+      const Condition<Real>& other = me.constraints.conditions[j];
       if (j == i || other.standing == Standing::absent || other.standing == Standing::equation) continue;
       if (!Model::is_holonomic(j)) return false;
       if (other.standing == Standing::open ? !is_far(me, j) : other.idle) return false;
@@ -56,13 +55,13 @@ struct SingleContactSolver {
   ZWANG_DEVICE bool add(const M& me, int j) {
     if (count == most || !Model::is_linear(j)) return false;
     Real value, rate, rest, a[n];
-    Model::row(me.k, me.t, me.q(), me.v(), me.z(), j, value, rate, rest, a);
-    const auto scaled = scaled_condition(me, j, me.v(), me.size_q, me.size_v);
+    Model::row(me.k, me.motion.t, me.motion.q(), me.motion.v(), me.motion.z(), j, value, rate, rest, a);
+    const auto scaled = scaled_condition<M>(me.k, me.motion, j, me.motion.v(), me.sizes.q, me.sizes.v);
     root.into(a, u[count]);
     which[count] = j;
     weight[count] = dot<n>(u[count], u[count]);
-    offset[count] = rate - dot<n>(a, me.v());
-    rate_zero[count] = me.rest_speed * scaled.rate_scale;
+    offset[count] = rate - dot<n>(a, me.motion.v());
+    rate_zero[count] = me.input.rest_speed * scaled.rate_scale;
     ++count;
     return !scaled.vanishes && is_finite(rate);
   }
@@ -125,12 +124,13 @@ struct SingleContactSolver {
   // Velocities after the shock of condition i. The conditions of the minimum are tried as they stand: where a row takes part
   // none is off by more than rounding, and those that part do so clearly.
   ZWANG_DEVICE bool apply_impact(const M& me, int i, Real e) {
-    Model::mass(me.k, me.t, me.q(), me.v(), me.z(), mass);
+    Model::mass(me.k, me.motion.t, me.motion.q(), me.motion.v(), me.motion.z(), mass);
     if (!root.factor(mass)) return false;
     for (int j = 0; j < M::r; ++j)
-      if (me.held[j] > 0 && !add(me, j)) return false;
+      if (me.constraints.held[j] > 0 && !add(me, j)) return false;
     if (!add(me, i)) return false;
-    const Real approach = Model::rate(me.k, me.t, me.q(), me.v(), me.z(), i), leaves = e * approach;
+    const Real approach = Model::rate(me.k, me.motion.t, me.motion.q(), me.motion.v(), me.motion.z(), i),
+               leaves = e * approach;
     const Real noise = safety_factor * rate_zero[count - 1];
     if (!(approach > noise) || (e > 0 && !(leaves > noise)) || !find_impulses(approach + leaves))
       return false;
@@ -138,17 +138,17 @@ struct SingleContactSolver {
     for (int c = 0; c < n; ++c) sum[c] = 0;
     for (int j = 0; j < count; ++j) add_multiple<n>(-l[j], u[j], sum);
     root.back(sum, change);
-    copy<M::size>(me.y, y);
+    copy<M::size>(me.motion.y, y);
     for (int c = 0; c < n; ++c) y[n + c] += change[c];
-    drop_noise(me, y + n, me.v(), mass);
+    drop_noise<M>(mass, me.motion.v(), y + n);
     for (int j = 0; j < count; ++j) {
       const Real wanted = j + 1 < count ? Real(0) : -leaves;
-      const Real rate = Model::rate(me.k, me.t, y, y + n, y + 2 * n, which[j]);
+      const Real rate = Model::rate(me.k, me.motion.t, y, y + n, y + 2 * n, which[j]);
       if (!(absolute(rate - wanted) <= rate_zero[j])) return false;
     }
     for (int j = 0; j < M::r; ++j) {
       if (!separating.has(j)) continue;
-      const Real rate = Model::rate(me.k, me.t, y, y + n, y + 2 * n, j);
+      const Real rate = Model::rate(me.k, me.motion.t, y, y + n, y + 2 * n, j);
       if (!(rate < -safety_factor * zero_of(me, j).rate)) return false;
     }
     if (e > 0) separating.add(i);
@@ -159,21 +159,21 @@ struct SingleContactSolver {
   ZWANG_DEVICE bool multipliers_positive(const M& me) {
     bool any = false;
     for (int j = 0; j < M::r; ++j) any = any || held[j] > 0;
-    right_side<M>(me.k, me.t, y, held, any, accelerations, lambda);
+    right_side<M>(me.k, me.motion.t, y, held, any, accelerations, lambda);
     if (!all_finite<M::size>(accelerations)) return false;
     if (!any) return true;
     Real force[n], metric[n];
-    Model::applied(me.k, me.t, y, y + n, y + 2 * n, force);
+    Model::applied(me.k, me.motion.t, y, y + n, y + 2 * n, force);
     root.into(force, metric);
     const Real free_size = norm<n>(metric);
     for (int j = 0; j < M::r; ++j) {
       if (!(held[j] > 0) || Model::is_equation(j)) continue;
       Real value, rate, rest, a[n], across[n];
-      Model::row(me.k, me.t, y, y + n, y + 2 * n, j, value, rate, rest, a);
+      Model::row(me.k, me.motion.t, y, y + n, y + 2 * n, j, value, rate, rest, a);
       root.into(a, across);
       const Real squared = dot<n>(across, across);
-      const auto scaled = scaled_condition(me, j, y + n, me.size_q, me.size_v);
-      const Real slack = 10 * me.contact_tolerance * (sqrt(squared) * free_size + scaled.rest_scale);
+      const auto scaled = scaled_condition<M>(me.k, me.motion, j, y + n, me.sizes.q, me.sizes.v);
+      const Real slack = 10 * me.input.contact_tolerance * (sqrt(squared) * free_size + scaled.rest_scale);
       if (!(lambda[j] * squared > safety_factor * slack)) return false;
       multiplier_zero[j] = slack / squared;
     }
@@ -187,7 +187,7 @@ struct SingleContactSolver {
   ZWANG_DEVICE Second second(const M& me, int i) const {
     Real value, rest, a[n], across[n];
     Second made;
-    Model::row(me.k, me.t, y, y + n, y + 2 * n, i, value, made.rate, rest, a);
+    Model::row(me.k, me.motion.t, y, y + n, y + 2 * n, i, value, made.rate, rest, a);
     root.into(a, across);
     made.weight = dot<n>(across, across);
     made.value = dot<n>(a, accelerations + n) + rest;
@@ -199,10 +199,10 @@ struct SingleContactSolver {
   // The set that holds from now on.
   ZWANG_DEVICE void close_held(M& me) const {
     for (int j = 0; j < M::r; ++j) {
-      if (!(held[j] > 0) || me.conditions[j].standing == Standing::equation) continue;
-      me.conditions[j] = Condition<Real>{};
-      me.conditions[j].standing = Standing::closed;
-      me.conditions[j].multiplier_zero = multiplier_zero[j];
+      if (!(held[j] > 0) || me.constraints.conditions[j].standing == Standing::equation) continue;
+      me.constraints.conditions[j] = Condition<Real>{};
+      me.constraints.conditions[j].standing = Standing::closed;
+      me.constraints.conditions[j].multiplier_zero = multiplier_zero[j];
     }
     update_held(me);
   }
@@ -211,11 +211,11 @@ struct SingleContactSolver {
 // A condition that opens here and now.
 template <class M>
 ZWANG_DEVICE void open_now(M& me, int i, bool armed, typename M::Real f, typename M::Real noise) {
-  auto& condition = me.conditions[i];
+  auto& condition = me.constraints.conditions[i];
   condition = Condition<typename M::Real>{};
   condition.standing = Standing::open;
   condition.armed = armed;
-  condition.since = me.t;
+  condition.since = me.motion.t;
   condition.above = maximum(typename M::Real(0), f);
   condition.noise = noise;
 }
@@ -227,12 +227,12 @@ ZWANG_DEVICE void jump(M& me, const SingleContactSolver<M>& solver, int i, bool 
   using Model = typename M::Model;
   using Real = typename M::Real;
   constexpr int n = M::n;
-  event.t = me.t;
+  event.t = me.motion.t;
   event.kind = EventKind::shock;
   event.reached.add(i);
   event.jump = true;
   for (int j = 0; j < M::r; ++j) event.impulse[j] = 0;
-  copy<n>(me.v(), event.before);
+  copy<n>(me.motion.v(), event.before);
   copy<n>(solver.y + n, event.after);
   bool fixed = true;
   for (int j = 0; j < solver.count; ++j) {
@@ -240,20 +240,22 @@ ZWANG_DEVICE void jump(M& me, const SingleContactSolver<M>& solver, int i, bool 
     fixed = fixed && absolute(solver.offset[j]) <= solver.rate_zero[j];
     if (!(absolute(solver.l[j]) * solver.weight[j] > solver.rate_zero[j])) continue;
     event.constraints.add(row);
-    event.impulse[row] = solver.l[j] * Model::reach(me.k, me.t, me.q(), event.before, me.z(), row);
+    event.impulse[row] =
+        solver.l[j] * Model::reach(me.k, me.motion.t, me.motion.q(), event.before, me.motion.z(), row);
   }
   Real kinetic_before, kinetic_after, energy_before, energy_after;
-  Model::energies(me.k, me.t, me.q(), event.before, me.z(), kinetic_before, energy_before);
-  Model::energies(me.k, me.t, me.q(), event.after, me.z(), kinetic_after, energy_after);
+  Model::energies(me.k, me.motion.t, me.motion.q(), event.before, me.motion.z(), kinetic_before,
+                  energy_before);
+  Model::energies(me.k, me.motion.t, me.motion.q(), event.after, me.motion.z(), kinetic_after, energy_after);
   event.energy_lost = kinetic_before - kinetic_after;
-  if (fixed) me.audit_max(audit_created, -event.energy_lost);
+  if (fixed) me.audit.raise(audit_created, -event.energy_lost);
   if (fixed && !rebounds)
-    me.audit_max(audit_carnot, carnot_defect<M>(solver.mass, event.before, event.after));
-  copy<n>(event.after, me.y + n);
-  me.energy_lost += energy_before - energy_after;
+    me.audit.raise(audit_carnot, carnot_defect<M>(solver.mass, event.before, event.after));
+  copy<n>(event.after, me.motion.y + n);
+  me.energy.lost += energy_before - energy_after;
   for (int c = 0; c < n; ++c)
-    me.size_v[c] = maximum(me.size_v[c], maximum(absolute(event.before[c]), absolute(event.after[c])));
-  me.accumulation.note(me.t, event.reached);
+    me.sizes.v[c] = maximum(me.sizes.v[c], maximum(absolute(event.before[c]), absolute(event.after[c])));
+  me.accumulation.note(me.motion.t, event.reached);
 }
 
 // A hop too low to be followed is no plain one: as in settle().
@@ -264,7 +266,7 @@ ZWANG_DEVICE bool hops_are_resolved(const M& me, const SingleContactSolver<M>& s
     const auto next = solver.second(me, i);
     if (!(next.value > 0)) continue;
     if (!(square(next.rate) > 8 * next.value * zero_of(me, i).value) ||
-        !(-2 * next.rate > 16 * next.value * me.rounding_of_time()))
+        !(-2 * next.rate > 16 * next.value * me.motion.rounding_of_time()))
       return false;
   }
   return true;
@@ -280,18 +282,19 @@ ZWANG_COLD bool try_contact(M& me, int i) {
   const Real e = Model::restitution(me.k, i);
   if (!solver.apply_impact(me, i, e)) return false;
   for (int j = 0; j < M::r; ++j)
-    solver.held[j] = (j == i || me.held[j] > 0) && !solver.separating.has(j) ? Real(1) : Real(0);
+    solver.held[j] = (j == i || me.constraints.held[j] > 0) && !solver.separating.has(j) ? Real(1) : Real(0);
   if (!solver.multipliers_positive(me) || !hops_are_resolved(me, solver)) return false;
   const auto earlier = me.accumulation.sequence;
   typename M::Event contact, shock;
-  contact.t = me.t;
+  contact.t = me.motion.t;
   contact.kind = EventKind::contact;
   contact.constraints.add(i);
   record_event_now(me, contact);
   jump(me, solver, i, e > 0, shock);
   for (int j = 0; j < M::r; ++j)
     if (solver.separating.has(j))
-      open_now(me, j, true, Model::value(me.k, me.t, me.q(), me.v(), me.z(), j), Real(0));
+      open_now(me, j, true, Model::value(me.k, me.motion.t, me.motion.q(), me.motion.v(), me.motion.z(), j),
+               Real(0));
   solver.close_held(me);
   record_event_now(me, shock);
   if (me.going()) finish_accumulation(me, contact.constraints, earlier);
@@ -306,21 +309,21 @@ ZWANG_COLD bool try_release(M& me, int i, typename M::Real resolution) {
   using Real = typename M::Real;
   if (!SingleContactSolver<M>::is_isolated(me, i)) return false;
   SingleContactSolver<M> solver;
-  Model::mass(me.k, me.t, me.q(), me.v(), me.z(), solver.mass);
+  Model::mass(me.k, me.motion.t, me.motion.q(), me.motion.v(), me.motion.z(), solver.mass);
   if (!solver.root.factor(solver.mass)) return false;
-  copy<M::size>(me.y, solver.y);
-  for (int j = 0; j < M::r; ++j) solver.held[j] = j == i ? Real(0) : me.held[j];
+  copy<M::size>(me.motion.y, solver.y);
+  for (int j = 0; j < M::r; ++j) solver.held[j] = j == i ? Real(0) : me.constraints.held[j];
   if (!solver.multipliers_positive(me)) return false;
   // Would the others push through it? Its multiplier was zero only to rounding, so its f'' is.
   const auto next = solver.second(me, i);
-  const Real was_zero = maximum(me.conditions[i].multiplier_zero, resolution);
+  const Real was_zero = maximum(me.constraints.conditions[i].multiplier_zero, resolution);
   const Real noise = Precision<Real>::release_noise * was_zero * next.weight;
   if (!(next.value <= Real(1e-6) * next.size + noise)) return false;
   const Zero<Real> zero = zero_of(me, i);
   open_now(me, i, zero.f < -zero.value || zero.f_rate < -zero.rate, zero.f, noise);
   solver.close_held(me);
   typename M::Event event;
-  event.t = me.t;
+  event.t = me.motion.t;
   event.kind = EventKind::release;
   event.constraints.add(i);
   record_event_now(me, event);

@@ -4,7 +4,9 @@
 #include "kernels/base/portable.h"
 #include "kernels/base/scaled.h"
 #include "kernels/dynamics/member.h"
-#include "kernels/event/single_contact.h"
+#include "kernels/dynamics/rounding.h"
+#include "kernels/dynamics/smooth_motion.h"
+#include "kernels/event/contact_rules.h"
 
 namespace zwang {
 
@@ -141,8 +143,9 @@ struct EventPoint {
     Real struck[rows], change[n], impulse[rows];
     see_scales();
     const Real speed_before = speed, approach = of_sought(f_rate), e = of_sought(restitution);
-    const Real noise_of_sought = safety_factor * of_sought(rate_zero);
-    if (!(approach > noise_of_sought) || (e > 0 && !(e * approach > noise_of_sought))) return false;
+    const Real zero = of_sought(rate_zero);
+    if (!is_clearly_positive(approach, zero) || (e > 0 && !is_clearly_positive(e * approach, zero)))
+      return false;
     impact.rebounds = e > 0;
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
       struck[i] = held[i] > 0 || sought[i] > 0 ? Real(1) : Real(0);
@@ -189,9 +192,9 @@ struct EventPoint {
     bool good = all_finite<size>(rate);
     const Real free_size = sqrt(maximum(push, Real(0)));
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
-      slack[i] = 10 * contact_tolerance * (sqrt(weight[i]) * free_size + rest_scale[i]);
+      slack[i] = zero_of_second(contact_tolerance, sqrt(weight[i]), free_size, rest_scale[i]);
       if (Model::is_equation(i) || !(held[i] > 0)) continue;
-      good = good && lambda[i] * weight[i] > safety_factor * slack[i];
+      good = good && is_clearly_positive(lambda[i] * weight[i], slack[i]);
     }
     return good;
   }
@@ -223,8 +226,8 @@ struct EventPoint {
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
       const Real bend = second_of(i).value;
       if (!(impact.separating[i] > 0) || !(bend > 0)) continue;
-      good = good && square(f_rate[i]) > 8 * bend * value_zero[i] &&
-             -2 * f_rate[i] > 16 * bend * (16 * Precision<Real>::epsilon * absolute(t));
+      good = good &&
+             hop_is_resolved(f_rate[i], bend, value_zero[i], 16 * Precision<Real>::epsilon * absolute(t));
     }
     return good;
   }
@@ -232,9 +235,9 @@ struct EventPoint {
   // Would the others push through the condition that is let go? Its multiplier was zero only to rounding, so its f'' is.
   ZWANG_INLINE bool leaves() {
     const Second next = second();
-    noise = Precision<Real>::release_noise * maximum(multiplier_zero, resolution) * of_sought(weight);
-    armed = of_sought(f) < -of_sought(value_zero) || of_sought(f_rate) < -of_sought(rate_zero);
-    return next.value <= Real(1e-6) * next.size + noise;
+    noise = noise_of_released(maximum(multiplier_zero, resolution), of_sought(weight));
+    armed = opens_armed(of_sought(f), of_sought(f_rate), of_sought(value_zero), of_sought(rate_zero));
+    return next.value <= largest_released_second(next.size, noise);
   }
 
  private:
@@ -242,19 +245,19 @@ struct EventPoint {
   ZWANG_INLINE bool find_impulses(Real* struck, Real* separating, Real* change, Real* impulse) {
     ZWANG_ROLLED for (int pass = 0; pass < r; ++pass) {
       Model::strike(k, t, y, y + n, y + 2 * n, struck, change, impulse, weight);
-      bool unclear = false, pulled = false;
+      bool unclear = false, removed = false;
       ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
         if (Model::is_equation(i) || !(struck[i] > 0)) continue;
-        const Real strength = impulse[i] * weight[i], level = safety_factor * rate_zero[i];
-        const bool pulls = strength < -level;
-        unclear = unclear || (pulls ? sought[i] > 0 : !(strength > level));
-        if (!pulls || pulled) continue;
-        pulled = true;
+        const Real strength = impulse[i] * weight[i];
+        const bool negative = is_clearly_negative(strength, rate_zero[i]);
+        unclear = unclear || (negative ? sought[i] > 0 : !is_clearly_positive(strength, rate_zero[i]));
+        if (!negative || removed) continue;
+        removed = true;
         struck[i] = 0;
         separating[i] = 1;
       }
       if (unclear) return false;
-      if (!pulled) return true;
+      if (!removed) return true;
     }
     return false;
   }
@@ -281,10 +284,10 @@ struct EventPoint {
       whole += maximum(mass[c], Real(0)) * square(y[n + c]);
     }
     // As drop_noise(): what is nothing but rounding becomes exactly zero.
-    whole = 8 * Precision<Real>::epsilon * sqrt(whole);
+    whole = velocity_noise(whole);
     ZWANG_REGISTERS for (int c = 0; c < n; ++c) {
       const Real after = y[n + c] + factor * change[c];
-      y[n + c] = absolute(after) * sqrt(maximum(mass[c], Real(0))) <= whole ? Real(0) : after;
+      y[n + c] = is_velocity_noise(after, mass[c], whole) ? Real(0) : after;
       impact.event.after[c] = y[n + c];
       size_v[c] = maximum(size_v[c], absolute(after));
     }
@@ -302,7 +305,7 @@ struct EventPoint {
       const bool parts = impact.separating[i] > 0, rebounds = parts && sought[i] > 0;
       const Real wanted = rebounds ? -leaving : Real(0);
       if (rebounds || held[i] > 0) good = good && absolute(f_rate[i] - wanted) <= rate_zero[i];
-      if (parts && !rebounds) good = good && f_rate[i] < -safety_factor * rate_zero[i];
+      if (parts && !rebounds) good = good && is_clearly_negative(f_rate[i], rate_zero[i]);
     }
     return good;
   }

@@ -11,9 +11,12 @@
 #include "kernels/base/layout.h"
 #include "kernels/base/portable.h"
 #include "kernels/dynamics/member.h"
+#include "kernels/dynamics/rounding.h"
+#include "kernels/event/contact_rules.h"
 #include "kernels/event/refine_event_time.h"
 #include "kernels/lanes/event_point.h"
 #include "kernels/member/start_and_end.h"
+#include "kernels/record/event_log.h"
 #include "kernels/record/measures.h"
 
 namespace zwang {
@@ -71,8 +74,9 @@ struct FastEvent {
   // As in Plain::alone: nothing is near but the condition at hand and those that press, and nothing else is to be done.
   ZWANG_INLINE bool is_alone(int lane, const Tally<Real>& tally) const {
     const M& me = group.members[lane];
-    bool alone = !me.pending && !me.redundant_now && !lane_of(group.output_due, lane) &&
-                 !lane_of(group.extremum_possible, lane) && !lane_of(group.clipped, lane);
+    bool alone = !me.progress.accumulation_pending && !me.constraints.redundant &&
+                 !lane_of(group.output_due, lane) && !lane_of(group.extremum_possible, lane) &&
+                 !lane_of(group.clipped, lane);
     alone =
         alone && tally.events + 2 <= group.settings.max_events && tally.at_last_time + 2 <= standstill_limit;
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
@@ -106,7 +110,7 @@ struct FastEvent {
       if (!(here.sought[i] > 0) || !lane_of(group.presses_now[i], lane)) continue;
       here.reached = false;
       here.multiplier_zero =
-          maximum(me.conditions[i].multiplier_zero,
+          maximum(me.constraints.conditions[i].multiplier_zero,
                   10 * here.contact_tolerance * lane_of(group.ledger.peak_lambda[i], lane));
     }
     Real from[size];
@@ -185,8 +189,9 @@ struct FastEvent {
       Real lambda[rows];
       right_side<M>(here.k, when, there, here.held, here.any_held, rate, lambda);
     };
-    return minimum(onward, first_step<M>(here.t, here.y, full_member.end - here.t, Real(group.settings.rtol),
-                                         Real(group.settings.atol), here.rate, rates));
+    return minimum(onward,
+                   first_step<M>(here.t, here.y, full_member.input.end - here.t, Real(group.settings.rtol),
+                                 Real(group.settings.atol), here.rate, rates));
   }
 
   ZWANG_INLINE void record_shock(int lane, const Here& here, ImpactRecord<M>& impact,
@@ -197,10 +202,10 @@ struct FastEvent {
     contact.kind = EventKind::contact;
     contact.constraints = here.condition();
     append_event(me, full_member, tally, contact, group.settings, group.batch);
-    if (impact.fixed) full_member.audit_max(audit_created, -impact.event.energy_lost);
-    if (impact.fixed && !impact.rebounds) full_member.audit_max(audit_carnot, impact.carnot);
-    me.energy_lost = lane_of(group.ledger.energy_lost, lane) + impact.energy_lost;
-    set_lane(group.ledger.energy_lost, lane, me.energy_lost);
+    if (impact.fixed) full_member.audit.raise(audit_created, -impact.event.energy_lost);
+    if (impact.fixed && !impact.rebounds) full_member.audit.raise(audit_carnot, impact.carnot);
+    me.energy.lost = lane_of(group.ledger.energy_lost, lane) + impact.energy_lost;
+    set_lane(group.ledger.energy_lost, lane, me.energy.lost);
     impact.event.kind = EventKind::shock;
     append_event(me, full_member, tally, impact.event, group.settings, group.batch);
   }
@@ -215,29 +220,22 @@ struct FastEvent {
   // Who holds from now on, who is open, and what to listen to.
   ZWANG_INLINE void update_conditions(int lane, const Here& here, const ImpactRecord<M>& impact) const {
     M& me = group.members[lane];
-    me.any_held = here.any_held;
+    me.constraints.any_held = here.any_held;
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
-      me.held[i] = here.held[i];
+      me.constraints.held[i] = here.held[i];
       set_lane(group.held[i], lane, here.held[i]);
       if (Model::is_equation(i)) continue;
-      auto& condition = me.conditions[i];
+      auto& condition = me.constraints.conditions[i];
       const bool leaves = here.reached ? impact.separating[i] > 0 : here.sought[i] > 0;
       if (leaves) {
         const bool armed = here.reached || here.armed;
-        condition = Condition<Real>{};
-        condition.standing = Standing::open;
-        condition.armed = armed;
-        condition.since = here.t;
-        condition.above = maximum(Real(0), here.f[i]);
-        condition.noise = here.reached ? Real(0) : here.noise;
+        condition = opened_condition(here.t, armed, here.f[i], here.reached ? Real(0) : here.noise);
         const Real level = condition.above + 2 * here.value_zero[i] + condition.noise * square(here.next_h);
         set_lane(group.ledger.arming_level[i], lane, armed ? Real(1) : -level);
         set_lane(group.presses_now[i], lane, false);
         me.exchange.presses_now[i] = 0;
       } else if (here.held[i] > 0) {
-        condition = Condition<Real>{};
-        condition.standing = Standing::closed;
-        condition.multiplier_zero = here.slack[i] / here.weight[i];
+        condition = closed_condition(here.slack[i] / here.weight[i]);
         set_lane(group.ledger.arming_level[i], lane, Real(0));
         set_lane(group.presses_now[i], lane, true);
         me.exchange.presses_now[i] = 1;

@@ -199,15 +199,15 @@ struct LaneGroup : OnlyIf<keeps_second_sample<M>, SecondSample<M, R>>::Type {
     resume(me);
     full_members = full_member;
     const auto& exchange = me->exchange;
-    static_cast<CrossingResult<Real, M::rows>&>(*searches) = exchange.crossing;
-    step.h = exchange.step_h;
+    static_cast<CrossingResult<Real, M::rows>&>(*searches) = exchange.step.crossing;
+    step.h = exchange.step.h;
     at_event = accepted = true;
     searching = stuck = event_possible = extremum_possible = output_due = crosses_on_series = false;
-    clipped = exchange.clipped;
+    clipped = exchange.verdict.clipped;
     ZWANG_REGISTERS for (int i = 0; i < size; ++i) end[i] = exchange.end[i];
-    ZWANG_REGISTERS for (int i = 0; i < r; ++i) first_if_at_end[i] = !exchange.order_unknown;
+    ZWANG_REGISTERS for (int i = 0; i < r; ++i) first_if_at_end[i] = !exchange.verdict.order_unknown;
     if constexpr (finds_crossings_on_series)
-      if (exchange.crosses_on_series) return TaylorCrossing<LaneGroup>{*this}.truncate_at_crossing();
+      if (exchange.verdict.crosses_on_series) return TaylorCrossing<LaneGroup>{*this}.truncate_at_crossing();
     return true;
   }
   // In the middle of a search nobody is put away.
@@ -275,7 +275,7 @@ struct LaneGroup : OnlyIf<keeps_second_sample<M>, SecondSample<M, R>>::Type {
     if constexpr (least_norm_integrands) {
       any_redundant = false;
       for (int lane = 0; lane < lanes; ++lane)
-        any_redundant = any_redundant || (lane_of(live, lane) && members[lane].redundant_now);
+        any_redundant = any_redundant || (lane_of(live, lane) && members[lane].constraints.redundant);
     }
   }
 

@@ -35,14 +35,14 @@ struct LaneStateTransfer {
   }
   ZWANG_INLINE Step stored_step(int lane) const {
     Step made;
-    made.step_h = lane_of(group.step.h, lane);
+    made.h = lane_of(group.step.h, lane);
     made.crossing = group.searches[lane];
     made.no_search_from = group.searches[lane].no_search_from;
     return made;
   }
   ZWANG_INLINE void store_counts(int lane, M& me) const {
-    me.steps = (long long)(lane_of(group.ledger.taken, lane));
-    me.rejected = (long long)(lane_of(group.ledger.rejected, lane));
+    me.steps.taken = (long long)(lane_of(group.ledger.taken, lane));
+    me.steps.rejected = (long long)(lane_of(group.ledger.rejected, lane));
   }
 
   ZWANG_INLINE StepVerdict verdict(int lane) const {
@@ -69,12 +69,12 @@ struct LaneStateTransfer {
   ZWANG_INLINE void store_for_event_handling(int lane, M& me) const {
     auto& exchange = me.exchange;
     const StepVerdict verdict_now = verdict(lane);
-    write_whole<Ledger>(exchange, stored_ledger(lane));
-    write_whole<Step>(exchange, stored_step(lane));
+    write_whole(exchange.ledger, stored_ledger(lane));
+    write_whole(exchange.step, stored_step(lane));
     store_counts(lane, me);
-    me.t = lane_of(group.t, lane);
-    ZWANG_REGISTERS for (int i = 0; i < size; ++i) me.y[i] = lane_of(group.y[i], lane);
-    static_cast<StepVerdict&>(exchange) = verdict_now;
+    me.motion.t = lane_of(group.t, lane);
+    ZWANG_REGISTERS for (int i = 0; i < size; ++i) me.motion.y[i] = lane_of(group.y[i], lane);
+    exchange.verdict = verdict_now;
     exchange.next_h = lane_of(group.next_h, lane);
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) exchange.may_cross[i] = lane_of(group.may_cross[i], lane);
     if constexpr (Model::any_extremes)
@@ -92,7 +92,7 @@ struct LaneStateTransfer {
       }
     if constexpr (ZWANG_STAGES_KEPT)
       if (inside) {
-        exchange.stages.h = exchange.step_h;
+        exchange.stages.h = exchange.step.h;
         for (int j = 0; j <= Method::last; ++j)
           for (int m = 0; m < group.step.kept; ++m)
             exchange.stages.k[j][m] = lane_of(group.step.k[j][m], lane);
@@ -112,12 +112,12 @@ struct LaneStateTransfer {
   // A single lane's member as it stands, to be taken up again.
   ZWANG_INLINE void store(M& me) const {
     auto& exchange = me.exchange;
-    write_whole<Ledger>(exchange, stored_ledger(0));
-    exchange.no_search_from = group.searches->no_search_from;
+    write_whole(exchange.ledger, stored_ledger(0));
+    exchange.step.no_search_from = group.searches->no_search_from;
     store_counts(0, me);
-    me.t = group.t;
-    me.h = group.h;
-    ZWANG_REGISTERS for (int i = 0; i < size; ++i) me.y[i] = group.y[i];
+    me.motion.t = group.t;
+    me.motion.h = group.h;
+    ZWANG_REGISTERS for (int i = 0; i < size; ++i) me.motion.y[i] = group.y[i];
     ZWANG_REGISTERS for (int m = 0; m < group.step.kept; ++m) exchange.first_rate[m] = group.step.first()[m];
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
       exchange.lambda[i] = group.lambda[i];
@@ -135,22 +135,22 @@ struct LaneStateTransfer {
   ZWANG_INLINE void load(int lane, const M& me) const {
     const auto& exchange = me.exchange;
     ZWANG_REGISTERS for (int i = 0; i < Model::constants; ++i) set_lane(group.k[i], lane, me.k[i]);
-    set_lane(group.t, lane, me.t);
-    set_lane(group.h, lane, me.h);
-    ZWANG_REGISTERS for (int i = 0; i < size; ++i) set_lane(group.y[i], lane, me.y[i]);
+    set_lane(group.t, lane, me.motion.t);
+    set_lane(group.h, lane, me.motion.h);
+    ZWANG_REGISTERS for (int i = 0; i < size; ++i) set_lane(group.y[i], lane, me.motion.y[i]);
     ZWANG_REGISTERS for (int m = 0; m < group.step.kept; ++m)
         set_lane(group.step.first()[m], lane, exchange.first_rate[m]);
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
-      set_lane(group.held[i], lane, me.held[i]);
+      set_lane(group.held[i], lane, me.constraints.held[i]);
       set_lane(group.lambda[i], lane, exchange.lambda[i]);
-      set_lane(group.ledger.peak_lambda[i], lane, exchange.peak_lambda[i]);
+      set_lane(group.ledger.peak_lambda[i], lane, exchange.ledger.peak_lambda[i]);
       set_lane(group.f[i], lane, exchange.f[i]);
       set_lane(group.f_rate[i], lane, exchange.f_rate[i]);
-      set_lane(group.ledger.arming_level[i], lane, exchange.arming_level[i]);
+      set_lane(group.ledger.arming_level[i], lane, exchange.ledger.arming_level[i]);
       set_lane(group.presses_now[i], lane, exchange.presses_now[i] > 0);
     }
     set_lane(group.searching, lane, false);
-    group.searches[lane].no_search_from = exchange.no_search_from;
+    group.searches[lane].no_search_from = exchange.step.no_search_from;
     group.searches[lane].halved_at = -infinity<Real>();
     ZWANG_REGISTERS for (int i = 0; i < signals; ++i) {
       set_lane(group.signal[i], lane, exchange.signal[i]);
@@ -162,15 +162,15 @@ struct LaneStateTransfer {
       }
     set_lane(group.ledger.next_output, lane, exchange.next_output);
     set_lane(group.ledger.scheduled_time, lane, exchange.scheduled_time);
-    set_lane(group.always_handle, lane, exchange.always_handle);
-    set_lane(group.ledger.taken, lane, Real(me.steps));
-    set_lane(group.ledger.rejected, lane, Real(me.rejected));
-    set_lane(group.ledger.energy_start, lane, me.energy_start);
-    set_lane(group.ledger.energy_lost, lane, me.energy_lost);
-    set_lane(group.ledger.drift, lane, exchange.drift);
-    set_lane(group.ledger.energy_size, lane, exchange.energy_size);
-    set_lane(group.ledger.worst_position, lane, exchange.worst_position);
-    set_lane(group.ledger.worst_velocity, lane, exchange.worst_velocity);
+    set_lane(group.always_handle, lane, exchange.verdict.always_handle);
+    set_lane(group.ledger.taken, lane, Real(me.steps.taken));
+    set_lane(group.ledger.rejected, lane, Real(me.steps.rejected));
+    set_lane(group.ledger.energy_start, lane, me.energy.start);
+    set_lane(group.ledger.energy_lost, lane, me.energy.lost);
+    set_lane(group.ledger.drift, lane, exchange.ledger.drift);
+    set_lane(group.ledger.energy_size, lane, exchange.ledger.energy_size);
+    set_lane(group.ledger.worst_position, lane, exchange.ledger.worst_position);
+    set_lane(group.ledger.worst_velocity, lane, exchange.ledger.worst_velocity);
   }
 
   // A lane without a member: numbers that do no harm.

@@ -118,7 +118,7 @@ struct TrialStep {
   template <class Taken>
   ZWANG_INLINE R error_of(const Taken& taken) const {
     const R rtol = R(Real(group.settings.rtol)), atol = R(Real(group.settings.atol));
-    return taken.template squared_error<M::judged>(group.y, rtol, atol);
+    return taken.template squared_error<M::error_controlled>(group.y, rtol, atol);
   }
 
   ZWANG_INLINE void rates_at(R when, const R* w, const R* there, bool hold, const R* held, R* rate) const {
@@ -128,11 +128,12 @@ struct TrialStep {
   }
   ZWANG_INLINE void integrands_per_lane(R when, const R* there, R* rate) const {
     for (int lane = 0; lane < LaneGroup::lanes; ++lane) {
-      if (!lane_of(group.live, lane) || !group.members[lane].redundant_now) continue;
+      const M& me = group.members[lane];
+      if (!lane_of(group.live, lane) || !me.constraints.redundant) continue;
       Real y_lane[size], rate_lane[size];
       for (int i = 0; i < M::fed_back; ++i) y_lane[i] = lane_of(there[i], lane);
-      integrands_of_least_norm(group.members[lane], lane_of(when, lane), y_lane, rate_lane);
-      for (int i = M::fed_back; i < M::judged; ++i) set_lane(rate[i], lane, rate_lane[i]);
+      integrands_of_least_norm<M>(me.k, me.constraints, lane_of(when, lane), y_lane, rate_lane);
+      for (int i = M::fed_back; i < M::error_controlled; ++i) set_lane(rate[i], lane, rate_lane[i]);
     }
   }
 };

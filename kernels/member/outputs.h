@@ -4,7 +4,7 @@
 #include "kernels/base/portable.h"
 #include "kernels/event/event_functions.h"
 #include "kernels/event/refine_event_time.h"
-#include "kernels/record/measures.h"
+#include "kernels/record/output_rows.h"
 
 namespace zwang {
 
@@ -12,8 +12,8 @@ namespace zwang {
 template <class M>
 ZWANG_DEVICE void set_next_output(M& me) {
   using Real = typename M::Real;
-  const bool more = me.next_output < me.settings->outputs;
-  me.exchange.next_output = more ? Real(me.batch->outputs[me.next_output]) : infinity<Real>();
+  const bool more = me.next_output < me.input.settings->outputs;
+  me.exchange.next_output = more ? Real(me.input.batch->outputs[me.next_output]) : infinity<Real>();
 }
 
 // Is the interpolant as exact as the step over which it runs? Nobody controls its error. On the studies of configs/ it is
@@ -25,7 +25,7 @@ ZWANG_DEVICE bool interpolant_is_accurate(const M& me, const DenseStep<M>& dense
   for (int c = 0; c < M::fed_back; ++c) {
     const auto& interpolant = dense.interpolant;
     const Real size = maximum(absolute(interpolant.start[c]), absolute(interpolant.end[c]));
-    close = close && interpolant.last_term(c) <= 50 * (me.atol + me.rtol * size);
+    close = close && interpolant.last_term(c) <= 50 * (me.input.atol + me.input.rtol * size);
   }
   return close;
 }
@@ -38,15 +38,16 @@ ZWANG_COLD void emit_outputs_until(M& me, const DenseStep<M>& dense, typename M:
   const auto& interpolant = dense.interpolant;
   const bool smooth = interpolant_is_accurate(me, dense);
   const Real near = Precision<Real>::moment * maximum(absolute(until), interpolant.h);
-  while (me.next_output < me.settings->outputs && Real(me.batch->outputs[me.next_output]) < until - near) {
-    const Real when = Real(me.batch->outputs[me.next_output]);
+  while (me.next_output < me.input.settings->outputs &&
+         Real(me.input.batch->outputs[me.next_output]) < until - near) {
+    const Real when = Real(me.input.batch->outputs[me.next_output]);
     Real there[M::size];
     const Real x = (when - interpolant.t) / interpolant.h;
     if (smooth)
       interpolant.at(x, there);
     else
       dense.flow(x, there);
-    if (me.any_held) project<M>(me.k, when, there, me.held, 3);
+    if (me.constraints.any_held) project<M>(me.k, when, there, me.constraints.held, 3);
     write_output(me, when, there);
   }
 }
@@ -55,10 +56,11 @@ ZWANG_COLD void emit_outputs_until(M& me, const DenseStep<M>& dense, typename M:
 template <class M>
 ZWANG_COLD void emit_outputs_beyond(M& me, typename M::Real until) {
   using Real = typename M::Real;
-  const Real tried = me.t + me.exchange.step_h;
-  const Real near = Precision<Real>::moment * maximum(absolute(until), me.exchange.step_h);
-  while (me.next_output < me.settings->outputs && Real(me.batch->outputs[me.next_output]) < until - near) {
-    const Real when = Real(me.batch->outputs[me.next_output]);
+  const Real tried = me.motion.t + me.exchange.step.h;
+  const Real near = Precision<Real>::moment * maximum(absolute(until), me.exchange.step.h);
+  while (me.next_output < me.input.settings->outputs &&
+         Real(me.input.batch->outputs[me.next_output]) < until - near) {
+    const Real when = Real(me.input.batch->outputs[me.next_output]);
     Real there[M::size];
     integrate_short(me, tried, me.exchange.end, when - tried, 4, there);
     write_output(me, when, there);

@@ -6,6 +6,7 @@
 #include "kernels/base/portable.h"
 #include "kernels/base/status.h"
 #include "kernels/dynamics/member.h"
+#include "kernels/dynamics/rounding.h"
 #include "kernels/dynamics/smooth_motion.h"
 #include "kernels/event/dispatch.h"
 #include "kernels/event/event_functions.h"
@@ -18,6 +19,7 @@
 #include "kernels/member/outputs.h"
 #include "kernels/member/start_and_end.h"
 #include "kernels/record/measures.h"
+#include "kernels/record/output_rows.h"
 
 namespace zwang {
 
@@ -27,31 +29,32 @@ ZWANG_DEVICE void load_ledger(M& me) {
   using Model = typename M::Model;
   using Real = typename M::Real;
   auto& exchange = me.exchange;
-  me.h = exchange.step_h;
-  me.near.clear();
+  me.motion.h = exchange.step.h;
+  me.candidates.clear();
   for (int i = 0; i < M::r; ++i) {
     // A multiplier that has been large comes back to zero only to the rounding of what it was.
-    Real& zero = me.conditions[i].multiplier_zero;
-    zero = maximum(zero, 10 * me.contact_tolerance * exchange.peak_lambda[i]);
+    Real& zero = me.constraints.conditions[i].multiplier_zero;
+    zero = maximum(zero, 10 * me.input.contact_tolerance * exchange.ledger.peak_lambda[i]);
     // Conditions that were not heard are far from anything; those the lanes do not listen to stay suspect.
-    const bool listened = exchange.arming_level[i] > 0 || exchange.presses_now[i] > 0;
-    const bool sought = exchange.at_event && exchange.crossing.sought[i] > 0;
-    if (!listened || sought || exchange.may_cross[i] || !Model::is_holonomic(i)) me.near.add(i);
-    if (me.conditions[i].standing != Standing::open) continue;
-    if (exchange.arming_level[i] > 0 || (exchange.arming_level[i] < 0 && !exchange.event_possible))
-      me.conditions[i].armed = true;
+    const bool listened = exchange.ledger.arming_level[i] > 0 || exchange.presses_now[i] > 0;
+    const bool sought = exchange.verdict.at_event && exchange.step.crossing.sought[i] > 0;
+    if (!listened || sought || exchange.may_cross[i] || !Model::is_holonomic(i)) me.candidates.add(i);
+    if (me.constraints.conditions[i].standing != Standing::open) continue;
+    if (exchange.ledger.arming_level[i] > 0 ||
+        (exchange.ledger.arming_level[i] < 0 && !exchange.verdict.event_possible))
+      me.constraints.conditions[i].armed = true;
   }
-  me.audit_max(audit_drift, exchange.drift);
-  me.audit_max(audit_size, exchange.energy_size);
-  me.audit_max(audit_position, exchange.worst_position);
-  me.audit_max(audit_velocity, exchange.worst_velocity);
+  me.audit.raise(audit_drift, exchange.ledger.drift);
+  me.audit.raise(audit_size, exchange.ledger.energy_size);
+  me.audit.raise(audit_position, exchange.ledger.worst_position);
+  me.audit.raise(audit_velocity, exchange.ledger.worst_velocity);
 }
 
 // How far an open condition must come below zero to be armed, within the next step.
 template <class M>
 ZWANG_DEVICE typename M::Real level_to_arm(const M& me, int i) {
-  const Condition<typename M::Real>& condition = me.conditions[i];
-  const auto elapsed = me.t - condition.since + me.h;
+  const Condition<typename M::Real>& condition = me.constraints.conditions[i];
+  const auto elapsed = me.motion.t - condition.since + me.motion.h;
   return condition.above + 2 * zero_of(me, i).value + condition.noise * elapsed * elapsed;
 }
 
@@ -61,11 +64,11 @@ ZWANG_COLD bool prepare_lane(M& me) {
   using Model = typename M::Model;
   using Real = typename M::Real;
   auto& exchange = me.exchange;
-  bool careful = me.redundant_now;
+  bool careful = me.constraints.redundant;
   if (me.going()) {
     careful = !set_signal_sides(me) || careful;
     Real rate[M::size];
-    member_right_side(me, me.t, me.y, rate, exchange.lambda);
+    member_right_side<M>(me.k, me.constraints, me.motion.t, me.motion.y, rate, exchange.lambda);
     if (!all_finite<M::size>(rate)) me.fail(Status::not_finite);
     for (int m = 0; m < M::size - M::n; ++m) exchange.first_rate[m] = rate[M::n + m];
   }
@@ -73,23 +76,23 @@ ZWANG_COLD bool prepare_lane(M& me) {
     finish(me, true);
     return false;
   }
-  Model::levels(me.k, me.t, me.q(), me.v(), me.z(), exchange.f, exchange.f_rate);
+  Model::levels(me.k, me.motion.t, me.motion.q(), me.motion.v(), me.motion.z(), exchange.f, exchange.f_rate);
   for (int i = 0; i < M::r; ++i) {
-    const Condition<Real>& condition = me.conditions[i];
+    const Condition<Real>& condition = me.constraints.conditions[i];
     const bool open = condition.standing == Standing::open, closed = condition.standing == Standing::closed;
-    exchange.peak_lambda[i] = absolute(exchange.lambda[i]);
-    exchange.arming_level[i] = open && condition.armed ? Real(1) : Real(0);
+    exchange.ledger.peak_lambda[i] = absolute(exchange.lambda[i]);
+    exchange.ledger.arming_level[i] = open && condition.armed ? Real(1) : Real(0);
     exchange.presses_now[i] = closed && !condition.idle ? Real(1) : Real(0);
     const bool leaving = open && !condition.armed && Model::is_holonomic(i);
-    if (leaving) exchange.arming_level[i] = -level_to_arm(me, i);
+    if (leaving) exchange.ledger.arming_level[i] = -level_to_arm(me, i);
     careful = careful || (open && !condition.armed && !leaving) || (closed && condition.idle);
   }
   if constexpr (Model::any_extremes) {
     // After an event a force may set off from its largest value: the other side of the event counts as well.
-    measured_at(me, me.t, me.y, exchange.values);
-    update_extremes(me, exchange.values);
+    measured_at<M>(me.k, me.constraints, me.motion.t, me.motion.y, exchange.values);
+    update_extremes<typename M::Model>(exchange.values, me.results);
   }
-  exchange.always_handle = careful;
+  exchange.verdict.always_handle = careful;
   exchange.scheduled_time = next_scheduled_time(me);
   set_next_output(me);
   return true;
@@ -103,26 +106,26 @@ ZWANG_COLD void build_dense_step(M& me, DenseStep<M>& dense) {
   constexpr int kept = M::size - M::n;
   auto& exchange = me.exchange;
   if constexpr (M::Method::expands)
-    if (!me.any_held) {
-      expand(me.k, me.t, exchange.step_h, me.y, dense.interpolant, exchange.last_rate);
+    if (!me.constraints.any_held) {
+      expand(me.k, me.motion.t, exchange.step.h, me.motion.y, dense.interpolant, exchange.last_rate);
       return;
     }
   const auto rates = [&](Real t, const Real* there, Real* rate) {
     Real lambda[M::rows];
-    member_right_side(me, t, there, rate, lambda);
+    member_right_side<M>(me.k, me.constraints, t, there, rate, lambda);
   };
   const auto complete = [&](auto& step) {
-    step.complete_interpolant(me.t, me.y, rates);
-    dense.interpolant.make(step, me.t, me.y);
+    step.complete_interpolant(me.motion.t, me.motion.y, rates);
+    dense.interpolant.make(step, me.motion.t, me.motion.y);
     copy<kept>(step.k[M::Method::last], exchange.last_rate);
   };
   if constexpr (ZWANG_STAGES_KEPT) {
     complete(exchange.stages);
   } else {
     StepArrays<typename M::Method, M::n, M::size, M::fed_back, Real> step;
-    step.h = exchange.step_h;
+    step.h = exchange.step.h;
     copy<kept>(exchange.first_rate, step.k[0]);
-    step.take(me.t, me.y, rates);
+    step.take(me.motion.t, me.motion.y, rates);
     complete(step);
   }
   copy<kept>(exchange.first_rate, dense.first_rate);
@@ -132,8 +135,9 @@ ZWANG_COLD void build_dense_step(M& me, DenseStep<M>& dense) {
 template <class M>
 ZWANG_COLD void apply_scheduled_and_outputs(M& me) {
   if (me.going()) apply_scheduled_events(me, false);
-  if (me.status == Status::ok) me.finished = !(me.t < me.end - me.rounding_of_time());
-  if (me.status == Status::ok || me.status == Status::stopped) emit_output_now(me);
+  if (me.progress.status == Status::ok)
+    me.progress.finished = !(me.motion.t < me.input.end - me.motion.rounding_of_time());
+  if (me.progress.status == Status::ok || me.progress.status == Status::stopped) emit_output_now(me);
 }
 
 // Nothing happens to the motion: only outputs inside the step, or a measure's hump. Then it goes on as the lane had it.
@@ -143,19 +147,19 @@ ZWANG_COLD void write_inner_outputs(M& me) {
   auto& exchange = me.exchange;
   DenseStep<M> dense{me, {}, {}};
   build_dense_step(me, dense);
-  me.h = exchange.step_h;
-  emit_outputs_until(me, dense, me.t + me.h);
+  me.motion.h = exchange.step.h;
+  emit_outputs_until(me, dense, me.motion.t + me.motion.h);
   set_next_output(me);
-  if (exchange.extremum_possible) refine_extremes(me, dense.interpolant, Real(1));
-  if constexpr (M::Model::any_extremes) update_extremes(me, exchange.values);
-  me.t += me.h;
-  me.h = exchange.next_h;
-  ++me.steps;
-  copy<M::size>(exchange.end, me.y);
+  if (exchange.verdict.extremum_possible) refine_extremes(me, dense.interpolant, Real(1));
+  if constexpr (M::Model::any_extremes) update_extremes<typename M::Model>(exchange.values, me.results);
+  me.motion.t += me.motion.h;
+  me.motion.h = exchange.next_h;
+  ++me.steps.taken;
+  copy<M::size>(exchange.end, me.motion.y);
   copy<M::size - M::n>(exchange.last_rate, exchange.first_rate);
   for (int i = 0; i < M::r; ++i) {
-    exchange.peak_lambda[i] = maximum(exchange.peak_lambda[i], absolute(exchange.lambda[i]));
-    if (exchange.arming_level[i] < 0) exchange.arming_level[i] = 1;
+    exchange.ledger.peak_lambda[i] = maximum(exchange.ledger.peak_lambda[i], absolute(exchange.lambda[i]));
+    if (exchange.ledger.arming_level[i] < 0) exchange.ledger.arming_level[i] = 1;
   }
 }
 
@@ -164,34 +168,36 @@ template <class M>
 ZWANG_COLD void reach_scheduled_time(M& me) {
   using Real = typename M::Real;
   const auto& exchange = me.exchange;
-  if (++me.steps >= me.settings->max_steps) {
+  if (++me.steps.taken >= me.input.settings->max_steps) {
     me.fail(Status::step_limit);
     return;
   }
   const Real due = exchange.scheduled_time;
-  const Real then = due <= me.t + me.h * (1 + 8 * Precision<Real>::epsilon) ? due : me.t + me.h;
+  const Real then =
+      due <= me.motion.t + me.motion.h * (1 + 8 * Precision<Real>::epsilon) ? due : me.motion.t + me.motion.h;
   // A member that ends here asks what rounding is only where something else is due.
-  if (then < me.end || next_due(me) <= me.end) measure_sizes(me, me.y, exchange.end, me.h);
-  copy<M::size>(exchange.end, me.y);
-  me.t = then;
+  if (then < me.input.end || next_due(me) <= me.input.end)
+    measure_sizes<M>(me.k, me.motion, me.motion.y, exchange.end, me.motion.h, me.sizes);
+  copy<M::size>(exchange.end, me.motion.y);
+  me.motion.t = then;
   update_extremes_now(me);
   audit_energy(me);
   apply_scheduled_and_outputs(me);
-  me.h = exchange.next_h;
+  me.motion.h = exchange.next_h;
 }
 
 // To the end of a stretch of motion in which nothing happened.
 template <class M>
 ZWANG_COLD void move_to(M& me, typename M::Real t, const typename M::Real* y) {
   using Real = typename M::Real;
-  if (++me.steps >= me.settings->max_steps) {
+  if (++me.steps.taken >= me.input.settings->max_steps) {
     me.fail(Status::step_limit);
     return;
   }
-  measure_sizes(me, me.y, y, t - me.t);
-  copy<M::size>(y, me.y);
-  me.t = t;
-  if (!all_finite<M::size>(me.y)) {
+  measure_sizes<M>(me.k, me.motion, me.motion.y, y, t - me.motion.t, me.sizes);
+  copy<M::size>(y, me.motion.y);
+  me.motion.t = t;
+  if (!all_finite<M::size>(me.motion.y)) {
     me.fail(Status::not_finite);
     return;
   }
@@ -200,17 +206,17 @@ ZWANG_COLD void move_to(M& me, typename M::Real t, const typename M::Real* y) {
   audit_energy(me);
   // Conditions clearly below zero are armed; watched functions clearly off zero know their side.
   for (int i = 0; i < M::r; ++i) {
-    Condition<Real>& condition = me.conditions[i];
+    Condition<Real>& condition = me.constraints.conditions[i];
     if (condition.standing != Standing::open || condition.armed) continue;
-    const Real elapsed = me.t - condition.since;
+    const Real elapsed = me.motion.t - condition.since;
     const auto zero = zero_of(me, i);
     condition.armed = zero.f < -(zero.value + Real(0.5) * condition.noise * elapsed * elapsed) ||
-                      condition.below_at <= me.t;
+                      condition.below_at <= me.motion.t;
   }
   for (int i = 0; i < M::Model::watches; ++i) {
     if (me.watch_signs[i] != 0) continue;
     const auto value = scaled_signal(me, i);
-    if (absolute(value.value) > me.contact_tolerance * value.scale)
+    if (absolute(value.value) > me.input.contact_tolerance * value.scale)
       me.watch_signs[i] = value.value > 0 ? 1 : -1;
   }
 }
@@ -221,8 +227,9 @@ ZWANG_COLD void advance(M& me, const DenseStep<M>& dense, const LocatedEvent<M>&
   using Real = typename M::Real;
   const auto& interpolant = dense.interpolant;
   const Real due = me.exchange.scheduled_time, x = found.found ? found.x : Real(1);
-  const bool arrives = !found.found && due <= me.t + interpolant.h * (1 + 8 * Precision<Real>::epsilon);
-  const Real until = arrives ? due : me.t + x * interpolant.h;
+  const bool arrives =
+      !found.found && due <= me.motion.t + interpolant.h * (1 + 8 * Precision<Real>::epsilon);
+  const Real until = arrives ? due : me.motion.t + x * interpolant.h;
   emit_outputs_until(me, dense, until);
   refine_extremes(me, interpolant, x);
   move_to(me, until, found.found ? found.y : interpolant.end);
@@ -232,10 +239,10 @@ ZWANG_COLD void advance(M& me, const DenseStep<M>& dense, const LocatedEvent<M>&
 template <class M>
 ZWANG_COLD void continue_after(M& me, EventFunctionKind kind) {
   apply_scheduled_and_outputs(me);
-  me.h = me.exchange.next_h;
+  me.motion.h = me.exchange.next_h;
   // A new law of motion: the old step may be far too long, and each try costs a whole step.
-  const bool anew = kind == EventFunctionKind::reached && me.any_held;
-  if (M::Method::adaptive && anew && me.going()) me.h = minimum(me.h, initial_step(me));
+  const bool anew = kind == EventFunctionKind::reached && me.constraints.any_held;
+  if (M::Method::adaptive && anew && me.going()) me.motion.h = minimum(me.motion.h, initial_step(me));
 }
 
 // The step ends at a crossing, or so near that a plain method leads there (rootfinding/step_length_search.h): the motion up to it. What is to happen
@@ -244,27 +251,27 @@ template <class M>
 ZWANG_COLD void move_to_crossing(M& me) {
   using Real = typename M::Real;
   auto& exchange = me.exchange;
-  exchange.due.kind = EventFunctionKind::nothing;
-  exchange.next_h = exchange.crossing.next_h;
-  measure_sizes(me, me.y, exchange.end, exchange.step_h);
+  exchange.event.kind = EventFunctionKind::nothing;
+  exchange.next_h = exchange.step.crossing.next_h;
+  measure_sizes<M>(me.k, me.motion, me.motion.y, exchange.end, exchange.step.h, me.sizes);
   LocatedEvent<M> found;
   if (!locate_at_step_end(me, found)) {
     // Not so simple after all: the whole step again, and the careful way.
-    exchange.no_search_from = me.t;
-    me.h = exchange.crossing.h;
+    exchange.step.no_search_from = me.motion.t;
+    me.motion.h = exchange.step.crossing.h;
     return;
   }
-  if (exchange.output_due || exchange.extremum_possible) {
+  if (exchange.verdict.output_due || exchange.verdict.extremum_possible) {
     DenseStep<M> dense{me, {}, {}};
     build_dense_step(me, dense);
     // The end of the try may lie beyond the event, or before it.
-    emit_outputs_until(me, dense, me.t + minimum(found.x, exchange.step_h));
-    if (exchange.extremum_possible)
-      refine_extremes(me, dense.interpolant, minimum(found.x / exchange.step_h, Real(1)));
+    emit_outputs_until(me, dense, me.motion.t + minimum(found.x, exchange.step.h));
+    if (exchange.verdict.extremum_possible)
+      refine_extremes(me, dense.interpolant, minimum(found.x / exchange.step.h, Real(1)));
   }
-  emit_outputs_beyond(me, me.t + found.x);
-  move_to(me, me.t + found.x, found.y);
-  exchange.due = found.due();
+  emit_outputs_beyond(me, me.motion.t + found.x);
+  move_to(me, me.motion.t + found.x, found.y);
+  exchange.event = found.due();
 }
 
 // A condition that is left at the step's start and comes back within its first moments: over so long a step the interpolant
@@ -275,9 +282,10 @@ ZWANG_DEVICE bool is_departure(const M& me, const LocatedEvent<M>& found, typena
   const int i = found.event_function.index;
   if (!found.found || found.event_function.kind != EventFunctionKind::reached || !M::Model::is_holonomic(i))
     return false;
-  if (!(found.x < Real(0.01)) || !(h > Real(1e5) * Precision<Real>::epsilon * absolute(me.t))) return false;
+  if (!(found.x < Real(0.01)) || !(h > Real(1e5) * Precision<Real>::epsilon * absolute(me.motion.t)))
+    return false;
   const Real *q = found.y, *v = found.y + M::n, *z = found.y + 2 * M::n;
-  return M::Model::rate(me.k, me.t + found.x * h, q, v, z, i) < 0;
+  return M::Model::rate(me.k, me.motion.t + found.x * h, q, v, z, i) < 0;
 }
 
 // The careful way through a step: what happens first, the motion up to there, and what follows from it.
@@ -286,13 +294,14 @@ ZWANG_COLD void handle_events(M& me) {
   using Real = typename M::Real;
   DenseStep<M> dense{me, {}, {}};
   build_dense_step(me, dense);
-  measure_sizes(me, dense.interpolant.start, dense.interpolant.end, dense.interpolant.h);
+  measure_sizes<M>(me.k, me.motion, dense.interpolant.start, dense.interpolant.end, dense.interpolant.h,
+                   me.sizes);
   LocatedEvent<M> found;
-  if (me.exchange.event_possible) first_event(me, dense, found);
+  if (me.exchange.verdict.event_possible) first_event(me, dense, found);
   if (!me.going()) return;
   if (is_departure(me, found, dense.interpolant.h)) {
-    ++me.rejected;
-    me.h = Real(0.1) * dense.interpolant.h;
+    ++me.steps.rejected;
+    me.motion.h = Real(0.1) * dense.interpolant.h;
     return;
   }
   advance(me, dense, found);
@@ -307,14 +316,14 @@ template <class M>
 ZWANG_COLD bool try_event_at_step_end(M& me) {
   load_ledger(me);
   move_to_crossing(me);
-  const EventToHandle<typename M::Real> due = me.exchange.due;
+  const EventToHandle<typename M::Real> due = me.exchange.event;
   return due.kind == EventFunctionKind::nothing || !me.going() || try_single_contact(me, due);
 }
 
 // After that. True when the lane goes on with this member.
 template <class M>
 ZWANG_COLD bool continue_from_event(M& me) {
-  const EventFunctionKind kind = me.exchange.due.kind;
+  const EventFunctionKind kind = me.exchange.event.kind;
   if (kind != EventFunctionKind::nothing) continue_after(me, kind);
   return prepare_lane(me);
 }
@@ -322,7 +331,7 @@ ZWANG_COLD bool continue_from_event(M& me) {
 // What was not plain.
 template <class M>
 ZWANG_COLD bool dispatch_at_step_end(M& me) {
-  dispatch_event(me, me.exchange.due);
+  dispatch_event(me, me.exchange.event);
   return continue_from_event(me);
 }
 
@@ -330,16 +339,16 @@ ZWANG_COLD bool dispatch_at_step_end(M& me) {
 template <class M>
 ZWANG_COLD bool handle_other_step(M& me) {
   auto& exchange = me.exchange;
-  const bool inside = exchange.extremum_possible || exchange.output_due;
-  if (!exchange.stuck && !exchange.event_possible && !exchange.clipped) {
+  const bool inside = exchange.verdict.extremum_possible || exchange.verdict.output_due;
+  if (!exchange.verdict.stuck && !exchange.verdict.event_possible && !exchange.verdict.clipped) {
     write_inner_outputs(me);
     return true;
   }
   load_ledger(me);
-  if (exchange.stuck) {
+  if (exchange.verdict.stuck) {
     // Why no step could be taken: the tolerance, or a motion that has no number any more.
     me.fail(all_finite<M::size>(exchange.end) ? Status::step_too_small : Status::not_finite);
-  } else if (exchange.event_possible || inside) {
+  } else if (exchange.verdict.event_possible || inside) {
     handle_events(me);
   } else {
     reach_scheduled_time(me);
@@ -349,7 +358,7 @@ ZWANG_COLD bool handle_other_step(M& me) {
 
 template <class M>
 ZWANG_COLD bool handle_member(M& me) {
-  if (!me.exchange.at_event) return handle_other_step(me);
+  if (!me.exchange.verdict.at_event) return handle_other_step(me);
   return try_event_at_step_end(me) ? continue_from_event(me) : dispatch_at_step_end(me);
 }
 
@@ -358,11 +367,12 @@ template <class M>
 ZWANG_COLD bool start_member(M& me, const KernelSettings& settings, const KernelBatch& batch,
                              long long number) {
   if (!begin(me, settings, batch, number)) {
-    finish(me, me.status == Status::ok || me.status == Status::stopped);
+    finish(me, me.progress.status == Status::ok || me.progress.status == Status::stopped);
     return false;
   }
-  me.exchange.drift = me.exchange.energy_size = me.exchange.worst_position = me.exchange.worst_velocity = 0;
-  me.h = M::Method::adaptive ? initial_step(me) : typename M::Real(settings.step);
+  me.exchange.ledger.drift = me.exchange.ledger.energy_size = me.exchange.ledger.worst_position =
+      me.exchange.ledger.worst_velocity = 0;
+  me.motion.h = M::Method::adaptive ? initial_step(me) : typename M::Real(settings.step);
   return prepare_lane(me);
 }
 

@@ -49,8 +49,10 @@ const Fault faults[] = {
      "return (reached ? of_sought(f) : -of_sought(lambda)) + Real(1e-6);"},
     {"Series", "impact_oscillator", "kernels/integrator/taylor_series.h",
      "const R part = R(1.0 / (d + 1)) * h;", "const R part = R(1.000001 / (d + 1)) * h;"},
-    {"Multipliers", "point_in_sphere", "kernels/record/measures.h", "multipliers_at(me, t, y, lambda);",
-     "multipliers_at(me, t, y, lambda);\n  for (int i = 0; i < M::r; ++i) lambda[i] *= Real(1.000001);"},
+    {"Multipliers", "point_in_sphere", "kernels/record/measures.h",
+     "multipliers_at<M>(k, constraints, t, y, lambda);",
+     "multipliers_at<M>(k, constraints, t, y, lambda);\n  for (int i = 0; i < M::r; ++i) lambda[i] *= "
+     "Real(1.000001);"},
 };
 
 class KernelError : public testing::TestWithParam<Fault> {
