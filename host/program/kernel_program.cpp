@@ -225,10 +225,10 @@ KernelProgram cpu_program(const Study& study, LaneChoice lanes) {
   };
   program.text.units.clear();
   add("steps.cpp", std::string(touches ? "ZWANG_CPU_FAST_EVENTS(extern template, Entry)\n" : "") +
-                       "ZWANG_CPU_EVENTS(extern template, Entry)\nZWANG_CPU_ENTRANCES(Entry)\n");
+                       "ZWANG_CPU_EVENTS(extern template, Entry)\nZWANG_CPU_ENTRIES(Entry)\n");
   add("events.cpp", "ZWANG_CPU_EVENTS(template, Entry)\n");
   if (touches)
-    add("fast_events.cpp", "ZWANG_CPU_EVENTS(extern template, Entry)\nZWANG_CPU_TOUCH(template, Entry)\n");
+    add("fast_events.cpp", "ZWANG_CPU_EVENTS(extern template, Entry)\nZWANG_CPU_FAST_EVENTS(template, Entry)\n");
   program.text.flags = compiler_flags(effort_of_steps(*study.system, model));
   program.text.unit_flags["events.cpp"] = {effort_of_events(model)};
   if (touches && !is_light(model)) program.text.unit_flags["fast_events.cpp"] = {"-O2"};
@@ -246,7 +246,7 @@ KernelProgram cuda_program(const Study& study) {
     program.series_operations =
         operations_of_series(*study.system, model.series, series_order(study.integrator));
   const bool written_out = writes_stages_out(*study.system, model, method);
-  if (written_out) steps = "zwang::WrittenOut<" + steps + ">";
+  if (written_out) steps = "zwang::UnrolledStages<" + steps + ">";
   const bool strides = lands_in_stride(study, method);
   program.text.sources["program.h"] += "using Entry = zwang::CudaEntry<zwang::Model, " + steps + ", " +
                                        real_type(study.integrator) + (strides ? ", true" : ", false") +

@@ -155,7 +155,7 @@ struct CudaEntry {
   __device__ static void handle_events_at_step_end(const KernelSettings& settings, const KernelBatch& batch,
                                                    M* slots, const DeviceLists& lists, int side) {
     if (blockIdx.x == 0 && threadIdx.x == 0) begin_turn(*lists.counters, side);
-    if constexpr (FastEvent<LaneGroup<M, Real>>::possible)
+    if constexpr (FastEvent<M, Real>::possible)
       handle_fast_events(settings, batch, slots, lists, side);
     else
       handle_events_in_memory(slots, lists, side);
@@ -164,7 +164,7 @@ struct CudaEntry {
   // What landings need of members lies first in them, and what they may change in front of that.
   static constexpr int changed = M::bytes_changed_by_events, needed = M::bytes_needed_by_events;
   using EventTable = StagedMembers<M, needed>;
-  static constexpr bool stages_members = FastEvent<LaneGroup<M, Real>>::possible && EventTable::fits;
+  static constexpr bool stages_members = FastEvent<M, Real>::possible && EventTable::fits;
   // Small members are brought whole to be attended to.
   using SlowPathTable = StagedMembers<M, int(sizeof(M))>;
   static constexpr int event_threads = stages_members ? warp_lanes : cuda_threads;
@@ -177,7 +177,7 @@ struct CudaEntry {
   // What is carried has been written before, gaps between the numbers included.
   __device__ __forceinline__ static void clear(M& me) {
     if constexpr (stages_members && !SlowPathTable::fits)
-      for (int i = 0; i < EventTable::place - 1; ++i) reinterpret_cast<Piece*>(&me)[i] = Piece{};
+      for (int i = 0; i < EventTable::place - 1; ++i) reinterpret_cast<WideWord*>(&me)[i] = WideWord{};
   }
 
   // Lanes in their stride: what is not plain is for the others.

@@ -151,12 +151,12 @@ class EventPhase {
 // in dozens of small pieces. So the lanes bring them one after the other in whole lines, and take them back in the same way.
 template <class M, int bytes>
 struct StagedMembers {
-  static constexpr int line = int(alignof(M)), lanes = line / int(sizeof(Piece));  // to a line
+  static constexpr int line = int(alignof(M)), lanes = line / int(sizeof(WideWord));  // to a line
   ZWANG_CONSTANT static constexpr int lines_of(int size) { return (size + line - 1) / line; }
   static constexpr int place =
       lines_of(bytes) * lanes | 1;  // an odd distance keeps lanes out of each other's way
-  static constexpr bool fits = warp_lanes * place * int(sizeof(Piece)) <= 32768;  // several on a processor
-  Piece piece[fits ? warp_lanes * place : 1];
+  static constexpr bool fits = warp_lanes * place * int(sizeof(WideWord)) <= 32768;  // several on a processor
+  WideWord piece[fits ? warp_lanes * place : 1];
   unsigned slot[warp_lanes];
 
   __device__ __forceinline__ M* sought() {
@@ -180,9 +180,9 @@ struct StagedMembers {
     ZWANG_ROLLED for (int turn = 0; turn < warp_lanes; turn += warp_lanes / lanes) {
       const int member = turn + me / lanes;
       if (slot[member] == no_slot) continue;
-      Piece* near = piece + member * place + lane;
-      Piece* far = reinterpret_cast<Piece*>(slots + slot[member]) + lane;
-      Piece held[rounds];
+      WideWord* near = piece + member * place + lane;
+      WideWord* far = reinterpret_cast<WideWord*>(slots + slot[member]) + lane;
+      WideWord held[rounds];
       ZWANG_REGISTERS for (int i = 0; i < rounds; ++i) held[i] = (back ? near : far)[i * lanes];
       ZWANG_REGISTERS for (int i = 0; i < rounds; ++i)(back ? far : near)[i * lanes] = held[i];
     }

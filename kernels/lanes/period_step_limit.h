@@ -1,49 +1,51 @@
-// Conditions and watched functions that repeat: no step may leap over a period of theirs.
+// Step length limit for periodic conditions and watched functions: no step may cover a whole period.
 #pragma once
 
 #include "kernels/base/portable.h"
-#include "kernels/simd/pack.h"
+#include "kernels/lanes/lane_state.h"
+#include "kernels/simd/lane_traits.h"
 
 namespace zwang {
 
-template <class LaneGroup>
+template <class M, class R>
 struct PeriodLimit {
-  using M = typename LaneGroup::Member;
-  using R = typename LaneGroup::Number;
   using Model = typename M::Model;
   using Real = typename M::Real;
   using Mask = typename Lanes<R>::Mask;
   static constexpr int n = M::n;
-  LaneGroup& group;
+  const LaneState<M, R>& state;
+  const StepStorage<M, R>& step;
 
-  // Rates change on the way: what rests now may fall over a whole row of obstacles. Over a step h with these accelerations
-  // an argument runs rate h + growth h^2/2, and that shall be 1.
+  // The longest step, not beyond `length`. Rates change within a step: a body at rest may fall past a whole
+  // row of obstacles. Over a step h at constant accelerations an argument changes by rate h + growth h^2/2,
+  // which must be 1 at most.
   ZWANG_INLINE R longest(R length) const {
     R later[M::fed_back];
-    ZWANG_REGISTERS for (int i = 0; i < M::fed_back; ++i) later[i] = group.y[i];
-    ZWANG_REGISTERS for (int i = 0; i < n; ++i) later[n + i] =
-        group.y[n + i] + length * group.step.first()[i];
-    const R now = argument_speed(group.t, group.y),
-            growth = maximum(argument_speed(group.t + length, later) - now, R(0)) / length;
+    ZWANG_REGISTERS for (int i = 0; i < M::fed_back; ++i) { later[i] = state.y[i]; }
+    ZWANG_REGISTERS for (int i = 0; i < n; ++i) { later[n + i] = state.y[n + i] + length * step.first()[i]; }
+    const R now = argument_speed(state.t, state.y),
+            growth = maximum(argument_speed(state.t + length, later) - now, R(0)) / length;
     return R(2) / (now + sqrt(now * now + R(2) * growth));
   }
-  // Where accelerations have changed too, the step may have run too far all the same: then it is taken again, shorter.
-  ZWANG_INLINE void reject_long(R then, const R* middle) const {
-    const R run = group.step.h * R(Real(1.0 / 6)) *
-                  (argument_speed(group.t, group.y) +
-                   R(4) * argument_speed(group.t + R(Real(0.5)) * group.step.h, middle) +
-                   argument_speed(then, group.end));
-    const Mask far = group.accepted && !group.searching && (run > R(Real(1.5)));
-    group.accepted = group.accepted && !far;
-    group.rejected = group.rejected || far;
-    group.ledger.rejected = group.ledger.rejected + select(far, R(1), R(0));
-    group.next_h = select(far, R(Real(0.5)) * group.step.h, group.next_h);
+  // Where accelerations have changed as well, the step may still be too long: it is then rejected and
+  // repeated with half of its length. `then`, `middle`: time of the end, state at the midpoint.
+  ZWANG_INLINE void reject_long(R then, const R* middle, StepResult<M, R>& result, StepFlags<M, R>& flags,
+                                LaneLedger<R, M::rows>& ledger) const {
+    const R run =
+        step.h * R(Real(1.0 / 6)) *
+        (argument_speed(state.t, state.y) + R(4) * argument_speed(state.t + R(Real(0.5)) * step.h, middle) +
+         argument_speed(then, result.end));
+    const Mask far = flags.accepted && !state.searching && (run > R(Real(1.5)));
+    flags.accepted = flags.accepted && !far;
+    flags.rejected = flags.rejected || far;
+    ledger.rejected = ledger.rejected + select(far, R(1), R(0));
+    result.next_h = select(far, R(Real(0.5)) * step.h, result.next_h);
   }
 
  private:
-  // How fast arguments of periodic functions run, in units of what a step may hold.
+  // Rate of the arguments of periodic functions, in units of the largest change allowed in a step.
   ZWANG_INLINE R argument_speed(R when, const R* there) const {
-    return R(1) / Model::turn_bound(group.k, when, there, there + n, there + 2 * n);
+    return R(1) / Model::turn_bound(state.k, when, there, there + n, there + 2 * n);
   }
 };
 
