@@ -73,24 +73,25 @@ struct KernelBatch {
 // Threads in a block of the GPU kernels (entry/entry_cuda.h).
 constexpr int cuda_threads = 128;
 
-// Counters shared by the kernels of one batch. Lists come in pairs: one is filled while the other is read.
+// Counters shared by the kernels of one batch. Lists come in pairs: one is filled while the other is read,
+// and they change places after every turn (entry/entry_cuda.h).
 struct DeviceCounters {
   unsigned long long next_member;
-  unsigned at_event[2], moving[2], waiting[2];  // lengths of those lists
-  unsigned taken;                               // of those who move
-  unsigned handled;                             // how many had landed in the last turn
-  // What stepping lanes did: tries by all lanes, and the tries there was time for.
+  unsigned at_event[2], moving[2], waiting[2];  // lengths of the lists
+  unsigned taken;                               // entries of the list `moving` that have been taken
+  unsigned handled;                             // length of the list `at_event` in the last turn
+  // Trial steps of all lanes, and the number there was time for: the occupancy of stepping lanes.
   unsigned long long busy, possible;
 };
 
 struct DeviceLists {
   DeviceCounters* counters;
-  unsigned* at_event;  // slots whose step ends at a crossing
-  unsigned*
-      waiting[2];  // those that need any other attention, marked where it is something else than their step
-  unsigned* moving[2];
-  // They need a member; they have landed, and what is due there has not happened yet.
-  static constexpr unsigned empty = 0x80000000U, due = 0x40000000U, marks = empty | due;
+  unsigned* at_event;    // slots whose step ends at an event
+  unsigned* waiting[2];  // slots that wait for the slow path, with one of the marks below or none
+  unsigned* moving[2];   // slots in smooth motion
+  // Marks of waiting slots. empty: the slot needs a new member. event_pending: the member is at the event at
+  // the end of its step, which still has to be dispatched. Without a mark its step has to be handled.
+  static constexpr unsigned empty = 0x80000000U, event_pending = 0x40000000U, marks = empty | event_pending;
 };
 
 }  // namespace zwang

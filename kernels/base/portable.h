@@ -173,8 +173,9 @@ ZWANG_CONSTANT constexpr int at_least_one(int n) { return n > 0 ? n : 1; }
 //   moment         relative time difference within which an output takes the values of an event or of the end
 //                  of a step; sixteen roundings are one instant and output times carry a few more, so doubles
 //                  have room for a larger margin
-//   release_noise  factor on the zero level of a multiplier that bounds its true error at a release; in floats
-//                  the zero level is so close to rounding that ten times that would hide the slack of a string
+//   release_noise  factor on the zero level of a multiplier that bounds its true error at a release; in
+//                  floats the zero level is so close to rounding that ten times that would hide the slack of
+//                  a string
 template <class Real>
 struct Precision;
 template <>
