@@ -25,7 +25,6 @@
 #include "kernels/entry/warp.h"
 #include "kernels/lanes/fast_event.h"
 #include "kernels/lanes/lane_group.h"
-#include "kernels/lanes/lane_state.h"
 #include "kernels/member/slow_path.h"
 #include "kernels/member/start_and_end.h"
 

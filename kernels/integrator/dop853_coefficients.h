@@ -40,7 +40,7 @@ constexpr int extended_stages = 16;  // with the end of the step and the three o
 constexpr int interpolant_rows = 4;  // r3..r6
 constexpr double third_order_share = 0.01;
 
-// Where in the step a stage lies, i = 0..15.
+// Position of a stage as a fraction of the step, i = 0..15.
 ZWANG_CONSTANT constexpr double c(int i) {
   constexpr double table[extended_stages] = {0,
                                              0.526001519587677318785587544488e-01,

@@ -29,7 +29,7 @@ struct StageDrive {
   template <class Nodes>
   ZWANG_INLINE bool evaluate_checked(const R* k, R t, R h, const Nodes& node) {
     constexpr bool possible = ZWANG_FUSES && same_type<R, double>;
-    bool sure = possible;
+    bool in_range = possible;
     if constexpr (possible) {
       CheckedSinCos constants[at_least_one(Model::constants)];
       ZWANG_REGISTERS for (int i = 0; i < Model::constants; ++i) { constants[i] = CheckedSinCos(k[i]); }
@@ -38,11 +38,11 @@ struct StageDrive {
         Model::drive(constants, CheckedSinCos(t + node[i] * h), made);
         ZWANG_REGISTERS for (int j = 0; j < Model::drives; ++j) {
           w[i][j] = made[j].x;
-          sure = sure & made[j].sure;
+          in_range = in_range & made[j].in_range;
         }
       }
     }
-    return sure;
+    return in_range;
   }
 };
 

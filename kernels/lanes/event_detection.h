@@ -137,9 +137,9 @@ struct EventDetector {
     // parabola through midpoint and end.
     const R level = -ledger.arming_level[i], third = fall - R(6) * result.end_f[i] + R(32) * mid;
     const R bent = third + R(Real(0.5)) * (R(17) * result.end_f[i] - R(3) * fall - R(64) * mid);
-    const Mask sets_off = (R(6) * off <= -q) || (maximum(third, bent) < R(0));
+    const Mask starts_down = (R(6) * off <= -q) || (maximum(third, bent) < R(0));
     const Mask leaves =
-        (level > R(0)) && (state.f[i] <= level) && (p <= level) && sets_off && (result.end_f[i] < -level);
+        (level > R(0)) && (state.f[i] <= level) && (p <= level) && starts_down && (result.end_f[i] < -level);
     may_cross = (may_cross || level > R(0)) && !leaves;
     // No crossing before the end: the function is (1 - x)^3 f + x^3 end_f + 3 x (1 - x) times p (1 - x)^2 +
     // both x (1 - x) + q x^2, and that is below zero if `both` is, or if its square is below 4 p q. The
@@ -154,8 +154,9 @@ struct EventDetector {
   ZWANG_INLINE Detection check_samples(int i, R mid, R early, R late) const {
     const R start = state.f[i], end = result.end_f[i];
     const Shape curve(start, mid, end, change(start, early), change(late, end));
-    const Mask quiet = (curve.top + curve.spread < R(0)) && !curve.reaches(R(0)) && !curve.arches(start, end);
-    return {!quiet, (mid < R(Real(0.3)) * start) && (start < R(0))};
+    const Mask cannot_cross =
+        (curve.top + curve.spread < R(0)) && !curve.reaches(R(0)) && !curve.arches(start, end);
+    return {!cannot_cross, (mid < R(Real(0.3)) * start) && (start < R(0))};
   }
 
   // A multiplier, known at every stage: clear of zero, or monotonic over the step and not yet at zero. Stage
@@ -175,9 +176,9 @@ struct EventDetector {
     constexpr Real part = Real(Method::c(Method::sample_stage));
     const R change = result.end_lambda[i] - state.lambda[i],
             bend = ((result.sampled_lambda[i] - state.lambda[i]) * R(1 / part) - change) * R(1 / (part - 1));
-    const R sets_off = change - bend, arrives = change + bend;
-    const R bottom = state.lambda[i] - R(Real(0.25)) * square(sets_off) / bend;
-    return select(sets_off < R(0) && arrives > R(0), minimum(low, bottom), low);
+    const R starts_down = change - bend, arrives = change + bend;
+    const R bottom = state.lambda[i] - R(Real(0.25)) * square(starts_down) / bend;
+    return select(starts_down < R(0) && arrives > R(0), minimum(low, bottom), low);
   }
 
   ZWANG_INLINE void detect_signals(R then, const R* middle) const {
@@ -194,9 +195,9 @@ struct EventDetector {
         const R side = state.side[i], start = side * state.signal[i], end = side * result.end_signal[i];
         const Shape curve(start, side * mid[i], end, change(start, side * early[i]),
                           change(side * late[i], end));
-        const Mask quiet =
+        const Mask cannot_cross =
             (curve.top + R(2) * curve.spread < R(0)) && !curve.reaches(R(0)) && !curve.arches(start, end);
-        flags.signal_event_possible = flags.signal_event_possible || !quiet;
+        flags.signal_event_possible = flags.signal_event_possible || !cannot_cross;
       }
       flags.event_possible = flags.event_possible || flags.signal_event_possible;
     }

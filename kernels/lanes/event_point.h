@@ -5,7 +5,6 @@
 
 #include "kernels/base/portable.h"
 #include "kernels/base/scaled.h"
-#include "kernels/dynamics/member.h"
 #include "kernels/dynamics/rounding.h"
 #include "kernels/dynamics/smooth_motion.h"
 #include "kernels/event/contact_rules.h"

@@ -11,17 +11,16 @@
 #include "kernels/dynamics/member.h"
 #include "kernels/dynamics/smooth_motion.h"
 #include "kernels/integrator/taylor_series.h"
+#include "kernels/lanes/accept_step.h"
 #include "kernels/lanes/event_detection.h"
 #include "kernels/lanes/fast_event.h"
 #include "kernels/lanes/lane_state.h"
 #include "kernels/lanes/lane_state_transfer.h"
-#include "kernels/lanes/period_step_limit.h"
+#include "kernels/lanes/step_length.h"
 #include "kernels/lanes/step_truncation.h"
 #include "kernels/lanes/taylor_crossing.h"
 #include "kernels/lanes/trial_step.h"
 #include "kernels/member/slow_path.h"
-#include "kernels/member/start_and_end.h"
-#include "kernels/record/measures.h"
 #include "kernels/rootfinding/step_length_search.h"
 #include "kernels/simd/lane_traits.h"
 
@@ -87,7 +86,7 @@ struct LaneGroup {
     needs_slow_path = !none;
     ZWANG_REGISTERS for (int lane = 0; lane < lanes; ++lane) { transfer().set_idle(lane); }
     do {
-      accept_step(needs_slow_path);
+      accept_step<M, R>(result, needs_slow_path, flags, state, step, ledger);
       const Mask moving = state.live && !needs_slow_path;
       if (any(moving)) {
         try_step(moving);
@@ -122,7 +121,7 @@ struct LaneGroup {
       return flags.crosses_on_series || (flags.at_event && !flags.output_due && !flags.extremum_possible)
                  ? Progress::at_event
                  : Progress::needs_slow_path;
-    accept_step(needs_slow_path);
+    accept_step<M, R>(result, needs_slow_path, flags, state, step, ledger);
     return Progress::continues;
   }
   // Stores the step with the member, for the event kernel or the slow path.
@@ -285,7 +284,7 @@ struct LaneGroup {
   // One trial step of every moving lane, as long as its error, scheduled times and periods allow.
   ZWANG_INLINE void try_step(const Mask& moving) {
     flags.at_event = flags.crosses_on_series = no_lanes<R>();
-    choose_length();
+    choose_step_length<M, R>(settings, state, ledger, step, flags);
     flags.stuck = moving && !(step.h > R(16 * Precision<Real>::epsilon) * absolute(state.t));
 
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
@@ -307,26 +306,6 @@ struct LaneGroup {
     ZWANG_REGISTERS for (int i = 0; i < size; ++i) { result.end[i] = step.end[i]; }
     flags.rejected = moving && !flags.accepted;
     ledger.rejected = ledger.rejected + select(flags.rejected, R(1), R(0));
-  }
-
-  ZWANG_INLINE void choose_length() {
-    const R longest = R(Real(settings.max_step)), room = ledger.scheduled_time - state.t;
-    R length = minimum(state.h, longest);
-    if constexpr (Model::any_turns)
-      length = minimum(length, PeriodLimit<M, R>{state, step}.longest(minimum(length, room)));
-    // The step ends at the scheduled time even if that is a little further than proposed: the safety factor
-    // of the step length allows for it. No very short step is left before the scheduled time.
-    const R reach = Method::adaptive && !Model::any_turns ? minimum(state.h * R(Real(1.1)), longest) : length;
-    flags.clipped = reach >= room * R(Real(1 - 1e-10));
-    if constexpr (Method::adaptive) length = minimum(length, room * R(Real(0.5)));
-    step.h = select(flags.clipped, room, length);
-    // In floats the time resolves only few digits of a short step, so the length is rounded to the difference
-    // of two times. If the clock rounded differently from the motion, it would be off by 1/2000 at steps of
-    // 1e-3 and t = 60.
-    if constexpr (sizeof(Real) == sizeof(float)) step.h = (state.t + step.h) - state.t;
-    // A search chooses the length by itself.
-    flags.clipped = flags.clipped && !state.searching;
-    step.h = select(state.searching, state.h, step.h);
   }
 
   // Projects the end of the step onto the active conditions, and detects possible events within the step.
@@ -398,47 +377,6 @@ struct LaneGroup {
             larger(ledger.worst_position, if_less(R(0), on, absolute(result.end_f[i]), R(0)));
       ledger.worst_velocity =
           larger(ledger.worst_velocity, if_less(R(0), on, absolute(result.end_f_rate[i]), R(0)));
-    }
-  }
-
-  // Lanes whose step is accepted without an event move to its end. Lanes that were handled are there already;
-  // lanes in `staying` keep their state.
-  ZWANG_INLINE void accept_step(const Mask& staying) {
-    flags.accepted = flags.accepted && !staying;
-    flags.rejected = flags.rejected && !staying;
-    const Mask accepted = flags.accepted;
-    state.h = select(accepted || flags.rejected, result.next_h, state.h);
-    const R then = state.t + step.h;
-    ZWANG_REGISTERS for (int i = 0; i < size; ++i) {
-      state.y[i] = select(accepted, result.end[i], state.y[i]);
-    }
-    ZWANG_REGISTERS for (int m = 0; m < step.rates; ++m) {
-      step.first()[m] = select(accepted, step.last()[m], step.first()[m]);
-    }
-    state.t = select(accepted, then, state.t);
-    ledger.taken = ledger.taken + select(accepted, R(1), R(0));
-    ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
-      state.lambda[i] = select(accepted, result.end_lambda[i], state.lambda[i]);
-      ledger.peak_lambda[i] = select(accepted, larger(ledger.peak_lambda[i], absolute(result.end_lambda[i])),
-                                     ledger.peak_lambda[i]);
-      state.f[i] = select(accepted, result.end_f[i], state.f[i]);
-      state.f_rate[i] = select(accepted, result.end_f_rate[i], state.f_rate[i]);
-      // A condition that opened and did not cross zero in this step is armed.
-      ledger.arming_level[i] =
-          select(accepted && ledger.arming_level[i] < R(0), R(1), ledger.arming_level[i]);
-    }
-    ZWANG_REGISTERS for (int i = 0; i < signals; ++i) {
-      state.signal[i] = select(accepted, result.end_signal[i], state.signal[i]);
-    }
-    if constexpr (Model::any_extremes) {
-      ZWANG_REGISTERS for (int m = 0; m < Model::measures; ++m) {
-        if (!is_extreme<Model>(m)) continue;
-        state.values[m] = select(accepted, result.end_values[m], state.values[m]);
-        const bool largest = Reduction(Model::measure_reduction(m)) == Reduction::maximum;
-        const R better = largest ? if_less(state.best[m], state.values[m], state.values[m], state.best[m])
-                                 : if_less(state.values[m], state.best[m], state.values[m], state.best[m]);
-        state.best[m] = select(accepted, better, state.best[m]);
-      }
     }
   }
 };

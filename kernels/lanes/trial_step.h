@@ -4,7 +4,6 @@
 
 #include "kernels/base/layout.h"
 #include "kernels/base/portable.h"
-#include "kernels/dynamics/member.h"
 #include "kernels/dynamics/smooth_motion.h"
 #include "kernels/integrator/stage_loop.h"
 #include "kernels/integrator/taylor_series.h"

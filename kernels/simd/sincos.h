@@ -18,7 +18,7 @@ constexpr double moderate_angle = 1073741824.0;
 template <class R>
 ZWANG_INLINE R sin_reduced(R x, int quarters) {
   using B = Bits<R>;
-  // 1.5 2^52: a number added to it is rounded to an integer, which then stands in the last bits of the sum.
+  // 1.5 2^52: a number added to it is rounded to an integer, which is then in the last bits of the sum.
   const R whole = R(6755399441055744.0);
   const R counted = x * R(0.63661977236758134) + whole, turns = counted - whole;
   const auto number = B::of(counted) + quarters;
@@ -41,24 +41,24 @@ ZWANG_INLINE R sin_reduced(R x, int quarters) {
   return B::from(B::of(made) ^ ((number & 2) << 62));
 }
 
-// A number whose sines and cosines are computed by sin_reduced(). `sure` is false if any angle in its
+// A number whose sines and cosines are computed by sin_reduced(). `in_range` is false if any angle in its
 // computation was beyond the range: then the result has to be recomputed with plain numbers.
 struct CheckedSinCos {
   double x;
-  bool sure;
+  bool in_range;
   CheckedSinCos() = default;
-  ZWANG_INLINE explicit CheckedSinCos(double value, bool known = true) : x(value), sure(known) {}
+  ZWANG_INLINE explicit CheckedSinCos(double value, bool known = true) : x(value), in_range(known) {}
 };
 ZWANG_INLINE CheckedSinCos sin_reduced(CheckedSinCos a, int quarters) {
-  return CheckedSinCos(sin_reduced(a.x, quarters), a.sure & (absolute(a.x) < moderate_angle));
+  return CheckedSinCos(sin_reduced(a.x, quarters), a.in_range & (absolute(a.x) < moderate_angle));
 }
 ZWANG_INLINE CheckedSinCos sin(CheckedSinCos a) { return sin_reduced(a, 0); }
 ZWANG_INLINE CheckedSinCos cos(CheckedSinCos a) { return sin_reduced(a, 1); }
 
-ZWANG_INLINE CheckedSinCos operator-(CheckedSinCos a) { return CheckedSinCos(-a.x, a.sure); }
+ZWANG_INLINE CheckedSinCos operator-(CheckedSinCos a) { return CheckedSinCos(-a.x, a.in_range); }
 #define ZWANG_CHECKED_SINCOS(op)                                             \
   ZWANG_INLINE CheckedSinCos operator op(CheckedSinCos a, CheckedSinCos b) { \
-    return CheckedSinCos(a.x op b.x, a.sure & b.sure);                       \
+    return CheckedSinCos(a.x op b.x, a.in_range & b.in_range);               \
   }
 ZWANG_CHECKED_SINCOS(+)
 ZWANG_CHECKED_SINCOS(-)
@@ -66,7 +66,7 @@ ZWANG_CHECKED_SINCOS(*)
 ZWANG_CHECKED_SINCOS(/)
 #undef ZWANG_CHECKED_SINCOS
 #define ZWANG_CHECKED_SINCOS(name) \
-  ZWANG_INLINE CheckedSinCos name(CheckedSinCos a) { return CheckedSinCos(name(a.x), a.sure); }
+  ZWANG_INLINE CheckedSinCos name(CheckedSinCos a) { return CheckedSinCos(name(a.x), a.in_range); }
 ZWANG_CHECKED_SINCOS(tan)
 ZWANG_CHECKED_SINCOS(asin)
 ZWANG_CHECKED_SINCOS(acos)
@@ -83,7 +83,7 @@ ZWANG_CHECKED_SINCOS(round_down)
 #undef ZWANG_CHECKED_SINCOS
 #define ZWANG_CHECKED_SINCOS(name)                                    \
   ZWANG_INLINE CheckedSinCos name(CheckedSinCos a, CheckedSinCos b) { \
-    return CheckedSinCos(name(a.x, b.x), a.sure & b.sure);            \
+    return CheckedSinCos(name(a.x, b.x), a.in_range & b.in_range);    \
   }
 ZWANG_CHECKED_SINCOS(atan2)
 ZWANG_CHECKED_SINCOS(minimum)
@@ -93,7 +93,7 @@ ZWANG_CHECKED_SINCOS(power)
 ZWANG_CHECKED_SINCOS(wrap)
 #undef ZWANG_CHECKED_SINCOS
 ZWANG_INLINE CheckedSinCos if_less(CheckedSinCos a, CheckedSinCos b, CheckedSinCos x, CheckedSinCos y) {
-  return CheckedSinCos(if_less(a.x, b.x, x.x, y.x), a.sure & b.sure & x.sure & y.sure);
+  return CheckedSinCos(if_less(a.x, b.x, x.x, y.x), a.in_range & b.in_range & x.in_range & y.in_range);
 }
 
 }  // namespace zwang

@@ -1,6 +1,8 @@
-// Step length limit for periodic conditions and watched functions: no step may cover a whole period.
+// The length of a trial step: limited by the largest step, by scheduled times, and by the periods of periodic
+// conditions and watched functions, because no step may cover a whole period.
 #pragma once
 
+#include "kernels/base/layout.h"
 #include "kernels/base/portable.h"
 #include "kernels/lanes/lane_state.h"
 #include "kernels/simd/lane_traits.h"
@@ -48,5 +50,32 @@ struct PeriodLimit {
     return R(1) / Model::turn_bound(state.k, when, there, there + n, there + 2 * n);
   }
 };
+
+// Chooses step.h and sets flags.clipped for all lanes.
+template <class M, class R>
+ZWANG_INLINE void choose_step_length(const KernelSettings& settings, const LaneState<M, R>& state,
+                                     const LaneLedger<R, M::rows>& ledger, StepStorage<M, R>& step,
+                                     StepFlags<M, R>& flags) {
+  using Model = typename M::Model;
+  using Method = typename M::Method;
+  using Real = typename M::Real;
+  const R longest = R(Real(settings.max_step)), room = ledger.scheduled_time - state.t;
+  R length = minimum(state.h, longest);
+  if constexpr (Model::any_turns)
+    length = minimum(length, PeriodLimit<M, R>{state, step}.longest(minimum(length, room)));
+  // The step ends at the scheduled time even if that is a little further than proposed: the safety factor
+  // of the step length allows for it. No very short step is left before the scheduled time.
+  const R reach = Method::adaptive && !Model::any_turns ? minimum(state.h * R(Real(1.1)), longest) : length;
+  flags.clipped = reach >= room * R(Real(1 - 1e-10));
+  if constexpr (Method::adaptive) length = minimum(length, room * R(Real(0.5)));
+  step.h = select(flags.clipped, room, length);
+  // In floats the time resolves only few digits of a short step, so the length is rounded to the difference
+  // of two times. If the clock rounded differently from the motion, it would be off by 1/2000 at steps of
+  // 1e-3 and t = 60.
+  if constexpr (sizeof(Real) == sizeof(float)) step.h = (state.t + step.h) - state.t;
+  // A search chooses the length by itself.
+  flags.clipped = flags.clipped && !state.searching;
+  step.h = select(state.searching, state.h, step.h);
+}
 
 }  // namespace zwang
