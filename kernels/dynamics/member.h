@@ -1,10 +1,11 @@
 // The state of one member between two calls of the solver, divided into groups by what they describe.
 //
 // Memory layout. On a GPU members lie in global memory and are copied to shared memory in whole cache lines
-// (entry/warp.h, StagedMembers). An event handled in registers needs only the front of a member, so that front
-// comes first and lies together: MemberCore, followed without a gap by ExchangeCore. Whatever such an event may
-// change lies in MemberCore and ExchangeChanged, so that only those are copied back. Within MemberCore a lane that
-// merely steps reads from `constraints.held` to the end. Everything that only the slow path needs lies behind.
+// (entry/warp.h, StagedMembers). An event handled in registers needs only the front of a member, so that
+// front comes first and lies together: MemberCore, followed without a gap by ExchangeCore. Whatever such an
+// event may change lies in MemberCore and ExchangeChanged, so that only those are copied back. Within
+// MemberCore a lane that merely steps reads from `constraints.held` to the end. Everything that only the slow
+// path needs lies behind.
 #pragma once
 
 #include "kernels/base/layout.h"
@@ -21,14 +22,24 @@ namespace zwang {
 template <class Model>
 struct ModelSizes {
   static constexpr int n = Model::coordinates, nz = Model::auxiliaries, r = Model::conditions;
-  // The state vector holds q, v, z, the integrals of measures and, where forces do work, that work. The right side
-  // of the equations of motion reads the first `fed_back` of them; the error estimate covers the first
+  // The state vector holds q, v, z, the integrals of measures and, where forces do work, that work. The right
+  // side of the equations of motion reads the first `fed_back` of them; the error estimate covers the first
   // `error_controlled`, because the work is only an audit.
   static constexpr int fed_back = 2 * n + nz, error_controlled = fed_back + Model::integrals;
   static constexpr int size = error_controlled + (Model::works ? 1 : 0);
   static constexpr int first_kink = Model::watches + (Model::stops ? 1 : 0);  // among the signals
   static constexpr int rows = at_least_one(r), measures = at_least_one(Model::measures),
                        drives = at_least_one(Model::drives), signals = at_least_one(Model::signals);
+
+  // The velocities and the auxiliaries within a state vector; within its rates, their rates.
+  template <class R>
+  ZWANG_INLINE static R* v_of(R* y) {
+    return y + n;
+  }
+  template <class R>
+  ZWANG_INLINE static R* z_of(R* y) {
+    return y + 2 * n;
+  }
 };
 
 // The part a condition plays in the motion (mechanics section 2).
@@ -108,7 +119,8 @@ struct MemberProgress {
   }
 };
 
-// Which conditions hold. `held` comes last: a lane that steps reads it together with what follows in MemberCore.
+// Which conditions hold. `held` comes last: a lane that steps reads it together with what follows in
+// MemberCore.
 template <class Model, class Real>
 struct ConstraintState {
   static constexpr int r = ModelSizes<Model>::r, rows = ModelSizes<Model>::rows;
@@ -178,7 +190,8 @@ struct alignas(16) MemberCore : ModelSizes<Model_> {
 // Lanes write these two structs in pieces of 16 bytes (write_whole).
 template <class Real, int rows>
 struct alignas(16) StoredLedger {
-  // 1: open and armed. Below zero: open and not armed, and f must fall below this value to arm it. 0: not open.
+  // 1: open and armed. Below zero: open and not armed, and f must fall below this value to arm it. 0: not
+  // open.
   Real arming_level[rows];
   Real peak_lambda[rows];
   Real drift, energy_size, worst_position, worst_velocity;
@@ -190,18 +203,19 @@ struct alignas(16) StoredStep {
   Real no_search_from;                  // as in StepLengthSearch
 };
 
-// Flags of a step that a lane stores for the slow path or the event kernel: one word, as members lie in global memory.
+// Flags of a step that a lane stores for the slow path or the event kernel: one word, as members lie in
+// global memory.
 struct StepVerdict {
   unsigned stuck : 1, event_possible : 1, extremum_possible : 1, clipped : 1, output_due : 1;
-  unsigned at_event : 1;  // the step ends at the crossing that was sought, and nothing else happened before
+  unsigned at_event : 1;       // the step ends at the crossing that was sought, without another event before
   unsigned order_unknown : 1;  // of such a step: other crossings may come before its end
   unsigned
       crosses_on_series : 1;   // one condition crosses zero within the step, which is known as a power series
   unsigned always_handle : 1;  // set by the member: every step goes through the slow path
 };
 
-// Numbers exchanged between a member and the lane that moves it: first those that an event may change. The lane loads
-// them at the start of a step and stores those at the step's end.
+// Numbers exchanged between a member and the lane that moves it: first those that an event may change. The
+// lane loads them at the start of a step and stores those at the step's end.
 template <class Core>
 struct ExchangeChanged {
   using Real = typename Core::Real;
@@ -296,8 +310,8 @@ struct alignas(64) Member : MemberCore<Model_, Method_, Real_> {
   unsigned event_counts[event_kinds];
   int next_output;  // index of the next output time
   Rounding sizes;
-  // Conditions that may be at zero now, or whose multiplier may be; the slow path examines only these. The others are
-  // open and clearly below zero, or closed with a multiplier clearly above it.
+  // Conditions that may be at zero now, or whose multiplier may be; the slow path examines only these. The
+  // others are open and clearly below zero, or closed with a multiplier clearly above it.
   Set candidates;
   int watch_signs[at_least_one(Model::watches)];  // of watched functions: -1, 0 (not known yet), +1
   Schedule<Event, Real> schedule;

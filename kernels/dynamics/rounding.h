@@ -1,5 +1,5 @@
-// What counts as zero: values of conditions and signals with the rounding scale of their terms, and the magnitudes of
-// coordinates and velocities on which those scales rest.
+// What counts as zero: values of conditions and signals with the rounding scale of their terms, and the
+// magnitudes of coordinates and velocities on which those scales rest.
 #pragma once
 
 #include "kernels/base/portable.h"
@@ -12,7 +12,8 @@ namespace zwang {
 template <class Real>
 struct ScaledCondition {
   Real value, value_scale, rate, rate_scale, rest_scale;
-  // Every entry of its row is rounding noise: the linearised condition restricts nothing there [staeckel-6''].
+  // Every entry of its row is rounding noise: the linearised condition restricts nothing there
+  // [staeckel-6''].
   bool vanishes;
 };
 
@@ -39,11 +40,12 @@ ZWANG_COLD ScaledCondition<Real> scaled_condition(const Real* k, const typename 
   return {value.value, value.scale, rate.value, rate.scale, rest.scale, vanishes};
 }
 
-// A share of a rounding scale that counts as zero: at least 32 roundings in single precision, whatever the settings.
+// A share of a rounding scale that counts as zero: at least 32 roundings in single precision, whatever the
+// settings.
 template <class Real>
-ZWANG_INLINE Real within_precision(double asked) {
-  if (sizeof(Real) == sizeof(double)) return Real(asked);
-  return maximum(Real(asked), 32 * Precision<Real>::epsilon);
+ZWANG_INLINE Real within_precision(double requested) {
+  if (sizeof(Real) == sizeof(double)) return Real(requested);
+  return maximum(Real(requested), 32 * Precision<Real>::epsilon);
 }
 
 // f (or g) and f' of a condition at the member's state, and what counts as zero for them.
@@ -74,9 +76,9 @@ ZWANG_COLD Scaled<typename M::Real> scaled_signal(const M& me, int i) {
   return Model::signal(k, S(me.motion.t), q, v, z, i);
 }
 
-// Conditions couple coordinates, and with them their rounding errors: no size is below a hundredth of the whole state's
-// in the mass metric (src/system/equations.h). `whole` is the square of that. Most sizes are well above the bound, and
-// then no square root is taken.
+// Conditions couple coordinates, and with them their rounding errors: no size is below a hundredth of the
+// whole state's in the mass metric (src/system/equations.h). `whole` is the square of that. Most sizes are
+// well above the bound, and then no square root is taken.
 template <class Real>
 ZWANG_INLINE Real not_below(Real size, Real mass, Real whole) {
   constexpr Real share = Real(0.01);
@@ -112,8 +114,8 @@ ZWANG_COLD void measure_sizes(const Real* k, const typename M::Motion& motion, c
   raise_to_noise<M>(k, motion, sizes);
 }
 
-// A velocity is mere rounding where its share of sqrt(2 T) is below this; `twice_kinetic` is that of the velocities before
-// the shock, by the diagonal of the mass matrix.
+// A velocity is mere rounding where its share of sqrt(2 T) is below this; `twice_kinetic` is that of the
+// velocities before the shock, by the diagonal of the mass matrix.
 template <class Real>
 ZWANG_INLINE Real velocity_noise(Real twice_kinetic) {
   return 8 * Precision<Real>::epsilon * sqrt(twice_kinetic);

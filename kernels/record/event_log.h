@@ -12,9 +12,10 @@ namespace zwang {
 // More events than this at one instant mean that the motion makes no progress.
 constexpr int standstill_limit = 1000;
 
-// Writes an event to the log and updates tally, counts and measures; fails the member where a limit is passed. `me`
-// may be a copy of the member's front (MemberCore) in shared memory: its results and progress are written. Number and
-// counts are those of `full_member`. `tally` is the member's, or a copy of it in registers.
+// Writes an event to the log and updates tally, counts and measures; fails the member where a limit is
+// passed. `me` may be a copy of the member's front (MemberCore) in shared memory: its results and progress
+// are written. Number and counts are those of `full_member`. `tally` is the member's, or a copy of it in
+// registers.
 template <class M>
 ZWANG_INLINE void append_event(M& me, M& full_member, Tally<typename M::Real>& tally,
                                const typename M::Event& event, const KernelSettings& settings,
@@ -50,7 +51,8 @@ ZWANG_COLD void record_event_now(M& me, const typename M::Event& event) {
   append_event(me, me, me.tally, event, *me.input.settings, *me.input.batch);
 }
 
-// Logs the accumulation that is pending, if any: at its limit time, or now if something else comes before that.
+// Logs the accumulation that is pending, if any: at its limit time, or now if something else comes before
+// that.
 template <class M>
 ZWANG_COLD void flush_accumulation(M& me) {
   if (!me.progress.accumulation_pending) return;

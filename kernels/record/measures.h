@@ -1,5 +1,5 @@
-// Measures: one number per member, reduced over the continuous trajectory and over its events. The reference is
-// src/reference/measures.cpp.
+// Measures: one number per member, reduced over the continuous trajectory and over its events. The reference
+// is src/reference/measures.cpp.
 #pragma once
 
 #include "kernels/base/layout.h"
@@ -18,8 +18,8 @@ ZWANG_INLINE bool is_extreme(int m) {
          (reduction == Reduction::minimum || reduction == Reduction::maximum);
 }
 
-// The multipliers as observables and measures see them: a closed inequality never has a negative one. What is below
-// zero is rounding around a release.
+// The multipliers as observables and measures see them: a closed inequality never has a negative one. What is
+// below zero is rounding around a release.
 template <class M, class Real>
 ZWANG_DEVICE void forces_at(const Real* k, const typename M::Constraints& constraints, Real t, const Real* y,
                             Real* lambda) {
@@ -93,8 +93,8 @@ ZWANG_COLD void begin_measures(M& me) {
   }
 }
 
-// Extremes within a smooth step, up to its fraction `until`: samples of the interpolant, and peaks between them where
-// one might beat the best value known. Writes the member's results.
+// Extremes within a smooth step, up to its fraction `until`: samples of the interpolant, and peaks between
+// them where one might beat the best value known. Writes the member's results.
 template <class M, class I, class Real>
 ZWANG_COLD void refine_extremes(M& me, const I& interpolant, Real until) {
   using Model = typename M::Model;
@@ -115,7 +115,8 @@ ZWANG_COLD void refine_extremes(M& me, const I& interpolant, Real until) {
       for (int s = 0; s < sample_count; ++s) {
         const int left = s > 0 ? s - 1 : 0, right = s + 1 < sample_count ? s + 1 : s;
         const Real a = sign * samples[left][m], b = sign * samples[s][m], c = sign * samples[right][m];
-        // The two samples beside a peak may be equally high; at the ends of the step a third one shows its height.
+        // The two samples beside a peak may be equally high; at the ends of the step a third one shows its
+        // height.
         const int third = s == 0 ? 2 : s == sample_count - 1 ? s - 2 : s;
         const Real spread = b - minimum(minimum(a, c), sign * samples[third][m]);
         if (!(b >= a && b >= c) || !(spread > 0) || b + spread <= sign * me.results[m]) continue;
@@ -158,7 +159,8 @@ ZWANG_INLINE bool matches(const typename M::Event& event, int m, typename M::Rea
   }
 }
 
-// An atomic add to global memory does not wait for the old value; in shared memory and on a CPU a plain one is faster.
+// An atomic add to global memory does not wait for the old value; in shared memory and on a CPU a plain one
+// is faster.
 template <class Real>
 ZWANG_INLINE void increment(Real& result) {
   if (lies_near(&result))
@@ -206,7 +208,8 @@ ZWANG_INLINE void update_event_measures(M& me, const typename M::Event& event) {
   }
 }
 
-// At the end; writes the member's results. `begun`: the member has moved, so that its initial values are known.
+// At the end; writes the member's results. `begun`: the member has moved, so that its initial values are
+// known.
 template <class M>
 ZWANG_COLD void finish_measures(M& me, bool begun) {
   using Real = typename M::Real;

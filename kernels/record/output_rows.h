@@ -45,8 +45,8 @@ ZWANG_COLD void write_output(M& me, Real t, const Real* y) {
 template <class M>
 ZWANG_DEVICE void emit_output_now(M& me) {
   using Real = typename M::Real;
-  const Real near = Precision<Real>::moment * maximum(absolute(me.motion.t), me.motion.h);
-  while (me.next_output < me.input.settings->outputs && next_output_time(me) <= me.motion.t + near)
+  const Real margin = Precision<Real>::moment * maximum(absolute(me.motion.t), me.motion.h);
+  while (me.next_output < me.input.settings->outputs && next_output_time(me) <= me.motion.t + margin)
     write_output(me, me.motion.t, me.motion.y);
 }
 
