@@ -115,7 +115,7 @@ ZWANG_INLINE void copy_by_wide_words(T& to, const T& from) {
 }
 
 // Whether the address is in the shared memory of a GPU's multiprocessor, not in global memory.
-ZWANG_INLINE bool lies_near([[maybe_unused]] const void* there) {
+ZWANG_INLINE bool is_in_shared_memory([[maybe_unused]] const void* there) {
 #if defined(__CUDA_ARCH__)
   return __isShared(there) != 0;
 #else
