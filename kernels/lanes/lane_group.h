@@ -143,10 +143,7 @@ struct LaneGroup {
     }
     if (before.crosses_on_series) {
       step.h = whole;
-      flags.crosses_on_series = flags.event_possible = true;
-      flags.at_event = flags.extremum_possible = flags.output_due = false;
-      flags.clipped = before.clipped;
-      ZWANG_REGISTERS for (int i = 0; i < r; ++i) { flags.may_cross[i] = before.may_cross[i]; }
+      flags = before;
     }
     return false;
   }

@@ -15,7 +15,7 @@ namespace zwang {
 
 // A member as its lane sees it at the start of a step.
 //
-// States of a lane, by these masks and the StepFlags (those not named are false; each lane is in one state):
+// States of a lane, by these masks and the StepFlags. A lane is in the first state, from below, that applies:
 //
 //   state             masks                                         next
 //   idle              !live                                         needs the slow path, for a new member
@@ -25,10 +25,9 @@ namespace zwang {
 //   needs slow path   stuck, or accepted with event_possible,       member/slow_path.h
 //                     extremum_possible, output_due or clipped
 //
-// A trial step is accepted, rejected or stuck, never two of these. at_event implies accepted and
-// event_possible, and ends the search. crosses_on_series implies accepted and event_possible, and excludes
-// at_event and searching. A step that is repeated with another length by the search is neither accepted nor
-// rejected.
+// accepted and rejected exclude each other; a stuck step is also rejected. at_event implies accepted and ends
+// the search. crosses_on_series implies accepted and event_possible, and excludes at_event and searching. A
+// step that is repeated with another length by a search is neither accepted nor rejected.
 template <class M, class R>
 struct LaneState {
   using Mask = typename Lanes<R>::Mask;
@@ -79,14 +78,14 @@ struct StepFlags {
   Mask stuck;                  // the step length is below the resolution of time
   Mask clipped;                // the step ends at a scheduled time, or is the last one allowed
   Mask event_possible;         // a condition or a signal may cross zero within the step
-  Mask signal_event_possible;  // a signal may
+  Mask signal_event_possible;  // a signal may cross zero within the step
   Mask extremum_possible;      // a measure may have a new extremum within the step
   Mask output_due;             // an output time is within the step
   Mask at_event;               // the search has ended: the end of the step is within reach of the crossing
   Mask crosses_on_series;   // a single condition crosses zero within a step that is known as a power series
   Mask may_cross[M::rows];  // this condition may cross zero within the step
-  Mask first_if_at_end
-      [M::rows];  // if the step ends where this condition crosses zero, it has not crossed before
+  // If the step ends where this condition crosses zero, it has not crossed before.
+  Mask first_if_at_end[M::rows];
 
   // A step that ends at an event, before anything else is known about it.
   ZWANG_INLINE void set_at_event() {
