@@ -293,6 +293,46 @@ struct QuadraticProgram {
     find_least_norm_multipliers(tight);
   }
 
+  // Solves G w = target, G = sum over the active rows of (length q.u)(length q.u)^T, by Cholesky's method in
+  // place. False where G is not positive.
+  ZWANG_DEVICE bool solve_in_span(const WorkingSet<n, Real>& span, const bool* active, const Real* target,
+                                  Real* w) const {
+    const int k = span.count;
+    Real g[n][n];
+    for (int a = 0; a < k; ++a)
+      for (int b = 0; b < k; ++b) g[a][b] = 0;
+    for (int i = 0; i < count; ++i) {
+      if (!active[i]) continue;
+      Real component[n];
+      for (int a = 0; a < k; ++a) component[a] = length[i] * dot<n>(span.q[a], unit[i]);
+      for (int a = 0; a < k; ++a)
+        for (int b = 0; b <= a; ++b) g[a][b] += component[a] * component[b];
+    }
+    for (int a = 0; a < k; ++a) {
+      for (int b = 0; b <= a; ++b) {
+        Real sum = g[a][b];
+        for (int c = 0; c < b; ++c) sum -= g[a][c] * g[b][c];
+        if (a == b) {
+          if (!(sum > 0)) return false;
+          g[a][a] = sqrt(sum);
+        } else {
+          g[a][b] = sum / g[b][b];
+        }
+      }
+    }
+    for (int a = 0; a < k; ++a) {
+      Real sum = target[a];
+      for (int c = 0; c < a; ++c) sum -= g[a][c] * w[c];
+      w[a] = sum / g[a][a];
+    }
+    for (int a = k - 1; a >= 0; --a) {
+      Real sum = w[a];
+      for (int c = a + 1; c < k; ++c) sum -= g[c][a] * w[c];
+      w[a] = sum / g[a][a];
+    }
+    return true;
+  }
+
   // Dependent tight rows leave the multipliers undetermined: of all that balance z, those of least norm are
   // taken, in the units of the rows (mechanics section 6). With w in the rows' span, lambda_i = max(0, w .
   // length_i u_i) (no max for equations) and sum lambda_i length_i u_i = -z. This is solved for w by Newton's
@@ -317,39 +357,8 @@ struct QuadraticProgram {
     Real target[n], w[n], candidate[m];
     for (int j = 0; j < k; ++j) target[j] = -dot<n>(span.q[j], z);
     for (int round = 0; round < 50; ++round) {
-      // G w = target, G = sum over the active rows of (length q.u)(length q.u)^T, by Cholesky in place.
-      Real g[n][n];
-      for (int a = 0; a < k; ++a)
-        for (int b = 0; b < k; ++b) g[a][b] = 0;
-      for (int i = 0; i < count; ++i) {
-        if (!active[i]) continue;
-        Real component[n];
-        for (int a = 0; a < k; ++a) component[a] = length[i] * dot<n>(span.q[a], unit[i]);
-        for (int a = 0; a < k; ++a)
-          for (int b = 0; b <= a; ++b) g[a][b] += component[a] * component[b];
-      }
-      for (int a = 0; a < k; ++a) {
-        for (int b = 0; b <= a; ++b) {
-          Real sum = g[a][b];
-          for (int c = 0; c < b; ++c) sum -= g[a][c] * g[b][c];
-          if (a == b) {
-            if (!(sum > 0)) return;  // the active rows no longer span z: the multipliers found first stay
-            g[a][a] = sqrt(sum);
-          } else {
-            g[a][b] = sum / g[b][b];
-          }
-        }
-      }
-      for (int a = 0; a < k; ++a) {
-        Real sum = target[a];
-        for (int c = 0; c < a; ++c) sum -= g[a][c] * w[c];
-        w[a] = sum / g[a][a];
-      }
-      for (int a = k - 1; a >= 0; --a) {
-        Real sum = w[a];
-        for (int c = a + 1; c < k; ++c) sum -= g[c][a] * w[c];
-        w[a] = sum / g[a][a];
-      }
+      // Where the active rows no longer span z the multipliers found first stay.
+      if (!solve_in_span(span, active, target, w)) return;
       bool changed = false;
       const Real zero = 64 * Precision<Real>::epsilon * norm<n>(z);
       for (int i = 0; i < count; ++i) {

@@ -207,11 +207,14 @@ struct alignas(16) StoredStep {
 // global memory.
 struct StepVerdict {
   unsigned stuck : 1, event_possible : 1, extremum_possible : 1, clipped : 1, output_due : 1;
-  unsigned at_event : 1;       // the step ends at the crossing that was sought, without another event before
-  unsigned order_unknown : 1;  // of such a step: other crossings may come before its end
-  unsigned
-      crosses_on_series : 1;   // one condition crosses zero within the step, which is known as a power series
-  unsigned always_handle : 1;  // set by the member: every step goes through the slow path
+  // The step ends at the crossing that was sought, without another event before.
+  unsigned at_event : 1;
+  // Of such a step: other crossings may come before its end.
+  unsigned order_unknown : 1;
+  // One condition crosses zero within the step, which is known as a power series.
+  unsigned crosses_on_series : 1;
+  // Set by the member: every step goes through the slow path.
+  unsigned always_handle : 1;
 };
 
 // Numbers exchanged between a member and the lane that moves it: first those that an event may change. The

@@ -11,7 +11,7 @@
 // the first is removed. The impact is left to the quadratic program where an impulse is neither clearly
 // positive nor clearly negative, and where the impulse of the reached condition is negative. The order of
 // removal cannot produce a wrong result: after the last removal the impulses of all remaining rows are
-// clearly positive and all removed rows must separate clearly , which are the conditions of the unique
+// clearly positive and all removed rows must separate clearly, which are the conditions of the unique
 // minimum. It can only decide between accepting the result and leaving it to the quadratic program.
 #pragma once
 

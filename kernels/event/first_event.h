@@ -48,18 +48,14 @@ ZWANG_COLD void find_earlier(M& me, const DenseStep<M>& dense, EventFunction<typ
   if (me.going() && before.found && before.x < found.x) found = before;
 }
 
-// The earliest event of the step. A root of the interpolant that is none on the true flow gives way to the
-// next one. Changes the arming of conditions; fails the member where an event cannot be located.
+// Finds the first root of every event function on the interpolant, where samples of it show a bracket.
+// Changes the arming of conditions.
 template <class M>
-ZWANG_COLD void first_event(M& me, const DenseStep<M>& dense, LocatedEvent<M>& found) {
+ZWANG_COLD void find_brackets(M& me, const DenseStep<M>& dense, EventFunctions<M>& event_functions) {
   using Real = typename M::Real;
-  EventFunctions<M> event_functions;
-  event_functions.collect(me);
-  if (event_functions.count == 0) return;
-  // Sample the interpolant once for all event functions; multipliers only where some condition is closed.
+  // The interpolant is sampled once for all event functions; multipliers only where some condition is closed.
   Real states[sample_count][M::size], multipliers[sample_count][M::rows];
   const Real t = dense.interpolant.t, h = dense.interpolant.h;
-  bool without_bracket[EventFunctions<M>::most];
   for (int s = 0; s < sample_count; ++s) {
     dense.interpolant.at(Real(sample_fraction(s)), states[s]);
     if (event_functions.forces)
@@ -67,10 +63,11 @@ ZWANG_COLD void first_event(M& me, const DenseStep<M>& dense, LocatedEvent<M>& f
   }
   for (int c = 0; c < event_functions.count; ++c) {
     EventFunction<Real>& event_function = event_functions.list[c];
+    const bool is_multiplier =
+        event_function.kind == EventFunctionKind::release || event_function.kind == EventFunctionKind::press;
     Real samples[sample_count];
     for (int s = 0; s < sample_count; ++s) {
-      if (event_function.kind == EventFunctionKind::release ||
-          event_function.kind == EventFunctionKind::press)
+      if (is_multiplier)
         samples[s] = event_function.sign * multipliers[s][event_function.index] - event_function.level;
       else
         samples[s] = event_value(me, event_function, t + Real(sample_fraction(s)) * h, states[s]);
@@ -84,16 +81,25 @@ ZWANG_COLD void first_event(M& me, const DenseStep<M>& dense, LocatedEvent<M>& f
     };
     const auto slope = [&](int s) {
       const Real x = Real(sample_fraction(s));
-      if (event_function.kind == EventFunctionKind::release ||
-          event_function.kind == EventFunctionKind::press)
-        return missing<Real>();
+      if (is_multiplier) return missing<Real>();
       const Real known = h * event_slope(me, event_function, t + x * h, states[s]);
       return known == known ? known : difference_slope(x, curve);
     };
     event_function.bracket = first_rise(samples, event_function.zero, slope, curve);
-    without_bracket[c] = !event_function.bracket.found;
     if (event_function.bracket.found) event_function.x = root(event_function.bracket, curve);
   }
+}
+
+// The earliest event of the step. A root of the interpolant that is none on the true flow gives way to the
+// next one. Changes the arming of conditions; fails the member where an event cannot be located.
+template <class M>
+ZWANG_COLD void first_event(M& me, const DenseStep<M>& dense, LocatedEvent<M>& found) {
+  EventFunctions<M> event_functions;
+  event_functions.collect(me);
+  if (event_functions.count == 0) return;
+  find_brackets(me, dense, event_functions);
+  bool without_bracket[EventFunctions<M>::most];
+  for (int c = 0; c < event_functions.count; ++c) without_bracket[c] = !event_functions.list[c].bracket.found;
   // A root that moves to a later time on the true flow must not hide another before it: the motion would pass
   // through an open condition.
   LocatedEvent<M> next;
