@@ -1,5 +1,6 @@
 // Packs: several members in one vector register of a CPU. Every operation acts on each lane alone, so the
 // bits of a member do not depend on the other members of its pack. Only the CPU entry includes this file.
+// All functions are templates: a CUDA compiler may read this file but cannot instantiate them.
 //
 // Compiler vector extensions are used rather than a library: both supported compilers have them, and the
 // headers of a library alone would take half of the time in which a study has to compile.
@@ -233,13 +234,14 @@ ZWANG_INLINE Pack<T> fused(const Pack<T>& a, const Pack<T>& b, const Pack<T>& c)
 
 // The sine of x plus `quarters` quarter turns (0 or 1). Lanes beyond the range of sin_reduced() are evaluated
 // by the library. The choice is made for each lane alone, so its bits do not depend on the other lanes.
-ZWANG_INLINE Pack<double> sin_of_lanes(const Pack<double>& x, int quarters) {
-  Pack<double> made = sin_reduced(x, quarters);
-  const PackMask<double> moderate = absolute(x) < Pack<double>(moderate_angle);
+template <class T>
+ZWANG_INLINE Pack<T> sin_of_lanes(const Pack<T>& x, int quarters) {
+  Pack<T> made = sin_reduced(x, quarters);
+  const PackMask<T> moderate = absolute(x) < Pack<T>(moderate_angle);
   if (any(!moderate))
-    for (int lane = 0; lane < Pack<double>::count; ++lane) {
+    for (int lane = 0; lane < Pack<T>::count; ++lane) {
       if (lane_of(moderate, lane)) continue;
-      const double angle = lane_of(x, lane);
+      const T angle = lane_of(x, lane);
       set_lane(made, lane, quarters == 0 ? sin(angle) : cos(angle));
     }
   return made;
