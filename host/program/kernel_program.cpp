@@ -160,7 +160,7 @@ KernelProgram cuda_program(const Study& study) {
     program.series_operations =
         operations_of_series(*study.system, model.series, series_order(study.integrator));
   const CudaTuning tuning = cuda_tuning(study, model, method);
-  if (tuning.unroll_stages) steps = "zwang::WrittenOut<" + steps + ">";
+  if (tuning.unroll_stages) steps = "zwang::UnrolledStages<" + steps + ">";
   program.text.sources["program.h"] += "using Entry = zwang::CudaEntry<zwang::Model, " + steps + ", " +
                                        real_type(study.integrator) +
                                        (tuning.events_in_registers ? ", true" : ", false") + ">;\n";

@@ -187,7 +187,7 @@ struct alignas(16) MemberCore : ModelSizes<Model_> {
   StepCounts steps;
 };
 
-// Lanes write these two structs in pieces of 16 bytes (write_whole).
+// Lanes write these two structs in pieces of 16 bytes (copy_by_wide_words).
 template <class Real, int rows>
 struct alignas(16) StoredLedger {
   // 1: open and armed. Below zero: open and not armed, and f must fall below this value to arm it. 0: not

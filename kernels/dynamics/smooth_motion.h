@@ -5,7 +5,7 @@
 #include "kernels/base/linear_algebra.h"
 #include "kernels/base/portable.h"
 #include "kernels/dynamics/member.h"
-#include "kernels/simd/pack.h"
+#include "kernels/simd/lane_traits.h"
 
 namespace zwang {
 

@@ -163,7 +163,7 @@ ZWANG_INLINE bool matches(const typename M::Event& event, int m, typename M::Rea
 // is faster.
 template <class Real>
 ZWANG_INLINE void increment(Real& result) {
-  if (lies_near(&result))
+  if (is_in_shared_memory(&result))
     result += 1;
   else
     atomic_add(&result, Real(1));
