@@ -15,6 +15,7 @@
 #include "kernels/base/layout.h"
 #include "kernels/base/status.h"
 #include "src/base/error.h"
+#include "src/expression/evaluate.h"
 #include "src/expression/expression.h"
 #include "src/reference/reference.h"
 #include "src/reference/trajectory.h"

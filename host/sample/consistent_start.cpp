@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "src/expression/evaluate.h"
 #include "src/expression/expression.h"
 #include "src/system/system.h"
 

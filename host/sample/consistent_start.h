@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "src/expression/evaluate.h"
 #include "src/system/equations.h"
 #include "src/system/system.h"
 

@@ -9,6 +9,7 @@
 #include "host/sample/prepared_member.h"
 #include "host/sample/uniform.h"
 #include "host/study/study.h"
+#include "src/expression/evaluate.h"
 #include "src/expression/expression.h"
 #include "src/expression/operation.h"
 #include "src/system/equations.h"
