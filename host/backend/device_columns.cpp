@@ -14,7 +14,7 @@ namespace {
 using Address = ReduceMachine::Address;
 
 template <class T>
-T* pointer(Address address) {
+T* device_pointer(Address address) {
   return reinterpret_cast<T*>(address);  // of another machine: never followed here
 }
 
@@ -29,7 +29,7 @@ class KeptThere : public KeptValues {
  public:
   KeptThere(ReduceMachine& machine, Address values, std::size_t columns, std::size_t rows)
       : machine_(machine), values_(values), columns_(columns), rows_(rows) {
-    job_.values = pointer<const double>(values);
+    job_.values = device_pointer<const double>(values);
     job_.columns = static_cast<long long>(columns);
     job_.rows = static_cast<long long>(rows);
     job_.lanes = std::clamp<long long>(job_.rows / 64, 1, 4096);
@@ -96,7 +96,7 @@ class KeptThere : public KeptValues {
 
     template <class T>
     void plan(T*& place, std::size_t count) {
-      places_.push_back({[&place](Address at) { place = pointer<T>(at); }, size_});
+      places_.push_back({[&place](Address at) { place = device_pointer<T>(at); }, size_});
       size_ += (count * sizeof(T) + 255) / 256 * 256;
     }
     void reserve() {

@@ -10,7 +10,7 @@ namespace zwang {
 
 namespace {
 
-constexpr double missing = std::numeric_limits<double>::quiet_NaN();
+constexpr double unset = std::numeric_limits<double>::quiet_NaN();
 
 std::span<const double> part(const std::vector<double>& all, std::size_t begin, std::size_t end,
                              std::size_t width) {
@@ -88,15 +88,15 @@ KernelBuffers::KernelBuffers(const KernelShape& shape, const std::vector<double>
     status_.assign(count_, 0);
     redundant_.assign(count_, 0);
     end_time_.assign(count_, 0);
-    end_state_.assign(count_ * shape.state, missing);
-    measures_.assign(count_ * shape.measures, missing);
+    end_state_.assign(count_ * shape.state, unset);
+    measures_.assign(count_ * shape.measures, unset);
     audits_.assign(count_ * audit_numbers, 0);
     steps_.assign(2 * count_, 0);
     event_counts_.assign(count_ * event_kinds, 0);
   }
   if (wanted.observables && !stay.observables)
-    observables_.assign(count_ * shape.outputs * shape.observables, missing);
-  if (wanted.states) states_.assign(count_ * shape.outputs * shape.sample, missing);
+    observables_.assign(count_ * shape.outputs * shape.observables, unset);
+  if (wanted.states) states_.assign(count_ * shape.outputs * shape.sample, unset);
   if (wanted.events) events_.assign(count_ * static_cast<std::size_t>(event_room) * shape.event_row, 0);
   each_array(batch_, [](const Array& array, const std::function<void(void*)>& point) { point(array.data); });
 }

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "kernels/base/status.h"
+#include "src/base/index.h"
 #include "src/base/settings.h"
 #include "src/reference/trajectory.h"
 #include "src/system/equations.h"
@@ -44,8 +45,6 @@ double sign(unsigned long long member, Nudge nudge, std::size_t component) {
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
   return ((x ^ (x >> 31)) & 1U) != 0 ? 1 : -1;
 }
-
-Eigen::Index index(std::size_t i) { return static_cast<Eigen::Index>(i); }
 
 // A condition near zero, and what its f (or g) and f' shall be beside.
 struct Kept {

@@ -26,7 +26,7 @@ namespace zwang {
 namespace {
 
 // A hundred tolerances: twice the steps of one way, and no restarts on it. Sensitivity counts tenfold, as in `check`.
-constexpr double sensitivity_share = 10, tolerance_share = 100;
+constexpr double sensitivity_share = 10, reverse_tolerance_share = 100;
 // A nudge at the turn that comes back this large (of the number's size) leaves nothing to judge.
 constexpr double hopeless = 1e-2;
 
@@ -130,7 +130,7 @@ std::string reason_to_leave_out(const BackendMotion& motion, const Audit& audit,
   if (motion.status != Status::ok) return std::string("status ") + status_name(motion.status);
   for (const Event& event : motion.events) {
     if (event.kind == EventKind::accumulation) return "met an accumulation";
-    if (event.energy_lost > tolerance_share * tolerance.unit(audit.energy_size))
+    if (event.energy_lost > reverse_tolerance_share * tolerance.unit(audit.energy_size))
       return "lost energy in a shock";
   }
   return "";
@@ -185,9 +185,9 @@ void judge(const QuantityNames& names, const Tolerance& tolerance, unsigned long
   bool lost = tight.status != Status::ok || nudged.status != Status::ok;
   const auto compare = [&](const std::string& name, double start, double arrived, double sensitivity,
                            double size) {
-    lost = lost || sensitivity > hopeless * size + tolerance_share * tolerance.unit(size);
+    lost = lost || sensitivity > hopeless * size + reverse_tolerance_share * tolerance.unit(size);
     found.judge({member, 0, name, arrived, start,
-                 sensitivity_share * sensitivity + tolerance_share * tolerance.unit(size)});
+                 sensitivity_share * sensitivity + reverse_tolerance_share * tolerance.unit(size)});
   };
   for (Eigen::Index i = 0; i < there.start.q.size() && !lost && back.status == Status::ok; ++i) {
     const auto k = static_cast<std::size_t>(i);

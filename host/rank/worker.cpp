@@ -15,8 +15,8 @@ namespace zwang {
 
 namespace {
 
-constexpr auto between_looks = std::chrono::microseconds(300);
-constexpr double patience_s = 10;  // with ranks that do not answer
+constexpr auto poll_interval = std::chrono::microseconds(300);
+constexpr double reply_timeout_s = 10;  // with ranks that do not answer
 
 class Worker {
  public:
@@ -34,7 +34,7 @@ class Worker {
     while (!stopped_) {
       look();
       if (pieces_.empty()) {
-        std::this_thread::sleep_for(between_looks);
+        std::this_thread::sleep_for(poll_interval);
         continue;
       }
       const Piece piece = read_piece(pieces_.front());
@@ -91,7 +91,7 @@ RankWord wait_for_word(RankLink& link, std::initializer_list<RankWord> words) {
   for (;;) {
     const std::optional<RankMessage> message = link.receive();
     if (message && std::find(words.begin(), words.end(), message->word) != words.end()) return message->word;
-    if (!message) std::this_thread::sleep_for(between_looks);
+    if (!message) std::this_thread::sleep_for(poll_interval);
   }
 }
 
@@ -129,8 +129,8 @@ bool dismiss_ranks(RankLink& link) {
   for (int here = 1; here < link.size();) {
     const std::optional<RankMessage> message = link.receive();
     here += message && message->word == RankWord::goodbye ? 1 : 0;
-    if (!message) std::this_thread::sleep_for(between_looks);
-    if (waiting.seconds() > patience_s) return false;
+    if (!message) std::this_thread::sleep_for(poll_interval);
+    if (waiting.seconds() > reply_timeout_s) return false;
   }
   link.leave();
   return true;

@@ -4,14 +4,13 @@
 #include <limits>
 
 #include "host/statistics/moments.h"
+#include "host/statistics/nan.h"
 #include "kernels/reduce/covariances.h"
 #include "kernels/reduce/reduce_layout.h"
 
 namespace zwang {
 
 namespace {
-
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 // One column of a block, measured from its first value; what is missing stays NaN.
 struct BlockColumn {

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "host/statistics/nan.h"
 #include "kernels/reduce/moments.h"
 
 namespace zwang {
 
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double largest = std::numeric_limits<double>::max();
 
 // Four columns at a time, in two vectors of the compiler: what every machine has in hardware. Lanes share nothing, so

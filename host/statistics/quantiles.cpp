@@ -5,12 +5,11 @@
 #include <limits>
 
 #include "host/statistics/intervals.h"
+#include "host/statistics/nan.h"
 
 namespace zwang {
 
 namespace {
-
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 // Where a quantile and its interval lie among the sorted values.
 struct Places {

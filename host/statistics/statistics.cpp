@@ -8,13 +8,12 @@
 #include "host/platform/parallel.h"
 #include "host/statistics/correlation.h"
 #include "host/statistics/histogram.h"
+#include "host/statistics/nan.h"
 #include "host/statistics/replicates.h"
 
 namespace zwang {
 
 namespace {
-
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 // The lower median: a value that occurs, so that an atom there is exact.
 double median_of(std::vector<double> values) {

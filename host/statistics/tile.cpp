@@ -7,12 +7,12 @@
 
 #include "host/statistics/bytes.h"
 #include "host/statistics/moments.h"
+#include "host/statistics/nan.h"
 
 namespace zwang {
 
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t most_nodes = 128;  // two per level
 
 }  // namespace

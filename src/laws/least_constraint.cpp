@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "src/base/index.h"
 #include "src/expression/scaled.h"
 #include "src/quadratic_program/quadratic_program.h"
 #include "src/system/mass_metric.h"
@@ -14,8 +15,6 @@ namespace {
 constexpr double vanishing = 1e-10;
 // Dependent rows are contradictory when the best answer misses them by more than this share.
 constexpr double contradiction = 1e-8;
-
-Eigen::Index index(std::size_t i) { return static_cast<Eigen::Index>(i); }
 
 QuadraticProgram gauss_program(const Equations& equations, const State& state, const Dynamics& dynamics,
                                const Eigen::VectorXd& free, const std::vector<std::size_t>& rows) {

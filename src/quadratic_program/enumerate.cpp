@@ -23,7 +23,7 @@ struct Candidate {
 
 // The nearest point to 0 that meets the given rows as equations, or comes nearest to it, and multipliers of
 // least norm [mayer-14] [mayer-17]. The decomposition reveals the rank: dependent rows are no special case.
-EqualityPoint equality_point(const UnitRows& rows, std::vector<int> taken) {
+EqualityPoint equality_point_of_any_rank(const UnitRows& rows, std::vector<int> taken) {
   EqualityPoint point;
   const auto n = rows.unit.cols();
   point.z = VectorXd::Zero(n);
@@ -83,7 +83,7 @@ Candidate try_set(const UnitRows& rows, const std::vector<int>& pressing) {
   std::vector<int> taken = rows.equations;
   taken.insert(taken.end(), pressing.begin(), pressing.end());
   Candidate candidate;
-  candidate.point = equality_point(rows, std::move(taken));
+  candidate.point = equality_point_of_any_rank(rows, std::move(taken));
   const VectorXd residual = rows.unit * candidate.point.z + rows.gap;
   for (const Zero zero : all_zeros) {
     const Failure worst = failure(rows, candidate.point, residual, zero);

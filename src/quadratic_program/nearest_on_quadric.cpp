@@ -125,7 +125,7 @@ std::vector<double> secular_roots(const Diagonal& problem, const std::vector<con
   return roots;
 }
 
-struct Candidate {
+struct StationaryPoint {
   VectorXd y;
   double nu = 0;
   double radius = 0;
@@ -146,7 +146,7 @@ std::vector<double> shifts_beside_pole(const Secular& secular) {
 }
 
 // Every point with y + nu (D y + beta) = 0 that is not held by a pole.
-void add_regular(const Diagonal& problem, std::vector<Candidate>& found) {
+void add_regular(const Diagonal& problem, std::vector<StationaryPoint>& found) {
   Secular secular{problem, {}};
   for (const Cluster& cluster : problem.clusters)
     if (cluster.beta > 0) secular.terms.push_back(&cluster);
@@ -165,7 +165,7 @@ void add_regular(const Diagonal& problem, std::vector<Candidate>& found) {
       size = next_size;
     }
     if (!(std::abs(value) <= loose * size)) return;
-    Candidate candidate{VectorXd::Zero(problem.d.size()), secular.pole + shift};
+    StationaryPoint candidate{VectorXd::Zero(problem.d.size()), secular.pole + shift};
     for (const Cluster* term : secular.terms)
       for (const Index i : term->members)
         candidate.y(i) = -candidate.nu * problem.beta(i) / secular.w(*term, shift);
@@ -184,10 +184,10 @@ void add_regular(const Diagonal& problem, std::vector<Candidate>& found) {
 }
 
 // The hard case: nu at a pole whose directions b does not see. They are free, and q = 0 says how far to go in them.
-void add_poles(const Diagonal& problem, std::vector<Candidate>& found) {
+void add_poles(const Diagonal& problem, std::vector<StationaryPoint>& found) {
   for (const Cluster& pole : problem.clusters) {
     if (pole.d == 0 || pole.beta > 0) continue;
-    Candidate candidate{VectorXd::Zero(problem.d.size()), -1 / pole.d};
+    StationaryPoint candidate{VectorXd::Zero(problem.d.size()), -1 / pole.d};
     for (const Cluster& cluster : problem.clusters)
       for (const Index i : cluster.members)
         if (&cluster != &pole && problem.beta(i) != 0)
@@ -249,7 +249,7 @@ class Collector {
       if ((other.z - point.z).norm() <= loose * problem_.length && other.basis.cols() == 0) return;
     points_.push_back(std::move(point));
   }
-  void add_family(const Candidate& candidate) {
+  void add_family(const StationaryPoint& candidate) {
     NearestPoint point;
     const std::vector<Index>& members = candidate.sphere->members;
     point.center = problem_.length * (problem_.vectors * candidate.y);
@@ -279,7 +279,7 @@ class Collector {
   std::vector<NearestPoint> points_;
 };
 
-void collect(const Diagonal& problem, const Candidate& candidate, Collector& collector) {
+void collect(const Diagonal& problem, const StationaryPoint& candidate, Collector& collector) {
   if (!candidate.sphere || candidate.radius <= std::sqrt(noise)) {
     if (is_minimum(problem, candidate.y, candidate.nu, 0)) collector.add(candidate.y, candidate.nu);
     return;
@@ -330,10 +330,10 @@ std::vector<NearestPoint> nearest_points(const Quadric& quadric) {
     if (!at_origin) collector.add(vertex, 0);
     return collector.take();
   }
-  std::vector<Candidate> candidates;
+  std::vector<StationaryPoint> candidates;
   add_regular(problem, candidates);
   add_poles(problem, candidates);
-  for (const Candidate& candidate : candidates)
+  for (const StationaryPoint& candidate : candidates)
     if (!quadric.inequality || candidate.nu >= 0) collect(problem, candidate, collector);
   return collector.take();
 }

@@ -15,7 +15,7 @@ namespace {
 
 // The minimum for independent rows taken as equations, from scratch: z = -U^T mu with U U^T mu = b, through
 // the QR factors of U^T because U U^T would square the condition number [mayer-14] [mayer-17].
-EqualityPoint equality_point(const UnitRows& rows, std::vector<int> taken) {
+EqualityPoint equality_point_of_independent(const UnitRows& rows, std::vector<int> taken) {
   const auto n = rows.unit.cols();
   const auto k = static_cast<Eigen::Index>(taken.size());
   EqualityPoint point{.rows = {}, .z = VectorXd::Zero(n), .mu = VectorXd(k), .inverse = MatrixXd(n, k)};
@@ -111,7 +111,7 @@ std::optional<EqualityPoint> press(const UnitRows& rows, EqualityPoint point, Ei
     const double residual = u.dot(point.z) + rows.gap[p];
     if (!dependent && residual <= blocking.t * d.squaredNorm()) {
       point.rows.push_back(p);
-      return equality_point(rows, std::move(point.rows));
+      return equality_point_of_independent(rows, std::move(point.rows));
     }
 
     // As far as the first that would pull, and without it from there. The factors are made anew; z and mu are
@@ -122,7 +122,7 @@ std::optional<EqualityPoint> press(const UnitRows& rows, EqualityPoint point, Ei
     mu.segment(blocking.place, after) = mu.tail(after).eval();
     mu.conservativeResize(mu.size() - 1);
     point.rows.erase(point.rows.begin() + blocking.place);
-    point = equality_point(rows, std::move(point.rows));
+    point = equality_point_of_independent(rows, std::move(point.rows));
     point.z = std::move(z);
     point.mu = std::move(mu);
   }
@@ -134,7 +134,7 @@ EqualityPoint without_pull(const UnitRows& rows, EqualityPoint point, Eigen::Ind
     Eigen::Index place = 0;
     if (point.mu.tail(point.mu.size() - fixed).minCoeff(&place) >= 0) break;
     point.rows.erase(point.rows.begin() + fixed + place);
-    point = equality_point(rows, std::move(point.rows));
+    point = equality_point_of_independent(rows, std::move(point.rows));
   }
   return point;
 }
@@ -170,7 +170,7 @@ Outcome pivot_sets(const UnitRows& rows, EqualityPoint point, Zero zero) {
 // counts as not feasible: no solution can be shown.
 ActiveSet pivot_sets(const UnitRows& rows) {
   if (rows.contradiction >= 0) return {};
-  const EqualityPoint start = equality_point(rows, independent_equations(rows));
+  const EqualityPoint start = equality_point_of_independent(rows, independent_equations(rows));
   if (!meets_equations(rows, start)) return {};
   for (const Zero zero : all_zeros) {
     const Outcome outcome = pivot_sets(rows, start, zero);

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "kernels/base/status.h"
+#include "src/base/index.h"
 #include "src/expression/evaluate.h"
 #include "src/expression/scaled.h"
 #include "src/laws/least_constraint.h"
@@ -22,8 +23,6 @@ namespace {
 constexpr double imposition_slack = 1e3;
 // A hop whose height would stay within this many zeros of f cannot be followed.
 constexpr double unresolved_hop = 4;
-
-Eigen::Index index(std::size_t i) { return static_cast<Eigen::Index>(i); }
 
 }  // namespace
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "src/base/index.h"
 #include "src/laws/least_constraint.h"
 
 namespace zwang::soak {
@@ -15,8 +16,6 @@ constexpr double slack = 30;
 constexpr double multiplier_slack = 1e4;
 // Sums over a shock are exact to rounding, times what a nearly dependent set of rows loses.
 constexpr double algebra = 1e-9;
-
-Eigen::Index index(std::size_t i) { return static_cast<Eigen::Index>(i); }
 
 }  // namespace
 
