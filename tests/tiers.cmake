@@ -1,9 +1,9 @@
 # The tiers of the test suite. `./dev test` runs the default tier, `./dev test --all` both tiers.
 #
-# Every test belongs to the default tier unless a pattern of `long_tests` or `long_gpu_tests` matches its name; the patterns
-# of `kept_tests` and `kept_gpu_tests` take representatives of those suites back into the default tier. Patterns are those of
-# --gtest_filter. The test `tiers` (tests/check_tiers.cmake) verifies that the two tiers together are the whole suite, that
-# no test is in both, and that every pattern matches a test.
+# A test belongs to the default tier unless a pattern of `long_tests` or `long_gpu_tests` matches its name. The patterns of
+# `kept_tests` and `kept_gpu_tests` keep representatives of those suites in the default tier. The patterns are those of
+# --gtest_filter. The test `tiers` (tests/check_tiers.cmake) verifies that the two tiers together are the whole suite,
+# that no test is in both, and that every pattern matches a test.
 
 # Studies that together use every feature of the kernels, each chosen for its feature and for a short run.
 set(representative_configs
