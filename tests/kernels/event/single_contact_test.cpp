@@ -34,7 +34,8 @@ Ways all_ways(const Study& study, std::size_t count) {
   BackendCpu touched(study, program, *HostCompiler::find(), 2);
   replace(program, "lanes/fast_event.h", "Model::light_events && ", "false && ");
   BackendCpu plain(study, program, *HostCompiler::find(), 2);
-  replace(program, "event/single_contact.h", "if constexpr (SingleContactSolver<M>::possible) {", "if constexpr (false) {");
+  replace(program, "event/single_contact.h", "if constexpr (SingleContactSolver<M>::possible) {",
+          "if constexpr (false) {");
   replace(program, "event/initial_active_set.h", "if (!(next_due(me) > now)) return false;", "return false;");
   BackendCpu general(study, program, *HostCompiler::find(), 2);
   Wanted wanted;
