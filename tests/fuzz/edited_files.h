@@ -1,8 +1,8 @@
 // Files for fuzzers to spoil: good ones, made by the program as it is now, and a script of edits.
 //
-// A corpus of whole records would be refused at its first line by the next version of the program. An input is therefore a
-// script: which run, then eight bytes for each edit; checksums are put right afterwards, or the readers behind them
-// would never be reached. Or it is, by its first byte, one of the files as it stands.
+// A corpus of whole records would be refused at its first line by the next version of the program. An input
+// is therefore a script: which run, then eight bytes for each edit; checksums are put right afterwards, or
+// the readers behind them would never be reached. Or it is, by its first byte, one of the files as it stands.
 #pragma once
 
 #include <unistd.h>
@@ -21,7 +21,8 @@
 
 namespace zwang::fuzz {
 
-// A folder that goes with the program. In memory where the machine has such a place: nothing here is worth a disk.
+// A folder that goes with the program. In memory where the machine has such a place: nothing here is worth a
+// disk.
 class MemoryFolder {
  public:
   MemoryFolder() {

@@ -1,5 +1,5 @@
-// Any bytes as a checkpoint and the members it counts on: refused with an Error and left as they are, or resumed to
-// results that can be read.
+// Any bytes as a checkpoint and the members it counts on: refused with an Error and left as they are, or
+// resumed to results that can be read.
 #include <nlohmann/json.hpp>
 
 #include "host/platform/child_process.h"

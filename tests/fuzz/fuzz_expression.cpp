@@ -1,5 +1,5 @@
-// Any bytes as a formula: refused with an Error, or parsed, printed and parsed again, differentiated, evaluated in every
-// kind of number, and emitted inside a system.
+// Any bytes as a formula: refused with an Error, or parsed, printed and parsed again, differentiated,
+// evaluated in every kind of number, and emitted inside a system.
 #include <cmath>
 #include <cstdint>
 #include <cstring>

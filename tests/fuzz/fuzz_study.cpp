@@ -1,5 +1,5 @@
-// Any bytes as a study: refused with an Error, or loaded, drawn from, written out and loaded again as the same, and
-// emitted. Nothing else may happen.
+// Any bytes as a study: refused with an Error, or loaded, drawn from, written out and loaded again as the
+// same, and emitted. Nothing else may happen.
 #include <cstdint>
 
 #include "host/sample/sampler.h"

@@ -8,8 +8,8 @@
 
 namespace zwang::fuzz {
 
-// Straight-line C++ and comments of our own: no string, no character, no directive, nothing beyond ASCII. A backslash
-// would carry a comment over the end of its line.
+// Straight-line C++ and comments of our own: no string, no character, no directive, nothing beyond ASCII. A
+// backslash would carry a comment over the end of its line.
 inline void expect_plain(std::string_view text) {
   constexpr std::string_view allowed =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _+-*/<>=!&|?:;,.(){}[]";

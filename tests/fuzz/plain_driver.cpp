@@ -1,5 +1,5 @@
-// The fuzz targets without libFuzzer, for machines without clang and for every run of the tests: each file of the corpus
-// as it is, then torn and glued copies of them from a fixed seed, until time is up.
+// The fuzz targets without libFuzzer, for machines without clang and for every run of the tests: each file of
+// the corpus as it is, then torn and glued copies of them from a fixed seed, until time is up.
 //
 //   fuzz_study_plain SECONDS FOLDER...
 #include <sys/resource.h>
@@ -97,7 +97,8 @@ void leave_input(int signal) {
   std::raise(signal);
 }
 
-// A length that was believed shows as an allocation that fails. Sanitizers take the whole address space for themselves.
+// A length that was believed shows as an allocation that fails. Sanitizers take the whole address space for
+// themselves.
 void limit_memory() {
   const rlimit most{rlim_t{4} << 30, rlim_t{4} << 30};
   if (!zwang::sanitized) ::setrlimit(RLIMIT_AS, &most);

@@ -81,8 +81,8 @@ void Laws::judge(const BackendMotion& motion, const Audit& audit, long long step
   judge_watches(member);
 }
 
-// Conditions hold: equations, what is closed, and, between the events, everything that is open. A contact that was
-// stepped over shows as an open condition above zero.
+// Conditions hold: equations, what is closed, and, between the events, everything that is open. A contact
+// that was stepped over shows as an open condition above zero.
 void Laws::judge_sample(const Member& member, const Sample& sample) {
   const double rtol = study_.integrator.rtol, atol = study_.integrator.atol;
   for (std::size_t i = 0; i < member.equations.count(); ++i) {
@@ -109,8 +109,9 @@ void Laws::judge_sample(const Member& member, const Sample& sample) {
   }
 }
 
-// What is closed presses, never pulls; found here from the state and the closed set by Gauss's linear equations, because
-// the record has its multipliers cut off at zero. A release that was stepped over shows as one that pulls.
+// What is closed presses, never pulls; found here from the state and the closed set by Gauss's linear
+// equations, because the record has its multipliers cut off at zero. A release that was stepped over shows as
+// one that pulls.
 void Laws::judge_multipliers(const Member& member, const Sample& sample) {
   std::vector<std::size_t> held;
   for (std::size_t i = 0; i < member.equations.count(); ++i) {

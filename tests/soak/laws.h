@@ -1,5 +1,5 @@
-// The laws every member obeys, whoever integrated it, judged from its own record alone: states at output times, events,
-// audit. Written without a look at how the integrators decide.
+// The laws every member obeys, whoever integrated it, judged from its own record alone: states at output
+// times, events, audit. Written without a look at how the integrators decide.
 #pragma once
 
 #include <map>

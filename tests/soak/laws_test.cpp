@@ -1,5 +1,5 @@
-// The judge of the soak can say no: a sound motion passes, and the same motion with one thing wrong is found out by the
-// law that is broken.
+// The judge of the soak can say no: a sound motion passes, and the same motion with one thing wrong is found
+// out by the law that is broken.
 #include "tests/soak/laws.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
-// Each assembly is a mechanism of its own; a study holds one or two of them, and whatever else there is to write in a
-// study. Starts are on their conditions, or near: what is off them is moved there by the loader's usual way.
+// Each assembly is a mechanism of its own; a study holds one or two of them, and whatever else there is to
+// write in a study. Starts are on their conditions, or near: what is off them is moved there by the loader's
+// usual way.
 #include "tests/soak/random_study.h"
 
 #include <algorithm>
@@ -229,7 +230,8 @@ void decorate(StudyWriter& study) {
       study.potential(format(
           "{}*{}.x^2", StudyWriter::number(hold / study.units.duration * study.dice.between(0.1, 3)), any()));
     if (study.dice.chance(0.25)) study.impulse(any(), study.dice.between(0, 1) * study.duration);
-    // Held still for a while, where enough is left to move: one point on a rod could not follow its moving hook.
+    // Held still for a while, where enough is left to move: one point on a rod could not follow its moving
+    // hook.
     if (study.dice.chance(0.2) && points.size() > 2) {
       const double from = study.dice.between(0, 0.5) * study.duration * study.units.duration;
       study.require("grip", format("{}.x' == 0", any()),

@@ -74,8 +74,8 @@ class StudySoak {
     return static_cast<long long>(count);
   }
 
-  // Mechanics may end a motion (no admissible acceleration, a singular position); then the reference, asked for the same
-  // member, must say the same. Everything else is trouble of ours.
+  // Mechanics may end a motion (no admissible acceleration, a singular position); then the reference, asked
+  // for the same member, must say the same. Everything else is trouble of ours.
   void account_end(const Study& study, const std::string& who, const BackendMotion& motion,
                    unsigned long long member) {
     if (motion.status == Status::ok || motion.status == Status::stopped) return;

@@ -1,5 +1,5 @@
-// zwang_soak: random studies, run and judged until time or number is up. Exit 0: every law held; 1: some did not, and the
-// studies in question lie in --keep; 2: the machine failed, at a fifth of them or more.
+// zwang_soak: random studies, run and judged until time or number is up. Exit 0: every law held; 1: some did
+// not, and the studies in question lie in --keep; 2: the machine failed, at a fifth of them or more.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -61,7 +61,8 @@ int soak(const Options& options, SoakSettings settings) {
   }
   fmt::print("{}", report.text());
   if (!report.good()) return 1;
-  // One study that took the compiler too long proves nothing; when it is every fifth, the soak has not been one.
+  // One study that took the compiler too long proves nothing; when it is every fifth, the soak has not been
+  // one.
   const bool ran = report.machine.empty() || report.machine.begin()->second.times * 5 < report.studies;
   return ran ? 0 : 2;
 }

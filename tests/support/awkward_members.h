@@ -1,4 +1,5 @@
-// Members with values of every awkward kind, reduced by blocks on some machine and added row by row on the host.
+// Members with values of every awkward kind, reduced by blocks on some machine and added row by row on the
+// host.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -29,8 +29,8 @@ inline Subject subject(const std::string& name, const SystemBuilder& builder) {
   return made;
 }
 
-// Everything the studies do not have: a mass matrix that couples, every function of the language, appointments of
-// parameters, conditions nonlinear in v, kinks, turns.
+// Everything the studies do not have: a mass matrix that couples, every function of the language,
+// appointments of parameters, conditions nonlinear in v, kinks, turns.
 inline std::vector<Subject> awkward_systems() {
   std::vector<Subject> made;
   SystemBuilder pendulum;

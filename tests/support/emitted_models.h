@@ -31,7 +31,8 @@ class EmittedModels {
                         const double* z, const double* lambda, const double* held, int i, double* out);
 
   // One library for all systems: the compiler's start-up is most of its time.
-  // kinds: "plain"; "pack", of which the last lane is read while the others hold other conditions; "scaled"; "single".
+  // kinds: "plain"; "pack", of which the last lane is read while the others hold other conditions; "scaled";
+  // "single".
   EmittedModels(const std::vector<const System*>& systems, const std::vector<std::string>& kinds) {
     std::string text =
         "#include \"kernels/simd/pack.h\"\n#include \"kernels/base/scaled.h\"\nnamespace zwang {\n";
@@ -43,7 +44,8 @@ class EmittedModels {
     }
     const std::filesystem::path library =
         std::filesystem::temp_directory_path() / ("zwang_emitted_" + std::to_string(::getpid()) + ".so");
-    // The text must be as clean as everything else; -Wno-psabi is about packs as arguments, which all get inlined.
+    // The text must be as clean as everything else; -Wno-psabi is about packs as arguments, which all get
+    // inlined.
     const ProgramText program{{{"models.cpp", text + "}\n"}},
                               {"models.cpp"},
                               {"-std=c++17", "-O0", "-ffp-contract=off", "-Wall", "-Wextra", "-Wshadow",

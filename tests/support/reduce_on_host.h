@@ -1,4 +1,5 @@
-// The reductions without a GPU: the same functions in a plain loop, over members made up or integrated on the processor.
+// The reductions without a GPU: the same functions in a plain loop, over members made up or integrated on the
+// processor.
 #pragma once
 
 #include <cstring>

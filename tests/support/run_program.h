@@ -32,7 +32,8 @@ inline std::vector<std::string> with_options(std::vector<std::string> arguments,
   return arguments;
 }
 
-// Starts it in `folder`, what it prints in files there. `before` is done in the new process: limits, other users.
+// Starts it in `folder`, what it prints in files there. `before` is done in the new process: limits, other
+// users.
 inline pid_t start_program(const std::filesystem::path& folder, std::vector<std::string> arguments,
                            const std::string& out = "stdout", const std::function<void()>& before = {}) {
   const pid_t process = ::fork();

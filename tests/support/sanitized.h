@@ -1,5 +1,6 @@
-// Whether a sanitizer looks on: arithmetic then takes ten times as long, and memory is reserved by the terabyte. Some of what
-// ThreadSanitizer needs lies in a file of its own, which a limit on the length of files meets first.
+// Whether a sanitizer looks on: arithmetic then takes ten times as long, and memory is reserved by the
+// terabyte. Some of what ThreadSanitizer needs lies in a file of its own, which a limit on the length of
+// files meets first.
 #pragma once
 
 namespace zwang {

@@ -114,8 +114,8 @@ inline int wait_for(pid_t process) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-// Whether a condition comes true in time. Only a failure waits for the end of it, so there is time for a busy machine,
-// and for a sanitizer on one.
+// Whether a condition comes true in time. Only a failure waits for the end of it, so there is time for a busy
+// machine, and for a sanitizer on one.
 template <class Condition>
 bool eventually(Condition&& condition, int seconds = 60) {
   const auto deadline =

@@ -1,6 +1,6 @@
-// A libcuda.so.1 that stands in for NVIDIA's, to see what becomes of a run when a device is missing, small, old or lost. In front
-// of a real driver, whose path is in STAND_IN_REAL, it passes everything on. Without one memory is the host's and kernels do
-// nothing. What it feigns is told by other variables:
+// A libcuda.so.1 that stands in for NVIDIA's, to see what becomes of a run when a device is missing, small,
+// old or lost. In front of a real driver, whose path is in STAND_IN_REAL, it passes everything on. Without
+// one memory is the host's and kernels do nothing. What it feigns is told by other variables:
 //   STAND_IN_START=803       what cuInit answers
 //   STAND_IN_DEVICES=2       so many; each is the first one, in a context of its own
 //   STAND_IN_CAPABILITY=50   of all devices
@@ -108,7 +108,8 @@ ZWANG_STAND_IN(cuDriverGetVersion, (int* version), (version), *version = 13000)
 ZWANG_STAND_IN(cuDeviceGetName, (char* name, int length, int device), (name, length, 0), (void)device;
                std::strncpy(name, "a stand-in", static_cast<Bytes>(length)))
 extern "C" int cuCtxCreate_v2(Handle* context, unsigned flags, int device);
-// The first device's own context for the first, another for each of the others: addresses of one mean nothing to the next.
+// The first device's own context for the first, another for each of the others: addresses of one mean nothing
+// to the next.
 extern "C" int cuDevicePrimaryCtxRetain(Handle* context, int device) {
   static std::mutex guard;
   static std::map<int, Handle> made;

@@ -9,9 +9,9 @@ namespace zwang {
 
 enum class Stepped { killed, ended, not_allowed };
 
-// Runs `work` in a process of its own and kills it before its system call number `call` (0: the first). What is on the disk
-// changes in system calls alone: doing this for every call is killing at any time, the same on a slow and a busy machine.
-// not_allowed: this machine lets nobody trace its own children.
+// Runs `work` in a process of its own and kills it before its system call number `call` (0: the first). What
+// is on the disk changes in system calls alone: doing this for every call is killing at any time, the same on
+// a slow and a busy machine. not_allowed: this machine lets nobody trace its own children.
 template <class Work>
 Stepped kill_before_call(int call, Work&& work) {
   constexpr int refused = 117;
