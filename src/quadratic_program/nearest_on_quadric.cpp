@@ -12,8 +12,8 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 // All of what follows has numbers of order 1.
-constexpr double noise = 1e-13;  // of what was computed from the caller's numbers
-constexpr double loose = 1e-9;   // of what went through a root
+constexpr double noise_share = 1e-13;  // of what was computed from the caller's numbers
+constexpr double loose = 1e-9;         // of what went through a root
 
 // Eigenvalues that are equal are one term of the secular equation.
 struct Cluster {
@@ -45,8 +45,8 @@ Diagonal diagonalise(const Quadric& quadric) {
   made.beta = made.vectors.transpose() * quadric.linear / (size * made.length);
   made.constant = quadric.constant / (size * made.length * made.length);
   for (Index i = 0; i < made.d.size(); ++i) {
-    if (std::abs(made.d(i)) <= noise) made.d(i) = 0;
-    if (std::abs(made.beta(i)) <= noise) made.beta(i) = 0;
+    if (std::abs(made.d(i)) <= noise_share) made.d(i) = 0;
+    if (std::abs(made.beta(i)) <= noise_share) made.beta(i) = 0;
     if (made.clusters.empty() || made.d(i) - made.clusters.back().d > 1e-11)
       made.clusters.push_back({made.d(i), {}, 0});
     Cluster& cluster = made.clusters.back();
@@ -118,7 +118,7 @@ std::vector<double> secular_roots(const Diagonal& problem, const std::vector<con
   if (!matrix.allFinite()) return roots;
   const Eigen::VectorXcd values = Eigen::EigenSolver<MatrixXd>(matrix, false).eigenvalues();
   for (const std::complex<double>& value : values) {
-    if (std::abs(value) < noise) continue;
+    if (std::abs(value) < noise_share) continue;
     const std::complex<double> nu = shift - 1.0 / value;
     if (std::abs(nu.imag()) <= 1e-6 * (1 + std::abs(nu))) roots.push_back(nu.real());
   }
@@ -193,7 +193,7 @@ void add_poles(const Diagonal& problem, std::vector<StationaryPoint>& found) {
         if (&cluster != &pole && problem.beta(i) != 0)
           candidate.y(i) = -candidate.nu * problem.beta(i) / (1 + candidate.nu * cluster.d);
     const double squared = -problem.value(candidate.y) / pole.d;
-    if (!(squared >= -noise * (1 + candidate.y.squaredNorm()))) continue;
+    if (!(squared >= -noise_share * (1 + candidate.y.squaredNorm()))) continue;
     candidate.radius = std::sqrt(std::max(squared, 0.0));
     candidate.sphere = &pole;
     found.push_back(candidate);
@@ -232,7 +232,7 @@ bool vertex_only(const Diagonal& problem, VectorXd& vertex) {
       if (cluster.d != 0) vertex(i) = -problem.beta(i) / cluster.d;
   }
   const bool one_sign = problem.d.minCoeff() >= 0 || problem.d.maxCoeff() <= 0;
-  return one_sign && std::abs(problem.value(vertex)) <= noise * (1 + vertex.squaredNorm());
+  return one_sign && std::abs(problem.value(vertex)) <= noise_share * (1 + vertex.squaredNorm());
 }
 
 class Collector {
@@ -280,7 +280,7 @@ class Collector {
 };
 
 void collect(const Diagonal& problem, const StationaryPoint& candidate, Collector& collector) {
-  if (!candidate.sphere || candidate.radius <= std::sqrt(noise)) {
+  if (!candidate.sphere || candidate.radius <= std::sqrt(noise_share)) {
     if (is_minimum(problem, candidate.y, candidate.nu, 0)) collector.add(candidate.y, candidate.nu);
     return;
   }
@@ -322,7 +322,8 @@ std::vector<NearestPoint> nearest_points(const Quadric& quadric) {
   if (!(problem.length > 0)) return {origin(size)};
 
   Collector collector(problem);
-  const bool at_origin = std::abs(problem.constant) <= noise || (quadric.inequality && problem.constant <= 0);
+  const bool at_origin =
+      std::abs(problem.constant) <= noise_share || (quadric.inequality && problem.constant <= 0);
   if (at_origin) collector.add(VectorXd::Zero(size), 0);
   // At a vertex no multiplier holds the point: the gradient is 0 there.
   VectorXd vertex;

@@ -1,5 +1,4 @@
-// Members with values of every awkward kind, reduced by blocks on some machine and added row by row on the
-// host.
+// Members with extreme values, reduced in blocks on a device and added row by row on the host.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,7 +11,7 @@
 
 namespace zwang {
 
-// Values of every awkward kind, in tables as kernels leave them.
+// Extreme values, in tables as the kernels write them.
 struct AwkwardMembers {
   AwkwardMembers(long long count, std::size_t series_columns, std::size_t measure_columns, unsigned seed = 5)
       : members(count), series(series_columns), measures_count(measure_columns) {
@@ -57,7 +56,7 @@ struct AwkwardMembers {
     }
   }
 
-  // Members [first, first + count), their tables being where `there` says.
+  // Members [first, first + count), with their tables at the addresses in `there`.
   KernelBatch batch(const KernelBatch& there, long long first, long long count) const {
     KernelBatch made{};
     made.count = count;
@@ -90,7 +89,7 @@ struct AwkwardMembers {
     return (how == Status::ok || how == Status::stopped) && !(nominal && k == 0);
   }
 
-  // As the host's statistics take them.
+  // In the form of the statistics on the host.
   void add_rows(Statistics& statistics, long long first, long long count, bool nominal) const {
     const auto f = static_cast<std::size_t>(first), n = static_cast<std::size_t>(count);
     std::vector<char> entered;
@@ -133,10 +132,10 @@ inline StatisticsPlan plan_of(const AwkwardMembers& given, std::size_t observabl
 struct Way {
   bool nominal = false;
   std::vector<long long> cuts;                      // where batches end, each a multiple of 256 or the end
-  std::optional<KernelBatch> there = std::nullopt;  // where the tables are, if not here
+  std::optional<KernelBatch> there = std::nullopt;  // addresses of the tables, if not in host memory
 };
 
-// The whole ensemble by blocks.
+// The whole ensemble, block by block.
 inline Statistics by_blocks(ReduceMachine& machine, AwkwardMembers& given, const StatisticsPlan& plan,
                             const Way& way) {
   Statistics made(plan);
@@ -181,7 +180,7 @@ inline std::string bytes_of(const Statistics& statistics) {
   return stream.str();
 }
 
-// Bits where numbers are; NaN has many, and all mean the same.
+// The bits of a number; all NaNs are equal.
 inline void expect_same(Statistics& found, Statistics& expected, const std::string& what) {
   const auto a = bits_of(found.finish(2)), b = bits_of(expected.finish(2));
   ASSERT_EQ(a.size(), b.size()) << what;

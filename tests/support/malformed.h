@@ -12,7 +12,7 @@
 
 namespace zwang {
 
-// What the studies leave out; it stands behind their own text, so that their lines are counted from 1.
+// The parts the studies leave out, appended to their text so that their lines are counted from 1.
 inline const std::string nothing;
 inline const std::string ball = R"([[point]]
 name = "ball"

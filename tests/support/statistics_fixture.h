@@ -1,4 +1,4 @@
-// An ensemble's numbers made up on the spot, and results reduced to their bits.
+// Generated values of an ensemble, and the bits of statistics for comparison.
 #pragma once
 
 #include <algorithm>
