@@ -19,7 +19,7 @@ namespace zwang {
 
 namespace {
 
-constexpr double missing = std::numeric_limits<double>::quiet_NaN();
+constexpr double not_written = std::numeric_limits<double>::quiet_NaN();
 
 // Where a member's numbers stand in the results: the counts of the system.
 struct Shape {
@@ -49,9 +49,9 @@ BatchResults room_for(std::size_t count, const Shape& shape, const Wanted& wante
   made.status.resize(count);
   made.end_time.resize(count);
   made.end_state.resize(count * shape.state);
-  made.measures.assign(count * shape.measures, missing);
-  if (wanted.observables) made.observables.assign(count * shape.outputs * shape.observables, missing);
-  if (wanted.states) made.states.assign(count * shape.outputs * shape.sample, missing);
+  made.measures.assign(count * shape.measures, not_written);
+  if (wanted.observables) made.observables.assign(count * shape.outputs * shape.observables, not_written);
+  if (wanted.states) made.states.assign(count * shape.outputs * shape.sample, not_written);
   if (wanted.events) made.events.resize(count);
   made.steps.resize(count);
   made.rejected.resize(count);

@@ -116,15 +116,15 @@ void remove_program(const fs::path& folder, const std::string& name) {
 
 // --- Looking through the folder -----------------------------------------------------------------------------
 
-struct Entry {
+struct CachedFile {
   std::uintmax_t bytes = 0;
   bool is_program = false;
   fs::file_time_type last_use{};
 };
 
 // Our own files by hash; everything else in the folder is somebody else's and left alone.
-std::map<std::string, Entry> entries_of(const fs::path& folder) {
-  std::map<std::string, Entry> entries;
+std::map<std::string, CachedFile> entries_of(const fs::path& folder) {
+  std::map<std::string, CachedFile> entries;
   if (folder.empty() || !require_private_folder(folder)) return entries;
   std::error_code failed;
   for (fs::directory_iterator it(folder, failed), end; !failed && it != end; it.increment(failed)) {
@@ -138,7 +138,7 @@ std::map<std::string, Entry> entries_of(const fs::path& folder) {
     struct stat status {};
     if (!is_ours || ::lstat(it->path().c_str(), &status) != 0) continue;
 
-    Entry& entry = entries[name];
+    CachedFile& entry = entries[name];
     entry.bytes += static_cast<std::uintmax_t>(status.st_size);
     entry.is_program |= extension == ".so";
     std::error_code unknown;
@@ -267,7 +267,7 @@ void ProgramCache::publish(const std::string& name, std::string_view key_text,
 }
 
 void ProgramCache::drop_oldest() const {
-  const std::map<std::string, Entry> entries = entries_of(folder_);
+  const std::map<std::string, CachedFile> entries = entries_of(folder_);
   std::uintmax_t total = 0;
   std::vector<std::pair<fs::file_time_type, std::string>> by_age;
   for (const auto& [name, entry] : entries) {
