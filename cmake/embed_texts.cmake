@@ -1,4 +1,4 @@
-# Writes a C++ file that carries the text of other files inside the program.
+# Writes a C++ file that embeds the text of other files into the program.
 #
 #   cmake -DROOT=<repository> -DNAMES=kernels/a.h;kernels/b.h -DHEADER=host/program/kernel_text.h -DTYPE=KernelFile
 #         -DFUNCTION=kernel_files -DOUTPUT=<file> -P cmake/embed_texts.cmake
@@ -8,7 +8,7 @@ cmake_minimum_required(VERSION 3.25)
 
 list(LENGTH NAMES count)
 
-# A raw string keeps the text legible in the debugger and needs no escapes; its closing mark must not occur inside.
+# A raw string needs no escapes; its closing delimiter must not occur in the text.
 set(open "R\"zwang_text(")
 set(close ")zwang_text\"")
 

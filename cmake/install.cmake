@@ -1,4 +1,4 @@
-# What `cmake --install` and `cpack` put where: the program, its studies and docs, and the libraries for others to use.
+# Rules of `cmake --install` and `cpack`: the program, its studies and docs, and the libraries for other projects.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -7,14 +7,14 @@ install(DIRECTORY configs DESTINATION "${CMAKE_INSTALL_DATADIR}/zwang" FILES_MAT
 install(FILES README.md LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 install(DIRECTORY docs/ DESTINATION "${CMAKE_INSTALL_DOCDIR}/docs")
 
-# The program tells its own completion, so the two cannot part company. When installing, not when building: a build with
-# sanitizers may not start everywhere.
+# The program prints its own shell completion, so that the two always agree. It is run at installation and not in the build,
+# since a build with sanitizers does not start on every machine.
 install(CODE "execute_process(COMMAND \"$<TARGET_FILE:zwang>\" completion
   OUTPUT_FILE \"${PROJECT_BINARY_DIR}/zwang.bash\" COMMAND_ERROR_IS_FATAL ANY)")
 install(FILES "${PROJECT_BINARY_DIR}/zwang.bash"
   DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions" RENAME zwang)
 
-# --- Libraries: includes stay rooted as in the repository, "host/study/study.h", below include/zwang ---
+# --- Libraries: include paths as in the repository ("host/study/study.h"), below include/zwang ---
 foreach(room src host kernels)
   install(DIRECTORY ${room} DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/zwang" FILES_MATCHING PATTERN "*.h")
 endforeach()
@@ -34,7 +34,7 @@ set(CPACK_PACKAGE_CONTACT "the authors of Zwang")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
 set(CPACK_RESOURCE_FILE_LICENSE "${PROJECT_SOURCE_DIR}/LICENSE")
 set(CPACK_STRIP_FILES ON)
-# The libraries the program is linked with, as Debian calls them; asked of dpkg where it can tell.
+# The Debian packages of the libraries the program is linked with, found by dpkg.
 find_program(ZWANG_SHLIBDEPS dpkg-shlibdeps)
 mark_as_advanced(ZWANG_SHLIBDEPS)
 if(ZWANG_SHLIBDEPS)

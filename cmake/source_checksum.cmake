@@ -1,9 +1,9 @@
-# Writes a C++ file with one checksum of everything that decides about the numbers of a run.
+# Writes a C++ file with a checksum of all sources that determine the numbers of a run.
 #
 #   cmake -DROOT=<repository> -DOUTPUT=<file> -P cmake/source_checksum.cmake
 cmake_minimum_required(VERSION 3.25)
 
-# Names count as well: a file taken away is a change. What is only seen, pages and pictures, does not.
+# File names are part of the checksum: removing a file changes it. The report page is not.
 file(GLOB_RECURSE names RELATIVE "${ROOT}" "${ROOT}/kernels/*.h" "${ROOT}/src/*.h" "${ROOT}/src/*.cpp"
   "${ROOT}/host/*.h" "${ROOT}/host/*.cpp")
 list(SORT names)

@@ -4,7 +4,7 @@ cmake_minimum_required(VERSION 3.25)
 
 file(GLOB_RECURSE sources ${SOURCE_DIR}/kernels/*.h ${SOURCE_DIR}/kernels/*.cu ${SOURCE_DIR}/src/*.h ${SOURCE_DIR}/src/*.cpp
      ${SOURCE_DIR}/host/*.h ${SOURCE_DIR}/host/*.cpp)
-# Brackets would end a list element for CMake, so they are turned into other marks before anything is split.
+# CMake does not split a list inside brackets, so these are replaced by other characters first.
 set(in_code "")
 foreach(source IN LISTS sources)
   file(READ "${source}" text)

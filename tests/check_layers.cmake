@@ -1,4 +1,4 @@
-# Who may include whom. Fails with a list of "file:line: include (reason)".
+# Which file may include which header. Fails with a list of "file:line: include (reason)".
 #
 #   cmake -DROOT=<repository> -P tests/check_layers.cmake
 #
@@ -27,7 +27,7 @@ function(room_of file folder_result place_result room_result)
 endfunction()
 
 # `why` becomes the reason why `file` may not include `header`, or stays empty.
-function(judge_include file quote header why)
+function(check_include file quote header why)
   set(reason "")
   cmake_path(GET file EXTENSION LAST_ONLY extension)
   room_of("${file}" folder place room)
@@ -90,12 +90,12 @@ foreach(file IN LISTS files)
     if(line MATCHES "^[ \t]*#[ \t]*include[ \t]*([<\"])([^>\"]+)[>\"]")
       set(quote "${CMAKE_MATCH_1}")
       set(header "${CMAKE_MATCH_2}")
-      judge_include("${file}" "${quote}" "${header}" why)
+      check_include("${file}" "${quote}" "${header}" why)
       if(why)
         string(REPLACE "<" ">" closing "${quote}")
         string(APPEND offences "${file}:${number}: ${quote}${header}${closing} (${why})\n")
       endif()
-    # The language of the machine is chosen in one file of the kernels; everything else is the same text everywhere.
+    # Conditional text stands in one file of the kernels; all others are the same text on every machine.
     elseif(file MATCHES "^kernels/" AND NOT file STREQUAL "kernels/base/portable.h"
            AND line MATCHES "^[ \t]*#[ \t]*(if|ifdef|ifndef|elif|else)([ \t]|$)")
       string(APPEND offences "${file}:${number}: #${CMAKE_MATCH_1} (conditional text belongs in kernels/base/portable.h)\n")
@@ -105,7 +105,7 @@ endforeach()
 
 list(LENGTH files count)
 if(offences)
-  # Plain lines first: FATAL_ERROR would fold them.
+  # As a notice first: FATAL_ERROR would wrap the lines.
   message(NOTICE "${offences}")
   message(FATAL_ERROR "Includes that break the layers are listed above.")
 endif()

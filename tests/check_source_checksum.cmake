@@ -1,4 +1,4 @@
-# The checksum of the sources is the same for the same text, and another one for a kernel changed by one character.
+# The checksum of the sources is the same for the same text, and differs after a change of one character in a kernel.
 #
 #   cmake -DROOT=<repository> -DFOLDER=<scratch> -P tests/check_source_checksum.cmake
 cmake_minimum_required(VERSION 3.25)

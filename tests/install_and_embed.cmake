@@ -1,4 +1,4 @@
-# Installs the build, moves what was installed elsewhere, builds examples/embed against it, and packs it.
+# Installs the build, moves the installation to another folder, builds examples/embed against it, and packs it.
 #
 #   cmake -DBUILD=<build folder> -DSOURCE=<repository> -DCOMPILER=<c++> -P tests/install_and_embed.cmake
 cmake_minimum_required(VERSION 3.25)
@@ -21,7 +21,7 @@ function(expect text)
   endif()
 endfunction()
 
-# Moved after installing: nothing may remember where it was put first.
+# Moved after installing: the installation must not depend on its first place.
 run("${CMAKE_COMMAND}" --install "${BUILD}" --prefix "${place}/first")
 file(RENAME "${place}/first" "${place}/moved")
 run("${place}/moved/bin/zwang" list)

@@ -7,6 +7,7 @@
 
 #include "src/analysis/equilibrium_equations.h"
 #include "src/base/error.h"
+#include "src/base/index.h"
 #include "src/expression/evaluate.h"
 #include "src/expression/expression.h"
 #include "src/expression/scaled.h"
@@ -27,8 +28,6 @@ constexpr double balanced = 1e-10;
 constexpr std::size_t few_inequalities = 8;
 // Number of displaced starts that are tried when the given one does not converge.
 constexpr int nudges = 6;
-
-Eigen::Index index(std::size_t i) { return static_cast<Eigen::Index>(i); }
 
 State at_rest(const VectorXd& q, const VectorXd& z) { return {0, q, VectorXd::Zero(q.size()), z}; }
 

@@ -5,6 +5,7 @@
 
 #include "kernels/base/status.h"
 #include "src/base/error.h"
+#include "src/base/index.h"
 #include "src/expression/evaluate.h"
 #include "src/expression/expression.h"
 #include "src/expression/print_expression.h"
@@ -18,8 +19,6 @@
 namespace zwang {
 
 namespace {
-
-Eigen::Index index(std::size_t i) { return static_cast<Eigen::Index>(i); }
 
 std::string rounded(double value) {
   char text[32];

@@ -1,6 +1,7 @@
 // Symbolic derivatives of the equations at rest, and their evaluation.
 #include "src/analysis/linearise.h"
 
+#include "src/base/index.h"
 #include "src/expression/derivative.h"
 #include "src/expression/evaluate.h"
 #include "src/expression/expression.h"
@@ -8,11 +9,7 @@
 
 namespace zwang {
 
-namespace {
-
-Eigen::Index index(std::size_t i) { return static_cast<Eigen::Index>(i); }
-
-}  // namespace
+namespace {}  // namespace
 
 bool Linearisation::finite() const {
   for (const Eigen::MatrixXd* m :

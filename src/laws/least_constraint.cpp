@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "src/base/index.h"
 #include "src/expression/scaled.h"
 #include "src/quadratic_program/kkt_residual.h"
 #include "src/quadratic_program/quadratic_program.h"
@@ -17,8 +18,6 @@ namespace {
 constexpr double vanishing = 1e-10;
 // Dependent rows are contradictory when the least-squares solution misses them by more than this share.
 constexpr double contradiction = 1e-8;
-
-Eigen::Index index(std::size_t i) { return static_cast<Eigen::Index>(i); }
 
 QuadraticProgram gauss_program(const Equations& equations, const State& state, const Dynamics& dynamics,
                                const Eigen::VectorXd& free, const std::vector<std::size_t>& rows) {

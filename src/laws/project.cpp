@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "src/base/index.h"
 #include "src/expression/scaled.h"
 #include "src/laws/aitken.h"
 #include "src/quadratic_program/enumerate.h"
@@ -20,8 +21,6 @@ namespace {
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
 constexpr int newton_limit = 12;
 constexpr int start_limit = 400;
-
-Eigen::Index index(std::size_t i) { return static_cast<Eigen::Index>(i); }
 
 // Rows, residuals and rounding scales of a set of conditions, on the level of positions or of velocities.
 struct Level {

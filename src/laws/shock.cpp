@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "src/base/index.h"
 #include "src/expression/scaled.h"
 #include "src/laws/aitken.h"
 #include "src/laws/least_constraint.h"
@@ -21,8 +22,6 @@ namespace {
 constexpr int round_limit = 1000;
 // Linearisations of conditions that are not linear in the velocities.
 constexpr int linearisation_limit = 200;
-
-Eigen::Index index(std::size_t i) { return static_cast<Eigen::Index>(i); }
 
 // One condition's part in a shock.
 struct Part {

@@ -17,7 +17,7 @@ namespace {
 using Eigen::Index;
 
 // Below this share of its own rounding scale a number is noise, as for the rows themselves.
-constexpr double vanishing = 1e-10;
+constexpr double vanishing_share = 1e-10;
 
 // A time derivative of a condition, as a polynomial in the accelerations:
 //     e = rest + sum slope_k a_k + sum curvature_kl a_k a_l
@@ -66,7 +66,7 @@ VanishingRow vanishing_row(const Equations& equations, std::size_t condition, co
   const auto number = [&](Expr e) {
     if (pool.is_zero(e)) return 0.0;
     const Scaled scaled = equations.evaluate_scaled(Program(pool, {e}), state, sizes);
-    return std::abs(scaled.value) <= vanishing * scaled.scale ? 0.0 : scaled.value;
+    return std::abs(scaled.value) <= vanishing_share * scaled.scale ? 0.0 : scaled.value;
   };
   VanishingRow made;
   made.condition = condition;

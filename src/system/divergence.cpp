@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "src/base/index.h"
 #include "src/expression/derivative.h"
 #include "src/expression/evaluate.h"
 #include "src/expression/expression.h"
@@ -10,11 +11,7 @@
 
 namespace zwang {
 
-namespace {
-
-Eigen::Index index(std::size_t i) { return static_cast<Eigen::Index>(i); }
-
-}  // namespace
+namespace {}  // namespace
 
 FlowDivergence::FlowDivergence(const Equations& equations) : equations_(equations) {
   const System& system = equations.system();

@@ -1,4 +1,4 @@
-// How far a trajectory can be trusted: errors that follow the tolerance, through events and accumulations.
+// Accuracy of trajectories: errors fall with the tolerance, through events and accumulations.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -62,8 +62,8 @@ TEST(Accuracy, follows_the_tolerance_on_the_double_string_through_an_accumulatio
 }
 
 TEST(Accuracy, of_two_slings_is_not_lost_to_an_accumulation_completed_too_early) {
-  // Slings of nearly equal length under a hook that rises: they tauten in turn, slowly enough that many cycles are
-  // seen before the end. What is left when the sequence is completed must be negligible.
+  // Slings of nearly equal length under a hook that rises become taut in turn, slowly enough for many cycles
+  // before the end. The remainder of the sequence when it is completed must be negligible.
   const Study study = read_study(R"toml(
 [[anchor]]
 name = "h1"
@@ -102,13 +102,13 @@ end = 0.6
 struct LongRun {
   Status status;
   std::size_t events;
-  double halved, nudged;  // changes of the end positions; nudged is 0 where halved says enough
+  double halved, nudged;  // changes of the end positions; nudged is 0 where halved is small
 };
 
 constexpr double same_end = 1e-6;  // metres
 
-// Member k of the double string for 60 s: as it is, with halved thresholds, and where that shows, nudged by 1e-11 of its
-// velocities.
+// Member k of the double string for 60 s: unchanged, with halved thresholds, and, where that changes the end,
+// with its velocities changed by 1e-11.
 LongRun long_run(const Study& study, unsigned long long k) {
   Study halved = study;
   halved.integrator.contact_tolerance /= 2;
@@ -143,7 +143,7 @@ TEST(Accuracy, of_the_double_string_over_a_minute_does_not_depend_on_the_accumul
     EXPECT_EQ(runs[k].status, Status::ok) << "member " << k;
     EXPECT_LT(runs[k].events, 5000u) << "member " << k;
     same += runs[k].halved < same_end;
-    // Only chaos excuses another end: a nudge of 1e-11 has grown ten-thousandfold there.
+    // Only chaos explains another end: there a change of 1e-11 has grown by a factor of ten thousand.
     EXPECT_TRUE(runs[k].halved < same_end || runs[k].nudged > 1e-7)
         << "member " << k << ": " << runs[k].halved << " by thresholds, " << runs[k].nudged << " by a nudge";
   }

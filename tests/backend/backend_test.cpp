@@ -1,4 +1,4 @@
-// One source for every backend: each config, in batches of every size, judged by the reference.
+// One test source for all backends: each study in batches of several sizes, compared with the reference.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -36,7 +36,7 @@ Study study_of(const Subject& subject) {
   return load_study(std::string(ZWANG_SOURCE_DIR) + "/configs/" + subject.config + ".toml");
 }
 
-// `count` members from `first` on; beyond the ensemble's end they are drawn all the same.
+// `count` members from `first` on, also beyond the end of the ensemble.
 Batch members(const Study& study, unsigned long long first, std::size_t count) {
   std::vector<unsigned long long> numbers(count);
   std::iota(numbers.begin(), numbers.end(), first);
@@ -71,7 +71,7 @@ class EveryBackend : public testing::TestWithParam<Subject> {
 
 TEST_P(EveryBackend, GivesTheSameBitsInBatchesOfAnySizeOnAnyNumberOfThreads) {
   const Study study = study_of(GetParam());
-  // The reference is slow and has no lanes: a few members will do.
+  // The reference is slow and has no lanes: three members are enough.
   const bool slow = GetParam().backend == "reference";
   const std::size_t all = slow ? 3 : 1000;
   const auto together = make_backend(GetParam().backend, study, {.threads = 2});
@@ -94,7 +94,7 @@ TEST_P(EveryBackend, AgreesWithTheReference) {
     GTEST_SKIP() << "tests/host/check/check_test.cpp has the reference on itself";
   const auto backend = make_backend(GetParam().backend, study, {.threads = 2});
   if (GetParam().config.starts_with("cone_apex")) {
-    // At a singular start there is no motion to compare: every member stops there.
+    // From a singular start there is no motion to compare: every member stops at once.
     const BatchResults results = backend->run(members(study, 0, 3), {});
     for (std::size_t k = 0; k < 3; ++k) {
       EXPECT_EQ(results.status[k], Status::singular);
@@ -111,7 +111,7 @@ std::string subject_name(const testing::TestParamInfo<Subject>& subject) {
 }
 INSTANTIATE_TEST_SUITE_P(Configs, EveryBackend, testing::ValuesIn(subjects({"reference", "cpu"})),
                          subject_name);
-// The label `gpu` goes by the name.
+// Tests with Gpu in their names get the label `gpu`.
 INSTANTIATE_TEST_SUITE_P(Gpu, EveryBackend, testing::ValuesIn(subjects({"cuda"})), subject_name);
 
 TEST(CpuBackend, OneByOneIsAsRightAsInPacks) {
@@ -131,7 +131,7 @@ TEST(CpuBackend, EveryMethodAgreesWithTheReference) {
   }
 }
 
-// Equal slings share their load: multipliers of least norm, in integrals too.
+// Multipliers of redundant constraints have the least norm, in integrals too: equal slings share the load.
 TEST(CpuBackend, SharesTheLoadOfRedundantStringsAlsoInIntegrals) {
   const Study study = read_study(R"toml(
 title = "A load on two equal slings under a hook that moves"
@@ -168,7 +168,7 @@ size = "integral(abs(multiplier(b)))"
   EXPECT_EQ(report.verdict(), CheckVerdict::pass) << report.verdict_text();
 }
 
-// The way back onto the rod's length leaves an end that has just struck the table a hair below it.
+// The projection onto the length of the rod moves an end that has just hit the table slightly below it.
 TEST(CpuBackend, ARodThatFallsOnATableLosesNoEvent) {
   const Study study = read_study(R"toml(
 title = "Two points on a rod above a table"
@@ -219,7 +219,7 @@ TEST(CpuBackend, TakesFixedStepsWithRk4) {
   BackendReference reference(study, 1);
   const BatchResults fast = backend.run(members(study, 0, 1), {}),
                      slow = reference.run(members(study, 0, 1), {});
-  // The same fixed steps; what differs is how events and outputs inside a step are found.
+  // The steps are the same; the methods for events and outputs inside a step differ.
   constexpr double same_steps = 1e-7;
   ASSERT_EQ(fast.end_state.size(), slow.end_state.size());
   for (std::size_t i = 0; i < fast.end_state.size(); ++i)

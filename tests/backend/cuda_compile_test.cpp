@@ -1,4 +1,4 @@
-// Every config compiles for GPUs old and new; no GPU is needed for that, only NVRTC.
+// Every study compiles for old and new GPUs. This needs NVRTC, but no GPU.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -40,7 +40,7 @@ std::vector<std::string> config_names() {
 
 class CudaCompile : public testing::TestWithParam<std::string> {};
 
-// All kernels in one unit: here the model is read once instead of three times.
+// All kernels in one unit, so that the model is compiled once instead of three times.
 ProgramText in_one_unit(ProgramText text) {
   std::string& all = text.sources["all.cu"];
   for (const std::string& unit : text.units) {
@@ -51,7 +51,7 @@ ProgramText in_one_unit(ProgramText text) {
   return text;
 }
 
-// ptxas without optimisation, and what it said.
+// Runs ptxas without optimisation. Returns its messages when it fails.
 std::string assemble(const std::filesystem::path& ptx, int architecture,
                      const std::filesystem::path& target) {
   const std::filesystem::path log = target.string() + ".log";
@@ -64,8 +64,8 @@ std::string assemble(const std::filesystem::path& ptx, int architecture,
   return code == 0 ? "" : "exit code " + std::to_string(code) + ": " + said.str().substr(0, 3000);
 }
 
-// Whether it compiles, not how well: that is the next test's. The text is the same for all architectures (see below), so
-// it is read once, for the oldest, and only assembled for each.
+// Tests that the text compiles; registers are tested below. The text is the same for all architectures (next
+// test), so NVRTC compiles it once, for the oldest, and ptxas assembles it for each.
 TEST_P(CudaCompile, EveryConfigCompilesForEveryArchitecture) {
   if (!has_nvrtc()) GTEST_SKIP() << "no NVRTC on this machine";
   if (std::string(ZWANG_PTXAS).empty()) GTEST_SKIP() << "no ptxas on this machine";
@@ -82,11 +82,15 @@ TEST_P(CudaCompile, EveryConfigCompilesForEveryArchitecture) {
   }
 }
 
-// No line of the kernels asks for the number of an architecture: whether it is a GPU is all they may ask, and whether it is
-// older than all of the above.
+// The kernels may test whether they are compiled for a GPU and whether it is older than all architectures
+// above, but not for any other architecture.
 TEST(CudaText, IsTheSameForEveryArchitecture) {
   const std::string name = "__CUDA_ARCH__", asked = "defined(" + name + ")", older = name + " >= 800\n";
-  for (const auto& entry : std::filesystem::directory_iterator(std::string(ZWANG_SOURCE_DIR) + "/kernels")) {
+  int files = 0;
+  for (const auto& entry :
+       std::filesystem::recursive_directory_iterator(std::string(ZWANG_SOURCE_DIR) + "/kernels")) {
+    if (!entry.is_regular_file()) continue;
+    ++files;
     std::stringstream text;
     text << std::ifstream(entry.path()).rdbuf();
     const std::string all = text.str();
@@ -95,9 +99,10 @@ TEST(CudaText, IsTheSameForEveryArchitecture) {
                   all.compare(at, older.size(), older) == 0)
           << entry.path();
   }
+  EXPECT_GT(files, 50);
 }
 
-// 7.5 is the oldest that NVRTC 13 knows: cards with slow doubles, for single precision.
+// 7.5 is the oldest architecture of NVRTC 13; its doubles are slow, so single precision is compiled.
 TEST(CudaText, CompilesForTheOldestArchitecture) {
   if (!has_nvrtc()) GTEST_SKIP() << "no NVRTC on this machine";
   for (const char* name : {"impact_oscillator", "double_string"}) {
@@ -111,7 +116,8 @@ TEST(CudaText, CompilesForTheOldestArchitecture) {
 INSTANTIATE_TEST_SUITE_P(Configs, CudaCompile, testing::ValuesIn(config_names()),
                          [](const auto& one) { return one.param; });
 
-// What stands in the compiler's report about a kernel: bytes spilled from registers.
+// Bytes a kernel spills from registers, from the compiler's report; -1 if the report does not have the
+// kernel.
 long long spilled(const std::string& report, const std::string& kernel) {
   const std::size_t at = report.find("Function properties for " + kernel);
   if (at == std::string::npos) return -1;
@@ -140,14 +146,14 @@ INSTANTIATE_TEST_SUITE_P(Small, CudaRegisters,
                                          "bench/gpu_smooth"),
                          [](const auto& one) { return one.param.substr(one.param.find('/') + 1); });
 
-// Registers that an assembly's function reads though no line of it writes them, each with the function's name.
+// Registers that a function of the assembly reads but never writes, each with the name of the function.
 std::vector<std::string> read_but_never_written(const std::string& ptx) {
   static const std::regex a_register("%(?:fd|f|rd|rs|r|p)[0-9]+"),
       a_function("^(?:\\.visible |\\.weak )*\\.(?:func|entry)");
   std::vector<std::string> found;
   std::set<std::string> read, written;
   std::string function;
-  const auto judge = [&] {
+  const auto collect = [&] {
     for (const std::string& name : read)
       if (!written.count(name)) found.push_back(function + " " + name);
     read.clear();
@@ -156,13 +162,13 @@ std::vector<std::string> read_but_never_written(const std::string& ptx) {
   std::istringstream lines(ptx);
   for (std::string line; std::getline(lines, line);) {
     if (std::regex_search(line, a_function)) {
-      judge();
+      collect();
       function = line;
     }
     const std::size_t first = line.find_first_not_of(" \t");
     if (first == std::string::npos || line[first] == '.' || line.compare(first, 2, "//") == 0) continue;
-    // What an instruction writes is what stands before its first comma, in braces where it is several; a guard stands
-    // before it, and these write nothing.
+    // An instruction writes the operand before its first comma, or the operands in braces there. A guard may
+    // precede the instruction, and the instructions below write no register.
     std::size_t from = line[first] == '@' ? line.find_first_of(" \t", first) : first;
     from = line.find_first_not_of(" \t", from);
     bool writes = true;
@@ -175,11 +181,11 @@ std::vector<std::string> read_but_never_written(const std::string& ptx) {
       (writes && at >= from && at < end ? written : read).insert(one->str());
     }
   }
-  judge();
+  collect();
   return found;
 }
 
-TEST(CudaAssembly, AReaderOfAssemblyFindsWhatNothingWrote) {
+TEST(CudaAssembly, RegistersThatAreNeverWrittenAreFound) {
   const std::string good =
       ".func one()\n{\n.reg .b32 %r<4>;\nld.v2.u32 {%r1, %r2}, [p];\n@%p1 bra $L;\nsetp.eq.s32 %p1, %r1, "
       "%r2;\n}\n";
@@ -189,8 +195,8 @@ TEST(CudaAssembly, AReaderOfAssemblyFindsWhatNothingWrote) {
   EXPECT_EQ(read_but_never_written(bad).size(), 2U);
 }
 
-// A value that a compiler takes for undefined is one that a GPU makes up and a CPU does not: no test of results sees a
-// first step chosen from it, for the error of every step is judged.
+// A value that the compiler treats as undefined is arbitrary on a GPU but not on a CPU. Tests of results do
+// not detect a first step size computed from it, because step control corrects it.
 class CudaUndefined : public testing::TestWithParam<std::string> {};
 TEST_P(CudaUndefined, EveryRegisterIsWrittenBeforeItIsRead) {
   if (!has_nvrtc()) GTEST_SKIP() << "no NVRTC on this machine";

@@ -1,5 +1,5 @@
-// `check` must notice when a formula of the kernels is wrong by a millionth, in single precision by a thousandth: programs
-// with such an error put in.
+// `check` detects a relative error of 1e-6 in a formula of the kernels, 1e-3 in single precision: programs
+// are compiled with such errors inserted.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,8 +16,8 @@ struct Fault {
   std::string name;      // of the test
   std::string config;    // a study in which the formula matters
   std::string file;      // of the kernels
-  std::string formula;   // as it stands there
-  std::string mistaken;  // and with an error of 1e-6
+  std::string formula;   // as written there
+  std::string mistaken;  // with an error of 1e-6
 };
 
 void PrintTo(const Fault& fault, std::ostream* out) { *out << fault.name; }
@@ -57,19 +57,19 @@ const Fault faults[] = {
 
 class KernelError : public testing::TestWithParam<Fault> {
  protected:
-  // Of the interpolant a hundredth: at most a quarter of it shows, times the way of one step, and a thousandth of that is
-  // within what floats at 4e-6 are allowed.
+  // For the interpolant the error is 1e-2: at most a quarter of it, times the change within one step, reaches
+  // the results, and with 1e-3 that would be within the tolerance of floats at 4e-6.
   static std::string a_thousandth(const Fault& fault) {
     const std::string factor = fault.name == "Interpolant" ? "1.01" : "1.001";
     return std::regex_replace(std::regex_replace(fault.mistaken, std::regex("1\\.000001"), factor),
                               std::regex("1e-6"), "1e-3");
   }
-  CheckReport judged(bool mistaken, bool single = false) const {
-    // The method whose text the fault is in.
+  CheckReport check_report(bool mistaken, bool single = false) const {
+    // The integrator whose text contains the fault.
     std::vector<std::string> overrides{GetParam().file == "kernels/integrator/taylor_series.h"
                                            ? "integrator.method=taylor"
                                            : "integrator.method=dop853"};
-    // As finely as floats can.
+    // The finest tolerance possible with floats.
     if (single)
       overrides.insert(overrides.end(),
                        {"integrator.precision=single", "integrator.rtol=4e-6", "integrator.atol=4e-6"});
@@ -81,7 +81,7 @@ class KernelError : public testing::TestWithParam<Fault> {
     EXPECT_NE(place, std::string::npos) << "the formula is no longer in " << GetParam().file;
     if (mistaken && place != std::string::npos) {
       text.replace(place, GetParam().formula.size(), single ? a_thousandth(GetParam()) : GetParam().mistaken);
-      // Wrong whatever the optimiser does, and used once.
+      // The error does not depend on optimisation, and the program is used once.
       std::replace(program.text.flags.begin(), program.text.flags.end(), std::string("-O3"),
                    std::string("-O1"));
       program.text.unit_flags.clear();
@@ -92,8 +92,8 @@ class KernelError : public testing::TestWithParam<Fault> {
 };
 
 TEST_P(KernelError, OfAMillionthIsFoundWithMemberTimeAndQuantity) {
-  EXPECT_EQ(judged(false).verdict(), CheckVerdict::pass) << "without the error";
-  const CheckReport report = judged(true);
+  EXPECT_EQ(check_report(false).verdict(), CheckVerdict::pass) << "without the error";
+  const CheckReport report = check_report(true);
   EXPECT_EQ(report.verdict(), CheckVerdict::disagree);
   ASSERT_FALSE(report.findings.worst().empty());
   const CheckCase& worst = report.findings.worst().front();
@@ -103,8 +103,8 @@ TEST_P(KernelError, OfAMillionthIsFoundWithMemberTimeAndQuantity) {
 }
 
 TEST_P(KernelError, OfAThousandthIsFoundInSinglePrecision) {
-  EXPECT_EQ(judged(false, true).verdict(), CheckVerdict::pass) << "without the error";
-  EXPECT_EQ(judged(true, true).verdict(), CheckVerdict::disagree);
+  EXPECT_EQ(check_report(false, true).verdict(), CheckVerdict::pass) << "without the error";
+  EXPECT_EQ(check_report(true, true).verdict(), CheckVerdict::disagree);
 }
 
 INSTANTIATE_TEST_SUITE_P(Formulas, KernelError, testing::ValuesIn(faults),

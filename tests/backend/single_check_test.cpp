@@ -1,5 +1,5 @@
-// check of floats and of coarse tolerances, where a motion hangs by a hair: members in which it once blamed the backend, and
-// members in which the backend was once to blame.
+// `check` with floats and coarse tolerances on ill-conditioned motions: members for which it once reported
+// correct results as errors, and members for which the results were once wrong.
 #include <gtest/gtest.h>
 
 #include "host/backend/backend_cpu.h"
@@ -32,8 +32,8 @@ std::string worst(const MemberFindings& made) {
   return made.findings.worst().empty() ? "" : made.findings.worst().front().quantity;
 }
 
-// 288, 370, 626: which of two balls is hit first is a matter of the last digit. 648: two hits within the width of an instant,
-// or just not. 774: a ball that comes within a ten-millionth of its neighbour, and floats say that they touch.
+// 288, 370, 626: rounding decides which of two balls is hit first. 648: rounding decides whether two hits
+// fall within one instant. 774: a ball comes within 1e-7 of its neighbour, which in floats is a contact.
 TEST(SingleCheck, DoesNotBlameFloatsForTheOrderOfHits) {
   for (const unsigned long long member : {288ULL, 370ULL, 626ULL, 648ULL, 774ULL}) {
     const MemberFindings made = found_in_single("newtons_cradle", member);
@@ -43,15 +43,17 @@ TEST(SingleCheck, DoesNotBlameFloatsForTheOrderOfHits) {
   }
 }
 
-// The last hops are too low for floats and completed at once; an output time lies between that and where they end.
+// The last hops are too low for floats and are completed at once; an output time lies between that time and
+// their end.
 TEST(SingleCheck, AHopTooLowToFollowIsClosedBeforeItIsListed) {
   const MemberFindings made = found_in_single("galton_board", 333);
   EXPECT_EQ(made.findings.disagreements(), 0u) << worst(made);
   EXPECT_GT(made.findings.comparisons(), 1000u);
 }
 
-// A knot between two strings that tauten at once gets two impulses that nearly cancel: its velocity is small and rounds as
-// they do. A string that was just drawn taut once counted as leaving by that rounding, and snapped again a moment later.
+// A knot between two strings that become taut at once receives two impulses that nearly cancel: its velocity
+// is small, with the rounding error of the impulses. By that error a string that had just become taut once
+// counted as separating, and became taut again a moment later.
 TEST(SingleCheck, AStringDrawnTautByOpposingImpulsesStaysTaut) {
   for (const unsigned long long member : {76ULL, 148ULL, 266ULL, 286ULL, 322ULL}) {
     const MemberFindings made = found_in_single("rope_of_strings", member);
@@ -60,7 +62,8 @@ TEST(SingleCheck, AStringDrawnTautByOpposingImpulsesStaysTaut) {
   }
 }
 
-// tsit5 has no stage between a third and nine tenths of its step. There a tension dips below zero and comes back.
+// tsit5 has no stage between a third and nine tenths of its step. A tension dips below zero there and
+// returns.
 TEST(CoarseCheck, ATensionThatDipsWhereNoStageLooksIsARelease) {
   for (const unsigned long long member : {1562ULL, 2031ULL, 3281ULL}) {
     const MemberFindings made =
@@ -70,7 +73,7 @@ TEST(CoarseCheck, ATensionThatDipsWhereNoStageLooksIsARelease) {
   }
 }
 
-// The last hop before two strings stay taut is too low for floats: 3.7 ms of slack that only doubles can follow.
+// The last hop before two strings stay taut, 3.7 ms of slack, is too low for floats; doubles resolve it.
 TEST(SingleCheck, ExcusesTheLengthOfHopsTooLowForFloats) {
   const MemberFindings made =
       found_in("double_string",
@@ -79,7 +82,8 @@ TEST(SingleCheck, ExcusesTheLengthOfHopsTooLowForFloats) {
   EXPECT_GT(made.findings.comparisons(), 2000u);
 }
 
-// A hit so near the end that it may fall on either side of it: the reference is asked beyond the end too.
+// A hit so near the end time that rounding decides on which side it falls: the reference runs beyond the end
+// too.
 TEST(SingleCheck, LooksBehindAHitAtTheEnd) {
   for (const char* wall : {"19.9997", "19.99995"}) {
     const Study study = read_study(R"toml(
@@ -110,7 +114,8 @@ atol = 1e-5
   }
 }
 
-// Where a heavy knot pulls a light one, what counts as zero for a tension is a long time: a release is sought far below it.
+// Where a heavy knot pulls a light one, the threshold of zero for a tension corresponds to a long time: a
+// release is searched for far below it.
 TEST(CoarseCheck, AReleaseBetweenUnequalMassesIsNotLate) {
   const Study study = read_study(R"toml(
 title = "A heavy and a light knot between two hooks"

@@ -1,5 +1,5 @@
-// Known answers from the classical literature: sliding off surfaces, bouncing, rolling, pendulums. Closed forms,
-// elliptic integrals and quadratures in 20 digits and more.
+// Known answers from the classical literature: sliding off surfaces, bouncing, rolling, pendulums. Closed
+// forms, elliptic integrals and quadratures in 20 digits and more.
 #include <limits>
 
 #include "tests/support/study_runs.h"
@@ -143,8 +143,8 @@ TEST(Classic, ABallOnAVibratingTableHitsItSixTimesAsForetold) {
   expect_sound(run);
   const std::vector<Event> shocks = run.events(EventKind::shock);
   ASSERT_EQ(shocks.size(), std::size(known));
-  // An error of the impact's time grows (1 + e) A om^2/g = 7.24-fold per bounce; the velocity's is A om^2 = 39.5
-  // times the time's. The first impact is known to some roundings.
+  // An error of the impact's time grows (1 + e) A om^2/g = 7.24-fold per bounce; the velocity's is A om^2 =
+  // 39.5 times the time's. The first impact is known to some roundings.
   double grown = 16 * std::numeric_limits<double>::epsilon();
   for (std::size_t k = 0; k < std::size(known); ++k) {
     SCOPED_TRACE(k);

@@ -1,4 +1,5 @@
-// Known answers from the classical literature: collisions with restitution, one by one, at once, infinitely many.
+// Known answers from the classical literature: collisions with restitution, one by one, at once, infinitely
+// many.
 #include <limits>
 #include <map>
 
@@ -39,8 +40,7 @@ TEST(Collision, TwoBeadsOnAWallCollideFinitelyOftenAboveTheThreshold) {
     double e;
     std::size_t count;
     double v1, v2;
-    double
-        sensitivity;  // d log v/d log e at the end: near the threshold a little of e decides over much of v
+    double sensitivity;  // d log v/d log e at the end: near the threshold v depends strongly on e
   };
   const Known cases[] = {
       {0.9, 4, 0.004275, 0.80975, 17},
@@ -95,8 +95,8 @@ TEST(Collision, ColumnsOfBeadsCollideAsOftenAsThreeHundredDigitsSay) {
 
 TEST(Collision, FourBeadsWithOneHalfMeetThreeAtOnce) {
   // Here the seventh collision is two: at t = 101/27 beads 2, 3 and 4 meet in one point. Taken one after the
-  // other, the lower pair first, 31 collisions follow; as one shock, which is the law, it is 22. A column that is
-  // longer by 1e-9 decides for the first.
+  // other, the lower pair first, 31 collisions follow; as one shock, which is the law, it is 22. A column
+  // that is longer by 1e-9 decides for the first.
   const StudyRun together(written(column({1, 2, 3, 4}, {-1, -1, -1, -1}, 0.5, 500)));
   expect_sound(together);
   const Event triple = together.events(EventKind::shock).at(6);
@@ -135,8 +135,8 @@ TEST(Collision, ThreeBallsCollapseAtThreeAndAHalf) {
   for (std::size_t k = 0; k < std::size(times); ++k)
     EXPECT_NEAR(shocks[k].t, times[k], rounding / approach(k));
 
-  // Per cycle of two collisions speeds of approach shrink by 4/25 and gaps by 1/64, in the limit; the next mode
-  // dies out like (25/256)^k.
+  // Per cycle of two collisions speeds of approach shrink by 4/25 and gaps by 1/64, in the limit; the next
+  // mode dies out like (25/256)^k.
   EXPECT_NEAR(approach(11) / approach(9), 4.0 / 25, 1e-5);
   EXPECT_NEAR((shocks[11].t - shocks[10].t) / (shocks[9].t - shocks[8].t), 25.0 / 256, 1e-5);
 
@@ -248,8 +248,9 @@ TEST(Collision, APointThrownIntoACorner) {
   EXPECT_NEAR(kept.impulse(stop, "first"), 1 + 0.2 / std::sqrt(3.0), solved);
   EXPECT_NEAR(kept.impulse(stop, "second"), 0.4 / std::sqrt(3.0), solved);
 
-  // With e = 1 the point leaves the second wall at first, so only the first strikes; then it meets the second.
-  // (Moreau's formula -e v would let the second one strike too; with walls that separate it can create energy.)
+  // With e = 1 the point leaves the second wall at first, so only the first strikes; then it meets the
+  // second. (Moreau's formula -e v would let the second one strike too; with walls that separate it can
+  // create energy.)
   const StudyRun thrown(written(corner, {"parameters.e=1"}));
   expect_sound(thrown);
   expect_near(thrown.events(EventKind::shock).at(0).velocity_after,

@@ -1,4 +1,4 @@
-// Every study in configs/ runs to its end and obeys the laws that hold whatever the system.
+// Every study in configs/ runs to its end in the reference and satisfies the laws that hold for every system.
 #include <filesystem>
 
 #include "host/study_file/load_study.h"
@@ -10,7 +10,7 @@ namespace {
 std::vector<std::string> config_names() {
   std::vector<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(std::string(ZWANG_SOURCE_DIR) + "/configs"))
-    // A start at the apex of a cone is where no motion begins: cases_staeckel_test.cpp has those.
+    // No motion starts at the apex of a cone; tests/cases/staeckel_test.cpp has these studies.
     if (entry.path().extension() == ".toml" && !entry.path().stem().string().starts_with("cone_apex"))
       names.push_back(entry.path().stem().string());
   std::sort(names.begin(), names.end());
@@ -20,7 +20,7 @@ std::vector<std::string> config_names() {
 class EveryConfig : public testing::TestWithParam<std::string> {};
 
 TEST_P(EveryConfig, RunsToItsEndAndKeepsTheLaws) {
-  // As the file says, tolerances included.
+  // With the tolerances of the file.
   const Study study = load_study(std::string(ZWANG_SOURCE_DIR) + "/configs/" + GetParam() + ".toml");
   const auto members = static_cast<unsigned long long>(std::min(study.ensemble.members, 3LL));
   for (unsigned long long number = 0; number < members; ++number) {

@@ -1,5 +1,5 @@
-// Jacobi's multiplier (Voss 1884, (11)): the log-density along the flow, against closed forms, against the determinant of
-// the flow by differences, and against an ensemble.
+// Jacobi's multiplier (Voss 1884, (11)): the log-density along the flow, against closed forms, against the
+// determinant of the flow by differences, and against an ensemble.
 #include "host/backend/batch.h"
 #include "host/run/backend_factory.h"
 #include "host/sample/start_density.h"
@@ -120,7 +120,8 @@ TEST(Density, UnderPositionConditionsItIsTheDeterminantsOfPhiAndM) {
 
 // --- The determinant of the flow by differences ---
 
-// The flow in all of (q, v, z), also off the conditions: classical Runge-Kutta on the accelerations, no projection.
+// The flow in all of (q, v, z), also off the conditions: classical Runge-Kutta on the accelerations, no
+// projection.
 class FullFlow {
  public:
   FullFlow(const Study& study, double end)
@@ -249,7 +250,7 @@ TEST(Density, PassesAnElasticReflectionUnchanged) {
   const StudyRun run(study);
   EXPECT_GE(run.events(EventKind::shock).size(), 1u);
   EXPECT_NEAR(log_density(run, 1), 0.4, integrated) << "two coordinates with a drag of 0.2 for one second";
-  // The flow of neighbours through the bounce says the same.
+  // The flow of neighbours through the bounce gives the same.
   Eigen::MatrixXd flow(4, 4);
   const double step = 1e-5;
   for (Eigen::Index i = 0; i < 4; ++i) {
@@ -290,7 +291,8 @@ struct Transported {
   std::vector<double> x, v, log_density;
 };
 
-// A damped Duffing oscillator whose starts are drawn from a density: each member's own log-density at the end.
+// A damped Duffing oscillator whose starts are drawn from a density: each member's own log-density at the
+// end.
 Transported transported(const Study& study, std::size_t count) {
   std::vector<unsigned long long> numbers(count);
   for (std::size_t i = 0; i < count; ++i) numbers[i] = i;
@@ -344,9 +346,10 @@ rho = "logdensity()"
     for (std::size_t j = 0; j < count; ++j)
       if (std::abs(made.x[j] - made.x[k]) < half && std::abs(made.v[j] - made.v[k]) < half) {
         found += 1;
-        expected += std::exp(-made.log_density[j]);  // each member found stands for 1/(N rho) of area
+        expected += std::exp(-made.log_density[j]);  // each member found represents the area 1/(N rho)
       }
-    // sum over members in the box of 1/(N rho) estimates the area of the box, without bias where rho > 0 in it all.
+    // sum over members in the box of 1/(N rho) estimates the area of the box, without bias where rho > 0 in
+    // it all.
     if (found < 60) continue;
     const double estimate = expected / static_cast<double>(count);
     chi += (estimate / area - 1) * (estimate / area - 1) * found;

@@ -1,4 +1,5 @@
-// One motion described in different ways: other frames, other units, conditions in another order, twice, rescaled.
+// One motion described in different ways: other frames, other units, conditions in another order, twice,
+// rescaled.
 #include "src/base/error.h"
 #include "tests/support/study_runs.h"
 

@@ -1,4 +1,4 @@
-// Known answers of Voss and Maurer on the kernels themselves, to the digits the reference has them.
+// Known answers of Voss and Maurer in the kernels, to as many digits as in the reference.
 #include <gtest/gtest.h>
 
 #include "host/backend/batch.h"
@@ -104,7 +104,7 @@ TEST_P(KnownAnswer, IsFoundToItsDigits) {
 
 std::string name_of_case(const testing::TestParamInfo<OnBackend>& one) { return one.param.known.name; }
 INSTANTIATE_TEST_SUITE_P(Cpu, KnownAnswer, testing::ValuesIn(on("cpu")), name_of_case);
-// The label `gpu` goes by the name.
+// Tests with Gpu in their names get the label `gpu`.
 INSTANTIATE_TEST_SUITE_P(Gpu, KnownAnswer, testing::ValuesIn(on("cuda")), name_of_case);
 
 }  // namespace

@@ -43,7 +43,8 @@ TEST(Maurer, TheGeodeticPathOfTheCartIsMaurersEllipticOne) {
               {0.0436773569120493352946, 0.512782746748032671902, 2.97164861331348924916}, integrated, "q");
 }
 
-// Equation (5): x, y, t as integrals over the heading, from 0 to w. Simpson's rule; the integrands are smooth.
+// Equation (5): x, y, t as integrals over the heading, from 0 to w. Simpson's rule; the integrands are
+// smooth.
 struct EllipticPath {
   double x = 0, y = 0, t = 0;
   EllipticPath(const StudyRun& run, double w) {
@@ -94,7 +95,7 @@ TEST(Maurer, WithTheMultiplierKeptAtZeroTheGeodeticPathIsTheStraightest) {
     EXPECT_NEAR((here.a - there.a).norm(), 0, 1e-12);
     EXPECT_NEAR(here.dynamics.rates(0), there.multipliers(0), 1e-12);
   }
-  // Let go for a while, rho leaves zero; brought back to it ever more often, the path tends to the circle.
+  // Between resets rho leaves zero; with more and more frequent resets the path tends to the circle.
   double last = 0;
   for (const int pieces : {400, 800}) {
     State state = run.member.start;
@@ -140,7 +141,7 @@ TEST(Voss, TheEllipticGeodesicIsWhereTheQuadraturesSay) {
               integrated, "v(3)");
 }
 
-// --- What must not depend on the kind of variation ---
+// --- Properties that do not depend on the kind of variation ---
 
 const char* const pendulum = R"toml(
 title = "A spherical pendulum on a moving support"
@@ -186,7 +187,8 @@ TEST(Maurer, ASurfaceGivenByVelocitiesMovesAlikeVariedEitherWay) {
 // --- Problem C: general and special conditions in one system ---
 
 TEST(Maurer, AGeneralConditionBesideASpecialOneMovesAsOnTheSurfaceItself) {
-  // The cart on a curved ground z = x^2/2 + x y: as a condition beside the wheels', and built into the kinetic energy.
+  // The cart on a curved ground z = x^2/2 + x y: as a condition beside the wheels', and built into the
+  // kinetic energy.
   const std::string cart = R"toml(
 title = "A cart on curved ground"
 [[coordinate]]
@@ -260,7 +262,7 @@ TEST(Maurer, AGeneralConditionThatDependsOnTimeKeepsItsEnergyLaw) {
 
 // --- On the kernels ---
 
-// Too many conditions for one straight line: the kernels then solve row by row.
+// Too many conditions for an unrolled solution: the kernels then solve row by row.
 std::string many_conditions() {
   std::string text = "title = \"Six points, many velocity conditions, two of them general\"\n";
   for (int i = 0; i < 6; ++i)

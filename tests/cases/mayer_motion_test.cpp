@@ -1,5 +1,6 @@
-// Known answers for Mayer 1899 I (Leipz. Ber. 51, 224-244): accelerations under inequalities, and motions that
-// leave conditions and meet them again. Rational numbers are exact; decimals come from closed forms in 40 digits.
+// Known answers for Mayer 1899 I (Leipz. Ber. 51, 224-244): accelerations under inequalities, and motions
+// that leave conditions and meet them again. Rational numbers are exact; decimals come from closed forms in
+// 40 digits.
 #include <limits>
 
 #include "src/base/error.h"
@@ -11,7 +12,7 @@ namespace {
 // Integrated over times of order 10 by some thousands of steps of rtol 1e-13 each.
 constexpr double integrated = 1e-11;
 
-// --- Section 3, one condition: a point of mass 2 on the inside of the unit sphere, sliding with (1, -2, 0) ---
+// --- Section 3, one condition: a point of mass 2 slides inside the unit sphere with (1, -2, 0) ---
 
 struct SphereCase {
   const char* what;
@@ -31,7 +32,7 @@ TEST(MayerMotion, OneClosedConditionPressesIfTheFreeMotionBreaksIt) {
     SCOPED_TRACE(known.what);
     const Explanation found = explained(config("point_in_sphere", known.force));
     ASSERT_EQ(found.rows, std::vector<std::string>{"sphere"});
-    // Terms of f'' are of order 10: their rounding is what Phi0 and lambda may be off by.
+    // Terms of f'' are of order 10: Phi0 and lambda may differ by their rounding.
     EXPECT_NEAR(found.phi(0, 0), 0.5, algebra);
     EXPECT_NEAR(found.phi0(0), known.phi0, 10 * algebra);
     EXPECT_NEAR(condition(found, "sphere").multiplier, known.lambda, 10 * algebra);
@@ -43,7 +44,8 @@ TEST(MayerMotion, OneClosedConditionPressesIfTheFreeMotionBreaksIt) {
 }
 
 TEST(MayerMotion, AtTheLimitThePointPartsFromTheSphereOnceAndWithoutChattering) {
-  // Free motion q + v t + a t^2/2 with a = (-15/2, 0, 0): 2 f = -15/2 t^3 + 225/16 t^4, zero again at t = 8/15.
+  // Free motion q + v t + a t^2/2 with a = (-15/2, 0, 0): 2 f = -15/2 t^3 + 225/16 t^4, zero again at t =
+  // 8/15.
   const StudyRun run(sampled(config("point_in_sphere", {"parameters.X1=-15", "parameters.X3=0"}), {0.6}));
   expect_sound(run);
   ASSERT_GE(run.trajectory.events.size(), 2u);
@@ -172,7 +174,8 @@ TEST(MayerMotion, OstrogradskysChoicePullsOrBreaksAWall) {
 }
 
 TEST(MayerMotion, BothErrorsAtOnceInOneState) {
-  // One respected wall presses and one broken wall yields: 50 l1 - 3 l3 = 85, -3 l1 + l3 = -1, f2'' = 2 - 3 l1.
+  // One respected wall presses and one broken wall yields: 50 l1 - 3 l3 = 85, -3 l1 + l3 = -1, f2'' = 2 - 3
+  // l1.
   const Explanation found = explained(config("ostrogradsky"));
   expect_near(found.phi0, {85, 2, -1}, 10 * algebra, "Phi0");
   expect_near(found.multipliers, {2, 0, 5}, 10 * algebra, "lambda");
@@ -267,9 +270,10 @@ TEST(MayerMotion, BouncesIntoTheCornerAccumulateWhereTheGeometricSeriesEnds) {
     EXPECT_NEAR(shocks[1].t, 2.82842712474619010, integrated);
     EXPECT_NEAR(shocks[2].t, 3.53553390593273762, integrated);
 
-    // The wall is at x = 1: a hop begins and ends there to a rounding or two of x. That is a change of v^2/2 by
-    // 2 eps, of the speed by 2 eps/v, of the hop's duration by 4 eps/v. The last hop before the completion has
-    // about v = gap, but not below 2e-6: flatter ones are within what counts as zero (4e-12) and not followed.
+    // The wall is at x = 1: a hop begins and ends there to a rounding or two of x. That is a change of v^2/2
+    // by 2 eps, of the speed by 2 eps/v, of the hop's duration by 4 eps/v. The last hop before the completion
+    // has about v = gap, but not below 2e-6: flatter ones are below the threshold of zero (4e-12) and not
+    // followed.
     const double epsilon = std::numeric_limits<double>::epsilon();
     const double resolved = std::max(integrated, 4 * epsilon / std::max(gap, 2e-6));
     const std::vector<Event> accumulations = run.events(EventKind::accumulation);
@@ -290,7 +294,7 @@ TEST(MayerMotion, HowTheBouncesEndDoesNotDependOnHowLongTheStudyRunsOn) {
     expect_sound(run);
     ASSERT_EQ(run.events(EventKind::accumulation).size(), 1u);
     EXPECT_NEAR(run.events(EventKind::accumulation)[0].t, 4.24264068711928515, 1e-9);
-    // Twenty bounces are an energy of 4^-20: by then the rest is beyond what counts.
+    // After twenty bounces the energy is 4^-20: the remaining bounces are negligible.
     EXPECT_LE(run.events(EventKind::accumulation)[0].energy_lost, 1e-9);
   }
 }

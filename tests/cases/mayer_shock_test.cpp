@@ -1,5 +1,5 @@
-// Known answers for Mayer 1899 II (Leipz. Ber. 51, 245-264): external impulses, strings that jerk taut, conditions
-// suddenly imposed, points that hit walls and rings. Fractions are exact.
+// Known answers for Mayer 1899 II (Leipz. Ber. 51, 245-264): external impulses, strings that jerk taut,
+// conditions suddenly imposed, points that hit walls and rings. Fractions are exact.
 #include "tests/support/study_runs.h"
 
 namespace zwang {
@@ -10,7 +10,7 @@ constexpr double solved = 1e-13;
 // Motions over a few seconds with rtol 1e-13.
 constexpr double integrated = 1e-11;
 
-// Sum of m (v+ - alpha)^2: what the theorem of section 1 says is least.
+// Sum of m (v+ - alpha)^2, which is least by the theorem of section 1.
 double vis_viva_of_change(const Eigen::VectorXd& masses, const Eigen::VectorXd& after,
                           const Eigen::VectorXd& alpha) {
   return masses.dot((after - alpha).cwiseAbs2());
@@ -89,7 +89,7 @@ TEST(MayerShock, AStringJerksTaut) {
   EXPECT_NEAR(run.impulse(shocks[0], "string"), 72.0 / 25, solved);
   expect_near(shocks[0].velocity_after, {17.0 / 125, 106.0 / 125, -53.0 / 125, 317.0 / 250}, solved, "v+");
   EXPECT_NEAR(shocks[0].energy_lost, 432.0 / 125, solved);
-  // Carnot: as much as the velocity changes carry.
+  // Carnot: the energy of the velocity changes.
   const Eigen::Vector4d masses(2, 2, 3, 3);
   EXPECT_NEAR(vis_viva_of_change(masses, shocks[0].velocity_after, shocks[0].velocity_before) / 2,
               432.0 / 125, solved);

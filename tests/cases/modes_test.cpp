@@ -1,4 +1,5 @@
-// Voss 1884, equation (8): small oscillations about an equilibrium under a velocity condition, from study to JSON.
+// Voss 1884, equation (8): small oscillations about an equilibrium under a velocity condition, from study to
+// JSON.
 #include <sys/wait.h>
 
 #include <cstdlib>
@@ -66,8 +67,8 @@ TEST(VossModes, TheStableCaseHasTwoFrequencies) {
 TEST(VossModes, TheUnstableModeGrowsInTheMotionAtItsRate) {
   const Modes found = modes_of(config("small_oscillations"));
   const Mode& mode = found.modes[0];
-  // Started along the mode, q = Re(a shape exp(lambda t)): small enough that squares (z sinks by about a^2 exp(2 g t))
-  // stay below the error wanted, over three e-foldings.
+  // Started along the mode, q = Re(a shape exp(lambda t)): small enough that squares (z sinks by about a^2
+  // exp(2 g t)) stay below the error wanted, over three e-foldings.
   const double a = 1e-5, end = 14;
   const Eigen::VectorXd q = a * mode.shape.real(), v = a * (mode.root * mode.shape).real();
   const auto list = [](const Eigen::VectorXd& x, double z) {
@@ -81,7 +82,8 @@ TEST(VossModes, TheUnstableModeGrowsInTheMotionAtItsRate) {
   fine.integrator.atol = 1e-17;
   const StudyRun run(fine);
   EXPECT_EQ(status_name(run.trajectory.status), std::string("ok"));
-  // The complex amplitude along the mode: x = Re(w), y = Re(s w) with s the shape's second entry, solved for w.
+  // The complex amplitude along the mode: x = Re(w), y = Re(s w) with s the shape's second entry, solved for
+  // w.
   const std::complex<double> s = mode.shape(1);
   const auto amplitude = [&](const Eigen::VectorXd& x) {
     return std::complex<double>(x(0), (s.real() * x(0) - x(1)) / s.imag());

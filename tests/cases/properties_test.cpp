@@ -1,4 +1,4 @@
-// What holds for every system, tried on random and on chosen ones written as studies.
+// Properties of every system, tested on random and on chosen ones written as studies.
 #include <fmt/format.h>
 
 #include <random>
@@ -12,7 +12,7 @@ namespace {
 // Two motions of some thousands of steps of rtol 1e-13 each.
 constexpr double integrated = 1e-11;
 
-// The same numbers with every standard library.
+// Gives the same numbers with every standard library.
 class Dice {
  public:
   explicit Dice(std::uint64_t seed) : engine_(seed) {}
@@ -119,7 +119,7 @@ TEST(Properties, NoAdmissibleAccelerationHasLessConstraint) {
     const Eigen::MatrixXd held = rows.topRows(equations);
     const MassMetric metric(found.mass);
     for (int nudge = 0; nudge < 50; ++nudge) {
-      // u keeps the equations; what the inequalities admit is kept.
+      // u satisfies the equations; it is used if the inequalities admit it.
       Eigen::VectorXd u = dice.vector(6);
       if (equations > 0) u += metric.smallest_change(held, -held * u).x;
       const Eigen::VectorXd second = rows * (found.acceleration + u) + rest;
@@ -200,7 +200,7 @@ TEST(Properties, ReversedVelocitiesRetraceSmoothPhases) {
     turned.v = -turned.v;
     const Trajectory back = simulate(equations, run.study.integrator, {{}, phase.duration}, turned);
     ASSERT_EQ(status_name(back.status), std::string("ok"));
-    // Nothing happens on the way: what may be listed at its ends changes velocities by rounding only.
+    // No event within; events at the ends change velocities by rounding only.
     for (const Event& event : back.events) {
       if (event.velocities_jump) {
         EXPECT_LE((event.velocity_after - event.velocity_before).norm(), integrated);

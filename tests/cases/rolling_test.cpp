@@ -1,4 +1,5 @@
-// Known answers from the classical literature: blades, wheels, wires, pendulums and chains, all under equations.
+// Known answers from the classical literature: blades, wheels, wires, pendulums and chains, all under
+// equations.
 #include "tests/support/study_runs.h"
 
 namespace zwang {
@@ -205,7 +206,7 @@ at = [1]
     study.integrator.atol = 1e-11 * amplitude;
     const StudyRun run(study);
     expect_sound(run);
-    // What is left out are terms of third order in the angles, 1e-10 of the linear ones.
+    // The neglected terms are of third order in the angles, 1e-10 of the linear ones.
     const double linear = 1e-9 * amplitude;
     for (const char* name : {"m0.x", "m1.x", "m2.x"}) {
       EXPECT_NEAR(run.position(name, quarter), 0, linear) << name;

@@ -1,4 +1,5 @@
-// Known answers for Staeckel 1919 (Heidelberg): one-sided conditions, singular positions, redundancy, a ratchet.
+// Known answers for Staeckel 1919 (Heidelberg): one-sided conditions, singular positions, redundancy, a
+// ratchet.
 #include <nlohmann/json.hpp>
 
 #include "host/inspect/write_explain.h"
@@ -67,7 +68,7 @@ void expect_minimum(const SingularMinimum& found, std::initializer_list<double> 
   EXPECT_EQ(found.basis.cols(), 0);
 }
 
-// What does not depend on where the force points.
+// Properties that do not depend on the direction of the force.
 const SingularPosition& expect_apex(const Explanation& found) {
   EXPECT_EQ(found.position, "singular");
   const SingularPosition& singular = found.singular.value();
@@ -141,8 +142,8 @@ TEST(Staeckel, TheJsonOfAnApexListsTheMinimaAndWhatDAlembertWouldGive) {
 }
 
 TEST(Staeckel, OffTheApexTheConeIsRegular) {
-  // Down the generator (3, 4, 5)/5 from (3, 4, 5) with X = (3, 4, 2): a = X - lambda grad f, grad f = (6, 8, -10),
-  // grad f . a = 0 at rest gives lambda = (18 + 32 - 20)/200.
+  // Down the generator (3, 4, 5)/5 from (3, 4, 5) with X = (3, 4, 2): a = X - lambda grad f, grad f = (6, 8,
+  // -10), grad f . a = 0 at rest gives lambda = (18 + 32 - 20)/200.
   const Explanation found = explained(config("cone_apex", {"point.0.position=[3, 4, 5]"}));
   EXPECT_EQ(found.position, "regular");
   EXPECT_FALSE(found.singular.has_value());
@@ -231,7 +232,7 @@ TEST(Staeckel, TheRatchetLocksHoldsAndLetsGo) {
   }
   EXPECT_NEAR(run.position("p.x", 10), 8.1266825486917625946, integrated);
   EXPECT_NEAR(run.velocity("p.x", 10), 0.45597888911063018660, integrated);
-  // Beyond the grazing touch the motion goes on: x' = 1 + sin t.
+  // After the grazing touch the motion continues: x' = 1 + sin t.
   EXPECT_NEAR(run.position("p.x", 12), 2 + (12 - 1.5 * pi) - std::cos(12.0), integrated);
   EXPECT_NEAR(run.velocity("p.x", 12), 1 + std::sin(12.0), integrated);
 }

@@ -1,8 +1,8 @@
-// Ensembles whose distributions are known in closed form (the cases tagged "statistics"), and what Sobol points gain.
+// Ensembles with distributions known in closed form (the cases tagged "statistics"), and the gain of Sobol points.
 //
-// Every number is judged by its z-score: how many standard errors it is off. |z| < 4.5 is passed by a right answer in all
-// but 7 of a million cases; with the 50 or so scores below, a correct program would fail for one seed in 3000. The
-// seed is fixed, so a failure here is a fault and not bad luck.
+// Every number is tested by its z-score, its error in standard errors. A correct answer has |z| < 4.5 in all but
+// 7 of a million cases; with the 50 or so scores below, a correct program would fail for one seed in 3000. The
+// seed is fixed, so a failure here is an error and not chance.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -43,7 +43,7 @@ TEST(StatisticsCases, ALinearMotionCarriesAGaussianToAGaussian) {
   expect_mean(run.measure("x"), -0.98576409632431329261, "mean of x");
   expect_mean(run.measure("v"), -0.60255836695845485362, "mean of v");
 
-  // Of Gaussians: the covariance of a sample has the variance (c_ii c_jj + c_ij^2) / n.
+  // For Gaussians the covariance of a sample has the variance (c_ii c_jj + c_ij^2) / n,
   const double expected[2][2] = {{0.044184067431079831035, 0.0060901230490951429590},
                                  {0.0060901230490951429590, 0.073263730275680675861}};
   for (std::size_t i = 0; i < 2; ++i)
@@ -53,7 +53,7 @@ TEST(StatisticsCases, ALinearMotionCarriesAGaussianToAGaussian) {
       expect_within(run.covariance(i, j), expected[i][j], error, "covariance");
     }
 
-  // And the fourth central moment has the variance 96 sigma^8 / n.
+  // and the fourth central moment has the variance 96 sigma^8 / n.
   const Moments& x = run.measure("x").moments;
   const double second = x.std * x.std * (run.members() - 1) / run.members();
   expect_within((x.kurtosis + 3) * second * second, 0.0058566954442626283782,
@@ -154,7 +154,7 @@ first = "first(contact(dead))"
   expect_mean(run.observable("b", 1), -1.340019206104908103, "mean place, e = 1/2");
   expect_mean(run.observable("c", 1), -1.453358941473210804, "mean place, e = 1");
   expect_mean(run.observable("energy", 1), 0.2672710627190878068, "kinetic energy, e = 0");
-  // Whoever has not hit has no time of hitting.
+  // Members without a hit have no time of a hit.
   const SeriesStatistics& first = run.measure("first");
   EXPECT_EQ(first.moments.count + first.missing, 40000);
   expect_share(first.moments.count, run.members(), 0.2524925375469229131, "members with a hitting time");
@@ -258,7 +258,7 @@ impacts = "count(shock(stop))"
     expect_mean(run.observable("x2", time), 1, "x squared");
     expect_mean(run.observable("near", time), 0.68268949213708589717, "share up to 1");
   }
-  // Not a matter of chance: every member meets the stop once in half a period.
+  // Exact: every member meets the stop once in half a period.
   EXPECT_EQ(run.measure("impacts").moments.minimum, 1);
   EXPECT_EQ(run.measure("impacts").moments.maximum, 1);
 }
@@ -296,7 +296,7 @@ right = "count(shock(right))"
   expect_variance(run.observable("x", 0), 1.0 / 12, "variance of the place");
 }
 
-// X-l-elastic-inversions: late enough that all who will meet have met, but for one member in a billion.
+// X-l-elastic-inversions: late enough for all collisions, except in one member of a billion.
 TEST(StatisticsCases, EqualBallsCollideAsOftenAsTheirSpeedsAreInverted) {
   std::string text;
   const std::size_t balls = 6;
@@ -335,7 +335,8 @@ TEST(StatisticsCases, EqualBallsCollideAsOftenAsTheirSpeedsAreInverted) {
   expect_share(collisions[7], run.members(), 101.0 / 720, "seven collisions");
 }
 
-// X-f-sinai-mfp: uniform outside the disk by rejection, so that collisions come at a steady rate from the start.
+// X-f-sinai-mfp: uniform outside the disk by rejection, so that collisions come at a steady rate from the
+// start.
 TEST(StatisticsCases, TheMeanFreePathAmongDisks) {
   for (const auto& [radius, path] :
        {std::pair(0.2, 2.1858407346410206762), {0.3, 1.1954277686281976809}, {0.4, 0.62168146928204135231}}) {
@@ -369,8 +370,9 @@ hits = "count(shock(disk))"
   }
 }
 
-// The error of a mean of 2^14 members, over independent scramblings: random points err as theory says, Sobol points far
-// less, and the standard error reported for them is neither boast nor modesty.
+// The error of a mean of 2^14 members, over independent scramblings: random points have the error theory
+// predicts, Sobol points a far smaller one, and the standard error reported for them is neither too small nor
+// too large.
 TEST(Sobol, BeatsRandomPointsTenfoldInVarianceOnASmoothMeasure) {
   constexpr long long members = 1 << 14;
   constexpr double exact = -0.98576409632431329261, variance = 0.044184067431079831035;

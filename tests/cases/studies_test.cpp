@@ -1,4 +1,4 @@
-// The studies users recognise, each held against what is known of its system: closed forms member by member where there
+// The studies of configs/ against known results for their systems: closed forms for each member where there
 // are any, exact means of ensembles elsewhere.
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ namespace {
 
 constexpr double pi = std::numbers::pi;
 
-// A member's own number of a parameter.
+// The value of a parameter in a member.
 double parameter(const StudyRun& run, const std::string& name) {
   return run.member.inputs.parameters[number_of(run.system().parameters, name)];
 }
@@ -30,7 +30,8 @@ std::string config_text(const std::string& name) {
 // A correct smooth motion at the finest tolerance, over some hundred steps.
 constexpr double accurate = 1e-8;
 
-// The least tension of a swing let go at the angle a, over mu L n^2: w^2 + 2 w + 3 cos^2, w = -sqrt(3 (sin^2 a - sin^2)).
+// The least tension of a swing let go at the angle a, over mu L n^2: w^2 + 2 w + 3 cos^2, w = -sqrt(3 (sin^2
+// a - sin^2)).
 double least_tension(double a) {
   double least = 3;
   for (int k = 0; k <= 20000; ++k) {
@@ -99,7 +100,7 @@ TEST(StudyCases, AGateHitsItsStopsAsHardAsItsEnergySays) {
 
 TEST(StudyCases, ATrailerSettlesAtTheAngleOfItsCircle) {
   for (unsigned long long k = 0; k < 4; ++k) {
-    // Long enough for the hitch to forget how it began, like exp(-v t/d).
+    // Long enough for the initial hitch angle to decay, like exp(-v t/d).
     const StudyRun run(config("car_trailer", {"time.end=60"}), k);
     const double radius = 2.6 / std::tan(parameter(run, "s"));
     EXPECT_NEAR(run.measure("hitch"), std::asin(3.5 / radius) * 180 / pi, 1e-6);
@@ -112,7 +113,8 @@ TEST(StudyCases, TheTipOfAFallingChainIsAheadOfFreeFall) {
   const Study study =
       load_study(std::string(ZWANG_SOURCE_DIR) + "/configs/falling_chain.toml", {"parameters.a=0.12"});
   const StudyRun run(study);
-  // Calkin and March's fold without losses takes 0.847 of free fall; a chain of few links, hung wider, a little more.
+  // Calkin and March's fold without losses takes 0.847 of free fall; a chain of few links, hung wider, a
+  // little more.
   const double ratio = run.measure("low") / run.measure("nominal_fall");
   EXPECT_GT(ratio, 0.80);
   EXPECT_LT(ratio, 0.95);
@@ -147,7 +149,8 @@ TEST(StudyCases, ACradlePassesItsSwingOnFromPairToPair) {
 }
 
 TEST(StudyCases, ABallInStepWithItsTableIsStruckOncePerPeriod) {
-  // Started in step: at the landing the table moves with g T (1 - e)/(2 (1 + e)), and the ball leaves with g T/2.
+  // Started in step: at the landing the table moves with g T (1 - e)/(2 (1 + e)), and the ball leaves with g
+  // T/2.
   const double g = 9.81, T = 0.04, w = 2 * pi / T, A = 0.9 * g / (w * w), e = 0.8;
   const double phase = std::acos(g * T * (1 - e) / (2 * (1 + e)) / (A * w));
   Overrides in_step = {"parameters.phase=" + number_text(phase), "parameters.height=1e-9", "time.end=2.02"};
@@ -183,12 +186,14 @@ TEST(StudyCases, ABeadLeavesTheSphereAtTwoThirdsAndAThirdOfItsEnergy) {
   }
 }
 
-// --- Ensembles ------------------------------------------------------------------------------------------------------
+// --- Ensembles
+// ------------------------------------------------------------------------------------------------------
 
 TEST(StudyCases, AGaltonBoardHasNoPreferredSide) {
   const EnsembleStudy run(config_text("galton_board"), {"ensemble.members=2000"});
   expect_mean(run.measure("column"), 0, "column");
-  // A coin per row would give sqrt(8)/2; balls that skip rows spread at least as far, and not over the whole board.
+  // A coin per row would give sqrt(8)/2; balls that skip rows spread at least as far, and not over the whole
+  // board.
   EXPECT_GT(run.measure("column").moments.std, std::sqrt(8.0) / 2);
   EXPECT_LT(run.measure("column").moments.std, 6);
 }
@@ -201,7 +206,8 @@ TEST(StudyCases, TheLorentzGasCollidesAtItsExactRateAndDiffusesNearMachtaAndZwan
   expect_mean(run.measure("hits_corner"), 20 / free_path / 2, "hits of the corner disks");
   expect_mean(run.measure("hits_centre"), 20 / free_path / 2, "hits of the centre disks");
   const double trap = H / 4 - pi * R * R / 2, rate = 3 * (1 - 2 * R) / (pi * trap);
-  // Machta and Zwanzig's estimate neglects memory from trap to trap: known to be some tens of percent low here.
+  // Machta and Zwanzig's estimate neglects memory from trap to trap: known to be some tens of percent low
+  // here.
   const double ratio = run.measure("diffusion").moments.mean / (rate / 12);
   EXPECT_GT(ratio, 0.9);
   EXPECT_LT(ratio, 1.5);

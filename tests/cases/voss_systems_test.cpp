@@ -49,7 +49,8 @@ TEST(VossSystems, TheHelixOfTheCase) {
 }
 
 TEST(VossSystems, TwoPointsKeepTheirIntegralsFromAnyStart) {
-  // (24) to (30): angular momentum of the relative motion, the first point's speed, the second's velocity, and lambda r^3.
+  // (24) to (30): angular momentum of the relative motion, the first point's speed, the second's velocity,
+  // and lambda r^3.
   const StudyRun run(
       config("two_points_kepler", {"point.0.position=[0.7, -0.9, 0.4]", "point.0.velocity=[0.9, 0.7, 0]",
                                    "parameters.A1=-0.2", "parameters.A3=0.4"}));

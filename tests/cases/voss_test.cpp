@@ -209,7 +209,8 @@ TEST(Maurer, TheStraightestPathOfTheCartIsACircle) {
 }
 
 TEST(Maurer, FromTheGeodeticStartTheCartStillRunsOnACircle) {
-  // The state from which the general variation gives the geodetic path of equation (5), k = 3/5, alpha = 7/10.
+  // The state from which the general variation gives the geodetic path of equation (5), k = 3/5, alpha =
+  // 7/10.
   const double t = 0.501693559169283152100;
   const StudyRun run(sampled(config("cart", {"parameters.c=1.529684374568976852511720",
                                              "parameters.gamma=5.923234530325683207026786"}),

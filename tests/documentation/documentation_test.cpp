@@ -1,4 +1,5 @@
-// What the documentation says is true: its commands run, its script computes, its cases have their digits.
+// The documentation is correct: its commands run, its script computes the stated share, its verified cases
+// agree.
 #include <gtest/gtest.h>
 
 #include "host/results/run_table.h"
@@ -12,7 +13,7 @@ bool has_python(const std::string& modules) {
   return !python.empty() && std::system((python + " -c 'import " + modules + "' 2>/dev/null").c_str()) == 0;
 }
 
-// A script of the repository, its output in the message.
+// Runs a script of the repository; its output is the message of a failure.
 void expect_success(const Scratch& scratch, const std::string& script, const std::string& arguments) {
   const std::filesystem::path log = scratch.path() / "log";
   const std::string command = "cd " + shell_word(scratch.path().string()) + " && timeout 550 " +
@@ -46,7 +47,7 @@ TEST(Documentation, ThePythonExampleFindsTheShareThatWasCounted) {
   expect_success(scratch, "/docs/slack_probability.py", "results --picture fan.png");
   EXPECT_GT(std::filesystem::file_size(scratch.path() / "fan.png"), 10'000u);
   const std::string told = read_text(scratch.path() / "log");
-  // Members without a first slack are counted as missing in the summary.
+  // The summary counts members without a first slack as missing.
   const std::string summary = read_text(scratch.path() / "results/summary.json");
   const std::size_t at = summary.find("\"first_slack\"");
   const long long slack = std::stoll(summary.substr(summary.find("\"count\": ", at) + 9));

@@ -1,8 +1,9 @@
-// Files for fuzzers to spoil: good ones, made by the program as it is now, and a script of edits.
+// Corrupted files for fuzz targets: valid files written by the program, changed by a script of edits.
 //
-// A corpus of whole records would be refused at its first line by the next version of the program. An input is therefore a
-// script: which run, then eight bytes for each edit; checksums are put right afterwards, or the readers behind them
-// would never be reached. Or it is, by its first byte, one of the files as it stands.
+// A corpus of whole records would be rejected at the first line by the next version of the program. An input
+// is therefore a script: the run, then eight bytes for each edit. Checksums are corrected afterwards, since
+// otherwise no reader after the checksum would be reached. Depending on its first byte the input is one of
+// the files itself.
 #pragma once
 
 #include <unistd.h>
@@ -21,7 +22,7 @@
 
 namespace zwang::fuzz {
 
-// A folder that goes with the program. In memory where the machine has such a place: nothing here is worth a disk.
+// A temporary folder, in memory where the machine has such a file system.
 class MemoryFolder {
  public:
   MemoryFolder() {
@@ -55,12 +56,12 @@ inline void write_bytes(const std::filesystem::path& path, const std::string& by
   promise(static_cast<bool>(stream), "no room to work in");
 }
 
-// What the input's first byte says.
+// The meaning of the first byte of the input.
 struct Recipe {
-  bool other_run = false;       // the second of the runs there are
-  bool raw = false;             // the rest is a file as it stands, not a script
-  bool keep_checksums = false;  // wrong as they may be
-  bool to_the_end = false;      // results are written too, which takes ten times as long as reading
+  bool other_run = false;       // the second of the two runs
+  bool raw = false;             // the rest is a file, not a script
+  bool keep_checksums = false;  // also if they are wrong
+  bool to_the_end = false;      // results are written too, which takes ten times longer than reading
   std::span<const std::uint8_t> rest;
 
   Recipe(const std::uint8_t* data, std::size_t size) {
@@ -73,7 +74,7 @@ struct Recipe {
   }
 };
 
-// Numbers at the ends of what numbers can be, as eight bytes.
+// Extreme numbers, as eight bytes.
 inline std::string telling_number(std::uint8_t which) {
   using Real = std::numeric_limits<double>;
   static const std::int64_t whole[] = {0,
@@ -107,7 +108,7 @@ inline std::string telling_number(std::uint8_t which) {
   return bytes;
 }
 
-// One edit: what (1 byte), of which file (1), where (4), with what (1), how many (1).
+// One edit: operation (1 byte), file (1), position (4), value (1), count (1).
 inline void edit(const std::uint8_t* script, std::span<std::string> files) {
   std::string& file = files[script[1] % files.size()];
   std::uint32_t place = 0;
@@ -134,7 +135,7 @@ inline void edit(const std::uint8_t* script, std::span<std::string> files) {
     case 5:
       file.insert(at, count, value);
       break;
-    default:  // a number from elsewhere
+    default:  // a number from another place
       file.replace(at, 8, file.substr(at < 8 * count ? 0 : at - 8 * count, 8));
   }
 }

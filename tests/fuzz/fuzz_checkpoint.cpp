@@ -1,5 +1,5 @@
-// Any bytes as a checkpoint and the members it counts on: refused with an Error and left as they are, or resumed to
-// results that can be read.
+// Fuzz target: any bytes as a checkpoint with its members. They are rejected with an Error and left
+// unchanged, or the run is resumed and writes readable results.
 #include <nlohmann/json.hpp>
 
 #include "host/platform/child_process.h"
@@ -10,7 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A run interrupted at member 270, and what it has left.
+// A run interrupted at member 270, with its files.
 struct InterruptedRun {
   InterruptedRun(const fs::path& folder, bool buckets) : run(buckets) {
     const fs::path out = folder / "interrupted";
@@ -32,7 +32,7 @@ struct InterruptedRun {
   std::vector<std::string> files;  // the record, the members
 };
 
-// What was read is written as it was read: the second time, and every time after it.
+// A record that was read is written back unchanged.
 void expect_stable(const fs::path& path, const QuickRun& run) {
   const auto again = [&](const fs::path& from, const fs::path& to) {
     RecordReader reader(from, "record", "");

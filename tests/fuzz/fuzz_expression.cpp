@@ -1,5 +1,5 @@
-// Any bytes as a formula: refused with an Error, or parsed, printed and parsed again, differentiated, evaluated in every
-// kind of number, and emitted inside a system.
+// Fuzz target: any bytes as a formula. It is rejected with an Error, or parsed, printed and parsed again,
+// differentiated, evaluated in every number type, and emitted inside a system.
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -39,7 +39,7 @@ Number value_of(const Expressions& pool, Expr e) {
 
 bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 
-// Values carried with their rounding are the values; bounds hold them.
+// Values with rounding scales equal plain values, and intervals contain them.
 void evaluate(const Expressions& pool, Expr e) {
   const double value = value_of<double>(pool, e);
   promise(same(value_of<Scaled>(pool, e).value, value), "a value with its rounding is another value");
@@ -59,7 +59,7 @@ void try_formula(const std::string& text) {
 
 void try_in_a_system(const std::string& text) {
   SystemBuilder world = small_world();
-  // Forces and conditions know no reactions; the loader sees to that.
+  // Forces and conditions contain no reactions; the loader ensures it.
   const Expr e = world.formula(text);
   if (world.pool().mentions(e, SymbolKind::multiplier) || world.pool().mentions(e, SymbolKind::closed))
     return;
@@ -67,7 +67,7 @@ void try_in_a_system(const std::string& text) {
   emit_if_small(*world.make().system);
 }
 
-// A comparison or a measure may be written where a formula may not.
+// Some texts are valid as a comparison or a measure, but not as a formula.
 void try_other_uses(const std::string& text) {
   SystemBuilder world = small_world();
   constexpr unsigned all = ~0U;

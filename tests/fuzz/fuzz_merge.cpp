@@ -1,4 +1,5 @@
-// Any bytes as the files of shards: refused with an Error, or joined to results that can be read.
+// Fuzz target: any bytes as the files of shards. They are rejected with an Error or merged into readable
+// results.
 #include <nlohmann/json.hpp>
 
 #include "host/results/merge.h"
@@ -9,7 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Both shards of a run, and the study beside them.
+// Both shards of a run, with their study.
 struct ShardedRun {
   static constexpr const char* names[] = {"1/shard.zwang", "2/shard.zwang", "1/shard-members.zwang",
                                           "2/shard-members.zwang", "1/study.toml"};

@@ -1,5 +1,5 @@
-// Any bytes as a study: refused with an Error, or loaded, drawn from, written out and loaded again as the same, and
-// emitted. Nothing else may happen.
+// Fuzz target: any bytes as a study. It is rejected with an Error, or loaded, sampled, written, loaded again
+// as the same study, and emitted.
 #include <cstdint>
 
 #include "host/sample/sampler.h"
@@ -10,7 +10,7 @@
 namespace zwang::fuzz {
 namespace {
 
-// A folder that is not there: no file can be read.
+// A folder that does not exist: no file can be read.
 constexpr const char* place = "/nonexistent/zwang/study.toml";
 
 void draw_a_few(const Study& study) try {

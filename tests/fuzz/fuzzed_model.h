@@ -1,4 +1,4 @@
-// What must hold of the text that is emitted for any study, however hostile: it goes to a compiler.
+// Requirements on the emitted text of any study, also a hostile one, since it is passed to a compiler.
 #pragma once
 
 #include <string_view>
@@ -8,8 +8,8 @@
 
 namespace zwang::fuzz {
 
-// Straight-line C++ and comments of our own: no string, no character, no directive, nothing beyond ASCII. A backslash
-// would carry a comment over the end of its line.
+// Only code and comments of the emitter: no string or character literal, no directive, only ASCII, and no
+// backslash, which would continue a comment on the next line.
 inline void expect_plain(std::string_view text) {
   constexpr std::string_view allowed =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _+-*/<>=!&|?:;,.(){}[]";
@@ -23,7 +23,7 @@ inline void expect_plain(std::string_view text) {
   }
 }
 
-// Larger systems only take longer.
+// Larger systems would only take longer.
 inline void emit_if_small(const System& system) {
   if (system.size() > 12 || system.constraints.size() > 12 || system.pool->size() > 5000) return;
   expect_plain(emit_model(system).text);

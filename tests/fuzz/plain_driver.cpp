@@ -1,5 +1,5 @@
-// The fuzz targets without libFuzzer, for machines without clang and for every run of the tests: each file of the corpus
-// as it is, then torn and glued copies of them from a fixed seed, until time is up.
+// Driver of the fuzz targets without libFuzzer, for ctest and machines without clang: runs each file of the
+// corpus, then random mutations of them with a fixed seed until the time is over.
 //
 //   fuzz_study_plain SECONDS FOLDER...
 #include <sys/resource.h>
@@ -54,7 +54,7 @@ class Mutator {
   void change(std::string& text) {
     const std::size_t at = below(text.size() + 1), length = below(40);
     switch (below(6)) {
-      case 0:  // a byte of any kind
+      case 0:  // a random byte
         if (at < text.size()) text[at] = static_cast<char>(below(256));
         break;
       case 1:
@@ -63,7 +63,7 @@ class Mutator {
       case 2:  // a piece of another file
         text.insert(at, piece(any(), length));
         break;
-      case 3:  // a piece of itself, again and again
+      case 3:  // a repeated piece of itself
         for (std::size_t i = below(20); i > 0; --i) text.insert(at, piece(text, length));
         break;
       case 4: {
@@ -72,7 +72,7 @@ class Mutator {
         text.insert(at, words[below(words.size())]);
         break;
       }
-      default:  // two halves that do not belong together
+      default:  // halves of two files
         text = text.substr(0, at) + piece(any(), 4096);
     }
   }
@@ -84,7 +84,7 @@ class Mutator {
   std::mt19937_64 dice_{1};
 };
 
-// The input at hand, to be left behind by a crash.
+// The current input, written to a file by a crash.
 const std::string* current = nullptr;
 
 void leave_input(int signal) {
@@ -97,7 +97,8 @@ void leave_input(int signal) {
   std::raise(signal);
 }
 
-// A length that was believed shows as an allocation that fails. Sanitizers take the whole address space for themselves.
+// With a memory limit, a length that is not validated shows as a failed allocation. Sanitizers reserve the
+// whole address space, so there is no limit under them.
 void limit_memory() {
   const rlimit most{rlim_t{4} << 30, rlim_t{4} << 30};
   if (!zwang::sanitized) ::setrlimit(RLIMIT_AS, &most);

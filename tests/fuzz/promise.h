@@ -1,4 +1,4 @@
-// What every fuzz target says when it has found something.
+// Reports of fuzz targets.
 #pragma once
 
 #include <cstdio>
@@ -7,14 +7,14 @@
 
 namespace zwang::fuzz {
 
-// A broken promise ends the run as a crash, which is what a fuzzer looks for.
+// A failed requirement aborts the process, which the fuzzer records as a crash.
 inline void promise(bool kept, const char* what) {
   if (kept) return;
   std::fprintf(stderr, "broken: %s\n", what);
   std::abort();
 }
 
-// Messages go to terminals, which obey control characters.
+// Messages are printed on terminals, so they must not contain control characters.
 inline void expect_clean_message(std::string_view message) {
   promise(!message.empty(), "an error without words");
   for (const char c : message)

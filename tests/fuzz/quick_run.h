@@ -1,4 +1,4 @@
-// Runs for fuzzers: of studies so small, by a backend so simple, that thousands fit into a second.
+// Runs for fuzz targets: small studies and a trivial backend, thousands of runs per second.
 #pragma once
 
 #include <charconv>
@@ -12,7 +12,7 @@
 
 namespace zwang::fuzz {
 
-// Anything that a backend might say, from the member's parameters alone: nothing is integrated.
+// Results computed from the member's parameters alone, without integration, with every kind of value.
 class QuickBackend : public Backend {
  public:
   explicit QuickBackend(const Study& study) : study_(study) {}
@@ -65,7 +65,7 @@ class QuickBackend : public Backend {
   const Study& study_;
 };
 
-// Two kinds of statistics: every value kept, or buckets, pilots and replicates.
+// Two kinds of statistics: all values stored, or buckets, pilots and replicates.
 struct QuickRun {
   explicit QuickRun(bool buckets)
       : study(read_study(text(buckets), "/nonexistent/zwang/quick.toml")),
@@ -121,7 +121,7 @@ trajectories = [270, 0]
   std::size_t memory;
 };
 
-// Puts the checksums of a record right, as they come; whatever else is wrong with it stays.
+// Corrects the checksums of a record, in order, and changes nothing else.
 inline void mend_checksums(const std::filesystem::path& path, std::string& record, const QuickRun& run) {
   constexpr std::string_view words = "checksum ", place_words = " at byte ";
   for (int turn = 0; turn < 2; ++turn) {
@@ -148,7 +148,7 @@ inline void mend_checksums(const std::filesystem::path& path, std::string& recor
   write_bytes(path, record);
 }
 
-// The checksum of the members stands in the record: the new one in the place of the old.
+// Replaces the checksum of the members in the record.
 inline void mend_members(std::string& record, const std::string& members_before, const std::string& members) {
   const auto bytes_of = [](const std::string& text) {
     Checksum checksum;
@@ -164,10 +164,10 @@ inline void mend_members(std::string& record, const std::string& members_before,
 
 enum class Outcome { done, read, refused };
 
-// Thrown where everything is read and nothing written yet.
+// Thrown after everything is read and before anything is written.
 struct Enough {};
 
-// Refused with words, or done. Anything else that is thrown is a finding.
+// Either an Error or success. Any other exception is a failure.
 template <class Work>
 Outcome outcome_of(Work&& work) {
   try {

@@ -1,5 +1,5 @@
-// Points that fly straight, past places where something small happens: the motion itself gives a step no reason to be short,
-// and what is looked for comes and goes within one. Closed forms tell what must be found.
+// Points in straight flight past small features: the motion itself allows long steps, and an event function
+// may rise and fall within one step. Closed forms give the events that must be found.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ struct Flight {
   double y(double t) const { return 0.2 + vy * t - cy; }
   double distance_squared(double t) const { return x(t) * x(t) + y(t) * y(t); }
   double closest() const { return std::clamp(-(x(0) * vx + y(0) * vy) / (vx * vx + vy * vy), 0.0, end); }
-  // How often it crosses a circle about the place; -1: so nearly along its edge, or at the ends, that rounding decides.
+  // Number of crossings of a circle about the place; -1 where rounding decides: grazing, or at the ends.
   int crossings(double radius) const {
     const double speed = vx * vx + vy * vy, along = x(0) * vx + y(0) * vy;
     const double root = along * along - speed * (distance_squared(0) - radius * radius);
@@ -43,7 +43,7 @@ struct Flight {
   }
 };
 
-// What a measure of the study shall be; NaN: not judged.
+// The expected value of a measure of the study; NaN: not tested.
 using Truth = std::function<double(const Flight&)>;
 
 struct Sought {
@@ -130,7 +130,7 @@ TEST(Flights, SeeTheTopOfABump) {
                 [](const Flight& f) { return 1 / (0.1 + f.distance_squared(f.closest())); }, 1e-6});
 }
 
-// Two waves: the highest of many tops. Truth by 20001 moments, each within 2e-6 of the top beside it.
+// Two waves: the highest of many maxima. Expected value from 20001 samples, each maximum within 2e-6 of one.
 TEST(Flights, SeeTheHighestOfManyWaves) {
   expect_found({"", "maximum(cos(2*(p.x - cx)) + 0.5*cos(2.7*(p.y - cy)))",
                 [](const Flight& f) {
@@ -152,11 +152,12 @@ TEST(Flights, CrossCirclesHoweverTheyAreWritten) {
     expect_found({watch(function), "count(event(close))", crossings_of(std::sqrt(0.08)), 0});
 }
 
-// The direction to the place turns by half a circle while it is passed: three times that is counted on the circle.
+// The direction to the place turns by half a circle in passing; three times that angle is counted on the
+// circle.
 TEST(Flights, TurnAboutTheirPlaceAtOnce) {
   expect_found({watch("sin(3*atan2(p.y - cy, p.x - cx)) - 0.3"), "count(event(close))",
                 [](const Flight& f) {
-                  // The direction runs one way, from the one at the start to the one at the end.
+                  // The direction turns monotonically from its value at the start to the one at the end.
                   const double from = std::atan2(f.y(0), f.x(0));
                   double by = std::atan2(f.y(end), f.x(end)) - from;
                   const double sense = f.x(0) * f.vy - f.y(0) * f.vx;
@@ -175,7 +176,7 @@ TEST(Flights, TurnAboutTheirPlaceAtOnce) {
                 0});
 }
 
-// A zone where nobody may be faster than it allows: reached where the limit comes down to the speed.
+// A zone with a speed limit: reached where the limit has decreased to the speed.
 TEST(Flights, AreSlowedDownInAZone) {
   expect_found({"[[constraint]]\nname = \"limit\"\nrequire = \"p.x' <= 3.2 - 1.5/(1 + 25*(p.x - cx)^2)\"\n",
                 "first(contact(limit))",
@@ -188,7 +189,8 @@ TEST(Flights, AreSlowedDownInAZone) {
                either);
 }
 
-// Up, down and up again within a quarter of a length unit, on a curve that goes from -8000 to 1000 within a step.
+// Up, down and up again within a quarter of a length unit, on a curve that goes from -8000 to 1000 within a
+// step.
 TEST(Flights, CrossACubicThreeTimes) {
   expect_found({watch("(p.x - cx + 0.4)*(p.x - cx)*(p.x - cx - 0.5)"), "count(event(close))",
                 [](const Flight& f) {
@@ -204,7 +206,7 @@ TEST(Flights, CrossACubicThreeTimes) {
                either);
 }
 
-// A denominator that goes through zero: steps grow short there, but not too short for the clock of floats.
+// A denominator that passes through zero: steps become short there, but not too short for time in floats.
 TEST(Flights, PassAPoleInFloatsToo) {
   const Sought sought = {watch("1/(p.x - cx) - 2"), "count(event(close))",
                          [](const Flight& f) {

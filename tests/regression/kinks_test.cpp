@@ -1,4 +1,4 @@
-// Integrals of functions that jump or bend where the motion passes: closed forms, piece by piece between the places where they do.
+// Integrals of functions with jumps and kinks along the motion: closed forms, piece by piece between them.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -32,7 +32,8 @@ struct Kinked {
   std::string text;
   std::function<double(double x, double inside)> value;
   std::vector<double> levels;
-  double allowed = 5e-9;  // where a jump is grazed the motion's error of 1e-10 moves it by twenty times that
+  double allowed =
+      5e-9;  // where a jump is grazed, the error of the motion, 1e-10, moves it twenty times as far
 };
 
 double sign_of(double x) { return x > 0 ? 1 : x < 0 ? -1 : 0; }
@@ -57,10 +58,10 @@ const std::vector<Kinked>& kinked() {
       {"floor(3*x)", [](double, double i) { return std::floor(3 * i); }, thirds},
       {"wrap(x, 0.7)^2", [=](double x, double i) { return std::pow(wrapped(x, i), 2); }, boxes},
       {"wrap(x, 0.7)*sign(x)", [=](double x, double i) { return wrapped(x, i) * sign_of(i); }, boxes},
-      // Changes its sign beside the jump, for an instant: seen from the jump only.
+      // Changes its sign beside the jump, for an instant: found from the jump only.
       {"sign(0.1224 - wrap(x, 0.7)^2)",
        [=](double, double i) { return sign_of(0.1224 - std::pow(wrapped(i, i), 2)); }, edges},
-      // Not defined a rounding beyond the kink: no branch is kept. The first has no second derivative there.
+      // Not defined just beyond the kink, so no branch is kept. The first has no second derivative there.
       {"max(x, 0)^1.5",
        [](double x, double i) { return i > 0 ? std::pow(std::max(x, 0.0), 1.5) : 0; },
        {0},
@@ -85,7 +86,8 @@ double integral_of(const Swing& swing, const Kinked& f, double end) {
   std::sort(places.begin(), places.end());
   double sum = 0;
   for (std::size_t i = 0; i + 1 < places.size(); ++i) {
-    // Gauss's rule of three points on 200 pieces, each crowded towards its ends: x^1.5 has a root of a slope there.
+    // Gauss's rule of three points on 200 pieces, denser towards the ends, where x^1.5 has the slope of a
+    // root.
     const double a = places[i], b = places[i + 1], inside = swing.at((a + b) / 2);
     constexpr int pieces = 200;
     for (int p = 0; p < pieces; ++p)
@@ -98,7 +100,7 @@ double integral_of(const Swing& swing, const Kinked& f, double end) {
   return sum;
 }
 
-// Numbers are parameters: programs are compiled once for all swings.
+// The numbers are parameters, so that one compiled program serves all swings.
 Study swinging(const Swing& swing, const std::string& method, const std::vector<Kinked>& measured) {
   std::string measures;
   for (std::size_t i = 0; i < measured.size(); ++i)
@@ -137,8 +139,8 @@ std::vector<double> measured_by(const Study& study, bool reference) {
   return results.measures;
 }
 
-// Through zero; from zero; from a jump of wrap and of nothing else; up and down again within a moment: two kinks in what
-// would be one step.
+// Through zero; from zero; from a jump of wrap alone; up and down again within a short time: two kinks in one
+// step.
 const Swing swings[] = {{0, 0.2, 1},     {0, 0, 0.93},      {0, 0.35, 1},
                         {0.97, 1.97, 0}, {0.999, 1.999, 0}, {-0.31, 0.7, -0.02}};
 
@@ -162,7 +164,7 @@ TEST(Kinks, ManyInOneStudyAreToo) {
     }
 }
 
-// Velocities jump over zero in shocks, and are zero for good at rest.
+// Velocities change sign in shocks and stay zero at rest.
 TEST(Kinks, ShocksAndRestChangeSides) {
   const std::string text = R"toml(
 title = "Ball"
@@ -182,7 +184,7 @@ members = 1
 end = 3
 samples = 4
 [measure]
-way = "integral(abs(ball.y'))"
+distance = "integral(abs(ball.y'))"
 up = "integral(sign(ball.y'))"
 above = "integral(sign(ball.y))"
 )toml";
@@ -191,11 +193,12 @@ above = "integral(sign(ball.y))"
     const std::vector<double> found = measured_by(read_study(text, "ball.toml"), reference);
     EXPECT_NEAR(found.at(0), 1 + 2 * e * e / (1 - e * e), 2e-8);
     EXPECT_NEAR(found.at(1), -first, 2e-8);
-    EXPECT_NEAR(found.at(2), first * (1 + 2 * e / (1 - e)), 1e-5);  // the last hops are taken as one
+    EXPECT_NEAR(found.at(2), first * (1 + 2 * e / (1 - e)), 1e-5);  // the last hops are completed at once
   }
 }
 
-// A reaction bends where no step looks for it; a root beside it must not keep the step from being judged.
+// Kinks of reactions are not located; a square root beside one must not switch off the error test of the
+// step.
 TEST(Kinks, OfReactionsAreSeenBesideThoseOfRoots) {
   const std::string text = R"toml(
 title = "Loads above a limit"
@@ -227,11 +230,11 @@ high = "integral(sqrt(max(bob.y, 0)))"
     study.integrator.rtol = study.integrator.atol = tolerance;
     return measured_by(study, false);
   };
-  const std::vector<double> judge = by("tsit5", 1e-12);
-  EXPECT_NEAR(by("dop853", 1e-12).at(0), judge.at(0), 1e-8);
+  const std::vector<double> expected = by("tsit5", 1e-12);
+  EXPECT_NEAR(by("dop853", 1e-12).at(0), expected.at(0), 1e-8);
   for (const char* method : {"dop853", "tsit5"}) {
-    EXPECT_NEAR(by(method, 1e-9).at(0), judge.at(0), 1e-5) << method;
-    EXPECT_NEAR(by(method, 1e-9).at(1), judge.at(1), 1e-5) << method;
+    EXPECT_NEAR(by(method, 1e-9).at(0), expected.at(0), 1e-5) << method;
+    EXPECT_NEAR(by(method, 1e-9).at(1), expected.at(1), 1e-5) << method;
   }
 }
 

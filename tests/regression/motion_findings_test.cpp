@@ -1,4 +1,4 @@
-// Motions that once went wrong, each as a small study, on the reference and in the kernels.
+// Motions that were once computed wrongly, each as a small study, in the reference and in the kernels.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace zwang {
 namespace {
 
-// The largest value of the first measure over all members; infinite where one of them did not end well.
+// The largest value of the first measure over all members; infinite where one of them failed.
 double largest_measure(const Study& study, Backend& backend, std::size_t count) {
   const BatchResults results = run_members(study, backend, count);
   const std::size_t measures = study.system->measures.size();
@@ -58,10 +58,11 @@ inside = "maximum(max(value(even), value(odd)))"
                     "board.toml");
 }
 
-// A ball at rest was allowed any step, whatever it would fall over: only rates at the step's start were looked at. A peg
-// thin against the step makes a curve so sharp that parabolas through its samples did not see it.
+// The step of a ball at rest was not bounded, since only rates at the start of the step were used. A peg that
+// is thin compared with the step makes the event function so sharp that parabolas through its samples missed
+// it.
 TEST(MotionFindings, NoBallFallsThroughAPegWithoutAStepBound) {
-  // What a graze still unseen could be: far below the accuracy to which the contact is worth locating.
+  // The depth of a graze that may be missed: far below the accuracy to which contacts are located.
   constexpr double through = 1e-9;
   for (const std::string radius : {"0.008", "0.001"}) {
     SCOPED_TRACE("radius " + radius);
@@ -73,7 +74,8 @@ TEST(MotionFindings, NoBallFallsThroughAPegWithoutAStepBound) {
   }
 }
 
-// Free flight is exact for the method: a step of any length passes the tolerance, and with it over any hill.
+// The method is exact in free flight: a step of any length satisfies the tolerance, even one across an
+// obstacle.
 TEST(MotionFindings, ABumpInTheGroundIsNotLeaptOver) {
   const Study study = read_study(R"toml(
 title = "A bead flies over a plain with one narrow bump"
@@ -105,7 +107,7 @@ hits = "count(shock(bump))"
 beats = "count(event(beat))"
 )toml",
                                  "bump.toml");
-  // To where the bump is as high as the bead flies.
+  // The place where the bump is as high as the flight of the bead.
   const double way = 8 - 0.2 * std::sqrt(std::log(4.0));
   BackendReference reference(study, 2);
   BackendCpu cpu(study, *HostCompiler::find(), 2);
@@ -122,8 +124,9 @@ beats = "count(event(beat))"
   }
 }
 
-// Hops in a bowl push the ball against a velocity limit. Their completion let it fall short of the limit by what was left
-// of them, and for that moment the bowl bore more than it ever does.
+// Hops in a bowl push the ball against a velocity limit. Completing the accumulation left the velocity below
+// the limit by the rest of the hops, and for that moment the reaction of the bowl was larger than its true
+// maximum.
 TEST(MotionFindings, TheEndOfHopsLeavesAVelocityLimitClosed) {
   const auto study_with = [](const std::string& gap) {
     return read_study(R"toml(
@@ -169,7 +172,7 @@ ends = "count(accumulation(bowl))"
     SCOPED_TRACE("member " + std::to_string(k));
     EXPECT_NEAR(a.measures[3 * k], b.measures[3 * k], 1e-5 * b.measures[3 * k]);
     EXPECT_NEAR(c.measures[3 * k], b.measures[3 * k], 1e-5 * b.measures[3 * k]);
-    // The limit is reached within the hops, and never left and touched again.
+    // The limit is reached during the hops and not left again.
     for (const BatchResults* results : {&a, &b, &c})
       EXPECT_EQ(results->event_counts[k * event_kinds + static_cast<std::size_t>(EventKind::touch)], 0);
     ends += b.measures[3 * k + 2];
@@ -177,7 +180,8 @@ ends = "count(accumulation(bowl))"
   EXPECT_GT(ends, 10);
 }
 
-// A state that rests at zero has no size and no speed but rounding; their ratio was taken for the first step.
+// For a state at rest at zero, size and rate are rounding errors; the first step was computed from their
+// ratio.
 TEST(MotionFindings, WhatRestsAtExactlyZeroGoesOnResting) {
   const Study study = load_study(std::string(ZWANG_SOURCE_DIR) + "/configs/gate_stops.toml",
                                  {"parameters.shut_at=0", "time.samples=25"});
@@ -187,8 +191,9 @@ TEST(MotionFindings, WhatRestsAtExactlyZeroGoesOnResting) {
   EXPECT_EQ(check(study, cpu, {.sample = 8, .threads = 2}).verdict(), CheckVerdict::pass);
 }
 
-// Floats: outputs within a two-thousandth of the time before an event were given the event's values; a cable that was slack
-// for less than a step was not seen to be taut again; hops and accumulations end earlier than in doubles.
+// Floats: outputs shortly before an event, within 1/2000 of the time, had the values at the event; a cable
+// that was slack for less than a step was not detected as taut again; hops and accumulations end earlier than
+// in doubles.
 TEST(MotionFindings, SinglePrecisionAgreesWithTheReference) {
   for (const std::string name :
        {"bouncing_ball", "impact_oscillator", "double_string", "slung_load", "gate_stops"}) {
@@ -201,7 +206,7 @@ TEST(MotionFindings, SinglePrecisionAgreesWithTheReference) {
   }
 }
 
-// In floats t + h is rounded to what t can hold; the motion went on by h.
+// In floats t + h is rounded, but the motion advanced by the unrounded h.
 TEST(MotionFindings, TheClockOfFloatsKeepsPaceWithTheMotion) {
   const Study study = read_study(R"toml(
 title = "Two hundred radians of an oscillator in steps of a thousandth"
@@ -228,11 +233,11 @@ late = "final(atan2(x*sin(t) + x'*cos(t), x*cos(t) - x'*sin(t)))"
   BackendCpu cpu(study, *HostCompiler::find(), 1);
   const BatchResults results = run_members(study, cpu, 1);
   ASSERT_EQ(results.status[0], Status::ok);
-  // Two hundred thousand steps, each rounded: about a square root of them times 6e-8. Before it was 0.45.
+  // Rounding of 200 000 steps: about the square root of their number times 6e-8. The error was 0.45 before.
   EXPECT_LT(std::abs(results.measures[0]), 1e-3);
 }
 
-// The step's own error is kept to tolerance; that of dop853's interpolant is not, and outputs came from it.
+// The tolerance applies to the step, not to dop853's interpolant, from which outputs were taken.
 TEST(MotionFindings, OutputsInsideALongStepAreAsExactAsTheStep) {
   Study study = load_study(std::string(ZWANG_SOURCE_DIR) + "/configs/falling_chain.toml",
                            {"integrator.method=dop853", "time.end=0.1", "time.samples=5"});

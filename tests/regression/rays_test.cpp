@@ -1,5 +1,5 @@
-// Points that fly straight among disks: the first hit of each is where a ray meets a circle. Steps end anywhere between two
-// disks, and a disk may be met between any two places where a lane looks.
+// Points in straight flight among disks: the first hit of each is the first intersection of a ray with a
+// circle. Steps end anywhere between two disks, and a disk may be hit between any two samples of a lane.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -24,10 +24,10 @@ struct Ray {
 
 struct Hit {
   double t = infinite;
-  bool plain = true;  // no disk is met so nearly along its edge that rounding decides
+  bool plain = true;  // false: a disk is grazed so closely that rounding decides
 };
 
-// Disks of radius 0.45 stand at the corners and the centres of cells 1 wide.
+// Disks of radius 0.45 at the corners and the centres of cells of width 1.
 Hit first_hit(const Ray& ray) {
   constexpr double radius = 0.45, grazing = 1e-7;
   constexpr int cells = 4;
@@ -71,7 +71,7 @@ TEST(Rays, MeetTheFirstDiskOnTheirWay) {
   EXPECT_GT(compared, numbers.size() * 9 / 10);
 }
 
-// In floats a value is often zero to the last bit, and that is not yet above it.
+// In floats a value is often exactly zero, which does not count as above zero.
 TEST(Rays, ARiseBeginsBelowZeroAndEndsAboveIt) {
   const auto curve = [](float x) {
     const float value = x - 1e-7F;

@@ -1,4 +1,5 @@
-// What the soak (tests/soak) has found, each as the smallest study that showed it; on the reference and in the kernels.
+// Errors found by the soak test (tests/soak), each as the smallest study that shows it, in the reference and
+// in the kernels.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -16,7 +17,7 @@ namespace {
 constexpr std::size_t by_reference = 24;  // slow
 
 struct Seen {
-  std::size_t lost = 0;        // members that did not end well
+  std::size_t lost = 0;        // members that failed
   double energy = 0;           // largest drift, as a share of the energy
   long long most_watched = 0;  // most events of one member
 };
@@ -36,8 +37,8 @@ Seen findings(const Study& study, Backend& backend, std::size_t count) {
   return made;
 }
 
-// Watched functions that rest at zero crossed it with every rounding; each crossing, located later in the step than
-// guessed, hid contacts before it, and the ball went through the floor.
+// A watched function at rest at zero crossed it by rounding; such a crossing, located later in the step than
+// estimated, hid the contacts before it, and the ball fell through the floor.
 TEST(SoakFindings, WhatRestsAtZeroDoesNotCrossItAndHidesNoContact) {
   const Study study = read_study(R"toml(
 title = "One end of a rod rests on the table and is watched, while a ball bounces beside it"
@@ -92,14 +93,14 @@ atol = 1e-12
     const Seen found = findings(study, *backend, count);
     EXPECT_EQ(found.lost, 0u);
     EXPECT_LT(found.energy, 1e-8);
-    // The end turns at most once on its way up, and once again when it is lifted and comes down.
+    // The end reverses at most once while it rises, and once more when it is lifted and comes down.
     EXPECT_LE(found.most_watched, 4);
   }
   EXPECT_EQ(check(study, cpu, {.sample = 6, .threads = 2}).verdict(), CheckVerdict::pass);
 }
 
-// The tension's largest value lies a little beside the end of a step; a parabola through three points of the next one
-// said that it was falling there, and nobody looked.
+// The maximum of the tension lies shortly after the end of a step. By a parabola through three points of the
+// next step the tension was falling there, and the maximum was not searched for.
 TEST(SoakFindings, AMaximumBesideTheEndOfAStepIsFound) {
   const Study study = read_study(R"toml(
 title = "Three points on a rod and two strings"
@@ -150,12 +151,13 @@ pull = "maximum(reaction(lower))"
   std::iota(numbers.begin(), numbers.end(), 0ULL);
   const Batch batch = prepare_batch(study, numbers, 2);
   const std::vector<double> truth = reference.run(batch, {}).measures, found = cpu.run(batch, {}).measures;
-  // They agree to 4e-5; humps that nobody looked at were up to 2.6e-3 higher.
+  // They agree to 4e-5; maxima that were missed were up to 2.6e-3 higher.
   for (std::size_t k = 0; k < truth.size(); ++k) EXPECT_NEAR(found[k], truth[k], 1e-4 * truth[k]) << k;
 }
 
-// A force that is there from an event on, and falls from then on: its largest value is the first, which no step ends with.
-// x' = 3 t - t^2/2 reaches 1 at t = 3 - sqrt(7), where the limit has to hold 3 - t; so has the floor when y lands.
+// A force that begins at an event and decreases from then on: its maximum is its first value, at which no
+// step ends. x' = 3 t - t^2/2 reaches 1 at t = 3 - sqrt(7), where the limit has to hold 3 - t; so has the
+// floor when y lands.
 TEST(SoakFindings, AForceThatIsLargestAtTheEventThatBringsItIsSeen) {
   const Study study = read_study(R"toml(
 title = "A limit on a speed and a floor, under forces that fade"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "src/base/index.h"
 #include "src/laws/least_constraint.h"
 
 namespace zwang::soak {
@@ -15,8 +16,6 @@ constexpr double slack = 30;
 constexpr double multiplier_slack = 1e4;
 // Sums over a shock are exact to rounding, times what a nearly dependent set of rows loses.
 constexpr double algebra = 1e-9;
-
-Eigen::Index index(std::size_t i) { return static_cast<Eigen::Index>(i); }
 
 }  // namespace
 
@@ -54,7 +53,7 @@ struct Laws::Member {
   double value_of(Expr e) const {
     return equations.evaluate(Program(*equations.system().pool, {e}), motion.start);
   }
-  // At the very instant of coming and going either side is right.
+  // At the instant at which a condition begins or ends, both are correct.
   bool in_force(std::size_t i, double t) const {
     const double near = 1e-9 * std::abs(motion.end.t);
     return t > from[i] + near && t < until[i] - near;
@@ -82,8 +81,8 @@ void Laws::judge(const BackendMotion& motion, const Audit& audit, long long step
   judge_watches(member);
 }
 
-// Conditions hold: equations, what is closed, and, between the events, everything that is open. A contact that was
-// stepped over shows as an open condition above zero.
+// Equations and closed conditions hold, and between the events the open ones too. A missed contact shows as
+// an open condition above zero.
 void Laws::judge_sample(const Member& member, const Sample& sample) {
   const double rtol = study_.integrator.rtol, atol = study_.integrator.atol;
   for (std::size_t i = 0; i < member.equations.count(); ++i) {
@@ -110,8 +109,9 @@ void Laws::judge_sample(const Member& member, const Sample& sample) {
   }
 }
 
-// What is closed presses, never pulls; found here from the state and the closed set by Gauss's linear equations, because
-// the record has its multipliers cut off at zero. A release that was stepped over shows as one that pulls.
+// Multipliers of closed conditions are not negative. They are computed here from the state and the closed set
+// by Gauss's linear equations, because recorded multipliers are cut off at zero. A missed release shows as a
+// negative one.
 void Laws::judge_multipliers(const Member& member, const Sample& sample) {
   std::vector<std::size_t> held;
   for (std::size_t i = 0; i < member.equations.count(); ++i) {
@@ -135,19 +135,19 @@ void Laws::judge_multipliers(const Member& member, const Sample& sample) {
 void Laws::judge_audit(const Member& member, const Audit& audit, long long steps) {
   const double end = member.motion.end.t, speed = std::max(member.sizes.v.maxCoeff(), sizes_.speed);
   const double relative = study_.integrator.rtol + study_.integrator.atol / std::min(speed, sizes_.length);
-  // Each step may be off by the tolerance.
+  // Each step may have an error of the tolerance.
   hold(member, "energy law", end, audit.energy_drift,
        (slack + static_cast<double>(steps)) * relative * audit.energy_size);
   hold(member, "energy made at a shock", end, audit.energy_created, algebra * audit.energy_size);
   hold(member, "Carnot", end, audit.carnot, algebra);
   hold(member, "judge of Gauss's principle", end, audit.kkt, 1e-8);
-  // The farthest coordinate is what rounding goes by.
+  // Rounding scales with the largest coordinate.
   const double length = std::max(member.sizes.q.maxCoeff(), sizes_.length);
   hold(member, "drift left in positions", end, audit.position_violation, 1e-10 * length);
   hold(member, "drift left in velocities", end, audit.velocity_violation, 1e-10 * speed);
 }
 
-// Events in order; impulses that push; and T lost as listed, worked out again where masses are constant.
+// Events in order, impulses not negative, and the listed loss of T, computed again where masses are constant.
 void Laws::judge_events(const Member& member) {
   double last = 0;
   const bool constant_mass =
@@ -171,7 +171,7 @@ void Laws::judge_events(const Member& member) {
   }
 }
 
-// A watched function that is on the other side at the next output was seen to cross, an odd number of times.
+// A watched function that has changed sign at the next output has an odd number of recorded crossings.
 void Laws::judge_watches(const Member& member) {
   const System& system = *study_.system;
   for (std::size_t w = 0; w < system.watches.size(); ++w) {
@@ -182,7 +182,7 @@ void Laws::judge_watches(const Member& member) {
       if (!member.motion.reached[j]) continue;
       const State& state = member.motion.samples[j].state;
       const Scaled value = member.equations.evaluate_scaled(program, state, member.sizes);
-      // Too near zero to tell: the next one will.
+      // Too near zero to decide: the next output decides.
       if (!(std::abs(value.value) > slack * (study_.integrator.rtol * value.scale + study_.integrator.atol)))
         continue;
       const int now = value.value > 0 ? 1 : -1;

@@ -1,5 +1,5 @@
-// The laws every member obeys, whoever integrated it, judged from its own record alone: states at output times, events,
-// audit. Written without a look at how the integrators decide.
+// Laws of mechanics for one member, checked from its record alone: states at output times, events, audit.
+// They are independent of the code of the integrators.
 #pragma once
 
 #include <map>
@@ -11,7 +11,7 @@
 
 namespace zwang::soak {
 
-// A law broken: by whom, when, and how far beyond what tolerance allows.
+// A broken law: the member, the time, and the excess over the tolerance.
 struct Breach {
   std::string law;  // in words
   unsigned long long member = 0;
@@ -19,7 +19,7 @@ struct Breach {
   double found = 0, allowed = 0;
 };
 
-// The largest found / allowed of each law, kept or broken: how much room there was.
+// The largest ratio of found to allowed of each law.
 using Worst = std::map<std::string, double>;
 
 class Laws {

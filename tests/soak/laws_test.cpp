@@ -1,5 +1,5 @@
-// The judge of the soak can say no: a sound motion passes, and the same motion with one thing wrong is found out by the
-// law that is broken.
+// The laws of the soak test detect errors: a correct motion passes, and each change of it breaks the law that
+// applies.
 #include "tests/soak/laws.h"
 
 #include <gtest/gtest.h>
@@ -58,7 +58,7 @@ struct Record {
     steps = results.steps[0];
   }
 
-  // The laws that are broken, by name.
+  // The names of the broken laws.
   std::vector<std::string> broken() const {
     Laws laws(study, {.length = 1, .speed = 3});
     laws.judge(motion, audit, steps, false, 0);
@@ -105,7 +105,7 @@ TEST(SoakLaws, WhatIsWrongIsFoundByItsLaw) {
          Sample& sample = r.sample_where(string, true);
          sample.state.v += 1e-6 * sample.state.q;
        }},
-      // The string is said to hold where it is slack: it would have to push.
+      // The string is recorded as closed where it is slack: it would have to push.
       {"multiplier >= 0",
        [](Record& r) {
          Sample& sample = r.sample_where(string, true);

@@ -1,5 +1,5 @@
-// Each assembly is a mechanism of its own; a study holds one or two of them, and whatever else there is to write in a
-// study. Starts are on their conditions, or near: what is off them is moved there by the loader's usual way.
+// A study has one or two assemblies, each a mechanism, and random further features. Starts satisfy their
+// conditions or nearly so; the loader projects the others as usual.
 #include "tests/soak/random_study.h"
 
 #include <algorithm>
@@ -111,7 +111,7 @@ void frame(StudyWriter& study) {
                                   study.length(distance(places[j], place))));
   }
   const double level = at.back() - study.dice.between(0.7, 1.5);
-  // One floor for all: corners that see different floors are still a mechanism, only a strange one.
+  // One floor for all corners.
   const bool same = study.dice.chance(0.7);
   for (const std::string& name : names) {
     if (same)
@@ -210,7 +210,7 @@ void geared(StudyWriter& study) {
   floor_below(study, q, -1);
 }
 
-// What else a study may say: drag, springs, drives, impulses, conditions that come and go, things to watch.
+// Further features: drag, springs, drives, impulses, conditions with a beginning and an end, watched events.
 void decorate(StudyWriter& study) {
   const auto& points = study.points();
   if (!points.empty()) {
@@ -229,7 +229,8 @@ void decorate(StudyWriter& study) {
       study.potential(format(
           "{}*{}.x^2", StudyWriter::number(hold / study.units.duration * study.dice.between(0.1, 3)), any()));
     if (study.dice.chance(0.25)) study.impulse(any(), study.dice.between(0, 1) * study.duration);
-    // Held still for a while, where enough is left to move: one point on a rod could not follow its moving hook.
+    // Held still for a while, where enough freedom is left: a single point on a rod could not follow its
+    // moving hook.
     if (study.dice.chance(0.2) && points.size() > 2) {
       const double from = study.dice.between(0, 0.5) * study.duration * study.units.duration;
       study.require("grip", format("{}.x' == 0", any()),
@@ -251,7 +252,7 @@ void decorate(StudyWriter& study) {
   study.measure(format("count(shock({}))", any()));
   study.measure(format("total(impulse({}))", any()));
   study.measure(format("first(release({}))", any()));
-  // How far off a condition gets. Its maximum would be nothing but the noise around zero where it is held.
+  // The distance from a condition. Its maximum would be rounding noise where the condition is held.
   for (const std::string& name : study.inequalities()) study.measure(format("minimum(value({}))", name));
 }
 

@@ -1,4 +1,4 @@
-// What a soak has seen so far, and the page that says so.
+// Counts and failures of a soak run, and the report on them.
 #pragma once
 
 #include <filesystem>
@@ -10,18 +10,18 @@
 
 namespace zwang::soak {
 
-// One kind of trouble, how often it came, and where to look.
+// One kind of failure, its count, and its first case.
 struct Trouble {
   long long times = 0;
   std::uint64_t seed = 0;  // of the first: its study,
   unsigned long long member = 0;
-  std::string detail;  // and what was seen there
+  std::string detail;  // and a description
 };
 
 struct SoakReport {
   long long studies = 0;
   long long members_cpu = 0, members_reference = 0;  // motions integrated
-  long long samples = 0;                             // states judged
+  long long samples = 0;                             // states checked
   long long events = 0;
   std::map<std::string, long long> events_by_kind;
   std::map<std::string, long long> status_by_name;  // of members on the cpu backend
@@ -29,8 +29,8 @@ struct SoakReport {
   double worst_agreement = 0;                 // difference over what is allowed
   Worst worst;                                // by law
   std::map<std::string, Trouble> failures;    // laws broken, disagreements, members lost
-  std::map<std::string, Trouble> legitimate;  // members that mechanics ended, as both backends say
-  std::map<std::string, Trouble> machine;     // studies not run to their end: no compiler, no time, no memory
+  std::map<std::string, Trouble> legitimate;  // members that ended for mechanical reasons in both backends
+  std::map<std::string, Trouble> machine;     // studies that could not be run: no compiler, time or memory
   std::map<std::string, long long> made_of;   // assemblies
   std::set<std::uint64_t> suspects;           // studies with failures
   double seconds = 0;

@@ -16,7 +16,7 @@ namespace zwang::soak {
 
 namespace {
 
-// More output times, none of them where a step or an event would fall on purpose.
+// More output times, none of which coincides with a step or an event by construction.
 Study finely_sampled(Study study, std::size_t outputs) {
   study.time.outputs.clear();
   for (std::size_t j = 0; j < outputs; ++j)
@@ -74,8 +74,8 @@ class StudySoak {
     return static_cast<long long>(count);
   }
 
-  // Mechanics may end a motion (no admissible acceleration, a singular position); then the reference, asked for the same
-  // member, must say the same. Everything else is trouble of ours.
+  // A motion may end for mechanical reasons (no admissible acceleration, a singular position); the reference
+  // must then end it in the same way. Every other status is a failure.
   void account_end(const Study& study, const std::string& who, const BackendMotion& motion,
                    unsigned long long member) {
     if (motion.status == Status::ok || motion.status == Status::stopped) return;

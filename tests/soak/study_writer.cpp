@@ -73,7 +73,7 @@ std::string StudyWriter::require(const std::string& stem, const std::string& for
                                  const std::string& more) {
   const std::string name = fresh(stem);
   conditions_ += fmt::format("\n[[constraint]]\nname = \"{}\"\nrequire = \"{}\"\n{}", name, formula, more);
-  // A condition on velocities stands still when it is reached: nothing rebounds from it.
+  // A condition on velocities has no restitution.
   const bool rebounds = formula.find("==") == std::string::npos && formula.find('\'') == std::string::npos;
   if (rebounds) conditions_ += restitution();
   condition_names_.push_back(name);

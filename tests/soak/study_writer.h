@@ -1,4 +1,4 @@
-// A study under construction: dice, units, and the text of its tables.
+// Writes a random study: random numbers, units, and the text of its tables.
 #pragma once
 
 #include <fmt/format.h>
@@ -10,7 +10,7 @@
 
 namespace zwang::soak {
 
-// The same numbers with every standard library.
+// Gives the same numbers with every standard library.
 class Dice {
  public:
   explicit Dice(std::uint64_t seed) : engine_(seed) {}
@@ -24,7 +24,7 @@ class Dice {
   std::mt19937_64 engine_;
 };
 
-// What is of order one in a study: every number drawn is a pure number times these.
+// Units of a study: every random number is a pure number times one of these.
 struct Units {
   double length = 1, mass = 1, gravity = 9.81;
   double speed = 1;     // sqrt(gravity * length)
@@ -38,7 +38,7 @@ class StudyWriter {
   StudyWriter(std::uint64_t seed, std::size_t dimensions, const Units& scale)
       : dice(seed), dimension(dimensions), units(scale) {}
 
-  // "name1", "name2": never the same twice.
+  // "name1", "name2", ...
   std::string fresh(const std::string& stem) { return fmt::format("{}{}", stem, ++names_); }
 
   void parameter(const std::string& name, const std::string& value);

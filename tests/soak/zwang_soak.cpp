@@ -1,5 +1,6 @@
-// zwang_soak: random studies, run and judged until time or number is up. Exit 0: every law held; 1: some did not, and the
-// studies in question lie in --keep; 2: the machine failed, at a fifth of them or more.
+// zwang_soak: runs random studies and checks them, for a given time or number. Exit code 0: every law held;
+// 1: some were broken, and the studies are in the folder of --keep; 2: a fifth of the studies or more could
+// not be run.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -28,7 +29,7 @@ void write(const std::filesystem::path& path, const std::string& text) {
   if (!(stream << text).flush()) throw MachineError({.message = "cannot write " + path.string()});
 }
 
-// What fails now; the studies behind it are kept beside the report, to be run again by hand.
+// New failures; their studies are kept beside the report, for running them again.
 void soak_one(const RandomStudy& random, const Options& options, const SoakSettings& settings,
               SoakReport& report) {
   const std::size_t before = report.suspects.size();
@@ -52,7 +53,7 @@ int soak(const Options& options, SoakSettings settings) {
   for (std::uint64_t seed = options.seed;; ++seed) {
     if (options.studies > 0 && report.studies >= options.studies) break;
     if (options.minutes > 0 && seconds() >= 60 * options.minutes) break;
-    // A cache for each study: no program is needed again.
+    // A cache for each study, since no program is needed twice.
     const TemporaryFolder programs;
     settings.cache = programs.path() / "programs";
     soak_one(random_study(seed, static_cast<long long>(settings.members)), options, settings, report);
@@ -61,7 +62,7 @@ int soak(const Options& options, SoakSettings settings) {
   }
   fmt::print("{}", report.text());
   if (!report.good()) return 1;
-  // One study that took the compiler too long proves nothing; when it is every fifth, the soak has not been one.
+  // A few studies may exceed the time limit of the compiler; with a fifth of them the test is not meaningful.
   const bool ran = report.machine.empty() || report.machine.begin()->second.times * 5 < report.studies;
   return ran ? 0 : 2;
 }

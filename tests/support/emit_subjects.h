@@ -1,4 +1,4 @@
-// Systems on which emitted models are judged: every study in configs/, and some made to be awkward.
+// Systems for the tests of emitted models: every study in configs/, and some made to be difficult.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace zwang {
 
-// One system with numbers near which it makes sense.
+// A system with parameters and a state at which its formulas are defined.
 struct Subject {
   std::string name;
   std::shared_ptr<const System> system;
@@ -29,8 +29,8 @@ inline Subject subject(const std::string& name, const SystemBuilder& builder) {
   return made;
 }
 
-// Everything the studies do not have: a mass matrix that couples, every function of the language, appointments of
-// parameters, conditions nonlinear in v, kinks, turns.
+// Features the studies do not have: a coupled mass matrix, every function of the language, times that depend
+// on parameters, conditions nonlinear in v, kinks, periodic functions.
 inline std::vector<Subject> awkward_systems() {
   std::vector<Subject> made;
   SystemBuilder pendulum;
@@ -61,7 +61,7 @@ inline std::vector<Subject> awkward_systems() {
   zoo.measure("mean(sqrt(max(x - y, c, y)) + min(x, max(y, floor(3*y) + t)))");
   made.push_back(subject("zoo", zoo));
 
-  SystemBuilder disks;  // every row can meet every other, some of them dependent
+  SystemBuilder disks;  // any two rows can be active at once, some of them dependent
   for (int i = 0; i < 3; ++i) disks.point("d" + std::to_string(i), "1.5", {0.3 * i, 0.2 * i * i}, {0.1, 0.4});
   for (int i = 0; i < 3; ++i) {
     const std::string d = "d" + std::to_string(i);
@@ -71,7 +71,7 @@ inline std::vector<Subject> awkward_systems() {
   }
   made.push_back(subject("disks", disks));
 
-  SystemBuilder crowd;  // too much for one straight line
+  SystemBuilder crowd;  // too large for an unrolled solution
   for (int i = 0; i < 12; ++i) crowd.point("d" + std::to_string(i), "1", {0.3 * i, 0.2 * i * i}, {0.1, 0.4});
   for (int i = 0; i < 12; ++i)
     for (int j = 0; j < i; ++j) {
@@ -99,7 +99,7 @@ inline std::vector<Subject> awkward_systems() {
   geodetic.varied_generally(-0.3).density();
   made.push_back(subject("geodetic", geodetic));
 
-  SystemBuilder bare;  // nothing but one free coordinate
+  SystemBuilder bare;  // one free coordinate
   bare.coordinate("x", 1, 1).kinetic("x'^2");
   made.push_back(subject("bare", bare));
   return made;
@@ -119,7 +119,8 @@ inline std::vector<Subject> configured_systems() {
   return made;
 }
 
-// A state near the start, any multipliers, any conditions held; equations without an appointment always.
+// A state near the start, random multipliers, random conditions held; equations without from and until
+// always.
 inline CallPoint random_point(const Subject& made, Dice& dice) {
   CallPoint at{made.parameters, made.start, {}, {}};
   at.state.t = dice.between(0, made.end);

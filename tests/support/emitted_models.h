@@ -1,4 +1,4 @@
-// Emitted models compiled into one library, every function to be called by its name.
+// Emitted models compiled into one library, with every function callable by its name.
 #pragma once
 
 #include <unistd.h>
@@ -17,7 +17,7 @@
 
 namespace zwang {
 
-// Where a function is called.
+// The arguments of a call.
 struct CallPoint {
   std::vector<double> parameters;
   State state;
@@ -30,8 +30,9 @@ class EmittedModels {
   using Function = void(const char* name, const double* p, double t, const double* q, const double* v,
                         const double* z, const double* lambda, const double* held, int i, double* out);
 
-  // One library for all systems: the compiler's start-up is most of its time.
-  // kinds: "plain"; "pack", of which the last lane is read while the others hold other conditions; "scaled"; "single".
+  // One library for all systems, since most of the compile time is start-up.
+  // kinds: "plain"; "pack", whose last lane is read while the others hold other conditions; "scaled";
+  // "single".
   EmittedModels(const std::vector<const System*>& systems, const std::vector<std::string>& kinds) {
     std::string text =
         "#include \"kernels/simd/pack.h\"\n#include \"kernels/base/scaled.h\"\nnamespace zwang {\n";
@@ -43,7 +44,7 @@ class EmittedModels {
     }
     const std::filesystem::path library =
         std::filesystem::temp_directory_path() / ("zwang_emitted_" + std::to_string(::getpid()) + ".so");
-    // The text must be as clean as everything else; -Wno-psabi is about packs as arguments, which all get inlined.
+    // The emitted text must compile without warnings. -Wno-psabi: packs as arguments, which are all inlined.
     const ProgramText program{{{"models.cpp", text + "}\n"}},
                               {"models.cpp"},
                               {"-std=c++17", "-O0", "-ffp-contract=off", "-Wall", "-Wextra", "-Wshadow",

@@ -1,4 +1,4 @@
-// Ensembles in tests: run on the fast backend, and judged by z-scores.
+// Ensembles in tests: run by the cpu backend and tested by z-scores.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,10 +14,10 @@
 
 namespace zwang {
 
-// So many standard errors off is no accident: a right answer passes in all but 7 of a million cases.
+// Standard errors; a correct answer is within them in all but 7 of a million cases.
 constexpr double alarm = 4.5;
 
-// An ensemble run on the fast backend, its numbers by name, and the measures and ends of every member.
+// An ensemble run by the cpu backend: statistics by name, measures and final states of every member.
 class EnsembleStudy {
  public:
   explicit EnsembleStudy(const std::string& text, const Overrides& overrides = {})

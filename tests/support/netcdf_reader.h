@@ -1,4 +1,4 @@
-// Reads a NetCDF file through the C library, so that a test does not trust what wrote it.
+// Reads a NetCDF file through the C library, independently of the code that wrote it.
 #pragma once
 
 #include <netcdf.h>

@@ -1,4 +1,4 @@
-// What the tests of the program cache share.
+// Fixture of the tests of the program cache.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,10 +19,10 @@ class ProgramCacheTest : public ::testing::Test {
  protected:
   ProgramCacheTest() { environment.set("TMPDIR", temporary.string()); }
 
-  // Whatever a test does, the temporary folder is empty afterwards.
+  // Every test must leave the temporary folder empty.
   void TearDown() override { EXPECT_EQ(count_files(temporary), 0); }
 
-  // What stands for a compiler: writes the text, and counts.
+  // A replacement of the compiler: writes the text and counts its calls.
   auto maker(const std::string& text) {
     return [this, text](const fs::path& target) {
       ++makes;
@@ -30,18 +30,18 @@ class ProgramCacheTest : public ::testing::Test {
     };
   }
 
-  // The text of the program for this key, through a cache object of its own.
+  // The text of the program for this key, through a new cache object.
   std::string get(const std::string& key, const std::string& text) {
     ProgramCache cache(folder);
     return read_text(cache.get(key, maker(text)));
   }
 
-  // The message of the refusal to serve "key".
+  // The error message for "key".
   std::string refusal() {
     return message_of<MachineError>([this] { get("key", "again"); });
   }
 
-  // The one file in the folder with that extension.
+  // The only file in the folder with that extension.
   fs::path file(const std::string& extension) const {
     for (const fs::directory_entry& entry : fs::directory_iterator(folder))
       if (entry.path().extension() == extension) return entry.path();

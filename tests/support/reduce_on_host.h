@@ -1,4 +1,5 @@
-// The reductions without a GPU: the same functions in a plain loop, over members made up or integrated on the processor.
+// The device reductions without a GPU: the same functions in a loop, over generated members or members
+// integrated on the CPU.
 #pragma once
 
 #include <cstring>
@@ -18,7 +19,7 @@ class HostMachine : public ReductionDevice {
 
   std::optional<Address> reserve(std::size_t bytes) override {
     if (bytes > room) return std::nullopt;
-    // What is not written must not be read: no zeros by chance.
+    // Filled, so that memory which is read before it is written does not happen to be zero.
     memory_.assign(bytes / 8 + 1, 0xa5a5a5a5a5a5a5a5ULL);
     return reinterpret_cast<Address>(memory_.data());
   }
@@ -58,7 +59,7 @@ class HostMachine : public ReductionDevice {
   }
 
   std::size_t brought = 0;  // bytes
-  int kept = 0;             // rooms not yet given back
+  int kept = 0;             // allocations not yet freed
 
  private:
   std::vector<unsigned long long> memory_;

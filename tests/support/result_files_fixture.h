@@ -1,5 +1,4 @@
-// A small ensemble run by the reference, for tests of the files that tell of it. What `run` does at large is done here
-// in one batch.
+// A small ensemble run by the reference in one batch, for tests of result files.
 #pragma once
 
 #include <cmath>
@@ -15,8 +14,9 @@
 
 namespace zwang {
 
-// A ball on a floor, kicked twice in two ways: measures that are counts, that are missing for some, and inputs of two
-// kinds. One member in five is stopped early. The nominal member is there and counts nowhere.
+// A ball on a floor with two impulses: measures that are counts, measures that some members do not have, and
+// two kinds of inputs. One member in five is stopped early. The nominal member is present and not part of any
+// statistic.
 inline const std::string ball_study = R"toml(
 title = "A ball, \"dropped\""
 [parameters]

@@ -9,7 +9,7 @@
 
 namespace zwang {
 
-// A ball thrown up from a table at a speed that is drawn: cheap, with a shock in every member.
+// A ball thrown up from a table at a random speed: cheap, with a shock in every member.
 inline const std::string thrown_ball = R"toml(title = "A ball thrown up"
 [parameters]
 speed_up = { uniform = [1, 3] }
@@ -39,7 +39,7 @@ histogram.height = { bins = 7 }
 histogram.landing = { bins = 5, range = [0, 1] }
 )toml";
 
-// Members that fail, each in a way of its own; way 0 does not.
+// Members that fail in different ways; way 0 does not fail.
 inline const std::string troubles = R"toml(title = "Members that fail, each in a way of its own"
 [parameters]
 way      = { choice = [0, 1, 2, 3, 4, 5] }

@@ -1,4 +1,4 @@
-// The built program, run as a user runs it.
+// Runs the built program with command-line arguments.
 #pragma once
 
 #include <fcntl.h>
@@ -18,7 +18,7 @@ struct ProgramRun {
   std::string out, err;
 };
 
-// Options of `more` take the place of those of the same name; --set may stand many times.
+// Options of `more` replace those of the same name; --set may occur several times.
 inline std::vector<std::string> with_options(std::vector<std::string> arguments,
                                              const std::vector<std::string>& more) {
   for (const std::string& word : more) {
@@ -32,7 +32,8 @@ inline std::vector<std::string> with_options(std::vector<std::string> arguments,
   return arguments;
 }
 
-// Starts it in `folder`, what it prints in files there. `before` is done in the new process: limits, other users.
+// Starts it in `folder`, with its output in files there. `before` runs in the new process: limits, another
+// user.
 inline pid_t start_program(const std::filesystem::path& folder, std::vector<std::string> arguments,
                            const std::string& out = "stdout", const std::function<void()>& before = {}) {
   const pid_t process = ::fork();

@@ -1,4 +1,4 @@
-// The results of runs compared, file by file.
+// Compares the results of runs file by file.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ namespace zwang {
 
 using Files = std::map<std::string, std::string>;
 
-// Everything in the folder, hidden or not; of the summary all but how long it took.
+// All files of the folder, hidden ones too; the summary without its durations.
 inline Files files_in(const std::filesystem::path& folder) {
   Files files;
   if (!std::filesystem::exists(folder)) return files;

@@ -1,5 +1,5 @@
-// Whether a sanitizer looks on: arithmetic then takes ten times as long, and memory is reserved by the terabyte. Some of what
-// ThreadSanitizer needs lies in a file of its own, which a limit on the length of files meets first.
+// Whether a sanitizer is active: arithmetic then takes ten times as long, terabytes of memory are reserved,
+// and ThreadSanitizer keeps data in a file, to which a limit on file sizes applies first.
 #pragma once
 
 namespace zwang {

@@ -1,4 +1,4 @@
-// For tests that touch the disk and the environment: both are put back.
+// Folders and environment variables of tests, restored afterwards.
 #pragma once
 
 #include <fcntl.h>
@@ -23,7 +23,7 @@
 
 namespace zwang {
 
-// A folder of the test's own, with a name that a shell would not survive.
+// A temporary folder of one test; its name has characters that must be quoted in a shell.
 class Scratch {
  public:
   Scratch() {
@@ -91,8 +91,8 @@ inline std::ptrdiff_t count_files(const std::filesystem::path& folder) {
   return std::distance(std::filesystem::directory_iterator(folder), std::filesystem::directory_iterator());
 }
 
-// Runs `work` in a process of its own; its exit code is 0 when the work returns true. Gtest's failures do not
-// travel between processes, so the work must judge by itself.
+// Runs `work` in a new process, whose exit code is 0 when `work` returns true. Failures of gtest assertions
+// there are not seen in this process.
 template <class Work>
 pid_t start_process(Work&& work) {
   const pid_t process = ::fork();
@@ -114,8 +114,8 @@ inline int wait_for(pid_t process) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-// Whether a condition comes true in time. Only a failure waits for the end of it, so there is time for a busy machine,
-// and for a sanitizer on one.
+// Whether a condition becomes true in time. Only a failure takes all of the time, so the limit is generous:
+// it allows for a busy machine and for sanitizers.
 template <class Condition>
 bool eventually(Condition&& condition, int seconds = 60) {
   const auto deadline =
@@ -127,7 +127,7 @@ bool eventually(Condition&& condition, int seconds = 60) {
   return true;
 }
 
-// The message of what `work` throws, or "" when it throws nothing of the kind.
+// The message of the exception `work` throws; "" when it throws none of this type.
 template <class Thrown, class Work>
 std::string message_of(Work&& work) {
   try {

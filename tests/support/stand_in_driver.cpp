@@ -1,11 +1,11 @@
-// A libcuda.so.1 that stands in for NVIDIA's, to see what becomes of a run when a device is missing, small, old or lost. In front
-// of a real driver, whose path is in STAND_IN_REAL, it passes everything on. Without one memory is the host's and kernels do
-// nothing. What it feigns is told by other variables:
-//   STAND_IN_START=803       what cuInit answers
-//   STAND_IN_DEVICES=2       so many; each is the first one, in a context of its own
-//   STAND_IN_CAPABILITY=50   of all devices
-//   STAND_IN_ROOM=1000000    no more bytes at a time than these
-//   STAND_IN_LOST_AFTER=100  launches; from then on every call fails
+// A replacement of libcuda.so.1, for tests of runs with a missing, small, old or lost device. If
+// STAND_IN_REAL has the path of a real driver, calls are forwarded to it; otherwise memory is host memory and
+// kernels do nothing. Environment variables select the failure:
+//   STAND_IN_START=803       result of cuInit
+//   STAND_IN_DEVICES=2       number of devices; each is the first one, in a context of its own
+//   STAND_IN_CAPABILITY=50   compute capability of all devices
+//   STAND_IN_ROOM=1000000    largest allocation in bytes
+//   STAND_IN_LOST_AFTER=100  number of launches after which every call fails
 #include <dlfcn.h>
 
 #include <atomic>
@@ -36,7 +36,7 @@ F* real(const char* name) {
 
 }  // namespace
 
-// Passed on, or else `here`; nothing works on a lost device.
+// Calls the real driver, or `here` without one; every call fails on a lost device.
 #define ZWANG_STAND_IN(name, parameters, arguments, here)                               \
   extern "C" int name parameters {                                                      \
     if (is_lost()) return lost;                                                         \
@@ -108,7 +108,8 @@ ZWANG_STAND_IN(cuDriverGetVersion, (int* version), (version), *version = 13000)
 ZWANG_STAND_IN(cuDeviceGetName, (char* name, int length, int device), (name, length, 0), (void)device;
                std::strncpy(name, "a stand-in", static_cast<Bytes>(length)))
 extern "C" int cuCtxCreate_v2(Handle* context, unsigned flags, int device);
-// The first device's own context for the first, another for each of the others: addresses of one mean nothing to the next.
+// The primary context for the first device, a new one for each of the others: their addresses are not
+// interchangeable.
 extern "C" int cuDevicePrimaryCtxRetain(Handle* context, int device) {
   static std::mutex guard;
   static std::map<int, Handle> made;

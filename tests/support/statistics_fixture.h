@@ -1,4 +1,4 @@
-// An ensemble's numbers made up on the spot, and results reduced to their bits.
+// Generated values of an ensemble, and the bits of statistics for comparison.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,8 @@
 
 namespace zwang {
 
-// Members with several kinds of columns: an offset, a heavy tail, late outputs missing, whole numbers, rare values.
+// Members with several kinds of columns: an offset, a heavy tail, late outputs missing, whole numbers, rare
+// values.
 struct MadeUpEnsemble {
   explicit MadeUpEnsemble(long long count, std::size_t times = 7) : members(count), outputs(times) {
     std::mt19937_64 generator(99);

@@ -1,4 +1,4 @@
-// Killing a process at a place of its run instead of at a time.
+// Kills a process before a given system call, instead of after a given time.
 #pragma once
 
 #include <sys/ptrace.h>
@@ -9,9 +9,9 @@ namespace zwang {
 
 enum class Stepped { killed, ended, not_allowed };
 
-// Runs `work` in a process of its own and kills it before its system call number `call` (0: the first). What is on the disk
-// changes in system calls alone: doing this for every call is killing at any time, the same on a slow and a busy machine.
-// not_allowed: this machine lets nobody trace its own children.
+// Runs `work` in a new process and kills it before its system call number `call` (0: the first). Files change
+// only in system calls, so doing this for every call covers a kill at any time, independently of the speed of
+// the machine. not_allowed: this machine does not allow tracing of child processes.
 template <class Work>
 Stepped kill_before_call(int call, Work&& work) {
   constexpr int refused = 117;
@@ -36,7 +36,7 @@ Stepped kill_before_call(int call, Work&& work) {
   int status = next_stop();
   if (!WIFSTOPPED(status)) return WEXITSTATUS(status) == refused ? Stepped::not_allowed : Stepped::ended;
   ::ptrace(PTRACE_SETOPTIONS, process, nullptr, PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL);
-  // A call stops the process twice, going in and coming out.
+  // Each call stops the process twice, at its entry and at its exit.
   int signal = 0;
   for (int stops = 0; stops <= 2 * call;) {
     status = go_on(signal);

@@ -1,4 +1,4 @@
-// Studies run in tests: from configs/ or written in the test, one member to its end, its numbers by name.
+// Runs one member of a study, from configs/ or written in the test, and gives its results by name.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 
 namespace zwang {
 
-// As finely as double precision rewards: below this the rounding of the steps outweighs their truncation.
+// The finest useful tolerance: below it, rounding exceeds the truncation error of the steps.
 constexpr double finest = 1e-13;
 
 // An answer of a few operations on numbers of order 1.
@@ -110,7 +110,7 @@ class StudyRun {
     const auto& list = event.constraints;
     return std::find(list.begin(), list.end(), condition_number(condition)) != list.end();
   }
-  // Size of a condition's reaction in a shock; 0 where it did not strike.
+  // Size of a condition's impulse in a shock; 0 where it is not part of the shock.
   double impulse(const Event& event, const std::string& condition) const {
     for (std::size_t k = 0; k < event.constraints.size(); ++k)
       if (event.constraints[k] == condition_number(condition)) return event.impulses[k];
@@ -129,7 +129,7 @@ class StudyRun {
   Trajectory trajectory;
 };
 
-// What `explain` says at a time of a member's motion.
+// The result of `explain` at a time of a member's motion.
 inline Explanation explained(const Study& study, double t = 0, unsigned long long number = 0) {
   const PreparedMember member = prepare_member(study, number);
   const Trajectory trajectory = replay_member(study, member, {{}, t});
@@ -159,7 +159,7 @@ inline void expect_near(const Eigen::VectorXd& actual, std::initializer_list<dou
   }
 }
 
-// How far the audit may be off in a run with given tolerances.
+// Bounds of the audit of a run with given tolerances.
 struct AuditLimits {
   double energy = 100 * finest;  // of the energy's size: a few hundred steps, each off by rtol
   double carnot = 1e-12;         // of the kinetic energy before the shock
@@ -167,7 +167,7 @@ struct AuditLimits {
   double kkt = 1e-10;            // dimensionless; a wrong active set gives something of order 1
 };
 
-// The laws that hold whatever the system: status, energy, Carnot, and the judge of Gauss's principle.
+// Laws that hold for every system: status, energy, Carnot, and the optimality of Gauss's principle.
 inline void expect_sound(const StudyRun& run, const AuditLimits& limits = {}) {
   const Trajectory& trajectory = run.trajectory;
   const Audit& audit = trajectory.audit;

@@ -1,4 +1,4 @@
-// A system and one member of it from a few strings, for tests that need no study file.
+// Builds a system and one member from a few strings, for tests without a study file.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ struct Mechanism {
   std::unique_ptr<Equations> equations;
   State start;
 
-  // As a study does it: the start is moved onto the conditions, then the motion runs.
+  // As for a study: the start is projected onto the conditions, then the motion runs.
   Trajectory run(double end, const IntegratorSettings& settings = {},
                  const std::vector<double>& outputs = {}) const {
     State state = start;
@@ -124,13 +124,13 @@ class SystemBuilder {
     return auxiliary(made_.conditions.back().name + ".multiplier", multiplier, "0");
   }
 
-  // Nothing more that adds a state after this.
+  // No function that adds a state may be called after this.
   SystemBuilder& density() {
     made_.density = z_.size();
     return auxiliary("logdensity", 0, "0").auxiliary("logdensity.lost", 0, "0");
   }
 
-  // What the free body would gain: velocity, or momentum.
+  // The change of the free body: velocity, or momentum.
   SystemBuilder& impulse(const std::string& at, const std::string& on,
                          const std::vector<std::string>& amounts, bool momentum = false) {
     ImpulseFormula made;

@@ -52,7 +52,8 @@ inline CheckReport self_checked(const Study& study, std::size_t sample) {
   return checked(study, reference, sample);
 }
 
-// A load on a cable that goes slack and snaps taut, over a second and a half: four members, 3 coordinates, 1 condition.
+// A load on a cable that goes slack and snaps taut, over a second and a half: four members, 3 coordinates, 1
+// condition.
 struct SlungLoad {
   static constexpr std::size_t members = 4, outputs = 17, row = 8, observables = 5, measures = 8;
   static constexpr double end = 1.6;
@@ -68,7 +69,8 @@ struct SlungLoad {
   }
 };
 
-// The disagreement about a quantity of a member; a failure that shows what was found instead when there is none.
+// The disagreement about a quantity of a member; a failure that shows what was found instead when there is
+// none.
 inline CheckCase disagreement(const CheckReport& report, unsigned long long member,
                               const std::string& quantity) {
   for (const CheckCase& one : report.findings.worst())

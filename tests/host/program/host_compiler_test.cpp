@@ -353,7 +353,7 @@ TEST_F(HostCompilerTest, ASymbolThatIsMissingIsReported) {
 TEST(KernelTextTest, EveryKernelHeaderIsCarriedByteForByte) {
   const fs::path root = ZWANG_SOURCE_DIR;
   std::size_t headers = 0;
-  for (const fs::directory_entry& entry : fs::directory_iterator(root / "kernels"))
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root / "kernels"))
     headers += entry.path().extension() == ".h" ? 1 : 0;
   EXPECT_EQ(kernel_files().size(), headers);
   for (const KernelFile& file : kernel_files())

@@ -1,9 +1,13 @@
 // Properties of every formula, tested on random ones: derivatives, intervals, rounding scales, text.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <stdexcept>
 #include <unordered_map>
+#include <vector>
 
 #include "src/expression/derivative.h"
 #include "src/expression/interval.h"
@@ -129,6 +133,69 @@ struct Extended {
   std::vector<long double> sides;
 };
 
+// Functions of one argument without a kink.
+using Function = long double (*)(long double);
+const std::map<Op, Function> smooth_functions = {
+    {Op::sin, std::sin},   {Op::cos, std::cos},   {Op::tan, std::tan},   {Op::asin, std::asin},
+    {Op::acos, std::acos}, {Op::atan, std::atan}, {Op::sinh, std::sinh}, {Op::cosh, std::cosh},
+    {Op::tanh, std::tanh}, {Op::exp, std::exp},   {Op::log, std::log},   {Op::sqrt, std::sqrt}};
+
+// Operations with kinks; each adds the side of the kink it is on.
+long double kinked_value(Op op, const std::array<long double, 4>& arguments,
+                         std::vector<long double>& sides) {
+  const auto [a, b, c, d] = arguments;
+  const auto compared = [&] { return (a > b) - (a < b); };
+  const auto on_side = [&](long double side) { return sides.emplace_back(side); };
+  switch (op) {
+    case Op::abs:
+      on_side((a > 0) - (a < 0));
+      return std::abs(a);
+    case Op::sign:
+      return on_side((a > 0) - (a < 0));
+    case Op::floor:
+      return on_side(std::floor(a));
+    case Op::atan2:
+      on_side(b < 0 && a < 0);
+      return std::atan2(a, b);
+    case Op::minimum:
+      on_side(compared());
+      return a < b ? a : b;
+    case Op::maximum:
+      on_side(compared());
+      return a > b ? a : b;
+    case Op::wrap:
+      return a - b * on_side(std::ceil(a / b - 0.5L));
+    case Op::if_less:
+      on_side(compared());
+      return a < b ? c : d;
+    default:
+      throw std::logic_error("an operation without a value in extended precision");
+  }
+}
+
+long double value_of(Op op, const std::array<long double, 4>& arguments, std::vector<long double>& sides) {
+  const auto [a, b, c, d] = arguments;
+  if (const auto found = smooth_functions.find(op); found != smooth_functions.end()) return found->second(a);
+  switch (op) {
+    case Op::add:
+      return a + b;
+    case Op::subtract:
+      return a - b;
+    case Op::multiply:
+      return a * b;
+    case Op::divide:
+      return a / b;
+    case Op::negate:
+      return -a;
+    case Op::power:
+      return std::pow(a, b);
+    case Op::hypot:
+      return std::hypot(a, b);
+    default:
+      return kinked_value(op, arguments, sides);
+  }
+}
+
 Extended extended(const Expressions& pool, Expr e, const std::array<long double, symbol_count>& at) {
   std::unordered_map<std::uint32_t, long double> values;
   Extended made;
@@ -139,103 +206,9 @@ Extended extended(const Expressions& pool, Expr e, const std::array<long double,
       const auto k = static_cast<std::size_t>(i);
       arguments[k] = values.at(node.arguments[k].id);
     }
-    const auto [a, b, c, d] = arguments;
-    long double y = 0;
-    switch (node.op) {
-      case Op::constant:
-        y = node.value;
-        break;
-      case Op::symbol:
-        y = at[number_of(node.symbol)];
-        break;
-      case Op::add:
-        y = a + b;
-        break;
-      case Op::subtract:
-        y = a - b;
-        break;
-      case Op::multiply:
-        y = a * b;
-        break;
-      case Op::divide:
-        y = a / b;
-        break;
-      case Op::negate:
-        y = -a;
-        break;
-      case Op::power:
-        y = std::pow(a, b);
-        break;
-      case Op::sin:
-        y = std::sin(a);
-        break;
-      case Op::cos:
-        y = std::cos(a);
-        break;
-      case Op::tan:
-        y = std::tan(a);
-        break;
-      case Op::asin:
-        y = std::asin(a);
-        break;
-      case Op::acos:
-        y = std::acos(a);
-        break;
-      case Op::atan:
-        y = std::atan(a);
-        break;
-      case Op::sinh:
-        y = std::sinh(a);
-        break;
-      case Op::cosh:
-        y = std::cosh(a);
-        break;
-      case Op::tanh:
-        y = std::tanh(a);
-        break;
-      case Op::exp:
-        y = std::exp(a);
-        break;
-      case Op::log:
-        y = std::log(a);
-        break;
-      case Op::sqrt:
-        y = std::sqrt(a);
-        break;
-      case Op::abs:
-        made.sides.push_back((a > 0) - (a < 0));
-        y = std::abs(a);
-        break;
-      case Op::sign:
-        made.sides.push_back(y = (a > 0) - (a < 0));
-        break;
-      case Op::floor:
-        made.sides.push_back(y = std::floor(a));
-        break;
-      case Op::atan2:
-        made.sides.push_back(b < 0 && a < 0);
-        y = std::atan2(a, b);
-        break;
-      case Op::minimum:
-        made.sides.push_back((a > b) - (a < b));
-        y = a < b ? a : b;
-        break;
-      case Op::maximum:
-        made.sides.push_back((a > b) - (a < b));
-        y = a > b ? a : b;
-        break;
-      case Op::hypot:
-        y = std::hypot(a, b);
-        break;
-      case Op::wrap:
-        made.sides.push_back(std::ceil(a / b - 0.5L));
-        y = a - b * std::ceil(a / b - 0.5L);
-        break;
-      case Op::if_less:
-        made.sides.push_back((a > b) - (a < b));
-        y = a < b ? c : d;
-        break;
-    }
+    const long double y = node.op == Op::constant ? node.value
+                          : node.op == Op::symbol ? at[number_of(node.symbol)]
+                                                  : value_of(node.op, arguments, made.sides);
     values[x.id] = y;
     made.defined = made.defined && std::isfinite(y);
   }

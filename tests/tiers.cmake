@@ -1,0 +1,70 @@
+# The tiers of the test suite. `./dev test` runs the default tier, `./dev test --all` both tiers.
+#
+# A test belongs to the default tier unless a pattern of `long_tests` or `long_gpu_tests` matches its name. The patterns of
+# `kept_tests` and `kept_gpu_tests` keep representatives of those suites in the default tier. The patterns are those of
+# --gtest_filter. The test `tiers` (tests/check_tiers.cmake) verifies that the two tiers together are the whole suite,
+# that no test is in both, and that every pattern matches a test.
+
+# Studies that together use every feature of the kernels, each chosen for its feature and for a short run.
+set(representative_configs
+  phase_density        # no constraint; a density carried along the motion
+  bouncing_ball        # one contact with restitution; accumulation; the Taylor method
+  string_pendulum      # one string: release, free flight, jerk; dop853
+  slung_load           # a string on a moving anchor; random inputs, watched events and measures
+  knife_edge           # an equation in the velocities
+  oneway_clutch        # an inequality in the velocities
+  redundant_walls      # more constraints than can be independent: multipliers of least norm
+  cart_geodetic        # a general variation instead of d'Alembert's
+  impulse_string_wall  # imposed impulses, a shock in two constraints at once: the quadratic program
+  three_balls)         # impacts that accumulate in several constraints
+
+# The studies that cost seconds in the reference implementation; the others stay in the default tier of EveryConfig.
+set(long_configs)
+
+set(long_tests
+  # All studies by all backends. Kept: the representatives.
+  "Configs/EveryBackend.*"
+  # All studies compiled by NVRTC and assembled for three architectures. Kept: six representatives.
+  "Configs/CudaCompile.*"
+  "CudaText.CompilesForTheOldestArchitecture"
+  "Small/CudaRegisters.*"
+  "Studies/CudaUndefined.*"
+  # Twelve wrong formulas, each in two precisions. Kept: one formula of each path through the kernels.
+  "Formulas/KernelError.*"
+  # Every command line of the documentation, every verified case.
+  "Documentation.EveryCommandLineRuns"
+  "Documentation.TheVerifiedCasesHaveTheirDigits")
+foreach(config ${long_configs})
+  list(APPEND long_tests "Configs/EveryConfig.*/${config}")
+endforeach()
+
+set(kept_tests
+  "Configs/CudaCompile.*/bouncing_ball"
+  "Configs/CudaCompile.*/slung_load"
+  "Configs/CudaCompile.*/knife_edge"
+  "Configs/CudaCompile.*/redundant_walls"
+  "Configs/CudaCompile.*/cart_geodetic"
+  "Configs/CudaCompile.*/impulse_string_wall"
+  "Small/CudaRegisters.*/impact_oscillator"
+  "Studies/CudaUndefined.*/string_pendulum"
+  "Formulas/KernelError.OfAMillionth*/Stages"            # the integrator
+  "Formulas/KernelError.OfAMillionth*/Shock"             # the quadratic program
+  "Formulas/KernelError.OfAMillionth*/FastEventRebound"  # events handled in registers
+  "Formulas/KernelError.OfAThousandth*/FastEventRebound")
+foreach(config ${representative_configs})
+  list(APPEND kept_tests "Configs/EveryBackend.*/*_${config}")
+endforeach()
+
+# Tests that need a device carry the label `gpu`, by their names.
+set(gpu_tests "*gpu*" "*Gpu*" "*GPU*")
+set(long_gpu_tests "Gpu/EveryBackend.*")
+set(kept_gpu_tests)
+foreach(config ${representative_configs})
+  list(APPEND kept_gpu_tests "Gpu/EveryBackend.*/cuda_${config}")
+endforeach()
+
+# Seconds and studies of the drivers that run for as long as they are given.
+set(fuzz_seconds 5)
+set(fuzz_seconds_long 60)
+set(soak_studies 1)
+set(soak_studies_long 12)
