@@ -155,6 +155,8 @@ def called_or_type(text, name):
 
 def is_local(text, name):
     """Declared by this file itself: a nested type, an alias, a member function, a lambda or a variable."""
+    if name in CONSTANTS:
+        return re.search(r'\b(?:constexpr|const)\b[^;(){}]*\b' + name + r'\s*(?:=|\[|\{)', text) is not None
     return re.search(r'\b(?:struct|class|enum|using|concept)\s+(?:class\s+)?' + name + r'\b', text) is not None or \
         re.search(r'[\w>&*]\s+' + name + r'\s*(?:\(|=|;|,|\)|:|\{|\[)', re.sub(r'\breturn\b|\belse\b|\bcase\b|\bthrow\b', '(', text)) is not None
 
@@ -173,7 +175,9 @@ def visible(rooms, path, home):
         return rooms[folder].index(home_room) <= rooms[folder].index(room)
     if folder == 'src':
         return home in ('kernels/base/status.h', 'kernels/base/layout.h')
-    return folder == 'host'
+    # The host shares data layouts with the kernels; other names of the kernels are not meant where the host uses them.
+    return folder == 'host' and (home_folder == 'src' or home_room in ('reduce', 'sampling') or home in (
+        'kernels/base/status.h', 'kernels/base/layout.h'))
 
 
 def insert(text, header):

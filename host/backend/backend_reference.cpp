@@ -8,6 +8,7 @@
 #include "host/platform/parallel.h"
 #include "host/sample/member.h"
 #include "host/study/study.h"
+#include "kernels/base/layout.h"
 #include "kernels/base/status.h"
 #include "src/base/settings.h"
 #include "src/reference/reference.h"

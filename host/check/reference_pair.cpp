@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "kernels/base/status.h"
+#include "src/base/index.h"
 #include "src/base/settings.h"
 #include "src/reference/trajectory.h"
 #include "src/system/equations.h"
@@ -46,8 +47,6 @@ double sign(unsigned long long member, Perturbation perturbation, std::size_t co
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
   return ((x ^ (x >> 31)) & 1U) != 0 ? 1 : -1;
 }
-
-Eigen::Index index(std::size_t i) { return static_cast<Eigen::Index>(i); }
 
 // A condition near zero, with the values of f (or g) and f' required in the perturbed state.
 struct HeldCondition {

@@ -28,7 +28,7 @@ namespace {
 
 // A hundred tolerances, because a round trip has twice the steps and no restarts. Sensitivity counts tenfold,
 // as in `check`.
-constexpr double sensitivity_share = 10, tolerance_share = 100;
+constexpr double sensitivity_share = 10, reverse_tolerance_share = 100;
 // If a perturbation at the turning point grows to this fraction of a number's size, the round trip is
 // undecided.
 constexpr double sensitivity_limit = 1e-2;
@@ -136,7 +136,7 @@ std::string reason_to_leave_out(const BackendMotion& motion, const Audit& audit,
   if (motion.status != Status::ok) return std::string("status ") + status_name(motion.status);
   for (const Event& event : motion.events) {
     if (event.kind == EventKind::accumulation) return "met an accumulation";
-    if (event.energy_lost > tolerance_share * tolerance.unit(audit.energy_size))
+    if (event.energy_lost > reverse_tolerance_share * tolerance.unit(audit.energy_size))
       return "lost energy in a shock";
   }
   return "";
@@ -191,9 +191,10 @@ void compare_return(const QuantityNames& names, const Tolerance& tolerance, unsi
   bool undecided = tight.status != Status::ok || perturbed.status != Status::ok;
   const auto compare = [&](const std::string& name, double start, double arrived, double sensitivity,
                            double size) {
-    undecided = undecided || sensitivity > sensitivity_limit * size + tolerance_share * tolerance.unit(size);
+    undecided =
+        undecided || sensitivity > sensitivity_limit * size + reverse_tolerance_share * tolerance.unit(size);
     found.add({member, 0, name, arrived, start,
-               sensitivity_share * sensitivity + tolerance_share * tolerance.unit(size)});
+               sensitivity_share * sensitivity + reverse_tolerance_share * tolerance.unit(size)});
   };
   for (Eigen::Index i = 0; i < forward.start.q.size() && !undecided && back.status == Status::ok; ++i) {
     const auto k = static_cast<std::size_t>(i);

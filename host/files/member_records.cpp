@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t members_at_a_time = 4096;
 constexpr std::size_t bytes_at_a_time = std::size_t{1} << 20;
-constexpr mode_t for_everybody = 0666;  // restricted by the umask
+constexpr mode_t records_mode = 0666;  // restricted by the umask
 
 bool is_status(Status status) { return static_cast<std::size_t>(status) < status_count; }
 
@@ -65,7 +65,7 @@ MemberRecordsFile::MemberRecordsFile(std::filesystem::path path, MemberRecordLay
     : path_(std::move(path)), layout_(std::move(layout)) {
   if (mark.bytes > 0) check_beginning(mark);
   const int fresh = mark.bytes > 0 ? 0 : O_CREAT | O_TRUNC;
-  file_ = OpenFile(::open(path_.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW | fresh, for_everybody));
+  file_ = OpenFile(::open(path_.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW | fresh, records_mode));
   if (!file_.is_open()) fail(errno);
   const auto end = static_cast<off_t>(mark.bytes);
   if (::ftruncate(file_.descriptor(), end) != 0 || ::lseek(file_.descriptor(), end, SEEK_SET) != end)

@@ -4,16 +4,16 @@
 #include <fmt/format.h>
 
 #include "host/files/run_identity.h"
-#include "host/statistics/run_tally_bytes.h"
 #include "host/run/run.h"
 #include "host/run/run_result.h"
 #include "host/statistics/bytes.h"
+#include "host/statistics/run_tally_bytes.h"
 
 namespace zwang {
 
 namespace {
 
-constexpr std::uint64_t longest_text = std::uint64_t{1} << 26;
+constexpr std::uint64_t longest_part_text = std::uint64_t{1} << 26;
 
 template <class Performance, class Visit>
 void each_time(Performance& performance, Visit&& visit) {
@@ -64,8 +64,8 @@ RunIdentity load_identity(ByteReader& bytes) {
   RunIdentity identity;
   identity.facts.resize(bytes.length(64));
   for (auto& [name, value] : identity.facts) {
-    name = bytes.text(longest_text);
-    value = bytes.text(longest_text);
+    name = bytes.text(longest_part_text);
+    value = bytes.text(longest_part_text);
     // Only the study has more than one line.
     if (!is_one_line(name) || (name != "study" && !is_one_line(value)))
       bytes.refuse(printable_excerpt(name) + " " + printable_excerpt(value), "text on one line");

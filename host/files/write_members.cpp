@@ -9,6 +9,7 @@
 #include "host/files/write_origin.h"
 #include "host/run/count_members.h"
 #include "host/study/study.h"
+#include "kernels/base/layout.h"
 #include "src/system/system.h"
 
 namespace zwang {

@@ -24,7 +24,7 @@ using Variable = NetcdfFile::Variable;
 constexpr double missing = std::numeric_limits<double>::quiet_NaN();
 
 // Definitions come before data.
-using Numbers = std::vector<std::function<void()>>;
+using Writes = std::vector<std::function<void()>>;
 
 struct Axes {
   Dimension trajectory, coordinate, auxiliary, constraint, observable, event;
@@ -45,7 +45,7 @@ std::vector<double> part_of_rows(const std::vector<double>& rows, std::size_t ro
 // --- States and observables at the output times ------------------------------------------------------------
 
 void add_states(NetcdfFile& file, const System& system, const Axes& axes, const BatchResults& results,
-                Numbers& numbers) {
+                Writes& numbers) {
   const std::size_t n = system.size(), nz = system.auxiliaries.size(), r = system.constraints.size();
   const std::size_t row = 2 * n + nz + 2 * r;
   const auto part = [&, row](const char* name, Dimension last, std::size_t first, const char* long_name) {
@@ -81,7 +81,7 @@ void add_states(NetcdfFile& file, const System& system, const Axes& axes, const 
 // --- How members ended -------------------------------------------------------------------------------------
 
 void add_ends(NetcdfFile& file, const Axes& axes, std::span<const long long> members,
-              const BatchResults& results, Numbers& numbers) {
+              const BatchResults& results, Writes& numbers) {
   const NetcdfFile::Shape shape{.dimensions = {axes.trajectory}};
   const Variable trajectory = file.variable("trajectory", Type::integer, shape, "number of the member");
   file.attribute(trajectory, "cf_role", "trajectory_id");
@@ -144,7 +144,7 @@ EventColumns event_columns(const System& system, const std::vector<MemberEvents>
   return made;
 }
 
-void add_events(NetcdfFile& file, const Axes& axes, const EventColumns& columns, Numbers& numbers) {
+void add_events(NetcdfFile& file, const Axes& axes, const EventColumns& columns, Writes& numbers) {
   const auto add = [&](const char* name, Type type, const std::vector<Dimension>& dimensions,
                        const auto& values, const char* long_name) {
     Variable variable = file.variable(name, type, {.dimensions = dimensions}, long_name);
@@ -190,7 +190,7 @@ void write_trajectories(const std::filesystem::path& path, const Study& study, c
                   .observable = file.names("observable", observable_names(system), "observable"),
                   .event = file.dimension("event", events.time.size()),
                   .time = add_time(file, study)};
-  Numbers numbers;
+  Writes numbers;
   add_ends(file, axes, members, results, numbers);
   add_states(file, system, axes, results, numbers);
   add_events(file, axes, events, numbers);

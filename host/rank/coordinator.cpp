@@ -14,13 +14,14 @@
 #include "host/rank/messages.h"
 #include "host/run/run.h"
 #include "host/run/run_result.h"
+#include "host/statistics/moments.h"
 #include "host/study/study.h"
 
 namespace zwang {
 
 namespace {
 
-constexpr auto poll_interval = std::chrono::microseconds(300);
+constexpr auto coordinator_poll_interval = std::chrono::microseconds(300);
 // One in progress and one queued, so that no worker idles while a checkpoint is written.
 constexpr std::size_t ranges_per_worker = 2;
 
@@ -77,7 +78,7 @@ void RankCoordinator::advance(EnsembleRun& run, MemberRecordsFile* members) {
   }
   assign_work();
   moved |= join(run, members);
-  if (!moved) std::this_thread::sleep_for(poll_interval);
+  if (!moved) std::this_thread::sleep_for(coordinator_poll_interval);
 }
 
 unsigned RankCoordinator::threads() const {

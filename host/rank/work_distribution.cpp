@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "host/statistics/moments.h"
 #include "host/statistics/plan.h"
 
 namespace zwang {
@@ -14,7 +15,7 @@ constexpr std::size_t window_per_worker = 3, window_minimum = 8;
 constexpr std::size_t most_workers_per_range = 3;
 // A range is overdue if it takes several times as long as the slowest finished range; it may have been queued
 // behind another range of the same worker.
-constexpr double timeout_s = 1, timeout_factor = 4;
+constexpr double reassign_after_s = 1, reassign_factor = 4;
 
 long long whole_blocks(long long members) {
   return std::max(1LL, (members + block_members - 1) / block_members) * block_members;
@@ -50,7 +51,7 @@ std::optional<MemberRange> WorkDistribution::overdue(int worker, double now) {
     const bool has_it =
         std::find(assigned.workers.begin(), assigned.workers.end(), worker) != assigned.workers.end();
     if (assigned.finished || has_it || assigned.workers.size() >= most_workers_per_range) continue;
-    if (now - assigned.since < timeout_s + timeout_factor * slowest_s_) continue;
+    if (now - assigned.since < reassign_after_s + reassign_factor * slowest_s_) continue;
     assigned.workers.push_back(worker);
     assigned.since = now;
     return assigned.range;

@@ -9,6 +9,7 @@
 #include "host/platform/stopwatch.h"
 #include "host/run/count_members.h"
 #include "host/statistics/histogram.h"
+#include "host/statistics/moments.h"
 #include "host/statistics/plan.h"
 #include "host/statistics/reduction_plan.h"
 #include "host/study/study.h"

@@ -5,6 +5,7 @@
 
 #include "src/expression/evaluate.h"
 #include "src/expression/expression.h"
+#include "src/expression/scaled.h"
 #include "src/system/system.h"
 
 namespace zwang {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "src/expression/evaluate.h"
+#include "src/expression/scaled.h"
 #include "src/system/equations.h"
 #include "src/system/system.h"
 

@@ -6,6 +6,7 @@
 #include "host/study/study.h"
 #include "kernels/base/status.h"
 #include "src/base/error.h"
+#include "src/laws/project.h"
 #include "src/reference/reference.h"
 #include "src/system/equations.h"
 

@@ -7,6 +7,7 @@
 
 #include "host/statistics/bytes.h"
 #include "host/statistics/correlation.h"
+#include "host/statistics/moments.h"
 #include "host/statistics/plan.h"
 #include "host/statistics/statistics.h"
 #include "host/study_file/raw_text.h"

@@ -27,6 +27,7 @@
 #include "src/expression/expression.h"
 #include "src/expression/interval.h"
 #include "src/formula/parse.h"
+#include "src/formula/parsed_formula.h"
 #include "src/formula/scope.h"
 #include "src/system/equations.h"
 #include "src/system/system.h"

@@ -9,8 +9,8 @@ namespace zwang {
 
 namespace {
 
-[[noreturn]] void fail(const std::string& path, const std::string& message, const std::string& found,
-                       const std::string& expected, const std::string& hint = "") {
+[[noreturn]] void fail_at(const std::string& path, const std::string& message, const std::string& found,
+                          const std::string& expected, const std::string& hint = "") {
   throw Error({.where = {"--set", 0, 0},
                .message = printable(path) + ": " + message,
                .found = found,
@@ -26,7 +26,7 @@ struct Assignment {
   Value value;
 };
 
-std::string_view trimmed(std::string_view text) {
+std::string_view trimmed_value(std::string_view text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
   while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
   return text;
@@ -47,25 +47,25 @@ std::size_t split_path(const std::string& text, std::vector<std::string>& segmen
     } else if (c == '"' || c == '\'') {
       quote = c;
     } else if (c == '.' || c == '=') {
-      segments.emplace_back(trimmed(segment));
-      if (segments.back().empty()) fail(text, "an empty name in the path", "", form);
+      segments.emplace_back(trimmed_value(segment));
+      if (segments.back().empty()) fail_at(text, "an empty name in the path", "", form);
       if (c == '=') return at + 1;
-      if (segments.size() >= depth_limit) fail(text, "the path is too long", "", form);
+      if (segments.size() >= depth_limit) fail_at(text, "the path is too long", "", form);
       segment.clear();
     } else {
       segment += c;
     }
   }
-  if (quote != 0) fail(text, "a quote is not closed", std::string(1, quote), form);
-  fail(text, "there is no '='", "", form);
+  if (quote != 0) fail_at(text, "a quote is not closed", std::string(1, quote), form);
+  fail_at(text, "there is no '='", "", form);
 }
 
 // Text that is not a TOML value is taken as a string, so that formulas need no quotes.
 Assignment read_assignment(const std::string& text) {
   Assignment made;
   const std::size_t value_at = split_path(text, made.segments);
-  made.path = trimmed(std::string_view(text).substr(0, value_at - 1));
-  const std::string value(trimmed(std::string_view(text).substr(value_at)));
+  made.path = trimmed_value(std::string_view(text).substr(0, value_at - 1));
+  const std::string value(trimmed_value(std::string_view(text).substr(value_at)));
   if (std::optional<Value> parsed = parse_value(value)) {
     made.value = std::move(*parsed);
   } else {
@@ -101,17 +101,17 @@ Value& array_item(Value& array, const std::string& segment, const std::string& p
   const std::string numbers = count == 0   ? "nothing: the list is empty"
                               : count == 1 ? "0"
                                            : "a number from 0 to " + std::to_string(count - 1);
-  fail(path, "there is no entry '" + printable(segment) + "'", "",
-       names.empty() ? numbers : numbers + ", or one of: " + list_text(names, "and"),
-       suggestion(segment, names));
+  fail_at(path, "there is no entry '" + printable(segment) + "'", "",
+          names.empty() ? numbers : numbers + ", or one of: " + list_text(names, "and"),
+          suggestion(segment, names));
 }
 
 // One step along the path; a missing key is added.
 Value& step(Value& here, const std::string& segment, const std::string& path) {
   if (here.kind == Value::Kind::array) return array_item(here, segment, path);
   if (here.kind != Value::Kind::table)
-    fail(path, "the path continues below a value that is not a table", shown(here),
-         "a path to a key of the study");
+    fail_at(path, "the path continues below a value that is not a table", shown(here),
+            "a path to a key of the study");
   if (Entry* entry = here.find(segment)) return entry->value;
   here.entries.push_back({segment, {}, {}});
   here.entries.back().value.set_path = path;

@@ -9,6 +9,7 @@
 #include "kernels/entry/work_queue.h"
 #include "kernels/event/event_functions.h"
 #include "kernels/lanes/lane_group.h"
+#include "kernels/rootfinding/first_root.h"
 #include "kernels/simd/pack_pair.h"
 
 namespace zwang {

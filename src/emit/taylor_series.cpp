@@ -16,7 +16,7 @@ namespace {
 
 // The term of the series that a piece of text computes. For the time itself the first term is t, the second
 // h, and all others are zero.
-enum class Term { first, second, later };
+enum class TermPosition { first, second, later };
 
 constexpr Symbol step_length{SymbolKind::time, 2};
 constexpr std::uint32_t first_memory = 16;  // symbols of stored terms, after those of the time
@@ -33,7 +33,7 @@ class SeriesWriter {
 
  private:
   std::string find_products(const std::vector<Expr>& rates);
-  std::string case_text(Term term, const std::vector<Expr>& rates);
+  std::string case_text(TermPosition term, const std::vector<Expr>& rates);
 
   bool is_constant(Expr e) { return constant_(e); }
   bool is_product(Expr e) const { return results_.contains(e.id); }
@@ -43,13 +43,13 @@ class SeriesWriter {
   std::optional<int> whole_power(const Node& node) const;
 
   // The term of a formula, as an expression of the terms of the state and of the stored terms.
-  Expr term_of(Expr e, Term term);
+  Expr term_of(Expr e, TermPosition term);
   // True if all terms but the first two are zero.
-  bool is_affine(Expr e) { return pool_.is_zero(term_of(e, Term::later)); }
-  std::string remember(Expr argument, Term term);
-  std::string product_text(Expr e, Term term);
+  bool is_affine(Expr e) { return pool_.is_zero(term_of(e, TermPosition::later)); }
+  std::string remember(Expr argument, TermPosition term);
+  std::string product_text(Expr e, TermPosition term);
   std::string sum_text(std::size_t a, std::size_t b, bool a_affine, bool b_affine, std::size_t into,
-                       Term term);
+                       TermPosition term);
 
   Expressions& pool_;
   ParameterOnly constant_;
@@ -139,7 +139,7 @@ std::string SeriesWriter::find_products(const std::vector<Expr>& rates) {
   return {};
 }
 
-Expr SeriesWriter::term_of(Expr root, Term term) {
+Expr SeriesWriter::term_of(Expr root, TermPosition term) {
   auto& known = terms_[static_cast<int>(term)];
   if (const auto found = known.find(root.id); found != known.end()) return found->second;
   for (const Expr e : pool_.reachable({root})) {
@@ -147,13 +147,13 @@ Expr SeriesWriter::term_of(Expr root, Term term) {
     const Node node = pool_.node(e);
     Expr made = pool_.zero();
     if (is_constant(e)) {
-      if (term == Term::first) made = e;
+      if (term == TermPosition::first) made = e;
     } else if (is_product(e)) {
       made = pool_.symbol(SymbolKind::time, first_memory + results_.at(e.id));
     } else if (node.op == Op::symbol) {
       const bool time = node.symbol == Symbol{SymbolKind::time, 0};
-      if (!time || term == Term::first) made = e;
-      if (time && term == Term::second) made = pool_.symbol(step_length);
+      if (!time || term == TermPosition::first) made = e;
+      if (time && term == TermPosition::second) made = pool_.symbol(step_length);
     } else if (node.op == Op::negate) {
       made = pool_.negate(known.at(node.arguments[0].id));
     } else {
@@ -171,7 +171,7 @@ Expr SeriesWriter::term_of(Expr root, Term term) {
   return known.at(root.id);
 }
 
-std::string SeriesWriter::remember(Expr argument, Term term) {
+std::string SeriesWriter::remember(Expr argument, TermPosition term) {
   if (is_product(argument) || !remembered_.insert(argument.id).second) return {};
   const std::string target = memory(memory_of(argument)) + "[d]";
   const Block block = print_block(pool_, names_, {}, {{target, term_of(argument, term)}}, 6);
@@ -181,20 +181,20 @@ std::string SeriesWriter::remember(Expr argument, Term term) {
 
 // The current term of a product of two series.
 std::string SeriesWriter::sum_text(std::size_t a, std::size_t b, bool a_affine, bool b_affine,
-                                   std::size_t into, Term term) {
+                                   std::size_t into, TermPosition term) {
   const std::string head = "      " + memory(into) + "[d] = ";
   if (a == b) return head + "square_term<d>(" + memory(a) + ");\n";
-  if (term == Term::first) return head + memory(a) + "[0] * " + memory(b) + "[0];\n";
+  if (term == TermPosition::first) return head + memory(a) + "[0] * " + memory(b) + "[0];\n";
   const bool swap = !a_affine && b_affine;
   const std::string both = "(" + memory(swap ? b : a) + ", " + memory(swap ? a : b) + ");\n";
   return head + (a_affine || b_affine ? "affine_product_term<d>" : "product_term<d>") + both;
 }
 
-std::string SeriesWriter::product_text(Expr e, Term term) {
+std::string SeriesWriter::product_text(Expr e, TermPosition term) {
   const Node node = pool_.node(e);
   const Expr a = node.arguments[0], b = node.arguments[1];
   const std::size_t mine = results_.at(e.id);
-  const bool first = term == Term::first;
+  const bool first = term == TermPosition::first;
   std::string text = remember(a, term);
   const std::string from = memory(memory_of(a)), to = memory(mine);
   switch (node.op) {
@@ -242,7 +242,7 @@ std::string SeriesWriter::product_text(Expr e, Term term) {
   }
 }
 
-std::string SeriesWriter::case_text(Term term, const std::vector<Expr>& rates) {
+std::string SeriesWriter::case_text(TermPosition term, const std::vector<Expr>& rates) {
   remembered_.clear();
   turned_.clear();
   std::string text;
@@ -257,7 +257,7 @@ EmittedSeries SeriesWriter::write(const std::vector<Expr>& rates) {
   made_.obstacle = find_products(rates);
   if (!made_.obstacle.empty()) return made_;
   std::vector<Expr> later;
-  for (const Expr e : rates) later.push_back(term_of(e, Term::later));
+  for (const Expr e : rates) later.push_back(term_of(e, TermPosition::later));
   for (const Expr e : products_) {
     const Node& node = pool_.node(e);
     const bool even = is_affine(node.arguments[0]);
@@ -281,8 +281,8 @@ EmittedSeries SeriesWriter::write(const std::vector<Expr>& rates) {
       "  ZWANG_HOT static void rates(const R* k, R t, R h, const R* q, const R* v, const R* z, S& s, R* "
       "rate) {\n"
       "    if constexpr (d == 0) {\n" +
-      case_text(Term::first, rates) + "    } else if constexpr (d == 1) {\n" +
-      case_text(Term::second, rates) + "    } else {\n" + case_text(Term::later, rates) +
+      case_text(TermPosition::first, rates) + "    } else if constexpr (d == 1) {\n" +
+      case_text(TermPosition::second, rates) + "    } else {\n" + case_text(TermPosition::later, rates) +
       "    }\n"
       "  }\n"
       "};\n";

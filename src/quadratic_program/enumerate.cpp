@@ -29,7 +29,7 @@ struct Candidate {
 // The point nearest to 0 that meets the given rows as equations, or nearly so in the sense of least squares,
 // and multipliers of least norm [mayer-14] [mayer-17]. The decomposition reveals the rank: dependent rows are
 // no special case.
-EqualityPoint equality_point(const UnitRows& rows, std::vector<int> taken) {
+EqualityPoint equality_point_by_pseudo_inverse(const UnitRows& rows, std::vector<int> taken) {
   EqualityPoint point;
   const auto n = rows.unit.cols();
   point.z = VectorXd::Zero(n);
@@ -89,7 +89,7 @@ Candidate try_set(const UnitRows& rows, const std::vector<int>& pressing) {
   std::vector<int> taken = rows.equations;
   taken.insert(taken.end(), pressing.begin(), pressing.end());
   Candidate candidate;
-  candidate.point = equality_point(rows, std::move(taken));
+  candidate.point = equality_point_by_pseudo_inverse(rows, std::move(taken));
   const VectorXd residual = rows.unit * candidate.point.z + rows.gap;
   for (const Zero zero : all_zeros) {
     const Failure worst = failure(rows, candidate.point, residual, zero);

@@ -1,5 +1,6 @@
 // Residual of the KKT conditions, with allowance for rounding.
 #include "src/quadratic_program/kkt_residual.h"
+#include "src/base/machine_epsilon.h"
 
 #include <algorithm>
 #include <cmath>
@@ -14,7 +15,6 @@ using Eigen::VectorXd;
 
 namespace {
 
-constexpr double epsilon = std::numeric_limits<double>::epsilon();
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // One row scaled to unit length in the mass metric; values in the unit of |x - x0|_M.
@@ -70,7 +70,7 @@ double kkt_residual(const QuadraticProgram& program, const VectorXd& x, const Ve
   if (!program.all_finite() || !x.allFinite() || !multipliers.allFinite()) return infinity;
   const MatrixXd& M = program.mass;
   const Eigen::LDLT<MatrixXd> factor(M);
-  const double rounding = 4 * static_cast<double>(x.size() + 2) * epsilon;
+  const double rounding = 4 * static_cast<double>(x.size() + 2) * machine_epsilon;
   const auto checked = checked_rows(program, x, multipliers, factor, rounding);
   if (!checked) return infinity;
 

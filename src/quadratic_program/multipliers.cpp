@@ -1,5 +1,6 @@
 // Least-norm multipliers for dependent rows, and the solution in the caller's units.
 #include "src/quadratic_program/multipliers.h"
+#include "src/base/machine_epsilon.h"
 
 #include <algorithm>
 #include <cmath>
@@ -14,8 +15,6 @@ using Eigen::VectorXd;
 using namespace active_set;
 
 namespace {
-
-constexpr double epsilon = std::numeric_limits<double>::epsilon();
 
 // The tight rows as a basis and rows that depend on it: u_c = sum_b combination(b, c) u_b.
 struct Basis {
@@ -142,9 +141,9 @@ std::optional<VectorXd> least_norm(const UnitRows& rows, const ActiveSet& active
   // Zero is decided in unit multipliers, as everywhere: lambda of a long row is small but not negligible.
   // Where lambdas many orders of magnitude apart are coupled this may leave no solution; then the rounding of
   // the largest decides.
-  const double zero = 64 * epsilon * (active.z.norm() + active.mu.lpNorm<1>());
+  const double zero = 64 * machine_epsilon * (active.z.norm() + active.mu.lpNorm<1>());
   inner.rounding = 0;
-  inner.tie = 64 * epsilon;
+  inner.tie = 64 * machine_epsilon;
   for (const int i : inner.inequalities) {
     const int row = question.rows[question.bounded[i]];
     inner.floor[i] = zero / (rows.length[row] * inner.length[i]);

@@ -127,7 +127,7 @@ std::vector<double> secular_roots(const Diagonal& problem, const std::vector<con
   return roots;
 }
 
-struct Candidate {
+struct QuadricCandidate {
   VectorXd y;
   double nu = 0;
   double radius = 0;
@@ -148,7 +148,7 @@ std::vector<double> shifts_beside_pole(const Secular& secular) {
 }
 
 // Every point with y + nu (D y + beta) = 0 and nu not at a pole.
-void add_regular(const Diagonal& problem, std::vector<Candidate>& found) {
+void add_regular(const Diagonal& problem, std::vector<QuadricCandidate>& found) {
   Secular secular{problem, {}};
   for (const Cluster& cluster : problem.clusters)
     if (cluster.beta > 0) secular.terms.push_back(&cluster);
@@ -167,7 +167,7 @@ void add_regular(const Diagonal& problem, std::vector<Candidate>& found) {
       size = next_size;
     }
     if (!(std::abs(value) <= loose * size)) return;
-    Candidate candidate{VectorXd::Zero(problem.d.size()), secular.pole + shift};
+    QuadricCandidate candidate{VectorXd::Zero(problem.d.size()), secular.pole + shift};
     for (const Cluster* term : secular.terms)
       for (const Index i : term->members)
         candidate.y(i) = -candidate.nu * problem.beta(i) / secular.w(*term, shift);
@@ -187,10 +187,10 @@ void add_regular(const Diagonal& problem, std::vector<Candidate>& found) {
 
 // The hard case: nu at a pole with b = 0 in its directions. These are free, and q = 0 determines the distance
 // in them.
-void add_poles(const Diagonal& problem, std::vector<Candidate>& found) {
+void add_poles(const Diagonal& problem, std::vector<QuadricCandidate>& found) {
   for (const Cluster& pole : problem.clusters) {
     if (pole.d == 0 || pole.beta > 0) continue;
-    Candidate candidate{VectorXd::Zero(problem.d.size()), -1 / pole.d};
+    QuadricCandidate candidate{VectorXd::Zero(problem.d.size()), -1 / pole.d};
     for (const Cluster& cluster : problem.clusters)
       for (const Index i : cluster.members)
         if (&cluster != &pole && problem.beta(i) != 0)
@@ -252,7 +252,7 @@ class Collector {
       if ((other.z - point.z).norm() <= loose * problem_.length && other.basis.cols() == 0) return;
     points_.push_back(std::move(point));
   }
-  void add_family(const Candidate& candidate) {
+  void add_family(const QuadricCandidate& candidate) {
     NearestPoint point;
     const std::vector<Index>& members = candidate.sphere->members;
     point.center = problem_.length * (problem_.vectors * candidate.y);
@@ -282,7 +282,7 @@ class Collector {
   std::vector<NearestPoint> points_;
 };
 
-void collect(const Diagonal& problem, const Candidate& candidate, Collector& collector) {
+void collect(const Diagonal& problem, const QuadricCandidate& candidate, Collector& collector) {
   if (!candidate.sphere || candidate.radius <= std::sqrt(noise)) {
     if (is_minimum(problem, candidate.y, candidate.nu, 0)) collector.add(candidate.y, candidate.nu);
     return;
@@ -333,10 +333,10 @@ std::vector<NearestPoint> nearest_points(const Quadric& quadric) {
     if (!at_origin) collector.add(vertex, 0);
     return collector.take();
   }
-  std::vector<Candidate> candidates;
+  std::vector<QuadricCandidate> candidates;
   add_regular(problem, candidates);
   add_poles(problem, candidates);
-  for (const Candidate& candidate : candidates)
+  for (const QuadricCandidate& candidate : candidates)
     if (!quadric.inequality || candidate.nu >= 0) collect(problem, candidate, collector);
   return collector.take();
 }

@@ -19,7 +19,7 @@ namespace {
 
 // The minimum for independent rows taken as equations: z = -U^T mu with U U^T mu = b, through the QR factors
 // of U^T because U U^T would square the condition number [mayer-14] [mayer-17].
-EqualityPoint equality_point(const UnitRows& rows, std::vector<int> taken) {
+EqualityPoint equality_point_by_qr(const UnitRows& rows, std::vector<int> taken) {
   const auto n = rows.unit.cols();
   const auto k = static_cast<Eigen::Index>(taken.size());
   EqualityPoint point{.rows = {}, .z = VectorXd::Zero(n), .mu = VectorXd(k), .inverse = MatrixXd(n, k)};
@@ -116,7 +116,7 @@ std::optional<EqualityPoint> press(const UnitRows& rows, EqualityPoint point, Ei
     const double residual = u.dot(point.z) + rows.gap[p];
     if (!dependent && residual <= blocking.t * d.squaredNorm()) {
       point.rows.push_back(p);
-      return equality_point(rows, std::move(point.rows));
+      return equality_point_by_qr(rows, std::move(point.rows));
     }
 
     // Move until the first multiplier is zero, and continue without that row. The factors are computed anew;
@@ -127,7 +127,7 @@ std::optional<EqualityPoint> press(const UnitRows& rows, EqualityPoint point, Ei
     mu.segment(blocking.place, after) = mu.tail(after).eval();
     mu.conservativeResize(mu.size() - 1);
     point.rows.erase(point.rows.begin() + blocking.place);
-    point = equality_point(rows, std::move(point.rows));
+    point = equality_point_by_qr(rows, std::move(point.rows));
     point.z = std::move(z);
     point.mu = std::move(mu);
   }
@@ -139,7 +139,7 @@ EqualityPoint without_pull(const UnitRows& rows, EqualityPoint point, Eigen::Ind
     Eigen::Index place = 0;
     if (point.mu.tail(point.mu.size() - fixed).minCoeff(&place) >= 0) break;
     point.rows.erase(point.rows.begin() + fixed + place);
-    point = equality_point(rows, std::move(point.rows));
+    point = equality_point_by_qr(rows, std::move(point.rows));
   }
   return point;
 }
@@ -175,7 +175,7 @@ Outcome pivot_sets(const UnitRows& rows, EqualityPoint point, Zero zero) {
 // observed, and counts as not feasible.
 ActiveSet pivot_sets(const UnitRows& rows) {
   if (rows.contradiction >= 0) return {};
-  const EqualityPoint start = equality_point(rows, independent_equations(rows));
+  const EqualityPoint start = equality_point_by_qr(rows, independent_equations(rows));
   if (!meets_equations(rows, start)) return {};
   for (const Zero zero : all_zeros) {
     const Outcome outcome = pivot_sets(rows, start, zero);

@@ -1,5 +1,6 @@
 // Scaling to unit rows, tolerances, and the active set at a point.
 #include "src/quadratic_program/unit_rows.h"
+#include "src/base/machine_epsilon.h"
 
 #include <algorithm>
 #include <cmath>
@@ -12,8 +13,6 @@ using Eigen::VectorXd;
 using namespace active_set;
 
 namespace {
-
-constexpr double epsilon = std::numeric_limits<double>::epsilon();
 
 // Far above rounding, far below any intended difference in a model. It also decides whether rows are
 // dependent: a row left out as dependent can then be violated by no more than a tie.
@@ -39,7 +38,7 @@ UnitRows active_set::unit_rows(const QuadraticProgram& program) {
   rows.length = rows.unit.rowwise().norm();  // the square roots of Phi_ii [mayer-15]
   rows.gap = A * x0 + c;                     // Phi^0 [mayer-16]
   rows.floor = A.cwiseAbs() * x0.cwiseAbs() + c.cwiseAbs();
-  rows.rounding = 2 * static_cast<double>(x0.size() + 2) * epsilon;
+  rows.rounding = 2 * static_cast<double>(x0.size() + 2) * machine_epsilon;
   rows.tie = tie_tolerance;
 
   const MatrixXd inverse_root = L.solve(MatrixXd::Identity(x0.size(), x0.size()));
@@ -62,7 +61,7 @@ UnitRows active_set::unit_rows(const QuadraticProgram& program) {
 }
 
 double active_set::dependence_tolerance(double sum_of_coefficients) {
-  return tie_tolerance + 32 * epsilon * sum_of_coefficients;
+  return tie_tolerance + 32 * machine_epsilon * sum_of_coefficients;
 }
 
 // A unit row and its b are known to a few units in the last place. Through the solve, with P the

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "kernels/base/status.h"
+#include "src/base/index.h"
 #include "src/laws/least_constraint.h"
 #include "src/reference/member_state.h"
 #include "src/reference/motion.h"
@@ -19,8 +20,6 @@ constexpr double unresolved_hop = 4;
 // A completed accumulation changes the velocities, and with them the set; more passes than this have no
 // effect.
 constexpr int pass_limit = 8;
-
-Eigen::Index index(std::size_t i) { return static_cast<Eigen::Index>(i); }
 
 }  // namespace
 

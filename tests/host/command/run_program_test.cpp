@@ -265,7 +265,8 @@ TEST_F(RunProgram, UntilEndsEarlyAndSaysSo) {
                                R"(ensemble.until={measure="highest", relative_stderr=0.02})", "--set",
                                "output.trajectories=[0, 1100, 4000]"});
   EXPECT_EQ(made.code, 0) << made.err;
-  EXPECT_NE(made.out.find("ended early: standard error of highest is below 2 % (limit 5000 members)"), std::string::npos)
+  EXPECT_NE(made.out.find("ended early: standard error of highest is below 2 % (limit 5000 members)"),
+            std::string::npos)
       << made.out;
   EXPECT_EQ(summary("results/ball")["members"]["entered"], 1024);
   const NetcdfReader trajectories(folder / "results/ball/trajectories.nc");
