@@ -26,7 +26,6 @@
 #include "kernels/lanes/fast_event.h"
 #include "kernels/lanes/lane_group.h"
 #include "kernels/member/slow_path.h"
-#include "kernels/member/start_and_end.h"
 
 namespace zwang {
 
@@ -144,8 +143,8 @@ struct CudaEntry {
     Group group(settings, batch, slots, &scratch.search, ledger_of(scratch, in_registers));
     typename Group::Steps::Stages stages;
     typename Group::Drives drives;
-    group.step.stages = &stages;
-    group.drive = &drives;
+    group.trial.step.stages = &stages;
+    group.trial.drive = &drives;
     WarpFeed feed(lists.moving[read], count, &lists.counters->taken);
     WarpBuffer& at_event = buffers[events_in_registers ? 0 : threadIdx.x / warp_lanes];
     unsigned* const at_event_total = &lists.counters->at_event[1 - read];
@@ -236,7 +235,7 @@ struct CudaEntry {
     Ledger lane_ledger;
     Group group(settings, batch, slots, &search, lane_ledger);
     typename Group::Steps::Stages stages;
-    group.step.stages = &stages;
+    group.trial.step.stages = &stages;
     if constexpr (stages_members) {
       __shared__ EventTable staged;
       // From the end of the list: the members stored last may still be cached.

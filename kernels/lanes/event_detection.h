@@ -24,24 +24,23 @@ struct EventDetector {
   static constexpr bool single_cpu_lane = Lanes<R>::count == 1 && ZWANG_STAGES_KEPT;
 
   const LaneState<M, R>& state;
-  const StepStorage<M, R>& step;
   const LaneLedger<R, M::rows>& ledger;
-  StepResult<M, R>& result;  // mid_f, end_signal and end_values are computed
+  StepInProgress<M, R>& trial;  // mid_f, end_signal and end_values are computed
   StepFlags<M, R>& flags;
 
   // The state at the midpoint, from both ends: positions by the polynomial of degree 5 through values,
   // velocities and accelerations, the rest by cubics. This is accurate enough for detection.
   ZWANG_INLINE void find_middle(R* middle) const {
-    const R half = R(Real(0.5)), eighth = step.h * R(Real(0.125));
-    const R* first = step.first();
-    const R* final = step.last();
+    const R half = R(Real(0.5)), eighth = trial.step.h * R(Real(0.125));
+    const R* first = trial.step.first();
+    const R* final = trial.step.last();
     ZWANG_REGISTERS for (int i = 0; i < n; ++i) {
-      const R bend = square(step.h) * R(Real(1.0 / 64)) * (first[i] + final[i]);
-      middle[i] = half * (state.y[i] + result.end[i]) +
-                  step.h * R(Real(5.0 / 32)) * (state.y[n + i] - result.end[n + i]) + bend;
+      const R bend = square(trial.step.h) * R(Real(1.0 / 64)) * (first[i] + final[i]);
+      middle[i] = half * (state.y[i] + trial.end[i]) +
+                  trial.step.h * R(Real(5.0 / 32)) * (state.y[n + i] - trial.end[n + i]) + bend;
     }
     ZWANG_REGISTERS for (int i = n; i < M::fed_back; ++i) {
-      middle[i] = half * (state.y[i] + result.end[i]) + eighth * (first[i - n] - final[i - n]);
+      middle[i] = half * (state.y[i] + trial.end[i]) + eighth * (first[i - n] - final[i - n]);
     }
   }
 
@@ -57,20 +56,21 @@ struct EventDetector {
   // condition cannot open if its multiplier stays clear of zero. All others may cross.
   ZWANG_INLINE void detect_conditions(const R* middle) const {
     if constexpr (r > 0) {
-      R* mid = result.mid_f;
+      R* mid = trial.mid_f;
       const Mask none = no_lanes<R>();
       bool any_open = !single_cpu_lane;
       for (int i = 0; i < r; ++i)
         any_open = any_open || (!Model::is_equation(i) && any(!state.presses_now[i]));
       if (any_open)
-        Model::values(state.k, state.t + R(Real(0.5)) * step.h, middle, middle + n, middle + 2 * n, mid);
+        Model::values(state.k, state.t + R(Real(0.5)) * trial.step.h, middle, middle + n, middle + 2 * n,
+                      mid);
       R early[M::rows], late[M::rows];
       if constexpr (any_sampled()) {
         if (any_open) {
           R there[M::fed_back];
           const R soon = state_after_start(there);
           Model::values(state.k, soon, there, there + n, there + 2 * n, early);
-          const R just_before = state_before_end(state.t + step.h, there);
+          const R just_before = state_before_end(state.t + trial.step.h, there);
           Model::values(state.k, just_before, there, there + n, there + 2 * n, late);
         }
       }
@@ -124,22 +124,22 @@ struct EventDetector {
   };
 
   ZWANG_INLINE Detection check_cubic(int i, R mid) const {
-    const R rise = step.h * state.f_rate[i], fall = step.h * result.end_f_rate[i];
-    const Shape curve(state.f[i], mid, result.end_f[i], rise, fall);
+    const R rise = trial.step.h * state.f_rate[i], fall = trial.step.h * trial.end_f_rate[i];
+    const Shape curve(state.f[i], mid, trial.end_f[i], rise, fall);
     const R p = curve.p, q = curve.q, off = curve.off;
     Mask may_cross = curve.reaches(R(0)) && !curve.stays_below(R(0));
     // Or it starts downwards, possibly from zero: the cubic is below -depth x, the remainder below 2.4 off x.
-    const R depth = -maximum(maximum(p, q), result.end_f[i]);
+    const R depth = -maximum(maximum(p, q), trial.end_f[i]);
     may_cross =
         may_cross && !((R(10) * off <= depth) && (R(0) < depth) && (state.f[i] <= R(Real(1e-9)) * depth));
     // A condition that has just opened starts from zero without a slope: 3 x^2 (1 - x) q must exceed the
     // remainder. Or even without curvature, as a string whose tension has just vanished: x^3 times the
     // parabola through midpoint and end.
-    const R level = -ledger.arming_level[i], third = fall - R(6) * result.end_f[i] + R(32) * mid;
-    const R bent = third + R(Real(0.5)) * (R(17) * result.end_f[i] - R(3) * fall - R(64) * mid);
+    const R level = -ledger.arming_level[i], third = fall - R(6) * trial.end_f[i] + R(32) * mid;
+    const R bent = third + R(Real(0.5)) * (R(17) * trial.end_f[i] - R(3) * fall - R(64) * mid);
     const Mask starts_down = (R(6) * off <= -q) || (maximum(third, bent) < R(0));
     const Mask leaves =
-        (level > R(0)) && (state.f[i] <= level) && (p <= level) && starts_down && (result.end_f[i] < -level);
+        (level > R(0)) && (state.f[i] <= level) && (p <= level) && starts_down && (trial.end_f[i] < -level);
     may_cross = (may_cross || level > R(0)) && !leaves;
     // No crossing before the end: the function is (1 - x)^3 f + x^3 end_f + 3 x (1 - x) times p (1 - x)^2 +
     // both x (1 - x) + q x^2, and that is below zero if `both` is, or if its square is below 4 p q. The
@@ -152,7 +152,7 @@ struct EventDetector {
   // A velocity condition has no formula for its slope: differences over 1/256 of the step at both ends
   // replace it.
   ZWANG_INLINE Detection check_samples(int i, R mid, R early, R late) const {
-    const R start = state.f[i], end = result.end_f[i];
+    const R start = state.f[i], end = trial.end_f[i];
     const Shape curve(start, mid, end, change(start, early), change(late, end));
     const Mask cannot_cross =
         (curve.top + curve.spread < R(0)) && !curve.reaches(R(0)) && !curve.arches(start, end);
@@ -162,8 +162,8 @@ struct EventDetector {
   // A multiplier, known at every stage: clear of zero, or monotonic over the step and not yet at zero. Stage
   // values are not on the solution itself, and those near the end may be a little below it.
   ZWANG_INLINE Detection check_multiplier(int i) const {
-    const R low = lowest_multiplier(i), spread = result.highest_lambda[i] - low,
-            ends = minimum(state.lambda[i], result.end_lambda[i]);
+    const R low = lowest_multiplier(i), spread = trial.highest_lambda[i] - low,
+            ends = minimum(state.lambda[i], trial.end_lambda[i]);
     const Mask steady = (ends <= low + R(Real(0.005)) * spread) && (low > R(Real(0.02)) * spread);
     return {!((low > R(Real(0.2)) * spread) || steady), low > R(Real(-0.05)) * spread};
   }
@@ -171,11 +171,11 @@ struct EventDetector {
   // The lowest value of the stages. Where half of the step has no stage, also of the parabola through both
   // ends and the sample stage.
   ZWANG_INLINE R lowest_multiplier(int i) const {
-    const R low = result.lowest_lambda[i];
+    const R low = trial.lowest_lambda[i];
     if constexpr (!Method::half_unsampled) return low;
     constexpr Real part = Real(Method::c(Method::sample_stage));
-    const R change = result.end_lambda[i] - state.lambda[i],
-            bend = ((result.sampled_lambda[i] - state.lambda[i]) * R(1 / part) - change) * R(1 / (part - 1));
+    const R change = trial.end_lambda[i] - state.lambda[i],
+            bend = ((trial.sampled_lambda[i] - state.lambda[i]) * R(1 / part) - change) * R(1 / (part - 1));
     const R starts_down = change - bend, arrives = change + bend;
     const R bottom = state.lambda[i] - R(Real(0.25)) * square(starts_down) / bend;
     return select(starts_down < R(0) && arrives > R(0), minimum(low, bottom), low);
@@ -187,12 +187,12 @@ struct EventDetector {
       const auto event_value = [&](R when, const R* y, R* out) {
         Model::all_signals(state.k, when, y, y + n, y + 2 * n, out);
       };
-      event_value(then, result.end, result.end_signal);
-      event_value(state.t + R(Real(0.5)) * step.h, middle, mid);
+      event_value(then, trial.end, trial.end_signal);
+      event_value(state.t + R(Real(0.5)) * trial.step.h, middle, mid);
       event_value(state_after_start(there), there, early);
       event_value(state_before_end(then, there), there, late);
       ZWANG_REGISTERS for (int i = 0; i < signals; ++i) {
-        const R side = state.side[i], start = side * state.signal[i], end = side * result.end_signal[i];
+        const R side = state.side[i], start = side * state.signal[i], end = side * trial.end_signal[i];
         const Shape curve(start, side * mid[i], end, change(start, side * early[i]),
                           change(side * late[i], end));
         const Mask cannot_cross =
@@ -209,18 +209,18 @@ struct EventDetector {
     flags.extremum_possible = no_lanes<R>();
     if constexpr (Model::any_extremes) {
       R mid[M::measures], early[M::measures], late[M::measures], there[M::fed_back], forces[M::rows];
-      measure(state.t + R(Real(0.5)) * step.h, middle, mid);
+      measure(state.t + R(Real(0.5)) * trial.step.h, middle, mid);
       measure(state_after_start(there), there, early);
       measure(state_before_end(then, there), there, late);
-      ZWANG_REGISTERS for (int i = 0; i < r; ++i) { forces[i] = result.end_lambda[i]; }
-      Model::measured(state.k, then, result.end, result.end + n, result.end + 2 * n, forces, state.held,
-                      result.end_values);
+      ZWANG_REGISTERS for (int i = 0; i < r; ++i) { forces[i] = trial.end_lambda[i]; }
+      Model::measured(state.k, then, trial.end, trial.end + n, trial.end + 2 * n, forces, state.held,
+                      trial.end_values);
       ZWANG_REGISTERS for (int m = 0; m < Model::measures; ++m) {
         if (!is_extreme<Model>(m)) continue;
         const R sign = R(Reduction(Model::measure_reduction(m)) == Reduction::maximum ? Real(1) : Real(-1));
         flags.extremum_possible = flags.extremum_possible ||
                                   may_peak(sign * state.values[m], sign * early[m], sign * mid[m],
-                                           sign * late[m], sign * result.end_values[m], sign * state.best[m]);
+                                           sign * late[m], sign * trial.end_values[m], sign * state.best[m]);
       }
     }
   }
@@ -230,13 +230,13 @@ struct EventDetector {
 
   // The state shortly after the start and shortly before the end. Both return the time.
   ZWANG_INLINE R state_after_start(R* there) const {
-    const R moved = R(moment) * step.h;
-    extrapolate(state.y, step.first(), moved, there);
+    const R moved = R(moment) * trial.step.h;
+    extrapolate(state.y, trial.step.first(), moved, there);
     return state.t + moved;
   }
   ZWANG_INLINE R state_before_end(R then, R* there) const {
-    const R moved = R(-moment) * step.h;
-    extrapolate(result.end, step.last(), moved, there);
+    const R moved = R(-moment) * trial.step.h;
+    extrapolate(trial.end, trial.step.last(), moved, there);
     return then + moved;
   }
   ZWANG_INLINE static void extrapolate(const R* y, const R* rate, R time, R* there) {

@@ -37,9 +37,8 @@ struct FastEvent {
   const KernelBatch& batch;
   M *members, *full_members;                        // as in LaneGroup
   const StepLengthSearch<Real, M::rows>* searches;  // one for each lane
-  const StepResult<M, R>& result;
   LaneState<M, R>& state;
-  StepStorage<M, R>& step;
+  StepInProgress<M, R>& trial;  // the rates at the start of the next step are changed
   LaneLedger<R, M::rows>& ledger;
   StepFlags<M, R>& flags;
 
@@ -107,7 +106,7 @@ struct FastEvent {
   ZWANG_INLINE bool approach_event(int lane, Point& point) const {
     const M& me = members[lane];
     const auto& search = searches[lane];
-    const Real h = lane_of(step.h, lane);
+    const Real h = lane_of(trial.step.h, lane);
     point.contact_tolerance = within_precision<Real>(settings.contact_tolerance);
     point.rest_speed = within_precision<Real>(settings.rest_speed);
     ZWANG_REGISTERS for (int i = 0; i < Model::constants; ++i) { point.k[i] = lane_of(state.k[i], lane); }
@@ -127,7 +126,7 @@ struct FastEvent {
     Real from[size];
     ZWANG_REGISTERS for (int i = 0; i < size; ++i) {
       from[i] = lane_of(state.y[i], lane);
-      point.y[i] = lane_of(result.end[i], lane);
+      point.y[i] = lane_of(trial.end[i], lane);
     }
     point.evaluate_scales();
     point.measure_sizes(from, h);
@@ -173,7 +172,7 @@ struct FastEvent {
 
   // No output time and no scheduled time up to the event.
   ZWANG_INLINE bool nothing_else_is_due(int lane, const Point& point) const {
-    const Real near = Precision<Real>::moment * maximum(absolute(point.t), lane_of(step.h, lane));
+    const Real near = Precision<Real>::moment * maximum(absolute(point.t), lane_of(trial.step.h, lane));
     return lane_of(ledger.next_output, lane) > point.t + near &&
            lane_of(ledger.scheduled_time, lane) > point.t + 64 * Precision<Real>::epsilon * absolute(point.t);
   }
@@ -283,7 +282,9 @@ struct FastEvent {
     set_lane(state.h, lane, point.next_h);
     set_lane(ledger.taken, lane, lane_of(ledger.taken, lane) + 1);
     ZWANG_REGISTERS for (int i = 0; i < size; ++i) { set_lane(state.y[i], lane, point.y[i]); }
-    ZWANG_REGISTERS for (int m = 0; m < size - n; ++m) { set_lane(step.first()[m], lane, point.rate[n + m]); }
+    ZWANG_REGISTERS for (int m = 0; m < size - n; ++m) {
+      set_lane(trial.step.first()[m], lane, point.rate[n + m]);
+    }
     Real position = lane_of(ledger.worst_position, lane), velocity = lane_of(ledger.worst_velocity, lane);
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
       set_lane(state.lambda[i], lane, point.lambda[i]);

@@ -58,10 +58,7 @@ struct LaneGroup {
   Search* searches;  // one for each lane; in shared memory on a GPU
   Ledger& ledger;    // in shared memory on a GPU where that leaves registers for more lanes
   LaneState<M, R> state;
-  Steps step;  // first(), last(): rates at its start, carried from step to step, and at its end
-  SeriesStorage<M, R> series;
-  Drives* drive = nullptr;  // in local memory on a GPU, like the stages
-  StepResult<M, R> result;
+  StepInProgress<M, R> trial;
   StepFlags<M, R> flags;
   Mask needs_slow_path;                             // of live lanes; lanes without a member need a new one
   long long slow_path_ticks = 0, refill_ticks = 0;  // clock ticks spent there
@@ -80,13 +77,13 @@ struct LaneGroup {
   ZWANG_INLINE void run(Queue& next) {
     const long long begun = batch.ticks ? clock_ticks() : 0;
     Drives own;
-    drive = &own;
+    trial.drive = &own;
     const Mask none = no_lanes<R>();
     state.live = flags.accepted = flags.rejected = state.searching = none;
     needs_slow_path = !none;
     ZWANG_REGISTERS for (int lane = 0; lane < lanes; ++lane) { transfer().set_idle(lane); }
     do {
-      accept_step<M, R>(result, needs_slow_path, flags, state, step, ledger);
+      accept_step<M, R>(needs_slow_path, trial, flags, state, ledger);
       const Mask moving = state.live && !needs_slow_path;
       if (any(moving)) {
         try_step(moving);
@@ -121,14 +118,14 @@ struct LaneGroup {
       return flags.crosses_on_series || (flags.at_event && !flags.output_due && !flags.extremum_possible)
                  ? Progress::at_event
                  : Progress::needs_slow_path;
-    accept_step<M, R>(result, needs_slow_path, flags, state, step, ledger);
+    accept_step<M, R>(needs_slow_path, trial, flags, state, ledger);
     return Progress::continues;
   }
   // Stores the step with the member, for the event kernel or the slow path.
   ZWANG_INLINE void store_for_event_handling() { transfer().store_for_event_handling(0, *members); }
   // Handles the event of this step. False if the slow path has to; the step is then as it was.
   ZWANG_INLINE bool handle_event_in_registers() {
-    const R whole = step.h;
+    const R whole = trial.step.h;
     const StepFlags<M, R> before = flags;
     bool single = true;
     if constexpr (finds_crossings_on_series)
@@ -142,7 +139,7 @@ struct LaneGroup {
       return true;
     }
     if (before.crosses_on_series) {
-      step.h = whole;
+      trial.step.h = whole;
       flags = before;
     }
     return false;
@@ -158,11 +155,11 @@ struct LaneGroup {
     full_members = full_member;
     const auto& exchange = me->exchange;
     static_cast<CrossingResult<Real, M::rows>&>(*searches) = exchange.step.crossing;
-    step.h = exchange.step.h;
+    trial.step.h = exchange.step.h;
     flags.set_at_event();
     state.searching = false;
     flags.clipped = exchange.verdict.clipped;
-    ZWANG_REGISTERS for (int i = 0; i < size; ++i) { result.end[i] = exchange.end[i]; }
+    ZWANG_REGISTERS for (int i = 0; i < size; ++i) { trial.end[i] = exchange.end[i]; }
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
       flags.first_if_at_end[i] = !exchange.verdict.order_unknown;
     }
@@ -175,17 +172,15 @@ struct LaneGroup {
   ZWANG_INLINE void store_member() { transfer().store(*members); }
 
   ZWANG_INLINE FastEvent<M, R> fast_event() {
-    return {settings, batch, members, full_members, searches, result, state, step, ledger, flags};
+    return {settings, batch, members, full_members, searches, state, trial, ledger, flags};
   }
 
  private:
-  ZWANG_INLINE LaneStateTransfer<M, R> transfer() { return {searches, state, step, result, flags, ledger}; }
+  ZWANG_INLINE LaneStateTransfer<M, R> transfer() { return {searches, state, trial, flags, ledger}; }
   ZWANG_INLINE CrossingSearchDriver<M, R> search_driver() {
-    return {settings, step, ledger, result, searches, state, flags};
+    return {settings, ledger, searches, state, trial, flags};
   }
-  ZWANG_INLINE TrialStep<M, R> trial_step() {
-    return {settings, members, state, drive, step, series, result};
-  }
+  ZWANG_INLINE TrialStep<M, R> trial_step() { return {settings, members, state, trial}; }
 
   // Accepted steps that do not simply continue.
   ZWANG_INLINE Mask interrupted() const {
@@ -255,13 +250,13 @@ struct LaneGroup {
     SingleLane single(settings, batch, &me, &search, single_ledger);
     transfer().store_for_event_handling(lane, me);
     if (!single.load_at_event(&me, &me)) return false;
-    const Real whole = lane_of(step.h, lane);
+    const Real whole = lane_of(trial.step.h, lane);
     const auto before = flags.lane(lane);
-    set_lane(step.h, lane, single.step.h);
+    set_lane(trial.step.h, lane, single.trial.step.h);
     flags.set(lane, single.flags);
-    ZWANG_REGISTERS for (int i = 0; i < size; ++i) { set_lane(result.end[i], lane, single.result.end[i]); }
+    ZWANG_REGISTERS for (int i = 0; i < size; ++i) { set_lane(trial.end[i], lane, single.trial.end[i]); }
     if (handle_fast_event(*this, lane)) return true;
-    set_lane(step.h, lane, whole);
+    set_lane(trial.step.h, lane, whole);
     flags.set(lane, before);
     return false;
   }
@@ -281,53 +276,53 @@ struct LaneGroup {
   // One trial step of every moving lane, as long as its error, scheduled times and periods allow.
   ZWANG_INLINE void try_step(const Mask& moving) {
     flags.at_event = flags.crosses_on_series = no_lanes<R>();
-    choose_step_length<M, R>(settings, state, ledger, step, flags);
-    flags.stuck = moving && !(step.h > R(16 * Precision<Real>::epsilon) * absolute(state.t));
+    choose_step_length<M, R>(settings, state, ledger, trial, flags);
+    flags.stuck = moving && !(trial.step.h > R(16 * Precision<Real>::epsilon) * absolute(state.t));
 
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
-      result.lowest_lambda[i] = result.highest_lambda[i] = state.lambda[i];
+      trial.lowest_lambda[i] = trial.highest_lambda[i] = state.lambda[i];
     }
     if constexpr (Method::adaptive) {
       const auto quality = trial_step().take();
       flags.accepted = moving && !flags.stuck && (quality.error <= R(1));
-      const R stretched = step.h * quality.factor;
+      const R stretched = trial.step.h * quality.factor;
       const R onward = select(flags.clipped, maximum(state.h, stretched), stretched);
-      result.next_h = select(flags.accepted, onward, minimum(stretched, R(Real(0.9)) * step.h));
+      trial.next_h = select(flags.accepted, onward, minimum(stretched, R(Real(0.9)) * trial.step.h));
     } else {
       trial_step().take_by_stages();
       R off = R(0);
-      ZWANG_REGISTERS for (int i = 0; i < size; ++i) { off = off + (step.end[i] - step.end[i]); }
+      ZWANG_REGISTERS for (int i = 0; i < size; ++i) { off = off + (trial.step.end[i] - trial.step.end[i]); }
       flags.accepted = moving && !flags.stuck && (off <= R(0));
-      result.next_h = select(flags.accepted, R(Real(settings.step)), step.h * R(Real(0.25)));
+      trial.next_h = select(flags.accepted, R(Real(settings.step)), trial.step.h * R(Real(0.25)));
     }
-    ZWANG_REGISTERS for (int i = 0; i < size; ++i) { result.end[i] = step.end[i]; }
+    ZWANG_REGISTERS for (int i = 0; i < size; ++i) { trial.end[i] = trial.step.end[i]; }
     flags.rejected = moving && !flags.accepted;
     ledger.rejected = ledger.rejected + select(flags.rejected, R(1), R(0));
   }
 
   // Projects the end of the step onto the active conditions, and detects possible events within the step.
   ZWANG_INLINE void project_and_detect_events() {
-    const R then = state.t + step.h;
-    if (state.any_held) project<M>(state.k, then, result.end, state.held, 3);
-    const R *q = result.end, *v = result.end + n, *z = result.end + 2 * n;
-    if constexpr (r > 0) Model::levels(state.k, then, q, v, z, result.end_f, result.end_f_rate);
+    const R then = state.t + trial.step.h;
+    if (state.any_held) project<M>(state.k, then, trial.end, state.held, 3);
+    const R *q = trial.end, *v = trial.end + n, *z = trial.end + 2 * n;
+    if constexpr (r > 0) Model::levels(state.k, then, q, v, z, trial.end_f, trial.end_f_rate);
     R middle[M::fed_back];
-    const EventDetector<M, R> detector{state, step, ledger, result, flags};
+    const EventDetector<M, R> detector{state, ledger, trial, flags};
     if constexpr (r > 0 || signals > 0 || Model::any_extremes) detector.find_middle(middle);
     if constexpr (Method::expands) {
       ZWANG_REGISTERS for (int i = 0; i < M::fed_back; ++i) {
-        middle[i] = select(result.constrained, middle[i], series.middle[i]);
+        middle[i] = select(trial.constrained, middle[i], trial.series.middle[i]);
       }
     }
     if constexpr (Model::any_turns)
-      PeriodLimit<M, R>{state, step}.reject_long(then, middle, result, flags, ledger);
+      PeriodLimit<M, R>{state, trial}.reject_long(then, middle, trial.next_h, flags, ledger);
     flags.event_possible = state.always_handle;
     flags.signal_event_possible = no_lanes<R>();
     detector.detect_conditions(middle);
     detector.detect_signals(then, middle);
     detector.detect_extremes(then, middle);
     flags.clipped = flags.clipped || (ledger.taken + R(2) > R(Real(settings.max_steps)));
-    const R near = R(Precision<Real>::moment) * maximum(absolute(then), step.h);
+    const R near = R(Precision<Real>::moment) * maximum(absolute(then), trial.step.h);
     flags.output_due = ledger.next_output < then - near;
     audit(then, flags.accepted && !flags.event_possible && !flags.clipped);
   }
@@ -336,21 +331,24 @@ struct LaneGroup {
   // only event within the shortened step.
   ZWANG_INLINE bool truncate_at_crossing() {
     SeriesTerms<Method, n, size, Real> terms;
-    terms.take(state.k, state.t, step.h, state.y);
+    terms.take(state.k, state.t, trial.step.h, state.y);
     Model::levels(state.k, state.t, state.y, state.y + n, state.y + 2 * n, state.f, state.f_rate);
-    ZWANG_REGISTERS for (int i = 0; i < r; ++i) { state.lambda[i] = result.end_lambda[i] = 0; }
+    ZWANG_REGISTERS for (int i = 0; i < r; ++i) { state.lambda[i] = trial.end_lambda[i] = 0; }
     if constexpr (Model::any_extremes)
       Model::measured(state.k, state.t, state.y, state.y + n, state.y + 2 * n, state.lambda, state.held,
                       state.values);
-    const Real whole = step.h;
-    step.h = TaylorCrossing<M>{*searches, state, whole}.find(terms) * whole;
-    if constexpr (sizeof(Real) == sizeof(float)) step.h = (state.t + step.h) - state.t;
-    terms.template at<size>(step.h / whole, result.end);
-    terms.template at<M::fed_back>(Real(0.5) * step.h / whole, series.middle);
-    result.constrained = flags.clipped = false;
-    ZWANG_REGISTERS for (int m = 0; m < step.rates; ++m) { step.last()[m] = step.first()[m]; }
+    const Real whole = trial.step.h;
+    trial.step.h = TaylorCrossing<M>{*searches, state, whole}.find(terms) * whole;
+    if constexpr (sizeof(Real) == sizeof(float)) trial.step.h = (state.t + trial.step.h) - state.t;
+    terms.template at<size>(trial.step.h / whole, trial.end);
+    terms.template at<M::fed_back>(Real(0.5) * trial.step.h / whole, trial.series.middle);
+    trial.constrained = flags.clipped = false;
+    ZWANG_REGISTERS for (int m = 0; m < trial.step.rates; ++m) {
+      trial.step.last()[m] = trial.step.first()[m];
+    }
     project_and_detect_events();
-    bool alone = !flags.signal_event_possible && step.h > 16 * Precision<Real>::epsilon * absolute(state.t);
+    bool alone =
+        !flags.signal_event_possible && trial.step.h > 16 * Precision<Real>::epsilon * absolute(state.t);
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
       alone = alone && (!flags.may_cross[i] || searches->sought[i] > 0);
     }
@@ -360,9 +358,9 @@ struct LaneGroup {
   // [voss] T + V + energy lost in shocks - work of other forces and of moving conditions is constant.
   ZWANG_INLINE void audit(R then, Mask undisturbed) {
     R kinetic, energy;
-    Model::energies(state.k, then, result.end, result.end + n, result.end + 2 * n, kinetic, energy);
+    Model::energies(state.k, then, trial.end, trial.end + n, trial.end + 2 * n, kinetic, energy);
     R work = R(0);
-    if constexpr (Model::works) work = result.end[size - 1];
+    if constexpr (Model::works) work = trial.end[size - 1];
     const R off = absolute(energy + ledger.energy_lost - work - ledger.energy_start);
     ledger.drift = select(undisturbed, larger(ledger.drift, off), ledger.drift);
     const R large = larger(larger(absolute(kinetic), absolute(energy - kinetic)), absolute(work));
@@ -371,9 +369,9 @@ struct LaneGroup {
       const R on = select(undisturbed, state.held[i], R(0));
       if (Model::is_holonomic(i))
         ledger.worst_position =
-            larger(ledger.worst_position, if_less(R(0), on, absolute(result.end_f[i]), R(0)));
+            larger(ledger.worst_position, if_less(R(0), on, absolute(trial.end_f[i]), R(0)));
       ledger.worst_velocity =
-          larger(ledger.worst_velocity, if_less(R(0), on, absolute(result.end_f_rate[i]), R(0)));
+          larger(ledger.worst_velocity, if_less(R(0), on, absolute(trial.end_f_rate[i]), R(0)));
     }
   }
 };

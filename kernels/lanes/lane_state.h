@@ -1,4 +1,4 @@
-// The data of a lane group, divided by lifetime: LaneState is carried from step to step, StepResult and
+// The data of a lane group, divided by lifetime: LaneState is carried from step to step, StepInProgress and
 // StepFlags describe one trial step, LaneLedger holds schedules and audits that are touched once in a step.
 //
 // R is the number type of the group: a pack on a CPU, or a single number (one lane), as always on a GPU.
@@ -55,19 +55,6 @@ constexpr bool has_second_sample = ZWANG_STAGES_KEPT != 0 && (M::Method::second_
 template <class M, class R>
 struct SecondSample {
   R second_sampled_lambda[M::rows];
-};
-
-// The numbers of one trial step.
-template <class M, class R>
-struct StepResult : OnlyIf<has_second_sample<M>, SecondSample<M, R>>::Type {
-  using Mask = typename Lanes<R>::Mask;
-  R next_h;          // proposed length of the step after this one
-  R end[M::size];    // state at the end, projected onto the active conditions
-  Mask constrained;  // the lane has active conditions, hence no power series
-  // Multipliers: extremes over the stages, at the sample stage, and at the end.
-  R lowest_lambda[M::rows], highest_lambda[M::rows], sampled_lambda[M::rows], end_lambda[M::rows];
-  R mid_f[M::rows];  // values of the conditions at the midpoint
-  R end_f[M::rows], end_f_rate[M::rows], end_signal[at_least_one(M::Model::signals)], end_values[M::measures];
 };
 
 // The masks of one trial step, saved and restored as a whole where an event is tried out.
@@ -146,5 +133,24 @@ using SeriesStorage =
     typename OnlyIf<M::Method::expands, SeriesStep<typename M::Method, M::n, M::size, M::fed_back, R>>::Type;
 template <class M, class R>
 using DriveStorage = StageDrive<typename M::Model, typename M::Method, M::drives, R>;
+
+// The trial step in progress: its stages, and the numbers at its end and inside it. They are in one struct,
+// not in nested
+// ones: otherwise the compiler finds more common subexpressions between the stages, and contracts other
+// products and sums to fused multiply-adds, which changes the last bits of results.
+template <class M, class R>
+struct StepInProgress : OnlyIf<has_second_sample<M>, SecondSample<M, R>>::Type {
+  using Mask = typename Lanes<R>::Mask;
+  StepStorage<M, R> step;  // first(), last(): rates at its start, carried from step to step, and at its end
+  SeriesStorage<M, R> series;
+  Mask constrained;                     // the lane has active conditions, hence no power series
+  DriveStorage<M, R>* drive = nullptr;  // in local memory on a GPU, like the stages
+  // Multipliers: extremes over the stages, at the end, and at the sample stage.
+  R lowest_lambda[M::rows], highest_lambda[M::rows], end_lambda[M::rows], sampled_lambda[M::rows];
+  R mid_f[M::rows];  // values of the conditions at the midpoint
+  R end[M::size];    // state at the end, projected onto the active conditions
+  R end_f[M::rows], end_f_rate[M::rows], end_signal[at_least_one(M::Model::signals)], end_values[M::measures];
+  R next_h;  // proposed length of the step after this one
+};
 
 }  // namespace zwang

@@ -18,8 +18,7 @@ struct LaneStateTransfer {
   static constexpr int r = M::r, size = M::size, signals = Model::signals;
   StepLengthSearch<Real, M::rows>* searches;  // one for each lane
   LaneState<M, R>& state;
-  StepStorage<M, R>& step;
-  StepResult<M, R>& result;
+  StepInProgress<M, R>& trial;
   StepFlags<M, R>& flags;
   LaneLedger<R, M::rows>& ledger;
 
@@ -41,7 +40,7 @@ struct LaneStateTransfer {
   }
   ZWANG_INLINE Step stored_step(int lane) const {
     Step made;
-    made.h = lane_of(step.h, lane);
+    made.h = lane_of(trial.step.h, lane);
     made.crossing = searches[lane];
     made.no_search_from = searches[lane].no_search_from;
     return made;
@@ -81,7 +80,7 @@ struct LaneStateTransfer {
     me.motion.t = lane_of(state.t, lane);
     ZWANG_REGISTERS for (int i = 0; i < size; ++i) { me.motion.y[i] = lane_of(state.y[i], lane); }
     exchange.verdict = verdict_now;
-    exchange.next_h = lane_of(result.next_h, lane);
+    exchange.next_h = lane_of(trial.next_h, lane);
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) { exchange.may_cross[i] = lane_of(flags.may_cross[i], lane); }
     if constexpr (Model::any_extremes) {
       ZWANG_REGISTERS for (int m = 0; m < Model::measures; ++m) {
@@ -90,34 +89,35 @@ struct LaneStateTransfer {
     }
     // A step to be truncated at a crossing on its series is expanded again: its end is not needed.
     if (verdict_now.crosses_on_series) return;
-    ZWANG_REGISTERS for (int i = 0; i < size; ++i) { exchange.end[i] = lane_of(result.end[i], lane); }
+    ZWANG_REGISTERS for (int i = 0; i < size; ++i) { exchange.end[i] = lane_of(trial.end[i], lane); }
     // The stages are not needed for a step that only ends at an event or a scheduled time.
     const bool inside = (verdict_now.event_possible && !verdict_now.at_event) ||
                         verdict_now.extremum_possible || verdict_now.output_due;
     if (inside || verdict_now.order_unknown) {
-      ZWANG_REGISTERS for (int m = 0; m < step.rates; ++m) {
-        exchange.first_rate[m] = lane_of(step.first()[m], lane);
-        exchange.last_rate[m] = lane_of(step.last()[m], lane);
+      ZWANG_REGISTERS for (int m = 0; m < trial.step.rates; ++m) {
+        exchange.first_rate[m] = lane_of(trial.step.first()[m], lane);
+        exchange.last_rate[m] = lane_of(trial.step.last()[m], lane);
       }
     }
     if constexpr (ZWANG_STAGES_KEPT)
       if (inside) {
         exchange.stages.h = exchange.step.h;
         for (int j = 0; j <= Method::last; ++j)
-          for (int m = 0; m < step.rates; ++m) exchange.stages.k[j][m] = lane_of(step.k[j][m], lane);
-        for (int i = 0; i < size; ++i) exchange.stages.end[i] = lane_of(step.end[i], lane);
+          for (int m = 0; m < trial.step.rates; ++m)
+            exchange.stages.k[j][m] = lane_of(trial.step.k[j][m], lane);
+        for (int i = 0; i < size; ++i) exchange.stages.end[i] = lane_of(trial.step.end[i], lane);
       }
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
-      exchange.lambda[i] = lane_of(result.end_lambda[i], lane);
-      exchange.f[i] = lane_of(result.end_f[i], lane);
-      exchange.f_rate[i] = lane_of(result.end_f_rate[i], lane);
+      exchange.lambda[i] = lane_of(trial.end_lambda[i], lane);
+      exchange.f[i] = lane_of(trial.end_f[i], lane);
+      exchange.f_rate[i] = lane_of(trial.end_f_rate[i], lane);
     }
     ZWANG_REGISTERS for (int i = 0; i < signals; ++i) {
-      exchange.signal[i] = lane_of(result.end_signal[i], lane);
+      exchange.signal[i] = lane_of(trial.end_signal[i], lane);
     }
     if constexpr (Model::any_extremes) {
       ZWANG_REGISTERS for (int m = 0; m < Model::measures; ++m) {
-        exchange.values[m] = lane_of(result.end_values[m], lane);
+        exchange.values[m] = lane_of(trial.end_values[m], lane);
       }
     }
   }
@@ -131,7 +131,9 @@ struct LaneStateTransfer {
     me.motion.t = state.t;
     me.motion.h = state.h;
     ZWANG_REGISTERS for (int i = 0; i < size; ++i) { me.motion.y[i] = state.y[i]; }
-    ZWANG_REGISTERS for (int m = 0; m < step.rates; ++m) { exchange.first_rate[m] = step.first()[m]; }
+    ZWANG_REGISTERS for (int m = 0; m < trial.step.rates; ++m) {
+      exchange.first_rate[m] = trial.step.first()[m];
+    }
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
       exchange.lambda[i] = state.lambda[i];
       exchange.f[i] = state.f[i];
@@ -153,8 +155,8 @@ struct LaneStateTransfer {
     set_lane(state.t, lane, me.motion.t);
     set_lane(state.h, lane, me.motion.h);
     ZWANG_REGISTERS for (int i = 0; i < size; ++i) { set_lane(state.y[i], lane, me.motion.y[i]); }
-    ZWANG_REGISTERS for (int m = 0; m < step.rates; ++m) {
-      set_lane(step.first()[m], lane, exchange.first_rate[m]);
+    ZWANG_REGISTERS for (int m = 0; m < trial.step.rates; ++m) {
+      set_lane(trial.step.first()[m], lane, exchange.first_rate[m]);
     }
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
       set_lane(state.held[i], lane, me.constraints.held[i]);
@@ -199,14 +201,16 @@ struct LaneStateTransfer {
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) { set_lane(state.presses_now[i], lane, false); }
     ZWANG_REGISTERS for (int i = 0; i < Model::constants; ++i) { set_lane(state.k[i], lane, Real(1)); }
     ZWANG_REGISTERS for (int i = 0; i < size; ++i) { set_lane(state.y[i], lane, Real(0)); }
-    ZWANG_REGISTERS for (int i = 0; i < step.rates; ++i) { set_lane(step.first()[i], lane, Real(0)); }
+    ZWANG_REGISTERS for (int i = 0; i < trial.step.rates; ++i) {
+      set_lane(trial.step.first()[i], lane, Real(0));
+    }
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
       clear(lane, state.held[i], state.lambda[i], ledger.peak_lambda[i], state.f[i], state.f_rate[i],
             ledger.arming_level[i]);
     }
     ZWANG_REGISTERS for (int i = 0; i < signals; ++i) { clear(lane, state.signal[i], state.side[i]); }
     ZWANG_REGISTERS for (int i = 0; i < Model::measures; ++i) { clear(lane, state.values[i], state.best[i]); }
-    clear(lane, state.t, state.h, result.next_h, ledger.taken, ledger.rejected, ledger.energy_start,
+    clear(lane, state.t, state.h, trial.next_h, ledger.taken, ledger.rejected, ledger.energy_start,
           ledger.energy_lost);
     clear(lane, ledger.drift, ledger.energy_size, ledger.worst_position, ledger.worst_velocity);
     set_lane(ledger.scheduled_time, lane, Real(1));

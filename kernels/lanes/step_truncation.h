@@ -22,11 +22,10 @@ struct CrossingSearchDriver {
   static constexpr bool finds_crossings_on_series = Method::expands && FastEvent<M, R>::possible;
 
   const KernelSettings& settings;
-  const StepStorage<M, R>& step;
   const LaneLedger<R, M::rows>& ledger;
-  const StepResult<M, R>& result;
   Search* searches;        // one for each lane
   LaneState<M, R>& state;  // h and searching are changed
+  const StepInProgress<M, R>& trial;
   StepFlags<M, R>& flags;  // accepted, at_event, event_possible and crosses_on_series are changed
 
   // Begins or continues the search in every lane whose step has a single crossing. While searching, a lane
@@ -68,9 +67,9 @@ struct CrossingSearchDriver {
     Real unknown = 0;
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
       const bool presses = lane_of(state.presses_now[i], lane);
-      made.value += search.sought[i] *
-                    (presses ? -lane_of(result.end_lambda[i], lane) : lane_of(result.end_f[i], lane));
-      made.slope += search.sought[i] * lane_of(result.end_f_rate[i], lane);
+      made.value +=
+          search.sought[i] * (presses ? -lane_of(trial.end_lambda[i], lane) : lane_of(trial.end_f[i], lane));
+      made.slope += search.sought[i] * lane_of(trial.end_f_rate[i], lane);
       unknown += search.sought[i] * (presses || !Model::is_holonomic(i) ? Real(1) : Real(0));
     }
     if (unknown > 0) made.slope = missing<Real>();
@@ -87,7 +86,7 @@ struct CrossingSearchDriver {
       made.slope += search.sought[i] * lane_of(state.f_rate[i], lane);
       unknown += search.sought[i] * (presses || !Model::is_holonomic(i) ? Real(1) : Real(0));
     }
-    const Real soon = Real(1e-9) * (made.value + Real(1.0 / 3) * lane_of(step.h, lane) * made.slope);
+    const Real soon = Real(1e-9) * (made.value + Real(1.0 / 3) * lane_of(trial.step.h, lane) * made.slope);
     if (unknown > 0)
       made.slope = missing<Real>();
     else if (made.value <= -soon)
@@ -101,7 +100,7 @@ struct CrossingSearchDriver {
     Curve from, to;
     if (!is_crossing(lane, from, to)) return;
     if constexpr (finds_crossings_on_series)
-      if (!lane_of(result.constrained, lane)) {
+      if (!lane_of(trial.constrained, lane)) {
         searches[lane].slope = to.value;  // for the first guess, by the chord
         set_lane(flags.crosses_on_series, lane, true);
         return;
@@ -131,7 +130,7 @@ struct CrossingSearchDriver {
       return false;
     }
     search.h = lane_of(state.h, lane);
-    search.next_h = lane_of(result.next_h, lane);
+    search.next_h = lane_of(trial.next_h, lane);
     return true;
   }
 
@@ -142,17 +141,17 @@ struct CrossingSearchDriver {
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
       if (!(search.sought[i] > 0)) continue;
       const bool presses = lane_of(state.presses_now[i], lane);
-      via = presses ? -lane_of(result.sampled_lambda[i], lane) : lane_of(result.mid_f[i], lane);
+      via = presses ? -lane_of(trial.sampled_lambda[i], lane) : lane_of(trial.mid_f[i], lane);
       if (presses) part = Real(Method::c(Method::sample_stage));
       by_stages = presses;
     }
     search.reach = Real(settings.crossing_reach);
-    const Real whole = lane_of(step.h, lane);
+    const Real whole = lane_of(trial.step.h, lane);
     if constexpr (has_second_sample<M>)
       if (by_stages) {
         Real beyond = 0;
         ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
-          if (search.sought[i] > 0) beyond = -lane_of(result.second_sampled_lambda[i], lane);
+          if (search.sought[i] > 0) beyond = -lane_of(trial.second_sampled_lambda[i], lane);
         }
         try_length(lane, search.begin_between(whole, from.value, to.value, part, via,
                                               Real(Method::c(Method::second_sample_stage)), beyond));
@@ -170,14 +169,14 @@ struct CrossingSearchDriver {
       search.halvings = 0;
     }
     if (++search.halvings > search.most_halvings) return;
-    set_lane(state.h, lane, Real(0.5) * lane_of(step.h, lane));
+    set_lane(state.h, lane, Real(0.5) * lane_of(trial.step.h, lane));
     set_lane(flags.accepted, lane, false);
   }
 
   ZWANG_INLINE void continue_search(int lane) const {
     Search& search = searches[lane];
     const Curve now = curve_at_end(lane, search);
-    const Real length = lane_of(step.h, lane), next = search.improve(length, now.value, now.slope);
+    const Real length = lane_of(trial.step.h, lane), next = search.improve(length, now.value, now.slope);
     bool disturbed = lane_of(flags.signal_event_possible, lane) || search.tries > search.most_tries;
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
       if (Model::is_equation(i)) continue;

@@ -27,10 +27,7 @@ struct TrialStep {
   const KernelSettings& settings;
   const M* members;  // one for each lane
   const LaneState<M, R>& state;
-  DriveStorage<M, R>* drive;
-  StepStorage<M, R>& step;
-  SeriesStorage<M, R>& series;
-  StepResult<M, R>& result;
+  StepInProgress<M, R>& trial;  // computed, but for the values at its end
 
   // The squared error in units of the tolerance, and the ratio of the next step length to this one.
   struct StepQuality {
@@ -43,21 +40,21 @@ struct TrialStep {
       StepQuality made{R(0), R(0)};
       R some = R(0);
       ZWANG_REGISTERS for (int i = 0; i < r; ++i) { some = some + state.held[i]; }
-      result.constrained = some > R(0);
+      trial.constrained = some > R(0);
       if (state.any_held) made = take_constrained();
-      if (any(!result.constrained)) {
+      if (any(!trial.constrained)) {
         const StepQuality free = take_by_series();
-        made.error = select(result.constrained, made.error, free.error);
-        made.factor = select(result.constrained, made.factor, free.factor);
+        made.error = select(trial.constrained, made.error, free.error);
+        made.factor = select(trial.constrained, made.factor, free.factor);
         ZWANG_REGISTERS for (int i = 0; i < size; ++i) {
-          step.end[i] = select(result.constrained, step.end[i], series.end[i]);
+          trial.step.end[i] = select(trial.constrained, trial.step.end[i], trial.series.end[i]);
         }
-        ZWANG_REGISTERS for (int m = 0; m < step.rates; ++m) {
-          step.last()[m] = select(result.constrained, step.last()[m], series.rate[m]);
+        ZWANG_REGISTERS for (int m = 0; m < trial.step.rates; ++m) {
+          trial.step.last()[m] = select(trial.constrained, trial.step.last()[m], trial.series.rate[m]);
         }
         ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
-          result.end_lambda[i] = select(result.constrained, result.end_lambda[i], R(0));
-          result.sampled_lambda[i] = select(result.constrained, result.sampled_lambda[i], R(0));
+          trial.end_lambda[i] = select(trial.constrained, trial.end_lambda[i], R(0));
+          trial.sampled_lambda[i] = select(trial.constrained, trial.sampled_lambda[i], R(0));
         }
       }
       return made;
@@ -66,7 +63,8 @@ struct TrialStep {
     }
   }
   ZWANG_INLINE void take_by_stages() const {
-    if constexpr (Model::drives > 0) drive->evaluate(state.k, state.t, step.h, stage_nodes<Method, R>.part);
+    if constexpr (Model::drives > 0)
+      trial.drive->evaluate(state.k, state.t, trial.step.h, stage_nodes<Method, R>.part);
     // Unrolled stages without active conditions get their own code, which has no tests for them. The choice
     // is made by the state of the lane alone, because the two variants may round differently: with several
     // lanes it must not be made for the whole group.
@@ -99,12 +97,12 @@ struct TrialStep {
 
   ZWANG_INLINE StepQuality take_constrained() const {
     take_by_stages();
-    const R error = error_of(step);
+    const R error = error_of(trial.step);
     return {error, step_factor<Method>(error)};
   }
   ZWANG_INLINE StepQuality take_by_series() const {
-    series.take(state.k, state.t, step.h, state.y);
-    const R error = error_of(series);
+    trial.series.take(state.k, state.t, trial.step.h, state.y);
+    const R error = error_of(trial.series);
     return {error, series_factor<Method>(error)};
   }
 
@@ -116,22 +114,22 @@ struct TrialStep {
   ZWANG_INLINE void take_stages(bool hold) const { take_stages(hold, state.held); }
   ZWANG_INLINE void take_stages(bool hold, const R* held) const {
     int stage = 0;
-    step.take(state.t, state.y, [&, this](R when, const R* there, R* rate) {
-      rates_at(when, drive->w[stage], there, hold, held, rate);
+    trial.step.take(state.t, state.y, [&, this](R when, const R* there, R* rate) {
+      rates_at(when, trial.drive->w[stage], there, hold, held, rate);
       if (++stage == Method::sample_stage) {
-        ZWANG_REGISTERS for (int i = 0; i < r; ++i) { result.sampled_lambda[i] = result.end_lambda[i]; }
+        ZWANG_REGISTERS for (int i = 0; i < r; ++i) { trial.sampled_lambda[i] = trial.end_lambda[i]; }
       }
       if constexpr (has_second_sample<M>)
         if (stage == Method::second_sample_stage) {
           ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
-            result.second_sampled_lambda[i] = result.end_lambda[i];
+            trial.second_sampled_lambda[i] = trial.end_lambda[i];
           }
         }
       if (hold) {
         ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
           if (Model::is_equation(i)) continue;
-          result.lowest_lambda[i] = lesser(result.lowest_lambda[i], result.end_lambda[i]);
-          result.highest_lambda[i] = larger(result.highest_lambda[i], result.end_lambda[i]);
+          trial.lowest_lambda[i] = lesser(trial.lowest_lambda[i], trial.end_lambda[i]);
+          trial.highest_lambda[i] = larger(trial.highest_lambda[i], trial.end_lambda[i]);
         }
       }
     });
@@ -145,7 +143,7 @@ struct TrialStep {
   }
 
   ZWANG_INLINE void rates_at(R when, const R* w, const R* there, bool hold, const R* held, R* rate) const {
-    driven_right_side<M>(state.k, when, w, there, held, hold, rate, result.end_lambda);
+    driven_right_side<M>(state.k, when, w, there, held, hold, rate, trial.end_lambda);
     if constexpr (least_norm_integrands)
       if (state.any_redundant) integrands_per_lane(when, there, rate);
   }
