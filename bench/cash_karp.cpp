@@ -1,10 +1,10 @@
-// The impact oscillator of gpu_impact.toml by the method of Cash and Karp with hand-coded impacts, as GPU solvers for
-// ensembles of small systems take it: how large is the true error at a tolerance? Amplitudes A come from standard input, one
-// a line; x and x' at t = 100 go to standard output. Impacts are located to rounding, so that nothing but the method's own
-// error counts. bench/results/h200/accuracy.txt says how to compare it with zwang's.
+// The impact oscillator of gpu_impact.toml with the method of Cash and Karp, which GPU solvers for ensembles
+// of small systems use, and hand-coded impacts: measures the true error at a given tolerance. Reads
+// amplitudes A from standard input, one per line, and writes x and x' at t = 100. Impacts are located to
+// rounding, so that only the method's own error counts. bench/results/accuracy.csv compares it with zwang.
 //
-// J. R. Cash, A. H. Karp: A variable order Runge-Kutta method for initial value problems with rapidly varying right-hand
-// sides, ACM Trans. Math. Softw. 16 (1990).
+// J. R. Cash, A. H. Karp: A variable order Runge-Kutta method for initial value problems with rapidly varying
+// right-hand sides, ACM Trans. Math. Softw. 16 (1990).
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -77,7 +77,7 @@ State run(double amplitude, double tolerance, Counts& counts) {
   while (t < last) {
     const double length = std::min(h, last - t);
     const Step step = take(t, y, length, amplitude);
-    double room = 1e9;  // how many times the error fits into the tolerance
+    double room = 1e9;  // tolerance over error
     for (std::size_t c = 0; c < 2; ++c)
       room = std::min(
           room, tolerance * std::max(1.0, std::abs(step.end[c])) / std::max(std::abs(step.error[c]), 1e-300));

@@ -1,3 +1,4 @@
+// Tunes each hand-written program to the wanted error and measures its speed.
 #include "bench/yardstick.h"
 
 #include <ctime>
@@ -12,9 +13,9 @@ namespace {
 
 constexpr int sampled_members = 64;
 constexpr int repetitions = 5;
-constexpr int batch = 64;  // members between two looks at the clock
+constexpr int batch = 64;  // members between two readings of the clock
 
-// Calls work.template operator()<System>() with the system a problem names.
+// Calls work.template operator()<System>() with the system of a problem.
 template <class Work>
 auto with_system(Problem problem, Work&& work) {
   switch (problem) {
@@ -38,13 +39,14 @@ auto with_method(Method method, Work&& work) {
                                : work.template operator()<Dop853>();
 }
 
-// The step a controller settles on near the start. Members are alike: what fits the nominal one fits all.
+// The step size the controller chooses near the start. One value serves all members: they differ by 1 % in
+// gravity.
 template <template <class> class System, class Step, class Real>
 Controls<Real> controls_for(Real tolerance) {
   Controls<Real> controls{Real(1e-3), tolerance};
   for (int i = 0; i < 4; ++i) {
-    const Real liked = System<Real>{Real(9.81)}.template run<Step>(controls).first_step;
-    controls.first_step = Real(0.9) * liked;
+    const Real proposed = System<Real>{Real(9.81)}.template run<Step>(controls).first_step;
+    controls.first_step = Real(0.9) * proposed;
   }
   return controls;
 }
@@ -73,8 +75,8 @@ Trial try_tolerance(double tolerance, const std::vector<std::vector<double>>& tr
   return trial;
 }
 
-// The tolerance that reaches the wanted error for every member of the sample with the fewest steps. The error
-// is a jagged function of the tolerance; the yardstick gets the benefit of the doubt.
+// The tolerance with the fewest steps that keeps the wanted error for every member of the sample. The error
+// is not a monotone function of the tolerance, so all tolerances of a grid are tried.
 template <template <class> class System, class Step>
 Yardstick tune(const std::vector<std::vector<double>>& truth) {
   constexpr int per_decade = 8, tightest = -12, loosest = -5;
@@ -91,8 +93,8 @@ Yardstick tune(const std::vector<std::vector<double>>& truth) {
   return best;
 }
 
-// Members per second of processor time, so that a busy machine does not make the yardstick shorter. The sum
-// keeps the compiler from skipping the work.
+// Members per second of processor time, so that other work on the machine does not reduce the result. The sum
+// keeps the compiler from removing the computation.
 template <template <class> class System, class Step>
 double members_per_second(const Controls<double>& controls, double seconds) {
   std::uint64_t members = 0;
@@ -153,7 +155,7 @@ std::vector<double> end_state(Problem problem, Method method, double tolerance, 
 }
 
 std::vector<double> true_end_state(Problem problem, double gravity) {
-  // Each chain is judged by the other, and so is each string.
+  // The reference for each chain is the other chain's formulation, and the same holds for the strings.
   if (problem == Problem::string)
     problem = Problem::string_plain;
   else if (problem == Problem::string_plain)

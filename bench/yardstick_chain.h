@@ -1,16 +1,17 @@
-// (iii) A chain of ten rods of length 0.1 with ten equal masses at their ends, from horizontal rest: twice.
+// (iii) A chain of ten rods of length 0.1 with ten equal masses at their ends, from horizontal rest, in two
+// forms.
 //
-// ChainByMassMatrix is the textbook's way to reduced coordinates: Lagrange's equations in the angles, a full
-// mass matrix, Cholesky. ChainByTensions is for those who know that the tensions of a chain satisfy a
-// tridiagonal system; it is the harder yardstick. Both integrate the same ten angles.
+// ChainByMassMatrix is the textbook form: Lagrange's equations in the angles, a full mass matrix, Cholesky.
+// ChainByTensions uses the tridiagonal system that the tensions of a chain satisfy and is faster. Both
+// integrate the same ten angles.
 #pragma once
 
 #include "bench/yardstick_systems.h"
 
 namespace zwang::yardstick {
 
-// work(first), work(first + 1), ..., work(last - 1), with constants for indexes: what a triangular loop needs
-// to stay in registers. Compilers unroll nested triangles only in part.
+// work(first), work(first + 1), ..., work(last - 1) with compile-time indexes, which keep the arrays of
+// triangular loops in registers. Compilers unroll nested triangular loops only in part.
 template <int first, int last, class Work>
 [[gnu::always_inline]] inline void unroll(Work&& work) {
   if constexpr (first < last) {
@@ -136,7 +137,7 @@ struct ChainByTensions : ChainStart<Real> {
     tension[0] += gravity * c[0];
     solve(cosine, tension);
 
-    // Beyond the last rod nothing pulls.
+    // There is no tension beyond the last rod.
     tension[rods] = sine[rods - 1] = 0;
     constexpr Real per_length = 1 / length;
     dy[rods] = per_length * (sine[0] * tension[1] - gravity * s[0]);
@@ -151,9 +152,9 @@ struct ChainByTensions : ChainStart<Real> {
   }
 
  private:
-  // Diagonal 1, 2, ..., 2 and -cosine beside it: eliminated from the free end, where no pivot comes near 0.
-  // The pivots are ratios of determinants of the tail, which a recursion without divisions gives: ten
-  // divisions side by side are much faster than ten in a row.
+  // Diagonal 1, 2, ..., 2 with -cosine beside it, eliminated from the free end, where no pivot comes near 0.
+  // The pivots are ratios of determinants of the trailing blocks, which a recursion without divisions gives:
+  // ten independent divisions are much faster than ten dependent ones.
   [[gnu::always_inline]] static void solve(const Real* cosine, Real* x) {
     Real tail[rods + 1], pivot[rods];  // pivot: reciprocals
     tail[rods] = 1;

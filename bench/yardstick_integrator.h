@@ -1,8 +1,9 @@
-// The integrators of the yardsticks: Dormand-Prince 5(4) and DOP853 for autonomous systems of fixed size.
+// Integrators of the hand-written programs: Dormand-Prince 5(4) and DOP853 for autonomous systems of fixed
+// size.
 //
-// Everything is known to the compiler: sizes, coefficients, the right-hand side. Nothing is allocated, zeros
-// of the tableaus cost nothing. Only the table of numbers is shared with the kernels: a yardstick must be
-// able to disagree with what it measures. Inlining is forced where the compiler's mood was worth 40 %.
+// Sizes, coefficients and the right-hand side are known at compile time. Nothing is allocated, and zeros of
+// the tableaus cost nothing. Only the table of coefficients is shared with the kernels, so that the two
+// programs stay independent. Inlining is forced where leaving it to the compiler changed the speed by 40 %.
 #pragma once
 
 #include <algorithm>
@@ -17,8 +18,8 @@ namespace zwang::yardstick {
 template <class Real, int size>
 using Vector = std::array<Real, static_cast<std::size_t>(size)>;
 
-// Short vectors are written out: a loop over two or four components tempts the compiler to vectorise it, and
-// packing what the right-hand side wants unpacked costs a third of the speed. Long ones stay loops, for SIMD.
+// Short vectors are unrolled: a loop over two or four components gets vectorised, and packing values that the
+// right-hand side needs unpacked costs a third of the speed. Long vectors stay loops, for SIMD.
 template <std::size_t size, class Work>
 [[gnu::always_inline]] inline void for_components(Work&& work) {
   if constexpr (size <= 4) {
@@ -29,7 +30,7 @@ template <std::size_t size, class Work>
   }
 }
 
-// sum_j w_j k_j over the stages j of one component; Weight(j) is asked at compile time, zeros vanish.
+// sum_j w_j k_j over the stages j of one component; Weight(j) is a constant, zeros are left out.
 template <class Weight, class Real, class Stages, int... j>
 [[gnu::always_inline]] inline Real weighted_sum(const Stages& k, std::size_t component,
                                                 std::integer_sequence<int, j...>) {
@@ -133,7 +134,7 @@ class Integrator {
   const State& state() const { return state_; }
   const State& rate() const { return stages_[0]; }
   Real time() const { return time_; }
-  Real step() const { return step_; }  // the size the next step will try
+  Real step() const { return step_; }  // size of the next trial step
   int steps() const { return steps_; }
   const System& system() const { return system_; }
   void move_to(const State& state, Real time) {
@@ -160,8 +161,8 @@ class Integrator {
     }
   }
 
-  // Where a step of size h (either sign) from here leads. The integrator itself stays; only rate() is kept of
-  // its stages.
+  // The state after a step of size h (either sign). The integrator's state is unchanged; of its stages only
+  // rate() is still valid.
   [[gnu::always_inline]] State trial(Real h) {
     [&]<int... i>(std::integer_sequence<int, i...>) { (evaluate_stage<i + 1>(h), ...); }
     (std::make_integer_sequence<int, Method::stages - 1>{});
@@ -188,7 +189,7 @@ class Integrator {
     system_.rate(argument<i>(h), stages_[i]);
   }
 
-  // The last two steps share what is left, so that none is wasted on a remnant.
+  // The last two steps share the remaining time equally, which avoids a short last step.
   Real size_of_step(Real remaining) const {
     if (remaining <= step_) return remaining;
     return remaining < 2 * step_ ? remaining / 2 : step_;

@@ -1,4 +1,5 @@
-// The string that goes slack, written twice: with every integral of the motion put to use, and without.
+// The string that goes slack, in two forms: with the closed form of the free flight, and with every phase
+// integrated.
 #pragma once
 
 #include "bench/yardstick_systems.h"
@@ -12,7 +13,7 @@ struct StringSystem {
   static constexpr int size = 2, points = 1;
   static constexpr Real end = 2;
   static constexpr Real longest_step =
-      static_cast<Real>(0.3L);  // the tension stays negative for 0.6: no step leaps over that
+      static_cast<Real>(0.3L);  // the tension stays negative for 0.6, so no step passes over it
   Real gravity;
 
   // The length is 1 throughout.
@@ -27,16 +28,16 @@ struct StringSystem {
   template <class Method>
   Outcome<Real, 1> run(const Controls<Real>& controls) const {
     Vector<Real, 2> y = start();
-    Real time = 0, step = controls.first_step, liked = 0;
+    Real time = 0, step = controls.first_step, proposed = 0;
     int steps = 0;
     for (;;) {
       const Swing swing = run_taut<Method>(y, time, step, controls.tolerance);
       steps += swing.steps;
-      if (liked == 0) liked = swing.liked_step;
-      if (!swing.slack) return {chain_cartesian<Real, 1>(swing.state, Real(1)), liked, steps};
+      if (proposed == 0) proposed = swing.proposed_step;
+      if (!swing.slack) return {chain_cartesian<Real, 1>(swing.state, Real(1)), proposed, steps};
 
       const Flight flight = fly(swing.state, swing.time);
-      if (flight.time >= end) return {flight.state, liked, steps};
+      if (flight.time >= end) return {flight.state, proposed, steps};
       y = jerk(flight.state);
       time = flight.time;
       step = swing.step;
@@ -51,7 +52,7 @@ struct StringSystem {
  private:
   struct Swing {
     bool slack;
-    Real time, step, liked_step;
+    Real time, step, proposed_step;
     Vector<Real, 2> state;
     int steps;
   };
@@ -60,27 +61,28 @@ struct StringSystem {
     Vector<Real, 4> state;
   };
 
-  // On a swing w^2/2 - g cos(angle) = e stays, so the tension w^2 + g cos(angle) is 3/2 w^2 - e: no sine, no
-  // cosine is spent on watching it.
+  // On a swing w^2/2 - g cos(angle) = e is constant, so the tension w^2 + g cos(angle) is 3/2 w^2 - e and
+  // needs no sine or cosine.
   template <class Method>
   Swing run_taut(const Vector<Real, 2>& from, Real time, Real step, Real tolerance) const {
     const Real energy = from[1] * from[1] / 2 - gravity * std::cos(from[0]);
     const auto tension = [&](const Vector<Real, 2>& y) { return Real(1.5) * y[1] * y[1] - energy; };
     Integrator<Method, StringSystem, Real> motion(*this, from, time, step, tolerance);
-    Real liked = 0;
+    Real proposed = 0;
     while (motion.time() < end) {
       const Real t0 = motion.time(), f0 = tension(motion.state()), d0 = tension_rate(motion);
       motion.advance(std::min(end, t0 + longest_step));
-      if (liked == 0) liked = motion.step();
+      if (proposed == 0) proposed = motion.step();
       const Real f1 = tension(motion.state());
       if (f1 >= 0) continue;
 
-      // Back from the end of the step by what the cubic through both ends says.
+      // Back from the end of the step to the root of the cubic through both ends.
       const Real h = motion.time() - t0;
       const Real back = h * (cubic_root(f0, h * d0, f1, h * tension_rate(motion)) - 1);
-      return released(motion.trial(back), motion.time() + back, energy, motion.step(), liked, motion.steps());
+      return released(motion.trial(back), motion.time() + back, energy, motion.step(), proposed,
+                      motion.steps());
     }
-    return {false, motion.time(), motion.step(), liked, motion.state(), motion.steps()};
+    return {false, motion.time(), motion.step(), proposed, motion.state(), motion.steps()};
   }
 
   template <class Motion>
@@ -99,14 +101,14 @@ struct StringSystem {
     return x;
   }
 
-  // One Newton step in time from so near that a Taylor polynomial is the flow.
-  Swing released(Vector<Real, 2> y, Real time, Real energy, Real step, Real liked, int steps) const {
+  // One Newton step in time; the remaining distance is so short that a Taylor polynomial replaces the flow.
+  Swing released(Vector<Real, 2> y, Real time, Real energy, Real step, Real proposed, int steps) const {
     const Real s = std::sin(y[0]), c = std::cos(y[0]), w = y[1];
     const Real w1 = -gravity * s, w2 = -gravity * c * w;
     const Real dt = (energy - Real(1.5) * w * w) / (3 * w * w1);
     y[0] += dt * (w + dt / 2 * w1);
     y[1] += dt * (w1 + dt / 2 * w2);
-    return {true, time + dt, step, liked, y, steps};
+    return {true, time + dt, step, proposed, y, steps};
   }
 
   // From the circle, with p.v = 0, the parabola p + v s + a s^2/2 is at the distance 1 again where
@@ -120,8 +122,8 @@ struct StringSystem {
   }
 };
 
-// (i) again, as one writes it who does not know the answer: every phase is integrated, the flight in Cartesian
-// coordinates, and both events are found by Newton's method on partial steps.
+// (i) without using closed forms: every phase is integrated, the flight in Cartesian coordinates, and both
+// events are found by Newton's method on partial steps.
 template <class Real>
 struct StringIntegrated {
   static constexpr const char* name = "string_plain";
@@ -138,24 +140,24 @@ struct StringIntegrated {
   template <class Method>
   Outcome<Real, 1> run(const Controls<Real>& controls) const {
     Vector<Real, 2> y = StringSystem<Real>{gravity}.start();
-    Real time = 0, step = controls.first_step, liked = 0;
+    Real time = 0, step = controls.first_step, proposed = 0;
     int steps = 0;
     for (;;) {
       Integrator<Method, StringIntegrated, Real> swing(*this, y, time, step, controls.tolerance);
-      const bool slack = advance_until(swing, longest_step, liked, [this](const auto& s, const auto& ds) {
+      const bool slack = advance_until(swing, longest_step, proposed, [this](const auto& s, const auto& ds) {
         const Real pull = s[1] * s[1] + gravity * std::cos(s[0]);
         return Crossing{-pull, -(2 * s[1] * ds[1] - gravity * std::sin(s[0]) * ds[0])};
       });
       steps += swing.steps();
-      if (!slack) return {chain_cartesian<Real, 1>(swing.state(), Real(1)), liked, steps};
+      if (!slack) return {chain_cartesian<Real, 1>(swing.state(), Real(1)), proposed, steps};
 
       Integrator<Method, Flight, Real> flight({gravity}, chain_cartesian<Real, 1>(swing.state(), Real(1)),
                                               swing.time(), swing.step(), controls.tolerance);
-      const bool taut = advance_until(flight, end, liked, [](const auto& p, const auto&) {
+      const bool taut = advance_until(flight, end, proposed, [](const auto& p, const auto&) {
         return Crossing{(p[0] * p[0] + p[1] * p[1] - 1) / 2, p[0] * p[2] + p[1] * p[3]};
       });
       steps += flight.steps();
-      if (!taut) return {flight.state(), liked, steps};
+      if (!taut) return {flight.state(), proposed, steps};
       y = StringSystem<Real>::jerk(flight.state());
       time = flight.time();
       step = swing.step();
@@ -174,14 +176,14 @@ struct StringIntegrated {
     }
   };
 
-  // Steps until the function has risen through zero, then back to where it does; false when the end comes first. A rise
-  // at once is the event just left behind.
+  // Steps until the function has risen through zero, then back to the crossing; false when the end comes
+  // first. A value above zero counts only at the end of a step, so the event just left is not found again.
   template <class Motion, class Function>
-  static bool advance_until(Motion& motion, Real longest, Real& liked, const Function& function) {
+  static bool advance_until(Motion& motion, Real longest, Real& proposed, const Function& function) {
     constexpr Real rounding = sizeof(Real) == sizeof(double) ? Real(1e-15) : Real(1e-18);
     while (motion.time() < end) {
       motion.advance(std::min(end, motion.time() + longest));
-      if (liked == 0) liked = motion.step();
+      if (proposed == 0) proposed = motion.step();
       Crossing now = function(motion.state(), motion.rate());
       if (!(now.value > 0)) continue;
       Real back = 0;

@@ -1,7 +1,7 @@
-// The systems of the yardsticks in reduced coordinates, as an engineer who knows each of them would write it.
+// Systems of the hand-written programs in reduced coordinates: common parts and the double pendulum.
 //
-// Planar, y upwards, the nail at the origin, angles from the downward vertical. A system knows its start and
-// end, runs one member and returns Cartesian positions x, y of every point, then velocities.
+// Planar, y upwards, the nail at the origin, angles from the downward vertical. A system defines its start
+// and end, runs one member and returns Cartesian positions x, y of every point, then velocities.
 #pragma once
 
 #include "bench/yardstick_integrator.h"
@@ -16,7 +16,7 @@ struct Controls {
 template <class Real, int points>
 struct Outcome {
   Vector<Real, 4 * points> state;  // x, y of every point, then x', y'
-  Real first_step;                 // what the controller would have liked to start with
+  Real first_step;                 // step size the controller proposes after the first step
   int steps;
 };
 
@@ -26,9 +26,9 @@ Outcome<Real, System::points> run_smooth(const System& system, const Controls<Re
   Integrator<Method, System, Real> motion(system, system.start(), Real(0), controls.first_step,
                                           controls.tolerance);
   motion.advance(System::end);
-  const Real liked = motion.step();
+  const Real proposed = motion.step();
   while (motion.time() < System::end) motion.advance(System::end);
-  return {system.cartesian(motion.state()), liked, motion.steps()};
+  return {system.cartesian(motion.state()), proposed, motion.steps()};
 }
 
 // Cartesian coordinates of a chain of equal rods from the nail: y = (angles, angular velocities).

@@ -1,4 +1,4 @@
-// Prints what the hand-written programs reach on one core of this machine.
+// Prints the speed of the hand-written programs on one core of this machine.
 //
 //   yardsticks [--seconds S] [--json] [--member K]
 #include <cstdio>
@@ -37,7 +37,8 @@ void print_json(double seconds) {
   std::printf("\n]\n");
 }
 
-// The true end of one member, to lay beside `zwang replay bench/<name>.toml --set parameters.g=...`.
+// The true final state of one member, to compare with `zwang replay bench/<name>.toml --set
+// parameters.g=...`.
 void print_member(std::uint64_t member) {
   const double gravity = gravity_of_member(member);
   std::printf("{\"member\": %llu, \"g\": %.17g", static_cast<unsigned long long>(member), gravity);

@@ -1,4 +1,4 @@
-"""How likely is it that the cable goes slack? From a result folder: a fan chart, and a probability with its interval.
+"""Probability that the cable goes slack, with its interval, and a fan chart, from a result folder.
 
     zwang run configs/slung_load.toml
     python3 docs/slack_probability.py results/slung_load --picture fan.png
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import matplotlib
 
-matplotlib.use("Agg")  # to a file, whatever the machine
+matplotlib.use("Agg")  # write to a file; needs no display
 import matplotlib.pyplot as plt
 import xarray as xr
 
@@ -33,7 +33,7 @@ def fan_chart(statistics, name, picture):
 
 
 def probability(hits, members):
-    """Share of members, and Wilson's 95 % interval: sound also for 0 or all."""
+    """Proportion of members and Wilson's 95 % interval, which also holds for none and all."""
     z = 1.959963984540054
     share = hits / members
     middle = (share + z * z / (2 * members)) / (1 + z * z / members)
@@ -52,7 +52,7 @@ def main():
 
     members = xr.open_dataset(options.folder / "members.nc")
     entered = members["entered"] == 1
-    # A measure that never came about is NaN: these members stayed taut.
+    # NaN means that the event never occurred: the cable of these members stayed taut.
     slack = members["measures"].sel(measure="first_slack").notnull() & entered
     share, low, high = probability(int(slack.sum()), int(entered.sum()))
     print(f"the cable goes slack in {100 * share:.2f} % of the members, 95 % interval {100 * low:.2f} to {100 * high:.2f} %")

@@ -1,10 +1,10 @@
-"""Runs cases whose answers are known and writes docs/verification.md: case, source, expected, got, digits.
+"""Runs cases with known answers and writes docs/verification.md: case, source, expected, computed, digits.
 
     python3 docs/verification.py --zwang build/release/zwang            # writes docs/verification.md
     python3 docs/verification.py --zwang build/release/zwang --check    # writes nothing; exit code 1 if a digit was lost
 
-Expected numbers are closed forms, or digits printed in the sources' worked examples as the studies in configs/ quote
-them; nothing here comes from a run. The reference integrates unless --backend says otherwise.
+Expected numbers are closed forms, or digits of worked examples in the sources, as quoted by the studies in configs/; none
+comes from a run. The reference integrates unless --backend names another backend.
 """
 
 import argparse
@@ -40,17 +40,17 @@ def event(run, kind, number=0):
 
 
 def at(t, name, part="state"):
-    """A coordinate at a time the study is asked to put out."""
+    """A coordinate at an output time of the study."""
     return lambda run: run[part][name][min(range(len(run["t"])), key=lambda i: abs(run["t"][i] - t))]
 
 
 def explained(name):
-    return lambda told: next(one for one in told["constraints"] if one["name"] == name)["multiplier"]
+    return lambda answer: next(one for one in answer["constraints"] if one["name"] == name)["multiplier"]
 
 
 root3, e = math.sqrt(3), math.e
 
-# (case, source, study, changes, what is read off, expected, digits that must be there)
+# (case, source, study, overrides, function that reads the value, expected, digits required)
 REPLAYS = [
     ("string goes slack", "Mayer 1899 I §4", "string_pendulum", [], lambda r: event(r, "release")["t"], 1.509650416463988, 10),
     ("string snaps, impulse", "Mayer 1899 II §2", "string_pendulum", [], lambda r: event(r, "shock")["impulse"]["string"], math.sqrt(27 / 8), 10),
@@ -75,10 +75,10 @@ REPLAYS = [
     ("sphere, leaves at", "closed form", "sphere_slide", [], lambda r: event(r, "release")["t"], 2.83433305006829, 9),
 ]
 OTHERS = [
-    ("point in a sphere, pressed: λ", "Mayer 1899 I §3", "explain", "point_in_sphere", [], lambda told: told["constraints"][0]["multiplier"], 577 / 25, 12),
-    ("flutter, growth rate", "Voss 1884 (8)", "modes", "small_oscillations", [], lambda told: max(told["growth_rates"]), 0.228209835326208, 11),
-    ("flutter, frequency", "Voss 1884 (8)", "modes", "small_oscillations", [], lambda told: told["frequencies_rad_s"][0], 1.07334977008411, 11),
-    ("stable, lower frequency", "Voss 1884 (8)", "modes", "small_oscillations", ["parameters.k2=4"], lambda told: min(told["frequencies_rad_s"]), 1.04201076655997, 11),
+    ("point in a sphere, pressed: λ", "Mayer 1899 I §3", "explain", "point_in_sphere", [], lambda answer: answer["constraints"][0]["multiplier"], 577 / 25, 12),
+    ("flutter, growth rate", "Voss 1884 (8)", "modes", "small_oscillations", [], lambda answer: max(answer["growth_rates"]), 0.228209835326208, 11),
+    ("flutter, frequency", "Voss 1884 (8)", "modes", "small_oscillations", [], lambda answer: answer["frequencies_rad_s"][0], 1.07334977008411, 11),
+    ("stable, lower frequency", "Voss 1884 (8)", "modes", "small_oscillations", ["parameters.k2=4"], lambda answer: min(answer["frequencies_rad_s"]), 1.04201076655997, 11),
 ]
 
 
@@ -100,10 +100,10 @@ def rows(zwang):
 
 def page(made, backend):
     lines = ["# Verification", "",
-             "Written by `python3 docs/verification.py --zwang build/release/zwang` (`./dev verify`); do not edit. Expected are closed",
-             f"forms or digits of the sources; got is what the {backend} computes at rtol = 1e-13. Digits: how many agree.",
-             "The tests hold many more cases (`tests/cases_*`), and ensembles by their standard errors.", "",
-             "| case | source | command | expected | got | digits |", "|---|---|---|---|---|---|"]
+             "Written by `python3 docs/verification.py --zwang build/release/zwang` (`./dev verify`); do not edit. Expected values are",
+             f"closed forms or digits of the sources; computed values come from the {backend} at rtol = 1e-13; digits is the number of digits",
+             "that agree. `tests/cases` holds many more cases, and ensembles compared by their standard errors.", "",
+             "| case | source | command | expected | computed | digits |", "|---|---|---|---|---|---|"]
     for case, source, command, expected, got, _ in made:
         lines.append(f"| {case} | {source} | `{command}` | {expected:.15g} | {got:.15g} | {digits(got, expected)} |")
     return "\n".join(lines) + "\n"
@@ -121,7 +121,7 @@ def main():
         print(f"{case}: expected {expected:.15g}, got {got:.15g}")
     if not options.check:
         (ROOT / "docs" / "verification.md").write_text(page(made, options.backend))
-    print(f"{len(made)} cases, {len(lost)} with digits lost")
+    print(f"{len(made)} cases, {len(lost)} with too few digits")
     sys.exit(1 if lost else 0)
 
 

@@ -3,9 +3,13 @@
 
 A name declared at namespace scope in exactly one header of kernels/, src/ or host/ must be reached by a direct include:
 the file that uses it includes that header itself, or, for x.cpp, the header x.h beside it does. Names are found by a
-light tokenizer, not by a compiler, so names declared in several headers and members of types are not judged.
+light tokenizer, not by a compiler, so names declared in several headers and members of types are not checked.
 
-    tests/check_includes.py [--root DIR]      lists offences as file: name (header), exit code 1 if there are any
+The include graph of units has no cycles: x.h and x.cpp count as one unit, so that every unit can be read, tested and
+replaced after the units it includes.
+
+    tests/check_includes.py [--root DIR]      lists offences, exit code 1 if there are any:
+                                              file: name (header), and cycles as unit -> unit -> ...
     tests/check_includes.py --fix             adds the missing include lines
 """
 import argparse
@@ -23,7 +27,7 @@ do double else enum explicit extern false float for friend if inline int long mu
 operator private protected public requires return short signed sizeof static static_assert static_cast struct switch
 template this throw true try typedef typename union unsigned using virtual void volatile while const_cast
 reinterpret_cast dynamic_cast std size_t concept'''.split())
-# Names that also belong to the standard library's containers and algorithms: never judged.
+# Names that also belong to the standard library's containers and algorithms: never checked.
 COMMON = {'begin', 'end', 'size', 'data', 'swap', 'copy', 'move', 'sort', 'get'}
 
 
@@ -151,6 +155,8 @@ def called_or_type(text, name):
 
 def is_local(text, name):
     """Declared by this file itself: a nested type, an alias, a member function, a lambda or a variable."""
+    if name in CONSTANTS:
+        return re.search(r'\b(?:constexpr|const)\b[^;(){}]*\b' + name + r'\s*(?:=|\[|\{)', text) is not None
     return re.search(r'\b(?:struct|class|enum|using|concept)\s+(?:class\s+)?' + name + r'\b', text) is not None or \
         re.search(r'[\w>&*]\s+' + name + r'\s*(?:\(|=|;|,|\)|:|\{|\[)', re.sub(r'\breturn\b|\belse\b|\bcase\b|\bthrow\b', '(', text)) is not None
 
@@ -169,7 +175,9 @@ def visible(rooms, path, home):
         return rooms[folder].index(home_room) <= rooms[folder].index(room)
     if folder == 'src':
         return home in ('kernels/base/status.h', 'kernels/base/layout.h')
-    return folder == 'host'
+    # The host shares data layouts with the kernels; other names of the kernels are not meant where the host uses them.
+    return folder == 'host' and (home_folder == 'src' or home_room in ('reduce', 'sampling') or home in (
+        'kernels/base/status.h', 'kernels/base/layout.h'))
 
 
 def insert(text, header):
@@ -191,6 +199,88 @@ def insert(text, header):
     return text[:once] + '\n' + line + text[once:]
 
 
+def unit_graph(texts):
+    """The units (path without suffix) that each unit includes."""
+    graph = collections.defaultdict(set)
+    for path, text in texts.items():
+        unit = str(path.with_suffix(''))
+        included = {str(pathlib.PurePath(header).with_suffix('')) for header in INCLUDE.findall(text)}
+        graph[unit] |= included - {unit}
+    return graph
+
+
+def strong_components(graph):
+    """Sets of units that include each other, directly or not (Tarjan's algorithm, without recursion)."""
+    number, low, on_path, path, components = {}, {}, set(), [], []
+    for root in sorted(graph):
+        if root in number:
+            continue
+        stack = [(root, iter(sorted(graph[root])))]
+        number[root] = low[root] = len(number)
+        path.append(root)
+        on_path.add(root)
+        while stack:
+            unit, successors = stack[-1]
+            descended = False
+            for successor in successors:
+                if successor not in number:
+                    number[successor] = low[successor] = len(number)
+                    path.append(successor)
+                    on_path.add(successor)
+                    stack.append((successor, iter(sorted(graph.get(successor, ())))))
+                    descended = True
+                    break
+                if successor in on_path:
+                    low[unit] = min(low[unit], number[successor])
+            if descended:
+                continue
+            stack.pop()
+            if stack:
+                low[stack[-1][0]] = min(low[stack[-1][0]], low[unit])
+            if low[unit] == number[unit]:
+                start = path.index(unit)
+                component = path[start:]
+                del path[start:]
+                on_path.difference_update(component)
+                if len(component) > 1:
+                    components.append(set(component))
+    return components
+
+
+def shortest_cycle(graph, component):
+    """One shortest cycle inside a component, as a list that begins and ends with the same unit."""
+    best = None
+    for start in sorted(component):
+        before, queue = {start: None}, collections.deque([start])
+        while queue:
+            unit = queue.popleft()
+            if start in graph[unit]:
+                cycle = [start]
+                while unit is not None:
+                    cycle.append(unit)
+                    unit = before[unit]
+                if best is None or len(cycle) < len(best):
+                    best = cycle[::-1]
+                break
+            for successor in sorted(graph[unit] & component):
+                if successor not in before:
+                    before[successor] = unit
+                    queue.append(successor)
+    return best
+
+
+def report_cycles(texts):
+    """Prints the cycles of the unit graph and returns their number: one for each set of units that include each other."""
+    graph = unit_graph(texts)
+    components = strong_components(graph)
+    for component in components:
+        print('cycle of units: ' + ' -> '.join(shortest_cycle(graph, component)))
+        rest = sorted(component - set(shortest_cycle(graph, component)))
+        if rest:
+            print('  also in cycles with these: ' + ', '.join(rest))
+    return len(components)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--root', type=pathlib.Path, default=pathlib.Path(__file__).resolve().parent.parent)
@@ -208,6 +298,7 @@ def main():
             declares[str(path)] = declared(text)
             for name in declares[str(path)]:
                 homes[name].add(str(path))
+    cycles = report_cycles(texts)
     offences = 0
     for path, text in texts.items():
         own = str(path.with_suffix('.h'))
@@ -247,7 +338,7 @@ def main():
             (options.root / path).write_text(text)
     if offences and not options.fix:
         print(f'{offences} includes are missing; tests/check_includes.py --fix adds them')
-    return 1 if offences and not options.fix else 0
+    return 1 if cycles or (offences and not options.fix) else 0
 
 
 if __name__ == '__main__':

@@ -1,12 +1,11 @@
 #!/usr/bin/env bash
-# One ensemble as a job array: every task runs a shard, on whatever machine and at whatever time.
+# One ensemble as a job array: every task runs one shard, on any machine at any time.
 #
 #   sbatch --export=ALL,STUDY=configs/slung_load.toml,RESULTS=results/slung_load docs/slurm/array.sh
 #   sbatch --export=ALL,RESULTS=results/slung_load --dependency=afterok:<job> docs/slurm/merge.sh
 #
-# A task that runs out of time records what it has done and goes back to the queue; a task that is sent again, for
-# whatever reason, goes on where it stood, and has nothing to do where it was complete. Shards are joined only where all
-# were integrated by the same kind of device.
+# A task that runs out of time writes a checkpoint and returns to the queue. A task that is submitted again resumes from its
+# checkpoint, and does nothing if it was complete. Shards can be joined only if all were integrated by the same kind of device.
 #SBATCH --job-name=zwang
 #SBATCH --array=1-8
 #SBATCH --ntasks=1
@@ -22,13 +21,13 @@ study=${STUDY:?the study to run}
 results=${RESULTS:?the folder for the results}
 shard=$SLURM_ARRAY_TASK_ID/$SLURM_ARRAY_TASK_COUNT
 
-# A shard needs no other ranks, whoever started this script. More options of `run` may stand behind the script's name.
+# A shard uses no MPI ranks, however this script was started. Further options of `run` may follow the script's name.
 export ZWANG_MPI=off
 "$zwang" run "$study" --shard "$shard" --out "$results.shards/$SLURM_ARRAY_TASK_ID" \
   --threads "${SLURM_CPUS_PER_TASK:-0}" --resume --quiet "$@" &
 run=$!
 
-# A signal ends the waiting, not the run: then wait once more.
+# A signal interrupts `wait`, not the run: wait again.
 trap 'kill -TERM "$run"' TERM
 code=0
 wait "$run" || code=$?
@@ -37,7 +36,7 @@ if [[ $code -eq 143 ]]; then
   wait "$run" || code=$?
 fi
 
-# Interrupted, and what was done is kept: once more.
+# Interrupted, with a checkpoint: submit again.
 if [[ $code -eq 130 ]]; then
   scontrol requeue "${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID"
   exit 0

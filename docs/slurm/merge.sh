@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Joins the shards of array.sh into the results of the run. It says so where one is missing or not of this run.
+# Joins the shards of array.sh into the results of the run. A missing shard, or one of another run, is an error.
 #
 #   sbatch --export=ALL,RESULTS=results/slung_load --dependency=afterok:<job of array.sh> docs/slurm/merge.sh
 #SBATCH --job-name=zwang-merge

@@ -1,4 +1,4 @@
-// A study written in a program, run as an ensemble, its numbers read without any file.
+// Runs a study given as text as an ensemble and reads its statistics, without any file.
 #include <cstdio>
 #include <exception>
 
@@ -34,7 +34,7 @@ first_slack = "first(release(string))"
 int main() {
   try {
     const zwang::Study study = zwang::read_study(text, "embedded.toml");
-    // "cpu" would compile the study first; for a few hundred members the reference is quick enough.
+    // "cpu" would compile the study first; for a few hundred members the reference is fast enough.
     const auto backend = zwang::make_backend("reference", study, {.threads = 2});
     const zwang::RunResult result = zwang::run_ensemble(study, *backend, zwang::RunOptions{.threads = 2});
     const zwang::SeriesStatistics& highest = result.statistics.measures[0];

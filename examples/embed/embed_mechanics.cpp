@@ -1,4 +1,4 @@
-// Gauss's principle by itself: the admissible acceleration nearest to the free one, and the judge of the answer.
+// Gauss's principle alone: the admissible acceleration nearest to the free one, and the residual of the answer.
 #include <cstdio>
 
 #include "src/quadratic_program/quadratic_program.h"

@@ -17,13 +17,13 @@ namespace zwang {
 
 namespace {
 
-// Threads with as much stack as the program asks for: events of large systems need more than the usual.
-class Team {
+// Threads with the stack size the program requires: events of large systems need more than the default.
+class ThreadTeam {
  public:
-  Team(unsigned threads, long long stack_bytes, void* (*work)(void*), void* argument) {
+  ThreadTeam(unsigned threads, long long stack_bytes, void* (*work)(void*), void* argument) {
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
-    const auto page = 4096LL;
+    constexpr long long page = 4096;
     pthread_attr_setstacksize(&attributes, static_cast<std::size_t>((stack_bytes + page - 1) / page * page));
     for (unsigned i = 0; i < threads; ++i) {
       pthread_t thread;
@@ -33,15 +33,15 @@ class Team {
     pthread_attr_destroy(&attributes);
     if (threads_.empty())
       throw MachineError({.message = "no thread could be started",
-                          .found = fmt::format("a stack of {} bytes refused", stack_bytes),
+                          .found = fmt::format("a thread with a stack of {} bytes was refused", stack_bytes),
                           .expected = "memory for at least one thread",
                           .hint = "is there a memory limit (ulimit -v)?"});
   }
-  ~Team() {
+  ~ThreadTeam() {
     for (const pthread_t thread : threads_) pthread_join(thread, nullptr);
   }
-  Team(const Team&) = delete;
-  Team& operator=(const Team&) = delete;
+  ThreadTeam(const ThreadTeam&) = delete;
+  ThreadTeam& operator=(const ThreadTeam&) = delete;
 
  private:
   std::vector<pthread_t> threads_;
@@ -84,18 +84,18 @@ void BackendCpu::set_threads(unsigned threads) { threads_ = thread_count(threads
 
 void BackendCpu::integrate(const KernelBatch& batch, unsigned threads) const {
   long long counter = 0;
-  struct Order {
+  struct Work {
     const BackendCpu* backend;
     const KernelBatch* batch;
     long long* counter;
-  } order{this, &batch, &counter};
+  } shared{this, &batch, &counter};
   const auto work = [](void* given) -> void* {
-    const auto* now = static_cast<const Order*>(given);
-    now->backend->work_(&now->backend->settings_, now->batch, now->counter);
+    const auto* shared_work = static_cast<const Work*>(given);
+    shared_work->backend->work_(&shared_work->backend->settings_, shared_work->batch, shared_work->counter);
     return nullptr;
   };
   const auto most = static_cast<unsigned>(std::clamp<long long>(batch.count, 1, threads));
-  const Team team(most, stack_bytes_, work, &order);
+  const ThreadTeam team(most, stack_bytes_, work, &shared);
 }
 
 BackendCpu::Shares BackendCpu::measure_shares(const Batch& batch) {
@@ -119,6 +119,7 @@ BatchResults BackendCpu::run(const Batch& batch, const Wanted& wanted) {
       events.push_back(buffers.events(m, *system_));
       continue;
     }
+    // More events than the log had room for: run this member again with room for all of them.
     KernelBuffers again(shape_, outputs_, batch, m, m + 1, wanted, total);
     integrate(again.batch(), 1);
     events.push_back(again.events(0, *system_));

@@ -1,4 +1,4 @@
-// The kernels on this machine's processor: compiled for the study, on as many threads as asked.
+// CPU backend: the kernels compiled for the study by the host compiler, on a given number of threads.
 #pragma once
 
 #include "host/backend/backend.h"
@@ -15,11 +15,11 @@ namespace zwang {
 
 class BackendCpu : public Backend {
  public:
-  // Compiles, or finds the program in the cache. MachineError when the compiler fails.
+  // Compiles the study's program or loads it from the cache. Throws MachineError if the compiler fails.
   BackendCpu(const Study& study, const HostCompiler& compiler, unsigned threads,
              LaneChoice lanes = LaneChoice::best,
              std::filesystem::path cache = ProgramCache::default_folder());
-  // With a program of one's own making.
+  // With a given program, for tests and benchmarks.
   BackendCpu(const Study& study, const KernelProgram& program, const HostCompiler& compiler, unsigned threads,
              std::filesystem::path cache = ProgramCache::default_folder());
 
@@ -31,11 +31,11 @@ class BackendCpu : public Backend {
   int lanes() const { return lanes_; }
   const std::string& method() const { return method_; }
   bool compiled() const { return compiled_; }              // not found in the cache
-  const std::string& cache_note() const { return note_; }  // why the cache was not used; empty when it was
+  const std::string& cache_note() const { return note_; }  // why the cache was not used; empty if it was
   void set_threads(unsigned threads);
   long long motion_operations() const { return motion_operations_; }
 
-  // Where the time of a batch goes, on one thread: shares of events and outputs, and of starts and ends.
+  // Fractions of a batch's time on one thread: events and outputs, starts and ends.
   struct Shares {
     double events = 0, starts = 0;
   };

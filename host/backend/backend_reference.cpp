@@ -8,6 +8,7 @@
 #include "host/platform/parallel.h"
 #include "host/sample/member.h"
 #include "host/study/study.h"
+#include "kernels/base/layout.h"
 #include "kernels/base/status.h"
 #include "src/base/settings.h"
 #include "src/reference/reference.h"
@@ -19,9 +20,9 @@ namespace zwang {
 
 namespace {
 
-constexpr double not_written = std::numeric_limits<double>::quiet_NaN();
+constexpr double no_value = std::numeric_limits<double>::quiet_NaN();
 
-// Where a member's numbers stand in the results: the counts of the system.
+// Numbers per member in the arrays of a batch and its results.
 struct Shape {
   explicit Shape(const System& system, std::size_t output_times)
       : parameters(system.parameters.size()),
@@ -44,14 +45,14 @@ State start_of(const System& system, const double* from) {
   return {0, Numbers(from, n), Numbers(from + n, n), Numbers(from + 2 * n, nz)};
 }
 
-BatchResults room_for(std::size_t count, const Shape& shape, const Wanted& wanted) {
+BatchResults allocate_results(std::size_t count, const Shape& shape, const Wanted& wanted) {
   BatchResults made;
   made.status.resize(count);
   made.end_time.resize(count);
   made.end_state.resize(count * shape.state);
-  made.measures.assign(count * shape.measures, not_written);
-  if (wanted.observables) made.observables.assign(count * shape.outputs * shape.observables, not_written);
-  if (wanted.states) made.states.assign(count * shape.outputs * shape.sample, not_written);
+  made.measures.assign(count * shape.measures, no_value);
+  if (wanted.observables) made.observables.assign(count * shape.outputs * shape.observables, no_value);
+  if (wanted.states) made.states.assign(count * shape.outputs * shape.sample, no_value);
   if (wanted.events) made.events.resize(count);
   made.steps.resize(count);
   made.rejected.resize(count);
@@ -61,8 +62,8 @@ BatchResults room_for(std::size_t count, const Shape& shape, const Wanted& wante
   return made;
 }
 
-void take_over(Trajectory&& trajectory, std::size_t k, const Shape& shape, const Wanted& wanted,
-               BatchResults& results) {
+void store_results(Trajectory&& trajectory, std::size_t k, const Shape& shape, const Wanted& wanted,
+                   BatchResults& results) {
   results.status[k] = trajectory.status;
   results.end_time[k] = trajectory.last.state.t;
   put(trajectory.last.state, results.end_state.data() + k * shape.state);
@@ -101,7 +102,7 @@ std::string BackendReference::device() const {
 
 BatchResults BackendReference::run(const Batch& batch, const Wanted& wanted) {
   const Shape shape(*system_, plan_.outputs.size());
-  BatchResults results = room_for(batch.count, shape, wanted);
+  BatchResults results = allocate_results(batch.count, shape, wanted);
   in_parallel(batch.count, threads_, [&](std::size_t k) {
     const double* parameters = batch.parameters.data() + k * shape.parameters;
     const State start = start_of(*system_, batch.starts.data() + k * shape.state);
@@ -111,7 +112,7 @@ BatchResults BackendReference::run(const Batch& batch, const Wanted& wanted) {
       return;
     }
     const Equations equations(*system_, {parameters, parameters + shape.parameters});
-    take_over(simulate(equations, settings_, plan_, start), k, shape, wanted, results);
+    store_results(simulate(equations, settings_, plan_, start), k, shape, wanted, results);
   });
   return results;
 }

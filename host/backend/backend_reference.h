@@ -1,4 +1,5 @@
-// The reference as a backend: slow, independent of the kernels, on as many threads as asked.
+// Reference backend: the slow implementation in src/, independent of the kernels, on a given number of
+// threads.
 #pragma once
 
 #include "host/backend/backend.h"

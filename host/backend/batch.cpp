@@ -4,7 +4,7 @@
 #include <cassert>
 
 #include "host/platform/parallel.h"
-#include "host/sample/member.h"
+#include "host/sample/prepared_member.h"
 #include "host/sample/sampler.h"
 #include "host/statistics/reduction_plan.h"
 #include "host/study/study.h"
@@ -14,13 +14,13 @@
 namespace zwang {
 
 ReducedBatch Backend::run_reduced(const Batch&, long long, const ReductionPlan&, bool) {
-  assert(false);  // asked of a backend that does not reduce
+  assert(false);  // must not be called if reduces() is false
   return {};
 }
 
 namespace {
 
-Batch room_for(const System& system, std::size_t count) {
+Batch allocate_batch(const System& system, std::size_t count) {
   Batch batch;
   batch.count = count;
   batch.parameters.resize(count * system.parameters.size());
@@ -54,8 +54,8 @@ Batch prepare_batch(const Study& study, std::span<const unsigned long long> memb
 
 Batch prepare_batch(const Study& study, const Sampler& sampler, std::span<const unsigned long long> members,
                     unsigned threads) {
-  Batch batch = room_for(*study.system, members.size());
-  // Chunks, so that what a thread sets up serves many members.
+  Batch batch = allocate_batch(*study.system, members.size());
+  // Members are prepared in chunks so that the scratch of one thread is reused for many members.
   constexpr std::size_t chunk = 256;
   in_parallel((batch.count + chunk - 1) / chunk, threads, [&](std::size_t part) {
     Sampler::Scratch scratch;

@@ -1,4 +1,4 @@
-// Members of a study drawn, made consistent and laid out for a backend.
+// Draws members of a study, makes their starts consistent and arranges them in arrays for a backend.
 #pragma once
 
 #include <span>
@@ -10,10 +10,10 @@ namespace zwang {
 
 class Sampler;
 
-// The members of these numbers: drawn, and moved onto their conditions as the study says. Throws Error as
-// prepare_member does.
+// Draws the members of these numbers and moves their starts onto the constraints as the study specifies.
+// Throws Error as prepare_member does.
 Batch prepare_batch(const Study& study, std::span<const unsigned long long> members, unsigned threads);
-// With a sampler of this study at hand: for batch after batch.
+// With an existing sampler of this study, for repeated calls.
 Batch prepare_batch(const Study& study, const Sampler& sampler, std::span<const unsigned long long> members,
                     unsigned threads);
 

@@ -10,17 +10,19 @@ namespace zwang {
 
 namespace {
 
-// Memory that is given back and asked for again at every batch must be small enough for the allocator to keep it: fresh pages
-// cost a short member a fifth of its time on a virtual machine (bench/results/xeon.txt).
+// Results are freed and allocated again for every batch. They must be small enough for the allocator to reuse
+// the pages: fresh pages cost a short member a fifth of its time on a virtual machine
+// (docs/decisions.md).
 constexpr double results_bytes = 16.0 * 1024 * 1024;
-// A device that reduces keeps its results; it wants many members, and has hardly begun with fewer than the least.
-constexpr double kept_there_bytes = 512.0 * 1024 * 1024;
-constexpr double device_seconds = 1;  // every batch brings its summaries home
+// With statistics on the device, results stay there. A GPU needs many members: batches below device_least
+// leave most of it idle.
+constexpr double resident_bytes = 512.0 * 1024 * 1024;
+constexpr double device_seconds = 1;  // longer than on the host: the summaries of every batch are copied
 constexpr long long device_least = 1 << 16;
-constexpr double host_seconds = 0.2;  // progress moves five times a second
+constexpr double host_seconds = 0.2;  // progress is updated five times a second
 constexpr double fastest_growth = 4;
 
-// What a member takes while its batch is on the way, roughly: inputs twice (batch and backend), results once.
+// Approximate bytes per member while its batch is processed: inputs twice (batch and backend), results once.
 double bytes_per_member(const Study& study, bool observables, bool members) {
   const System& system = *study.system;
   const std::size_t state = 2 * system.size() + system.auxiliaries.size();
@@ -32,7 +34,8 @@ double bytes_per_member(const Study& study, bool observables, bool members) {
 
 }  // namespace
 
-// Threads take members one by one; with sixteen each, waiting for the last one costs a few per cent at most.
+// Threads take members one by one. With sixteen members per thread, idle threads at the end of a batch cost a
+// few per cent at most.
 BatchSize::BatchSize(const Study& study, unsigned threads, long long fixed)
     : fixed_(fixed),
       least_(16LL * std::max(threads, 1U)),
@@ -46,7 +49,7 @@ BatchSize::BatchSize(const Study& study, const Backend& backend, long long fixed
   least_ = device_least;
   seconds_wanted_ = device_seconds;
   most_ = std::max(least_,
-                   static_cast<long long>(kept_there_bytes / bytes_per_member(study, false, members_wanted)));
+                   static_cast<long long>(resident_bytes / bytes_per_member(study, false, members_wanted)));
   next_ = fixed > 0 ? fixed : least_;
 }
 

@@ -1,4 +1,4 @@
-// How many members to integrate at a time. Results do not depend on it: only memory, and how often progress is told.
+// Number of members per batch. Results do not depend on it; memory and the rate of progress reports do.
 #pragma once
 
 #include "host/backend/backend.h"
@@ -8,15 +8,16 @@ namespace zwang {
 
 class BatchSize {
  public:
-  // For so many threads that integrate.
+  // `threads`: host threads that integrate. `fixed`: members per batch; 0: chosen from the size of the
+  // results and the time that batches take.
   BatchSize(const Study& study, unsigned threads, long long fixed);
-  // fixed: always so many; 0: chosen by what a batch brings back and by how long batches take.
-  // members_wanted: what a backend that reduces brings back all the same.
+  // `members_wanted`: results of each member are returned even if the backend computes the statistics.
   BatchSize(const Study& study, const Backend& backend, long long fixed, bool members_wanted);
 
   long long next() const { return next_; }
   long long most() const { return most_; }
-  // The last batch's members and seconds. The first batches are small: nobody knows yet how long a member takes.
+  // Members and seconds of the last batch. The first batches are small because the time per member is
+  // unknown.
   void learn(long long members, double seconds);
 
  private:

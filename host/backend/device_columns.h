@@ -1,15 +1,17 @@
-// Values that are kept in the memory of the machine that reduced them.
+// Columns of values that stay resident in device memory.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 
-#include "host/backend/device_reduction.h"
+#include "host/backend/reduction_device.h"
 #include "host/statistics/column_store.h"
 
 namespace zwang {
 
-// Takes over a block of the machine's memory, columns x rows, and gives it back in the end. The machine must outlive it.
-std::shared_ptr<KeptValues> kept_there(ReduceMachine& machine, ReduceMachine::Address values,
-                                       std::size_t columns, std::size_t rows);
+// Takes ownership of a block of device memory, columns x rows, and releases it at the end. The device must
+// outlive the result.
+std::shared_ptr<ColumnStore> make_device_columns(ReductionDevice& device, ReductionDevice::Address values,
+                                                 std::size_t columns, std::size_t rows);
 
 }  // namespace zwang

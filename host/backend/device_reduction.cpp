@@ -13,19 +13,19 @@ namespace zwang {
 
 namespace {
 
-using Address = ReduceMachine::Address;
+using Address = ReductionDevice::Address;
 
-// Buckets of so many columns are counted at a time: 8 MiB each.
+// Columns whose buckets are counted at a time; the bucket table of one column takes 8 MiB.
 constexpr std::size_t most_sketched_at_once = 32;
 constexpr long long tally_lanes = 8192;
 
 template <class T>
 T* pointer(Address address) {
-  return reinterpret_cast<T*>(address);  // of another machine: never followed here
+  return reinterpret_cast<T*>(address);  // a device address: not dereferenced on the host
 }
 template <class T>
-Address address_of(const T* there) {
-  return reinterpret_cast<Address>(there);
+Address address_of(const T* on_device) {
+  return reinterpret_cast<Address>(on_device);
 }
 
 long long histogram_counts(const ReductionPlan& plan) {
@@ -35,16 +35,17 @@ long long histogram_counts(const ReductionPlan& plan) {
   return counts;
 }
 
-// Every bucket of one column has room in any case.
-std::size_t entry_room(std::size_t at_once) {
+// Capacity of the entry list; at least every bucket of one column fits.
+std::size_t entry_capacity(std::size_t at_once) {
   return std::max(std::size_t{sketch_keys}, at_once * (std::size_t{1} << 16));
 }
 
+// One call of reduce_members. The order of the stages is in run().
 class MemberReduction {
  public:
-  MemberReduction(ReduceMachine& machine, const ReductionPlan& plan, const KernelBatch& batch,
+  MemberReduction(ReductionDevice& device, const ReductionPlan& plan, const KernelBatch& batch,
                   long long first)
-      : machine_(machine), plan_(plan) {
+      : device_(device), plan_(plan) {
     assert(first % reduced_block == 0);
     job_.batch = batch;
     job_.first = first;
@@ -68,26 +69,27 @@ class MemberReduction {
   }
 
   std::optional<ReducedMembers> run() {
-    if (!lay_out()) return std::nullopt;
+    if (!reserve_scratch()) return std::nullopt;
     send_plan();
     run("reduce_entered", job_, job_.batch.count);
     tally();
     if (job_.blocks > 0) {
-      leaves();
-      climb();
+      reduce_blocks();
+      merge_blocks();
       count_histograms();
       count_buckets();
       if (!keep_values()) return std::nullopt;
     }
-    bring_tail();
+    fetch_incomplete_block();
     return std::move(made_);
   }
 
  private:
-  // --- Room -------------------------------------------------------------------------------------------------
+  // --- Memory ----------------------------------------------------------------------------------------------
 
-  // Pointers into one reservation; with `base` 0 only the size is of interest.
-  std::size_t place(Address base) {
+  // Sets all pointers into one block of scratch memory and returns its size. Called with base 0 for the size
+  // alone.
+  std::size_t assign_addresses(Address base) {
     Address at = base;
     const auto take = [&](auto*& pointer_to, std::size_t count) {
       using T = std::remove_const_t<std::remove_reference_t<decltype(*pointer_to)>>;
@@ -110,29 +112,29 @@ class MemberReduction {
     take(job_.edges, static_cast<std::size_t>(histogram_counts(plan_)));
     take(job_.histogram_counts, static_cast<std::size_t>(histogram_counts(plan_)));
     take(job_.tally, 1);
-    // The last two are not needed at the same time.
+    // The bucket tables and the kept values are not needed at the same time: they share memory.
     const Address shared = at;
     const std::size_t at_once = std::min(plan_.sketched.size(), most_sketched_at_once);
     if (at_once > 0) {
       take(job_.sketch_table, at_once * sketch_keys);
-      job_.sketch_room = entry_room(at_once);
+      job_.sketch_room = entry_capacity(at_once);
       take(job_.sketch_entries, job_.sketch_room);
     }
     Address end = at;
     for (const ReductionPlan::Kept& kept : plan_.kept) {
       at = shared;
       take(job_.kept_columns, kept.columns.size());
-      if (!kept.stays) take(job_.kept, kept.columns.size() * static_cast<std::size_t>(kept_rows(kept)));
+      if (!kept.resident) take(job_.kept, kept.columns.size() * static_cast<std::size_t>(kept_rows(kept)));
       end = std::max(end, at);
     }
     shared_ = shared;
     return end - base;
   }
 
-  bool lay_out() {
-    const std::optional<Address> base = machine_.reserve(place(0));
+  bool reserve_scratch() {
+    const std::optional<Address> base = device_.reserve(assign_addresses(0));
     if (!base) return false;
-    place(*base);
+    assign_addresses(*base);
     return true;
   }
 
@@ -145,23 +147,23 @@ class MemberReduction {
   }
 
   void run(const char* reduction, const ReduceJob& job, long long count) {
-    machine_.run(reduction, &job, sizeof job, count);
+    device_.run(reduction, &job, sizeof job, count);
   }
 
-  // --- In and out -------------------------------------------------------------------------------------------
+  // --- Copies ----------------------------------------------------------------------------------------------
 
   template <class T>
   void send(const T* to, const std::vector<T>& values) {
-    if (!values.empty()) machine_.copy_in(address_of(to), values.data(), values.size() * sizeof(T));
+    if (!values.empty()) device_.copy_in(address_of(to), values.data(), values.size() * sizeof(T));
   }
   template <class T>
-  void bring(std::vector<T>& to, const T* from, std::size_t count) {
+  void fetch(std::vector<T>& to, const T* from, std::size_t count) {
     to.resize(count);
-    if (count > 0) machine_.copy_out(to.data(), address_of(from), count * sizeof(T));
+    if (count > 0) device_.copy_out(to.data(), address_of(from), count * sizeof(T));
   }
   template <class T>
   void clear(const T* at, std::size_t count) {
-    if (count > 0) machine_.clear(address_of(at), count * sizeof(T));
+    if (count > 0) device_.clear(address_of(at), count * sizeof(T));
   }
 
   void send_plan() {
@@ -184,16 +186,16 @@ class MemberReduction {
     clear(job_.tally, 1);
   }
 
-  // --- How members ended ------------------------------------------------------------------------------------
+  // --- Member statuses -------------------------------------------------------------------------------------
 
   void tally() {
     run("reduce_tally", job_, tally_lanes);
-    machine_.copy_out(&made_.tally, address_of(job_.tally), sizeof made_.tally);
+    device_.copy_out(&made_.tally, address_of(job_.tally), sizeof made_.tally);
     if (made_.tally.status[static_cast<int>(Status::ok)] == static_cast<unsigned long long>(made_.count))
       return;
-    // Who they were is asked for only where some did not end well, or early.
+    // Statuses are copied only if some member failed or stopped early.
     std::vector<int> status;
-    bring(status, static_cast<const int*>(job_.batch.status), static_cast<std::size_t>(made_.count));
+    fetch(status, static_cast<const int*>(job_.batch.status), static_cast<std::size_t>(made_.count));
     for (std::size_t k = 0; k < status.size(); ++k) {
       std::vector<long long>& examples = made_.examples.at(static_cast<std::size_t>(status[k]));
       if (status[k] != static_cast<int>(Status::ok) && examples.size() < RunTally::examples_kept)
@@ -201,9 +203,10 @@ class MemberReduction {
     }
   }
 
-  // --- The tree ---------------------------------------------------------------------------------------------
+  // --- The tree --------------------------------------------------------------------------------------------
 
-  void leaves() {
+  // The leaves of the merge tree: blocks of 256 members.
+  void reduce_blocks() {
     run("reduce_moments", job_, job_.blocks * job_.columns);
     if (plan_.replicates > 0) run("reduce_replicates", job_, job_.blocks * job_.columns * plan_.replicates);
     if (plan_.related() == 0) return;
@@ -211,8 +214,9 @@ class MemberReduction {
     run("reduce_pairs", job_, job_.blocks * job_.pair_count);
   }
 
-  // Level by level: a node without its sibling stays, the others are merged where their first block lies.
-  void climb() {
+  // Merges siblings level by level. A node without a sibling remains; a merged node is stored in the place of
+  // its first block.
+  void merge_blocks() {
     const long long origin = made_.blocks.first_block;
     std::vector<BlockSummary::Place> left, right;
     long long begin = origin, end = origin + job_.blocks;
@@ -224,13 +228,13 @@ class MemberReduction {
     std::vector<BlockSummary::Place>& nodes = made_.blocks.nodes;
     nodes = std::move(left);
     nodes.insert(nodes.end(), right.rbegin(), right.rend());
-    for (const BlockSummary::Place& node : nodes) bring_node((node.number << node.level) - origin);
+    for (const BlockSummary::Place& node : nodes) fetch_node((node.number << node.level) - origin);
   }
 
   void merge_level(int level, long long first_node, long long pairs) {
     job_.left = (first_node << level) - made_.blocks.first_block;
     job_.reach = 1LL << level;
-    // What needs the pivots of both sides comes before these are merged.
+    // Replicates and pairs need the pivots of both nodes, so they are merged before the pivots are.
     if (plan_.replicates > 0) run("reduce_merge_replicates", job_, pairs * job_.columns * plan_.replicates);
     run("reduce_merge_moments", job_, pairs * job_.columns);
     if (plan_.related() == 0) return;
@@ -238,14 +242,14 @@ class MemberReduction {
     run("reduce_merge_related", job_, pairs * job_.related_count);
   }
 
-  void bring_node(long long place) {
+  void fetch_node(long long place) {
     BlockSummary& to = made_.blocks;
     const auto one = [&](auto& list, const auto* from, std::size_t width) {
       const std::size_t had = list.size();
       list.resize(had + width);
       if (width > 0)
-        machine_.copy_out(list.data() + had, address_of(from + place * static_cast<long long>(width)),
-                          width * sizeof list[0]);
+        device_.copy_out(list.data() + had, address_of(from + place * static_cast<long long>(width)),
+                         width * sizeof list[0]);
     };
     one(to.parts, job_.parts, plan_.columns());
     one(to.replicates, job_.replicate_parts, plan_.columns() * static_cast<std::size_t>(plan_.replicates));
@@ -253,16 +257,16 @@ class MemberReduction {
     one(to.pairs, job_.pairs, plan_.pairs());
   }
 
-  // Of members whose values one thread counts.
-  long long stretches() const { return job_.blocks * (reduced_block / counted_in_a_row); }
+  // Groups of consecutive members; one thread counts the values of one group.
+  long long member_groups() const { return job_.blocks * (reduced_block / counted_in_a_row); }
 
-  // --- Counts -----------------------------------------------------------------------------------------------
+  // --- Counts ----------------------------------------------------------------------------------------------
 
   void count_histograms() {
     if (plan_.histograms.empty()) return;
-    run("reduce_histogram", job_, stretches() * job_.histogram_count);
+    run("reduce_histogram", job_, member_groups() * job_.histogram_count);
     std::vector<unsigned long long> counts;
-    bring(counts, static_cast<const unsigned long long*>(job_.histogram_counts),
+    fetch(counts, static_cast<const unsigned long long*>(job_.histogram_counts),
           static_cast<std::size_t>(counts_));
     for (const HistogramColumn& one : histograms_) {
       const auto begin = counts.begin() + one.first_count;
@@ -277,21 +281,22 @@ class MemberReduction {
       job_.sketch_count =
           static_cast<long long>(std::min(plan_.sketched.size() - begin, most_sketched_at_once));
       clear(job_.sketch_table, static_cast<std::size_t>(job_.sketch_count * sketch_keys));
-      run("reduce_sketch", job_, stretches() * job_.sketch_count);
-      bring_entries();
+      run("reduce_sketch", job_, member_groups() * job_.sketch_count);
+      fetch_entries();
     }
     std::vector<SketchExtras> extras;
-    bring(extras, static_cast<const SketchExtras*>(job_.sketch_extras), plan_.sketched.size());
+    fetch(extras, static_cast<const SketchExtras*>(job_.sketch_extras), plan_.sketched.size());
     for (std::size_t k = 0; k < extras.size(); ++k) made_.blocks.sketches[k].extras = extras[k];
   }
 
-  // As many columns together as there is room for; each has its own stretch of the entries.
-  void bring_entries() {
+  // Copies the non-empty buckets, as many columns at a time as fit into the entry list. Each column has its
+  // own range of the list.
+  void fetch_entries() {
     const auto columns = static_cast<std::size_t>(job_.sketch_count);
     clear(job_.sketch_found, columns);
     run("reduce_sketch_sizes", job_, job_.sketch_count * sketch_keys);
     std::vector<unsigned long long> sizes;
-    bring(sizes, static_cast<const unsigned long long*>(job_.sketch_found), columns);
+    fetch(sizes, static_cast<const unsigned long long*>(job_.sketch_found), columns);
     for (std::size_t begin = 0, end = 0; begin < columns; begin = end) {
       std::vector<unsigned long long> places;
       unsigned long long total = 0;
@@ -306,7 +311,7 @@ class MemberReduction {
       send(job.sketch_found, places);
       run("reduce_sketch_entries", job, job.sketch_count * sketch_keys);
       for (std::size_t k = begin; k < end; ++k)
-        bring(made_.blocks.sketches[static_cast<std::size_t>(job_.sketch_first) + k].entries,
+        fetch(made_.blocks.sketches[static_cast<std::size_t>(job_.sketch_first) + k].entries,
               static_cast<const SketchEntry*>(job.sketch_entries + places[k - begin]),
               static_cast<std::size_t>(sizes[k]));
     }
@@ -322,35 +327,36 @@ class MemberReduction {
       job_.kept = pointer<double>(shared_ + (kept.columns.size() * sizeof(long long) + 255) / 256 * 256);
       const auto rows = static_cast<std::size_t>(job_.kept_rows);
       auto& columns = made_.blocks.kept.emplace_back();
-      if (kept.stays) {
-        const auto room = machine_.keep(kept.columns.size() * rows * sizeof(double));
-        if (!room) return false;
-        made_.blocks.kept_there = kept_there(machine_, *room, kept.columns.size(), rows);
-        job_.kept = pointer<double>(*room);
+      if (kept.resident) {
+        const auto memory = device_.allocate(kept.columns.size() * rows * sizeof(double));
+        if (!memory) return false;
+        made_.blocks.device_columns = make_device_columns(device_, *memory, kept.columns.size(), rows);
+        job_.kept = pointer<double>(*memory);
       }
       send(job_.kept_columns, kept.columns);
       run("reduce_keep", job_, job_.kept_count * job_.kept_rows);
-      for (std::size_t c = 0; c < kept.columns.size() && !kept.stays; ++c)
-        bring(columns.emplace_back(), static_cast<const double*>(job_.kept + c * rows), rows);
+      for (std::size_t c = 0; c < kept.columns.size() && !kept.resident; ++c)
+        fetch(columns.emplace_back(), static_cast<const double*>(job_.kept + c * rows), rows);
     }
     return true;
   }
 
-  // --- The incomplete block ---------------------------------------------------------------------------------
+  // --- The incomplete block --------------------------------------------------------------------------------
 
-  void bring_tail() {
+  // Its rows are copied as they are; the host adds them member by member.
+  void fetch_incomplete_block() {
     const long long begin = job_.blocks * reduced_block;
     const auto rows = static_cast<std::size_t>(made_.count - begin);
     if (rows == 0) return;
-    bring(made_.tail_status, static_cast<const int*>(job_.batch.status + begin), rows);
-    bring(made_.tail_observables, static_cast<const double*>(job_.batch.observables + begin * job_.series),
+    fetch(made_.tail_status, static_cast<const int*>(job_.batch.status + begin), rows);
+    fetch(made_.tail_observables, static_cast<const double*>(job_.batch.observables + begin * job_.series),
           rows * plan_.series);
-    bring(made_.tail_parameters, job_.batch.parameters + begin * job_.parameters, rows * plan_.parameters);
-    bring(made_.tail_measures, static_cast<const double*>(job_.batch.measures + begin * job_.measures),
+    fetch(made_.tail_parameters, job_.batch.parameters + begin * job_.parameters, rows * plan_.parameters);
+    fetch(made_.tail_measures, static_cast<const double*>(job_.batch.measures + begin * job_.measures),
           rows * plan_.measures);
   }
 
-  ReduceMachine& machine_;
+  ReductionDevice& device_;
   const ReductionPlan& plan_;
   ReduceJob job_{};
   ReducedMembers made_;
@@ -362,24 +368,24 @@ class MemberReduction {
 
 }  // namespace
 
-ReduceBytes reduce_bytes(const ReductionPlan& plan) {
+ReductionBytes reduction_bytes(const ReductionPlan& plan) {
   const std::size_t block = plan.columns() * (sizeof(ColumnPart) + static_cast<std::size_t>(plan.replicates) *
                                                                        sizeof(ReplicatePart)) +
                             plan.related() * sizeof(RelatedColumn) + plan.pairs() * sizeof(RelatedPair);
-  ReduceBytes bytes;
+  ReductionBytes bytes;
   bytes.per_member = 1 + block / reduced_block + 1;
   for (const ReductionPlan::Kept& kept : plan.kept)
     bytes.per_member += 8 * kept.columns.size() / static_cast<std::size_t>(kept.stride);
   const std::size_t at_once = std::min(plan.sketched.size(), most_sketched_at_once);
   bytes.fixed = (std::size_t{1} << 20) + 100 * plan.columns();
   if (at_once > 0)
-    bytes.fixed += at_once * sketch_keys * sizeof(unsigned) + entry_room(at_once) * sizeof(SketchEntry);
+    bytes.fixed += at_once * sketch_keys * sizeof(unsigned) + entry_capacity(at_once) * sizeof(SketchEntry);
   return bytes;
 }
 
-std::optional<ReducedMembers> reduce_members(ReduceMachine& machine, const ReductionPlan& plan,
+std::optional<ReducedMembers> reduce_members(ReductionDevice& device, const ReductionPlan& plan,
                                              const KernelBatch& batch, long long first) {
-  return MemberReduction(machine, plan, batch, first).run();
+  return MemberReduction(device, plan, batch, first).run();
 }
 
 }  // namespace zwang

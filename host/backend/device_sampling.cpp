@@ -1,21 +1,25 @@
 #include "host/backend/device_sampling.h"
+
+#include <optional>
+
 #include "kernels/base/layout.h"
 #include "kernels/sampling/draw_layout.h"
 
 namespace zwang {
 
-bool draw_there(ReduceMachine& machine, const DrawPlan& plan, const KernelBatch& batch, long long first) {
-  using Address = ReduceMachine::Address;
+bool draw_on_device(ReductionDevice& device, const DrawPlan& plan, const KernelBatch& batch,
+                    long long first) {
+  using Address = ReductionDevice::Address;
   const std::size_t steps = plan.steps.size() * sizeof(DrawStep);
   const std::size_t parameters = plan.parameter_slots.size() * sizeof(int);
   const std::size_t starts = plan.start_slots.size() * sizeof(int);
-  const std::optional<Address> room = machine.reserve(steps + parameters + starts);
+  const std::optional<Address> room = device.reserve(steps + parameters + starts);
   if (!room) return false;
-  machine.copy_in(*room, plan.steps.data(), steps);
-  if (parameters > 0) machine.copy_in(*room + steps, plan.parameter_slots.data(), parameters);
-  if (starts > 0) machine.copy_in(*room + steps + parameters, plan.start_slots.data(), starts);
+  device.copy_in(*room, plan.steps.data(), steps);
+  if (parameters > 0) device.copy_in(*room + steps, plan.parameter_slots.data(), parameters);
+  if (starts > 0) device.copy_in(*room + steps + parameters, plan.start_slots.data(), starts);
 
-  // Addresses of another machine: never followed here.
+  // Device addresses: not dereferenced on the host.
   DrawJob job{};
   job.steps = reinterpret_cast<const DrawStep*>(*room);
   job.count = static_cast<int>(plan.steps.size());
@@ -28,7 +32,7 @@ bool draw_there(ReduceMachine& machine, const DrawPlan& plan, const KernelBatch&
   job.to_parameters = const_cast<double*>(batch.parameters);
   job.to_starts = const_cast<double*>(batch.starts);
   job.to_prepared = const_cast<int*>(batch.prepared);
-  machine.run("draw_member_there", &job, sizeof job, batch.count);
+  device.run("draw_member_there", &job, sizeof job, batch.count);
   return true;
 }
 

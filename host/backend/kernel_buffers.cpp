@@ -1,10 +1,11 @@
 #include "host/backend/kernel_buffers.h"
-#include "kernels/base/status.h"
-#include "src/reference/trajectory.h"
-#include "src/system/system.h"
 
 #include <iterator>
 #include <limits>
+
+#include "kernels/base/status.h"
+#include "src/reference/trajectory.h"
+#include "src/system/system.h"
 
 namespace zwang {
 
@@ -74,9 +75,9 @@ std::size_t KernelShape::member_bytes(const Wanted& wanted, long long event_room
 
 KernelBuffers::KernelBuffers(const KernelShape& shape, const std::vector<double>& outputs, const Batch& batch,
                              std::size_t begin, std::size_t end, const Wanted& wanted, long long event_room,
-                             Stay stay)
-    : shape_(shape), outputs_(outputs), count_(end - begin), wanted_(wanted), stay_(stay) {
-  if (batch.drawn_there == nullptr) {
+                             ResidentResults resident)
+    : shape_(shape), outputs_(outputs), count_(end - begin), wanted_(wanted), resident_(resident) {
+  if (batch.device_sampling == nullptr) {
     parameters_ = part(batch.parameters, begin, end, shape.parameters);
     starts_ = part(batch.starts, begin, end, shape.state);
     prepared_.resize(count_);
@@ -84,7 +85,7 @@ KernelBuffers::KernelBuffers(const KernelShape& shape, const std::vector<double>
   }
   batch_.count = static_cast<long long>(count_);
   batch_.event_capacity = wanted.events ? event_room : 0;
-  if (!stay.members) {
+  if (!resident.members) {
     status_.assign(count_, 0);
     redundant_.assign(count_, 0);
     end_time_.assign(count_, 0);
@@ -94,7 +95,7 @@ KernelBuffers::KernelBuffers(const KernelShape& shape, const std::vector<double>
     steps_.assign(2 * count_, 0);
     event_counts_.assign(count_ * event_kinds, 0);
   }
-  if (wanted.observables && !stay.observables)
+  if (wanted.observables && !resident.observables)
     observables_.assign(count_ * shape.outputs * shape.observables, unset);
   if (wanted.states) states_.assign(count_ * shape.outputs * shape.sample, unset);
   if (wanted.events) events_.assign(count_ * static_cast<std::size_t>(event_room) * shape.event_row, 0);
@@ -102,37 +103,37 @@ KernelBuffers::KernelBuffers(const KernelShape& shape, const std::vector<double>
 }
 
 void KernelBuffers::each_array(KernelBatch& batch, const Visit& visit) {
-  // `size`: of an array that stays; all bits set are a number that is missing.
-  const auto one = [&](auto& values, auto& pointer, bool given, std::size_t size = 0,
+  // `size`: length of the array if it is resident on the device. A double with all bits set is NaN: missing.
+  const auto one = [&](auto& values, auto& pointer, bool input, std::size_t size = 0,
                        unsigned char fill = 0) {
     using Pointer = std::remove_reference_t<decltype(pointer)>;
     const std::size_t numbers = values.empty() ? size : values.size();
     if (numbers == 0) return;
     using Number = std::remove_const_t<std::remove_reference_t<decltype(values[0])>>;
-    // Nobody writes to what is given.
+    // Inputs are not written.
     Number* data = values.empty() ? nullptr : const_cast<Number*>(values.data());
-    visit({data, numbers * sizeof(Number), given, fill},
-          [&pointer](void* there) { pointer = static_cast<Pointer>(there); });
+    visit({data, numbers * sizeof(Number), input, fill},
+          [&pointer](void* address) { pointer = static_cast<Pointer>(address); });
   };
   constexpr unsigned char all_bits = 0xff;
-  const std::size_t staying = stay_.members ? count_ : 0;
+  const std::size_t resident_members = resident_.members ? count_ : 0;
   const std::size_t series =
-      stay_.observables && wanted_.observables ? shape_.outputs * shape_.observables : 0;
-  // Where members are drawn there, these lists are empty.
+      resident_.observables && wanted_.observables ? shape_.outputs * shape_.observables : 0;
+  // The first three are empty on the host if the device draws the members.
   one(parameters_, batch.parameters, true, count_ * shape_.parameters);
   one(starts_, batch.starts, true, count_ * shape_.state);
   one(prepared_, batch.prepared, true, count_);
   one(outputs_, batch.outputs, true);
-  one(status_, batch.status, false, staying);
-  one(end_time_, batch.end_time, false, staying);
-  one(end_state_, batch.end_state, false, staying * shape_.state, all_bits);
-  one(measures_, batch.measures, false, staying * shape_.measures, all_bits);
+  one(status_, batch.status, false, resident_members);
+  one(end_time_, batch.end_time, false, resident_members);
+  one(end_state_, batch.end_state, false, resident_members * shape_.state, all_bits);
+  one(measures_, batch.measures, false, resident_members * shape_.measures, all_bits);
   one(observables_, batch.observables, false, count_ * series, all_bits);
   one(states_, batch.states, false);
-  one(steps_, batch.steps, false, 2 * staying);
-  one(event_counts_, batch.event_counts, false, staying * event_kinds);
-  one(audits_, batch.audits, false, staying * audit_numbers);
-  one(redundant_, batch.redundant, false, staying);
+  one(steps_, batch.steps, false, 2 * resident_members);
+  one(event_counts_, batch.event_counts, false, resident_members * event_kinds);
+  one(audits_, batch.audits, false, resident_members * audit_numbers);
+  one(redundant_, batch.redundant, false, resident_members);
   one(events_, batch.events, false);
 }
 
@@ -178,7 +179,7 @@ MemberEvents KernelBuffers::events(std::size_t member, const System& system) con
 namespace {
 
 template <class T>
-void move_behind(std::vector<T>& to, std::vector<T>&& from) {
+void append(std::vector<T>& to, std::vector<T>&& from) {
   if (to.empty())
     to = std::move(from);
   else
@@ -188,18 +189,18 @@ void move_behind(std::vector<T>& to, std::vector<T>&& from) {
 }  // namespace
 
 void append_results(BatchResults& to, BatchResults&& from) {
-  move_behind(to.status, std::move(from.status));
-  move_behind(to.end_time, std::move(from.end_time));
-  move_behind(to.end_state, std::move(from.end_state));
-  move_behind(to.measures, std::move(from.measures));
-  move_behind(to.observables, std::move(from.observables));
-  move_behind(to.states, std::move(from.states));
-  move_behind(to.events, std::move(from.events));
-  move_behind(to.steps, std::move(from.steps));
-  move_behind(to.rejected, std::move(from.rejected));
-  move_behind(to.event_counts, std::move(from.event_counts));
-  move_behind(to.audits, std::move(from.audits));
-  move_behind(to.redundant, std::move(from.redundant));
+  append(to.status, std::move(from.status));
+  append(to.end_time, std::move(from.end_time));
+  append(to.end_state, std::move(from.end_state));
+  append(to.measures, std::move(from.measures));
+  append(to.observables, std::move(from.observables));
+  append(to.states, std::move(from.states));
+  append(to.events, std::move(from.events));
+  append(to.steps, std::move(from.steps));
+  append(to.rejected, std::move(from.rejected));
+  append(to.event_counts, std::move(from.event_counts));
+  append(to.audits, std::move(from.audits));
+  append(to.redundant, std::move(from.redundant));
 }
 
 }  // namespace zwang

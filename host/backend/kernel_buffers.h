@@ -1,5 +1,5 @@
-// What the kernels read and write, in plain arrays, and the way from there to results: common to all backends that run
-// the kernels.
+// The arrays that the kernels read and write, and their conversion to BatchResults. Shared by all backends
+// that run the kernels.
 #pragma once
 
 #include <functional>
@@ -13,56 +13,57 @@
 
 namespace zwang {
 
-// Numbers by member, as the kernels count them.
+// Numbers per member in the kernels' arrays.
 struct KernelShape {
   KernelShape(const System& system, std::size_t output_times);
   std::size_t parameters, state, sample, outputs, observables, measures, event_row;
 
-  // Bytes a member takes in all arrays together.
+  // Bytes per member in all arrays together.
   std::size_t member_bytes(const Wanted& wanted, long long event_room) const;
 };
 
-// Results that are not brought here: no room is made for them.
-struct Stay {
+// Results that stay resident on the device; the host allocates no arrays for them.
+struct ResidentResults {
   bool observables = false, members = false;  // ends, measures and counts of each member
 };
 
-// Audit numbers as the kernels write them.
+// From the audit numbers as the kernels write them.
 Audit audit_of(const double* numbers);
 
 class KernelBuffers {
  public:
-  // Members [begin, end) of the batch, which has to stay: their inputs, and room for their results. `event_room`: events
-  // kept for each member, where events are wanted.
+  // Inputs of the members [begin, end) of the batch, which must outlive this object, and arrays for their
+  // results. `event_room`: rows of the event log per member, if events are wanted.
   KernelBuffers(const KernelShape& shape, const std::vector<double>& outputs, const Batch& batch,
                 std::size_t begin, std::size_t end, const Wanted& wanted, long long event_room,
-                Stay stay = {});
+                ResidentResults resident = {});
 
   std::size_t count() const { return static_cast<std::size_t>(batch_.count); }
   const KernelBatch& batch() const { return batch_; }  // pointers into this object
   KernelBatch& batch() { return batch_; }
 
-  // One array: where it lies here, and its pointer in a KernelBatch (of this object, or a copy for a device).
+  // One array on the host, which corresponds to one pointer of a KernelBatch.
   struct Array {
-    void* data;  // null: it stays on the device, where every byte is `fill` at first
+    void* data;  // null: resident on the device, where every byte is initialised to `fill`
     std::size_t bytes;
-    bool given;  // read by the kernels, not written
+    bool input;  // read by the kernels, not written
     unsigned char fill;
   };
   using Visit = std::function<void(const Array& array, const std::function<void(void*)>& point)>;
-  // Every array there is; `point` sets the pointer in `batch`.
+  // Visits all arrays; `point` sets the pointer of the array in `batch` (of this object, or a copy for a
+  // device).
   void each_array(KernelBatch& batch, const Visit& visit);
 
-  long long events_of(std::size_t member) const;  // how many happened, kept or not
+  long long events_of(std::size_t member) const;  // all events, including those beyond event_room
 
-  // These members' results, events apart. They are gone from here then.
+  // Moves the results out, except the events.
   BatchResults take_results();
-  // The events of one member, where they were wanted and all found room.
+  // The events of one member, if events were wanted and the log had room for all of them.
   MemberEvents events(std::size_t member, const System& system) const;
 
  private:
   KernelShape shape_;
-  std::span<const double> parameters_, starts_;  // of the batch
+  std::span<const double> parameters_, starts_;  // into the batch
   std::vector<double> outputs_;
   std::vector<int> prepared_, status_, redundant_;
   std::vector<double> end_time_, end_state_, measures_, observables_, states_, audits_, events_;
@@ -70,13 +71,14 @@ class KernelBuffers {
   KernelBatch batch_{};
   std::size_t count_ = 0;
   Wanted wanted_;
-  Stay stay_;
+  ResidentResults resident_;
 };
 
-// The results of the members that follow.
+// Appends the results of the members that follow.
 void append_results(BatchResults& to, BatchResults&& from);
 
-// Events kept for each member at first; members with more are run again with room for all of theirs.
+// Rows of the event log per member in the first run. Members with more events are run again with room for
+// all.
 constexpr long long first_event_room = 64;
 
 }  // namespace zwang

@@ -1,3 +1,4 @@
+// Runs a check over sampled members and forms the verdict.
 #include "host/check/check.h"
 
 #include <fmt/format.h>
@@ -6,6 +7,7 @@
 #include <atomic>
 
 #include "host/backend/batch.h"
+#include "host/check/backend_motion.h"
 #include "host/check/member.h"
 #include "host/platform/parallel.h"
 #include "host/study/study.h"
@@ -15,28 +17,29 @@ namespace zwang {
 
 namespace {
 
-// More undecided than this is worth a word.
+// Above this share of undecided segments the verdict mentions them.
 constexpr double undecided_share = 0.1;
 
 bool failed(Status status) { return status != Status::ok && status != Status::stopped; }
 
-// "singular at t = 0 (5), not_finite at t = 0.2": of many, the first three.
+// For example "singular at t = 0 (5), not_finite at t = 0.2"; at most three different causes.
 std::string ends_text(const std::vector<CheckReport::Ended>& ended) {
-  std::vector<std::pair<std::string, std::size_t>> ways;
+  std::vector<std::pair<std::string, std::size_t>> causes;
   for (const CheckReport::Ended& one : ended) {
-    const std::string way = fmt::format("{} at t = {:.6g}", status_name(one.status), one.t);
-    const auto known = std::find_if(ways.begin(), ways.end(), [&](const auto& w) { return w.first == way; });
-    if (known == ways.end())
-      ways.emplace_back(way, 1);
+    const std::string cause = fmt::format("{} at t = {:.6g}", status_name(one.status), one.t);
+    const auto known =
+        std::find_if(causes.begin(), causes.end(), [&](const auto& w) { return w.first == cause; });
+    if (known == causes.end())
+      causes.emplace_back(cause, 1);
     else
       ++known->second;
   }
   std::string text;
-  for (std::size_t k = 0; k < std::min<std::size_t>(ways.size(), 3); ++k) {
-    text += (k > 0 ? ", " : "") + ways[k].first;
-    if (ways.size() > 1) text += fmt::format(" ({})", ways[k].second);
+  for (std::size_t k = 0; k < std::min<std::size_t>(causes.size(), 3); ++k) {
+    text += (k > 0 ? ", " : "") + causes[k].first;
+    if (causes.size() > 1) text += fmt::format(" ({})", causes[k].second);
   }
-  return ways.size() > 3 ? text + " ..." : text;
+  return causes.size() > 3 ? text + " ..." : text;
 }
 
 }  // namespace
@@ -52,7 +55,7 @@ std::vector<unsigned long long> sampled_members(long long members, std::size_t s
 
 CheckVerdict CheckReport::verdict() const {
   if (findings.disagreements() > 0) return CheckVerdict::disagree;
-  // What nobody could decide is no pass.
+  // If no segment could be decided, the verdict is not a pass.
   const bool nothing_decided = segments > 0 ? undecided_segments == segments : reverse;
   return nothing_decided ? CheckVerdict::undecided : CheckVerdict::pass;
 }
@@ -66,7 +69,7 @@ std::string CheckReport::verdict_text() const {
                      : fmt::format("pass: {} agrees with the reference", backend);
       break;
     case CheckVerdict::disagree:
-      text = reverse ? fmt::format("disagree: {} of {} numbers are missed on the way back",
+      text = reverse ? fmt::format("disagree: {} of {} numbers differ from the start after the round trip",
                                    findings.disagreements(), findings.comparisons())
                      : fmt::format("disagree: {} differs from the reference in {} of {} comparisons", backend,
                                    findings.disagreements(), findings.comparisons());
@@ -83,11 +86,11 @@ std::string CheckReport::verdict_text() const {
 }
 
 std::string CheckReport::undecided_text() const {
-  if (segments == 0) return "no member could be sent back";
-  if (reverse) return fmt::format("none of the {} round trips tells anything", segments);
+  if (segments == 0) return "no member could be run back";
+  if (reverse) return fmt::format("all {} round trips are too sensitive to be compared", segments);
   if (failed.size() == members.size())
-    return fmt::format("every member failed before there was a motion to compare: {}", ends_text(failed));
-  return fmt::format("the reference's own two runs tell different events in all {} segments", segments);
+    return fmt::format("every member failed before there was any motion to compare: {}", ends_text(failed));
+  return fmt::format("the two reference runs differ in their events in all {} segments", segments);
 }
 
 CheckReport check(const Study& study, Backend& backend, const CheckOptions& options) {
@@ -98,7 +101,8 @@ CheckReport check(const Study& study, Backend& backend, const CheckOptions& opti
   const Batch batch = prepare_batch(study, report.members, options.threads);
   const BatchResults results = backend.run(batch, {.observables = true, .states = true, .events = true});
 
-  // Members are independent; their findings are put together in their order.
+  // Members are independent; findings are merged in member order, so the report does not depend on the
+  // threads.
   std::vector<MemberFindings> found(batch.count);
   std::atomic<std::size_t> done = 0;
   in_parallel(batch.count, options.threads, [&](std::size_t k) {
@@ -106,16 +110,16 @@ CheckReport check(const Study& study, Backend& backend, const CheckOptions& opti
     if (batch.prepared[k] == Status::ok)
       found[k] = check_member(study, motion_of(study, batch, results, k), member);
     else
-      found[k].findings.judge({.member = member,
-                               .quantity = "status",
-                               .backend_word = status_name(results.status[k]),
-                               .reference_word = status_name(batch.prepared[k])});
+      found[k].findings.add({.member = member,
+                             .quantity = "status",
+                             .backend_word = status_name(results.status[k]),
+                             .reference_word = status_name(batch.prepared[k])});
     options.progress(++done, batch.count);
   });
   for (std::size_t k = 0; k < batch.count; ++k) {
     report.findings.merge(found[k].findings);
-    report.segments += found[k].stretches;
-    report.undecided_segments += found[k].undecided_stretches;
+    report.segments += found[k].segments;
+    report.undecided_segments += found[k].undecided_segments;
     report.measures += found[k].measures;
     report.undecided_measures += found[k].undecided_measures;
     if (failed(results.status[k]))

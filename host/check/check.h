@@ -1,4 +1,4 @@
-// Judging a backend by the reference (results.md, `check`).
+// Compares a backend with the reference implementation (docs/results.md, `check`).
 #pragma once
 
 #include <functional>
@@ -22,8 +22,8 @@ enum class CheckVerdict { pass, disagree, undecided };
 struct CheckReport {
   bool reverse = false;
   std::string backend, device;
-  std::vector<unsigned long long> members;           // that were looked at
-  std::size_t segments = 0, undecided_segments = 0;  // of a round trip: members
+  std::vector<unsigned long long> members;           // numbers of the members compared
+  std::size_t segments = 0, undecided_segments = 0;  // with --reverse: round trips, one per member
   std::size_t measures = 0, undecided_measures = 0;
   Findings findings;
   struct Ended {
@@ -31,8 +31,8 @@ struct CheckReport {
     Status status;
     double t;
   };
-  std::vector<Ended> failed;                    // neither ok nor stopped, as the backend says
-  std::map<std::string, std::size_t> left_out;  // of a round trip: members by reason
+  std::vector<Ended> failed;  // members that ended neither ok nor stopped, by the backend's status
+  std::map<std::string, std::size_t> left_out;  // with --reverse: number of members by reason
 
   CheckVerdict verdict() const;
   std::string verdict_text() const;
@@ -41,14 +41,15 @@ struct CheckReport {
   std::string undecided_text() const;
 };
 
-// Members 0 <= k < members, `sample` of them at equal distances.
+// `sample` evenly spaced member numbers out of 0 .. members - 1.
 std::vector<unsigned long long> sampled_members(long long members, std::size_t sample);
 
-// Stretch by stretch, from the backend's own state at each output time.
+// Compares segment by segment: the reference restarts from the backend's own state at each output time, so
+// that differences do not accumulate over the motion.
 CheckReport check(const Study& study, Backend& backend, const CheckOptions& options);
 
-// There and back: to the end, velocities reversed, and to the end again (mechanics section 7). Throws Error where the
-// study's motion cannot be retraced.
+// Runs every member to its end, reverses the velocities and runs it for the same time again; it must return
+// to its start (mechanics section 7). Throws Error if the motion of the study is not reversible.
 CheckReport check_reverse(const Study& study, Backend& backend, const CheckOptions& options);
 
 }  // namespace zwang

@@ -1,3 +1,4 @@
+// Grouping of events into instants, and removal of the tails of bursts.
 #include "host/check/events.h"
 
 #include <algorithm>
@@ -13,7 +14,8 @@ namespace zwang {
 
 namespace {
 
-// The end of a burst, where gaps come near the width of an instant: so many widths before the limit.
+// Tail of a burst, where the gaps between shocks approach the width of an instant; in widths before the
+// limit.
 constexpr double burst_end = 100;
 
 bool belongs_to_burst(EventKind kind) {
@@ -21,14 +23,15 @@ bool belongs_to_burst(EventKind kind) {
          kind == EventKind::press;
 }
 
-// When an accumulation was listed, and how long it goes on after the last shock. Those of one instant are one.
+// Times at which an accumulation was listed, and the time from its last shock to the limit. Accumulations of
+// one instant count as one.
 struct Limit {
   double first = 0, last = 0, reach = 0;
 };
 
-// What is left of a burst after the last contact with a condition, by its last three: d, and d r, d r^2 ... A burst is taken
-// for done also where its conditions have come so close together that the next shock is one with the last, long before the
-// limit.
+// Remaining duration of a burst after the last contact with a condition, as a geometric series from its last
+// three contacts: d, d r, d r^2 ... A burst is also treated as complete where its conditions are so close
+// together that the next shock merges with the last one, long before the limit.
 double left_of_burst(const std::vector<double>& contacts, double longest) {
   if (contacts.size() < 3) return 0;
   const auto last = contacts.rbegin();
@@ -49,7 +52,7 @@ std::vector<Limit> limits(const std::vector<Event>& events, const EventTolerance
     if (event.kind != EventKind::accumulation) continue;
     const double longest = tolerance.longest_reach(event.t);
     double reach = event.t - last_shock;
-    if (!(reach <= longest)) reach = 0;  // that shock has nothing to do with it
+    if (!(reach <= longest)) reach = 0;  // an unrelated shock
     for (const std::size_t i : event.constraints)
       reach = std::max(reach, left_of_burst(contacts[i], longest));
     if (!found.empty() && event.t - found.back().last <= burst_end * tolerance.one_instant(event.t)) {
@@ -64,7 +67,7 @@ std::vector<Limit> limits(const std::vector<Event>& events, const EventTolerance
 
 using Tally = std::map<std::pair<EventKind, std::size_t>, LeftOut>;
 
-// From when to when a burst's events need not be the same in all lists.
+// Time span in which the events of a burst may differ between the lists.
 struct Span {
   double first = 0, last = 0;
 };
@@ -135,7 +138,7 @@ std::vector<Instant> instants(const std::vector<Event>& events, const EventToler
       now.what.emplace_back(event.kind, event.watch);
     } else {
       for (const std::size_t i : event.constraints) now.what.emplace_back(event.kind, i);
-      // An impulse that strikes nobody and a stop have no conditions.
+      // Prescribed impulses without contacts and stops have no conditions.
       if (event.constraints.empty()) now.what.emplace_back(event.kind, 0);
     }
   }
@@ -166,7 +169,7 @@ Bursts drop_bursts(const std::array<std::vector<Event>*, 3>& lists, const EventT
     std::vector<Span> spans;
     for (std::size_t i = 0; i < found[k].size(); ++i) {
       const double instants = burst_end * tolerance.one_instant(found[k][i].first);
-      // The one list may take the burst for done long before the other.
+      // One list may treat the burst as complete long before the other.
       Limit limit = found[k][i], all = limit;
       if (alike)
         for (const std::vector<Limit>& other : found)
@@ -174,7 +177,7 @@ Bursts drop_bursts(const std::array<std::vector<Event>*, 3>& lists, const EventT
                  std::max(all.reach, other[i].reach)};
       limit.reach = all.reach;
       if (all.last - all.first <= std::max(4 * all.reach, instants)) limit = all;
-      // Twice, as for the events: the one list may stop a little before the moment the other one's shows.
+      // Twice the reach: one list may stop shortly before the time shown by the other.
       const double before = std::max(2 * limit.reach, instants);
       spans.push_back({limit.first - before, limit.last});
       bursts.reach = std::max(bursts.reach, 2 * limit.reach);

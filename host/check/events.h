@@ -1,4 +1,5 @@
-// Event sequences told by a backend and by the reference, brought into a form in which they can be compared.
+// Event lists of a backend and of the reference, grouped into instants and freed of the tails of Zeno
+// accumulations so that they can be compared.
 #pragma once
 
 #include <array>
@@ -12,8 +13,8 @@
 
 namespace zwang {
 
-// Events so close together that their order means nothing: two walls reached at once may be one contact with both, or
-// two contacts a rounding apart.
+// A group of events so close in time that their order has no meaning: two walls reached at once may be listed
+// as one contact with both, or as two contacts separated by rounding.
 struct Instant {
   double first = 0, last = 0;                           // times
   std::vector<std::pair<EventKind, std::size_t>> what;  // kind and condition (or watched function), sorted
@@ -23,13 +24,14 @@ struct Instant {
   std::string text(const System& system) const;  // "event contact ground, shock ground"
 };
 
-// Accumulations need not list all who took part: it depends on which shock was seen last.
+// Two accumulations are the same if they share a condition. They need not list all conditions that took part:
+// this depends on which shock was detected last.
 bool same(const Instant& a, const Instant& b);
 
 class EventTolerance {
  public:
   explicit EventTolerance(const IntegratorSettings& settings);
-  // Times are compared like any other number; atol counts as a time.
+  // Times are compared with the same tolerance as any other number; atol is read as a time.
   double unit(double t) const { return tolerance_.unit(t); }
   double one_instant(double t) const { return width_ * unit(t); }
   EventTolerance widened(double times) const {
@@ -37,37 +39,38 @@ class EventTolerance {
     made.width_ *= times;
     return made;
   }
-  // No burst is taken for done earlier before its limit than this. Where hops too low to be followed are closed at once, it is
-  // how long they last that counts: the root of their height.
+  // Longest time before its limit at which a burst may be treated as complete. Where hops too low to be
+  // followed are closed at once, their duration decides: the square root of their height.
   double longest_reach(double t) const { return longest_reach_ * t; }
 
  private:
   Tolerance tolerance_;
   double longest_reach_;
-  double width_ = 5;  // of an instant
+  double width_ = 5;  // width of an instant, in units
 };
 
 std::vector<Instant> instants(const std::vector<Event>& events, const EventTolerance& tolerance);
 
-// Which events of a condition were left out of a comparison because they belong to the end of a burst.
+// Events of a condition that were left out of a comparison because they belong to the tail of a burst.
 struct LeftOut {
   double count = 0;
   double impulse = 0;
 };
 
 struct Bursts {
-  double reach = 0;  // longest time from the last shock listed to the limit: how far limits are extrapolated
+  // longest time from the last listed shock to the limit, over which limits are extrapolated
+  double reach = 0;
   double reaches =
-      0;  // all of them together: how long conditions may be closed in one list and open in the other
-  double span = 0;  // longest stretch left out
+      0;  // sum of these times, during which a condition may be closed in one list and open in the other
+  double span = 0;  // longest time span left out
   std::map<std::pair<EventKind, std::size_t>, LeftOut> left_out;
 
   void add(const Bursts& other);
 };
 
-// Infinitely many shocks end in one accumulation; how many of them are listed before depends on thresholds, and on when
-// the watch for them began. From the moment at which the first of the lists takes the burst for done, its contacts,
-// shocks and releases are therefore taken out of all of them. The accumulation itself stays.
+// Infinitely many shocks end in one accumulation; how many of them are listed depends on thresholds and on
+// when the detection of the burst began. From the time at which the first of the lists treats the burst as
+// complete, its contacts, shocks and releases are removed from all lists. The accumulation itself stays.
 Bursts drop_bursts(const std::array<std::vector<Event>*, 3>& lists, const EventTolerance& tolerance);
 
 }  // namespace zwang

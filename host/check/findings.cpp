@@ -1,3 +1,4 @@
+// Severity of differences and the list of worst cases.
 #include "host/check/findings.h"
 
 #include <algorithm>
@@ -6,7 +7,7 @@ namespace zwang {
 
 double CheckCase::difference() const {
   if (!backend_word.empty()) return backend_word == reference_word ? 0 : std::nan("");
-  if (backend == reference) return 0;  // infinities too
+  if (backend == reference) return 0;  // infinities included
   if (std::isnan(backend) && std::isnan(reference)) return 0;
   return std::abs(backend - reference);
 }
@@ -24,31 +25,32 @@ double spread(double a, double b) {
   return std::isnan(apart) ? std::numeric_limits<double>::infinity() : apart;
 }
 
-void Findings::judge(const CheckCase& one) {
+void Findings::add(const CheckCase& one) {
   ++comparisons_;
   if (one.severity() > 1) ++disagreements_;
-  keep(one);
+  insert_worst(one);
 }
 
-void Findings::keep(const CheckCase& one) {
-  if (one.severity() == 0 || (worst_.size() == kept && one.severity() <= worst_.back().severity())) return;
+void Findings::insert_worst(const CheckCase& one) {
+  if (one.severity() == 0 || (worst_.size() == worst_kept && one.severity() <= worst_.back().severity()))
+    return;
   const auto same = std::find_if(worst_.begin(), worst_.end(), [&](const CheckCase& other) {
     return other.member == one.member && other.quantity == one.quantity;
   });
   if (same != worst_.end()) {
-    if (same->severity() >= one.severity()) return;  // the first of equals stays
+    if (same->severity() >= one.severity()) return;  // of equal cases the first stays
     worst_.erase(same);
   }
   const auto place = std::find_if(worst_.begin(), worst_.end(),
                                   [&](const CheckCase& other) { return other.severity() < one.severity(); });
   worst_.insert(place, one);
-  if (worst_.size() > kept) worst_.pop_back();
+  if (worst_.size() > worst_kept) worst_.pop_back();
 }
 
 void Findings::merge(const Findings& other) {
   comparisons_ += other.comparisons_;
   disagreements_ += other.disagreements_;
-  for (const CheckCase& one : other.worst_) keep(one);
+  for (const CheckCase& one : other.worst_) insert_worst(one);
 }
 
 QuantityNames::QuantityNames(const System& system)

@@ -1,4 +1,4 @@
-// What a check compared, and the worst of it.
+// The comparisons of a check: their number, the disagreements and the worst cases.
 #pragma once
 
 #include <algorithm>
@@ -12,28 +12,29 @@
 
 namespace zwang {
 
-// One number two ways. NaN: the one side has no such number (an event that is not there, a missing measure).
+// One quantity as computed by the backend and by the reference. NaN: one of them has no such number (an event
+// that is missing, a measure that never occurred).
 struct CheckCase {
   unsigned long long member = 0;
   double t = 0;
-  std::string quantity;  // by the user's name
+  std::string quantity;  // as named in the study
   double backend = 0, reference = 0;
-  double allowed = 0;                                  // largest difference that still agrees
-  std::string backend_word = {}, reference_word = {};  // instead of the numbers: a status
+  double allowed = 0;                                  // largest difference that counts as agreement
+  std::string backend_word = {}, reference_word = {};  // a status, in place of numbers
 
   double difference() const;
-  double severity() const;  // difference over allowed: above 1 they disagree
+  double severity() const;  // difference / allowed; above 1: disagreement
 };
 
-// How far two accounts of one number are apart; infinitely when only one of them has it.
+// Distance of two values of one quantity; infinite if only one of them is defined.
 double spread(double a, double b);
 
-// The worst cases of many comparisons, one per member and quantity.
+// Counts comparisons and keeps the worst cases, one per member and quantity.
 class Findings {
  public:
-  static constexpr std::size_t kept = 10;
+  static constexpr std::size_t worst_kept = 10;
 
-  void judge(const CheckCase& one);
+  void add(const CheckCase& one);
   void merge(const Findings& other);
 
   std::size_t comparisons() const { return comparisons_; }
@@ -42,24 +43,24 @@ class Findings {
   const std::vector<CheckCase>& worst() const { return worst_; }  // most severe first
 
  private:
-  void keep(const CheckCase& one);
+  void insert_worst(const CheckCase& one);
 
   std::size_t comparisons_ = 0, disagreements_ = 0;
   std::vector<CheckCase> worst_;
 };
 
-// The study's tolerance as a length: what the integrator allows one step to be off in a quantity of a given size.
+// The study's tolerance as an absolute error: the error the integrator allows per step in a quantity of given
+// size.
 struct Tolerance {
   explicit Tolerance(const IntegratorSettings& settings)
       : atol(settings.within_precision().atol), rtol(std::max(settings.within_precision().rtol, rounding)) {}
   double unit(double size) const { return atol + rtol * std::abs(size); }
 
-  static constexpr double rounding =
-      1e-13;  // a few hundred operations: below this no tolerance means anything
+  static constexpr double rounding = 1e-13;  // a few hundred operations; a smaller tolerance has no meaning
   double atol, rtol;
 };
 
-// How the quantities of a study are called in the table of cases.
+// Names of the quantities of a study in the table of cases.
 struct QuantityNames {
   explicit QuantityNames(const System& system);
   std::vector<std::string> positions, velocities, auxiliaries, multipliers, closed, impulses, observables,

@@ -1,3 +1,4 @@
+// Combination of measures over segments and the tolerances of the result.
 #include "host/check/measures.h"
 #include "kernels/base/layout.h"
 #include "src/expression/expression.h"
@@ -12,7 +13,7 @@ namespace {
 
 constexpr double missing = std::numeric_limits<double>::quiet_NaN();
 
-// The value of one measure over all stretches, from its values over each.
+// The value of one measure over all segments from its values over each of them.
 double stitched(Reduction reduction, const std::vector<double>& values,
                 const std::vector<double>& durations) {
   double result = missing, time = 0;
@@ -33,7 +34,7 @@ double stitched(Reduction reduction, const std::vector<double>& values,
         if (!absent) result = known ? std::max(result, value) : value;
         break;
       case Reduction::mean:
-        // A stretch of no length has its value for a mean, and no weight.
+        // The mean over a segment of zero length is its value, with weight zero.
         if (durations[k] > 0) result = (known ? result * time : 0) + value * durations[k];
         time += durations[k];
         result = durations[k] > 0 ? result / time : (first ? value : result);
@@ -64,44 +65,46 @@ bool is_sum(Reduction reduction) {
 StitchedMeasures::StitchedMeasures(const System& system, double accumulation_gap)
     : system_(&system), accumulation_gap_(accumulation_gap) {}
 
-void StitchedMeasures::add(const Accounts& accounts, double duration, bool decided) {
-  parts_.push_back({accounts.tight.measures, accounts.nudged.measures, duration});
+void StitchedMeasures::add(const ReferencePair& pair, double duration, bool decided) {
+  parts_.push_back({pair.tight.measures, pair.perturbed.measures, duration});
   decided_ = decided_ && decided;
 }
 
 StitchedMeasures::Verdict StitchedMeasures::verdict(std::size_t i) const {
   const Measure& measure = system_->measures[i];
-  std::vector<double> tight, nudged, durations;
+  std::vector<double> tight, perturbed, durations;
   for (const Part& part : parts_) {
     tight.push_back(part.tight[i]);
-    nudged.push_back(part.nudged[i]);
+    perturbed.push_back(part.perturbed[i]);
     durations.push_back(part.duration);
   }
   Verdict made;
   made.reference = stitched(measure.reduction, tight, durations);
-  const double other = stitched(measure.reduction, nudged, durations);
+  const double other = stitched(measure.reduction, perturbed, durations);
   made.spread = std::abs(made.reference - other);
 
-  // Errors of sums add up, and must not cancel by luck.
+  // Errors of sums add up: absolute values, so that they cannot cancel by chance.
   if (is_sum(measure.reduction)) {
     double sum = 0, time = 0;
     for (std::size_t k = 0; k < tight.size(); ++k) {
       const double weight = measure.reduction == Reduction::mean ? durations[k] : 1;
-      sum += weight * std::abs(tight[k] - nudged[k]);
+      sum += weight * std::abs(tight[k] - perturbed[k]);
       time += durations[k];
     }
     made.spread = measure.reduction == Reduction::mean && time > 0 ? sum / time : sum;
   }
-  made.excused = excused(measure) + excused_integral(i);
+  made.allowance = allowance(measure) + integral_allowance(i);
 
-  // What happens or not in the eyes of the reference itself is no ground for judging others.
+  // A measure whose existence or count differs between the two reference runs cannot be used to check the
+  // backend.
   const bool of_events = measure.pattern != EventPattern::none;
-  const bool torn = std::isnan(made.reference) != std::isnan(other);
-  const bool counts = measure.reduction == Reduction::count && made.spread > made.excused;
-  // Nor is the time of an accumulation that may or may not name this condition.
-  const bool named = measure.pattern == EventPattern::accumulation && measure.reduction != Reduction::count &&
-                     left_out(EventKind::accumulation, measure).count > 0;
-  made.decided = !torn && !counts && !named && (decided_ || !of_events);
+  const bool only_one_defined = std::isnan(made.reference) != std::isnan(other);
+  const bool counts = measure.reduction == Reduction::count && made.spread > made.allowance;
+  // Neither can the time of an accumulation that may or may not list this condition.
+  const bool may_not_be_named = measure.pattern == EventPattern::accumulation &&
+                                measure.reduction != Reduction::count &&
+                                left_out(EventKind::accumulation, measure).count > 0;
+  made.decided = !only_one_defined && !counts && !may_not_be_named && (decided_ || !of_events);
   if (std::isnan(made.spread)) made.spread = 0;
   return made;
 }
@@ -111,22 +114,22 @@ LeftOut StitchedMeasures::left_out(EventKind kind, const Measure& measure) const
   return found == bursts_.left_out.end() ? LeftOut{} : found->second;
 }
 
-// Where the integrand asks who is closed it may differ by its whole size; otherwise, in the last moments of a burst, by
-// what is left of its velocities.
-double StitchedMeasures::excused_integral(std::size_t i) const {
+// If the integrand depends on which conditions are closed, it may differ by its full size; otherwise, in the
+// last part of a burst, by the remaining velocities.
+double StitchedMeasures::integral_allowance(std::size_t i) const {
   const Measure& measure = system_->measures[i];
   const bool integral = measure.reduction == Reduction::integral, mean = measure.reduction == Reduction::mean;
   const Expressions& pool = *system_->pool;
-  const bool asks = pool.mentions(measure.value, SymbolKind::closed) ||
-                    pool.mentions(measure.value, SymbolKind::multiplier);
+  const bool depends_on_contact = pool.mentions(measure.value, SymbolKind::closed) ||
+                                  pool.mentions(measure.value, SymbolKind::multiplier);
   if (!(integral || mean) || i >= sizes_.size()) return 0;
-  const double share = asks ? 1 : std::min(1.0, 10 * accumulation_gap_);
+  const double share = depends_on_contact ? 1 : std::min(1.0, 10 * accumulation_gap_);
   double time = 0;
   for (const Part& part : parts_) time += part.duration;
   return share * bursts_.reaches * sizes_[i] / (mean && time > 0 ? time : 1);
 }
 
-double StitchedMeasures::excused(const Measure& measure) const {
+double StitchedMeasures::allowance(const Measure& measure) const {
   LeftOut out;
   if (measure.pattern == EventPattern::shock || measure.pattern == EventPattern::impulse)
     out = left_out(EventKind::shock, measure);

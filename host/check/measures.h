@@ -1,5 +1,6 @@
-// Measures put together from the stretches between restarts: what the reference says the measures of the backend's own
-// motion are. Chaos has no say in them, since every stretch begins where the backend was.
+// Measures of the reference, combined from the segments between its restarts. Because every segment starts
+// from the backend's state, chaotic divergence does not enter: the result is the reference's value of the
+// measures along the backend's own motion.
 #pragma once
 
 #include "host/check/events.h"
@@ -14,30 +15,30 @@ class StitchedMeasures {
  public:
   StitchedMeasures(const System& system, double accumulation_gap);
 
-  // One stretch; `decided`: both accounts tell the same events.
-  void add(const Accounts& accounts, double duration, bool decided);
-  // Events left out of the comparison excuse counts that differ by them; and during the last reach of a burst a
-  // condition is closed for the one and open for the other, which integrals may see.
-  void excuse(const Bursts& bursts) { bursts_.add(bursts); }
-  // How large the integrands have been (by measure).
+  // Adds one segment; `decided`: both reference runs have the same events.
+  void add(const ReferencePair& pair, double duration, bool decided);
+  // Events left out of the comparison permit counts to differ by their number. During the last part of a
+  // burst a condition may be closed in one run and open in the other, which integrals may depend on.
+  void add_allowance(const Bursts& bursts) { bursts_.add(bursts); }
+  // Sizes of the integrands, by measure.
   void set_sizes(std::vector<double> sizes) { sizes_ = std::move(sizes); }
 
   struct Verdict {
     double reference = 0;
-    double spread = 0;   // between the two accounts
-    double excused = 0;  // by the ends of bursts
+    double spread = 0;     // between the two reference runs
+    double allowance = 0;  // for the tails of bursts
     bool decided = true;
   };
   Verdict verdict(std::size_t measure) const;
 
  private:
   struct Part {
-    std::vector<double> tight, nudged;  // by measure
+    std::vector<double> tight, perturbed;  // by measure
     double duration;
   };
   LeftOut left_out(EventKind kind, const Measure& measure) const;
-  double excused(const Measure& measure) const;
-  double excused_integral(std::size_t measure) const;
+  double allowance(const Measure& measure) const;
+  double integral_allowance(std::size_t measure) const;
 
   const System* system_;
   double accumulation_gap_;

@@ -1,3 +1,4 @@
+// Settings, perturbations and runs of the two reference runs.
 #include "host/check/reference_pair.h"
 
 #include <algorithm>
@@ -17,18 +18,19 @@ namespace zwang {
 
 namespace {
 
-// A hundredth of the tolerance, but not below what rounding leaves of it: the steps would only get noisier.
+// A hundredth of the tolerance, but not below rounding: steps would only become noisier.
 IntegratorSettings tightened(IntegratorSettings settings) {
   settings.rtol = std::max(settings.rtol / 100, std::min(settings.rtol, Tolerance::rounding));
   settings.atol /= 100;
-  settings.step /= 4;  // of rk4: a 256th of the error
+  settings.step /= 4;  // for rk4: 1/256 of the error
   settings.max_steps = std::max(settings.max_steps, 10 * std::min(settings.max_steps, 100'000'000LL));
   return settings;
 }
 
-// What the kernels go by. In floats they take more for zero (kernels/member/start_and_end.h), end hops and accumulations earlier,
-// and are late or early by what follows: the nudged account does the same in doubles, and so tells what it costs.
-IntegratorSettings as_the_kernels(const IntegratorSettings& settings) {
+// Thresholds of the kernels. In single precision they treat larger values as zero
+// (kernels/member/start_and_end.h) and complete hops and accumulations earlier. The perturbed run uses the
+// same thresholds in double precision, so its distance from the tight run includes their effect.
+IntegratorSettings kernel_thresholds(const IntegratorSettings& settings) {
   IntegratorSettings made = settings.within_precision();
   if (!settings.single) return made;
   constexpr double zero = 32 * std::numeric_limits<float>::epsilon();
@@ -37,35 +39,36 @@ IntegratorSettings as_the_kernels(const IntegratorSettings& settings) {
   return made;
 }
 
-// +1 or -1, the same on every machine (the finaliser of splitmix64).
-double sign(unsigned long long member, Nudge nudge, std::size_t component) {
-  std::uint64_t x = (member * 1000003 + nudge.turn) * 1000003 + component + 0x9e3779b97f4a7c15U;
-  x ^= nudge.hearing << 56U;
+// +1 or -1, the same on every machine (finaliser of splitmix64).
+double sign(unsigned long long member, Perturbation perturbation, std::size_t component) {
+  std::uint64_t x = (member * 1000003 + perturbation.segment) * 1000003 + component + 0x9e3779b97f4a7c15U;
+  x ^= perturbation.attempt << 56U;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
   return ((x ^ (x >> 31)) & 1U) != 0 ? 1 : -1;
 }
 
-// A condition near zero, and what its f (or g) and f' shall be beside.
-struct Kept {
+// A condition near zero, with the values of f (or g) and f' required in the perturbed state.
+struct HeldCondition {
   std::size_t condition;
   double value, rate;
 };
 
-// Moves positions (or velocities) back, by the smallest change in the mass metric, until the kept conditions have the
-// values (or rates) they shall have.
-void keep(const Equations& equations, const std::vector<Kept>& kept, State& to, bool velocities) {
-  if (kept.empty()) return;
+// Corrects positions (or velocities) by the smallest change in the mass metric so that the held conditions
+// have the required values (or rates).
+void restore_conditions(const Equations& equations, const std::vector<HeldCondition>& held, State& to,
+                        bool velocities) {
+  if (held.empty()) return;
   const MassMetric metric(equations.mass(to));
   if (!metric.valid()) return;
-  // Newton: the nudge is so small that two steps reach rounding.
+  // Newton iteration; the perturbation is so small that two steps reach rounding.
   for (int pass = 0; pass < 3; ++pass) {
-    Eigen::MatrixXd rows(index(kept.size()), index(equations.size()));
-    Eigen::VectorXd missing(index(kept.size()));
-    for (std::size_t k = 0; k < kept.size(); ++k) {
-      const Row now = equations.row(kept[k].condition, to);
+    Eigen::MatrixXd rows(index(held.size()), index(equations.size()));
+    Eigen::VectorXd missing(index(held.size()));
+    for (std::size_t k = 0; k < held.size(); ++k) {
+      const Row now = equations.row(held[k].condition, to);
       rows.row(index(k)) = now.a;
-      missing(index(k)) = velocities ? kept[k].rate - now.rate : kept[k].value - now.value;
+      missing(index(k)) = velocities ? held[k].rate - now.rate : held[k].value - now.value;
     }
     const Eigen::VectorXd change = metric.smallest_change(rows, missing).x;
     if (!change.allFinite()) return;
@@ -75,33 +78,35 @@ void keep(const Equations& equations, const std::vector<Kept>& kept, State& to, 
 
 }  // namespace
 
-Witness::Witness(const System& system, const IntegratorSettings& settings, std::vector<double> parameters,
-                 MemberSizes sizes, unsigned long long member)
+ReferenceRunner::ReferenceRunner(const System& system, const IntegratorSettings& settings,
+                                 std::vector<double> parameters, MemberSizes sizes, unsigned long long member)
     : equations_(system, std::move(parameters)),
-      settings_(as_the_kernels(settings)),
+      settings_(kernel_thresholds(settings)),
       in_doubles_(settings.within_precision()),
       tight_(tightened(settings)),
       tolerance_(settings),
       sizes_(std::move(sizes)),
       member_(member) {}
 
-State Witness::beside(const State& state, Nudge nudge) const {
+State ReferenceRunner::perturb(const State& state, Perturbation perturbation) const {
   State made = state;
   std::size_t component = 0;
   const auto shift = [&](Eigen::VectorXd& x, const Eigen::VectorXd& sizes) {
     for (Eigen::Index i = 0; i < x.size(); ++i)
-      x(i) += sign(member_, nudge, component++) * tolerance_.unit(sizes(i));
+      x(i) += sign(member_, perturbation, component++) * tolerance_.unit(sizes(i));
   };
   shift(made.q, sizes_.q);
   shift(made.v, sizes_.v);
   shift(made.z, sizes_.z);
 
-  // Near zero: the nudge would change f (or g) by more than a hundredth of it.
+  // Near zero: the perturbation would change f (or g) by more than a hundredth of its value.
   constexpr double near = 100;
   const Eigen::VectorXd dq = (made.q - state.q).cwiseAbs(), dv = (made.v - state.v).cwiseAbs();
-  std::vector<Kept> on_positions, on_velocities;
-  const auto beside_of = [&](double x, double by) {
-    return nudge.hearing == 0 ? x : x + sign(member_, nudge, component++) * std::min(0.5 * std::abs(x), by);
+  std::vector<HeldCondition> held_positions, held_velocities;
+  const auto shifted = [&](double x, double by) {
+    return perturbation.attempt == 0
+               ? x
+               : x + sign(member_, perturbation, component++) * std::min(0.5 * std::abs(x), by);
   };
   for (std::size_t i = 0; i < equations_.count(); ++i) {
     const Constraint& constraint = equations_.system().constraints[i];
@@ -110,53 +115,57 @@ State Witness::beside(const State& state, Nudge nudge) const {
     const Eigen::RowVectorXd gradient = row.a.cwiseAbs();
     const double by = gradient.dot(holonomic ? dq : dv);
     if (!(std::abs(row.value) <= near * by)) continue;
-    Kept kept{i, row.value, row.rate};
+    HeldCondition held{i, row.value, row.rate};
     if (!constraint.equation) {
-      kept.value = beside_of(row.value, by);
-      kept.rate = beside_of(row.rate, gradient.dot(dv));
+      held.value = shifted(row.value, by);
+      held.rate = shifted(row.rate, gradient.dot(dv));
     }
-    on_velocities.push_back(kept);
-    if (holonomic) on_positions.push_back(kept);
+    held_velocities.push_back(held);
+    if (holonomic) held_positions.push_back(held);
   }
-  keep(equations_, on_positions, made, false);
-  keep(equations_, on_velocities, made, true);
+  restore_conditions(equations_, held_positions, made, false);
+  restore_conditions(equations_, held_velocities, made, true);
   return made;
 }
 
 template <class Run>
-Accounts Witness::both(const Run& run, const State& state, Nudge nudge, const Accounts& before) const {
-  // Floats take for zero what in doubles is not: what was open before is not open any more for whoever begins there. Every
-  // other hearing does without.
-  const IntegratorSettings& loose = nudge.hearing % 2 == 0 ? settings_ : in_doubles_;
-  Accounts made{run(tight_, state, before.tight), run(loose, beside(state, nudge), before.nudged)};
-  // Too tight for double precision somewhere: the tolerance asked for must do.
+ReferencePair ReferenceRunner::run_pair(const Run& run, const State& state, Perturbation perturbation,
+                                        const ReferencePair& before) const {
+  // With the thresholds of single precision, a condition that was slightly open before counts as closed at a
+  // restart. Every other attempt therefore uses the thresholds of double precision.
+  const IntegratorSettings& loose = perturbation.attempt % 2 == 0 ? settings_ : in_doubles_;
+  ReferencePair made{run(tight_, state, before.tight),
+                     run(loose, perturb(state, perturbation), before.perturbed)};
+  // If the tighter tolerance cannot be reached in double precision, the study's tolerance is used.
   const Status ended = made.tight.status;
-  if (ended != Status::ok && ended != Status::stopped && ended != made.nudged.status)
+  if (ended != Status::ok && ended != Status::stopped && ended != made.perturbed.status)
     made.tight = run(settings_, state, before.tight);
   return made;
 }
 
-Accounts Witness::from_start(const State& start, const Plan& plan, Nudge nudge) const {
+ReferencePair ReferenceRunner::from_start(const State& start, const Plan& plan,
+                                          Perturbation perturbation) const {
   const auto run = [&](const IntegratorSettings& settings, const State& state, const Trajectory&) {
     return simulate(equations_, settings, plan, state);
   };
-  return both(run, start, nudge, {});
+  return run_pair(run, start, perturbation, {});
 }
 
-Accounts Witness::from_middle(const State& state, const std::vector<double>& closed, const Plan& plan,
-                              Nudge nudge, const Accounts& before) const {
+ReferencePair ReferenceRunner::from_middle(const State& state, const std::vector<double>& closed,
+                                           const Plan& plan, Perturbation perturbation,
+                                           const ReferencePair& before) const {
   const auto run = [&](const IntegratorSettings& settings, const State& from, const Trajectory& so_far) {
     return resume(equations_, settings, {plan.outputs, plan.end, false, so_far.measures, so_far.sides}, from,
                   closed);
   };
-  return both(run, state, nudge, before);
+  return run_pair(run, state, perturbation, before);
 }
 
-Trajectory Witness::whole(const State& start, const Plan& plan) const {
+Trajectory ReferenceRunner::whole_run(const State& start, const Plan& plan) const {
   return simulate(equations_, settings_, plan, start);
 }
 
-Sample Witness::at(const State& state, const std::vector<double>& closed) const {
+Sample ReferenceRunner::at(const State& state, const std::vector<double>& closed) const {
   return resume(equations_, settings_, {{}, state.t}, state, closed).last;
 }
 

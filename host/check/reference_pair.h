@@ -1,6 +1,7 @@
-// The reference's two accounts of one stretch of a member's motion. One is more exact than was asked; the other starts a
-// tolerance beside and integrates as asked. How far they are apart says how well-posed the stretch is: where they part,
-// chaos or a graze is at work, and nobody else can be blamed for parting from them.
+// Two reference runs over one segment of a member's motion: one with a tighter tolerance than the study's,
+// one with the study's tolerance from a start perturbed by that tolerance. Their distance measures how
+// well-conditioned the segment is: where they diverge (chaos or grazing contact), a backend that differs is
+// not counted as wrong.
 #pragma once
 
 #include "host/check/findings.h"
@@ -12,49 +13,52 @@
 
 namespace zwang {
 
-// How large a member's numbers have been: what relative tolerances refer to. Over the whole motion, because errors come
-// from where things were large.
+// Largest absolute values of a member's quantities, to which relative tolerances refer. They are taken over
+// the whole motion because errors originate where the values were large.
 struct MemberSizes {
   Eigen::VectorXd q, v, z, multipliers, observables;
 };
 
-struct Accounts {
-  Trajectory tight, nudged;
+struct ReferencePair {
+  Trajectory tight, perturbed;
 };
 
-// Which way a start is nudged: by the signs' number, and how often before.
-struct Nudge {
-  std::size_t turn = 0, hearing = 0;
+// Selects the signs of a perturbation: by segment and by attempt.
+struct Perturbation {
+  std::size_t segment = 0, attempt = 0;
 };
 
-class Witness {
+class ReferenceRunner {
  public:
-  Witness(const System& system, const IntegratorSettings& settings, std::vector<double> parameters,
-          MemberSizes sizes, unsigned long long member);
+  ReferenceRunner(const System& system, const IntegratorSettings& settings, std::vector<double> parameters,
+                  MemberSizes sizes, unsigned long long member);
 
   const Equations& equations() const { return equations_; }
   const MemberSizes& sizes() const { return sizes_; }
 
-  // From the member's start, or from the middle with what is closed there. `before` are the
-  // accounts of the stretch before: their extremes and the sides of watched functions are taken over.
-  Accounts from_start(const State& start, const Plan& plan, Nudge nudge) const;
-  Accounts from_middle(const State& state, const std::vector<double>& closed, const Plan& plan, Nudge nudge,
-                       const Accounts& before) const;
+  // Run both from the member's start, or from a state in the middle with the given closed conditions.
+  // `before` is the pair of the previous segment: its extremes and the signs of watched functions are
+  // continued.
+  ReferencePair from_start(const State& start, const Plan& plan, Perturbation perturbation) const;
+  ReferencePair from_middle(const State& state, const std::vector<double>& closed, const Plan& plan,
+                            Perturbation perturbation, const ReferencePair& before) const;
 
-  // As the study asks, uninterrupted.
-  Trajectory whole(const State& start, const Plan& plan) const;
+  // One run with the study's settings, without restarts.
+  Trajectory whole_run(const State& start, const Plan& plan) const;
 
-  // Multipliers and observables that belong to a state.
+  // Multipliers and observables at a state.
   Sample at(const State& state, const std::vector<double>& closed) const;
 
-  // A tolerance beside the state, with f and f' unchanged of every condition that is near zero: the nudge is to shake
-  // the motion, not to open what is closed or to push through what has just opened. Heard again, f and f' of what is open change
-  // by up to a half: a graze may hang on that.
-  State beside(const State& state, Nudge nudge) const;
+  // The state shifted by one tolerance, with f and f' unchanged for every condition near zero: the
+  // perturbation is to disturb the motion, not to open closed contacts or to penetrate contacts that have
+  // just opened. From the second attempt on, f and f' of open conditions change by up to one half, since a
+  // grazing contact may depend on them.
+  State perturb(const State& state, Perturbation perturbation) const;
 
  private:
   template <class Run>
-  Accounts both(const Run& run, const State& state, Nudge nudge, const Accounts& before) const;
+  ReferencePair run_pair(const Run& run, const State& state, Perturbation perturbation,
+                         const ReferencePair& before) const;
 
   Equations equations_;
   IntegratorSettings settings_, in_doubles_, tight_;

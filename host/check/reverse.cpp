@@ -1,4 +1,4 @@
-// There and back: time reversal (mechanics section 7) as a check.
+// Round trips as a check: time reversal of the motion (mechanics section 7).
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -6,15 +6,16 @@
 
 #include "host/backend/backend.h"
 #include "host/backend/batch.h"
+#include "host/check/backend_motion.h"
 #include "host/check/check.h"
 #include "host/check/findings.h"
-#include "host/check/member.h"
 #include "host/check/reference_pair.h"
 #include "host/platform/parallel.h"
 #include "host/study/study.h"
 #include "kernels/base/layout.h"
 #include "kernels/base/status.h"
 #include "src/base/error.h"
+#include "src/expression/evaluate.h"
 #include "src/expression/expression.h"
 #include "src/reference/reference.h"
 #include "src/reference/trajectory.h"
@@ -25,12 +26,14 @@ namespace zwang {
 
 namespace {
 
-// A hundred tolerances: twice the steps of one way, and no restarts on it. Sensitivity counts tenfold, as in `check`.
+// A hundred tolerances, because a round trip has twice the steps and no restarts. Sensitivity counts tenfold,
+// as in `check`.
 constexpr double sensitivity_share = 10, reverse_tolerance_share = 100;
-// A nudge at the turn that comes back this large (of the number's size) leaves nothing to judge.
-constexpr double hopeless = 1e-2;
+// If a perturbation at the turning point grows to this fraction of a number's size, the round trip is
+// undecided.
+constexpr double sensitivity_limit = 1e-2;
 
-// Numbers in (-1, 1) that jump about, the same on every machine.
+// Pseudo-random numbers in (-1, 1), the same on every machine.
 class Scatter {
  public:
   double next() {
@@ -42,19 +45,20 @@ class Scatter {
   std::uint64_t state_ = 1;
 };
 
-// How an expression answers to reversed velocities.
+// Symmetry of an expression under reversal of the velocities.
 struct Parity {
   bool even = true, odd = true;
 };
 
-// Numerically, at scattered states around the given one: an expression may be even without looking so (v^4/v^2), and a
-// difference that shows at none of them does not matter to a round trip either. The states close in on the given one, so
-// that some lie where the expression is defined; one that is defined at none of them passes for nothing.
+// Determined numerically at scattered states around the given one: an expression may be even without looking
+// so (v^4/v^2), and a difference that shows at none of the states does not matter to a round trip. The states
+// approach the given one so that some lie where the expression is defined; an expression defined at none of
+// them is neither even nor odd.
 Parity parity(const Equations& equations, Expr e, const State& around) {
   const Program program(*equations.system().pool, {e});
   Scatter scatter;
   Parity made;
-  int told = 0;
+  int evaluated = 0;
   for (int trial = 0; trial < 32; ++trial) {
     State state = around;
     const double reach = std::exp2(-trial / 4);
@@ -65,16 +69,17 @@ Parity parity(const Equations& equations, Expr e, const State& around) {
     state.v = -state.v;
     const double back = equations.evaluate(program, state);
     if (!std::isfinite(forth) || !std::isfinite(back)) continue;
-    ++told;
+    ++evaluated;
     const double rounding = 1e-12 * (std::abs(forth) + std::abs(back));
     made.even = made.even && std::abs(forth - back) <= rounding;
     made.odd = made.odd && std::abs(forth + back) <= rounding;
   }
-  return told > 0 ? made : Parity{false, false};
+  return evaluated > 0 ? made : Parity{false, false};
 }
 
-// Why the system's motions do not run backwards. The theorem [voss]: with forces even in the velocities and free
-// of t, and conditions that neither move nor mind the reversal, q(-t) is a motion where q(t) is one.
+// Reasons why the motion is not reversible. The theorem [voss]: if the forces are even in the velocities and
+// free of t, and the conditions neither depend on t nor change under the reversal, q(-t) is a motion whenever
+// q(t) is one.
 std::vector<std::string> obstacles(const Equations& equations, const State& around) {
   const System& system = equations.system();
   const auto timed = [&](Expr e) { return system.pool->mentions(e, SymbolKind::time); };
@@ -91,13 +96,14 @@ std::vector<std::string> obstacles(const Equations& equations, const State& arou
     found.emplace_back("masses that depend on t");
   for (const Constraint& constraint : system.constraints) {
     const std::string name = "'" + constraint.name + "'";
-    if (constraint.from || constraint.until) found.push_back("the condition " + name + " with from or until");
-    if (constraint.moving) found.push_back("the condition " + name + " that depends on t");
+    if (constraint.from || constraint.until)
+      found.push_back("the constraint " + name + " with from or until");
+    if (constraint.moving) found.push_back("the constraint " + name + " that depends on t");
     if (constraint.holonomic) continue;
-    // g = 0 survives when g only changes sign; g <= 0 only when it does not change.
+    // g = 0 still holds if g only changes its sign; g <= 0 only if g does not change at all.
     const Parity of = parity(equations, constraint.value, around);
     if (!of.even && !(constraint.equation && of.odd))
-      found.push_back("the condition " + name + " on velocities, which their reversal breaks");
+      found.push_back("the velocity constraint " + name + ", which does not hold for reversed velocities");
   }
   return found;
 }
@@ -108,7 +114,7 @@ void refuse_if_irreversible(const Study& study, const Batch& batch) {
   const auto nz = static_cast<Eigen::Index>(system.auxiliaries.size());
   const auto parameters = static_cast<std::ptrdiff_t>(system.parameters.size());
   using Numbers = Eigen::Map<const Eigen::VectorXd>;
-  // Parameters may differ: a few members tell.
+  // Parameters may differ between members: test a few members.
   for (std::size_t k = 0; k < std::min<std::size_t>(batch.count, 4); ++k) {
     const double* at = batch.starts.data() + k * static_cast<std::size_t>(2 * n + nz);
     const State start{0, Numbers(at, n), Numbers(at + n, n), Numbers(at + 2 * n, nz)};
@@ -118,14 +124,14 @@ void refuse_if_irreversible(const Study& study, const Batch& batch) {
     if (found.empty()) continue;
     throw Error(
         {.where = {study.path, 0, 0},
-         .message = "the motion of this study does not run backwards",
+         .message = "the motion of this study is not reversible in time",
          .found = joined(found),
-         .expected = "forces even in the velocities, and conditions and forces that do not depend on t",
+         .expected = "forces even in the velocities, and constraints and forces that do not depend on t",
          .hint = "without --reverse, check compares the backend with the reference"});
   }
 }
 
-// Empty: the member can be sent back.
+// Empty if the member can be run back.
 std::string reason_to_leave_out(const BackendMotion& motion, const Audit& audit, const Tolerance& tolerance) {
   if (motion.status != Status::ok) return std::string("status ") + status_name(motion.status);
   for (const Event& event : motion.events) {
@@ -136,28 +142,28 @@ std::string reason_to_leave_out(const BackendMotion& motion, const Audit& audit,
   return "";
 }
 
-// A member at the turn.
+// A member at the turning point.
 struct TurnedMember {
-  std::size_t number = 0;  // in the batch
+  std::size_t number = 0;  // index in the batch
   State state;
   Status prepared = Status::ok;
-  Accounts accounts{};  // of its way back, by the reference
+  ReferencePair pair{};  // the return motion by the reference
   MemberSizes sizes{};
 };
 
-TurnedMember turned(const Study& study, const BackendMotion& motion, unsigned long long member,
-                    std::size_t number) {
+TurnedMember turn_around(const Study& study, const BackendMotion& motion, unsigned long long member,
+                         std::size_t number) {
   TurnedMember turn{.number = number, .state = motion.end};
   turn.sizes = sizes_of_motion(*study.system, motion);
   turn.state.t = 0;
   turn.state.v = -turn.state.v;
-  const Witness witness(*study.system, study.integrator, motion.parameters, turn.sizes, member);
-  turn.prepared = prepare_start(witness.equations(), study.integrator, turn.state).status;
-  if (turn.prepared == Status::ok) turn.accounts = witness.from_start(turn.state, {{}, motion.end.t}, {});
+  const ReferenceRunner reference(*study.system, study.integrator, motion.parameters, turn.sizes, member);
+  turn.prepared = prepare_start(reference.equations(), study.integrator, turn.state).status;
+  if (turn.prepared == Status::ok) turn.pair = reference.from_start(turn.state, {{}, motion.end.t}, {});
   return turn;
 }
 
-Batch way_back(const std::vector<BackendMotion>& motions, const std::vector<TurnedMember>& turns) {
+Batch return_batch(const std::vector<BackendMotion>& motions, const std::vector<TurnedMember>& turns) {
   Batch batch;
   for (const TurnedMember& turn : turns) {
     const std::vector<double>& parameters = motions[turn.number].parameters;
@@ -170,32 +176,33 @@ Batch way_back(const std::vector<BackendMotion>& motions, const std::vector<Turn
   return batch;
 }
 
-// Where it came back to, against where it set out from. How much a nudge at the turn matters is asked of the reference:
-// a backend that errs at random would excuse itself.
-void judge(const QuantityNames& names, const Tolerance& tolerance, unsigned long long member,
-           const BackendMotion& there, const TurnedMember& turn, const BackendMotion& back,
-           CheckReport& report) {
+// Compares the state after the round trip with the start. The sensitivity to a perturbation at the turning
+// point is taken from the reference: a backend with random errors would otherwise enlarge its own tolerance.
+void compare_return(const QuantityNames& names, const Tolerance& tolerance, unsigned long long member,
+                    const BackendMotion& forward, const TurnedMember& turn, const BackendMotion& back,
+                    CheckReport& report) {
   ++report.segments;
   Findings found;
-  found.judge({.member = member,
-               .quantity = "status",
-               .backend_word = status_name(back.status),
-               .reference_word = status_name(Status::ok)});
-  const Trajectory &tight = turn.accounts.tight, &nudged = turn.accounts.nudged;
-  bool lost = tight.status != Status::ok || nudged.status != Status::ok;
+  found.add({.member = member,
+             .quantity = "status",
+             .backend_word = status_name(back.status),
+             .reference_word = status_name(Status::ok)});
+  const Trajectory &tight = turn.pair.tight, &perturbed = turn.pair.perturbed;
+  bool undecided = tight.status != Status::ok || perturbed.status != Status::ok;
   const auto compare = [&](const std::string& name, double start, double arrived, double sensitivity,
                            double size) {
-    lost = lost || sensitivity > hopeless * size + reverse_tolerance_share * tolerance.unit(size);
-    found.judge({member, 0, name, arrived, start,
-                 sensitivity_share * sensitivity + reverse_tolerance_share * tolerance.unit(size)});
+    undecided =
+        undecided || sensitivity > sensitivity_limit * size + reverse_tolerance_share * tolerance.unit(size);
+    found.add({member, 0, name, arrived, start,
+               sensitivity_share * sensitivity + reverse_tolerance_share * tolerance.unit(size)});
   };
-  for (Eigen::Index i = 0; i < there.start.q.size() && !lost && back.status == Status::ok; ++i) {
+  for (Eigen::Index i = 0; i < forward.start.q.size() && !undecided && back.status == Status::ok; ++i) {
     const auto k = static_cast<std::size_t>(i);
-    const State &a = tight.last.state, &b = nudged.last.state;
-    compare(names.positions[k], there.start.q(i), back.end.q(i), spread(a.q(i), b.q(i)), turn.sizes.q(i));
-    compare(names.velocities[k], there.start.v(i), -back.end.v(i), spread(a.v(i), b.v(i)), turn.sizes.v(i));
+    const State &a = tight.last.state, &b = perturbed.last.state;
+    compare(names.positions[k], forward.start.q(i), back.end.q(i), spread(a.q(i), b.q(i)), turn.sizes.q(i));
+    compare(names.velocities[k], forward.start.v(i), -back.end.v(i), spread(a.v(i), b.v(i)), turn.sizes.v(i));
   }
-  if (lost)
+  if (undecided)
     ++report.undecided_segments;
   else
     report.findings.merge(found);
@@ -211,43 +218,43 @@ CheckReport check_reverse(const Study& study, Backend& backend, const CheckOptio
   report.members = sampled_members(study.ensemble.members, options.sample);
   const Tolerance tolerance(study.integrator);
 
-  // Can it be retraced at all?
-  const Batch there = prepare_batch(study, report.members, options.threads);
-  refuse_if_irreversible(study, there);
+  // Refuse studies whose motion is not reversible.
+  const Batch forward = prepare_batch(study, report.members, options.threads);
+  refuse_if_irreversible(study, forward);
 
-  // There.
+  // Forward.
   const Wanted everything{.observables = true, .states = true, .events = true};
-  const BatchResults forth = backend.run(there, everything);
+  const BatchResults forth = backend.run(forward, everything);
   std::vector<BackendMotion> motions;
-  for (std::size_t k = 0; k < there.count; ++k) motions.push_back(motion_of(study, there, forth, k));
+  for (std::size_t k = 0; k < forward.count; ++k) motions.push_back(motion_of(study, forward, forth, k));
 
-  // Who is sent back.
-  std::vector<std::size_t> travellers;
-  for (std::size_t k = 0; k < there.count; ++k) {
-    const std::string reason = there.prepared[k] == Status::ok
+  // Select the members to run back.
+  std::vector<std::size_t> returning;
+  for (std::size_t k = 0; k < forward.count; ++k) {
+    const std::string reason = forward.prepared[k] == Status::ok
                                    ? reason_to_leave_out(motions[k], forth.audits[k], tolerance)
-                                   : std::string("status ") + status_name(there.prepared[k]);
+                                   : std::string("status ") + status_name(forward.prepared[k]);
     if (reason.empty())
-      travellers.push_back(k);
+      returning.push_back(k);
     else
       ++report.left_out[reason];
   }
-  std::vector<TurnedMember> turns(travellers.size());
+  std::vector<TurnedMember> turns(returning.size());
   std::atomic<std::size_t> done = 0;
   in_parallel(turns.size(), options.threads, [&](std::size_t i) {
-    const std::size_t k = travellers[i];
-    turns[i] = turned(study, motions[k], report.members[k], k);
+    const std::size_t k = returning[i];
+    turns[i] = turn_around(study, motions[k], report.members[k], k);
     options.progress(++done, turns.size());
   });
 
-  // And back.
-  const Batch back = way_back(motions, turns);
+  // Back.
+  const Batch back = return_batch(motions, turns);
   const BatchResults again = backend.run(back, everything);
   const QuantityNames names(*study.system);
   for (std::size_t i = 0; i < turns.size(); ++i) {
     const std::size_t k = turns[i].number;
-    judge(names, tolerance, report.members[k], motions[k], turns[i], motion_of(study, back, again, i),
-          report);
+    compare_return(names, tolerance, report.members[k], motions[k], turns[i],
+                   motion_of(study, back, again, i), report);
   }
   return report;
 }

@@ -1,11 +1,12 @@
-// One stretch of a member's motion, from a restart of the reference to the next: status, events and states compared.
+// One segment of a member's motion, from one restart of the reference to the next: status, events and states
+// are compared.
 #pragma once
 
 #include <optional>
 
+#include "host/check/backend_motion.h"
 #include "host/check/events.h"
 #include "host/check/findings.h"
-#include "host/check/member.h"
 #include "host/check/reference_pair.h"
 #include "host/study/study.h"
 #include "kernels/base/status.h"
@@ -15,90 +16,93 @@
 
 namespace zwang {
 
-// Where the reference takes over the backend's state: the start, or an output time with no event near it (there the
-// state belongs to one side of every event beyond doubt).
+// A state from which the reference restarts: the start, or an output time without a nearby event, where the
+// state clearly lies on one side of every event.
 struct Anchor {
   State state;
   std::vector<double> closed;
   std::optional<std::size_t> output;  // absent: the start
 };
 
-struct StretchVerdict {
-  bool decided = true;  // the reference's two accounts tell the same story
-  bool agreed = true;   // and so does the backend: status and events
-  Accounts accounts;
+struct SegmentVerdict {
+  bool decided = true;  // both reference runs have the same status and events
+  bool agreed = true;   // and so does the backend
+  ReferencePair pair;
   Bursts bursts;
   double duration = 0;
 };
 
-class StretchCheck {
+class SegmentCheck {
  public:
-  StretchCheck(const Study& study, const BackendMotion& motion, const Witness& witness,
+  SegmentCheck(const Study& study, const BackendMotion& motion, const ReferenceRunner& reference,
                unsigned long long member);
 
   std::vector<Anchor> anchors() const;
-  // To the next anchor, or to the end of the member's motion. `before`: the accounts of the stretch before.
-  StretchVerdict check(const Anchor& from, const std::optional<Anchor>& to, const Accounts& before,
+  // Checks up to the next anchor or to the end of the member's motion. `before`: reference runs of the
+  // previous segment.
+  SegmentVerdict check(const Anchor& from, const std::optional<Anchor>& to, const ReferencePair& before,
                        Findings& findings) const;
 
-  // Events nearer to an output time than this make it beset: which side the values are of may be doubted.
+  // Minimum distance in time between an output and an event; below it, the output's values may be those
+  // before or those after the event.
   double clearance(std::size_t output) const { return clearance_[output]; }
-  bool end_is_beset() const { return end_beset_; }
+  bool end_is_near_event() const { return end_near_event_; }
 
  private:
-  // A time to compare states at. Beside an event the reference is asked on both sides of it too.
-  struct Look {
+  // A time at which states are compared. Near an event the reference is also evaluated on both sides of it.
+  struct ComparisonPoint {
     double t = 0;
     std::optional<std::size_t> output;               // absent: the end
-    std::vector<std::pair<double, double>> sides{};  // times: beside the event, and as far again
-    bool far = false;                                // so far from the event that others may come in between
+    std::vector<std::pair<double, double>> sides{};  // times: beside the event, and twice as far
+    bool far = false;  // so far from the event that other events may lie between
   };
-  struct Stretch {
+  struct Segment {
     const Anchor& from;
     bool last = false;
     double until = 0;
     Status expected = Status::ok;
-    std::vector<Look> looks{};
-    std::size_t hearing = 0;  // another one: another nudge, wider instants
+    std::vector<ComparisonPoint> points{};
+    std::size_t attempt = 0;  // each attempt has another perturbation and wider instants
   };
-  // The events of a stretch as three tell them.
-  struct Told {
-    std::vector<Instant> mine, tight, nudged;
+  // The events of a segment in the backend and in the two reference runs.
+  struct EventLists {
+    std::vector<Instant> backend, tight, perturbed;
     Bursts bursts;
   };
 
-  bool beset(double t, double clearance) const;
-  Look look_at(double t, double clearance, std::optional<std::size_t> output) const;
-  Stretch stretch(const Anchor& from, const std::optional<Anchor>& to) const;
-  Plan plan_for(const Stretch& stretch, bool beyond) const;
-  Accounts accounts(const Stretch& stretch, const Plan& plan, const Accounts& before) const;
-  StretchVerdict hear(const Stretch& stretch, const Accounts& before, Findings& findings) const;
+  bool near_event(double t, double clearance) const;
+  ComparisonPoint comparison_point(double t, double clearance, std::optional<std::size_t> output) const;
+  Segment make_segment(const Anchor& from, const std::optional<Anchor>& to) const;
+  Plan plan_for(const Segment& segment, bool beyond) const;
+  ReferencePair run_reference(const Segment& segment, const Plan& plan, const ReferencePair& before) const;
+  SegmentVerdict compare_once(const Segment& segment, const ReferencePair& before, Findings& findings) const;
 
-  Told tell(const Stretch& stretch, const Accounts& accounts, double until) const;
-  bool compare_events(const Stretch& stretch, const Accounts& accounts, Bursts& bursts,
+  EventLists event_lists(const Segment& segment, const ReferencePair& pair, double until) const;
+  bool compare_events(const Segment& segment, const ReferencePair& pair, Bursts& bursts,
                       Findings& findings) const;
-  void compare_instant(const Instant& mine, const Instant& tight, const Instant& nudged, double reach,
+  void compare_instant(const Instant& backend, const Instant& tight, const Instant& perturbed, double reach,
                        double energy, Findings& findings) const;
-  bool between_sides(const Look& look, double t, const Accounts& accounts) const;
-  static bool crowded(const Look& look, const Accounts& accounts);
-  void compare_looks(const Stretch& stretch, const Plan& plan, const Accounts& accounts,
-                     Findings& findings) const;
-  void compare_stop(const Accounts& accounts, Findings& findings) const;
+  bool near_reference_event(const ComparisonPoint& point, double t, const ReferencePair& pair) const;
+  static bool several_events_between(const ComparisonPoint& point, const ReferencePair& pair);
+  void compare_points(const Segment& segment, const Plan& plan, const ReferencePair& pair,
+                      Findings& findings) const;
+  void compare_stop(const ReferencePair& pair, Findings& findings) const;
   bool completed_already(std::size_t condition, double t) const;
-  Findings samples(const Sample& mine, const Sample& tight, const Sample& nudged,
+  Findings samples(const Sample& backend, const Sample& tight, const Sample& perturbed,
                    const Sample& further) const;
-  Findings states(const State& mine, const State& tight, const State& nudged, const State& further) const;
+  Findings states(const State& backend, const State& tight, const State& perturbed,
+                  const State& further) const;
 
   const Study& study_;
   const BackendMotion& motion_;
-  const Witness& witness_;
+  const ReferenceRunner& reference_;
   unsigned long long member_;
   Tolerance tolerance_;
   EventTolerance times_;
   QuantityNames names_;
   std::vector<double> clearance_;  // by output
   double end_clearance_ = 0;
-  bool end_beset_ = false;
+  bool end_near_event_ = false;
   Eigen::VectorXd impulse_sizes_;  // by condition
 };
 

@@ -1,3 +1,4 @@
+// Formats the report of a check.
 #include "host/check/write_check.h"
 
 #include <fmt/format.h>
@@ -27,7 +28,7 @@ const char* verdict_name(CheckVerdict verdict) {
   return "";
 }
 
-// All digits: the two values of a case differ in their last ones.
+// All digits, since the two values of a case may differ only in the last ones.
 std::string full_number(double value) { return std::isnan(value) ? "-" : fmt::format("{:.15g}", value); }
 std::string rough_number(double value) { return std::isnan(value) ? "-" : fmt::format("{:.2g}", value); }
 
@@ -46,7 +47,7 @@ std::string cases_text(const CheckReport& report) {
   return table.text();
 }
 
-// What is missing or infinite has no number in JSON.
+// Missing and infinite values become null.
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
 Json case_json(const CheckCase& one) {

@@ -1,4 +1,4 @@
-// The verdict of a check as a table or JSON (results.md, `check`).
+// Writes the report of a check as a table or as JSON (docs/results.md, `check`).
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// What the commands of the program share. A command registers its options with the parser and, when the user asks for
-// it, becomes the action of the program.
+// Declarations shared by all commands. Each add_*() registers a subcommand with the parser; the chosen
+// subcommand sets `action`, which main() then runs.
 #pragma once
 
 #include <functional>
@@ -16,14 +16,14 @@ class App;
 
 namespace zwang {
 
-// results.md, exit codes
+// Exit codes, documented in docs/results.md.
 constexpr int exit_done = 0;
 constexpr int exit_wrong_input = 1;
 constexpr int exit_machine = 2;
 constexpr int exit_bad_verdict = 3;
-constexpr int exit_interrupted = 130;  // and what was done is kept, whatever the signal
+constexpr int exit_interrupted = 130;  // for every signal; finished members are saved
 
-// Does what was asked and returns the exit code.
+// Runs a command and returns the exit code.
 using Action = std::function<int()>;
 
 void add_run(CLI::App& app, Action& action);
@@ -47,29 +47,34 @@ struct CommonOptions {
   bool json = false;
 };
 void add_common(CLI::App* command, CommonOptions& options);
-// --device: "0", "0,1" or "all" (an empty list).
+// Adds --device: "0", "0,1" or "all" (an empty list).
 void add_devices(CLI::App* command, std::vector<int>& devices);
-std::string device_text(const std::vector<int>& devices);  // as --device takes it
+std::string device_text(const std::vector<int>& devices);  // in the form that --device accepts
 
 Study load(const CommonOptions& options);
 
-// Says where --set added a parameter instead of changing one: it may be a slip of the pen.
+// Throws Error with a hint if `path` is not a file but the name of a study that `zwang list` shows.
+void require_path_not_listed_name(const std::string& path);
+
+// Prints a note if --set added a parameter instead of changing one: it may be a typing mistake.
 void note_added_parameters(const Study& study);
 
-// For CLI::Option::check, with messages that a person can read.
+// For CLI::Option::check: "" if the text is a number >= smallest, otherwise the error message.
 std::string at_least(const std::string& text, double smallest);
 
-// --max-failed: a share. Throws Error where it is none.
+// The value of --max-failed as a fraction. Throws Error if it is not one.
 double read_max_failed(const std::string& text);
-// The exit code by how many members failed; says so where they are too many.
+// The exit code by the number of failed members; prints a message if there are too many.
 int verdict(const RunTally& tally, double max_failed);
 
-// All or nothing: a table cut short by a full disk or a closed pipe is an error, not a result.
+// Prints to standard output. Output cut short by a full disk or a closed pipe is an error; returns the exit
+// code.
 int print(const std::string& text);
 
-void note(const std::string& text);  // on standard error
+// Prints "zwang: note: ..." to standard error.
+void note(const std::string& text);
 
-// Prints the exception now handled; the exit code that belongs to it.
-int tell_trouble();
+// Prints the exception that is being handled and returns its exit code.
+int report_exception();
 
 }  // namespace zwang

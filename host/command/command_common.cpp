@@ -1,3 +1,4 @@
+// Options, checks and messages that all commands share.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -26,23 +27,23 @@
 namespace zwang {
 
 void add_common(CLI::App* command, CommonOptions& options) {
-  command->add_option("STUDY", options.study, "the study file (TOML)")->required();
+  command->add_option("STUDY", options.study, "study file (TOML)")->required();
   command->add_option_function<unsigned long long>(
       "--seed",
       [&options](unsigned long long seed) {
         options.seed = seed;
         options.has_seed = true;
       },
-      "draw with this seed instead of the study's");
+      "seed of the draws, instead of the study's");
   command->add_option("--set", options.overrides, "change a key of the study: path.to.key=value (repeatable)")
       ->take_all()
       ->allow_extra_args(false);
-  command->add_flag("--json", options.json, "full precision, for programs");
+  command->add_flag("--json", options.json, "print JSON with full precision");
 }
 
 namespace {
 
-// "0,2" -> 0 and 2; "all" -> none named. Nothing where it is neither.
+// "0,2" -> {0, 2}; "all" -> {}. Nothing if the text is neither.
 std::optional<std::vector<int>> device_numbers(const std::string& text) {
   std::vector<int> numbers;
   if (text == "all") return numbers;
@@ -63,12 +64,12 @@ void add_devices(CLI::App* command, std::vector<int>& devices) {
   command
       ->add_option_function<std::string>(
           "--device", [&devices](const std::string& text) { devices = *device_numbers(text); },
-          "GPUs of the cuda backend: a number, several (0,1), or all")
+          "GPUs for the cuda backend: one number, several (0,1), or all")
       ->default_str("0")
       ->check([](const std::string& text) {
-        return device_numbers(text) ? ""
-                                    : "found " + printable(text) +
-                                          ", expected numbers of GPUs, each once, as 0 or 0,1; or all";
+        return device_numbers(text)
+                   ? ""
+                   : "found " + printable(text) + ", expected different GPU numbers such as 0 or 0,1, or all";
       });
 }
 
@@ -85,7 +86,7 @@ void note_added_parameters(const Study& study) {
   for (const Entry& entry : parameters->value.entries) {
     if (entry.mark.line > 0 || entry.value.set_path.empty()) continue;
     const std::string hint = suggestion(entry.key, names);
-    note("--set " + printable(entry.value.set_path) + ": the study has no such parameter, it was added" +
+    note("--set " + printable(entry.value.set_path) + ": the study has no such parameter; it was added" +
          (hint.empty() ? "" : "; " + hint));
   }
 }
@@ -94,10 +95,11 @@ std::string at_least(const std::string& text, double smallest) {
   double value = 0;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (code == std::errc{} && end == text.data() + text.size() && value >= smallest) return "";
-  return "found " + printable(text) + ", expected a number from " + number_text(smallest) + " on";
+  return "found " + printable(text) + ", expected a number >= " + number_text(smallest);
 }
 
 Study load(const CommonOptions& options) {
+  require_path_not_listed_name(options.study);
   Study study = load_study(options.study, options.overrides);
   note_added_parameters(study);
   if (options.has_seed) study.ensemble.seed = options.seed;
@@ -110,22 +112,22 @@ int verdict(const RunTally& tally, double max_failed) {
       "zwang: {} of {} members failed ({:.3g} %), more than --max-failed allows ({:.3g} %); "
       "{}\n",
       tally.failed, tally.members, 100 * failed_share(tally), 100 * max_failed,
-      tally.entered > 0 ? "the statistics are over the rest" : "there is nothing to make statistics of");
+      tally.entered > 0 ? "the statistics cover the other members" : "no members are left for statistics");
   return exit_bad_verdict;
 }
 
-double read_max_failed(const std::string& text) { return read_share(text, "--max-failed"); }
+double read_max_failed(const std::string& text) { return parse_fraction(text, "--max-failed"); }
 
 int print(const std::string& text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0)
     return exit_done;
-  std::cerr << "zwang: error: could not write the output\n";
+  std::cerr << "zwang: error: could not write to standard output\n";
   return exit_machine;
 }
 
 void note(const std::string& text) { std::cerr << "zwang: note: " << text << "\n"; }
 
-int tell_trouble() {
+int report_exception() {
   try {
     throw;
   } catch (const Error& error) {
@@ -137,16 +139,16 @@ int tell_trouble() {
     std::cerr << coloured_error(error.what(), colours_wanted(stderr)) << "\n";
   } catch (const std::bad_alloc&) {
     std::cerr << Problem{.message = "out of memory",
-                         .found = "no more to be had, on this machine or under its limits (ulimit -v)",
-                         .expected = "room for a batch of members and for the statistics",
-                         .hint = "a smaller --batch or --statistics-memory takes less"}
+                         .found = "no free memory on this machine or within its limits (ulimit -v)",
+                         .expected = "memory for a batch of members and for the statistics",
+                         .hint = "use a smaller --batch or --statistics-memory"}
                      .text()
               << "\n";
   } catch (const std::system_error& error) {
-    std::cerr << Problem{.message = "the system has refused something",
+    std::cerr << Problem{.message = "the operating system refused a request",
                          .found = error.what(),
-                         .expected = "threads and memory as asked for",
-                         .hint = "a smaller --threads needs less of both"}
+                         .expected = "the requested threads and memory",
+                         .hint = "use a smaller --threads"}
                      .text()
               << "\n";
   } catch (const std::exception& error) {

@@ -1,4 +1,4 @@
-// `completion`: what bash has to know to complete our command lines, from the parser itself.
+// `completion`: prints a bash completion script, generated from the parser's own commands and options.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -13,7 +13,7 @@ std::vector<const CLI::App*> commands_of(const CLI::App& app) {
   return app.get_subcommands([](const CLI::App*) { return true; });
 }
 
-// --name, and the words it takes where they are a fixed set.
+// An option's names, its first name, and its values if they are a fixed set.
 struct OptionWords {
   std::string names, name, values;
 };
@@ -41,7 +41,7 @@ std::vector<OptionWords> options_of(const CLI::App& command) {
   return made;
 }
 
-// What a command takes without a dash: studies, folders of results, or names.
+// The name of a command's positional argument: STUDY, DIR or NAME.
 std::string positional_of(const CLI::App& command) {
   for (const CLI::Option* option : command.get_options())
     if (option->get_positional() && option->get_lnames().empty()) return option->get_single_name();
@@ -102,7 +102,7 @@ complete -F _zwang zwang
 }  // namespace
 
 void add_completion(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("completion", "print what bash needs to complete command lines");
+  CLI::App* command = app.add_subcommand("completion", "print a bash completion script");
   command->footer(
       "Examples:\n"
       "  source <(zwang completion)\n"

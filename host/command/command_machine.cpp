@@ -1,4 +1,4 @@
-// `check`, `bench` and `cache`: commands about the machinery.
+// `check`, `bench` and `cache`: verify a backend, measure its speed, and manage compiled programs.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -21,7 +21,7 @@ namespace {
 
 struct CheckCommandOptions : CommonOptions {
   std::string backend = "auto";
-  long long members = 0;  // 0: as the study says
+  long long members = 0;  // 0: the study's number
   std::size_t sample = 64;
   unsigned threads = 0;
   std::vector<int> devices = {0};
@@ -36,7 +36,7 @@ struct BenchCommandOptions : CommonOptions {
   std::vector<int> devices = {0};
 };
 
-// A line that counts up in place, for people who wait; files and pipes get none.
+// A progress line that is updated in place, on terminals only.
 void show_progress(std::size_t done, std::size_t of) {
   static std::mutex guard;
   if (isatty(STDERR_FILENO) == 0) return;
@@ -78,23 +78,25 @@ void add_check(CLI::App& app, Action& action) {
   CheckCommandOptions& options = *given;
   CLI::App* command = app.add_subcommand(
       "check",
-      "judge a backend by the reference, from output time to output time; exit code 3 when they disagree");
+      "compare a backend with the reference from output time to output time; exit code 3 if they disagree");
   add_common(command, options);
   command
       ->add_option("--backend", options.backend,
-                   "who is judged; 'reference' is a self-check: the same text at another tolerance")
+                   "backend to check; 'reference' compares the reference with itself at another tolerance")
       ->check(CLI::IsMember({"auto", "cpu", "cuda", "reference"}))
       ->capture_default_str();
-  command->add_option("--sample", options.sample, "how many members, spread evenly over the ensemble")
+  command
+      ->add_option("--sample", options.sample, "number of members to check, spread evenly over the ensemble")
       ->check([](const std::string& text) { return at_least(text, 1); })
       ->capture_default_str();
-  command->add_option("--members", options.members, "size of the ensemble instead of the study's")
+  command->add_option("--members", options.members, "size of the ensemble, instead of the study's")
       ->check([](const std::string& text) { return at_least(text, 1); });
   add_devices(command, options.devices);
-  command->add_option("--threads", options.threads, "of the reference; 0: all cores")->capture_default_str();
-  command->add_flag(
-      "--reverse", options.reverse,
-      "there and back instead: reverse the velocities at the end and see whether the start is met");
+  command->add_option("--threads", options.threads, "threads for the reference; 0: all cores")
+      ->capture_default_str();
+  command->add_flag("--reverse", options.reverse,
+                    "check reversibility instead: reverse the velocities at the end, integrate back, compare "
+                    "with the start");
   command->footer(
       "Examples:\n"
       "  zwang check configs/slung_load.toml\n"
@@ -106,18 +108,19 @@ void add_bench(CLI::App& app, Action& action) {
   const auto given = std::make_shared<BenchCommandOptions>();
   BenchCommandOptions& options = *given;
   CLI::App* command = app.add_subcommand(
-      "bench", "how fast a study runs: compiling, members and steps a second, threads, lanes");
+      "bench", "measure the speed of a study: compilation, members and steps per second, threads, lanes");
   add_common(command, options);
-  command->add_option("--backend", options.backend, "what is measured")
+  command->add_option("--backend", options.backend, "backend to measure")
       ->check(CLI::IsMember({"auto", "cuda", "cpu", "reference"}))
       ->capture_default_str();
-  command->add_option("--seconds", options.seconds, "at least so long for each line")
+  command->add_option("--seconds", options.seconds, "minimum seconds per measurement")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  command->add_option("--members", options.members, "in one batch; as many as fill the time when not given")
+  command->add_option("--members", options.members, "members per batch (default: enough to fill the time)")
       ->check(CLI::PositiveNumber);
   add_devices(command, options.devices);
-  command->add_option("--threads", options.threads, "the most to try; 0: all cores")->capture_default_str();
+  command->add_option("--threads", options.threads, "largest number of threads to try; 0: all cores")
+      ->capture_default_str();
   command->footer(
       "Examples:\n"
       "  zwang bench configs/double_string.toml\n"
@@ -127,9 +130,8 @@ void add_bench(CLI::App& app, Action& action) {
 
 void add_cache(CLI::App& app, Action& action) {
   const auto clear = std::make_shared<bool>(false);
-  CLI::App* command = app.add_subcommand(
-      "cache", "the programs compiled for studies, kept to be found again by the next run");
-  command->add_flag("--clear", *clear, "remove them");
+  CLI::App* command = app.add_subcommand("cache", "show or clear the cache of compiled studies");
+  command->add_flag("--clear", *clear, "remove all compiled studies");
   command->footer(
       "Examples:\n"
       "  zwang cache\n"

@@ -1,4 +1,4 @@
-// `replay` and `explain`: commands about one member.
+// `replay` and `explain`: commands that look at one member.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -11,6 +11,7 @@
 #include "host/inspect/write_replay.h"
 #include "host/run/backend_factory.h"
 #include "host/sample/member.h"
+#include "host/sample/prepared_member.h"
 #include "host/study/study.h"
 #include "kernels/base/status.h"
 #include "src/analysis/explain.h"
@@ -39,7 +40,8 @@ struct ExplainOptions : MemberOptions {
 
 Study load_for_member(const MemberOptions& options) {
   Study study = load(options);
-  // A member's draws do not depend on how many there are, so any number has its member; say when it is an outsider.
+  // The draws of a member do not depend on the size of the ensemble, so every number is valid; a number
+  // beyond the ensemble gets a note.
   if (options.member >= static_cast<unsigned long long>(study.ensemble.members))
     std::cerr << fmt::format("zwang: note: member {} is not among the study's {} members (0 to {})\n",
                              options.member, study.ensemble.members, study.ensemble.members - 1);
@@ -68,7 +70,7 @@ int replay(const ReplayOptions& options) {
 int explain(const ExplainOptions& options) {
   const Study study = load_for_member(options);
   const PreparedMember member = prepare_member(study, options.member);
-  // A hair beyond the time asked for, so that an event at that time has happened.
+  // Slightly beyond the requested time, so that an event at exactly that time is included.
   const double until = options.at * (1 + 1e-12);
   const Trajectory trajectory = replay_member(study, member, {{}, until});
   if (trajectory.last.state.t < options.at && trajectory.status != Status::ok)
@@ -83,8 +85,7 @@ int explain(const ExplainOptions& options) {
 
 void add_member(CLI::App* command, MemberOptions& options) {
   add_common(command, options);
-  command->add_option("--member", options.member, "which member of the ensemble, from 0")
-      ->capture_default_str();
+  command->add_option("--member", options.member, "number of the member, from 0")->capture_default_str();
 }
 
 }  // namespace
@@ -92,15 +93,16 @@ void add_member(CLI::App* command, MemberOptions& options) {
 void add_replay(CLI::App& app, Action& action) {
   const auto given = std::make_shared<ReplayOptions>();
   ReplayOptions& options = *given;
-  CLI::App* command =
-      app.add_subcommand("replay", "one member again: its states, every event, measures and audit");
+  CLI::App* command = app.add_subcommand(
+      "replay", "simulate one member again and print its states, events, measures and audit");
   add_member(command, options);
-  command->add_option("--backend", options.backend, "what integrates")
+  command->add_option("--backend", options.backend, "backend that integrates the member")
       ->check(CLI::IsMember({"auto", "cpu", "cuda", "reference"}))
       ->capture_default_str();
-  CLI::Option* csv = command->add_flag("--csv", options.csv, "the states as comma-separated values");
+  CLI::Option* csv = command->add_flag("--csv", options.csv, "print the states as comma-separated values");
   csv->excludes(command->get_option("--json"));
-  command->add_flag("--steps", options.every_step, "every step of the integrator, not the output times");
+  command->add_flag("--steps", options.every_step,
+                    "print every step of the integrator instead of the output times");
   command->footer(
       "Examples:\n"
       "  zwang replay configs/slung_load.toml --member 3\n"
@@ -112,9 +114,9 @@ void add_explain(CLI::App& app, Action& action) {
   const auto given = std::make_shared<ExplainOptions>();
   ExplainOptions& options = *given;
   CLI::App* command = app.add_subcommand(
-      "explain", "the derived equations, and why the accelerations at a state are what they are");
+      "explain", "print the derived equations, and why the accelerations at one state are what they are");
   add_member(command, options);
-  command->add_option("--at", options.at, "time; at an event: after it")
+  command->add_option("--at", options.at, "time of the state; at an event: just after it")
       ->check([](const std::string& text) { return at_least(text, 0); })
       ->capture_default_str();
   command->footer(

@@ -1,4 +1,4 @@
-// `merge`: the shards of a run joined into its results.
+// `merge`: joins the shards of a run into its results.
 #include <CLI/CLI.hpp>
 #include <iostream>
 #include <memory>
@@ -24,14 +24,14 @@ struct MergeCommandOptions {
   unsigned threads = 0;
 };
 
-// With --overwrite the results would replace the shards they are made of.
+// With --overwrite the results could replace one of their own shards.
 void require_other_folder(const MergeCommandOptions& options) {
   for (const std::string& folder : options.folders) {
     std::error_code failed;
     if (std::filesystem::equivalent(folder, options.out, failed) && !failed)
       throw Error({.message = "--out: the results would overwrite a shard",
                    .found = options.out,
-                   .expected = "a folder of their own"});
+                   .expected = "a folder that is not one of the shards"});
   }
 }
 
@@ -61,20 +61,22 @@ int merge(const MergeCommandOptions& options) {
 void add_merge(CLI::App& app, Action& action) {
   const auto given = std::make_shared<MergeCommandOptions>();
   CLI::App* command = app.add_subcommand(
-      "merge", "join the shards of a run: the results are those of a single run, bit for bit");
-  command->add_option("DIR", given->folders, "the folders of the shards, in any order")->required();
+      "merge", "join the shards of a run; the results are identical, bit for bit, to those of a single run");
+  command->add_option("DIR", given->folders, "folders of the shards, in any order")->required();
   command->add_option("--out", given->out, "folder for the results")
       ->required()
       ->check([](const std::string& text) { return text.empty() ? "found nothing, expected a folder" : ""; });
-  command->add_flag("--overwrite", given->overwrite, "replace results that are in the folder");
+  command->add_flag("--overwrite", given->overwrite, "replace results that exist in the folder");
   command
       ->add_option("--max-failed", given->max_failed,
-                   "exit code 3 where a larger share of the members failed: 5% or 0.05")
+                   "largest accepted share of failed members, as 5% or 0.05; exit code 3 beyond it")
       ->capture_default_str();
-  command->add_option("--threads", given->threads, "0: all cores; results do not depend on it")
+  command
+      ->add_option("--threads", given->threads,
+                   "number of threads, 0: all cores; results do not depend on it")
       ->check(CLI::Range(0, 4096))
       ->capture_default_str();
-  command->add_flag("--quiet", given->quiet, "no table: only errors, and --json if asked for");
+  command->add_flag("--quiet", given->quiet, "print no table, only errors (and JSON with --json)");
   command->add_flag("--json", given->json, "print summary.json instead of the table");
   command->footer(
       "Examples:\n"

@@ -1,9 +1,10 @@
-// `modes`: small oscillations about an equilibrium.
+// `modes`: finds small oscillations about an equilibrium.
 #include <CLI/CLI.hpp>
 
 #include "host/command/command.h"
 #include "host/inspect/write_modes.h"
 #include "host/sample/member.h"
+#include "host/sample/prepared_member.h"
 #include "host/sample/sample.h"
 #include "host/study/study.h"
 #include "src/analysis/equilibrium.h"
@@ -37,11 +38,12 @@ void add_modes(CLI::App& app, Action& action) {
   const auto given = std::make_shared<ModesOptions>();
   ModesOptions& options = *given;
   CLI::App* command = app.add_subcommand(
-      "modes", "small oscillations about the equilibrium near the start: frequencies, growth, stability");
+      "modes",
+      "find small oscillations about the equilibrium near the start: frequencies, growth, stability");
   add_common(command, options);
   command->add_option_function<unsigned long long>(
       "--member", [&options](unsigned long long member) { options.member = member; },
-      "a member's numbers and start instead of the nominal ones");
+      "use the parameters and start of this member instead of the nominal ones");
   command->footer(
       "Examples:\n"
       "  zwang modes configs/small_oscillations.toml\n"

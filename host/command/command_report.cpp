@@ -1,4 +1,4 @@
-// `report`: results as one page to look at.
+// `report`: writes the results of a run as one HTML page.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -12,7 +12,7 @@ namespace {
 
 struct ReportOptions {
   std::string folder;
-  std::string out;  // empty: report.html among the results
+  std::string out;  // empty: report.html in the results folder
 };
 
 int report(const ReportOptions& options) {
@@ -28,11 +28,11 @@ int report(const ReportOptions& options) {
 void add_report(CLI::App& app, Action& action) {
   const auto given = std::make_shared<ReportOptions>();
   CLI::App* command =
-      app.add_subcommand("report", "write the results of a run as one HTML page, and print where it is");
-  command->add_option("DIR", given->folder, "the folder of the results")->required();
-  command->add_option("--out", given->out, "the page (default: report.html among the results)");
+      app.add_subcommand("report", "write the results of a run as one HTML page and print its path");
+  command->add_option("DIR", given->folder, "folder of the results")->required();
+  command->add_option("--out", given->out, "path of the page (default: report.html in the results folder)");
   command->footer(
-      "The page holds everything it shows and opens without a network.\n"
+      "The page is one self-contained file and needs no network.\n"
       "Examples:\n"
       "  zwang report results/slung_load\n"
       "  zwang report results/slung_load --out slung_load.html");

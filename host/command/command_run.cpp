@@ -1,4 +1,4 @@
-// `run`: the ensemble simulated, its results in a folder.
+// `run`: simulates the ensemble and writes its results to a folder.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -9,7 +9,7 @@
 #include "host/command/command.h"
 #include "host/files/load_finished_run.h"
 #include "host/files/result_folder.h"
-#include "host/files/run_record.h"
+#include "host/files/run_identity.h"
 #include "host/platform/child_process.h"
 #include "host/platform/interrupt.h"
 #include "host/rank/coordinator.h"
@@ -31,7 +31,7 @@ namespace zwang {
 namespace {
 
 struct RunCommandOptions : CommonOptions {
-  long long members = 0;  // 0: as the study says
+  long long members = 0;  // 0: the study's number
   std::string backend = "auto";
   unsigned threads = 0;
   std::vector<int> devices = {0};
@@ -47,7 +47,7 @@ struct RunCommandOptions : CommonOptions {
   long long statistics_memory = 512;  // MiB
 };
 
-// The seed goes into study.toml, and TOML has no larger numbers.
+// The seed is written to study.toml, and TOML integers are limited to 63 bits.
 void require_seed_for_toml(unsigned long long seed) {
   constexpr unsigned long long largest = std::numeric_limits<long long>::max();
   if (seed > largest)
@@ -56,28 +56,30 @@ void require_seed_for_toml(unsigned long long seed) {
                  .expected = "a whole number from 0 to " + std::to_string(largest)});
 }
 
-// What changes the study goes through its document, so that study.toml among the results tells it too.
+// Options that change the study are applied to its document, so that study.toml among the results contains
+// them.
 Study load_for_run(const RunCommandOptions& options) {
   std::vector<std::string> overrides = options.overrides;
   if (options.members > 0) overrides.push_back("ensemble.members=" + std::to_string(options.members));
   require_seed_for_toml(options.seed);
   if (options.has_seed) overrides.push_back("ensemble.seed=" + std::to_string(options.seed));
+  require_path_not_listed_name(options.study);
   Study study = load_study(options.study, overrides);
   if (!options.quiet) note_added_parameters(study);
   return study;
 }
 
-// The command that replays a member of this run, up to the member's number.
+// The command that replays a member of this run, without the member's number at the end.
 std::string replay_command(const RunCommandOptions& options) {
   std::string command = "zwang replay " + shell_word(options.study);
   for (const std::string& assignment : options.overrides) command += " --set " + shell_word(assignment);
-  // A Latin hypercube's draws depend on the number of members.
+  // The draws of a Latin hypercube depend on the number of members.
   if (options.members > 0) command += fmt::format(" --set ensemble.members={}", options.members);
   if (options.has_seed) command += fmt::format(" --seed {}", options.seed);
   return command + " --member ";
 }
 
-// The command that goes on with this run. Ranks are started by the launcher's own.
+// The command that resumes this run. With MPI the user has to add the launcher's command.
 std::string resume_command(const RunCommandOptions& options) {
   std::string command = "zwang run " + shell_word(options.study);
   for (const std::string& assignment : options.overrides) command += " --set " + shell_word(assignment);
@@ -108,7 +110,7 @@ RunOptions run_options(const RunCommandOptions& options, ProgressDisplay& displa
   return made;
 }
 
-// What a rank needs to know of the run it takes part in.
+// The options of a run for one rank.
 RunOptions worker_options(const RunCommandOptions& options, const RankLink& link) {
   RunOptions made;
   made.threads = options.threads > 0 ? options.threads : rank_threads(link);
@@ -121,16 +123,15 @@ RunFilesOptions files_options(const RunCommandOptions& options, const Shard& sha
   return {.shard = shard,
           .checkpoints = {.seconds = options.checkpoint},
           .resumed = [quiet = options.quiet](long long done) {
-            if (!quiet) note(fmt::format("resumed: {} members were done before", done));
+            if (!quiet) note(fmt::format("resumed: {} members were already done", done));
           }};
 }
 
-// --resume over a run that is complete: nothing is left to do but to say how it ended. Job scripts may then always ask to
-// resume.
+// --resume of a complete run only reports how it ended. Job scripts may therefore always use --resume.
 int finished_before(const RunCommandOptions& options, const Study& study, const Shard& shard,
                     const ResultFolder& folder, double max_failed) {
   const FinishedRun found = read_finished(folder.path(), study, shard);
-  if (!options.quiet) note("the run in " + folder.path().string() + " is complete: nothing is left to do");
+  if (!options.quiet) note("the run in " + folder.path().string() + " is complete; nothing to do");
   if (options.report) write_report(folder.path(), folder.path() / report_name);
   const int printed = options.json && !found.summary.empty() ? print(found.summary) : exit_done;
   return printed != exit_done ? printed : verdict(found.tally, max_failed);
@@ -150,31 +151,32 @@ BackendOptions backend_options(const RunCommandOptions& options, const RankLink*
   return made;
 }
 
-// What was recorded is there, whatever happened after.
-void tell_how_to_go_on(const RunCommandOptions& options, const ResultFolder& folder, const std::string& how) {
+// After a run that ended early: prints what is saved and the command that continues.
+void note_how_to_resume(const RunCommandOptions& options, const ResultFolder& folder,
+                        const std::string& cause) {
   if (options.quiet) return;
-  note(how +
-       (folder.has_checkpoint() ? ": what was done is kept; to go on:\n"
-                                : ": nothing was done yet to be kept; to begin again:\n") +
+  note(cause +
+       (folder.has_checkpoint() ? ": finished members are saved; to continue:\n"
+                                : ": no members were saved yet; to start again:\n") +
        resume_command(options));
 }
 
-// The run itself, in its folder.
+// Runs the study and writes its files to the folder.
 FiledRun run_in(ResultFolder& folder, const RunCommandOptions& options, const Study& study,
                 const Shard& shard, const InterruptWatch& interrupts, RankLink* link) {
-  if (link) call_ranks(*link);
+  if (link) start_ranks(*link);
   const std::unique_ptr<Backend> backend =
       make_backend(options.backend, study, backend_options(options, link));
   interrupts.check();
   ProgressDisplay display(stderr, options.quiet);
   RunFilesOptions files = files_options(options, shard);
-  std::optional<RankCrew> crew;
+  std::optional<RankCoordinator> coordinator;
   if (link) {
-    crew.emplace(*link, study, backend.get(),
-                 WorkerSettings{.run = worker_options(options, *link), .shard = shard, .check = [&] {
-                                  interrupts.check();
-                                }});
-    files.crew = &*crew;
+    coordinator.emplace(*link, study, backend.get(),
+                        WorkerSettings{.run = worker_options(options, *link), .shard = shard, .check = [&] {
+                                         interrupts.check();
+                                       }});
+    files.coordinator = &*coordinator;
   }
   try {
     FiledRun made = run_into(
@@ -200,7 +202,7 @@ int show(const RunCommandOptions& options, const Study& study, const ResultFolde
   return printed != exit_done ? printed : verdict(made.result.tally, max_failed);
 }
 
-// Alone, or as the rank that collects and writes.
+// A run without MPI, or rank 0 of an MPI run, which collects and writes the results.
 int run_and_write(const RunCommandOptions& options, RankLink* link) {
   const double max_failed = read_max_failed(options.max_failed);
   const Study study = load_for_run(options);
@@ -209,7 +211,7 @@ int run_and_write(const RunCommandOptions& options, RankLink* link) {
     throw Error({.message = "--report: a shard has no results of its own",
                  .found = "--shard " + options.shard,
                  .expected = "a whole run",
-                 .hint = "`zwang report` makes one after `zwang merge`"});
+                 .hint = "use `zwang report` after `zwang merge`"});
   const InterruptWatch interrupts;
   ResultFolder folder(options.out.empty() ? "results/" + study.name : options.out,
                       {.overwrite = options.overwrite,
@@ -225,19 +227,19 @@ int run_and_write(const RunCommandOptions& options, RankLink* link) {
     }
     return show(options, study, folder, made, max_failed);
   } catch (const Interrupted&) {
-    tell_how_to_go_on(options, folder, "interrupted");
+    note_how_to_resume(options, folder, "interrupted");
     return exit_interrupted;
   } catch (const Error&) {
-    throw;  // it would come again
+    throw;  // resuming would fail in the same way
   } catch (...) {
-    if (folder.has_checkpoint()) tell_how_to_go_on(options, folder, "the run has ended early");
+    if (folder.has_checkpoint()) note_how_to_resume(options, folder, "the run has ended early");
     throw;
   }
 }
 
-// As one of the others: what goes wrong here is told by rank 0.
+// Any other rank of an MPI run. Its errors are sent to rank 0, which prints them.
 int run_as_worker(const RunCommandOptions& options, RankLink& link) {
-  if (wait_for_call(link)) {
+  if (wait_for_start(link)) {
     try {
       const InterruptWatch interrupts;
       RunCommandOptions silent = options;
@@ -250,7 +252,7 @@ int run_as_worker(const RunCommandOptions& options, RankLink& link) {
                           .shard = read_shard(options.shard),
                           .check = [&] { interrupts.check(); }});
     } catch (...) {
-      tell_rank_zero(link);
+      report_error_to_rank_zero(link);
     }
   }
   link.leave();
@@ -265,59 +267,74 @@ int run(const RunCommandOptions& options) {
   try {
     code = run_and_write(options, link.get());
   } catch (...) {
-    code = tell_trouble();
+    code = report_exception();
   }
-  if (!dismiss_ranks(*link)) {
-    note("a rank does not answer any more: all ranks are ended now");
+  if (!stop_ranks(*link)) {
+    note("a rank does not respond: all ranks are ended now");
     link->abort(code);
   }
   return code;
 }
 
+// The headings of --help.
+void group_options(CLI::App* command) {
+  const auto group = [&](const char* title, std::initializer_list<const char*> names) {
+    for (const char* name : names) command->get_option(name)->group(title);
+  };
+  group("Ensemble", {"--members", "--seed", "--set", "--shard"});
+  group("Machine", {"--backend", "--device", "--threads", "--batch", "--statistics-memory"});
+  group("Output", {"--out", "--overwrite", "--resume", "--checkpoint", "--report", "--json", "--quiet",
+                   "--max-failed"});
+}
+
 void add_options(CLI::App* command, RunCommandOptions& options) {
   add_common(command, options);
-  command->get_option("--json")->description("print summary.json instead of the table");
-  command->add_option("--members", options.members, "how many, instead of the study's number")
+  // Added again below with its own text: --help shows the groups in the order of their first options.
+  command->remove_option(command->get_option("--json"));
+  command->add_option("--members", options.members, "number of members, instead of the study's")
       ->check([](const std::string& text) { return at_least(text, 1); });
-  command->add_option("--backend", options.backend, "what integrates")
+  command->add_option("--backend", options.backend, "backend that integrates the members")
       ->check(CLI::IsMember({"auto", "cpu", "cuda", "reference"}))
       ->capture_default_str();
   add_devices(command, options.devices);
-  command->add_option("--threads", options.threads, "0: all cores; results do not depend on it")
+  command
+      ->add_option("--threads", options.threads,
+                   "number of threads, 0: all cores; results do not depend on it")
       ->check(CLI::Range(0, 4096))
       ->capture_default_str();
   command->add_option("--out", options.out, "folder for the results (default: results/<study name>)")
       ->check([](const std::string& text) { return text.empty() ? "found nothing, expected a folder" : ""; });
   CLI::Option* overwrite =
-      command->add_flag("--overwrite", options.overwrite, "replace results that are in the folder");
-  command
-      ->add_flag("--resume", options.resume, "go on with the interrupted run in the folder, if there is one")
+      command->add_flag("--overwrite", options.overwrite, "replace results that exist in the folder");
+  command->add_flag("--resume", options.resume, "continue the interrupted run in the folder, if there is one")
       ->excludes(overwrite);
   command
-      ->add_option(
-          "--shard", options.shard,
-          "i/n: only the i-th of n parts of the ensemble; `zwang merge` joins them (none: all of it)")
+      ->add_option("--shard", options.shard,
+                   "i/n: run only the i-th of n parts of the ensemble; `zwang merge` joins them")
       ->capture_default_str();
   command
       ->add_option("--checkpoint", options.checkpoint,
-                   "seconds from one record of what is done to the next; 0: after every batch")
+                   "seconds between checkpoints for --resume; 0: after every batch")
       ->check([](const std::string& text) { return at_least(text, 0); })
       ->capture_default_str();
-  command->add_flag("--report", options.report, "write report.html among the results too");
+  command->add_flag("--report", options.report, "also write report.html to the results folder");
+  command->add_flag("--json", options.json, "print summary.json instead of the table");
   command
       ->add_option("--max-failed", options.max_failed,
-                   "exit code 3 where a larger share of the members fails: 5% or 0.05")
+                   "largest accepted share of failed members, as 5% or 0.05; exit code 3 beyond it")
       ->capture_default_str();
-  command->add_flag("--quiet", options.quiet, "no progress, no table: only errors, and --json if asked for");
+  command->add_flag("--quiet", options.quiet,
+                    "print no progress and no table, only errors (and JSON with --json)");
   command
       ->add_option("--batch", options.batch,
-                   "members at a time (default: by memory and speed); results do not depend on it")
+                   "members per batch (default: chosen by memory and speed); results do not depend on it")
       ->check([](const std::string& text) { return at_least(text, 1); });
   command
       ->add_option("--statistics-memory", options.statistics_memory,
-                   "MiB for values and buckets; quantiles are exact while the values fit")
+                   "MiB for stored values or quantile sketches; quantiles are exact if all values fit")
       ->check(CLI::Range(1LL, 1LL << 24))
       ->capture_default_str();
+  group_options(command);
 }
 
 }  // namespace
@@ -325,7 +342,7 @@ void add_options(CLI::App* command, RunCommandOptions& options) {
 void add_run(CLI::App& app, Action& action) {
   const auto given = std::make_shared<RunCommandOptions>();
   CLI::App* command = app.add_subcommand(
-      "run", "simulate the ensemble and write its statistics; exit code 3 when too many members failed");
+      "run", "simulate the ensemble and write its statistics; exit code 3 if too many members fail");
   add_options(command, *given);
   command->footer(
       "Examples:\n"

@@ -1,4 +1,4 @@
-// `list` and `new`: studies to learn from, and one to begin with.
+// `list` and `new`: the studies that come with the program, and a starter file for a new one.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -30,7 +30,7 @@ std::vector<std::string> config_names() {
   return names;
 }
 
-// What stands after `title =`.
+// The value of `title`.
 std::string title_of(const ConfigFile& file) {
   const std::string_view key = "\ntitle = \"";
   const std::size_t at = file.text.find(key);
@@ -48,6 +48,22 @@ const ConfigFile& find_config(const std::string& name) {
                .hint = suggestion(name, config_names())});
 }
 
+}  // namespace
+
+void require_path_not_listed_name(const std::string& path) {
+  std::error_code ignored;
+  const std::vector<std::string> names = config_names();
+  if (std::filesystem::exists(path, ignored) || std::find(names.begin(), names.end(), path) == names.end())
+    return;
+  throw Error({.where = {path, 0, 0},
+               .message = "there is no such file",
+               .expected = "the path of a study",
+               .hint = "'" + path + "' comes with the program: copy it with `zwang new " + path + " --from " +
+                       path + "`, then use " + path + ".toml"});
+}
+
+namespace {
+
 int list(const std::string& name) {
   if (!name.empty()) return print(std::string(find_config(name).text));
   std::size_t width = 0;
@@ -56,10 +72,10 @@ int list(const std::string& name) {
   for (const ConfigFile& file : config_files())
     if (file.name != starter_name)
       text += fmt::format("{:<{}}  {}\n", short_name(file), width, title_of(file));
-  return print(text + "\nzwang list NAME shows one, zwang new MINE --from NAME copies it.\n");
+  return print(text + "\n`zwang list NAME` prints one, `zwang new MINE --from NAME` copies it.\n");
 }
 
-// --- A study to begin with -----------------------------------------------------------------------------------------
+// --- A new study ---------------------------------------------------------------------------------
 
 struct NewOptions {
   std::string name;
@@ -71,9 +87,10 @@ void require_plain(const std::string& name) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
   };
   if (!name.empty() && name[0] != '-' && std::all_of(name.begin(), name.end(), good)) return;
-  throw Error({.message = "not a name for a study",
-               .found = printable(name),
-               .expected = "letters, digits, _ and -: it becomes the name of the file and of the results"});
+  throw Error(
+      {.message = "not a name for a study",
+       .found = printable(name),
+       .expected = "letters, digits, _ and -; the name is used for the file and for the results folder"});
 }
 
 std::string starter(const std::string& name) {
@@ -95,14 +112,14 @@ int make_new(const NewOptions& options) {
   const int code = write_new(path, text, 0644, false);
   if (code == EEXIST)
     throw Error({.where = {path, 0, 0},
-                 .message = "there is a file of that name already",
+                 .message = "the file exists already",
                  .found = path,
-                 .expected = "a new name: nothing is overwritten"});
+                 .expected = "a new name; existing files are never overwritten"});
   if (code != 0)
     throw MachineError({.where = {path, 0, 0},
                         .message = "the study could not be written",
                         .found = system_message(code),
-                        .expected = "a folder that can be written to"});
+                        .expected = "a writable folder"});
   return print(fmt::format("{0}\n\nNext:  zwang run {0} --report\n", path));
 }
 
@@ -110,8 +127,8 @@ int make_new(const NewOptions& options) {
 
 void add_list(CLI::App& app, Action& action) {
   const auto name = std::make_shared<std::string>();
-  CLI::App* command = app.add_subcommand("list", "the studies that come with the program, one line each");
-  command->add_option("NAME", *name, "print this one");
+  CLI::App* command = app.add_subcommand("list", "list the studies that come with the program, or print one");
+  command->add_option("NAME", *name, "print this study");
   command->footer(
       "Examples:\n"
       "  zwang list\n"
@@ -121,9 +138,9 @@ void add_list(CLI::App& app, Action& action) {
 
 void add_new(CLI::App& app, Action& action) {
   const auto given = std::make_shared<NewOptions>();
-  CLI::App* command = app.add_subcommand("new", "write a commented study to begin with, NAME.toml");
+  CLI::App* command = app.add_subcommand("new", "write a commented starter study, NAME.toml");
   command->add_option("NAME", given->name, "name of the study")->required();
-  command->add_option("--from", given->from, "copy a study that `zwang list` shows");
+  command->add_option("--from", given->from, "copy this study of `zwang list` instead");
   command->footer(
       "Examples:\n"
       "  zwang new first_try\n"

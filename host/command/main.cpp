@@ -1,4 +1,4 @@
-// The command line.
+// The program: registers all commands, parses the command line and runs the chosen command.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <csignal>
@@ -9,7 +9,7 @@
 
 namespace {
 
-// CLI11 has no word for a command it does not know.
+// Reports an unknown command. CLI11 itself gives no message that names it.
 void require_known_command(const CLI::App& app, int argc, char** argv) {
   if (argc < 2 || argv[1][0] == '-') return;
   std::vector<std::string> names;
@@ -17,14 +17,14 @@ void require_known_command(const CLI::App& app, int argc, char** argv) {
     names.push_back(command->get_name());
   const std::string word = argv[1];
   if (std::find(names.begin(), names.end(), word) != names.end()) return;
-  throw zwang::Error({.message = "there is no command '" + word + "' in this version",
+  throw zwang::Error({.message = "there is no command '" + word + "'",
                       .found = word,
                       .expected = zwang::list_text(names, "or"),
                       .hint = zwang::suggestion(word, names)});
 }
 
-// Nor for an option.
-void refuse_unknown(const CLI::App& app, int argc, char** argv) {
+// Reports an unknown option or an argument too many, for the same reason.
+void report_unknown_argument(const CLI::App& app, int argc, char** argv) {
   const CLI::App* command = app.get_subcommands().empty() ? &app : app.get_subcommands().front();
   std::vector<std::string> known;
   for (const CLI::Option* option : command->get_options())
@@ -37,18 +37,19 @@ void refuse_unknown(const CLI::App& app, int argc, char** argv) {
                         .expected = zwang::list_text(known, "or"),
                         .hint = zwang::suggestion(word, known)});
   }
-  throw zwang::Error({.message = "zwang " + command->get_name() + " takes fewer words than this",
+  throw zwang::Error({.message = "zwang " + command->get_name() + ": unexpected argument",
                       .found = zwang::joined(app.remaining(true)),
-                      .expected = "what `zwang " + command->get_name() + " --help` shows"});
+                      .expected = "the arguments that `zwang " + command->get_name() + " --help` shows"});
 }
 
 int run(int argc, char** argv) {
   CLI::App app{"Zwang: ensembles of constrained, non-smooth mechanical systems by Gauss's least constraint"};
-  app.set_version_flag("--version", zwang::version_text, "print version, build and what CUDA there is");
+  app.set_version_flag("--version", zwang::version_text, "print version, build and available CUDA devices");
   app.require_subcommand(1);
   app.footer(
-      "A study is one TOML file. `zwang COMMAND --help` shows examples.\n"
+      "A study is one TOML file. `zwang COMMAND --help` shows the options of a command, with examples.\n"
       "Examples:\n"
+      "  zwang new first_try && zwang run first_try.toml --report\n"
       "  zwang list\n"
       "  zwang run configs/slung_load.toml --report");
 
@@ -66,11 +67,15 @@ int run(int argc, char** argv) {
   zwang::add_new(app, action);
   zwang::add_completion(app, action);
 
+  if (argc < 2) {
+    zwang::print(app.help());
+    return zwang::exit_wrong_input;
+  }
   require_known_command(app, argc, argv);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ExtrasError&) {
-    refuse_unknown(app, argc, argv);
+    report_unknown_argument(app, argc, argv);
     throw;
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? zwang::exit_done : zwang::exit_wrong_input;
@@ -81,11 +86,11 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // Beyond a limit on file sizes a write then fails, and can be told, as on a full disk.
+  // With SIGXFSZ ignored, a write beyond the file size limit fails with an error code, as on a full disk.
   std::signal(SIGXFSZ, SIG_IGN);
   try {
     return run(argc, argv);
   } catch (...) {
-    return zwang::tell_trouble();
+    return zwang::report_exception();
   }
 }

@@ -1,3 +1,4 @@
+// Collects version, build and CUDA information.
 #include "host/command/version_text.h"
 
 #include <fmt/format.h>
@@ -20,7 +21,7 @@ std::string built_by() {
 #endif
 }
 
-// Driver and devices as they answer now; or why they do not.
+// The CUDA driver and devices of this machine, or why there are none.
 std::string cuda_here() {
   try {
     const cuda::Driver& driver = cuda::Driver::get();
@@ -36,7 +37,7 @@ std::string cuda_here() {
     }
     return text;
   } catch (const MachineError& error) {
-    return "none here: " + error.problem().message;
+    return "not available: " + error.problem().message;
   }
 }
 
@@ -50,7 +51,7 @@ std::string version_text() {
       "cuda     built {}; {}\n"
       "netcdf   {}",
       ZWANG_VERSION, built_by(), ZWANG_BUILD_TYPE, ZWANG_PROCESSOR,
-      toolkit.empty() ? "without a toolkit" : "beside toolkit " + toolkit, cuda_here(), nc_inq_libvers());
+      toolkit.empty() ? "without a toolkit" : "with toolkit " + toolkit, cuda_here(), nc_inq_libvers());
 }
 
 }  // namespace zwang

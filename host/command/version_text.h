@@ -1,4 +1,4 @@
-// What --version says: this program, what built it, and what it finds on the machine.
+// The text of --version: the program's version, how it was built, and the CUDA devices of the machine.
 #pragma once
 
 #include <string>

@@ -1,3 +1,4 @@
+// When checkpoints are due, and how they are written and read.
 #include "host/files/checkpoint.h"
 
 #include <unistd.h>
@@ -5,6 +6,7 @@
 #include <algorithm>
 
 #include "host/files/member_records.h"
+#include "host/files/run_identity.h"
 #include "host/run/run.h"
 #include "src/base/error.h"
 
@@ -13,8 +15,8 @@ namespace zwang {
 namespace {
 
 constexpr double share_of_time = 0.02, most_growth = 2;
-constexpr double longest_wait_s = 600;  // whatever it costs: nobody likes to lose more
-constexpr const char* start_again = "--overwrite starts again from the first member";
+constexpr double longest_wait_s = 600;  // regardless of the cost: bounds the work lost
+constexpr const char* start_again = "--overwrite restarts from the first member";
 
 }  // namespace
 
@@ -27,16 +29,17 @@ std::optional<RecordReader> Checkpoint::found(const RunIdentity& identity) const
   const std::filesystem::path path = folder_.hidden(ResultFolder::checkpoint_name);
   RecordReader reader(path, "checkpoint", start_again);
   if (const auto other = difference(reader.record().identity, identity))
-    throw Error({.where = {path.string(), 0, 0},
-                 .message = "the checkpoint is of another run: its " + other->name + " is not this one's",
-                 .found = other->found,
-                 .expected = other->expected,
-                 .hint = std::string("resume with what it was begun with; ") + start_again});
+    throw Error(
+        {.where = {path.string(), 0, 0},
+         .message = "the checkpoint belongs to another run: its " + other->name + " differs",
+         .found = other->found,
+         .expected = other->expected,
+         .hint = std::string("resume with the study and options of the interrupted run; ") + start_again});
   return reader;
 }
 
-// Values that are kept make records grow with the members, counts do not: the next one costs more than the last, but
-// nobody waits for more than twice as much.
+// Records with stored values grow with the members, those with counts do not: the estimated cost grows with
+// the members, at most by a factor of two, so that the interval stays bounded.
 bool Checkpoint::due(long long done) const {
   if (done == last_done_ || since_.seconds() < settings_.seconds) return false;
   if (settings_.seconds <= 0 || last_done_ == 0) return true;

@@ -1,9 +1,10 @@
-// The checkpoints of a run: every few seconds what is done is recorded in the folder of the results, so that a run that is
-// interrupted or killed goes on from there.
+// Checkpoints of a run: at intervals the progress is recorded in the result folder, so that an interrupted or
+// killed run can be resumed.
 #pragma once
 
 #include "host/files/member_records.h"
 #include "host/files/result_folder.h"
+#include "host/files/run_identity.h"
 #include "host/files/run_record.h"
 #include "host/platform/stopwatch.h"
 #include "host/run/run.h"
@@ -11,7 +12,7 @@
 namespace zwang {
 
 struct CheckpointSettings {
-  double seconds = 10;  // from one to the next; 0: after every batch
+  double seconds = 10;  // interval; 0: after every batch
 };
 
 class Checkpoint {
@@ -20,25 +21,26 @@ class Checkpoint {
   Checkpoint(ResultFolder& folder, CheckpointSettings settings) : folder_(folder), settings_(settings) {}
   Checkpoint(const Checkpoint&) = delete;
   Checkpoint& operator=(const Checkpoint&) = delete;
-  ~Checkpoint();  // members that no checkpoint counts on go
+  ~Checkpoint();  // removes member records if there is no checkpoint
 
-  // The record to go on from, where there is one. Throws Error where it is damaged or of another run: the difference is
-  // named.
+  // The record to resume from, if there is one. Throws Error if it is damaged or belongs to another run,
+  // naming the difference.
   std::optional<RecordReader> found(const RunIdentity& identity) const;
 
-  // Whether it is time, now that so many members are done. Seldom enough that, but for the first, recording takes a
-  // fiftieth of the time; every ten minutes in any case.
+  // Whether a checkpoint is due after `done` members. After the first one, checkpoints take at most 2 % of
+  // the run time, but there is one at least every ten minutes.
   bool due(long long done) const;
-  // `record` but for the part and the mark, which are the run's. Members go to the disk first.
+  // Saves the record with the run's part and the mark of the members' file; member records are flushed to
+  // disk first.
   void save(RunRecord record, const EnsembleRun& run, MemberRecordsFile* members);
   bool exists() const { return folder_.has_checkpoint(); }
 
  private:
   ResultFolder& folder_;
   CheckpointSettings settings_;
-  Stopwatch all_{}, since_{};  // the beginning, and the last one
-  double spent_s_ = 0;         // on all of them
-  // What the last one cost, and how many members it was of.
+  Stopwatch all_{}, since_{};  // since the start, and since the last checkpoint
+  double spent_s_ = 0;         // on all checkpoints
+  // Cost of the last checkpoint, and the members it contains.
   double last_cost_s_ = 0;
   long long last_done_ = 0;
 };

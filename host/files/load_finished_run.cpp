@@ -1,8 +1,11 @@
+// Reads summary.json or the shard of a finished run and compares its identity with the study.
 #include "host/files/load_finished_run.h"
 
 #include <nlohmann/json.hpp>
 
 #include "host/files/result_folder.h"
+#include "host/files/run_identity.h"
+#include "host/files/run_record.h"
 #include "host/platform/private_files.h"
 #include "host/run/run_result.h"
 #include "host/study/study.h"
@@ -16,18 +19,17 @@ namespace {
 namespace fs = std::filesystem;
 
 [[noreturn]] void refuse(const fs::path& file, const IdentityDifference& other) {
-  throw Error(
-      {.where = {file.string(), 0, 0},
-       .message = "the folder holds the results of another run: its " + other.name + " is not this one's",
-       .found = other.found,
-       .expected = other.expected,
-       .hint = "--overwrite replaces them, --out chooses another folder"});
+  throw Error({.where = {file.string(), 0, 0},
+               .message = "the folder holds the results of another run: its " + other.name + " differs",
+               .found = other.found,
+               .expected = other.expected,
+               .hint = "--overwrite replaces them, --out chooses another folder"});
 }
 
 FinishedRun read_shard_folder(const fs::path& file, const Study& study, const Shard& shard) {
-  const RecordReader reader(file, "shard", "--overwrite runs it again");
+  const RecordReader reader(file, "shard", "--overwrite repeats the run");
   const RunIdentity& found = reader.record().identity;
-  // Who integrated is not known before there is a backend; that the study is the same is what matters here.
+  // The backend is not chosen yet, so its facts are taken from the record: only the study is compared here.
   RunResult origin;
   origin.backend = found.fact("backend");
   origin.device = found.fact("device");
@@ -63,8 +65,8 @@ FinishedRun read_finished(const fs::path& folder, const Study& study, const Shar
     throw Error({.where = {summary.string(), 0, 0},
                  .message = "the summary of the results cannot be read",
                  .found = error.what(),
-                 .expected = "what a run wrote",
-                 .hint = "--overwrite runs it again"});
+                 .expected = "a summary.json written by a run",
+                 .hint = "--overwrite repeats the run"});
   }
   return made;
 }

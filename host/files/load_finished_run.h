@@ -1,10 +1,10 @@
-// A run that has ended before, as its folder tells it.
+// Loads the results of a finished run from its folder.
 #pragma once
 
 #include <filesystem>
 #include <string>
 
-#include "host/files/run_record.h"
+#include "host/files/run_identity.h"
 #include "host/statistics/run_tally.h"
 #include "host/study/study.h"
 
@@ -12,10 +12,10 @@ namespace zwang {
 
 struct FinishedRun {
   std::string summary;  // the text of summary.json; empty for a shard
-  RunTally tally;       // of a whole run only members, entered and failed
+  RunTally tally;       // for a whole run, only members, entered and failed are set
 };
 
-// Throws Error where the folder holds the results of another study or another shard; the difference is named.
+// Throws Error if the folder holds the results of another study or another shard, naming the difference.
 FinishedRun read_finished(const std::filesystem::path& folder, const Study& study, const Shard& shard);
 
 }  // namespace zwang

@@ -1,5 +1,5 @@
-// Members one after the other in a plain file: what members.nc is written from at the end. A file that only grows can be
-// cut back to where a checkpoint knows it; a NetCDF file cannot.
+// Binary file of member records, from which members.nc is written at the end. An append-only file can be
+// truncated to the state of a checkpoint; a NetCDF file cannot.
 #pragma once
 
 #include <filesystem>
@@ -8,56 +8,36 @@
 #include <vector>
 
 #include "host/backend/backend.h"
+#include "host/files/member_bytes.h"
 #include "host/platform/private_files.h"
 #include "host/statistics/bytes.h"
-#include "host/study/study.h"
 
 namespace zwang {
 
-// How far the file goes, and the checksum up to there.
+// Length of the file and checksum up to there.
 struct MemberRecordsMark {
   std::uint64_t bytes = 0, checksum = 0;
 };
 
-// Where the numbers of one member stand in its record: 8 bytes each, what MembersWriter reads and nothing else.
-class MemberRecordLayout {
- public:
-  // drawn: the parameter behind each input, as Sampler::drawn().
-  MemberRecordLayout(const Study& study, std::vector<std::size_t> drawn);
-
-  std::size_t bytes() const { return 8 * numbers_; }
-  void pack(const Batch& batch, const BatchResults& results, std::vector<char>& records) const;  // appended
-  void pack(const Batch& batch, const BatchResults& results, std::size_t k, char* record) const;
-  void make_room(Batch& batch, BatchResults& results, std::size_t count) const;
-  void unpack(const char* record, Batch& batch, BatchResults& results, std::size_t k) const;
-
- private:
-  template <class Members, class Results, class Real, class Whole>
-  void each_number(Members& batch, Results& results, std::size_t k, Real&& real, Whole&& whole) const;
-
-  std::vector<std::size_t> drawn_;
-  std::size_t parameters_, state_, measures_, numbers_;
-};
-
-// Members of a file, in their order, a few thousand at a time.
+// Receives the members of a file in order, a few thousand at a time.
 using TakeMembers = std::function<void(long long first, const Batch& batch, const BatchResults& results)>;
 
-// Reads the file up to the mark. False where it is shorter, or the checksum says that it is another one; what was told
-// until then is worth nothing.
+// Reads the file up to the mark. False if it is shorter or its checksum differs; the members passed to `take`
+// are invalid then.
 bool read_members(const std::filesystem::path& path, const MemberRecordLayout& layout,
                   const MemberRecordsMark& mark, long long first, const TakeMembers& take);
 
 // Writes such a file.
 class MemberRecordsFile {
  public:
-  // Begins a new file, or goes on behind the mark of one; what follows the mark is cut off. Throws Error where the file
-  // is not the one that the mark was taken of.
+  // Creates a new file, or continues an existing one at the mark and truncates the rest. Throws Error if the
+  // file is not the one the mark was taken from.
   MemberRecordsFile(std::filesystem::path path, MemberRecordLayout layout, const MemberRecordsMark& mark);
 
   void add(const Batch& batch, const BatchResults& results);
-  void append(std::string_view records);  // packed already
+  void append(std::string_view records);  // packed records
   MemberRecordsMark mark() const { return {bytes_, checksum_.value()}; }
-  void sync();  // through to the disk
+  void sync();  // fsync
 
   const std::filesystem::path& path() const { return path_; }
   const MemberRecordLayout& layout() const { return layout_; }

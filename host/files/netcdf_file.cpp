@@ -1,3 +1,4 @@
+// Calls of the NetCDF C library for writing, with errors as exceptions.
 #include "host/files/netcdf_file.h"
 
 #include <dlfcn.h>
@@ -29,7 +30,7 @@ nc_type code_of(NetcdfFile::Type type) {
   }
 }
 
-// The library says "HDF error" for whatever the disk did; what the system said, or how full the disk is, says more.
+// The library reports "HDF error" for every disk failure; errno or the free space give the actual cause.
 std::string reason(int code, int system_code, const std::filesystem::path& path) {
   std::string text = nc_strerror(code);
   constexpr unsigned long long little = 1 << 20;
@@ -42,19 +43,19 @@ std::string reason(int code, int system_code, const std::filesystem::path& path)
   return text;
 }
 
-// HDF5, below NetCDF, tidies up when the program ends, and crashes there after a write that failed (seen with 1.10.8
-// and a full disk; h5py's issue 914 is the same). We close what can be closed, so there is nothing to tidy up. It has to
-// be told before its first use; it comes with NetCDF, and is asked for by name because its library has another one on
-// every system.
-void leave_the_end_of_the_program_alone() {
-  static const bool told = [] {
+// HDF5, which NetCDF uses, cleans up when the program ends and crashes there after a failed write (observed
+// with 1.10.8 and a full disk; h5py's issue 914 is the same). All files are closed explicitly, so the
+// clean-up is not needed. H5dont_atexit must be called before the first use of the library; it is looked up
+// by name because the library's file name differs between systems.
+void disable_hdf5_exit_handler() {
+  static const bool done = [] {
     if (void* function = ::dlsym(RTLD_DEFAULT, "H5dont_atexit")) {
       using DontAtExit = int (*)();
       reinterpret_cast<DontAtExit>(function)();
     }
     return true;
   }();
-  static_cast<void>(told);
+  static_cast<void>(done);
 }
 
 bool nothing(const NetcdfFile::Place& count) {
@@ -64,13 +65,13 @@ bool nothing(const NetcdfFile::Place& count) {
 }  // namespace
 
 NetcdfFile::NetcdfFile(std::filesystem::path path) : path_(std::move(path)) {
-  leave_the_end_of_the_program_alone();
+  disable_hdf5_exit_handler();
   errno = 0;
-  require(nc_create(path_.c_str(), NC_NETCDF4 | NC_CLOBBER, &id_), "made");
+  require(nc_create(path_.c_str(), NC_NETCDF4 | NC_CLOBBER, &id_), "created");
 }
 
 NetcdfFile::~NetcdfFile() {
-  // Closing writes again what could not be written, and the library does not survive every such failure.
+  // Closing repeats the failed write, and the library does not survive every such failure.
   if (id_ >= 0 && !failed_) nc_close(id_);
 }
 
@@ -84,7 +85,7 @@ void NetcdfFile::require(int code, const std::string& work) {
                       .expected = "a folder that can be written to, with room on its disk"});
 }
 
-// --- Definitions ----------------------------------------------------------------------------------------------
+// --- Definitions -------------------------------------------------------------------------------------------
 
 NetcdfFile::Dimension NetcdfFile::dimension(const std::string& name, std::size_t size) {
   Dimension made{-1, size};
@@ -107,7 +108,7 @@ NetcdfFile::Variable NetcdfFile::variable(const std::string& name, Type type, co
   set_fill(made, type, shape);
   set_storage(made, shape);
   attribute(made, "long_name", long_name);
-  // A study has no units. "seconds" would make xarray turn times into time spans.
+  // Studies have no units. With "seconds", xarray would convert times to time spans.
   if (type == Type::real) attribute(made, "units", "1");
   return made;
 }
@@ -128,24 +129,24 @@ void NetcdfFile::set_fill(const Variable& variable, Type type, const Shape& shap
   if (type == Type::real) code = nc_def_var_fill(id_, variable.id, NC_FILL, &missing);
   if (type == Type::integer && shape.may_be_missing) code = nc_def_var_fill(id_, variable.id, NC_FILL, &none);
   if (type == Type::byte && shape.may_be_missing) code = nc_def_var_fill(id_, variable.id, NC_FILL, &no_flag);
-  require(code, "told what is missing in " + variable.name);
+  require(code, "given the fill value of " + variable.name);
 }
 
 void NetcdfFile::set_storage(const Variable& variable, const Shape& shape) {
   errno = 0;
   if (!shape.chunks.empty()) {
     require(nc_def_var_chunking(id_, variable.id, NC_CHUNKED, shape.chunks.data()),
-            "told how to store " + variable.name);
-    // Whole chunks are put, so none has to be kept: the library would keep 16 MiB of every variable.
-    require(nc_set_var_chunk_cache(id_, variable.id, 1, 1, 0.75F), "told how to store " + variable.name);
+            "given the chunks of " + variable.name);
+    // Whole chunks are written, so no cache is needed: by default the library caches 16 MiB per variable.
+    require(nc_set_var_chunk_cache(id_, variable.id, 1, 1, 0.75F), "given the chunks of " + variable.name);
   }
-  // Level 1: higher ones take many times as long for a few per cent.
+  // Level 1: higher levels take many times as long and save a few per cent.
   if (shape.deflate)
-    require(nc_def_var_deflate(id_, variable.id, 1, 1, 1), "told to compress " + variable.name);
+    require(nc_def_var_deflate(id_, variable.id, 1, 1, 1), "given the compression of " + variable.name);
 }
 
 void NetcdfFile::attribute(const std::string& name, const std::string& text) {
-  // A string, not characters: those have to fit into 64 KiB, and a study need not.
+  // A string instead of a character array: the latter is limited to 64 KiB, which a study may exceed.
   const char* pointer = text.c_str();
   errno = 0;
   require(nc_put_att_string(id_, NC_GLOBAL, name.c_str(), 1, &pointer), "given the attribute " + name);
@@ -188,13 +189,13 @@ void NetcdfFile::flags(const Variable& variable, Type type, const std::vector<st
   attribute(variable, "flag_meanings", words);
 }
 
-// --- Numbers --------------------------------------------------------------------------------------------------
+// --- Numbers -----------------------------------------------------------------------------------------------
 
 void NetcdfFile::begin_data() {
   if (!defining_) return;
   defining_ = false;
   errno = 0;
-  require(nc_enddef(id_), "begun");
+  require(nc_enddef(id_), "defined");
   for (const Waiting& names : std::exchange(waiting_, {})) put(names.variable, names.texts);
 }
 

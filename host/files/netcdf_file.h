@@ -1,4 +1,4 @@
-// A NetCDF-4 file being written: the C library, with failures as MachineError and nothing left open.
+// Writer of a NetCDF-4 file: wraps the C library, reports failures as MachineError and closes the file.
 //
 // The same calls give the same bytes: the library writes no times into the file.
 #pragma once
@@ -13,7 +13,7 @@ namespace zwang {
 
 class NetcdfFile {
  public:
-  // Numbers that the file gave out.
+  // Identifiers assigned by the file.
   struct Dimension {
     int id;
     std::size_t size;
@@ -23,41 +23,42 @@ class NetcdfFile {
     std::string name;
   };
 
-  // Of a variable. Doubles that are not written are NaN, integers -1.
+  // Type of a variable. Doubles that are not written read as NaN, integers as -1.
   enum class Type { real, integer, byte, text };
   struct Shape {
     std::vector<Dimension> dimensions;
-    // By dimension; none: contiguous, or as the library likes. Whole chunks should be put at once, as far as they go.
+    // By dimension; empty: contiguous, or the library's choice. Whole chunks should be written at once where
+    // possible.
     std::vector<std::size_t> chunks = {};
     bool deflate = false;
-    bool may_be_missing = false;  // of integers: -1 is the fill value, and readers show it as missing
+    bool may_be_missing = false;  // for integers: -1 is the fill value, shown as missing by readers
   };
 
-  // Makes the file, in place of one that is there.
+  // Creates the file, replacing an existing one.
   explicit NetcdfFile(std::filesystem::path path);
   NetcdfFile(const NetcdfFile&) = delete;
   NetcdfFile& operator=(const NetcdfFile&) = delete;
-  ~NetcdfFile();  // a file that was not closed is of no use
+  ~NetcdfFile();  // a file that was not closed is incomplete
 
-  // --- What is in it: before the first put ---
-  // A length of 0 is one that can grow: NetCDF knows no other empty dimension.
+  // --- Definitions, before the first put ---
+  // A length of 0 makes the dimension unlimited: NetCDF has no other empty dimension.
   Dimension dimension(const std::string& name, std::size_t size);
   Variable variable(const std::string& name, Type type, const Shape& shape, const std::string& long_name);
-  // A dimension with a text for each of its places, under the same name.
+  // A dimension with a coordinate variable of the same name that holds one text per index.
   Dimension names(const std::string& name, const std::vector<std::string>& texts,
                   const std::string& long_name);
 
-  // Of the file, then of a variable.
+  // Attributes of the file, then of a variable.
   void attribute(const std::string& name, const std::string& text);
   void attribute(const std::string& name, unsigned long long number);
   void attribute(const Variable& variable, const std::string& name, const std::string& text);
   void attribute(const Variable& variable, const std::string& name, double number);
   void attribute(const Variable& variable, const std::string& name, long long number);
-  // CF's way to say what integers mean: flag_values 0, 1, 2 ... and one word for each.
+  // CF flags: flag_values 0, 1, 2 ... and one word for each.
   void flags(const Variable& variable, Type type, const std::vector<std::string>& meanings);
 
-  // --- The numbers ---
-  // All of them, or the part that begins at `start` and is `count` long in each dimension.
+  // --- Data ---
+  // All values, or the part that begins at `start` and has length `count` in each dimension.
   void put(const Variable& variable, std::span<const double> values);
   void put(const Variable& variable, std::span<const long long> values);
   void put(const Variable& variable, std::span<const std::string> values);
@@ -70,7 +71,7 @@ class NetcdfFile {
   void put(const Variable& variable, const Place& start, const Place& count,
            std::span<const std::string> values);
 
-  // Everything is in the file when this returns.
+  // When this returns, everything is in the file.
   void close();
 
  private:
@@ -78,7 +79,7 @@ class NetcdfFile {
     std::vector<Dimension> dimensions;
   };
 
-  // `work` names what was done, for the message.
+  // `work` names the operation for the message.
   void require(int code, const std::string& work);
   void set_fill(const Variable& variable, Type type, const Shape& shape);
   void set_storage(const Variable& variable, const Shape& shape);
@@ -89,12 +90,12 @@ class NetcdfFile {
   int id_ = -1;
   bool defining_ = true;
   bool failed_ = false;
-  std::vector<Known> variables_;  // by number
+  std::vector<Known> variables_;  // by identifier
   struct Waiting {
     Variable variable;
     std::vector<std::string> texts;
   };
-  std::vector<Waiting> waiting_;  // names, put when the definitions are done
+  std::vector<Waiting> waiting_;  // names, written after the definitions
 };
 
 }  // namespace zwang

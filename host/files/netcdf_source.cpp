@@ -1,3 +1,4 @@
+// Calls of the NetCDF C library for reading, with errors as exceptions.
 #include "host/files/netcdf_source.h"
 
 #include <netcdf.h>
@@ -10,7 +11,7 @@
 namespace zwang {
 
 NetcdfSource::NetcdfSource(std::filesystem::path path) : path_(std::move(path)) {
-  require(nc_open(path_.c_str(), NC_NOWRITE, &id_), "it could not be opened");
+  require(nc_open(path_.c_str(), NC_NOWRITE, &id_), "the file could not be opened");
 }
 
 NetcdfSource::~NetcdfSource() { nc_close(id_); }
@@ -20,7 +21,7 @@ void NetcdfSource::require(int code, const std::string& what) const {
   throw Error({.where = {path_.string(), 0, 0},
                .message = what,
                .found = nc_strerror(code),
-               .expected = "a file as `zwang run` writes it"});
+               .expected = "a file written by `zwang run`"});
 }
 
 int NetcdfSource::variable(const std::string& name) const {

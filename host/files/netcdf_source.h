@@ -1,5 +1,5 @@
-// A NetCDF file being read. What is not there or not of the kind expected is the user's Error: somebody has changed
-// the results, or they are none.
+// Reader of a NetCDF file. A variable that is missing or of an unexpected type is the user's Error: the file
+// was changed or is not a result of a run.
 #pragma once
 
 #include <filesystem>
@@ -18,16 +18,16 @@ class NetcdfSource {
   // Lengths of the variable's dimensions.
   std::vector<std::size_t> shape(const std::string& name) const;
 
-  // Everything, by rows.
+  // All values, row-major.
   std::vector<double> numbers(const std::string& name) const;
   std::vector<long long> integers(const std::string& name) const;
   std::vector<std::string> texts(const std::string& name) const;
 
-  // `count` places of the first dimension from `first` on, whole in the others.
+  // `count` indices of the first dimension from `first`, complete in the others.
   std::vector<double> numbers(const std::string& name, std::size_t first, std::size_t count) const;
   std::vector<long long> integers(const std::string& name, std::size_t first, std::size_t count) const;
 
-  // A text of the whole file; "" where there is none.
+  // A text attribute of the file; "" if absent.
   std::string attribute(const std::string& name) const;
 
  private:

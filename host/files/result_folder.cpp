@@ -1,3 +1,4 @@
+// Locking, temporary names and the atomic publication of result files.
 #include "host/files/result_folder.h"
 
 #include <fcntl.h>
@@ -21,13 +22,13 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view part_ending = ".part";
-constexpr mode_t for_everybody = 0666;  // as far as the umask allows: results are no secret
+constexpr mode_t for_everybody = 0666;  // restricted by the umask
 
 std::string part_name(const std::string& name) {
   return "." + name + "." + std::to_string(::getpid()) + std::string(part_ending);
 }
 
-// The process whose part this is; 0 where it is no part of a result.
+// Process that wrote this part; 0 if it is not a part of a result.
 pid_t owner_of(const std::string& file) {
   std::vector<std::string> names = ResultFolder::result_names();
   names.emplace_back(ResultFolder::checkpoint_name);
@@ -45,14 +46,14 @@ pid_t owner_of(const std::string& file) {
 
 bool alive(pid_t process) { return ::kill(process, 0) == 0 || errno != ESRCH; }
 
-// 0, or errno. Some file systems cannot do it and need not.
+// Returns 0 or errno. EINVAL: the file system does not support fsync and does not need it.
 int through_to_disk(const fs::path& path) {
   const OpenFile file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file.is_open()) return errno;
   return ::fsync(file.descriptor()) == 0 || errno == EINVAL ? 0 : errno;
 }
 
-// A link to nowhere is there too. What cannot be looked at is not: the attempt to make it will say why.
+// Dangling links count as present. Paths that cannot be examined do not: creating the file reports the cause.
 bool is_there(const fs::path& path) {
   std::error_code failed;
   return fs::exists(fs::symlink_status(path, failed));
@@ -96,7 +97,7 @@ ResultFolder::ResultFolder(const fs::path& folder, const ResultFolderOptions& op
 ResultFolder::~ResultFolder() {
   if (published_) return;
   for (const std::string& name : names_) ::unlink((folder_ / part_name(name)).c_str());
-  // Folders with something in them stay: rmdir says no.
+  // rmdir leaves folders that are not empty.
   for (auto made = made_.rbegin(); made != made_.rend(); ++made) ::rmdir(made->c_str());
 }
 
@@ -110,29 +111,31 @@ void ResultFolder::fail(const std::string& message, const fs::path& where, int c
 
 void ResultFolder::make_folders() {
   std::vector<fs::path> missing;
-  fs::path there = folder_;
-  for (; !there.empty() && !is_there(there); there = there.parent_path()) missing.push_back(there);
-  if (!there.empty() && !is_folder(there))
-    throw Error({.where = {there.string(), 0, 0},
+  fs::path existing = folder_;
+  for (; !existing.empty() && !is_there(existing); existing = existing.parent_path())
+    missing.push_back(existing);
+  if (!existing.empty() && !is_folder(existing))
+    throw Error({.where = {existing.string(), 0, 0},
                  .message = "results cannot be written here",
                  .found = "something that is not a folder",
                  .expected = "a folder, or a name for a new one"});
   std::reverse(missing.begin(), missing.end());
   for (const fs::path& here : missing) {
-    // Somebody else may have made it meanwhile; then it is not ours to remove.
+    // Another process may have created it meanwhile; it is not removed by this run then.
     if (::mkdir(here.c_str(), 0777) == 0)
       made_.push_back(here);
     else if (errno != EEXIST)
-      fail("the folder for the results could not be made", here, errno);
+      fail("the folder for the results could not be created", here, errno);
   }
 }
 
-// Held until the end of the run, however it ends: the system lets go of it.
+// Held until the process ends, however it ends: the system releases it.
 void ResultFolder::lock() {
   lock_ = OpenFile(::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!lock_.is_open()) fail("the folder for the results could not be opened", folder_, errno);
   locked_ = ::flock(lock_.descriptor(), LOCK_EX | LOCK_NB) == 0;
-  // Network file systems may not know locks of folders; then the process numbers in the names of the parts must do.
+  // Network file systems may not support locks on folders; the process numbers in the names of the parts are
+  // used then.
   if (locked_ || errno != EWOULDBLOCK) return;
   throw Error({.where = {folder_.string(), 0, 0},
                .message = "another run is writing its results here",
@@ -141,7 +144,7 @@ void ResultFolder::lock() {
                .hint = "wait for it, or choose another folder with --out"});
 }
 
-// What stands here under the names of results. Some things must not be replaced whatever the user says.
+// Existing files with names of results. The study and its inputs must not be replaced even with --overwrite.
 std::vector<std::string> ResultFolder::results_present(const ResultFolderOptions& options) const {
   std::vector<std::string> present;
   for (const std::string& name : result_names()) {
@@ -150,7 +153,7 @@ std::vector<std::string> ResultFolder::results_present(const ResultFolderOptions
     present.push_back(name);
     if (!options.study.empty() && same_file(file, options.study))
       throw Error({.where = {folder_.string(), 0, 0},
-                   .message = "the results would overwrite the study itself",
+                   .message = "the results would overwrite the study file",
                    .found = file.string(),
                    .expected = "a folder other than the study's",
                    .hint = "--out chooses one"});
@@ -163,9 +166,9 @@ std::vector<std::string> ResultFolder::results_present(const ResultFolderOptions
                      .hint = "--out chooses one"});
     if (is_folder(file))
       throw Error({.where = {file.string(), 0, 0},
-                   .message = "a folder stands where a result file belongs",
+                   .message = "a folder has the name of a result file",
                    .found = file.string(),
-                   .expected = "nothing of that name, or a file"});
+                   .expected = "no entry of that name, or a file"});
   }
   return present;
 }
@@ -178,7 +181,7 @@ void ResultFolder::refuse_results(const ResultFolderOptions& options) {
                  .message = "the folder holds a run that was interrupted",
                  .found = hidden(checkpoint_name).filename().string(),
                  .expected = "a folder without results",
-                 .hint = "--resume continues it, --overwrite starts again, --out chooses another folder"});
+                 .hint = "--resume continues it, --overwrite restarts it, --out chooses another folder"});
   if (present.empty()) return;
   const bool complete = present.back() == "summary.json" || present.back() == shard_name;
   complete_ = complete && options.resume;
@@ -186,14 +189,14 @@ void ResultFolder::refuse_results(const ResultFolderOptions& options) {
   if (complete_ || (half_published && options.resume)) return;
   throw Error({.where = {folder_.string(), 0, 0},
                .message = complete ? "the folder holds results already"
-                                   : "the folder holds files with the names of results",
+                                   : "the folder holds files that have the names of results",
                .found = list_text(present),
                .expected = "a folder without results",
                .hint = std::string(half_published ? "--resume finishes them, " : "") +
                        "--overwrite replaces them, --out chooses another folder"});
 }
 
-// With the lock nobody else is writing here; without, those that are still at it are left alone.
+// With the lock, no other run writes here; without it, the parts of running processes are left alone.
 void ResultFolder::remove_leftovers() const {
   std::error_code failed;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder_, failed)) {
@@ -203,7 +206,7 @@ void ResultFolder::remove_leftovers() const {
   if (complete_) ::unlink(hidden(publishing_name).c_str());
 }
 
-// Better to know now than after hours of integrating.
+// Fail now rather than after hours of integration.
 void ResultFolder::try_writing() {
   const fs::path trial = part(result_names().back());
   const int code = write_new(trial, "{}\n", for_everybody, false);
@@ -223,7 +226,7 @@ void ResultFolder::write(const std::string& name, std::string_view text) {
   if (code != 0) fail("the file could not be written", file, code);
 }
 
-// summary.json goes first: from here on the folder no longer looks complete.
+// summary.json is removed first, so that the folder no longer looks complete.
 void ResultFolder::remove_earlier() const {
   for (auto name = result_names().rbegin(); name != result_names().rend(); ++name) {
     const fs::path file = folder_ / *name;
@@ -236,7 +239,7 @@ void ResultFolder::remove_earlier() const {
 
 bool ResultFolder::has_checkpoint() const { return is_there(hidden(checkpoint_name)); }
 
-// The checkpoint goes before the members that it counts on.
+// The checkpoint is removed before the member records it refers to.
 void ResultFolder::remove_checkpoint() const {
   const fs::path checkpoint = hidden(checkpoint_name);
   if (::unlink(checkpoint.c_str()) == 0)
@@ -268,7 +271,7 @@ void ResultFolder::publish() {
   keep(publishing_name);
   remove_earlier();
   for (const std::string& name : written) {
-    // Everything else is on the disk under its name before the summary, or the shard, gets its own.
+    // All other files are on the disk under their names before the summary, or the shard, is renamed.
     if (name == "summary.json" || name == shard_name) through_to_disk(folder_);
     const fs::path from = folder_ / part_name(name), to = folder_ / name;
     if (::rename(from.c_str(), to.c_str()) != 0) fail("the file could not be given its name", to, errno);

@@ -1,5 +1,5 @@
-// The folder a run writes its results into. Files are written beside their final names and get them all together at the
-// end, summary.json last: where it stands, everything stands, and all of it is of one run.
+// The result folder of a run. Files are written under temporary names and renamed together at the end,
+// summary.json last: if it is present, all files are complete and belong to one run.
 #pragma once
 
 #include <filesystem>
@@ -12,52 +12,54 @@
 namespace zwang {
 
 struct ResultFolderOptions {
-  bool overwrite = false;  // results of an earlier run are replaced, when the new ones are complete
-  bool resume = false;     // an interrupted run is continued; results that are complete are left alone
-  std::string study = {};  // path of the study that is run: never overwritten
-  std::vector<std::filesystem::path> inputs = {};  // files the study reads: never overwritten either
+  bool overwrite = false;  // replace results of an earlier run, once the new ones are complete
+  bool resume = false;     // continue an interrupted run; complete results are left alone
+  std::string study = {};  // path of the study: never overwritten
+  std::vector<std::filesystem::path> inputs = {};  // files the study reads: never overwritten
 };
 
 class ResultFolder {
  public:
-  // Makes the folder and its parents, takes away what dead runs left behind, and tries whether it can be written to.
-  // Error where it holds results or a checkpoint already (unless `overwrite` or `resume`), or is in use by another run;
-  // MachineError where the disk will not have it.
+  // Creates the folder and its parents, removes files left behind by killed runs, and tests whether it can be
+  // written to. Throws Error if it already holds results or a checkpoint (unless `overwrite` or `resume`) or
+  // is in use by another run; MachineError if the file system refuses.
   explicit ResultFolder(const std::filesystem::path& folder, const ResultFolderOptions& options = {});
   ResultFolder(const ResultFolder&) = delete;
   ResultFolder& operator=(const ResultFolder&) = delete;
-  ~ResultFolder();  // unpublished: takes the parts away, and the folder if it made it
+  ~ResultFolder();  // unpublished: removes the parts, and the folder if it was created here
 
   const std::filesystem::path& path() const { return folder_; }
 
-  // Where to write the result file of this name until it is published.
+  // Path to write the result file of this name to until it is published.
   std::filesystem::path part(const std::string& name);
-  // A whole result file, from its text.
+  // Writes a complete result file.
   void write(const std::string& name, std::string_view text);
 
-  // The parts become the results; those of an earlier run go. When this returns they are on the disk.
+  // Renames the parts to result files and removes those of an earlier run. When this returns they are on the
+  // disk.
   void publish();
 
-  // The part of this name becomes the hidden file of that name, on the disk when this returns: an earlier one is
-  // replaced at once, never half.
+  // Renames the part to the hidden file of that name; it is on the disk when this returns. An existing file
+  // is replaced atomically.
   void keep(const std::string& name);
   std::filesystem::path hidden(const std::string& name) const { return folder_ / ("." + name); }
   bool has_checkpoint() const;
-  void remove_checkpoint() const;  // and what belongs to it
+  void remove_checkpoint() const;  // and its member records
 
-  // With `resume`: whether the run that is to be continued has left its results, and no checkpoint.
+  // With `resume`: whether the folder holds complete results and no checkpoint.
   bool complete() const { return complete_; }
 
-  // A run's checkpoint, and the members it counts on.
+  // A run's checkpoint and its member records.
   static constexpr const char* checkpoint_name = "checkpoint";
   static constexpr const char* checkpoint_members_name = "checkpoint-members";
-  // Stands while files get their names: what is found without a summary is then a dead run's, and no one else's.
+  // Marker that exists while files are renamed: results without a summary then stem from a run killed at that
+  // moment.
   static constexpr const char* publishing_name = "publishing";
-  // A finished shard, and its members.
+  // A finished shard and its member records.
   static constexpr const char* shard_name = "shard.zwang";
   static constexpr const char* shard_members_name = "shard-members.zwang";
 
-  // Names a run may write; summary.json is the last.
+  // Names of all files a run may write; summary.json is the last.
   static const std::vector<std::string>& result_names();
 
  private:
@@ -71,10 +73,10 @@ class ResultFolder {
   [[noreturn]] void fail(const std::string& message, const std::filesystem::path& where, int code) const;
 
   std::filesystem::path folder_;
-  std::vector<std::filesystem::path> made_;  // folders that were not there before, outermost first
+  std::vector<std::filesystem::path> made_;  // folders created here, outermost first
   OpenFile lock_;
   bool locked_ = false, complete_ = false;
-  std::vector<std::string> names_;  // of the parts handed out
+  std::vector<std::string> names_;  // of the parts
   bool published_ = false;
 };
 

@@ -1,3 +1,4 @@
+// Byte layout of trajectories and their events.
 #include "host/files/trajectory_bytes.h"
 #include "host/study/study.h"
 #include "kernels/base/layout.h"
@@ -11,7 +12,7 @@ namespace zwang {
 
 namespace {
 
-constexpr std::uint64_t most_numbers = std::uint64_t{1} << 32;  // of one kind: a damaged length ends here
+constexpr std::uint64_t most_numbers = std::uint64_t{1} << 32;  // of one kind: bounds damaged lengths
 constexpr std::uint64_t most_events = std::uint64_t{1} << 28;
 constexpr std::uint64_t most_conditions = std::uint64_t{1} << 20;
 
@@ -55,7 +56,7 @@ Event load_event(ByteReader& bytes) {
   return event;
 }
 
-// Row k of a table of equal rows, one for each member.
+// Appends row k of a table with one row per member.
 void append_row(std::vector<double>& to, const std::vector<double>& from, std::size_t k, std::size_t count) {
   const auto row = static_cast<std::ptrdiff_t>(from.size() / count);
   const auto begin = from.begin() + static_cast<std::ptrdiff_t>(k) * row;

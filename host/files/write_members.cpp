@@ -1,3 +1,4 @@
+// Variables of members.nc, filled block by block.
 #include "host/files/write_members.h"
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include "host/files/write_origin.h"
 #include "host/run/count_members.h"
 #include "host/study/study.h"
+#include "kernels/base/layout.h"
 #include "src/system/system.h"
 
 namespace zwang {
@@ -26,7 +28,8 @@ std::size_t numbers_of(const System& system, std::size_t inputs) {
 
 }  // namespace
 
-// Blocks are the chunks of the file, and a chunk is stored whole: a small ensemble must not fill a large one.
+// Blocks are the chunks of the file, and a chunk is stored whole: a small ensemble must not fill a large
+// chunk.
 std::size_t members_in_block(std::size_t numbers_per_member, long long members) {
   const std::size_t by_memory = std::bit_floor(
       std::max<std::size_t>(1, block_bytes / (8 * std::max<std::size_t>(1, numbers_per_member))));
@@ -62,9 +65,9 @@ MembersWriter::Column<Number> MembersWriter::column(const std::string& name, Typ
           std::vector<Number>(width * block_members_)};
 }
 
-// Inputs, states and measures are as good as random: compressing them goes at 50 MB/s and saves an eighth (of measures
-// a third), which would be the slowest part of a run on a fast device. What is mostly the same number or small compresses
-// to next to nothing.
+// Inputs, states and measures are nearly random: compression runs at 50 MB/s and saves an eighth (a third for
+// measures), and would be the slowest part of a run on a fast device. Columns of mostly equal or small
+// numbers compress very well.
 void MembersWriter::define(const Study& study, const RunResult& origin) {
   const System& system = *study.system;
   write_origin(file_, study, origin, "members of an ensemble, one by one");
@@ -131,7 +134,7 @@ void MembersWriter::add(long long first, const Batch& batch, const BatchResults&
   }
 }
 
-// One member into its row of the block.
+// Copies one member into its row of the block.
 void MembersWriter::take(std::size_t k, const Batch& batch, const BatchResults& results) {
   const auto row = [&](auto& column) {
     return column.block.begin() + static_cast<std::ptrdiff_t>(filled_ * column.width);
@@ -161,7 +164,7 @@ void MembersWriter::take(std::size_t k, const Batch& batch, const BatchResults& 
   *row(bytes_[2]) = results.redundant[k] != 0 ? 1 : 0;
 }
 
-// A start that was moved onto conditions is no longer where its density was.
+// The density of a start that was projected onto the conditions is unknown.
 void MembersWriter::take_density(std::size_t k, const Batch& batch, const BatchResults& results) {
   const double missing = std::numeric_limits<double>::quiet_NaN();
   const double* z = results.end_state.data() + k * (2 * coordinates_ + auxiliaries_) + 2 * coordinates_;

@@ -1,4 +1,4 @@
-// members.nc: every member's inputs, end and measures, written as the members come.
+// Writes members.nc: inputs, end state and measures of every member, in blocks while the members arrive.
 #pragma once
 
 #include <filesystem>
@@ -13,22 +13,22 @@
 
 namespace zwang {
 
-// Holds one block of members (at most 16384, and at most about 16 MiB) and writes it when it is full, whatever the
-// batches: the file is the same for any of them.
+// Buffers one block of members (at most 16384, and at most about 16 MiB) and writes it when it is full,
+// independently of the batches: the file is the same for any batch size.
 class MembersWriter {
  public:
-  // Of `origin`, only what is known before the run is read: backend, device, precision and the names of the inputs.
-  // drawn: the parameter behind each input, as Sampler::drawn().
+  // Of `origin`, only backend, device, precision and the names of the inputs are read, which are known before
+  // the run. drawn: the parameter index of each input, as in Sampler::drawn().
   MembersWriter(const std::filesystem::path& path, const Study& study, const RunResult& origin,
                 std::vector<std::size_t> drawn);
 
-  // Members first, first + 1, ...: each batch begins where the last one ended.
+  // Members first, first + 1, ...: each batch begins where the previous one ended.
   void add(long long first, const Batch& batch, const BatchResults& results);
 
   void close();
 
  private:
-  // One variable of the file and the block of it that is being filled.
+  // One variable of the file and its current block.
   template <class Number>
   struct Column {
     NetcdfFile::Variable variable;
@@ -55,20 +55,20 @@ class MembersWriter {
   std::vector<std::size_t> drawn_;
   std::size_t parameters_, coordinates_, auxiliaries_, measures_;
   EnsembleSettings ensemble_;
-  std::optional<std::size_t> density_;         // the auxiliary behind logdensity()
-  std::optional<StartDensity> start_density_;  // where there is one
+  std::optional<std::size_t> density_;         // index of the auxiliary of logdensity()
+  std::optional<StartDensity> start_density_;  // if there is one
   std::size_t block_members_;
   NetcdfFile::Dimension member_{};
   // inputs, position, velocity, auxiliary, end time, measures, moves of the start; then log-densities
   std::vector<Reals> reals_;
   std::vector<Integers> integers_;  // member, steps, rejected, events, attempts
   std::vector<Bytes> bytes_;        // status, entered, redundant
-  long long next_ = 0;              // member expected
+  long long next_ = 0;              // next member
   std::size_t written_ = 0;         // members in the file
   std::size_t filled_ = 0;          // members in the block
 };
 
-// How many members a block holds: a power of two.
+// Members per block: a power of two.
 std::size_t members_in_block(std::size_t numbers_per_member, long long members);
 
 }  // namespace zwang

@@ -1,3 +1,4 @@
+// Attributes, axes and names shared by all NetCDF files.
 #include "host/files/write_origin.h"
 
 #include "host/study/study.h"

@@ -1,4 +1,5 @@
-// What every NetCDF file of a run says about where it comes from. No dates: the same input gives the same bytes.
+// Attributes common to all NetCDF files of a run: where the data come from. No dates: the same input gives
+// the same bytes.
 #pragma once
 
 #include "host/files/netcdf_file.h"
@@ -10,7 +11,7 @@ namespace zwang {
 
 void write_origin(NetcdfFile& file, const Study& study, const RunResult& origin, const std::string& content);
 
-// The dimension and coordinate variable of the output times; the numbers are put by the caller, after the definitions.
+// Dimension and coordinate variable of the output times; the caller writes the values after the definitions.
 struct TimeAxis {
   NetcdfFile::Dimension dimension;
   NetcdfFile::Variable variable;
@@ -22,7 +23,7 @@ std::vector<std::string> observable_names(const System& system);
 std::vector<std::string> measure_names(const System& system);
 std::vector<std::string> condition_names(const System& system);
 
-// The words of flags.
+// Meanings of the flags.
 std::vector<std::string> status_words();
 std::vector<std::string> event_words();
 

@@ -1,3 +1,4 @@
+// Variables of statistics.nc: moments, quantiles, histograms and correlations.
 #include "host/files/write_statistics.h"
 
 #include <algorithm>
@@ -20,11 +21,11 @@ using Dimension = NetcdfFile::Dimension;
 using Variable = NetcdfFile::Variable;
 using Series = SeriesStatistics;
 
-// A number that every series has.
+// One statistic of every series.
 struct RealField {
   const char* name;
   const char* long_name;
-  const char* cell_method;  // of CF, over members; "" where it knows none
+  const char* cell_method;  // CF cell method over members; "" if CF has none
   double (*value)(const Series&);
 };
 constexpr RealField real_fields[] = {
@@ -67,14 +68,14 @@ constexpr QuantileField quantile_fields[] = {
      [](const Quantile& q) { return q.high; }},
 };
 
-// Definitions first, numbers later: each definition leaves behind what will put its numbers.
+// Definitions come before data: each definition adds a function that writes its values later.
 using Numbers = std::vector<std::function<void(NetcdfFile&)>>;
 
 // Observables at their times, measures, or inputs.
 struct Group {
   std::string prefix;                 // of the variables' names
-  std::string of;                     // what the series are, in words
-  std::vector<Dimension> dimensions;  // without quantiles
+  std::string of;                     // description of the series
+  std::vector<Dimension> dimensions;  // without the quantile dimension
   std::vector<const Series*> series;  // in the order of the dimensions
 };
 
@@ -125,17 +126,17 @@ void add_quantiles(NetcdfFile& file, const Group& group, Dimension quantile, con
   }
 }
 
-// --- Histograms -----------------------------------------------------------------------------------------------
+// --- Histograms --------------------------------------------------------------------------------------------
 
-// One row for each observable (or measure), padded to the widest. Rows nobody asked for are never written: they take
-// no room in the file and read as missing.
+// One row per observable (or measure), padded to the widest. Rows without a requested histogram are never
+// written: they take no space in the file and read as missing.
 struct HistogramVariables {
   Variable counts, edges, below, above;
 };
 
 HistogramVariables add_histograms(NetcdfFile& file, const Group& group, Dimension bin, Dimension edge) {
   const std::size_t row = std::max<std::size_t>(1, bin.size);
-  // A chunk is one histogram at as many times as make about a megabyte.
+  // A chunk is one histogram at as many times as make about one megabyte.
   const std::size_t times = std::clamp<std::size_t>((std::size_t{1} << 17) / row, 1, 1024);
   std::vector<Dimension> dimensions = group.dimensions;
   std::vector<std::size_t> chunks = {1};
@@ -176,9 +177,9 @@ void put_histogram(NetcdfFile& file, const HistogramVariables& variables, const 
   file.put(variables.above, place({histogram.index, 0}), place({1, times}), histogram.above);
 }
 
-// --- The whole file ---------------------------------------------------------------------------------------------
+// --- The whole file ----------------------------------------------------------------------------------------
 
-// result.observables goes time by time; the file, observable by observable.
+// result.observables is ordered by time; the file is ordered by observable.
 std::vector<const Series*> by_observable(const std::vector<Series>& series, std::size_t observables,
                                          std::size_t outputs) {
   std::vector<const Series*> made;
@@ -193,8 +194,8 @@ std::vector<const Series*> pointers(const std::vector<Series>& series) {
   return made;
 }
 
-// Covariances and rank correlations of measures and inputs. The first dimension is not repeated as the second: xarray
-// opens a square of one dimension, but cannot select from it.
+// Covariances and rank correlations of measures and inputs. The two dimensions have different names: xarray
+// opens a variable with a repeated dimension but cannot select from it.
 void add_relations(NetcdfFile& file, const System& system, const RunResult& result, Dimension measure,
                    Numbers& numbers) {
   std::vector<std::string> names = measure_names(system);
@@ -209,7 +210,7 @@ void add_relations(NetcdfFile& file, const System& system, const RunResult& resu
   const Variable rank = file.variable("rank_correlation", Type::real, {.dimensions = {row, column}},
                                       "Spearman's rank correlation over the members that have both");
   file.attribute(rank, "member_stride", result.statistics.rank_stride);
-  // The same numbers where results.md promises them.
+  // The same numbers under the name documented in results.md.
   const Variable square = file.variable("measure_covariance", Type::real, {.dimensions = {measure, measure}},
                                         "covariance of measures over the members that have both");
   numbers.emplace_back([&result, kind, covariance, rank, square, measures, all](NetcdfFile& into) {

@@ -1,4 +1,4 @@
-// statistics.nc: what the ensemble says, over time and in measures. docs/results.md lists what is in it.
+// Writes statistics.nc: statistics of observables over time and of measures (contents: docs/results.md).
 #pragma once
 
 #include <filesystem>
@@ -8,7 +8,7 @@
 
 namespace zwang {
 
-// Throws MachineError where the file cannot be written.
+// Throws MachineError if the file cannot be written.
 void write_statistics(const std::filesystem::path& path, const Study& study, const RunResult& result);
 
 }  // namespace zwang

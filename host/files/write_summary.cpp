@@ -1,3 +1,4 @@
+// The JSON objects of summary.json.
 #include "host/files/write_summary.h"
 
 #include <algorithm>
@@ -16,7 +17,7 @@ namespace zwang {
 
 namespace {
 
-// Keys stay in the order they are written. NaN and infinity become null.
+// Keys keep their order. NaN and infinity become null.
 using Json = nlohmann::ordered_json;
 
 double ratio(double a, double b) { return b > 0 ? a / b : std::numeric_limits<double>::quiet_NaN(); }
@@ -25,7 +26,7 @@ Json backend_json(const RunResult& result) {
   return {{"name", result.backend}, {"device", result.device}, {"precision", result.precision}};
 }
 
-// How starts were made consistent.
+// Projections and redraws that made starts consistent.
 Json start_json(const RunTally& tally) {
   const auto moved = static_cast<double>(tally.moved);
   return {
@@ -61,7 +62,7 @@ Json members_json(const Study& study, const RunResult& result) {
   json["status"] = status;
   json["examples"] = examples;
   json["integrated"] = tally.members;
-  json["nominal"] = study.ensemble.include_nominal ? Json(0) : Json(nullptr);  // its number
+  json["nominal"] = study.ensemble.include_nominal ? Json(0) : Json(nullptr);  // member number
   json["until"] = until_json(study, result);
   json["redundant"] = tally.redundant;
   json["start"] = start_json(tally);
@@ -76,7 +77,7 @@ Json events_json(const RunTally& tally) {
 }
 
 Json audit_json(const RunTally& tally) {
-  // Of members that did not fail; where all did, nothing is known.
+  // Over members that did not fail; null if all failed.
   Audit audit = tally.worst;
   if (tally.failed == tally.members) {
     constexpr double none = std::numeric_limits<double>::quiet_NaN();
@@ -93,9 +94,9 @@ Json audit_json(const RunTally& tally) {
           {"max_energy_created", audit.energy_created}};
 }
 
-// --- Series -----------------------------------------------------------------------------------------------------
+// --- Series ------------------------------------------------------------------------------------------------
 
-// One series gives numbers, several (an observable at its times) arrays.
+// A single series gives numbers, several series (an observable at its times) give arrays.
 using SeriesList = std::vector<const SeriesStatistics*>;
 
 template <class Value>
@@ -106,7 +107,7 @@ Json over(const SeriesList& list, bool array, const Value& value) {
   return made;
 }
 
-// quantiles: their probabilities; null where none are taken.
+// quantiles: their probabilities, or null if the series has none.
 Json series_json(const SeriesList& list, bool array, const std::vector<double>* quantiles) {
   using S = const SeriesStatistics&;
   const auto all = [&](const auto& value) { return over(list, array, value); };
@@ -155,7 +156,7 @@ Json columns_json(const std::vector<std::string>& names, const std::vector<Serie
   return json;
 }
 
-// --- Relations --------------------------------------------------------------------------------------------------
+// --- Relations ---------------------------------------------------------------------------------------------
 
 Json matrix_json(const std::vector<std::string>& names, std::size_t measures, const Matrix& matrix) {
   Json rows = Json::array(), kinds = Json::array();

@@ -1,4 +1,4 @@
-// summary.json: a run in one page, for people and programs. docs/results.md lists its keys.
+// Writes summary.json: the results of a run on one page, for people and programs (keys: docs/results.md).
 #pragma once
 
 #include <string>

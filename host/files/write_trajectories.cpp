@@ -1,3 +1,4 @@
+// Variables of trajectories.nc: states at output times, ends and events.
 #include "host/files/write_trajectories.h"
 
 #include <cmath>
@@ -22,7 +23,7 @@ using Variable = NetcdfFile::Variable;
 
 constexpr double missing = std::numeric_limits<double>::quiet_NaN();
 
-// Definitions first, numbers later.
+// Definitions come before data.
 using Writes = std::vector<std::function<void()>>;
 
 struct Axes {
@@ -30,7 +31,7 @@ struct Axes {
   TimeAxis time;
 };
 
-// Writes [first, first + width) out of every row.
+// Columns [first, first + width) of every row.
 std::vector<double> part_of_rows(const std::vector<double>& rows, std::size_t row, std::size_t first,
                                  std::size_t width) {
   std::vector<double> made;
@@ -41,7 +42,7 @@ std::vector<double> part_of_rows(const std::vector<double>& rows, std::size_t ro
   return made;
 }
 
-// --- States and observables at the output times -------------------------------------------------------------------
+// --- States and observables at the output times ------------------------------------------------------------
 
 void add_states(NetcdfFile& file, const System& system, const Axes& axes, const BatchResults& results,
                 Writes& numbers) {
@@ -77,7 +78,7 @@ void add_states(NetcdfFile& file, const System& system, const Axes& axes, const 
   numbers.emplace_back([&file, &results, observables] { file.put(observables, results.observables); });
 }
 
-// --- How members ended ---------------------------------------------------------------------------------------------
+// --- How members ended -------------------------------------------------------------------------------------
 
 void add_ends(NetcdfFile& file, const Axes& axes, std::span<const long long> members,
               const BatchResults& results, Writes& numbers) {
@@ -87,7 +88,7 @@ void add_ends(NetcdfFile& file, const Axes& axes, std::span<const long long> mem
   const Variable end = file.variable("end_time", Type::real, shape, "time at which the member ended");
   const Variable status = file.variable("status", Type::integer, shape, "how the member ended");
   file.flags(status, Type::integer, status_words());
-  // The events of one member stand together, in the order of time.
+  // Events are grouped by member and ordered by time.
   const Variable count = file.variable("event_count", Type::integer, shape, "events of the member");
   file.attribute(count, "sample_dimension", "event");
   numbers.emplace_back([&file, members, &results, trajectory, end, status, count] {
@@ -101,7 +102,7 @@ void add_ends(NetcdfFile& file, const Axes& axes, std::span<const long long> mem
   });
 }
 
-// --- Events --------------------------------------------------------------------------------------------------------
+// --- Events ------------------------------------------------------------------------------------------------
 
 struct EventColumns {
   std::vector<long long> trajectory, kind, listed, reached;

@@ -1,4 +1,4 @@
-// trajectories.nc: chosen members at the output times, and everything that happened to them.
+// Writes trajectories.nc: states of the selected members at the output times, and their events.
 #pragma once
 
 #include <filesystem>
@@ -10,8 +10,8 @@
 
 namespace zwang {
 
-// results: of these members, in this order, with observables, states and events. Of `origin` backend, device and
-// precision are read.
+// results: of these members in this order, with observables, states and events. Of `origin`, backend, device
+// and precision are read.
 void write_trajectories(const std::filesystem::path& path, const Study& study, const RunResult& origin,
                         std::span<const long long> members, const BatchResults& results);
 

@@ -1,3 +1,4 @@
+// Measurements on the CPU, and the table and JSON of a benchmark.
 #include "host/inspect/bench.h"
 
 #include <fmt/format.h>
@@ -30,14 +31,14 @@ using Clock = std::chrono::steady_clock;
 
 double since(Clock::time_point begun) { return std::chrono::duration<double>(Clock::now() - begun).count(); }
 
-// Batches until the time is up, as large as a run takes them at most; the best one counts, since whatever else the machine does
-// only slows us down.
+// Runs batches of at most the size a run uses until the time is over. The fastest batch counts, since other
+// load on the machine can only slow it down.
 BenchLine measure(const Study& study, Backend& backend, double seconds, long long members, unsigned threads) {
   std::size_t count = members > 0 ? static_cast<std::size_t>(members) : 64;
   Batch batch = bench_members(study, count, threads);
   const Wanted wanted;
   const auto most = static_cast<std::size_t>(BatchSize(study, threads, 0).most());
-  // Grow the batch until one takes a good part of the time.
+  // Grow the batch until it takes a substantial part of the time.
   for (double taken = 0; members == 0 && taken < seconds / 5 && count < most;) {
     const auto begun = Clock::now();
     backend.run(batch, wanted);
@@ -64,7 +65,7 @@ BenchLine measure(const Study& study, Backend& backend, double seconds, long lon
 void bench_cpu(const Study& study, const HostCompiler& compiler, const BenchOptions& options,
                BenchReport& report) {
   const unsigned most = thread_count(options.threads);
-  // A folder of its own: nothing of this study is in the cache yet.
+  // A separate cache folder, so that the first compilation is not cached.
   const TemporaryFolder fresh;
   {
     const BackendCpu cold(study, compiler, 1, LaneChoice::best, fresh.path());
@@ -99,7 +100,7 @@ void bench_cpu(const Study& study, const HostCompiler& compiler, const BenchOpti
 Batch bench_members(const Study& study, std::size_t count, unsigned threads) {
   std::vector<unsigned long long> numbers(count);
   const auto all = static_cast<unsigned long long>(study.ensemble.members);
-  // Beyond the ensemble's end the same members come again.
+  // After the last member of the ensemble, members repeat.
   for (std::size_t i = 0; i < count; ++i) numbers[i] = i % all;
   return prepare_batch(study, numbers, threads);
 }
@@ -139,7 +140,7 @@ BenchReport bench(const Study& study, const BenchOptions& options) {
     bench_cpu(study, *compiler, options, report);
   } else {
     if (options.backend != "reference")
-      options.note("WARNING: no C++ compiler found: only the reference is measured");
+      options.note("WARNING: no C++ compiler found; only the reference is measured");
     BackendReference reference(study, options.threads);
     BenchLine line =
         measure(study, reference, options.seconds, options.members, thread_count(options.threads));
@@ -154,11 +155,11 @@ namespace {
 std::string gpu_text(const BenchReport& report) {
   const BenchDevice& gpu = *report.gpu;
   std::string text = fmt::format("  device          {}, {} processors\n", gpu.name, gpu.processors);
-  text += fmt::format("  kernel          {} registers, {} bytes of local memory, {} threads a processor\n",
+  text += fmt::format("  kernel          {} registers, {} bytes of local memory, {} threads per processor\n",
                       gpu.registers, gpu.local_bytes, gpu.threads_per_processor);
-  text +=
-      fmt::format("  arithmetic      {:.0f} operations a step; peak measured {:.1f} TFLOP/s, used {:.1f} %\n",
-                  gpu.step_flops, gpu.peak_flops * 1e-12, 100 * gpu.share_of_peak);
+  text += fmt::format(
+      "  arithmetic      {:.0f} operations per step; measured peak {:.1f} TFLOP/s, used {:.1f} %\n",
+      gpu.step_flops, gpu.peak_flops * 1e-12, 100 * gpu.share_of_peak);
   text += fmt::format("  busy lanes      {:.1f} %\n\n", 100 * gpu.busy_lanes);
   TextTable table({"members", "method", "kernel s", "members/s", "steps/s", "with copies", "steps",
                    "rejected", "events"});
@@ -172,7 +173,7 @@ std::string gpu_text(const BenchReport& report) {
                fmt::format("{:.2f}", line.events_per_member)});
   }
   return text + table.text() +
-         "\n  members/s and steps/s of the kernel alone; with copies: members/s to and from the host's "
+         "\n  members/s and steps/s: kernels alone; with copies: members/s including copies to and from host "
          "memory\n";
 }
 
@@ -183,12 +184,12 @@ std::string bench_table(const BenchReport& report) {
   if (report.compile_cold_s > 0)
     text += fmt::format("  compile         {:.2f} s cold, {:.3f} s from the cache\n", report.compile_cold_s,
                         report.compile_cached_s);
-  text += fmt::format("  drawing         {:.3g} members/s on one thread\n", report.sample_members_per_second);
+  text += fmt::format("  sampling        {:.3g} members/s on one thread\n", report.sample_members_per_second);
   if (report.motion_operations > 0)
-    text += fmt::format("  accelerations   {} operations each\n", report.motion_operations);
+    text += fmt::format("  accelerations   {} operations per evaluation\n", report.motion_operations);
   if (report.event_share + report.start_share > 0)
     text += fmt::format(
-        "  time goes to    steps {:.0f} %, events and outputs {:.0f} %, starts and ends {:.0f} %\n",
+        "  time spent on   steps {:.0f} %, events and outputs {:.0f} %, starts and ends {:.0f} %\n",
         100 * (1 - report.event_share - report.start_share), 100 * report.event_share,
         100 * report.start_share);
   if (report.gpu) return text + gpu_text(report);

@@ -1,4 +1,5 @@
-// Throughput of a study: how long to compile, how many members and steps a second, by number of threads and lanes.
+// Measures the throughput of a study: compile time, members and steps per second, by number of threads and
+// lanes.
 #pragma once
 
 #include <functional>
@@ -13,15 +14,15 @@
 namespace zwang {
 
 struct BenchOptions {
-  std::string backend = "auto";    // "cuda", "cpu" or "reference"; "auto": the fastest there is
-  double seconds = 1;              // at least so long for each line
-  long long members = 0;           // in one batch; 0: as many as fill the time
-  unsigned threads = 0;            // the largest number tried; 0: all cores
-  std::vector<int> devices = {0};  // GPUs by number; none: all there are
+  std::string backend = "auto";    // "cuda", "cpu" or "reference"; "auto": the fastest available
+  double seconds = 1;              // minimum duration of each measurement
+  long long members = 0;           // per batch; 0: enough to fill the time
+  unsigned threads = 0;            // largest number measured; 0: all cores
+  std::vector<int> devices = {0};  // GPUs by number; empty: all
   std::function<void(const std::string&)> note = [](const std::string&) {};
 };
 
-// One way of running the study.
+// One configuration of backend, threads and lanes.
 struct BenchLine {
   std::string backend;
   unsigned threads = 1;
@@ -31,32 +32,35 @@ struct BenchLine {
   double seconds = 0;
   double members_per_second = 0, steps_per_second = 0;
   double steps_per_member = 0, rejected_per_member = 0, events_per_member = 0;
-  double speedup = 1;         // over the first line
-  double device_seconds = 0;  // of a GPU: the kernel alone; the rest of the time goes into copies
+  double speedup = 1;         // relative to the first line
+  double device_seconds = 0;  // GPU: time of the kernels alone; the remaining time is spent on copies
 };
 
-// What a kernel takes of a GPU, and gives.
+// Resources used by the kernel on a GPU, and its efficiency.
 struct BenchDevice {
   std::string name;
   int registers = 0, local_bytes = 0, threads_per_processor = 0, processors = 0;
-  double peak_flops = 0;     // measured: independent fused multiply-adds, all lanes
-  double step_flops = 0;     // of one step, counted from the emitted code and the method's table
-  double share_of_peak = 0;  // of the largest batch
-  double busy_lanes = 0;     // share of the lanes' time spent on members, same batch: the rest is stragglers
+  double peak_flops = 0;     // measured with independent fused multiply-adds on all lanes
+  double step_flops = 0;     // per step, counted from the emitted code and the method's coefficients
+  double share_of_peak = 0;  // for the largest batch
+  // share of lane time spent on members, for the largest batch; the rest is waiting for the slowest members
+  double busy_lanes = 0;
 };
 
 struct BenchReport {
   std::string study;
-  double compile_cold_s = 0;    // text to a loaded program, nothing in the cache
-  double compile_cached_s = 0;  // the same when the cache has it
+  double compile_cold_s = 0;    // from source text to a loaded program, with an empty cache
+  double compile_cached_s = 0;  // the same with a filled cache
   double sample_members_per_second = 0;
-  long long motion_operations = 0;  // arithmetic of one evaluation of the accelerations; 0: row by row
-  double event_share = 0, start_share = 0;  // of the time of one thread: events and outputs; starts and ends
+  // arithmetic operations per evaluation of the accelerations; 0: not unrolled, computed row by row
+  long long motion_operations = 0;
+  // share of one thread's time spent on events and outputs, and on starts and ends
+  double event_share = 0, start_share = 0;
   std::vector<BenchLine> lines;
   std::optional<BenchDevice> gpu;
 };
 
-// For host/inspect/bench_cuda.cpp.
+// Shared with host/inspect/bench_cuda.cpp.
 Batch bench_members(const Study& study, std::size_t count, unsigned threads);
 BenchLine bench_line(const Backend& backend, std::size_t count, double seconds, const BatchResults& results);
 void bench_cuda(const Study& study, const BenchOptions& options, BenchReport& report);

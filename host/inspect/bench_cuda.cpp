@@ -1,4 +1,4 @@
-// `zwang bench --backend cuda`: scaling with members, registers, share of the peak.
+// `zwang bench --backend cuda`: throughput by number of members, register use and share of the peak.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,8 +18,9 @@ namespace zwang {
 
 namespace {
 
-// Operations of one step: the accelerations of its stages, and the sums over stages. A fused multiply-add counts as two.
-// What is done once a step (the error, the way back onto the conditions, listening, the audit) is left out.
+// Operations of one step: the accelerations of its stages and the sums over stages; a fused multiply-add
+// counts as two. Work done once per step (error estimate, projection onto the conditions, event detection,
+// audit) is not counted.
 template <class Method>
 double step_operations(const System& system, long long motion_operations) {
   double sums = 0;

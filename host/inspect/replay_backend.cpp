@@ -1,3 +1,4 @@
+// Converts the results of a batch of one member to a trajectory.
 #include "host/inspect/replay_backend.h"
 #include "host/study/study.h"
 #include "kernels/base/status.h"

@@ -1,8 +1,8 @@
-// One member's motion by any backend, in the form the reference gives it.
+// Runs one member with any backend and returns its motion in the form of the reference.
 #pragma once
 
 #include "host/backend/backend.h"
-#include "host/sample/member.h"
+#include "host/sample/prepared_member.h"
 #include "host/study/study.h"
 #include "src/reference/trajectory.h"
 

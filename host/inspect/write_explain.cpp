@@ -1,3 +1,4 @@
+// Formats equations, active sets and singular positions of an explanation.
 #include "host/inspect/write_explain.h"
 
 #include <fmt/format.h>
@@ -9,6 +10,7 @@
 #include "kernels/base/status.h"
 #include "src/base/error.h"
 #include "src/laws/singular.h"
+#include "src/laws/vanishing_row.h"
 #include "src/system/system.h"
 
 namespace zwang {
@@ -25,7 +27,7 @@ Json matrix_json(const Eigen::MatrixXd& a) {
   return rows;
 }
 
-// The state behind a condition that is varied generally.
+// The multiplier state rho of a condition with variation = "general".
 std::optional<double> general_multiplier(const Study& study, const Explanation& explanation,
                                          const std::string& condition) {
   for (const ConditionFormula& formula : study.system->conditions)
@@ -53,9 +55,10 @@ std::string equations_text(const Study& study, const Explanation& explanation) {
   return text;
 }
 
-// What free motion would do against what Gauss's principle does: Ostrogradsky's error in two columns.
+// Compares the free motion with the least-constraint motion (Gauss): Ostrogradsky's error is visible in two
+// columns.
 std::string rows_text(const Explanation& explanation) {
-  TextTable table({"condition", "free f''", "free motion", "f''", "multiplier", "verdict"});
+  TextTable table({"constraint", "free f''", "free motion", "f''", "multiplier", "verdict"});
   for (std::size_t k = 0; k < explanation.rows.size(); ++k) {
     const auto i = static_cast<Eigen::Index>(k);
     std::string verdict;
@@ -77,7 +80,7 @@ std::string sets_text(const Explanation& explanation) {
   TextTable table({"pressing", "", "because"});
   for (const ExplainedSet& set : explanation.tried)
     table.add({"{" + joined(set.pressing) + "}", set.accepted ? "accepted" : "rejected",
-               set.accepted ? "all conditions kept, no multiplier negative" : set.rejected});
+               set.accepted ? "all constraints hold, no multiplier is negative" : set.rejected});
   return table.text();
 }
 
@@ -111,11 +114,11 @@ std::string dependencies_text(const Explanation& explanation, const SingularPosi
       if (singular.dependencies(k, i) != 0)
         terms.push_back(fmt::format("{} A[{}]", short_number(singular.dependencies(k, i)),
                                     explanation.rows[static_cast<std::size_t>(i)]));
-    text +=
-        fmt::format("  {} = 0{}\n", fmt::join(terms, " + "),
-                    singular.contradictions(k) != 0
-                        ? fmt::format(", but the same of c is {}", short_number(singular.contradictions(k)))
-                        : "");
+    text += fmt::format(
+        "  {} = 0{}\n", fmt::join(terms, " + "),
+        singular.contradictions(k) != 0
+            ? fmt::format(", but the same combination of c is {}", short_number(singular.contradictions(k)))
+            : "");
   }
   return text;
 }
@@ -129,7 +132,7 @@ std::string minimum_text(const SingularMinimum& minimum) {
   text += fmt::format("    one of a family: a = {} + {} u, u any unit vector of the span of",
                       vector_text(minimum.center), short_number(minimum.radius));
   for (Eigen::Index k = 0; k < minimum.basis.cols(); ++k) text += " " + vector_text(minimum.basis.col(k));
-  return text + (minimum.partial ? ", where other conditions allow it\n" : "\n");
+  return text + (minimum.partial ? ", where other constraints allow it\n" : "\n");
 }
 
 std::string singular_text(const Explanation& explanation) {
@@ -201,11 +204,11 @@ std::string explain_text(const Study& study, const PreparedMember& member, const
                entry(explanation.free_acceleration), entry(explanation.acceleration)});
   }
   text += state.text();
-  TextTable conditions({"condition", "kind", "value", "rate", "state"});
+  TextTable conditions({"constraint", "kind", "value", "rate", "state"});
   for (const ExplainedCondition& condition : explanation.conditions)
     conditions.add({condition.name, condition.kind, short_number(condition.value),
                     short_number(condition.rate), condition.state});
-  if (!explanation.conditions.empty()) text += "\nconditions\n" + conditions.text();
+  if (!explanation.conditions.empty()) text += "\nconstraints\n" + conditions.text();
   if (!explanation.rows.empty()) {
     text += "\n" + phi_text(explanation);
     text += "\nleast constraint\n" + rows_text(explanation);

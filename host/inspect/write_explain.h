@@ -1,9 +1,9 @@
-// An explanation as text or JSON (results.md, `explain`).
+// Writes an explanation as text or JSON (docs/results.md, `explain`).
 #pragma once
 
 #include <string>
 
-#include "host/sample/member.h"
+#include "host/sample/prepared_member.h"
 #include "host/study/study.h"
 #include "src/analysis/explain.h"
 

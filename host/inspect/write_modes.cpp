@@ -1,3 +1,4 @@
+// Formats the equilibrium, the modes and the stability verdict.
 #include "host/inspect/write_modes.h"
 
 #include <fmt/format.h>
@@ -41,9 +42,9 @@ std::string equilibrium_text(const Study& study, const ModesMember& member, cons
   const std::string whose = member ? fmt::format("member {}", *member) : std::string("the nominal member");
   std::string text = at.found ? fmt::format("equilibrium of {} ({} iterations, forces balanced to {:.1g})\n",
                                             whose, at.iterations, at.residual)
-                              : fmt::format("least imbalance met, {}\n", whose);
+                              : fmt::format("no equilibrium found; smallest imbalance, {}\n", whose);
   std::vector<std::string> header = {"coordinate", "position"};
-  if (!at.found) header.emplace_back("force left");
+  if (!at.found) header.emplace_back("remaining force");
   TextTable positions(header);
   for (std::size_t i = 0; i < system.size(); ++i) {
     const auto k = static_cast<Eigen::Index>(i);
@@ -55,7 +56,7 @@ std::string equilibrium_text(const Study& study, const ModesMember& member, cons
     positions.add({system.auxiliaries[j], short_number(at.state.z(static_cast<Eigen::Index>(j)))});
   text += positions.text();
   if (system.constraints.empty()) return text;
-  TextTable conditions({"condition", "state", "multiplier"});
+  TextTable conditions({"constraint", "state", "multiplier"});
   for (std::size_t s = 0; s < system.constraints.size(); ++s)
     conditions.add({system.constraints[s].name, condition_state(system, at, s),
                     short_number(at.multipliers(static_cast<Eigen::Index>(s)))});
@@ -76,12 +77,12 @@ std::string shape_text(const System& system, const Mode& mode) {
 }
 
 std::string roots_text(const System& system, const Modes& modes) {
-  if (modes.modes.empty()) return "  none: the conditions leave nothing free to move\n";
+  if (modes.modes.empty()) return "  none: the constraints leave no degree of freedom\n";
   TextTable table({"", modes.second_order ? "lambda^2" : "lambda", "rad/s", "period", "growth", "shape"});
   int number = 0;
   for (const Mode& mode : modes.modes) {
     const double omega = std::abs(mode.root.imag());
-    // Of a conjugate pair of roots one line tells both.
+    // One line shows both roots of a conjugate pair.
     if (!modes.second_order && mode.root.imag() < 0) continue;
     table.add({std::to_string(++number),
                modes.second_order ? complex_text(mode.squared) : root_text(mode.root), short_number(omega),
@@ -94,18 +95,17 @@ std::string roots_text(const System& system, const Modes& modes) {
 std::string notes_text(const Modes& modes) {
   std::string text;
   if (modes.structural_zeros > 0)
-    text += fmt::format(
-        "  {} more root{} 0: conditions on velocities allow a shift to a neighbouring equilibrium\n",
-        modes.structural_zeros, modes.structural_zeros == 1 ? "" : "s");
-  if (modes.redundant) text += "  conditions are dependent: multipliers are not unique\n";
+    text +=
+        fmt::format("  {} more root{} 0: velocity constraints allow a shift to a neighbouring equilibrium\n",
+                    modes.structural_zeros, modes.structural_zeros == 1 ? "" : "s");
+  if (modes.redundant) text += "  the constraints are dependent: multipliers are not unique\n";
   if (!modes.symmetric) {
     text += fmt::format(
-        "  the characteristic matrix is not symmetric (by {:.2g} of its size): whether its quadratic form "
-        "is\n"
-        "  definite decides nothing\n",
+        "  the characteristic matrix is not symmetric (by {:.2g} of its size): its quadratic form does\n"
+        "  not decide stability\n",
         modes.asymmetry);
     text += fmt::format("  here the form is {}{}\n", definiteness_name(modes.form),
-                        modes.form_misleads ? fmt::format(", and would have misled: the equilibrium is {}",
+                        modes.form_misleads ? fmt::format(", which is misleading: the equilibrium is {}",
                                                           stability_name(modes.verdict))
                                             : "");
   } else if (modes.form != Definiteness::empty) {
@@ -115,7 +115,7 @@ std::string notes_text(const Modes& modes) {
   return text;
 }
 
-// By name where the names are those of a list.
+// An object with one entry per name.
 template <class Names, class Value>
 Json by_name(const Names& names, const Value& value) {
   Json made = Json::object();

@@ -1,4 +1,4 @@
-// Small oscillations as text or JSON (results.md, `modes`).
+// Writes small oscillations as text or JSON (docs/results.md, `modes`).
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace zwang {
 
-// Whose parameters and start: a member's, or (no number) the nominal ones.
+// Source of the parameters and the start: a member, or the nominal values if empty.
 using ModesMember = std::optional<unsigned long long>;
 
 std::string modes_text(const Study& study, const ModesMember& member, const Modes& modes);

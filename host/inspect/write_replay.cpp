@@ -1,3 +1,4 @@
+// Formats states, events, measures and audit of one member.
 #include "host/inspect/write_replay.h"
 
 #include <fmt/format.h>
@@ -5,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "host/platform/table.h"
-#include "host/sample/sample.h"
+#include "host/sample/sampler.h"
 #include "host/study/study.h"
 #include "kernels/base/layout.h"
 #include "kernels/base/status.h"
@@ -52,7 +53,7 @@ Json event_json(const System& system, const Event& event) {
   return object;
 }
 
-// One array per name, over the samples.
+// One array over the samples per name.
 template <class Names, class Value>
 Json columns(const std::vector<Sample>& samples, const Names& names, const Value& value) {
   Json object = Json::object();
@@ -106,7 +107,7 @@ std::string heading(const Replay& replay) {
                          short_number(replay.member.inputs.parameters[i]));
   if (!drawn.empty()) text += "drawn: " + drawn + "\n";
   if (!trajectory.start_consistent)
-    text += fmt::format("start moved onto the conditions: positions by {}, velocities by {}\n",
+    text += fmt::format("start moved onto the constraints: positions by {}, velocities by {}\n",
                         short_number(trajectory.position_moved), short_number(trajectory.velocity_moved));
   text += fmt::format("status: {}{}", status_name(trajectory.status),
                       trajectory.cause.empty() ? "" : " (" + trajectory.cause + ")");
@@ -141,14 +142,14 @@ std::string samples_text(const Replay& replay, const Columns& names) {
 std::string events_text(const Replay& replay) {
   const System& system = *replay.study.system;
   if (replay.trajectory.events.empty()) return "  none\n";
-  TextTable table({"t", "event", "conditions", "impulse", "energy lost"});
+  TextTable table({"t", "event", "constraints", "impulse", "energy lost"});
   for (const Event& event : replay.trajectory.events) {
-    std::string who = event.kind == EventKind::event ? system.watches[event.watch].name
-                                                     : joined(names_of(system, event.constraints));
+    std::string names = event.kind == EventKind::event ? system.watches[event.watch].name
+                                                       : joined(names_of(system, event.constraints));
     std::string impulses;
     for (const double impulse : event.impulses)
       impulses += (impulses.empty() ? "" : ", ") + short_number(impulse);
-    table.add({fmt::format("{:.10g}", event.t), event_kind_name(event.kind), who, impulses,
+    table.add({fmt::format("{:.10g}", event.t), event_kind_name(event.kind), names, impulses,
                event.velocities_jump ? short_number(event.energy_lost) : ""});
   }
   return table.text();
@@ -171,13 +172,14 @@ std::string replay_table(const Replay& replay) {
   const Audit& audit = replay.trajectory.audit;
   text += fmt::format(
       "\naudit\n"
-      "  conditions left standing   |f| {:.2g}, |f'| or |g| {:.2g}\n"
+      "  constraint violation       |f| {:.2g}, |f'| or |g| {:.2g}\n"
       "  energy law                 drift {:.2g} (energies up to {:.4g})\n"
       "  Carnot's identity          {:.2g} relative\n"
-      "  energy made by shocks      {:.2g}\n"
+      "  energy gained in shocks    {:.2g} (should be 0)\n"
       "  least constraint           residual {:.2g}{}\n",
       audit.position_violation, audit.velocity_violation, audit.energy_drift, audit.energy_size, audit.carnot,
-      audit.energy_created, audit.kkt, replay.trajectory.redundant ? ", redundant conditions met" : "");
+      audit.energy_created, audit.kkt,
+      replay.trajectory.redundant ? ", dependent constraints were active" : "");
   return text;
 }
 

@@ -1,9 +1,9 @@
-// One member's trace as a table, JSON or CSV (results.md, `replay`).
+// Writes the motion of one member as a table, JSON or CSV (docs/results.md, `replay`).
 #pragma once
 
 #include <string>
 
-#include "host/sample/member.h"
+#include "host/sample/prepared_member.h"
 #include "host/study/study.h"
 #include "src/reference/trajectory.h"
 
@@ -13,7 +13,7 @@ struct Replay {
   const Study& study;
   const PreparedMember& member;
   const Trajectory& trajectory;
-  std::string backend = "reference";  // who integrated
+  std::string backend = "reference";  // name of the backend
 };
 
 std::string replay_table(const Replay& replay);

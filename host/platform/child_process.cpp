@@ -1,3 +1,4 @@
+// Child processes by posix_spawn, polled until they end, time out or a signal arrives.
 #include "host/platform/child_process.h"
 
 #include <fcntl.h>
@@ -20,8 +21,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Short beside any compile, long beside the cost of looking.
-constexpr timespec between_looks{.tv_sec = 0, .tv_nsec = 2'000'000};
+// Polling interval: short compared with any compilation, long compared with the cost of one poll.
+constexpr timespec poll_interval{.tv_sec = 0, .tv_nsec = 2'000'000};
 
 sigset_t set_of(std::initializer_list<int> signals) {
   sigset_t set;
@@ -30,13 +31,14 @@ sigset_t set_of(std::initializer_list<int> signals) {
   return set;
 }
 
-// While children run, interrupts wait: the children sit in process groups of their own, so a Ctrl-C at the
-// terminal does not reach them, and dying at once would leave them and their files behind.
+// Blocks SIGINT, SIGTERM and SIGHUP while children run. The children are in process groups of their own, so a
+// Ctrl-C at the terminal does not reach them; if this process died at once, it would leave them and their
+// files.
 class HeldSignals {
  public:
   HeldSignals() {
     pthread_sigmask(SIG_BLOCK, &held_, &before_);
-    // Where SIGCHLD is ignored (a custom of some job schedulers) exit codes are lost.
+    // If SIGCHLD is ignored (some job schedulers do that), the exit codes of children are lost.
     struct sigaction usual {};
     usual.sa_handler = SIG_DFL;
     sigaction(SIGCHLD, nullptr, &child_before_);
@@ -52,9 +54,10 @@ class HeldSignals {
 
   const sigset_t& before() const { return before_; }
 
-  // Sleeps a moment; the signal that cut it short, or 0. Ignored ones (nohup) stay ignored.
+  // Sleeps for one polling interval. Returns the signal that ended the sleep early, or 0. Signals that were
+  // ignored before (nohup) stay ignored.
   int sleep() {
-    const int signal = sigtimedwait(&held_, nullptr, &between_looks);
+    const int signal = sigtimedwait(&held_, nullptr, &poll_interval);
     if (signal <= 0) return 0;
     struct sigaction action {};
     sigaction(signal, nullptr, &action);
@@ -67,16 +70,17 @@ class HeldSignals {
   sigset_t held_ = set_of({SIGINT, SIGTERM, SIGHUP});
   sigset_t before_{};
   struct sigaction child_before_ {};
-  int handled_ = 0;  // belongs to a handler, which runs when the mask is back
+  int handled_ = 0;  // a signal with a handler: raised again once the signal mask is restored
 };
 
-// What posix_spawn wants, freed at the end.
+// File actions and attributes for posix_spawn, released by the destructor.
 struct SpawnSettings {
   posix_spawn_file_actions_t files{};
   posix_spawnattr_t attributes{};
 
   SpawnSettings(const Command& command, const sigset_t& mask) {
-    // Silence in, both streams to the file, no terminal; one process group, so that one kill reaches all.
+    // Input from /dev/null, both output streams to the file. A process group of its own, so that one kill()
+    // ends the child and everything it started.
     posix_spawn_file_actions_init(&files);
     posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, command.messages.c_str(),
@@ -122,7 +126,7 @@ std::vector<std::string> environment_with(const std::vector<std::string>& change
   return all;
 }
 
-// The processes now running. Whatever happens, none outlives this object.
+// The running processes. The destructor ends those that are left.
 class Children {
  public:
   Children(const std::vector<Command>& commands, const std::vector<std::string>& environment)
@@ -145,17 +149,17 @@ class Children {
     if (code != 0)
       throw MachineError({.message = "could not start " + arguments.front(),
                           .found = system_message(code),
-                          .expected = "a program that can be run",
+                          .expected = "an executable program",
                           .hint = {}});
     running_.push_back({number, process});
   }
 
-  // Collects those that have ended; the first that did not end well.
+  // Removes the processes that have ended. Returns the first one that failed, if any.
   CommandsResult collect() {
     CommandsResult result;
     std::erase_if(running_, [&](const Child& child) {
       siginfo_t info{};
-      // WNOWAIT: as long as the leader is not reaped, its number cannot belong to another group.
+      // WNOWAIT: until the group leader is reaped, its process id cannot be reused for another group.
       if (waitid(P_PID, static_cast<id_t>(child.process), &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
           info.si_pid == 0)
         return false;
@@ -192,16 +196,16 @@ CommandsResult run_commands(const std::vector<Command>& commands, const std::vec
                             std::chrono::milliseconds limit) {
   const Clock::time_point deadline = Clock::now() + limit;
   const std::size_t at_once = std::max(1U, std::thread::hardware_concurrency());
-  // Order matters: the children go before the signals come back.
+  // Order matters: the children are destroyed before the signals are restored.
   HeldSignals signals;
   Children children(commands, environment);
 
   std::size_t next = 0;
   while (next < commands.size() || children.count() > 0) {
-    // As many as there are cores.
+    // At most one process per core.
     while (next < commands.size() && children.count() < at_once) children.start(next++, signals.before());
 
-    // Wait for the first of: an interrupt, an end, the deadline.
+    // Wait for an interrupt, the end of a child, or the deadline, whichever comes first.
     const int signal = signals.sleep();
     if (signal != 0) throw Interrupted(signal);
     const CommandsResult result = children.collect();

@@ -1,3 +1,4 @@
+// ANSI colour for error messages.
 #include "host/platform/colour.h"
 
 #include <unistd.h>
@@ -20,7 +21,8 @@ std::string coloured_error(const std::string& text, bool colours) {
   if (!colours) return text;
   std::string made;
   constexpr std::string_view word = "error:";
-  // Several problems come in one message, each at the beginning of a line or behind its place.
+  // One message may hold several problems; "error:" starts a line or follows the location. Indented lines are
+  // details of a problem and stay as they are.
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size() - 1) + 1;
     std::string line = text.substr(at, end - at);

@@ -1,4 +1,4 @@
-// Colour on terminals; none in files and pipes, none where NO_COLOR is set (no-color.org) or the terminal is dumb.
+// Colour on terminals. None for files and pipes, if NO_COLOR is set (no-color.org), or if TERM is "dumb".
 #pragma once
 
 #include <cstdio>
@@ -8,7 +8,7 @@ namespace zwang {
 
 bool colours_wanted(std::FILE* stream);
 
-// The word "error:" of a message stands out.
+// The message with the word "error:" in colour.
 std::string coloured_error(const std::string& text, bool colours);
 
 }  // namespace zwang

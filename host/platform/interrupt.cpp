@@ -1,3 +1,4 @@
+// Signal handlers that set a flag, which check() turns into an exception.
 #include "host/platform/interrupt.h"
 
 #include "host/platform/child_process.h"
@@ -20,7 +21,7 @@ InterruptWatch::InterruptWatch() {
     if (before.sa_handler == SIG_IGN) continue;
     struct sigaction ours {};
     ours.sa_handler = remember;
-    // Writes under way go on; the handler serves once.
+    // SA_RESTART: system calls in progress continue. SA_RESETHAND: a second signal has its default effect.
     ours.sa_flags = static_cast<int>(SA_RESTART | SA_RESETHAND);
     sigemptyset(&ours.sa_mask);
     sigaction(signal, &ours, nullptr);

@@ -1,4 +1,5 @@
-// Ctrl-C and its relatives, noticed at a moment that suits: files on the way are then taken back.
+// SIGINT, SIGTERM and SIGHUP: the handler sets a flag, check() throws Interrupted at safe points, and stack
+// unwinding removes incomplete files.
 #pragma once
 
 #include <csignal>
@@ -6,8 +7,8 @@
 
 namespace zwang {
 
-// While one lives, the first SIGINT, SIGTERM or SIGHUP is only remembered; a second one ends the program at once, as
-// usual. Signals that were ignored (nohup) stay ignored. One at a time in a program.
+// During its lifetime the first SIGINT, SIGTERM or SIGHUP only sets a flag; a second one ends the program at
+// once. Signals that were ignored (nohup) stay ignored. At most one object may exist at a time.
 class InterruptWatch {
  public:
   InterruptWatch();
@@ -15,7 +16,7 @@ class InterruptWatch {
   InterruptWatch& operator=(const InterruptWatch&) = delete;
   ~InterruptWatch();
 
-  // Throws Interrupted once a signal has come.
+  // Throws Interrupted if a signal has arrived.
   void check() const;
 
  private:

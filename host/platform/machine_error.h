@@ -1,4 +1,5 @@
-// The machine's trouble, not the user's: no compiler, no device, a full disk. Printed like an Error; exit code 2.
+// Errors of the machine, not of the input: no compiler, no device, a full disk. Printed like an Error, with
+// exit code 2.
 #pragma once
 
 #include <stdexcept>
@@ -9,7 +10,7 @@
 
 namespace zwang {
 
-// Deliberately not an Error: whoever catches a user's mistake must not catch this one by accident.
+// Deliberately not derived from Error: code that catches a mistake in the input must not catch this one.
 class MachineError : public std::runtime_error {
  public:
   explicit MachineError(Problem problem) : std::runtime_error(problem.text()), problem_(std::move(problem)) {}

@@ -1,3 +1,4 @@
+// Threads take indices from one atomic counter.
 #include "host/platform/parallel.h"
 
 #include <algorithm>
@@ -9,8 +10,8 @@
 
 namespace zwang {
 
-unsigned thread_count(unsigned asked) {
-  return asked > 0 ? asked : std::max(1U, std::thread::hardware_concurrency());
+unsigned thread_count(unsigned requested) {
+  return requested > 0 ? requested : std::max(1U, std::thread::hardware_concurrency());
 }
 
 void in_parallel(std::size_t count, unsigned threads, const std::function<void(std::size_t)>& work) {
@@ -20,7 +21,8 @@ void in_parallel(std::size_t count, unsigned threads, const std::function<void(s
   std::exception_ptr first;
   std::size_t first_number = count;
 
-  // Numbers are handed out in order: when one fails, every smaller one has been taken and will be finished.
+  // Indices are taken in ascending order: when one fails, every smaller index was taken before and will
+  // finish.
   const auto take = [&] {
     for (std::size_t k = next++; k < count && !failed; k = next++) {
       try {

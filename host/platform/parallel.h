@@ -6,11 +6,11 @@
 
 namespace zwang {
 
-// 0 means: as many as the machine has cores.
-unsigned thread_count(unsigned asked);
+// `requested` itself, or the number of cores if it is 0.
+unsigned thread_count(unsigned requested);
 
-// work(0) ... work(count - 1), each number taken by whichever thread is free. When some throw, the exception of the
-// smallest number is thrown on: the same one however many threads there are.
+// Calls work(0) ... work(count - 1); each free thread takes the next index. If some calls throw, the
+// exception with the smallest index is rethrown, so it does not depend on the number of threads.
 void in_parallel(std::size_t count, unsigned threads, const std::function<void(std::size_t)>& work);
 
 }  // namespace zwang

@@ -1,3 +1,4 @@
+// Private files and folders: ownership and permission checks, and plain POSIX reading and writing.
 #include "host/platform/private_files.h"
 
 #include <fcntl.h>
@@ -16,7 +17,7 @@
 
 namespace zwang {
 
-// --- Owners -------------------------------------------------------------------------------------------------
+// --- Owners ------------------------------------------------------------------------------------------------
 
 OpenFile::OpenFile(OpenFile&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
 
@@ -30,7 +31,7 @@ OpenFile::~OpenFile() {
 }
 
 TemporaryFolder::TemporaryFolder() {
-  // A TMPDIR that has gone is no reason to fail: /tmp is always worth a try.
+  // If TMPDIR does not exist any more, /tmp is tried.
   const char* chosen = std::getenv("TMPDIR");
   std::string tried;
   const std::array<std::string, 2> parents{chosen != nullptr ? chosen : "", "/tmp"};
@@ -43,10 +44,10 @@ TemporaryFolder::TemporaryFolder() {
     }
     tried += (tried.empty() ? "" : "; ") + parent + ": " + system_message(errno);
   }
-  throw MachineError({.message = "no temporary folder could be made",
+  throw MachineError({.message = "could not create a temporary folder",
                       .found = tried,
-                      .expected = "a folder that can be written to",
-                      .hint = "set TMPDIR to one"});
+                      .expected = "a writable folder",
+                      .hint = "set TMPDIR to a writable folder"});
 }
 
 TemporaryFolder::TemporaryFolder(TemporaryFolder&& other) noexcept { std::swap(path_, other.path_); }
@@ -64,7 +65,7 @@ TemporaryFolder::~TemporaryFolder() {
 
 std::string system_message(int code) { return std::generic_category().message(code); }
 
-// --- Trust --------------------------------------------------------------------------------------------------
+// --- Ownership and permissions -----------------------------------------------------------------------------
 
 namespace {
 
@@ -79,27 +80,27 @@ std::string owner_text(uid_t owner) {
 [[noreturn]] void refuse(const std::filesystem::path& path, const std::string& found,
                          const std::string& expected, const std::string& hint) {
   throw MachineError({.where = {.file = path.string()},
-                      .message = "refused, because programs from here would be run",
+                      .message = "refused, because programs stored here would be executed",
                       .found = found,
                       .expected = expected,
                       .hint = hint});
 }
 
-// Ours alone, and of the wanted type.
-void judge(const std::filesystem::path& path, const struct stat& status, mode_t type) {
+// Refuses anything that is not of the wanted type, owned by this user, and writable by this user alone.
+void check_ownership(const std::filesystem::path& path, const struct stat& status, mode_t type) {
   const std::string kind = type == S_IFDIR ? "folder" : "file";
-  const std::string elsewhere = "remove it, or set ZWANG_CACHE to a folder of your own";
+  const std::string elsewhere = "remove it, or set ZWANG_CACHE to a folder that you own";
   if (S_ISLNK(status.st_mode)) refuse(path, "a symbolic link", "a " + kind, elsewhere);
   if (status.st_uid != ::geteuid())
     refuse(path, "owned by " + owner_text(status.st_uid), "owned by " + owner_text(::geteuid()), elsewhere);
   if ((status.st_mode & group_or_others_write) != 0)
     refuse(path, fmt::format("mode {:04o}: others may write to it", status.st_mode & 07777U),
            "writable by its owner only", "chmod go-w");
-  if (type == S_IFREG && !S_ISREG(status.st_mode)) refuse(path, "not a plain file", "a file", elsewhere);
+  if (type == S_IFREG && !S_ISREG(status.st_mode)) refuse(path, "not a regular file", "a file", elsewhere);
 }
 
-// Whoever may write to a folder may rename what is in it, unless it is sticky as /tmp is.
-void judge_parents(const std::filesystem::path& path) {
+// A user who may write to a folder may replace its entries, unless the folder is sticky as /tmp is.
+void check_parents(const std::filesystem::path& path) {
   std::error_code failed;
   std::filesystem::path parent = std::filesystem::canonical(path.parent_path(), failed);
   if (failed) return;
@@ -108,7 +109,7 @@ void judge_parents(const std::filesystem::path& path) {
     const bool known = ::stat(parent.c_str(), &status) == 0;
     if (known && (status.st_mode & S_IWOTH) != 0 && (status.st_mode & S_ISVTX) == 0)
       refuse(path,
-             fmt::format("inside {}, where everybody may exchange it (mode {:04o})", parent.string(),
+             fmt::format("inside {}, where every user may replace it (mode {:04o})", parent.string(),
                          status.st_mode & 07777U),
              "parent folders that others cannot change", "chmod o-w, or set ZWANG_CACHE to another folder");
     if (parent == parent.parent_path()) return;
@@ -120,23 +121,23 @@ void judge_parents(const std::filesystem::path& path) {
 bool require_private_folder(const std::filesystem::path& path) {
   struct stat status {};
   if (::lstat(path.c_str(), &status) != 0) return false;
-  judge(path, status, S_IFDIR);
-  judge_parents(path);
+  check_ownership(path, status, S_IFDIR);
+  check_parents(path);
   return S_ISDIR(status.st_mode);
 }
 
 bool require_private_file(const std::filesystem::path& path) {
   struct stat status {};
   if (::lstat(path.c_str(), &status) != 0) return false;
-  judge(path, status, S_IFREG);
+  check_ownership(path, status, S_IFREG);
   return true;
 }
 
 OpenFile open_private(const std::filesystem::path& path, int flags, mode_t mode) {
-  // O_NONBLOCK: a pipe put in our way must not make us wait for its other end.
+  // O_NONBLOCK: if someone has put a pipe at this path, open() must not block.
   OpenFile file(::open(path.c_str(), flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, mode));
   if (!file.is_open()) {
-    // A link or another's file may be why; that deserves the clearer message.
+    // If the cause is a link or another user's file, this throws with a clearer message.
     const int code = errno;
     require_private_file(path);
     errno = code;
@@ -144,18 +145,18 @@ OpenFile open_private(const std::filesystem::path& path, int flags, mode_t mode)
   }
   struct stat status {};
   if (::fstat(file.descriptor(), &status) != 0) return OpenFile();
-  judge(path, status, S_IFREG);
+  check_ownership(path, status, S_IFREG);
   return file;
 }
 
-// --- Reading and writing ------------------------------------------------------------------------------------
+// --- Reading and writing -----------------------------------------------------------------------------------
 
 int make_private_folder(const std::filesystem::path& path) {
   if (::mkdir(path.c_str(), 0700) == 0) return 0;
   int code = errno;
   if (code == EEXIST) return 0;
   if (code != ENOENT || !path.has_relative_path()) return code;
-  // The parents first. The freedesktop base directory specification asks for 0700 there too.
+  // Create the parents first. The freedesktop base directory specification requires 0700 for them too.
   code = make_private_folder(path.parent_path());
   if (code != 0) return code;
   return ::mkdir(path.c_str(), 0700) == 0 || errno == EEXIST ? 0 : errno;

@@ -1,4 +1,4 @@
-// Files and folders that nobody but their owner may change: made so, and checked to be so before they are trusted.
+// Files and folders that only their owner may change: created that way, and checked before they are trusted.
 #pragma once
 
 #include <sys/types.h>
@@ -27,10 +27,10 @@ class OpenFile {
   int descriptor_ = -1;
 };
 
-// A fresh temporary folder with mode 0700, removed with everything in it.
+// A new temporary folder with mode 0700. The destructor removes it with its contents.
 class TemporaryFolder {
  public:
-  TemporaryFolder();  // in $TMPDIR, else /tmp; MachineError when neither will have it
+  TemporaryFolder();  // in $TMPDIR, else /tmp; throws MachineError if neither is writable
   TemporaryFolder(TemporaryFolder&& other) noexcept;
   TemporaryFolder& operator=(TemporaryFolder&& other) noexcept;
   ~TemporaryFolder();
@@ -41,26 +41,27 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
-// What a system call left in errno, in words.
+// The text of an errno code.
 std::string system_message(int code);
 
-// Throws MachineError when `path` is a symbolic link, belongs to another user, or others may write to it; a
-// folder also when others could put another one in its place. False when there is no such thing.
+// Throws MachineError if `path` is a symbolic link, belongs to another user, or is writable by others; for a
+// folder also if others could replace it. Returns false if `path` does not exist.
 bool require_private_folder(const std::filesystem::path& path);
 bool require_private_file(const std::filesystem::path& path);
 
-// Opens without following links and judges what was opened, not what stood there a moment before. Not open when
-// the system refuses; errno then says why.
+// Opens without following links and checks the opened file, not the path before opening. If the system
+// refuses, the result is not open and errno is set.
 OpenFile open_private(const std::filesystem::path& path, int flags, mode_t mode = 0600);
 
-// Makes the folder and its parents, mode 0700. 0, or errno.
+// Creates the folder and its parents with mode 0700. Returns 0 or errno.
 int make_private_folder(const std::filesystem::path& path);
 
-// Everything in the file; nothing when it cannot be read.
+// The whole file, or nothing if it cannot be read.
 std::optional<std::string> read_whole(const OpenFile& file);
 std::optional<std::string> read_whole(const std::filesystem::path& path);
 
-// Writes a new file of this mode, through to the disk when `durable`. 0, or errno; then there is no such file.
+// Writes a new file with this mode, and syncs it to disk if `durable`. Returns 0 or errno; on error no file
+// is left.
 int write_new(const std::filesystem::path& path, std::string_view text, mode_t mode, bool durable);
 
 }  // namespace zwang

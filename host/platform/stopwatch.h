@@ -1,4 +1,4 @@
-// Seconds since it was made.
+// Measures wall-clock time: seconds since construction.
 #pragma once
 
 #include <chrono>
@@ -7,11 +7,11 @@ namespace zwang {
 
 class Stopwatch {
  public:
-  double seconds() const { return std::chrono::duration<double>(Clock::now() - begun_).count(); }
+  double seconds() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
 
  private:
   using Clock = std::chrono::steady_clock;
-  Clock::time_point begun_ = Clock::now();
+  Clock::time_point begin_ = Clock::now();
 };
 
 }  // namespace zwang

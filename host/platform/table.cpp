@@ -1,3 +1,4 @@
+// Layout of text tables: column widths in characters, alignment by content.
 #include "host/platform/table.h"
 
 #include <fmt/format.h>
@@ -9,7 +10,7 @@ namespace zwang {
 
 namespace {
 
-// Characters, not bytes: names and units may be UTF-8.
+// The width in characters, not bytes: names and units may be UTF-8.
 std::size_t width(const std::string& text) {
   return static_cast<std::size_t>(std::count_if(
       text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));

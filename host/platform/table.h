@@ -1,4 +1,4 @@
-// Aligned columns of text for the terminal.
+// A table of aligned text columns for the terminal.
 #pragma once
 
 #include <string>
@@ -10,14 +10,15 @@ class TextTable {
  public:
   explicit TextTable(std::vector<std::string> header) : rows_{std::move(header)} {}
   void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
-  // Numbers to the right, words to the left, two blanks between; every line indented.
+  // Columns of numbers are aligned right, others left, separated by two blanks; every line begins with
+  // `indent`.
   std::string text(const std::string& indent = "  ") const;
 
  private:
   std::vector<std::vector<std::string>> rows_;
 };
 
-// Seven significant digits: enough to read, short enough to align.
+// Seven significant digits; "-" for NaN.
 std::string short_number(double value);
 
 }  // namespace zwang

@@ -27,7 +27,7 @@ namespace zwang {
 
 namespace fs = std::filesystem;
 
-// --- Which compiler -----------------------------------------------------------------------------------------
+// --- Which compiler ----------------------------------------------------------------------------------------
 
 namespace {
 
@@ -41,8 +41,8 @@ bool is_program(const fs::path& path) {
   return fs::is_regular_file(path, failed) && ::access(path.c_str(), X_OK) == 0;
 }
 
-// A name is looked for along the PATH, a path is taken as it is. Relative entries of the PATH are left out: no
-// compiler is meant to come from the folder one happens to stand in.
+// A name is searched on the PATH, a path is used as it is. Relative entries of the PATH are skipped, so that
+// no compiler is taken from the current folder by accident.
 std::optional<fs::path> find_program(const std::string& name) {
   if (name.find('/') != std::string::npos) {
     if (!is_program(name)) return std::nullopt;
@@ -67,17 +67,17 @@ std::chrono::milliseconds HostCompiler::default_limit() {
   const auto [end, code] = std::from_chars(wanted.data(), wanted.data() + wanted.size(), seconds);
   if (code != std::errc{} || end != wanted.data() + wanted.size() || !(seconds > 0 && seconds <= 1e6))
     throw MachineError({.where = {.file = "ZWANG_COMPILE_SECONDS"},
-                        .message = "the limit on the time of a compiler is no number",
+                        .message = "the time limit for the compiler is not a valid number",
                         .found = wanted,
                         .expected = "seconds, more than 0 and at most 1000000",
-                        .hint = "unset it: 120"});
+                        .hint = "unset it for the default of 120 s"});
   return std::chrono::milliseconds(static_cast<long long>(std::ceil(1000 * seconds)));
 }
 
 fs::path HostCompiler::configured() { return ZWANG_DEFAULT_CXX; }
 
 std::optional<HostCompiler> HostCompiler::find(const fs::path& built_with) {
-  // The user's word counts alone.
+  // An explicit choice has no fallback.
   if (const std::string wanted = variable("ZWANG_CXX"); !wanted.empty()) {
     if (const auto path = find_program(wanted)) return HostCompiler(*path);
     throw MachineError({.where = {.file = "ZWANG_CXX"},
@@ -95,7 +95,7 @@ std::optional<HostCompiler> HostCompiler::find(const fs::path& built_with) {
 }
 
 HostCompiler::HostCompiler(fs::path path) : path_(std::move(path)) {
-  // Neither inode nor device: containers and network folders number them anew at every start.
+  // Inode and device are not included: containers and network file systems renumber them at every start.
   std::error_code failed;
   const fs::path real = fs::canonical(path_, failed);
   struct stat status {};
@@ -104,7 +104,7 @@ HostCompiler::HostCompiler(fs::path path) : path_(std::move(path)) {
                           status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
 }
 
-// --- What a program depends on ------------------------------------------------------------------------------
+// --- What a program depends on -----------------------------------------------------------------------------
 
 std::string machine_identity() {
   utsname system{};
@@ -112,28 +112,30 @@ std::string machine_identity() {
   std::string identity =
       fmt::format("{} {}, glibc {}", system.sysname, system.machine, gnu_get_libc_version());
 
-  // The first processor stands for all. One read, not the whole file: with hundreds of processors that is slow.
+  // Only the first processor, and one read instead of the whole file, which is slow with hundreds of
+  // processors.
   const OpenFile file(::open("/proc/cpuinfo", O_RDONLY | O_CLOEXEC));
   std::array<char, 16384> buffer{};
   const ssize_t count = file.is_open() ? ::read(file.descriptor(), buffer.data(), buffer.size()) : 0;
   std::string_view text(buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
   text = text.substr(0, text.find("\n\n"));
 
-  // Only what stays the same from start to start: no clock rates, no numbering.
-  constexpr std::array<std::string_view, 13> lasting{
+  // Only fields that are the same at every start: no clock rates, no numbering.
+  constexpr std::array<std::string_view, 13> constant_fields{
       "vendor_id", "cpu family",  "model",    "model name", "stepping", "flags",       "CPU implementer",
       "CPU part",  "CPU variant", "Features", "isa",        "cpu",      "CPU revision"};
   while (!text.empty()) {
     const std::string_view line = text.substr(0, text.find('\n'));
     const std::string_view name = line.substr(0, line.find_first_of("\t:"));
-    if (std::find(lasting.begin(), lasting.end(), name) != lasting.end()) identity.append("\n").append(line);
+    if (std::find(constant_fields.begin(), constant_fields.end(), name) != constant_fields.end())
+      identity.append("\n").append(line);
     text.remove_prefix(std::min(text.size(), line.size() + 1));
   }
   return identity;
 }
 
 std::string HostCompiler::key(const ProgramText& program) const {
-  // Each field with its length, so that no two programs give the same key.
+  // Each field is preceded by its length, so that different programs have different keys.
   std::string key;
   const auto add = [&key](std::string_view name, std::string_view text) {
     key += fmt::format("{} {}\n", name, text.size());
@@ -141,7 +143,7 @@ std::string HostCompiler::key(const ProgramText& program) const {
   };
   add("compiler", identity_);
   add("machine", machine_identity());
-  // Variables through which gcc and clang find headers and their own parts.
+  // Variables that tell gcc and clang where to find headers and their own components.
   for (const char* name : {"CPATH", "CPLUS_INCLUDE_PATH", "LIBRARY_PATH", "COMPILER_PATH", "GCC_EXEC_PREFIX"})
     add(name, variable(name));
   for (const std::string& flag : program.flags) add("flag", flag);
@@ -155,11 +157,12 @@ std::string HostCompiler::key(const ProgramText& program) const {
   return key;
 }
 
-// --- Compiling ----------------------------------------------------------------------------------------------
+// --- Compiling ---------------------------------------------------------------------------------------------
 
 namespace {
 
-// Names inside the temporary folder. "./" before the units keeps a leading '-' or '@' from being an option.
+// Names inside the temporary folder. Units are passed with "./" in front, so that a leading '-' or '@' is not
+// read as an option.
 constexpr const char* library_name = "program.so";
 std::string object_name(std::size_t unit) { return fmt::format("unit{}.o", unit); }
 std::string messages_name(std::size_t command) { return fmt::format("messages{}.txt", command); }
@@ -172,14 +175,14 @@ void write_sources(const fs::path& folder, const std::map<std::string, std::stri
     if (code == 0) code = write_new(path, text, 0600, false);
     if (code != 0)
       throw MachineError({.where = {.file = path.string()},
-                          .message = "could not write the text of the program",
+                          .message = "could not write the sources of the program",
                           .found = system_message(code),
-                          .expected = "room in the temporary folder",
-                          .hint = "set TMPDIR to a folder with room"});
+                          .expected = "space in the temporary folder",
+                          .hint = "set TMPDIR to a folder with free space"});
   }
 }
 
-// One command for a single unit; else one per unit, and then the link.
+// One command for a single unit; otherwise one per unit, followed by the link.
 std::vector<std::vector<Command>> stages(const fs::path& compiler, const ProgramText& program,
                                          const fs::path& folder) {
   const auto command = [&](const std::vector<std::string>& own, std::size_t number) {
@@ -205,7 +208,7 @@ std::vector<std::vector<Command>> stages(const fs::path& compiler, const Program
   return {compiles, {command(link, program.units.size())}};
 }
 
-// The first lines that say something: from the first error on, without what a terminal would obey.
+// The first messages of the compiler, from the first error on, with control characters replaced by blanks.
 std::string first_messages(const fs::path& file) {
   constexpr std::size_t most_lines = 12;
   constexpr std::size_t longest_line = 240;
@@ -240,13 +243,13 @@ std::string first_messages(const fs::path& file) {
   if (result.ending == Ending::killed && result.code == SIGKILL) problem.message += " (out of memory?)";
   if (result.ending == Ending::out_of_time) {
     problem.message = name + " did not finish";
-    problem.found = fmt::format("still at work after {} s", seconds);
-    problem.hint += "; ZWANG_COMPILE_SECONDS gives it more time";
+    problem.found = fmt::format("still running after {} s", seconds);
+    problem.hint += "; ZWANG_COMPILE_SECONDS raises the time limit";
   }
   throw MachineError(problem);
 }
 
-// A rename where the two share a file system, else a copy.
+// Renames if both paths are on one file system, otherwise copies.
 void move_library(const fs::path& made, const fs::path& target) {
   std::error_code failed;
   if (::chmod(made.c_str(), 0700) == 0 && ::rename(made.c_str(), target.c_str()) == 0) return;
@@ -257,7 +260,7 @@ void move_library(const fs::path& made, const fs::path& target) {
     throw MachineError({.where = {.file = target.string()},
                         .message = "could not write the compiled program",
                         .found = system_message(code),
-                        .expected = "a folder with room",
+                        .expected = "a folder with free space",
                         .hint = {}});
 }
 
@@ -269,7 +272,8 @@ void HostCompiler::compile(const ProgramText& program, const fs::path& target,
   const TemporaryFolder folder;
   write_sources(folder.path(), program.sources);
 
-  // The compiler's own temporary files go the way of the folder; its messages are English, for us to read.
+  // The compiler's temporary files are removed with the folder. Its messages are in English so that errors
+  // are found.
   const std::vector<std::string> environment{"TMPDIR=" + folder.path().string(), "LC_ALL=C", "LANG=C"};
   for (const std::vector<Command>& stage : stages(path_, program, folder.path())) {
     const auto left =
@@ -280,8 +284,8 @@ void HostCompiler::compile(const ProgramText& program, const fs::path& target,
 
   const fs::path made = folder.path() / library_name;
   if (!fs::exists(made))
-    throw MachineError({.message = "the C++ compiler " + path_.string() + " made no library",
-                        .found = "exit code 0, and no file",
+    throw MachineError({.message = "the C++ compiler " + path_.string() + " wrote no library",
+                        .found = "exit code 0 but no output file",
                         .expected = "a shared library",
                         .hint = "does ZWANG_CXX name a C++ compiler?"});
   move_library(made, target);

@@ -1,4 +1,5 @@
-// The text of a study's program: its model, the kernels, and the lines that bring them together.
+// Assembles the source text of a study's program: the emitted model, the kernels, and the instantiations for
+// a backend.
 #pragma once
 
 #include <string>
@@ -9,24 +10,24 @@
 
 namespace zwang {
 
-// How many members share one instruction stream on the CPU.
+// Members per instruction stream on the CPU.
 enum class LaneChoice {
-  best,    // packs where they pay
-  single,  // one by one
+  best,    // packs if the model supports them
+  single,  // one member at a time
 };
 
 struct KernelProgram {
   ProgramText text;
-  std::string method;  // "tsit5", "dop853", "taylor" or "rk4": what `auto` came to
+  std::string method;  // "tsit5", "dop853", "taylor" or "rk4": never "auto"
   long long motion_operations = 0;
-  long long series_operations = 0;  // of a whole step by power series; 0: by stages
+  long long series_operations = 0;  // of a whole step by power series; 0 for the other methods
   double emission_seconds = 0;
 };
 
-// For the CPU: one unit with C entrances, see kernels/entry/entry_cpu.h.
+// For the CPU: see kernels/entry/entry_cpu.h for the functions it exports.
 KernelProgram cpu_program(const Study& study, LaneChoice lanes);
 
-// For GPUs: a unit for each kernel, see kernels/entry/entry_cuda.h.
+// For GPUs: one unit per kernel, see kernels/entry/entry_cuda.h.
 KernelProgram cuda_program(const Study& study);
 
 KernelSettings kernel_settings(const Study& study);

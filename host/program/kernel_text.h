@@ -1,5 +1,5 @@
-// The text of kernels/, carried inside the program: generated code is compiled with it on machines that have no
-// copy of the sources.
+// The source text of kernels/, embedded in the executable: emitted models are compiled with it on machines
+// without a copy of the sources.
 #pragma once
 
 #include <span>
@@ -12,7 +12,7 @@ struct KernelFile {
   std::string_view text;
 };
 
-// Every header of kernels/, by name.
+// All headers of kernels/, sorted by name.
 std::span<const KernelFile> kernel_files();
 
 }  // namespace zwang

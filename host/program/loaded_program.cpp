@@ -17,7 +17,7 @@ std::string last_message() {
 
 }  // namespace
 
-// A bare name would be looked for among the system's libraries, hence absolute().
+// absolute(), because dlopen searches a bare name among the system's libraries.
 LoadedProgram::LoadedProgram(const std::filesystem::path& library)
     : path_(std::filesystem::absolute(library)), handle_(::dlopen(path_.c_str(), RTLD_NOW | RTLD_LOCAL)) {
   if (handle_ == nullptr)
@@ -25,7 +25,7 @@ LoadedProgram::LoadedProgram(const std::filesystem::path& library)
                         .message = "the compiled program could not be loaded",
                         .found = last_message(),
                         .expected = "a shared library for this machine",
-                        .hint = "on a disk mounted noexec: set ZWANG_CACHE to a folder on another"});
+                        .hint = "if the disk is mounted noexec, set ZWANG_CACHE to a folder on another one"});
 }
 
 LoadedProgram::LoadedProgram(LoadedProgram&& other) noexcept
@@ -45,9 +45,9 @@ void* LoadedProgram::address(const char* name) const {
   void* found = ::dlsym(handle_, name);
   if (found == nullptr)
     throw MachineError({.where = {.file = path_.string()},
-                        .message = "the compiled program has no '" + std::string(name) + "'",
+                        .message = "the compiled program has no function '" + std::string(name) + "'",
                         .found = last_message(),
-                        .expected = "a program made by this version of zwang",
+                        .expected = "a program compiled by this version of zwang",
                         .hint = "`zwang cache --clear` removes programs of other versions"});
   return found;
 }

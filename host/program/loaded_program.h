@@ -1,20 +1,20 @@
-// A compiled program in this process's memory.
+// A compiled program (shared library) loaded into this process.
 #pragma once
 
 #include <filesystem>
 
 namespace zwang {
 
-// Loads on construction, lets go at the end. Its symbols are its own: two programs may use the same names.
+// Loads on construction, unloads on destruction. Symbols are local: two programs may use the same names.
 class LoadedProgram {
  public:
-  explicit LoadedProgram(const std::filesystem::path& library);  // MachineError when it cannot be loaded
+  explicit LoadedProgram(const std::filesystem::path& library);  // throws MachineError if it cannot be loaded
   LoadedProgram(LoadedProgram&& other) noexcept;
   LoadedProgram& operator=(LoadedProgram&& other) noexcept;
   ~LoadedProgram();
 
-  // The function (or object) of that name; MachineError when there is none. Whether it is an F nobody checks.
-  // Valid as long as this object lives.
+  // The function or object of this name; throws MachineError if there is none. The type F is not checked.
+  // Valid as long as this object exists.
   template <class F>
   F* symbol(const char* name) const {
     return reinterpret_cast<F*>(address(name));

@@ -22,12 +22,13 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// The folder cannot serve this time, and why; answered by a temporary one.
+// Thrown if the cache folder cannot be used; a temporary folder is used instead.
 struct Unusable {
   std::string why;
 };
 
-// XXH3, 128 bits: fast enough to be paid on every start, and no guard against malice, which the folder's owner is.
+// XXH3, 128 bits: fast enough for every start. It does not protect against malicious files; the check of the
+// folder's owner does.
 std::string hash_text(std::string_view text) {
   const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
   return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
@@ -35,14 +36,15 @@ std::string hash_text(std::string_view text) {
 
 constexpr std::size_t hash_length = 32;
 
-// First line of a key file: a wrong size or checksum tells a damaged library.
-std::string seal(std::string_view library) {
+// First line of a key file: size and checksum, by which a damaged library is detected.
+std::string header_line(std::string_view library) {
   return fmt::format("zwang program 1, {} bytes, xxh3 {}\n", library.size(), hash_text(library));
 }
 
-// --- Locks --------------------------------------------------------------------------------------------------
+// --- Locks -------------------------------------------------------------------------------------------------
 
-// Removing a program removes its lock file too. Whoever waited for that file holds a lock on nothing then.
+// Whether the path still names this open file. Removing a program removes its lock file too; a process that
+// waited for that lock then holds a lock on a removed file.
 bool is_at(const OpenFile& file, const fs::path& path) {
   struct stat held {};
   struct stat named {};
@@ -52,7 +54,7 @@ bool is_at(const OpenFile& file, const fs::path& path) {
 
 OpenFile open_lock(const fs::path& path) {
   OpenFile file = open_private(path, O_RDWR | O_CREAT);
-  // What a read-only folder already holds can still be used.
+  // Programs in a read-only folder can still be used.
   if (!file.is_open() && (errno == EROFS || errno == EACCES)) {
     const int code = errno;
     file = open_private(path, O_RDONLY);
@@ -64,39 +66,40 @@ OpenFile open_lock(const fs::path& path) {
 
 bool try_lock(const OpenFile& file, int how) { return ::flock(file.descriptor(), how | LOCK_NB) == 0; }
 
-// Looks again and again instead of sleeping in flock, which knows no limit.
-void lock(const OpenFile& file, int how, std::chrono::milliseconds patience) {
-  const auto deadline = std::chrono::steady_clock::now() + patience;
+// Polls, because a blocking flock has no time limit.
+void lock(const OpenFile& file, int how, std::chrono::milliseconds lock_timeout) {
+  const auto deadline = std::chrono::steady_clock::now() + lock_timeout;
   while (!try_lock(file, how)) {
-    if (errno != EWOULDBLOCK && errno != EINTR) throw Unusable{"no lock: " + system_message(errno)};
+    if (errno != EWOULDBLOCK && errno != EINTR) throw Unusable{"could not lock: " + system_message(errno)};
     if (std::chrono::steady_clock::now() > deadline)
-      throw Unusable{"another run holds the program for too long"};
+      throw Unusable{"another run has held the lock for too long"};
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
 }
 
-// --- Files --------------------------------------------------------------------------------------------------
+// --- Files -------------------------------------------------------------------------------------------------
 
 fs::path file_of(const fs::path& folder, const std::string& name, const char* extension) {
   return folder / (name + extension);
 }
 
-// Whether the folder holds this very program, undamaged; marks it as used.
-bool is_sound(const fs::path& folder, const std::string& name, std::string_view key_text) {
+// Whether the folder contains exactly this program, undamaged; if so, marks it as used.
+bool is_intact(const fs::path& folder, const std::string& name, std::string_view key_text) {
   const OpenFile key_file = open_private(file_of(folder, name, ".key"), O_RDONLY);
   const OpenFile library_file = open_private(file_of(folder, name, ".so"), O_RDONLY);
   const auto key = read_whole(key_file);
   const auto library = read_whole(library_file);
   if (!key || !library || library->empty()) return false;
 
-  const std::string first_line = seal(*library);
-  const bool sound = std::string_view(*key).starts_with(first_line) &&
-                     std::string_view(*key).substr(first_line.size()) == key_text;
-  if (sound) ::futimens(key_file.descriptor(), nullptr);  // may fail in a read-only folder, and does no harm
-  return sound;
+  const std::string first_line = header_line(*library);
+  const bool intact = std::string_view(*key).starts_with(first_line) &&
+                      std::string_view(*key).substr(first_line.size()) == key_text;
+  if (intact)
+    ::futimens(key_file.descriptor(), nullptr);  // may fail in a read-only folder, which is harmless
+  return intact;
 }
 
-// Written beside its place under a name that only the holder of the lock uses, then renamed.
+// Writes under a name that only the holder of the lock uses, then renames.
 void write_in_place(const fs::path& place, std::string_view text, mode_t mode) {
   const fs::path draft = place.string() + ".new";
   ::unlink(draft.c_str());
@@ -108,23 +111,23 @@ void write_in_place(const fs::path& place, std::string_view text, mode_t mode) {
   if (code != 0) throw Unusable{place.string() + ": " + system_message(code)};
 }
 
-// The lock goes last, and its holder with it.
+// The lock file is removed last.
 void remove_program(const fs::path& folder, const std::string& name) {
   for (const char* extension : {".key", ".so", ".key.new", ".so.new", ".lock"})
     ::unlink(file_of(folder, name, extension).c_str());
 }
 
-// --- Looking through the folder -----------------------------------------------------------------------------
+// --- Contents of the folder -------------------------------------------------------------------------------
 
-struct CachedFile {
+struct CacheEntry {
   std::uintmax_t bytes = 0;
   bool is_program = false;
   fs::file_time_type last_use{};
 };
 
-// Our own files by hash; everything else in the folder is somebody else's and left alone.
-std::map<std::string, CachedFile> entries_of(const fs::path& folder) {
-  std::map<std::string, CachedFile> entries;
+// Cache files by hash; all other files in the folder are ignored.
+std::map<std::string, CacheEntry> entries_of(const fs::path& folder) {
+  std::map<std::string, CacheEntry> entries;
   if (folder.empty() || !require_private_folder(folder)) return entries;
   std::error_code failed;
   for (fs::directory_iterator it(folder, failed), end; !failed && it != end; it.increment(failed)) {
@@ -138,7 +141,7 @@ std::map<std::string, CachedFile> entries_of(const fs::path& folder) {
     struct stat status {};
     if (!is_ours || ::lstat(it->path().c_str(), &status) != 0) continue;
 
-    CachedFile& entry = entries[name];
+    CacheEntry& entry = entries[name];
     entry.bytes += static_cast<std::uintmax_t>(status.st_size);
     entry.is_program |= extension == ".so";
     std::error_code unknown;
@@ -147,7 +150,7 @@ std::map<std::string, CachedFile> entries_of(const fs::path& folder) {
   return entries;
 }
 
-// Whether it is gone. Not when another run is making or loading it.
+// Removes a program unless another run is compiling or using it; returns whether it was removed.
 bool remove_if_idle(const fs::path& folder, const std::string& name) {
   const fs::path place = file_of(folder, name, ".lock");
   OpenFile file;
@@ -155,7 +158,7 @@ bool remove_if_idle(const fs::path& folder, const std::string& name) {
     file = open_lock(place);
     if (!try_lock(file, LOCK_EX) || !is_at(file, place)) return false;
   } catch (const MachineError&) {
-    // Not a lock that we or another run of ours could hold: away with it.
+    // Not a valid lock file, so no run can hold it: remove it.
   } catch (const Unusable&) {
     return false;
   }
@@ -165,7 +168,7 @@ bool remove_if_idle(const fs::path& folder, const std::string& name) {
 
 }  // namespace
 
-// --- Interface ----------------------------------------------------------------------------------------------
+// --- Interface ---------------------------------------------------------------------------------------------
 
 fs::path ProgramCache::default_folder() {
   const auto variable = [](const char* name) -> fs::path {
@@ -173,7 +176,7 @@ fs::path ProgramCache::default_folder() {
     return value != nullptr ? value : "";
   };
   if (const fs::path own = variable("ZWANG_CACHE"); !own.empty()) return fs::absolute(own);
-  // The freedesktop base directory specification: relative paths count as not set.
+  // By the freedesktop base directory specification relative paths count as not set.
   if (const fs::path caches = variable("XDG_CACHE_HOME"); caches.is_absolute()) return caches / "zwang";
   if (const fs::path home = variable("HOME"); home.is_absolute()) return home / ".cache" / "zwang";
   return {};
@@ -182,7 +185,7 @@ fs::path ProgramCache::default_folder() {
 ProgramCache::ProgramCache(fs::path folder, CacheLimits limits)
     : folder_(std::move(folder)), limits_(limits) {
   if (folder_.empty()) return;
-  // A trailing "/" or "/." would make the system follow a link before we see it.
+  // With a trailing "/" or "/." the system would follow a link before it can be detected.
   folder_ = fs::absolute(folder_);
   while (folder_.has_relative_path() && (!folder_.has_filename() || folder_.filename() == "."))
     folder_ = folder_.parent_path();
@@ -190,24 +193,23 @@ ProgramCache::ProgramCache(fs::path folder, CacheLimits limits)
 
 fs::path ProgramCache::get(std::string_view key_text, const Make& make, bool* made) {
   bool made_now = false;
-  const Make noting = [&](const fs::path& target) {
+  const Make make_and_note = [&](const fs::path& target) {
     make(target);
     made_now = true;
   };
   fs::path library;
   try {
-    library = from_folder(hash_text(key_text), key_text, noting);
+    library = from_folder(hash_text(key_text), key_text, make_and_note);
   } catch (const Unusable& trouble) {
-    // This run keeps its programs to itself.
     note_ = "compiled programs are not kept for the next run: " + trouble.why;
-    library = make_own(key_text, noting);
+    library = make_temporary(key_text, make_and_note);
   }
   if (made != nullptr) *made = made_now;
   return library;
 }
 
 fs::path ProgramCache::from_folder(const std::string& name, std::string_view key_text, const Make& make) {
-  // A folder we may trust.
+  // The folder must exist and be private.
   if (folder_.empty()) throw Unusable{"none of ZWANG_CACHE, XDG_CACHE_HOME and HOME is set"};
   if (!require_private_folder(folder_)) {
     if (const int code = make_private_folder(folder_); code != 0)
@@ -215,20 +217,20 @@ fs::path ProgramCache::from_folder(const std::string& name, std::string_view key
     require_private_folder(folder_);
   }
 
-  in_use_.erase(name);  // asked for again: our own lock must not keep us from repairing it
+  in_use_.erase(name);  // on a repeated call the own shared lock must not prevent a repair
   const fs::path lock_place = file_of(folder_, name, ".lock");
   for (;;) {
-    // The usual case: it is there.
+    // The usual case: the program exists.
     OpenFile file = open_lock(lock_place);
-    lock(file, LOCK_SH, limits_.patience);
+    lock(file, LOCK_SH, limits_.lock_timeout);
     if (!is_at(file, lock_place)) continue;
-    if (!is_sound(folder_, name, key_text)) {
-      // Alone now; another run may have made it while we waited.
-      lock(file, LOCK_EX, limits_.patience);
+    if (!is_intact(folder_, name, key_text)) {
+      // Exclusive lock; another run may have compiled the program in the meantime.
+      lock(file, LOCK_EX, limits_.lock_timeout);
       if (!is_at(file, lock_place)) continue;
-      if (!is_sound(folder_, name, key_text)) publish(name, key_text, make_own(key_text, make));
-      // flock lets go for a moment in between, in which it may be cleared.
-      lock(file, LOCK_SH, limits_.patience);
+      if (!is_intact(folder_, name, key_text)) publish(name, key_text, make_temporary(key_text, make));
+      // Changing a flock to shared is not atomic; the program may be removed in between.
+      lock(file, LOCK_SH, limits_.lock_timeout);
       if (!is_at(file, lock_place)) continue;
       drop_oldest();
     }
@@ -237,15 +239,16 @@ fs::path ProgramCache::from_folder(const std::string& name, std::string_view key
   }
 }
 
-fs::path ProgramCache::make_own(std::string_view key_text, const Make& make) {
-  // Made before, and found no home.
-  if (const auto known = own_made_.find(key_text); known != own_made_.end()) return known->second;
-  if (!own_) own_.emplace();
-  fs::path target = own_->path() / fmt::format("program{}.so", own_made_.size());
+fs::path ProgramCache::make_temporary(std::string_view key_text, const Make& make) {
+  // Compiled before, but not stored in the folder.
+  if (const auto known = temporary_programs_.find(key_text); known != temporary_programs_.end())
+    return known->second;
+  if (!temporary_folder_) temporary_folder_.emplace();
+  fs::path target = temporary_folder_->path() / fmt::format("program{}.so", temporary_programs_.size());
   std::error_code ignored;
   fs::remove(target, ignored);
   make(target);
-  own_made_.emplace(key_text, target);
+  temporary_programs_.emplace(key_text, target);
   return target;
 }
 
@@ -258,16 +261,16 @@ void ProgramCache::publish(const std::string& name, std::string_view key_text,
                         .found = {},
                         .expected = "a shared library",
                         .hint = {}});
-  // A damaged predecessor goes first. The key comes last: without it the library counts for nothing.
+  // A damaged program is removed first. The key file is written last: a library without it is ignored.
   for (const char* extension : {".key", ".so"}) ::unlink(file_of(folder_, name, extension).c_str());
   write_in_place(file_of(folder_, name, ".so"), *bytes, 0700);
-  write_in_place(file_of(folder_, name, ".key"), seal(*bytes).append(key_text), 0600);
+  write_in_place(file_of(folder_, name, ".key"), header_line(*bytes).append(key_text), 0600);
   const OpenFile folder(::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (folder.is_open()) ::fsync(folder.descriptor());
 }
 
 void ProgramCache::drop_oldest() const {
-  const std::map<std::string, CachedFile> entries = entries_of(folder_);
+  const std::map<std::string, CacheEntry> entries = entries_of(folder_);
   std::uintmax_t total = 0;
   std::vector<std::pair<fs::file_time_type, std::string>> by_age;
   for (const auto& [name, entry] : entries) {
@@ -275,7 +278,7 @@ void ProgramCache::drop_oldest() const {
     by_age.emplace_back(entry.last_use, name);
   }
   std::sort(by_age.begin(), by_age.end());
-  // What is in use stays, and with it what this very object has handed out.
+  // Programs in use remain, among them those returned by this object.
   for (const auto& [last_use, name] : by_age) {
     if (total <= limits_.bytes) return;
     if (remove_if_idle(folder_, name)) total -= entries.at(name).bytes;
@@ -301,7 +304,7 @@ ProgramCache::Contents ProgramCache::clear() {
   return removed;
 }
 
-// --- Report -------------------------------------------------------------------------------------------------
+// --- Report ------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -315,14 +318,14 @@ std::string programs_text(const ProgramCache::Contents& contents) {
 std::string cache_report(bool clear) {
   ProgramCache cache;
   if (cache.folder().empty())
-    return "no cache folder: none of ZWANG_CACHE, XDG_CACHE_HOME and HOME is set; programs last for one "
-           "run\n";
+    return "no cache folder: none of ZWANG_CACHE, XDG_CACHE_HOME and HOME is set; compiled programs are kept "
+           "for one run only\n";
   if (!clear) return fmt::format("{}: {}\n", cache.folder().string(), programs_text(cache.contents()));
 
   std::string text = fmt::format("{}: removed {}\n", cache.folder().string(), programs_text(cache.clear()));
   const ProgramCache::Contents left = cache.contents();
   if (left.programs > 0)
-    text += fmt::format("in use or not ours to remove, and still there: {}\n", programs_text(left));
+    text += fmt::format("not removed (in use, or not removable): {}\n", programs_text(left));
   return text;
 }
 

@@ -1,3 +1,4 @@
+// Messages from the workers, assignment of ranges and joining of results.
 #include "host/rank/coordinator.h"
 
 #include <fmt/format.h>
@@ -8,27 +9,28 @@
 #include "host/backend/backend.h"
 #include "host/backend/batch_size.h"
 #include "host/files/member_records.h"
-#include "host/files/run_record.h"
+#include "host/files/run_identity.h"
 #include "host/platform/machine_error.h"
 #include "host/rank/messages.h"
 #include "host/run/run.h"
 #include "host/run/run_result.h"
+#include "host/statistics/moments.h"
 #include "host/study/study.h"
 
 namespace zwang {
 
 namespace {
 
-constexpr auto between_looks = std::chrono::microseconds(300);
-// One under way and one to go on with: nobody waits while a checkpoint is written.
-constexpr std::size_t pieces_in_hand = 2;
+constexpr auto coordinator_poll_interval = std::chrono::microseconds(300);
+// One in progress and one queued, so that no worker idles while a checkpoint is written.
+constexpr std::size_t ranges_per_worker = 2;
 
 long long next_block(long long member) {
   return (member + block_members - 1) / block_members * block_members;
 }
 
-// Ranks work side by side: an equal share of what each spent is about how long it took all of them.
-void share(RunPerformance& performance, int ranks) {
+// Ranks work in parallel: the summed times divided by the number of ranks approximate the elapsed times.
+void divide_times(RunPerformance& performance, int ranks) {
   for (double* seconds : {&performance.wall_s, &performance.compile_s, &performance.sample_s,
                           &performance.integrate_s, &performance.statistics_s, &performance.write_s})
     *seconds /= ranks;
@@ -36,7 +38,8 @@ void share(RunPerformance& performance, int ranks) {
 
 }  // namespace
 
-RankCrew::RankCrew(RankLink& link, const Study& study, Backend* backend, WorkerSettings settings)
+RankCoordinator::RankCoordinator(RankLink& link, const Study& study, Backend* backend,
+                                 WorkerSettings settings)
     : link_(link),
       study_(study),
       backend_(backend),
@@ -44,20 +47,20 @@ RankCrew::RankCrew(RankLink& link, const Study& study, Backend* backend, WorkerS
       workers_(static_cast<std::size_t>(link.size())),
       own_link_(0, link.size(), from_own_, to_own_) {}
 
-RankCrew::~RankCrew() { finish(); }
+RankCoordinator::~RankCoordinator() { finish(); }
 
-void RankCrew::finish() {
-  to_own_.put({0, RankWord::stop, ""});
+void RankCoordinator::finish() {
+  to_own_.put({0, MessageKind::stop, ""});
   if (own_.joinable()) own_.join();
 }
 
-void RankCrew::begin(EnsembleRun& run) {
-  // A run on one rank is interrupted anywhere; parts are joined between blocks.
+void RankCoordinator::begin(EnsembleRun& run) {
+  // A run on one rank may have been interrupted inside a block; ranges are joined at block boundaries only.
   while (!run.done() && run.part().position % block_members != 0)
     run.advance(std::min(next_block(run.part().position), run.part().end));
   identity_ = run_identity(study_, run.origin(), settings_.run.statistics_memory, settings_.shard);
   const RunPart part = run.part();
-  dealer_.emplace(
+  work_.emplace(
       part.position, part.end, [&run](long long first) { return run.last_end(first); },
       BatchSize(study_, backend_ != nullptr ? backend_->threads() : 1, settings_.run.batch));
   if (backend_ == nullptr || run.done()) return;
@@ -66,101 +69,101 @@ void RankCrew::begin(EnsembleRun& run) {
   own_ = std::jthread([this, own] { work_for_rank_zero(own_link_, study_, *backend_, own); });
 }
 
-void RankCrew::advance(EnsembleRun& run, MemberRecordsFile* members) {
+void RankCoordinator::advance(EnsembleRun& run, MemberRecordsFile* members) {
   settings_.check();
   bool moved = false;
   while (std::optional<RankMessage> message = receive()) {
     moved = true;
-    take(run, std::move(*message));
+    handle(run, std::move(*message));
   }
-  deal();
+  assign_work();
   moved |= join(run, members);
-  if (!moved) std::this_thread::sleep_for(between_looks);
+  if (!moved) std::this_thread::sleep_for(coordinator_poll_interval);
 }
 
-unsigned RankCrew::threads() const {
+unsigned RankCoordinator::threads() const {
   unsigned sum = 0;
   for (const Worker& worker : workers_) sum += worker.threads;
   return sum;
 }
 
-// --- Talking -------------------------------------------------------------------------------------------------------
+// --- Talking -----------------------------------------------------------------------------------------------
 
-std::optional<RankMessage> RankCrew::receive() {
+std::optional<RankMessage> RankCoordinator::receive() {
   if (std::optional<RankMessage> own = from_own_.take()) return own;
   return link_.receive();
 }
 
-void RankCrew::send(int worker, RankWord word, std::string bytes) {
+void RankCoordinator::send(int worker, MessageKind kind, std::string bytes) {
   if (worker == 0)
-    to_own_.put({0, word, std::move(bytes)});
+    to_own_.put({0, kind, std::move(bytes)});
   else
-    link_.send(worker, word, std::move(bytes));
+    link_.send(worker, kind, std::move(bytes));
 }
 
-std::string RankCrew::name(int worker) const {
+std::string RankCoordinator::name(int worker) const {
   const std::string& host = workers_[static_cast<std::size_t>(worker)].host;
   return fmt::format("rank {}{}", worker, host.empty() ? "" : " on " + host);
 }
 
-void RankCrew::welcome(int worker, const Readiness& ready) {
+void RankCoordinator::accept_worker(int worker, const Readiness& ready) {
   Worker& own = workers_[static_cast<std::size_t>(worker)];
   own.host = ready.host;
   if (const auto other = difference(ready.identity, identity_))
     throw MachineError(
-        {.message = name(worker) + " would run something else: its " + other->name + " differs",
+        {.message = name(worker) + " would run something else: its " + other->name + " differs from rank 0's",
          .found = other->found,
-         .expected = other->expected + ", as on rank 0",
-         .hint = "ranks of one run need the same study and the same kind of device"});
+         .expected = other->expected,
+         .hint = "all ranks of a run need the same study, program and kind of device"});
   own.ready = true;
   own.threads = ready.threads;
 }
 
-void RankCrew::take(EnsembleRun& run, RankMessage message) {
-  switch (message.word) {
-    case RankWord::ready:
-      return welcome(message.from, read_readiness(message.bytes));
-    case RankWord::trouble:
-      return throw_trouble(message.bytes, name(message.from));
-    case RankWord::result: {
-      PieceResult result = read_result(std::move(message.bytes), run.plan());
+void RankCoordinator::handle(EnsembleRun& run, RankMessage message) {
+  switch (message.kind) {
+    case MessageKind::ready:
+      return accept_worker(message.from, read_readiness(message.bytes));
+    case MessageKind::error:
+      return rethrow_error(message.bytes, name(message.from));
+    case MessageKind::result: {
+      RangeResult result = read_result(std::move(message.bytes), run.plan());
       const RunPart& part = result.part;
-      --workers_[static_cast<std::size_t>(message.from)].pieces;
-      if (!dealer_->take_answer(message.from, {part.first, part.end}, part.performance.wall_s)) return;
-      share(result.part.performance, link_.size());
+      --workers_[static_cast<std::size_t>(message.from)].ranges;
+      if (!work_->accept_result(message.from, {part.first, part.end}, part.performance.wall_s)) return;
+      divide_times(result.part.performance, link_.size());
       waiting_.emplace(part.first, std::move(result));
       return;
     }
-    case RankWord::begin:
-    case RankWord::piece:
-    case RankWord::stop:
-    case RankWord::goodbye:
+    case MessageKind::begin:
+    case MessageKind::range:
+    case MessageKind::stop:
+    case MessageKind::stopped:
       return;
   }
 }
 
-// --- Dealing and joining -------------------------------------------------------------------------------------------
+// --- Dealing and joining -----------------------------------------------------------------------------------
 
-// Round by round, so that the last pieces do not all lie in one hand.
-void RankCrew::deal() {
-  for (std::size_t in_hand = 0; in_hand < pieces_in_hand; ++in_hand)
+// Round by round, so that the last ranges are spread over the workers.
+void RankCoordinator::assign_work() {
+  for (std::size_t assigned = 0; assigned < ranges_per_worker; ++assigned)
     for (std::size_t k = 0; k < workers_.size(); ++k) {
       const int worker = static_cast<int>(k);
-      if (!workers_[k].ready || workers_[k].pieces != in_hand) continue;
-      const std::optional<Piece> piece = dealer_->next(worker, clock_.seconds());
-      if (!piece) continue;
-      ++workers_[k].pieces;
-      send(worker, RankWord::piece, piece_bytes(*piece));
+      if (!workers_[k].ready || workers_[k].ranges != assigned) continue;
+      const std::optional<MemberRange> range = work_->next(worker, clock_.seconds());
+      if (!range) continue;
+      ++workers_[k].ranges;
+      send(worker, MessageKind::range, member_range_bytes(*range));
     }
 }
 
-// The members' records go first: where the disk is full, the run stands where it stood.
-bool RankCrew::join(EnsembleRun& run, MemberRecordsFile* members) {
+// The members' records are appended first: if the disk is full, the run keeps its state.
+bool RankCoordinator::join(EnsembleRun& run, MemberRecordsFile* members) {
   bool joined = false;
   while (!run.done() && !waiting_.empty() && waiting_.begin()->first == run.part().position) {
     const auto next = waiting_.extract(waiting_.begin());
     if (members != nullptr) members->append(next.mapped().members);
-    dealer_->joined(next.mapped().part.end);
+    work_->joined(next.mapped().part.end);
     joined = true;
     run.join(next.mapped().part, next.mapped().statistics);
   }

@@ -1,11 +1,12 @@
-// Rank 0's view of a run that many ranks share: pieces of the ensemble are dealt, what comes back is joined in order.
+// Coordinator of a run over several ranks, on rank 0: assigns member ranges to the ranks and joins their
+// results in order.
 #pragma once
 
 #include <thread>
 
 #include "host/backend/backend.h"
 #include "host/files/member_records.h"
-#include "host/files/run_record.h"
+#include "host/files/run_identity.h"
 #include "host/platform/stopwatch.h"
 #include "host/rank/link.h"
 #include "host/rank/messages.h"
@@ -16,25 +17,25 @@
 
 namespace zwang {
 
-class RankCrew {
+class RankCoordinator {
  public:
-  // Study, backend and link must outlive it. Rank 0 integrates too, on a thread of its own, where it has a backend;
-  // `check` of the settings is asked often.
-  RankCrew(RankLink& link, const Study& study, Backend* backend, WorkerSettings settings);
-  RankCrew(const RankCrew&) = delete;
-  RankCrew& operator=(const RankCrew&) = delete;
-  ~RankCrew();
+  // Study, backend and link must outlive it. If rank 0 has a backend, it integrates too, on its own thread.
+  // `check` of the settings is called often.
+  RankCoordinator(RankLink& link, const Study& study, Backend* backend, WorkerSettings settings);
+  RankCoordinator(const RankCoordinator&) = delete;
+  RankCoordinator& operator=(const RankCoordinator&) = delete;
+  ~RankCoordinator();
 
-  // Once, before the first piece: the run may have been restored to wherever it stood.
+  // Called once, before the first range; the run may have been restored from a checkpoint.
   void begin(EnsembleRun& run);
-  // Joins what has come, or waits a moment for it. Throws what a rank's trouble was; MachineError where a rank would
-  // integrate something else.
+  // Joins the results received so far, or sleeps briefly if there are none. Rethrows an error reported by a
+  // rank; throws MachineError if a rank is about to run something else.
   void advance(EnsembleRun& run, MemberRecordsFile* members);
 
-  // Its own thread ends; the backend is free again. The other ranks are not told: dismiss_ranks().
+  // Ends the own thread, so that the backend is free again. The other ranks are stopped by stop_ranks().
   void finish();
 
-  unsigned threads() const;  // of all ranks that were ready
+  unsigned threads() const;  // of all ranks that reported ready
   int ranks() const { return link_.size(); }
 
  private:
@@ -42,13 +43,13 @@ class RankCrew {
     bool ready = false;
     std::string host;
     unsigned threads = 0;
-    std::size_t pieces = 0;  // in its hands
+    std::size_t ranges = 0;  // assigned and unfinished
   };
   std::optional<RankMessage> receive();
-  void send(int worker, RankWord word, std::string bytes);
-  void take(EnsembleRun& run, RankMessage message);
-  void welcome(int worker, const Readiness& ready);
-  void deal();
+  void send(int worker, MessageKind kind, std::string bytes);
+  void handle(EnsembleRun& run, RankMessage message);
+  void accept_worker(int worker, const Readiness& ready);
+  void assign_work();
   bool join(EnsembleRun& run, MemberRecordsFile* members);
   std::string name(int worker) const;
 
@@ -58,13 +59,13 @@ class RankCrew {
   WorkerSettings settings_;
   RunIdentity identity_;
   std::vector<Worker> workers_;  // by rank
-  std::optional<PieceDealer> dealer_;
-  std::map<long long, PieceResult> waiting_;  // for those before them, by first member
+  std::optional<WorkDistribution> work_;
+  std::map<long long, RangeResult> waiting_;  // received, not yet joined; by first member
   Stopwatch clock_;
 
   Mailbox from_own_, to_own_;
   LocalLink own_link_;
-  std::jthread own_;  // the last: ends first
+  std::jthread own_;  // declared last, so it is destroyed first
 };
 
 }  // namespace zwang

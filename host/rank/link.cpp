@@ -1,3 +1,4 @@
+// Detection of a launcher, loading of the MPI module, and links within a process.
 #include "host/rank/link.h"
 
 #include <dlfcn.h>
@@ -27,7 +28,7 @@ std::string variable(const char* name) {
   return value != nullptr ? value : "";
 }
 
-// Beside the program, or where it is installed; the user's word counts alone.
+// Beside the program or in the installed library folder; ZWANG_MPI overrides both.
 std::vector<fs::path> module_places() {
   if (const std::string wanted = variable("ZWANG_MPI"); !wanted.empty()) return {fs::absolute(wanted)};
   std::error_code failed;
@@ -36,15 +37,17 @@ std::vector<fs::path> module_places() {
 }
 
 [[noreturn]] void refuse(const std::string& found) {
-  throw MachineError({.message = "this is one of several ranks, and they cannot be joined",
-                      .found = found,
-                      .expected = std::string(module_name) + ", which is built where Open MPI is installed",
-                      .hint = "ZWANG_MPI names the file; ZWANG_MPI=off runs without the other ranks"});
+  throw MachineError(
+      {.message = "this process is one of several ranks, but the MPI module could not be loaded",
+       .found = found,
+       .expected = std::string(module_name) + ", which is built if Open MPI is installed",
+       .hint = "set ZWANG_MPI to the path of the module, or ZWANG_MPI=off to run without the other ranks"});
 }
 
 }  // namespace
 
-// Open MPI's mpirun, and srun by either of its interfaces. Not SLURM_PROCID: a batch script has it too.
+// Variables set by Open MPI's mpirun and by srun with PMIx or PMI. SLURM_PROCID is not used: a batch script
+// has it too.
 bool started_as_rank() {
   if (variable("ZWANG_MPI") == "off") return false;
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK"})
@@ -52,8 +55,8 @@ bool started_as_rank() {
   return false;
 }
 
-// The part that needs MPI is a library of its own, so that the program runs where there is none. Its symbols are global:
-// Open MPI's own plug-ins look for it among them.
+// The code that needs MPI is a separate library, so that the program runs without MPI. Its symbols are loaded
+// globally because Open MPI's plug-ins look them up.
 std::unique_ptr<RankLink> join_ranks() {
   if (!started_as_rank()) return nullptr;
   std::string found = "no such file";
@@ -72,7 +75,7 @@ std::unique_ptr<RankLink> join_ranks() {
     link->leave();
     return nullptr;
   }
-  // A launcher that starts one process only needs nobody to join it.
+  // A launcher that starts a single process does not need MPI.
   if (variable("OMPI_COMM_WORLD_SIZE") == "1") return nullptr;
   refuse(found);
 }
@@ -93,7 +96,7 @@ int rank_device(const RankLink& link, const std::vector<int>& named) {
   return named.empty() ? turn : named[static_cast<std::size_t>(turn)];
 }
 
-// --- Within a process ------------------------------------------------------------------------------------------------
+// --- Within a process --------------------------------------------------------------------------------------
 
 void Mailbox::put(RankMessage message) {
   const std::scoped_lock lock(guard_);
@@ -108,10 +111,10 @@ std::optional<RankMessage> Mailbox::take() {
   return message;
 }
 
-void LocalLink::send(int to, RankWord word, std::string bytes) {
+void LocalLink::send(int to, MessageKind kind, std::string bytes) {
   assert(to == 0);
   (void)to;
-  to_first_.put({rank_, word, std::move(bytes)});
+  to_first_.put({rank_, kind, std::move(bytes)});
 }
 
 void LocalLink::abort(int code) { std::_Exit(code); }

@@ -1,4 +1,5 @@
-// The processes of one run, on one machine or many, and how they talk: rank 0 collects and writes, the others integrate.
+// Communication between the processes (ranks) of one run, on one or several machines: rank 0 collects and
+// writes, the others integrate.
 #pragma once
 
 #include <deque>
@@ -10,24 +11,24 @@
 
 namespace zwang {
 
-// What a message is about.
-enum class RankWord : int {
-  begin,    // 0 -> worker: there is something to do
-  ready,    // worker -> 0: whose run it is ready for
-  piece,    // 0 -> worker: members to integrate
-  result,   // worker -> 0: what became of them
-  trouble,  // worker -> 0: it cannot go on, and why
-  stop,     // 0 -> worker: nothing more to do
-  goodbye   // worker -> 0: nothing more will come
+// Kinds of messages.
+enum class MessageKind : int {
+  begin,   // 0 -> worker: start preparing
+  ready,   // worker -> 0: prepared, with the identity of the run
+  range,   // 0 -> worker: members to integrate
+  result,  // worker -> 0: results of a range
+  error,   // worker -> 0: an exception that ended the work
+  stop,    // 0 -> worker: no more work
+  stopped  // worker -> 0: no more messages will follow
 };
 
 struct RankMessage {
   int from = 0;
-  RankWord word = RankWord::stop;
+  MessageKind kind = MessageKind::stop;
   std::string bytes;
 };
 
-// One thread at a time.
+// Not thread-safe: used by one thread at a time.
 class RankLink {
  public:
   RankLink() = default;
@@ -37,34 +38,35 @@ class RankLink {
 
   virtual int rank() const = 0;
   virtual int size() const = 0;
-  // Among the ranks of this machine.
+  // Rank and number of ranks on this machine.
   virtual int local_rank() const = 0;
   virtual int local_size() const = 0;
   virtual std::string host() const = 0;
 
-  // Neither waits for the other side: bytes travel while either is called.
-  virtual void send(int to, RankWord word, std::string bytes) = 0;
-  virtual std::optional<RankMessage> receive() = 0;  // nothing where nothing has arrived
+  // Neither call blocks on the other side; messages progress while either is called.
+  virtual void send(int to, MessageKind kind, std::string bytes) = 0;
+  virtual std::optional<RankMessage> receive() = 0;  // empty if no message has arrived
 
-  virtual void leave() = 0;                       // waits for all the others to leave
-  [[noreturn]] virtual void abort(int code) = 0;  // ends all ranks, where one of them no longer answers
+  virtual void leave() = 0;                       // blocks until all ranks have called it
+  [[noreturn]] virtual void abort(int code) = 0;  // ends all ranks, if one of them does not respond
 };
 
-// Whether a launcher (mpirun, srun) started this program as one of its ranks.
+// Whether a launcher (mpirun, srun) started this program as a rank.
 bool started_as_rank();
 
-// The link to the other ranks, where a launcher started this program as one of several; else nothing. MachineError where it
-// did and this program has no MPI. The first call joins them: call once.
+// The link to the other ranks if a launcher started this program as one of several, else null. Throws
+// MachineError if it did but this program has no MPI. Initialises MPI: call once.
 std::unique_ptr<RankLink> join_ranks();
 
-// Threads for a rank that was not told how many: the cores it is bound to, or its share of the machine.
+// Default number of threads of a rank: the cores it is bound to, or its share of the machine.
 unsigned rank_threads(const RankLink& link);
-// The GPU of this rank: of those named, or of all there are where none is; the local rank in turn.
+// The GPU of this rank: the devices named, or all devices if none is named, are assigned round robin by local
+// rank.
 int rank_device(const RankLink& link, const std::vector<int>& named);
 
-// --- Within a process ------------------------------------------------------------------------------------------------
+// --- Within a process --------------------------------------------------------------------------------------
 
-// Messages between two threads.
+// Message queue between two threads.
 class Mailbox {
  public:
   void put(RankMessage message);
@@ -75,7 +77,8 @@ class Mailbox {
   std::deque<RankMessage> waiting_;
 };
 
-// Two mailboxes as the link of a worker with rank 0: how rank 0 integrates beside collecting, and how tests play ranks.
+// A link between a worker thread and rank 0 made of two mailboxes. Rank 0 uses it for its own worker; tests
+// use it to simulate ranks.
 class LocalLink : public RankLink {
  public:
   LocalLink(int rank, int size, Mailbox& to_first, Mailbox& to_here)
@@ -86,7 +89,7 @@ class LocalLink : public RankLink {
   int local_rank() const override { return rank_; }
   int local_size() const override { return size_; }
   std::string host() const override { return "this process"; }
-  void send(int to, RankWord word, std::string bytes) override;
+  void send(int to, MessageKind kind, std::string bytes) override;
   std::optional<RankMessage> receive() override { return to_here_.take(); }
   void leave() override {}
   [[noreturn]] void abort(int code) override;

@@ -1,8 +1,10 @@
+// Byte layout of the messages between ranks.
 #include "host/rank/messages.h"
 
 #include <new>
 #include <sstream>
 
+#include "host/files/run_part_bytes.h"
 #include "host/platform/child_process.h"
 #include "host/platform/machine_error.h"
 #include "host/run/run.h"
@@ -34,25 +36,25 @@ auto read_from(std::string text, Read&& read) {
   return read(bytes, stream);
 }
 
-enum class Trouble : int { input, machine, interrupted };
+enum class ErrorKind : int { input, machine, interrupted };
 
 }  // namespace
 
-std::string piece_bytes(const Piece& piece) {
+std::string member_range_bytes(const MemberRange& range) {
   return written([&](ByteWriter& bytes, std::ostream&) {
-    bytes.number(piece.first);
-    bytes.number(piece.end);
+    bytes.number(range.first);
+    bytes.number(range.end);
     bytes.finish();
   });
 }
 
-Piece read_piece(const std::string& text) {
+MemberRange read_member_range(const std::string& text) {
   return read_from(text, [](ByteReader& bytes, std::istream&) {
-    Piece piece;
-    piece.first = bytes.number<long long>();
-    piece.end = bytes.number<long long>();
+    MemberRange range;
+    range.first = bytes.number<long long>();
+    range.end = bytes.number<long long>();
     bytes.finish();
-    return piece;
+    return range;
   });
 }
 
@@ -85,21 +87,21 @@ std::string result_bytes(const RunPart& part, const std::string& members, const 
   });
 }
 
-PieceResult read_result(std::string text, StatisticsPlan plan) {
+RangeResult read_result(std::string text, StatisticsPlan plan) {
   return read_from(std::move(text), [&](ByteReader& bytes, std::istream& stream) {
     RunPart part = load_part(bytes);
     std::string members = bytes.text(longest_members);
     bytes.finish();
-    return PieceResult{std::move(part), std::move(members),
+    return RangeResult{std::move(part), std::move(members),
                        Statistics::load(std::move(plan), stream, source)};
   });
 }
 
-// --- Trouble -------------------------------------------------------------------------------------------------------
+// --- Errors ------------------------------------------------------------------------------------------------
 
 namespace {
 
-std::string trouble(Trouble kind, int signal, const Problem& problem) {
+std::string error_message(ErrorKind kind, int signal, const Problem& problem) {
   return written([&](ByteWriter& bytes, std::ostream&) {
     bytes.number(static_cast<int>(kind));
     bytes.number(signal);
@@ -114,25 +116,25 @@ std::string trouble(Trouble kind, int signal, const Problem& problem) {
 
 }  // namespace
 
-std::string trouble_bytes() {
+std::string error_bytes() {
   try {
     throw;
   } catch (const Error& error) {
-    return trouble(Trouble::input, 0, error.problems().front());
+    return error_message(ErrorKind::input, 0, error.problems().front());
   } catch (const Interrupted& interrupted) {
-    return trouble(Trouble::interrupted, interrupted.signal(), {});
+    return error_message(ErrorKind::interrupted, interrupted.signal(), {});
   } catch (const MachineError& error) {
-    return trouble(Trouble::machine, 0, error.problem());
+    return error_message(ErrorKind::machine, 0, error.problem());
   } catch (const std::bad_alloc&) {
-    return trouble(Trouble::machine, 0, {.message = "out of memory"});
+    return error_message(ErrorKind::machine, 0, {.message = "out of memory"});
   } catch (const std::exception& error) {
-    return trouble(Trouble::machine, 0, {.message = error.what()});
+    return error_message(ErrorKind::machine, 0, {.message = error.what()});
   }
 }
 
-void throw_trouble(const std::string& text, const std::string& who) {
+void rethrow_error(const std::string& text, const std::string& rank_name) {
   read_from(text, [&](ByteReader& bytes, std::istream&) {
-    const auto kind = static_cast<Trouble>(bytes.number<int>());
+    const auto kind = static_cast<ErrorKind>(bytes.number<int>());
     const int signal = bytes.number<int>();
     Problem problem;
     problem.where.file = bytes.text(longest_text);
@@ -141,12 +143,12 @@ void throw_trouble(const std::string& text, const std::string& who) {
     for (std::string* part : {&problem.message, &problem.found, &problem.expected, &problem.hint})
       *part = bytes.text(longest_text);
     bytes.finish();
-    problem.message = who + ": " + problem.message;
-    if (kind == Trouble::interrupted) throw Interrupted(signal);
-    if (kind == Trouble::input) throw Error(problem);
+    problem.message = rank_name + ": " + problem.message;
+    if (kind == ErrorKind::interrupted) throw Interrupted(signal);
+    if (kind == ErrorKind::input) throw Error(problem);
     throw MachineError(problem);
   });
-  std::terminate();  // one of the three was thrown
+  std::terminate();  // not reached: one of the three was thrown
 }
 
 }  // namespace zwang

@@ -1,25 +1,25 @@
-// What ranks tell one another, as bytes.
+// Serialisation of the messages between ranks.
 #pragma once
 
 #include <exception>
 #include <string>
 
-#include "host/files/run_record.h"
+#include "host/files/run_identity.h"
 #include "host/run/run.h"
 #include "host/statistics/plan.h"
 #include "host/statistics/statistics.h"
 
 namespace zwang {
 
-// Members [first, end) of the ensemble: what a worker is given at a time. first is a multiple of 256.
-struct Piece {
+// Members [first, end) of the ensemble, assigned to a worker as one unit of work. first is a multiple of 256.
+struct MemberRange {
   long long first = 0, end = 0;
-  bool operator==(const Piece&) const = default;
+  bool operator==(const MemberRange&) const = default;
 };
-std::string piece_bytes(const Piece& piece);
-Piece read_piece(const std::string& bytes);
+std::string member_range_bytes(const MemberRange& range);
+MemberRange read_member_range(const std::string& bytes);
 
-// A worker that is ready, and for what run.
+// Sent by a worker that is ready, with the identity of the run it prepared.
 struct Readiness {
   std::string host;
   unsigned threads = 1;
@@ -28,18 +28,18 @@ struct Readiness {
 std::string readiness_bytes(const Readiness& ready);
 Readiness read_readiness(const std::string& bytes);
 
-// A piece that is done.
-struct PieceResult {
+// Results of a finished range.
+struct RangeResult {
   RunPart part;
-  std::string members;  // their records, where the study asks for members.nc
+  std::string members;  // packed records, if the study writes members.nc
   Statistics statistics;
 };
 std::string result_bytes(const RunPart& part, const std::string& members, const Statistics& statistics);
-PieceResult read_result(std::string bytes, StatisticsPlan plan);
+RangeResult read_result(std::string bytes, StatisticsPlan plan);
 
-// The exception now handled, to be thrown again by another rank as what it was.
-std::string trouble_bytes();
-// `who` and where it runs stand before the message.
-[[noreturn]] void throw_trouble(const std::string& bytes, const std::string& who);
+// The exception being handled, to be rethrown on rank 0 as the same type.
+std::string error_bytes();
+// The message is prefixed with `rank_name`, the rank and its host.
+[[noreturn]] void rethrow_error(const std::string& bytes, const std::string& rank_name);
 
 }  // namespace zwang

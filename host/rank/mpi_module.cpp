@@ -1,4 +1,4 @@
-// The link between ranks by MPI: a library of its own, loaded by rank_link.cpp where a launcher started several.
+// RankLink by MPI: a separate library, loaded by host/rank/link.cpp if a launcher started several ranks.
 #include <mpi.h>
 
 #include <algorithm>
@@ -14,7 +14,8 @@ namespace zwang {
 
 namespace {
 
-// MPI counts in int. Counted in pages a message may be as long as memory; its length in bytes comes first.
+// MPI counts are of type int. Messages are counted in pages so that their size is not limited by int; the
+// length in bytes comes first.
 constexpr std::size_t page = 4096;
 
 std::string wrapped(const std::string& bytes) {
@@ -58,29 +59,29 @@ class MpiLink : public RankLink {
     return {name.data(), static_cast<std::size_t>(length)};
   }
 
-  void send(int to, RankWord word, std::string bytes) override {
-    Letter& letter = sent_.emplace_back();
-    letter.bytes = wrapped(bytes);
-    MPI_Isend(letter.bytes.data(), static_cast<int>(letter.bytes.size() / page), pages_, to,
-              static_cast<int>(word), MPI_COMM_WORLD, &letter.request);
+  void send(int to, MessageKind kind, std::string bytes) override {
+    Transfer& transfer = sending_.emplace_back();
+    transfer.bytes = wrapped(bytes);
+    MPI_Isend(transfer.bytes.data(), static_cast<int>(transfer.bytes.size() / page), pages_, to,
+              static_cast<int>(kind), MPI_COMM_WORLD, &transfer.request);
   }
 
-  // A rank may be stopped in the middle of a message: nobody waits for the rest of it.
+  // A rank may be stopped in the middle of a message, so an incomplete message must not block the caller.
   std::optional<RankMessage> receive() override {
-    sent_.remove_if([](Letter& letter) { return letter.arrived(); });
+    sending_.remove_if([](Transfer& transfer) { return transfer.arrived(); });
     accept_announced();
-    for (auto letter = coming_.begin(); letter != coming_.end(); ++letter) {
-      if (!letter->arrived()) continue;
-      RankMessage message{letter->status.MPI_SOURCE, static_cast<RankWord>(letter->status.MPI_TAG),
-                          unwrapped(letter->bytes)};
-      coming_.erase(letter);
+    for (auto transfer = receiving_.begin(); transfer != receiving_.end(); ++transfer) {
+      if (!transfer->arrived()) continue;
+      RankMessage message{transfer->status.MPI_SOURCE, static_cast<MessageKind>(transfer->status.MPI_TAG),
+                          unwrapped(transfer->bytes)};
+      receiving_.erase(transfer);
       return message;
     }
     return {};
   }
 
   void leave() override {
-    for (Letter& letter : sent_) MPI_Wait(&letter.request, MPI_STATUS_IGNORE);
+    for (Transfer& transfer : sending_) MPI_Wait(&transfer.request, MPI_STATUS_IGNORE);
     MPI_Type_free(&pages_);
     MPI_Finalize();
   }
@@ -91,7 +92,7 @@ class MpiLink : public RankLink {
   }
 
  private:
-  struct Letter {
+  struct Transfer {
     std::string bytes;
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_Status status{};
@@ -106,23 +107,23 @@ class MpiLink : public RankLink {
 
   void accept_announced() {
     for (;;) {
-      int there = 0;
+      int arrived = 0;
       MPI_Message message = MPI_MESSAGE_NULL;
       MPI_Status status{};
-      MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &there, &message, &status);
-      if (there == 0) return;
+      MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &arrived, &message, &status);
+      if (arrived == 0) return;
       int count = 0;
       MPI_Get_count(&status, pages_, &count);
-      Letter& letter = coming_.emplace_back();
-      letter.status = status;
-      letter.bytes.resize(static_cast<std::size_t>(count) * page);
-      MPI_Imrecv(letter.bytes.data(), count, pages_, &message, &letter.request);
+      Transfer& transfer = receiving_.emplace_back();
+      transfer.status = status;
+      transfer.bytes.resize(static_cast<std::size_t>(count) * page);
+      MPI_Imrecv(transfer.bytes.data(), count, pages_, &message, &transfer.request);
     }
   }
 
   int rank_ = 0, size_ = 1, local_rank_ = 0, local_size_ = 1;
   MPI_Datatype pages_ = MPI_DATATYPE_NULL;
-  std::list<Letter> sent_, coming_;  // on their way
+  std::list<Transfer> sending_, receiving_;  // in progress
 };
 
 }  // namespace

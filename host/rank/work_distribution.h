@@ -1,4 +1,4 @@
-// Who integrates which members: pieces of an ensemble dealt to workers as they ask, joined in the order of their numbers.
+// Dynamic work distribution: member ranges are assigned to workers on request and joined in member order.
 #pragma once
 
 #include <functional>
@@ -11,41 +11,41 @@
 
 namespace zwang {
 
-class PieceDealer {
+class WorkDistribution {
  public:
-  // The pieces of [begin, end), begin a multiple of 256; `last_end` says where a piece that begins here must end at the
-  // latest. Sizes as for batches: `sizes` is copied for every worker.
-  PieceDealer(long long begin, long long end, std::function<long long(long long first)> last_end,
-              BatchSize sizes);
+  // The ranges of [begin, end), begin a multiple of 256; `last_end` gives the largest permitted end of a
+  // range that begins at `first`. Range sizes adapt like batch sizes: `sizes` is copied for every worker.
+  WorkDistribution(long long begin, long long end, std::function<long long(long long first)> last_end,
+                   BatchSize sizes);
 
-  // The next piece for this worker, at this time in seconds; nothing where there is none for now. Once all are dealt, or
-  // too many wait for one that somebody sits on, it is the oldest of those that are long due: the answer is the same
-  // bits, and the first one counts.
-  std::optional<Piece> next(int worker, double now);
+  // The next range for this worker at time `now` in seconds; empty if there is none at present. Once all
+  // ranges are assigned, or too many results are held back by one unfinished range, the oldest overdue range
+  // is assigned again: every worker computes the same bits, and the first result counts.
+  std::optional<MemberRange> next(int worker, double now);
 
-  // A worker's answer has come. False where somebody else's came before.
-  bool take_answer(int worker, const Piece& piece, double seconds);
+  // Accepts a worker's result. False if another worker has already delivered this range.
+  bool accept_result(int worker, const MemberRange& range, double seconds);
 
-  // Everything up to here is joined.
+  // All members before `position` are joined.
   void joined(long long position);
 
  private:
-  struct Held {
-    Piece piece;
+  struct Assigned {
+    MemberRange range;
     std::vector<int> workers;
-    double since = 0;  // dealt to the last of them
-    bool answered = false;
+    double since = 0;  // time of the last assignment
+    bool finished = false;
   };
-  std::optional<Piece> fresh(int worker, double now);
-  std::optional<Piece> overdue(int worker, double now);
+  std::optional<MemberRange> fresh(int worker, double now);
+  std::optional<MemberRange> overdue(int worker, double now);
   BatchSize& sizes_of(int worker);
 
   long long next_, end_;
   std::function<long long(long long)> last_end_;
   BatchSize sizes_;
   std::map<int, BatchSize> by_worker_;
-  std::map<long long, Held> held_;  // dealt and not joined, by first member
-  double slowest_s_ = 0;            // piece that was answered so far
+  std::map<long long, Assigned> assigned_;  // assigned and not joined, by first member
+  double slowest_s_ = 0;                    // slowest finished range so far
 };
 
 }  // namespace zwang

@@ -1,3 +1,4 @@
+// The worker loop, and the messages that start and stop it.
 #include "host/rank/worker.h"
 
 #include <algorithm>
@@ -5,7 +6,9 @@
 #include <memory>
 #include <thread>
 
+#include "host/files/member_bytes.h"
 #include "host/files/member_records.h"
+#include "host/files/run_identity.h"
 #include "host/platform/stopwatch.h"
 #include "host/rank/messages.h"
 #include "host/run/run.h"
@@ -16,14 +19,14 @@ namespace zwang {
 namespace {
 
 constexpr auto poll_interval = std::chrono::microseconds(300);
-constexpr double reply_timeout_s = 10;  // with ranks that do not answer
+constexpr double timeout_s = 10;  // for ranks that do not respond
 
 class Worker {
  public:
   Worker(RankLink& link, const Study& study, Backend& backend, const WorkerSettings& settings)
       : link_(link), study_(study), settings_(settings), run_(study, backend, options()) {
     if (study.output.members) layout_.emplace(study, run_.sampler().drawn());
-    link_.send(0, RankWord::ready,
+    link_.send(0, MessageKind::ready,
                readiness_bytes({.host = link.host(),
                                 .threads = backend.threads(),
                                 .identity = run_identity(study, run_.origin(), settings.run.statistics_memory,
@@ -32,14 +35,14 @@ class Worker {
 
   void work() {
     while (!stopped_) {
-      look();
-      if (pieces_.empty()) {
+      poll();
+      if (ranges_.empty()) {
         std::this_thread::sleep_for(poll_interval);
         continue;
       }
-      const Piece piece = read_piece(pieces_.front());
-      pieces_.pop_front();
-      integrate(piece);
+      const MemberRange range = read_member_range(ranges_.front());
+      ranges_.pop_front();
+      integrate(range);
     }
   }
 
@@ -55,24 +58,24 @@ class Worker {
     return made;
   }
 
-  void look() {
+  void poll() {
     settings_.check();
     while (std::optional<RankMessage> message = link_.receive()) {
-      stopped_ |= message->word == RankWord::stop;
-      if (message->word == RankWord::piece) pieces_.push_back(std::move(message->bytes));
+      stopped_ |= message->kind == MessageKind::stop;
+      if (message->kind == MessageKind::range) ranges_.push_back(std::move(message->bytes));
     }
   }
 
-  // A stop is obeyed between batches.
-  void integrate(const Piece& piece) {
+  // A stop takes effect between batches.
+  void integrate(const MemberRange& range) {
     members_.clear();
-    run_.begin(piece.first, piece.end);
+    run_.begin(range.first, range.end);
     while (!run_.done()) {
       run_.advance();
-      look();
+      poll();
       if (stopped_) return;
     }
-    link_.send(0, RankWord::result,
+    link_.send(0, MessageKind::result,
                result_bytes(run_.part(), {members_.data(), members_.size()}, run_.statistics()));
   }
 
@@ -80,17 +83,17 @@ class Worker {
   const Study& study_;
   WorkerSettings settings_;
   std::optional<MemberRecordLayout> layout_;
-  std::vector<char> members_;  // of the piece under way, packed
+  std::vector<char> members_;  // of the current range, packed
   EnsembleRun run_;
-  std::deque<std::string> pieces_;
+  std::deque<std::string> ranges_;
   bool stopped_ = false;
 };
 
-// The first of these words from rank 0; everything else is too late.
-RankWord wait_for_word(RankLink& link, std::initializer_list<RankWord> words) {
+// Blocks until one of these messages arrives; all others are discarded as outdated.
+MessageKind wait_for_message(RankLink& link, std::initializer_list<MessageKind> kinds) {
   for (;;) {
     const std::optional<RankMessage> message = link.receive();
-    if (message && std::find(words.begin(), words.end(), message->word) != words.end()) return message->word;
+    if (message && std::find(kinds.begin(), kinds.end(), message->kind) != kinds.end()) return message->kind;
     if (!message) std::this_thread::sleep_for(poll_interval);
   }
 }
@@ -101,36 +104,36 @@ void work_for_rank_zero(RankLink& link, const Study& study, Backend& backend,
                         const WorkerSettings& settings) {
   try {
     Worker(link, study, backend, settings).work();
-    link.send(0, RankWord::goodbye, "");
+    link.send(0, MessageKind::stopped, "");
   } catch (...) {
-    tell_rank_zero(link);
+    report_error_to_rank_zero(link);
   }
 }
 
-void call_ranks(RankLink& link) {
-  for (int rank = 1; rank < link.size(); ++rank) link.send(rank, RankWord::begin, "");
+void start_ranks(RankLink& link) {
+  for (int rank = 1; rank < link.size(); ++rank) link.send(rank, MessageKind::begin, "");
 }
 
-bool wait_for_call(RankLink& link) {
-  if (wait_for_word(link, {RankWord::begin, RankWord::stop}) == RankWord::begin) return true;
-  link.send(0, RankWord::goodbye, "");
+bool wait_for_start(RankLink& link) {
+  if (wait_for_message(link, {MessageKind::begin, MessageKind::stop}) == MessageKind::begin) return true;
+  link.send(0, MessageKind::stopped, "");
   return false;
 }
 
-void tell_rank_zero(RankLink& link) {
-  link.send(0, RankWord::trouble, trouble_bytes());
-  wait_for_word(link, {RankWord::stop});
-  link.send(0, RankWord::goodbye, "");
+void report_error_to_rank_zero(RankLink& link) {
+  link.send(0, MessageKind::error, error_bytes());
+  wait_for_message(link, {MessageKind::stop});
+  link.send(0, MessageKind::stopped, "");
 }
 
-bool dismiss_ranks(RankLink& link) {
-  for (int rank = 1; rank < link.size(); ++rank) link.send(rank, RankWord::stop, "");
+bool stop_ranks(RankLink& link) {
+  for (int rank = 1; rank < link.size(); ++rank) link.send(rank, MessageKind::stop, "");
   const Stopwatch waiting;
   for (int here = 1; here < link.size();) {
     const std::optional<RankMessage> message = link.receive();
-    here += message && message->word == RankWord::goodbye ? 1 : 0;
+    here += message && message->kind == MessageKind::stopped ? 1 : 0;
     if (!message) std::this_thread::sleep_for(poll_interval);
-    if (waiting.seconds() > reply_timeout_s) return false;
+    if (waiting.seconds() > timeout_s) return false;
   }
   link.leave();
   return true;

@@ -1,11 +1,11 @@
 "use strict";
-// The data, numbers in words, elements, colours of the day, downloads.
+// Shared by all scripts: the data, number formatting, DOM elements, themes and downloads.
 
 const data = JSON.parse(document.getElementById("data").textContent);
 
 // --- Numbers ---
 
-// As many digits as a person reads: four, without trailing zeros.
+// Four significant digits, without trailing zeros.
 function text(x, digits = 4) {
   if (x === null || x === undefined || Number.isNaN(x)) return "–";
   if (x === 0) return "0";
@@ -27,18 +27,18 @@ function percent(share, digits = 1) {
   return `${value.toFixed(digits)} %`;
 }
 
-// Wilson's interval: sound also where nothing or everything happened.
+// Wilson's interval of a proportion: valid also for 0 and n of n.
 function shareInterval(k, n) {
   const z = 1.959963984540054, p = k / n, d = 1 + z * z / n;
   const middle = (p + z * z / (2 * n)) / d, half = z / d * Math.sqrt(p * (1 - p) / n + z * z / (4 * n * n));
   return [Math.max(0, middle - half), Math.min(1, middle + half)];
 }
 
-function plain(name) {
+function readable(name) {
   return name.replaceAll("_", " ");
 }
 
-// --- Elements: text is only ever set as text, never as markup ---
+// --- Elements: text is always set as text content, never as markup ---
 
 function element(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);
@@ -77,7 +77,7 @@ function announce(words) {
   document.getElementById("announce").textContent = words;
 }
 
-// --- Dark and light ---
+// --- Dark and light theme ---
 
 const themeListeners = [];
 
@@ -111,7 +111,7 @@ function csvText(rows) {
   return rows.map((row) => row.map(csvField).join(",")).join("\n") + "\n";
 }
 
-// Every chart has one: `rows` gives a header and the numbers behind the marks.
+// Every chart has one; `rows` returns a header and the numbers shown.
 function csvButton(name, rows) {
   return element(
       "button", {

@@ -1,4 +1,4 @@
-// A chart: axes in a picture of its own, numbers on hover and by the arrow keys.
+// Chart with axes as SVG; values are shown on hover and with the arrow keys.
 
 function niceStep(span, wanted) {
   const rough = span / Math.max(wanted, 1), power = 10 ** Math.floor(Math.log10(rough)), rest = rough / power;
@@ -13,7 +13,7 @@ function ticks(low, high, wanted) {
   return made;
 }
 
-// The span of all finite numbers in nested lists; a little room where they are all the same.
+// Range of all finite numbers in nested lists; widened if they are all equal.
 function extent(...lists) {
   let low = Infinity, high = -Infinity;
   const walk = (value) => {
@@ -34,8 +34,8 @@ function extent(...lists) {
 }
 
 class Chart {
-  // x, y: {domain: [low, high], label}. `title`: nodes of the caption; `rows`: for the CSV; `about`: for readers of the
-  // page who do not see it.
+  // x, y: {domain: [low, high], label}. `title`: nodes of the caption; `rows`: for the CSV; `about`: description for
+  // screen readers.
   constructor(parent, {title, name, about, rows, width = 640, height = 250, x, y, left = null, hint = null}) {
     this.width = width;
     this.height = height;
@@ -106,7 +106,7 @@ class Chart {
     return made;
   }
 
-  // A line through the places that have numbers; gaps stay gaps.
+  // A line through the points that have values; gaps stay gaps.
   line(xs, ys, attributes) {
     let path = "", pen = false;
     for (let i = 0; i < xs.length; ++i) {
@@ -120,7 +120,7 @@ class Chart {
     return this.mark("path", {d: path, ...attributes});
   }
 
-  // The area between two lines, in pieces where there are gaps.
+  // The area between two lines, split at gaps.
   area(xs, low, high, attributes) {
     let path = "", begin = 0;
     const there = (i) => low[i] !== null && low[i] !== undefined && high[i] !== null && high[i] !== undefined;
@@ -142,8 +142,8 @@ class Chart {
     return this.mark("path", {d: path, ...attributes});
   }
 
-  // Hover and arrow keys: `places` are x values, `tell(i)` the words of place i, `choose(i)` what a click does.
-  hover(places, tell, choose = null) {
+  // Hover and arrow keys: `places` returns the x values, `describe(i)` the text of point i; `choose(i)` handles clicks.
+  hover(places, describe, choose = null) {
     const cursor = shape("line", {class: "cursor", y1: this.box.top, y2: this.box.bottom, visibility: "hidden"});
     this.over.append(cursor);
     let at = -1, shownBy = null;
@@ -155,8 +155,8 @@ class Chart {
       cursor.setAttribute("x1", x);
       cursor.setAttribute("x2", x);
       cursor.setAttribute("visibility", "visible");
-      this.showTip(x, this.box.top + 8, tell(at));
-      if (from === "key") announce(tell(at));
+      this.showTip(x, this.box.top + 8, describe(at));
+      if (from === "key") announce(describe(at));
     };
     const hide = () => {
       cursor.setAttribute("visibility", "hidden");
@@ -170,7 +170,7 @@ class Chart {
       });
       show(best, "pointer");
     });
-    // What the keyboard has called up stays when the page scrolls away under the pointer.
+    // A tooltip opened with the keyboard stays when the page scrolls under the pointer.
     this.svg.addEventListener("pointerleave", () => {
       if (shownBy === "pointer") hide();
     });
@@ -197,7 +197,7 @@ class Chart {
     return low + (x - this.box.left) / (this.box.right - this.box.left) * (high - low);
   }
 
-  // At a place of the picture, kept inside the figure.
+  // Shows the tooltip at a point of the picture, kept inside the figure.
   showTip(x, y, words) {
     this.tip.textContent = words;
     this.tip.hidden = false;

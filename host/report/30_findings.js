@@ -1,4 +1,4 @@
-// What came out, first in one line, then in sentences a reader understands who has never seen the study.
+// Results in one line, then in sentences for readers who do not know the study.
 
 function verdictOf(members) {
   const share = members.failed / Math.max(1, members.entered + members.failed);
@@ -11,17 +11,17 @@ function verdictOf(members) {
   return ["good", `All ${whole(members.entered)} members ran to their end; none failed.`];
 }
 
-// What the statuses of members mean.
+// Meanings of the members' statuses.
 const statusWords = {
   ok: "ran to the end",
   stopped: "met the study's stop condition",
   step_limit: "used up max_steps",
   event_limit: "used up max_events",
   step_too_small: "needed steps below the resolution of time",
-  not_finite: "left the finite numbers",
+  not_finite: "produced values that are not finite",
   infeasible: "no admissible motion",
-  singular: "a condition's gradient vanished where it had to act",
-  inconsistent_start: "the start could not be brought onto the conditions",
+  singular: "the gradient of an active constraint vanished",
+  inconsistent_start: "the start could not be moved onto the constraints",
   event_lost: "an event could not be located",
 };
 
@@ -52,7 +52,7 @@ function showVerdict() {
                 "thead", {},
                 element(
                     "tr", {},
-                    ...["ended", "members", "for example", "look at one"].map((word) => element("th", {}, word)))),
+                    ...["status", "members", "examples", "replay one"].map((word) => element("th", {}, word)))),
             body)));
   }
   document.getElementById("verdict").append(box);
@@ -61,14 +61,14 @@ function showVerdict() {
 // --- Sentences of measures ---
 
 function verb(meaning) {
-  if (meaning.pattern === "release") return meaning.string ? "goes slack" : "lets go";
-  if (meaning.pattern === "shock" || meaning.pattern === "impulse") return meaning.string ? "snaps taut" : "is struck";
+  if (meaning.pattern === "release") return meaning.string ? "goes slack" : "opens";
+  if (meaning.pattern === "shock" || meaning.pattern === "impulse") return meaning.string ? "snaps taut" : "is hit";
   if (meaning.pattern === "contact") return meaning.string ? "becomes taut" : "is reached";
   if (meaning.pattern === "accumulation") return "comes to rest in a burst of ever smaller shocks";
-  return "happens";
+  return "occurs";
 }
 
-// "first at 2.33 (median), 90 % of them between 0.89 and 2.61"
+// For example "median 2.33, 90 % between 0.89 and 2.61".
 function spreadWords(measure) {
   const p = data.quantiles, q = measure.quantiles, middle = p.indexOf(0.5);
   const parts = [];
@@ -86,10 +86,10 @@ function shareWords(k, n) {
   return `in ${percent(k / n)} of the members (95 % interval ${percent(low)} to ${percent(high)})`;
 }
 
-// {big, unit, words, key}: the number to remember and the sentence about it.
+// {big, unit, words, key}: the main number and a sentence about it; key findings come first.
 function finding(measure) {
   const meaning = measure.meaning, n = measure.count + measure.missing,
-        target = meaning.target ? plain(meaning.target) : "";
+        target = meaning.target ? readable(meaning.target) : "";
   const middle = data.quantiles.indexOf(0.5), median = middle >= 0 ? measure.quantiles[middle] : measure.mean;
   const top = data.quantiles.length - 1, event = Boolean(meaning.pattern);
   if (n === 0 || measure.count === 0)
@@ -99,8 +99,12 @@ function finding(measure) {
       key: event
     };
   if (event && (meaning.reduction === "first" || meaning.reduction === "last" || meaning.reduction === "at")) {
-    const when = {first: "First at t", last: "Last at t", at: "The value there"}[meaning.reduction];
-    // What always happens is no news; when it does, or the value there, is.
+    const when = {
+      first: "Time of first occurrence",
+      last: "Time of last occurrence",
+      at: "Value at that time"
+    }[meaning.reduction];
+    // If it occurs in every member, the time or value is the main number, not the share.
     const always = measure.missing === 0;
     return {
       big: always ? text(median) : percent(measure.count / n),
@@ -136,11 +140,12 @@ function finding(measure) {
       unit: middle >= 0 ? "median impulse" : "mean impulse",
       key: true,
       words:
-          `How hard “${target}” ${verb(meaning)} at the worst, in the ${whole(measure.count)} members where it does: ` +
-          `half of them feel more than ${text(median)}${high}; the hardest of all is ${text(measure.maximum)}.`
+          `Largest impulse when “${target}” ${verb(meaning)}, in the ${whole(measure.count)} members where it does: ` +
+          `half of them exceed ${text(median)}${high}; the maximum is ${text(measure.maximum)}.`
     };
   }
-  const missing = measure.missing > 0 ? ` ${whole(measure.missing)} members have no value.` : "";
+  const absent = event ? "It never occurred in" : "There is no value in";
+  const missing = measure.missing > 0 ? ` ${absent} ${whole(measure.missing)} members.` : "";
   return {
     big: text(measure.mean),
     unit: `mean ± ${text(measure.stderr, 2)}`,
@@ -154,20 +159,20 @@ function showFindings() {
       "findings", "What came out",
       `${whole(data.members.entered)} members, each with its own drawn inputs. Numbers are in the study's own units.`);
   if (data.measures.length === 0)
-    place.append(notice("The study asks for no measures: a [measure] table would give one number per member."));
+    place.append(notice("The study has no measures; add a [measure] table to get one number per member."));
   const made = data.measures.map((measure) => [measure, finding(measure)]);
   made.sort((a, b) => Number(b[1].key) - Number(a[1].key));
   const cards = element("div", {class: "cards"});
   for (const [measure, found] of made)
     cards.append(element(
         "div", {class: found.key ? "card key" : "card", "data-finding": measure.name},
-        element("div", {class: "name"}, plain(measure.name)),
+        element("div", {class: "name"}, readable(measure.name)),
         element("div", {class: "big"}, found.big, found.unit ? element("small", {}, found.unit) : null),
         element("p", {}, found.words), element("div", {class: "formula"}, element("code", {}, measure.formula))));
   place.append(cards);
 }
 
-// The comment a study begins with: its question and first paragraph at the top, the rest to unfold.
+// The study's leading comment: its question and first paragraph at the top, the rest collapsed.
 function showAbout() {
   const paragraphs = data.about.trim().split(/\n\s*\n/).filter((words) => words.trim());
   if (paragraphs.length === 0) return;

@@ -1,4 +1,4 @@
-// Observables over time: a fan of quantiles, and the distribution at one time that a slider chooses.
+// Observables over time: a fan chart of quantiles, and the distribution at the time selected by a slider.
 
 const chosen = {
   place: 0,
@@ -10,7 +10,7 @@ function chooseTime(place) {
   for (const listener of chosen.listeners) listener(chosen.place);
 }
 
-// Quantiles in pairs from the outside in: [low, high] places of data.quantiles.
+// Pairs of quantiles from the outermost inwards: [low, high] indices of data.quantiles.
 function quantilePairs() {
   const p = data.quantiles, made = [];
   for (let i = 0, j = p.length - 1; i < j; ++i, --j) made.push([i, j]);
@@ -39,7 +39,7 @@ function fanWords(observable, i) {
   return lines.join("\n");
 }
 
-// open(c), closed(c) are 0 or 1: their mean is a share, and their quantiles say nothing.
+// open(c) and closed(c) are 0 or 1: their mean is a share, and their quantiles carry no information.
 function isShare(observable) {
   return /^\s*(open|closed)\s*\(\s*\w+\s*\)\s*$/.test(observable.formula);
 }
@@ -50,7 +50,7 @@ function drawFan(parent, observable, index) {
   const room = share ? 0 : (high - low) * 0.04;
   const chart = new Chart(parent, {
     name: `${observable.name}-over-time`,
-    title: [plain(observable.name), element("code", {}, observable.formula)],
+    title: [readable(observable.name), element("code", {}, observable.formula)],
     about: `${
         observable
             .name} over time: mean, standard error and quantiles. Arrow keys read the numbers, Enter moves the slider.`,
@@ -83,7 +83,7 @@ function drawFan(parent, observable, index) {
 
 // --- The distribution at one time ---
 
-// Bins of a histogram, or, where none was asked for, what quantiles say: between two of them lies a known share.
+// Bins of a histogram, or bins between quantiles if there is no histogram: the share between two quantiles is known.
 function binsAt(series, i, quantiles, minimum, maximum) {
   if (series.histogram) {
     const {edges, counts} = series.histogram,
@@ -115,7 +115,7 @@ function shareBins(observable, i) {
   };
 }
 
-// Bins of one width are shown by their share in percent; others by density, so that areas are shares.
+// Bins of equal width show their share in percent; others show the density, so that areas are shares.
 function barHeight(made, bin) {
   if (made.even) return 100 * bin.share;
   return bin.high > bin.low ? bin.share / (bin.high - bin.low) : 0;
@@ -134,7 +134,7 @@ function binWords(bin) {
   return `${text(bin.low)} to ${text(bin.high)}\n${percent(bin.share)}${members}`;
 }
 
-// Where all values are equal there is no width to draw: one bar stands for all of them.
+// If all values are equal, a single bar represents them.
 function drawBars(chart, made) {
   const bars = [];
   const flat = made.bins.filter((bin) => bin.high <= bin.low);
@@ -178,14 +178,14 @@ function drawTimeHistogram(parent, observable) {
     height: 268,
     left: 58,
     about: `Distribution of ${observable.name} at the time of the slider.`,
-    x: {domain, label: plain(observable.name), ticks: share ? [0, 1] : null},
+    x: {domain, label: readable(observable.name), ticks: share ? [0, 1] : null},
     y: {domain: [0, 1], label: barLabel(at(0))},
     rows: () => [
         ["time", "low", "high", "share", "members"],
         ...data.time.flatMap((t, i) => at(i).bins.map((bin) => [t, bin.low, bin.high, bin.share, bin.count]))],
     hint: observable.histogram || share ?
         null :
-        `Drawn from the quantiles; [statistics] histogram.${observable.name} = { bins = 60 } would give a finer one.`,
+        `Drawn from the quantiles; for a finer one, set [statistics] histogram.${observable.name} = { bins = 60 }.`,
   });
   let now = at(0);
   chosen.listeners.push((i) => {
@@ -201,13 +201,13 @@ function drawTimeHistogram(parent, observable) {
   chart.hover(() => now.bins.map((bin) => (bin.low + bin.high) / 2), (i) => binWords(now.bins[i]));
 }
 
-// --- The slider all of them share ---
+// --- The time slider shared by all histograms ---
 
 function timeSlider(place) {
   const range = element(
       "input",
       {type: "range", id: "when", min: 0, max: data.time.length - 1, value: 0, "aria-label": "Time of the histograms"});
-  const told = element("output", {for: "when"
+  const clock = element("output", {for: "when"
   });
   let timer = null;
   const play = element("button", {type: "button", id: "when-play"}, "Play");
@@ -231,10 +231,10 @@ function timeSlider(place) {
   });
   chosen.listeners.push((i) => {
     range.value = i;
-    told.textContent = `t = ${text(data.time[i])}`;
-    range.setAttribute("aria-valuetext", told.textContent);
+    clock.textContent = `t = ${text(data.time[i])}`;
+    range.setAttribute("aria-valuetext", clock.textContent);
   });
-  place.append(element("div", {class: "controls sticky"}, play, range, told));
+  place.append(element("div", {class: "controls sticky"}, play, range, clock));
 }
 
 function legendEntry(words, ...marks) {
@@ -261,10 +261,10 @@ function showObservables() {
   if (data.observables.length === 0) return;
   const place = section(
       "observables", "Over time",
-      "How the ensemble spreads. The slider chooses the time of the histograms on the right; a click into a chart on the left does too.");
+      "Distribution of the ensemble over time. The slider, or a click on a chart over time, selects the time of the histograms.");
   if (data.times_in_files > data.time.length)
-    place.append(notice(
-        `${whole(data.time.length)} of ${whole(data.times_in_files)} output times are shown; statistics.nc has all.`));
+    place.append(notice(`${whole(data.time.length)} of ${
+        whole(data.times_in_files)} output times are shown; statistics.nc holds all.`));
   if (data.time.length > 1) timeSlider(place);
   place.append(fanLegend());
   data.observables.forEach((observable, index) => {
@@ -274,7 +274,6 @@ function showObservables() {
     drawTimeHistogram(pair, observable);
   });
   if (!data.has_trajectories)
-    place.append(
-        notice("No single members over the fans: [output] trajectories = [0, 1, 2] in the study would give them."));
+    place.append(notice("To show single members in these charts, set [output] trajectories = [0, 1, 2] in the study."));
   chooseTime(Math.floor((data.time.length - 1) / 4));
 }

@@ -1,21 +1,22 @@
-// One number per member: a histogram for each, with its quantiles.
+// Measures, one number per member: a histogram of each, with its quantiles.
 
 function drawMeasure(parent, measure) {
   const panel = element("div", {class: "panel"});
   parent.append(panel);
   if (measure.count === 0) {
     panel.append(
-        element("h3", {}, plain(measure.name), element("code", {}, measure.formula)),
+        element("h3", {}, readable(measure.name), element("code", {}, measure.formula)),
         element("p", {class: "hint"}, "No member has a value."));
     return;
   }
   const made = binsAt(measure, 0, measure.quantiles, measure.minimum, measure.maximum);
   const wide = made.bins.filter((bin) => bin.high > bin.low);
   const domain = wide.length > 0 ? [wide[0].low, wide[wide.length - 1].high] : extent(measure.minimum, measure.maximum);
-  const missing = measure.missing > 0 ? `; ${whole(measure.missing)} have none` : "";
+  const absent = measure.meaning.pattern ? "it never occurred in" : "there is none in";
+  const missing = measure.missing > 0 ? `; ${absent} ${whole(measure.missing)}` : "";
   const chart = new Chart(panel, {
     name: measure.name,
-    title: [plain(measure.name), element("code", {}, measure.formula)],
+    title: [readable(measure.name), element("code", {}, measure.formula)],
     width: 420,
     height: 230,
     about: `Histogram of ${measure.name} over members: ${spreadWords(measure)}.`,
@@ -25,9 +26,10 @@ function drawMeasure(parent, measure) {
         ["low", "high", "share", "members"], ...made.bins.map((bin) => [bin.low, bin.high, bin.share, bin.count])],
     hint: `${whole(measure.count)} members have a value${missing}. Mean ${text(measure.mean)} ± ${
               text(measure.stderr, 2)}, std ${text(measure.std)}.` +
-        (made.exact ? "" :
-                      ` Drawn from the quantiles; [output] members = true or [statistics] histogram.${
-                          measure.name} = { bins = 60 } would give a finer one.`),
+        (made.exact ?
+             "" :
+             ` Drawn from the quantiles; for a finer one, set [output] members = true or [statistics] histogram.${
+                 measure.name} = { bins = 60 }.`),
   });
   const bars = drawBars(chart, made);
   drawQuantiles(chart, measure);
@@ -37,12 +39,12 @@ function drawMeasure(parent, measure) {
   });
 }
 
-// Counts have no halves.
+// Counts are whole numbers.
 function wholeTicks([low, high]) {
   return ticks(low, high, 8).filter((value) => Number.isInteger(value));
 }
 
-// Lines at the quantiles; names only where they do not run into each other.
+// Lines at the quantiles; labels are omitted where they would overlap.
 function drawQuantiles(chart, measure) {
   let free = -Infinity;
   data.quantiles.forEach((p, k) => {
@@ -67,7 +69,7 @@ function showMeasures() {
   if (data.measures.length === 0) return;
   const place = section(
       "measures", "Measures",
-      "One number per member. Orange lines are quantiles: so many percent of the members lie to the left.");
+      "One number per member. Orange lines mark quantiles, e.g. 5 % of the members lie to the left of the 5 % line.");
   const grid = element("div", {class: "grid2"});
   place.append(grid);
   for (const measure of data.measures) drawMeasure(grid, measure);

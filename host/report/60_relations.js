@@ -1,6 +1,6 @@
-// What depends on what: correlations between drawn inputs and measures, and the members behind one of them.
+// Correlations between drawn inputs and measures, and a scatter plot of the members for a selected pair.
 
-// Rank correlation in words a hover can show.
+// Rank correlation in words, for tooltips.
 function strength(r) {
   if (r === null) return "undefined: one of the two does not vary";
   const size = Math.abs(r);
@@ -15,7 +15,7 @@ function showScatter(place, i, j) {
   const {names} = data.relations;
   place.replaceChildren();
   if (!data.sample) {
-    place.append(notice("To see the members behind a correlation: [output] members = true in the study."));
+    place.append(notice("To see the members behind a correlation, set [output] members = true in the study."));
     return;
   }
   const pairs = data.sample.rows.map((row, k) => [row[j], row[i], data.sample.members[k]])
@@ -24,12 +24,12 @@ function showScatter(place, i, j) {
   const room = ([low, high]) => [low - 0.03 * (high - low), high + 0.03 * (high - low)];
   const chart = new Chart(place, {
     name: `${names[i]}-against-${names[j]}`,
-    title: [`${plain(names[i])} against ${plain(names[j])}`],
+    title: [`${readable(names[i])} against ${readable(names[j])}`],
     width: 420,
     height: 330,
     about: `${names[i]} against ${names[j]}, one dot for each of ${pairs.length} members.`,
-    x: {domain: room(extent(xs)), label: plain(names[j])},
-    y: {domain: room(extent(ys)), label: plain(names[i])},
+    x: {domain: room(extent(xs)), label: readable(names[j])},
+    y: {domain: room(extent(ys)), label: readable(names[i])},
     rows: () => [["member", names[j], names[i]], ...pairs.map(([x, y, member]) => [member, x, y])],
     hint: `${whole(pairs.length)} of ${whole(data.sample.of)} members.`,
   });
@@ -41,7 +41,7 @@ function showScatter(place, i, j) {
       (k) => `member ${pairs[order[k]][2]}\n${names[j]} ${text(xs[order[k]])}\n${names[i]} ${text(ys[order[k]])}`);
 }
 
-// How the matrix lies on the screen.
+// Layout of the matrix.
 function matrixLayout() {
   const {names, kinds} = data.relations, n = names.length;
   const measures = names.map((_, i) => i).filter((i) => kinds[i] === "measure"), columns = names.map((_, i) => i);
@@ -57,7 +57,7 @@ function cellWords(i, j) {
       strength(rank[i][j])}`;
 }
 
-// A coloured square with its number; blue for rising together, orange for the opposite.
+// A coloured square with its number: blue for positive, orange for negative correlation.
 function drawCell(svg, layout, row, column) {
   const i = layout.measures[row], j = layout.columns[column], {names, rank} = data.relations, r = rank[i][j];
   const {size} = layout, x = layout.left + column * size, y = layout.top + row * size;
@@ -106,10 +106,10 @@ function drawMatrixNames(svg, layout) {
           "text", {class: "label", x: left - 6, y: top + row * size + size / 2 + 4, "text-anchor": "end"}, names[i])));
 }
 
-// Hover, choice and arrow keys of one cell.
-function listenToCell(cells, layout, row, column, tip, scatter) {
+// Hover, selection and arrow keys of one cell.
+function addCellHandlers(cells, layout, row, column, tip, scatter) {
   const cell = cells[row][column], i = layout.measures[row], j = layout.columns[column];
-  const tell = () => {
+  const describe = () => {
     tip.textContent = cellWords(i, j);
     tip.hidden = false;
     const frame = cell.ownerSVGElement.getBoundingClientRect(), scale = frame.width / layout.width;
@@ -126,7 +126,7 @@ function listenToCell(cells, layout, row, column, tip, scatter) {
     cell.setAttribute("tabindex", 0);
     showScatter(scatter, i, j);
   };
-  for (const come of ["pointerenter", "focus"]) cell.addEventListener(come, tell);
+  for (const come of ["pointerenter", "focus"]) cell.addEventListener(come, describe);
   for (const leave of ["pointerleave", "blur"])
     cell.addEventListener(leave, () => {
       tip.hidden = true;
@@ -159,14 +159,14 @@ function drawMatrix(place, scatter) {
   const tip = element("div", {class: "tip", hidden: ""});
   drawMatrixNames(svg, layout);
   const cells = measures.map((_, row) => columns.map((_, column) => drawCell(svg, layout, row, column)));
-  cells.forEach((line, row) => line.forEach((_, column) => listenToCell(cells, layout, row, column, tip, scatter)));
+  cells.forEach((line, row) => line.forEach((_, column) => addCellHandlers(cells, layout, row, column, tip, scatter)));
   place.append(element(
       "figure", {"data-chart": "correlations"},
       element("figcaption", {}, element("h3", {}, "Rank correlations"), csvButton("correlations", rows)), svg, tip));
   return {cells, measures, columns};
 }
 
-// The strongest tie of a measure to an input is what most readers look for.
+// The strongest correlation of a measure with an input is selected first.
 function strongest(made) {
   let best = null;
   made.measures.forEach((i, row) => made.columns.forEach((j, column) => {
@@ -181,7 +181,7 @@ function showRelations() {
   if (data.relations.names.length < 2 || data.measures.length === 0) return;
   const place = section(
       "relations", "What depends on what",
-      "Blue: the two rise together; orange: one rises as the other falls; the number is the rank correlation. Choose a cell to see the members behind it.");
+      "Rank correlations: blue if both rise together, orange if one rises as the other falls. Select a cell to see the members behind it.");
   const pair = element("div", {class: "pair panel"}), scatter = element("div");
   place.append(pair);
   const made = drawMatrix(pair, scatter), best = strongest(made) ?? {row: 0, column: 0};

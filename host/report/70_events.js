@@ -1,6 +1,6 @@
-// Events of the members whose trajectories were kept: a raster, and how often they come over time.
+// Events of the members with stored trajectories: a raster, and event rates over time.
 
-// Told apart by shape as well as by colour.
+// Kinds differ in shape as well as in colour.
 const eventKinds = {
   shock: {colour: "--warm", path: "M0,-4.4L3.6,0L0,4.4L-3.6,0Z", filled: true, words: "shock"},
   release:
@@ -50,7 +50,7 @@ function drawRaster(place, kinds) {
             (event) => [motion.members[event.member], event.t, event.kind, event.who, event.impulse, event.lost])],
     hint: motion.in_files > members || motion.events_in_files > motion.events.length ?
         `The first ${whole(motion.events.length)} of ${
-            whole(motion.events_in_files)} events; trajectories.nc has all.` :
+            whole(motion.events_in_files)} events are shown; trajectories.nc holds all.` :
         null,
   });
   motion.members.forEach((member, k) => {
@@ -82,7 +82,7 @@ function drawRaster(place, kinds) {
   rasterHover(chart, events);
 }
 
-// By the nearest mark in both directions, not by time alone.
+// Selects the nearest mark in both directions, not by time alone.
 function rasterHover(chart, events) {
   const order = events.map((_, k) => k).sort((a, b) => events[a].t - events[b].t);
   let at = -1;
@@ -118,7 +118,7 @@ function rasterHover(chart, events) {
   });
 }
 
-// Events per member and unit of time, in bins of time, over the members still under way.
+// Events per member and unit of time, in time bins, over the members that have not ended.
 function eventRates(kinds) {
   const motion = data.motion, bins = Math.max(8, Math.min(40, Math.round(motion.events.length / 4))),
         width = (motion.last || 1) / bins;
@@ -144,7 +144,7 @@ function drawRates(place, kinds) {
     x: {domain: [0, data.motion.last || 1], label: "time"},
     y: {domain: [0, extent(Object.values(rates), [0])[1] * 1.08]},
     rows: () => [["time", ...kinds], ...centres.map((t, k) => [t, ...kinds.map((kind) => rates[kind][k])])],
-    hint: `From the ${whole(data.motion.members.length)} members whose trajectories were kept, not from all.`,
+    hint: `From the ${whole(data.motion.members.length)} members with stored trajectories, not from all members.`,
   });
   for (const kind of kinds) {
     chart.line(
@@ -176,13 +176,12 @@ function showEvents() {
                   .join(", ")}.` :
           "No events in any member.");
   if (!data.motion) {
-    place.append(
-        notice("When they come in single members: [output] trajectories = [0, 1, 2] in the study would show it."));
+    place.append(notice("To show the events of single members, set [output] trajectories = [0, 1, 2] in the study."));
     return;
   }
   const kinds = Object.keys(eventKinds).filter((kind) => data.motion.events.some((event) => event.kind === kind));
   if (kinds.length === 0) {
-    place.append(element("p", {}, "The members whose trajectories were kept have none."));
+    place.append(element("p", {}, "The members with stored trajectories have no events."));
     return;
   }
   const panel = element("div", {class: "panel"});

@@ -1,5 +1,5 @@
-// Members in motion. States are known at output times, velocities also on both sides of every jump: between them
-// runs the cubic with these values and slopes, so that a snap shows as a kink at its own time.
+// Interpolated motion of members. States are known at output times, and velocities on both sides of every jump; between
+// them a cubic with these values and slopes is used, so that a jump shows as a kink at its own time.
 
 class MemberPath {
   constructor(member) {
@@ -13,8 +13,8 @@ class MemberPath {
     this.pieces = new Map();
   }
 
-  // Nodes {t, x, arriving, leaving} from output k to k + 1. At a jump the place is where the mean velocities of the parts
-  // before it lead; what is then missing at the far end is spread over the time.
+  // Nodes {t, x, arriving, leaving} from output k to k + 1. The position at a jump follows from the mean velocities of
+  // the pieces before it; the remaining difference at the far end is spread over the time.
   piece(k) {
     if (this.pieces.has(k)) return this.pieces.get(k);
     const node = (t, x, arriving, leaving) => ({t, x, arriving, leaving});
@@ -38,7 +38,7 @@ class MemberPath {
     return made;
   }
 
-  // All coordinates at time t; before the first output and after the member's end those there.
+  // All coordinates at time t; constant before the first output and after the member's end.
   at(t) {
     if (this.last < 0) return null;
     if (t <= this.times[0] || this.last === 0) return this.position[0];
@@ -73,7 +73,7 @@ function tableAt(table, member, t) {
   return a + 0.5 * s * (b - before + s * (2 * before - 5 * a + 4 * b - after + s * (3 * (a - b) + after - before)));
 }
 
-// The scene at one time: places of points and anchors in space. Planar systems lie in the plane of the screen.
+// The scene at one time: positions of points and anchors in space. Planar systems lie in the plane of the screen.
 class Scene {
   constructor() {
     const scene = data.motion.scene;
@@ -86,7 +86,7 @@ class Scene {
     this.frame();
   }
 
-  // x to the right, the last coordinate up.
+  // x points right, the last coordinate up.
   lift(place) {
     if (place.length === 1) return [place[0], 0, 0];
     if (place.length === 2) return [place[0], 0, place[1]];
@@ -107,7 +107,7 @@ class Scene {
     return name === null ? [0, 0, 0] : made.get(name);
   }
 
-  // What the picture has to hold: everything that ever moves, without the far tails of a few.
+  // Extent of the picture: everything that ever moves, without the far tails of a few members.
   frame() {
     const axes = [[], [], []],
           spots = data.motion.time.filter((_, k) => k % Math.ceil(data.motion.time.length / 60) === 0);
@@ -139,8 +139,8 @@ class Scene {
     this.radius = Math.hypot(...this.half) || 1;
   }
 
-  // A member and a time worth a first look: half way between a release and the shock after it, where the shock is hardest.
-  telling() {
+  // Initial member and time: between a release and the following shock (two thirds of the time), for the largest shock.
+  initialView() {
     let best = [0, 0], size = -1;
     for (let m = 0; m < this.paths.length; ++m) {
       let release = null;
@@ -160,7 +160,7 @@ class Scene {
     return this.points.some((point) => point.name === name);
   }
 
-  // Taut where its ends are as far apart as it allows.
+  // Taut if the distance of its ends equals its length.
   taut(link, made, member, t) {
     const a = this.end(made, link.from), b = this.end(made, link.to), length = tableAt(link.length, member, t);
     return Math.hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]) >= length * (1 - 2e-3);

@@ -1,4 +1,4 @@
-// The picture of the scene at one time: projection, strings taut or slack, walls, flashes.
+// Draws the scene at one time: projection, strings taut or slack, walls, shocks.
 
 class MotionPicture {
   constructor(scene, canvas) {
@@ -6,20 +6,20 @@ class MotionPicture {
     this.canvas = canvas;
     this.zoom = 1;
     this.others = true;
-    this.lookStraight();
-    [this.member, this.t] = scene.telling();
-    // Seconds as seconds where that can be watched; otherwise the whole in twelve.
+    this.resetView();
+    [this.member, this.t] = scene.initialView();
+    // Real time if the study lasts 2 to 60 seconds; otherwise the whole motion takes 12 seconds.
     const last = data.motion.last || 1;
     this.pace = last >= 2 && last <= 60 ? 1 : last / 12;
   }
 
-  lookStraight() {
+  resetView() {
     this.yaw = this.scene.flat ? 0 : -0.6;
     this.pitch = this.scene.flat ? 0 : 0.28;
     this.zoom = 1;
   }
 
-  // Orthographic: lengths on the screen are lengths in the scene, up to the turn of the view.
+  // Orthographic projection: lengths are preserved up to the rotation of the view.
   project([x, y, z]) {
     const [cx, cy, cz] = this.scene.centre, dx = x - cx, dy = y - cy, dz = z - cz;
     const right = dx * Math.cos(this.yaw) + dy * Math.sin(this.yaw),
@@ -87,7 +87,7 @@ class MotionPicture {
     pen.globalAlpha = 1;
   }
 
-  // A wall across one coordinate: a line, with strokes on the side that is forbidden.
+  // A wall across one coordinate: a line with hatching on the forbidden side.
   drawWalls() {
     const {half, centre, flat, radius} = this.scene, far = 2 * radius;
     for (const wall of this.scene.walls) {
@@ -138,7 +138,7 @@ class MotionPicture {
       this.stroke([a, b], {name: "--main", width: 2.8, alpha});
       return;
     }
-    // Slack: sagging as much as a string of this length must, roughly.
+    // Slack: sag estimated from the string's length.
     const d = Math.hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]),
           sag = 0.87 * Math.sqrt(Math.max(0, length * length - d * d)) / 2, places = [];
     for (let k = 0; k <= 24; ++k) {
@@ -172,7 +172,7 @@ class MotionPicture {
     }
   }
 
-  // Where the points have just been.
+  // Recent paths of the points.
   drawTrail() {
     if (this.scene.points.length > 12) return;
     const span = 0.08 * (data.motion.last || 1), from = Math.max(0, this.t - span), steps = 40;
@@ -204,7 +204,7 @@ class MotionPicture {
     }
   }
 
-  // Points at the ends of the conditions that took part; all points where the conditions are of another kind.
+  // Points at the ends of the constraints that took part; all points if the constraints are of another kind.
   flashPlaces(event, made) {
     const names = event.who.split(" "), links = this.scene.links.filter((link) => names.includes(link.name));
     const ends = new Set(

@@ -1,4 +1,4 @@
-// Watching the scene: play, time, speed, member, and turning the view by pointer and keys.
+// Controls of the motion view: play, time, speed, member, and rotation by pointer and keys.
 
 class MotionView extends MotionPicture {
   constructor(place) {
@@ -32,7 +32,7 @@ class MotionView extends MotionPicture {
         this.seek(this.range.value / 1000 * (data.motion.last || 1));
       }
     });
-    this.told = element("output", {for: "motion-time"
+    this.clock = element("output", {for: "motion-time"
     });
     const member = element(
         "select", {
@@ -68,13 +68,13 @@ class MotionView extends MotionPicture {
         "button", {
           type: "button",
           onclick: () => {
-            this.lookStraight();
+            this.resetView();
             this.draw();
           }
         },
         "Reset view");
     return element(
-        "div", {class: "controls"}, this.button, this.range, this.told, element("label", {}, "member ", member),
+        "div", {class: "controls"}, this.button, this.range, this.clock, element("label", {}, "member ", member),
         element("label", {}, "speed ", speed),
         data.motion.moving > 1 ? element("label", {}, others, " show the others") : null, reset);
   }
@@ -84,10 +84,10 @@ class MotionView extends MotionPicture {
     return element(
         "p", {class: "hint"},
         (strings ? "Strings: thick and straight when taut, thin, dashed and sagging when slack. " : "") +
-            "A shock flashes as a ring, larger the harder it is. Drag to turn, wheel to zoom; on the keyboard: Space, arrows, + and −, “,” and “.” for the shock before and after. " +
-            `Between output times the picture interpolates.${
+            "A shock flashes as a disk that grows with its impulse. Drag to turn, wheel to zoom; on the keyboard: Space, arrows, + and −, “,” and “.” for the shock before and after. " +
+            `Between output times the motion is interpolated.${
                 data.motion.in_files > data.motion.moving ?
-                    ` The first ${data.motion.moving} of ${data.motion.in_files} members kept.` :
+                    ` The first ${data.motion.moving} of ${data.motion.in_files} stored members are shown.` :
                     ""}`);
   }
 
@@ -146,11 +146,11 @@ class MotionView extends MotionPicture {
   draw() {
     super.draw();
     this.range.value = this.t / (data.motion.last || 1) * 1000;
-    this.told.textContent = `t = ${this.t.toFixed(Math.max(0, 2 - Math.floor(Math.log10(data.motion.last || 1))))}`;
-    this.range.setAttribute("aria-valuetext", this.told.textContent);
+    this.clock.textContent = `t = ${this.t.toFixed(Math.max(0, 2 - Math.floor(Math.log10(data.motion.last || 1))))}`;
+    this.range.setAttribute("aria-valuetext", this.clock.textContent);
   }
 
-  // To the shock before or after, of the member that is watched.
+  // Jumps to the previous or next shock of the selected member.
   jump(direction) {
     const times = data.motion.events.filter((event) => event.member === this.member && event.kind === "shock")
                       .map((event) => event.t);
@@ -196,12 +196,11 @@ class MotionView extends MotionPicture {
 function showMotion() {
   if (!data.motion) {
     const place = section("motion", "In motion");
-    place.append(
-        notice("No member can be shown in motion: [output] trajectories = [0, 1, 2] in the study would keep some."));
+    place.append(notice("To show members in motion, set [output] trajectories = [0, 1, 2] in the study."));
     return;
   }
   if (data.motion.scene.points.length === 0 || data.motion.moving === 0) return;
-  const place = section("motion", "In motion", "The members whose trajectories were kept, as they move.");
+  const place = section("motion", "In motion", "Members with stored trajectories.");
   const panel = element("div", {class: "panel"});
   place.append(panel);
   window.motionView = new MotionView(panel);

@@ -1,3 +1,4 @@
+// Reads a result folder and assembles the data of a report.
 #include "host/report/report_data.h"
 
 #include <fmt/format.h>
@@ -30,21 +31,20 @@ ReportJson read_summary(const std::filesystem::path& folder) {
   const std::optional<std::string> text = read_whole(path);
   if (!text)
     throw Error({.where = {folder.string(), 0, 0},
-                 .message = "these are no results of a run",
+                 .message = "this folder holds no results of a run",
                  .found = "no summary.json",
                  .expected = "summary.json, statistics.nc and study.toml",
-                 .hint = "summary.json is written last: without it a run did not end"});
+                 .hint = "summary.json is written last; if it is missing, the run did not finish"});
   ReportJson made = ReportJson::parse(*text, nullptr, false);
   if (made.is_discarded() || !made.is_object() || !made.contains("members") || !made.contains("measures"))
-    throw Error(
-        {.where = {path.string(), 0, 0},
-         .message = "not a summary",
-         .found = made.is_discarded() ? "a text that is not JSON" : "JSON without members and measures",
-         .expected = "the file that `zwang run` wrote"});
+    throw Error({.where = {path.string(), 0, 0},
+                 .message = "this is not the summary of a run",
+                 .found = made.is_discarded() ? "text that is not JSON" : "JSON without members and measures",
+                 .expected = "a file written by `zwang run`"});
   return made;
 }
 
-// The comment a study begins with says what it is about.
+// The leading comment of a study describes it.
 std::string leading_comment(const std::string& text) {
   std::string made;
   std::size_t at = 0;
@@ -61,7 +61,7 @@ std::string leading_comment(const std::string& text) {
   return made;
 }
 
-// What the page tells of the run as a whole; the long arrays come from the parts.
+// Facts about the run as a whole; the long arrays come from the other parts.
 ReportJson overview(const ReportSource& source) {
   ReportJson made;
   for (const char* key : {"study", "title", "version", "seed", "backend", "members", "events", "audit",
@@ -112,7 +112,8 @@ std::vector<std::size_t> report_times(const ReportSource& source) {
   const std::size_t observables = std::min(study.system->observables.size(), report_names_limit);
   std::size_t each = observables * (study.statistics.quantiles.size() + 7);
   for (const auto& [name, histogram] : study.statistics.histograms)
-    each += std::min<std::size_t>(static_cast<std::size_t>(histogram.bins), 80) / 3;  // counts are short
+    // counts have few digits
+    each += std::min<std::size_t>(static_cast<std::size_t>(histogram.bins), 80) / 3;
   const std::size_t affordable = most_series_numbers / std::max<std::size_t>(each, 1);
   return spread(study.time.outputs.size(), std::clamp<std::size_t>(affordable, 20, most_times));
 }

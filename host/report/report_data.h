@@ -1,4 +1,4 @@
-// What a report shows: the numbers of a result folder, thinned so that the page stays small.
+// Data of a report: the numbers of a result folder, thinned so that the page stays small.
 #pragma once
 
 #include <filesystem>
@@ -10,38 +10,39 @@ namespace zwang {
 
 using ReportJson = nlohmann::ordered_json;
 
-// A result folder as a report reads it. Error where it is none.
+// A result folder as read by a report. Throws Error if it holds no results.
 struct ReportSource {
   explicit ReportSource(const std::filesystem::path& folder);
 
   std::filesystem::path folder;
   Study study;         // from study.toml: the study as run
   ReportJson summary;  // summary.json
-  std::string text;    // the study as it was written, comments and all
+  std::string text;    // the study as written, with comments
   bool has_members = false, has_trajectories = false;
 };
 
-// The whole of it; the parts below are its keys.
+// All data; the functions below return its parts.
 ReportJson report_data(const ReportSource& source);
 
-// Observables over a thinned time, with their histograms; measures and their histograms; correlations.
+// Observables at the thinned times with their histograms; measures with their histograms; correlations.
 ReportJson report_observables(const ReportSource& source, const std::vector<std::size_t>& times);
 ReportJson report_measures(const ReportSource& source);
 ReportJson report_relations(const ReportSource& source);
-// A sample of members, inputs beside measures; null without members.nc.
+// A sample of members with measures and inputs; null without members.nc.
 ReportJson report_sample(const ReportSource& source);
-// Chosen members in motion, their events, and what to draw; null without trajectories.nc.
+// Motion and events of the stored trajectories, and the scene to draw; null without trajectories.nc.
 ReportJson report_motion(const ReportSource& source);
 
-// Output times that are shown of observables: all, or evenly chosen with the last.
+// Output times shown for observables: all, or evenly spaced ones including the last.
 std::vector<std::size_t> report_times(const ReportSource& source);
 std::vector<std::size_t> spread(std::size_t count, std::size_t wanted);
 
-// Six digits are more than a screen shows, and keep the page small. What is not finite is null.
+// Rounded to six digits, more than a screen shows, to keep the page small. Values that are not finite become
+// null.
 ReportJson rounded(double value);
 ReportJson rounded(const std::vector<double>& values);
 
-// Lists longer than this are cut, and the page says so.
+// Longer lists are truncated, and the page says so.
 constexpr std::size_t report_names_limit = 60;
 
 }  // namespace zwang

@@ -1,4 +1,4 @@
-// Of a report: chosen members in motion, and their events.
+// Part of a report: stored trajectories and their events.
 #include <algorithm>
 #include <cmath>
 
@@ -12,14 +12,14 @@ namespace zwang {
 
 namespace {
 
-constexpr std::size_t most_moving = 24;      // members that can be watched
+constexpr std::size_t most_moving = 24;      // members in the motion view
 constexpr std::size_t most_listed = 400;     // members in the raster
 constexpr std::size_t most_events = 12'000;  // in the raster
 constexpr std::size_t most_state_numbers = 200'000;
 constexpr std::size_t most_jump_numbers = 60'000;
 constexpr std::size_t most_curves = 12;  // members over a fan chart
 
-// Which members and times are shown.
+// Members and times that are shown.
 struct Choice {
   std::size_t members = 0;
   std::vector<std::size_t> times;
@@ -68,7 +68,7 @@ ReportJson curves(const NetcdfSource& file, const ReportSource& source, std::siz
   return made;
 }
 
-// Velocities before and after the jumps of members that move, as long as there is room.
+// Velocities before and after jumps of the members in the motion view, up to a size limit.
 class Jumps {
  public:
   Jumps(const NetcdfSource& file, const Choice& choice, std::size_t size)
@@ -100,7 +100,8 @@ ReportJson events(const NetcdfSource& file, const ReportSource& source, const Ch
   const std::vector<long long> owner = file.integers("event_trajectory"), kind = file.integers("event_kind");
   const std::vector<double> time = file.numbers("event_time"), impulse = file.numbers("event_impulse"),
                             lost = file.numbers("event_energy_lost");
-  const std::vector<std::string> name = file.texts("event_name"), who = file.texts("event_constraints");
+  const std::vector<std::string> name = file.texts("event_name"),
+                                 constraints = file.texts("event_constraints");
   const std::vector<std::string> words = event_words();
   const std::size_t conditions = source.study.system->constraints.size();
   Jumps jumps(file, choice, source.study.system->size());
@@ -111,7 +112,7 @@ ReportJson events(const NetcdfSource& file, const ReportSource& source, const Ch
     ReportJson one = {{"member", member},
                       {"t", rounded(time[e])},
                       {"kind", words.at(static_cast<std::size_t>(kind[e]))},
-                      {"who", name[e].empty() ? who[e] : name[e]}};
+                      {"who", name[e].empty() ? constraints[e] : name[e]}};
     if (const double size = largest(impulse, e * conditions, conditions); !std::isnan(size))
       one["impulse"] = rounded(size);
     if (!std::isnan(lost[e])) one["lost"] = rounded(lost[e]);

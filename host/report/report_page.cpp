@@ -1,3 +1,4 @@
+// Assembles the HTML page from template, style, scripts and data.
 #include "host/report/report_page.h"
 
 #include <unistd.h>
@@ -18,7 +19,7 @@ std::string files_ending(std::string_view ending) {
   return made;
 }
 
-// For text between tags.
+// Escapes text between tags.
 std::string escaped(const std::string& text) {
   std::string made;
   for (const char c : text) {
@@ -36,7 +37,7 @@ std::string escaped(const std::string& text) {
   return made;
 }
 
-// JSON inside a script element: whatever a study says, no tag and no comment can begin there.
+// JSON inside a script element, escaped so that text of a study cannot begin a tag or comment.
 std::string embedded(const ReportJson& data) {
   std::string made;
   for (const char c : data.dump(-1, ' ', true, ReportJson::error_handler_t::replace)) {
@@ -51,7 +52,7 @@ std::string embedded(const ReportJson& data) {
   return made;
 }
 
-// Puts the parts in one pass, so that a mark inside a part is never taken for one of the page.
+// Inserts all parts in one pass, so that a placeholder inside a part is not replaced.
 std::string filled(std::string_view page, const std::vector<std::pair<std::string, std::string>>& parts) {
   std::string made;
   std::size_t at = 0;

@@ -1,4 +1,4 @@
-// The report: one HTML page with everything in it, to be opened from the disk without a network.
+// The report: one self-contained HTML page that needs no network.
 #pragma once
 
 #include <filesystem>
@@ -6,10 +6,10 @@
 
 namespace zwang {
 
-// The page of a result folder. Error where the folder holds no results.
+// The page of a result folder. Throws Error if the folder holds no results.
 std::string report_page(const std::filesystem::path& folder);
 
-// Writes it beside, then renames; MachineError where the disk will not have it.
+// Writes the page to a temporary file, then renames it. Throws MachineError if it cannot be written.
 void write_report(const std::filesystem::path& folder, const std::filesystem::path& to);
 
 constexpr const char* report_name = "report.html";

@@ -1,9 +1,10 @@
+// Recognises links and walls in the constraints of a study.
 #include "host/report/report_scene.h"
 
 #include <algorithm>
 #include <regex>
 
-#include "host/sample/member.h"
+#include "host/sample/prepared_member.h"
 #include "host/sample/sampler.h"
 #include "host/study/study.h"
 #include "host/study_file/document.h"
@@ -37,7 +38,7 @@ class MemberFormulas {
     return program.run<double>(inputs)[0];
   }
 
-  // [member][time], or [member][one] where time plays no part.
+  // [member][time], or [member][one] if the expression does not depend on time.
   ReportJson table(Expr e, const std::vector<std::size_t>& times) const {
     const Program program(*study_.system->pool, {e});
     const bool moves = study_.system->pool->mentions(e, SymbolKind::time);
@@ -60,7 +61,7 @@ class MemberFormulas {
       std::vector<double>(std::max(study_.system->size(), study_.system->auxiliaries.size()) + 1, 0.0);
 };
 
-// A condition's text, as the study has it.
+// The `require` text of a constraint in the study.
 std::string require_text(const Study& study, std::size_t condition) {
   const Entry* list = study.document->find("constraint");
   if (!list || condition >= list->value.items.size()) return "";
@@ -68,7 +69,7 @@ std::string require_text(const Study& study, std::size_t condition) {
   return require ? require->value.text : "";
 }
 
-// distance(a, b) OP R and norm(a) OP R, either way round: who is tied to whom, and how.
+// distance(a, b) OP R and norm(a) OP R, in either order: the points linked and the kind of link.
 ReportJson link(const Study& study, std::size_t condition, const MemberFormulas& formulas,
                 const std::vector<std::size_t>& times) {
   static const std::regex pair(R"(distance\s*\(\s*(\w+)\s*,\s*(\w+)\s*\))"),

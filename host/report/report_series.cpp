@@ -1,4 +1,4 @@
-// Of a report: observables over time, measures, correlations.
+// Part of a report: observables over time, measures, correlations.
 #include <algorithm>
 #include <cmath>
 
@@ -22,7 +22,7 @@ double number(const ReportJson& json) {
   return json.is_number() ? json.get<double>() : std::numeric_limits<double>::quiet_NaN();
 }
 
-// The formula as it stands in the study, to be shown beside the name.
+// The formula as written in the study, shown beside the name.
 std::string formula_of(const Study& study, const char* table, const std::string& name) {
   const Entry* found = study.document->find(table);
   const Entry* entry = found ? found->value.find(name) : nullptr;
@@ -30,9 +30,9 @@ std::string formula_of(const Study& study, const char* table, const std::string&
   return entry->value.kind == Value::Kind::string ? entry->value.text : shown(entry->value);
 }
 
-// --- Histograms ----------------------------------------------------------------------------------------------------
+// --- Histograms --------------------------------------------------------------------------------------------
 
-// Neighbouring bins joined until there are few enough to be seen. Bins of a row that are missing (-1) end it.
+// Neighbouring bins are joined until there are few enough to display. Missing bins (-1) end a row.
 struct Bins {
   std::vector<double> edges;
   std::size_t joined = 1;
@@ -68,16 +68,16 @@ std::vector<double> row(const std::vector<double>& all, std::size_t index, std::
 }
 
 // The histograms of statistics.nc, of observables ("" and times) or of measures ("measure_", one row each).
-class FiledHistograms {
+class StoredHistograms {
  public:
-  FiledHistograms(const NetcdfSource& file, const std::string& prefix)
+  StoredHistograms(const NetcdfSource& file, const std::string& prefix)
       : edges_(file.numbers(prefix + "histogram_edges")),
         counts_(file.integers(prefix + "histogram")),
         below_(file.integers(prefix + "histogram_below")),
         above_(file.integers(prefix + "histogram_above")),
         bins_(file.shape(prefix + "histogram").back()) {}
 
-  // `rows`: which rows of the series; a measure has one.
+  // `rows`: rows of the series; a measure has one.
   ReportJson made(std::size_t series, std::size_t rows_in_file, const std::vector<std::size_t>& rows) const {
     if (bins_ == 0) return nullptr;
     Bins bins(row(edges_, series, bins_ + 1));
@@ -99,7 +99,7 @@ class FiledHistograms {
   std::size_t bins_ = 0;
 };
 
-// --- Measures from members.nc --------------------------------------------------------------------------------------
+// --- Measures from members.nc ------------------------------------------------------------------------------
 
 struct MeasureCounts {
   std::vector<double> edges;
@@ -108,7 +108,7 @@ struct MeasureCounts {
   bool known = false;
 };
 
-// Whole numbers get a bin each where they are few.
+// Whole numbers get one bin each if they are few.
 std::vector<double> measure_edges(const Measure& measure, double low, double high) {
   std::vector<double> edges;
   if (!std::isfinite(low) || !std::isfinite(high)) return edges;
@@ -139,8 +139,8 @@ std::vector<MeasureCounts> counts_of_members(const ReportSource& source, std::si
   if (!source.has_members || shown == 0) return made;
   const auto& measures = source.study.system->measures;
   for (std::size_t i = 0; i < shown; ++i) {
-    const ReportJson& told = source.summary["measures"][measures[i].name];
-    made[i].edges = measure_edges(measures[i], number(told["minimum"]), number(told["maximum"]));
+    const ReportJson& series = source.summary["measures"][measures[i].name];
+    made[i].edges = measure_edges(measures[i], number(series["minimum"]), number(series["maximum"]));
     made[i].counts.assign(made[i].edges.empty() ? 0 : made[i].edges.size() - 1, 0);
     made[i].known = true;
   }
@@ -157,7 +157,7 @@ std::vector<MeasureCounts> counts_of_members(const ReportSource& source, std::si
   return made;
 }
 
-// --- Words ---------------------------------------------------------------------------------------------------------
+// --- Words -------------------------------------------------------------------------------------------------
 
 std::string reduction_word(Reduction reduction) {
   for (const ReductionName& known : reductions)
@@ -184,7 +184,7 @@ std::string pattern_word(EventPattern pattern) {
   }
 }
 
-// A string can go slack and snap; anything else is reached and left.
+// Strings can go slack and snap; other constraints are reached and left.
 bool is_string(const Study& study, std::size_t condition) {
   const Constraint& constraint = study.system->constraints[condition];
   if (!constraint.radius || constraint.equation) return false;
@@ -197,7 +197,7 @@ bool is_string(const Study& study, std::size_t condition) {
   return text.find(mirrored ? ">=" : "<=") != std::string::npos && text.find("distance") != std::string::npos;
 }
 
-// What a measure is about, for the sentence that tells it.
+// Meaning of a measure, for the sentence that describes it.
 ReportJson meaning(const Study& study, const Measure& measure) {
   ReportJson made = {{"reduction", reduction_word(measure.reduction)},
                      {"pattern", pattern_word(measure.pattern)}};
@@ -209,7 +209,7 @@ ReportJson meaning(const Study& study, const Measure& measure) {
   return made;
 }
 
-ReportJson told(const ReportJson& series, const std::vector<const char*>& keys) {
+ReportJson selected(const ReportJson& series, const std::vector<const char*>& keys) {
   ReportJson made;
   for (const char* key : keys) {
     const ReportJson& value = series.contains(key) ? series[key] : ReportJson();
@@ -222,7 +222,7 @@ ReportJson told(const ReportJson& series, const std::vector<const char*>& keys) 
 
 ReportJson report_observables(const ReportSource& source, const std::vector<std::size_t>& times) {
   const NetcdfSource file(source.folder / "statistics.nc");
-  const FiledHistograms histograms(file, "");
+  const StoredHistograms histograms(file, "");
   const auto& observables = source.study.system->observables;
   ReportJson made = ReportJson::array();
   for (std::size_t i = 0; i < std::min(observables.size(), report_names_limit); ++i) {
@@ -246,7 +246,7 @@ ReportJson report_observables(const ReportSource& source, const std::vector<std:
 
 ReportJson report_measures(const ReportSource& source) {
   const NetcdfSource file(source.folder / "statistics.nc");
-  const FiledHistograms histograms(file, "measure_");
+  const StoredHistograms histograms(file, "measure_");
   const auto& measures = source.study.system->measures;
   const std::size_t shown = std::min(measures.size(), report_names_limit);
   const std::vector<MeasureCounts> members = counts_of_members(source, shown);
@@ -256,8 +256,8 @@ ReportJson report_measures(const ReportSource& source) {
     ReportJson one = {{"name", measures[i].name},
                       {"formula", formula_of(source.study, "measure", measures[i].name)},
                       {"meaning", meaning(source.study, measures[i])}};
-    one.update(told(series, {"count", "missing", "mean", "std", "stderr", "mean_low", "mean_high", "minimum",
-                             "maximum"}));
+    one.update(selected(series, {"count", "missing", "mean", "std", "stderr", "mean_low", "mean_high",
+                                 "minimum", "maximum"}));
     one["quantiles"] = ReportJson::array();
     for (const auto& [probability, value] : series["quantiles"].items())
       one["quantiles"].push_back(rounded(number(value)));

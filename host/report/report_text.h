@@ -1,4 +1,5 @@
-// The files of host/report/, carried inside the program: the report is one page made of them and of a run's numbers.
+// The files of host/report/, embedded in the program: the report is assembled from them and the data of a
+// run.
 #pragma once
 
 #include <span>
@@ -11,7 +12,7 @@ struct ReportFile {
   std::string_view text;
 };
 
-// By name; scripts are put into the page in this order.
+// Sorted by name; scripts are inserted into the page in this order.
 std::span<const ReportFile> report_files();
 
 }  // namespace zwang

@@ -1,3 +1,4 @@
+// Checks that shards belong together, and joins their statistics, members and trajectories.
 #include "host/results/merge.h"
 
 #include <fmt/format.h>
@@ -6,7 +7,9 @@
 #include <map>
 
 #include "host/backend/backend.h"
+#include "host/files/member_bytes.h"
 #include "host/files/member_records.h"
+#include "host/files/run_identity.h"
 #include "host/files/run_record.h"
 #include "host/files/trajectory_bytes.h"
 #include "host/platform/stopwatch.h"
@@ -26,26 +29,26 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* run_it_again = "run that shard again";
+constexpr const char* repeat_shard = "repeat the run of that shard";
 
 fs::path shard_file(const fs::path& folder) {
   const fs::path file = folder / ResultFolder::shard_name;
   std::error_code failed;
   if (fs::exists(file, failed)) return file;
   const bool unfinished = fs::exists(folder / (std::string(".") + ResultFolder::checkpoint_name), failed);
-  throw Error({.where = {folder.string(), 0, 0},
-               .message = unfinished ? "the shard in this folder is not finished"
-                                     : "there is no shard in this folder",
-               .found = unfinished ? "a checkpoint" : std::string("no ") + ResultFolder::shard_name,
-               .expected = "a folder that `zwang run --shard i/n` wrote",
-               .hint = unfinished ? "finish it with --resume" : ""});
+  throw Error(
+      {.where = {folder.string(), 0, 0},
+       .message = unfinished ? "the shard in this folder is not finished" : "this folder holds no shard",
+       .found = unfinished ? "a checkpoint" : std::string("no ") + ResultFolder::shard_name,
+       .expected = "a folder that `zwang run --shard i/n` wrote",
+       .hint = unfinished ? "finish it with --resume" : ""});
 }
 
 }  // namespace
 
 ShardMerge::ShardMerge(const std::vector<fs::path>& folders) {
   for (const fs::path& folder : folders) {
-    RecordReader reader(shard_file(folder), "shard", run_it_again);
+    RecordReader reader(shard_file(folder), "shard", repeat_shard);
     const Shard shard = read_shard(reader.record().identity.fact("shard"));
     parts_.push_back({folder, std::move(reader), shard});
   }
@@ -63,10 +66,10 @@ void ShardMerge::require_one_run() const {
           IdentityDifference{"number of shards", std::to_string(part.shard.of), std::to_string(one.shard.of)};
     if (other)
       throw Error({.where = {part.folder.string(), 0, 0},
-                   .message = "the shards do not belong together: the " + other->name + " differs",
+                   .message = "the shards belong to different runs: the " + other->name + " differs",
                    .found = other->found,
                    .expected = other->expected + ", as in " + one.folder.string(),
-                   .hint = "give the shards of one run"});
+                   .hint = "pass the shards of one run"});
   }
 }
 
@@ -91,12 +94,12 @@ void ShardMerge::require_every_shard() {
   if (missing.empty()) return;
   const auto lacking = static_cast<std::size_t>(any.of) - parts_.size();
   throw Error({.message = "shards are missing",
-               .found = fmt::format("{} of {}; not {}{}", parts_.size(), any.of, list_text(missing),
+               .found = fmt::format("{} of {}; missing: {}{}", parts_.size(), any.of, list_text(missing),
                                     lacking > missing.size() ? ", and more" : ""),
                .expected = "all shards of the run"});
 }
 
-// The study as it was run, called and quoted as the user wrote it.
+// The study as it was run, with the name and text of the user's file.
 void ShardMerge::load_study_of_shards() {
   const Part& part = parts_.front();
   const RunRecord& record = part.reader.record();
@@ -112,17 +115,17 @@ void ShardMerge::load_study_of_shards() {
   if (const auto other = difference(loaded, record.identity)) {
     const bool ours = other->name == "version" || other->name == "program";
     throw Error({.where = {file.string(), 0, 0},
-                 .message = ours ? std::string("the shards are of another ") +
+                 .message = ours ? std::string("the shards were written by another ") +
                                        (other->name == "version" ? "version" : "build") + " of the program"
-                                 : "the study beside the shard is not the one that was run: the " +
+                                 : "study.toml in the shard's folder is not the study that was run: the " +
                                        other->name + " differs",
                  .found = ours ? other->expected : other->found,
                  .expected = ours ? other->found : other->expected,
-                 .hint = run_it_again});
+                 .hint = repeat_shard});
   }
 }
 
-// The same joints, in the same order, as those of one run's blocks.
+// Joins the blocks in the same order as a single run.
 RunResult ShardMerge::joined(unsigned threads) {
   const RunRecord& first = parts_.front().reader.record();
   const Sampler sampler(study_);
@@ -149,7 +152,7 @@ RunResult ShardMerge::joined(unsigned threads) {
   return made;
 }
 
-void ShardMerge::tell_members(const TakeMembers& take, const std::vector<std::size_t>& drawn) const {
+void ShardMerge::read_member_records(const TakeMembers& take, const std::vector<std::size_t>& drawn) const {
   const MemberRecordLayout layout(study_, drawn);
   for (const Part& part : parts_) {
     const RunRecord& record = part.reader.record();
@@ -160,20 +163,20 @@ void ShardMerge::tell_members(const TakeMembers& take, const std::vector<std::si
         read_members(file, layout, record.members, record.part.first, take))
       continue;
     throw Error({.where = {file.string(), 0, 0},
-                 .message = "the members of the shard are damaged",
-                 .found = "other bytes than the shard recorded",
+                 .message = "the member records of the shard are damaged",
+                 .found = "different bytes than the shard recorded",
                  .expected = fmt::format("its {} bytes, unchanged", expected),
-                 .hint = run_it_again});
+                 .hint = repeat_shard});
   }
 }
 
-// In the order in which the study names them.
+// In the order of the study's list.
 RecordedTrajectories ShardMerge::trajectories() const {
   std::map<long long, std::pair<const BatchResults*, std::size_t>> places;
   for (const Part& part : parts_) {
     const RecordedTrajectories& own = part.reader.record().trajectories;
     if (!are_of_study(own.results, study_))
-      part.reader.refuse("trajectories of another study", "those of the study beside it");
+      part.reader.refuse("trajectories of another study", "trajectories of the study in its folder");
     for (std::size_t k = 0; k < own.members.size(); ++k) places[own.members[k]] = {&own.results, k};
   }
   RecordedTrajectories made;
@@ -194,7 +197,7 @@ FiledRun ShardMerge::into(ResultFolder& folder, unsigned threads, const std::fun
   const std::vector<std::size_t> drawn = Sampler(study_).drawn();
   write_results(folder, study_, made,
                 {.drawn = drawn,
-                 .members = [&](const TakeMembers& take) { tell_members(take, drawn); },
+                 .members = [&](const TakeMembers& take) { read_member_records(take, drawn); },
                  .trajectories = [this] { return trajectories(); }},
                 check);
   made.result.performance.write_s += writing.seconds();

@@ -1,4 +1,4 @@
-// Shards of one run joined into its results: the files are those that a single run would have written.
+// Joins the shards of one run: the files are byte-identical to those of a single run.
 #pragma once
 
 #include <filesystem>
@@ -7,6 +7,7 @@
 
 #include "host/files/member_records.h"
 #include "host/files/result_folder.h"
+#include "host/files/run_identity.h"
 #include "host/files/run_record.h"
 #include "host/results/run_files.h"
 #include "host/run/run_result.h"
@@ -16,12 +17,12 @@ namespace zwang {
 
 class ShardMerge {
  public:
-  // Reads whose the shards are. Throws Error where a folder holds no shard, a shard is damaged, missing, given twice or
-  // of another run; the difference is named.
+  // Reads the identities of the shards. Throws Error if a folder holds no shard, or if a shard is damaged,
+  // missing, given twice or of another run, naming the difference.
   explicit ShardMerge(const std::vector<std::filesystem::path>& folders);
 
   const Study& study() const { return study_; }
-  // Joins, writes and publishes, as run_into does.
+  // Joins the shards, writes and publishes the results, as run_into does.
   FiledRun into(ResultFolder& folder, unsigned threads, const std::function<void()>& check);
 
  private:
@@ -35,10 +36,10 @@ class ShardMerge {
   void require_every_shard();
   void load_study_of_shards();
   RunResult joined(unsigned threads);
-  void tell_members(const TakeMembers& take, const std::vector<std::size_t>& drawn) const;
+  void read_member_records(const TakeMembers& take, const std::vector<std::size_t>& drawn) const;
   RecordedTrajectories trajectories() const;
 
-  std::vector<Part> parts_;  // in their order, once all are known to be there
+  std::vector<Part> parts_;  // sorted by shard number once all are present
   Study study_;
 };
 

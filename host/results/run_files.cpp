@@ -1,3 +1,4 @@
+// Sequence of a run with checkpoints, and of writing its result files.
 #include "host/results/run_files.h"
 
 #include <fmt/format.h>
@@ -6,7 +7,9 @@
 
 #include "host/backend/backend.h"
 #include "host/backend/batch.h"
+#include "host/files/member_bytes.h"
 #include "host/files/member_records.h"
+#include "host/files/run_identity.h"
 #include "host/files/run_record.h"
 #include "host/files/write_members.h"
 #include "host/files/write_statistics.h"
@@ -32,24 +35,24 @@ constexpr const char* statistics_name = "statistics.nc";
 constexpr const char* study_name = "study.toml";
 constexpr const char* summary_name = "summary.json";
 
-// A run with all that is written about it as it goes.
-class FilingRun {
+// A run with its checkpoints and result files.
+class RecordedRun {
  public:
-  FilingRun(ResultFolder& folder, const Study& study, Backend& backend, RunOptions options,
-            const RunFilesOptions& files);
+  RecordedRun(ResultFolder& folder, const Study& study, Backend& backend, RunOptions options,
+              const RunFilesOptions& files);
 
-  // All members, from where a checkpoint stands.
+  // Runs all members, from the checkpoint if there is one.
   void run(const std::function<void()>& check);
 
   FiledRun file(const std::function<void()>& check);
 
  private:
-  void go_on();
+  void resume_from_checkpoint();
   void require_members(const RecordReader& found, const MemberRecordLayout& layout) const;
   void save();
   void write_shard(FiledRun& made);
   RecordedTrajectories trajectories();
-  void tell_members(const TakeMembers& take) const;
+  void read_member_records(const TakeMembers& take) const;
 
   Stopwatch wall_;
   ResultFolder& folder_;
@@ -57,7 +60,7 @@ class FilingRun {
   Backend& backend_;
   RunFilesOptions files_;
   unsigned threads_;
-  double wall_before_s_ = 0;  // of the run, before it was interrupted
+  double wall_before_s_ = 0;  // of the run before it was interrupted
   Checkpoint checkpoint_;
   std::optional<MemberRecordsFile> members_;
   EnsembleRun run_;
@@ -68,8 +71,8 @@ RunOptions of_shard(RunOptions options, const Study& study, const Shard& shard) 
   if (!shard.whole() && study.ensemble.until)
     throw Error({.message = "--shard: a study with ensemble.until cannot be cut into shards",
                  .found = "until = { measure = \"" + study.ensemble.until->measure + "\" }",
-                 .expected = "a fixed number of members: when to stop is decided over all of them",
-                 .hint = "take `until` out of the study"});
+                 .expected = "a fixed number of members: `until` is decided over all members together",
+                 .hint = "remove `until` from the study"});
   const auto [first, end] = shard_members(study.ensemble.members, shard.number - 1, shard.of);
   options.first = first;
   options.end = end;
@@ -84,8 +87,8 @@ RunOptions with_members(RunOptions options, const Study& study, std::optional<Me
   return options;
 }
 
-FilingRun::FilingRun(ResultFolder& folder, const Study& study, Backend& backend, RunOptions options,
-                     const RunFilesOptions& files)
+RecordedRun::RecordedRun(ResultFolder& folder, const Study& study, Backend& backend, RunOptions options,
+                         const RunFilesOptions& files)
     : folder_(folder),
       study_(study),
       backend_(backend),
@@ -98,28 +101,29 @@ FilingRun::FilingRun(ResultFolder& folder, const Study& study, Backend& backend,
   record_.study_name = study.name;
   record_.study_text = study.text;
   record_.inputs = origin.inputs;
-  go_on();
+  resume_from_checkpoint();
 }
 
-// As many records as members are done, or none where nobody asks for them.
-void FilingRun::require_members(const RecordReader& found, const MemberRecordLayout& layout) const {
+// The member records must match the number of finished members; none if the study does not write members.nc.
+void RecordedRun::require_members(const RecordReader& found, const MemberRecordLayout& layout) const {
   const RunRecord& record = found.record();
   const auto done = static_cast<std::uint64_t>(record.part.position - record.part.first);
   const std::uint64_t expected = study_.output.members ? done * layout.bytes() : 0;
   if (record.members.bytes != expected)
-    found.refuse(fmt::format("{} bytes of members", record.members.bytes), fmt::format("{}", expected));
+    found.refuse(fmt::format("{} bytes of member records", record.members.bytes),
+                 fmt::format("{}", expected));
 }
 
-void FilingRun::go_on() {
+void RecordedRun::resume_from_checkpoint() {
   MemberRecordsMark mark;
   const MemberRecordLayout layout(study_, run_.sampler().drawn());
   if (std::optional<RecordReader> found = checkpoint_.found(record_.identity)) {
     const RunRecord& record = found->record();
     const RunPart own = run_.part();
     if (record.part.first != own.first || record.part.end != own.end)
-      found->refuse("members of another shard", "those of this one");
+      found->refuse("members of another shard", "members of this shard");
     if (record.part.sure && !study_.ensemble.until)
-      found->refuse("a run that was sure early", "a study with `until`");
+      found->refuse("a run that `until` ended early", "a study with `until`");
     run_.restore(record.part, found->statistics(run_.plan()));
     wall_before_s_ = record.part.performance.wall_s;
     mark = record.members;
@@ -130,30 +134,30 @@ void FilingRun::go_on() {
     members_.emplace(folder_.hidden(ResultFolder::checkpoint_members_name), layout, mark);
 }
 
-void FilingRun::save() { checkpoint_.save(record_, run_, members_ ? &*members_ : nullptr); }
+void RecordedRun::save() { checkpoint_.save(record_, run_, members_ ? &*members_ : nullptr); }
 
-void FilingRun::run(const std::function<void()>& check) {
+void RecordedRun::run(const std::function<void()>& check) {
   try {
-    if (files_.crew) files_.crew->begin(run_);
+    if (files_.coordinator) files_.coordinator->begin(run_);
     while (!run_.done()) {
-      if (files_.crew)
-        files_.crew->advance(run_, members_ ? &*members_ : nullptr);
+      if (files_.coordinator)
+        files_.coordinator->advance(run_, members_ ? &*members_ : nullptr);
       else
         run_.advance();
       if (checkpoint_.due(run_.tally().members)) save();
     }
-    if (files_.crew) files_.crew->finish();
+    if (files_.coordinator) files_.coordinator->finish();
     check();
   } catch (const Interrupted&) {
-    // Told between batches: everything up to here is whole.
+    // Interrupts are checked between batches: all results so far are complete.
     if (run_.part().position > run_.part().first) save();
     throw;
   }
 }
 
-// The chosen members once more, with all they can tell: a member's motion is the same bits in every batch. `until` may
-// have ended the run before some of those the study asks for.
-RecordedTrajectories FilingRun::trajectories() {
+// Repeats the selected members with states and events: a member's motion has the same bits in every batch.
+// `until` may have ended the run before some of them.
+RecordedTrajectories RecordedRun::trajectories() {
   RecordedTrajectories made;
   const RunPart part = run_.part();
   for (const long long member : study_.output.trajectories)
@@ -165,16 +169,16 @@ RecordedTrajectories FilingRun::trajectories() {
   return made;
 }
 
-void FilingRun::tell_members(const TakeMembers& take) const {
+void RecordedRun::read_member_records(const TakeMembers& take) const {
   if (read_members(members_->path(), members_->layout(), members_->mark(), run_.part().first, take)) return;
   throw MachineError({.where = {members_->path().string(), 0, 0},
-                      .message = "the members recorded so far cannot be read back",
-                      .found = "other bytes than were written",
-                      .expected = "a file that nobody else changes"});
+                      .message = "the member records written so far cannot be read back",
+                      .found = "different bytes than were written",
+                      .expected = "a file that no other program changes"});
 }
 
-// What a merge needs: the record in full, and the members.
-void FilingRun::write_shard(FiledRun& made) {
+// Writes the files that a merge needs: the complete record and the member records.
+void RecordedRun::write_shard(FiledRun& made) {
   record_.part = run_.part();
   record_.trajectories = trajectories();
   if (members_) {
@@ -185,7 +189,7 @@ void FilingRun::write_shard(FiledRun& made) {
                                failed);
     if (failed)
       throw MachineError({.where = {to.string(), 0, 0},
-                          .message = "the members of the shard could not be written",
+                          .message = "the member records of the shard could not be written",
                           .found = failed.message(),
                           .expected = "a folder that can be written to, with room on its disk",
                           .hint = "--out chooses another"});
@@ -195,7 +199,7 @@ void FilingRun::write_shard(FiledRun& made) {
   made.files.emplace_back(ResultFolder::shard_name);
 }
 
-FiledRun FilingRun::file(const std::function<void()>& check) {
+FiledRun RecordedRun::file(const std::function<void()>& check) {
   FiledRun made;
   const Stopwatch writing;
   const bool whole = files_.shard.whole();
@@ -206,7 +210,7 @@ FiledRun FilingRun::file(const std::function<void()>& check) {
   if (whole) {
     write_results(folder_, study_, made,
                   {.drawn = run_.sampler().drawn(),
-                   .members = [this](const TakeMembers& take) { tell_members(take); },
+                   .members = [this](const TakeMembers& take) { read_member_records(take); },
                    .trajectories = [this] { return trajectories(); }},
                   check);
   } else {
@@ -215,7 +219,7 @@ FiledRun FilingRun::file(const std::function<void()>& check) {
   RunPerformance& performance = made.result.performance;
   performance.write_s += shard_s + rest.seconds();
   performance.wall_s = performance.compile_s + wall_before_s_ + wall_.seconds();
-  if (files_.crew) performance.threads = files_.crew->threads();
+  if (files_.coordinator) performance.threads = files_.coordinator->threads();
   if (whole)
     write_summary(folder_, study_, made);
   else
@@ -265,7 +269,7 @@ void write_summary(ResultFolder& folder, const Study& study, FiledRun& made) {
 
 FiledRun run_into(ResultFolder& folder, const Study& study, Backend& backend, RunOptions options,
                   const std::function<void()>& check, const RunFilesOptions& files) {
-  FilingRun run(folder, study, backend, std::move(options), files);
+  RecordedRun run(folder, study, backend, std::move(options), files);
   run.run(check);
   return run.file(check);
 }

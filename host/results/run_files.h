@@ -1,11 +1,12 @@
-// A run whose results go into a folder: statistics.nc, members.nc, trajectories.nc, study.toml,
-// inputs.csv, summary.json; of a shard what `merge` makes these from.
+// Runs a study and writes its result folder: statistics.nc, members.nc, trajectories.nc, study.toml,
+// inputs.csv and summary.json; for a shard, the files from which `merge` makes these.
 #pragma once
 
 #include "host/backend/backend.h"
 #include "host/files/checkpoint.h"
 #include "host/files/member_records.h"
 #include "host/files/result_folder.h"
+#include "host/files/run_identity.h"
 #include "host/files/run_record.h"
 #include "host/rank/coordinator.h"
 #include "host/run/run.h"
@@ -16,39 +17,40 @@ namespace zwang {
 
 struct FiledRun {
   RunResult result;
-  std::string summary;             // the text of summary.json
-  std::vector<std::string> files;  // names, in the order in which they are worth looking at
+  std::string summary;             // text of summary.json
+  std::vector<std::string> files;  // names, most important first
 };
 
 struct RunFilesOptions {
   Shard shard = {};
   CheckpointSettings checkpoints = {};
-  std::function<void(long long done)> resumed = {};  // told before the run goes on from a checkpoint
-  RankCrew* crew = nullptr;                          // who integrates; nobody: the backend, here
+  std::function<void(long long done)> resumed = {};  // called before a run is resumed from a checkpoint
+  // distributes the work over ranks; null: the backend of this process integrates
+  RankCoordinator* coordinator = nullptr;
 };
 
-// Runs, writes and publishes. Options as for run_ensemble; its `members`, `first` and `end` are set here. Goes on from a
-// checkpoint where the folder holds one. Until this returns the folder holds nothing new under a final name; when
-// something is thrown, it never will. `check` is asked between files too; where it throws Interrupted, what was done is
-// in a checkpoint.
+// Runs the study, writes and publishes the results. Options as for run_ensemble; its `members`, `first` and
+// `end` are set here. Resumes from a checkpoint if the folder holds one. Until this returns, the folder has
+// no new file under a final name, and never will have one if an exception is thrown. `check` is also called
+// between files; if it throws Interrupted, the progress is saved in a checkpoint.
 FiledRun run_into(ResultFolder& folder, const Study& study, Backend& backend, RunOptions options,
                   const std::function<void()>& check, const RunFilesOptions& files = {});
 
-// What results are written from, wherever it comes from.
+// Sources of the data that results are written from: a run or a merge.
 struct ResultSources {
-  std::vector<std::size_t> drawn;  // as Sampler::drawn()
+  std::vector<std::size_t> drawn;  // as in Sampler::drawn()
   std::function<void(const TakeMembers&)>
-      members;  // tells all of them; asked where the study wants members.nc
-  std::function<RecordedTrajectories()> trajectories;  // of the members the study chose
+      members;  // passes all members on; called if the study writes members.nc
+  std::function<RecordedTrajectories()> trajectories;  // of the members the study selects
 };
 
-// Writes every file but the summary. `made.result` is given; the names of the files are added.
+// Writes all files except the summary. `made.result` must be set; the names of the files are added.
 void write_results(ResultFolder& folder, const Study& study, FiledRun& made, const ResultSources& sources,
                    const std::function<void()>& check);
-// The summary tells how long everything took, so it comes last.
+// Written last, because the summary contains the times of all other steps.
 void write_summary(ResultFolder& folder, const Study& study, FiledRun& made);
 
-// The study as run and what it reads.
+// The study as run and the columns it reads.
 void write_study_files(ResultFolder& folder, const Study& study, FiledRun& made);
 
 }  // namespace zwang

@@ -1,3 +1,4 @@
+// Formats the table at the end of a run; lines fit 80 columns.
 #include "host/results/run_table.h"
 
 #include <fmt/format.h>
@@ -41,7 +42,7 @@ std::vector<std::size_t> three_of(std::size_t count) {
   return count < 3 ? middle_of(count) : std::vector<std::size_t>{0, count / 2, count - 1};
 }
 
-// All quantiles where there are few; first, middle and last of many.
+// Indices of the quantiles shown: all of up to five, else the first, the middle and the last.
 std::vector<std::size_t> quantiles_shown(std::size_t count) {
   if (count > 5) return three_of(count);
   std::vector<std::size_t> all(count);
@@ -56,15 +57,20 @@ std::size_t longest_line(const std::string& text) {
   return longest;
 }
 
-// One row per series; the column of missing values only where some are missing.
+// One row per series; the column of missing values is shown only if values are missing.
 class SeriesTable {
  public:
-  SeriesTable(std::string title, const StatisticsSettings& settings)
-      : title_(std::move(title)), settings_(settings) {}
+  // `missing`: heading of the column that counts members without a value.
+  SeriesTable(std::string title, std::string missing, const StatisticsSettings& settings)
+      : title_(std::move(title)), missing_(std::move(missing)), settings_(settings) {}
 
   void add(const std::string& name, const SeriesStatistics& series) { rows_.push_back({name, &series}); }
 
-  // With as many quantiles as a line has room for: all, three, the middle one, none.
+  bool has_missing() const {
+    return std::any_of(rows_.begin(), rows_.end(), [](const Row& row) { return row.series->missing > 0; });
+  }
+
+  // Shows as many quantiles as fit into a line: all, three, the middle one, none.
   std::string text() const {
     const std::size_t count = settings_.quantiles.size();
     std::string text;
@@ -83,11 +89,10 @@ class SeriesTable {
   };
 
   std::string text_with(const std::vector<std::size_t>& shown) const {
-    bool with_missing = false;
-    for (const Row& row : rows_) with_missing = with_missing || row.series->missing > 0;
+    const bool with_missing = has_missing();
     std::vector<std::string> header = {title_, "mean", "95 % interval", "std"};
     for (const std::size_t k : shown) header.push_back(fmt::format("{:g} %", 100 * settings_.quantiles[k]));
-    if (with_missing) header.emplace_back("missing");
+    if (with_missing) header.push_back(missing_);
     TextTable table(std::move(header));
     for (const auto& [name, series] : rows_) {
       std::vector<std::string> row = {name, figure(series->moments.mean),
@@ -100,12 +105,12 @@ class SeriesTable {
     return table.text("");
   }
 
-  std::string title_;
+  std::string title_, missing_;
   const StatisticsSettings& settings_;
   std::vector<Row> rows_;
 };
 
-// A line that begins with a label; what does not fit goes on under its first item.
+// A line that begins with a label; items that do not fit continue below the first item.
 std::string labelled(const std::string& label, const std::vector<std::string>& items,
                      const std::string& separator = ", ") {
   constexpr std::size_t indent = 9;
@@ -128,10 +133,12 @@ std::string labelled(const std::string& label, const std::vector<std::string>& i
 std::string measures_text(const Study& study, const RunResult& result) {
   const std::vector<Measure>& measures = study.system->measures;
   if (measures.empty()) return "";
-  SeriesTable table("measure", study.statistics);
+  SeriesTable table("measure", "never", study.statistics);
   for (std::size_t i = 0; i < measures.size(); ++i)
     table.add(measures[i].name, result.statistics.measures[i]);
-  return "\n" + table.text();
+  std::string text = "\n" + table.text();
+  if (table.has_missing()) text += "never: number of members in which the measure never occurred\n";
+  return text;
 }
 
 std::string observables_text(const Study& study, const RunResult& result) {
@@ -140,7 +147,7 @@ std::string observables_text(const Study& study, const RunResult& result) {
   if (observables.empty() || times.empty()) return "";
   const std::size_t row = (times.size() - 1) * observables.size();
   const std::size_t shown = std::min(observables.size(), observables_shown);
-  SeriesTable table("at t = " + short_number(times.back()), study.statistics);
+  SeriesTable table("at t = " + short_number(times.back()), "missing", study.statistics);
   for (std::size_t i = 0; i < shown; ++i)
     table.add(observables[i].name, result.statistics.observables[row + i]);
   std::string text = "\n" + table.text();
@@ -158,13 +165,13 @@ std::string events_text(const RunTally& tally) {
   return labelled("events", items);
 }
 
-// Of members that did not fail; where all did there is nothing to tell.
+// Over members that did not fail; empty if all failed.
 std::string audit_text(const RunTally& tally) {
   if (tally.failed == tally.members) return "";
   const Audit& worst = tally.worst;
   const auto rough = [](double value) { return value == 0 ? "0" : fmt::format("{:.1e}", value); };
   return labelled(
-      "audit", {"conditions " + rough(worst.position_violation), "rates " + rough(worst.velocity_violation),
+      "audit", {"constraints " + rough(worst.position_violation), "rates " + rough(worst.velocity_violation),
                 fmt::format("energy {} of {:.3g}", rough(worst.energy_drift), worst.energy_size),
                 "kkt " + rough(worst.kkt)});
 }
@@ -173,7 +180,7 @@ std::string starts_text(const RunTally& tally) {
   if (tally.moved == 0 && tally.refused_draws == 0) return "";
   std::vector<std::string> items;
   if (tally.moved > 0)
-    items.push_back(fmt::format("{} moved onto their conditions, at most by {:.3g} (velocities {:.3g})",
+    items.push_back(fmt::format("{} moved onto their constraints, at most by {:.3g} (velocities {:.3g})",
                                 count_text(tally.moved), tally.largest_position_move,
                                 tally.largest_velocity_move));
   if (tally.refused_draws > 0)
@@ -199,10 +206,10 @@ std::string failures_text(const RunResult& result, const RunTableContext& contex
     table.add({status_name(status), count_text(tally.status[how]), fmt::format("{:.3g} %", 100 * share),
                "member " + examples});
   }
-  std::string text = "\n" + table.text("") + fmt::format("to see one: {}{}\n", context.replay, example);
+  std::string text = "\n" + table.text("") + fmt::format("to replay one: {}{}\n", context.replay, example);
   if (result.backend != "reference")
-    text += "  (by the reference, which tells the cause; --backend " + result.backend +
-            " runs it as this run did)\n";
+    text +=
+        "  (by the reference, which reports the cause; --backend " + result.backend + " repeats this run)\n";
   return text;
 }
 
@@ -215,13 +222,13 @@ std::string members_text(const Study& study, const RunResult& result) {
   if (stopped > 0) text += fmt::format(", {} stopped early", count_text(stopped));
   text += "\n";
   if (study.ensemble.include_nominal)
-    text += "member 0 is the nominal one, every distribution at its centre\n";
+    text += "member 0 is the nominal member: every distribution at its centre\n";
   if (const auto& until = study.ensemble.until)
-    text +=
-        fmt::format(fmt::runtime(result.sure_early
-                                     ? "stopped early: {} is known to {:g} % (at most {} members)\n"
-                                     : "ran to the cap: {} was not known to {:g} % before all {} members\n"),
-                    until->measure, 100 * until->relative_stderr, count_text(result.requested));
+    text += fmt::format(
+        fmt::runtime(result.sure_early
+                         ? "ended early: standard error of {} is below {:g} % (limit {} members)\n"
+                         : "ran to the limit: standard error of {} is above {:g} % after {} members\n"),
+        until->measure, 100 * until->relative_stderr, count_text(result.requested));
   return text;
 }
 
@@ -239,7 +246,7 @@ std::string time_text(const RunResult& result) {
     if (seconds >= 0.01 * p.wall_s) items.push_back(fmt::format("{} {:.2g}", what, seconds));
   };
   add("compiling", p.compile_s);
-  add("drawing", p.sample_s);
+  add("sampling", p.sample_s);
   add("integrating", p.integrate_s);
   add("statistics", p.statistics_s);
   add("writing", p.write_s);
@@ -254,15 +261,15 @@ std::string time_text(const RunResult& result) {
 
 std::string run_table(const Study& study, const RunResult& result, const RunTableContext& context) {
   const unsigned threads = result.performance.threads;
-  const std::string name = printable(study.name);  // of shards that came from elsewhere, too
+  const std::string name = printable(study.name);  // names of merged shards are not trusted
   std::string text = (study.title.empty() ? name : study.title) + "\n";
   const std::string what = fmt::format("run of {}, seed {},", name, study.ensemble.seed);
-  const std::string who = fmt::format("{} backend ({}), {} thread{}\n", result.backend, result.device,
-                                      threads, threads == 1 ? "" : "s");
-  text += what + (what.size() + who.size() <= line_width ? ' ' : '\n') + who;
+  const std::string device = fmt::format("{} backend ({}), {} thread{}\n", result.backend, result.device,
+                                         threads, threads == 1 ? "" : "s");
+  text += what + (what.size() + device.size() <= line_width ? ' ' : '\n') + device;
   text += members_text(study, result);
   if (result.inputs.empty() && result.tally.members > 1)
-    text += "nothing is drawn in this study: all members are the same\n";
+    text += "this study draws no inputs: all members are identical\n";
   text += measures_text(study, result);
   text += observables_text(study, result);
   text += "\n" + events_text(result.tally) + audit_text(result.tally) + starts_text(result.tally);

@@ -1,4 +1,4 @@
-// What a run says at its end, for people: measures, observables, events, audit, failures, and where to look further.
+// Text table at the end of a run: measures, observables, events, audit, failures, times and files.
 #pragma once
 
 #include <string>
@@ -10,14 +10,14 @@
 namespace zwang {
 
 struct RunTableContext {
-  std::string folder;              // where the files are
-  std::vector<std::string> files;  // their names
-  std::string replay;              // the command that replays a member of this run, up to its number
+  std::string folder;              // result folder
+  std::vector<std::string> files;  // names of the files
+  std::string replay;              // command that replays a member of this run, without the member number
 };
 
 std::string run_table(const Study& study, const RunResult& result, const RunTableContext& context);
 
-// The text as one word of a shell's command line.
+// The text quoted as one word of a shell command line.
 std::string shell_word(const std::string& text);
 
 }  // namespace zwang

@@ -34,8 +34,8 @@ std::unique_ptr<Backend> make_backend(const std::string& kind, const Study& stud
                         .found = kind,
                         .expected = "auto, cuda, cpu or reference"});
 
-  // From fast to slow: "auto" takes the first that answers and says why.
-  std::string why = "asked for";
+  // "auto" tries the backends from fast to slow, takes the first available one and notes why.
+  std::string why = "requested";
   if (kind == "auto") {
     why = options.why_no_device();
     if (why.empty()) {
@@ -50,9 +50,10 @@ std::unique_ptr<Backend> make_backend(const std::string& kind, const Study& stud
     return make_cpu(study, *compiler, options);
   }
   options.note(
-      "WARNING: no C++ compiler found, so the kernels cannot be built for this study. The reference runs "
-      "instead: "
-      "the same results, a hundred times slower. Install g++ or clang++, or set ZWANG_CXX.");
+      "WARNING: no C++ compiler found, so the kernels cannot be compiled for this study. The reference "
+      "backend "
+      "is used instead: same results, about a hundred times slower. Install g++ or clang++, or set "
+      "ZWANG_CXX.");
   return std::make_unique<BackendReference>(study, options.threads);
 }
 

@@ -1,4 +1,4 @@
-// Which machine integrates: from the word on the command line to a Backend.
+// Creates the backend named on the command line.
 #pragma once
 
 #include <functional>
@@ -11,17 +11,17 @@
 namespace zwang {
 
 struct BackendOptions {
-  unsigned threads = 0;            // 0: as many as the machine has cores
-  std::vector<int> devices = {0};  // GPUs by number; none: all there are
-  // Told what the user should know: which backend "auto" took, and why.
+  unsigned threads = 0;            // 0: the number of cores
+  std::vector<int> devices = {0};  // ordinals of GPUs; empty: all
+  // Called with notes for the user: which backend "auto" selected and why.
   std::function<void(const std::string&)> note = [](const std::string&) {};
-  // The compiler for the cpu backend; a test can say that there is none.
+  // The compiler for the cpu backend; replaced in tests.
   std::function<std::optional<HostCompiler>()> find_compiler = [] { return HostCompiler::find(); };
-  // Why there is no GPU to run on, for "auto"; empty: there is one.
+  // For "auto": the reason why no GPU can be used; empty: there is one.
   std::function<std::string()> why_no_device = cuda::why_no_device;
 };
 
-// "auto", "cpu", "cuda" or "reference". Throws MachineError where the machine (or this version) has none of the kind.
+// kind: "auto", "cpu", "cuda" or "reference". Throws MachineError if this kind is unknown or not available.
 std::unique_ptr<Backend> make_backend(const std::string& kind, const Study& study,
                                       const BackendOptions& options);
 

@@ -18,7 +18,7 @@ namespace {
 
 bool ended_well(Status status) { return status == Status::ok || status == Status::stopped; }
 
-// Counts of two parts; what does not fit stays at the largest there is.
+// Adds counts; an overflow saturates.
 void add_count(long long& sum, long long next) {
   if (__builtin_add_overflow(sum, next, &sum)) sum = std::numeric_limits<long long>::max();
 }
@@ -36,7 +36,7 @@ void add_draws(RunTally& tally, const EnsembleSettings& ensemble, const Batch& b
 
 void add_move(RunTally& tally, const Batch& batch, std::size_t k) {
   const double position = batch.position_moved[k], velocity = batch.velocity_moved[k];
-  if (position == 0 && velocity == 0) return;  // nearly all
+  if (position == 0 && velocity == 0) return;  // the usual case
   if (position > 0 || velocity > 0) ++tally.moved;
   tally.largest_position_move = std::fmax(tally.largest_position_move, position);
   tally.largest_velocity_move = std::fmax(tally.largest_velocity_move, velocity);
@@ -89,10 +89,10 @@ void add_to_tally(RunTally& tally, const EnsembleSettings& ensemble, long long f
 void add_starts_to_tally(RunTally& tally, const EnsembleSettings& ensemble, long long first,
                          const Batch& batch) {
   tally.members += static_cast<long long>(batch.count);
-  // Drawn by the backend: once each, and on their conditions.
-  if (batch.drawn_there != nullptr) tally.draws += static_cast<long long>(batch.count);
+  // Members drawn by the backend need one draw each, and their starts are consistent.
+  if (batch.device_sampling != nullptr) tally.draws += static_cast<long long>(batch.count);
   for (std::size_t k = 0; k < batch.prepared.size(); ++k) {
-    // A start that could not be made consistent was moved somewhere, but not onto the conditions.
+    // A start that could not be made consistent was moved, but not onto the constraints: not counted.
     if (batch.prepared[k] == Status::ok) add_move(tally, batch, k);
     if (!is_nominal(ensemble, first + static_cast<long long>(k))) add_draws(tally, ensemble, batch, k);
   }
@@ -105,7 +105,7 @@ void add_ends_to_tally(RunTally& tally, const ReducedMembers& members) {
   for (std::size_t how = 0; how < status_count; ++how) {
     tally.status[how] += whole(counts.status[how]);
     if (!ended_well(static_cast<Status>(how))) tally.failed += whole(counts.status[how]);
-    // Members come in the order of their numbers.
+    // Members are in the order of their numbers.
     std::vector<long long>& examples = tally.examples[how];
     for (const long long member : members.examples[how])
       if (examples.size() < RunTally::examples_kept) examples.push_back(member);

@@ -1,9 +1,8 @@
-// Members counted as they end: how, with which events, how far off the laws, and what became of their starts.
+// Adds members to the tally of a run: statuses, events, audits, and how their starts were prepared.
 #pragma once
 
 #include "host/backend/backend.h"
 #include "host/run/run_result.h"
-#include "host/statistics/bytes.h"
 #include "host/statistics/reduction_plan.h"
 #include "host/statistics/run_tally.h"
 #include "host/study/study.h"
@@ -11,26 +10,25 @@
 
 namespace zwang {
 
-// Whether this member enters the statistics: it ended as it should, and is not the nominal one.
+// Whether this member enters the statistics: its status is ok or stopped, and it is not the nominal member.
 bool enters(const EnsembleSettings& ensemble, long long member, Status status);
 
-// Members first, first + 1, ... ; in order, so that the examples do not depend on the batches.
+// Adds the members first, first + 1, ... Must be called in order, so that the examples do not depend on the
+// batches.
 void add_to_tally(RunTally& tally, const EnsembleSettings& ensemble, long long first, const Batch& batch,
                   const BatchResults& results);
 
-// The same where the members stayed with the backend: what the host knows of their starts, and what came back.
+// The same in two parts if the members stay on the device: the starts, which the host knows, and the reduced
+// results.
 void add_starts_to_tally(RunTally& tally, const EnsembleSettings& ensemble, long long first,
                          const Batch& batch);
 void add_ends_to_tally(RunTally& tally, const ReducedMembers& members);
 
-// Another part of the ensemble joins, before or after: the tally of the whole to the last bit.
+// Adds the tally of another part of the ensemble, before or after this one; bit-identical to the tally of the
+// whole.
 void join_tally(RunTally& tally, const RunTally& next);
 
-// To bytes and back: of the members first to first + members - 1.
-void save_tally(ByteWriter& bytes, const RunTally& tally);
-RunTally load_tally(ByteReader& bytes, long long first, long long members);
-
-// The share of members that failed, 0 to 1.
+// The fraction of members that failed, 0 to 1.
 double failed_share(const RunTally& tally);
 
 }  // namespace zwang

@@ -60,12 +60,12 @@ std::string duration_text(double seconds) {
 
 std::string progress_bar(const RunProgress& progress, std::size_t width) {
   std::string text = fmt::format("{:3} %", percent(progress));
-  std::vector<std::string> further;
-  if (progress.failed > 0) further.push_back(count_text(progress.failed) + " failed");
-  if (progress.done > 0 && progress.done < progress.of) further.push_back(left_text(progress));
-  if (progress.done > 0) further.push_back(rate_text(rate(progress)));
-  further.push_back(count_text(progress.done) + " of " + count_text(progress.of));
-  for (const std::string& piece : further)
+  std::vector<std::string> details;  // most important first
+  if (progress.failed > 0) details.push_back(count_text(progress.failed) + " failed");
+  if (progress.done > 0 && progress.done < progress.of) details.push_back(left_text(progress));
+  if (progress.done > 0) details.push_back(rate_text(rate(progress)));
+  details.push_back(count_text(progress.done) + " of " + count_text(progress.of));
+  for (const std::string& piece : details)
     if (text.size() + 2 + piece.size() <= width) text += "  " + piece;
   if (text.size() > width) return "";
 
@@ -97,7 +97,7 @@ void ProgressDisplay::show(const RunProgress& progress) {
     fmt::print(stream_, "zwang: {}\n", progress_line(progress));
   } else {
     if (bar_shown_ && since < seconds_between_bars && progress.done < progress.of) return;
-    // One column stays free: a full line would wrap on some terminals.
+    // One column is left free: a full line would wrap on some terminals.
     const std::size_t width = terminal_width(stream_) - 1;
     fmt::print(stream_, "\r\x1b[K{}", progress_bar(progress, width));
     bar_shown_ = true;

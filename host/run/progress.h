@@ -1,4 +1,4 @@
-// How far a run is: a bar on a terminal, a line now and then elsewhere, nothing where silence was asked for.
+// Shows the progress of a run: a bar on a terminal, otherwise a line every few seconds, or nothing if silent.
 #pragma once
 
 #include <cstdio>
@@ -8,7 +8,7 @@
 
 namespace zwang {
 
-// One line, at most `width` characters: what does not fit is left out, the least important first.
+// One line of at most `width` characters; parts that do not fit are omitted.
 std::string progress_bar(const RunProgress& progress, std::size_t width);
 // One line for a log.
 std::string progress_line(const RunProgress& progress);
@@ -21,7 +21,7 @@ std::string count_text(long long count);
 class ProgressDisplay {
  public:
   enum class Kind { silent, lines, bar };
-  // stream: a bar where it is a terminal, lines where not.
+  // A bar if `stream` is a terminal, otherwise lines.
   ProgressDisplay(std::FILE* stream, bool silent);
   ProgressDisplay(std::FILE* stream, Kind kind) : stream_(stream), kind_(kind) {}
   ProgressDisplay(const ProgressDisplay&) = delete;
@@ -29,14 +29,14 @@ class ProgressDisplay {
   ~ProgressDisplay() { clear(); }
 
   void show(const RunProgress& progress);
-  // Takes the bar away, so that what follows begins on an empty line.
+  // Removes the bar, so that later output begins on an empty line.
   void clear();
 
  private:
   std::FILE* stream_;
   Kind kind_;
   bool bar_shown_ = false;
-  double shown_at_ = 0;  // seconds of the run
+  double shown_at_ = 0;  // in seconds of the run
 };
 
 }  // namespace zwang

@@ -9,6 +9,7 @@
 #include "host/platform/stopwatch.h"
 #include "host/run/count_members.h"
 #include "host/statistics/histogram.h"
+#include "host/statistics/moments.h"
 #include "host/statistics/plan.h"
 #include "host/statistics/reduction_plan.h"
 #include "host/study/study.h"
@@ -77,7 +78,7 @@ StatisticsPlan statistics_plan(const Study& study, const Sampler& sampler, std::
   return plan;
 }
 
-// A batch's numbers as the statistics take them.
+// The rows of a batch for the statistics, with the arrays they refer to.
 struct EnsembleRun::Rows {
   std::vector<char> entered;
   std::vector<double> inputs;
@@ -98,18 +99,19 @@ EnsembleRun::EnsembleRun(const Study& study, Backend& backend, RunOptions option
   assert(options_.first <= end_ && end_ <= study.ensemble.members);
   performance_.threads = backend.threads();
   performance_.compile_s = backend.compile_seconds;
-  // Who writes members needs what was drawn.
+  // If members are written, their drawn parameters are needed on the host.
   if (backend.draws() && !options_.members) draw_plan_ = draw_plan(study, sampler_);
 }
 
-// What would pass a point of decision ends there.
+// A batch does not go past a decision of `until`.
 long long EnsembleRun::last_end(long long first) const { return until_ ? next_decision(first, end_) : end_; }
 
 long long EnsembleRun::batch_end(long long up_to) const {
   const long long end = std::min({last_end(position_), position_ + batch_size_.next(), up_to});
   if (!backend_.reduces()) return end;
-  // Blocks are reduced whole: an open one is filled first, and the next batch should not begin with one.
-  if (!statistics_.takes_blocks()) return std::min(end, (position_ / block_members + 1) * block_members);
+  // The device reduces whole blocks: an open block is completed first, and a batch ends at the end of a
+  // block.
+  if (!statistics_.accepts_blocks()) return std::min(end, (position_ / block_members + 1) * block_members);
   const long long whole = end / block_members * block_members;
   return end < end_ && whole > position_ ? whole : end;
 }
@@ -123,10 +125,10 @@ Batch EnsembleRun::draw(long long begin, long long end) {
   return made;
 }
 
-Batch EnsembleRun::draw_there(long long begin, long long end) const {
+Batch EnsembleRun::leave_drawing_to_device(long long begin, long long end) const {
   Batch made;
   made.count = static_cast<std::size_t>(end - begin);
-  made.drawn_there = &*draw_plan_;
+  made.device_sampling = &*draw_plan_;
   return made;
 }
 
@@ -160,22 +162,22 @@ EnsembleRun::Rows EnsembleRun::rows_of(long long begin, const Integrated& member
   return made;
 }
 
-void EnsembleRun::show_pilot() {
+void EnsembleRun::set_pilot() {
   if (!pilot_) pilot_ = integrate(0, std::min<long long>(block_members, study_.ensemble.members));
-  statistics_.show_pilot(rows_of(0, *pilot_).rows);
+  statistics_.set_pilot(rows_of(0, *pilot_).rows);
 }
 
 void EnsembleRun::advance(long long up_to) {
   const Stopwatch all;
-  if (statistics_.needs_pilot()) show_pilot();
+  if (statistics_.needs_pilot()) set_pilot();
   const long long begin = position_, end = batch_end(up_to);
-  if (backend_.reduces() && statistics_.takes_blocks())
+  if (backend_.reduces() && statistics_.accepts_blocks())
     advance_by_blocks(begin, end);
   else
     advance_by_members(begin, end);
   batch_size_.learn(end - begin, all.seconds());
   performance_.wall_s += all.seconds();
-  tell(performance_.wall_s);
+  report_progress(performance_.wall_s);
 }
 
 void EnsembleRun::advance_by_members(long long begin, long long end) {
@@ -190,9 +192,9 @@ void EnsembleRun::advance_by_members(long long begin, long long end) {
   write(begin, members.batch, members.results);
 }
 
-// The statistics come from where the members are; an incomplete last block is added here.
+// The statistics of whole blocks are computed on the device; an incomplete last block is added on the host.
 void EnsembleRun::advance_by_blocks(long long begin, long long end) {
-  const Batch batch = draw_plan_ ? draw_there(begin, end) : draw(begin, end);
+  const Batch batch = draw_plan_ ? leave_drawing_to_device(begin, end) : draw(begin, end);
   const ReductionPlan plan = reduction();
   const Stopwatch integrating;
   const ReducedBatch reduced = backend_.run_reduced(batch, begin, plan, static_cast<bool>(options_.members));
@@ -252,7 +254,7 @@ void EnsembleRun::write(long long begin, const Batch& batch, const BatchResults&
   performance_.write_s += writing.seconds();
 }
 
-void EnsembleRun::tell(double seconds) const {
+void EnsembleRun::report_progress(double seconds) const {
   if (!options_.progress) return;
   options_.progress({.done = position_ - options_.first,
                      .of = end_ - options_.first,
@@ -303,7 +305,7 @@ void EnsembleRun::join(const RunPart& part, const Statistics& statistics) {
   sure_ = until_ && until_met(*until_, statistics_);
   add_performance(performance_, part.performance);
   performance_.statistics_s += counting.seconds();
-  tell(performance_.wall_s);
+  report_progress(performance_.wall_s);
 }
 
 RunResult EnsembleRun::origin() const {

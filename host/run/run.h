@@ -1,5 +1,5 @@
-// An ensemble from its first member to its statistics: members are drawn, integrated, counted and forgotten, batch after
-// batch, in the order of their numbers.
+// Runs an ensemble: draws members, integrates them and adds them to the statistics, batch by batch in the
+// order of their numbers. Members are not kept.
 #pragma once
 
 #include <functional>
@@ -23,24 +23,24 @@ namespace zwang {
 struct RunProgress {
   long long done = 0, of = 0;  // members
   long long failed = 0;
-  bool may_stop_early = false;  // `until`: `of` is the cap
+  bool may_stop_early = false;  // `until` is given: `of` is the limit
   double seconds = 0;           // since the first batch began
 };
 
 struct RunOptions {
-  unsigned threads = 0;  // that draw and do statistics; 0: as many as the machine has cores
-  long long batch = 0;   // members at a time; 0: chosen. Changes no bit.
-  std::size_t statistics_memory = std::size_t{512} << 20;  // beyond it quantiles are of buckets
-  // The part of the ensemble to run: [first, end), first a multiple of 256; all of it where not given.
+  unsigned threads = 0;  // for drawing and statistics; 0: the number of cores
+  long long batch = 0;   // members per batch; 0: chosen. Does not change results.
+  std::size_t statistics_memory = std::size_t{512} << 20;  // beyond it quantiles are estimated from buckets
+  // The part of the ensemble to run: [first, end), first a multiple of 256; the whole by default.
   long long first = 0;
   std::optional<long long> end = std::nullopt;
 
-  // Told after every batch. Whatever they throw ends the run.
+  // Called after every batch. An exception from them ends the run.
   std::function<void(long long first, const Batch& batch, const BatchResults& results)> members = {};
   std::function<void(const RunProgress& progress)> progress = {};
 };
 
-// Where a run stands, beside its statistics: what it takes to go on elsewhere or later.
+// The state of a run apart from its statistics, as needed to continue it later or in another process.
 struct RunPart {
   long long first = 0, end = 0, position = 0;  // [first, position) of [first, end) are done
   bool sure = false;                           // `until` was met
@@ -48,13 +48,14 @@ struct RunPart {
   RunPerformance performance;
 };
 
-// Seconds of both; the larger number of threads.
+// Adds the seconds; takes the larger number of threads.
 void add_performance(RunPerformance& sum, const RunPerformance& next);
 
-// What statistics a study asks for. The sampler must outlive the plan.
+// The statistics that a study requests. The sampler must outlive the plan.
 StatisticsPlan statistics_plan(const Study& study, const Sampler& sampler, std::size_t memory);
 
-// A run on its way: statistics and tally of the members [first, position). Study and backend must outlive it.
+// A run in progress: statistics and tally of the members [first, position). Study and backend must outlive
+// it.
 class EnsembleRun {
  public:
   // Throws Error as Sampler does.
@@ -63,24 +64,26 @@ class EnsembleRun {
   EnsembleRun& operator=(const EnsembleRun&) = delete;
 
   bool done() const { return position_ >= end_ || sure_; }
-  // By one batch, which ends at `up_to` at the latest. Throws Error where a member's draw or start is impossible.
+  // Runs one batch, which ends at `up_to` at the latest. Throws Error if a member cannot be drawn or started.
   void advance(long long up_to = std::numeric_limits<long long>::max());
   RunResult finish();  // once
 
   RunPart part() const;
-  // Goes on where another run of the same study stood. Before the first advance().
+  // Continues from the state of another run of the same study. To be called before the first advance().
   void restore(const RunPart& part, Statistics statistics);
-  // Starts over with another part of the ensemble, first a multiple of 256: what a worker does for whoever collects. When
-  // to stop is then the collector's business.
+  // Starts over with another part of the ensemble, first a multiple of 256. Used by workers; early stopping
+  // is then decided by the process that collects the parts.
   void begin(long long first, long long end);
-  // Takes in the part that follows, run elsewhere. Where this run stands must be a multiple of 256.
+  // Appends the part that follows, run by another process. The position of this run must be a multiple of
+  // 256.
   void join(const RunPart& part, const Statistics& statistics);
-  // Where a piece of the ensemble that begins at `first` must end at the latest.
+  // The last possible end of a range of members that begins at `first`: the next `until` decision, or the
+  // end.
   long long last_end(long long first) const;
-  // As the statistics of this run are laid out: for loading some.
+  // The plan of this run's statistics, needed to load statistics.
   StatisticsPlan plan() const { return statistics_plan(study_, sampler_, options_.statistics_memory); }
 
-  // What is known beforehand: backend, device, precision, names of the inputs.
+  // The fields that are known before the run: backend, device, precision, names of the inputs.
   RunResult origin() const;
   const Sampler& sampler() const { return sampler_; }
   const Statistics& statistics() const { return statistics_; }
@@ -94,7 +97,7 @@ class EnsembleRun {
   struct Rows;
   long long batch_end(long long up_to) const;
   Batch draw(long long begin, long long end);
-  Batch draw_there(long long begin, long long end) const;
+  Batch leave_drawing_to_device(long long begin, long long end) const;
   Integrated integrate(long long begin, long long end);
   void advance_by_members(long long begin, long long end);
   void advance_by_blocks(long long begin, long long end);
@@ -102,26 +105,26 @@ class EnsembleRun {
   void add_tail(const ReducedMembers& part);
   void write(long long begin, const Batch& batch, const BatchResults& results);
   Rows rows_of(long long begin, const Integrated& members) const;
-  void show_pilot();
-  void tell(double seconds) const;
+  void set_pilot();
+  void report_progress(double seconds) const;
 
   const Study& study_;
   Backend& backend_;
   RunOptions options_;
   unsigned threads_;
   Sampler sampler_;
-  std::optional<DrawPlan> draw_plan_;  // where the backend draws
+  std::optional<DrawPlan> draw_plan_;  // set if the backend draws
   Statistics statistics_;
   std::optional<UntilRule> until_;
   BatchSize batch_size_;
-  std::optional<Integrated> pilot_;  // members 0 to 255, once somebody had to look at them
+  std::optional<Integrated> pilot_;  // members 0 to 255, if the statistics needed them
   long long end_, position_;
   bool sure_ = false;
   RunTally tally_;
   RunPerformance performance_;
 };
 
-// All of it.
+// Runs the whole ensemble.
 RunResult run_ensemble(const Study& study, Backend& backend, RunOptions options);
 
 }  // namespace zwang

@@ -1,5 +1,5 @@
-// What a run of an ensemble leaves behind: counts, statistics, how long it took. What the result files and the table at
-// the end of a run are written from.
+// The result of a run of an ensemble: counts, statistics and times. Result files and the table at the end of
+// a run are written from it.
 #pragma once
 
 #include <string>
@@ -17,9 +17,9 @@ struct RunPerformance {
 
 struct RunResult {
   std::string backend, device, precision;
-  long long requested = 0;          // members asked for; with `until`, the cap
-  bool sure_early = false;          // `until` was met before the cap
-  std::vector<std::string> inputs;  // names of what was drawn, in the order of statistics.inputs
+  long long requested = 0;          // members requested; with `until`, the limit
+  bool sure_early = false;          // `until` was met before the limit
+  std::vector<std::string> inputs;  // names of the drawn parameters, in the order of statistics.inputs
   RunTally tally;
   StatisticsResult statistics;
   RunPerformance performance;

@@ -1,8 +1,12 @@
+// Evaluates the residuals of all constraints at a drawn start.
 #include "host/sample/consistent_start.h"
-#include "src/expression/expression.h"
-#include "src/system/system.h"
 
 #include <cmath>
+
+#include "src/expression/evaluate.h"
+#include "src/expression/expression.h"
+#include "src/expression/scaled.h"
+#include "src/system/system.h"
 
 namespace zwang {
 
@@ -39,7 +43,7 @@ bool StartCheck::consistent(std::span<const double> parameters, const State& sta
       return (condition.equation ? std::abs(f.value) : f.value) <= tolerance_ * f.scale;
     };
     if (condition.on_positions && !holds(scratch.residuals[2 * i])) return false;
-    // What is imposed at the start gets its velocity by a shock.
+    // A constraint imposed at t = 0 gets its velocity by a shock, so its rate is not checked.
     if (condition.on_velocities && from != 0 && !holds(scratch.residuals[2 * i + 1])) return false;
   }
   return true;
@@ -51,7 +55,7 @@ void StartCheck::evaluate_residuals(std::span<const double> parameters, const St
   scratch.q.clear();
   scratch.v.clear();
   scratch.z.clear();
-  // Coordinates carry rounding of their own size, as Equations has it with sizes_of(start).
+  // Each coordinate carries a rounding error of its own magnitude, as in Equations with sizes_of(start).
   for (const double p : parameters) scratch.parameters.emplace_back(p);
   for (const double x : start.q) scratch.q.emplace_back(x);
   for (const double x : start.v) scratch.v.emplace_back(x);

@@ -1,16 +1,19 @@
-// Whether a drawn start meets its conditions already.
+// Checks whether a drawn start already satisfies the constraints.
 #pragma once
 
 #include <span>
 #include <vector>
 
+#include "src/expression/evaluate.h"
+#include "src/expression/scaled.h"
 #include "src/system/equations.h"
 #include "src/system/system.h"
 
 namespace zwang {
 
-// The verdict of prepare_start (src/reference/reference.h) on the same numbers, without the machinery that would move the state:
-// nearly every start is drawn consistent, and those should cost little. Immutable; scratch belongs to the caller.
+// Gives the same verdict as prepare_start (src/reference/reference.h) on the same numbers, without the code
+// that would move the state: nearly every start is drawn consistent, and those should cost little. Immutable;
+// the scratch space belongs to the caller.
 class StartCheck {
  public:
   StartCheck(const System& system, double tolerance);
@@ -33,7 +36,7 @@ class StartCheck {
 
   double tolerance_;
   std::vector<Condition> conditions_;
-  Program times_;      // of conditions that are imposed or lifted
+  Program times_;      // at which conditions are imposed or lifted
   Program residuals_;  // value and rate of each condition
 };
 

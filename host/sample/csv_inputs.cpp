@@ -1,3 +1,4 @@
+// Collects the CSV columns of a study and writes them as one table.
 #include "host/sample/csv_inputs.h"
 
 #include <algorithm>
@@ -23,7 +24,7 @@ const CsvInputs::Column* CsvInputs::find(const std::filesystem::path& file, cons
   return found != columns_.end() ? &*found : nullptr;
 }
 
-// Two files may have columns of the same name: x, x_2, x_3.
+// Two files may have columns of the same name; they become x, x_2, x_3.
 std::string CsvInputs::free_name(const std::string& wanted) const {
   const auto taken = [&](const std::string& name) {
     return std::any_of(columns_.begin(), columns_.end(), [&](const Column& one) { return one.name == name; });

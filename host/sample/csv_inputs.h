@@ -1,5 +1,5 @@
-// The columns of CSV files that a study draws from, gathered into one file beside the results: with it the study among
-// them runs again wherever the folder is taken.
+// The columns of CSV files that a study draws from, collected into one file beside the results. With it the
+// study.toml among the results can be run again, wherever the folder is moved.
 #pragma once
 
 #include <filesystem>
@@ -19,16 +19,16 @@ class CsvInputs {
   explicit CsvInputs(Study&&) = delete;
 
   bool empty() const { return columns_.empty(); }
-  // Under which name the column of that file stands in the text.
+  // The name in text() of a column of a file.
   std::string name_of(const std::string& file, const std::string& column) const;
-  // A header, and a row for each member; numbers read back as the same bits.
+  // A header and one row per member. Numbers are written so that they read back as the same bits.
   std::string text() const;
-  // The files, as the study finds them.
+  // The paths of the files, including the study's folder.
   std::vector<std::filesystem::path> paths() const;
 
  private:
   struct Column {
-    std::string name;  // in the text: that of the file's column while it is free
+    std::string name;  // in text(): the column's own name unless it is taken
     std::filesystem::path file;
     const Distribution* source;
   };

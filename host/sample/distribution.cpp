@@ -1,3 +1,4 @@
+// Distributions evaluated with the numbers of one member.
 #include "host/sample/distribution.h"
 
 #include <algorithm>
@@ -6,7 +7,6 @@
 #include <numeric>
 
 #include "host/sample/quantile.h"
-#include "host/sample/sample.h"
 #include "src/base/error.h"
 
 namespace zwang {
@@ -15,7 +15,7 @@ using Kind = Distribution::Kind;
 
 namespace {
 
-Demand demand_of_finite(Kind kind, std::span<const double> x) {
+ArgumentCheck check_finite_arguments(Kind kind, std::span<const double> x) {
   switch (kind) {
     case Kind::uniform:
       return {"finite a <= b", x[0] <= x[1] && std::isfinite(x[1] - x[0])};
@@ -26,7 +26,7 @@ Demand demand_of_finite(Kind kind, std::span<const double> x) {
       return {"finite a <= m <= b", x[0] <= x[1] && x[1] <= x[2] && std::isfinite(x[2] - x[0])};
     case Kind::exponential:
       return {"finite mean > 0", x[0] > 0};
-    case Kind::grid:  // may run downwards
+    case Kind::grid:  // a > b is allowed
       return {"finite a and b", std::isfinite(x[1] - x[0])};
     case Kind::choice:
     case Kind::file:
@@ -64,9 +64,9 @@ std::string distribution_text(const Distribution& distribution, std::span<const 
   return "file";
 }
 
-Demand demand(Kind kind, std::span<const double> x) {
-  Demand made = demand_of_finite(kind, x);
-  for (const double value : x) made.met = made.met && std::isfinite(value);
+ArgumentCheck check_arguments_of(Kind kind, std::span<const double> x) {
+  ArgumentCheck made = check_finite_arguments(kind, x);
+  for (const double value : x) made.ok = made.ok && std::isfinite(value);
   return made;
 }
 
@@ -91,10 +91,9 @@ double at_quantile(Kind kind, std::span<const double> x, double u) {
   }
 }
 
-// What a reader of the study would call the centre: the number the distribution is written around where there
-// is one (mean of a normal, mode of a triangle, mean of an exponential), the middle of a range, the first of
-// a list. Of a lognormal the median exp(mean): its mean grows with std, and more spread must not move the
-// nominal member.
+// The centre: the number a distribution is specified by, if it has one (mean of a normal, mode of a
+// triangular, mean of an exponential), the middle of a range, the first entry of a choice. For a lognormal
+// the median exp(mean): its mean grows with std, and a larger spread must not move the nominal member.
 double at_centre(Kind kind, std::span<const double> x) {
   switch (kind) {
     case Kind::uniform:

@@ -1,15 +1,17 @@
+// Translates a study's parameters and initial states into the steps of kernels/sampling/draw.h, as far as
+// they give the same bits on every machine.
 #include "host/sample/draw_plan.h"
 
 #include <map>
 #include <unordered_map>
 
-#include "host/sample/member.h"
 #include "host/sample/philox.h"
-#include "host/sample/sample.h"
+#include "host/sample/prepared_member.h"
 #include "host/study/study.h"
 #include "kernels/base/status.h"
 #include "src/base/error.h"
 #include "src/expression/expression.h"
+#include "src/expression/operation.h"
 #include "src/system/system.h"
 
 namespace zwang {
@@ -30,26 +32,27 @@ std::optional<DrawOp> draw_op(Op op) {
   return found == same.end() ? std::nullopt : std::optional(found->second);
 }
 
-// Lays the steps out, as far as they can be taken on any machine.
+// Appends the steps of all parameters and start values; plan() is false if one of them must be drawn by the
+// host.
 class Planner {
  public:
-  // `first`: the numbers of some member; whatever no draw decides is the same for all.
+  // `first`: the numbers of any one member. Values that depend on no draw are taken from it.
   Planner(const Study& study, const MemberInputs& first)
       : study_(study), pool_(*study.system->pool), first_(first) {}
 
   bool plan() {
-    constant(0);  // slot 0: where steps look that have no argument
+    constant(0);  // slot 0: the argument of steps that have none
     for (std::size_t i = 0; i < study_.parameters.size(); ++i)
       if (!plan_parameter(study_.parameters[i], first_.parameters[i])) return false;
     return plan_start(study_.initial_positions, q_) && plan_start(study_.initial_velocities, v_) &&
-           plan_start(study_.initial_auxiliaries, z_) && !draws_decide_about_starts() &&
+           plan_start(study_.initial_auxiliaries, z_) && !start_check_varies() &&
            made_.steps.size() <= most_draw_steps;
   }
 
   DrawPlan take() { return std::move(made_); }
 
  private:
-  // A number of every member: where it is made, and whether draws have a say in it.
+  // One number of each member: the slot that holds it, and whether it depends on draws.
   struct Made {
     int slot = 0;
     bool varies = false;
@@ -79,7 +82,7 @@ class Planner {
     return true;
   }
 
-  // Arguments that no draw decides were found possible when the first member was drawn.
+  // Arguments that depend on no draw were checked when the first member was drawn.
   std::optional<int> plan_draw(const ParameterRule& rule) {
     const Distribution& distribution = *rule.distribution;
     if (distribution.kind != Kind::uniform && distribution.kind != Kind::triangular &&
@@ -88,7 +91,7 @@ class Planner {
     std::vector<int> x;
     for (const Expr e : distribution.arguments) {
       if (varies(e)) return std::nullopt;
-      x.push_back(constant(value_of(e)));  // one after the other: a choice counts on it
+      x.push_back(constant(value_of(e)));  // consecutive slots: a choice indexes them
     }
     const int u = add({DrawOp::uniform_number, 0, 0, 0, 0, 0, name_word(rule.name), 0});
     switch (distribution.kind) {
@@ -114,7 +117,8 @@ class Planner {
     return true;
   }
 
-  // Node by node, as the host evaluates it. Where no draw has a say nothing is laid out.
+  // Node by node, in the order in which the host evaluates it. A formula that depends on no draw needs no
+  // steps.
   std::optional<Made> plan_formula(Expr root) {
     if (!varies(root)) return Made{};
     std::unordered_map<std::uint32_t, int> slots;
@@ -140,7 +144,8 @@ class Planner {
   }
 
   std::optional<DrawStep> plan_operation(const Node& node, const std::array<int, 4>& x) const {
-    // A square is a product on the host too; other powers are the library's.
+    // The host too computes a square as a product. Other powers call the maths library, which differs by
+    // machine.
     if (node.op == Op::power && !varies(node.arguments[1]) && value_of(node.arguments[1]) == 2)
       return DrawStep{DrawOp::multiply, x[0], x[0], 0, 0, 0, 0, 0};
     const std::optional<DrawOp> op = draw_op(node.op);
@@ -148,7 +153,7 @@ class Planner {
     return DrawStep{*op, x[0], x[1], x[2], x[3], 0, 0, 0};
   }
 
-  // --- What draws decide --------------------------------------------------------------------------------------
+  // --- Dependence on draws ---------------------------------------------------------------------------------
 
   bool varies(Expr root) const {
     for (const Expr e : pool_.reachable({root})) {
@@ -178,14 +183,14 @@ class Planner {
     }
   }
 
-  // Of parameters alone, as the host evaluates it.
+  // The value of a formula that contains only parameters, computed by the host's own code.
   double value_of(Expr e) const {
     std::vector<double> slots;
     return ParameterFormula(pool_, e)(first_.parameters, slots);
   }
 
-  // What StartCheck looks at.
-  bool draws_decide_about_starts() const {
+  // Whether the result of StartCheck depends on draws.
+  bool start_check_varies() const {
     for (const Constraint& constraint : study_.system->constraints) {
       if (constraint.from && varies(*constraint.from)) return true;
       if (constraint.until && varies(*constraint.until)) return true;
@@ -202,8 +207,8 @@ class Planner {
   DrawPlan made_;
 };
 
-// Some member, where its start needs nothing done to it.
-std::optional<PreparedMember> plain_member(const Sampler& sampler) {
+// Member 0, if its first draw satisfies the constraints and its start need not be projected.
+std::optional<PreparedMember> unprojected_member(const Sampler& sampler) {
   try {
     Sampler::Scratch scratch;
     PreparedMember made;
@@ -214,7 +219,7 @@ std::optional<PreparedMember> plain_member(const Sampler& sampler) {
       return std::nullopt;
     return made;
   } catch (const Error&) {
-    return std::nullopt;  // told when the members are drawn
+    return std::nullopt;  // reported when the members are drawn
   }
 }
 
@@ -222,7 +227,7 @@ std::optional<PreparedMember> plain_member(const Sampler& sampler) {
 
 std::optional<DrawPlan> draw_plan(const Study& study, const Sampler& sampler) {
   if (study.ensemble.sampler != SamplerKind::random || study.ensemble.include_nominal) return std::nullopt;
-  const std::optional<PreparedMember> first = plain_member(sampler);
+  const std::optional<PreparedMember> first = unprojected_member(sampler);
   if (!first) return std::nullopt;
   Planner planner(study, first->inputs);
   if (!planner.plan()) return std::nullopt;

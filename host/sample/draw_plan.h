@@ -1,4 +1,4 @@
-// Studies whose members a device can draw by itself, to the bits of the host's own draws (Sampler).
+// The plan by which a device draws the members of a study itself, with the same bits as the host's Sampler.
 #pragma once
 
 #include <optional>
@@ -16,9 +16,12 @@ struct DrawPlan {
   unsigned long long seed = 0;
 };
 
-// Nothing where the host has to draw: another sampler than "random", a nominal member, a distribution or formula with
-// logarithms, exponentials or angles, whose last bit differs from machine to machine, joint normals, grids, files; or where
-// draws decide whether a start is on its conditions, or it is not.
+// Nothing if the host has to draw:
+//   - a sampler other than "random", or a nominal member;
+//   - joint normals, grids, files;
+//   - a distribution or formula with logarithms, exponentials or angles, whose last bit differs between
+//     machines;
+//   - starts that violate a constraint, or whose consistency depends on the draws.
 std::optional<DrawPlan> draw_plan(const Study& study, const Sampler& sampler);
 
 }  // namespace zwang

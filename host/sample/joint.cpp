@@ -1,3 +1,4 @@
+// Cholesky factorisation of a covariance matrix that may be singular.
 #include "host/sample/joint.h"
 
 #include <cmath>
@@ -7,16 +8,16 @@
 
 namespace zwang {
 
-// Rejected: pivoting. It would let the covariance's values decide which draw moves which component.
+// Rejected: pivoting. The values of the covariance would then decide which draw affects which component.
 std::string factor_covariance(const Eigen::MatrixXd& C, const std::vector<std::string>& names,
                               Eigen::MatrixXd& L) {
   const Eigen::Index n = C.rows();
-  // Relative to the variances; of the size of the rounding errors in C and in the sums below.
+  // Relative to the variances: the size of the rounding errors in C and in the sums below.
   const double tolerance = 16 * static_cast<double>(n) * std::numeric_limits<double>::epsilon();
   const auto name = [&](Eigen::Index i) { return "'" + names[static_cast<std::size_t>(i)] + "'"; };
   L.setZero(n, n);
   for (Eigen::Index j = 0; j < n; ++j) {
-    // The variance of component j that the components before it leave unexplained.
+    // The variance of component j that is not explained by the components before it.
     double left = C(j, j);
     for (Eigen::Index k = 0; k < j; ++k) left -= L(j, k) * L(j, k);
     if (!(left >= -tolerance * C(j, j)))

@@ -1,4 +1,4 @@
-// Latin hypercubes: as many strata as members in every dimension, each of them hit once.
+// Latin hypercubes: every dimension has as many strata as there are members, and each stratum is used once.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace zwang {
 
-// A permutation of 0 ... count - 1 that depends on (seed, name, count) alone. Long ones need no memory.
+// A permutation of 0 ... count - 1 that depends only on (seed, name, count). Long ones need no memory.
 class Shuffle {
  public:
   Shuffle(std::uint64_t seed, std::uint32_t name, std::uint64_t count);
@@ -20,10 +20,11 @@ class Shuffle {
   std::uint32_t name_;
   std::uint64_t count_;
   unsigned low_bits_ = 0, high_bits_ = 0;  // halves of the cipher's block
-  std::vector<std::uint16_t> table_;       // short permutations, written out
+  std::vector<std::uint16_t> table_;       // a short permutation, stored
 };
 
-// The number in (0, 1) at `jitter`, also in (0, 1), of stratum `stratum` of `count` equal ones.
+// The number at relative position `jitter` (in (0, 1)) within stratum `stratum` of `count` equal strata of
+// (0, 1).
 double within_stratum(std::uint64_t stratum, std::uint64_t count, double jitter);
 
 }  // namespace zwang

@@ -1,3 +1,4 @@
+// One member at a time: preparation through a temporary Sampler, integration by the reference.
 #include "host/sample/member.h"
 
 #include <cmath>
@@ -24,7 +25,7 @@ Trajectory replay_member(const Study& study, const PreparedMember& member, const
     trajectory = simulate(equations, study.integrator, plan, member.start);
   } else {
     trajectory.status = member.preparation.status;
-    trajectory.cause = "the drawn start could not be brought onto the conditions";
+    trajectory.cause = "the drawn start could not be projected onto the constraints";
     trajectory.last.state = member.start;
     trajectory.last.multipliers = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(equations.count()));
     trajectory.last.closed.assign(equations.count(), 0.0);

@@ -1,30 +1,21 @@
-// One member from its number to a start the motion can begin from.
+// Single members: prepare one from its number, and integrate it with the reference.
 #pragma once
 
-#include "host/sample/sample.h"
+#include "host/sample/prepared_member.h"
 #include "host/study/study.h"
-#include "src/laws/project.h"
 #include "src/reference/reference.h"
 #include "src/reference/trajectory.h"
-#include "src/system/equations.h"
 
 namespace zwang {
 
-struct PreparedMember {
-  unsigned long long number = 0;
-  MemberInputs inputs;    // as drawn; inputs.start is the drawn state
-  State start;            // moved onto the conditions where the study says "project"
-  Start preparation;      // how far, and whether it worked
-  unsigned attempts = 1;  // draws made ("reject")
-};
-
-// Throws Error where `consistency = "error"` and the start is off the conditions.
+// Throws Error if the start violates a constraint and the study says `consistency = "error"`.
 PreparedMember prepare_member(const Study& study, unsigned long long number);
 
-// The member's motion by the reference. A start that could not be made consistent ends in its status.
+// Integrates the member with the reference. If its start could not be made consistent, the trajectory holds
+// only that status.
 Trajectory replay_member(const Study& study, const PreparedMember& member, const Plan& plan);
 
-// The study's output times and end.
+// The study's output times and end time.
 Plan study_plan(const Study& study);
 
 }  // namespace zwang

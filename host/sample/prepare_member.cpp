@@ -1,11 +1,12 @@
-// From a drawn member to one that can start.
+// Sampler::prepare: draws a member and applies the study's `consistency` rule to its start.
 #include <cmath>
 
-#include "host/sample/member.h"
+#include "host/sample/prepared_member.h"
 #include "host/sample/sampler.h"
 #include "host/study/study.h"
 #include "kernels/base/status.h"
 #include "src/base/error.h"
+#include "src/laws/project.h"
 #include "src/reference/reference.h"
 #include "src/system/equations.h"
 
@@ -13,11 +14,11 @@ namespace zwang {
 
 namespace {
 
-// Draws of one member before "reject" gives up.
+// Largest number of draws per member with consistency = "reject".
 constexpr unsigned attempt_limit = 1000;
 
-// Which conditions the drawn start is off, for the message.
-std::string what_is_off(const Equations& equations, const State& state) {
+// The constraints that the drawn start violates, for the message.
+std::string violations(const Equations& equations, const State& state) {
   std::string text;
   const auto& constraints = equations.system().constraints;
   for (std::size_t i = 0; i < constraints.size(); ++i) {
@@ -29,14 +30,14 @@ std::string what_is_off(const Equations& equations, const State& state) {
     text += "'" + constraints[i].name + "' is " + number_text(row.value);
     if (constraints[i].equation && constraints[i].holonomic) text += ", its rate " + number_text(row.rate);
   }
-  return text.empty() ? "conditions missed by less than 1e-9" : text;
+  return text.empty() ? "violations below 1e-9" : text;
 }
 
 }  // namespace
 
 void Sampler::prepare(unsigned long long member, Scratch& scratch, PreparedMember& made) const {
   const Consistency consistency = study_->ensemble.consistency;
-  // What holds no draw stays the same however often it is drawn.
+  // Without draws a member would be the same at every attempt.
   const bool redraws = consistency == Consistency::reject && !nominal(member) && uniform_.dimensions() > 0;
   const unsigned limit = redraws ? attempt_limit : 1;
   made.number = member;
@@ -59,14 +60,15 @@ void Sampler::project(Scratch& scratch, PreparedMember& made) const {
 }
 
 void Sampler::refuse(Scratch& scratch, const PreparedMember& made) const {
-  throw Error({.where = {study_->path, 0, 0},
-               .message = "member " + std::to_string(made.number) + " starts off the conditions",
-               .found = what_is_off(equations(scratch, made.inputs.parameters), made.inputs.start),
-               .expected = "0 for equations and their rates, at most 0 for inequalities",
-               .hint = "consistency = \"project\" moves such starts to the nearest admissible state"});
+  throw Error(
+      {.where = {study_->path, 0, 0},
+       .message = "the start of member " + std::to_string(made.number) + " violates a constraint",
+       .found = violations(equations(scratch, made.inputs.parameters), made.inputs.start),
+       .expected = "0 for equations and their rates, at most 0 for inequalities",
+       .hint = "[ensemble] consistency = \"project\" moves such starts to the nearest admissible state"});
 }
 
-// Their formulas are made once per thread; only the numbers change.
+// The equations are built once per thread; for further members only their parameters change.
 const Equations& Sampler::equations(Scratch& scratch, const std::vector<double>& parameters) const {
   if (scratch.equations && &scratch.equations->system() == study_->system.get())
     scratch.equations->set_parameters(parameters);

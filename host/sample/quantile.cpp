@@ -1,9 +1,9 @@
+// Quantile functions in closed form; the normal one is shared with the kernels.
 #include "host/sample/quantile.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "host/sample/sample.h"
 #include "kernels/sampling/normal_quantile.h"
 
 namespace zwang {
@@ -21,7 +21,7 @@ double triangular_quantile(double a, double m, double b, double u) {
   return std::max(m, b - w * std::sqrt((1 - u) * falling));
 }
 
-// log1p(-u) keeps its digits where u is small; where u is near 1, 1 - u is exact.
+// log1p(-u) is accurate for small u, and near u = 1 the difference 1 - u is exact.
 double exponential_quantile(double mean, double u) { return -mean * std::log1p(-u); }
 
 }  // namespace zwang

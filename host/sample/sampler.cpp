@@ -1,3 +1,5 @@
+// Draws members. The constructor compiles everything that is the same for all members; Drawing computes one
+// member.
 #include "host/sample/sampler.h"
 
 #include <cassert>
@@ -6,12 +8,14 @@
 
 #include "host/sample/distribution.h"
 #include "host/sample/joint.h"
-#include "host/sample/sample.h"
+#include "host/sample/prepared_member.h"
+#include "host/sample/quantile.h"
 #include "host/sample/sobol.h"
 #include "host/study/study.h"
 #include "src/base/error.h"
 #include "src/expression/evaluate.h"
 #include "src/expression/expression.h"
+#include "src/expression/operation.h"
 
 namespace zwang {
 
@@ -34,6 +38,13 @@ double ParameterFormula::operator()(std::span<const double> parameters, std::vec
   return value;
 }
 
+std::vector<std::size_t> drawn_inputs(const Study& study) {
+  std::vector<std::size_t> drawn;
+  for (std::size_t i = 0; i < study.parameters.size(); ++i)
+    if (study.parameters[i].drawn()) drawn.push_back(i);
+  return drawn;
+}
+
 std::vector<std::string> dimension_names(const Study& study) {
   std::vector<std::string> names;
   for (const ParameterRule& rule : study.parameters)
@@ -50,10 +61,10 @@ Sampler::Sampler(const Study& study)
   assert(study.system->parameters.size() == study.parameters.size());
   if (study.ensemble.sampler == SamplerKind::sobol && uniform_.dimensions() > sobol_dimensions)
     throw Error({.where = {study.path, 0, 0},
-                 .message = "the sampler \"sobol\" has too few dimensions for this study",
+                 .message = "the sampler \"sobol\" does not have enough dimensions for this study",
                  .found = std::to_string(uniform_.dimensions()) + " draws",
                  .expected = "at most " + std::to_string(sobol_dimensions),
-                 .hint = "\"latin-hypercube\" and \"random\" take any number"});
+                 .hint = "\"latin-hypercube\" and \"random\" have no such limit"});
   for (const Joint& joint : study.joints) read_joint(joint);
   read_rules();
   for (const std::size_t i : drawn_) drawn_names_.push_back(study.parameters[i].name);
@@ -71,7 +82,7 @@ void Sampler::read_joint(const Joint& joint) {
   bool constant = true;
   for (const std::vector<Expr>& row : joint.covariance)
     for (const Expr e : row) constant = made.covariance.emplace_back(pool, e).constant() && constant;
-  // A constant that is no covariance is left to the first draw, which can name the member.
+  // A constant matrix that is not a covariance is reported by the first draw, whose message names the member.
   if (constant) {
     const auto n = static_cast<Eigen::Index>(joint.mean.size());
     Eigen::MatrixXd C(n, n), L;
@@ -83,7 +94,7 @@ void Sampler::read_joint(const Joint& joint) {
   joints_.push_back(std::move(made));
 }
 
-// Dimensions are given out in the order of the parameters.
+// Dimensions are assigned in the order of the parameters.
 void Sampler::read_rules() {
   const Expressions& pool = *study_->system->pool;
   std::size_t dimension = 0;
@@ -107,7 +118,7 @@ void Sampler::read_rules() {
 
 class Sampler::Drawing {
  public:
-  // Without a member: the nominal one.
+  // No member number means the nominal member.
   Drawing(const Sampler& sampler, std::optional<unsigned long long> member, unsigned attempt,
           Scratch& scratch, MemberInputs& made)
       : sampler_(sampler),
@@ -117,7 +128,7 @@ class Sampler::Drawing {
         scratch_(scratch),
         made_(made) {
     made.parameters.assign(study_.parameters.size(),
-                           std::numeric_limits<double>::quiet_NaN());  // what must not be read yet
+                           std::numeric_limits<double>::quiet_NaN());  // not yet defined
     scratch.joints.resize(study_.joints.size());
     scratch.joint_drawn.assign(study_.joints.size(), 0);
   }
@@ -137,7 +148,7 @@ class Sampler::Drawing {
   }
 
  private:
-  // At t = 0, with the parameters so far.
+  // At t = 0, with the parameters drawn so far.
   double evaluate(const ParameterFormula& formula) { return formula(made_.parameters, scratch_.slots); }
 
   double uniform(std::size_t dimension) const { return sampler_.uniform_(dimension, *member_, attempt_); }
@@ -165,10 +176,10 @@ class Sampler::Drawing {
     std::vector<double>& x = scratch_.arguments;
     x.clear();
     for (const ParameterFormula& argument : sampler_.rules_[i].arguments) x.push_back(evaluate(argument));
-    const Demand demanded = demand(distribution.kind, x);
-    if (!demanded.met)
-      fail({rule.name}, "the numbers of its distribution are impossible", distribution_text(distribution, x),
-           demanded.words);
+    const ArgumentCheck arguments = check_arguments_of(distribution.kind, x);
+    if (!arguments.ok)
+      fail({rule.name}, "invalid arguments of its distribution", distribution_text(distribution, x),
+           arguments.expected);
 
     if (!member_) return at_centre(distribution.kind, x);
     if (distribution.kind == Kind::grid)
@@ -176,25 +187,25 @@ class Sampler::Drawing {
     return at_quantile(distribution.kind, x, uniform(sampler_.rules_[i].dimension));
   }
 
-  // Row k for member k; the nominal member takes the first, which include_nominal leaves to it.
+  // Row k for member k. The nominal member uses row 0, which is its own if include_nominal is set.
   double file_value(const ParameterRule& rule) const {
     const std::vector<double>& rows = rule.distribution->file_values;
     const unsigned long long row = member_.value_or(0);
     if (row >= rows.size())
-      fail({rule.name}, "its file has run out of rows", std::to_string(rows.size()) + " rows",
-           "a row for every member, the first for member 0");
+      fail({rule.name}, "its file has too few rows", std::to_string(rows.size()) + " rows",
+           "one row for each member, the first for member 0");
     return rows[row];
   }
 
-  // A Latin hypercube is made for a number of members; beyond it there are no strata left.
+  // A Latin hypercube is built for a fixed number of members and has no strata for more.
   void check_limit() const {
     if (sampler_.uniform_.dimensions() == 0 || *member_ < sampler_.uniform_.limit()) return;
-    fail(dimension_names(study_), "the Latin hypercube has run out of strata",
+    fail(dimension_names(study_), "the Latin hypercube has no stratum for this member",
          std::to_string(sampler_.uniform_.limit()) + " members", "a member of the ensemble");
   }
 
-  // Full factorial: the member's number, written in the mixed base of the grids, is the list of its places on
-  // them; the last grid declared is the lowest digit.
+  // Full factorial: the digits of the member's number, in the mixed base of the grid sizes, are its indices
+  // on the grids; the last grid declared is the lowest digit.
   void place_on_grids() {
     scratch_.grid_places.assign(study_.parameters.size(), 0);
     unsigned long long rest = *member_ - (study_.ensemble.include_nominal ? 1 : 0);
@@ -212,14 +223,14 @@ class Sampler::Drawing {
   }
 
   [[noreturn]] void fail_off_the_grid() const {
-    unsigned long long combinations = 1;  // fits: the member's number is larger
+    unsigned long long combinations = 1;  // cannot overflow: the member's number is larger
     std::vector<std::string> names;
     for (const ParameterRule& rule : study_.parameters) {
       if (!rule.distribution || rule.distribution->kind != Kind::grid) continue;
       combinations *= static_cast<unsigned long long>(rule.distribution->grid_points);
       names.push_back(rule.name);
     }
-    fail(names, "the grid has run out of points", std::to_string(combinations) + " combinations",
+    fail(names, "the grid has no point for this member", std::to_string(combinations) + " combinations",
          "as many members as combinations");
   }
 
@@ -243,12 +254,12 @@ class Sampler::Drawing {
     scratch_.normals.resize(n);
     for (Eigen::Index k = 0; k < n; ++k)
       scratch_.normals(k) = normal_quantile(uniform(rule.dimensions[static_cast<std::size_t>(k)]));
-    // Loops, not L * z: the order of the sums, and so the last bit, is ours and not the vector unit's.
+    // Loops instead of L * z: the order of the sums, and so the last bit, must not depend on the vector unit.
     for (Eigen::Index i = 0; i < n; ++i)
       for (Eigen::Index k = 0; k <= i; ++k) x(i) += L(i, k) * scratch_.normals(k);
   }
 
-  // Of a covariance with this member's numbers.
+  // The Cholesky factor of a covariance with this member's numbers.
   const Eigen::MatrixXd& factor(std::size_t joint, const Eigen::VectorXd& mean) {
     const std::vector<std::string>& names = study_.joints[joint].names;
     const Eigen::Index n = mean.size();
@@ -257,11 +268,11 @@ class Sampler::Drawing {
     for (Eigen::Index i = 0; i < n * n; ++i)
       C(i / n, i % n) = evaluate(sampler_.joints_[joint].covariance[static_cast<std::size_t>(i)]);
     if (!mean.allFinite() || !C.allFinite())
-      fail(names, "the numbers of the joint distribution are impossible", "a number that is not finite",
+      fail(names, "invalid arguments of the joint distribution", "a number that is not finite",
            "finite means and covariances");
     const std::string flaw = factor_covariance(C, names, scratch_.factor);
     if (!flaw.empty())
-      fail(names, "the covariance of the joint distribution is impossible", flaw,
+      fail(names, "the matrix of the joint distribution is not a covariance", flaw,
            "a symmetric matrix without negative eigenvalues");
     return scratch_.factor;
   }

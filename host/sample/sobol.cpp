@@ -1,3 +1,4 @@
+// Sobol points from direction numbers computed at compile time, and Owen scrambling by the generator's bits.
 #include "host/sample/sobol.h"
 
 #include <algorithm>
@@ -35,7 +36,7 @@ constexpr Directions directions_of(const SobolInitial& initial) {
 
 constexpr std::array<Directions, sobol_dimensions> all_directions() {
   std::array<Directions, sobol_dimensions> all{};
-  // The first coordinate mirrors the digits of the index at the point (van der Corput).
+  // The first coordinate reverses the binary digits of the index (van der Corput).
   for (unsigned k = 0; k < sobol_bits; ++k) all[0][k] = std::uint64_t{1} << (sobol_bits - 1 - k);
   for (std::size_t d = 1; d < sobol_dimensions; ++d) all[d] = directions_of(sobol_initial[d - 1]);
   return all;
@@ -53,23 +54,24 @@ std::uint64_t sobol_coordinate(std::uint64_t index, std::size_t dimension) {
   return x;
 }
 
-// The chances form a binary tree: the node reached by the digits so far decides about the next one. Seven levels
-// have 1 + 2 + ... + 64 = 127 nodes, one call of the generator 128 bits: node n of the subtree (root 1, children 2n
-// and 2n + 1) reads bit n. What is above the subtree is the generator's counter.
-// Rejected: the hash of Laine and Karras (2011). A few multiplications, but how well its digits mix rests on tuned
-// constants (Burley 2020, "Practical hash-based Owen scrambling", JCGT 9, 1-20), and those are for 32 digits.
+// The random flips form a binary tree: the node reached by the digits so far decides whether the next one is
+// flipped. Seven levels have 1 + 2 + ... + 64 = 127 nodes, and one call of the generator gives 128 bits: node
+// n of the subtree (root 1, children 2n and 2n + 1) uses bit n. The digits above the subtree are the
+// generator's counter. Rejected: the hash of Laine and Karras (2011). It takes only a few multiplications,
+// but the quality of its mixing depends on tuned constants (Burley 2020, "Practical hash-based Owen
+// scrambling", JCGT 9, 1-20), which are for 32 digits.
 std::uint64_t owen_scramble(std::uint64_t x, const ScrambleKey& key) {
   constexpr unsigned levels = 7;
   std::uint64_t scrambled = 0;
   for (unsigned top = 0; top < sobol_bits; top += levels) {
     const std::uint64_t above = x >> (sobol_bits - top);
-    const PhiloxWords chances =
+    const PhiloxWords flips =
         philox(key.seed, above, key.name, philox_use::scramble + 256 * key.replicate + top);
     const unsigned bottom = std::min(top + levels, sobol_bits);
     std::uint32_t node = 1;
     for (unsigned level = top; level < bottom; ++level) {
       const auto digit = static_cast<std::uint32_t>(x >> (sobol_bits - 1 - level) & 1U);
-      const std::uint32_t flip = chances[node >> 5] >> (node & 31U) & 1U;
+      const std::uint32_t flip = flips[node >> 5] >> (node & 31U) & 1U;
       scrambled = scrambled << 1 | (digit ^ flip);
       node = node << 1 | digit;
     }

@@ -1,7 +1,8 @@
 // Primitive polynomials and initial direction numbers of the Sobol sequence.
 //
-// S. Joe and F. Y. Kuo, "Constructing Sobol sequences with better two-dimensional projections", SIAM J. Sci. Comput.
-// 30 (2008) 2635-2654; their list new-joe-kuo-6.21201, dimensions 2 to 64. The first dimension has no polynomial.
+// S. Joe and F. Y. Kuo, "Constructing Sobol sequences with better two-dimensional projections", SIAM J. Sci.
+// Comput. 30 (2008) 2635-2654; their list new-joe-kuo-6.21201, dimensions 2 to 64. The first dimension has no
+// polynomial.
 #pragma once
 
 #include <array>

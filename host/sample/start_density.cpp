@@ -1,3 +1,4 @@
+// The density of starts by change of variables: p(draws) / |d start / d draws|.
 #include "host/sample/start_density.h"
 
 #include <Eigen/Dense>
@@ -59,7 +60,7 @@ StartDensity::StartDensity(const Study& study) : study_(study), pool_(*study.sys
   for (std::size_t i = 0; i < study.parameters.size(); ++i)
     in_draws_.push_back(study.parameters[i].drawn() ? pool_.symbol(SymbolKind::parameter, i)
                                                     : in_draws(*study.parameters[i].value));
-  // The two states behind logdensity() itself are no part of the space.
+  // The two auxiliary states of logdensity() itself are not part of the phase space.
   std::vector<Expr> start;
   const std::size_t nz = system.auxiliaries.size() - (system.density ? 2 : 0);
   for (const auto* list : {&study.initial_positions, &study.initial_velocities})
@@ -67,10 +68,10 @@ StartDensity::StartDensity(const Study& study) : study_(study), pool_(*study.sys
   for (std::size_t j = 0; j < nz; ++j) start.push_back(in_draws(study.initial_auxiliaries[j]));
 
   find_draws(start);
-  refuse_shared_draws();
+  reject_draws_in_motion();
   prepare_draws();
   if (study.ensemble.consistency == Consistency::reject && !system.constraints.empty())
-    why_unknown_ = "rejected starts change the density of those that are left";
+    why_unknown_ = "rejecting starts changes the density of the remaining ones";
   std::vector<Expr> entries;
   for (const Expr e : start)
     for (const std::size_t draw : draws_)
@@ -78,7 +79,7 @@ StartDensity::StartDensity(const Study& study) : study_(study), pool_(*study.sys
   jacobian_ = Program(pool_, entries);
 }
 
-// Parameters that are formulas are replaced by what they stand for; those before are known already.
+// Replaces parameters that are formulas by their expressions in draws; earlier parameters are known already.
 Expr StartDensity::in_draws(Expr e) {
   Replacements known;
   for (std::size_t i = 0; i < in_draws_.size(); ++i)
@@ -96,12 +97,12 @@ void StartDensity::find_draws(const std::vector<Expr>& start) {
       why_unknown_ = "'" + study_.parameters[i].name + "' is not drawn from a density";
   if (draws_.size() != start.size())
     why_unknown_ = "the start has " + std::to_string(start.size()) +
-                   " coordinates, velocities and states, and follows from " + std::to_string(draws_.size()) +
-                   " draws";
+                   " coordinates, velocities and auxiliary states, but depends on " +
+                   std::to_string(draws_.size()) + " draws";
 }
 
-// Members that differ in the forces too are not carried by one flow.
-void StartDensity::refuse_shared_draws() {
+// If a draw also enters forces, masses or constraints, the members do not follow one common flow.
+void StartDensity::reject_draws_in_motion() {
   const System& system = *study_.system;
   std::vector<Expr> formulas = system.applied;
   formulas.insert(formulas.end(), system.rates.begin(), system.rates.end());
@@ -114,10 +115,11 @@ void StartDensity::refuse_shared_draws() {
   for (const Symbol& symbol : pool_.symbols(formulas))
     if (symbol.kind == SymbolKind::parameter &&
         std::find(draws_.begin(), draws_.end(), symbol.index) != draws_.end())
-      why_unknown_ = "'" + study_.parameters[symbol.index].name + "' enters the motion beside the start";
+      why_unknown_ =
+          "'" + study_.parameters[symbol.index].name + "' enters the equations of motion, not only the start";
 }
 
-// Distributions may have formulas of other parameters for their numbers.
+// The arguments of a distribution may be formulas of other parameters.
 void StartDensity::prepare_draws() {
   std::set<std::size_t> joints;
   for (const std::size_t draw : draws_) {
@@ -140,7 +142,7 @@ double StartDensity::log_of_draw(std::size_t k, std::span<const double> paramete
   return log_density(study_.parameters[draws_[k]].distribution->kind, out_, parameters[draws_[k]]);
 }
 
-// The whole joint; all of its components must be among the draws.
+// The log-density of a whole joint normal; all of its components must be among the draws.
 double StartDensity::log_of_joint(std::size_t k, std::span<const double> parameters) {
   const std::size_t joint = *study_.parameters[draws_[k]].joint;
   const auto n = static_cast<Eigen::Index>(study_.joints[joint].mean.size());

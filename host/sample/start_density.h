@@ -1,5 +1,6 @@
-// The density from which a study's starts are drawn, at each member's own start. With the log-density along the flow
-// (Jacobi's multiplier) it gives the density of the ensemble in (q, v, z) wherever a member has come to.
+// The probability density of a study's starts, evaluated at each member's own start. Together with the
+// log-density along the flow (Jacobi's multiplier) it gives the density of the ensemble in (q, v, z) at a
+// member's current state.
 #pragma once
 
 #include <span>
@@ -16,17 +17,17 @@ class StartDensity {
  public:
   explicit StartDensity(const Study& study);
 
-  // Empty where there is a density in all of (q, v, z): as many continuous draws as states, from which the start follows,
-  // and which enter nothing else. Otherwise why not, in words.
+  // Empty if the starts have a density in (q, v, z): as many continuous draws as states, which determine the
+  // start and enter nothing else. Otherwise the reason why there is none.
   const std::string& why_unknown() const { return why_unknown_; }
 
-  // log of it for a member with these parameters, of which only drawn ones are read; NaN where it is unknown. Not
-  // thread-safe.
+  // The log-density at the start of a member with these parameters (only drawn ones are read); NaN if it is
+  // unknown. Not thread-safe.
   double log_at(std::span<const double> parameters);
 
  private:
   void find_draws(const std::vector<Expr>& start);
-  void refuse_shared_draws();
+  void reject_draws_in_motion();
   Expr in_draws(Expr e);
   void prepare_draws();
   double log_of_draw(std::size_t k, std::span<const double> parameters);
@@ -34,11 +35,11 @@ class StartDensity {
 
   const Study& study_;
   Expressions pool_;                // a copy
-  std::vector<Expr> in_draws_;      // every parameter as a formula of drawn ones
-  std::vector<std::size_t> draws_;  // parameters behind the start
-  Program jacobian_;                // of the start by the draws, row by row
-  std::vector<Program>
-      arguments_;  // per draw: of its distribution; of a joint's first component mean and covariance
+  std::vector<Expr> in_draws_;      // every parameter as a formula of drawn parameters
+  std::vector<std::size_t> draws_;  // the parameters that determine the start
+  Program jacobian_;                // of the start with respect to the draws, by rows
+  // Per draw: the arguments of its distribution; for the first component of a joint, mean and covariance.
+  std::vector<Program> arguments_;
   std::string why_unknown_;
   std::vector<double> scratch_, out_;
 };

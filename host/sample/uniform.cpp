@@ -1,3 +1,4 @@
+// Uniform numbers by sampler kind.
 #include "host/sample/uniform.h"
 
 #include <cassert>
@@ -10,8 +11,9 @@ namespace zwang {
 
 namespace {
 
-// Enough for a standard error from their means (known to about a fifth), few enough to leave each its evenness.
-// Fixed, and dealt out in turn, so that a member stays the same when the ensemble grows.
+// Enough replicates for a standard error from their means (accurate to about 20 %), few enough that each
+// keeps the evenness of a Sobol sequence. The number is fixed and members take replicates in turn, so that a
+// member does not change when the ensemble grows.
 constexpr std::uint64_t sobol_replicates = 16;
 
 }  // namespace

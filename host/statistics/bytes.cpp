@@ -37,7 +37,7 @@ void ByteWriter::finish() {
 void ByteReader::raw(void* bytes, std::size_t size) {
   if (size == 0) return;
   stream_.read(static_cast<char*>(bytes), static_cast<std::streamsize>(size));
-  if (static_cast<std::size_t>(stream_.gcount()) != size) refuse("an early end", "more bytes");
+  if (static_cast<std::size_t>(stream_.gcount()) != size) refuse("an early end of the file", "more bytes");
   checksum_.update(bytes, size);
 }
 
@@ -73,7 +73,7 @@ void ByteReader::finish() {
 
 void ByteReader::refuse(const std::string& found, const std::string& expected) const {
   throw Error({.where = {.file = name_},
-               .message = "these partial statistics are damaged or of another program",
+               .message = "these partial statistics are damaged or were written by another program",
                .found = found,
                .expected = expected,
                .hint = "delete the file and run that part again"});

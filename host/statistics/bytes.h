@@ -1,4 +1,5 @@
-// Numbers to bytes and back, with a checksum: how partial statistics travel in checkpoints and shards.
+// Writes numbers as bytes and reads them back, with a checksum: the format of checkpoints, shards and
+// messages.
 #pragma once
 
 #include <algorithm>
@@ -15,9 +16,10 @@
 
 namespace zwang {
 
-static_assert(std::endian::native == std::endian::little, "files carry the bytes of a little-endian machine");
+static_assert(std::endian::native == std::endian::little,
+              "files are written in the byte order of little-endian machines");
 
-// The running checksum of what has passed.
+// Running checksum (XXH3).
 class Checksum {
  public:
   Checksum();
@@ -45,7 +47,7 @@ class ByteWriter {
   void numbers(const std::array<T, n>& values) {
     raw(values.data(), sizeof values);
   }
-  // Length first.
+  // Preceded by the length.
   template <class T>
   void numbers(const std::vector<T>& values) {
     static_assert(std::is_arithmetic_v<T>);
@@ -53,7 +55,7 @@ class ByteWriter {
     raw(values.data(), values.size() * sizeof(T));
   }
   void text(const std::string& text);
-  void finish();  // the checksum of everything above
+  void finish();  // writes the checksum of everything before
 
  private:
   void raw(const void* bytes, std::size_t size);
@@ -62,10 +64,10 @@ class ByteWriter {
   Checksum checksum_;
 };
 
-// Throws Error where the bytes end early or cannot be meant.
+// Throws Error if the bytes end early or contain impossible values.
 class ByteReader {
  public:
-  // `name`: what to call the source in a message.
+  // `name`: of the source, for messages.
   ByteReader(std::istream& stream, std::string name) : stream_(stream), name_(std::move(name)) {}
 
   template <class T>
@@ -79,13 +81,13 @@ class ByteReader {
   void numbers(std::array<T, n>& values) {
     raw(values.data(), sizeof values);
   }
-  // At most `limit`.
+  // At most `limit` numbers.
   template <class T>
   void numbers(std::vector<T>& values, std::uint64_t limit) {
     grow(values, length(limit));
   }
   std::uint64_t length(std::uint64_t limit);
-  // A number of things, 0 to `most`.
+  // A count from 0 to `most`.
   long long count(long long most);
   template <class Counts>
   void require_counts(const Counts& counts, long long most) const {
@@ -99,7 +101,7 @@ class ByteReader {
 
  private:
   void raw(void* bytes, std::size_t size);
-  // Room is made as bytes come: a damaged length, however large, takes no more memory than there are bytes.
+  // Allocates while reading: a damaged, huge length takes no more memory than the bytes that exist.
   template <class Values>
   void grow(Values& values, std::uint64_t count) {
     constexpr std::uint64_t step = (std::uint64_t{1} << 20) / sizeof(values[0]);

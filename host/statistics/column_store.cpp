@@ -13,7 +13,8 @@ namespace {
 
 constexpr int digit_bits = 8, digit_values = 256;
 
-// A rank on its way down: the digits known so far, and its rank among the values that begin with them.
+// Radix search of one rank: the leading bits found so far, and the rank among the values that begin with
+// them.
 struct Search {
   unsigned long long prefix = 0;
   long long rank = 0;
@@ -24,9 +25,9 @@ double value_at(unsigned long long place) {
   return std::bit_cast<double>((place & sign) != 0 ? place ^ sign : ~place);
 }
 
-// The prefixes that are sought, each once. Ranks ascend, so prefixes do.
-KeptValues::Digits digits_sought(const std::vector<std::vector<Search>>& searches, int shift) {
-  KeptValues::Digits made;
+// The prefixes of all searches, each once. They ascend because the ranks do.
+ColumnStore::Digits digits_sought(const std::vector<std::vector<Search>>& searches, int shift) {
+  ColumnStore::Digits made;
   made.shift = shift;
   std::vector<std::vector<unsigned long long>> lists;
   for (const std::vector<Search>& column : searches) {
@@ -43,7 +44,7 @@ KeptValues::Digits digits_sought(const std::vector<std::vector<Search>>& searche
   return made;
 }
 
-void go_down(Search& search, std::span<const long long> counts) {
+void descend(Search& search, std::span<const long long> counts) {
   for (unsigned digit = 0; digit < digit_values; ++digit) {
     if (search.rank < counts[digit]) {
       search.prefix = search.prefix << digit_bits | digit;
@@ -51,26 +52,26 @@ void go_down(Search& search, std::span<const long long> counts) {
     }
     search.rank -= counts[digit];
   }
-  assert(false);  // a rank beyond the values there are
+  assert(false);  // the rank exceeds the number of values
 }
 
 }  // namespace
 
-std::vector<std::vector<double>> select_from(std::span<KeptValues* const> parts,
-                                             const std::vector<std::vector<long long>>& ranks) {
+std::vector<std::vector<double>> select_order_statistics(std::span<ColumnStore* const> parts,
+                                                         const std::vector<std::vector<long long>>& ranks) {
   std::vector<std::vector<Search>> searches(ranks.size());
   for (std::size_t c = 0; c < ranks.size(); ++c)
     for (const long long rank : ranks[c]) searches[c].push_back({0, rank});
 
   for (int shift = 64 - digit_bits; shift >= 0; shift -= digit_bits) {
-    const KeptValues::Digits digits = digits_sought(searches, shift);
+    const ColumnStore::Digits digits = digits_sought(searches, shift);
     if (digits.slots == 0) break;
     std::vector<long long> counts(ranks.size() * digits.slots * digit_values, 0);
-    for (KeptValues* part : parts) part->count_digits(digits, counts);
+    for (ColumnStore* part : parts) part->count_digits(digits, counts);
     for (std::size_t c = 0; c < searches.size(); ++c)
       for (Search& search : searches[c]) {
         const auto slot = slot_of(digits.prefixes.data() + c * digits.slots, digits.used[c], search.prefix);
-        go_down(search,
+        descend(search,
                 std::span(counts).subspan((c * digits.slots + static_cast<std::size_t>(slot)) * digit_values,
                                           digit_values));
       }
@@ -81,7 +82,7 @@ std::vector<std::vector<double>> select_from(std::span<KeptValues* const> parts,
   return found;
 }
 
-void KeptHere::count_digits(const Digits& digits, std::vector<long long>& counts) {
+void HostColumns::count_digits(const Digits& digits, std::vector<long long>& counts) {
   for (std::size_t c = 0; c < columns_.size(); ++c)
     for (const double x : columns_[c]) {
       if (x != x) continue;
@@ -93,8 +94,8 @@ void KeptHere::count_digits(const Digits& digits, std::vector<long long>& counts
     }
 }
 
-void KeptHere::count_bins(std::span<const long long> columns, std::span<const double> edges, double per_width,
-                          std::vector<long long>& counts) {
+void HostColumns::count_bins(std::span<const long long> columns, std::span<const double> edges,
+                             double per_width, std::vector<long long>& counts) {
   const auto bins = static_cast<long long>(edges.size()) - 1;
   for (std::size_t k = 0; k < columns.size(); ++k)
     for (const double x : columns_[static_cast<std::size_t>(columns[k])]) {
@@ -104,7 +105,7 @@ void KeptHere::count_bins(std::span<const long long> columns, std::span<const do
     }
 }
 
-std::vector<double> KeptHere::column(std::size_t column) const {
+std::vector<double> HostColumns::column(std::size_t column) const {
   return {columns_[column].begin(), columns_[column].end()};
 }
 

@@ -1,7 +1,6 @@
 #include "host/statistics/correlation.h"
 
 #include <cmath>
-#include <limits>
 
 #include "host/statistics/moments.h"
 #include "host/statistics/nan.h"
@@ -12,14 +11,14 @@ namespace zwang {
 
 namespace {
 
-// One column of a block, measured from its first value; what is missing stays NaN.
+// One column of a block, relative to its first value. Missing values are NaN.
 struct BlockColumn {
   std::vector<double> from_pivot;
   bool complete = true;
-  double mean = 0;  // of from_pivot, where complete
+  double mean = 0;  // of from_pivot, if complete
 };
 
-// Four running sums, added in a fixed order: fast, and the same bits everywhere.
+// Four partial sums, added in a fixed order: fast and reproducible bit by bit.
 template <class Term>
 double block_sum(const Term& term) {
   double sums[4] = {};
@@ -52,7 +51,7 @@ std::vector<BlockColumn> block_columns(std::span<const double> rows, CoMoments& 
   return made;
 }
 
-// Nothing is missing: means are known, one sum of products is left.
+// No value is missing: the means are known and only the sum of products remains.
 void complete_pair(const BlockColumn& a, const BlockColumn& b, std::size_t pair, CoMoments& moments) {
   moments.count[pair] = block_members;
   moments.offset_i[pair] = a.mean;
@@ -61,7 +60,7 @@ void complete_pair(const BlockColumn& a, const BlockColumn& b, std::size_t pair,
       block_sum([&](std::size_t k) { return (a.from_pivot[k] - a.mean) * (b.from_pivot[k] - b.mean); });
 }
 
-void broken_pair(const BlockColumn& a, const BlockColumn& b, std::size_t pair, CoMoments& moments) {
+void incomplete_pair(const BlockColumn& a, const BlockColumn& b, std::size_t pair, CoMoments& moments) {
   long long count = 0;
   double sum_a = 0, sum_b = 0;
   for (std::size_t k = 0; k < block_members; ++k) {
@@ -104,7 +103,7 @@ CoMoments block_comoments(std::span<const double> rows, std::size_t columns) {
   for (std::size_t i = 0; i < columns; ++i) {
     for (std::size_t j = 0; j <= i; ++j) {
       const bool complete = block[i].complete && block[j].complete;
-      (complete ? complete_pair : broken_pair)(block[i], block[j], pair_index(i, j), moments);
+      (complete ? complete_pair : incomplete_pair)(block[i], block[j], pair_index(i, j), moments);
     }
   }
   return moments;

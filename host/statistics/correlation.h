@@ -1,8 +1,8 @@
-// Covariances of some columns, mergeable like the moments.
+// Covariances of a set of columns, mergeable like the moments.
 //
-// A pair of columns is judged over the members that have finite values in both (pairwise complete): a measure that is
-// missing for most members does not take the others down with it. The price: a matrix with missing values need not be
-// positive semidefinite.
+// The covariance of a pair is over the members with finite values in both columns (pairwise complete), so a
+// measure that is missing for most members does not affect the other pairs. The price is that a matrix with
+// missing values need not be positive semidefinite.
 #pragma once
 
 #include <cstddef>
@@ -16,10 +16,10 @@ struct CoMoments {
   explicit CoMoments(std::size_t columns = 0);
 
   std::size_t columns = 0;
-  std::vector<char> known;                 // by column: has a pivot
-  std::vector<double> pivot;               // by column: a value of the data; means are distances from it
+  std::vector<char> known;                 // by column: whether the pivot is set
+  std::vector<double> pivot;               // by column: a value of the data; means are relative to it
   std::vector<long long> count;            // by pair: members with both
-  std::vector<double> offset_i, offset_j;  // by pair: mean of column i (j) over these, from its pivot
+  std::vector<double> offset_i, offset_j;  // by pair: mean of column i (j) over these, relative to its pivot
   std::vector<double> product;             // by pair: sum of (x_i - mean_i) (x_j - mean_j)
 };
 
@@ -29,13 +29,13 @@ constexpr std::size_t pair_count(std::size_t columns) { return columns * (column
 // rows: block_members x columns, member by member; missing values and absent members are NaN.
 CoMoments block_comoments(std::span<const double> rows, std::size_t columns);
 
-// `left` is of the smaller member numbers.
+// `left` has the smaller member numbers.
 CoMoments merged_comoments(const CoMoments& left, const CoMoments& right);
 
 // A symmetric matrix of the columns, row by row.
 using Matrix = std::vector<double>;
 
-// Divided by count - 1; NaN where fewer than two members have both.
+// Divided by count - 1; NaN if fewer than two members have both values.
 Matrix covariance_matrix(const CoMoments& moments);
 
 }  // namespace zwang

@@ -16,13 +16,14 @@ void ExactSum::add(double value) {
   assert(value >= 0);
   infinite_ = infinite_ || !std::isfinite(value);
   if (value == 0 || infinite_) return;
-  // value = whole * 2^(smallest_exponent + shift), whole with at most 53 bits: exact, subnormal numbers too.
+  // value = whole * 2^(smallest_exponent + shift), whole with at most 53 bits: exact, also for subnormal
+  // numbers.
   constexpr int mantissa_bits = 53;
   const int exponent = std::max(std::ilogb(value) - (mantissa_bits - 1), smallest_exponent);
   const auto whole = static_cast<std::uint64_t>(std::scalbn(value, -exponent));
   const int shift = exponent - smallest_exponent;
 
-  // Its bits lie in three digits at most; the carry may go on from there.
+  // Its bits are in at most three digits; the carry may go further.
   const int within = shift % digit_bits;
   const std::uint64_t low = whole << within;
   const std::uint64_t high = within > 0 ? whole >> (64 - within) : 0;
@@ -52,7 +53,7 @@ double ExactSum::value() const {
   while (top > 0 && digits_[top - 1] == 0) --top;
   if (top == 0) return 0;
 
-  // The leading 64 bits, and whether anything follows: enough for the conversion to round as the whole would.
+  // The leading 64 bits and a sticky bit for the rest: enough for the conversion to round correctly.
   const auto digit = [&](std::size_t below) {
     return top > below ? std::uint64_t{digits_[top - 1 - below]} : 0;
   };

@@ -1,4 +1,5 @@
-// A sum of numbers without rounding: the same bits in whatever order they are added and however they are shared out.
+// A sum of doubles without rounding: the result does not depend on the order of the terms or on how they are
+// split.
 #pragma once
 
 #include <array>
@@ -20,12 +21,12 @@ class ExactSum {
   void load(ByteReader& bytes);
 
  private:
-  // One long binary number in units of the smallest double, 2^-1074. The largest double needs 2098 bits of it; 32 more
-  // leave room for as many terms as there can be members.
+  // One long binary number in units of the smallest double, 2^-1074. The largest double needs 2098 bits; 32
+  // more bits are enough for the sum over all members.
   static constexpr int digit_bits = 32, smallest_exponent = -1074;
   static constexpr std::size_t digit_count = (2098 + 32 + digit_bits - 1) / digit_bits;
 
-  std::array<std::uint32_t, digit_count> digits_{};  // the least first
+  std::array<std::uint32_t, digit_count> digits_{};  // least significant first
   bool infinite_ = false;
 };
 

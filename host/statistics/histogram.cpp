@@ -12,8 +12,8 @@ namespace zwang {
 
 Histogram::Histogram(double low, double high, std::size_t bins) : counts_(bins, 0) {
   assert(low < high && bins >= 1);
-  // In whole steps: sixty bins from 0 to 60 have whole edges. Only where the width is beyond the range of doubles from
-  // both ends.
+  // In multiples of the step, so that sixty bins from 0 to 60 have integer edges. Interpolation between both
+  // ends is used only if the width overflows.
   const double step = (high - low) / double(bins);
   for (std::size_t i = 0; i <= bins; ++i) {
     const double share = double(i) / double(bins);
@@ -55,13 +55,13 @@ void Histogram::load(ByteReader& bytes, long long values) {
   above_ = bytes.count(values - below_);
   const std::size_t bins = counts_.size();
   bytes.numbers(counts_, bins);
-  if (counts_.size() != bins) bytes.refuse("another number of bins", "that of the study");
+  if (counts_.size() != bins) bytes.refuse("another number of bins", "the number in the study");
   long long left = values - below_ - above_;
   for (const long long count : counts_) {
     bytes.require_count(count, left);
     left -= count;
   }
-  if (left != 0) bytes.refuse("a histogram that does not add up", "as many as values");
+  if (left != 0) bytes.refuse("histogram counts that do not add up", "the number of values");
 }
 
 std::optional<Range> finite_range(std::span<const double> values) {
@@ -72,7 +72,7 @@ std::optional<Range> finite_range(std::span<const double> values) {
     range->low = std::min(range->low, x);
     range->high = std::max(range->high, x);
   }
-  // Of two zeros neither is smaller: the one without a sign.
+  // -0 becomes 0: which of the two zeros was found depends on the order of the values.
   if (range) range = Range{range->low + 0.0, range->high + 0.0};
   return range;
 }
@@ -89,7 +89,7 @@ Range histogram_range(const std::optional<Range>& found, double share) {
   const double margin = width > 0 ? width * share : 0.5;
   Range range{std::max(found->low - margin, -largest), std::min(found->high + margin, largest)};
 
-  // A half is nothing beside 1e20: the neighbouring numbers then.
+  // 0.5 is lost in rounding beside values like 1e20: use the neighbouring numbers.
   if (!(range.low < range.high)) {
     range = {std::nextafter(found->low, -largest), std::nextafter(found->high, largest)};
   }

@@ -1,4 +1,4 @@
-// A histogram: integer counts between equally spaced edges, with what lies outside counted apart.
+// A histogram: integer counts between equally spaced edges; values outside are counted separately.
 #pragma once
 
 #include <optional>
@@ -21,10 +21,10 @@ class Histogram {
   // low < high, both finite; bins >= 1.
   Histogram(double low, double high, std::size_t bins);
 
-  // Bins hold their lower edge, the last one both. NaN is left out, infinite values are outside.
+  // Bins include their lower edge, the last one both edges. NaN is skipped, infinite values are outside.
   void add(double x);
-  void add_counts(std::span<const long long> counts);  // counted elsewhere: below, the bins, above
-  void merge(const Histogram& other);                  // of the same edges; in any order
+  void add_counts(std::span<const long long> counts);  // counted on a device: below, the bins, above
+  void merge(const Histogram& other);                  // with the same edges; in any order
 
   const std::vector<double>& edges() const { return edges_; }       // bins + 1
   const std::vector<long long>& counts() const { return counts_; }  // bins
@@ -33,7 +33,7 @@ class Histogram {
   long long above() const { return above_; }
 
   void save(ByteWriter& bytes) const;
-  // Counts only, of so many values: the edges are known before.
+  // Loads the counts of `values` values; the edges are already set.
   void load(ByteReader& bytes, long long values);
 
  private:
@@ -43,12 +43,12 @@ class Histogram {
   double per_width_ = 0;  // bins / (high - low)
 };
 
-// The smallest and largest finite value; nothing where there is none.
+// The smallest and largest finite value; nothing if there is none.
 std::optional<Range> finite_range(std::span<const double> values);
 std::optional<Range> joined_range(const std::optional<Range>& a, const std::optional<Range>& b);
 
-// A range to lay bins over: widened on either side by `share` of itself, by a half where it has no width; 0 to 1
-// where nothing is known.
+// The range of an automatic histogram: widened on either side by the fraction `share` of its width, or by 0.5
+// if it has no width; 0 to 1 if nothing was found.
 Range histogram_range(const std::optional<Range>& found, double share);
 
 }  // namespace zwang

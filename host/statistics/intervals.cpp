@@ -12,7 +12,8 @@ namespace {
 constexpr double tail = 0.025;                     // on either side
 constexpr double normal_reach = 1.95996398454005;  // 0.975 quantile of the standard normal
 
-// P(|T| <= t) for whole degrees of freedom: Abramowitz and Stegun, Handbook of Mathematical Functions, 26.7.3, 26.7.4.
+// P(|T| <= t) for whole degrees of freedom: Abramowitz and Stegun, Handbook of Mathematical Functions,
+// 26.7.3, 26.7.4.
 double student_within(double t, long long degrees) {
   const double angle = std::atan(t / std::sqrt(double(degrees)));
   const double c = std::cos(angle), s = std::sin(angle);
@@ -25,7 +26,8 @@ double student_within(double t, long long degrees) {
   return odd ? 2 / std::numbers::pi * (angle + s * sum) : s * sum;
 }
 
-// The two-sided 95 % point of one degree of freedom is 12.71; it falls towards the normal one.
+// The two-sided 95 % point is 12.71 for one degree of freedom and falls towards that of the normal
+// distribution.
 double student_by_bisection(long long degrees) {
   double low = normal_reach, high = 13;
   for (int i = 0; i < 80; ++i) {
@@ -35,8 +37,8 @@ double student_by_bisection(long long degrees) {
   return (low + high) / 2;
 }
 
-// Weights of the binomial distribution relative to its largest, to either side until they no longer count. Starting
-// from the mode needs no logarithms of factorials and never overflows.
+// Weights of the binomial distribution relative to the largest one, on either side of the mode until they are
+// negligible. Starting from the mode needs no logarithms of factorials and never overflows.
 RankInterval exact_ranks(long long n, double p) {
   const double odds = p / (1 - p);
   const long long mode = std::clamp(static_cast<long long>(double(n + 1) * p), 0LL, n);
@@ -54,7 +56,8 @@ RankInterval exact_ranks(long long n, double p) {
     ++last;
   }
 
-  // B of the n values lie below the quantile. x(low) is above it when B <= low, x(high) below it when B > high.
+  // B of the n values lie below the quantile. x(low) is above it when B <= low, x(high) below it when B >
+  // high.
   RankInterval ranks{-1, n};
   double below = 0, w = w_first;
   for (long long k = first; k <= mode; ++k) {
@@ -91,8 +94,8 @@ RankInterval quantile_ranks(long long count, double p) {
   const double variance = double(count) * p * (1 - p);
   if (variance <= 1e4) return exact_ranks(count, p);
 
-  // From a hundred ranks of standard deviation on, the normal distribution with its first correction for skewness is
-  // right to within one rank; the interval is widened by that one.
+  // For standard deviations above a hundred ranks, the normal distribution with its first correction for
+  // skewness is accurate to within one rank; the interval is widened by one.
   const double skew = (1 - 2 * p) * (normal_reach * normal_reach - 1) / 6;
   const double centre = double(count) * p + skew, reach = normal_reach * std::sqrt(variance);
   return {static_cast<long long>(std::floor(centre - reach)) - 2,

@@ -1,14 +1,15 @@
-// Intervals that hold the truth in 95 of 100 ensembles.
+// 95 % confidence intervals of means and quantiles.
 #pragma once
 
 namespace zwang {
 
-// The distance, in standard errors, to which a 95 % interval of a mean reaches on either side: the 0.975 quantile of
-// Student's t with so many degrees of freedom. NaN below one.
+// Half-width of the 95 % interval of a mean in standard errors: the 0.975 quantile of Student's t with this
+// number of degrees of freedom. NaN below one.
 double student_reach(long long degrees);
 
-// Order statistics, counted from 0, that enclose the p-quantile of the distribution with at least 95 %: at most 2.5 %
-// of all samples of this size lie wholly on either side. -1 or `count`: the sample is too small, that side is open.
+// Ranks, counted from 0, of order statistics that enclose the p-quantile of the distribution with a
+// probability of at least 95 %: the quantile lies outside on either side with at most 2.5 %. -1 or `count`:
+// the sample is too small and that side is open.
 struct RankInterval {
   long long low = -1;
   long long high = -1;

@@ -12,8 +12,9 @@ namespace {
 
 constexpr double largest = std::numeric_limits<double>::max();
 
-// Four columns at a time, in two vectors of the compiler: what every machine has in hardware. Lanes share nothing, so
-// the bits do not depend on how many there are; left to itself the compiler does not vectorise these loops at -O2.
+// Four columns at a time in two 16-byte vectors, which every target supports. Lanes are independent, so the
+// bits do not depend on the vector width. Explicit vectors, because the compiler does not vectorise these
+// loops at -O2.
 typedef double Vector __attribute__((vector_size(16)));
 typedef long long Bits __attribute__((vector_size(16)));
 constexpr int width = 4;
@@ -28,7 +29,7 @@ struct Strip {
 Vector loaded(const double* from) { return Vector{from[0], from[1]}; }
 Bits finite_lanes(Vector x) { return (x <= largest) & (x >= -largest); }
 
-// What the first pass over a block finds.
+// Results of the first pass over a block.
 struct FirstPass {
   Strip pivot{}, sum{}, minimum{}, maximum{};
   Bits finite[2] = {};
@@ -38,7 +39,7 @@ struct FirstPass {
 FirstPass first_pass(const double* rows) {
   FirstPass pass;
 
-  // The first value serves as origin: constants then give zeros, and offsets cost no digits.
+  // The first finite value is the pivot: constant columns give exact zeros, and large offsets cost no digits.
   for (int lane = 0; lane < width; ++lane) {
     int row = 0;
     while (row < block_members - 1 && !reduced_finite(rows[row * tile_columns + lane])) ++row;
@@ -52,7 +53,7 @@ FirstPass first_pass(const double* rows) {
     for (int half = 0; half < 2; ++half) {
       const Vector x = loaded(rows + row_length * row + std::ptrdiff_t{2} * half);
       const Bits counts = finite_lanes(x);
-      pass.finite[half] -= counts;  // yes is -1
+      pass.finite[half] -= counts;  // true is -1
       pass.sum.part[half] += counts ? x - pass.pivot.part[half] : Vector{};
       pass.minimum.part[half] = x < pass.minimum.part[half] ? x : pass.minimum.part[half];
       pass.maximum.part[half] = x > pass.maximum.part[half] ? x : pass.maximum.part[half];
@@ -61,7 +62,7 @@ FirstPass first_pass(const double* rows) {
   return pass;
 }
 
-// Sums of powers of the distances from the mean.
+// Sums of powers of the differences from the mean.
 struct SecondPass {
   Strip s1{}, s2{}, s3{}, s4{};
 };
@@ -111,8 +112,8 @@ TileMoments block_moments(std::span<const double> rows) {
       if (moments.finite[c] < block_members) count_infinities(rows.data(), c, moments);
       if (moments.finite[c] == 0) continue;
 
-      // The rounded mean is off by e = s1/n: the second moment is corrected, for the third and fourth the correction
-      // 3 e M2 is below their rounding.
+      // The rounded mean has an error e = s1/n. The second moment is corrected for it; for the third and
+      // fourth the correction 3 e M2 is below their rounding.
       const double s1 = second.s1.lane(lane);
       moments.pivot[c] = first.pivot.lane(lane);
       moments.offset[c] = offset.lane(lane);
@@ -171,8 +172,8 @@ Moments column_moments(const TileMoments& tile, std::size_t c) {
   moments.std = std::sqrt(m2 / (n - 1));
   moments.standard_error = moments.std / std::sqrt(n);
 
-  // Without spread there is no shape. Nor is one to be trusted where its powers leave the range of doubles: the
-  // fourth power of a distance of 1e-80 has lost most of its digits.
+  // Without spread, skewness and kurtosis are undefined. They are also left out if powers underflow: the
+  // fourth power of a difference of 1e-80 has lost most of its digits.
   const double smallest = std::numeric_limits<double>::min() / std::numeric_limits<double>::epsilon();
   const double variance = m2 / n;
   if (!(variance * variance > smallest) || !std::isfinite(tile.m4[c])) return moments;

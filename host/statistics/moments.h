@@ -1,7 +1,8 @@
-// Central moments to fourth order, minimum and maximum, for sixteen columns side by side.
+// Central moments up to fourth order, minimum and maximum, for sixteen columns at a time.
 //
-// Members are cut into blocks of 256 consecutive numbers. A block is computed in two passes; blocks are then merged in
-// a fixed binary tree over their numbers, so that neither threads nor batches nor shards change a bit.
+// Members are divided into blocks of 256 consecutive numbers. A block is computed in two passes; blocks are
+// then merged in a fixed binary tree over their numbers, so that results do not depend on threads, batches or
+// shards.
 #pragma once
 
 #include <array>
@@ -16,11 +17,11 @@ namespace zwang {
 constexpr int block_members = reduced_block;  // the leaves of the tree: members [256 k, 256 (k + 1))
 constexpr int tile_columns = 16;  // 128 bytes of a row: two cache lines, so that reading rows stays fast
 
-// The moments of sixteen columns over some members. NaN is missing and counted nowhere. Infinite values are counted
-// and enter minimum and maximum; the moments are over the finite values.
+// The moments of sixteen columns over some members. NaN is missing and not counted. Infinite values are
+// counted and enter minimum and maximum; the moments are over the finite values.
 //
-// The mean is kept in two numbers: a value of the data, and the mean distance from it. The sum of the two would lose
-// the digits that a small spread about a large offset needs when means are subtracted in a merge.
+// The mean is stored as two numbers, a value of the data (pivot) and the mean difference from it (offset).
+// Their sum would lose the digits that a merge needs for a small spread about a large value.
 struct TileMoments {
   static constexpr double infinity = std::numeric_limits<double>::infinity();
 
@@ -40,14 +41,14 @@ struct TileMoments {
 // rows: block_members x tile_columns, member by member; absent members are rows of NaN.
 TileMoments block_moments(std::span<const double> rows);
 
-// One column of it, as the kernels have it.
+// One column in the layout of the kernels.
 ColumnPart column_of(const TileMoments& tile, std::size_t column);
 void set_column(TileMoments& tile, std::size_t column, const ColumnPart& part);
 
-// `left` is of the smaller member numbers.
+// `left` has the smaller member numbers.
 TileMoments merged_moments(const TileMoments& left, const TileMoments& right);
 
-// What one column's moments say. Numbers that do not exist (no member, one member, no spread) are NaN.
+// Moments of one column. Undefined numbers (no member, one member, no spread) are NaN.
 struct Moments {
   long long count = 0;     // values, infinite ones included
   long long infinite = 0;  // of these

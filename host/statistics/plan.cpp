@@ -12,13 +12,13 @@ namespace zwang {
 
 namespace {
 
-// As many buckets as the memory allows for each column, in whole pages.
+// Buckets per column that the memory allows, in whole pages.
 std::size_t buckets_for(double bytes, std::size_t columns) {
   const double each = bytes / double(std::max<std::size_t>(columns, 1)) / sizeof(std::uint64_t);
-  // A heavy tail over both signs fills some 50 000; more would only hold memory.
-  constexpr double plenty = double(std::size_t{1} << 17);
+  // A heavy-tailed column with both signs fills about 50 000 buckets; more would waste memory.
+  constexpr double most = double(std::size_t{1} << 17);
   const auto buckets =
-      static_cast<std::size_t>(std::clamp(each, double(QuantileSketch::fewest_buckets), plenty));
+      static_cast<std::size_t>(std::clamp(each, double(QuantileSketch::fewest_buckets), most));
   return buckets / QuantileSketch::page_buckets * QuantileSketch::page_buckets;
 }
 
@@ -31,7 +31,7 @@ Storage choose_storage(const StatisticsPlan& plan) {
   const double series_bytes = members * double(series) * 8;
   Storage storage;
 
-  // A single block is held in any case.
+  // A single block is always stored.
   if (plan.members <= block_members) return storage;
 
   double left = memory - related_bytes;
@@ -51,7 +51,7 @@ Storage choose_storage(const StatisticsPlan& plan) {
 
 std::pair<long long, long long> shard_members(long long members, long long shard, long long shards) {
   const long long blocks = (members + block_members - 1) / block_members;
-  // blocks * shard / shards without the product, which might not fit.
+  // blocks * shard / shards, computed without the product, which might overflow.
   const auto begin = [&](long long k) {
     const long long block = blocks / shards * k + blocks % shards * k / shards;
     return std::min(block * block_members, members);

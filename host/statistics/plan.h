@@ -1,4 +1,4 @@
-// What statistics are taken of, and what of it fits into memory.
+// The plan of the statistics: their columns, quantiles and histograms, and which values fit into memory.
 #pragma once
 
 #include <cstddef>
@@ -13,21 +13,21 @@
 namespace zwang {
 
 struct HistogramPlan {
-  bool of_measure = false;  // of an observable otherwise: one histogram per output time, with common edges
+  bool of_measure = false;  // false: of an observable, one histogram per output time with common edges
   std::size_t index = 0;    // of the measure or observable
   std::size_t bins = 50;
-  std::optional<Range> range;  // automatic otherwise
+  std::optional<Range> range;  // empty: automatic
 };
 
-// Everything but threads and batches: two parts of an ensemble can be joined when their plans are equal.
+// Does not contain threads and batches: two parts of an ensemble can be joined if their plans are equal.
 struct StatisticsPlan {
-  long long members = 0;  // of the whole ensemble, over all shards; with `until`, the cap
+  long long members = 0;  // of the whole ensemble, over all shards; with `until`, the limit
   std::size_t outputs = 0, observables = 0, measures = 0, inputs = 0;
   std::vector<double> quantiles;
   std::vector<HistogramPlan> histograms;
   std::size_t memory = std::size_t{512} << 20;  // bytes for values and buckets
 
-  // Scrambled Sobol: how many replicates, and which one a member belongs to.
+  // Scrambled Sobol: the number of replicates, and the replicate of a member.
   int replicates = 0;
   std::function<int(long long)> replicate_of;
 
@@ -36,23 +36,24 @@ struct StatisticsPlan {
   std::size_t related() const { return measures + inputs; }
 };
 
-// How much is kept, by the number of members planned and the memory allowed. Measures and inputs come first: a value
-// costs 12 bytes (itself, and its rank in the end), and they may take three quarters. Observables at their output
-// times cost 8 bytes a value. What does not fit is counted in buckets, and ranks are of every stride-th member.
+// Which values are stored, chosen by the planned number of members and the memory limit. Measures and inputs
+// come first: a value costs 12 bytes (itself and, at the end, its rank), and they may take three quarters of
+// the memory. Observables at their output times cost 8 bytes per value. Values that do not fit are counted in
+// buckets, and rank correlations then use every stride-th member.
 struct Storage {
   bool exact_measures = true;
   bool exact_observables = true;
-  long long stride = 1;             // of the members whose measures and inputs are kept: a power of two
-  std::size_t measure_buckets = 0;  // by column; 0 where exact
+  long long stride = 1;             // measures and inputs of members 0, stride ... are stored; a power of two
+  std::size_t measure_buckets = 0;  // per column; 0 if exact
   std::size_t observable_buckets = 0;
 };
 Storage choose_storage(const StatisticsPlan& plan);
 
-// The members [first, second) of one of so many shards, numbered from 0: cut between blocks, so that joined shards are
-// the same tree.
+// The members [first, second) of shard `shard` (from 0) of `shards`. Cuts are between blocks, so that joined
+// shards give the same merge tree.
 std::pair<long long, long long> shard_members(long long members, long long shard, long long shards);
 
-// The plan in words: equal texts, equal plans.
+// The plan as text: equal texts mean equal plans.
 std::string plan_text(const StatisticsPlan& plan);
 
 }  // namespace zwang

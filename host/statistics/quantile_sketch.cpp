@@ -13,7 +13,7 @@ namespace zwang {
 
 namespace {
 
-// Exponents 1 to 2046. The others are zero and the like, infinite, or not a number.
+// Exponents 1 to 2046. The others are zero or subnormal, infinite, or NaN.
 bool is_ordinary(std::uint64_t bits) { return (bits >> 52 & 2047) - 1 < 2046; }
 
 }  // namespace
@@ -25,16 +25,16 @@ std::size_t QuantileSketch::pages() const {
   return (sides_[0].counts.size() + sides_[1].counts.size()) / page_buckets;
 }
 
-// --- Counting ---------------------------------------------------------------------------------------------------
+// --- Counting ----------------------------------------------------------------------------------------------
 
 void QuantileSketch::add(std::span<const double> values) {
-  constexpr std::size_t stretch = 64;
+  constexpr std::size_t chunk = 64;
   constexpr std::uint64_t sign = std::uint64_t{1} << 63;
-  for (std::size_t begin = 0; begin < values.size(); begin += stretch) {
-    const std::span<const double> some = values.subspan(begin, std::min(stretch, values.size() - begin));
+  for (std::size_t begin = 0; begin < values.size(); begin += chunk) {
+    const std::span<const double> some = values.subspan(begin, std::min(chunk, values.size() - begin));
 
-    // Where each value belongs, asking memory for it: many columns' buckets do not fit into a cache together.
-    std::array<std::uint64_t, stretch> bits;
+    // First pass: find and prefetch the buckets. Those of many columns do not fit into the cache together.
+    std::array<std::uint64_t, chunk> bits;
     std::uint64_t seen = 0;
     for (std::size_t k = 0; k < some.size(); ++k) {
       bits[k] = std::bit_cast<std::uint64_t>(some[k] - pivot_);
@@ -44,7 +44,7 @@ void QuantileSketch::add(std::span<const double> values) {
     }
     digits_seen_ |= seen & mantissa;
 
-    // Counted in a second go: a new page may move the others.
+    // Second pass: count. Buckets are looked up again because a new page may move the others.
     for (std::size_t k = 0; k < some.size(); ++k) {
       if (is_ordinary(bits[k])) {
         ++bucket(sides_[bits[k] >> 63], (bits[k] & ~sign) >> (52 - digits_));
@@ -76,17 +76,17 @@ std::uint64_t& QuantileSketch::bucket(Side& side, std::uint64_t key) {
   return found != nullptr ? *found : new_page(side, key);
 }
 
-// --- Growing ------------------------------------------------------------------------------------------------
+// --- Allocation --------------------------------------------------------------------------------------------
 
-// How coarse the buckets end up depends on the set of values alone: pages in use at a given fineness only become
-// more as values come, so it is the finest at which the pages of all of them fit, in whatever order they came.
+// The final resolution depends on the set of values alone, not on their order: the number of pages at a given
+// resolution never decreases, so the final one is the finest at which the pages of all values fit.
 std::uint64_t& QuantileSketch::new_page(Side& side, std::uint64_t key) {
   if (pages() == page_limit_) {
     coarsen();
     return bucket(side, key >> 1);
   }
 
-  // The directory reaches from the first page in use to the last.
+  // The directory covers the pages from the first to the last one in use.
   const auto page = std::int64_t(key / page_buckets);
   if (side.directory.empty()) side.first = page;
   if (page < side.first) {
@@ -96,7 +96,7 @@ std::uint64_t& QuantileSketch::new_page(Side& side, std::uint64_t key) {
   const auto place = std::size_t(page - side.first);
   if (place >= side.directory.size()) side.directory.resize(place + 1, -1);
 
-  // Grown a little at a time: doubling would break the promise about memory.
+  // Grows by an eighth at a time: doubling would exceed the memory limit.
   const std::size_t position = side.counts.size();
   side.directory[place] = std::int32_t(position / page_buckets);
   if (side.counts.capacity() < position + page_buckets) {
@@ -107,7 +107,7 @@ std::uint64_t& QuantileSketch::new_page(Side& side, std::uint64_t key) {
 }
 
 void QuantileSketch::coarsen() {
-  assert(digits_ > 0);  // without digits every exponent has its bucket, and fewest_buckets holds them all
+  assert(digits_ > 0);  // at 0 digits there is one bucket per exponent, and fewest_buckets suffices
   coarsen_to(digits_ - 1);
 }
 
@@ -139,7 +139,7 @@ void QuantileSketch::merge(const QuantileSketch& other) {
       const std::uint64_t first = (std::uint64_t(side.first) + place) * page_buckets;
       for (std::uint64_t i = 0; i < page_buckets; ++i) {
         const std::uint64_t count = side.counts[std::size_t(side.directory[place]) * page_buckets + i];
-        // Taking in a page may have made our own buckets coarser.
+        // digits_ may have decreased in this loop, when a new page was allocated.
         if (count > 0) bucket(sides_[s], (first + i) >> (other.digits_ - digits_)) += count;
       }
     }
@@ -154,7 +154,7 @@ void QuantileSketch::add_counts(const SketchExtras& extras, std::span<const Sket
   for (const SketchEntry& entry : entries) {
     const std::size_t side = entry.key >= sketch_side ? 1 : 0;
     const std::uint64_t key = entry.key & (sketch_side - 1);
-    // Whatever is as fine as we are: a new page may make it coarser on the way.
+    // digits_ may decrease in this loop, when a new page is allocated.
     bucket(sides_[side], key >> (finest_digits - digits_)) += entry.count;
   }
   zeros_ += extras.zeros;
@@ -163,15 +163,16 @@ void QuantileSketch::add_counts(const SketchExtras& extras, std::span<const Sket
   digits_seen_ |= extras.digits_seen;
 }
 
-// --- Answering ----------------------------------------------------------------------------------------------
+// --- Queries ---------------------------------------------------------------------------------------------
 
 double QuantileSketch::relative_error() const {
-  // Digits below those of the bucket that no value ever had cannot be missing.
+  // If no value has digits below those of the bucket, nothing is lost.
   const std::uint64_t dropped = mantissa >> digits_;
   return (digits_seen_ & dropped) == 0 ? 0 : std::ldexp(1.0, -digits_ - 1);
 }
 
-// A bucket holds distances [l, u) with u - l <= 2^-digits l: its middle is within 2^-(digits + 1) l of any of them.
+// A bucket contains distances [l, u) with u - l <= 2^-digits l: its middle is within 2^-(digits + 1) l of all
+// of them.
 double QuantileSketch::representative(std::uint64_t key) const {
   const auto lower = std::bit_cast<double>(key << (52 - digits_));
   if (relative_error() == 0) return lower;
@@ -207,7 +208,7 @@ std::vector<double> QuantileSketch::values_at(std::span<const long long> ranks) 
     }
   };
 
-  // From the far negative through the pivot to the far positive.
+  // In ascending order: below the pivot, at the pivot, above it.
   pass(below_, -std::numeric_limits<double>::infinity());
   for (std::size_t k = sides_[1].directory.size(); k-- > 0;) pass_page(sides_[1], k, true);
   pass(zeros_, pivot_);
@@ -224,57 +225,6 @@ std::size_t QuantileSketch::memory() const {
         side.counts.capacity() * sizeof(std::uint64_t) + side.directory.capacity() * sizeof(std::int32_t);
   }
   return bytes;
-}
-
-// --- Bytes --------------------------------------------------------------------------------------------------
-
-void QuantileSketch::save(ByteWriter& bytes) const {
-  bytes.number<std::int32_t>(digits_);
-  bytes.number(zeros_);
-  bytes.number(above_);
-  bytes.number(below_);
-  bytes.number(digits_seen_);
-  for (const Side& side : sides_) {
-    // In the order of the pages, not of their coming: equal sketches are equal bytes.
-    std::vector<std::uint64_t> keys, counts;
-    for (std::size_t place = 0; place < side.directory.size(); ++place) {
-      if (side.directory[place] < 0) continue;
-      for (std::uint64_t i = 0; i < page_buckets; ++i) {
-        const std::uint64_t count = side.counts[std::size_t(side.directory[place]) * page_buckets + i];
-        if (count == 0) continue;
-        keys.push_back((std::uint64_t(side.first) + place) * page_buckets + i);
-        counts.push_back(count);
-      }
-    }
-    bytes.numbers(keys);
-    bytes.numbers(counts);
-  }
-}
-
-QuantileSketch QuantileSketch::load(ByteReader& bytes, double pivot, std::size_t buckets, long long values) {
-  QuantileSketch sketch(pivot, buckets);
-  const int digits = sketch.digits_ = bytes.number<std::int32_t>();
-  if (digits < 0 || digits > finest_digits) bytes.refuse("impossible digits", "0 to 9");
-  for (std::uint64_t* count : {&sketch.zeros_, &sketch.above_, &sketch.below_})
-    *count = std::uint64_t(bytes.count(values));
-  sketch.digits_seen_ = bytes.number<std::uint64_t>();
-  if ((sketch.digits_seen_ & ~mantissa) != 0) bytes.refuse("digits that no double has", "52 of them");
-  for (Side& side : sketch.sides_) {
-    std::vector<std::uint64_t> keys;
-    std::vector<long long> counts;
-    bytes.numbers(keys, sketch.page_limit_ * page_buckets);
-    bytes.numbers(counts, keys.size());
-    if (counts.size() != keys.size()) bytes.refuse("buckets without counts", "a count for each");
-    bytes.require_counts(counts, values);
-    for (std::size_t i = 0; i < keys.size(); ++i) {
-      if (keys[i] >> (11 + digits) != 0) bytes.refuse("a bucket out of range", "an exponent of a double");
-      if (i > 0 && keys[i] <= keys[i - 1]) bytes.refuse("buckets out of order", "ascending ones");
-      sketch.bucket(side, keys[i]) = std::uint64_t(counts[i]);
-      if (sketch.digits_ != digits) bytes.refuse("too many buckets", "no more than were saved");
-    }
-  }
-  if (sketch.count() != values) bytes.refuse("buckets that do not add up", "as many as values");
-  return sketch;
 }
 
 }  // namespace zwang

@@ -1,14 +1,15 @@
-// Quantiles of more values than memory holds: integer counts in buckets whose width grows with the distance from a
-// pivot. Counts add up in any order, so any split of the values gives the same bits.
+// Quantiles of more values than fit into memory: integer counts in buckets whose width grows with the
+// distance from a pivot. Counts are added in any order, so results do not depend on how the values are split.
 //
-// A bucket is the sign, the exponent and the leading `digits` binary digits of the distance d = x - pivot. It needs no
-// logarithm, hence no rounding: the same value falls into the same bucket on every machine. With 9 digits an order
-// statistic is known to 2^-10 = 0.1 % of its distance from the pivot. The idea of relative buckets is that of DDSketch
-// (Masson, Rim and Lee, PVLDB 12 (2019) 2195); where too many buckets are in use, neighbours are joined pairwise
-// everywhere and the bound doubles (Epicoco et al., UDDSketch, IEEE Access 8 (2020) 147604). Rejected: dropping the
-// smallest buckets instead, which leaves a heavy-tailed quantity without a median.
+// A bucket is identified by the sign, the exponent and the leading `digits` binary digits of d = x - pivot.
+// No logarithm and hence no rounding is involved: a value falls into the same bucket on every machine. With 9
+// digits an order statistic is known to 2^-10 = 0.1 % of its distance from the pivot. The idea of relative
+// buckets is that of DDSketch (Masson, Rim and Lee, PVLDB 12 (2019) 2195); if too many buckets are in use,
+// all neighbours are joined pairwise and the bound doubles (Epicoco et al., UDDSketch, IEEE Access 8 (2020)
+// 147604). Rejected: dropping the smallest buckets instead, which leaves a heavy-tailed quantity without a
+// median.
 //
-// The pivot should lie among the values: 1000 +- 0.1 is then resolved to 0.1 % of its spread, not of 1000.
+// The pivot should be a typical value: 1000 +- 0.1 is then resolved to 0.1 % of its spread, not of 1000.
 #pragma once
 
 #include <array>
@@ -26,21 +27,20 @@ class ByteWriter;
 class QuantileSketch {
  public:
   static constexpr int finest_digits = sketch_digits;
-  static constexpr std::size_t page_buckets = 64;  // buckets come in pages of 64, 512 bytes
-  static constexpr std::size_t fewest_buckets =
-      4096;  // with these even the whole range of doubles has a place
+  static constexpr std::size_t page_buckets = 64;      // buckets are allocated in pages of 64, 512 bytes
+  static constexpr std::size_t fewest_buckets = 4096;  // enough for the whole range of doubles at 0 digits
   static constexpr std::size_t most_buckets = std::size_t{1} << 22;
 
-  // At most `buckets` are used (rounded to pages, and at least fewest_buckets).
+  // Uses at most `buckets` buckets (rounded to pages, at least fewest_buckets).
   explicit QuantileSketch(double pivot = 0, std::size_t buckets = std::size_t{1} << 17);
 
-  // NaN is left out. Infinite values are counted at the ends.
+  // NaN is skipped. Infinite values are counted at the ends.
   void add(std::span<const double> values);
 
-  // Values counted elsewhere, in buckets of the finest digits.
+  // Counts made on a device, in buckets with finest_digits.
   void add_counts(const SketchExtras& extras, std::span<const SketchEntry> entries);
 
-  // The other's pivot and bucket limit must be the same.
+  // Pivot and bucket limit must be equal.
   void merge(const QuantileSketch& other);
 
   long long count() const;
@@ -48,8 +48,8 @@ class QuantileSketch {
   // Estimates of the order statistics of these ranks (from 0, ascending).
   std::vector<double> values_at(std::span<const long long> ranks) const;
 
-  // An order statistic x is known to within relative_error() |x - pivot|, or 2.3e-308 where that is larger, and the
-  // rounding of x. 0 where every value lies on the edge of its bucket, as whole numbers do.
+  // An order statistic x is known to within relative_error() |x - pivot|, or 2.3e-308 if that is larger, and
+  // the rounding of x. 0 if every value lies on the edge of its bucket, as small integers do.
   double relative_error() const;
 
   double pivot() const { return pivot_; }
@@ -57,15 +57,15 @@ class QuantileSketch {
   std::size_t memory() const;
 
   void save(ByteWriter& bytes) const;
-  // `values`: how many it must have counted.
+  // `values`: the number of values it must have counted.
   static QuantileSketch load(ByteReader& bytes, double pivot, std::size_t buckets, long long values);
 
  private:
-  // The buckets of one sign, by distance. Only pages that hold something exist.
+  // The buckets of one sign, by distance. Only non-empty pages exist.
   struct Side {
     std::int64_t first = 0;               // page number of directory[0]
     std::vector<std::int32_t> directory;  // position of the page in counts, or -1
-    std::vector<std::uint64_t> counts;    // pages, in the order they came
+    std::vector<std::uint64_t> counts;    // pages, in the order of their allocation
   };
 
   static constexpr std::uint64_t mantissa = (std::uint64_t{1} << 52) - 1;
@@ -83,9 +83,9 @@ class QuantileSketch {
   std::size_t page_limit_;
   int digits_ = finest_digits;
   std::array<Side, 2> sides_;  // positive, negative
-  std::uint64_t zeros_ = 0;    // |d| below the normal numbers
+  std::uint64_t zeros_ = 0;    // |d| smaller than every normal number
   std::uint64_t above_ = 0, below_ = 0;
-  std::uint64_t digits_seen_ = 0;  // every binary digit that any value had
+  std::uint64_t digits_seen_ = 0;  // union of the binary digits of all values
 };
 
 }  // namespace zwang

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "host/statistics/intervals.h"
 #include "host/statistics/nan.h"
@@ -11,10 +10,10 @@ namespace zwang {
 
 namespace {
 
-// Where a quantile and its interval lie among the sorted values.
+// Positions of a quantile and its interval among the sorted values.
 struct Places {
   long long left = 0, right = 0;  // neighbours of the quantile ...
-  double share = 0;               // ... and how far it is from left to right
+  double share = 0;               // ... and the fraction of the distance from left to right
   RankInterval interval;
 };
 
@@ -28,7 +27,26 @@ Places places_of(long long count, double p) {
   return places;
 }
 
-// From the nearer end, so that both ends come out exactly. Equal ends may be infinite.
+std::vector<Places> all_places(long long count, std::span<const double> probabilities) {
+  std::vector<Places> places;
+  for (const double p : probabilities) places.push_back(places_of(count, p));
+  return places;
+}
+
+// Every rank that occurs, once.
+std::vector<long long> ranks_of(const std::vector<Places>& places, long long count) {
+  std::vector<long long> ranks;
+  for (const Places& place : places) {
+    for (const long long rank : {place.left, place.right, place.interval.low, place.interval.high}) {
+      if (rank >= 0 && rank < count) ranks.push_back(rank);
+    }
+  }
+  std::sort(ranks.begin(), ranks.end());
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  return ranks;
+}
+
+// Interpolates from the nearer end, so that both ends are exact. Equal ends may be infinite.
 double between(double a, double b, double share) {
   if (a == b || share == 0) return a;
   return share < 0.5 ? a + (b - a) * share : b - (b - a) * (1 - share);
@@ -38,7 +56,7 @@ void select_between(std::span<double> values, std::size_t offset, std::span<cons
                     std::span<double> found) {
   if (ranks.empty()) return;
 
-  // The middle rank parts values and ranks alike: log2(ranks) sweeps over the values.
+  // The middle rank splits both values and ranks, which takes log2(ranks) passes over the values.
   const std::size_t middle = ranks.size() / 2;
   const std::size_t place = std::size_t(ranks[middle]) - offset;
   std::nth_element(values.begin(), values.begin() + std::ptrdiff_t(place), values.end());
@@ -50,21 +68,16 @@ void select_between(std::span<double> values, std::size_t offset, std::span<cons
 
 }  // namespace
 
+std::vector<long long> ranks_needed(long long count, std::span<const double> probabilities) {
+  return count < 1 ? std::vector<long long>{} : ranks_of(all_places(count, probabilities), count);
+}
+
 std::vector<Quantile> estimate_quantiles(long long count, std::span<const double> probabilities,
                                          const OrderStatistics& order_statistics) {
   if (count < 1) return std::vector<Quantile>(probabilities.size(), {nan, nan, nan});
 
-  // Every rank that is needed, once.
-  std::vector<Places> places;
-  std::vector<long long> ranks;
-  for (const double p : probabilities) {
-    const Places& place = places.emplace_back(places_of(count, p));
-    for (const long long rank : {place.left, place.right, place.interval.low, place.interval.high}) {
-      if (rank >= 0 && rank < count) ranks.push_back(rank);
-    }
-  }
-  std::sort(ranks.begin(), ranks.end());
-  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  const std::vector<Places> places = all_places(count, probabilities);
+  const std::vector<long long> ranks = ranks_of(places, count);
   const std::vector<double> values = order_statistics(ranks);
 
   const auto value_at = [&](long long rank) {
@@ -84,7 +97,7 @@ std::vector<Quantile> estimate_quantiles(long long count, std::span<const double
 std::vector<double> select_ranks(std::span<double> values, std::span<const long long> ranks) {
   std::vector<double> found(ranks.size());
   select_between(values, 0, ranks, found);
-  // -0 and 0 are equal, and which of them comes out is up to the library: 0 then.
+  // -0 and 0 compare equal, and which of them is selected depends on the library: always return 0.
   for (double& x : found) x += 0.0;
   return found;
 }

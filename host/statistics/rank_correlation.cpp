@@ -12,7 +12,7 @@ namespace zwang {
 
 namespace {
 
-// Twice the mean rank, from 1: whole also where ties share. 0 is missing.
+// Twice the mean rank, counted from 1: an integer even for ties. 0: missing.
 using Ranks = std::vector<std::uint32_t>;
 
 struct RankedColumn {
@@ -23,7 +23,7 @@ struct RankedColumn {
 RankedColumn ranked(std::span<const double> values) {
   RankedColumn column;
   column.ranks.resize(values.size(), 0);
-  // Values beside their rows: sorting row numbers alone would look each value up all over memory.
+  // Pairs of value and row: sorting row numbers alone would access the values in random order.
   std::vector<std::pair<double, std::uint32_t>> order;
   order.reserve(values.size());
   for (std::uint32_t row = 0; row < values.size(); ++row) {
@@ -32,7 +32,7 @@ RankedColumn ranked(std::span<const double> values) {
   column.complete = order.size() == values.size();
   std::sort(order.begin(), order.end());
 
-  // Places first + 1 ... last of the order are equal: their mean is (first + 1 + last) / 2.
+  // The values at places first + 1 ... last are equal: their mean rank is (first + 1 + last) / 2.
   for (std::size_t first = 0, last = 0; first < order.size(); first = last) {
     while (last < order.size() && order[last].first == order[first].first) ++last;
     for (std::size_t k = first; k < last; ++k)
@@ -41,7 +41,8 @@ RankedColumn ranked(std::span<const double> values) {
   return column;
 }
 
-// Ranks among some of the `rows` rows, from the ranks among all: counted, not sorted again.
+// Ranks within a subset of the `rows` rows, from the ranks among all rows: by counting instead of sorting
+// again.
 void rank_again(Ranks& ranks, std::size_t rows) {
   std::vector<std::uint32_t> count(2 * rows + 1, 0);
   for (const std::uint32_t rank : ranks) ++count[rank];
@@ -54,8 +55,8 @@ void rank_again(Ranks& ranks, std::size_t rows) {
   for (std::uint32_t& rank : ranks) rank = count[rank];
 }
 
-// Sums of whole numbers are exact, and the correlation with them: with ties a million products in floating point would
-// be rounded the same way, one after the other. 2^31 members, the most there can be ranks of, need 93 bits.
+// Integer sums are exact. In floating point, a million equal products of tied ranks would all be rounded in
+// the same direction. 2^31 members, the largest number that has ranks, need 93 bits.
 __extension__ using Whole = __int128;
 
 double correlation_of(const Ranks& a, const Ranks& b) {

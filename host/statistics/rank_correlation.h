@@ -1,4 +1,5 @@
-// Rank correlation (Spearman) of some columns: Pearson's correlation of the ranks, ties sharing their mean rank.
+// Rank correlation (Spearman) of a set of columns: Pearson's correlation of the ranks; ties have their mean
+// rank.
 #pragma once
 
 #include <span>
@@ -8,8 +9,8 @@
 
 namespace zwang {
 
-// columns: each has a value for every row, NaN where it is missing; pairs are judged over the rows that have both.
-// NaN where fewer than two rows do, or where one column is constant over them. At most 2^30 rows.
+// columns: one value per row, NaN if missing. A pair is correlated over the rows that have both values; NaN
+// if these are fewer than two, or if one column is constant over them. At most 2^30 rows.
 Matrix rank_correlation_matrix(std::span<const std::span<const double>> columns, unsigned threads);
 
 }  // namespace zwang

@@ -1,4 +1,4 @@
-// Statistics done where the members are integrated: what is asked for, and what comes back instead of the members.
+// Statistics computed on the device: the plan of a reduction, and its results, which replace the members.
 #pragma once
 
 #include <array>
@@ -10,21 +10,23 @@
 
 namespace zwang {
 
-class KeptValues;
+class ColumnStore;
 
-// What to reduce. Columns are numbered as in Statistics: observables by time, measures, inputs.
+// What to compute. Columns are numbered as in Statistics: observables by time, measures, inputs.
 struct ReductionPlan {
   std::size_t series = 0, measures = 0;  // columns of observables, of measures
   std::size_t parameters = 0;
-  std::vector<int> drawn;     // by input: which parameter
+  std::vector<int> drawn;     // by input: index of the parameter
   bool nominal = false;       // member 0 is not counted
   int replicates = 0;         // 0: none
   long long first_drawn = 0;  // the member that belongs to replicate 0
 
+  // Values stored for order statistics and ranks.
+  // Values stored for order statistics and ranks.
   struct Kept {
     std::vector<long long> columns;
-    long long stride = 1;  // values of members 0, stride, 2 stride ...
-    bool stays = false;    // with the machine; at most one of the lists
+    long long stride = 1;   // values of members 0, stride, 2 stride ...
+    bool resident = false;  // on the device; at most one of the lists
   };
   std::vector<Kept> kept;
 
@@ -43,7 +45,7 @@ struct ReductionPlan {
   std::size_t pairs() const { return related() * (related() + 1) / 2; }
 };
 
-// Whole blocks of 256 members, reduced.
+// Statistics of whole blocks of 256 members.
 struct BlockSummary {
   long long first_block = 0, blocks = 0;
 
@@ -64,17 +66,18 @@ struct BlockSummary {
   };
   std::vector<Sketch> sketches;                        // as ReductionPlan::sketched
   std::vector<std::vector<long long>> histograms;      // as ReductionPlan::histograms: below, the bins, above
-  std::vector<std::vector<std::vector<double>>> kept;  // as ReductionPlan::kept: by column, unless they stay
-  std::shared_ptr<KeptValues> kept_there;
+  std::vector<std::vector<std::vector<double>>> kept;  // as ReductionPlan::kept: by column, unless resident
+  std::shared_ptr<ColumnStore> device_columns;
 };
 
-// Consecutive members of an ensemble: whole blocks reduced, the rows of an incomplete last one as they are.
+// Consecutive members of an ensemble: statistics of the whole blocks, and the rows of an incomplete last
+// block.
 struct ReducedMembers {
   long long first = 0, count = 0;
   BlockSummary blocks;
   std::vector<int> tail_status;
   std::vector<double> tail_observables, tail_measures, tail_parameters;
-  TallyCounts tally{};                                        // of all of them
+  TallyCounts tally{};                                        // of all members, tail included
   std::array<std::vector<long long>, status_count> examples;  // the first members of each status but ok
 };
 

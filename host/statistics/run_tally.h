@@ -1,4 +1,5 @@
-// How the members of a run ended: counts, extremes of the audit, how starts were made consistent.
+// Counts over the members of a run: statuses, events, extremes of the audit, and how starts were made
+// consistent.
 #pragma once
 
 #include <array>
@@ -12,25 +13,25 @@
 
 namespace zwang {
 
-// Counts and extremes over members; parts of an ensemble are added up in any order.
+// Counts and extremes over members; parts of an ensemble may be added in any order.
 struct RunTally {
   static constexpr std::size_t examples_kept = 10;
 
-  long long members = 0;                         // integrated, the nominal one included
-  long long entered = 0;                         // in the statistics: ok or stopped, not the nominal one
-  long long failed = 0;                          // neither ok nor stopped
-  std::array<long long, status_count> status{};  // members by how they ended
+  long long members = 0;  // integrated, including the nominal member
+  long long entered = 0;  // in the statistics: ok or stopped, without the nominal member
+  long long failed = 0;   // neither ok nor stopped
+  std::array<long long, status_count> status{};               // members by status
   std::array<std::vector<long long>, status_count> examples;  // the first members of each status but ok
   std::array<long long, event_kinds> events{};
-  Audit worst;  // the largest of each over members that did not fail
+  Audit worst;  // the largest of each number over members that did not fail
   long long steps = 0, rejected = 0;
-  long long redundant = 0;  // members that met dependent conditions
-  // How starts were made consistent: members moved, the farthest moves and their sums.
+  long long redundant = 0;  // members in which dependent constraints occurred
+  // Starts made consistent: members moved, the largest moves and their sums.
   long long moved = 0;
   double largest_position_move = 0, largest_velocity_move = 0;
   ExactSum total_position_move, total_velocity_move;
-  // Draws of members, the nominal one is not drawn: all, those beyond one a member, those that "reject" refused. A
-  // member that gave up had all of its draws refused.
+  // Draws, without the nominal member: all, those beyond the first of a member, those refused by "reject".
+  // All draws of a member that gave up count as refused.
   long long draws = 0, redrawn = 0, refused_draws = 0;
 };
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
-#include <limits>
 
 #include "host/platform/parallel.h"
 #include "host/statistics/correlation.h"
@@ -15,7 +14,7 @@ namespace zwang {
 
 namespace {
 
-// The lower median: a value that occurs, so that an atom there is exact.
+// The lower median: a value of the data, so that a value that occurs often is resolved exactly.
 double median_of(std::vector<double> values) {
   std::erase_if(values, [](double x) { return !std::isfinite(x); });
   if (values.empty()) return 0;
@@ -50,7 +49,7 @@ void Statistics::add_tiles(Kind kind, std::size_t columns, long long stride, std
   }
 }
 
-// --- Columns ------------------------------------------------------------------------------------------------
+// --- Columns -----------------------------------------------------------------------------------------------
 
 const Statistics::Tile& Statistics::tile_of(Kind kind, std::size_t column) const {
   for (const Tile& tile : tiles_) {
@@ -64,7 +63,7 @@ Statistics::Tile& Statistics::tile_of(Kind kind, std::size_t column) {
   return const_cast<Tile&>(std::as_const(*this).tile_of(kind, column));
 }
 
-// The first column of the tile among all: observables, measures, inputs.
+// Number of the tile's first column among all columns: observables, measures, inputs.
 std::size_t Statistics::column_number(const Tile& tile) const {
   const std::size_t series = plan_.outputs * plan_.observables;
   switch (tile.kind) {
@@ -78,7 +77,7 @@ std::size_t Statistics::column_number(const Tile& tile) const {
   return series + plan_.measures + tile.first_column;
 }
 
-// The columns of a histogram among those of its kind: an observable has one for each output time.
+// The columns of a histogram among those of its kind: an observable has one per output time.
 std::vector<std::size_t> Statistics::histogram_columns(const HistogramPlan& histogram) const {
   if (histogram.of_measure) return {histogram.index};
   std::vector<std::size_t> columns;
@@ -86,7 +85,7 @@ std::vector<std::size_t> Statistics::histogram_columns(const HistogramPlan& hist
   return columns;
 }
 
-// --- The pilot ----------------------------------------------------------------------------------------------
+// --- The pilot ---------------------------------------------------------------------------------------------
 
 bool Statistics::wants_pilot() const { return !storage_.exact_measures || !storage_.exact_observables; }
 
@@ -104,13 +103,13 @@ Pilot Statistics::pilot_of_open_block() const {
       const Tile& tile = tile_of(kind, column);
       found = joined_range(found, finite_range(tile.columns.open_values(column - tile.first_column)));
     }
-    // Wide enough that a million normal values stay inside; what does not is counted as outside.
+    // Wide enough for a million normally distributed values; others are counted as outside.
     pilot.ranges.push_back(histogram_range(found, 0.5));
   }
   return pilot;
 }
 
-void Statistics::use_pilot(Pilot pilot) {
+void Statistics::apply_pilot(Pilot pilot) {
   pilot_ = std::move(pilot);
   for (Tile& tile : tiles_) {
     const std::size_t columns = tile.columns.setup().columns;
@@ -119,7 +118,8 @@ void Statistics::use_pilot(Pilot pilot) {
   prepare_histograms();
 }
 
-// Histograms whose edges are known count as members come; automatic ones over values that are kept wait for the end.
+// Histograms with known edges count members as they are added. Automatic ones over stored values are counted
+// at the end.
 void Statistics::prepare_histograms() {
   for (std::size_t h = 0; h < plan_.histograms.size(); ++h) {
     const HistogramPlan& histogram = plan_.histograms[h];
@@ -135,15 +135,15 @@ void Statistics::prepare_histograms() {
   }
 }
 
-void Statistics::show_pilot(const MemberRows& first_members) {
+void Statistics::set_pilot(const MemberRows& first_members) {
   assert(needs_pilot() && first_members.first == 0);
-  Statistics looking(plan_);
+  Statistics scratch(plan_);
   const std::size_t count = std::min<std::size_t>(first_members.entered.size(), block_members);
-  for (Tile& tile : looking.tiles_) tile.columns.fill(tile_rows(tile, first_members, 0, count));
-  use_pilot(looking.pilot_of_open_block());
+  for (Tile& tile : scratch.tiles_) tile.columns.fill(tile_rows(tile, first_members, 0, count));
+  apply_pilot(scratch.pilot_of_open_block());
 }
 
-// --- Members ------------------------------------------------------------------------------------------------
+// --- Members -----------------------------------------------------------------------------------------------
 
 TileRows Statistics::tile_rows(const Tile& tile, const MemberRows& rows, std::size_t begin,
                                std::size_t count) const {
@@ -175,14 +175,14 @@ void Statistics::close_related() {
   std::fill(related_open_.begin(), related_open_.end(), nan);
 }
 
-// The first block is looked at as a whole before it is counted.
+// The first block sets the pilot as a whole before it is counted.
 void Statistics::add_first_block(const MemberRows& rows, std::size_t& begin) {
   const std::size_t count = std::min(rows.entered.size(), block_members - open_rows());
   for (Tile& tile : tiles_) tile.columns.fill(tile_rows(tile, rows, 0, count));
   fill_related(rows, 0, count);
   begin = count;
   if (open_rows() + count < block_members) return;
-  use_pilot(pilot_of_open_block());
+  apply_pilot(pilot_of_open_block());
   for (Tile& tile : tiles_) tile.columns.close();
   close_related();
 }
@@ -194,7 +194,7 @@ void Statistics::add(const MemberRows& rows, unsigned threads) {
   std::size_t first = 0;
   if (wants_pilot() && !pilot_) add_first_block(rows, first);
 
-  // Each tile takes its columns of all rows, block by block; the covariances are one more piece of work.
+  // Each tile adds its columns of all rows, block by block; the covariances are one more task.
   const auto each_block = [&](const auto& fill_and_close) {
     for (std::size_t begin = first; begin < total;) {
       const std::size_t place = std::size_t((rows.first + static_cast<long long>(begin)) % block_members);

@@ -1,11 +1,13 @@
-// Statistics of an ensemble, member by member, in bounded memory.
+// Statistics of an ensemble in bounded memory.
 //
-// The same members give the same bits for any number of threads, any batches and any shards: moments and covariances
-// are merged in a fixed binary tree over blocks of 256 member numbers, everything else is integer counts or the values
-// themselves.
+// Results are bit-identical for any number of threads, any batches and any shards: moments and covariances
+// are merged in a fixed binary tree over blocks of 256 member numbers, and everything else is integer counts
+// or the values themselves.
 #pragma once
 
 #include <istream>
+#include <memory>
+#include <optional>
 #include <ostream>
 #include <span>
 #include <string>
@@ -16,6 +18,7 @@
 #include "host/statistics/histogram.h"
 #include "host/statistics/moments.h"
 #include "host/statistics/plan.h"
+#include "host/statistics/quantile_source.h"
 #include "host/statistics/quantiles.h"
 #include "host/statistics/reduction_plan.h"
 #include "host/statistics/replicates.h"
@@ -25,7 +28,7 @@
 
 namespace zwang {
 
-// Consecutive members. NaN is missing; what stands in the rows of members that did not enter does not matter.
+// Consecutive members. NaN: missing. The rows of members that did not enter are ignored.
 struct MemberRows {
   long long first = 0;
   std::span<const char> entered;        // count
@@ -34,8 +37,8 @@ struct MemberRows {
   std::span<const double> inputs;       // count x inputs drawn
 };
 
-// What is fixed from the first 256 members where not everything is kept: where buckets are fine, and how far automatic
-// histograms reach.
+// Derived from the first 256 members if not all values are stored: the pivots of the buckets, and the ranges
+// of automatic histograms.
 struct Pilot {
   std::vector<double> pivots;  // by column
   std::vector<Range> ranges;   // by histogram of the plan
@@ -44,42 +47,43 @@ struct Pilot {
 
 class Statistics {
  public:
-  // first_member: where a shard begins, a multiple of 256.
+  // first_member: of the shard, a multiple of 256.
   explicit Statistics(StatisticsPlan plan, long long first_member = 0);
 
-  // A shard that does not begin at member 0 must be shown members 0 to 255 (or all, if fewer) before its own where
-  // this says so; they are looked at, not counted.
+  // If needs_pilot(), a shard that does not begin at member 0 must be given the members 0 to 255 (or all, if
+  // fewer) before its own members. They set the pilot and are not counted.
   bool needs_pilot() const { return !pilot_ && first_member_ > 0 && wants_pilot(); }
-  void show_pilot(const MemberRows& first_members);
+  void set_pilot(const MemberRows& first_members);
 
-  // Members in order, each batch beginning where the last one ended.
+  // Members in order; each batch begins where the last one ended.
   void add(const MemberRows& rows, unsigned threads = 1);
 
-  // Whole blocks that were reduced elsewhere, in order like members. Only where this says so: in between come members one
-  // by one, the first block where it fixes the buckets, and the last, incomplete one.
-  bool takes_blocks() const;
-  // What to reduce. Whose parameters the inputs are, and which members do not count, is for the caller to add.
+  // Whole blocks reduced on a device, in order like members, are accepted only if accepts_blocks(). Otherwise
+  // members are added one by one: the first block if it sets the pilot, and a last, incomplete block.
+  bool accepts_blocks() const;
+  // What to compute on the device. The caller adds the parameters of the inputs and whether a nominal member
+  // exists.
   ReductionPlan reduction() const;
   void add_blocks(const ReductionPlan& plan, const BlockSummary& blocks, long long entered,
                   unsigned threads = 1);
 
   // Members added so far, entered or not.
   long long members() const { return members_; }
-  long long entered() const { return entered_; }  // of these
+  long long entered() const { return entered_; }  // of these, in the statistics
   long long first_member() const { return first_member_; }
 
-  // A measure's mean over the complete blocks so far.
+  // Mean of a measure over the complete blocks so far.
   MeanEstimate measure_so_far(std::size_t measure) const;
 
-  // Appends the shard that follows. Throws Error where it does not follow or is of another study.
+  // Appends the shard that follows. Throws Error if it does not follow or belongs to another study.
   void join(const Statistics& next);
 
-  // Everything so far, to go on later or to be joined. Loading throws Error on bytes that are damaged or of another
-  // plan; `name` says what to call them.
+  // The state so far, to continue later or to be joined. Loading throws Error if the bytes are damaged or
+  // belong to another plan; `name` is their name in messages.
   void save(std::ostream& stream) const;
   static Statistics load(StatisticsPlan plan, std::istream& stream, const std::string& name);
 
-  // The end: takes in the last, incomplete block. Nothing can be added afterwards.
+  // Closes the last, incomplete block and computes the results. Nothing can be added afterwards.
   StatisticsResult finish(unsigned threads = 1);
 
   const Storage& storage() const { return storage_; }
@@ -95,7 +99,7 @@ class Statistics {
   void add_tiles(Kind kind, std::size_t columns, long long stride, std::size_t buckets);
   bool wants_pilot() const;
   Pilot pilot_of_open_block() const;
-  void use_pilot(Pilot pilot);
+  void apply_pilot(Pilot pilot);
   void prepare_histograms();
   Tile& tile_of(Kind kind, std::size_t column);
   const Tile& tile_of(Kind kind, std::size_t column) const;
@@ -108,15 +112,17 @@ class Statistics {
   std::vector<std::size_t> histogram_columns(const HistogramPlan& histogram) const;
 
   void close_last_block();
-  // Observables whose values are kept elsewhere: order statistics of all columns at once, and what is needed for them.
-  void select_away();
-  std::vector<double> values_away(std::size_t column) const;
+  // Observables with values on the device: order statistics of all columns at once, and the functions that
+  // use them.
+  void select_on_device();
+  std::vector<double> device_values(std::size_t column) const;
   template <class Ask>
-  auto with_parts(const Ask& ask) const;
-  std::optional<Range> finite_range_away(std::size_t column) const;
-  std::vector<Histogram> histograms_away(const std::vector<std::size_t>& columns,
-                                         const Histogram& empty) const;
-  std::vector<Quantile> quantiles_of(const Tile& tile, std::size_t column, const Moments& moments) const;
+  auto with_all_values(const Ask& ask) const;
+  std::optional<Range> device_finite_range(std::size_t column) const;
+  std::vector<Histogram> device_histograms(const std::vector<std::size_t>& columns,
+                                           const Histogram& empty) const;
+  std::unique_ptr<QuantileSource> quantile_source(const Tile& tile, std::size_t column,
+                                                  const Moments& moments) const;
   void finish_tile(const Tile& tile, StatisticsResult& result) const;
   QuantileBasis basis_of(Kind kind) const;
   HistogramResult histogram_result(const HistogramPlan& histogram) const;
@@ -131,16 +137,11 @@ class Statistics {
   std::optional<Pilot> pilot_;
   std::vector<Tile> tiles_;
 
-  // Values of observables that stayed with whoever reduced them; those of other members lie in the tiles.
-  std::vector<std::shared_ptr<KeptValues>> away_;
-  struct Selected {
-    std::vector<long long> ranks;
-    std::vector<double> values;
-    double at(long long rank) const;
-  };
-  std::vector<Selected> selected_;  // by column of observables, where some are away
+  // Values of observables that are resident on the device; those of other members are in the tiles.
+  std::vector<std::shared_ptr<ColumnStore>> device_columns_;
+  std::vector<SelectedValues> selected_;  // by column of observables, if some are on the device
 
-  // Measures and inputs side by side, for their covariances.
+  // Rows of measures and inputs, for their covariances.
   std::vector<double> related_open_;  // block_members x related
   MergeTree<CoMoments, merged_comoments> related_tree_;
 };

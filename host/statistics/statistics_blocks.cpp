@@ -1,4 +1,4 @@
-// Blocks of members that were reduced elsewhere: what to ask for, and taking it in.
+// Blocks of members reduced on a device: the plan of the reduction, and adding its results.
 #include <algorithm>
 #include <cassert>
 
@@ -16,13 +16,14 @@
 
 namespace zwang {
 
-// The first block fixes the buckets, so it must have been looked at; an open one must be filled first.
-bool Statistics::takes_blocks() const {
+// The first block sets the pilot, so it must have been added by members; an open block must be completed
+// first.
+bool Statistics::accepts_blocks() const {
   return !finished_ && open_rows() == 0 && !needs_pilot() && (pilot_ || !wants_pilot());
 }
 
 ReductionPlan Statistics::reduction() const {
-  assert(takes_blocks());
+  assert(accepts_blocks());
   ReductionPlan made;
   made.series = plan_.outputs * plan_.observables;
   made.measures = plan_.measures;
@@ -33,10 +34,11 @@ ReductionPlan Statistics::reduction() const {
     for (std::size_t c = 0; c < setup.columns; ++c) {
       const auto column = static_cast<long long>(first + c);
       if (setup.stride > 0) {
-        // Observables are the many; measures and inputs come home, for their ranks.
-        const bool stays = tile.kind == Kind::observable;
-        if (made.kept.empty() || made.kept.back().stride != setup.stride || made.kept.back().stays != stays)
-          made.kept.push_back({.columns = {}, .stride = setup.stride, .stays = stays});
+        // Observables are the bulk of the values. Measures and inputs are copied to the host for their ranks.
+        const bool resident = tile.kind == Kind::observable;
+        if (made.kept.empty() || made.kept.back().stride != setup.stride ||
+            made.kept.back().resident != resident)
+          made.kept.push_back({.columns = {}, .stride = setup.stride, .resident = resident});
         made.kept.back().columns.push_back(column);
       }
       if (setup.buckets > 0) {
@@ -53,7 +55,7 @@ ReductionPlan Statistics::reduction() const {
 
 namespace {
 
-// Where the numbers of a column lie in a summary, for those columns that have some.
+// Visits the columns with stored values, with their position in a summary.
 template <class Visit>
 void each_kept(const ReductionPlan& plan, const Visit& visit) {
   for (std::size_t group = 0; group < plan.kept.size(); ++group)
@@ -100,11 +102,11 @@ CoMoments comoments_of_node(const ReductionPlan& plan, const BlockSummary& block
 
 void Statistics::add_blocks(const ReductionPlan& plan, const BlockSummary& blocks, long long entered,
                             unsigned threads) {
-  assert(takes_blocks() && blocks.first_block * block_members == first_member_ + members_);
+  assert(accepts_blocks() && blocks.first_block * block_members == first_member_ + members_);
   assert(plan.columns() == plan_.columns());
   if (blocks.blocks == 0) return;
 
-  // What there is of each column.
+  // The data of each column in the summary.
   struct Sources {
     const std::vector<double>* kept = nullptr;
     const BlockSummary::Sketch* sketch = nullptr;
@@ -112,9 +114,9 @@ void Statistics::add_blocks(const ReductionPlan& plan, const BlockSummary& block
   };
   std::vector<Sources> sources(plan.columns());
   each_kept(plan, [&](std::size_t column, std::size_t group, std::size_t k) {
-    if (!plan.kept[group].stays) sources[column].kept = &blocks.kept[group][k];
+    if (!plan.kept[group].resident) sources[column].kept = &blocks.kept[group][k];
   });
-  if (blocks.kept_there) away_.push_back(blocks.kept_there);
+  if (blocks.device_columns) device_columns_.push_back(blocks.device_columns);
   for (std::size_t k = 0; k < plan.sketched.size(); ++k)
     sources[static_cast<std::size_t>(plan.sketched[k])].sketch = &blocks.sketches[k];
   for (std::size_t k = 0; k < plan.histograms.size(); ++k)
@@ -134,57 +136,47 @@ void Statistics::add_blocks(const ReductionPlan& plan, const BlockSummary& block
                              part_of_node(plan, blocks, n, first, columns));
     for (std::size_t c = 0; c < columns; ++c) {
       const Sources& of = sources[first + c];
-      tile.columns.take_counts(c, of.kept, of.sketch, of.histogram);
+      tile.columns.add_counts(c, of.kept, of.sketch, of.histogram);
     }
   });
   members_ += blocks.blocks * block_members;
   entered_ += entered;
 }
 
-// --- Values that stayed away --------------------------------------------------------------------------------
+// --- Values on the device -------------------------------------------------------------------------------
 
-std::vector<double> Statistics::values_away(std::size_t column) const {
+std::vector<double> Statistics::device_values(std::size_t column) const {
   std::vector<double> values;
-  for (const auto& part : away_) {
+  for (const auto& part : device_columns_) {
     const std::vector<double> some = part->column(column);
     values.insert(values.end(), some.begin(), some.end());
   }
   return values;
 }
 
-// Asks of all values of observables, those here and those away.
+// Calls `ask` with all values of observables, those on the host and those on the device.
 template <class Ask>
-auto Statistics::with_parts(const Ask& ask) const {
-  std::vector<std::span<const double>> here;
+auto Statistics::with_all_values(const Ask& ask) const {
+  std::vector<std::span<const double>> on_host;
   for (const Tile& tile : tiles_)
     for (std::size_t c = 0; c < tile.columns.setup().columns && tile.kind == Kind::observable; ++c)
-      here.push_back(tile.columns.kept(c));
-  KeptHere rest(std::move(here));
-  std::vector<KeptValues*> parts{&rest};
-  for (const auto& part : away_) parts.push_back(part.get());
-  return ask(std::span<KeptValues* const>(parts));
+      on_host.push_back(tile.columns.kept(c));
+  HostColumns host_columns(std::move(on_host));
+  std::vector<ColumnStore*> parts{&host_columns};
+  for (const auto& part : device_columns_) parts.push_back(part.get());
+  return ask(std::span<ColumnStore* const>(parts));
 }
 
-double Statistics::Selected::at(long long rank) const {
-  const auto place = std::lower_bound(ranks.begin(), ranks.end(), rank);
-  assert(place != ranks.end() && *place == rank);
-  return values[static_cast<std::size_t>(place - ranks.begin())];
-}
-
-void Statistics::select_away() {
-  if (away_.empty()) return;
+void Statistics::select_on_device() {
+  if (device_columns_.empty()) return;
   std::vector<std::vector<long long>> ranks;
   for (const Tile& tile : tiles_) {
     if (tile.kind != Kind::observable) continue;
     const TilePart part = tile.columns.part();
     for (std::size_t c = 0; c < tile.columns.setup().columns; ++c) {
-      std::vector<long long>& wanted = ranks.emplace_back();
       const Moments moments = column_moments(part.moments, c);
-      estimate_quantiles(moments.count, plan_.quantiles, [&](std::span<const long long> sought) {
-        wanted.assign(sought.begin(), sought.end());
-        return std::vector<double>(sought.size());
-      });
-      // The finite ends, for histograms.
+      std::vector<long long>& wanted = ranks.emplace_back(ranks_needed(moments.count, plan_.quantiles));
+      // The smallest and largest finite value, for histograms.
       if (part.moments.finite[c] == 0) continue;
       wanted.push_back(part.moments.below[c]);
       wanted.push_back(part.moments.below[c] + part.moments.finite[c] - 1);
@@ -192,14 +184,14 @@ void Statistics::select_away() {
       wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
     }
   }
-  std::vector<std::vector<double>> values =
-      with_parts([&](std::span<KeptValues* const> parts) { return select_from(parts, ranks); });
+  std::vector<std::vector<double>> values = with_all_values(
+      [&](std::span<ColumnStore* const> parts) { return select_order_statistics(parts, ranks); });
   selected_.clear();
   for (std::size_t c = 0; c < ranks.size(); ++c)
-    selected_.push_back({std::move(ranks[c]), std::move(values[c])});
+    selected_.emplace_back(std::move(ranks[c]), std::move(values[c]));
 }
 
-std::optional<Range> Statistics::finite_range_away(std::size_t column) const {
+std::optional<Range> Statistics::device_finite_range(std::size_t column) const {
   const Tile& tile = tile_of(Kind::observable, column);
   const TileMoments moments = tile.columns.part().moments;
   const std::size_t c = column - tile.first_column;
@@ -208,13 +200,13 @@ std::optional<Range> Statistics::finite_range_away(std::size_t column) const {
                selected_[column].at(moments.below[c] + moments.finite[c] - 1)};
 }
 
-std::vector<Histogram> Statistics::histograms_away(const std::vector<std::size_t>& columns,
-                                                   const Histogram& empty) const {
+std::vector<Histogram> Statistics::device_histograms(const std::vector<std::size_t>& columns,
+                                                     const Histogram& empty) const {
   const std::vector<long long> numbers(columns.begin(), columns.end());
   const std::size_t width = empty.counts().size() + 2;
   std::vector<long long> counts(columns.size() * width, 0);
-  with_parts([&](std::span<KeptValues* const> parts) {
-    for (KeptValues* part : parts) part->count_bins(numbers, empty.edges(), empty.per_width(), counts);
+  with_all_values([&](std::span<ColumnStore* const> parts) {
+    for (ColumnStore* part : parts) part->count_bins(numbers, empty.edges(), empty.per_width(), counts);
     return 0;
   });
   std::vector<Histogram> made(columns.size(), empty);

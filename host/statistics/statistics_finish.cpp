@@ -1,4 +1,4 @@
-// From partial statistics to what they say.
+// Computes the results from the partial statistics.
 #include <algorithm>
 #include <cmath>
 
@@ -8,6 +8,7 @@
 #include "host/statistics/moments.h"
 #include "host/statistics/plan.h"
 #include "host/statistics/quantile_sketch.h"
+#include "host/statistics/quantile_source.h"
 #include "host/statistics/quantiles.h"
 #include "host/statistics/rank_correlation.h"
 #include "host/statistics/replicates.h"
@@ -18,12 +19,12 @@ namespace zwang {
 
 StatisticsResult Statistics::finish(unsigned threads) {
   close_last_block();
-  select_away();
+  select_on_device();  // before finish_tile and histogram_result, which read selected_
   StatisticsResult result;
   result.members = members_;
   result.entered = entered_;
 
-  // Every column by itself.
+  // Results of single columns.
   result.observables.resize(plan_.outputs * plan_.observables);
   result.measures.resize(plan_.measures);
   result.inputs.resize(plan_.inputs);
@@ -31,10 +32,10 @@ StatisticsResult Statistics::finish(unsigned threads) {
   result.observable_quantiles = basis_of(Kind::observable);
   result.measure_quantiles = basis_of(Kind::measure);
 
-  // What several columns share.
+  // Results over several columns.
   result.histograms.resize(plan_.histograms.size());
-  // One machine at a time where values are away.
-  in_parallel(plan_.histograms.size(), away_.empty() ? threads : 1,
+  // One thread only if values are on a device.
+  in_parallel(plan_.histograms.size(), device_columns_.empty() ? threads : 1,
               [&](std::size_t h) { result.histograms[h] = histogram_result(plan_.histograms[h]); });
   result.covariance = covariance_matrix(related_tree_.folded(CoMoments(plan_.related())));
   result.rank_correlation = rank_correlation(threads);
@@ -46,12 +47,12 @@ void Statistics::close_last_block() {
   if (finished_) return;
   finished_ = true;
   if (open_rows() == 0) return;
-  if (wants_pilot() && !pilot_) use_pilot(pilot_of_open_block());
+  if (wants_pilot() && !pilot_) apply_pilot(pilot_of_open_block());
   for (Tile& tile : tiles_) tile.columns.close();
   close_related();
 }
 
-// --- One column ---------------------------------------------------------------------------------------------
+// --- One column --------------------------------------------------------------------------------------------
 
 void Statistics::finish_tile(const Tile& tile, StatisticsResult& result) const {
   const TilePart part = tile.columns.part();
@@ -66,35 +67,22 @@ void Statistics::finish_tile(const Tile& tile, StatisticsResult& result) const {
     series.standard_error = mean.standard_error;
     series.mean_low = mean.low();
     series.mean_high = mean.high();
-    if (tile.kind != Kind::input) series.quantiles = quantiles_of(tile, c, series.moments);
+    if (tile.kind == Kind::input) continue;
+    series.quantiles =
+        estimate_quantiles(series.moments.count, plan_.quantiles, [&](std::span<const long long> ranks) {
+          return quantile_source(tile, c, series.moments)->order_statistics(ranks);
+        });
   }
 }
 
-std::vector<Quantile> Statistics::quantiles_of(const Tile& tile, std::size_t column,
-                                               const Moments& moments) const {
-  const auto from_values = [&](std::span<const long long> ranks) {
-    std::vector<double> values;
-    for (const double x : tile.columns.kept(column)) {
-      if (!std::isnan(x)) values.push_back(x);
-    }
-    return select_ranks(values, ranks);
-  };
-  // The ends are known exactly; no estimate lies beyond them.
-  const auto from_buckets = [&](std::span<const long long> ranks) {
-    std::vector<double> values = tile.columns.sketches()[column].values_at(ranks);
-    for (double& x : values) x = std::clamp(x, moments.minimum, moments.maximum);
-    return values;
-  };
-  const auto from_selected = [&](std::span<const long long> ranks) {
-    std::vector<double> values;
-    for (const long long rank : ranks) values.push_back(selected_[tile.first_column + column].at(rank));
-    return values;
-  };
-  if (tile.kind == Kind::observable && !away_.empty())
-    return estimate_quantiles(moments.count, plan_.quantiles, from_selected);
+std::unique_ptr<QuantileSource> Statistics::quantile_source(const Tile& tile, std::size_t column,
+                                                            const Moments& moments) const {
+  if (tile.kind == Kind::observable && !device_columns_.empty())
+    return std::make_unique<SelectedValues>(selected_[tile.first_column + column]);
   if (tile.columns.setup().buckets > 0)
-    return estimate_quantiles(moments.count, plan_.quantiles, from_buckets);
-  return estimate_quantiles(moments.count, plan_.quantiles, from_values);
+    return std::make_unique<SketchedValues>(tile.columns.sketches()[column], moments.minimum,
+                                            moments.maximum);
+  return std::make_unique<StoredValues>(tile.columns.kept(column));
 }
 
 QuantileBasis Statistics::basis_of(Kind kind) const {
@@ -109,7 +97,7 @@ QuantileBasis Statistics::basis_of(Kind kind) const {
   return basis;
 }
 
-// --- Several columns ----------------------------------------------------------------------------------------
+// --- Several columns ---------------------------------------------------------------------------------------
 
 HistogramResult Statistics::histogram_result(const HistogramPlan& plan) const {
   HistogramResult result;
@@ -118,23 +106,23 @@ HistogramResult Statistics::histogram_result(const HistogramPlan& plan) const {
   const Kind kind = plan.of_measure ? Kind::measure : Kind::observable;
   const std::vector<std::size_t> columns = histogram_columns(plan);
 
-  // An automatic range over values that are kept: from the smallest to the largest at any time.
-  const bool away = !plan.of_measure && !away_.empty();
+  // An automatic range over stored values spans the smallest to the largest value at any time.
+  const bool on_device = !plan.of_measure && !device_columns_.empty();
   std::optional<Histogram> empty;
   const bool exact = plan.of_measure ? storage_.exact_measures : storage_.exact_observables;
   if (!plan.range && exact) {
     std::optional<Range> found;
     for (const std::size_t column : columns) {
       const Tile& tile = tile_of(kind, column);
-      found = joined_range(found, away ? finite_range_away(column)
-                                       : finite_range(tile.columns.kept(column - tile.first_column)));
+      found = joined_range(found, on_device ? device_finite_range(column)
+                                            : finite_range(tile.columns.kept(column - tile.first_column)));
     }
     const Range range = histogram_range(found, 0);
     empty.emplace(range.low, range.high, plan.bins);
   }
 
   std::vector<Histogram> counted;
-  if (empty && away) counted = histograms_away(columns, *empty);
+  if (empty && on_device) counted = device_histograms(columns, *empty);
   for (const std::size_t column : columns) {
     const Tile& tile = tile_of(kind, column);
     Histogram histogram;

@@ -1,4 +1,4 @@
-// What the statistics of an ensemble say. Numbers that do not exist are NaN.
+// Results of the statistics of an ensemble. Undefined numbers are NaN.
 #pragma once
 
 #include <vector>
@@ -9,20 +9,20 @@
 
 namespace zwang {
 
-// Of one column: an observable at one time, a measure, or a drawn input.
+// Results of one column: an observable at one time, a measure, or a drawn input.
 struct SeriesStatistics {
-  Moments moments;                     // its standard_error is that of independent members ...
+  Moments moments;                     // its standard_error assumes independent members ...
   long long missing = 0;               // members that entered and have no value
-  double standard_error = 0;           // ... and this the one to report: by replicates where there are any
+  double standard_error = 0;           // ... this one is to be reported: by replicates if there are any
   double mean_low = 0, mean_high = 0;  // 95 % interval of the mean
   std::vector<Quantile> quantiles;     // in the order of the plan; none for inputs
 };
 
-// How quantiles were found.
+// Accuracy of the quantiles.
 struct QuantileBasis {
   bool exact = true;
-  // Not exact: an order statistic x is known to within relative_error |x - pivot|, the pivot being the median of the
-  // first 256 members: the worst over all columns.
+  // If not exact: an order statistic x is known to within relative_error |x - pivot|, where the pivot is the
+  // median of the first 256 members. The largest over all columns.
   double relative_error = 0;
 };
 
@@ -30,7 +30,7 @@ struct HistogramResult {
   bool of_measure = false;
   std::size_t index = 0;
   std::vector<double> edges;                   // bins + 1
-  std::vector<std::vector<long long>> counts;  // by output time (a single one for a measure), by bin
+  std::vector<std::vector<long long>> counts;  // by output time (one for a measure), by bin
   std::vector<long long> below, above;         // by output time: outside the edges
 };
 
@@ -42,9 +42,9 @@ struct StatisticsResult {
   QuantileBasis observable_quantiles, measure_quantiles;
   std::vector<HistogramResult> histograms;  // in the order of the plan
 
-  // Of measures, then inputs, over the members that have both.
+  // Of measures, then inputs, pairwise over the members that have both values.
   Matrix covariance, rank_correlation;
-  long long rank_stride = 1;  // ranks are of members 0, stride, 2 stride ...: 1 = of all
+  long long rank_stride = 1;  // ranks are over members 0, stride, 2 stride ...; 1: over all
 };
 
 }  // namespace zwang

@@ -1,4 +1,4 @@
-// Sixteen columns of the statistics with all that is kept about them: the unit of work of a thread.
+// Sixteen columns of the statistics with all their data: the unit of work of a thread.
 #pragma once
 
 #include <array>
@@ -18,17 +18,17 @@
 
 namespace zwang {
 
-// What a tile keeps, the same for all its columns.
+// The data that a tile stores, the same for all its columns.
 struct TileSetup {
   std::size_t columns = 0;  // at most tile_columns
   long long members = 0;    // of the whole ensemble
-  long long stride = 0;     // values of members 0, stride, 2 stride ... are kept; 0: none
+  long long stride = 0;     // values of members 0, stride, 2 stride ... are stored; 0: none
   std::size_t buckets = 0;  // of each column's sketch; 0: none
   int replicates = 0;
   std::function<int(long long)> replicate_of;  // member -> replicate
 };
 
-// Consecutive members' values in a table: columns of this tile begin at `values`.
+// Values of consecutive members in a table; the columns of this tile begin at `values`.
 struct TileRows {
   const double* values = nullptr;
   std::size_t row_length = 0;  // from one member to the next
@@ -40,23 +40,23 @@ class ColumnTile {
  public:
   ColumnTile(TileSetup setup, long long first_block);
 
-  // At most as many as the open block has room for.
+  // At most as many rows as are missing in the open block.
   void fill(const TileRows& rows);
   bool full() const { return open_rows_ == block_members; }
-  // Takes the open block in, complete or not; an incomplete one is the last.
+  // Adds the open block to the statistics. Only the last block may be incomplete.
   void close();
 
-  // Blocks that were reduced elsewhere: nodes of the tree in order, then what is counted of each column, where there is
-  // something. No block is open.
+  // Blocks reduced on a device: nodes of the tree in order, then the values and counts of each column (null
+  // if there are none). No block may be open.
   void push_node(int level, long long number, TilePart part);
-  void take_counts(std::size_t column, const std::vector<double>* kept, const BlockSummary::Sketch* sketch,
-                   const std::vector<long long>* histogram);
+  void add_counts(std::size_t column, const std::vector<double>* kept, const BlockSummary::Sketch* sketch,
+                  const std::vector<long long>* histogram);
 
-  // Before the first block is closed.
+  // To be called before the first block is closed.
   void set_pivots(std::span<const double> pivots);
   void set_histogram(std::size_t column, const Histogram& empty);
 
-  // Appends what follows.
+  // Appends the members that follow.
   void join(const ColumnTile& next);
 
   const TileSetup& setup() const { return setup_; }
@@ -67,10 +67,11 @@ class ColumnTile {
   std::vector<double> open_values(std::size_t column) const;
   std::size_t open_rows() const { return open_rows_; }
 
-  // kept_elsewhere: more values of a column, to be saved behind those here.
-  using KeptElsewhere = std::function<std::vector<double>(std::size_t column)>;
-  void save(ByteWriter& bytes, const KeptElsewhere& kept_elsewhere = {}) const;
-  // Into a tile just made, pivots and histograms set, that begins at the same block. `members`: how many it had.
+  // device_values: further values of a column, saved after those stored here.
+  using DeviceValues = std::function<std::vector<double>(std::size_t column)>;
+  void save(ByteWriter& bytes, const DeviceValues& device_values = {}) const;
+  // Into a new tile that begins at the same block, with pivots and histograms set. `members`: the number it
+  // contained.
   void load(ByteReader& bytes, long long members);
 
  private:
@@ -82,12 +83,12 @@ class ColumnTile {
 
   TileSetup setup_;
   long long first_block_;
-  long long block_;           // the number of the open one
-  std::vector<double> open_;  // block_members x tile_columns, NaN where nothing is
+  long long block_;           // number of the open block
+  std::vector<double> open_;  // block_members x tile_columns, NaN: no value
   std::size_t open_rows_ = 0;
   MergeTree<TilePart, merged_parts> tree_;
   std::vector<std::vector<double>> kept_;                          // by column
-  std::vector<QuantileSketch> sketches_;                           // by column, or none
+  std::vector<QuantileSketch> sketches_;                           // by column, or empty
   std::array<std::optional<Histogram>, tile_columns> histograms_;  // by column
 };
 

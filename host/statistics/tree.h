@@ -1,8 +1,8 @@
 // The fixed binary tree over block numbers in which partial statistics are merged.
 //
-// A node of level l and number k stands for the blocks [k 2^l, (k + 1) 2^l). Two siblings are merged as soon as both are
-// there, left with right: the answer depends on the block numbers alone. Of any stretch of blocks at most two nodes per
-// level remain, so memory grows with the logarithm of the members.
+// A node of level l and number k covers the blocks [k 2^l, (k + 1) 2^l). Two siblings are merged as soon as
+// both exist, left with right, so the result depends on the block numbers alone. Any range of blocks leaves
+// at most two nodes per level, so memory grows with the logarithm of the number of members.
 #pragma once
 
 #include <vector>
@@ -31,7 +31,7 @@ class MergeTree {
     nodes_.push_back(std::move(node));
   }
 
-  // Everything so far. What the tree lacks on the right is empty; `none` is returned where nothing is there.
+  // All nodes merged, from right to left; `none` if there are no nodes.
   Value folded(Value none) const {
     if (nodes_.empty()) return none;
     Value sum = nodes_.back().value;

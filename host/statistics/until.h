@@ -1,8 +1,8 @@
-// Stopping when sure: a run ends early once a measure's mean is known well enough.
+// Early stopping: a run ends once the mean of a measure is known to a given relative standard error.
 //
-// Decided at 1024, 2048, 4096 ... members and nowhere else: the answer then depends on the members alone, not on how
-// they were batched, and looking a few times rather than always keeps the estimate nearly unbiased. At these counts the
-// merged tree is a single node.
+// Decided at 1024, 2048, 4096 ... members only: the decision then depends on the members alone, not on the
+// batches, and few decisions keep the estimate nearly unbiased. At these counts the merge tree is a single
+// node.
 #pragma once
 
 #include "host/statistics/statistics.h"
@@ -16,13 +16,13 @@ struct UntilRule {
 
 constexpr long long first_decision = 1024;
 
-// The count of members up to which to run next, `done` being behind us: the next decision, or all members.
+// The number of members at the next decision after `done`, or all members.
 long long next_decision(long long done, long long members);
 
 bool is_decision(long long done);
 
-// Whether to stop here. Never where nothing is decided, nor while the mean is 0: a rare event not met yet is no
-// certainty. A shard cannot decide alone.
+// Whether to stop here. False between decisions, and while the mean is 0: not having seen a rare event yet
+// does not count as certainty. A shard cannot decide alone.
 bool until_met(const UntilRule& rule, const Statistics& statistics);
 
 }  // namespace zwang

@@ -1,4 +1,4 @@
-// A study as read from its TOML file: the system, how members are drawn, what to observe, how to integrate.
+// A study as data: the system, how members are drawn, what is observed, and how members are integrated.
 #pragma once
 
 #include <map>
@@ -22,8 +22,8 @@ struct Distribution {
   // uniform a b | normal, lognormal mean std | triangular a m b | exponential mean | choice ... | grid a b
   std::vector<Expr> arguments;
   long long grid_points = 0;        // of a grid
-  std::string file, column;         // of a file: its path from the study's folder
-  std::vector<double> file_values;  // row k for member k
+  std::string file, column;         // of a file: path relative to the study's folder, and column name
+  std::vector<double> file_values;  // of a file: row k is for member k
 };
 
 // Correlated normals: parameters `first` .. `first + mean.size() - 1`.
@@ -33,9 +33,9 @@ struct Joint {
   std::vector<std::vector<Expr>> covariance;
 };
 
-// How the value of one parameter comes about. Parameters are evaluated in the order of this list, which is the order
-// of System::parameters; hidden ones carry the draws that stand in positions, velocities, initial values and
-// restitutions, under names such as load.x, load.x', cable.restitution.
+// How one parameter gets its value. Parameters are evaluated in the order of Study::parameters, which is the
+// order of System::parameters. Distributions written directly in positions, velocities, initial values and
+// restitutions are hidden parameters with names such as load.x, load.x', cable.restitution.
 struct ParameterRule {
   std::string name;
   std::optional<Expr> value;                 // a number or an expression
@@ -45,7 +45,7 @@ struct ParameterRule {
   bool drawn() const { return distribution.has_value() || joint.has_value(); }
 };
 
-// A point whose motion is given.
+// A point with prescribed motion.
 struct AnchorFormula {
   std::string name;
   std::vector<Expr> position;  // of parameters and t
@@ -54,14 +54,14 @@ struct AnchorFormula {
 enum class Consistency { project, reject, error };
 enum class SamplerKind { random, latin_hypercube, sobol };
 
-// Stop early once a measure's mean is known this well.
+// Stop early once the mean of this measure has this relative standard error.
 struct UntilSettings {
   std::string measure;
   double relative_stderr = 0.01;
 };
 
 struct EnsembleSettings {
-  long long members = 1;  // with `until`, the cap
+  long long members = 1;  // with `until`: the largest number
   unsigned long long seed = 1;
   SamplerKind sampler = SamplerKind::random;
   bool include_nominal = false;
@@ -90,11 +90,11 @@ struct OutputSettings {
 };
 
 struct Study {
-  std::string path;  // as given
-  std::string name;  // file name without folder and ending
+  std::string path;  // as given by the user
+  std::string name;  // file name without folder and extension
   std::string title;
-  std::string text;                       // the file, as read
-  std::shared_ptr<const Value> document;  // the file as a tree, with what --set changed
+  std::string text;                       // the file as read
+  std::shared_ptr<const Value> document;  // the file as a tree, with the changes made by --set
   std::shared_ptr<const System> system;
   std::vector<ParameterRule> parameters;
   std::vector<Joint> joints;

@@ -1,7 +1,16 @@
-// Reads a document into a Study. The methods stand in the study_*.cpp files, one per part of the study.
+// StudyBuilder: builds a Study from a parsed document. Its methods are defined in the .cpp files of this
+// folder, one file per part of the study, as named below.
 //
-// A definition that fails is noted and replaced by a stand-in, and formulas that mention it are not blamed: each
-// mistake is reported once, and as many mistakes as can be told apart are reported together.
+// Order of calls. build() (load_study.cpp) runs the read_* methods in the only order that works:
+//   names -> parameters -> bodies and [system] -> [time] -> constraints -> impulses -> events -> observables
+//   and measures -> settings -> checks at the nominal member.
+// Names come first, so that a formula that uses a name in the wrong place gets a message about that name.
+// Parameters come before every formula that may use them, [time] before constraints because range() needs the
+// end time, constraints and events before the observables and measures that mention them, and [ensemble]
+// after the grids have been counted. Each part below states which method fills it.
+//
+// Error handling. A definition that fails is reported and replaced by a placeholder, and formulas that use it
+// are not reported again: each mistake appears once, and all independent mistakes appear together.
 #pragma once
 
 #include <cmath>
@@ -18,12 +27,14 @@
 #include "src/expression/expression.h"
 #include "src/expression/interval.h"
 #include "src/formula/parse.h"
+#include "src/formula/parsed_formula.h"
+#include "src/formula/scope.h"
 #include "src/system/equations.h"
 #include "src/system/system.h"
 
 namespace zwang {
 
-// What a formula along the motion may mention.
+// The symbols that formulas evaluated along the motion may use.
 constexpr unsigned allow_state =
     allow_time | allow_parameters | allow_positions | allow_velocities | allow_auxiliaries;
 
@@ -36,7 +47,7 @@ inline bool is_fraction(double x) { return x >= 0 && x <= 1; }
 // load.x, load.y, load.z
 inline std::string component_name(const std::string& body, std::size_t k) { return body + "." + "xyz"[k]; }
 
-// What is known of a parameter when the study is read.
+// What is known about a parameter's value while the study is read.
 struct ParameterFact {
   enum class State { constant, drawn, broken };
   State state = State::broken;
@@ -57,7 +68,7 @@ class StudyBuilder {
     Field entry;
     std::string name;
     std::size_t dimension = 1;
-    std::size_t first = 0;  // number of its first coordinate
+    std::size_t first = 0;  // index of its first coordinate
   };
   struct JointDraft {
     Field entry;
@@ -65,15 +76,15 @@ class StudyBuilder {
     std::vector<Mark> name_marks;
     std::vector<Field> mean;
     std::vector<std::vector<Field>> covariance;
-    bool plain = true;  // only numbers: drawn before [parameters]
+    bool numbers_only = true;  // no formulas: drawn before [parameters]
   };
   struct Evaluated {
     State state = State::broken;
     double value = 0;
   };
   using Test = bool (*)(double);
-  // Something that must hold, and can be tested only when the parameters have numbers.
-  struct Demand {
+  // A requirement on a drawn value. It is tested at the nominal member, when the parameters have numbers.
+  struct DeferredCheck {
     Field field;
     Expr value;
     std::string message, expected, hint;
@@ -84,43 +95,44 @@ class StudyBuilder {
     std::size_t rows;
   };
 
-  // --- Names (study_names.cpp) ---
+  // --- Names (names.cpp) ---
   void read_names();
-  void claim(const std::string& name, const Mark& mark, const std::string& place);
+  void register_name(const std::string& name, const Mark& mark, const std::string& place);
   std::vector<Field> naming_entries(const std::string& key);
   std::string entry_name(const Field& entry);
   std::size_t dimension_of(const Field& entry, const std::string& name);
   std::vector<Body> bodies(const std::string& key, bool with_position);
   void register_bodies();
-  // A name in a space of its own: constraints, events, observables, measures.
-  bool claim_in(std::set<std::string>& space, const std::string& name, const Location& where,
-                const std::string& place);
+  // Registers a name in a name space of its own: constraints, events, observables, measures.
+  bool register_name_in(std::set<std::string>& space, const std::string& name, const Location& where,
+                        const std::string& place);
 
-  // --- Formulas and numbers (study_formula.cpp) ---
+  // --- Formulas and numbers (formula.cpp) ---
   Expressions& pool() { return *description_.pool; }
   template <class Parse>
-  auto attempt(const Field& field, const Parse& parse) -> std::optional<decltype(parse(Source{}))> {
+  auto parse_or_report(const Field& field, const Parse& parse) -> std::optional<decltype(parse(Source{}))> {
     try {
       return parse(reader_.source(field));
     } catch (const Error& error) {
-      refuse(field, error);
+      report_parse_error(field, error);
       return {};
     }
   }
-  void refuse(const Field& field, const Error& error);
-  bool excused(const std::string& text) const;
+  void report_parse_error(const Field& field, const Error& error);
+  bool follows_from_earlier_error(const std::string& text) const;
   // A number, or an expression in a string.
   std::optional<Expr> formula(const Field& field, unsigned allowed);
-  // Also a distribution, which becomes a hidden parameter of that name.
+  // As formula(), or a distribution, which becomes a hidden parameter of that name.
   Expr quantity(const Field& field, const std::string& draw_name, unsigned allowed = allow_parameters);
   Evaluated evaluate(Expr e);
   Interval range(Expr e);
-  // The same for every member: not drawn, and finite unless infinity is allowed.
+  // A value that is the same for every member: not drawn, and accepted by `holds`.
   std::optional<double> constant(const Field& field, Test holds, const std::string& expected);
-  void demand(const Field& field, Expr value, Test holds, const std::string& message,
-              const std::string& expected, const std::string& hint = "");
+  // Reports a constant that `holds` refuses; a drawn value is checked later, at the nominal member.
+  void check_value(const Field& field, Expr value, Test holds, const std::string& message,
+                   const std::string& expected, const std::string& hint = "");
 
-  // --- Parameters and distributions (study_parameters.cpp, study_distribution.cpp, study_joint.cpp) ---
+  // --- Parameters and distributions (parameters.cpp, distribution.cpp, joint.cpp) ---
   void read_parameters();
   void read_parameter(const Entry& entry, const Field& field);
   std::size_t add_parameter(ParameterRule rule, const ParameterFact& fact);
@@ -136,7 +148,7 @@ class StudyBuilder {
   void add_joint(const JointDraft& draft);
   bool check_covariance(const JointDraft& draft, const Joint& joint);
 
-  // --- The system (study_system.cpp) ---
+  // --- The system (system.cpp) ---
   void read_anchors();
   void read_points();
   void read_coordinates();
@@ -146,21 +158,21 @@ class StudyBuilder {
   void read_force(Field field);
   void check_kinetic(const Field& field);
 
-  // --- Conditions (study_constraint.cpp) ---
+  // --- Constraints (constraint.cpp) ---
   void read_constraints();
   void read_constraint(const Field& entry);
   bool read_condition(const Field& field, ConditionFormula& made);
   bool distance_condition(const Field& field, const Condition& condition, ConditionFormula& made);
   bool check_condition(const Field& field, const ConditionFormula& made);
   void read_restitution(const Field& field, ConditionFormula& made);
-  void read_interval_in_force(const Table& table, ConditionFormula& made);
-  void name_condition(const ConditionFormula& made);
+  void read_time_in_force(const Table& table, ConditionFormula& made);
+  void define_constraint_names(const ConditionFormula& made);
 
-  // --- Maurer's general variations (study_variation.cpp) ---
+  // --- Maurer's general variations (variation.cpp) ---
   void read_variation(const Table& table, ConditionFormula& made, bool readable);
-  void refuse_beside_general();
+  void reject_beside_general_variation();
 
-  // --- Impulses, events, what to observe (study_observe.cpp) ---
+  // --- Impulses, events, observables and measures (observe.cpp) ---
   void read_impulses();
   void read_target(const Field& field, ImpulseFormula& made);
   void read_amounts(const Field& field, ImpulseFormula& made);
@@ -171,7 +183,7 @@ class StudyBuilder {
   void define_energies();
   void add_density();
 
-  // --- Settings (study_settings.cpp) ---
+  // --- Settings (settings.cpp) ---
   void read_ensemble();
   void read_until(const Field& field);
   void read_members(const Field& field);
@@ -185,40 +197,62 @@ class StudyBuilder {
   void read_output();
   void check_sizes();
 
-  // --- The nominal member (study_nominal.cpp) ---
+  // --- Checks that need numbers: the nominal member (nominal.cpp) ---
   void check_masses();
   void check_nominal_member();
   void check_mass_matrix(const Eigen::MatrixXd& mass);
 
+  // --- Input ---
   Reader reader_;
-  Study study_;
-  Description description_;
-  Scope scope_;
+  CsvFiles csv_files_;
 
-  std::map<std::string, std::string> taken_;  // names of the common name space, and what has them
-  std::set<std::string> broken_;              // names whose definition failed
-  bool names_lost_ = false;  // a definition without a usable name: unknown names are not blamed
-  struct Later {
+  // --- Output: filled by all read_* methods ---
+  Study study_;
+  Description description_;  // becomes study_.system at the end of build()
+  Scope scope_;              // the names that formulas may use so far
+
+  // --- Names ---
+  struct NotYetDefined {
     std::string why, hint;
   };
-  std::map<std::string, Later> later_;  // parameters not defined yet
-  std::vector<ParameterFact> facts_;    // per parameter
-  std::vector<Demand> demands_;
-  std::vector<JointDraft> joints_;
-  std::vector<FileUse> file_uses_;
-  CsvFiles csv_files_;
-  double grid_members_ = 1;  // product of all grids
-  bool has_grid_ = false;
+  struct Names {
+    std::map<std::string, std::string> taken;  // the common name space: name -> its owner. By read_names()
+    std::set<std::string> broken;              // names whose definition failed. By every read_* method
+    bool lost = false;  // an entry without a usable name was found: unknown names are not reported
+    std::map<std::string, NotYetDefined> later;           // parameters not yet read. By read_parameters()
+    std::set<std::string> constraints, events;            // name spaces of their own
+    std::map<std::string, std::size_t> constraint_index;  // By read_constraints(), used by read_measures()
+  };
+  Names names_;
 
-  std::vector<Body> anchors_, points_, coordinates_;
-  std::vector<Field> auxiliaries_;
-  std::vector<std::string> auxiliary_names_;
-  Field kinetic_field_;
-  bool time_broken_ = false;
-  std::set<std::string> condition_names_, event_names_;
-  std::map<std::string, std::size_t> condition_index_;
-  std::vector<Field> condition_fields_, impulse_fields_, measure_fields_;
-  Field general_;  // the first condition that is varied generally
+  // --- Parameters: by read_parameters(), and by quantity() for draws written in place ---
+  struct Parameters {
+    std::vector<ParameterFact> facts;            // one per parameter, in the order of study_.parameters
+    std::vector<JointDraft> joints;              // by read_names(), because a [[joint]] defines names
+    std::vector<DeferredCheck> deferred_checks;  // used by check_nominal_member()
+    std::vector<FileUse> file_uses;              // used by read_members()
+    bool has_grid = false;                       // used by read_members() and read_until()
+    double grid_members = 1;                     // product of the points of all grids; NaN if one is invalid
+  };
+  Parameters parameters_;
+
+  // --- Bodies: by read_names(), read again by read_anchors() ... read_auxiliaries() ---
+  struct Bodies {
+    std::vector<Body> anchors, points, coordinates;
+    std::vector<Field> auxiliaries;
+    std::vector<std::string> auxiliary_names;
+  };
+  Bodies bodies_;
+
+  // --- Fields kept for messages of later checks ---
+  struct Fields {
+    Field kinetic;                                       // [system] kinetic
+    std::vector<Field> constraints, impulses, measures;  // one per entry of description_
+    Field general_variation;                             // the first constraint with variation = "general"
+  };
+  Fields fields_;
+
+  bool time_broken_ = false;  // [time] is missing or invalid: range() then assumes any time
 };
 
 }  // namespace zwang

@@ -1,4 +1,5 @@
-// The studies of configs/ and the starter of `zwang new`, carried inside the program: they are there wherever it is.
+// The studies of configs/ and the starter file of `zwang new`, embedded in the program so that no other file
+// is needed at run time.
 #pragma once
 
 #include <span>

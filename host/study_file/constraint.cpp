@@ -1,13 +1,15 @@
-// [[constraint]]: conditions brought to Mayer's sign, f <= 0 or f == 0.
+// Reads [[constraint]]: conditions are rewritten with Mayer's sign, f <= 0 or f == 0.
 #include <cmath>
 
-#include "host/sample/distribution.h"
 #include "host/study_file/builder.h"
 #include "host/study_file/reader.h"
 #include "src/base/error.h"
 #include "src/expression/expression.h"
 #include "src/expression/interval.h"
+#include "src/expression/operation.h"
 #include "src/formula/parse.h"
+#include "src/formula/parsed_formula.h"
+#include "src/formula/scope.h"
 #include "src/system/equations.h"
 #include "src/system/system.h"
 
@@ -17,7 +19,7 @@ namespace {
 
 constexpr std::size_t condition_limit = 4096;
 
-// Where the right side of a condition begins.
+// The offset at which the right side of a condition begins.
 std::size_t right_side(const std::string& text) {
   const std::size_t sign = text.find_first_of("<>=");
   const std::size_t after = text.find_first_not_of("<>= \t\r\n", sign);
@@ -43,27 +45,27 @@ void StudyBuilder::read_constraint(const Field& entry) {
   made.name = entry_name(entry);
   made.value = made.restitution = pool().zero();
   if (!made.name.empty())
-    claim_in(condition_names_, made.name, reader_.document().locate(entry.value->find("name")->value.mark),
-             entry.place);
+    register_name_in(names_.constraints, made.name,
+                     reader_.document().locate(entry.value->find("name")->value.mark), entry.place);
   const Field require = table.require("require", "a condition such as \"distance(load, hook) <= L\"");
   const bool ok = require && read_condition(require, made) && check_condition(require, made);
   if (const Field restitution = table["restitution"]) {
     if (ok && made.equation)
-      reader_.complain(restitution, "an equation has no restitution", "restitution only with <= or >=");
+      reader_.report(restitution, "an equation has no restitution", "restitution only with <= or >=");
     else
       read_restitution(restitution, made);
   }
-  read_interval_in_force(table, made);
+  read_time_in_force(table, made);
   read_variation(table, made, ok);
-  name_condition(made);
-  condition_fields_.push_back(entry);
+  define_constraint_names(made);
+  fields_.constraints.push_back(entry);
   description_.conditions.push_back(std::move(made));
 }
 
 bool StudyBuilder::read_condition(const Field& field, ConditionFormula& made) {
   if (!reader_.string(field, "a condition in quotes")) return false;
   const unsigned allowed = allow_time | allow_parameters | allow_positions | allow_velocities;
-  const auto condition = attempt(field, [&](const Source& source) {
+  const auto condition = parse_or_report(field, [&](const Source& source) {
     return parse_condition(pool(), field.value->text, scope_, allowed, source, false);
   });
   if (!condition) return false;
@@ -76,8 +78,9 @@ bool StudyBuilder::read_condition(const Field& field, ConditionFormula& made) {
   return true;
 }
 
-// distance OP R with R free of coordinates. f = d - R would have a kink at d = 0 and second derivatives that grow there;
-// f = (d^2 - R^2)/(2R) has the same zeros, is smooth, and at d = R its gradient at each end has length d/R = 1.
+// distance OP R with R free of coordinates. f = d - R would have a kink at d = 0 and unbounded second
+// derivatives near it; f = (d^2 - R^2)/(2R) has the same zeros, is smooth, and at d = R its gradient at each
+// end has length d/R = 1.
 bool StudyBuilder::distance_condition(const Field& field, const Condition& condition,
                                       ConditionFormula& made) {
   const auto moves = [&](Expr e) {
@@ -101,35 +104,36 @@ bool StudyBuilder::distance_condition(const Field& field, const Condition& condi
   const std::string hint = "for points that must coincide write their coordinates: a.x == b.x";
   const std::string message = "a distance must be compared with something positive";
   const Evaluated size = evaluate(R);
-  if (size.state == State::drawn) demands_.push_back({field, R, message, "a number > 0", hint, is_positive});
+  if (size.state == State::drawn)
+    parameters_.deferred_checks.push_back({field, R, message, "a number > 0", hint, is_positive});
   if (size.state == State::constant && !is_positive(size.value)) {
     const std::size_t offset = left ? right_side(field.value->text) : 0;
-    reader_.complain(reader_.document().locate(*field.value, offset), field.place + ": " + message,
-                     number_text(size.value), "a number > 0", hint);
+    reader_.report(reader_.document().locate(*field.value, offset), field.place + ": " + message,
+                   number_text(size.value), "a number > 0", hint);
     made.radius.reset();
   }
   return true;
 }
 
-// A condition that restricts nothing, or that nothing can meet, is a mistake.
+// Reports conditions that are always satisfied or never satisfied.
 bool StudyBuilder::check_condition(const Field& field, const ConditionFormula& made) {
-  if (excused(field.value->text) || (made.end_gradient && !made.radius)) return true;
+  if (follows_from_earlier_error(field.value->text) || (made.end_gradient && !made.radius)) return true;
   const SymbolKind kind = made.holonomic ? SymbolKind::coordinate : SymbolKind::velocity;
   if (!pool().mentions(made.value, kind)) {
-    reader_.complain(field, "mentions no coordinate", "a condition on coordinates or velocities");
+    reader_.report(field, "contains no coordinate or velocity", "a condition on coordinates or velocities");
     return false;
   }
   const Interval bounds = range(made.value);
   const bool never = bounds.low > 0 || (made.equation && bounds.high < 0);
   if (never || (!made.equation && bounds.high <= 0)) {
-    reader_.complain(field, never ? "can never be met" : "is always met and restricts nothing",
-                     "a condition that some states meet and others do not");
+    reader_.report(field, never ? "can never be met" : "is always met and restricts nothing",
+                   "a condition that some states meet and others do not");
     return false;
   }
   if (derive_constraint(pool(), made).row.empty()) {
-    reader_.complain(field, "its gradient is zero everywhere, so that it cannot restrict the motion",
-                     std::string("a condition that changes smoothly with ") +
-                         (made.holonomic ? "the coordinates" : "the velocities"));
+    reader_.report(field, "its gradient is zero everywhere, so it cannot restrict the motion",
+                   std::string("a condition that changes smoothly with ") +
+                       (made.holonomic ? "the coordinates" : "the velocities"));
     return false;
   }
   return true;
@@ -138,40 +142,40 @@ bool StudyBuilder::check_condition(const Field& field, const ConditionFormula& m
 void StudyBuilder::read_restitution(const Field& field, ConditionFormula& made) {
   const std::string message = "a restitution lies between 0 and 1", expected = "a number from 0 to 1";
   made.restitution = quantity(field, made.name + ".restitution");
-  demand(field, made.restitution, is_fraction, message, expected);
-  // A range that is known to reach outside is wrong for some member, whatever the nominal one has.
+  check_value(field, made.restitution, is_fraction, message, expected);
+  // If the known range extends beyond [0, 1], some member is invalid even if the nominal member is not.
   const Interval all = range(made.restitution);
   const bool bounded = std::isfinite(all.low) && std::isfinite(all.high);
   if (evaluate(made.restitution).state == State::drawn && bounded && (all.low < 0 || all.high > 1))
-    reader_.complain_found(field, message, number_text(all.low) + " to " + number_text(all.high), expected);
+    reader_.report_found(field, message, number_text(all.low) + " to " + number_text(all.high), expected);
 }
 
-// `from` and `until`; -inf and inf say what leaving them out says.
-void StudyBuilder::read_interval_in_force(const Table& table, ConditionFormula& made) {
+// `from` and `until`; -inf and inf mean the same as leaving them out.
+void StudyBuilder::read_time_in_force(const Table& table, ConditionFormula& made) {
   const Field from = table["from"], until = table["until"];
   const double infinity = std::numeric_limits<double>::infinity();
   if (from && !(from.value->is_number() && from.value->number == -infinity)) {
     made.from = formula(from, allow_parameters);
     if (made.from)
-      demand(from, *made.from, is_not_negative, "lies before the start", "a time >= 0",
-             "leave it out for a condition in force from the start");
+      check_value(from, *made.from, is_not_negative, "lies before the start", "a time >= 0",
+                  "leave it out for a constraint in force from the start");
   }
   if (until && !(until.value->is_number() && until.value->number == infinity)) {
     made.until = formula(until, allow_parameters);
-    if (made.until) demand(until, *made.until, is_not_negative, "lies before the start", "a time >= 0");
+    if (made.until) check_value(until, *made.until, is_not_negative, "lies before the start", "a time >= 0");
   }
   if (!made.from || !made.until) return;
   const Evaluated begin = evaluate(*made.from), end = evaluate(*made.until);
   const std::string message = "must lie after 'from'";
   if (begin.state == State::constant && end.state == State::constant && begin.value >= end.value)
-    reader_.complain_found(until, message, number_text(end.value),
-                           "a time later than from = " + number_text(begin.value));
+    reader_.report_found(until, message, number_text(end.value),
+                         "a time later than from = " + number_text(begin.value));
   else
-    demand(until, pool().subtract(*made.until, *made.from), is_positive, message, "until - from > 0");
+    check_value(until, pool().subtract(*made.until, *made.from), is_positive, message, "until - from > 0");
 }
 
-// What [observe] and [measure] may say about it.
-void StudyBuilder::name_condition(const ConditionFormula& made) {
+// Defines the names by which [observe] and [measure] may refer to the constraint.
+void StudyBuilder::define_constraint_names(const ConditionFormula& made) {
   const std::size_t index = description_.conditions.size();
   const Expr multiplier = pool().symbol(SymbolKind::multiplier, index);
   const Expr closed = pool().symbol(SymbolKind::closed, index);
@@ -186,7 +190,7 @@ void StudyBuilder::name_condition(const ConditionFormula& made) {
   scope_.conditions.emplace(made.name,
                             ConditionName{multiplier, pool().multiply(multiplier, length), made.value,
                                           pool().subtract(pool().one(), closed), closed});
-  condition_index_.emplace(made.name, index);
+  names_.constraint_index.emplace(made.name, index);
 }
 
 }  // namespace zwang

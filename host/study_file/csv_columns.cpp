@@ -1,3 +1,4 @@
+// Reads CSV files and their columns, and refuses paths outside the study's folder.
 #include "host/study_file/csv_columns.h"
 
 #include <algorithm>
@@ -6,7 +7,6 @@
 #include <filesystem>
 #include <fstream>
 
-#include "host/study_file/document.h"
 #include "host/study_file/raw_text.h"
 #include "src/base/error.h"
 
@@ -53,13 +53,13 @@ std::string read_whole(const std::filesystem::path& path, const std::string& nam
   return text;
 }
 
-// A study that came with a link in its folder reads what the link points to, unless that is looked at too.
-void refuse_links_to_elsewhere(const std::filesystem::path& folder, const std::filesystem::path& path,
-                               const std::string& name) {
+// A symbolic link inside the study's folder must not point outside of it either.
+void reject_links_to_outside(const std::filesystem::path& folder, const std::filesystem::path& path,
+                             const std::string& name) {
   std::error_code code;
   const std::filesystem::path home = std::filesystem::canonical(folder.empty() ? "." : folder, code);
   const std::filesystem::path there = code ? path : std::filesystem::canonical(home / path, code);
-  if (code) return;  // not there: whoever opens it will say so
+  if (code) return;  // the file does not exist: read_whole() reports it
   const std::filesystem::path within = there.lexically_relative(home);
   if (within.empty() || *within.begin() == "..")
     fail("a link that leads outside the folder of the study", "\"" + printable(name) + "\"",
@@ -83,7 +83,8 @@ CsvTable::CsvTable(std::string name, std::string text) : name_(std::move(name)),
   for (std::size_t i = 1; i < rows_.size(); ++i) {
     const std::size_t width = cells_of(rows_[i]).size();
     if (width != header_.size())
-      fail("line " + std::to_string(i + 1) + " of '" + printable(name_) + "' is not as wide as its header",
+      fail("line " + std::to_string(i + 1) + " of '" + printable(name_) +
+               "' does not have as many cells as the header",
            std::to_string(width) + (width == 1 ? " cell" : " cells"), std::to_string(header_.size()));
   }
 }
@@ -95,7 +96,7 @@ std::vector<double> CsvTable::column(const std::string& wanted) const {
          "one of: " + printable(list_text(header_, "and")), suggestion(wanted, header_));
   if (std::find(it + 1, header_.end(), wanted) != header_.end())
     fail("'" + printable(name_) + "' has two columns of that name", "\"" + printable(wanted) + "\"",
-         "every column under its own name");
+         "a different name for every column");
   const auto index = static_cast<std::size_t>(it - header_.begin());
   std::vector<double> values;
   values.reserve(rows_.size() - 1);
@@ -104,7 +105,7 @@ std::vector<double> CsvTable::column(const std::string& wanted) const {
     double value = 0;
     const auto [end, code] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
     if (code != std::errc{} || end != cell.data() + cell.size() || !std::isfinite(value))
-      fail("line " + std::to_string(i + 1) + " of '" + printable(name_) + "' has no number there",
+      fail("line " + std::to_string(i + 1) + " of '" + printable(name_) + "' has no number in this column",
            cell.empty() ? "an empty cell" : printable(cell), "a finite number such as 0.5 or 1e-3");
     values.push_back(value);
   }
@@ -122,7 +123,7 @@ const CsvTable* CsvFiles::open(const std::string& file) {
   if (file.find('\0') != std::string::npos || path.empty() || path.is_absolute() || *path.begin() == "..")
     fail("a file outside the folder of the study", "\"" + printable(file) + "\"",
          "a path relative to the study that stays in its folder");
-  refuse_links_to_elsewhere(folder_, path, file);
+  reject_links_to_outside(folder_, path, file);
   const CsvTable& table =
       tables_.try_emplace(file, file, read_whole(std::filesystem::path(folder_) / path, printable(file)))
           .first->second;

@@ -1,4 +1,4 @@
-// Columns of numbers from CSV files: a header row, then one row per member. Each file is read once.
+// Columns of numbers from CSV files: a header row, then one row per member. Each file is read only once.
 #pragma once
 
 #include <map>
@@ -9,7 +9,7 @@
 
 namespace zwang {
 
-// Errors are thrown without a place and named for their line in the file; the caller knows where the study asks.
+// Errors name the line in the CSV file but have no location in the study; the caller adds that.
 class CsvTable {
  public:
   CsvTable(std::string name, std::string text);
@@ -28,8 +28,8 @@ class CsvTable {
 class CsvFiles {
  public:
   explicit CsvFiles(const std::string& study_path);
-  // `file` is relative to the study's folder and may not leave it. Null where it failed before: one complaint is
-  // enough.
+  // `file` is relative to the study's folder and must lie inside it. Null if opening it failed before, so
+  // that each error is reported once.
   const CsvTable* open(const std::string& file);
 
  private:

@@ -1,4 +1,4 @@
-// Distributions: { uniform = [a, b] } and the seven others.
+// Reads distributions: { uniform = [a, b] } and the seven other kinds.
 #include <algorithm>
 #include <cmath>
 
@@ -33,7 +33,7 @@ constexpr KindName kinds[] = {
     {"file", Kind::file, "file = \"states.csv\", column = \"x\""},
 };
 
-// A grid this fine has more members than anybody will run.
+// Upper bound on the points of one grid, equal to the limit on members.
 constexpr long long grid_limit = 1'000'000'000'000;
 
 }  // namespace
@@ -49,11 +49,11 @@ std::optional<Distribution> StudyBuilder::distribution(const Field& field) {
   const std::size_t before = reader_.problems().size();
   const Table table(reader_, field, known);
   if (present.size() != 1) {
-    // An unknown key has been named already; it is probably the missing kind.
+    // An unknown key has been reported already; it is probably a misspelt kind.
     if (present.size() > 1)
-      reader_.complain_found(field, "more than one distribution", list_text(present), "one distribution");
+      reader_.report_found(field, "more than one distribution", list_text(present), "one distribution");
     else if (reader_.problems().size() == before)
-      reader_.complain(field, "not a distribution", choices);
+      reader_.report(field, "not a distribution", choices);
     return {};
   }
   const auto* kind = std::find_if(std::begin(kinds), std::end(kinds),
@@ -62,7 +62,7 @@ std::optional<Distribution> StudyBuilder::distribution(const Field& field) {
   made.kind = kind->kind;
   const Field inside = table[kind->name];
   if (const Field column = table["column"]; column && made.kind != Kind::file) {
-    reader_.complain(column, "only a file has columns", "no column, or file = \"...\"");
+    reader_.report(column, "only a file has columns", "no column, or file = \"...\"");
     return {};
   }
   bool ok = false;
@@ -96,7 +96,7 @@ bool StudyBuilder::read_arguments(const Field& field, Distribution& made) {
   const std::size_t wanted = made.kind == Kind::uniform ? 2 : made.kind == Kind::triangular ? 3 : 0;
   if (items->empty() || (wanted > 0 && items->size() != wanted)) {
     const std::string count = std::to_string(items->size());
-    reader_.complain_found(field, "wrong number of entries", count, kind->form);
+    reader_.report_found(field, "wrong number of entries", count, kind->form);
     return false;
   }
   bool ok = true;
@@ -124,13 +124,13 @@ bool StudyBuilder::read_moments(const Field& field, bool with_std, Distribution&
 }
 
 bool StudyBuilder::read_grid(const Field& field, Distribution& made) {
-  has_grid_ = true;
+  parameters_.has_grid = true;
   const auto items = reader_.array(field, "[a, b, k] with k points");
   if (!items || items->size() != 3) {
-    grid_members_ = std::nan("");
+    parameters_.grid_members = std::nan("");
     if (items)
-      reader_.complain_found(field, "wrong number of entries", std::to_string(items->size()),
-                             "[a, b, k] with k points");
+      reader_.report_found(field, "wrong number of entries", std::to_string(items->size()),
+                           "[a, b, k] with k points");
     return false;
   }
   const std::optional<Expr> a = formula((*items)[0], allow_parameters),
@@ -138,7 +138,7 @@ bool StudyBuilder::read_grid(const Field& field, Distribution& made) {
   const std::optional<long long> points = reader_.integer((*items)[2], 1, grid_limit);
   made.arguments = {a.value_or(pool().zero()), b.value_or(pool().zero())};
   made.grid_points = points.value_or(1);
-  grid_members_ *= points ? static_cast<double>(*points) : std::nan("");
+  parameters_.grid_members *= points ? static_cast<double>(*points) : std::nan("");
   return a && b && points;
 }
 
@@ -147,24 +147,24 @@ bool StudyBuilder::read_file(const Table& table, const Field& field, Distributio
   const auto file = reader_.string(field, "the path of a CSV file in quotes");
   const auto wanted = column ? reader_.string(column, "the name of a column in quotes") : std::nullopt;
   if (!file || !wanted) return false;
-  const Field* blamed = &field;
+  const Field* at_fault = &field;
   try {
     const CsvTable* csv = csv_files_.open(*file);
     if (!csv) return false;
-    blamed = &column;
+    at_fault = &column;
     made.file = *file;
     made.column = *wanted;
     made.file_values = csv->column(*wanted);
-    file_uses_.push_back({field, made.file_values.size()});
+    parameters_.file_uses.push_back({field, made.file_values.size()});
     return true;
   } catch (const Error& error) {
     const Problem& problem = error.problems().front();
-    reader_.complain_found(*blamed, problem.message, problem.found, problem.expected, problem.hint);
+    reader_.report_found(*at_fault, problem.message, problem.found, problem.expected, problem.hint);
     return false;
   }
 }
 
-// Impossible numbers, where they are the same for every member; a member's own are judged when it is drawn.
+// Checks arguments that are the same for every member. Others are checked when a member is drawn.
 bool StudyBuilder::check_arguments(const Field& field, const Distribution& made) {
   std::vector<double> x;
   std::string list;
@@ -192,7 +192,7 @@ bool StudyBuilder::check_arguments(const Field& field, const Distribution& made)
     expected = "mean > 0";
   }
   if (message.empty()) return true;
-  reader_.complain_found(field, message, list, expected);
+  reader_.report_found(field, message, list, expected);
   return false;
 }
 

@@ -1,8 +1,9 @@
+// Parses TOML with toml++ and copies the result into Value trees.
 #include "host/study_file/document.h"
 
-// toml++ asserts of its input what malformed input does not satisfy ("[[[point]]"), and with NDEBUG lets clang assume
-// it. The checks that follow its assertions report the mistake properly, so the assertions are left out here. No other
-// file includes toml++.
+// toml++ asserts properties that malformed input does not have ("[[[point]]"), and with NDEBUG it lets clang
+// assume them. The checks after its assertions report the mistake properly, so the assertions are disabled
+// here. No other file includes toml++.
 #undef NDEBUG
 #define TOML_ASSERT(expression) static_assert(true)
 #include <toml++/toml.h>
@@ -15,7 +16,7 @@ namespace zwang {
 
 namespace {
 
-// toml++ says "Error while parsing PART: expected WHAT, saw THIS"; the same in our form.
+// Converts toml++'s "Error while parsing PART: expected WHAT, saw THIS" into a Problem.
 Problem syntax_problem(const toml::parse_error& error, const std::string& file) {
   const auto begin = error.source().begin;
   Problem problem{.where = {file, static_cast<int>(begin.line), static_cast<int>(begin.column)},
@@ -34,18 +35,19 @@ Problem syntax_problem(const toml::parse_error& error, const std::string& file) 
     if (problem.found == "'\\n'" || problem.found == "'\\r'") problem.found = "the end of the line";
   } else if (text == "encountered end-of-file") {
     problem.found = "the end of the file";
-    problem.expected = "the rest of it";
+    problem.expected = "the rest of the value";
   } else if (text.starts_with("unescaped control characters")) {
     problem.found = "the end of the line, or another control character";
     problem.expected = "the closing quote";
-    problem.hint = "text of several lines stands in three quotes";
+    problem.hint = "write text of several lines in triple quotes";
   } else if (text.ends_with("invalid utf-8 sequence")) {
     problem.message += ": the text is not UTF-8";
   } else {
     problem.message += ": " + text;
   }
   if (text.starts_with("cannot redefine existing"))
-    problem.hint = "every key and [table] stands once; tables that repeat have two brackets: [[point]]";
+    problem.hint =
+        "every key and [table] may appear once; tables that repeat have double brackets: [[point]]";
   return problem;
 }
 
@@ -53,7 +55,7 @@ Mark mark_of(const toml::source_region& region) {
   return {static_cast<int>(region.begin.line), static_cast<int>(region.begin.column)};
 }
 
-// Copies toml++'s tree; its depth has been limited.
+// Copies toml++'s tree by recursion; reject_unsafe_text() has limited its depth.
 class Converter {
  public:
   Value convert(const toml::node& node) {
@@ -106,7 +108,7 @@ class Converter {
 };
 
 Value parse_document(const std::string& text, const std::string& file) {
-  refuse_what_breaks_the_parser(text, file);
+  reject_unsafe_text(text, file);
   try {
     return Converter().convert(toml::parse(std::string_view(text)));
   } catch (const toml::parse_error& error) {
@@ -136,7 +138,7 @@ Document::Document(std::string text, std::string file) : text_(std::move(text)),
                  .message = "the study is too large",
                  .found = std::to_string(text_.size()) + " bytes",
                  .expected = "at most " + std::to_string(size_limit) + " bytes",
-                 .hint = "many numbers belong into a CSV file, drawn with { file = ..., column = ... }"});
+                 .hint = "put many numbers into a CSV file and draw them with { file = ..., column = ... }"});
   root_ = parse_document(text_, file_);
 }
 

@@ -1,7 +1,7 @@
-// A TOML document as a tree in the order of the file, every value with its place.
+// A TOML document as a tree in the order of the file, with the location of every value.
 //
-// toml++ parses; what it makes is copied into this smaller tree, because its tables are sorted by key while a study's
-// parameters are read in the order they are written, and because the values of --set are put in place here.
+// toml++ parses the text. Its tree is copied into this smaller one because its tables are sorted by key,
+// while the parameters of a study are read in the order of the file, and because --set inserts values here.
 #pragma once
 
 #include <optional>
@@ -9,12 +9,11 @@
 #include <string_view>
 #include <vector>
 
-#include "host/study_file/raw_text.h"
 #include "src/base/error.h"
 
 namespace zwang {
 
-// Where something begins in the text: line and column from 1, columns in characters. Line 0: it came with --set.
+// The start of an item in the text: line and column from 1, columns in characters. Line 0: set by --set.
 struct Mark {
   int line = 0, column = 0;
 };
@@ -30,7 +29,7 @@ struct Value {
   std::string text;            // of a string
   std::vector<Value> items;    // of an array
   std::vector<Entry> entries;  // of a table
-  std::string set_path;        // the path by which --set put it here
+  std::string set_path;        // the path given to --set, if it set this value
 
   bool is_number() const { return kind == Kind::integer || kind == Kind::real; }
   const Entry* find(std::string_view key) const;  // in a table
@@ -48,10 +47,10 @@ class Document {
   static constexpr std::size_t size_limit = std::size_t{16} << 20;  // bytes
   static constexpr std::size_t value_limit = 1'000'000;
 
-  // Throws Error where the text is not TOML, or is too large or too deep to be a study.
+  // Throws Error if the text is not TOML, too large or too deeply nested.
   Document(std::string text, std::string file);
 
-  // "path.to.key=value". Throws Error when the path leads nowhere.
+  // Applies "path.to.key=value". Throws Error if the path does not exist and cannot be added.
   void set(const std::string& assignment);
 
   const Value& root() const { return root_; }
@@ -59,7 +58,7 @@ class Document {
   const std::string& file() const { return file_; }
 
   Location locate(const Mark& mark) const;
-  // The character of the file that the character `offset` of a string's value was written as.
+  // The location in the file of character `offset` of a string's value.
   Location locate(const Value& string, std::size_t offset) const;
 
  private:
@@ -67,10 +66,10 @@ class Document {
   Value root_;
 };
 
-// A TOML value by itself, or nothing when the text is not one.
+// Parses a single TOML value; nothing if the text is not one.
 std::optional<Value> parse_value(const std::string& text);
 
-// A value as it may have been written.
+// A value as text for messages.
 std::string shown(const Value& value);
 
 }  // namespace zwang

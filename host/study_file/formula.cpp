@@ -1,4 +1,5 @@
-// Formulas and numbers: from a field of the study to an expression, and to what is known of its value.
+// Formulas and numbers: parses fields into expressions, and finds their constant value or range if there is
+// one.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "src/expression/evaluate.h"
 #include "src/expression/expression.h"
 #include "src/formula/parse.h"
+#include "src/formula/scope.h"
 #include "src/system/equations.h"
 
 namespace zwang {
@@ -21,7 +23,7 @@ bool in_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-// The names a formula mentions, with their offsets; of load.x only "load", of 1e5 nothing.
+// The names in a formula with their offsets: for load.x only "load", for 1e5 none.
 std::vector<std::pair<std::string, std::size_t>> words_of(const std::string& text) {
   std::vector<std::pair<std::string, std::size_t>> words;
   for (std::size_t at = 0; at < text.size();) {
@@ -36,28 +38,29 @@ std::vector<std::pair<std::string, std::size_t>> words_of(const std::string& tex
 
 }  // namespace
 
-// A formula that uses what was defined wrongly is not to blame for what follows from it.
-bool StudyBuilder::excused(const std::string& text) const {
+// Whether an error in this formula may be caused by an earlier error: it uses a name whose definition failed,
+// or an unknown name after an entry without a usable name. Such an error is not reported again.
+bool StudyBuilder::follows_from_earlier_error(const std::string& text) const {
   for (const auto& [word, offset] : words_of(text)) {
-    if (broken_.contains(word)) return true;
-    const bool known = taken_.contains(word) || scope_.conditions.contains(word) || is_reserved(word) ||
+    if (names_.broken.contains(word)) return true;
+    const bool known = names_.taken.contains(word) || scope_.conditions.contains(word) || is_reserved(word) ||
                        std::find(scope_.events.begin(), scope_.events.end(), word) != scope_.events.end();
-    if (names_lost_ && !known) return true;
+    if (names_.lost && !known) return true;
   }
   return false;
 }
 
-void StudyBuilder::refuse(const Field& field, const Error& error) {
+void StudyBuilder::report_parse_error(const Field& field, const Error& error) {
   const std::string& text = field.value->text;
   for (const auto& [word, offset] : words_of(text)) {
-    const auto later = later_.find(word);
-    if (later == later_.end()) continue;
-    reader_.complain(reader_.document().locate(*field.value, offset),
-                     field.place + ": '" + word + "' " + later->second.why, word,
-                     "parameters defined before this one", later->second.hint);
+    const auto later = names_.later.find(word);
+    if (later == names_.later.end()) continue;
+    reader_.report(reader_.document().locate(*field.value, offset),
+                   field.place + ": '" + word + "' " + later->second.why, word,
+                   "parameters defined before this one", later->second.hint);
     return;
   }
-  if (excused(text)) return;
+  if (follows_from_earlier_error(text)) return;
   Problem problem = error.problems().front();
   if (problem.where.file.empty()) problem.where = reader_.document().locate(field.value->mark);
   reader_.collect(Error(problem));
@@ -67,17 +70,17 @@ std::optional<Expr> StudyBuilder::formula(const Field& field, unsigned allowed) 
   const Value& value = *field.value;
   if (value.is_number()) {
     if (std::isfinite(value.number)) return pool().constant(value.number);
-    reader_.complain(field, "not a finite number", "a finite number, or a formula in quotes");
+    reader_.report(field, "not a finite number", "a finite number, or a formula in quotes");
     return {};
   }
   if (value.kind == Value::Kind::string)
-    return attempt(field, [&](const Source& source) {
+    return parse_or_report(field, [&](const Source& source) {
       return parse_expression(pool(), value.text, scope_, allowed, source);
     });
-  reader_.complain(field, "neither a number nor a formula", "a number, or a formula in quotes",
-                   value.kind == Value::Kind::table
-                       ? "give a distribution a name in [parameters], and write that name here"
-                       : "");
+  reader_.report(field, "neither a number nor a formula", "a number, or a formula in quotes",
+                 value.kind == Value::Kind::table
+                     ? "give a distribution a name in [parameters], and write that name here"
+                     : "");
   return {};
 }
 
@@ -91,27 +94,27 @@ Expr StudyBuilder::quantity(const Field& field, const std::string& draw_name, un
   return pool().symbol(SymbolKind::parameter, add_parameter(std::move(rule), fact));
 }
 
-// At t = 0, with the parameters that are the same for every member.
+// The value at t = 0, if all parameters in it are the same for every member.
 StudyBuilder::Evaluated StudyBuilder::evaluate(Expr e) {
   Evaluated made{State::constant, 0};
   for (const Symbol& symbol : pool().symbols({e})) {
     if (symbol.kind == SymbolKind::time) continue;
     if (symbol.kind != SymbolKind::parameter) return {State::broken, 0};
-    const State state = facts_[symbol.index].state;
+    const State state = parameters_.facts[symbol.index].state;
     if (state == State::broken) return {State::broken, 0};
     if (state == State::drawn) made.state = State::drawn;
   }
   if (made.state != State::constant) return made;
   std::vector<double> values;
-  for (const ParameterFact& fact : facts_) values.push_back(fact.value);
+  for (const ParameterFact& fact : parameters_.facts) values.push_back(fact.value);
   made.value = Program(pool(), {e}).run<double>({.time = 0, .parameters = values}).front();
   return made;
 }
 
-// Over all members, all states and all times of the study.
+// Bounds over all members, states and times of the study.
 Interval StudyBuilder::range(Expr e) {
   std::vector<Interval> parameters;
-  for (const ParameterFact& fact : facts_) parameters.push_back(fact.range);
+  for (const ParameterFact& fact : parameters_.facts) parameters.push_back(fact.range);
   const std::vector<Interval> anywhere(description_.coordinates.size(), Interval::everything());
   const Interval time(0, time_broken_ ? Interval::everything().high : study_.time.end);
   const Inputs<Interval> inputs{
@@ -126,23 +129,24 @@ std::optional<double> StudyBuilder::constant(const Field& field, Test holds, con
     if (!made) return {};
     const Evaluated evaluated = evaluate(*made);
     if (evaluated.state == State::drawn)
-      reader_.complain(field, "must be the same for every member", "parameters that are not drawn");
+      reader_.report(field, "must be the same for every member", "parameters that are not drawn");
     if (evaluated.state != State::constant) return {};
     value = evaluated.value;
   }
   if (holds(value)) return value;
   const std::string written = field.value->is_number() ? "" : shown(*field.value) + " = ";
-  reader_.complain_found(field, "out of range", written + number_text(value), expected);
+  reader_.report_found(field, "out of range", written + number_text(value), expected);
   return {};
 }
 
-// Complains now about what is the same for every member; what is drawn is judged at the nominal member.
-void StudyBuilder::demand(const Field& field, Expr value, Test holds, const std::string& message,
-                          const std::string& expected, const std::string& hint) {
+// A value that is the same for every member is checked now; a drawn value is checked at the nominal member.
+void StudyBuilder::check_value(const Field& field, Expr value, Test holds, const std::string& message,
+                               const std::string& expected, const std::string& hint) {
   const Evaluated evaluated = evaluate(value);
-  if (evaluated.state == State::drawn) demands_.push_back({field, value, message, expected, hint, holds});
+  if (evaluated.state == State::drawn)
+    parameters_.deferred_checks.push_back({field, value, message, expected, hint, holds});
   if (evaluated.state != State::constant || holds(evaluated.value)) return;
-  reader_.complain_found(field, message, number_text(evaluated.value), expected, hint);
+  reader_.report_found(field, message, number_text(evaluated.value), expected, hint);
 }
 
 }  // namespace zwang

@@ -1,4 +1,4 @@
-// [[joint]]: correlated normals of named parameters.
+// Reads [[joint]]: named parameters with a joint normal distribution.
 #include <Eigen/Dense>
 #include <array>
 #include <cmath>
@@ -24,7 +24,7 @@ std::string rounded(double x) {
 
 }  // namespace
 
-// The shape of the joints, before any formula is read: their names are wanted early.
+// Reads names and sizes of the joints before any formula is read, because their names must be known early.
 void StudyBuilder::draft_joints() {
   std::size_t number = 0;
   for (Field entry : naming_entries("joint")) {
@@ -44,28 +44,28 @@ void StudyBuilder::draft_joints() {
       draft.names.push_back(*text);
       draft.name_marks.push_back(name.value->mark);
     }
-    if (!all_named) names_lost_ = true;
+    if (!all_named) names_.lost = true;
     const std::size_t size = draft.names.size();
     const auto sized = [&](const Field& field, const std::string& expected) -> std::vector<Field> {
       auto items = field ? reader_.array(field, expected) : std::nullopt;
       if (!items) return {};
       if (items->size() == size) return *items;
-      reader_.complain_found(field, "wrong number of entries", std::to_string(items->size()), expected);
+      reader_.report_found(field, "wrong number of entries", std::to_string(items->size()), expected);
       return {};
     };
     const std::string count = std::to_string(size);
     if (all_named && (size == 0 || size > joint_limit)) {
-      reader_.complain_found(names, "wrong number of names", count,
-                             "1 to " + std::to_string(joint_limit) + " names");
+      reader_.report_found(names, "wrong number of names", count,
+                           "1 to " + std::to_string(joint_limit) + " names");
     } else if (all_named) {
       draft.mean = sized(mean, count + " numbers, one for each name");
       for (const Field& row : sized(covariance, count + " rows, one for each name"))
         draft.covariance.push_back(sized(row, count + " numbers, one for each name"));
     }
-    for (const Field& item : draft.mean) draft.plain = draft.plain && item.value->is_number();
+    for (const Field& item : draft.mean) draft.numbers_only = draft.numbers_only && item.value->is_number();
     for (const std::vector<Field>& row : draft.covariance)
-      for (const Field& item : row) draft.plain = draft.plain && item.value->is_number();
-    joints_.push_back(std::move(draft));
+      for (const Field& item : row) draft.numbers_only = draft.numbers_only && item.value->is_number();
+    parameters_.joints.push_back(std::move(draft));
   }
 }
 
@@ -107,27 +107,25 @@ bool StudyBuilder::check_covariance(const JointDraft& draft, const Joint& joint)
       C(i, j) = entry.value;
     }
   const Field field{&draft.entry.value->find("covariance")->value, draft.entry.place + ", covariance"};
-  const auto complain = [&](const std::string& message, const std::string& found,
-                            const std::string& expected) {
-    reader_.complain_found(field, message, found, expected);
+  const auto report = [&](const std::string& message, const std::string& found, const std::string& expected) {
+    reader_.report_found(field, message, found, expected);
     return false;
   };
-  if (!C.allFinite()) return complain("not finite", "", "finite numbers");
-  // A covariance computed elsewhere carries rounding errors of its own.
+  if (!C.allFinite()) return report("not finite", "", "finite numbers");
+  // A covariance computed by another program carries rounding errors.
   const double tolerance = 1e-12 * C.cwiseAbs().maxCoeff();
   for (Eigen::Index i = 0; i < n; ++i)
     for (Eigen::Index j = 0; j < i; ++j)
       if (std::abs(C(i, j) - C(j, i)) > tolerance)
-        return complain("not symmetric",
-                        number_text(C(j, i)) + " in row " + std::to_string(j + 1) + ", " +
-                            number_text(C(i, j)) + " in row " + std::to_string(i + 1),
-                        "the covariance of '" + joint.names[static_cast<std::size_t>(j)] + "' and '" +
-                            joint.names[static_cast<std::size_t>(i)] + "' twice the same");
+        return report("not symmetric",
+                      number_text(C(j, i)) + " in row " + std::to_string(j + 1) + ", " +
+                          number_text(C(i, j)) + " in row " + std::to_string(i + 1),
+                      "the covariance of '" + joint.names[static_cast<std::size_t>(j)] + "' and '" +
+                          joint.names[static_cast<std::size_t>(i)] + "' the same in both rows");
   const double lowest =
       Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(C, Eigen::EigenvaluesOnly).eigenvalues()(0);
   if (lowest < -tolerance * static_cast<double>(n))
-    return complain("not a covariance", "an eigenvalue of about " + rounded(lowest),
-                    "no negative eigenvalue");
+    return report("not a covariance", "an eigenvalue of about " + rounded(lowest), "no negative eigenvalue");
   return true;
 }
 

@@ -1,3 +1,4 @@
+// Loads a study: text -> Document -> StudyBuilder::build(), which is the table of contents of this folder.
 #include "host/study_file/load_study.h"
 
 #include <algorithm>
@@ -19,7 +20,8 @@ const std::vector<std::string> top_keys = {"title",      "parameters", "joint", 
                                            "event",      "ensemble",   "time",   "integrator", "observe",
                                            "measure",    "statistics", "output"};
 
-// A misspelt [[point]] hides names: the formulas that use them are not to blame.
+// Whether an unknown top-level key may be a misspelt table that defines names, such as [[pont]]. Formulas
+// that use unknown names are then not reported.
 bool may_hide_names(const Value& root) {
   const std::vector<std::string> no_names = {"title", "system",     "impulse",    "ensemble",
                                              "time",  "integrator", "statistics", "output"};
@@ -30,13 +32,13 @@ bool may_hide_names(const Value& root) {
   });
 }
 
-// The results of a study go to results/<its name>: a file "...toml" must not lead out of there.
+// Results are written to results/<study name>: a file called "...toml" must not lead outside of that folder.
 std::string name_of(const std::filesystem::path& path) {
   const std::string stem = path.stem().string();
   return stem.empty() || stem == "." || stem == ".." ? "study" : stem;
 }
 
-// A title is printed on terminals, which obey control characters.
+// The title is printed on terminals, which would interpret control characters.
 bool is_plain(const std::string& title) {
   return std::none_of(title.begin(), title.end(), [](char c) {
     const auto byte = static_cast<unsigned char>(c);
@@ -56,13 +58,14 @@ StudyBuilder::StudyBuilder(const Document& document, std::string path) : reader_
 
 Study StudyBuilder::build() {
   const Table top(reader_, {&reader_.document().root(), ""}, top_keys);
-  names_lost_ = may_hide_names(reader_.document().root());
+  names_.lost = may_hide_names(reader_.document().root());
   if (const Field title = top["title"])
     if (const auto text = reader_.string(title, "a title in quotes")) {
-      if (!is_plain(*text)) reader_.complain(title, "a control character", "text that can be printed");
+      if (!is_plain(*text)) reader_.report(title, "a control character", "text that can be printed");
       study_.title = *text;
     }
 
+  // The order matters; builder.h gives the reasons.
   read_names();
   read_parameters();
   read_anchors();
@@ -73,7 +76,7 @@ Study StudyBuilder::build() {
   read_time();
   read_constraints();
   read_impulses();
-  refuse_beside_general();
+  reject_beside_general_variation();
   read_events();
   define_energies();
   read_observables();
@@ -86,6 +89,7 @@ Study StudyBuilder::build() {
   check_sizes();
   reader_.finish();
 
+  // The equations are derived here; after this only checks that need numbers remain.
   study_.system = std::make_shared<const System>(std::move(description_));
   check_masses();
   check_nominal_member();
@@ -100,7 +104,7 @@ Study read_study(const std::string& text, const std::string& path,
   try {
     return StudyBuilder(document, path).build();
   } catch (const Error& error) {
-    // Formulas that grow too large when differentiated do not know where they stand.
+    // Errors about formulas that grow too large when differentiated carry no location.
     std::vector<Problem> problems = error.problems();
     for (Problem& problem : problems)
       if (problem.where.file.empty()) problem.where.file = path;
@@ -116,7 +120,7 @@ Study load_study(const std::string& path, const std::vector<std::string>& overri
   if (!std::filesystem::exists(path, code)) fail("there is no such file", "the path of a study");
   if (std::filesystem::is_directory(path, code)) fail("this is a folder", "the path of a study");
   std::ifstream stream(path, std::ios::binary);
-  // One byte beyond the limit is enough to see that the file is too large, whatever it is.
+  // One byte beyond the limit is enough to detect that the file is too large.
   std::string text(Document::size_limit + 1, '\0');
   stream.read(text.data(), static_cast<std::streamsize>(text.size()));
   if (stream.bad() || (!stream.eof() && stream.gcount() == 0))

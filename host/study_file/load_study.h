@@ -9,7 +9,7 @@
 namespace zwang {
 
 // `overrides`: "path.to.key=value" as on the command line (--set).
-// Throws Error with every problem that can be told apart.
+// Throws Error that lists every independent problem.
 Study load_study(const std::string& path, const std::vector<std::string>& overrides = {});
 Study read_study(const std::string& text, const std::string& path,
                  const std::vector<std::string>& overrides = {});

@@ -1,9 +1,9 @@
-// What can be judged only with numbers: the nominal member, every distribution at its centre.
+// Checks that need numbers. They use the nominal member: every distribution at its centre.
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 
-#include "host/sample/distribution.h"
+#include "host/sample/prepared_member.h"
 #include "host/sample/sample.h"
 #include "host/study_file/builder.h"
 #include "host/study_file/reader.h"
@@ -14,17 +14,17 @@
 
 namespace zwang {
 
-// A coordinate without kinetic energy has no acceleration that a force could decide.
+// The acceleration of a coordinate without kinetic energy is undetermined.
 void StudyBuilder::check_masses() {
   const System& system = *study_.system;
-  for (const Body& coordinate : coordinates_) {
+  for (const Body& coordinate : bodies_.coordinates) {
     const bool has_mass = std::any_of(system.mass.begin(), system.mass.end(), [&](const MassEntry& entry) {
       return entry.row == coordinate.first || entry.column == coordinate.first;
     });
     if (!has_mass)
-      reader_.complain_found(coordinate.entry, "has no kinetic energy", "",
-                             "a square of " + coordinate.name + "' in [system] kinetic",
-                             "for a state without inertia use [[auxiliary]]");
+      reader_.report_found(coordinate.entry, "has no kinetic energy", "",
+                           "a square of " + coordinate.name + "' in [system] kinetic",
+                           "for a state without inertia use [[auxiliary]]");
   }
   reader_.finish();
 }
@@ -32,16 +32,16 @@ void StudyBuilder::check_masses() {
 void StudyBuilder::check_nominal_member() {
   const System& system = *study_.system;
   const MemberInputs nominal = nominal_member(study_);
-  const auto complain = [&](const Field& field, const std::string& message, const std::string& found,
-                            const std::string& expected, const std::string& hint) {
-    reader_.complain_found(field, message, found + " at the nominal member, every distribution at its centre",
-                           expected, hint);
+  const auto report = [&](const Field& field, const std::string& message, const std::string& found,
+                          const std::string& expected, const std::string& hint) {
+    reader_.report_found(field, message, found + " for the nominal member (every distribution at its centre)",
+                         expected, hint);
   };
-  for (const Demand& demand : demands_) {
+  for (const DeferredCheck& check : parameters_.deferred_checks) {
     const Inputs<double> inputs{.time = 0, .parameters = nominal.parameters};
-    const double value = Program(*system.pool, {demand.value}).run<double>(inputs).front();
-    if (!demand.holds(value))
-      complain(demand.field, demand.message, number_text(value), demand.expected, demand.hint);
+    const double value = Program(*system.pool, {check.value}).run<double>(inputs).front();
+    if (!check.holds(value))
+      report(check.field, check.message, number_text(value), check.expected, check.hint);
   }
   reader_.finish();
 
@@ -56,40 +56,43 @@ void StudyBuilder::check_nominal_member() {
                  .expected = "finite numbers"});
   }
 
-  // The points' own masses have been judged one by one; only a written kinetic energy can spoil the matrix.
-  if (!kinetic_field_ && !general_) return;
+  // The masses of points have been checked one by one; only an explicit kinetic energy can make the matrix
+  // singular.
+  if (!fields_.kinetic && !fields_.general_variation) return;
   const Equations equations(system, nominal.parameters);
-  zwang::State plain = nominal.start;
+  zwang::State without_multipliers = nominal.start;
   std::vector<std::string> multipliers;
   for (const ConditionFormula& condition : system.conditions) {
     if (!condition.general) continue;
-    double& rho = plain.z(static_cast<Eigen::Index>(*condition.general));
+    double& rho = without_multipliers.z(static_cast<Eigen::Index>(*condition.general));
     multipliers.push_back(condition.name + ".multiplier = " + number_text(rho));
     rho = 0;
   }
-  if (kinetic_field_) check_mass_matrix(equations.mass(plain));
+  if (fields_.kinetic) check_mass_matrix(equations.mass(without_multipliers));
   reader_.finish();
-  // Conditions that are not linear in the velocities add to the mass matrix when they are varied generally.
-  if (general_ && Eigen::LLT<Eigen::MatrixXd>(equations.mass(nominal.start)).info() != Eigen::Success)
-    complain(general_, "with these multipliers M + rho g_vv is not positive definite", list_text(multipliers),
-             "multipliers nearer to 0", "");
+  // A constraint that is not linear in the velocities adds to the mass matrix if it has variation =
+  // "general".
+  if (fields_.general_variation &&
+      Eigen::LLT<Eigen::MatrixXd>(equations.mass(nominal.start)).info() != Eigen::Success)
+    report(fields_.general_variation, "with these multipliers M + rho g_vv is not positive definite",
+           list_text(multipliers), "multipliers closer to 0", "");
 }
 
 void StudyBuilder::check_mass_matrix(const Eigen::MatrixXd& M) {
-  const auto complain = [&](const std::string& message, const std::string& found) {
-    reader_.complain_found(kinetic_field_, message, found,
-                           "kinetic energy > 0 for every motion at the start of the nominal member");
+  const auto report = [&](const std::string& message, const std::string& found) {
+    reader_.report_found(fields_.kinetic, message, found,
+                         "kinetic energy > 0 for every motion at the start of the nominal member");
   };
   const std::vector<std::string>& names = study_.system->coordinates;
   for (Eigen::Index i = 0; i < M.rows(); ++i)
     if (!M.row(i).allFinite() || M(i, i) <= 0) {
       const std::string& name = names[static_cast<std::size_t>(i)];
-      complain(
+      report(
           M.row(i).allFinite() ? "the mass matrix is not positive definite" : "the mass matrix is not finite",
           number_text(M(i, i)) + " for the square of " + name + "'");
       return;
     }
-  // Scaled to a unit diagonal, so that grams beside tonnes do not look singular.
+  // Scaled to a unit diagonal, so that masses of very different size do not make the matrix look singular.
   const Eigen::VectorXd scale = M.diagonal().cwiseSqrt().cwiseInverse();
   const Eigen::MatrixXd unit = scale.asDiagonal() * M * scale.asDiagonal();
   const Eigen::LLT<Eigen::MatrixXd> factors(unit);
@@ -100,8 +103,8 @@ void StudyBuilder::check_mass_matrix(const Eigen::MatrixXd& M) {
   for (Eigen::Index i = 0; i < motion.size() && parts.size() < 6; ++i)
     if (std::abs(motion(i)) > 1e-9 * motion.cwiseAbs().maxCoeff())
       parts.push_back(names[static_cast<std::size_t>(i)] + "'");
-  complain("the mass matrix is not positive definite",
-           "a motion of " + list_text(parts) + " without kinetic energy");
+  report("the mass matrix is not positive definite",
+         "a motion of " + list_text(parts) + " without kinetic energy");
 }
 
 }  // namespace zwang

@@ -1,8 +1,7 @@
-// What happens at given times, what is watched for, and what is observed.
+// Reads [[impulse]], [[event]], [time] stop, [observe] and [measure].
 #include <algorithm>
 #include <cmath>
 
-#include "host/sample/distribution.h"
 #include "host/study_file/builder.h"
 #include "host/study_file/document.h"
 #include "host/study_file/reader.h"
@@ -10,13 +9,15 @@
 #include "src/base/error.h"
 #include "src/expression/expression.h"
 #include "src/formula/parse.h"
+#include "src/formula/parsed_formula.h"
+#include "src/formula/scope.h"
 #include "src/system/system.h"
 
 namespace zwang {
 
 namespace {
 
-// Something along a motion changes it.
+// Whether the value can change during a motion.
 bool can_change(const Expressions& pool, Expr e) {
   const std::vector<Symbol> symbols = pool.symbols({e});
   return std::any_of(symbols.begin(), symbols.end(),
@@ -35,17 +36,17 @@ void StudyBuilder::read_impulses() {
     if (const Field at = table.require("at", "the time of the impulse"))
       if (const auto time = formula(at, allow_parameters)) {
         made.at = *time;
-        demand(at, *time, is_not_negative, "lies before the start", "a time >= 0");
+        check_value(at, *time, is_not_negative, "lies before the start", "a time >= 0");
       }
     const Field velocity = table["velocity"], momentum = table["momentum"];
     if (!velocity == !momentum)
-      reader_.complain_found(entry, velocity ? "both velocity and momentum" : "neither velocity nor momentum",
-                             "", "what the free body would gain: either velocity = [..] or momentum = [..]");
+      reader_.report_found(entry, velocity ? "both velocity and momentum" : "neither velocity nor momentum",
+                           "", "the gain of the free body: either velocity = [..] or momentum = [..]");
     const Field on = table.require("on", "the name of a point or a coordinate");
     if (on) read_target(on, made);
     if (on && !velocity != !momentum) read_amounts(velocity ? velocity : momentum, made);
     made.momentum = !velocity;
-    impulse_fields_.push_back(entry);
+    fields_.impulses.push_back(entry);
     description_.impulses.push_back(std::move(made));
   }
 }
@@ -54,27 +55,27 @@ void StudyBuilder::read_target(const Field& field, ImpulseFormula& made) {
   const auto name = reader_.string(field, "the name of a point or a coordinate");
   if (!name) return;
   made.target = *name;
-  const auto point =
-      std::find_if(points_.begin(), points_.end(), [&](const Body& body) { return body.name == *name; });
+  const auto point = std::find_if(bodies_.points.begin(), bodies_.points.end(),
+                                  [&](const Body& body) { return body.name == *name; });
   const std::vector<std::string>& names = description_.coordinates;
   const auto coordinate = std::find(names.begin(), names.end(), *name);
-  if (point != points_.end()) {
+  if (point != bodies_.points.end()) {
     for (std::size_t k = 0; k < point->dimension; ++k) made.coordinates.push_back(point->first + k);
   } else if (coordinate != names.end()) {
     made.coordinates.push_back(static_cast<std::size_t>(coordinate - names.begin()));
-  } else if (!excused(*name)) {
+  } else if (!follows_from_earlier_error(*name)) {
     std::vector<std::string> known = names;
-    for (const Body& body : points_) known.push_back(body.name);
+    for (const Body& body : bodies_.points) known.push_back(body.name);
     const auto vector = scope_.vectors.find(*name);
     const bool anchor = vector != scope_.vectors.end() && vector->second.is_anchor;
-    reader_.complain(field, anchor ? "an anchor moves as it is told" : "not a point or a coordinate",
-                     "the name of a point or a coordinate", anchor ? "" : suggestion(*name, known));
+    reader_.report(field, anchor ? "an anchor has prescribed motion" : "not a point or a coordinate",
+                   "the name of a point or a coordinate", anchor ? "" : suggestion(*name, known));
   }
 }
 
 void StudyBuilder::read_amounts(const Field& field, ImpulseFormula& made) {
   const std::size_t wanted = made.coordinates.size();
-  if (wanted == 0 || broken_.contains(made.target)) return;
+  if (wanted == 0 || names_.broken.contains(made.target)) return;
   std::vector<Field> items = {field};
   const std::string expected =
       wanted == 1 ? "one number or formula"
@@ -85,7 +86,7 @@ void StudyBuilder::read_amounts(const Field& field, ImpulseFormula& made) {
     items = *list;
   }
   if (items.size() != wanted)
-    reader_.complain_found(field, "wrong number of entries", std::to_string(items.size()), expected);
+    reader_.report_found(field, "wrong number of entries", std::to_string(items.size()), expected);
   for (const Field& item : items) made.amounts.push_back(formula(item, allow_state).value_or(pool().zero()));
 }
 
@@ -96,15 +97,15 @@ void StudyBuilder::read_events() {
     made.name = entry_name(entry);
     made.value = pool().zero();
     if (!made.name.empty() &&
-        claim_in(event_names_, made.name, reader_.document().locate(entry.value->find("name")->value.mark),
-                 entry.place))
+        register_name_in(names_.events, made.name,
+                         reader_.document().locate(entry.value->find("name")->value.mark), entry.place))
       scope_.events.push_back(made.name);
-    if (const Field when = table.require("when", "a formula whose zeros are watched for"))
+    if (const Field when = table.require("when", "a formula; the event occurs where it is zero"))
       if (const auto value = formula(when, allow_state)) {
         made.value = *value;
-        if (!can_change(pool(), *value) && !excused(when.value->text))
-          reader_.complain(when, "never changes",
-                           "a formula of t, coordinates, velocities or auxiliary states");
+        if (!can_change(pool(), *value) && !follows_from_earlier_error(when.value->text))
+          reader_.report(when, "never changes",
+                         "a formula of t, coordinates, velocities or auxiliary states");
       }
     if (const Field direction = table["direction"])
       made.direction = static_cast<int>(reader_.integer(direction, -1, 1).value_or(0));
@@ -114,7 +115,7 @@ void StudyBuilder::read_events() {
 
 void StudyBuilder::read_stop(const Field& field) {
   if (!reader_.string(field, "a condition in quotes")) return;
-  const auto condition = attempt(field, [&](const Source& source) {
+  const auto condition = parse_or_report(field, [&](const Source& source) {
     return parse_condition(pool(), field.value->text, scope_, allow_state, source, true);
   });
   if (!condition) return;
@@ -122,11 +123,11 @@ void StudyBuilder::read_stop(const Field& field) {
       condition->comparison == Comparison::greater || condition->comparison == Comparison::greater_equal;
   description_.stop = greater ? pool().subtract(condition->left, condition->right)
                               : pool().subtract(condition->right, condition->left);
-  if (!can_change(pool(), *description_.stop) && !excused(field.value->text))
-    reader_.complain(field, "never changes", "a condition on t, coordinates, velocities or auxiliary states");
+  if (!can_change(pool(), *description_.stop) && !follows_from_earlier_error(field.value->text))
+    reader_.report(field, "never changes", "a condition on t, coordinates, velocities or auxiliary states");
 }
 
-// kinetic() and potential() are those of the whole system, points and gravity included, as System has them.
+// kinetic() and potential() of the whole system, including points and gravity, as System defines them.
 void StudyBuilder::define_energies() {
   Expr kinetic = description_.kinetic, potential = description_.potential;
   for (const Point& point : description_.points)
@@ -141,31 +142,33 @@ void StudyBuilder::define_energies() {
     }
   scope_.kinetic = kinetic;
   scope_.potential = potential;
-  // The states behind logdensity() come after all others, and only where a formula asks for them.
+  // The auxiliary states of logdensity() come after all others and exist only if a formula uses them.
   const std::size_t nz = description_.auxiliaries.size();
   const Expr density = pool().symbol(SymbolKind::auxiliary, nz),
              lost = pool().symbol(SymbolKind::auxiliary, nz + 1);
   scope_.logdensity = pool().if_less(pool().constant(0.5), lost, pool().constant(std::nan("")), density);
 }
 
-// [voss-11] Where logdensity() is asked for it becomes a state, from 0 at the start.
+// [voss-11] If logdensity() is used, it becomes an auxiliary state that starts at 0.
 void StudyBuilder::add_density() {
   const std::size_t nz = description_.auxiliaries.size();
-  const auto asks = [&](Expr e) {
+  const auto uses_density = [&](Expr e) {
     const std::vector<Symbol> symbols = pool().symbols({e});
     return std::any_of(symbols.begin(), symbols.end(), [&](const Symbol& symbol) {
       return symbol.kind == SymbolKind::auxiliary && symbol.index >= nz;
     });
   };
   bool wanted = false;
-  for (const NamedExpr& observable : description_.observables) wanted = wanted || asks(observable.value);
+  for (const NamedExpr& observable : description_.observables)
+    wanted = wanted || uses_density(observable.value);
   for (std::size_t i = 0; i < description_.measures.size(); ++i) {
     const Measure& measure = description_.measures[i];
-    if (!asks(measure.value)) continue;
+    if (!uses_density(measure.value)) continue;
     wanted = true;
     if (measure.reduction == Reduction::integral || measure.reduction == Reduction::mean)
-      reader_.complain(measure_fields_[i], "logdensity() has no integral or mean: a shock may end it",
-                       "initial, final, minimum, maximum or at of it");
+      reader_.report(fields_.measures[i],
+                     "logdensity() has no integral or mean, because a shock may make it undefined",
+                     "initial, final, minimum, maximum or at of it");
   }
   if (!wanted) return;
   description_.density = nz;
@@ -182,7 +185,7 @@ void StudyBuilder::read_observables() {
   std::set<std::string> names;
   for (const Entry& entry : table.value->entries) {
     const Field field{&entry.value, named_place("observable", entry)};
-    claim_in(names, entry.key, reader_.document().locate(entry.mark), field.place);
+    register_name_in(names, entry.key, reader_.document().locate(entry.mark), field.place);
     const std::optional<Expr> made = formula(field, allow_state | allow_reactions);
     description_.observables.push_back({entry.key, made.value_or(pool().zero())});
   }
@@ -194,12 +197,12 @@ void StudyBuilder::read_measures() {
   std::set<std::string> names;
   for (const Entry& entry : table.value->entries) {
     const Field field{&entry.value, named_place("measure", entry)};
-    claim_in(names, entry.key, reader_.document().locate(entry.mark), field.place);
+    register_name_in(names, entry.key, reader_.document().locate(entry.mark), field.place);
     Measure made{.name = entry.key};
     const auto parsed =
         !reader_.string(field, "a measure in quotes, such as \"final(load.x)\"")
             ? std::nullopt
-            : attempt(field, [&](const Source& source) {
+            : parse_or_report(field, [&](const Source& source) {
                 return parse_measure(pool(), entry.value.text, scope_, allow_state | allow_reactions, source);
               });
     if (parsed) {
@@ -210,9 +213,9 @@ void StudyBuilder::read_measures() {
         made.target = static_cast<std::size_t>(
             std::find(scope_.events.begin(), scope_.events.end(), parsed->name) - scope_.events.begin());
       else if (made.pattern != EventPattern::none)
-        made.target = condition_index_.at(parsed->name);
+        made.target = names_.constraint_index.at(parsed->name);
     }
-    measure_fields_.push_back(field);
+    fields_.measures.push_back(field);
     description_.measures.push_back(std::move(made));
   }
 }

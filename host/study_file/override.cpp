@@ -1,4 +1,4 @@
-// --set path.to.key=value: one value of the document replaced or added.
+// Applies --set path.to.key=value: replaces or adds one value of the document.
 #include <charconv>
 
 #include "host/study_file/document.h"
@@ -32,7 +32,7 @@ std::string_view trimmed_value(std::string_view text) {
   return text;
 }
 
-// Segments between dots; one in quotes may contain dots and equality signs itself. Stops after the '='.
+// Splits at dots; a segment in quotes may contain dots and equality signs. Returns the offset after the '='.
 std::size_t split_path(const std::string& text, std::vector<std::string>& segments) {
   constexpr const char* form = "path.to.key=value";
   std::string segment;
@@ -60,7 +60,7 @@ std::size_t split_path(const std::string& text, std::vector<std::string>& segmen
   fail_at(text, "there is no '='", "", form);
 }
 
-// What does not read as a TOML value is a string: formulas need no quotes.
+// Text that is not a TOML value is taken as a string, so that formulas need no quotes.
 Assignment read_assignment(const std::string& text) {
   Assignment made;
   const std::size_t value_at = split_path(text, made.segments);
@@ -84,7 +84,7 @@ void forget_marks(Value& value) {
   }
 }
 
-// An entry of an array: by its number from 0, or by its `name`.
+// An entry of an array, by its number from 0 or by its `name`.
 Value& array_item(Value& array, const std::string& segment, const std::string& path) {
   for (Value& item : array.items) {
     const Entry* name = item.find("name");
@@ -106,11 +106,12 @@ Value& array_item(Value& array, const std::string& segment, const std::string& p
           suggestion(segment, names));
 }
 
-// One step along the path; a table that is not there yet is added.
+// One step along the path; a missing key is added.
 Value& step(Value& here, const std::string& segment, const std::string& path) {
   if (here.kind == Value::Kind::array) return array_item(here, segment, path);
   if (here.kind != Value::Kind::table)
-    fail_at(path, "the path goes on, but there is no table", shown(here), "a path to a key of the study");
+    fail_at(path, "the path continues below a value that is not a table", shown(here),
+            "a path to a key of the study");
   if (Entry* entry = here.find(segment)) return entry->value;
   here.entries.push_back({segment, {}, {}});
   here.entries.back().value.set_path = path;

@@ -1,13 +1,13 @@
-// [parameters]: numbers, expressions in earlier parameters, or distributions, in the order of the file.
+// Reads [parameters]: numbers, formulas of earlier parameters, or distributions, in the order of the file.
 #include <cmath>
 
-#include "host/sample/distribution.h"
 #include "host/study/study.h"
 #include "host/study_file/builder.h"
 #include "host/study_file/document.h"
 #include "host/study_file/reader.h"
 #include "src/expression/expression.h"
 #include "src/formula/parse.h"
+#include "src/formula/scope.h"
 #include "src/system/equations.h"
 
 namespace zwang {
@@ -21,49 +21,50 @@ const char* const order = "parameters are read from top to bottom";
 std::size_t StudyBuilder::add_parameter(ParameterRule rule, const ParameterFact& fact) {
   description_.parameters.push_back(rule.name);
   study_.parameters.push_back(std::move(rule));
-  facts_.push_back(fact);
-  if (fact.state == State::broken) facts_.back().value = std::nan("");
-  return facts_.size() - 1;
+  parameters_.facts.push_back(fact);
+  if (fact.state == State::broken) parameters_.facts.back().value = std::nan("");
+  return parameters_.facts.size() - 1;
 }
 
-// From here on formulas may use it.
+// Makes the parameter available to formulas.
 void StudyBuilder::define_parameter(const std::string& name, ParameterRule rule, const ParameterFact& fact) {
   rule.name = name;
   const std::size_t index = add_parameter(std::move(rule), fact);
   scope_.scalars.emplace(name, ScalarName{pool().symbol(SymbolKind::parameter, index), {}, allow_parameters});
-  later_.erase(name);
+  names_.later.erase(name);
 }
 
 void StudyBuilder::read_parameters() {
   const Field table = single_table(reader_, "parameters");
   const std::vector<Entry> none;
   const std::vector<Entry>& entries = table ? table.value->entries : none;
-  for (const Entry& entry : entries) later_[entry.key] = {"is defined later", order};
-  for (const JointDraft& draft : joints_)
+  for (const Entry& entry : entries) names_.later[entry.key] = {"is defined later", order};
+  for (const JointDraft& draft : parameters_.joints)
     for (const std::string& name : draft.names)
-      later_[name] = {"is drawn by a [[joint]] with formulas, after all of [parameters]",
-                      "a joint of plain numbers is drawn before [parameters]"};
+      names_.later[name] = {"is drawn by a [[joint]] with formulas, after all of [parameters]",
+                            "a joint of plain numbers is drawn before [parameters]"};
 
-  // Joints of plain numbers come first, so that parameters may use them; those with formulas use parameters.
+  // Joints that contain only numbers come first, so that parameters may use them; joints with formulas may
+  // use parameters.
   std::map<std::string, const JointDraft*> of_joints;
-  for (const JointDraft& draft : joints_) {
+  for (const JointDraft& draft : parameters_.joints) {
     for (const std::string& name : draft.names) of_joints[name] = &draft;
-    if (draft.plain) add_joint(draft);
+    if (draft.numbers_only) add_joint(draft);
   }
   for (const Entry& entry : entries) {
     const Field field{&entry.value, named_place("parameter", entry)};
     if (!of_joints.contains(entry.key))
       read_parameter(entry, field);
     else if (!entry.value.is_number())
-      reader_.complain(field, "also drawn by a [[joint]]",
-                       "a plain number, which the joint replaces, or no entry");
+      reader_.report(field, "also drawn by a [[joint]]",
+                     "a plain number, which the joint replaces, or no entry");
   }
-  for (const JointDraft& draft : joints_)
-    if (!draft.plain) add_joint(draft);
+  for (const JointDraft& draft : parameters_.joints)
+    if (!draft.numbers_only) add_joint(draft);
 }
 
 void StudyBuilder::read_parameter(const Entry& entry, const Field& field) {
-  if (entry.value.kind == Value::Kind::string) later_[entry.key] = {"is defined by itself", order};
+  if (entry.value.kind == Value::Kind::string) names_.later[entry.key] = {"is defined by itself", order};
   ParameterRule rule;
   ParameterFact fact;
   switch (entry.value.kind) {
@@ -76,15 +77,15 @@ void StudyBuilder::read_parameter(const Entry& entry, const Field& field) {
     case Value::Kind::string:
       rule.value = formula(field, allow_parameters);
       if (!rule.value) break;
-      demand(field, *rule.value, is_finite, "its value is not finite", "a finite number");
+      check_value(field, *rule.value, is_finite, "its value is not finite", "a finite number");
       fact.state = evaluate(*rule.value).state;
       fact.value = evaluate(*rule.value).value;
       fact.range = fact.state == State::constant ? Interval(fact.value) : range(*rule.value);
       if (fact.state == State::constant && !std::isfinite(fact.value)) fact = {};
       break;
     default:
-      reader_.complain(field, "not a value a parameter can have",
-                       "a number, a formula in quotes, or a distribution such as { uniform = [0, 1] }");
+      reader_.report(field, "not a value a parameter can have",
+                     "a number, a formula in quotes, or a distribution such as { uniform = [0, 1] }");
   }
   define_parameter(entry.key, std::move(rule), fact);
 }

@@ -1,3 +1,4 @@
+// Scans raw TOML text: locations, limits on nesting, and characters that toml++ cannot handle.
 #include "host/study_file/raw_text.h"
 
 #include <algorithm>
@@ -7,8 +8,8 @@ namespace zwang {
 
 namespace {
 
-// A study needs three tables inside one another; toml++ builds and destroys them recursively and counts brackets but
-// not the dots of a key, so that a.a.a.a... would overflow the stack.
+// A study needs three levels of tables. toml++ builds and destroys tables recursively and limits brackets but
+// not the dots of a key, so a.a.a.a... would overflow the stack.
 constexpr int bracket_limit = 32;
 constexpr int dot_limit = 16;
 
@@ -24,19 +25,19 @@ std::string character_at(const std::string& text, std::size_t at) {
   return text.substr(at, end - at);
 }
 
-// Bytes that a character written as \uXXXX takes in UTF-8.
+// The number of UTF-8 bytes of a character written as \uXXXX.
 std::size_t utf8_length(unsigned long code) {
   if (code < 0x80) return 1;
   if (code < 0x800) return 2;
   return code < 0x10000 ? 3 : 4;
 }
 
-// toml++ tells blanks from other characters by a table that has no answer for many characters beyond ASCII. It looks
-// there outside of strings, after a backslash, and at the start of a folded line.
+// toml++ classifies blanks by a table that does not cover many characters beyond ASCII. It uses that table
+// outside of strings, after a backslash, and at the start of a folded line.
 [[noreturn]] void refuse_character(const std::string& text, const std::string& file, std::size_t at,
                                    const std::string& expected) {
   throw Error({.where = location_of_byte(text, file, at),
-               .message = "not valid TOML: a character that cannot stand here",
+               .message = "not valid TOML: a character that is not allowed here",
                .found = character_at(text, at),
                .expected = expected});
 }
@@ -49,7 +50,7 @@ void check_escape(const std::string& text, const std::string& file, std::size_t 
     refuse_character(text, file, at, "one of A to Z, a digit or a sign after a backslash or a folded line");
 }
 
-// One past the string that begins at `at`, or npos when it does not end.
+// The offset just after the string that begins at `at`, or npos if the string is not closed.
 std::size_t end_of_string(const std::string& text, const std::string& file, std::size_t at) {
   const char quote = text[at];
   const std::string three(3, quote);
@@ -63,7 +64,7 @@ std::size_t end_of_string(const std::string& text, const std::string& file, std:
     } else if (!triple && text[at] == quote) {
       return at + 1;
     } else if (triple && text.compare(at, 3, three) == 0) {
-      // Up to two quotes may stand before the closing three.
+      // Up to two quotes may precede the closing three.
       for (at += 3; at < text.size() && text[at] == quote;) ++at;
       return at;
     }
@@ -90,13 +91,13 @@ Location location_of_byte(const std::string& text, const std::string& file, std:
   return where;
 }
 
-void refuse_what_breaks_the_parser(const std::string& text, const std::string& file) {
+void reject_unsafe_text(const std::string& text, const std::string& file) {
   int brackets = 0, dots = 0;
   for (std::size_t at = first_byte(text); at < text.size(); ++at) {
     const char c = text[at];
     if (c == '"' || c == '\'') {
       const std::size_t end = end_of_string(text, file, at);
-      if (end == std::string::npos) return;  // not TOML; toml++ says it better
+      if (end == std::string::npos) return;  // not TOML; toml++ reports it
       at = end - 1;
     } else if (c == '#') {
       while (at + 1 < text.size() && text[at + 1] != '\n') ++at;
@@ -134,7 +135,7 @@ std::size_t written_byte(const std::string& text, std::size_t at, std::size_t of
       const char kind = text[at + 1];
       raw = kind == 'u' ? 6 : kind == 'U' ? 10 : 2;
       if (raw > 2) made = utf8_length(std::strtoul(text.substr(at + 2, raw - 2).c_str(), nullptr, 16));
-      // A backslash at the end of a line swallows all white space up to the next character.
+      // A backslash at the end of a line removes all white space up to the next character.
       if (blanks.find(kind) != std::string_view::npos) {
         raw = std::min(text.find_first_not_of(blanks, at + 1), text.size()) - at;
         made = 0;
@@ -142,7 +143,7 @@ std::size_t written_byte(const std::string& text, std::size_t at, std::size_t of
     } else if (text.compare(at, 2, "\r\n") == 0) {
       raw = 2;  // read as one line feed
     }
-    if (decoded + made > offset) return at;  // the closing quote stands for the end
+    if (decoded + made > offset) return at;  // the end of the value is located at the closing quote
     decoded += made;
     at += raw;
   }

@@ -1,4 +1,4 @@
-// The raw text of a TOML file: places in it, and what must be kept from the parser.
+// The raw text of a TOML file: locations in it, and a scan for text that would crash the parser.
 #pragma once
 
 #include <string>
@@ -8,22 +8,23 @@
 
 namespace zwang {
 
-// Where the text begins: behind the byte order mark, if there is one.
+// The offset of the text after a byte order mark, if there is one.
 std::size_t first_byte(const std::string& text);
-// A byte that continues a UTF-8 character.
+// Whether a byte continues a UTF-8 character.
 bool continues_character(char c);
 
 // Line and column of a byte; columns count characters.
 Location location_of_byte(const std::string& text, const std::string& file, std::size_t byte);
 
-// The byte of the file behind byte `offset` of the string that is written from `at` on. The string is well formed.
+// The offset in the file of byte `offset` of the value of the string that begins at `at`. The string is well
+// formed.
 std::size_t written_byte(const std::string& text, std::size_t at, std::size_t offset);
 
-// Throws Error for texts that would crash toml++ 3.3: too many tables inside one another, and characters beyond ASCII
-// outside of strings and comments. Other mistakes are left to the parser.
-void refuse_what_breaks_the_parser(const std::string& text, const std::string& file);
+// Throws Error for text that would crash toml++ 3.3: too deeply nested tables, and characters beyond ASCII
+// outside of strings and comments. All other mistakes are left to the parser.
+void reject_unsafe_text(const std::string& text, const std::string& file);
 
-// For messages: on one line, and cut when long.
+// Text for messages: control characters are escaped, and long text is cut.
 std::string printable(std::string_view text);
 
 }  // namespace zwang

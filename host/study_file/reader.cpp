@@ -1,14 +1,17 @@
+// Typed access to values of the document, with collected errors.
 #include "host/study_file/reader.h"
-#include "src/base/error.h"
 
 #include <algorithm>
 #include <cmath>
+
+#include "host/study_file/raw_text.h"
+#include "src/base/error.h"
 
 namespace zwang {
 
 namespace {
 
-// Beyond this many problems a list helps nobody.
+// Problems beyond this number are only counted.
 constexpr std::size_t problem_limit = 50;
 
 std::string join(const std::string& place, const std::string& name) {
@@ -30,8 +33,8 @@ void Reader::finish() const {
   throw Error(std::move(all));
 }
 
-void Reader::complain(const Location& where, const std::string& message, const std::string& found,
-                      const std::string& expected, const std::string& hint) {
+void Reader::report(const Location& where, const std::string& message, const std::string& found,
+                    const std::string& expected, const std::string& hint) {
   if (problems_.size() >= problem_limit) {
     ++left_out_;
     return;
@@ -39,18 +42,18 @@ void Reader::complain(const Location& where, const std::string& message, const s
   problems_.push_back({where, message, found, expected, hint});
 }
 
-void Reader::complain_found(const Field& field, const std::string& message, const std::string& found,
-                            const std::string& expected, const std::string& hint) {
-  complain(document_.locate(field.value->mark), field.place + ": " + message, found, expected, hint);
+void Reader::report_found(const Field& field, const std::string& message, const std::string& found,
+                          const std::string& expected, const std::string& hint) {
+  report(document_.locate(field.value->mark), field.place + ": " + message, found, expected, hint);
 }
 
-void Reader::complain(const Field& field, const std::string& message, const std::string& expected,
-                      const std::string& hint) {
-  complain_found(field, message, shown(*field.value), expected, hint);
+void Reader::report(const Field& field, const std::string& message, const std::string& expected,
+                    const std::string& hint) {
+  report_found(field, message, shown(*field.value), expected, hint);
 }
 
 void Reader::collect(const Error& error) {
-  for (const Problem& p : error.problems()) complain(p.where, p.message, p.found, p.expected, p.hint);
+  for (const Problem& p : error.problems()) report(p.where, p.message, p.found, p.expected, p.hint);
 }
 
 Field Reader::child(const Field& parent, const Value& value, const std::string& name) {
@@ -59,7 +62,7 @@ Field Reader::child(const Field& parent, const Value& value, const std::string& 
 
 std::optional<std::string> Reader::string(const Field& field, const std::string& expected) {
   if (field.value->kind == Value::Kind::string) return field.value->text;
-  complain(field, "not a string", expected);
+  report(field, "not a string", expected);
   return {};
 }
 
@@ -70,43 +73,43 @@ std::optional<std::string> Reader::choice(const Field& field, const std::vector<
   const std::string expected = list_text(quoted, "or");
   std::optional<std::string> word = string(field, expected);
   if (!word || std::find(words.begin(), words.end(), *word) != words.end()) return word;
-  complain(field, "not one of the choices", expected, suggestion(*word, words));
+  report(field, "not one of the choices", expected, suggestion(*word, words));
   return {};
 }
 
 std::optional<bool> Reader::boolean(const Field& field) {
   if (field.value->kind == Value::Kind::boolean) return field.value->integer != 0;
-  complain(field, "neither true nor false", "true or false");
+  report(field, "neither true nor false", "true or false");
   return {};
 }
 
 std::optional<long long> Reader::integer(const Field& field, long long least, long long most) {
   const Value& value = *field.value;
   const std::string expected = "a whole number from " + std::to_string(least) + " to " + std::to_string(most);
-  // 1e6 is a real number to TOML, and a whole number to everybody else.
+  // In TOML 1e6 is a real number; it is accepted as a whole number.
   const bool whole = value.kind == Value::Kind::integer ||
                      (value.kind == Value::Kind::real && std::abs(value.number) <= 0x1p53 &&
                       value.number == std::floor(value.number));
   if (!whole) {
-    complain(field, "not a whole number", expected);
+    report(field, "not a whole number", expected);
     return {};
   }
   const long long number =
       value.kind == Value::Kind::integer ? value.integer : static_cast<long long>(value.number);
   if (number >= least && number <= most) return number;
-  complain(field, "out of range", expected);
+  report(field, "out of range", expected);
   return {};
 }
 
 std::optional<std::vector<Field>> Reader::array(const Field& field, const std::string& expected) {
   if (field.value->kind != Value::Kind::array) {
-    complain(field, "not an array", expected);
+    report(field, "not an array", expected);
     return {};
   }
   std::vector<Field> fields;
   for (std::size_t i = 0; i < field.value->items.size(); ++i) {
     const Value& item = field.value->items[i];
-    // Entries belong to the array's own words: "point 'load', position entry 2".
+    // Entries are named after the array: "point 'load', position entry 2".
     fields.push_back(
         {&item, item.set_path.empty() ? field.place + " entry " + std::to_string(i + 1) : item.set_path});
   }
@@ -122,7 +125,7 @@ Table::Table(Reader& reader, const Field& field, std::vector<std::string> known)
     : reader_(reader), field_(field) {
   if (!field) return;
   if (field.value->kind != Value::Kind::table) {
-    reader.complain(field, "not a table", "a table with " + list_text(known, "and"));
+    reader.report(field, "not a table", "a table with " + list_text(known, "and"));
     return;
   }
   table_ = field.value;
@@ -130,9 +133,9 @@ Table::Table(Reader& reader, const Field& field, std::vector<std::string> known)
     if (std::find(known.begin(), known.end(), entry.key) != known.end()) continue;
     const std::string& path = entry.value.set_path;
     const std::string place = path.empty() ? field.place : path;
-    reader.complain(reader.document().locate(entry.mark),
-                    (place.empty() ? "" : place + ": ") + "unknown key '" + printable(entry.key) + "'", "",
-                    "one of: " + list_text(known, "and"), suggestion(entry.key, known));
+    reader.report(reader.document().locate(entry.mark),
+                  (place.empty() ? "" : place + ": ") + "unknown key '" + printable(entry.key) + "'", "",
+                  "one of: " + list_text(known, "and"), suggestion(entry.key, known));
   }
 }
 
@@ -144,7 +147,7 @@ Field Table::operator[](std::string_view key) const {
 
 Field Table::require(std::string_view key, const std::string& expected) const {
   Field field = (*this)[key];
-  if (!field && table_) reader_.complain_found(field_, "'" + std::string(key) + "' is missing", "", expected);
+  if (!field && table_) reader_.report_found(field_, "'" + std::string(key) + "' is missing", "", expected);
   return field;
 }
 
@@ -158,7 +161,7 @@ Field single_table(Reader& reader, const std::string& key) {
   const Value& value = entry->value;
   Field field{&value, value.set_path.empty() ? "[" + key + "]" : value.set_path};
   if (value.kind == Value::Kind::table) return field;
-  reader.complain(
+  reader.report(
       {&value, value.set_path.empty() ? key : value.set_path}, "not a table",
       value.kind == Value::Kind::array ? "[" + key + "], once, with single brackets" : "[" + key + "]");
   return {};
@@ -170,8 +173,7 @@ std::vector<Field> repeated_table(Reader& reader, const std::string& key) {
   const Value& value = entry->value;
   const std::string expected = "[[" + key + "]], once for each " + key + ", with double brackets";
   if (value.kind != Value::Kind::array) {
-    reader.complain({&value, value.set_path.empty() ? key : value.set_path}, "not a list of tables",
-                    expected);
+    reader.report({&value, value.set_path.empty() ? key : value.set_path}, "not a list of tables", expected);
     return {};
   }
   std::vector<Field> fields;
@@ -184,7 +186,7 @@ std::vector<Field> repeated_table(Reader& reader, const std::string& key) {
     if (item.kind == Value::Kind::table)
       fields.push_back(field);
     else
-      reader.complain(field, "not a table", expected);
+      reader.report(field, "not a table", expected);
   }
   return fields;
 }

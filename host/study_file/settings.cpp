@@ -1,5 +1,4 @@
-// How many members, over which time, how exactly, and what is written: [ensemble], [time], [integrator],
-// [statistics], [output].
+// Reads the settings: [ensemble], [time], [integrator], [statistics] and [output].
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include "host/study/study.h"
 #include "host/study_file/builder.h"
 #include "host/study_file/document.h"
+#include "host/study_file/raw_text.h"
 #include "host/study_file/reader.h"
 #include "src/base/error.h"
 #include "src/base/settings.h"
@@ -22,7 +22,8 @@ namespace {
 constexpr long long member_limit = 1'000'000'000'000;
 constexpr long long output_limit = 10'000'000;
 constexpr long long bin_limit = 1'000'000;
-// What is kept in memory at once: statistics of every observable at every output time, states of every trajectory.
+// Limits on data held in memory: statistics of every observable at every output time, states of all
+// trajectories.
 constexpr std::size_t series_limit = 10'000'000;
 constexpr std::size_t trajectory_limit = 100'000'000;
 
@@ -45,10 +46,10 @@ void StudyBuilder::read_ensemble() {
     if (word == "sobol") made.sampler = SamplerKind::sobol;
     const std::size_t draws = dimension_names(study_).size();
     if (word == "sobol" && draws > sobol_dimensions)
-      reader_.complain_found(sampler, "it has too few dimensions for this study",
-                             std::to_string(draws) + " draws",
-                             "at most " + std::to_string(sobol_dimensions) +
-                                 "; \"latin-hypercube\" and \"random\" take any number");
+      reader_.report_found(sampler, "it does not have enough dimensions for this study",
+                           std::to_string(draws) + " draws",
+                           "at most " + std::to_string(sobol_dimensions) +
+                               "; \"latin-hypercube\" and \"random\" have no such limit");
   }
   if (const Field nominal = table["include_nominal"])
     made.include_nominal = reader_.boolean(nominal).value_or(false);
@@ -64,13 +65,13 @@ void StudyBuilder::read_ensemble() {
 void StudyBuilder::read_until(const Field& field) {
   const std::string form = R"({ measure = "NAME", relative_stderr = 0.01 })";
   if (field.value->kind != Value::Kind::table) {
-    reader_.complain(field, "not a table", form);
+    reader_.report(field, "not a table", form);
     return;
   }
-  // Members cut off would be corners of the grid, not a sample of it.
-  if (has_grid_)
-    reader_.complain_found(field, "a grid has to be run to its end", "until beside a grid",
-                           "no 'until', or no grid");
+  // The first members of a grid are one corner of it, not a sample.
+  if (parameters_.has_grid)
+    reader_.report_found(field, "a grid must be run completely", "until with a grid",
+                         "no 'until', or no grid");
   const Table table(reader_, field, {"measure", "relative_stderr"});
   UntilSettings made;
   if (const Field measure = table.require("measure", "the name of a measure, as in " + form))
@@ -79,7 +80,7 @@ void StudyBuilder::read_until(const Field& field) {
       for (const Measure& known : description_.measures) names.push_back(known.name);
       made.measure = *word;
       if (std::find(names.begin(), names.end(), *word) == names.end())
-        reader_.complain(
+        reader_.report(
             measure, "there is no such measure",
             names.empty() ? "a name from [measure], which is empty" : "one of: " + list_text(names),
             suggestion(*word, names));
@@ -89,31 +90,31 @@ void StudyBuilder::read_until(const Field& field) {
   study_.ensemble.until = made;
 }
 
-// Grids say how many members there are.
+// With grids, the number of members is the product of their sizes.
 void StudyBuilder::read_members(const Field& field) {
   EnsembleSettings& made = study_.ensemble;
-  const double wanted = grid_members_ + (made.include_nominal ? 1 : 0);
+  const double wanted = parameters_.grid_members + (made.include_nominal ? 1 : 0);
   std::optional<long long> members;
   if (field) {
     members = reader_.integer(field, 1, member_limit);
-    if (members && has_grid_ && std::isfinite(wanted) && static_cast<double>(*members) != wanted)
-      reader_.complain(
+    if (members && parameters_.has_grid && std::isfinite(wanted) && static_cast<double>(*members) != wanted)
+      reader_.report(
           field, "not the number of points of the grids",
           number_text(wanted) + (made.include_nominal ? ": the product of all grids, and the nominal member"
                                                       : ": the product of all grids"),
-          "leave it out, and it is that number");
-  } else if (has_grid_ && wanted > static_cast<double>(member_limit)) {
-    reader_.complain({study_.path, 0, 0}, "[ensemble]: the grids have too many points", number_text(wanted),
-                     "at most " + std::to_string(member_limit));
-  } else if (has_grid_ && std::isfinite(wanted)) {
+          "leave it out: the grids determine it");
+  } else if (parameters_.has_grid && wanted > static_cast<double>(member_limit)) {
+    reader_.report({study_.path, 0, 0}, "[ensemble]: the grids have too many points", number_text(wanted),
+                   "at most " + std::to_string(member_limit));
+  } else if (parameters_.has_grid && std::isfinite(wanted)) {
     members = static_cast<long long>(wanted);
   }
   made.members = members.value_or(1);
   if (field && !members) return;
-  for (const FileUse& use : file_uses_)
+  for (const FileUse& use : parameters_.file_uses)
     if (use.rows < static_cast<std::size_t>(made.members))
-      reader_.complain_found(use.field, "the file has too few rows", std::to_string(use.rows) + " rows",
-                             std::to_string(made.members) + ", one for each member");
+      reader_.report_found(use.field, "the file has too few rows", std::to_string(use.rows) + " rows",
+                           std::to_string(made.members) + ", one for each member");
 }
 
 void StudyBuilder::read_time() {
@@ -121,7 +122,7 @@ void StudyBuilder::read_time() {
   const Field field = single_table(reader_, "time");
   if (!field) {
     if (!reader_.document().root().find("time"))
-      reader_.complain({study_.path, 0, 0}, "[time] is missing", "", "[time] with end = ... or at = [..]");
+      reader_.report({study_.path, 0, 0}, "[time] is missing", "", "[time] with end = ... or at = [..]");
     return;
   }
   const Table table(reader_, field, {"end", "samples", "at", "stop"});
@@ -131,7 +132,7 @@ void StudyBuilder::read_time() {
 
 void StudyBuilder::read_output_times(const Table& table) {
   const Field at = table["at"], samples = table["samples"];
-  if (at && samples) reader_.complain(samples, "samples and at exclude each other", "one of them");
+  if (at && samples) reader_.report(samples, "samples and at cannot be combined", "one of them");
   if (at) {
     time_broken_ = !read_given_times(at, table["end"]);
     return;
@@ -150,7 +151,7 @@ void StudyBuilder::read_output_times(const Table& table) {
 bool StudyBuilder::read_given_times(const Field& at, const Field& end) {
   const auto items = reader_.array(at, "an array of times");
   if (!items) return false;
-  if (items->empty()) reader_.complain(at, "no output times", "at least one time >= 0");
+  if (items->empty()) reader_.report(at, "no output times", "at least one time >= 0");
   bool ok = !items->empty();
   std::vector<double>& outputs = study_.time.outputs;
   for (const Field& item : *items) {
@@ -160,8 +161,8 @@ bool StudyBuilder::read_given_times(const Field& at, const Field& end) {
       continue;
     }
     if (!outputs.empty() && *time <= outputs.back()) {
-      reader_.complain_found(item, "the times are not ascending", number_text(*time),
-                             "a time > " + number_text(outputs.back()));
+      reader_.report_found(item, "the times are not ascending", number_text(*time),
+                           "a time > " + number_text(outputs.back()));
       return false;
     }
     outputs.push_back(*time);
@@ -171,8 +172,8 @@ bool StudyBuilder::read_given_times(const Field& at, const Field& end) {
   if (!ok || (end && !last)) return false;
   study_.time.end = last.value_or(outputs.back());
   if (study_.time.end >= outputs.back()) return true;
-  reader_.complain_found(end, "lies before the last output", number_text(study_.time.end),
-                         "a time >= " + number_text(outputs.back()));
+  reader_.report_found(end, "lies before the last output", number_text(study_.time.end),
+                       "a time >= " + number_text(outputs.back()));
   return false;
 }
 
@@ -190,9 +191,9 @@ void StudyBuilder::read_integrator() {
   if (word == "taylor") made.method = Method::taylor;
   if (word == "rk4") {
     made.method = Method::rk4;
-    if (!step) reader_.complain(method, "\"rk4\" needs a step", "step = 1e-3, or another number > 0");
+    if (!step) reader_.report(method, "\"rk4\" needs a step", "step = 1e-3, or another number > 0");
   } else if (word && step) {
-    reader_.complain(step, "\"" + *word + "\" chooses its own steps", "no step, or method = \"rk4\"");
+    reader_.report(step, "\"" + *word + "\" chooses its own steps", "no step, or method = \"rk4\"");
   }
   const auto read = [&](const char* key, double& number, Test holds, const std::string& expected) {
     if (const Field field = table[key]) number = constant(field, holds, expected).value_or(number);
@@ -223,7 +224,7 @@ void StudyBuilder::read_statistics() {
         const auto value = constant(item, is_fraction, "a number from 0 to 1");
         if (!value) continue;
         if (!made.empty() && *value <= made.back())
-          reader_.complain(item, "the quantiles are not ascending", "a number > " + number_text(made.back()));
+          reader_.report(item, "the quantiles are not ascending", "a number > " + number_text(made.back()));
         made.push_back(*value);
       }
     }
@@ -232,7 +233,7 @@ void StudyBuilder::read_statistics() {
 
 void StudyBuilder::read_histograms(const Field& field) {
   if (field.value->kind != Value::Kind::table) {
-    reader_.complain(field, "not a table", "histogram.NAME = { bins = 60 }");
+    reader_.report(field, "not a table", "histogram.NAME = { bins = 60 }");
     return;
   }
   std::vector<std::string> names;
@@ -242,9 +243,10 @@ void StudyBuilder::read_histograms(const Field& field) {
     const std::string& path = entry.value.set_path;
     const Field item{&entry.value, path.empty() ? field.place + "." + printable(entry.key) : path};
     if (std::find(names.begin(), names.end(), entry.key) == names.end())
-      reader_.complain(reader_.document().locate(entry.mark),
-                       item.place + ": nothing of that name is observed", "'" + printable(entry.key) + "'",
-                       "a name from [observe] or [measure]", suggestion(entry.key, names));
+      reader_.report(reader_.document().locate(entry.mark),
+                     item.place + ": there is no observable or measure of that name",
+                     "'" + printable(entry.key) + "'", "a name from [observe] or [measure]",
+                     suggestion(entry.key, names));
     const Table table(reader_, item, {"bins", "range"});
     HistogramSettings made;
     if (const Field bins = table["bins"]) made.bins = reader_.integer(bins, 1, bin_limit).value_or(made.bins);
@@ -258,15 +260,15 @@ std::optional<std::pair<double, double>> StudyBuilder::read_range(const Field& f
   const auto items = reader_.array(field, expected);
   if (!items) return {};
   if (items->size() != 2) {
-    reader_.complain_found(field, "wrong number of entries", std::to_string(items->size()), expected);
+    reader_.report_found(field, "wrong number of entries", std::to_string(items->size()), expected);
     return {};
   }
   const auto low = constant((*items)[0], is_finite, "a finite number"),
              high = constant((*items)[1], is_finite, "a finite number");
   if (!low || !high) return {};
   if (*low < *high) return std::pair(*low, *high);
-  reader_.complain_found(field, "the ends are in the wrong order",
-                         number_text(*low) + ", " + number_text(*high), expected);
+  reader_.report_found(field, "the ends are in the wrong order",
+                       number_text(*low) + ", " + number_text(*high), expected);
   return {};
 }
 
@@ -277,7 +279,7 @@ void StudyBuilder::read_output() {
   const Field trajectories = table["trajectories"];
   const auto items = trajectories ? reader_.array(trajectories, "an array of member numbers") : std::nullopt;
   if (!items) return;
-  // A smaller ensemble asked for on the command line is no fault of the file: it keeps the trajectories it has.
+  // If the ensemble was made smaller on the command line, trajectories beyond it are skipped, not reported.
   const Entry* ensemble = reader_.document().root().find("ensemble");
   const Entry* members = ensemble ? ensemble->value.find("members") : nullptr;
   const bool cut_down = members && !members->value.set_path.empty();
@@ -286,28 +288,27 @@ void StudyBuilder::read_output() {
     const long long last = study_.ensemble.members - 1;
     const auto member = reader_.integer(item, 0, cut_down ? std::numeric_limits<long long>::max() : last);
     if (!member || *member > last) continue;
-    if (!seen.insert(*member).second)
-      reader_.complain(item, "the member stands there twice", "every member once");
+    if (!seen.insert(*member).second) reader_.report(item, "the member is listed twice", "every member once");
     study_.output.trajectories.push_back(*member);
   }
 }
 
-// Each number may be within its limit, and their product beyond any memory.
+// Each number may be within its limit while their product exceeds any memory.
 void StudyBuilder::check_sizes() {
   const std::size_t outputs = study_.time.outputs.size(), observables = description_.observables.size(),
                     trajectories = study_.output.trajectories.size(),
                     states = 2 * description_.coordinates.size() + description_.auxiliaries.size();
-  const auto refuse = [&](const std::string& what, const std::string& found, std::size_t limit) {
-    reader_.complain({study_.path, 0, 0}, what, found, "at most " + std::to_string(limit) + " in all",
-                     "fewer [time] samples");
+  const auto report_too_large = [&](const std::string& what, const std::string& found, std::size_t limit) {
+    reader_.report({study_.path, 0, 0}, what, found, "at most " + std::to_string(limit) + " in all",
+                   "fewer [time] samples");
   };
   if (observables > 0 && outputs > series_limit / observables)
-    refuse("too many output times for so many observables",
-           fmt::format("{} observables at {} times", observables, outputs), series_limit);
+    report_too_large("too many output times for this number of observables",
+                     fmt::format("{} observables at {} times", observables, outputs), series_limit);
   if (trajectories > 0 && states > 0 && outputs > trajectory_limit / trajectories / states)
-    refuse("too many output times for so many trajectories",
-           fmt::format("{} members with {} numbers at {} times", trajectories, states, outputs),
-           trajectory_limit);
+    report_too_large("too many output times for this number of trajectories",
+                     fmt::format("{} members with {} numbers at {} times", trajectories, states, outputs),
+                     trajectory_limit);
 }
 
 }  // namespace zwang

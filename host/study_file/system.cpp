@@ -1,14 +1,16 @@
-// What moves and what moves it: anchors, points, coordinates, auxiliaries and [system].
+// Reads the mechanical system: anchors, points, coordinates, auxiliaries and [system].
 #include <algorithm>
 
-#include "host/sample/distribution.h"
 #include "host/study_file/builder.h"
 #include "host/study_file/document.h"
+#include "host/study_file/raw_text.h"
 #include "host/study_file/reader.h"
 #include "src/base/error.h"
 #include "src/expression/derivative.h"
 #include "src/expression/expression.h"
+#include "src/expression/operation.h"
 #include "src/formula/parse.h"
+#include "src/formula/scope.h"
 
 namespace zwang {
 
@@ -21,14 +23,14 @@ std::string count_text(std::size_t count, const std::string& word) {
 }  // namespace
 
 void StudyBuilder::read_anchors() {
-  for (const Body& anchor : anchors_) {
+  for (const Body& anchor : bodies_.anchors) {
     const Table table(reader_, anchor.entry, {"name", "position"});
     const Field position = table.require("position", "1, 2 or 3 numbers or formulas");
     const auto items = position ? reader_.array(position, "1, 2 or 3 numbers or formulas") : std::nullopt;
     if (!items) continue;
     if (items->size() != anchor.dimension) {
-      reader_.complain_found(position, "wrong number of entries", std::to_string(items->size()),
-                             "1, 2 or 3 numbers or formulas");
+      reader_.report_found(position, "wrong number of entries", std::to_string(items->size()),
+                           "1, 2 or 3 numbers or formulas");
       continue;
     }
     VectorName vector;
@@ -39,24 +41,24 @@ void StudyBuilder::read_anchors() {
       const Expr place = quantity((*items)[k], name, allow_parameters | allow_time);
       vector.position.push_back(place);
       vector.velocity.push_back(total_derivative(pool(), place));
-      if (taken_.contains(anchor.name) && !broken_.contains(anchor.name))
+      if (names_.taken.contains(anchor.name) && !names_.broken.contains(anchor.name))
         scope_.scalars[name] = {place, vector.velocity.back(), allow_time};
     }
-    if (reader_.problems().size() > before) broken_.insert(anchor.name);
-    if (broken_.contains(anchor.name)) continue;
+    if (reader_.problems().size() > before) names_.broken.insert(anchor.name);
+    if (names_.broken.contains(anchor.name)) continue;
     study_.anchors.push_back({anchor.name, vector.position});
     scope_.vectors[anchor.name] = std::move(vector);
   }
 }
 
 void StudyBuilder::read_points() {
-  for (std::size_t i = 0; i < points_.size(); ++i) {
-    const Body& point = points_[i];
+  for (std::size_t i = 0; i < bodies_.points.size(); ++i) {
+    const Body& point = bodies_.points[i];
     const Table table(reader_, point.entry, {"name", "mass", "position", "velocity"});
     if (const Field mass = table.require("mass", "a number or a formula of parameters"))
       if (const std::optional<Expr> made = formula(mass, allow_parameters)) {
         description_.points[i].mass = *made;
-        demand(mass, *made, is_positive, "a mass must be positive", "a finite number > 0");
+        check_value(mass, *made, is_positive, "a mass must be positive", "a finite number > 0");
       }
 
     const Field position = table.require("position", "1, 2 or 3 numbers: the point's coordinates");
@@ -65,7 +67,7 @@ void StudyBuilder::read_points() {
                           const std::string& expected) {
       auto items = field ? reader_.array(field, expected) : std::nullopt;
       if (items && items->size() != point.dimension) {
-        reader_.complain_found(field, "wrong number of entries", std::to_string(items->size()), expected);
+        reader_.report_found(field, "wrong number of entries", std::to_string(items->size()), expected);
         items.reset();
       }
       for (std::size_t k = 0; k < point.dimension; ++k)
@@ -73,7 +75,7 @@ void StudyBuilder::read_points() {
                              : pool().zero());
     };
     read(position, study_.initial_positions, "", "1, 2 or 3 numbers: the point's coordinates");
-    const bool known = position && !broken_.contains(point.name);
+    const bool known = position && !names_.broken.contains(point.name);
     if (known || !velocity)
       read(velocity, study_.initial_velocities, "'",
            count_text(point.dimension, "number") + ", as many as in position");
@@ -81,7 +83,7 @@ void StudyBuilder::read_points() {
 }
 
 void StudyBuilder::read_coordinates() {
-  for (const Body& coordinate : coordinates_) {
+  for (const Body& coordinate : bodies_.coordinates) {
     const Table table(reader_, coordinate.entry, {"name", "position", "velocity"});
     const Field position = table.require("position", "a number, a formula of parameters, or a distribution");
     const Field velocity = table["velocity"];
@@ -91,11 +93,12 @@ void StudyBuilder::read_coordinates() {
 }
 
 void StudyBuilder::read_auxiliaries() {
-  for (std::size_t i = 0; i < auxiliaries_.size(); ++i) {
-    const Table table(reader_, auxiliaries_[i], {"name", "initial", "rate"});
+  for (std::size_t i = 0; i < bodies_.auxiliaries.size(); ++i) {
+    const Table table(reader_, bodies_.auxiliaries[i], {"name", "initial", "rate"});
     const Field initial = table.require("initial", "a number, a formula of parameters, or a distribution");
     const Field rate = table.require("rate", "a formula: the time derivative of the state");
-    study_.initial_auxiliaries.push_back(initial ? quantity(initial, auxiliary_names_[i]) : pool().zero());
+    study_.initial_auxiliaries.push_back(initial ? quantity(initial, bodies_.auxiliary_names[i])
+                                                 : pool().zero());
     const std::optional<Expr> made = rate ? formula(rate, allow_state) : std::nullopt;
     description_.rates.push_back(made.value_or(pool().zero()));
   }
@@ -105,12 +108,12 @@ void StudyBuilder::read_system() {
   description_.force.assign(description_.coordinates.size(), pool().zero());
   const Table table(reader_, single_table(reader_, "system"), {"gravity", "kinetic", "potential", "force"});
   if (const Field gravity = table["gravity"]) read_gravity(gravity);
-  kinetic_field_ = table["kinetic"];
-  if (kinetic_field_)
+  fields_.kinetic = table["kinetic"];
+  if (fields_.kinetic)
     if (const auto made =
-            formula(kinetic_field_, allow_time | allow_parameters | allow_positions | allow_velocities)) {
+            formula(fields_.kinetic, allow_time | allow_parameters | allow_positions | allow_velocities)) {
       description_.kinetic = *made;
-      check_kinetic(kinetic_field_);
+      check_kinetic(fields_.kinetic);
     }
   if (const Field potential = table["potential"])
     description_.potential =
@@ -123,14 +126,14 @@ void StudyBuilder::read_gravity(const Field& field) {
   if (!items) return;
   for (const Field& item : *items)
     description_.gravity.push_back(formula(item, allow_parameters | allow_time).value_or(pool().zero()));
-  if (points_.empty() && !names_lost_)
-    reader_.complain(field, "gravity acts on points, and there are none", "at least one [[point]]",
-                     "for coordinates write a potential");
-  for (const Body& point : points_) {
-    if (point.dimension == items->size() || broken_.contains(point.name)) continue;
-    reader_.complain_found(field, "wrong number of entries", std::to_string(items->size()),
-                           "as many as every point has coordinates; '" + point.name + "' has " +
-                               std::to_string(point.dimension));
+  if (bodies_.points.empty() && !names_.lost)
+    reader_.report(field, "gravity acts on points, and there are none", "at least one [[point]]",
+                   "for coordinates, write a potential");
+  for (const Body& point : bodies_.points) {
+    if (point.dimension == items->size() || names_.broken.contains(point.name)) continue;
+    reader_.report_found(field, "wrong number of entries", std::to_string(items->size()),
+                         "as many as every point has coordinates; '" + point.name + "' has " +
+                             std::to_string(point.dimension));
     return;
   }
 }
@@ -138,7 +141,7 @@ void StudyBuilder::read_gravity(const Field& field) {
 void StudyBuilder::read_force(Field field) {
   if (field.value->set_path.empty()) field.place = "[system.force]";
   if (field.value->kind != Value::Kind::table) {
-    reader_.complain(field, "not a table", "[system.force] with coordinates as keys");
+    reader_.report(field, "not a table", "[system.force] with coordinates as keys");
     return;
   }
   const std::vector<std::string>& names = description_.coordinates;
@@ -149,7 +152,7 @@ void StudyBuilder::read_force(Field field) {
     if (it != names.end() && !entry.key.empty()) {
       const std::optional<Expr> made = formula(item, allow_state);
       description_.force[static_cast<std::size_t>(it - names.begin())] = made.value_or(pool().zero());
-    } else if (!names_lost_ && !broken_.contains(body)) {
+    } else if (!names_.lost && !names_.broken.contains(body)) {
       const bool point = scope_.vectors.contains(entry.key);
       const Entry* inner = entry.value.kind == Value::Kind::table && !entry.value.entries.empty()
                                ? &entry.value.entries.front()
@@ -157,14 +160,14 @@ void StudyBuilder::read_force(Field field) {
       std::string hint = suggestion(entry.key, names);
       if (point) hint = "a point has one force for each coordinate: \"" + entry.key + ".x\"";
       if (point && inner)
-        hint = "a key with a dot stands in quotes: \"" + entry.key + "." + printable(inner->key) + "\"";
-      reader_.complain(reader_.document().locate(entry.mark), item.place + ": not a coordinate",
-                       "'" + printable(entry.key) + "'", "the name of a coordinate", hint);
+        hint = "write a key with a dot in quotes: \"" + entry.key + "." + printable(inner->key) + "\"";
+      reader_.report(reader_.document().locate(entry.mark), item.place + ": not a coordinate",
+                     "'" + printable(entry.key) + "'", "the name of a coordinate", hint);
     }
   }
 }
 
-// M = T_vv may not depend on v, or the equations of motion would not be linear in the accelerations.
+// M = T_vv must not depend on v; otherwise the equations of motion would not be linear in the accelerations.
 void StudyBuilder::check_kinetic(const Field& field) {
   const auto mentions_velocity = [&](Expr e) { return pool().mentions(e, SymbolKind::velocity); };
   bool quadratic = true;
@@ -175,7 +178,8 @@ void StudyBuilder::check_kinetic(const Field& field) {
       if (w.kind == SymbolKind::velocity && mentions_velocity(derivative(pool(), momentum, w)))
         quadratic = false;
   }
-  // Kinks have derivatives that look harmless on either side.
+  // The symbolic derivatives of functions with kinks do not show the kink, so these functions are found by
+  // name.
   for (const Expr e : pool().reachable({description_.kinetic})) {
     const Op op = pool().node(e).op;
     const bool kinked = op == Op::abs || op == Op::sign || op == Op::floor || op == Op::minimum ||
@@ -183,8 +187,9 @@ void StudyBuilder::check_kinetic(const Field& field) {
     if (kinked && mentions_velocity(e)) quadratic = false;
   }
   if (!quadratic)
-    reader_.complain(field, "not quadratic in the velocities", "at most squares and products of velocities",
-                     "write squares out, as in 0.5*m*(x'^2 + y'^2); abs, sqrt, hypot and speed hide them");
+    reader_.report(field, "not quadratic in the velocities", "at most squares and products of velocities",
+                   "write squares out, as in 0.5*m*(x'^2 + y'^2); abs, sqrt, hypot and speed are not "
+                   "recognised as squares");
 }
 
 }  // namespace zwang

@@ -1,3 +1,4 @@
+// Fills in every default of a study's document and writes it as TOML.
 #include "host/study_file/write_study.h"
 
 #include <limits>
@@ -14,7 +15,7 @@ namespace {
 
 using Kind = Value::Kind;
 
-// --- Values -----------------------------------------------------------------------------------------------------
+// --- Values ------------------------------------------------------------------------------------------------
 
 Value real(double number) {
   Value made;
@@ -53,7 +54,7 @@ Value array(const Items& items, const Make& make) {
   return made;
 }
 
-// --- What was left out --------------------------------------------------------------------------------------------
+// --- Defaults -------------------------------------------------------------------------------------
 
 void put(Value& table, const std::string& key, Value value) {
   if (Entry* entry = table.find(key))
@@ -62,12 +63,12 @@ void put(Value& table, const std::string& key, Value value) {
     table.entries.push_back({key, {}, std::move(value)});
 }
 
-void complete(Value& table, const std::string& key, Value value) {
+void put_default(Value& table, const std::string& key, Value value) {
   if (!table.find(key)) put(table, key, std::move(value));
 }
 
 Value& table_of(Value& root, const std::string& key) {
-  complete(root, key, {});
+  put_default(root, key, {});
   return root.find(key)->value;
 }
 
@@ -83,23 +84,23 @@ void for_each(Value& root, const std::string& key, const Work& work) {
 void complete_bodies(Value& root) {
   for_each(root, "point", [](Value& point, std::size_t) {
     const std::vector<Value>& position = point.find("position")->value.items;
-    complete(point, "velocity", array(position, [](const Value&) { return integer(0); }));
+    put_default(point, "velocity", array(position, [](const Value&) { return integer(0); }));
   });
   for_each(root, "coordinate",
-           [](Value& coordinate, std::size_t) { complete(coordinate, "velocity", integer(0)); });
+           [](Value& coordinate, std::size_t) { put_default(coordinate, "velocity", integer(0)); });
 }
 
 void complete_conditions(Value& root, const System& system) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   for_each(root, "constraint", [&](Value& condition, std::size_t i) {
-    if (!system.constraints[i].equation) complete(condition, "restitution", real(0));
-    // Not from = 0: that would be a shock at the start.
-    complete(condition, "from", real(-infinity));
-    complete(condition, "until", real(infinity));
-    if (system.constraints[i].equation) complete(condition, "variation", text("special"));
-    if (system.constraints[i].general) complete(condition, "multiplier", real(0));
+    if (!system.constraints[i].equation) put_default(condition, "restitution", real(0));
+    // Not from = 0, which would cause a shock at the start.
+    put_default(condition, "from", real(-infinity));
+    put_default(condition, "until", real(infinity));
+    if (system.constraints[i].equation) put_default(condition, "variation", text("special"));
+    if (system.constraints[i].general) put_default(condition, "multiplier", real(0));
   });
-  for_each(root, "event", [](Value& event, std::size_t) { complete(event, "direction", integer(0)); });
+  for_each(root, "event", [](Value& event, std::size_t) { put_default(event, "direction", integer(0)); });
 }
 
 void complete_ensemble(Value& root, const EnsembleSettings& ensemble) {
@@ -108,51 +109,51 @@ void complete_ensemble(Value& root, const EnsembleSettings& ensemble) {
   Value& table = table_of(root, "ensemble");
   put(table, "members", integer(ensemble.members));
   put(table, "seed", integer(static_cast<long long>(ensemble.seed)));
-  complete(table, "sampler", text(samplers[static_cast<int>(ensemble.sampler)]));
-  complete(table, "include_nominal", boolean(ensemble.include_nominal));
-  complete(table, "consistency", text(consistencies[static_cast<int>(ensemble.consistency)]));
+  put_default(table, "sampler", text(samplers[static_cast<int>(ensemble.sampler)]));
+  put_default(table, "include_nominal", boolean(ensemble.include_nominal));
+  put_default(table, "consistency", text(consistencies[static_cast<int>(ensemble.consistency)]));
 }
 
 void complete_time(Value& root, const TimeSettings& time) {
   Value& table = table_of(root, "time");
-  complete(table, "end", real(time.end));
-  if (!table.find("at")) complete(table, "samples", integer(static_cast<long long>(time.outputs.size())));
+  put_default(table, "end", real(time.end));
+  if (!table.find("at")) put_default(table, "samples", integer(static_cast<long long>(time.outputs.size())));
 }
 
 void complete_integrator(Value& root, const IntegratorSettings& settings) {
   constexpr const char* methods[] = {"auto", "tsit5", "dop853", "rk4", "taylor"};
   Value& table = table_of(root, "integrator");
-  complete(table, "method", text(methods[static_cast<int>(settings.method)]));
-  complete(table, "rtol", real(settings.rtol));
-  complete(table, "atol", real(settings.atol));
-  complete(table, "max_step", real(settings.max_step));
-  complete(table, "max_steps", integer(settings.max_steps));
-  complete(table, "max_events", integer(settings.max_events));
-  complete(table, "precision", text(settings.single ? "single" : "double"));
-  complete(table, "contact_tolerance", real(settings.contact_tolerance));
-  complete(table, "rest_speed", real(settings.rest_speed));
-  complete(table, "accumulation_gap", real(settings.accumulation_gap));
+  put_default(table, "method", text(methods[static_cast<int>(settings.method)]));
+  put_default(table, "rtol", real(settings.rtol));
+  put_default(table, "atol", real(settings.atol));
+  put_default(table, "max_step", real(settings.max_step));
+  put_default(table, "max_steps", integer(settings.max_steps));
+  put_default(table, "max_events", integer(settings.max_events));
+  put_default(table, "precision", text(settings.single ? "single" : "double"));
+  put_default(table, "contact_tolerance", real(settings.contact_tolerance));
+  put_default(table, "rest_speed", real(settings.rest_speed));
+  put_default(table, "accumulation_gap", real(settings.accumulation_gap));
 }
 
 void complete_results(Value& root, const Study& study) {
   Value& statistics = table_of(root, "statistics");
-  complete(statistics, "quantiles", array(study.statistics.quantiles, real));
+  put_default(statistics, "quantiles", array(study.statistics.quantiles, real));
   if (Entry* histograms = statistics.find("histogram"))
     for (Entry& histogram : histograms->value.entries)
-      complete(histogram.value, "bins", integer(study.statistics.histograms.at(histogram.key).bins));
+      put_default(histogram.value, "bins", integer(study.statistics.histograms.at(histogram.key).bins));
   Value& output = table_of(root, "output");
-  complete(output, "members", boolean(study.output.members));
+  put_default(output, "members", boolean(study.output.members));
   std::vector<long long> chosen;
   for (const long long member : study.output.trajectories)
     if (member < study.ensemble.members) chosen.push_back(member);
   put(output, "trajectories", array(chosen, integer));
 }
 
-// --- CSV files ----------------------------------------------------------------------------------------------------
+// --- CSV files ---------------------------------------------------------------------------------------------
 
-// A distribution { file = ..., column = ... }, or an array with such entries.
-void refer(Value& value, const CsvInputs& inputs) {
-  for (Value& item : value.items) refer(item, inputs);
+// Redirects a distribution { file = ..., column = ... }, or an array with such entries, to inputs.csv.
+void redirect(Value& value, const CsvInputs& inputs) {
+  for (Value& item : value.items) redirect(item, inputs);
   if (value.kind != Kind::table) return;
   Entry *file = value.find("file"), *column = value.find("column");
   if (!file || !column || file->value.kind != Kind::string || column->value.kind != Kind::string) return;
@@ -161,13 +162,13 @@ void refer(Value& value, const CsvInputs& inputs) {
   column->value = text(name);
 }
 
-// Distributions stand in [parameters] and among the values of these; nowhere else does `file` mean a file.
-void refer_to_inputs(Value& root, const CsvInputs& inputs) {
+// Distributions occur in [parameters] and in the tables below; `file` has this meaning nowhere else.
+void redirect_to_inputs(Value& root, const CsvInputs& inputs) {
   if (Entry* parameters = root.find("parameters"))
-    for (Entry& parameter : parameters->value.entries) refer(parameter.value, inputs);
+    for (Entry& parameter : parameters->value.entries) redirect(parameter.value, inputs);
   for (const char* key : {"anchor", "point", "coordinate", "auxiliary", "constraint"})
     for_each(root, key, [&](Value& table, std::size_t) {
-      for (Entry& entry : table.entries) refer(entry.value, inputs);
+      for (Entry& entry : table.entries) redirect(entry.value, inputs);
     });
 }
 
@@ -175,14 +176,14 @@ void refer_to_inputs(Value& root, const CsvInputs& inputs) {
 
 std::string study_as_run(const Study& study) {
   Value root = *study.document;
-  complete(root, "title", text(study.title));
+  put_default(root, "title", text(study.title));
   complete_bodies(root);
   complete_conditions(root, *study.system);
   complete_ensemble(root, study.ensemble);
   complete_time(root, study.time);
   complete_integrator(root, study.integrator);
   complete_results(root, study);
-  refer_to_inputs(root, CsvInputs(study));
+  redirect_to_inputs(root, CsvInputs(study));
   return std::string("# As run by zwang ") + ZWANG_VERSION + ", every default written out.\n" +
          toml_text(root);
 }

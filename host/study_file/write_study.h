@@ -1,5 +1,5 @@
-// study.toml among the results: the study as it was run, with what --set, --seed and --members changed, and every
-// setting that was left out written with its default. It loads as the same study.
+// study.toml among the results: the study as it was run, with the changes made by --set, --seed and
+// --members, and with every default written out. It loads as the same study.
 #pragma once
 
 #include <string>

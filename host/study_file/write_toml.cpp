@@ -1,10 +1,12 @@
+// Writes Value trees as TOML text.
 #include "host/study_file/write_toml.h"
-#include "src/base/error.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cassert>
+
+#include "src/base/error.h"
 
 namespace zwang {
 
@@ -36,7 +38,7 @@ std::string key_text(const std::string& key) {
   return bare ? key : quoted(key);
 }
 
-// A real number must not look like a whole one: 2 and 2.0 are of different types.
+// A real number must not look like a whole number: in TOML 2 and 2.0 have different types.
 std::string real_text(double number) {
   const std::string text = number_text(number);
   return text.find_first_of(".en") == std::string::npos ? text + ".0" : text;
@@ -61,7 +63,7 @@ std::string inline_text(const Value& value) {
         list += (list.empty() ? "" : ", ") + key_text(entry.key) + " = " + inline_text(entry.value);
       return list.empty() ? "{}" : "{ " + list + " }";
     default:
-      // No key of a study takes a date: such a document was refused.
+      // No key of a study accepts a date, so the study was rejected when it was read.
       assert(false);
       return "";
   }
@@ -77,7 +79,8 @@ bool is_list_of_tables(const Value& value) {
                      [](const Value& item) { return item.kind == Kind::table; });
 }
 
-// histogram.height = { bins = 60 } reads better than all histograms in one line; a distribution is better in one.
+// With `spread`, nested tables are written as dotted keys: histogram.height = { bins = 60 } is easier to read
+// than all histograms on one line. A distribution in [parameters] stays on one line.
 std::string body(const Value& table, bool spread) {
   std::string text;
   for (const Entry& entry : table.entries) {
@@ -94,7 +97,7 @@ std::string body(const Value& table, bool spread) {
 }  // namespace
 
 std::string toml_text(const Value& root) {
-  // Plain values would fall into a table that stands before them.
+  // Values that are not tables come first; after a table header they would belong to that table.
   std::string text;
   for (const Entry& entry : root.entries)
     if (entry.value.kind != Kind::table && !is_list_of_tables(entry.value))

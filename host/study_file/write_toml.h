@@ -1,5 +1,5 @@
-// A document's tree as TOML, entries in their order. (toml++ would sort them, and parameters are read in the order they
-// are written.)
+// Writes a document's tree as TOML in its own order. (toml++ would sort the entries, but parameters are read
+// in the order of the file.)
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace zwang {
 
-// It parses as the same tree; numbers read back as the same bits.
+// The text parses to the same tree, and numbers read back as the same bits.
 std::string toml_text(const Value& root);
 
 }  // namespace zwang

@@ -1,4 +1,5 @@
-// What host and kernels agree on: kinds of events and measures, settings, and where results go.
+// Types shared by host and kernels: kinds of events and measures, settings, the arrays for results, and the
+// lists and counters of the GPU's work queues.
 #pragma once
 
 namespace zwang {
@@ -6,49 +7,52 @@ namespace zwang {
 enum class EventKind {
   contact,       // an open position condition is reached
   touch,         // an open velocity condition is reached
-  press,         // a closed condition that rested without force must press
-  release,       // a pressing multiplier reaches zero
+  press,         // a closed condition with zero multiplier gets a positive multiplier
+  release,       // a positive multiplier reaches zero
   shock,         // velocities jump
   impulse,       // an external impulse
   imposed,       // a condition comes into force
-  lifted,        // and goes out of it
-  accumulation,  // infinitely many shocks, completed
-  event,         // a watched root
+  lifted,        // a condition goes out of force
+  accumulation,  // infinitely many shocks in finite time (Zeno), replaced by their limit
+  event,         // a watched function crosses zero
   stop           // the user's stop condition
 };
 constexpr int event_kinds = 11;
 
-// How a measure makes one number of a motion, and of which events it speaks.
+// How a measure reduces a motion to one number, and which events it refers to.
 enum class Reduction { initial, final, minimum, maximum, mean, integral, count, first, last, total, at };
 enum class EventPattern { none, shock, release, contact, accumulation, impulse, watched };
 
-// The numbers of [integrator] and [time] (src/base/settings.h says what they mean).
+// The numbers of [integrator] and [time]; their meaning is documented in src/base/settings.h.
 struct KernelSettings {
   double step, rtol, atol, max_step;
   double contact_tolerance, rest_speed, accumulation_gap;
   double end;
-  double
-      crossing_reach;  // the share of a step that a plain method may add to it (rootfinding/step_length_search.h)
+  // Fraction of a step that a low-order method may cover to reach an event
+  // (rootfinding/step_length_search.h).
+  double crossing_reach;
   long long max_steps, max_events;
-  int outputs;  // how many output times
+  int outputs;  // number of output times
 };
 
 // Audit numbers of one member, in the order of struct Audit (src/reference/trajectory.h).
 constexpr int audit_numbers = 7;
 
-// One event in the log: t, kind, watched function, energy lost, velocities jump (0 or 1); then per condition whether it
-// is listed, whether it was reached, its impulse; then the velocities before and after.
+// One event in the log: t, kind, watched function, energy lost, velocities jump (0 or 1); then for each
+// condition whether it is listed, whether it was reached, and its impulse; then the velocities before and
+// after.
 constexpr int event_row_head = 5;
 constexpr int event_row_length(int coordinates, int conditions) {
   return event_row_head + 3 * conditions + 2 * coordinates;
 }
 
-// Members and where their results go, member after member. Pointers to what is not wanted are null.
+// Members and the arrays for their results, member after member. The pointer to an array that is not
+// requested is null.
 struct KernelBatch {
   long long count;
   const double* parameters;  // count x parameters
   const double* starts;      // count x (q, v, z)
-  const int* prepared;       // count: status of the start
+  const int* prepared;       // count: status of the initial state
   const double* outputs;     // output times
   int* status;               // count
   double* end_time;          // count
@@ -62,31 +66,32 @@ struct KernelBatch {
   int* redundant;            // count
   double* events;            // count x event_capacity x event_row_length
   long long event_capacity;  // rows per member; further events are counted, not written
-  long long*
-      ticks;  // clock ticks: of everything, of events and outputs, of starts and ends; null: not counted
+  // 3 clock tick sums: total, events and outputs, starts and ends of members. Null: not counted.
+  long long* ticks;
 };
 
-// On a GPU, see entry/entry_cuda.h.
-constexpr int cuda_threads = 128;  // in a block
+// Threads in a block of the GPU kernels (entry/entry_cuda.h).
+constexpr int cuda_threads = 128;
 
-// Counters shared by the kernels of one batch. Lists come in pairs: one is filled while the other is read.
+// Counters shared by the kernels of one batch. Lists come in pairs: one is filled while the other is read,
+// and they change places after every turn (entry/entry_cuda.h).
 struct DeviceCounters {
   unsigned long long next_member;
-  unsigned at_event[2], moving[2], waiting[2];  // lengths of those lists
-  unsigned taken;                               // of those who move
-  unsigned handled;                             // how many had landed in the last turn
-  // What stepping lanes did: tries by all lanes, and the tries there was time for.
+  unsigned at_event[2], moving[2], waiting[2];  // lengths of the lists
+  unsigned taken;                               // entries of the list `moving` that have been taken
+  unsigned handled;                             // length of the list `at_event` in the last turn
+  // Trial steps of all lanes, and the number there was time for: the occupancy of stepping lanes.
   unsigned long long busy, possible;
 };
 
 struct DeviceLists {
   DeviceCounters* counters;
-  unsigned* at_event;  // slots whose step ends at a crossing
-  unsigned*
-      waiting[2];  // those that need any other attention, marked where it is something else than their step
-  unsigned* moving[2];
-  // They need a member; they have landed, and what is due there has not happened yet.
-  static constexpr unsigned empty = 0x80000000U, due = 0x40000000U, marks = empty | due;
+  unsigned* at_event;    // slots whose step ends at an event
+  unsigned* waiting[2];  // slots that wait for the slow path, with one of the marks below or none
+  unsigned* moving[2];   // slots in smooth motion
+  // Marks of waiting slots. empty: the slot needs a new member. event_pending: the member is at the event at
+  // the end of its step, which still has to be dispatched. Without a mark its step has to be handled.
+  static constexpr unsigned empty = 0x80000000U, event_pending = 0x40000000U, marks = empty | event_pending;
 };
 
 }  // namespace zwang

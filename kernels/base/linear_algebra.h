@@ -1,4 +1,5 @@
-// Small dense linear algebra with sizes known when compiling: the mass metric and orthonormal working sets.
+// Small dense linear algebra with sizes known at compile time: the Cholesky factor of the mass matrix and
+// orthonormal bases of sets of constraint rows.
 #pragma once
 
 #include "kernels/base/portable.h"
@@ -30,7 +31,8 @@ ZWANG_INLINE bool all_finite(const Real* x) {
   return sum == 0;
 }
 
-// M = L L^T, L lower triangular, row-major. A diagonal M (points) needs no elimination.
+// Cholesky factor of the mass matrix: M = L L^T, L lower triangular, row-major. A diagonal M (point masses)
+// needs no elimination.
 template <int n, bool diagonal, class Real>
 struct MassRoot {
   Real l[n * n];
@@ -58,7 +60,8 @@ struct MassRoot {
     }
     return true;
   }
-  // u = L^-1 a: a row (or force) in the mass metric, where lengths have no units.
+  // u = L^-1 a: a row (or force) in the mass metric. Lengths in this metric do not depend on the coordinates'
+  // units.
   ZWANG_DEVICE void into(const Real* a, Real* u) const {
     for (int i = 0; i < n; ++i) {
       Real sum = a[i];
@@ -67,7 +70,7 @@ struct MassRoot {
       u[i] = sum / l[i * n + i];
     }
   }
-  // x = L^-T u: back to coordinates.
+  // x = L^-T u: from the mass metric to coordinates.
   ZWANG_DEVICE void back(const Real* u, Real* x) const {
     for (int i = n - 1; i >= 0; --i) {
       Real sum = u[i];
@@ -92,7 +95,8 @@ struct WorkingSet {
   Real q[n][n];
   Real r[n][n];
 
-  // The part of u outside the span, and its coefficients on the rows; by Gram and Schmidt, twice, which is enough.
+  // The component of u orthogonal to the span (`rest`) and the coefficients in the basis (`along`).
+  // Gram-Schmidt is applied twice, which is enough for orthogonality to rounding. Returns the norm of `rest`.
   ZWANG_DEVICE Real split(const Real* u, Real* rest, Real* along) const {
     copy<n>(u, rest);
     for (int j = 0; j < count; ++j) along[j] = 0;

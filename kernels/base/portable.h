@@ -1,22 +1,24 @@
-// What differs between compilers and machines: the only file with conditional text. Then the plain functions that the
-// emitted formulas call, for double and float; simd/pack.h and base/scaled.h have them for their numbers.
+// Differences between compilers and machines; no other file of the kernels has preprocessor conditions. Also
+// the scalar functions used by the emitted formulas, for double and float; simd/pack.h and base/scaled.h
+// define them for their number types.
 #pragma once
 
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__)
-// Whatever is not a step's own work is kept out of line: inlined everywhere it would take minutes to compile.
+// Functions outside the step are not inlined: inlined everywhere, the program would take minutes to compile.
 #define ZWANG_DEVICE __host__ __device__ __noinline__
 #define ZWANG_CONSTANT __host__ __device__
-// Numbers that instructions take as operands from there; as literals each would cost two instructions of its own.
+// Instructions read operands directly from constant memory; a double literal would cost two more
+// instructions.
 #define ZWANG_CONSTANT_MEMORY __constant__
 #define ZWANG_HOT __host__ __device__ __forceinline__
 #define ZWANG_INLINE __host__ __device__ __forceinline__
 #define ZWANG_COLD __host__ __device__ __noinline__
 #define ZWANG_BUILTIN(name) ::name
-#define ZWANG_PACKS 0
 #define ZWANG_UNROLL _Pragma("unroll")
-// Arrays stay in registers only where every index is a constant.
+// Loops over arrays that must stay in registers: the compiler keeps an array there only if every index is
+// constant.
 #define ZWANG_REGISTERS _Pragma("unroll")
-// Warps that wander through a long text wait for instructions more than for anything else: loops stay loops.
+// Loops that are not unrolled: in long code, instruction fetch limits the warps.
 #define ZWANG_ROLLED _Pragma("unroll 1")
 #define ZWANG_STAGES_KEPT 0
 #else
@@ -26,13 +28,14 @@
 #define ZWANG_HOT
 #define ZWANG_REGISTERS
 #define ZWANG_ROLLED
-// A lane's stages lie in memory anyway; a copy is cheaper than taking the step again.
+// The stages of a step are kept for the slow path: on a CPU they are in memory anyway, and a copy costs less
+// than repeating the step.
 #define ZWANG_STAGES_KEPT 1
 #define ZWANG_INLINE __attribute__((always_inline)) inline
-// Events are rare beside steps: kept out of line, their text is compiled once and stays out of the hot loop's way.
+// Events are rare compared to steps. Their functions are not inlined: compiled once, and not part of the hot
+// loop.
 #define ZWANG_COLD __attribute__((noinline))
 #define ZWANG_BUILTIN(name) __builtin_##name
-#define ZWANG_PACKS 1
 #define ZWANG_EXPORT __attribute__((visibility("default")))
 #if defined(__clang__)
 #define ZWANG_UNROLL _Pragma("unroll")
@@ -41,7 +44,7 @@
 #endif
 #endif
 
-// Whether a product and a sum are rounded once.
+// 1 where a product and a sum are rounded once (fused multiply-add).
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__) || defined(__FMA__) || defined(__aarch64__)
 #define ZWANG_FUSES 1
 #else
@@ -59,7 +62,7 @@
 
 namespace zwang {
 
-// A clock of the machine's own: only ratios of its differences mean anything.
+// Processor clock in unspecified units: only ratios of differences are meaningful.
 ZWANG_INLINE long long clock_ticks() {
 #if defined(__CUDA_ARCH__)
   return clock64();
@@ -94,31 +97,33 @@ ZWANG_INLINE double double_of_bits(unsigned long long bits) {
 #endif
 }
 
-struct alignas(16) Piece {
+// 16 bytes, the largest single load or store of a GPU thread.
+struct alignas(16) WideWord {
   unsigned word[4];
 };
-// In the largest pieces there are.
+// Copies an object by loads and stores of that size.
 template <class T>
-ZWANG_INLINE void write_whole(T& to, const T& from) {
+ZWANG_INLINE void copy_by_wide_words(T& to, const T& from) {
 #if defined(__CUDA_ARCH__)
-  static_assert(alignof(T) % alignof(Piece) == 0, "whole pieces");
-  _Pragma("unroll") for (int i = 0; i < int(sizeof(T) / sizeof(Piece));
-                         ++i) reinterpret_cast<Piece*>(&to)[i] = reinterpret_cast<const Piece*>(&from)[i];
+  static_assert(alignof(T) % alignof(WideWord) == 0, "a whole number of wide words");
+  _Pragma("unroll") for (int i = 0; i < int(sizeof(T) / sizeof(WideWord)); ++i) {
+    reinterpret_cast<WideWord*>(&to)[i] = reinterpret_cast<const WideWord*>(&from)[i];
+  }
 #else
   to = from;
 #endif
 }
 
-// In a processor's own memory, not in that of the whole machine.
-ZWANG_INLINE bool lies_near([[maybe_unused]] const void* there) {
+// Whether the address is in the shared memory of a GPU's multiprocessor, not in global memory.
+ZWANG_INLINE bool is_in_shared_memory([[maybe_unused]] const void* there) {
 #if defined(__CUDA_ARCH__)
   return __isShared(there) != 0;
 #else
-  return true;  // a CPU's caches see to that
+  return true;  // a CPU caches all memory alike
 #endif
 }
 
-// Counters shared by threads of a GPU; on the host one thread works at a time.
+// Atomic updates of values shared by GPU threads. On the host the reductions run on one thread and need none.
 template <class T>
 ZWANG_INLINE T atomic_add(T* to, T what) {
 #if defined(__CUDA_ARCH__)
@@ -130,13 +135,14 @@ ZWANG_INLINE T atomic_add(T* to, T what) {
 #endif
 }
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__)
-// Over all lanes of a warp; every lane gets it. Devices before 8.0 have no instruction for it.
+// Sum over all lanes of a warp; every lane receives it. Devices before compute capability 8.0 have no
+// instruction for it.
 __device__ __forceinline__ unsigned sum_of_warp(unsigned x) {
-  constexpr unsigned everyone = 0xffffffffU;
+  constexpr unsigned all_lanes = 0xffffffffU;
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-  return __reduce_add_sync(everyone, x);
+  return __reduce_add_sync(all_lanes, x);
 #else
-  for (int distance = 16; distance > 0; distance /= 2) x += __shfl_xor_sync(everyone, x, distance);
+  for (int distance = 16; distance > 0; distance /= 2) x += __shfl_xor_sync(all_lanes, x, distance);
   return x;
 #endif
 }
@@ -148,7 +154,7 @@ ZWANG_INLINE void atomic_or(unsigned long long* to, unsigned long long what) {
   *to |= what;
 #endif
 }
-// Of numbers that are not negative: their bits are ordered as they are.
+// Maximum of non-negative numbers: their bit patterns are ordered like the numbers.
 ZWANG_INLINE void atomic_largest(double* to, double what) {
 #if defined(__CUDA_ARCH__)
   if (what > 0) atomicMax(reinterpret_cast<unsigned long long*>(to), bits_of_double(what));
@@ -157,15 +163,19 @@ ZWANG_INLINE void atomic_largest(double* to, double what) {
 #endif
 }
 
-// Arrays of C++ cannot be empty; a model may have no conditions, no auxiliaries ...
+// Array length for a count that may be zero (no conditions, no auxiliaries): C++ arrays cannot be empty.
 ZWANG_CONSTANT constexpr int at_least_one(int n) { return n > 0 ? n : 1; }
 
-// Numbers about numbers. `tie` is what still passes for equal between conditions that agree only to the rounding of many
-// terms; `dependent` is the squared sine below which a row counts as a combination of others; `moment` is the share of a
-// time within which an output takes the values of an event or of a step's end. Sixteen roundings are one instant, and a
-// few more may come together in an output time; doubles can afford more. `release_noise` times what counts as zero for a
-// multiplier is how far it may really be off at a release. In floats what counts as zero is not so far above rounding
-// that it could be taken ten times: a string's slack would drown in it.
+// Tolerances that depend on the number type.
+//   tie            relative difference below which conditions count as equal that agree only to the rounding
+//                  of many terms
+//   dependent      squared sine below which a row counts as a linear combination of others
+//   moment         relative time difference within which an output takes the values of an event or of the end
+//                  of a step; sixteen roundings are one instant and output times carry a few more, so doubles
+//                  have room for a larger margin
+//   release_noise  factor on the zero level of a multiplier that bounds its true error at a release; in
+//                  floats the zero level is so close to rounding that ten times that would hide the slack of
+//                  a string
 template <class Real>
 struct Precision;
 template <>
@@ -205,12 +215,13 @@ ZWANG_MATH_2(hypot, hypot, hypotf)
 ZWANG_MATH_2(power, pow, powf)
 #undef ZWANG_MATH_1
 #undef ZWANG_MATH_2
-// a b + c, rounded once whatever the compiler thinks of that.
+// a b + c, always rounded once, independent of the compiler's contraction settings.
 ZWANG_INLINE double fused(double a, double b, double c) { return ZWANG_BUILTIN(fma)(a, b, c); }
 
-// Left to itself g++ makes jumps of these on ARM: a jump that hangs on a number just computed waits for it, and the next stage of
-// a step waits for the jump. There is an instruction, which takes the other for a NaN. On x86 these words are one instruction.
-#if defined(__aarch64__) && ZWANG_PACKS
+// On ARM g++ compiles the comparison forms to branches: a branch on a value just computed stalls, and the
+// next stage of a step depends on it. The fmin/fmax instructions return the other operand for a NaN, so a NaN
+// on the left is tested first. On x86 the comparison forms are one instruction.
+#if defined(__aarch64__) && !defined(__CUDACC__) && !defined(__CUDACC_RTC__)
 #define ZWANG_LESSER(a, b) \
   decltype(a)(sizeof(a) == sizeof(float) ? __builtin_fminf(a, b) : __builtin_fmin(a, b))
 #define ZWANG_LARGER(a, b) \
@@ -226,15 +237,15 @@ ZWANG_INLINE double fused(double a, double b, double c) { return ZWANG_BUILTIN(f
 
 #define ZWANG_CHOICES(Real)                                                           \
   ZWANG_INLINE Real sign(Real x) { return x != x ? x : Real((x > 0) - (x < 0)); }     \
-  /* a NaN on the left comes through */                                               \
+  /* a NaN on the left is returned */                                                 \
   ZWANG_INLINE Real minimum(Real a, Real b) { return ZWANG_MINIMUM(a, b); }           \
   ZWANG_INLINE Real maximum(Real a, Real b) { return ZWANG_MAXIMUM(a, b); }           \
-  /* the same, but what comes of a NaN is open */                                     \
+  /* the same, but the result for a NaN is unspecified */                             \
   ZWANG_INLINE Real lesser(Real a, Real b) { return ZWANG_LESSER(a, b); }             \
   ZWANG_INLINE Real larger(Real a, Real b) { return ZWANG_LARGER(a, b); }             \
   ZWANG_INLINE Real if_less(Real a, Real b, Real x, Real y) { return a < b ? x : y; } \
   ZWANG_INLINE bool is_finite(Real x) { return x - x == 0; }                          \
-  /* x brought into (-a/2, a/2] */                                                    \
+  /* x reduced modulo a to (-a/2, a/2] */                                             \
   ZWANG_INLINE Real wrap(Real x, Real a) { return x - a * round_up(x / a - Real(0.5)); }
 ZWANG_CHOICES(double)
 ZWANG_CHOICES(float)
@@ -244,7 +255,7 @@ ZWANG_CHOICES(float)
 #undef ZWANG_MINIMUM
 #undef ZWANG_MAXIMUM
 
-// Without a literal for it, infinity is what overflows.
+// NVRTC has no literal for infinity; an overflowing product yields it.
 template <class R>
 ZWANG_INLINE R infinity() {
   float large = 3e38f;
@@ -255,11 +266,13 @@ ZWANG_INLINE R missing() {
   return infinity<R>() - infinity<R>();
 }
 
-// The bits of a number, which are nearly its logarithm: exponent and fraction in fixed point. `one` are those of 1,
-// `trifle` 0.043 of a power of two: half of what the fraction is off by at most.
+// The bit pattern of a floating-point number, read as an integer, approximates its binary logarithm in fixed
+// point (exponent and fraction). `one` is the pattern of 1. `half_log_error` is 0.043 in these units: half of
+// the largest difference between fraction and logarithm, so that rounding errors of both signs are equally
+// large.
 template <class To, class From>
 ZWANG_INLINE To same_bits(From x) {
-  static_assert(sizeof(To) == sizeof(From), "as many bits");
+  static_assert(sizeof(To) == sizeof(From), "types of equal size");
   union {
     From from;
     To to;
@@ -275,7 +288,7 @@ template <class A>
 constexpr bool same_type<A, A> = true;
 template <>
 struct Bits<double> {
-  static constexpr long long one = 0x3ff0000000000000LL, trifle = 0x0000b00000000000LL,
+  static constexpr long long one = 0x3ff0000000000000LL, half_log_error = 0x0000b00000000000LL,
                              unsigned_part = 0x7fffffffffffffffLL;
   ZWANG_INLINE static long long of(double x) { return same_bits<long long>(x); }
   ZWANG_INLINE static double from(long long x) { return same_bits<double>(x); }
@@ -283,28 +296,29 @@ struct Bits<double> {
 };
 template <>
 struct Bits<float> {
-  static constexpr int one = 0x3f800000, trifle = 0x00058000, unsigned_part = 0x7fffffff;
+  static constexpr int one = 0x3f800000, half_log_error = 0x00058000, unsigned_part = 0x7fffffff;
   ZWANG_INLINE static int of(float x) { return same_bits<int>(x); }
   ZWANG_INLINE static float from(int x) { return same_bits<float>(x); }
 };
 
-// Rough functions of positive numbers, for what a few percent do not change, as the length of the next step: no square
-// root, no division. x^(-1/16) and x^(-3/32) to 4 %, 1 / x to half a percent.
+// Approximate powers of positive numbers from their bit patterns, without square root or division. They are
+// used where a few percent do not matter, as for the length of the next step: x^(-1/16) and x^(-3/32) to 4 %,
+// 1 / x to half a percent.
 template <class R>
 ZWANG_INLINE R rough_16th(R x) {
   using B = Bits<R>;
-  return B::from(B::one + (B::one >> 4) - B::trifle - (B::of(x) >> 4));
+  return B::from(B::one + (B::one >> 4) - B::half_log_error - (B::of(x) >> 4));
 }
 template <class R>
 ZWANG_INLINE R rough_3_32nds(R x) {
   using B = Bits<R>;
   const auto bits = B::of(x);
-  return B::from(B::one + (B::one >> 4) + (B::one >> 5) - B::trifle - ((bits >> 4) + (bits >> 5)));
+  return B::from(B::one + (B::one >> 4) + (B::one >> 5) - B::half_log_error - ((bits >> 4) + (bits >> 5)));
 }
 template <class R>
 ZWANG_INLINE R rough_inverse(R x) {
   using B = Bits<R>;
-  const R y = B::from(2 * B::one - 2 * B::trifle - B::of(x));
+  const R y = B::from(2 * B::one - 2 * B::half_log_error - B::of(x));
   return y * (R(2) - x * y);
 }
 

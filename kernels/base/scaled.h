@@ -1,5 +1,6 @@
-// A number together with the size of its rounding errors, in units of the machine epsilon (src/expression/scaled.h tells why).
-// The emitted formulas run on it as on any other number.
+// A number together with a bound on its rounding error, in units of the machine epsilon.
+// src/expression/scaled.h gives the reasons. The emitted formulas are templates and accept this type like any
+// other number.
 #pragma once
 
 #include "kernels/base/portable.h"
@@ -33,8 +34,9 @@ ZWANG_INLINE Scaled<Real> operator*(const Scaled<Real>& a, const Scaled<Real>& b
   return {a.value * b.value, absolute(a.value) * b.scale + absolute(b.value) * a.scale};
 }
 
-// What is inherited through a slope, and the result's own rounding. Where the slope is infinite (a root at zero) the
-// error is what the function does over the argument's own error: `moved`.
+// The error propagated through the slope plus the rounding of the result. Where the slope is infinite (a
+// square root at zero), the propagated error is the change of the function over the argument's error; `moved`
+// is the function value there.
 template <class Real>
 ZWANG_INLINE Scaled<Real> with_slope(Real y, Real slope, Real scale, Real moved) {
   Real inherited = absolute(slope) * scale;
@@ -96,13 +98,13 @@ ZWANG_INLINE Scaled<Real> power(const Scaled<Real>& a, const Scaled<Real>& b) {
   const Real x = a.value, n = b.value, y = power(x, n);
   const Real moved = power(x + Precision<Real>::epsilon * a.scale, n);
   Scaled<Real> made = with_slope<Real>(y, n * power(x, n - 1), a.scale, moved);
-  // A whole exponent is exact; others carry an error of their own.
+  // An integer exponent is exact; any other exponent contributes an error.
   if (x > 0 && n != round_down(n)) made.scale = made.scale + absolute(y * log(x)) * b.scale;
   return made;
 }
 template <class Real>
 ZWANG_INLINE Scaled<Real> wrap(const Scaled<Real>& a, const Scaled<Real>& b) {
-  // As many errors of the period as there are periods between.
+  // The error of the period counts once for every period between a and the result.
   const Real y = wrap(a.value, b.value);
   return {y, a.scale + absolute((a.value - y) / b.value) * b.scale};
 }

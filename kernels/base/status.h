@@ -1,19 +1,19 @@
-// How a member ended. One text for host, reference and device.
+// The status with which a member ends, shared by host, reference and device.
 #pragma once
 
 namespace zwang {
 
 enum class Status : int {
   ok = 0,
-  stopped,             // met the user's stop condition
+  stopped,             // reached the user's stop condition
   step_limit,          // max_steps used up
   event_limit,         // max_events used up
-  step_too_small,      // the tolerance asks for steps below the resolution of time
-  not_finite,          // a state or force is no longer a finite number
+  step_too_small,      // the tolerance requires steps below the resolution of time
+  not_finite,          // a state or force is not a finite number
   infeasible,          // no admissible acceleration or velocity
-  singular,            // a condition's gradient vanishes where it would have to act
-  inconsistent_start,  // the initial state could not be brought onto the conditions
-  event_lost,          // an event was seen but could not be located
+  singular,            // the gradient of an active condition vanishes
+  inconsistent_start,  // the initial state could not be projected onto the conditions
+  event_lost,          // an event was detected but could not be located
 };
 
 constexpr int status_count = 10;

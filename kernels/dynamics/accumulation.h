@@ -1,12 +1,12 @@
-// Recognising that shocks accumulate: infinitely many of them in a finite time (mechanics section 5, requirement 5);
-// src/reference/accumulation.h is the reference.
+// Recognises Zeno accumulations: infinitely many shocks within a finite time (mechanics section 5,
+// requirement 5). The reference is src/reference/accumulation.h.
 #pragma once
 
 #include "kernels/base/portable.h"
 
 namespace zwang {
 
-// A set of conditions, one bit each.
+// A set of conditions, one bit for each.
 template <int count>
 struct ConditionSet {
   static constexpr int words = at_least_one((count + 31) / 32);
@@ -27,21 +27,22 @@ struct ConditionSet {
     return same;
   }
   ZWANG_INLINE int size() const {
-    int members = 0;
-    for (int i = 0; i < count; ++i) members += has(i);
-    return members;
+    int present = 0;
+    for (int i = 0; i < count; ++i) present += has(i);
+    return present;
   }
 };
 
-// `alone`: there is but one condition that may be struck, and its shocks follow each other by one factor.
+// The times and conditions of the latest shocks. `alone`: the model has a single inequality, so that a cycle
+// is one shock.
 template <class Set, class Real, bool alone>
 struct AccumulationWatch {
   static constexpr int longest_cycle = alone ? 1 : 8;
   static constexpr int memory = alone ? 4 : 32;  // a power of two, more than three cycles
-  int count = 0;                                 // shocks noted since the last one was forgotten
-  int newest = 0;  // where it stands; the one before stands before it, all round
+  int count = 0;                                 // shocks noted since forget(), at most `memory`
+  int newest = 0;                                // index of the latest shock in the ring buffers below
 
-  // The geometric sequence the last shocks form, if they do.
+  // The geometric sequence that the latest shocks form, if they do.
   struct Sequence {
     bool found = false;
     Set conditions{};
@@ -57,49 +58,54 @@ struct AccumulationWatch {
     time[0] = 0;
   }
 
-  ZWANG_INLINE void note(Real t, const Set& who) { take(t, who, sequence_with(t, who)); }
+  // Adds a shock of the conditions `struck` at the time t.
+  ZWANG_INLINE void note(Real t, const Set& struck) { take(t, struck, sequence_with(t, struck)); }
 
-  // What the shocks will form when this one is among them.
-  ZWANG_INLINE Sequence sequence_with(Real t, const Set& who) const {
-    Sequence made = recognise(t, who);
-    if (!made.found) return made;
-    const Real start = t - made.length;
-    made.began = sequence.found ? minimum(sequence.began, start) : start;
-    made.length = t - made.began;
-    return made;
+  // The sequence that the shocks would form together with this one.
+  ZWANG_INLINE Sequence sequence_with(Real t, const Set& struck) const {
+    Sequence next = recognise(t, struck);
+    if (!next.found) return next;
+    const Real start = t - next.length;
+    next.began = sequence.found ? minimum(sequence.began, start) : start;
+    next.length = t - next.began;
+    return next;
   }
-  ZWANG_INLINE void take(Real t, const Set& who, const Sequence& made) {
-    newest = place(-1);
+  // Adds a shock whose sequence is known already.
+  ZWANG_INLINE void take(Real t, const Set& struck, const Sequence& next) {
+    newest = index_of(-1);
     if (count < memory) ++count;
     time[newest] = t;
-    reached[newest] = who;
-    // Most often there was none and is none: members may lie far away, and what is not touched need not be fetched.
-    if (made.found || sequence.found) sequence = made;
+    reached[newest] = struck;
+    // Usually there is no sequence, before or after: then global memory is not touched.
+    if (next.found || sequence.found) sequence = next;
   }
 
  private:
-  // So many shocks ago.
-  ZWANG_INLINE int place(int ago) const { return (newest - ago) & (memory - 1); }
+  // The index of the shock that many shocks before the newest.
+  ZWANG_INLINE int index_of(int ago) const { return (newest - ago) & (memory - 1); }
 
-  // How long the last three cycles took, the newest ending at t.
+  // The durations of the last three cycles, the latest of which ends at t.
   struct Cycles {
     Real d1, d2, d3;
   };
   ZWANG_INLINE Cycles cycles(Real t, int period) const {
-    const Real t1 = time[place(period - 1)], t2 = time[place(2 * period - 1)];
-    return {t - t1, t1 - t2, t2 - time[place(3 * period - 1)]};
+    const Real t1 = time[index_of(period - 1)], t2 = time[index_of(2 * period - 1)];
+    return {t - t1, t1 - t2, t2 - time[index_of(3 * period - 1)]};
   }
-  // The same, or no time at all where there have not been so many shocks: without a jump, so that a GPU fetches all at once.
+  // The same, or zeros where there have been too few shocks. Free of branches, so that a GPU issues all loads
+  // at once.
   ZWANG_INLINE Cycles cycles_if_any(Real t, int period) const {
     const bool any = 3 * period <= count;
-    const Real t1 = time[any ? place(period - 1) : newest], t2 = time[any ? place(2 * period - 1) : newest],
-               t3 = time[any ? place(3 * period - 1) : newest];
+    const Real t1 = time[any ? index_of(period - 1) : newest],
+               t2 = time[any ? index_of(2 * period - 1) : newest],
+               t3 = time[any ? index_of(3 * period - 1) : newest];
     return {t - t1, t1 - t2, t2 - t3};
   }
 
-  // The same conditions in the same order, cycle after cycle, each shorter than the one before by nearly one factor.
-  ZWANG_INLINE Sequence recognise(Real t, const Set& who) const {
-    Sequence made;
+  // A sequence is three cycles of the same conditions in the same order, each shorter than the one before by
+  // nearly the same factor.
+  ZWANG_INLINE Sequence recognise(Real t, const Set& struck) const {
+    Sequence next;
     unsigned shrinking = 0;
     ZWANG_REGISTERS for (int period = 1; period <= longest_cycle; ++period) {
       const Cycles last = cycles_if_any(t, period);
@@ -110,33 +116,34 @@ struct AccumulationWatch {
       if (((shrinking >> period) & 1U) == 0) continue;
       const Cycles last = cycles(t, period);
       const Real r1 = last.d1 / last.d2, r2 = last.d2 / last.d3;
-      // Ratios still drifting towards 1 belong to sequences that end by themselves.
+      // Ratios that still drift towards 1 belong to sequences without accumulation.
       if (absolute(r1 - r2) > Real(0.3) * (1 - maximum(r1, r2))) continue;
-      if (!repeats(who, period)) continue;
-      made.found = true;
-      made.remaining = last.d1 * r1 / (1 - r1);
-      made.limit = t + made.remaining;
-      made.length = last.d1 + last.d2 + last.d3;
-      made.conditions = who;
-      for (int i = 1; i < period; ++i) made.conditions.add(reached[place(i - 1)]);
-      return made;
+      if (!repeats(struck, period)) continue;
+      next.found = true;
+      next.remaining = last.d1 * r1 / (1 - r1);
+      next.limit = t + next.remaining;
+      next.length = last.d1 + last.d2 + last.d3;
+      next.conditions = struck;
+      for (int i = 1; i < period; ++i) next.conditions.add(reached[index_of(i - 1)]);
+      return next;
     }
-    return made;
+    return next;
   }
-  // Three cycles in which the same happened, and not always the same.
-  ZWANG_INLINE bool repeats(const Set& who, int period) const {
-    bool same = who == reached[place(period - 1)], alike = period > 1;
+  // Whether three cycles of this period repeat each other, and the period is the shortest: within a cycle not
+  // all shocks are alike.
+  ZWANG_INLINE bool repeats(const Set& struck, int period) const {
+    bool same = struck == reached[index_of(period - 1)], alike = period > 1;
     for (int i = 1; i < 2 * period && same; ++i)
-      same = reached[place(i - 1)] == reached[place(i + period - 1)];
-    for (int i = 1; i < period && alike; ++i) alike = reached[place(i - 1)] == who;
+      same = reached[index_of(i - 1)] == reached[index_of(i + period - 1)];
+    for (int i = 1; i < period && alike; ++i) alike = reached[index_of(i - 1)] == struck;
     return same && !alike;
   }
 
  public:
-  // The conditions that caused the last two shocks.
+  // The conditions struck in the last two shocks.
   ZWANG_DEVICE Set latest() const {
     Set found;
-    for (int i = 0; i < 2 && i < count; ++i) found.add(reached[place(i)]);
+    for (int i = 0; i < 2 && i < count; ++i) found.add(reached[index_of(i)]);
     return found;
   }
 };

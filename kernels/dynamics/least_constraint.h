@@ -1,9 +1,11 @@
-// The least constraint for the rows at hand: the point of a convex region nearest to a given one [staeckel-29..33].
+// Gauss's principle of least constraint as a quadratic program: the point of a convex region nearest to a
+// given one [staeckel-29..33].
 //
 //     minimise 1/2 (x - x0)^T M (x - x0)   subject to   A_i x + c_i = 0 (equations) or <= 0 (inequalities)
 //
-// A dual active-set method on unit rows in the mass metric. Accelerations, shocks and completed accumulations are all
-// this problem. src/quadratic_program/quadratic_program.h is the reference for it.
+// Accelerations, shocks and completed accumulations are all this problem. It is solved by a dual active-set
+// method on rows of unit length in the mass metric. The reference is
+// src/quadratic_program/quadratic_program.h.
 #pragma once
 
 #include "kernels/base/linear_algebra.h"
@@ -12,25 +14,29 @@
 namespace zwang {
 
 template <int n, int m, bool diagonal, class Real>
-struct Program {
-  // The question. `root` is M's; rows are added one by one.
+struct QuadraticProgram {
+  // The problem. `root` is the Cholesky factor L of M; rows are added one by one.
   MassRoot<n, diagonal, Real> root;
   Real free[n];  // x0
   int count = 0;
   bool equation[m];
   Real unit[m][n];  // u_i = L^-1 A_i / length_i
-  Real length[m], gap[m], floor[m];
-  // The answer, in the metric: z = L^T (x - x0), z + U^T mu = 0.
+  Real length[m];
+  Real gap[m];    // the row's value at x0, in units of its length
+  Real floor[m];  // the rounding of that
+  // The solution, in the metric: z = L^T (x - x0), z + U^T mu = 0.
   bool feasible = false, redundant = false;
   Real z[n], mu[m], residual[m];  // residual_i = u_i z + gap_i
   WorkingSet<n, Real> set;
 
   static constexpr Real rounding = 2 * (n + 2) * Precision<Real>::epsilon;
+  // A row nearer than this to the span of others counts as linearly dependent; `coefficients` is the sum of
+  // the magnitudes of the coefficients that express it by them.
   static ZWANG_INLINE Real dependence(Real coefficients) {
     return Precision<Real>::tie + 32 * Precision<Real>::epsilon * coefficients;
   }
 
-  // A row without length binds nothing: it is met or not.
+  // A row of length zero restricts nothing: it is satisfied or not.
   ZWANG_DEVICE void add_row(const Real* a, Real c, bool is_equation) {
     const int i = count++;
     root.into(a, unit[i]);
@@ -47,20 +53,21 @@ struct Program {
 
   ZWANG_DEVICE void solve() {
     if (count <= 1 && (count == 0 || length[0] > 0)) {
-      stand_alone();
+      solve_single_row();
       return;
     }
+    // First with rounding as the only tolerance, then with ties.
     for (int level = 0; level < 2; ++level) {
-      start();
+      start_with_equations();
       if (search(level == 1)) break;
     }
     if (feasible) finish();
   }
 
-  // All rows as equations; those that depend on earlier ones get multiplier 0 and disturb nobody.
-  ZWANG_DEVICE void hold() {
+  // Solves with all rows as equations; rows that depend on earlier ones are left out, with multiplier 0.
+  ZWANG_DEVICE void solve_as_equations() {
     for (int i = 0; i < count; ++i) equation[i] = true;
-    start();
+    start_with_equations();
   }
 
   // x = x0 + L^-T z
@@ -70,15 +77,15 @@ struct Program {
   }
   ZWANG_INLINE Real multiplier(int i) const { return length[i] > 0 ? mu[i] / length[i] : Real(0); }
 
-  // How far the answer is from the conditions of the minimum, beyond rounding: the judge's word (kkt_residual), here for
-  // the audit of every member.
+  // The violation of the conditions of the minimum (Karush-Kuhn-Tucker) beyond rounding, relative to the size
+  // of the problem: the same measure as kkt_residual() of the reference, for the audit of every member.
   ZWANG_DEVICE Real kkt() const {
-    Real balance[n], size = norm<n>(z), worst = 0, noise = rounding * norm<n>(z), pushes = 0;
+    Real balance[n], size = norm<n>(z), worst = 0, noise = rounding * norm<n>(z), total = 0;
     copy<n>(z, balance);
     for (int i = 0; i < count; ++i) {
       add_multiple<n>(mu[i], unit[i], balance);
       noise = maximum(noise, floor[i]);
-      pushes += absolute(mu[i]);
+      total += absolute(mu[i]);
       size = maximum(size, equation[i] ? absolute(gap[i]) : gap[i]);
     }
     for (int i = 0; i < count; ++i) {
@@ -87,15 +94,16 @@ struct Program {
       worst = maximum(worst, (equation[i] ? absolute(residual[i]) : residual[i]) - allowed);
       if (!equation[i]) worst = maximum(worst, maximum(-mu[i], minimum(mu[i], -residual[i] - allowed)));
     }
-    worst = maximum(worst, norm<n>(balance) - 2 * rounding * (pushes + norm<n>(z)));
+    worst = maximum(worst, norm<n>(balance) - 2 * rounding * (total + norm<n>(z)));
     return worst > 0 ? worst / size : Real(0);
   }
 
  private:
-  int fixed;  // equations in the working set; they stand first and may pull
+  // The number of equations in the working set. They come first, and their multipliers may be negative.
+  int fixed;
 
-  // One row, or none: z = -u mu, mu the gap, or nothing where the row does not push.
-  ZWANG_DEVICE void stand_alone() {
+  // One row, or none: z = -u mu with mu the gap, or 0 for an inequality that is satisfied.
+  ZWANG_DEVICE void solve_single_row() {
     set.count = 0;
     feasible = true;
     redundant = false;
@@ -106,19 +114,20 @@ struct Program {
     add_multiple<n>(-mu[0], unit[0], z);
   }
 
-  // The equations alone; those that depend on the others are left out here and checked at the end.
-  ZWANG_DEVICE void start() {
+  // The minimum under the equations alone. Equations that depend on others are left out here; search() checks
+  // them.
+  ZWANG_DEVICE void start_with_equations() {
     set.count = 0;
     for (int i = 0; i < count; ++i) {
       mu[i] = 0;
       if (!equation[i] || !(length[i] > 0)) continue;
-      take(i);
+      append_if_independent(i);
     }
     fixed = set.count;
-    stand();
+    solve_working_set();
   }
 
-  ZWANG_DEVICE bool take(int i) {
+  ZWANG_DEVICE bool append_if_independent(int i) {
     Real rest[n], along[n], coefficients[n], sum = 0;
     const Real distance = set.split(unit[i], rest, along);
     set.solve(along, coefficients);
@@ -129,7 +138,7 @@ struct Program {
   }
 
   // The minimum with the working rows as equations: z = -Q y, R^T y = gap, R mu = y [mayer-17].
-  ZWANG_DEVICE void stand() {
+  ZWANG_DEVICE void solve_working_set() {
     Real b[n], y[n], m_set[n];
     for (int j = 0; j < set.count; ++j) b[j] = gap[set.row[j]];
     set.solve_transposed(b, y);
@@ -142,8 +151,9 @@ struct Program {
     }
   }
 
-  // The working set without the row in this place, from scratch; z and mu are left to the caller.
-  ZWANG_DEVICE void drop(int place) {
+  // Removes the row at this index of the working set, and factors the rest again; z and mu are left to the
+  // caller.
+  ZWANG_DEVICE void remove(int place) {
     int rows[n], kept = 0;
     for (int j = 0; j < set.count; ++j)
       if (j != place) rows[kept++] = set.row[j];
@@ -161,10 +171,11 @@ struct Program {
     return size;
   }
 
-  // Takes in the row broken most until none is. False: undecided in this meaning of zero.
+  // Activates the row violated most until none is. `ties`: violations within Precision::tie count as none.
+  // False: no decision within the allowed number of steps.
   ZWANG_DEVICE bool search(bool ties) {
-    bool excused[m];
-    for (int i = 0; i < count; ++i) excused[i] = false;
+    bool tolerated[m];  // violated by less than a tie, and cannot be activated
+    for (int i = 0; i < count; ++i) tolerated[i] = false;
     feasible = false;
     for (int step = 0; step < 20 + 10 * m; ++step) {
       const Real allowed = rounding * norm<n>(z), tied = Precision<Real>::tie * size_of_problem();
@@ -175,34 +186,35 @@ struct Program {
           if (equation[i] ? gap[i] != 0 : gap[i] > 0) return true;  // contradiction
           continue;
         }
-        const Real broken = dot<n>(unit[i], z) + gap[i];
+        const Real violation = dot<n>(unit[i], z) + gap[i];
         if (equation[i]) {
-          if (absolute(broken) > floor[i] + allowed + tied + spread(i))
+          if (absolute(violation) > floor[i] + allowed + tied + rounding_of_dependent(i))
             return true;  // inconsistent equations
           continue;
         }
-        if (excused[i] || broken <= worst || broken <= floor[i] + allowed + (ties ? tied : Real(0))) continue;
-        worst = broken;
+        if (tolerated[i] || violation <= worst || violation <= floor[i] + allowed + (ties ? tied : Real(0)))
+          continue;
+        worst = violation;
         worst_row = i;
       }
       if (worst_row < 0) {
         feasible = true;
         return true;
       }
-      if (press(worst_row)) {
-        without_pull();
-        for (int i = 0; i < count; ++i) excused[i] = false;
+      if (activate(worst_row)) {
+        remove_negative();
+        for (int i = 0; i < count; ++i) tolerated[i] = false;
       } else if (worst <= floor[worst_row] + allowed + tied) {
-        excused[worst_row] = true;
+        tolerated[worst_row] = true;
       } else {
-        return true;  // no point meets all
+        return true;  // no point satisfies all rows
       }
     }
     return false;
   }
 
-  // What rounding of the working rows can do to a row that depends on them.
-  ZWANG_DEVICE Real spread(int i) const {
+  // The effect of the rounding of the working rows on a row that depends on them.
+  ZWANG_DEVICE Real rounding_of_dependent(int i) const {
     Real rest[n], along[n], coefficients[n], sum = 0;
     set.split(unit[i], rest, along);
     set.solve(along, coefficients);
@@ -211,9 +223,10 @@ struct Program {
     return sum;
   }
 
-  // Takes in the broken row p. Its multiplier grows by t while the others change by -t r, so that they stay met; z moves
-  // by -t d. Whoever would have to pull on the way is let go. False: p breaks whenever the others hold.
-  ZWANG_DEVICE bool press(int p) {
+  // Activates the violated row p. Its multiplier grows by t while those of the working rows change by -t r,
+  // so that these stay satisfied; z moves by -t d. An inequality whose multiplier reaches zero before p is
+  // satisfied is removed. False: p is violated at every point that satisfies the others.
+  ZWANG_DEVICE bool activate(int p) {
     for (int round = 0; round <= n + m; ++round) {
       Real d[n], along[n], r[n], sum = 0;
       const Real distance = set.split(unit[p], d, along);
@@ -231,24 +244,24 @@ struct Program {
         }
       }
       if (dependent && blocking < 0) return false;
-      const Real broken = dot<n>(unit[p], z) + gap[p];
-      if (!dependent && broken <= t * distance * distance) {
+      const Real violation = dot<n>(unit[p], z) + gap[p];
+      if (!dependent && violation <= t * distance * distance) {
         set.append(p, d, along, distance);
-        stand();
+        solve_working_set();
         return true;
       }
-      // As far as the first that would pull, and without it from there.
+      // Up to the first multiplier that reaches zero, and on without its row.
       mu[p] += t;
       for (int j = 0; j < set.count; ++j) mu[set.row[j]] -= t * r[j];
       mu[set.row[blocking]] = 0;
       if (!dependent) add_multiple<n>(-t, d, z);
-      drop(blocking);
+      remove(blocking);
     }
     return false;
   }
 
-  // Nearly dependent rows can turn multipliers negative by rounding alone: lets go of those.
-  ZWANG_DEVICE void without_pull() {
+  // Removes inequalities with negative multipliers, which rounding causes where rows are nearly dependent.
+  ZWANG_DEVICE void remove_negative() {
     for (int round = 0; round < n; ++round) {
       int place = -1;
       Real lowest = 0;
@@ -258,11 +271,12 @@ struct Program {
           place = j;
         }
       if (place < 0) return;
-      drop(place);
-      stand();
+      remove(place);
+      solve_working_set();
     }
   }
 
+  // Residuals of all rows; multipliers within a tie of zero become zero.
   ZWANG_DEVICE void finish() {
     const Real tied = Precision<Real>::tie * norm<n>(z);
     Real noise = rounding * norm<n>(z);
@@ -276,13 +290,54 @@ struct Program {
       tight_count += tight[i];
     }
     if (tight_count <= 1) return;
-    spread_over(tight);
+    find_least_norm_multipliers(tight);
   }
 
-  // Dependent tight rows leave the multipliers open: of all that fit, those of least norm, in the units of the rows
-  // (mechanics section 6). With w in the rows' span, lambda_i = max(0, w . length_i u_i) (no max for equations) and
-  // sum lambda_i length_i u_i = -z; Newton on w, whose set of positive multipliers soon stands still.
-  ZWANG_DEVICE void spread_over(const bool* tight) {
+  // Solves G w = target, G = sum over the active rows of (length q.u)(length q.u)^T, by Cholesky's method in
+  // place. False where G is not positive.
+  ZWANG_DEVICE bool solve_in_span(const WorkingSet<n, Real>& span, const bool* active, const Real* target,
+                                  Real* w) const {
+    const int k = span.count;
+    Real g[n][n];
+    for (int a = 0; a < k; ++a)
+      for (int b = 0; b < k; ++b) g[a][b] = 0;
+    for (int i = 0; i < count; ++i) {
+      if (!active[i]) continue;
+      Real component[n];
+      for (int a = 0; a < k; ++a) component[a] = length[i] * dot<n>(span.q[a], unit[i]);
+      for (int a = 0; a < k; ++a)
+        for (int b = 0; b <= a; ++b) g[a][b] += component[a] * component[b];
+    }
+    for (int a = 0; a < k; ++a) {
+      for (int b = 0; b <= a; ++b) {
+        Real sum = g[a][b];
+        for (int c = 0; c < b; ++c) sum -= g[a][c] * g[b][c];
+        if (a == b) {
+          if (!(sum > 0)) return false;
+          g[a][a] = sqrt(sum);
+        } else {
+          g[a][b] = sum / g[b][b];
+        }
+      }
+    }
+    for (int a = 0; a < k; ++a) {
+      Real sum = target[a];
+      for (int c = 0; c < a; ++c) sum -= g[a][c] * w[c];
+      w[a] = sum / g[a][a];
+    }
+    for (int a = k - 1; a >= 0; --a) {
+      Real sum = w[a];
+      for (int c = a + 1; c < k; ++c) sum -= g[c][a] * w[c];
+      w[a] = sum / g[a][a];
+    }
+    return true;
+  }
+
+  // Dependent tight rows leave the multipliers undetermined: of all that balance z, those of least norm are
+  // taken, in the units of the rows (mechanics section 6). With w in the rows' span, lambda_i = max(0, w .
+  // length_i u_i) (no max for equations) and sum lambda_i length_i u_i = -z. This is solved for w by Newton's
+  // method, in which the set of positive multipliers becomes constant after few rounds.
+  ZWANG_DEVICE void find_least_norm_multipliers(const bool* tight) {
     WorkingSet<n, Real> span;
     int tight_count = 0;
     for (int i = 0; i < count; ++i) {
@@ -299,55 +354,24 @@ struct Program {
     redundant = true;
     bool active[m];
     for (int i = 0; i < count; ++i) active[i] = tight[i];
-    Real target[n], w[n], made[m];
+    Real target[n], w[n], candidate[m];
     for (int j = 0; j < k; ++j) target[j] = -dot<n>(span.q[j], z);
     for (int round = 0; round < 50; ++round) {
-      // G w = target, G = sum over the active rows of (length q.u)(length q.u)^T, by Cholesky in place.
-      Real g[n][n];
-      for (int a = 0; a < k; ++a)
-        for (int b = 0; b < k; ++b) g[a][b] = 0;
-      for (int i = 0; i < count; ++i) {
-        if (!active[i]) continue;
-        Real part[n];
-        for (int a = 0; a < k; ++a) part[a] = length[i] * dot<n>(span.q[a], unit[i]);
-        for (int a = 0; a < k; ++a)
-          for (int b = 0; b <= a; ++b) g[a][b] += part[a] * part[b];
-      }
-      for (int a = 0; a < k; ++a) {
-        for (int b = 0; b <= a; ++b) {
-          Real sum = g[a][b];
-          for (int c = 0; c < b; ++c) sum -= g[a][c] * g[b][c];
-          if (a == b) {
-            if (!(sum > 0)) return;  // the rest no longer spans the force: the multipliers found first stay
-            g[a][a] = sqrt(sum);
-          } else {
-            g[a][b] = sum / g[b][b];
-          }
-        }
-      }
-      for (int a = 0; a < k; ++a) {
-        Real sum = target[a];
-        for (int c = 0; c < a; ++c) sum -= g[a][c] * w[c];
-        w[a] = sum / g[a][a];
-      }
-      for (int a = k - 1; a >= 0; --a) {
-        Real sum = w[a];
-        for (int c = a + 1; c < k; ++c) sum -= g[c][a] * w[c];
-        w[a] = sum / g[a][a];
-      }
+      // Where the active rows no longer span z the multipliers found first stay.
+      if (!solve_in_span(span, active, target, w)) return;
       bool changed = false;
       const Real zero = 64 * Precision<Real>::epsilon * norm<n>(z);
       for (int i = 0; i < count; ++i) {
         if (!tight[i]) continue;
         Real lambda = 0;
         for (int a = 0; a < k; ++a) lambda += length[i] * dot<n>(span.q[a], unit[i]) * w[a];
-        made[i] = lambda * length[i];
-        const bool pushes = equation[i] || made[i] > zero;
-        changed = changed || pushes != active[i];
-        active[i] = pushes;
+        candidate[i] = lambda * length[i];
+        const bool positive = equation[i] || candidate[i] > zero;
+        changed = changed || positive != active[i];
+        active[i] = positive;
       }
       if (changed) continue;
-      for (int i = 0; i < count; ++i) mu[i] = tight[i] && active[i] ? made[i] : Real(0);
+      for (int i = 0; i < count; ++i) mu[i] = tight[i] && active[i] ? candidate[i] : Real(0);
       return;
     }
   }

@@ -1,10 +1,11 @@
-// Velocities across a shock: the least constraint one level lower [mayer2-2] [mayer2-9] [mayer2-15]; src/laws/shock.cpp is the
-// reference.
+// Velocities across a shock: the principle of least constraint one level lower, for velocities instead of
+// accelerations [mayer2-2] [mayer2-9] [mayer2-15]. The reference is src/laws/shock.cpp.
 #pragma once
 
 #include "kernels/base/portable.h"
 #include "kernels/base/status.h"
 #include "kernels/dynamics/member.h"
+#include "kernels/dynamics/rounding.h"
 
 namespace zwang {
 
@@ -14,14 +15,16 @@ struct ShockResult {
   Status status = Status::ok;
   Real v[M::n];            // velocities after
   Real impulses[M::rows];  // l, summed over the rounds of one instant
-  Real
-      pushed[M::n];  // how far each moves the velocities, without sign: they round so, even where they cancel
-  typename M::Set struck{};  // l > 0 beyond rounding (either sign for equations)
+  // Sum of the magnitudes of the changes of velocity by single impulses: the scale of their rounding, even
+  // where they cancel.
+  Real pushed[M::n];
+  typename M::Set struck{};  // l > 0 beyond rounding (of either sign for equations)
   bool jumped = false;
   int rounds = 0;
   Real energy_lost = 0, kkt = 0, carnot = 0;
 };
 
+// The conditions that may take part in a shock of the member `me`.
 template <class M>
 struct ShockSetting {
   using Model = typename M::Model;
@@ -32,28 +35,31 @@ struct ShockSetting {
   Real mass[n * n];
   Real zero[M::rows];  // what counts as zero for f' or g
 
-  ZWANG_DEVICE bool takes_part(int i) const {
-    return me.conditions[i].standing == Standing::equation || contacts.has(i) || velocities.has(i);
+  ZWANG_INLINE bool is_equation(int i) const {
+    return me.constraints.conditions[i].standing == Standing::equation;
   }
-  ZWANG_DEVICE Real rate(int i, const Real* v) const { return Model::rate(me.k, me.t, me.q(), v, me.z(), i); }
+  ZWANG_DEVICE bool takes_part(int i) const { return is_equation(i) || contacts.has(i) || velocities.has(i); }
+  ZWANG_DEVICE Real rate(int i, const Real* v) const {
+    return Model::rate(me.k, me.motion.t, me.motion.q(), v, me.motion.z(), i);
+  }
   ZWANG_DEVICE bool violated(const Real* v) const {
     for (int i = 0; i < M::r; ++i) {
       if (!takes_part(i)) continue;
       const Real f = rate(i, v);
-      if (me.conditions[i].standing == Standing::equation ? absolute(f) > zero[i] : f > zero[i]) return true;
+      if (is_equation(i) ? absolute(f) > zero[i] : f > zero[i]) return true;
     }
     return false;
   }
   ZWANG_DEVICE Real kinetic(const Real* v) const {
     Real t_energy, energy;
-    Model::energies(me.k, me.t, me.q(), v, me.z(), t_energy, energy);
+    Model::energies(me.k, me.motion.t, me.motion.q(), v, me.motion.z(), t_energy, energy);
     return t_energy;
   }
 };
 
-// Who takes part in a round, and how strongly each rebounds.
+// The rows of one round of a shock, and the velocity with which each rebounds.
 template <class M>
-struct ShockParts {
+struct ShockRows {
   int count = 0;
   int condition[M::rows];
   bool equation[M::rows];
@@ -65,17 +71,17 @@ struct ShockParts {
   }
 };
 
-// With some rebound, only contacts and velocity inequalities that are not already on the good side take part (mechanics
-// section 4), and equations that do not hold yet come first, on their own: a rebound off the unconstrained velocity
-// could otherwise create energy.
+// The rows that take part in a round, at the velocities alpha. With a rebound, only contacts and velocity
+// inequalities that are not clearly satisfied take part (mechanics section 4), and equations that do not hold
+// yet come first, on their own: a rebound off the unconstrained velocity could otherwise create energy.
 template <class M, class Real>
-ZWANG_DEVICE void take_part(const ShockSetting<M>& setting, const Real* alpha, bool inelastic,
-                            ShockParts<M>& parts) {
+ZWANG_DEVICE void collect_rows(const ShockSetting<M>& setting, const Real* alpha, bool inelastic,
+                               ShockRows<M>& rows) {
   const M& me = setting.me;
   bool rebounds = false, imposing = false;
   for (int i = 0; i < M::r; ++i) {
-    if (me.conditions[i].standing == Standing::equation) {
-      parts.add(i, true, 0);
+    if (setting.is_equation(i)) {
+      rows.add(i, true, 0);
       imposing = imposing || absolute(setting.rate(i, alpha)) > setting.zero[i];
     } else if (setting.contacts.has(i) && !inelastic && M::Model::restitution(me.k, i) > 0) {
       rebounds = rebounds || setting.rate(i, alpha) > setting.zero[i];
@@ -87,23 +93,25 @@ ZWANG_DEVICE void take_part(const ShockSetting<M>& setting, const Real* alpha, b
     const Real approach = setting.rate(i, alpha);
     if (rebounds && approach < -setting.zero[i]) continue;
     const bool bounces = setting.contacts.has(i) && !inelastic;
-    parts.add(i, false, bounces ? M::Model::restitution(me.k, i) * maximum(approach, Real(0)) : Real(0));
+    rows.add(i, false, bounces ? M::Model::restitution(me.k, i) * maximum(approach, Real(0)) : Real(0));
   }
 }
 
 template <class M>
 struct ShockRound {
   using Real = typename M::Real;
-  bool feasible = false, plain = true;  // plain: no part has a velocity of its own to give
+  bool feasible = false;
+  bool fixed = true;  // no row prescribes a velocity other than zero, by its own motion or a rebound
   Real v[M::n], l[M::rows], weight[M::rows], pushed[M::n];
   Real kkt = 0;
 };
 
-// Linearises at v0, solves, linearises at the answer, until it stands still; one pass where all is linear in v. Far from a
-// strongly curved condition the answers would overshoot from side to side: the moves are relaxed (Aitken).
+// Linearises the rows at v0, solves, linearises at the solution, until it no longer changes; a single pass
+// where all rows are linear in v. Far from a strongly curved condition the solutions would oscillate: the
+// moves are relaxed (Aitken).
 template <class M, class Real>
-ZWANG_DEVICE void solve_from(const ShockSetting<M>& setting, const Real* alpha, const ShockParts<M>& parts,
-                             const Real* start, bool linear, bool linear_only, ShockRound<M>& round) {
+ZWANG_DEVICE void solve_from(const ShockSetting<M>& setting, const Real* alpha, const ShockRows<M>& rows,
+                             const Real* start, bool linear, bool only_linear, ShockRound<M>& round) {
   using Model = typename M::Model;
   constexpr int n = M::n;
   const M& me = setting.me;
@@ -114,15 +122,16 @@ ZWANG_DEVICE void solve_from(const ShockSetting<M>& setting, const Real* alpha, 
     typename M::Qp qp;
     if (!qp.root.factor(setting.mass)) return;
     copy<n>(alpha, qp.free);
-    round.plain = true;
-    for (int j = 0; j < parts.count; ++j) {
+    round.fixed = true;
+    for (int j = 0; j < rows.count; ++j) {
       Real value, rate, rest, a[n];
-      if (linear_only && !Model::is_linear(parts.condition[j])) continue;
-      Model::row(me.k, me.t, me.q(), v0, me.z(), parts.condition[j], value, rate, rest, a);
-      const Real offset = rate - dot<n>(a, v0) + parts.rebound[j];
+      if (only_linear && !Model::is_linear(rows.condition[j])) continue;
+      Model::row(me.k, me.motion.t, me.motion.q(), v0, me.motion.z(), rows.condition[j], value, rate, rest,
+                 a);
+      const Real offset = rate - dot<n>(a, v0) + rows.rebound[j];
       if (!is_finite(offset) || !all_finite<n>(a)) return;
-      qp.add_row(a, offset, parts.equation[j]);
-      round.plain = round.plain && absolute(offset) <= setting.zero[parts.condition[j]];
+      qp.add_row(a, offset, rows.equation[j]);
+      round.fixed = round.fixed && absolute(offset) <= setting.zero[rows.condition[j]];
     }
     qp.solve();
     if (!qp.feasible) return;
@@ -158,20 +167,21 @@ ZWANG_DEVICE void solve_from(const ShockSetting<M>& setting, const Real* alpha, 
   }
 }
 
-// Velocity conditions not linear in v can have several stationary answers, and linearising at alpha may lead across to a
-// far branch. So the answer of the linear conditions alone is a second place to begin; the smaller change wins.
+// Velocity conditions that are not linear in v can have several stationary points, and linearising at alpha
+// may lead to a far branch. So a second iteration starts from the solution of the linear conditions alone;
+// the solution with the smaller change of velocity in the mass metric is taken.
 template <class M, class Real>
-ZWANG_COLD void solve_round(const ShockSetting<M>& setting, const Real* alpha, const ShockParts<M>& parts,
+ZWANG_COLD void solve_round(const ShockSetting<M>& setting, const Real* alpha, const ShockRows<M>& rows,
                             ShockRound<M>& best) {
   constexpr int n = M::n;
   bool linear = true;
-  for (int j = 0; j < parts.count; ++j) linear = linear && M::Model::is_linear(parts.condition[j]);
-  solve_from(setting, alpha, parts, alpha, linear, false, best);
+  for (int j = 0; j < rows.count; ++j) linear = linear && M::Model::is_linear(rows.condition[j]);
+  solve_from(setting, alpha, rows, alpha, linear, false, best);
   if (linear) return;
-  ShockRound<M> eased, other;
-  solve_from(setting, alpha, parts, alpha, true, true, eased);
-  if (!eased.feasible) return;
-  solve_from(setting, alpha, parts, eased.v, false, false, other);
+  ShockRound<M> linear_only, other;
+  solve_from(setting, alpha, rows, alpha, true, true, linear_only);
+  if (!linear_only.feasible) return;
+  solve_from(setting, alpha, rows, linear_only.v, false, false, other);
   if (!other.feasible) return;
   Real cost_best = 0, cost_other = 0;
   for (int i = 0; i < n; ++i)
@@ -182,11 +192,12 @@ ZWANG_COLD void solve_round(const ShockSetting<M>& setting, const Real* alpha, c
   if (!best.feasible || cost_other < cost_best) best = other;
 }
 
+// Adds a round to the result of its instant.
 template <class M>
-ZWANG_DEVICE void collect(const ShockSetting<M>& setting, const ShockParts<M>& parts,
-                          const ShockRound<M>& round, ShockResult<M>& result) {
-  for (int j = 0; j < parts.count; ++j) {
-    const int i = parts.condition[j];
+ZWANG_DEVICE void add_round(const ShockSetting<M>& setting, const ShockRows<M>& rows,
+                            const ShockRound<M>& round, ShockResult<M>& result) {
+  for (int j = 0; j < rows.count; ++j) {
+    const int i = rows.condition[j];
     result.impulses[i] += round.l[j];
     if (absolute(round.l[j]) * round.weight[j] > setting.zero[i]) result.struck.add(i);
   }
@@ -195,40 +206,40 @@ ZWANG_DEVICE void collect(const ShockSetting<M>& setting, const ShockParts<M>& p
   result.jumped = true;
 }
 
-// Fills in masses and zeros; false when there are no finite masses or velocities.
+// Fills in masses and what counts as zero; false where masses or velocities are not finite.
 template <class M, class Real>
-ZWANG_DEVICE bool make_setting(ShockSetting<M>& setting, const Real* alpha, ShockResult<M>& result) {
+ZWANG_DEVICE bool prepare(ShockSetting<M>& setting, const Real* alpha, ShockResult<M>& result) {
   constexpr int n = M::n;
   const M& me = setting.me;
-  M::Model::mass(me.k, me.t, me.q(), me.v(), me.z(), setting.mass);
+  M::Model::mass(me.k, me.motion.t, me.motion.q(), me.motion.v(), me.motion.z(), setting.mass);
   copy<n>(alpha, result.v);
   for (int i = 0; i < n; ++i) result.pushed[i] = 0;
   for (int i = 0; i < M::r; ++i) result.impulses[i] = setting.zero[i] = 0;
   if (!all_finite<n * n>(setting.mass) || !all_finite<n>(alpha)) return false;
   Real larger[n];
   for (int i = 0; i < n; ++i)
-    larger[i] = maximum(me.size_v[i], maximum(absolute(alpha[i]), absolute(me.v()[i])));
+    larger[i] = maximum(me.sizes.v[i], maximum(absolute(alpha[i]), absolute(me.motion.v()[i])));
   for (int i = 0; i < M::r; ++i)
     if (setting.takes_part(i))
-      setting.zero[i] = me.rest_speed * scaled_condition(me, i, alpha, me.size_q, larger).rate_scale;
+      setting.zero[i] =
+          me.input.rest_speed * scaled_condition<M>(me.k, me.motion, i, alpha, me.sizes.q, larger).rate_scale;
   return true;
 }
 
-// Whether a condition that is at its limit or beyond has no gradient to act by.
+// Whether a condition at its limit or beyond has a vanishing gradient, through which no impulse can act.
 template <class M, class Real>
-ZWANG_DEVICE bool singular(const ShockSetting<M>& setting, const Real* v) {
+ZWANG_DEVICE bool is_singular(const ShockSetting<M>& setting, const Real* v) {
   const M& me = setting.me;
   for (int i = 0; i < M::r; ++i) {
     if (!setting.takes_part(i)) continue;
-    const bool acts =
-        me.conditions[i].standing == Standing::equation || setting.rate(i, v) >= -setting.zero[i];
-    if (acts && scaled_condition(me, i, v, me.size_q, me.size_v).vanishes) return true;
+    const bool acts = setting.is_equation(i) || setting.rate(i, v) >= -setting.zero[i];
+    if (acts && scaled_condition<M>(me.k, me.motion, i, v, me.sizes.q, me.sizes.v).vanishes) return true;
   }
   return false;
 }
 
-// [mayer2-§2] Carnot: with fixed conditions, no rebound and no external impulse T(u) - T(v) = T(v - u). How far off, as a
-// share of T(u).
+// [mayer2-§2] Carnot: with fixed conditions, no rebound and no external impulse T(u) - T(v) = T(v - u).
+// Returns the difference of the two sides as a share of T(u).
 template <class M, class Real>
 ZWANG_DEVICE Real carnot_defect(const Real* mass, const Real* u, const Real* v) {
   constexpr int n = M::n;
@@ -243,78 +254,77 @@ ZWANG_DEVICE Real carnot_defect(const Real* mass, const Real* u, const Real* v) 
   return before > 0 ? absolute(before - after - change) / before : Real(0);
 }
 
-// The member's velocities are u; alpha those an external impulse would give the free system [mayer2-12] (u itself without
-// one [mayer2-16]).
+// A shock of the member, whose velocities are u. alpha are the velocities that an external impulse would give
+// the system without conditions [mayer2-12], or u itself [mayer2-16].
 template <class M, class Real>
 ZWANG_COLD void shock(ShockSetting<M>& setting, const Real* alpha, ShockResult<M>& result) {
   constexpr int n = M::n, round_limit = 1000;
   const M& me = setting.me;
-  if (!make_setting(setting, alpha, result)) {
+  if (!prepare(setting, alpha, result)) {
     result.status = Status::not_finite;
     return;
   }
   if (!setting.violated(result.v)) {
-    result.energy_lost = setting.kinetic(me.v()) - setting.kinetic(result.v);
+    result.energy_lost = setting.kinetic(me.motion.v()) - setting.kinetic(result.v);
     return;
   }
-  if (singular(setting, result.v)) {
+  if (is_singular(setting, result.v)) {
     result.status = Status::singular;
     return;
   }
-  bool plain = true;  // Carnot's identity applies
-  for (int i = 0; i < n; ++i) plain = plain && alpha[i] == me.v()[i];
+  bool identity_applies = true;  // Carnot's
+  for (int i = 0; i < n; ++i) identity_applies = identity_applies && alpha[i] == me.motion.v()[i];
   for (; result.rounds <= round_limit && setting.violated(result.v); ++result.rounds) {
-    ShockParts<M> parts;
+    ShockRows<M> rows;
     ShockRound<M> round;
-    take_part(setting, result.v, result.rounds == round_limit, parts);
-    solve_round(setting, result.v, parts, round);
+    collect_rows(setting, result.v, result.rounds == round_limit, rows);
+    solve_round(setting, result.v, rows, round);
     if (!round.feasible) {
-      // No room to rebound into: then without.
-      parts.count = 0;
-      take_part(setting, result.v, true, parts);
-      solve_round(setting, result.v, parts, round);
+      // No velocity satisfies all rebounds: then without rebound.
+      rows.count = 0;
+      collect_rows(setting, result.v, true, rows);
+      solve_round(setting, result.v, rows, round);
     }
     if (!round.feasible) {
       result.status = Status::infeasible;
       return;
     }
-    collect(setting, parts, round, result);
-    plain = plain && round.plain;
+    add_round(setting, rows, round, result);
+    identity_applies = identity_applies && round.fixed;
     copy<n>(round.v, result.v);
-    drop_noise(me, result.v, alpha, setting.mass);
+    drop_noise<M>(setting.mass, alpha, result.v);
   }
-  result.energy_lost = setting.kinetic(me.v()) - setting.kinetic(result.v);
-  if (!plain || result.rounds != 1) return;
-  result.carnot = carnot_defect<M>(setting.mass, me.v(), result.v);
+  result.energy_lost = setting.kinetic(me.motion.v()) - setting.kinetic(result.v);
+  if (!identity_applies || result.rounds != 1) return;
+  result.carnot = carnot_defect<M>(setting.mass, me.motion.v(), result.v);
 }
 
-// The limit of infinitely many shocks of the contacts: the projection on the intersection, f' = 0 for all of them, and
-// g = 0 for the velocity limits in `kept`.
+// The limit of infinitely many shocks of the contacts: the projection onto f' = 0 for all of them, and onto g
+// = 0 for the velocity limits in `kept`.
 template <class M>
 ZWANG_COLD void completed_shock(ShockSetting<M>& setting, const typename M::Set& kept,
                                 ShockResult<M>& result) {
   constexpr int n = M::n;
   const M& me = setting.me;
-  if (!make_setting(setting, me.v(), result)) {
+  if (!prepare(setting, me.motion.v(), result)) {
     result.status = Status::not_finite;
     return;
   }
-  ShockParts<M> parts;
+  ShockRows<M> rows;
   for (int i = 0; i < M::r; ++i) {
-    const bool equal =
-        me.conditions[i].standing == Standing::equation || setting.contacts.has(i) || kept.has(i);
-    if (equal || setting.velocities.has(i)) parts.add(i, equal, 0);
+    const bool equal = setting.is_equation(i) || setting.contacts.has(i) || kept.has(i);
+    if (equal || setting.velocities.has(i)) rows.add(i, equal, 0);
   }
   ShockRound<M> round;
-  solve_round(setting, me.v(), parts, round);
+  solve_round(setting, me.motion.v(), rows, round);
   if (!round.feasible) {
     result.status = Status::infeasible;
     return;
   }
-  collect(setting, parts, round, result);
+  add_round(setting, rows, round, result);
   copy<n>(round.v, result.v);
-  drop_noise(me, result.v, me.v(), setting.mass);
-  result.energy_lost = setting.kinetic(me.v()) - setting.kinetic(result.v);
+  drop_noise<M>(setting.mass, me.motion.v(), result.v);
+  result.energy_lost = setting.kinetic(me.motion.v()) - setting.kinetic(result.v);
 }
 
 }  // namespace zwang

@@ -1,14 +1,22 @@
-// The program's entrances on a GPU.
+// The entry points of a compiled study on a GPU.
 //
-// Members under way lie in slots in the device's memory, more of them than there are lanes. Three kernels take turns.
-// `zwang_step` moves members by smooth steps, a lane a member, all in registers; a lane whose member needs attention puts
-// it on a list and takes the next one. Lanes of small systems that know their motion as a power series land by themselves,
-// all lanes of a block at the same time; for the others `zwang_land` goes through those whose step ends at a crossing, the
-// common event. What is not plain there is left to `zwang_tend`, which goes through all others too, rare events, outputs,
-// ends and starts, beside the next steps of those who move. So lanes of a warp set out together on the same text, and a
-// straggler costs one lane. Which lane takes which slot, and when, is left to chance; a member's numbers do not depend on it.
+// Members in progress are in slots in global memory; there are more slots than lanes. The kernels pass slots
+// to each other by lists. `read` is the index (0 or 1) of the lists that a turn reads, `1 - read` of those it
+// fills for the next turn.
 //
-// `side` says which of two lists is read: stepping and tending fill the other one, landing what they are about to read.
+//   kernel            takes slots from   puts slots on                       work
+//   zwang_open        -                  waiting[0]                          every slot needs a first member
+//   zwang_event       at_event           moving[read], waiting[read]         the common event at a step's end
+//   zwang_slow_path   waiting[read]      moving[1 - read]                    other events, outputs, starts
+//   zwang_step        moving[read]       at_event, moving and waiting        smooth steps
+//                                        [1 - read]
+//
+// In each turn zwang_event runs first; zwang_slow_path and zwang_step follow at the same time on two streams.
+// In zwang_step a lane moves one member in registers; when the member needs anything else, the lane stores
+// it, puts its slot on a list and takes the next slot. So the lanes of a warp execute the same code together,
+// and a member that takes long occupies one lane only. Lanes of small systems with power series handle the
+// common event within zwang_step, all lanes of a block at the same time (events_in_registers). The assignment
+// of slots to lanes depends on timing; the numbers of a member do not.
 #pragma once
 
 #include "kernels/base/layout.h"
@@ -18,39 +26,45 @@
 #include "kernels/lanes/fast_event.h"
 #include "kernels/lanes/lane_group.h"
 #include "kernels/member/slow_path.h"
+#include "kernels/member/start_and_end.h"
 
 namespace zwang {
 
-// Tries a lane spends on one slot before it looks after others: no slot is left behind in a long smooth motion. More where
-// hardly anybody needed attention the last time.
-constexpr int steps_per_turn = 32, steps_per_calm_turn = 128;
+// Trial steps of a lane on one member before it stores the member and takes another, so that no slot falls
+// behind during a long smooth motion. More in turns after which few members were at an event: fewer than one
+// in `quiet_ratio`.
+constexpr int trial_steps_per_turn = 32, trial_steps_per_quiet_turn = 128, quiet_ratio = 16;
 
-// Lanes that want another member wait for so many of their warp: fetching one is long, and the others stand by meanwhile.
-// Fewer where they seldom want one.
+// Number of idle lanes of a warp at which new members are loaded. Loading takes long, and the other lanes are
+// idle meanwhile. Lanes that handle events in registers need new members less often.
 constexpr int refill_threshold = 8, refill_threshold_with_events = 4;
 
-// `strides`: events are what members are attended to for, not outputs.
-template <class Model, class Method, class Real, bool registers_suffice>
+// `few_interruptions`: members leave their lane mainly for events, not for outputs or extremes
+// (host/program).
+template <class Model, class Method, class Real, bool few_interruptions>
 struct CudaEntry {
   using M = Member<Model, Method, Real>;
+  using Group = LaneGroup<M, Real>;
 
-  // Landing is a long text: only where little of it needs registers, and where the lanes of a block go through it together.
-  // One warp by itself would make all others wait for instructions.
+  // Event handling within zwang_step is long code. It pays only for models that need few registers, and only
+  // if the lanes of a block execute it together: one warp alone would make the others wait for instructions.
   static constexpr bool events_in_registers =
-      registers_suffice && LaneGroup<M, Real>::finds_crossings_on_series && M::n == 1;
+      few_interruptions && Group::finds_crossings_on_series && M::n == 1;
 
-  // A lane's search, in its processor's own memory; and its accounts, where that leaves room for more lanes. In larger systems
-  // registers are taken all the same. Odd distances keep the lanes of a warp out of each other's way.
+  // The search of a lane is in shared memory, and so is its ledger where that leaves registers for more
+  // lanes; larger systems use all registers anyway. An odd number of words avoids bank conflicts between the
+  // lanes of a warp.
   static constexpr bool ledger_in_shared_memory = M::n == 1;
-  using Ledger = LaneLedger<Real, M::rows>;
+  using Ledger = typename Group::Ledger;
   struct LaneScratch : OnlyIf<ledger_in_shared_memory, Ledger>::Type {
-    typename LaneGroup<M, Real>::Search search;
+    typename Group::Search search;
   };
   struct PaddedScratch : LaneScratch {
-    Real beside[sizeof(LaneScratch) / sizeof(Real) % 2 == 0 ? 1 : 2];
+    Real padding[sizeof(LaneScratch) / sizeof(Real) % 2 == 0 ? 1 : 2];
   };
-  // As long as there is room for a few blocks of them: the searches of many conditions are long.
-  static constexpr bool scratch_in_shared_memory = cuda_threads * sizeof(PaddedScratch) <= 32768;
+  // Searches of models with many conditions are too long for shared memory.
+  static constexpr bool scratch_in_shared_memory =
+      cuda_threads * sizeof(PaddedScratch) <= shared_bytes_of_table;
 
   __device__ __forceinline__ static Ledger& ledger_of(LaneScratch& scratch, Ledger& in_registers) {
     if constexpr (ledger_in_shared_memory)
@@ -59,212 +73,246 @@ struct CudaEntry {
       return in_registers;
   }
 
-  __device__ __forceinline__ static void move(const DeviceLists& lists, int side, unsigned slot) {
-    lists.moving[side][atomicAdd(&lists.counters->moving[side], 1U)] = slot;
+  __device__ __forceinline__ static void append_moving(const DeviceLists& lists, int list, unsigned slot) {
+    lists.moving[list][atomicAdd(&lists.counters->moving[list], 1U)] = slot;
   }
-  __device__ __forceinline__ static void wait(const DeviceLists& lists, int side, unsigned entry) {
-    lists.waiting[side][atomicAdd(&lists.counters->waiting[side], 1U)] = entry;
+  __device__ __forceinline__ static void append_waiting(const DeviceLists& lists, int list, unsigned entry) {
+    lists.waiting[list][atomicAdd(&lists.counters->waiting[list], 1U)] = entry;
   }
 
+  // --- zwang_step ---------------------------------------------------------------------------------------
+
+  // One lane of zwang_step.
+  struct SteppingLane {
+    Group& group;
+    M* slots;
+    const DeviceLists& lists;
+    int filled;  // index of the lists to fill
+    bool busy = false, more = true, event_ready = false;
+    unsigned slot = no_slot;
+    int steps_left = 0;
+    unsigned tries = 0, turns = 0;
+
+    // Loads new members for the idle lanes of the warp if they are many enough, or if no other lane can step.
+    __device__ __forceinline__ void refill(WarpFeed& feed, int steps) {
+      const unsigned idle = __ballot_sync(whole_warp, !busy && more);
+      if (__popc(idle) < (events_in_registers ? refill_threshold_with_events : refill_threshold) &&
+          __any_sync(whole_warp, busy && !event_ready))
+        return;
+      const bool wanted = !busy && more;
+      const unsigned next = feed.next(wanted);
+      if (wanted) more = busy = next != no_slot;
+      if (wanted && busy) {
+        slot = next;
+        group.resume(slots + slot);
+        steps_left = steps;
+      }
+    }
+
+    __device__ __forceinline__ void try_step() {
+      if (!busy || event_ready) return;
+      ++tries;
+      const Progress made = group.step_once();
+      event_ready = made == Progress::at_event;
+      if (made == Progress::needs_slow_path) {
+        leave_to_slow_path();
+      } else if (made == Progress::continues && --steps_left <= 0 && group.may_store()) {
+        group.store_member();
+        append_moving(lists, filled, slot);
+        busy = false;
+      }
+    }
+
+    __device__ __forceinline__ void leave_to_slow_path() {
+      group.store_for_event_handling();
+      append_waiting(lists, filled, slot);
+      busy = false;
+    }
+  };
+
   __device__ __forceinline__ static void step(const KernelSettings& settings, const KernelBatch& batch,
-                                              M* slots, const DeviceLists& lists, int side) {
-    const unsigned count = lists.counters->moving[side];
-    const bool calm = lists.counters->handled < count / 16;
+                                              M* slots, const DeviceLists& lists, int read) {
+    const unsigned count = lists.counters->moving[read];
+    const bool quiet = lists.counters->handled < count / quiet_ratio;
+    const int steps = quiet ? trial_steps_per_quiet_turn : trial_steps_per_turn;
     __shared__ PaddedScratch shared_scratch[scratch_in_shared_memory ? cuda_threads : 1];
-    __shared__ WarpBuffer bins[events_in_registers ? 1 : cuda_threads / warp_lanes];
+    __shared__ WarpBuffer buffers[events_in_registers ? 1 : cuda_threads / warp_lanes];
     __shared__ BlockVotes votes;
     LaneScratch own;
     Ledger in_registers;
     LaneScratch& scratch = scratch_in_shared_memory ? shared_scratch[threadIdx.x] : own;
-    LaneGroup<M, Real> group(settings, batch, slots, &scratch.search, ledger_of(scratch, in_registers));
-    typename LaneGroup<M, Real>::Steps::Stages stages;
-    typename LaneGroup<M, Real>::Drives drives;
+    Group group(settings, batch, slots, &scratch.search, ledger_of(scratch, in_registers));
+    typename Group::Steps::Stages stages;
+    typename Group::Drives drives;
     group.step.stages = &stages;
     group.drive = &drives;
-    WarpFeed feed(lists.moving[side], count, &lists.counters->taken);
-    WarpBuffer& event_buffer = bins[events_in_registers ? 0 : threadIdx.x / warp_lanes];
-    unsigned* const at_event_counter = &lists.counters->event_buffer[1 - side];
+    WarpFeed feed(lists.moving[read], count, &lists.counters->taken);
+    WarpBuffer& at_event = buffers[events_in_registers ? 0 : threadIdx.x / warp_lanes];
+    unsigned* const at_event_total = &lists.counters->at_event[1 - read];
     unsigned at_event_count = 0;
     EventPhase event_phase;
-    bool busy = false, more = true, event_ready = false;
-    unsigned slot = no_slot;
-    int left = 0;
-    unsigned tries = 0, turns = 0;
+    SteppingLane lane{group, slots, lists, 1 - read};
     for (;;) {
-      const unsigned idle = __ballot_sync(everyone, !busy && more);
-      if (__popc(idle) >= (events_in_registers ? refill_threshold_with_events : refill_threshold) ||
-          !__any_sync(everyone, busy && !event_ready)) {
-        const bool wanted = !busy && more;
-        const unsigned next = feed.next(wanted);
-        if (wanted) more = busy = next != no_slot;
-        if (wanted && busy) {
-          slot = next;
-          group.resume(slots + slot);
-          left = calm ? steps_per_calm_turn : steps_per_turn;
-        }
-      }
-      if (!events_in_registers && !__any_sync(everyone, busy)) break;
-      ++turns;
-      if (busy && !event_ready) {
-        ++tries;
-        const Progress made = group.step_once();
-        event_ready = made == Progress::event_ready;
-        if (made == Progress::waits) {
-          group.store_for_event_handling();
-          wait(lists, 1 - side, slot);
-          busy = false;
-        } else if (made == Progress::moves && --left <= 0 && group.may_store()) {
-          group.store_member();
-          move(lists, 1 - side, slot);
-          busy = false;
-        }
-      }
+      lane.refill(feed, steps);
+      if (!events_in_registers && !__any_sync(whole_warp, lane.busy)) break;
+      ++lane.turns;
+      lane.try_step();
       if constexpr (events_in_registers) {
-        const BlockVote vote = votes.count(event_ready, !event_ready && (busy || more), turns);
-        if (vote.crossing + vote.others == 0) break;
-        if (!event_phase.has_come(vote)) continue;
-        if (event_ready && !group.handle_event_in_registers()) {
-          group.store_for_event_handling();
-          wait(lists, 1 - side, slot);
-          busy = false;
-        }
+        const BlockVote vote =
+            votes.count(lane.event_ready, !lane.event_ready && (lane.busy || lane.more), lane.turns);
+        if (vote.at_event + vote.others == 0) break;
+        if (!event_phase.begins(vote)) continue;
+        if (lane.event_ready && !group.handle_event_in_registers()) lane.leave_to_slow_path();
       } else {
-        if (event_ready) {
+        if (lane.event_ready) {
           group.store_for_event_handling();
-          busy = false;
+          lane.busy = false;
         }
-        event_buffer.add(event_ready, slot, at_event_count, lists.event_buffer, at_event_counter);
+        at_event.add(lane.event_ready, lane.slot, at_event_count, lists.at_event, at_event_total);
       }
-      event_ready = false;
+      lane.event_ready = false;
     }
-    if constexpr (!events_in_registers)
-      event_buffer.flush(at_event_count, lists.event_buffer, at_event_counter);
-    // A warp's sum first: every lane by itself would queue up at the end of every turn.
-    const unsigned busy_tries = sum_of_warp(tries), possible = sum_of_warp(turns);
-    if (threadIdx.x % 32 == 0 && possible > 0) {
-      atomicAdd(&lists.counters->busy, (unsigned long long)busy_tries);
+    if constexpr (!events_in_registers) at_event.flush(at_event_count, lists.at_event, at_event_total);
+    count_tries(lists, lane.tries, lane.turns);
+  }
+
+  // Sums over the warp first: otherwise all lanes would contend for the counters at the end of every turn.
+  __device__ __forceinline__ static void count_tries(const DeviceLists& lists, unsigned tries,
+                                                     unsigned turns) {
+    const unsigned busy = sum_of_warp(tries), possible = sum_of_warp(turns);
+    if (threadIdx.x % warp_lanes == 0 && possible > 0) {
+      atomicAdd(&lists.counters->busy, (unsigned long long)busy);
       atomicAdd(&lists.counters->possible, (unsigned long long)possible);
     }
   }
 
-  // What the last turn has read is filled in this one.
-  __device__ __forceinline__ static void begin_turn(DeviceCounters& counters, int side) {
-    counters.handled = counters.event_buffer[side];
-    counters.event_buffer[1 - side] = counters.moving[1 - side] = counters.taken = 0;
+  // --- zwang_event --------------------------------------------------------------------------------------
+
+  // The lists that the last turn has read are filled in this one.
+  __device__ __forceinline__ static void begin_turn(DeviceCounters& counters, int read) {
+    counters.handled = counters.at_event[read];
+    counters.at_event[1 - read] = counters.moving[1 - read] = counters.taken = 0;
   }
 
   __device__ static void handle_events_at_step_end(const KernelSettings& settings, const KernelBatch& batch,
-                                                   M* slots, const DeviceLists& lists, int side) {
-    if (blockIdx.x == 0 && threadIdx.x == 0) begin_turn(*lists.counters, side);
-    if constexpr (FastEvent<LaneGroup<M, Real>>::possible)
-      handle_fast_events(settings, batch, slots, lists, side);
+                                                   M* slots, const DeviceLists& lists, int read) {
+    if (blockIdx.x == 0 && threadIdx.x == 0) begin_turn(*lists.counters, read);
+    if constexpr (FastEvent<M, Real>::possible)
+      handle_fast_events(settings, batch, slots, lists, read);
     else
-      handle_events_in_memory(slots, lists, side);
+      handle_events_in_memory(slots, lists, read);
   }
 
-  // What landings need of members lies first in them, and what they may change in front of that.
-  static constexpr int changed = int(sizeof(typename M::Near) + sizeof(ExchangeChanged<typename M::Near>)),
-                       needed = int(sizeof(typename M::Near) + sizeof(ExchangeCore<typename M::Near>));
-  using EventTable = StagedMembers<M, needed>;
-  static constexpr bool stages_members = FastEvent<LaneGroup<M, Real>>::possible && EventTable::fits;
-  // Small members are brought whole to be attended to.
+  // The front of a member contains what a fast event needs, and in front of that what it may change
+  // (dynamics/member.h).
+  using EventTable = StagedMembers<M, M::bytes_needed_by_events>;
+  static_assert(M::bytes_changed_by_events <= M::bytes_needed_by_events,
+                "changed data is part of what is loaded");
+  static constexpr bool stages_members = FastEvent<M, Real>::possible && EventTable::fits;
+  // Small members are staged whole for the slow path.
   using SlowPathTable = StagedMembers<M, int(sizeof(M))>;
   static constexpr int event_threads = stages_members ? warp_lanes : cuda_threads;
   static constexpr int slow_path_threads = SlowPathTable::fits ? warp_lanes : cuda_threads;
-  // As many of those as fit on a processor, with all registers they want.
+  // Blocks on a multiprocessor: as many as its shared memory has room for, so that each gets as many
+  // registers as possible.
   ZWANG_CONSTANT static constexpr int slow_path_blocks(int otherwise) {
-    return SlowPathTable::fits ? int(229376 / (sizeof(SlowPathTable) + 1024)) : otherwise;
+    return SlowPathTable::fits
+               ? int(shared_bytes_of_processor / (sizeof(SlowPathTable) + shared_bytes_reserved_by_block))
+               : otherwise;
   }
 
-  // What is carried has been written before, gaps between the numbers included.
+  // Padding between the fields of a new member is written too, because it is copied along with them.
   __device__ __forceinline__ static void clear(M& me) {
     if constexpr (stages_members && !SlowPathTable::fits)
-      for (int i = 0; i < EventTable::place - 1; ++i) reinterpret_cast<Piece*>(&me)[i] = Piece{};
+      for (int i = 0; i < EventTable::stride - 1; ++i) reinterpret_cast<WideWord*>(&me)[i] = WideWord{};
   }
 
-  // Lanes in their stride: what is not plain is for the others.
+  // Fast events; the rest waits for the slow path.
   __device__ __forceinline__ static void handle_fast_events(const KernelSettings& settings,
                                                             const KernelBatch& batch, M* slots,
-                                                            const DeviceLists& lists, int side) {
-    const unsigned count = lists.counters->event_buffer[side];
-    typename LaneGroup<M, Real>::Search search;
+                                                            const DeviceLists& lists, int read) {
+    const unsigned count = lists.counters->at_event[read];
+    typename Group::Search search;
     Ledger lane_ledger;
-    LaneGroup<M, Real> group(settings, batch, slots, &search, lane_ledger);
-    typename LaneGroup<M, Real>::Steps::Stages stages;
+    Group group(settings, batch, slots, &search, lane_ledger);
+    typename Group::Steps::Stages stages;
     group.step.stages = &stages;
     if constexpr (stages_members) {
-      __shared__ EventTable near;
-      // From the end: what was written last may still be near.
-      const auto entry = [&](unsigned i) { return i < count ? lists.event_buffer[count - 1 - i] : no_slot; };
+      __shared__ EventTable staged;
+      // From the end of the list: the members stored last may still be cached.
+      const auto entry = [&](unsigned i) { return i < count ? lists.at_event[count - 1 - i] : no_slot; };
       unsigned slot = entry(blockIdx.x * warp_lanes + threadIdx.x);
       for (unsigned first = blockIdx.x * warp_lanes; first < count; first += gridDim.x * warp_lanes) {
         const unsigned next = entry(first + gridDim.x * warp_lanes + threadIdx.x);
-        near.bring(slots, slot);
-        const bool there = slot != no_slot,
-                   goes = there && group.handle_stored_event(near.sought(), slots + slot);
-        if (goes) group.store_member();
-        const WarpPlaces places(goes, slot, &lists.counters->moving[side]);
-        near.template store_back<changed>(slots, goes ? slot : no_slot);
-        places.fill(lists.moving[side]);
-        if (there && !goes) wait(lists, side, slot);
+        staged.load(slots, slot);
+        const bool present = slot != no_slot,
+                   handled = present && group.handle_stored_event(staged.own(), slots + slot);
+        if (handled) group.store_member();
+        const WarpAppend moving(handled, slot, &lists.counters->moving[read]);
+        staged.template store<M::bytes_changed_by_events>(slots, handled ? slot : no_slot);
+        moving.write(lists.moving[read]);
+        if (present && !handled) append_waiting(lists, read, slot);
         slot = next;
       }
     } else {
       for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
-        const unsigned slot = lists.event_buffer[i];
+        const unsigned slot = lists.at_event[i];
         if (group.handle_stored_event(slots + slot, slots + slot)) {
           group.store_member();
-          move(lists, side, slot);
+          append_moving(lists, read, slot);
         } else {
-          wait(lists, side, slot);
+          append_waiting(lists, read, slot);
         }
       }
     }
   }
 
-  __device__ static void handle_events_in_memory(M* slots, const DeviceLists& lists, int side) {
-    const unsigned count = lists.counters->event_buffer[side];
+  __device__ static void handle_events_in_memory(M* slots, const DeviceLists& lists, int read) {
+    const unsigned count = lists.counters->at_event[read];
     for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
-      const unsigned slot = lists.event_buffer[i];
+      const unsigned slot = lists.at_event[i];
       M& me = slots[slot];
       if (!try_event_at_step_end(me)) {
-        wait(lists, side, slot | DeviceLists::due);
+        append_waiting(lists, read, slot | DeviceLists::event_pending);
       } else if (continue_from_event(me)) {
-        move(lists, side, slot);
+        append_moving(lists, read, slot);
       } else {
-        wait(lists, side, slot | DeviceLists::empty);
+        append_waiting(lists, read, slot | DeviceLists::empty);
       }
     }
   }
 
+  // --- zwang_slow_path ----------------------------------------------------------------------------------
+
   __device__ static void run_slow_path(const KernelSettings& settings, const KernelBatch& batch, M* slots,
-                                       const DeviceLists& lists, int side) {
-    const unsigned count = lists.counters->waiting[side];
+                                       const DeviceLists& lists, int read) {
+    const unsigned count = lists.counters->waiting[read];
     if constexpr (SlowPathTable::fits) {
-      __shared__ SlowPathTable near;
+      __shared__ SlowPathTable staged;
       for (unsigned first = blockIdx.x * warp_lanes; first < count; first += gridDim.x * warp_lanes) {
-        const unsigned i = first + threadIdx.x, entry = i < count ? lists.waiting[side][i] : no_slot;
+        const unsigned i = first + threadIdx.x, entry = i < count ? lists.waiting[read][i] : no_slot;
         const unsigned slot = entry == no_slot ? no_slot : entry & ~DeviceLists::marks;
-        near.bring(slots, (entry & DeviceLists::empty) != 0 ? no_slot : slot);
-        const bool going = entry != no_slot && slow_path_entry(*near.sought(), settings, batch, lists, entry);
-        const WarpPlaces places(going, slot, &lists.counters->moving[1 - side]);
-        near.template store_back<int(sizeof(M))>(slots, going ? slot : no_slot);
-        places.fill(lists.moving[1 - side]);
+        staged.load(slots, (entry & DeviceLists::empty) != 0 ? no_slot : slot);
+        const bool going = entry != no_slot && handle_entry(*staged.own(), settings, batch, lists, entry);
+        const WarpAppend moving(going, slot, &lists.counters->moving[1 - read]);
+        staged.template store<int(sizeof(M))>(slots, going ? slot : no_slot);
+        moving.write(lists.moving[1 - read]);
       }
     } else {
       for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
-        const unsigned entry = lists.waiting[side][i], slot = entry & ~DeviceLists::marks;
-        if (slow_path_entry(slots[slot], settings, batch, lists, entry)) move(lists, 1 - side, slot);
+        const unsigned entry = lists.waiting[read][i], slot = entry & ~DeviceLists::marks;
+        if (handle_entry(slots[slot], settings, batch, lists, entry)) append_moving(lists, 1 - read, slot);
       }
     }
   }
 
-  // One that waits, and those that follow it in its place when it has come to its end. False: there are no more.
-  __device__ __forceinline__ static bool slow_path_entry(M& me, const KernelSettings& settings,
-                                                         const KernelBatch& batch, const DeviceLists& lists,
-                                                         unsigned entry) {
+  // One waiting member; when it ends, its slot gets the next one. False if there are no more members.
+  __device__ __forceinline__ static bool handle_entry(M& me, const KernelSettings& settings,
+                                                      const KernelBatch& batch, const DeviceLists& lists,
+                                                      unsigned entry) {
     bool going = (entry & DeviceLists::empty) == 0;
-    if (going) going = (entry & DeviceLists::due) != 0 ? dispatch_at_step_end(me) : handle_member(me);
+    if (going)
+      going = (entry & DeviceLists::event_pending) != 0 ? dispatch_at_step_end(me) : handle_member(me);
     while (!going) {
       const long long number = (long long)atomicAdd(&lists.counters->next_member, 1ULL);
       if (number >= batch.count) return false;
@@ -274,7 +322,8 @@ struct CudaEntry {
     return true;
   }
 
-  // Every slot waits for its first member.
+  // --- zwang_open ---------------------------------------------------------------------------------------
+
   __device__ static void open(const DeviceLists& lists, unsigned slots) {
     for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < slots; i += gridDim.x * blockDim.x)
       lists.waiting[0][i] = i | DeviceLists::empty;
@@ -284,9 +333,10 @@ struct CudaEntry {
 
 }  // namespace zwang
 
-// One entrance a program: they are compiled side by side. `blocks` of `threads` should fit on a processor at once. A step
-// reads its settings from constant memory; members keep pointers to theirs from launch to launch, so those lie in the
-// device's memory.
+// One kernel in each program, compiled in parallel. `blocks` blocks of `threads` threads should fit on a
+// multiprocessor. zwang_step and zwang_event read their settings from constant memory (kernel parameters).
+// Members keep pointers to their settings from launch to launch, so zwang_slow_path gets them in global
+// memory.
 #define ZWANG_CUDA_STEP(Entry, threads, blocks)                                      \
   extern "C" __device__ unsigned long long zwang_slot_bytes = sizeof(Entry::M);      \
   extern "C" __global__ void __launch_bounds__(threads)                              \
@@ -296,20 +346,20 @@ struct CudaEntry {
   extern "C" __global__ void __launch_bounds__(threads, blocks)                      \
       zwang_step(const __grid_constant__ zwang::KernelSettings settings,             \
                  const __grid_constant__ zwang::KernelBatch batch, Entry::M* slots,  \
-                 const __grid_constant__ zwang::DeviceLists lists, int side) {       \
-    Entry::step(settings, batch, slots, lists, side);                                \
+                 const __grid_constant__ zwang::DeviceLists lists, int read) {       \
+    Entry::step(settings, batch, slots, lists, read);                                \
   }
 #define ZWANG_CUDA_EVENT(Entry, threads, blocks)                                            \
   extern "C" __global__ void __launch_bounds__(Entry::event_threads,                        \
                                                (blocks) * (threads) / Entry::event_threads) \
       zwang_event(const __grid_constant__ zwang::KernelSettings settings,                   \
                   const __grid_constant__ zwang::KernelBatch batch, Entry::M* slots,        \
-                  const __grid_constant__ zwang::DeviceLists lists, int side) {             \
-    Entry::handle_events_at_step_end(settings, batch, slots, lists, side);                  \
+                  const __grid_constant__ zwang::DeviceLists lists, int read) {             \
+    Entry::handle_events_at_step_end(settings, batch, slots, lists, read);                  \
   }
 #define ZWANG_CUDA_SLOW_PATH(Entry, threads, blocks)                                                      \
   extern "C" __global__ void __launch_bounds__(Entry::slow_path_threads, Entry::slow_path_blocks(blocks)) \
       zwang_slow_path(const zwang::KernelSettings* settings, const zwang::KernelBatch* batch,             \
-                      Entry::M* slots, const __grid_constant__ zwang::DeviceLists lists, int side) {      \
-    Entry::run_slow_path(*settings, *batch, slots, lists, side);                                          \
+                      Entry::M* slots, const __grid_constant__ zwang::DeviceLists lists, int read) {      \
+    Entry::run_slow_path(*settings, *batch, slots, lists, read);                                          \
   }

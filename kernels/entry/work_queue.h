@@ -1,14 +1,15 @@
-// Members for the crews of a CPU's threads, which all ask one counter.
+// The work queue of a CPU run: threads take member numbers from one counter.
 #pragma once
 
 namespace zwang {
 
-// Gives the next member's number, or -1 when there is none. Asking the common counter makes a thread wait for all it has
-// written: as long as many members are left, a few are taken at a time; the last ones one by one.
+// Returns the next member number, or -1 if there are no more. An access to the shared counter makes a thread
+// wait until its stores are visible. So several numbers are taken at a time while many are left, and single
+// numbers near the end.
 struct MemberQueue {
   long long* counter;
   long long count;
-  long long next = 0, taken = 0;  // numbers taken and not given yet: next to taken - 1
+  long long next = 0, taken = 0;  // numbers taken and not yet returned: next to taken - 1
 
   long long operator()() {
     if (next == taken) take();
@@ -17,9 +18,9 @@ struct MemberQueue {
 
  private:
   void take() {
-    constexpr long long few = 8, many = 64;
-    const long long left = count - __atomic_load_n(counter, __ATOMIC_RELAXED), share = left / many;
-    const long long more = share < 1 ? 1 : share < few ? share : few;
+    constexpr long long most = 8, share_of_rest = 64;  // at most 8, and at most 1/64 of those that are left
+    const long long left = count - __atomic_load_n(counter, __ATOMIC_RELAXED), share = left / share_of_rest;
+    const long long more = share < 1 ? 1 : share < most ? share : most;
     next = __atomic_fetch_add(counter, more, __ATOMIC_RELAXED);
     taken = next + more;
   }

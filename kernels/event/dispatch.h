@@ -1,61 +1,74 @@
-// What happens at a crossing, the general way. src/reference/motion_events.cpp is the reference.
+// Handles the event at the member's state in the general way, by the quadratic program. The reference is
+// src/reference/motion_events.cpp.
 #pragma once
 
 #include "kernels/base/layout.h"
+#include "kernels/base/linear_algebra.h"
 #include "kernels/base/portable.h"
 #include "kernels/base/status.h"
 #include "kernels/dynamics/member.h"
+#include "kernels/dynamics/rounding.h"
 #include "kernels/event/active_set.h"
+#include "kernels/event/contacts.h"
 #include "kernels/event/instant_events.h"
-#include "kernels/record/measures.h"
+#include "kernels/record/event_log.h"
 
 namespace zwang {
 
+// Condition i is reached. All others that are reached at this instant belong to the same shock.
+template <class M>
+ZWANG_DEVICE void dispatch_contact(M& me, int i, typename M::Event& event) {
+  using Model = typename M::Model;
+  for (int j = 0; j < M::r; ++j) {
+    const auto& condition = me.constraints.conditions[j];
+    if (condition.standing != Standing::open || !me.candidates.has(j)) continue;
+    const auto zero = zero_of(me, j);
+    const bool together = absolute(zero.f) <= zero.value && condition.armed && zero.f_rate > zero.rate;
+    if (j == i || (together && Model::is_holonomic(j))) event.constraints.add(j);
+  }
+  event.kind = Model::is_holonomic(i) ? EventKind::contact : EventKind::touch;
+  record_event(me, event);
+  typename M::Real now[M::n];
+  copy<M::n>(me.motion.v(), now);
+  apply_shock(me, now, event.constraints, EventKind::shock, typename M::Set{});
+}
+
+// The multiplier of condition i reaches zero. Others whose multipliers vanish at the same instant are
+// released with it. `resolution`: the multiplier is zero only as far as the time resolves it.
+template <class M>
+ZWANG_DEVICE void dispatch_release(M& me, int i, typename M::Real resolution, typename M::Event& event) {
+  auto& conditions = me.constraints.conditions;
+  typename M::Set closed;
+  for (int j = 0; j < M::r; ++j)
+    if (conditions[j].standing == Standing::closed) closed.add(j);
+  flush_accumulation(me);
+  conditions[i].multiplier_zero = maximum(conditions[i].multiplier_zero, resolution);
+  if (!update_active_set(me, touching_now(me), i)) return;
+  event.kind = EventKind::release;
+  for (int j = 0; j < M::r; ++j)
+    if (j == i || (closed.has(j) && conditions[j].standing == Standing::open)) event.constraints.add(j);
+  record_event_now(me, event);
+}
+
+// Applies the event `due` to the member: constraints, motion and everything that is recorded.
 template <class M>
 ZWANG_COLD void dispatch_event(M& me, const EventToHandle<typename M::Real>& due) {
   using Model = typename M::Model;
   const int i = due.index;
   typename M::Event event;
-  event.t = me.t;
+  event.t = me.motion.t;
   switch (due.kind) {
     case EventFunctionKind::reached:
-      // Everything else that is reached at this instant belongs to the same shock.
-      for (int j = 0; j < M::r; ++j) {
-        if (me.conditions[j].standing != Standing::open || !me.near.has(j)) continue;
-        const auto zero = zero_of(me, j);
-        const bool together =
-            absolute(zero.f) <= zero.value && me.conditions[j].armed && zero.f_rate > zero.rate;
-        if (j == i || (together && Model::is_holonomic(j))) event.constraints.add(j);
-      }
-      event.kind = Model::is_holonomic(i) ? EventKind::contact : EventKind::touch;
-      record_event(me, event);
-      {
-        typename M::Real now[M::n];
-        copy<M::n>(me.v(), now);
-        apply_shock(me, now, event.constraints, EventKind::shock, typename M::Set{});
-      }
+      dispatch_contact(me, i, event);
       break;
-    case EventFunctionKind::release: {
-      // Others may lose their force at the same instant; they are released with it.
-      typename M::Set closed;
-      for (int j = 0; j < M::r; ++j)
-        if (me.conditions[j].standing == Standing::closed) closed.add(j);
-      flush_accumulation(me);
-      // Its multiplier is zero there only as far as the time can tell.
-      me.conditions[i].multiplier_zero = maximum(me.conditions[i].multiplier_zero, due.resolution);
-      if (!update_active_set(me, touching_now(me), i)) break;
-      event.kind = EventKind::release;
-      for (int j = 0; j < M::r; ++j)
-        if (j == i || (closed.has(j) && me.conditions[j].standing == Standing::open))
-          event.constraints.add(j);
-      record_event_now(me, event);
+    case EventFunctionKind::release:
+      dispatch_release(me, i, due.resolution, event);
       break;
-    }
     case EventFunctionKind::press:
       event.kind = EventKind::press;
       event.constraints.add(i);
       record_event(me, event);
-      me.conditions[i].idle = false;
+      me.constraints.conditions[i].idle = false;
       break;
     case EventFunctionKind::watch: {
       const int direction = Model::watch_direction(i);
@@ -72,7 +85,7 @@ ZWANG_COLD void dispatch_event(M& me, const EventToHandle<typename M::Real>& due
       break;
     case EventFunctionKind::nothing:
     case EventFunctionKind::kink:
-      return;  // nothing happens to the motion; the next step starts on the other side
+      return;  // the motion does not change; the next step starts on the other side
   }
   if (me.going() && due.kind != EventFunctionKind::watch) update_watch_signs(me);
 }

@@ -1,9 +1,10 @@
-// What to look out for within a step: curves that rise through zero (mechanics section 5, requirements 1 to 3). src/reference/motion_step.cpp
-// is the reference.
+// Event functions of a step: curves whose rise through zero is an event (mechanics section 5, requirements 1
+// to 3). The reference is src/reference/motion_step.cpp.
 #pragma once
 
 #include "kernels/base/portable.h"
 #include "kernels/dynamics/member.h"
+#include "kernels/dynamics/rounding.h"
 #include "kernels/dynamics/smooth_motion.h"
 #include "kernels/integrator/runge_kutta.h"
 #include "kernels/rootfinding/first_root.h"
@@ -13,38 +14,40 @@ namespace zwang {
 template <class Real>
 struct EventFunction {
   EventFunctionKind kind;
-  int index;               // condition, or signal
-  Real sign, level, zero;  // crossing: sign * raw > level, located to within `zero`
+  int index;               // of the condition, or of the signal
+  Real sign, level, zero;  // an event where sign * raw > level, located to within `zero`
   Real since, noise;       // the level grows by noise (t - since)^2 / 2
-  Real below_at;           // from here on it is 0: the curve has been seen clearly below zero
+  Real below_at;           // from this time on the level is 0: the curve was clearly below zero then
   Bracket<Real> bracket;
-  Real x;  // the interpolant's root
+  Real x;  // the root on the interpolant, as a fraction of the step
 };
 
+// An event located on the true flow.
 template <class M>
 struct LocatedEvent {
   using Real = typename M::Real;
   bool found = false;
   EventFunction<Real> event_function{};
-  Real resolution = 0;  // of the curve there: what one rounding of the time does to it
+  Real resolution = 0;  // the change of the event function within one rounding of the time
   Real x = 1;
   Real y[M::size];
 
-  ZWANG_INLINE EventToHandle<Real> due() const {
+  ZWANG_INLINE EventToHandle<Real> to_handle() const {
     return {event_function.kind, event_function.index, resolution};
   }
 };
 
-// One lane's step: the interpolant, and the method itself for fractions of the step.
+// A step with its dense output: the interpolant, and the method itself for fractions of the step.
 template <class M>
 struct DenseStep {
   using Real = typename M::Real;
   using Method = typename M::Method;
-  const M& me;
+  const Real* k;
+  const typename M::Constraints& constraints;
   Interpolant<Method, M::n, M::size, Real> interpolant;
   Real first_rate[M::size - M::n];
 
-  // The method's own result at a fraction of the step: as exact as the step itself.
+  // The state at a fraction of the step by the method itself: as accurate as the whole step.
   ZWANG_COLD void flow(Real x, Real* y) const {
     if (x >= 1) {
       copy<M::size>(interpolant.end, y);
@@ -54,28 +57,28 @@ struct DenseStep {
       interpolant.at(x, y);
       return;
     }
-    StepArrays<Method, M::n, M::size, M::fed_back, Real> part;
-    part.h = x * interpolant.h;
-    copy<M::size - M::n>(first_rate, part.k[0]);
-    part.take(interpolant.t, interpolant.start, [&](Real t, const Real* there, Real* rate) {
+    StepArrays<Method, M::n, M::size, M::fed_back, Real> partial;
+    partial.h = x * interpolant.h;
+    copy<M::size - M::n>(first_rate, partial.k[0]);
+    partial.take(interpolant.t, interpolant.start, [&](Real t, const Real* at, Real* rate) {
       Real lambda[M::rows];
-      member_right_side(me, t, there, rate, lambda);
+      member_right_side<M>(k, constraints, t, at, rate, lambda);
     });
-    copy<M::size>(part.end, y);
+    copy<M::size>(partial.end, y);
   }
 };
 
 template <class M, class Real>
 ZWANG_DEVICE Real event_value(const M& me, const EventFunction<Real>& event_function, Real t, const Real* y) {
   using Model = typename M::Model;
-  const Real *q = y, *v = y + M::n, *z = y + 2 * M::n;
+  const Real *q = y, *v = M::v_of(y), *z = M::z_of(y);
   Real raw;
   if (event_function.kind == EventFunctionKind::reached) {
     raw = Model::value(me.k, t, q, v, z, event_function.index);
   } else if (event_function.kind == EventFunctionKind::release ||
              event_function.kind == EventFunctionKind::press) {
     Real lambda[M::rows];
-    multipliers_at(me, t, y, lambda);
+    multipliers_at<M>(me.k, me.constraints, t, y, lambda);
     raw = lambda[event_function.index];
   } else {
     raw = Model::signal(me.k, t, q, v, z, event_function.index);
@@ -86,20 +89,20 @@ ZWANG_DEVICE Real event_value(const M& me, const EventFunction<Real>& event_func
          Real(0.5) * event_function.noise * elapsed * elapsed;
 }
 
-// Its slope in time: known of positions, NaN of anything else.
+// The slope of an event function in time: known for position conditions, NaN for all others.
 template <class M, class Real>
 ZWANG_DEVICE Real event_slope(const M& me, const EventFunction<Real>& event_function, Real t, const Real* y) {
   if (event_function.kind != EventFunctionKind::reached || !M::Model::is_holonomic(event_function.index))
     return missing<Real>();
-  return M::Model::rate(me.k, t, y, y + M::n, y + 2 * M::n, event_function.index);
+  return M::Model::rate(me.k, t, y, M::v_of(y), M::z_of(y), event_function.index);
 }
 
-// Everything that may end this step early, at most two for a condition and one for a signal.
+// All event functions of a step: at most two for a condition and one for a signal.
 template <class M>
 struct EventFunctions {
   static constexpr int most = at_least_one(2 * M::r + M::Model::signals);
   int count = 0;
-  bool forces = false;  // multipliers are among them
+  bool forces = false;  // some are multipliers
   EventFunction<typename M::Real> list[most];
 
   using Real = typename M::Real;
@@ -111,10 +114,10 @@ struct EventFunctions {
   ZWANG_DEVICE void collect(const M& me) {
     using Model = typename M::Model;
     for (int i = 0; i < M::r; ++i) {
-      if (!me.near.has(i)) continue;
-      const Condition<Real>& condition = me.conditions[i];
+      if (!me.candidates.has(i)) continue;
+      const Condition<Real>& condition = me.constraints.conditions[i];
       if (condition.standing == Standing::open && !Model::is_equation(i)) {
-        // Not armed yet: noise around zero is no contact, but nothing gets through unseen either.
+        // Not armed yet: rounding around zero is no contact, but a rise above the level of rounding is.
         const Real zero = zero_of(me, i).value;
         if (condition.armed)
           add(EventFunctionKind::reached, i, 1, 0, zero, 0, 0);
@@ -131,8 +134,9 @@ struct EventFunctions {
     }
     for (int i = 0; i < Model::signals; ++i) {
       const auto value = scaled_signal(me, i);
-      const Real zero = me.contact_tolerance * value.scale;
-      // A function that rests at zero (the height of what lies on the ground) crosses it when it is clearly beyond.
+      const Real zero = me.input.contact_tolerance * value.scale;
+      // A function that rests at zero (the height of a body on the ground) crosses it when it is clearly
+      // beyond.
       const Real level = absolute(value.value) <= zero ? zero : Real(0);
       if (i < Model::watches) {
         if (me.watch_signs[i] != 0)
@@ -140,7 +144,7 @@ struct EventFunctions {
       } else if (Model::stops && i == Model::watches) {
         add(EventFunctionKind::stop, i, 1, level, zero, 0, 0);
       } else if (me.exchange.side[i] != 0) {
-        // Integrands with kinks: the step ends at a kink, so that the integral is as exact as the motion.
+        // Integrands with kinks: the step ends at a kink, so that the integral is as accurate as the motion.
         add(EventFunctionKind::kink, i, me.exchange.side[i], level, zero, 0, 0);
       }
     }

@@ -1,5 +1,5 @@
-// What happens first within a step: curves that rise through zero, sought on the interpolant and then corrected on the true
-// flow (mechanics section 5, requirements 1 to 3). src/reference/motion_step.cpp is the reference.
+// The first event within a step: roots of the event functions on the interpolant, corrected on the true flow
+// (mechanics section 5, requirements 1 to 3). The reference is src/reference/motion_step.cpp.
 #pragma once
 
 #include "kernels/base/portable.h"
@@ -11,12 +11,11 @@
 
 namespace zwang {
 
-// A condition that was left a moment ago and is clearly below zero at a sample is armed from there on. Waiting for the
-// step's end would miss a string that is slack for less than a step.
-template <class M, class Real>
-ZWANG_DEVICE void arm_within_step(M& me, EventFunction<Real>& event_function, Real t, Real h, Real* samples) {
-  if (event_function.kind != EventFunctionKind::reached) return;
-  Condition<Real>& condition = me.conditions[event_function.index];
+// A condition that opened a moment ago and is clearly below zero at a sample is armed from there on. Arming
+// it only at the step's end would miss a string that is slack for less than a step.
+template <class Real>
+ZWANG_DEVICE void arm_within_step(Real t, Real h, EventFunction<Real>& event_function,
+                                  Condition<Real>& condition, Real* samples) {
   if (condition.armed) return;
   for (int s = 1; s < sample_count; ++s) {
     const Real now = t + Real(sample_fraction(s)) * h, elapsed = now - event_function.since;
@@ -28,8 +27,8 @@ ZWANG_DEVICE void arm_within_step(M& me, EventFunction<Real>& event_function, Re
   condition.below_at = minimum(condition.below_at, event_function.below_at);
 }
 
-// A curve that rises and falls again between two samples, as at a jump of its slope, goes unseen. What has been found may lie in
-// between, a jump above all, and there the curve is seen: whoever is across by then has crossed before.
+// A curve that rises and falls again between two samples, as at a jump of its slope, has no bracket. If it is
+// above zero at the event found so far, it has crossed before: `found` is replaced by that crossing.
 template <class M>
 ZWANG_COLD void find_earlier(M& me, const DenseStep<M>& dense, EventFunction<typename M::Real> event_function,
                              LocatedEvent<M>& found) {
@@ -49,33 +48,32 @@ ZWANG_COLD void find_earlier(M& me, const DenseStep<M>& dense, EventFunction<typ
   if (me.going() && before.found && before.x < found.x) found = before;
 }
 
-// The earliest thing that happens within the step; one that turns out to be none on the true flow gives way to the next.
+// Finds the first root of every event function on the interpolant, where samples of it show a bracket.
+// Changes the arming of conditions.
 template <class M>
-ZWANG_COLD void first_event(M& me, const DenseStep<M>& dense, LocatedEvent<M>& found) {
+ZWANG_COLD void find_brackets(M& me, const DenseStep<M>& dense, EventFunctions<M>& event_functions) {
   using Real = typename M::Real;
-  EventFunctions<M> event_functions;
-  event_functions.collect(me);
-  if (event_functions.count == 0) return;
-  // Sample the interpolant once for all lookouts; multipliers only where some condition is closed.
+  // The interpolant is sampled once for all event functions; multipliers only where some condition is closed.
   Real states[sample_count][M::size], multipliers[sample_count][M::rows];
   const Real t = dense.interpolant.t, h = dense.interpolant.h;
-  bool unseen[EventFunctions<M>::most];
   for (int s = 0; s < sample_count; ++s) {
     dense.interpolant.at(Real(sample_fraction(s)), states[s]);
     if (event_functions.forces)
-      multipliers_at(me, t + Real(sample_fraction(s)) * h, states[s], multipliers[s]);
+      multipliers_at<M>(me.k, me.constraints, t + Real(sample_fraction(s)) * h, states[s], multipliers[s]);
   }
   for (int c = 0; c < event_functions.count; ++c) {
     EventFunction<Real>& event_function = event_functions.list[c];
+    const bool is_multiplier =
+        event_function.kind == EventFunctionKind::release || event_function.kind == EventFunctionKind::press;
     Real samples[sample_count];
     for (int s = 0; s < sample_count; ++s) {
-      if (event_function.kind == EventFunctionKind::release ||
-          event_function.kind == EventFunctionKind::press)
+      if (is_multiplier)
         samples[s] = event_function.sign * multipliers[s][event_function.index] - event_function.level;
       else
         samples[s] = event_value(me, event_function, t + Real(sample_fraction(s)) * h, states[s]);
     }
-    arm_within_step(me, event_function, t, h, samples);
+    if (event_function.kind == EventFunctionKind::reached)
+      arm_within_step(t, h, event_function, me.constraints.conditions[event_function.index], samples);
     const auto curve = [&](Real x) {
       Real y[M::size];
       dense.interpolant.at(x, y);
@@ -83,17 +81,27 @@ ZWANG_COLD void first_event(M& me, const DenseStep<M>& dense, LocatedEvent<M>& f
     };
     const auto slope = [&](int s) {
       const Real x = Real(sample_fraction(s));
-      if (event_function.kind == EventFunctionKind::release ||
-          event_function.kind == EventFunctionKind::press)
-        return missing<Real>();
+      if (is_multiplier) return missing<Real>();
       const Real known = h * event_slope(me, event_function, t + x * h, states[s]);
       return known == known ? known : difference_slope(x, curve);
     };
     event_function.bracket = first_rise(samples, event_function.zero, slope, curve);
-    unseen[c] = !event_function.bracket.found;
     if (event_function.bracket.found) event_function.x = root(event_function.bracket, curve);
   }
-  // One that turns out to be later than guessed must not hide another before it: what is open would be passed through.
+}
+
+// The earliest event of the step. A root of the interpolant that is none on the true flow gives way to the
+// next one. Changes the arming of conditions; fails the member where an event cannot be located.
+template <class M>
+ZWANG_COLD void first_event(M& me, const DenseStep<M>& dense, LocatedEvent<M>& found) {
+  EventFunctions<M> event_functions;
+  event_functions.collect(me);
+  if (event_functions.count == 0) return;
+  find_brackets(me, dense, event_functions);
+  bool without_bracket[EventFunctions<M>::most];
+  for (int c = 0; c < event_functions.count; ++c) without_bracket[c] = !event_functions.list[c].bracket.found;
+  // A root that moves to a later time on the true flow must not hide another before it: the motion would pass
+  // through an open condition.
   LocatedEvent<M> next;
   for (int tried = 0; tried < event_functions.count; ++tried) {
     int best = -1;
@@ -108,7 +116,7 @@ ZWANG_COLD void first_event(M& me, const DenseStep<M>& dense, LocatedEvent<M>& f
     event_functions.list[best].bracket.found = false;
   }
   for (int c = 0; c < event_functions.count && found.found && me.going(); ++c)
-    if (unseen[c]) find_earlier(me, dense, event_functions.list[c], found);
+    if (without_bracket[c]) find_earlier(me, dense, event_functions.list[c], found);
 }
 
 }  // namespace zwang

@@ -1,21 +1,27 @@
-// [mayer-§4] What happens at one instant: shocks, ends of accumulations, appointments, watched functions. src/reference/motion_events.cpp is the
-// reference, function by function.
+// [mayer-§4] Events at one instant: shocks, the end of accumulations, scheduled events, jumps of watched
+// functions. src/reference/motion_events.cpp is the reference, function by function.
 #pragma once
 
+#include "kernels/base/layout.h"
 #include "kernels/base/linear_algebra.h"
 #include "kernels/base/portable.h"
 #include "kernels/base/status.h"
 #include "kernels/dynamics/density.h"
 #include "kernels/dynamics/member.h"
+#include "kernels/dynamics/rounding.h"
 #include "kernels/dynamics/shock.h"
 #include "kernels/dynamics/smooth_motion.h"
 #include "kernels/event/active_set.h"
-#include "kernels/record/measures.h"
+#include "kernels/event/contacts.h"
+#include "kernels/event/zeno.h"
+#include "kernels/record/event_log.h"
 
 namespace zwang {
 
-// A geometric sequence of shocks ends when what is left of it is negligible, or when its conditions have come so close
-// together that they can no longer be told apart.
+// A geometric sequence of shocks is completed when the time left to its limit is negligible, or when all its
+// conditions are reached at once, so that their shocks can no longer be told apart. `arriving` are the
+// conditions reached by the present shock, `earlier` the sequence before it. Changes what
+// complete_accumulation() and update_active_set() change.
 template <class M>
 ZWANG_COLD void finish_accumulation(M& me, const typename M::Set& arriving,
                                     const typename M::Accumulation::Sequence& earlier) {
@@ -24,16 +30,16 @@ ZWANG_COLD void finish_accumulation(M& me, const typename M::Set& arriving,
   bool merged = earlier.found && earlier.conditions.size() > 1;
   for (int i = 0; i < M::r; ++i) merged = merged && (!earlier.conditions.has(i) || arriving.has(i));
   const bool over =
-      sequence.found && sequence.remaining <= Real(me.settings->accumulation_gap) * sequence.length;
+      sequence.found && sequence.remaining <= Real(me.input.settings->accumulation_gap) * sequence.length;
   if (!merged && !over) return;
   const typename M::Set together = merged ? earlier.conditions : sequence.conditions;
   Real limit = merged ? earlier.limit : sequence.limit;
   if (together.size() == 1) {
     Real rate[M::size], lambda[M::rows], f_rate, second, size;
-    member_right_side(me, me.t, me.y, rate, lambda);
+    member_right_side<M>(me.k, me.constraints, me.motion.t, me.motion.y, rate, lambda);
     for (int i = 0; i < M::r; ++i)
       if (together.has(i)) {
-        second_rate(me, i, rate + M::n, f_rate, second, size);
+        second_rate<M>(me.k, me.motion, i, M::v_of(rate), f_rate, second, size);
         if (is_finite(second)) limit = limit_of_hops(me, i, f_rate, second);
       }
   }
@@ -44,214 +50,269 @@ ZWANG_COLD void finish_accumulation(M& me, const typename M::Set& arriving,
   update_active_set(me, closing, no_condition);
 }
 
-// A shock (mechanics section 4), whatever its cause, and the rebuilding of the closed set after it. `named` are the
-// conditions an imposition is about.
+// Whether none of the struck conditions moves or prescribes a velocity: only others can add energy.
+template <class M>
+ZWANG_DEVICE bool struck_are_fixed(const M& me, const typename M::Set& struck) {
+  typename M::Real still[M::n];
+  for (int i = 0; i < M::n; ++i) still[i] = 0;
+  bool fixed = true;
+  for (int i = 0; i < M::r && fixed; ++i)
+    if (struck.has(i))
+      fixed = !(absolute(M::Model::rate(me.k, me.motion.t, me.motion.q(), still, me.motion.z(), i)) >
+                zero_of(me, i).rate);
+  return fixed;
+}
+
+// Fills in the fields of the log entry of a jump: the struck conditions with their impulses, and the energy
+// lost.
+template <class M>
+ZWANG_DEVICE void describe_jump(const M& me, const ShockResult<M>& result, typename M::Event& event) {
+  using Real = typename M::Real;
+  for (int i = 0; i < M::r; ++i) {
+    event.impulse[i] = 0;
+    if (!event.jump || !result.struck.has(i)) continue;
+    event.impulse[i] = result.impulses[i] *
+                       M::Model::reach(me.k, me.motion.t, me.motion.q(), event.before, me.motion.z(), i);
+  }
+  event.energy_lost = event.jump ? result.energy_lost : Real(0);
+  if (!event.jump) return;
+  if (event.kind != EventKind::imposed) event.constraints.clear();
+  event.constraints.add(result.struck);
+}
+
+// A shock (mechanics section 4) of any cause, and the update of the active set after it. alpha are the
+// velocities with the external impulse, `reached` the conditions reached just now, `named` the conditions
+// that an imposition is about. Changes motion, constraints, lost energy, rounding sizes, audit and
+// accumulation, and logs the event.
 template <class M>
 ZWANG_COLD void apply_shock(M& me, const typename M::Real* alpha, const typename M::Set& reached,
                             EventKind kind, const typename M::Set& named) {
-  using Model = typename M::Model;
   using Real = typename M::Real;
   constexpr int n = M::n;
+  const auto& conditions = me.constraints.conditions;
   flush_accumulation(me);
   typename M::Set touching = touching_now(me);
   if (kind == EventKind::shock)
     for (int i = 0; i < M::r; ++i)
-      if (reached.has(i) && me.conditions[i].standing == Standing::open) touching.add(i);
+      if (reached.has(i) && conditions[i].standing == Standing::open) touching.add(i);
   ShockSetting<M> setting{me, {}, {}, {}, {}};
-  add_shock_participants(me, touching, setting);
+  add_shock_participants(me.constraints, touching, setting);
   ShockResult<M> result;
   shock(setting, alpha, result);
   if (result.status != Status::ok) {
     me.fail(result.status);
     return;
   }
-  me.audit_max(audit_kkt, result.kkt);
-  me.audit_max(audit_carnot, result.carnot);
+  me.audit.raise(audit_kkt, result.kkt);
+  me.audit.raise(audit_carnot, result.carnot);
   const bool external = kind == EventKind::impulse;
 
   typename M::Event event;
-  event.t = me.t;
+  event.t = me.motion.t;
   event.kind = kind;
   event.constraints = named;
   event.reached = reached;
-  copy<n>(me.v(), event.before);
+  copy<n>(me.motion.v(), event.before);
   copy<n>(result.v, event.after);
+  if (!external && struck_are_fixed(me, result.struck)) me.audit.raise(audit_created, -result.energy_lost);
 
-  // Conditions that move, or that hold a velocity other than zero, may give energy; others may not.
-  bool fixed = !external;
-  Real still[n];
-  for (int i = 0; i < n; ++i) still[i] = 0;
-  for (int i = 0; i < M::r && fixed; ++i)
-    if (result.struck.has(i))
-      fixed = !(absolute(Model::rate(me.k, me.t, me.q(), still, me.z(), i)) > zero_of(me, i).rate);
-  if (fixed) me.audit_max(audit_created, -result.energy_lost);
-
-  const Real energy_before = energy_of(me);
-  copy<n>(result.v, me.y + n);
-  me.energy_lost += energy_before - energy_of(me);
+  const Real energy_before = energy_of<M>(me.k, me.motion);
+  copy<n>(result.v, me.motion.v());
+  me.energy.lost += energy_before - energy_of<M>(me.k, me.motion);
   for (int i = 0; i < n; ++i)
-    me.size_v[i] = maximum(maximum(me.size_v[i], result.pushed[i]),
-                           maximum(absolute(result.v[i]), absolute(event.before[i])));
+    me.sizes.v[i] = maximum(maximum(me.sizes.v[i], result.pushed[i]),
+                            maximum(absolute(result.v[i]), absolute(event.before[i])));
 
   const bool internal = result.jumped && kind == EventKind::shock;
   const auto earlier = me.accumulation.sequence;
-  // Open until now and at zero: closed ones, struck a moment ago, say nothing about how close the others have come.
+  // Open until now and at zero. Closed conditions, struck a moment ago, do not show how close the others have
+  // come.
   typename M::Set arriving;
   for (int i = 0; i < M::r; ++i)
-    if (touching.has(i) && me.conditions[i].standing == Standing::open) arriving.add(i);
-  if (internal) me.accumulation.note(me.t, reached);
+    if (touching.has(i) && conditions[i].standing == Standing::open) arriving.add(i);
+  if (internal) me.accumulation.note(me.motion.t, reached);
   if (!update_active_set(me, touching, no_condition)) return;
-  const bool at_start = me.steps == 0 && me.t == 0;
-  pass_density(me, result, reached, kind, at_start);
+  const bool at_start = me.steps.taken == 0 && me.motion.t == 0;
+  update_density(me.k, me.constraints, result, reached, kind, at_start, me.motion);
   if (result.jumped || external || (kind == EventKind::imposed && !at_start)) {
     event.jump = result.jumped || external;
-    for (int i = 0; i < M::r; ++i) {
-      event.impulse[i] = 0;
-      if (!event.jump || !result.struck.has(i)) continue;
-      event.impulse[i] = result.impulses[i] * Model::reach(me.k, me.t, me.q(), event.before, me.z(), i);
-    }
-    event.energy_lost = event.jump ? result.energy_lost : Real(0);
-    if (event.jump) {
-      if (kind != EventKind::imposed) event.constraints.clear();
-      event.constraints.add(result.struck);
-    }
+    describe_jump(me, result, event);
     record_event_now(me, event);
   }
   if (me.going() && internal) finish_accumulation(me, arriving, earlier);
-  if (me.going()) project_drift(me);
+  if (me.going()) project_drift<M>(me.k, me.constraints, me.motion, me.audit);
 }
 
-// After anything that may make watched functions jump: a jump over zero counts as a crossing.
+// After anything that may make watched functions jump: a jump across zero counts as a crossing. Changes
+// watch_signs, and logs events; a stop condition that is met ends the member.
 template <class M>
 ZWANG_COLD void update_watch_signs(M& me) {
   using Model = typename M::Model;
   for (int i = 0; i < Model::watches && me.going(); ++i) {
     const auto value = scaled_signal(me, i);
-    if (absolute(value.value) <= me.contact_tolerance * value.scale) continue;
+    if (absolute(value.value) <= me.input.contact_tolerance * value.scale) continue;
     const int side = value.value > 0 ? 1 : -1, direction = Model::watch_direction(i);
     const bool crossed = me.watch_signs[i] != 0 && side != me.watch_signs[i];
     me.watch_signs[i] = side;
     if (!crossed || (direction != 0 && direction != side)) continue;
     typename M::Event event;
-    event.t = me.t;
+    event.t = me.motion.t;
     event.kind = EventKind::event;
     event.watch = i;
     record_event(me, event);
   }
   if constexpr (Model::stops) {
     const auto beyond = scaled_signal(me, Model::watches);
-    if (!me.going() || !(beyond.value > me.contact_tolerance * beyond.scale)) return;
+    if (!me.going() || !(beyond.value > me.input.contact_tolerance * beyond.scale)) return;
     typename M::Event event;
-    event.t = me.t;
+    event.t = me.motion.t;
     event.kind = EventKind::stop;
     record_event(me, event);
     me.fail(Status::stopped);
   }
 }
 
-// The next time at which something is due: impulses, impositions, liftings the study names; the limit of an accumulation.
+// The time of the next scheduled event: an impulse, an imposition or a lifting named by the study, or the
+// limit of an accumulation.
 template <class M>
-ZWANG_DEVICE typename M::Real next_due(const M& me) {
+ZWANG_DEVICE typename M::Real next_scheduled_event(const M& me) {
   using Model = typename M::Model;
   using Real = typename M::Real;
+  const Real done = me.schedule.done_until;
   Real next = infinity<Real>();
   for (int i = 0; i < M::r; ++i) {
     const Real from = Model::from(me.k, i), until = Model::until(me.k, i);
     if (!(from < until)) continue;
-    if (from >= 0 && from > me.scheduled_done_until) next = minimum(next, from);
-    if (until > 0 && until > me.scheduled_done_until) next = minimum(next, until);
+    if (from >= 0 && from > done) next = minimum(next, from);
+    if (until > 0 && until > done) next = minimum(next, until);
   }
   for (int j = 0; j < Model::impulses; ++j) {
     const Real at = Model::impulse_time(me.k, j);
-    if (at > me.scheduled_done_until) next = minimum(next, at);
+    if (at > done) next = minimum(next, at);
   }
-  if (me.pending) next = minimum(next, me.pending_event.t);
+  if (me.progress.accumulation_pending) next = minimum(next, me.schedule.accumulation.t);
   return next;
 }
-// That, or the end.
+// The same, or the end of the simulation.
 template <class M>
 ZWANG_DEVICE typename M::Real next_scheduled_time(const M& me) {
-  return minimum(me.end, next_due(me));
+  return minimum(me.input.end, next_scheduled_event(me));
 }
 
-// Impulses, impositions and liftings due now: together one shock (mechanics section 5). At the start also every contact
-// that is already approaching.
+// Scheduled events of one instant.
 template <class M>
-ZWANG_COLD void apply_scheduled_events(M& me, bool starting) {
-  using Model = typename M::Model;
-  using Real = typename M::Real;
-  constexpr int n = M::n;
-  const Real now = me.t + me.rounding_of_time();
-  if (me.pending && me.pending_event.t <= now) flush_accumulation(me);
-  Real alpha[n];
-  copy<n>(me.v(), alpha);
+struct ScheduledNow {
   typename M::Set imposed, lifted;
   bool any_imposed = false, any_lifted = false, impulse = false;
+  typename M::Real alpha[M::n];  // the velocities with all impulses added
+};
+
+// Changes the standing of conditions that are imposed or lifted up to the time `now`; fails the member where
+// an imposed condition is violated.
+template <class M>
+ZWANG_DEVICE void impose_and_lift(M& me, typename M::Real now, ScheduledNow<M>& scheduled) {
+  using Model = typename M::Model;
+  using Real = typename M::Real;
+  const typename M::Input& input = me.input;
+  const Real done = me.schedule.done_until;
   for (int i = 0; i < M::r; ++i) {
     const Real from = Model::from(me.k, i), until = Model::until(me.k, i);
     if (!(from < until)) continue;
-    if (from >= 0 && from > me.scheduled_done_until && from <= now) {
-      // An imposed equation must already hold; the motion brings it there only to the integrator's accuracy.
+    if (from >= 0 && from > done && from <= now) {
+      // An imposed equation must already hold; the integration satisfies it only to its own accuracy.
       const auto zero = zero_of(me, i);
-      const Real slack = 1000 * maximum(me.contact_tolerance, me.rtol) / me.contact_tolerance * zero.value;
+      const Real slack =
+          1000 * maximum(input.contact_tolerance, input.rtol) / input.contact_tolerance * zero.value;
       if (Model::is_holonomic(i) && (zero.f > slack || (Model::is_equation(i) && zero.f < -slack)))
         me.fail(Status::infeasible);
-      me.conditions[i].standing = Model::is_equation(i) ? Standing::equation : Standing::open;
-      imposed.add(i);
-      any_imposed = true;
+      me.constraints.conditions[i].standing = Model::is_equation(i) ? Standing::equation : Standing::open;
+      scheduled.imposed.add(i);
+      scheduled.any_imposed = true;
     }
-    if (until > 0 && until > me.scheduled_done_until && until <= now) {
-      me.conditions[i] = Condition<Real>{};
-      lifted.add(i);
-      any_lifted = true;
+    if (until > 0 && until > done && until <= now) {
+      me.constraints.conditions[i] = Condition<Real>{};
+      scheduled.lifted.add(i);
+      scheduled.any_lifted = true;
     }
   }
+}
+
+// Adds to alpha the velocities that the impulses up to the time `now` would give the system without
+// conditions.
+template <class M>
+ZWANG_DEVICE void add_impulses(const M& me, typename M::Real now, ScheduledNow<M>& scheduled) {
+  using Model = typename M::Model;
+  using Real = typename M::Real;
+  constexpr int n = M::n;
+  const typename M::Motion& motion = me.motion;
   for (int j = 0; j < Model::impulses; ++j) {
     const Real at = Model::impulse_time(me.k, j);
-    if (!(at > me.scheduled_done_until && at <= now)) continue;
+    if (!(at > me.schedule.done_until && at <= now)) continue;
     Real amounts[n], mass[n * n], gained[n];
-    Model::impulse(me.k, me.t, me.q(), me.v(), me.z(), j, amounts);
+    Model::impulse(me.k, motion.t, motion.q(), motion.v(), motion.z(), j, amounts);
     copy<n>(amounts, gained);
     if (Model::impulse_is_momentum(j)) {
       MassRoot<n, Model::diagonal_mass, Real> root;
-      Model::mass(me.k, me.t, me.q(), me.v(), me.z(), mass);
+      Model::mass(me.k, motion.t, motion.q(), motion.v(), motion.z(), mass);
       if (root.factor(mass)) root.solve(amounts, gained);
     }
-    add_multiple<n>(Real(1), gained, alpha);
-    impulse = true;
+    add_multiple<n>(Real(1), gained, scheduled.alpha);
+    scheduled.impulse = true;
   }
-  me.scheduled_done_until = now;
+}
+
+// A start at f = 0 with f' > 0 is a shock at t = 0.
+template <class M>
+ZWANG_DEVICE void apply_initial_shock(M& me, const typename M::Real* alpha) {
+  typename M::Event event;
+  event.t = me.motion.t;
+  const typename M::Set touching = touching_now(me);
+  bool any_reached = false;
+  for (int i = 0; i < M::r; ++i) {
+    if (me.constraints.conditions[i].standing != Standing::open || !touching.has(i) ||
+        !M::Model::is_holonomic(i))
+      continue;
+    const auto zero = zero_of(me, i);
+    if (!(zero.f_rate > zero.rate)) continue;
+    event.constraints.add(i);
+    any_reached = true;
+  }
+  if (any_reached) record_event(me, event);
+  apply_shock(me, alpha, event.constraints, EventKind::shock, typename M::Set{});
+}
+
+// Applies the impulses, impositions and liftings scheduled up to now, together as one shock (mechanics
+// section 5); at the start also the contacts that already approach. Changes what apply_shock() changes, and
+// the schedule.
+template <class M>
+ZWANG_COLD void apply_scheduled_events(M& me, bool starting) {
+  using Real = typename M::Real;
+  const Real now = me.motion.t + me.motion.rounding_of_time();
+  if (me.progress.accumulation_pending && me.schedule.accumulation.t <= now) flush_accumulation(me);
+  ScheduledNow<M> scheduled;
+  copy<M::n>(me.motion.v(), scheduled.alpha);
+  impose_and_lift(me, now, scheduled);
+  add_impulses(me, now, scheduled);
+  me.schedule.done_until = now;
   if (!me.going()) return;
   for (int i = 0; i < M::r; ++i) {
-    if (!lifted.has(i)) continue;
+    if (!scheduled.lifted.has(i)) continue;
     typename M::Event event;
-    event.t = me.t;
+    event.t = me.motion.t;
     event.kind = EventKind::lifted;
     event.constraints.add(i);
     record_event(me, event);
   }
-  if (impulse || any_imposed) {
-    apply_shock(me, alpha, imposed, impulse ? EventKind::impulse : EventKind::imposed, imposed);
+  const bool shocks = scheduled.impulse || scheduled.any_imposed;
+  if (shocks) {
+    apply_shock(me, scheduled.alpha, scheduled.imposed,
+                scheduled.impulse ? EventKind::impulse : EventKind::imposed, scheduled.imposed);
   } else if (starting) {
-    // A start on a condition with f' > 0 is a shock at t = 0.
-    typename M::Event event;
-    event.t = me.t;
-    const typename M::Set touching = touching_now(me);
-    bool any_reached = false;
-    for (int i = 0; i < M::r; ++i) {
-      if (me.conditions[i].standing != Standing::open || !touching.has(i) || !Model::is_holonomic(i))
-        continue;
-      const auto zero = zero_of(me, i);
-      if (!(zero.f_rate > zero.rate)) continue;
-      event.constraints.add(i);
-      any_reached = true;
-    }
-    if (any_reached) record_event(me, event);
-    apply_shock(me, alpha, event.constraints, EventKind::shock, typename M::Set{});
-  } else if (any_lifted) {
+    apply_initial_shock(me, scheduled.alpha);
+  } else if (scheduled.any_lifted) {
     update_active_set(me, touching_now(me), no_condition);
   }
-  if (me.going() && (impulse || any_imposed || any_lifted)) update_watch_signs(me);
+  if (me.going() && (shocks || scheduled.any_lifted)) update_watch_signs(me);
 }
 
 }  // namespace zwang

@@ -1,25 +1,28 @@
-// From where the interpolant has a crossing to where the true flow has it (mechanics section 5, requirement 1).
+// Refines the time of an event from the root on the interpolant to the root on the true flow (mechanics
+// section 5, requirement 1).
 #pragma once
 
 #include "kernels/base/portable.h"
 #include "kernels/base/status.h"
 #include "kernels/dynamics/member.h"
+#include "kernels/dynamics/rounding.h"
 #include "kernels/dynamics/smooth_motion.h"
 #include "kernels/event/event_functions.h"
 #include "kernels/rootfinding/first_root.h"
 
 namespace zwang {
 
-// The interpolant was no good guide: widen its bracket until the true flow changes sign there, and halve.
+// Where the interpolant is too inaccurate: widens its bracket until the true flow changes sign within it, and
+// bisects. Fails the member where the flow is not finite.
 template <class M>
 ZWANG_COLD void bracket_on_flow(M& me, const DenseStep<M>& dense,
                                 const EventFunction<typename M::Real>& event_function,
                                 LocatedEvent<M>& found) {
   using Real = typename M::Real;
   Real y[M::size];
-  const auto value_at = [&](Real x, Real* there) {
-    dense.flow(x, there);
-    return event_value(me, event_function, dense.interpolant.t + x * dense.interpolant.h, there);
+  const auto value_at = [&](Real x, Real* state) {
+    dense.flow(x, state);
+    return event_value(me, event_function, dense.interpolant.t + x * dense.interpolant.h, state);
   };
   Real a = event_function.bracket.below, b = event_function.bracket.above;
   for (Real stride = b - a; a > 0 && stride > 0 && value_at(a, y) > 0; stride *= 2)
@@ -30,17 +33,17 @@ ZWANG_COLD void bracket_on_flow(M& me, const DenseStep<M>& dense,
     value = value_at(b, found.y);
   }
   found.found = false;
-  if (value <= 0) return;  // the interpolant grazed what the motion does not reach
+  if (value <= 0) return;  // a grazing of the interpolant that the true motion does not have
   if (value != value) {
     me.fail(Status::event_lost);
     return;
   }
   for (int i = 0; i < 100 && b - a > 2 * Precision<Real>::epsilon * b; ++i) {
-    const Real middle = (a + b) / 2, there = value_at(middle, y);
-    if (there > 0) {
+    const Real middle = (a + b) / 2, at_middle = value_at(middle, y);
+    if (at_middle > 0) {
       b = middle;
       copy<M::size>(y, found.y);
-      if (there <= Real(1e-4) * event_function.zero) break;
+      if (at_middle <= Real(1e-4) * event_function.zero) break;
     } else {
       a = middle;
     }
@@ -50,26 +53,28 @@ ZWANG_COLD void bracket_on_flow(M& me, const DenseStep<M>& dense,
   found.x = b;
 }
 
-// A short way along the flow, from y at t: the classical method, or with fewer stages where the way is shorter still.
+// Integrates over a short time from y at t by the classical Runge-Kutta method, or with fewer stages where
+// the time is shorter still.
 template <class M, class Real>
-ZWANG_COLD void integrate_short(const M& me, Real t, const Real* y, Real duration, int stages, Real* there) {
+ZWANG_COLD void integrate_short(const M& me, Real t, const Real* y, Real duration, int stages, Real* state) {
   Real rate[M::size], lambda[M::rows], sum[M::size];
-  member_right_side(me, t, y, rate, lambda);
+  member_right_side<M>(me.k, me.constraints, t, y, rate, lambda);
   for (int c = 0; c < M::size; ++c) sum[c] = rate[c];
   for (int stage = 1; stage < stages; ++stage) {
     const Real ahead = (stage < 3 ? Real(0.5) : Real(1)) * duration;
-    for (int c = 0; c < M::size; ++c) there[c] = y[c] + ahead * rate[c];
-    member_right_side(me, t + ahead, there, rate, lambda);
+    for (int c = 0; c < M::size; ++c) state[c] = y[c] + ahead * rate[c];
+    member_right_side<M>(me.k, me.constraints, t + ahead, state, rate, lambda);
     for (int c = 0; c < M::size; ++c) sum[c] += (stage < 3 ? 2 : 1) * rate[c];
   }
   for (int c = 0; c < M::size; ++c)
-    there[c] = y[c] + duration * (stages == 4 ? Real(1.0 / 6) * sum[c] : rate[c]);
-  // The flow stays on the conditions; the way back onto them afterwards would move the curve off zero again.
-  if (me.any_held) project<M>(me.k, t + duration, there, me.held, 3);
+    state[c] = y[c] + duration * (stages == 4 ? Real(1.0 / 6) * sum[c] : rate[c]);
+  // The flow stays on the held conditions; projecting later would move the event function off zero again.
+  if (me.constraints.any_held) project<M>(me.k, t + duration, state, me.constraints.held, 3);
 }
 
-// Moves a state on the flow to a crossing nearby: `time` from t, where the curve has `value` and `slope`. Down to rounding.
-// What the moves leave out shall be a hundredth of the tolerance: the shorter a move, the fewer stages it needs.
+// Moves a state along the flow to a crossing nearby, down to rounding: `time` from t, where the event
+// function has `value` and `slope`. The error of the moves shall be a hundredth of the tolerance: the shorter
+// a move, the fewer stages it needs.
 template <class M, class Real>
 ZWANG_COLD void refine_on_flow(const M& me, const EventFunction<Real>& event_function, Real t, Real& time,
                                Real& value, Real& slope, Real* y) {
@@ -78,102 +83,106 @@ ZWANG_COLD void refine_on_flow(const M& me, const EventFunction<Real>& event_fun
     if (!(absolute(value) > Real(1e-4) * event_function.zero) || !(slope > 0)) return;
     const Real next = maximum(time - value / slope, Real(0));
     if (absolute(next - time) <= Precision<Real>::epsilon * next) return;
-    Real there[M::size];
-    const Real share = absolute(next - time) / me.exchange.step_h, left_out = Real(0.01) * me.rtol;
-    const int stages = square(share) <= left_out ? 1 : cube(share) <= left_out ? 2 : 4;
-    integrate_short(me, t + time, y, next - time, stages, there);
-    const Real next_value = event_value(me, event_function, t + next, there);
+    Real state[M::size];
+    const Real share = absolute(next - time) / me.exchange.step.h, error = Real(0.01) * me.input.rtol;
+    const int stages = square(share) <= error ? 1 : cube(share) <= error ? 2 : 4;
+    integrate_short(me, t + time, y, next - time, stages, state);
+    const Real next_value = event_value(me, event_function, t + next, state);
     const Real secant = (next_value - value) / (next - time);
     if (secant > Real(0.1) * slope && secant < 10 * slope) slope = secant;
     if (!(absolute(next_value) < absolute(value))) return;  // rounding reached
     time = next;
     value = next_value;
-    copy<M::size>(there, y);
+    copy<M::size>(state, y);
   }
 }
 
-// What one rounding of the time does to a curve.
+// The change of an event function within one rounding of the time.
 template <class Real>
 ZWANG_INLINE Real resolution_of(Real slope, Real t, Real h) {
   return slope * 8 * Precision<Real>::epsilon * maximum(h, absolute(t));
 }
 
-// Inside a step, from both its ends: positions by the polynomial of degree 5 through values, velocities and accelerations,
-// the rest by cubics. Good enough to ask whether anything may have happened.
+// The state at a fraction of the step, from both its ends: positions by the polynomial of degree 5 through
+// values, velocities and accelerations, the rest by cubics. Accurate enough to see whether an event is
+// possible.
 template <class M, class Real>
-ZWANG_COLD void state_between_ends(const M& me, Real x, Real* there) {
+ZWANG_COLD void state_between_ends(const M& me, Real x, Real* state) {
   const auto& exchange = me.exchange;
-  const Real h = exchange.step_h, u = 1 - x;
+  const Real h = exchange.step.h, u = 1 - x;
   for (int c = 0; c < M::fed_back; ++c) {
-    const Real first = c < M::n ? me.y[M::n + c] : exchange.first_rate[c - M::n];
+    const Real first = c < M::n ? me.motion.y[M::n + c] : exchange.first_rate[c - M::n];
     const Real final = c < M::n ? exchange.end[M::n + c] : exchange.last_rate[c - M::n];
-    const Real delta = exchange.end[c] - me.y[c];
-    there[c] = me.y[c] + x * (delta + u * (u * (h * first - delta) - x * (h * final - delta)));
+    const Real delta = exchange.end[c] - me.motion.y[c];
+    state[c] = me.motion.y[c] + x * (delta + u * (u * (h * first - delta) - x * (h * final - delta)));
     if (c >= M::n) continue;
-    // What the cubic leaves of the second derivatives, h^2 a at both ends.
+    // What the cubic misses of the second derivatives, h^2 a at both ends.
     const Real a = square(h) * exchange.first_rate[c] - (6 * delta - h * (4 * first + 2 * final));
     const Real b = square(h) * exchange.last_rate[c] - (h * (2 * first + 4 * final) - 6 * delta);
-    there[c] += Real(0.5) * square(x * u) * (a * u + b * x);
+    state[c] += Real(0.5) * square(x * u) * (a * u + b * x);
   }
 }
 
-// Does the crossing at the step's end come first?
+// Whether the crossing at the step's end is the first one of this event function.
 template <class M>
 ZWANG_COLD bool is_first_crossing(const M& me, const EventFunction<typename M::Real>& event_function) {
   using Real = typename M::Real;
-  const Real h = me.exchange.step_h;
+  const Real h = me.exchange.step.h;
   const auto curve = [&](Real x) {
-    Real there[M::size];
-    for (int c = M::fed_back; c < M::size; ++c) there[c] = 0;
-    state_between_ends(me, x, there);
-    return event_value(me, event_function, me.t + x * h, there);
+    Real state[M::size];
+    for (int c = M::fed_back; c < M::size; ++c) state[c] = 0;
+    state_between_ends(me, x, state);
+    return event_value(me, event_function, me.motion.t + x * h, state);
   };
   Real samples[sample_count];
   for (int s = 0; s < sample_count; ++s) samples[s] = curve(Real(sample_fraction(s)));
   const auto slope = [&](int s) {
-    Real there[M::size];
-    state_between_ends(me, Real(sample_fraction(s)), there);
-    return h * event_slope(me, event_function, me.t + Real(sample_fraction(s)) * h, there);
+    Real state[M::size];
+    state_between_ends(me, Real(sample_fraction(s)), state);
+    return h * event_slope(me, event_function, me.motion.t + Real(sample_fraction(s)) * h, state);
   };
   const Bracket<Real> rise = first_rise(samples, event_function.zero, slope, curve);
   return !rise.found || rise.below >= Real(sample_fraction(sample_count - 2));
 }
 
-// The step the lane has cut short at a crossing (rootfinding/step_length_search.h). `found.x` is a time here. False: it was no crossing after all.
+// The event at the end of a step that was truncated at a crossing (rootfinding/step_length_search.h).
+// `found.x` is a time here, not a fraction. False: it is no crossing after all.
 template <class M>
 ZWANG_COLD bool locate_at_step_end(M& me, LocatedEvent<M>& found) {
   using Real = typename M::Real;
   const auto& exchange = me.exchange;
-  const int which = exchange.crossing.which();
-  const bool reached = me.conditions[which].standing == Standing::open;
+  const int which = exchange.step.crossing.which();
+  const bool reached = me.constraints.conditions[which].standing == Standing::open;
   EventFunction<Real>& event_function = found.event_function;
   event_function.kind = reached ? EventFunctionKind::reached : EventFunctionKind::release;
   event_function.index = which;
   event_function.sign = reached ? Real(1) : Real(-1);
   event_function.below_at = infinity<Real>();
-  event_function.zero = reached ? zero_of(me, which).value : me.conditions[which].multiplier_zero;
-  if (exchange.order_unknown && !is_first_crossing(me, event_function)) return false;
+  event_function.zero = reached ? zero_of(me, which).value : me.constraints.conditions[which].multiplier_zero;
+  if (exchange.verdict.order_unknown && !is_first_crossing(me, event_function)) return false;
   copy<M::size>(exchange.end, found.y);
-  found.x = exchange.step_h;
-  Real slope = exchange.crossing.slope, value = event_value(me, event_function, me.t + found.x, found.y);
-  refine_on_flow(me, event_function, me.t, found.x, value, slope, found.y);
-  found.resolution = resolution_of(slope, me.t, exchange.step_h);
+  found.x = exchange.step.h;
+  Real slope = exchange.step.crossing.slope,
+       value = event_value(me, event_function, me.motion.t + found.x, found.y);
+  refine_on_flow(me, event_function, me.motion.t, found.x, value, slope, found.y);
+  found.resolution = resolution_of(slope, me.motion.t, exchange.step.h);
   found.found = absolute(value) <= maximum(event_function.zero, found.resolution);
   return found.found;
 }
 
-// From the interpolant's root to the true flow's (requirement 1): Newton with the interpolant's slope, then secants. One
-// to three partial steps where the interpolant is good; where it is not, a bracket on the true flow itself.
+// From the root on the interpolant to that on the true flow (requirement 1): Newton's method with the slope
+// of the interpolant, then secants. It takes one to three partial steps where the interpolant is accurate;
+// where it is not, the root is bracketed on the true flow itself. Fails the member where that is not finite.
 template <class M>
 ZWANG_COLD void locate_event(M& me, const DenseStep<M>& dense,
                              const EventFunction<typename M::Real>& event_function, LocatedEvent<M>& found) {
   using Real = typename M::Real;
-  // Over this share of a step its bend is below rounding: 3e-8 squared is 4 epsilon.
+  // Over this fraction of a step its curvature is below rounding: 3e-8 squared is 4 epsilon.
   const Real tangent_reach = 2 * sqrt(Precision<Real>::epsilon);
   const Real t = dense.interpolant.t, h = dense.interpolant.h;
-  const auto value_at = [&](Real x, Real* there) {
-    dense.flow(x, there);
-    return event_value(me, event_function, t + x * h, there);
+  const auto value_at = [&](Real x, Real* state) {
+    dense.flow(x, state);
+    return event_value(me, event_function, t + x * h, state);
   };
   const auto curve = [&](Real x) {
     Real y[M::size];
@@ -209,8 +218,8 @@ ZWANG_COLD void locate_event(M& me, const DenseStep<M>& dense,
   found.resolution = resolution_of(slope / h, t, h);
   const bool close = absolute(found.x - event_function.x) <= Real(0.1) * width + Real(1e-6);
   if (close && absolute(value) <= maximum(event_function.zero, found.resolution)) {
-    // Near the step's start the interpolant is noise, and so it is where it hardly rises; then the true flow must really
-    // be across by the bracket's end.
+    // Near the step's start the interpolant is dominated by rounding, and so it is where it hardly rises.
+    // There the true flow must really have crossed by the end of the bracket.
     Real beyond[M::size];
     const Real end = maximum(event_function.bracket.above, found.x);
     const bool clearly =

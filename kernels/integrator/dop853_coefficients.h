@@ -1,4 +1,4 @@
-// The numbers of DOP853: the explicit Runge-Kutta method of order 8 by Dormand and Prince, with error
+// The coefficients of DOP853: the explicit Runge-Kutta method of order 8 by Dormand and Prince, with error
 // estimates of orders 5 and 3 and an interpolant of order 7. Source: E. Hairer, S. P. Norsett, G. Wanner,
 // Solving Ordinary Differential Equations I, 2nd ed., Springer 1993, sections II.5, II.6, program DOP853.
 //
@@ -7,7 +7,7 @@
 //   k_i = f(t + c_i h, y + h sum_j a_ij k_j),   i = 0..11
 //   y(t + h) = y + h sum_j b_j k_j
 //   k_12 = f(t + h, y(t + h)), the first stage of the next step
-//   k_13, k_14, k_15 like k_i: only the interpolant needs them, compute them only where it is wanted.
+//   k_13, k_14, k_15 like k_i: needed for the interpolant only.
 //
 // Error. e5 = sum_j error5_j k_j and e3 = sum_j error3_j k_j have n components. In units of the tolerance,
 // s = atol + rtol |y|, let E5 = sum (e5 / s)^2 and E3 = sum (e3 / s)^2. Then
@@ -22,11 +22,12 @@
 //   r0 = delta,  r1 = h k_0 - delta,  r2 = 2 delta - h (k_0 + k_12),  r_(3+m) = h sum_j d_mj k_j for m = 0..3
 //   y(t + x h) = y + x (r0 + (1-x) (r1 + x (r2 + (1-x) (r3 + x (r4 + (1-x) (r5 + x r6))))))
 //
-// It meets values and slopes at both ends.
+// It matches values and slopes at both ends.
 //
-// Indexes are meant to be constants, so that the tables vanish into the code. Many entries are zero, and no
-// compiler may drop 0 * k (k could be infinite): callers skip them, if constexpr (dop853::a(i, j) != 0).
-// Inside a kernel read an entry as constexpr double w = dop853::a(i, j): then no table reaches the device.
+// Indices are meant to be constants, so that the tables become literals in the code. Many entries are zero,
+// and a compiler may not drop 0 * k (k could be infinite): callers skip them, if constexpr (dop853::a(i, j)
+// != 0). Inside a kernel read an entry as constexpr double w = dop853::a(i, j): then no table reaches the
+// device.
 #pragma once
 
 #include "kernels/base/portable.h"
@@ -39,7 +40,7 @@ constexpr int extended_stages = 16;  // with the end of the step and the three o
 constexpr int interpolant_rows = 4;  // r3..r6
 constexpr double third_order_share = 0.01;
 
-// Where in the step a stage lies, i = 0..15.
+// Position of a stage as a fraction of the step, i = 0..15.
 ZWANG_CONSTANT constexpr double c(int i) {
   constexpr double table[extended_stages] = {0,
                                              0.526001519587677318785587544488e-01,

@@ -1,20 +1,23 @@
-// One Runge-Kutta step of every lane, each with its own step size, and the interpolant over a step.
+// Runge-Kutta methods: one step of every lane, each with its own step size, and the interpolant over a step.
 //
-// A method is a table: stages 0 .. last, of which `last` is the end of the step (its row of coefficients are the
-// weights), and stages beyond it that only the interpolant needs. Stage `witness` lies well inside the step;
-// `unseen_half`: no stage lies in more than half of it.
+// A method is a table: stages 0 .. last, where stage `last` is the end of the step (its row of coefficients
+// are the weights), and further stages needed for the interpolant only. `sample_stage` and
+// `second_sample_stage` (0: none) are well inside the step and are used as samples of the multipliers.
+// `half_unsampled`: more than half of the step is without a stage. `expands`: the method uses power series
+// (integrator/taylor_series.h). `unrolled`: the stages of a GPU's step are unrolled
+// (integrator/stage_loop.h). `shrink`, `grow`: limits of the step length factor.
 #pragma once
 
 #include "kernels/base/portable.h"
 #include "kernels/integrator/dop853_coefficients.h"
-#include "kernels/simd/pack.h"
+#include "kernels/simd/lane_traits.h"
 
 namespace zwang {
 
-// Ch. Tsitouras, Runge-Kutta pairs of order 5(4) satisfying only the first column simplifying assumption, Computers &
-// Mathematics with Applications 62 (2011) 770-775: tables 1 and 2.
+// Ch. Tsitouras, Runge-Kutta pairs of order 5(4) satisfying only the first column simplifying assumption,
+// Computers & Mathematics with Applications 62 (2011) 770-775: tables 1 and 2.
 struct Tsit5 {
-  static constexpr bool adaptive = true, written_out = false, expands = false, half_unsampled = true;
+  static constexpr bool adaptive = true, unrolled = false, expands = false, half_unsampled = true;
   static constexpr int last = 6, stages = 7, terms = 4, sample_stage = 2, second_sample_stage = 0;
   static constexpr double shrink = 0.2, grow = 5;
   ZWANG_CONSTANT static constexpr double c(int i) {
@@ -41,8 +44,8 @@ struct Tsit5 {
                                  0.015151515151515152};
     return table[j];
   }
-  // The interpolant's weights b_j(x) as polynomials: coefficient of x^(m+1), m = 0 .. 3. The paper has them factored;
-  // they are multiplied out here.
+  // The weights b_j(x) of the interpolant as polynomials: coefficient of x^(m+1), m = 0 .. 3. The paper gives
+  // them factored.
   ZWANG_CONSTANT static constexpr double dense(int m, int j) {
     constexpr double lead[7] = {
         -1.0530884977290216,   0.1017, 2.490627285651252793, -16.54810288924490272, 47.37952196281928122,
@@ -67,7 +70,8 @@ struct Tsit5 {
       const double w[4] = {-r[0] * s[0], s[0] + r[0] * p, -(p + r[0]), 1};
       return lead[0] * w[m];
     }
-    // lead x^2 (x^2 - sum x + product): the paper writes the first two of these so, the others with their roots
+    // lead x^2 (x^2 - sum x + product): the paper gives sum and product for j = 1, 2, the roots for the
+    // others
     const double sum = j <= 2 ? r[j] : r[j] + s[j], product = j <= 2 ? s[j] : r[j] * s[j];
     const double w[4] = {0, product, -sum, 1};
     return lead[j] * w[m];
@@ -75,22 +79,22 @@ struct Tsit5 {
 };
 
 struct Dop853 {
-  static constexpr bool adaptive = true, written_out = false, expands = false, half_unsampled = false;
+  static constexpr bool adaptive = true, unrolled = false, expands = false, half_unsampled = false;
   static constexpr int last = 12, stages = 16, terms = 7, sample_stage = 9, second_sample_stage = 10;
   static constexpr double shrink = 0.333, grow = 20;
   ZWANG_CONSTANT static constexpr double c(int i) { return dop853::c(i); }
   ZWANG_CONSTANT static constexpr double a(int i, int j) { return dop853::a(i, j); }
-  // Of order 5, and of order 3.
+  // Error estimates of order 5 (which = 0) and of order 3.
   static constexpr int error_count = dop853::stages;
   ZWANG_CONSTANT static constexpr double error(int which, int j) {
     return which == 0 ? dop853::error5(j) : dop853::error3(j);
   }
-  // The terms beyond the cubic through both ends.
+  // The terms of the interpolant beyond the cubic through both ends.
   ZWANG_CONSTANT static constexpr double dense(int m, int j) { return dop853::d(m, j); }
 };
 
 struct Rk4 {
-  static constexpr bool adaptive = false, written_out = false, expands = false, half_unsampled = false;
+  static constexpr bool adaptive = false, unrolled = false, expands = false, half_unsampled = false;
   static constexpr int last = 4, stages = 5, terms = 3, sample_stage = 2, second_sample_stage = 0;
   static constexpr double shrink = 1, grow = 1;
   ZWANG_CONSTANT static constexpr double c(int i) {
@@ -103,7 +107,7 @@ struct Rk4 {
   }
 };
 
-// Power series of that degree while nothing is held (integrator/taylor_series.h), dop853 while something is.
+// Power series of this degree while no condition is active (integrator/taylor_series.h), dop853 otherwise.
 template <int degree, class Series_>
 struct Taylor : Dop853 {
   static constexpr bool expands = true;
@@ -111,15 +115,16 @@ struct Taylor : Dop853 {
   using Series = Series_;
 };
 
-// The method, its stages one after the other in the text of a GPU's step (integrator/stage_loop.h).
+// The method with unrolled stages in a GPU's step (integrator/stage_loop.h).
 template <class Method>
-struct WrittenOut : Method {
-  static constexpr bool written_out = true;
+struct UnrolledStages : Method {
+  static constexpr bool unrolled = true;
 };
 
-// Weights of stages, by name, so that sums over them are unrolled with constants and zeros vanish. `Through<W>` are the
-// weights of the accelerations where W are those of the velocities: stage velocities are themselves sums of
-// accelerations, v_l = v + h sum_j a_lj a_j, hence sum_l w_l v_l = (sum_l w_l) v + h sum_j (sum_l w_l a_lj) a_j.
+// Weights of stages as types, so that sums over them are unrolled with constant weights and zeros are
+// skipped. `PositionWeights<W>` are the weights of the accelerations where W are the weights of the
+// velocities: stage velocities are themselves sums of accelerations, v_l = v + h sum_j a_lj a_j, hence sum_l
+// w_l v_l = (sum_l w_l) v + h sum_j (sum_l w_l a_lj) a_j.
 template <class Method_, int i>
 struct RowWeights {
   using Method = Method_;
@@ -139,7 +144,7 @@ struct DenseWeights {
   ZWANG_CONSTANT static constexpr double at(int j) { return Method::dense(m, j); }
 };
 template <class W>
-struct Through {
+struct PositionWeights {
   using Method = typename W::Method;
   static constexpr int count = W::count - 1;
   ZWANG_CONSTANT static constexpr double at(int j) {
@@ -161,38 +166,41 @@ ZWANG_INLINE R weighted(const R (*k)[width], int m, R sum) {
   }
 }
 
-// From the squares of both estimates, of order 5 and of order 3, to that of the error [Hairer, Norsett, Wanner II.10].
-template <class Method, int judged, class R>
+// The squared error from the squares of both estimates, of order 5 and of order 3 [Hairer, Norsett, Wanner
+// II.10].
+template <class Method, int controlled, class R>
 ZWANG_INLINE R squared_error_of(R h, R five, R three) {
   if constexpr (Method::last == Dop853::last) {
-    const R both = R(judged) * (five + R(dop853::third_order_share) * three);
+    const R both = R(controlled) * (five + R(dop853::third_order_share) * three);
     return if_less(R(0), both, square(h * five) / both, five);
   } else {
-    return square(h) * five * R(1.0 / judged);
+    return square(h) * five * R(1.0 / controlled);
   }
 }
 
-// One step of y = (q, v, the rest), `size` numbers of which n are positions. Rates of positions are velocities, so the
-// stages keep only the rates of what follows: k[i][m] is that of number n + m. Only the first `fed_back` numbers enter
-// the right side (integrals and work do not), so only those are needed inside the step.
+// One step of y = (q, v, the rest), `size` numbers, of which n are positions. The rates of positions are
+// velocities, so the stages store only the other rates: k[i][m] is the rate of number n + m. Only the first
+// `fed_back` numbers enter the right side (integrals and work do not), so only those are computed inside the
+// step.
 template <class Method, int n, int size, int fed_back, class R>
 struct StepArrays {
-  static constexpr int kept = size - n;
-  // Where stages lie in memory the velocities of all of them are kept too: the sums over them have fewer different
-  // constants. In registers there is only room for the accelerations, which determine them.
+  static constexpr int rates = size - n;  // number of rates stored for each stage
+  // Where the stages are in memory, the velocities of all stages are stored too: the sums over them have
+  // fewer different constants. Registers have room only for the accelerations, which determine the
+  // velocities.
   static constexpr bool velocities = ZWANG_STAGES_KEPT;
   R h;
-  R k[Method::stages][kept];
+  R k[Method::stages][rates];
   R w[velocities ? Method::stages : 1][n];
   R end[size];
 
-  // Rates at both ends, of all but the positions.
+  // Rates at both ends, without those of the positions.
   ZWANG_INLINE R* first() { return k[0]; }
   ZWANG_INLINE const R* first() const { return k[0]; }
   ZWANG_INLINE R* last() { return k[Method::last]; }
   ZWANG_INLINE const R* last() const { return k[Method::last]; }
 
-  // Stage i: the state there and its rate, `right_side(t, y, rate)`.
+  // Stage i: its state and the rate there, by `right_side(t, y, rate)`.
   template <int i, class F>
   ZWANG_INLINE void stage(R t, const R* y, const F& right_side) {
     R there[size], rate[size];
@@ -201,18 +209,19 @@ struct StepArrays {
       if constexpr (velocities && i <= Method::last) {
         there[c] = y[c] + h * weighted<RowWeights<Method, i>>(w, c, R(0));
       } else {
-        const R bend = weighted<Through<RowWeights<Method, i>>>(k, c, R(0));
+        const R bend = weighted<PositionWeights<RowWeights<Method, i>>>(k, c, R(0));
         there[c] = y[c] + h * (R(Method::c(i)) * y[n + c] + h * bend);
       }
     }
-    ZWANG_REGISTERS for (int c = n; c < used; ++c) there[c] =
-        y[c] + h * weighted<RowWeights<Method, i>>(k, c - n, R(0));
+    ZWANG_REGISTERS for (int c = n; c < used; ++c) {
+      there[c] = y[c] + h * weighted<RowWeights<Method, i>>(k, c - n, R(0));
+    }
     if constexpr (velocities && i <= Method::last)
       for (int c = 0; c < n; ++c) w[i][c] = there[n + c];
     right_side(t + R(Method::c(i)) * h, there, rate);
-    ZWANG_REGISTERS for (int m = 0; m < kept; ++m) k[i][m] = rate[n + m];
+    ZWANG_REGISTERS for (int m = 0; m < rates; ++m) { k[i][m] = rate[n + m]; }
     if constexpr (i == Method::last) {
-      ZWANG_REGISTERS for (int c = 0; c < size; ++c) end[c] = there[c];
+      ZWANG_REGISTERS for (int c = 0; c < size; ++c) { end[c] = there[c]; }
     }
   }
   template <int first, int final, class F>
@@ -223,7 +232,7 @@ struct StepArrays {
     }
   }
 
-  // From y at t, whose rate stands in k[0].
+  // The step from y at t; k[0] is the rate there.
   template <class F>
   ZWANG_INLINE void take(R t, const R* y, const F& right_side) {
     if constexpr (velocities)
@@ -235,52 +244,52 @@ struct StepArrays {
     stages<Method::last + 1, Method::stages - 1>(t, y, right_side);
   }
 
-  // The square of the error estimate of the first `judged` numbers in units of the tolerance: 1 is just acceptable. The
-  // tolerance enters to half a percent.
-  template <int judged>
+  // The squared error estimate of the first `controlled` numbers in units of the tolerance: 1 is just
+  // acceptable. The tolerance enters with an error of half a percent (rough_inverse).
+  template <int controlled>
   ZWANG_INLINE R squared_error(const R* y, R rtol, R atol) const {
     using Five = ErrorWeights<Method, 0>;
     using Three = ErrorWeights<Method, 1>;
     constexpr bool eighth = Method::last == Dop853::last;
     R five = R(0), three = R(0);
-    ZWANG_REGISTERS for (int c = 0; c < judged; ++c) {
+    ZWANG_REGISTERS for (int c = 0; c < controlled; ++c) {
       R scale = rough_inverse(atol + rtol * larger(absolute(y[c]), absolute(end[c])));
       if (velocities && c < n) {
         five = five + square(weighted<Five>(w, c, R(0)) * scale);
         if constexpr (eighth) three = three + square(weighted<Three>(w, c, R(0)) * scale);
       } else if (c < n) {
         scale = scale * h;
-        five = five + square(weighted<Through<Five>>(k, c, R(0)) * scale);
-        if constexpr (eighth) three = three + square(weighted<Through<Three>>(k, c, R(0)) * scale);
+        five = five + square(weighted<PositionWeights<Five>>(k, c, R(0)) * scale);
+        if constexpr (eighth) three = three + square(weighted<PositionWeights<Three>>(k, c, R(0)) * scale);
       } else {
         five = five + square(weighted<Five>(k, c - n, R(0)) * scale);
         if constexpr (eighth) three = three + square(weighted<Three>(k, c - n, R(0)) * scale);
       }
     }
-    return squared_error_of<Method, judged>(h, five, three);
+    return squared_error_of<Method, controlled>(h, five, three);
   }
 };
 
-// How much longer (or shorter) the next step may be: error^(-1/8), or nearly error^(-1/5), times a safety. A rejected step
-// of twelve stages costs much: hence the larger safety there.
+// The ratio of the next step length to this one: error^(-1/8), or nearly error^(-1/5), times a safety factor.
+// A rejected step of twelve stages is expensive, hence the larger safety margin there.
 template <class Method, class R>
 ZWANG_INLINE R step_factor(R squared_error) {
   constexpr bool eighth = Method::last == Dop853::last;
   const R wanted = eighth ? R(0.8) * rough_16th(squared_error) : R(0.9) * rough_3_32nds(squared_error);
-  // A NaN (no valid error) shrinks as far as allowed.
+  // A NaN (no valid error) gives the smallest factor.
   const R valid = if_less(squared_error, infinity<R>(), wanted, R(Method::shrink));
   return lesser(larger(valid, R(Method::shrink)), R(Method::grow));
 }
 
-// The interpolant over one member's step as a polynomial per component.
+// Dense output: the interpolant over one member's step, a polynomial for each component.
 template <class Method, int n, int size, class Real>
 struct Interpolant {
   Real t, h;
   Real start[size], end[size];
   Real term[Method::terms][size];
-  bool expanded = false;  // the terms are those of a power series, exact all the way
+  bool expanded = false;  // the terms are those of a power series, as exact inside the step as at its end
 
-  // From a step with the interpolant's own stages.
+  // From a step whose interpolant stages have been computed.
   template <int fed_back>
   ZWANG_COLD void make(const StepArrays<Method, n, size, fed_back, Real>& step, Real t0, const Real* y) {
     t = t0;
@@ -291,7 +300,7 @@ struct Interpolant {
     }
     if constexpr (Method::last == Tsit5::last) {
       terms<0, 0, 4>(step);
-      // The weights of a constant velocity are those of x itself.
+      // For a constant velocity the weights sum to x.
       for (int c = 0; c < n; ++c) term[0][c] += h * start[n + c];
     } else {
       for (int c = 0; c < size; ++c) {
@@ -327,8 +336,8 @@ struct Interpolant {
   ZWANG_DEVICE void at(Real x, Real* y) const {
     for (int c = 0; c < size; ++c) y[c] = x >= 1 ? end[c] : at(x, c);
   }
-  // What the highest term of dop853's interpolant does at most, x^4 (1 - x)^3 of it. The other methods' interpolants are
-  // about as exact as their steps.
+  // The largest contribution of the highest term of dop853's interpolant, max x^4 (1 - x)^3 times its
+  // coefficient. The interpolants of the other methods are about as exact as their steps.
   ZWANG_INLINE Real last_term(int c) const {
     if (expanded) return Real(0);
     if constexpr (Method::last == Dop853::last) return Real(6912.0 / 823543) * absolute(term[6][c]);
@@ -340,7 +349,8 @@ struct Interpolant {
   ZWANG_INLINE void terms(const S& step) {
     if constexpr (m < count) {
       using W = DenseWeights<Method, m>;
-      for (int c = 0; c < n; ++c) term[first + m][c] = h * h * weighted<Through<W>>(step.k, c, Real(0));
+      for (int c = 0; c < n; ++c)
+        term[first + m][c] = h * h * weighted<PositionWeights<W>>(step.k, c, Real(0));
       for (int c = n; c < size; ++c) term[first + m][c] = h * weighted<W>(step.k, c - n, Real(0));
       terms<first, m + 1, count>(step);
     }

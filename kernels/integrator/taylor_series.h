@@ -1,12 +1,13 @@
-// The motion with nothing held as a power series: its terms over one step, order by order. What is emitted for a model
-// (src/emit/taylor_series.h) gives those of its rates; sums over earlier terms, as products and functions need them, are here.
+// The unconstrained motion as a power series: its terms over one step, degree by degree. The code emitted for
+// a model (src/emit/taylor_series.h) computes the terms of the rates; the recurrences for products and
+// functions are here.
 //
-// Terms are those of a step's length: that of degree d stands for (length)^d times the derivative / d!.
+// Terms are scaled by the step length: the term of degree d is (length)^d times the d-th derivative / d!.
 #pragma once
 
 #include "kernels/base/portable.h"
 #include "kernels/integrator/runge_kutta.h"
-#include "kernels/simd/pack.h"
+#include "kernels/simd/lane_traits.h"
 #include "kernels/simd/sincos.h"
 
 namespace zwang {
@@ -15,10 +16,10 @@ namespace zwang {
 template <int d, class R>
 ZWANG_INLINE R product_term(const R* a, const R* b) {
   R sum = a[0] * b[d];
-  ZWANG_REGISTERS for (int j = 1; j <= d; ++j) sum = sum + a[j] * b[d - j];
+  ZWANG_REGISTERS for (int j = 1; j <= d; ++j) { sum = sum + a[j] * b[d - j]; }
   return sum;
 }
-// The same for an a that has no terms beyond the second.
+// The same for an a that is affine in time: a_j = 0 for j > 1.
 template <int d, class R>
 ZWANG_INLINE R affine_product_term(const R* a, const R* b) {
   return a[0] * b[d] + a[1] * b[d - 1];
@@ -26,7 +27,7 @@ ZWANG_INLINE R affine_product_term(const R* a, const R* b) {
 template <int d, class R>
 ZWANG_INLINE R square_term(const R* a) {
   R sum = R(0);
-  ZWANG_REGISTERS for (int j = 0; j < (d + 1) / 2; ++j) sum = sum + a[j] * a[d - j];
+  ZWANG_REGISTERS for (int j = 0; j < (d + 1) / 2; ++j) { sum = sum + a[j] * a[d - j]; }
   sum = sum + sum;
   if constexpr (d % 2 == 0) sum = sum + square(a[d / 2]);
   return sum;
@@ -34,20 +35,20 @@ ZWANG_INLINE R square_term(const R* a) {
 // q b = a: q_d = (a_d - sum b_j q_(d-j), j > 0) / b_0.
 template <int d, class R>
 ZWANG_INLINE R quotient_term(R a, const R* b, const R* quotient) {
-  ZWANG_REGISTERS for (int j = 1; j <= d; ++j) a = a - b[j] * quotient[d - j];
+  ZWANG_REGISTERS for (int j = 1; j <= d; ++j) { a = a - b[j] * quotient[d - j]; }
   return a / b[0];
 }
 // s^2 = a.
 template <int d, class R>
 ZWANG_INLINE R root_term(R a, const R* root) {
-  ZWANG_REGISTERS for (int j = 1; j < d; ++j) a = a - root[j] * root[d - j];
+  ZWANG_REGISTERS for (int j = 1; j < d; ++j) { a = a - root[j] * root[d - j]; }
   return a / (root[0] + root[0]);
 }
 // e' = a' e: e_d = sum j a_j e_(d-j) / d.
 template <int d, class R>
 ZWANG_INLINE R growth_term(const R* a, const R* e) {
   R sum = R(0);
-  ZWANG_REGISTERS for (int j = 1; j <= d; ++j) sum = sum + R(double(j) / d) * a[j] * e[d - j];
+  ZWANG_REGISTERS for (int j = 1; j <= d; ++j) { sum = sum + R(double(j) / d) * a[j] * e[d - j]; }
   return sum;
 }
 template <int d, class R>
@@ -83,92 +84,100 @@ struct Expansion {
   using Series = typename Method::Series;
   static constexpr int order = Method::order;
 
-  // Shows the terms of y from the second on, and those of the rates (of all but the positions) beside them, to `see(degree,
-  // terms, rates)`: the terms of that degree, the rates of one less.
-  template <class See>
-  ZWANG_INLINE static void go(const R* k, R t, R h, const R* y, const See& see) {
+  // Calls `use(degree, terms, rates)` for degrees 1 to order: the terms of y of that degree, and the terms of
+  // the rates (without those of the positions) of one degree less.
+  template <class Use>
+  ZWANG_INLINE static void for_each_term(const R* k, R t, R h, const R* y, const Use& use) {
     Memory memory;
-    term<0>(k, t, h, y, memory, see);
+    term<0>(k, t, h, y, memory, use);
   }
 
  private:
+  // Terms of intermediate results, filled by the emitted code.
   struct Memory {
     R u[at_least_one(Series::memories)][order];
   };
-  template <int d, class See>
-  ZWANG_INLINE static void term(const R* k, R t, R h, const R* y, Memory& memory, const See& see) {
+  template <int d, class Use>
+  ZWANG_INLINE static void term(const R* k, R t, R h, const R* y, Memory& memory, const Use& use) {
     if constexpr (d < order) {
       R rate[size - n], next[size];
       Series::template rates<d>(k, t, h, y, y + n, y + 2 * n, memory, rate);
       const R part = R(1.0 / (d + 1)) * h;
-      ZWANG_REGISTERS for (int c = 0; c < n; ++c) next[c] = part * y[n + c];
-      ZWANG_REGISTERS for (int c = n; c < size; ++c) next[c] = part * rate[c - n];
-      see(d + 1, next, rate);
-      term<d + 1>(k, t, h, next, memory, see);
+      ZWANG_REGISTERS for (int c = 0; c < n; ++c) { next[c] = part * y[n + c]; }
+      ZWANG_REGISTERS for (int c = n; c < size; ++c) { next[c] = part * rate[c - n]; }
+      use(d + 1, next, rate);
+      term<d + 1>(k, t, h, next, memory, use);
     }
   }
 };
 
-// A step of a lane with nothing held: its end, the rates there, half-way, and how large the last terms are.
+// A step of a lane without active conditions: its end, the rates there, its midpoint, and the last two terms.
 template <class Method, int n, int size, int fed_back, class R>
 struct SeriesStep {
-  static constexpr int order = Method::order, kept = size - n;
-  R end[size], rate[kept], middle[fed_back];
-  R last[size], before[size];  // the last term, and the one before it
+  static constexpr int order = Method::order, rates = size - n;
+  R end[size], rate[rates], middle[fed_back];
+  R last_term[size], previous_term[size];  // of degrees order and order - 1
 
   ZWANG_INLINE void take(const R* k, R t, R h, const R* y) {
     using Real = typename Lanes<R>::Real;
-    ZWANG_REGISTERS for (int c = 0; c < size; ++c) end[c] = y[c];
-    ZWANG_REGISTERS for (int c = 0; c < fed_back; ++c) middle[c] = y[c];
-    ZWANG_REGISTERS for (int m = 0; m < kept; ++m) rate[m] = R(0);
+    ZWANG_REGISTERS for (int c = 0; c < size; ++c) { end[c] = y[c]; }
+    ZWANG_REGISTERS for (int c = 0; c < fed_back; ++c) { middle[c] = y[c]; }
+    ZWANG_REGISTERS for (int m = 0; m < rates; ++m) { rate[m] = R(0); }
     Real half = 1;
-    Expansion<Method, n, size, R>::go(k, t, h, y, [&](int degree, const R* terms, const R* rates) {
+    const auto add = [&](int degree, const R* terms, const R* rate_terms) {
       half *= Real(0.5);
-      ZWANG_REGISTERS for (int c = 0; c < size; ++c) end[c] = end[c] + terms[c];
-      ZWANG_REGISTERS for (int c = 0; c < fed_back; ++c) middle[c] = middle[c] + R(half) * terms[c];
-      ZWANG_REGISTERS for (int m = 0; m < kept; ++m) rate[m] = rate[m] + rates[m];
-      if (degree == order - 1) ZWANG_REGISTERS for (int c = 0; c < size; ++c) before[c] = terms[c];
-      if (degree == order) ZWANG_REGISTERS for (int c = 0; c < size; ++c) last[c] = terms[c];
-    });
+      ZWANG_REGISTERS for (int c = 0; c < size; ++c) { end[c] = end[c] + terms[c]; }
+      ZWANG_REGISTERS for (int c = 0; c < fed_back; ++c) { middle[c] = middle[c] + R(half) * terms[c]; }
+      ZWANG_REGISTERS for (int m = 0; m < rates; ++m) { rate[m] = rate[m] + rate_terms[m]; }
+      if (degree == order - 1) {
+        ZWANG_REGISTERS for (int c = 0; c < size; ++c) { previous_term[c] = terms[c]; }
+      }
+      if (degree == order) {
+        ZWANG_REGISTERS for (int c = 0; c < size; ++c) { last_term[c] = terms[c]; }
+      }
+    };
+    Expansion<Method, n, size, R>::for_each_term(k, t, h, y, add);
   }
 
-  // The square of the error in units of the tolerance, as StepArrays::squared_error(): the last term taken for what is left
-  // out, which is smaller. Every other term may happen to vanish: so the one before it has a say too.
-  template <int judged>
+  // The squared error in units of the tolerance, as StepArrays::squared_error(). The last term is an upper
+  // estimate of the truncated rest. Every other term of a series may vanish, so the term before it is
+  // included too.
+  template <int controlled>
   ZWANG_INLINE R squared_error(const R* y, R rtol, R atol) const {
     using Real = typename Lanes<R>::Real;
     R sum = R(0);
-    ZWANG_REGISTERS for (int c = 0; c < judged; ++c) {
+    ZWANG_REGISTERS for (int c = 0; c < controlled; ++c) {
       const R scale = rough_inverse(atol + rtol * maximum(absolute(y[c]), absolute(end[c])));
-      sum = sum + square(last[c] * scale) + square(R(Real(1.0 / 6)) * before[c] * scale);
+      sum = sum + square(last_term[c] * scale) + square(R(Real(1.0 / 6)) * previous_term[c] * scale);
     }
-    return sum * R(Real(1.0 / judged));
+    return sum * R(Real(1.0 / controlled));
   }
 };
 
-// All terms of a member's step.
+// All terms of one member's step.
 template <class Method, int n, int size, class Real>
 struct SeriesTerms {
   Real start[size], term[Method::order][size];
 
   ZWANG_INLINE void take(const Real* k, Real t, Real h, const Real* y) {
-    ZWANG_REGISTERS for (int c = 0; c < size; ++c) start[c] = y[c];
-    Expansion<Method, n, size, Real>::go(k, t, h, y, [&](int degree, const Real* terms, const Real*) {
-      ZWANG_REGISTERS for (int c = 0; c < size; ++c) term[degree - 1][c] = terms[c];
-    });
+    ZWANG_REGISTERS for (int c = 0; c < size; ++c) { start[c] = y[c]; }
+    const auto keep = [&](int degree, const Real* terms, const Real*) {
+      ZWANG_REGISTERS for (int c = 0; c < size; ++c) { term[degree - 1][c] = terms[c]; }
+    };
+    Expansion<Method, n, size, Real>::for_each_term(k, t, h, y, keep);
   }
-  // The first `count` numbers at that part of the step.
+  // The first `count` numbers at the fraction x of the step.
   template <int count>
   ZWANG_INLINE void at(Real x, Real* y) const {
     ZWANG_REGISTERS for (int c = 0; c < count; ++c) {
       Real sum = 0;
-      ZWANG_REGISTERS for (int d = Method::order - 1; d >= 0; --d) sum = x * (term[d][c] + sum);
+      ZWANG_REGISTERS for (int d = Method::order - 1; d >= 0; --d) { sum = x * (term[d][c] + sum); }
       y[c] = start[c] + sum;
     }
   }
 };
 
-// As step_factor(): nearly error^(-1/order), in steps of the square root.
+// As step_factor(): approximately error^(-1/order), by repeated square roots.
 template <class Method, class R>
 ZWANG_INLINE R series_factor(R squared_error) {
   using Real = typename Lanes<R>::Real;
@@ -178,7 +187,7 @@ ZWANG_INLINE R series_factor(R squared_error) {
   return minimum(maximum(valid, R(Method::shrink)), R(Method::grow));
 }
 
-// The whole step of one member, and the rates at its end.
+// Dense output of one member's step by power series, and the rates at its end.
 template <class Method, int n, int size, class Real>
 ZWANG_COLD void expand(const Real* k, Real t, Real h, const Real* y,
                        Interpolant<Method, n, size, Real>& interpolant, Real* last_rate) {
@@ -187,13 +196,14 @@ ZWANG_COLD void expand(const Real* k, Real t, Real h, const Real* y,
   interpolant.expanded = true;
   for (int c = 0; c < size; ++c) interpolant.start[c] = interpolant.end[c] = y[c];
   for (int m = 0; m < size - n; ++m) last_rate[m] = 0;
-  Expansion<Method, n, size, Real>::go(k, t, h, y, [&](int degree, const Real* terms, const Real* rates) {
+  const auto keep = [&](int degree, const Real* terms, const Real* rates) {
     for (int c = 0; c < size; ++c) {
       interpolant.term[degree - 1][c] = terms[c];
       interpolant.end[c] += terms[c];
     }
     for (int m = 0; m < size - n; ++m) last_rate[m] += rates[m];
-  });
+  };
+  Expansion<Method, n, size, Real>::for_each_term(k, t, h, y, keep);
 }
 
 }  // namespace zwang

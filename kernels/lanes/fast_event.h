@@ -1,33 +1,49 @@
-// A lane whose search has ended at a crossing takes the common event in its stride: the rest of the way, the contact and its
-// shock or the release, and the motion that begins there, all with numbers the lane has at hand. What is plain is what
-// event/single_contact.h calls so, in systems of few coordinates and conditions: the set that holds is guessed, and Gauss's principle asked
-// for impulses and multipliers, which must press clearly. Wherever that is not clear nothing is changed, and the member
-// attends to it (member/slow_path.h).
+// Fast event: a lane whose step ends at a crossing handles the common event by itself: it covers the
+// remaining distance, applies the impact or the release, and continues the motion, with the numbers it has in
+// registers. Handled are single contacts in the sense of event/single_contact.h, in systems of few
+// coordinates and conditions: the active set is guessed, and the impulses and multipliers of Gauss's
+// principle must be clearly positive. If that is not so, nothing is changed, and the slow path handles the
+// event (member/slow_path.h).
 //
-// Every index is a constant once the loops are unrolled, and whatever belongs to the condition at hand is a sum over all,
+// Every index is constant after unrolling, and values of the condition sought are sums over all conditions
 // with weights 0 and 1: so everything stays in registers.
 #pragma once
 
 #include "kernels/base/layout.h"
 #include "kernels/base/portable.h"
 #include "kernels/dynamics/member.h"
+#include "kernels/dynamics/rounding.h"
+#include "kernels/event/contact_rules.h"
 #include "kernels/event/refine_event_time.h"
 #include "kernels/lanes/event_point.h"
+#include "kernels/lanes/lane_state.h"
+#include "kernels/member/start_and_end.h"
+#include "kernels/record/event_log.h"
 #include "kernels/record/measures.h"
+#include "kernels/rootfinding/step_length_search.h"
+#include "kernels/simd/lane_traits.h"
 
 namespace zwang {
 
-template <class LaneGroup>
+template <class M, class R>
 struct FastEvent {
-  using M = typename LaneGroup::Member;
   using Model = typename M::Model;
   using Method = typename M::Method;
   using Real = typename M::Real;
-  using Here = EventPoint<M>;
+  using Point = EventPoint<M>;
   static constexpr int n = M::n, r = M::r, rows = M::rows, size = M::size;
-  LaneGroup& group;
 
-  // What is measured at an event by a formula needs more than a lane knows.
+  const KernelSettings& settings;
+  const KernelBatch& batch;
+  M *members, *full_members;                        // as in LaneGroup
+  const StepLengthSearch<Real, M::rows>* searches;  // one for each lane
+  const StepResult<M, R>& result;
+  LaneState<M, R>& state;
+  StepStorage<M, R>& step;
+  LaneLedger<R, M::rows>& ledger;
+  StepFlags<M, R>& flags;
+
+  // Measures that are evaluated at an event by a formula need more than a lane has.
   static constexpr bool measures_at_events() {
     bool any = false;
     for (int m = 0; m < Model::measures; ++m)
@@ -38,113 +54,112 @@ struct FastEvent {
   static constexpr bool possible =
       Model::light_events && Model::signals == 0 && Method::adaptive && !measures_at_events();
 
-  // The whole event of one lane. False: nothing has been done.
+  // Handles the event of one lane. False: nothing has been changed.
   ZWANG_INLINE bool handle(int lane) const {
     if constexpr (possible) {
-      Here here;
+      Point point;
       ImpactRecord<M> impact;
       Real before[M::measures];
-      Tally<Real> tally = group.members[lane].tally;
-      if (!is_alone(lane, tally) || !approach_event(lane, here) || !nothing_else_is_due(lane, here))
+      Tally<Real> tally = members[lane].tally;
+      if (!is_alone(lane, tally) || !approach_event(lane, point) || !nothing_else_is_due(lane, point))
         return false;
-      see_values(here, before);
-      const bool plain = here.reached ? here.apply_impact(impact) && here.multipliers_positive() &&
-                                            here.hops(impact) && motion_continues(lane, here)
-                                      : here.release() && here.multipliers_positive() && here.leaves();
-      if (!plain) return false;
-      here.next_h = next_step(lane, here);
-      if (here.reached)
-        record_shock(lane, here, impact, tally);
+      evaluate_measures(point, before);
+      const bool simple = point.reached ? point.apply_impact(impact) && point.multipliers_positive() &&
+                                              point.hops_resolved(impact) && motion_continues(lane, point)
+                                        : point.release() && point.multipliers_positive() && point.opens();
+      if (!simple) return false;
+      point.next_h = next_step(lane, point);
+      if (point.reached)
+        record_shock(lane, point, impact, tally);
       else
-        record_release(lane, here, tally);
-      group.members[lane].tally = tally;
-      update_conditions(lane, here, impact);
-      take_values(lane, here, before);
-      resume_motion(lane, here);
+        record_release(lane, point, tally);
+      members[lane].tally = tally;
+      update_conditions(lane, point, impact);
+      store_measures(lane, point, before);
+      resume_motion(lane, point);
       return true;
     }
     return false;
   }
 
  private:
-  // As in Plain::alone: nothing is near but the condition at hand and those that press, and nothing else is to be done.
+  // As SingleContactSolver: besides the condition sought, only conditions with a positive multiplier are near
+  // zero, and nothing else is due.
   ZWANG_INLINE bool is_alone(int lane, const Tally<Real>& tally) const {
-    const M& me = group.members[lane];
-    bool alone = !me.pending && !me.redundant_now && !lane_of(group.output_due, lane) &&
-                 !lane_of(group.extremum_possible, lane) && !lane_of(group.clipped, lane);
-    alone =
-        alone && tally.events + 2 <= group.settings.max_events && tally.at_last_time + 2 <= standstill_limit;
+    const M& me = members[lane];
+    bool alone = !me.progress.accumulation_pending && !me.constraints.redundant &&
+                 !lane_of(flags.output_due, lane) && !lane_of(flags.extremum_possible, lane) &&
+                 !lane_of(flags.clipped, lane);
+    alone = alone && tally.events + 2 <= settings.max_events && tally.at_last_time + 2 <= standstill_limit;
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
       if (Model::is_equation(i)) continue;
-      const bool presses_now = lane_of(group.presses_now[i], lane);
-      const Real arming_level = lane_of(group.ledger.arming_level[i], lane);
-      if (group.searches[lane].sought[i] > 0)
-        alone = alone && lane_of(group.first_if_at_end[i], lane) && (presses_now || arming_level > 0);
+      const bool presses_now = lane_of(state.presses_now[i], lane);
+      const Real arming_level = lane_of(ledger.arming_level[i], lane);
+      if (searches[lane].sought[i] > 0)
+        alone = alone && lane_of(flags.first_if_at_end[i], lane) && (presses_now || arming_level > 0);
       else
         alone = alone && (presses_now || !(arming_level < 0));
     }
     return alone;
   }
 
-  // From the end of the try to the crossing: as approach() in event/refine_event_time.h.
-  ZWANG_INLINE bool approach_event(int lane, Here& here) const {
-    const M& me = group.members[lane];
-    const auto& search = group.searches[lane];
-    const Real h = lane_of(group.step.h, lane);
-    here.contact_tolerance = within_precision<Real>(group.settings.contact_tolerance);
-    here.rest_speed = within_precision<Real>(group.settings.rest_speed);
-    ZWANG_REGISTERS for (int i = 0; i < Model::constants; ++i) here.k[i] = lane_of(group.k[i], lane);
-    here.t = lane_of(group.t, lane) + h;
-    here.any_held = false;
-    here.reached = true;
-    here.multiplier_zero = 0;
+  // From the end of the trial step to the crossing: as approach() in event/refine_event_time.h.
+  ZWANG_INLINE bool approach_event(int lane, Point& point) const {
+    const M& me = members[lane];
+    const auto& search = searches[lane];
+    const Real h = lane_of(step.h, lane);
+    point.contact_tolerance = within_precision<Real>(settings.contact_tolerance);
+    point.rest_speed = within_precision<Real>(settings.rest_speed);
+    ZWANG_REGISTERS for (int i = 0; i < Model::constants; ++i) { point.k[i] = lane_of(state.k[i], lane); }
+    point.t = lane_of(state.t, lane) + h;
+    point.any_held = false;
+    point.reached = true;
+    point.multiplier_zero = 0;
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
-      here.held[i] = lane_of(group.held[i], lane);
-      here.any_held = here.any_held || here.held[i] > 0;
-      here.sought[i] = search.sought[i];
-      if (!(here.sought[i] > 0) || !lane_of(group.presses_now[i], lane)) continue;
-      here.reached = false;
-      here.multiplier_zero =
-          maximum(me.conditions[i].multiplier_zero,
-                  10 * here.contact_tolerance * lane_of(group.ledger.peak_lambda[i], lane));
+      point.held[i] = lane_of(state.held[i], lane);
+      point.any_held = point.any_held || point.held[i] > 0;
+      point.sought[i] = search.sought[i];
+      if (!(point.sought[i] > 0) || !lane_of(state.presses_now[i], lane)) continue;
+      point.reached = false;
+      point.multiplier_zero = maximum(me.constraints.conditions[i].multiplier_zero,
+                                      10 * point.contact_tolerance * lane_of(ledger.peak_lambda[i], lane));
     }
     Real from[size];
     ZWANG_REGISTERS for (int i = 0; i < size; ++i) {
-      from[i] = lane_of(group.y[i], lane);
-      here.y[i] = lane_of(group.end[i], lane);
+      from[i] = lane_of(state.y[i], lane);
+      point.y[i] = lane_of(result.end[i], lane);
     }
-    here.see_scales();
-    here.measure_sizes(from, h);
-    if (!here.find_zeros()) return false;
-    here.see_rates();
-    here.see_rows();
-    return refine_in_registers(here, lane_of(group.t, lane), h, search.slope);
+    point.evaluate_scales();
+    point.measure_sizes(from, h);
+    if (!point.find_zeros()) return false;
+    point.evaluate_rates();
+    point.evaluate_rows();
+    return refine_in_registers(point, lane_of(state.t, lane), h, search.slope);
   }
 
-  ZWANG_INLINE bool refine_in_registers(Here& here, Real start, Real h, Real known_slope) const {
-    const Real reach = 2 * Real(group.settings.crossing_reach),
-               left_out = Real(0.01) * Real(group.settings.rtol);
-    const Real zero = here.reached ? here.of_sought(here.value_zero) : here.multiplier_zero;
-    Real value = here.curve(), slope = here.reached ? here.of_sought(here.f_rate) : known_slope;
+  ZWANG_INLINE bool refine_in_registers(Point& point, Real start, Real h, Real known_slope) const {
+    const Real reach = 2 * Real(settings.crossing_reach), left_out = Real(0.01) * Real(settings.rtol);
+    const Real zero = point.reached ? point.of_sought(point.value_zero) : point.multiplier_zero;
+    Real value = point.curve(), slope = point.reached ? point.of_sought(point.f_rate) : known_slope;
     Real duration = -value / slope;
-    if (here.reached) {
-      // The next term too: one move instead of two.
-      const Real bent = Real(0.5) * here.second().value * duration / slope;
+    if (point.reached) {
+      // The quadratic term saves a second iteration.
+      const Real bent = Real(0.5) * point.second().value * duration / slope;
       if (absolute(bent) < Real(0.1)) duration -= bent * duration;
     }
     ZWANG_ROLLED for (int pass = 0; pass < 6; ++pass) {
       if (!(absolute(value) > Real(1e-4) * zero)) break;
       const Real share = absolute(duration) / h;
       if (!(slope > 0) || !(share <= reach)) return false;
-      if (absolute(duration) <= Precision<Real>::epsilon * (here.t - start)) break;
-      here.flow(duration,
-                square(share) <= left_out ? 1
-                : cube(share) <= left_out ? 2
-                                          : 4,
-                square(share) > Precision<Real>::epsilon);
-      const Real next = here.curve(), secant = (next - value) / duration;
-      if (here.reached)
-        slope = here.of_sought(here.f_rate);
+      if (absolute(duration) <= Precision<Real>::epsilon * (point.t - start)) break;
+      point.flow(duration,
+                 square(share) <= left_out ? 1
+                 : cube(share) <= left_out ? 2
+                                           : 4,
+                 square(share) > Precision<Real>::epsilon);
+      const Real next = point.curve(), secant = (next - value) / duration;
+      if (point.reached)
+        slope = point.of_sought(point.f_rate);
       else if (secant > Real(0.1) * slope && secant < 10 * slope)
         slope = secant;
       const bool nearer = absolute(next) < absolute(value);
@@ -152,167 +167,152 @@ struct FastEvent {
       if (!nearer) break;  // rounding reached
       duration = -value / slope;
     }
-    here.resolution = resolution_of(slope, start, h);
-    return absolute(value) <= maximum(zero, here.resolution) && all_finite<size>(here.y);
+    point.resolution = resolution_of(slope, start, h);
+    return absolute(value) <= maximum(zero, point.resolution) && all_finite<size>(point.y);
   }
 
-  // Output times and appointments up to here are the member's business.
-  ZWANG_INLINE bool nothing_else_is_due(int lane, const Here& here) const {
-    const Real near = Precision<Real>::moment * maximum(absolute(here.t), lane_of(group.step.h, lane));
-    return lane_of(group.ledger.next_output, lane) > here.t + near &&
-           lane_of(group.ledger.scheduled_time, lane) >
-               here.t + 64 * Precision<Real>::epsilon * absolute(here.t);
+  // No output time and no scheduled time up to the event.
+  ZWANG_INLINE bool nothing_else_is_due(int lane, const Point& point) const {
+    const Real near = Precision<Real>::moment * maximum(absolute(point.t), lane_of(step.h, lane));
+    return lane_of(ledger.next_output, lane) > point.t + near &&
+           lane_of(ledger.scheduled_time, lane) > point.t + 64 * Precision<Real>::epsilon * absolute(point.t);
   }
 
-  // A geometric sequence of shocks that is about to end is no plain matter: as in finish_accumulation().
-  ZWANG_INLINE bool motion_continues(int lane, const Here& here) const {
-    auto& watch = group.members[lane].accumulation;
-    const auto condition = here.condition();
-    const auto sequence = watch.sequence_with(here.t, condition);
-    if (sequence.found && sequence.remaining <= Real(group.settings.accumulation_gap) * sequence.length)
+  // A geometric sequence of shocks that is about to reach its limit is left to the slow path: as in
+  // finish_accumulation().
+  ZWANG_INLINE bool motion_continues(int lane, const Point& point) const {
+    auto& watch = members[lane].accumulation;
+    const auto condition = point.condition();
+    const auto sequence = watch.sequence_with(point.t, condition);
+    if (sequence.found && sequence.remaining <= Real(settings.accumulation_gap) * sequence.length)
       return false;
-    watch.take(here.t, condition, sequence);
+    watch.take(point.t, condition, sequence);
     return true;
   }
 
-  // As go_on_from().
-  ZWANG_INLINE Real next_step(int lane, const Here& here) const {
-    const M& full_member = group.full_members[lane];
-    const Real onward = group.searches[lane].next_h;
-    if (!here.reached || !here.any_held) return onward;
+  // The first step after the event, as in continue_from_event().
+  ZWANG_INLINE Real next_step(int lane, const Point& point) const {
+    const M& full_member = full_members[lane];
+    const Real onward = searches[lane].next_h;
+    if (!point.reached || !point.any_held) return onward;
     const auto rates = [&](Real when, const Real* there, Real* rate) {
       Real lambda[rows];
-      right_side<M>(here.k, when, there, here.held, here.any_held, rate, lambda);
+      right_side<M>(point.k, when, there, point.held, point.any_held, rate, lambda);
     };
-    return minimum(onward, first_step<M>(here.t, here.y, full_member.end - here.t, Real(group.settings.rtol),
-                                         Real(group.settings.atol), here.rate, rates));
+    return minimum(onward, first_step<M>(point.t, point.y, full_member.input.end - point.t,
+                                         Real(settings.rtol), Real(settings.atol), point.rate, rates));
   }
 
-  ZWANG_INLINE void record_shock(int lane, const Here& here, ImpactRecord<M>& impact,
+  ZWANG_INLINE void record_shock(int lane, const Point& point, ImpactRecord<M>& impact,
                                  Tally<Real>& tally) const {
-    M &me = group.members[lane], &full_member = group.full_members[lane];
+    M &me = members[lane], &full_member = full_members[lane];
     typename M::Event contact;
-    contact.t = here.t;
+    contact.t = point.t;
     contact.kind = EventKind::contact;
-    contact.constraints = here.condition();
-    append_event(me, full_member, tally, contact, group.settings, group.batch);
-    if (impact.fixed) full_member.audit_max(audit_created, -impact.event.energy_lost);
-    if (impact.fixed && !impact.rebounds) full_member.audit_max(audit_carnot, impact.carnot);
-    me.energy_lost = lane_of(group.ledger.energy_lost, lane) + impact.energy_lost;
-    set_lane(group.ledger.energy_lost, lane, me.energy_lost);
+    contact.constraints = point.condition();
+    append_event(me, full_member, tally, contact, settings, batch);
+    if (impact.fixed) full_member.audit.raise(audit_created, -impact.event.energy_lost);
+    if (impact.fixed && !impact.rebounds) full_member.audit.raise(audit_carnot, impact.carnot);
+    me.energy.lost = lane_of(ledger.energy_lost, lane) + impact.energy_lost;
+    set_lane(ledger.energy_lost, lane, me.energy.lost);
     impact.event.kind = EventKind::shock;
-    append_event(me, full_member, tally, impact.event, group.settings, group.batch);
+    append_event(me, full_member, tally, impact.event, settings, batch);
   }
-  ZWANG_INLINE void record_release(int lane, const Here& here, Tally<Real>& tally) const {
+  ZWANG_INLINE void record_release(int lane, const Point& point, Tally<Real>& tally) const {
     typename M::Event event;
-    event.t = here.t;
+    event.t = point.t;
     event.kind = EventKind::release;
-    event.constraints = here.condition();
-    append_event(group.members[lane], group.full_members[lane], tally, event, group.settings, group.batch);
+    event.constraints = point.condition();
+    append_event(members[lane], full_members[lane], tally, event, settings, batch);
   }
 
-  // Who holds from now on, who is open, and what to listen to.
-  ZWANG_INLINE void update_conditions(int lane, const Here& here, const ImpactRecord<M>& impact) const {
-    M& me = group.members[lane];
-    me.any_held = here.any_held;
+  // The active set after the event, and the data for event detection.
+  ZWANG_INLINE void update_conditions(int lane, const Point& point, const ImpactRecord<M>& impact) const {
+    M& me = members[lane];
+    me.constraints.any_held = point.any_held;
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
-      me.held[i] = here.held[i];
-      set_lane(group.held[i], lane, here.held[i]);
+      me.constraints.held[i] = point.held[i];
+      set_lane(state.held[i], lane, point.held[i]);
       if (Model::is_equation(i)) continue;
-      auto& condition = me.conditions[i];
-      const bool leaves = here.reached ? impact.separating[i] > 0 : here.sought[i] > 0;
+      auto& condition = me.constraints.conditions[i];
+      const bool leaves = point.reached ? impact.separating[i] > 0 : point.sought[i] > 0;
       if (leaves) {
-        const bool armed = here.reached || here.armed;
-        condition = Condition<Real>{};
-        condition.standing = Standing::open;
-        condition.armed = armed;
-        condition.since = here.t;
-        condition.above = maximum(Real(0), here.f[i]);
-        condition.noise = here.reached ? Real(0) : here.noise;
-        const Real level = condition.above + 2 * here.value_zero[i] + condition.noise * square(here.next_h);
-        set_lane(group.ledger.arming_level[i], lane, armed ? Real(1) : -level);
-        set_lane(group.presses_now[i], lane, false);
+        const bool armed = point.reached || point.armed;
+        condition = opened_condition(point.t, armed, point.f[i], point.reached ? Real(0) : point.noise);
+        const Real level = condition.above + 2 * point.value_zero[i] + condition.noise * square(point.next_h);
+        set_lane(ledger.arming_level[i], lane, armed ? Real(1) : -level);
+        set_lane(state.presses_now[i], lane, false);
         me.exchange.presses_now[i] = 0;
-      } else if (here.held[i] > 0) {
-        condition = Condition<Real>{};
-        condition.standing = Standing::closed;
-        condition.multiplier_zero = here.slack[i] / here.weight[i];
-        set_lane(group.ledger.arming_level[i], lane, Real(0));
-        set_lane(group.presses_now[i], lane, true);
+      } else if (point.held[i] > 0) {
+        condition = closed_condition(point.slack[i] / point.weight[i]);
+        set_lane(ledger.arming_level[i], lane, Real(0));
+        set_lane(state.presses_now[i], lane, true);
         me.exchange.presses_now[i] = 1;
       }
     }
   }
 
-  // Extremes of measures: the forces before the event count, and those after it.
-  ZWANG_INLINE void see_values(const Here& here, Real* values) const {
+  // Extremes of measures: the multipliers before the event count as well as those after it.
+  ZWANG_INLINE void evaluate_measures(const Point& point, Real* values) const {
     if constexpr (Model::any_extremes) {
       Real forces[rows];
       ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
-        const Real force = is_finite(here.lambda[i]) ? here.lambda[i] : Real(0);
+        const Real force = is_finite(point.lambda[i]) ? point.lambda[i] : Real(0);
         forces[i] = Model::is_equation(i) ? force : maximum(force, Real(0));
       }
-      Model::measured(here.k, here.t, here.y, here.y + n, here.y + 2 * n, forces, here.held, values);
+      Model::measured(point.k, point.t, point.y, point.y + n, point.y + 2 * n, forces, point.held, values);
     }
   }
-  ZWANG_INLINE void take_values(int lane, const Here& here, const Real* before) const {
+  ZWANG_INLINE void store_measures(int lane, const Point& point, const Real* before) const {
     if constexpr (Model::any_extremes) {
       Real after[M::measures];
-      see_values(here, after);
+      evaluate_measures(point, after);
       ZWANG_REGISTERS for (int m = 0; m < Model::measures; ++m) {
         if (!is_extreme<Model>(m)) continue;
         const bool largest = Reduction(Model::measure_reduction(m)) == Reduction::maximum;
-        Real best = lane_of(group.best[m], lane);
+        Real best = lane_of(state.best[m], lane);
         best = better_of(largest, better_of(largest, best, before[m]), after[m]);
-        set_lane(group.best[m], lane, best);
-        set_lane(group.values[m], lane, after[m]);
+        set_lane(state.best[m], lane, best);
+        set_lane(state.values[m], lane, after[m]);
       }
     }
   }
 
-  ZWANG_INLINE void resume_motion(int lane, const Here& here) const {
-    set_lane(group.t, lane, here.t);
-    set_lane(group.h, lane, here.next_h);
-    set_lane(group.ledger.taken, lane, lane_of(group.ledger.taken, lane) + 1);
-    ZWANG_REGISTERS for (int i = 0; i < size; ++i) set_lane(group.y[i], lane, here.y[i]);
-    ZWANG_REGISTERS for (int m = 0; m < size - n; ++m)
-        set_lane(group.step.first()[m], lane, here.rate[n + m]);
-    Real position = lane_of(group.ledger.worst_position, lane),
-         velocity = lane_of(group.ledger.worst_velocity, lane);
+  ZWANG_INLINE void resume_motion(int lane, const Point& point) const {
+    set_lane(state.t, lane, point.t);
+    set_lane(state.h, lane, point.next_h);
+    set_lane(ledger.taken, lane, lane_of(ledger.taken, lane) + 1);
+    ZWANG_REGISTERS for (int i = 0; i < size; ++i) { set_lane(state.y[i], lane, point.y[i]); }
+    ZWANG_REGISTERS for (int m = 0; m < size - n; ++m) { set_lane(step.first()[m], lane, point.rate[n + m]); }
+    Real position = lane_of(ledger.worst_position, lane), velocity = lane_of(ledger.worst_velocity, lane);
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
-      set_lane(group.lambda[i], lane, here.lambda[i]);
-      set_lane(group.ledger.peak_lambda[i], lane, absolute(here.lambda[i]));
-      set_lane(group.f[i], lane, here.f[i]);
-      set_lane(group.f_rate[i], lane, here.f_rate[i]);
-      if (!(here.held[i] > 0)) continue;
-      if (Model::is_holonomic(i)) position = maximum(position, absolute(here.f[i]));
-      velocity = maximum(velocity, absolute(here.f_rate[i]));
+      set_lane(state.lambda[i], lane, point.lambda[i]);
+      set_lane(ledger.peak_lambda[i], lane, absolute(point.lambda[i]));
+      set_lane(state.f[i], lane, point.f[i]);
+      set_lane(state.f_rate[i], lane, point.f_rate[i]);
+      if (!(point.held[i] > 0)) continue;
+      if (Model::is_holonomic(i)) position = maximum(position, absolute(point.f[i]));
+      velocity = maximum(velocity, absolute(point.f_rate[i]));
     }
-    set_lane(group.ledger.worst_position, lane, position);
-    set_lane(group.ledger.worst_velocity, lane, velocity);
-    audit(lane, here);
-    set_lane(group.at_event, lane, false);
-    set_lane(group.searching, lane, false);
-    set_lane(group.accepted, lane, false);
+    set_lane(ledger.worst_position, lane, position);
+    set_lane(ledger.worst_velocity, lane, velocity);
+    audit(lane, point);
+    set_lane(flags.at_event, lane, false);
+    set_lane(state.searching, lane, false);
+    set_lane(flags.accepted, lane, false);
   }
 
-  // [voss] As Crew::audit().
-  ZWANG_INLINE void audit(int lane, const Here& here) const {
+  // [voss] As LaneGroup::audit().
+  ZWANG_INLINE void audit(int lane, const Point& point) const {
     Real kinetic, energy;
-    Model::energies(here.k, here.t, here.y, here.y + n, here.y + 2 * n, kinetic, energy);
-    const Real work = Model::works ? here.y[size - 1] : Real(0);
-    const Real off = absolute(energy + lane_of(group.ledger.energy_lost, lane) - work -
-                              lane_of(group.ledger.energy_start, lane));
+    Model::energies(point.k, point.t, point.y, point.y + n, point.y + 2 * n, kinetic, energy);
+    const Real work = Model::works ? point.y[size - 1] : Real(0);
+    const Real off =
+        absolute(energy + lane_of(ledger.energy_lost, lane) - work - lane_of(ledger.energy_start, lane));
     const Real large = maximum(maximum(absolute(kinetic), absolute(energy - kinetic)), absolute(work));
-    set_lane(group.ledger.drift, lane, maximum(lane_of(group.ledger.drift, lane), off));
-    set_lane(group.ledger.energy_size, lane, maximum(lane_of(group.ledger.energy_size, lane), large));
+    set_lane(ledger.drift, lane, maximum(lane_of(ledger.drift, lane), off));
+    set_lane(ledger.energy_size, lane, maximum(lane_of(ledger.energy_size, lane), large));
   }
 };
-
-// For crews in memory: a text of its own, out of the way of their steps.
-template <class LaneGroup>
-ZWANG_COLD bool handle_fast_event(LaneGroup& group, int lane) {
-  return FastEvent<LaneGroup>{group}.handle(lane);
-}
 
 }  // namespace zwang

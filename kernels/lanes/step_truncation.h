@@ -1,54 +1,65 @@
-// Lanes in search of a crossing (rootfinding/step_length_search.h): which of those that heard something begin, and where the next try ends.
+// Drives the searches over the step length (rootfinding/step_length_search.h): decides which lanes with a
+// possible event begin one, and chooses the length of the next trial step.
 #pragma once
 
+#include "kernels/base/layout.h"
 #include "kernels/base/portable.h"
-#include "kernels/member/slow_path.h"
+#include "kernels/lanes/fast_event.h"
+#include "kernels/lanes/lane_state.h"
 #include "kernels/rootfinding/step_length_search.h"
-#include "kernels/simd/pack.h"
+#include "kernels/simd/lane_traits.h"
 
 namespace zwang {
 
-template <class LaneGroup>
+template <class M, class R>
 struct CrossingSearchDriver {
-  using M = typename LaneGroup::Member;
-  using R = typename LaneGroup::Number;
   using Model = typename M::Model;
   using Method = typename M::Method;
   using Real = typename M::Real;
   using Mask = typename Lanes<R>::Mask;
   using Search = StepLengthSearch<Real, M::rows>;
   static constexpr int lanes = Lanes<R>::count, r = M::r;
-  LaneGroup& group;
+  static constexpr bool finds_crossings_on_series = Method::expands && FastEvent<M, R>::possible;
 
-  // A single crossing cuts the step short: the search for its end begins, or goes on. A lane that seeks stays where it is.
+  const KernelSettings& settings;
+  const StepStorage<M, R>& step;
+  const LaneLedger<R, M::rows>& ledger;
+  const StepResult<M, R>& result;
+  Search* searches;        // one for each lane
+  LaneState<M, R>& state;  // h and searching are changed
+  StepFlags<M, R>& flags;  // accepted, at_event, event_possible and crosses_on_series are changed
+
+  // Begins or continues the search in every lane whose step has a single crossing. While searching, a lane
+  // repeats its step from the same state.
   ZWANG_INLINE void advance() const {
     if constexpr (r > 0) {
-      group.searching = group.searching && group.accepted;
-      const Mask concerned = group.searching || (group.accepted && group.event_possible);
+      state.searching = state.searching && flags.accepted;
+      const Mask concerned = state.searching || (flags.accepted && flags.event_possible);
       if (!any(concerned)) return;
       if constexpr (lanes == 1) {
-        // In these words: in others a GPU's step has a register too few.
+        // This form of the loop avoids a register spill in zwang_step; do not merge it with the branch below.
+        // Guarded by the test CudaRegisters.AStepSpillsNothing.
         ZWANG_REGISTERS for (int lane = 0; lane < lanes; ++lane) {
-          if (!lane_of(group.accepted, lane)) continue;
-          if (lane_of(group.searching, lane))
+          if (!lane_of(flags.accepted, lane)) continue;
+          if (lane_of(state.searching, lane))
             continue_search(lane);
-          else if (lane_of(group.event_possible, lane) && !lane_of(group.signal_event_possible, lane) &&
-                   !lane_of(group.always_handle, lane))
+          else if (lane_of(flags.event_possible, lane) && !lane_of(flags.signal_event_possible, lane) &&
+                   !lane_of(state.always_handle, lane))
             begin(lane);
         }
       } else {
         each_lane(concerned, [this](int lane) {
-          if (lane_of(group.searching, lane))
+          if (lane_of(state.searching, lane))
             continue_search(lane);
-          else if (!lane_of(group.signal_event_possible, lane) && !lane_of(group.always_handle, lane))
+          else if (!lane_of(flags.signal_event_possible, lane) && !lane_of(state.always_handle, lane))
             begin(lane);
         });
       }
     }
   }
 
-  // The curve of the condition that is sought, which crosses zero upwards: its value (of a pressing one: minus the
-  // multiplier) and its slope, NaN where not known.
+  // The event function of the condition sought, which crosses zero upwards: the value of the condition, or
+  // minus the multiplier of an active one. Its slope is NaN where not known.
   struct Curve {
     Real value = 0, slope = 0;
   };
@@ -56,27 +67,27 @@ struct CrossingSearchDriver {
     Curve made;
     Real unknown = 0;
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
-      const bool presses = lane_of(group.presses_now[i], lane);
-      made.value +=
-          search.sought[i] * (presses ? -lane_of(group.end_lambda[i], lane) : lane_of(group.end_f[i], lane));
-      made.slope += search.sought[i] * lane_of(group.end_f_rate[i], lane);
+      const bool presses = lane_of(state.presses_now[i], lane);
+      made.value += search.sought[i] *
+                    (presses ? -lane_of(result.end_lambda[i], lane) : lane_of(result.end_f[i], lane));
+      made.slope += search.sought[i] * lane_of(result.end_f_rate[i], lane);
       unknown += search.sought[i] * (presses || !Model::is_holonomic(i) ? Real(1) : Real(0));
     }
     if (unknown > 0) made.slope = missing<Real>();
     return made;
   }
-  // A condition that sets off downwards counts as below zero already.
+  // A condition that starts downwards from zero counts as below zero.
   ZWANG_INLINE Curve curve_at_start(int lane, const Search& search) const {
     Curve made;
     Real unknown = 0;
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
-      const bool presses = lane_of(group.presses_now[i], lane);
+      const bool presses = lane_of(state.presses_now[i], lane);
       made.value +=
-          search.sought[i] * (presses ? -lane_of(group.lambda[i], lane) : lane_of(group.f[i], lane));
-      made.slope += search.sought[i] * lane_of(group.f_rate[i], lane);
+          search.sought[i] * (presses ? -lane_of(state.lambda[i], lane) : lane_of(state.f[i], lane));
+      made.slope += search.sought[i] * lane_of(state.f_rate[i], lane);
       unknown += search.sought[i] * (presses || !Model::is_holonomic(i) ? Real(1) : Real(0));
     }
-    const Real soon = Real(1e-9) * (made.value + Real(1.0 / 3) * lane_of(group.step.h, lane) * made.slope);
+    const Real soon = Real(1e-9) * (made.value + Real(1.0 / 3) * lane_of(step.h, lane) * made.slope);
     if (unknown > 0)
       made.slope = missing<Real>();
     else if (made.value <= -soon)
@@ -84,15 +95,15 @@ struct CrossingSearchDriver {
     return made;
   }
 
-  // Where the motion is known as a power series there is nothing to search for by tries: whoever attends to the crossing
-  // finds it there.
+  // Where the motion is known as a power series, no trial steps are needed: the crossing is found on the
+  // series when the event is handled.
   ZWANG_INLINE void begin(int lane) const {
     Curve from, to;
     if (!is_crossing(lane, from, to)) return;
-    if constexpr (LaneGroup::finds_crossings_on_series)
-      if (!lane_of(group.bound, lane)) {
-        group.searches[lane].slope = to.value;  // of the chord
-        set_lane(group.crosses_on_series, lane, true);
+    if constexpr (finds_crossings_on_series)
+      if (!lane_of(result.constrained, lane)) {
+        searches[lane].slope = to.value;  // for the first guess, by the chord
+        set_lane(flags.crosses_on_series, lane, true);
         return;
       }
     begin_search(lane, from, to);
@@ -100,16 +111,16 @@ struct CrossingSearchDriver {
 
   // Whether a single condition, and nothing else, crosses zero within the step.
   ZWANG_INLINE bool is_crossing(int lane, Curve& from, Curve& to) const {
-    Search& search = group.searches[lane];
-    if (search.no_search_from == lane_of(group.t, lane)) return false;
+    Search& search = searches[lane];
+    if (search.no_search_from == lane_of(state.t, lane)) return false;
     Real count = 0;
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
       search.sought[i] = 0;
       if (Model::is_equation(i)) continue;
-      if (!lane_of(group.may_cross[i], lane)) continue;
+      if (!lane_of(flags.may_cross[i], lane)) continue;
       search.sought[i] = 1;
-      // One that has just been left has to be looked at carefully.
-      count += lane_of(group.ledger.arming_level[i], lane) < 0 ? Real(2) : Real(1);
+      // A condition that has just opened is left to the slow path.
+      count += lane_of(ledger.arming_level[i], lane) < 0 ? Real(2) : Real(1);
     }
     if (!(count > 0 && count < Real(1.5))) return false;
     from = curve_at_start(lane, search);
@@ -119,29 +130,29 @@ struct CrossingSearchDriver {
       halve(lane, search);
       return false;
     }
-    search.h = lane_of(group.h, lane);
-    search.next_h = lane_of(group.next_h, lane);
+    search.h = lane_of(state.h, lane);
+    search.next_h = lane_of(result.next_h, lane);
     return true;
   }
 
   ZWANG_INLINE void begin_search(int lane, const Curve& from, const Curve& to) const {
-    Search& search = group.searches[lane];
+    Search& search = searches[lane];
     Real via = 0, part = Real(0.5);
     bool by_stages = false;
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
       if (!(search.sought[i] > 0)) continue;
-      const bool presses = lane_of(group.presses_now[i], lane);
-      via = presses ? -lane_of(group.sampled_lambda[i], lane) : lane_of(group.mid_f[i], lane);
+      const bool presses = lane_of(state.presses_now[i], lane);
+      via = presses ? -lane_of(result.sampled_lambda[i], lane) : lane_of(result.mid_f[i], lane);
       if (presses) part = Real(Method::c(Method::sample_stage));
       by_stages = presses;
     }
-    search.reach = Real(group.settings.crossing_reach);
-    const Real whole = lane_of(group.step.h, lane);
-    if constexpr (LaneGroup::two_samples)
+    search.reach = Real(settings.crossing_reach);
+    const Real whole = lane_of(step.h, lane);
+    if constexpr (has_second_sample<M>)
       if (by_stages) {
         Real beyond = 0;
         ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
-          if (search.sought[i] > 0) beyond = -lane_of(group.second_sampled_lambda[i], lane);
+          if (search.sought[i] > 0) beyond = -lane_of(result.second_sampled_lambda[i], lane);
         }
         try_length(lane, search.begin_between(whole, from.value, to.value, part, via,
                                               Real(Method::c(Method::second_sample_stage)), beyond));
@@ -150,48 +161,49 @@ struct CrossingSearchDriver {
     try_length(lane, search.begin(whole, from.value, to.value, from.slope, to.slope, part, via));
   }
 
-  // Over a long step a condition may rise and fall again, or seem to. Half as far it will have risen, or be seen not to; what
-  // remains doubtful after a few halves is looked at carefully.
+  // A condition may rise and fall again within a long step, or seem to. The step is repeated with half of its
+  // length, up to most_halvings times; what remains unclear is left to the slow path.
   ZWANG_INLINE void halve(int lane, Search& search) const {
-    const Real now = lane_of(group.t, lane);
+    const Real now = lane_of(state.t, lane);
     if (!(search.halved_at == now)) {
       search.halved_at = now;
       search.halvings = 0;
     }
     if (++search.halvings > search.most_halvings) return;
-    set_lane(group.h, lane, Real(0.5) * lane_of(group.step.h, lane));
-    set_lane(group.accepted, lane, false);
+    set_lane(state.h, lane, Real(0.5) * lane_of(step.h, lane));
+    set_lane(flags.accepted, lane, false);
   }
 
   ZWANG_INLINE void continue_search(int lane) const {
-    Search& search = group.searches[lane];
+    Search& search = searches[lane];
     const Curve now = curve_at_end(lane, search);
-    const Real length = lane_of(group.step.h, lane), next = search.improve(length, now.value, now.slope);
-    bool disturbed = lane_of(group.signal_event_possible, lane) || search.tries > search.most_tries;
+    const Real length = lane_of(step.h, lane), next = search.improve(length, now.value, now.slope);
+    bool disturbed = lane_of(flags.signal_event_possible, lane) || search.tries > search.most_tries;
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
       if (Model::is_equation(i)) continue;
-      disturbed = disturbed || (lane_of(group.may_cross[i], lane) && !(search.sought[i] > 0));
+      disturbed = disturbed || (lane_of(flags.may_cross[i], lane) && !(search.sought[i] > 0));
     }
     if (disturbed) {
       try_length(lane, Real(0));
     } else if (absolute(next - length) <= search.reach * length) {
-      set_lane(group.at_event, lane, true);
-      set_lane(group.event_possible, lane, true);  // even if the try ends a little before
-      set_lane(group.searching, lane, false);
+      set_lane(flags.at_event, lane, true);
+      set_lane(flags.event_possible, lane, true);  // even if the step ends a little before the crossing
+      set_lane(state.searching, lane, false);
     } else {
       try_length(lane, next);
     }
   }
 
-  // The next try of a search. None that short: then the whole step again, and the careful way.
+  // Sets the length of the next trial step of a search. If it is too short to be resolved, the search is
+  // given up: the whole step is repeated and handled by the slow path.
   ZWANG_INLINE void try_length(int lane, Real next) const {
-    Search& search = group.searches[lane];
-    const Real now = lane_of(group.t, lane);
+    Search& search = searches[lane];
+    const Real now = lane_of(state.t, lane);
     const bool tries = next > 64 * Precision<Real>::epsilon * absolute(now);
     if (!tries) search.no_search_from = now;
-    set_lane(group.h, lane, tries ? next : search.h);
-    set_lane(group.searching, lane, tries);
-    set_lane(group.accepted, lane, false);
+    set_lane(state.h, lane, tries ? next : search.h);
+    set_lane(state.searching, lane, tries);
+    set_lane(flags.accepted, lane, false);
   }
 };
 

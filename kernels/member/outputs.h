@@ -1,67 +1,70 @@
-// What is written at the times a study asks for, where they fall inside a stretch of motion.
+// Rows for output times that lie within a step.
 #pragma once
 
 #include "kernels/base/portable.h"
+#include "kernels/dynamics/member.h"
+#include "kernels/dynamics/smooth_motion.h"
 #include "kernels/event/event_functions.h"
 #include "kernels/event/refine_event_time.h"
-#include "kernels/record/measures.h"
+#include "kernels/record/output_rows.h"
 
 namespace zwang {
 
-// When a lane has to stop for the next one.
+// Writes the next output time into the exchange, for the lane.
 template <class M>
 ZWANG_DEVICE void set_next_output(M& me) {
   using Real = typename M::Real;
-  const bool more = me.next_output < me.settings->outputs;
-  me.exchange.next_output = more ? Real(me.batch->outputs[me.next_output]) : infinity<Real>();
+  const bool more = me.next_output < me.input.settings->outputs;
+  me.exchange.next_output = more ? next_output_time(me) : infinity<Real>();
 }
 
-// Is the interpolant as exact as the step over which it runs? Nobody controls its error. On the studies of configs/ it is
-// about a tenth of the last term, which is thus allowed fifty tolerances.
+// Whether the interpolant is as accurate as its step. Its error is not controlled; on the studies of configs/
+// it is about a tenth of the last term, which may therefore be as large as fifty tolerances.
 template <class M>
-ZWANG_DEVICE bool interpolant_is_accurate(const M& me, const DenseStep<M>& dense) {
+ZWANG_DEVICE bool interpolant_is_accurate(const typename M::Input& input, const DenseStep<M>& dense) {
   using Real = typename M::Real;
-  bool close = true;
+  bool accurate = true;
   for (int c = 0; c < M::fed_back; ++c) {
     const auto& interpolant = dense.interpolant;
     const Real size = maximum(absolute(interpolant.start[c]), absolute(interpolant.end[c]));
-    close = close && interpolant.last_term(c) <= 50 * (me.atol + me.rtol * size);
+    accurate = accurate && interpolant.last_term(c) <= 50 * (input.atol + input.rtol * size);
   }
-  return close;
+  return accurate;
 }
 
-// Output times inside the stretch: the interpolant, or a partial step where that is not exact enough, brought onto the
-// conditions. Times within rounding of the stretch's end wait: values at an event are those after it.
+// Rows for output times within the step and before `until`: states by the interpolant, or by a partial step
+// where that is not accurate enough, projected onto the held conditions. Times within rounding of `until` are
+// left for later: values at an event are those after it.
 template <class M>
 ZWANG_COLD void emit_outputs_until(M& me, const DenseStep<M>& dense, typename M::Real until) {
   using Real = typename M::Real;
   const auto& interpolant = dense.interpolant;
-  const bool smooth = interpolant_is_accurate(me, dense);
-  const Real near = Precision<Real>::moment * maximum(absolute(until), interpolant.h);
-  while (me.next_output < me.settings->outputs && Real(me.batch->outputs[me.next_output]) < until - near) {
-    const Real when = Real(me.batch->outputs[me.next_output]);
-    Real there[M::size];
+  const bool accurate = interpolant_is_accurate(me.input, dense);
+  const Real margin = Precision<Real>::moment * maximum(absolute(until), interpolant.h);
+  while (output_before(me, until - margin)) {
+    const Real when = next_output_time(me);
+    Real y[M::size];
     const Real x = (when - interpolant.t) / interpolant.h;
-    if (smooth)
-      interpolant.at(x, there);
+    if (accurate)
+      interpolant.at(x, y);
     else
-      dense.flow(x, there);
-    if (me.any_held) project<M>(me.k, when, there, me.held, 3);
-    write_output(me, when, there);
+      dense.flow(x, y);
+    if (me.constraints.any_held) project<M>(me.k, when, y, me.constraints.held, 3);
+    write_output(me, when, y);
   }
 }
 
-// Output times between the end of a try and the crossing a little further on.
+// Rows for output times between the end of a trial step and the crossing a little beyond it, at `until`.
 template <class M>
 ZWANG_COLD void emit_outputs_beyond(M& me, typename M::Real until) {
   using Real = typename M::Real;
-  const Real tried = me.t + me.exchange.step_h;
-  const Real near = Precision<Real>::moment * maximum(absolute(until), me.exchange.step_h);
-  while (me.next_output < me.settings->outputs && Real(me.batch->outputs[me.next_output]) < until - near) {
-    const Real when = Real(me.batch->outputs[me.next_output]);
-    Real there[M::size];
-    integrate_short(me, tried, me.exchange.end, when - tried, 4, there);
-    write_output(me, when, there);
+  const Real tried = me.motion.t + me.exchange.step.h;
+  const Real margin = Precision<Real>::moment * maximum(absolute(until), me.exchange.step.h);
+  while (output_before(me, until - margin)) {
+    const Real when = next_output_time(me);
+    Real y[M::size];
+    integrate_short(me, tried, me.exchange.end, when - tried, 4, y);
+    write_output(me, when, y);
   }
 }
 

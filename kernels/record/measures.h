@@ -1,16 +1,16 @@
-// One number per member: reductions over the continuous trajectory and over its events; src/reference/measures.cpp is the reference.
-// And the record: samples at output times, the log of events.
+// Measures: one number per member, reduced over the continuous trajectory and over its events. The reference
+// is src/reference/measures.cpp.
 #pragma once
 
 #include "kernels/base/layout.h"
 #include "kernels/base/portable.h"
-#include "kernels/base/status.h"
 #include "kernels/dynamics/member.h"
 #include "kernels/dynamics/smooth_motion.h"
 #include "kernels/rootfinding/first_root.h"
 
 namespace zwang {
 
+// Whether measure m is the minimum or maximum of a function over the whole trajectory.
 template <class Model>
 ZWANG_INLINE bool is_extreme(int m) {
   const Reduction reduction = Reduction(Model::measure_reduction(m));
@@ -18,77 +18,83 @@ ZWANG_INLINE bool is_extreme(int m) {
          (reduction == Reduction::minimum || reduction == Reduction::maximum);
 }
 
-// The multipliers as users see them: a closed inequality never pulls; what is below zero is rounding around a release.
+// The multipliers as observables and measures see them: a closed inequality never has a negative one. What is
+// below zero is rounding around a release.
 template <class M, class Real>
-ZWANG_DEVICE void forces_at(const M& me, Real t, const Real* y, Real* lambda) {
+ZWANG_DEVICE void forces_at(const Real* k, const typename M::Constraints& constraints, Real t, const Real* y,
+                            Real* lambda) {
   for (int i = 0; i < M::r; ++i) lambda[i] = 0;
-  if (!me.any_held) return;
-  multipliers_at(me, t, y, lambda);
+  if (!constraints.any_held) return;
+  multipliers_at<M>(k, constraints, t, y, lambda);
   for (int i = 0; i < M::r; ++i) {
     if (!is_finite(lambda[i])) lambda[i] = 0;
-    if (me.conditions[i].standing == Standing::closed) lambda[i] = maximum(lambda[i], Real(0));
+    if (constraints.conditions[i].standing == Standing::closed) lambda[i] = maximum(lambda[i], Real(0));
   }
 }
 
+// The functions that the measures reduce, at a state.
 template <class M, class Real>
-ZWANG_COLD void measured_at(const M& me, Real t, const Real* y, Real* values) {
+ZWANG_COLD void measured_at(const Real* k, const typename M::Constraints& constraints, Real t, const Real* y,
+                            Real* values) {
   Real lambda[M::rows];
-  if constexpr (M::Model::measures_forces) forces_at(me, t, y, lambda);
-  M::Model::measured(me.k, t, y, y + M::n, y + 2 * M::n, lambda, me.held, values);
+  if constexpr (M::Model::measures_forces) forces_at<M>(k, constraints, t, y, lambda);
+  M::Model::measured(k, t, y, y + M::n, y + 2 * M::n, lambda, constraints.held, values);
 }
 
-// Of two values, of which either may be missing (NaN).
+// The larger or smaller of two values, either of which may be missing (NaN).
 template <class Real>
 ZWANG_INLINE Real better_of(bool largest, Real known, Real value) {
   if (value != value) return known;
   return known != known || (largest ? value > known : value < known) ? value : known;
 }
-// An extreme so far.
-template <class M, class Real>
-ZWANG_INLINE void update_extreme(M& me, int m, Real value) {
-  const bool largest = Reduction(M::Model::measure_reduction(m)) == Reduction::maximum;
-  me.results[m] = better_of(largest, me.results[m], value);
+template <class Model, class Real>
+ZWANG_INLINE void update_extreme(int m, Real value, Real* results) {
+  const bool largest = Reduction(Model::measure_reduction(m)) == Reduction::maximum;
+  results[m] = better_of(largest, results[m], value);
 }
-template <class M, class Real>
-ZWANG_DEVICE void update_extremes(M& me, const Real* values) {
-  for (int m = 0; m < M::Model::measures; ++m)
-    if (is_extreme<typename M::Model>(m)) update_extreme(me, m, values[m]);
+template <class Model, class Real>
+ZWANG_DEVICE void update_extremes(const Real* values, Real* results) {
+  for (int m = 0; m < Model::measures; ++m)
+    if (is_extreme<Model>(m)) update_extreme<Model>(m, values[m], results);
 }
+// Takes the member's present state into account; writes its results.
 template <class M>
 ZWANG_COLD void update_extremes_now(M& me) {
   if constexpr (M::Model::any_extremes) {
     typename M::Real values[M::measures];
-    measured_at(me, me.t, me.y, values);
-    update_extremes(me, values);
+    measured_at<M>(me.k, me.constraints, me.motion.t, me.motion.y, values);
+    update_extremes<typename M::Model>(values, me.results);
   }
 }
 
-template <class M>
-ZWANG_COLD void start_measures(M& me) {
-  using Model = typename M::Model;
+// Before the start: counts and totals are zero, everything else is missing.
+template <class Model, class Real>
+ZWANG_COLD void clear_measures(Real* results, Real* initial) {
   for (int m = 0; m < Model::measures; ++m) {
     const Reduction reduction = Reduction(Model::measure_reduction(m));
     const bool counts = reduction == Reduction::count || reduction == Reduction::total;
-    me.results[m] = counts ? typename M::Real(0) : missing<typename M::Real>();
-    me.initial[m] = 0;
+    results[m] = counts ? Real(0) : missing<Real>();
+    initial[m] = 0;
   }
 }
 template <class Model>
-ZWANG_CONSTANT constexpr bool asks_for_the_start() {
+ZWANG_CONSTANT constexpr bool needs_initial_values() {
   bool any = Model::any_extremes;
   for (int m = 0; m < Model::measures; ++m)
     any = any || Reduction(Model::measure_reduction(m)) == Reduction::initial;
   return any;
 }
+// At the start; writes the member's initial values and results.
 template <class M>
 ZWANG_COLD void begin_measures(M& me) {
-  if constexpr (asks_for_the_start<typename M::Model>()) {
-    measured_at(me, me.t, me.y, me.initial);
-    update_extremes(me, me.initial);
+  if constexpr (needs_initial_values<typename M::Model>()) {
+    measured_at<M>(me.k, me.constraints, me.motion.t, me.motion.y, me.initial);
+    update_extremes<typename M::Model>(me.initial, me.results);
   }
 }
 
-// A stretch of smooth motion, up to the fraction `until` of the step: samples, and the best of them refined.
+// Extremes within a smooth step, up to its fraction `until`: samples of the interpolant, and peaks between
+// them where one might beat the best value known. Writes the member's results.
 template <class M, class I, class Real>
 ZWANG_COLD void refine_extremes(M& me, const I& interpolant, Real until) {
   using Model = typename M::Model;
@@ -96,12 +102,12 @@ ZWANG_COLD void refine_extremes(M& me, const I& interpolant, Real until) {
     const auto at = [&](Real x, Real* values) {
       Real y[M::size];
       interpolant.at(x * until, y);
-      measured_at(me, interpolant.t + x * until * interpolant.h, y, values);
+      measured_at<M>(me.k, me.constraints, interpolant.t + x * until * interpolant.h, y, values);
     };
     Real samples[sample_count][M::measures];
     for (int s = 0; s < sample_count; ++s) {
       at(Real(sample_fraction(s)), samples[s]);
-      update_extremes(me, samples[s]);
+      update_extremes<Model>(samples[s], me.results);
     }
     for (int m = 0; m < Model::measures; ++m) {
       if (!is_extreme<Model>(m)) continue;
@@ -109,8 +115,8 @@ ZWANG_COLD void refine_extremes(M& me, const I& interpolant, Real until) {
       for (int s = 0; s < sample_count; ++s) {
         const int left = s > 0 ? s - 1 : 0, right = s + 1 < sample_count ? s + 1 : s;
         const Real a = sign * samples[left][m], b = sign * samples[s][m], c = sign * samples[right][m];
-        // Refine only humps that may beat what is known already. Two samples beside a top may be as high as each other: at the
-        // ends of the step a third one tells.
+        // The two samples beside a peak may be equally high; at the ends of the step a third one shows its
+        // height.
         const int third = s == 0 ? 2 : s == sample_count - 1 ? s - 2 : s;
         const Real spread = b - minimum(minimum(a, c), sign * samples[third][m]);
         if (!(b >= a && b >= c) || !(spread > 0) || b + spread <= sign * me.results[m]) continue;
@@ -121,13 +127,13 @@ ZWANG_COLD void refine_extremes(M& me, const I& interpolant, Real until) {
         };
         const Peak<Real> top =
             peak(Real(sample_fraction(left)), Real(sample_fraction(right)), infinity<Real>(), 50, curve);
-        update_extreme(me, m, sign * top.value);
+        update_extreme<Model>(m, sign * top.value, me.results);
       }
     }
   }
 }
 
-// Does this event belong to the measure's pattern? For impulses the size is given too.
+// Whether an event matches the pattern of measure m. `size` is set to the impulse, for patterns of shocks.
 template <class M>
 ZWANG_INLINE bool matches(const typename M::Event& event, int m, typename M::Real& size) {
   const int target = M::Model::measure_target(m);
@@ -153,15 +159,17 @@ ZWANG_INLINE bool matches(const typename M::Event& event, int m, typename M::Rea
   }
 }
 
-// Nobody waits for what it was, unless it is near.
+// An atomic add to global memory does not wait for the old value; in shared memory and on a CPU a plain one
+// is faster.
 template <class Real>
 ZWANG_INLINE void increment(Real& result) {
-  if (lies_near(&result))
+  if (is_in_shared_memory(&result))
     result += 1;
   else
     atomic_add(&result, Real(1));
 }
 
+// Reductions over events; writes the member's results.
 template <class M>
 ZWANG_INLINE void update_event_measures(M& me, const typename M::Event& event) {
   using Real = typename M::Real;
@@ -190,7 +198,7 @@ ZWANG_INLINE void update_event_measures(M& me, const typename M::Event& event) {
       case Reduction::at:
         if (none) {
           Real values[M::measures];
-          measured_at(me, me.t, me.y, values);
+          measured_at<M>(me.k, me.constraints, me.motion.t, me.motion.y, values);
           result = values[m];
         }
         break;
@@ -200,14 +208,17 @@ ZWANG_INLINE void update_event_measures(M& me, const typename M::Event& event) {
   }
 }
 
+// At the end; writes the member's results. `begun`: the member has moved, so that its initial values are
+// known.
 template <class M>
 ZWANG_COLD void finish_measures(M& me, bool begun) {
   using Real = typename M::Real;
+  const typename M::Motion& motion = me.motion;
   Real now[M::measures];
-  measured_at(me, me.t, me.y, now);
+  measured_at<M>(me.k, me.constraints, motion.t, motion.y, now);
   for (int m = 0; m < M::Model::measures; ++m) {
     const Real integral =
-        M::Model::integrals > 0 ? me.y[M::fed_back + M::Model::measure_integral(m)] : Real(0);
+        M::Model::integrals > 0 ? motion.y[M::fed_back + M::Model::measure_integral(m)] : Real(0);
     switch (Reduction(M::Model::measure_reduction(m))) {
       case Reduction::initial:
         me.results[m] = begun ? me.initial[m] : missing<Real>();
@@ -219,96 +230,12 @@ ZWANG_COLD void finish_measures(M& me, bool begun) {
         me.results[m] = integral;
         break;
       case Reduction::mean:
-        me.results[m] = me.t > 0 ? integral / me.t : now[m];
+        me.results[m] = motion.t > 0 ? integral / motion.t : now[m];
         break;
       default:
         break;
     }
   }
-}
-
-// The state at an output time, and what is observed there.
-template <class M, class Real>
-ZWANG_COLD void write_output(M& me, Real t, const Real* y) {
-  using Model = typename M::Model;
-  const KernelBatch& batch = *me.batch;
-  const long long place = me.number * me.settings->outputs + me.next_output++;
-  if (!batch.observables && !batch.states) return;
-  Real lambda[M::rows], seen[at_least_one(Model::observables)];
-  forces_at(me, t, y, lambda);
-  if (batch.observables) {
-    Model::observe(me.k, t, y, y + M::n, y + 2 * M::n, lambda, me.held, seen);
-    for (int i = 0; i < Model::observables; ++i)
-      batch.observables[place * Model::observables + i] = double(seen[i]);
-  }
-  if (batch.states) {
-    double* to = batch.states + place * (M::fed_back + 2 * M::r);
-    for (int i = 0; i < M::fed_back; ++i) to[i] = double(y[i]);
-    for (int i = 0; i < M::r; ++i) to[M::fed_back + i] = double(lambda[i]);
-    for (int i = 0; i < M::r; ++i) to[M::fed_back + M::r + i] = double(me.held[i]);
-  }
-}
-
-// Output times at this very instant, after whatever happened.
-template <class M>
-ZWANG_DEVICE void emit_output_now(M& me) {
-  using Real = typename M::Real;
-  const Real near = Precision<Real>::moment * maximum(absolute(me.t), me.h);
-  while (me.next_output < me.settings->outputs && Real(me.batch->outputs[me.next_output]) <= me.t + near)
-    write_output(me, me.t, me.y);
-}
-
-// So many events at one and the same instant mean that the motion is stuck.
-constexpr int standstill_limit = 1000;
-
-// Into the log, the counts and the measures. The tally is the member's, or a lane's copy of it; `home` is where all of the member
-// lies, of which `me` may be the nearest part.
-template <class M>
-ZWANG_INLINE void append_event(M& me, M& full_member, Tally<typename M::Real>& tally,
-                               const typename M::Event& event, const KernelSettings& settings,
-                               const KernelBatch& batch) {
-  update_event_measures(me, event);
-  if (batch.events && tally.events < batch.event_capacity) {
-    constexpr int row = event_row_length(M::n, M::r);
-    double* to = batch.events + (full_member.number * batch.event_capacity + tally.events) * row;
-    *to++ = double(event.t);
-    *to++ = double(int(event.kind));
-    *to++ = double(event.watch);
-    *to++ = double(event.energy_lost);
-    *to++ = event.jump ? 1 : 0;
-    ZWANG_REGISTERS for (int i = 0; i < M::r; ++i)* to++ = event.constraints.has(i) ? 1 : 0;
-    ZWANG_REGISTERS for (int i = 0; i < M::r; ++i)* to++ = event.reached.has(i) ? 1 : 0;
-    ZWANG_REGISTERS for (int i = 0; i < M::r; ++i)* to++ = event.jump ? double(event.impulse[i]) : 0;
-    ZWANG_REGISTERS for (int i = 0; i < M::n; ++i)* to++ = event.jump ? double(event.before[i]) : 0;
-    ZWANG_REGISTERS for (int i = 0; i < M::n; ++i)* to++ = event.jump ? double(event.after[i]) : 0;
-  }
-  ++tally.events;
-  // Nobody waits for what it was.
-  atomic_add(&full_member.event_counts[int(event.kind)], 1U);
-  tally.at_last_time = event.t == tally.last_time ? tally.at_last_time + 1 : 1;
-  tally.last_time = event.t;
-  if (tally.at_last_time > standstill_limit) me.fail(Status::event_lost);
-  if (tally.events > settings.max_events) me.fail(Status::event_limit);
-}
-template <class M>
-ZWANG_COLD void record_event_now(M& me, const typename M::Event& event) {
-  update_extremes_now(me);
-  append_event(me, me, me.tally, event, *me.settings, *me.batch);
-}
-
-template <class M>
-ZWANG_COLD void flush_accumulation(M& me) {
-  if (!me.pending) return;
-  me.pending = false;
-  me.pending_event.t = minimum(me.pending_event.t, me.t);
-  record_event_now(me, me.pending_event);
-}
-
-// An accumulation that is still ahead comes first in the list.
-template <class M>
-ZWANG_DEVICE void record_event(M& me, const typename M::Event& event) {
-  flush_accumulation(me);
-  record_event_now(me, event);
 }
 
 }  // namespace zwang

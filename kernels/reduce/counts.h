@@ -1,5 +1,5 @@
-// What is counted in integers where the members are: buckets of quantiles, histograms, how members ended. The order in which
-// threads add does not matter.
+// Integer counts over members on the device: quantile buckets, histograms, and the statuses with which
+// members end. Integer sums do not depend on the order in which threads add.
 #pragma once
 
 #include "kernels/base/layout.h"
@@ -10,22 +10,22 @@
 
 namespace zwang {
 
-// --- Buckets ------------------------------------------------------------------------------------------------
+// --- Buckets -----------------------------------------------------------------------------------------------
 
-// i: stretch of members x sketched column of those now in hand.
+// i: run of counted_in_a_row members x column among the sketch_count columns of this call.
 ZWANG_INLINE void reduce_sketch(const ReduceJob& job, long long i) {
-  const long long dense = i / job.sketch_count, place = i % job.sketch_count;
+  const long long run = i / job.sketch_count, place = i % job.sketch_count;
   const long long column = job.sketch_columns[job.sketch_first + place];
   const double pivot = job.sketch_pivots[job.sketch_first + place];
   unsigned* table = job.sketch_table + place * sketch_keys;
   SketchExtras& extras = job.sketch_extras[job.sketch_first + place];
   SketchExtras seen{};
-  unsigned last = 0, waiting = 0;
-  const long long begin = dense * counted_in_a_row, end = begin + counted_in_a_row;
+  unsigned last = 0, pending = 0;
+  const long long begin = run * counted_in_a_row, end = begin + counted_in_a_row;
   for (long long m = begin; m < end; ++m) {
     const double x = column_value(job, m, column);
     if (x != x) continue;
-    // Sign, exponent and leading digits of the distance from the pivot.
+    // The bucket: sign, exponent and leading fraction bits of the distance from the pivot.
     const double d = x - pivot;
     const unsigned long long bits = bits_of_double(d);
     if ((bits >> 52 & 2047) - 1 < 2046) {
@@ -33,30 +33,31 @@ ZWANG_INLINE void reduce_sketch(const ReduceJob& job, long long i) {
       const auto key = static_cast<unsigned>(bits >> (52 - sketch_digits)) & (sketch_side - 1);
       const unsigned bucket = (bits >> 63 != 0 ? sketch_side : 0) | key;
       if (bucket != last) {
-        if (waiting > 0) atomic_add(table + last, waiting);
+        if (pending > 0) atomic_add(table + last, pending);
         last = bucket;
-        waiting = 0;
+        pending = 0;
       }
-      ++waiting;
+      ++pending;
     } else if (reduced_finite(d)) {
       ++seen.zeros;
     } else {
       ++(x > pivot ? seen.above : seen.below);
     }
   }
-  if (waiting > 0) atomic_add(table + last, waiting);
+  if (pending > 0) atomic_add(table + last, pending);
   if (seen.zeros > 0) atomic_add(&extras.zeros, seen.zeros);
   if (seen.above > 0) atomic_add(&extras.above, seen.above);
   if (seen.below > 0) atomic_add(&extras.below, seen.below);
   if ((seen.digits_seen & ~extras.digits_seen) != 0) atomic_or(&extras.digits_seen, seen.digits_seen);
 }
 
-// i: bucket of the table. How many of a column hold something.
+// i: bucket of the table. Counts the buckets of each column that are not empty.
 ZWANG_INLINE void reduce_sketch_sizes(const ReduceJob& job, long long i) {
   if (job.sketch_table[i] > 0) atomic_add(job.sketch_found + i / sketch_keys, 1ULL);
 }
 
-// i: bucket of the table. Those that hold something, in any order, from where the column's entries begin.
+// i: bucket of the table. Writes the buckets that are not empty, in any order, beginning at the column's
+// offset.
 ZWANG_INLINE void reduce_sketch_entries(const ReduceJob& job, long long i) {
   const unsigned count = job.sketch_table[i];
   if (count == 0) return;
@@ -65,10 +66,11 @@ ZWANG_INLINE void reduce_sketch_entries(const ReduceJob& job, long long i) {
                                static_cast<unsigned>(i % sketch_keys), count};
 }
 
-// --- Histograms ---------------------------------------------------------------------------------------------
+// --- Histograms --------------------------------------------------------------------------------------------
 
-// Where x lies among bins + 1 edges: 0 is below, 1 to bins the bins, bins + 1 above. Bins hold their lower edge, the last one
-// both. A guess by division, put right by the edges as they are printed: who counts again finds the same.
+// Index of x among bins + 1 edges: 0 is below, 1 to bins the bins, bins + 1 above. A bin contains its lower
+// edge, the last bin both. The guess by division is corrected by comparison with the edges as they are
+// printed, so that a recount from the printed edges gives the same counts.
 ZWANG_INLINE long long histogram_place(const double* edges, long long bins, double per_width, double x) {
   if (x < edges[0]) return 0;
   if (x > edges[bins]) return bins + 1;
@@ -79,41 +81,41 @@ ZWANG_INLINE long long histogram_place(const double* edges, long long bins, doub
   return bin + 1;
 }
 
-// i: stretch of members x histogram.
+// i: run of counted_in_a_row members x histogram.
 ZWANG_INLINE void reduce_histogram(const ReduceJob& job, long long i) {
-  const long long dense = i / job.histogram_count;
+  const long long run = i / job.histogram_count;
   const HistogramColumn& histogram = job.histograms[i % job.histogram_count];
   unsigned long long* counts = job.histogram_counts + histogram.first_count;
   long long last = 0;
-  unsigned long long waiting = 0;
-  const long long begin = dense * counted_in_a_row, end = begin + counted_in_a_row;
+  unsigned long long pending = 0;
+  const long long begin = run * counted_in_a_row, end = begin + counted_in_a_row;
   for (long long m = begin; m < end; ++m) {
     const double x = column_value(job, m, histogram.column);
     if (x != x) continue;
     const long long place =
         histogram_place(job.edges + histogram.first_edge, histogram.bins, histogram.per_width, x);
     if (place != last) {
-      if (waiting > 0) atomic_add(counts + last, waiting);
+      if (pending > 0) atomic_add(counts + last, pending);
       last = place;
-      waiting = 0;
+      pending = 0;
     }
-    ++waiting;
+    ++pending;
   }
-  if (waiting > 0) atomic_add(counts + last, waiting);
+  if (pending > 0) atomic_add(counts + last, pending);
 }
 
-// --- Values that are kept -----------------------------------------------------------------------------------
+// --- Values that stay on the device ------------------------------------------------------------------------
 
-// i: column x row kept.
+// i: column x row.
 ZWANG_INLINE void reduce_keep(const ReduceJob& job, long long i) {
   const long long row = i / job.kept_count, place = i % job.kept_count;
   job.kept[place * job.kept_rows + row] =
       column_value(job, job.kept_skip + row * job.kept_stride, job.kept_columns[place]);
 }
 
-// --- How members ended --------------------------------------------------------------------------------------
+// --- Statuses, steps, events and audits of members ---------------------------------------------------------
 
-// i: one of tally_lanes that share the members, the incomplete last block included.
+// i: one of tally_lanes threads that share the members, the incomplete last block included.
 ZWANG_INLINE void reduce_tally(const ReduceJob& job, long long i) {
   TallyCounts sum{};
   const KernelBatch& batch = job.batch;

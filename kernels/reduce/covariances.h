@@ -1,4 +1,4 @@
-// Covariances of measures and inputs where the members are, with the formulas of host/statistics/correlation.cpp.
+// Covariances of measures and inputs on the device, with the formulas of host/statistics/correlation.cpp.
 #pragma once
 
 #include "kernels/base/portable.h"
@@ -7,7 +7,7 @@
 
 namespace zwang {
 
-// One column of a block, measured from its first value; missing values are not finite.
+// A value of a column relative to the block's first value; NaN for missing values.
 ZWANG_INLINE double from_pivot(const ReduceJob& job, long long member, long long column, double pivot) {
   const double x = column_value(job, member, job.series + column);
   return reduced_finite(x) ? x - pivot : missing<double>();
@@ -46,7 +46,7 @@ ZWANG_INLINE PairOfColumns pair_of(long long pair) {
   return {i, pair - i * (i + 1) / 2};
 }
 
-// Nothing is missing: means are known, one sum of products is left.
+// No value is missing: the means are known, and only the sum of products remains.
 ZWANG_INLINE RelatedPair reduced_complete_pair(const ReduceJob& job, long long begin, const PairOfColumns& of,
                                                const RelatedColumn& a, const RelatedColumn& b) {
   double sums[4] = {0, 0, 0, 0};
@@ -58,6 +58,7 @@ ZWANG_INLINE RelatedPair reduced_complete_pair(const ReduceJob& job, long long b
   return {reduced_block, a.mean, b.mean, (sums[0] + sums[1]) + (sums[2] + sums[3])};
 }
 
+// Some values are missing: means and products over the members that have both.
 ZWANG_INLINE RelatedPair reduced_broken_pair(const ReduceJob& job, long long begin, const PairOfColumns& of,
                                              const RelatedColumn& a, const RelatedColumn& b) {
   RelatedPair made{};
@@ -93,12 +94,13 @@ ZWANG_INLINE void reduce_pairs(const ReduceJob& job, long long i) {
                                                     : reduced_broken_pair(job, begin, of, a, b);
 }
 
-// The pivots of columns i and j: of the left part, the right one, and of both together.
+// The pivots of columns i and j: of the left part, of the right part, and of the merged part.
 struct PairPivots {
   double left_i, left_j, right_i, right_j, sum_i, sum_j;
 };
 
-// Pébay (SAND2008-6212), the pairwise update of a covariance; a single side is only measured from the new pivots.
+// Pébay (SAND2008-6212), the pairwise update of a covariance. If one side is empty, the other is only shifted
+// to the new pivots.
 ZWANG_INLINE RelatedPair merged_related_pair(const RelatedPair& a, const RelatedPair& b,
                                              const PairPivots& pivot) {
   if (a.count > 0 && b.count > 0) {
@@ -117,7 +119,7 @@ ZWANG_INLINE RelatedPair merged_related_pair(const RelatedPair& a, const Related
   return {0, 0, 0, 0};
 }
 
-// i: pair of siblings x pair of columns. Before their columns are merged.
+// i: pair of siblings x pair of columns. Must run before their columns are merged.
 ZWANG_INLINE void reduce_merge_pairs(const ReduceJob& job, long long i) {
   const long long node = i / job.pair_count, pair = i % job.pair_count;
   const PairOfColumns of = pair_of(pair);

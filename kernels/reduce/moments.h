@@ -1,8 +1,9 @@
-// Statistics where the members are: the moments of every column over blocks of 256 members, merged in the fixed binary tree
-// over block numbers. The formulas are those of host/statistics/moments.cpp, in the same order and without fused operations, so that
-// the bits are the same; what merges two parts is one text for both.
+// Statistics on the device: the moments of every column over blocks of 256 members, merged in a fixed binary
+// tree over block numbers. The formulas are those of host/statistics/moments.cpp, in the same order and
+// without fused multiply-adds, so that the bits are the same; the merge functions are shared by host and
+// device.
 //
-// Every function works on one index and shares nothing with the others: one thread each, or a plain loop.
+// Every function handles one index independently of the others: one thread each on a GPU, a loop on the host.
 #pragma once
 
 #include "kernels/base/portable.h"
@@ -13,7 +14,7 @@ namespace zwang {
 
 ZWANG_INLINE bool reduced_finite(double x) { return absolute(x) <= 1.7976931348623157e308; }
 
-// A member's value in a column; missing where the member does not count.
+// A member's value in a column; NaN where the member does not count.
 ZWANG_INLINE double column_value(const ReduceJob& job, long long member, long long column) {
   if (job.entered[member] == 0) return missing<double>();
   if (column < job.series) return job.batch.observables[member * job.series + column];
@@ -22,18 +23,18 @@ ZWANG_INLINE double column_value(const ReduceJob& job, long long member, long lo
   return job.batch.parameters[member * job.parameters + job.drawn[column - job.measures]];
 }
 
-// --- Who counts ---------------------------------------------------------------------------------------------
+// --- Members that count ------------------------------------------------------------------------------------
 
-// i: a member.
+// i: member. Counted are members that end regularly, except the nominal member.
 ZWANG_INLINE void reduce_entered(const ReduceJob& job, long long i) {
   const auto status = static_cast<Status>(job.batch.status[i]);
   const bool well = status == Status::ok || status == Status::stopped;
   job.entered[i] = well && !(job.nominal != 0 && job.first + i == 0) ? 1 : 0;
 }
 
-// --- Moments ------------------------------------------------------------------------------------------------
+// --- Moments -----------------------------------------------------------------------------------------------
 
-// i: block x column. Two passes, as block_moments has them.
+// i: block x column. Two passes, as in block_moments() on the host.
 ZWANG_INLINE void reduce_moments(const ReduceJob& job, long long i) {
   const long long block = i / job.columns, column = i % job.columns;
   const long long begin = block * reduced_block, end = begin + reduced_block;
@@ -41,7 +42,7 @@ ZWANG_INLINE void reduce_moments(const ReduceJob& job, long long i) {
   part.minimum = infinity<double>();
   part.maximum = -infinity<double>();
 
-  // The first value serves as origin.
+  // The first value is the origin.
   double pivot = 0, sum = 0;
   for (long long m = begin; m < end; ++m) {
     const double x = column_value(job, m, column);
@@ -76,10 +77,10 @@ ZWANG_INLINE void reduce_moments(const ReduceJob& job, long long i) {
   job.parts[i] = part;
 }
 
-// Neighbours become one; `a` is of the smaller member numbers. P. Pébay, Formulas for robust, one-pass parallel
-// computation of covariances and arbitrary-order statistical moments, Sandia report SAND2008-6212 (2008), the pairwise
-// updates of order 2, 3, 4; order 2 is Chan, Golub and LeVeque (1979). Shares na/n, nb/n instead of counts keep the
-// numbers small. An empty side contributes nothing, not even its origin.
+// Merges two neighbouring parts; `a` has the smaller member numbers. P. Pébay, Formulas for robust, one-pass
+// parallel computation of covariances and arbitrary-order statistical moments, Sandia report SAND2008-6212
+// (2008), the pairwise updates of order 2, 3, 4; order 2 is Chan, Golub and LeVeque (1979). Fractions na/n,
+// nb/n instead of counts keep the numbers small. An empty part contributes nothing, not even its origin.
 ZWANG_INLINE ColumnPart merged_parts_of_column(const ColumnPart& a, const ColumnPart& b) {
   ColumnPart sum = a.finite == 0 ? b : a;
   if (a.finite > 0 && b.finite > 0) {
@@ -101,21 +102,22 @@ ZWANG_INLINE ColumnPart merged_parts_of_column(const ColumnPart& a, const Column
   return sum;
 }
 
-// i: pair of siblings x column. The replicates of the same nodes go first: they need both pivots.
+// i: pair of siblings x column. Must run after reduce_merge_replicates of the same nodes, which needs both
+// pivots.
 ZWANG_INLINE void reduce_merge_moments(const ReduceJob& job, long long i) {
   const long long node = i / job.columns, column = i % job.columns;
   ColumnPart* left = job.parts + (job.left + 2 * job.reach * node) * job.columns + column;
   *left = merged_parts_of_column(*left, left[job.reach * job.columns]);
 }
 
-// --- Replicates ---------------------------------------------------------------------------------------------
+// --- Replicates --------------------------------------------------------------------------------------------
 
-// i: block x column x replicate. Every replicates-th member.
+// i: block x column x replicate. A replicate has every replicates-th member.
 ZWANG_INLINE void reduce_replicates(const ReduceJob& job, long long i) {
   const long long place = i / job.replicates, replicate = i % job.replicates;
   const long long block = place / job.columns, column = place % job.columns;
   const long long begin = block * reduced_block, end = begin + reduced_block;
-  // Members before the first one drawn do not count in any case.
+  // Members before the first drawn one are not counted in any replicate.
   const long long drawn = job.first + begin - job.first_drawn;
   const long long skip = (replicate - drawn % job.replicates + job.replicates) % job.replicates;
   const double pivot = job.parts[place].pivot;
@@ -132,7 +134,7 @@ ZWANG_INLINE void reduce_replicates(const ReduceJob& job, long long i) {
 
 ZWANG_INLINE ReplicatePart merged_replicate(const ReplicatePart& left, double left_pivot,
                                             const ReplicatePart& right, double right_pivot, double pivot) {
-  // Both sides are measured from the pivot of the sum.
+  // Both parts relative to the pivot of the sum.
   const double offset_l = (left_pivot - pivot) + left.offset, offset_r = (right_pivot - pivot) + right.offset;
   ReplicatePart sum{left.count + right.count, 0};
   if (left.count > 0 && right.count > 0)

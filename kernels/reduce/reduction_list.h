@@ -1,4 +1,4 @@
-// Every reduction by name: for a table of functions on the host, and for the entrances of a GPU.
+// The list of all reductions, expanded to a table of functions on the host and to entry points on a GPU.
 #pragma once
 
 #include "kernels/reduce/counts.h"
@@ -23,10 +23,10 @@
   DO(reduce_keep)             \
   DO(reduce_tally)
 
-// The same for values that are kept.
+// Reductions of values that are resident on the device.
 #define ZWANG_RESIDENT_REDUCTIONS(DO) \
   DO(count_radix_digits)              \
   DO(count_bins)
 
-// And for members that are drawn there.
+// Sampling of members on the device.
 #define ZWANG_DRAWS(DO) DO(draw_member_there)

@@ -1,12 +1,14 @@
-// Where a curve over a step, a function of the fraction x in [0, 1], first rises above zero; src/reference/first_root.h is the
-// reference. `curve(x)` is any callable.
+// The first upward zero crossing of a function of the fraction x in [0, 1] of a step: bracketing from
+// samples, then root finding. `curve(x)` is any callable. src/reference/first_root.h is the reference
+// implementation.
 #pragma once
 
 #include "kernels/base/portable.h"
 
 namespace zwang {
 
-// Unevenly spaced, so that something periodic in the step cannot hide between the samples by resonance.
+// Positions of the samples, unevenly spaced, so that a function periodic in the step cannot vanish at all of
+// them.
 constexpr int sample_count = 7;
 ZWANG_CONSTANT constexpr double sample_fraction(int i) {
   constexpr double table[sample_count] = {0, 0.07, 0.23, 0.42, 0.61, 0.81, 1};
@@ -24,8 +26,8 @@ struct Peak {
   Real x, value;
 };
 
-// The largest value on [left, right]: parabolas through the best three points, golden sections where they lead nowhere
-// (Brent). `stop_above`: any value beyond it will do.
+// The largest value on [left, right]: parabolas through the best three points, golden sections where those
+// fail (Brent). The search ends early at a value above `stop_above`.
 template <class Real, class Curve>
 ZWANG_DEVICE Peak<Real> peak(Real left, Real right, Real stop_above, int tries, const Curve& curve) {
   const Real section = Real(0.3819660112501051), exact = 8 * sqrt(Precision<Real>::epsilon) * Real(0.1);
@@ -79,7 +81,7 @@ ZWANG_DEVICE Peak<Real> peak(Real left, Real right, Real stop_above, int tries, 
   return {x, fx};
 }
 
-// Where the cubic with these values and slopes at a and b has its top between them; a where it has none.
+// Position of the maximum between a and b of the cubic with these values and slopes; a if it has none there.
 template <class Real>
 ZWANG_DEVICE Real top_of_cubic(Real a, Real va, Real sa, Real b, Real vb, Real sb) {
   const Real width = b - a, rise = width * sa, bend = 3 * (vb - va) - 2 * rise - width * sb;
@@ -88,8 +90,8 @@ ZWANG_DEVICE Real top_of_cubic(Real a, Real va, Real sa, Real b, Real vb, Real s
   return u > 0 && u < 1 ? a + u * width : a;
 }
 
-// Between two samples at or below zero: a hump that goes up and comes back. The slopes tell humps; close to zero the
-// middle is looked at as well.
+// Two samples at or below zero with a positive maximum between them. The slopes indicate a maximum; close to
+// zero the midpoint is evaluated as well.
 template <class Real, class Curve>
 ZWANG_DEVICE Bracket<Real> hidden_rise(Real a, Real va, Real sa, Real b, Real vb, Real sb,
                                        const Curve& curve) {
@@ -97,8 +99,8 @@ ZWANG_DEVICE Bracket<Real> hidden_rise(Real a, Real va, Real sa, Real b, Real vb
   const Real reach = absolute(va - vb) + Real(0.5) * width * (absolute(sa) + absolute(sb));
   if (higher + reach <= 0) return {false, 0, 0};
   if (sa > 0 && sb < 0) {
-    // A hump stays below the tangents at its feet; slopes are estimates, so they are taken twice as steep.
-    const Real met = (vb - va - 2 * sb * width) / (2 * (sa - sb));  // where the tangents cross, from a
+    // A concave curve stays below its tangents at a and b. The slopes are estimates, so they are doubled.
+    const Real met = (vb - va - 2 * sb * width) / (2 * (sa - sb));  // intersection of the tangents, from a
     const Real roof = va + 2 * sa * minimum(maximum(met, Real(0)), width);
     if (roof > 0) {
       const Peak<Real> top = peak(a, b, Real(0), 20, curve);
@@ -111,15 +113,15 @@ ZWANG_DEVICE Bracket<Real> hidden_rise(Real a, Real va, Real sa, Real b, Real vb
   return {false, 0, 0};
 }
 
-// A start on the boundary may be followed by a hop shorter than the first interval: samples at halved distances. One that
-// sets off straight downwards, and is found where that leads, has not been up in between.
-// `clearly` above zero is no rounding.
+// A start at zero may be followed by a rise and fall within the first interval: the curve is sampled at
+// repeatedly halved distances. A curve that starts downwards and whose first sample is near the tangent has
+// no such rise. Values above `margin` are not rounding errors.
 template <class Real, class Curve>
 ZWANG_COLD Bracket<Real> early_rise(const Real* samples, Real start_slope, Real margin, const Curve& curve) {
   const Real straight = start_slope * Real(sample_fraction(1));
   if (straight < 0 && samples[1] < Real(0.25) * straight && samples[1] > 4 * straight) return {false, 0, 0};
   constexpr int last = 7;
-  Real x[last + 1], value[last + 1];  // from the right: two samples, then halves
+  Real x[last + 1], value[last + 1];  // from the right: two samples, then halved distances
   for (int i = 0; i < 2; ++i) {
     x[i] = Real(sample_fraction(2 - i));
     value[i] = samples[2 - i];
@@ -128,7 +130,7 @@ ZWANG_COLD Bracket<Real> early_rise(const Real* samples, Real start_slope, Real 
     x[i] = x[i - 1] / 2;
     value[i] = curve(x[i]);
   }
-  // Up already: a hop a thousand times shorter than the step.
+  // Still positive at the smallest distance: the rise is a thousand times shorter than the step.
   if (value[last] > margin) {
     Real above = x[last], below = above;
     for (int i = 0; i < 12; ++i) {
@@ -141,7 +143,7 @@ ZWANG_COLD Bracket<Real> early_rise(const Real* samples, Real start_slope, Real 
   for (int i = last; i > 1; --i) {
     if (value[i] > 0) continue;
     if (value[i - 1] > 0) return {true, x[i], x[i - 1]};
-    // A hump between two samples shows in the one beyond: up to here, and down from there.
+    // A maximum between two samples: the values rise towards them from both sides.
     if (i < last && value[i] >= value[i + 1] && value[i - 1] >= value[i - 2] &&
         2 * maximum(value[i], value[i - 1]) > minimum(value[i + 1], value[i - 2])) {
       const Peak<Real> top = peak(x[i], x[i - 1], Real(0), 20, curve);
@@ -151,27 +153,27 @@ ZWANG_COLD Bracket<Real> early_rise(const Real* samples, Real start_slope, Real 
   return {false, 0, 0};
 }
 
-// The start may lie on the boundary, left a moment ago: look for a point clearly inside before the rise, and a little further
-// whether it has been up before that.
+// The first sample is above zero and the start is at zero: find a point below zero before the rise, and check
+// a few halved distances further for an earlier rise.
 template <class Real, class Curve>
 ZWANG_COLD Bracket<Real> rise_from_start(Real first_sample, Real margin, const Curve& curve) {
   Real x = Real(sample_fraction(1)), above = x, below = 0;
-  int looks = 0;  // since it was found inside
-  for (int halvings = 0; halvings < 45 && looks < 6; ++halvings) {
+  int checks = 0;  // evaluations since a point below zero was found
+  for (int halvings = 0; halvings < 45 && checks < 6; ++halvings) {
     x /= 2;
     const Real there = curve(x);
-    if (there > (looks > 0 ? margin : Real(0))) {  // not where it is zero by rounding
+    if (there > (checks > 0 ? margin : Real(0))) {  // after that, rounding errors do not count as a rise
       above = x;
-      looks = 0;
-    } else if (looks > 0 || there < 0) {
-      if (looks++ == 0) below = x;
+      checks = 0;
+    } else if (checks > 0 || there < 0) {
+      if (checks++ == 0) below = x;
     }
   }
-  if (looks > 0) return {true, below, above};
+  if (checks > 0) return {true, below, above};
   return {true, 0, first_sample < 0 ? x : Real(0)};
 }
 
-// The slope of a curve that has no formula for it.
+// The slope by a difference quotient, for curves without a formula for it.
 template <class Real, class Curve>
 ZWANG_COLD Real difference_slope(Real x, const Curve& curve) {
   const Real reach = sizeof(Real) == sizeof(double) ? Real(1e-5) : Real(5e-3);
@@ -179,7 +181,7 @@ ZWANG_COLD Real difference_slope(Real x, const Curve& curve) {
   return (curve(right) - curve(left)) / (right - left);
 }
 
-// Slopes at the samples, guessed by the parabola through three neighbours.
+// Estimated slopes at the samples, by the parabola through three neighbours.
 template <class Real>
 ZWANG_DEVICE void guess_slopes(const Real* samples, Real* slope) {
   for (int i = 0; i < sample_count; ++i) {
@@ -192,9 +194,9 @@ ZWANG_DEVICE void guess_slopes(const Real* samples, Real* slope) {
   }
 }
 
-// `samples` are the curve at the sample fractions, `slope_of(i)` its slope there, NaN when not known. The start counts as
-// below zero whatever rounding says: the caller knows on which side the function is. `clearly`: values above it are no
-// rounding.
+// Brackets the first rise through zero. `samples` are the values at the sample fractions, `slope_of(i)` the
+// slope there, NaN where not known. The start counts as below zero even if rounding makes it positive: the
+// caller knows the sign of the function there. Values above `margin` are not rounding errors.
 template <class Real, class Slope, class Curve>
 ZWANG_DEVICE Bracket<Real> first_rise(const Real* samples, Real margin, const Slope& slope_of,
                                       const Curve& curve) {
@@ -203,7 +205,7 @@ ZWANG_DEVICE Bracket<Real> first_rise(const Real* samples, Real margin, const Sl
     low = minimum(low, samples[i]);
     high = maximum(high, samples[i]);
   }
-  // Too far below for anything these samples represent to reach zero.
+  // So far below zero that a function with this variation cannot reach it.
   if (high + (high - low) < 0) return {false, 0, 0};
   const bool on_boundary = samples[0] > Real(-1e-6) * (high - low);
   if (samples[1] <= 0 && on_boundary) {
@@ -212,9 +214,10 @@ ZWANG_DEVICE Bracket<Real> first_rise(const Real* samples, Real margin, const Sl
   }
   Real slope[sample_count];
   guess_slopes(samples, slope);
-  // Guesses are led astray by tops as sharp as that of a peg flown past. True slopes are asked for where they matter.
+  // Estimated slopes are wrong near sharp maxima (flight past a small disk). Exact slopes are computed where
+  // they matter.
   int known = -1;
-  const auto ask = [&](int i) {
+  const auto require_slope = [&](int i) {
     if (i <= known) return;
     known = i;
     const Real there = slope_of(i);
@@ -225,25 +228,26 @@ ZWANG_DEVICE Bracket<Real> first_rise(const Real* samples, Real margin, const Sl
     if (samples[i] > 0 && i == 1 && on_boundary) return rise_from_start(samples[0], margin, curve);
     const Real before = i == 1 ? minimum(samples[0], Real(0)) : samples[i - 1];
     if (samples[i] > 0) {
-      // It may have been up before, and come down once more.
-      ask(i - 1);
-      ask(i);
+      // It may have risen earlier in this interval and fallen again.
+      require_slope(i - 1);
+      require_slope(i);
       const Real top = top_of_cubic(a, before, slope[i - 1], b, samples[i], slope[i]);
       return {true, a, top > a && curve(top) > 0 ? top : b};
     }
     const Real reach =
         absolute(before - samples[i]) + (b - a) * (absolute(slope[i - 1]) + absolute(slope[i]));
     if (maximum(before, samples[i]) + reach <= 0) continue;
-    ask(i - 1);
-    ask(i);
+    require_slope(i - 1);
+    require_slope(i);
     const Bracket<Real> found = hidden_rise(a, before, slope[i - 1], b, samples[i], slope[i], curve);
     if (found.found) return found;
   }
   return {false, 0, 0};
 }
 
-// A root inside the bracket, to a few roundings of the step: inverse quadratic interpolation where the last three points
-// allow it, bisection where they do not (T. R. Chandrupatla, Advances in Engineering Software 28 (1997) 145).
+// A root inside the bracket, to a few roundings of the step: inverse quadratic interpolation where the last
+// three points allow it, bisection where they do not (T. R. Chandrupatla, Advances in Engineering Software 28
+// (1997) 145).
 template <class Real, class Curve>
 ZWANG_DEVICE Real root(const Bracket<Real>& bracket, const Curve& curve) {
   Real a = bracket.above, b = bracket.below;  // the newest point, and the other end of the bracket

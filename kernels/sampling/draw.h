@@ -1,4 +1,4 @@
-// One member's draws by a list of steps (kernels/sampling/draw_layout.h).
+// Draws the parameters and the initial state of one member by a list of operations (sampling/draw_layout.h).
 #pragma once
 
 #include "kernels/base/portable.h"
@@ -11,8 +11,8 @@ struct DrawnWords {
   unsigned word[4];
 };
 
-// Philox4x32-10 (Salmon, Moraes, Dror, Shaw, SC 2011): ten rounds of two multiplications, the key stepping on by Weyl
-// constants. host/sample/philox.h says what goes into key and counter.
+// Philox4x32-10 (Salmon, Moraes, Dror, Shaw, SC 2011): ten rounds of two multiplications; the key advances by
+// Weyl constants. host/sample/philox.h documents the contents of key and counter.
 ZWANG_INLINE DrawnWords philox_words(unsigned long long seed, unsigned long long number, unsigned name,
                                      unsigned use) {
   constexpr unsigned long long low = 0xffffffffULL;
@@ -31,14 +31,14 @@ ZWANG_INLINE DrawnWords philox_words(unsigned long long seed, unsigned long long
   return {{x0, x1, x2, x3}};
 }
 
-// The midpoint of one of 2^52 equal cells of (0, 1), as uniform_draw has it.
+// The midpoint of one of 2^52 equal cells of (0, 1), the same as uniform_draw() on the host.
 ZWANG_INLINE double drawn_uniform(unsigned long long seed, unsigned long long member, unsigned name) {
   const DrawnWords words = philox_words(seed, member, name, 0);
   const unsigned long long bits = static_cast<unsigned long long>(words.word[0]) << 32 | words.word[1];
   return static_cast<double>((bits >> 12) << 1 | 1U) * 0x1p-53;
 }
 
-// The quantile functions of host/sample/quantile.cpp.
+// Quantile functions, the same as those of host/sample/quantile.cpp.
 ZWANG_INLINE double drawn_from_uniform(double a, double b, double u) {
   const double x = a + (b - a) * u;
   return x < b ? x : b;
@@ -107,7 +107,7 @@ ZWANG_INLINE double drawn_value(const DrawJob& job, unsigned long long member, c
   return missing<double>();
 }
 
-// i: a member.
+// i: member of the batch.
 ZWANG_INLINE void draw_member_there(const DrawJob& job, long long i) {
   double slots[most_draw_steps];
   slots[0] = 0;

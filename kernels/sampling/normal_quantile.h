@@ -1,6 +1,6 @@
-// The normal distribution's quantile function in plain arithmetic: additions, products, quotients and square roots, which IEEE
-// 754 fixes to the last bit. Libraries differ in the last bit of a logarithm, so it is written out here; the host and a GPU
-// draw the same numbers.
+// The quantile function of the normal distribution by additions, products, quotients and square roots only,
+// whose results IEEE 754 fixes to the last bit. Libraries differ in the last bit of a logarithm, so it is
+// implemented here as well: the host and a GPU draw the same numbers.
 #pragma once
 
 #include "kernels/base/portable.h"
@@ -9,12 +9,12 @@ namespace zwang {
 
 // log x for finite x > 0, to about one unit in the last place.
 //
-// x = 2^e (1 + f) with 1 + f between sqrt(1/2) and sqrt(2). With s = f / (2 + f), log(1 + f) = 2 atanh s = 2 s + s R,
-// R = 2 (s^2/3 + s^4/5 + ...). Because 2 s = f - s f = f - f^2/2 + s f^2/2, the large term f stands alone and is exact. The
-// leading 32 digits of log 2 make e log 2 exact as well.
+// x = 2^e (1 + f) with 1 + f between sqrt(1/2) and sqrt(2). With s = f / (2 + f), log(1 + f) = 2 atanh s = 2
+// s + s R, R = 2 (s^2/3 + s^4/5 + ...). Because 2 s = f - s f = f - f^2/2 + s f^2/2, the large term f is
+// separate and exact. log2_high has only the leading 32 bits of log 2, so e log2_high is exact as well.
 ZWANG_INLINE double plain_log(double x) {
   constexpr double log2_high = 0x1.62e42fee00000p-1, log2_low = 0x1.a39ef35793c76p-33;
-  // Below the normal numbers the exponent says nothing: they are scaled first.
+  // Subnormal numbers are scaled first: their exponent field is zero.
   const bool small = x < 0x1p-1022;
   const unsigned long long bits = bits_of_double(small ? x * 0x1p54 : x);
   int e = static_cast<int>(bits >> 52) - 1023 - (small ? 54 : 0);
@@ -42,7 +42,7 @@ ZWANG_INLINE double plain_quotient(const double (&top)[8], const double (&bottom
 }
 
 // Wichura (1988), "Algorithm AS 241: the percentage points of the normal distribution", Applied Statistics
-// 37, 477-484, routine PPND16. The tests hold these numbers against quantiles computed in 60 digits.
+// 37, 477-484, routine PPND16. The tests compare these values with quantiles computed in 60 digits.
 ZWANG_INLINE double normal_centre(double r) {
   constexpr double top[8] = {3.3871328727963666080e0, 1.3314166789178437745e2, 1.9715909503065514427e3,
                              1.3731693765509461125e4, 4.5921953931549871457e4, 6.7265770927008700853e4,
@@ -87,7 +87,7 @@ ZWANG_INLINE double normal_far_tail(double r) {
 }
 
 ZWANG_INLINE double plain_normal_quantile(double u) {
-  // The ends of the line, where the formulas below would divide infinities.
+  // The ends of the interval, where the formulas below would divide infinities.
   if (u <= 0) return -infinity<double>();
   if (u >= 1) return infinity<double>();
 

@@ -1,39 +1,16 @@
-// Several members side by side in vector registers: the same text runs on a pack as on one number. Members in a pack
-// share nothing but the instruction stream: every operation acts on each lane alone, so a member's bits do not depend
-// on its neighbours.
+// Packs: several members in one vector register of a CPU. Every operation acts on each lane alone, so the
+// bits of a member do not depend on the other members of its pack. Only the CPU entry includes this file.
+// All functions are templates: a CUDA compiler may read this file but cannot instantiate them.
 //
-// Compiler vectors rather than a library: they are part of both compilers we use, and a library's headers alone would
-// cost half of the time a study may take to compile.
+// Compiler vector extensions are used rather than a library: both supported compilers have them, and the
+// headers of a library alone would take half of the time in which a study has to compile.
 #pragma once
 
 #include "kernels/base/portable.h"
+#include "kernels/simd/lane_traits.h"
+#include "kernels/simd/sincos.h"
 
 namespace zwang {
-
-// One number is a pack of one lane.
-template <class Number>
-struct Lanes {
-  using Real = Number;
-  using Mask = bool;
-  static constexpr int count = 1;
-};
-
-ZWANG_INLINE bool any(bool mask) { return mask; }
-// Calls `visit` for every lane of the mask, one after the other.
-template <class Visit>
-ZWANG_INLINE void each_lane(bool mask, const Visit& visit) {
-  if (mask) visit(0);
-}
-ZWANG_INLINE bool lane_of(bool mask, int) { return mask; }
-ZWANG_INLINE void set_lane(bool& mask, int, bool value) { mask = value; }
-ZWANG_INLINE double lane_of(double x, int) { return x; }
-ZWANG_INLINE float lane_of(float x, int) { return x; }
-ZWANG_INLINE void set_lane(double& x, int, double value) { x = value; }
-ZWANG_INLINE void set_lane(float& x, int, float value) { x = value; }
-ZWANG_INLINE double select(bool mask, double a, double b) { return mask ? a : b; }
-ZWANG_INLINE float select(bool mask, float a, float b) { return mask ? a : b; }
-
-#if ZWANG_PACKS
 
 template <class T>
 struct VectorOf;
@@ -50,13 +27,14 @@ struct VectorOf<float> {
   typedef char Bytes __attribute__((vector_size(ZWANG_VECTOR_BYTES / 4)));
 };
 
-// All bits of a lane are equal: yes or no.
+// A mask: all bits of a lane are ones (true) or zeros (false).
 template <class T>
 struct PackMask {
   typename VectorOf<T>::Bits bits;
 };
 
-// One register. Two would hide latency a little better (a tenth on two lanes) and double the time to compile.
+// One vector register. Two registers would hide latency a little better (10 % with two lanes) but double the
+// time to compile.
 template <class T>
 struct Pack {
   using Vector = typename VectorOf<T>::Vector;
@@ -127,7 +105,8 @@ template <class T>
 ZWANG_INLINE PackMask<T> operator!(const PackMask<T>& a) {
   return {~a.bits};
 }
-// Registers of 64 bytes shrink to a byte a lane in one instruction; taken apart they go through memory.
+// The mask with one byte for each lane. With registers of 64 bytes this conversion is one instruction, while
+// access to single lanes goes through memory.
 template <class T>
 struct MaskWords {
   static constexpr int count = Pack<T>::count / 8;
@@ -144,7 +123,7 @@ ZWANG_INLINE bool any(const PackMask<T>& a) {
     return (all.word[0] | all.word[all.count - 1]) != 0;
   }
   auto yes = a.bits[0];
-  ZWANG_UNROLL for (int i = 1; i < Pack<T>::count; ++i) yes |= a.bits[i];
+  ZWANG_UNROLL for (int i = 1; i < Pack<T>::count; ++i) { yes |= a.bits[i]; }
   return yes != 0;
 }
 template <class T, class Visit>
@@ -173,7 +152,7 @@ template <class T>
 ZWANG_INLINE Pack<T> if_less(const Pack<T>& a, const Pack<T>& b, const Pack<T>& x, const Pack<T>& y) {
   return ZWANG_PACK(a.vector < b.vector ? x.vector : y.vector);
 }
-// A NaN on the left comes through, as for plain numbers.
+// A NaN on the left is returned, as for single numbers.
 template <class T>
 ZWANG_INLINE Pack<T> minimum(const Pack<T>& a, const Pack<T>& b) {
   return ZWANG_PACK(b.vector < a.vector ? b.vector : a.vector);
@@ -193,63 +172,93 @@ ZWANG_INLINE Pack<T> larger(const Pack<T>& a, const Pack<T>& b) {
 template <class T>
 struct Bits<Pack<T>> {
   using Vector = typename VectorOf<T>::Bits;
-  static constexpr auto one = Bits<T>::one, trifle = Bits<T>::trifle, unsigned_part = Bits<T>::unsigned_part;
+  static constexpr auto one = Bits<T>::one, half_log_error = Bits<T>::half_log_error,
+                        unsigned_part = Bits<T>::unsigned_part;
   ZWANG_INLINE static Vector of(const Pack<T>& x) { return same_bits<Vector>(x.vector); }
   ZWANG_INLINE static Pack<T> from(Vector x) { return ZWANG_PACK(same_bits<typename Pack<T>::Vector>(x)); }
   ZWANG_INLINE static PackMask<T> is_odd(Vector x) { return {-(x & 1)}; }
 };
-// Without its sign: one instruction, where a comparison and a choice are three.
+// Clears the sign bit: one instruction, while a comparison and a selection take three.
 template <class T>
 ZWANG_INLINE Pack<T> absolute(const Pack<T>& a) {
   using B = Bits<Pack<T>>;
   return B::from(B::of(a) & B::unsigned_part);
 }
 
-// Functions without a vector instruction of their own go lane by lane; the square root the compiler turns into one.
-#define ZWANG_FUNCTION_1(name)                                                                   \
-  template <class T>                                                                             \
-  ZWANG_INLINE Pack<T> name(const Pack<T>& a) {                                                  \
-    Pack<T> made;                                                                                \
-    ZWANG_UNROLL for (int i = 0; i < Pack<T>::count; ++i) made.vector[i] = name(T(a.vector[i])); \
-    return made;                                                                                 \
+// Functions without a vector instruction are evaluated lane by lane; the compiler vectorises the square root.
+#define ZWANG_LANE_BY_LANE_1(name, function)                                                             \
+  template <class T>                                                                                     \
+  ZWANG_INLINE Pack<T> name(const Pack<T>& a) {                                                          \
+    Pack<T> made;                                                                                        \
+    ZWANG_UNROLL for (int i = 0; i < Pack<T>::count; ++i) { made.vector[i] = function(T(a.vector[i])); } \
+    return made;                                                                                         \
   }
-#define ZWANG_FUNCTION_2(name)                                             \
-  template <class T>                                                       \
-  ZWANG_INLINE Pack<T> name(const Pack<T>& a, const Pack<T>& b) {          \
-    Pack<T> made;                                                          \
-    ZWANG_UNROLL for (int i = 0; i < Pack<T>::count; ++i) made.vector[i] = \
-        name(T(a.vector[i]), T(b.vector[i]));                              \
-    return made;                                                           \
+#define ZWANG_LANE_BY_LANE_2(name)                                \
+  template <class T>                                              \
+  ZWANG_INLINE Pack<T> name(const Pack<T>& a, const Pack<T>& b) { \
+    Pack<T> made;                                                 \
+    ZWANG_UNROLL for (int i = 0; i < Pack<T>::count; ++i) {       \
+      made.vector[i] = name(T(a.vector[i]), T(b.vector[i]));      \
+    }                                                             \
+    return made;                                                  \
   }
-ZWANG_FUNCTION_1(sqrt)
-ZWANG_FUNCTION_1(sin)
-ZWANG_FUNCTION_1(cos)
-ZWANG_FUNCTION_1(tan)
-ZWANG_FUNCTION_1(asin)
-ZWANG_FUNCTION_1(acos)
-ZWANG_FUNCTION_1(atan)
-ZWANG_FUNCTION_1(sinh)
-ZWANG_FUNCTION_1(cosh)
-ZWANG_FUNCTION_1(tanh)
-ZWANG_FUNCTION_1(exp)
-ZWANG_FUNCTION_1(log)
-ZWANG_FUNCTION_1(sign)
-ZWANG_FUNCTION_1(round_down)
-ZWANG_FUNCTION_2(atan2)
-ZWANG_FUNCTION_2(hypot)
-ZWANG_FUNCTION_2(power)
-ZWANG_FUNCTION_2(wrap)
-#undef ZWANG_FUNCTION_1
-#undef ZWANG_FUNCTION_2
+ZWANG_LANE_BY_LANE_1(sqrt, sqrt)
+ZWANG_LANE_BY_LANE_1(library_sin, sin)
+ZWANG_LANE_BY_LANE_1(library_cos, cos)
+ZWANG_LANE_BY_LANE_1(tan, tan)
+ZWANG_LANE_BY_LANE_1(asin, asin)
+ZWANG_LANE_BY_LANE_1(acos, acos)
+ZWANG_LANE_BY_LANE_1(atan, atan)
+ZWANG_LANE_BY_LANE_1(sinh, sinh)
+ZWANG_LANE_BY_LANE_1(cosh, cosh)
+ZWANG_LANE_BY_LANE_1(tanh, tanh)
+ZWANG_LANE_BY_LANE_1(exp, exp)
+ZWANG_LANE_BY_LANE_1(log, log)
+ZWANG_LANE_BY_LANE_1(sign, sign)
+ZWANG_LANE_BY_LANE_1(round_down, round_down)
+ZWANG_LANE_BY_LANE_2(atan2)
+ZWANG_LANE_BY_LANE_2(hypot)
+ZWANG_LANE_BY_LANE_2(power)
+ZWANG_LANE_BY_LANE_2(wrap)
+#undef ZWANG_LANE_BY_LANE_1
+#undef ZWANG_LANE_BY_LANE_2
 template <class T>
 ZWANG_INLINE Pack<T> fused(const Pack<T>& a, const Pack<T>& b, const Pack<T>& c) {
   Pack<T> made;
-  ZWANG_UNROLL for (int i = 0; i < Pack<T>::count; ++i) made.vector[i] =
-      fused(T(a.vector[i]), T(b.vector[i]), T(c.vector[i]));
+  ZWANG_UNROLL for (int i = 0; i < Pack<T>::count; ++i) {
+    made.vector[i] = fused(T(a.vector[i]), T(b.vector[i]), T(c.vector[i]));
+  }
   return made;
 }
 #undef ZWANG_PACK
 
-#endif
+// The sine of x plus `quarters` quarter turns (0 or 1). Lanes beyond the range of sin_reduced() are evaluated
+// by the library. The choice is made for each lane alone, so its bits do not depend on the other lanes.
+template <class T>
+ZWANG_INLINE Pack<T> sin_of_lanes(const Pack<T>& x, int quarters) {
+  Pack<T> made = sin_reduced(x, quarters);
+  const PackMask<T> moderate = absolute(x) < Pack<T>(moderate_angle);
+  if (any(!moderate))
+    for (int lane = 0; lane < Pack<T>::count; ++lane) {
+      if (lane_of(moderate, lane)) continue;
+      const T angle = lane_of(x, lane);
+      set_lane(made, lane, quarters == 0 ? sin(angle) : cos(angle));
+    }
+  return made;
+}
+template <class T>
+ZWANG_INLINE Pack<T> sin(const Pack<T>& x) {
+  if constexpr (ZWANG_FUSES && same_type<T, double>)
+    return sin_of_lanes(x, 0);
+  else
+    return library_sin(x);
+}
+template <class T>
+ZWANG_INLINE Pack<T> cos(const Pack<T>& x) {
+  if constexpr (ZWANG_FUSES && same_type<T, double>)
+    return sin_of_lanes(x, 1);
+  else
+    return library_cos(x);
+}
 
 }  // namespace zwang

@@ -1,15 +1,13 @@
-// Two packs side by side, as one number: while an instruction of the one waits for the answer before it, the other's can be
-// under way. A stage of a small system is a chain of such waits. It pays where registers are short; eight lanes side by side
-// leave little to gain, and more to be fetched (bench/results).
+// Pairs of packs that act as one number: instructions of the second pack fill the latency of the first. A
+// stage of a small system is a chain of dependent instructions. Pairs pay only with narrow registers: with
+// eight lanes there is little latency left to hide, and more to load (bench/results).
 #pragma once
 
 #include "kernels/base/portable.h"
+#include "kernels/simd/lane_traits.h"
 #include "kernels/simd/pack.h"
-#include "kernels/simd/sincos.h"
 
 namespace zwang {
-
-#if ZWANG_PACKS
 
 template <class P>
 struct PackPairMask {
@@ -33,7 +31,7 @@ struct Lanes<PackPair<P>> {
   static constexpr int count = 2 * Lanes<P>::count;
 };
 
-// The second pack's lanes follow the first's.
+// Lanes are numbered through: first those of the first pack, then those of the second.
 template <class P>
 ZWANG_INLINE typename Lanes<P>::Real lane_of(const PackPair<P>& x, unsigned lane) {
   return lane_of(x.part[lane / Lanes<P>::count], lane % Lanes<P>::count);
@@ -56,56 +54,56 @@ ZWANG_INLINE void each_lane(const PackPairMask<P>& mask, const Visit& visit) {
     each_lane(mask.part[half], [&](int lane) { visit(half * Lanes<P>::count + lane); });
 }
 
-#define ZWANG_TWIN_1(name, Result, Argument)          \
+#define ZWANG_BY_PACK_1(name, Result, Argument)       \
   template <class P>                                  \
   ZWANG_INLINE Result<P> name(const Argument<P>& a) { \
     return {name(a.part[0]), name(a.part[1])};        \
   }
-#define ZWANG_TWIN_2(name, Result, Argument)                                \
+#define ZWANG_BY_PACK_2(name, Result, Argument)                             \
   template <class P>                                                        \
   ZWANG_INLINE Result<P> name(const Argument<P>& a, const Argument<P>& b) { \
     return {name(a.part[0], b.part[0]), name(a.part[1], b.part[1])};        \
   }
-ZWANG_TWIN_2(operator+, PackPair, PackPair)
-ZWANG_TWIN_2(operator-, PackPair, PackPair)
-ZWANG_TWIN_2(operator*, PackPair, PackPair)
-ZWANG_TWIN_2(operator/, PackPair, PackPair)
-ZWANG_TWIN_2(operator<, PackPairMask, PackPair)
-ZWANG_TWIN_2(operator>, PackPairMask, PackPair)
-ZWANG_TWIN_2(operator<=, PackPairMask, PackPair)
-ZWANG_TWIN_2(operator>=, PackPairMask, PackPair)
-ZWANG_TWIN_2(operator&&, PackPairMask, PackPairMask)
-ZWANG_TWIN_2(operator||, PackPairMask, PackPairMask)
-ZWANG_TWIN_1(operator!, PackPairMask, PackPairMask)
-ZWANG_TWIN_1(operator-, PackPair, PackPair)
-ZWANG_TWIN_2(minimum, PackPair, PackPair)
-ZWANG_TWIN_2(maximum, PackPair, PackPair)
-ZWANG_TWIN_2(lesser, PackPair, PackPair)
-ZWANG_TWIN_2(larger, PackPair, PackPair)
-ZWANG_TWIN_1(absolute, PackPair, PackPair)
-ZWANG_TWIN_1(rough_16th, PackPair, PackPair)
-ZWANG_TWIN_1(rough_3_32nds, PackPair, PackPair)
-ZWANG_TWIN_1(rough_inverse, PackPair, PackPair)
-ZWANG_TWIN_1(sqrt, PackPair, PackPair)
-ZWANG_TWIN_1(sin, PackPair, PackPair)
-ZWANG_TWIN_1(cos, PackPair, PackPair)
-ZWANG_TWIN_1(tan, PackPair, PackPair)
-ZWANG_TWIN_1(asin, PackPair, PackPair)
-ZWANG_TWIN_1(acos, PackPair, PackPair)
-ZWANG_TWIN_1(atan, PackPair, PackPair)
-ZWANG_TWIN_1(sinh, PackPair, PackPair)
-ZWANG_TWIN_1(cosh, PackPair, PackPair)
-ZWANG_TWIN_1(tanh, PackPair, PackPair)
-ZWANG_TWIN_1(exp, PackPair, PackPair)
-ZWANG_TWIN_1(log, PackPair, PackPair)
-ZWANG_TWIN_1(sign, PackPair, PackPair)
-ZWANG_TWIN_1(round_down, PackPair, PackPair)
-ZWANG_TWIN_2(atan2, PackPair, PackPair)
-ZWANG_TWIN_2(hypot, PackPair, PackPair)
-ZWANG_TWIN_2(power, PackPair, PackPair)
-ZWANG_TWIN_2(wrap, PackPair, PackPair)
-#undef ZWANG_TWIN_1
-#undef ZWANG_TWIN_2
+ZWANG_BY_PACK_2(operator+, PackPair, PackPair)
+ZWANG_BY_PACK_2(operator-, PackPair, PackPair)
+ZWANG_BY_PACK_2(operator*, PackPair, PackPair)
+ZWANG_BY_PACK_2(operator/, PackPair, PackPair)
+ZWANG_BY_PACK_2(operator<, PackPairMask, PackPair)
+ZWANG_BY_PACK_2(operator>, PackPairMask, PackPair)
+ZWANG_BY_PACK_2(operator<=, PackPairMask, PackPair)
+ZWANG_BY_PACK_2(operator>=, PackPairMask, PackPair)
+ZWANG_BY_PACK_2(operator&&, PackPairMask, PackPairMask)
+ZWANG_BY_PACK_2(operator||, PackPairMask, PackPairMask)
+ZWANG_BY_PACK_1(operator!, PackPairMask, PackPairMask)
+ZWANG_BY_PACK_1(operator-, PackPair, PackPair)
+ZWANG_BY_PACK_2(minimum, PackPair, PackPair)
+ZWANG_BY_PACK_2(maximum, PackPair, PackPair)
+ZWANG_BY_PACK_2(lesser, PackPair, PackPair)
+ZWANG_BY_PACK_2(larger, PackPair, PackPair)
+ZWANG_BY_PACK_1(absolute, PackPair, PackPair)
+ZWANG_BY_PACK_1(rough_16th, PackPair, PackPair)
+ZWANG_BY_PACK_1(rough_3_32nds, PackPair, PackPair)
+ZWANG_BY_PACK_1(rough_inverse, PackPair, PackPair)
+ZWANG_BY_PACK_1(sqrt, PackPair, PackPair)
+ZWANG_BY_PACK_1(sin, PackPair, PackPair)
+ZWANG_BY_PACK_1(cos, PackPair, PackPair)
+ZWANG_BY_PACK_1(tan, PackPair, PackPair)
+ZWANG_BY_PACK_1(asin, PackPair, PackPair)
+ZWANG_BY_PACK_1(acos, PackPair, PackPair)
+ZWANG_BY_PACK_1(atan, PackPair, PackPair)
+ZWANG_BY_PACK_1(sinh, PackPair, PackPair)
+ZWANG_BY_PACK_1(cosh, PackPair, PackPair)
+ZWANG_BY_PACK_1(tanh, PackPair, PackPair)
+ZWANG_BY_PACK_1(exp, PackPair, PackPair)
+ZWANG_BY_PACK_1(log, PackPair, PackPair)
+ZWANG_BY_PACK_1(sign, PackPair, PackPair)
+ZWANG_BY_PACK_1(round_down, PackPair, PackPair)
+ZWANG_BY_PACK_2(atan2, PackPair, PackPair)
+ZWANG_BY_PACK_2(hypot, PackPair, PackPair)
+ZWANG_BY_PACK_2(power, PackPair, PackPair)
+ZWANG_BY_PACK_2(wrap, PackPair, PackPair)
+#undef ZWANG_BY_PACK_1
+#undef ZWANG_BY_PACK_2
 
 template <class P>
 ZWANG_INLINE bool any(const PackPairMask<P>& a) {
@@ -126,8 +124,9 @@ ZWANG_INLINE PackPair<P> fused(const PackPair<P>& a, const PackPair<P>& b, const
   return {fused(a.part[0], b.part[0], c.part[0]), fused(a.part[1], b.part[1], c.part[1])};
 }
 
-// What crews compute with: a pack, or two of them where a register holds but two doubles and the text is `light`.
-template <class T, bool twins>
+// The number type of a lane group: a pack, or a pair of packs where a register holds only two doubles and the
+// model is small (`light`), so that the longer compilation is affordable.
+template <class T, bool pairs>
 struct PackingFor {
   using Number = Pack<T>;
 };
@@ -137,7 +136,5 @@ struct PackingFor<T, true> {
 };
 template <class T, bool light>
 using Packing = typename PackingFor<T, light && ZWANG_VECTOR_BYTES == 16>::Number;
-
-#endif
 
 }  // namespace zwang

@@ -1,24 +1,25 @@
-// Sines and cosines without a jump: many of them stand side by side, in the lanes of a pack or in the instructions of a GPU. For
-// moderate angles, as exact as the machine's own to a rounding or two; whoever asks for more goes the long way.
+// Branch-free sine and cosine, for packs and for the instruction-level parallelism of a GPU. For |x| < 2^30
+// the error is at most one or two roundings; callers use the library function for larger arguments.
 //
-// Quarter turns are taken off in three pieces of pi/2, exactly by fused multiply-adds (W. J. Cody, W. Waite, Software Manual for the
-// Elementary Functions, 1980); what is left is at most pi/4, and there the polynomials of fdlibm (Sun Microsystems, 1993) hold.
+// Multiples of pi/2 are subtracted in three parts, exactly by fused multiply-adds (W. J. Cody, W. Waite,
+// Software Manual for the Elementary Functions, 1980). The rest is at most pi/4, where the polynomials of
+// fdlibm (Sun Microsystems, 1993) hold.
 #pragma once
 
 #include "kernels/base/portable.h"
-#include "kernels/simd/pack.h"
+#include "kernels/simd/lane_traits.h"
 
 namespace zwang {
 
-// Beyond this so many quarter turns are no longer counted exactly.
+// 2^30: the number of quarter turns in larger angles is no longer exact.
 constexpr double moderate_angle = 1073741824.0;
 
-// The sine of x and `quarters` quarter turns.
+// The sine of x plus `quarters` quarter turns.
 template <class R>
 ZWANG_INLINE R sin_reduced(R x, int quarters) {
   using B = Bits<R>;
-  const R whole =
-      R(6755399441055744.0);  // 1.5 2^52: what is added to it is rounded to a whole number, in the last bits
+  // 1.5 2^52: a number added to it is rounded to an integer, which is then in the last bits of the sum.
+  const R whole = R(6755399441055744.0);
   const R counted = x * R(0.63661977236758134) + whole, turns = counted - whole;
   const auto number = B::of(counted) + quarters;
   R rest = fused(turns, R(-1.5707963267948966), x);
@@ -40,43 +41,24 @@ ZWANG_INLINE R sin_reduced(R x, int quarters) {
   return B::from(B::of(made) ^ ((number & 2) << 62));
 }
 
-#if ZWANG_PACKS
-// Each lane by its own angle: its bits do not depend on its neighbours.
-ZWANG_INLINE Pack<double> sine_of_lanes(const Pack<double>& x, int quarters) {
-  Pack<double> made = sin_reduced(x, quarters);
-  const PackMask<double> moderate = absolute(x) < Pack<double>(moderate_angle);
-  if (any(!moderate))
-    for (int lane = 0; lane < Pack<double>::count; ++lane) {
-      if (lane_of(moderate, lane)) continue;
-      const double angle = lane_of(x, lane);
-      set_lane(made, lane, quarters == 0 ? sin(angle) : cos(angle));
-    }
-  return made;
-}
-#if ZWANG_FUSES
-ZWANG_INLINE Pack<double> sin(const Pack<double>& x) { return sine_of_lanes(x, 0); }
-ZWANG_INLINE Pack<double> cos(const Pack<double>& x) { return sine_of_lanes(x, 1); }
-#endif
-#endif
-
-// A number whose sines and cosines are swift, and whether all angles on the way to it were moderate: if not, it has to be
-// computed again with plain numbers.
+// A number whose sines and cosines are computed by sin_reduced(). `in_range` is false if any angle in its
+// computation was beyond the range: then the result has to be recomputed with plain numbers.
 struct CheckedSinCos {
   double x;
-  bool sure;
+  bool in_range;
   CheckedSinCos() = default;
-  ZWANG_INLINE explicit CheckedSinCos(double value, bool known = true) : x(value), sure(known) {}
+  ZWANG_INLINE explicit CheckedSinCos(double value, bool known = true) : x(value), in_range(known) {}
 };
 ZWANG_INLINE CheckedSinCos sin_reduced(CheckedSinCos a, int quarters) {
-  return CheckedSinCos(sin_reduced(a.x, quarters), a.sure & (absolute(a.x) < moderate_angle));
+  return CheckedSinCos(sin_reduced(a.x, quarters), a.in_range & (absolute(a.x) < moderate_angle));
 }
 ZWANG_INLINE CheckedSinCos sin(CheckedSinCos a) { return sin_reduced(a, 0); }
 ZWANG_INLINE CheckedSinCos cos(CheckedSinCos a) { return sin_reduced(a, 1); }
 
-ZWANG_INLINE CheckedSinCos operator-(CheckedSinCos a) { return CheckedSinCos(-a.x, a.sure); }
+ZWANG_INLINE CheckedSinCos operator-(CheckedSinCos a) { return CheckedSinCos(-a.x, a.in_range); }
 #define ZWANG_CHECKED_SINCOS(op)                                             \
   ZWANG_INLINE CheckedSinCos operator op(CheckedSinCos a, CheckedSinCos b) { \
-    return CheckedSinCos(a.x op b.x, a.sure & b.sure);                       \
+    return CheckedSinCos(a.x op b.x, a.in_range & b.in_range);               \
   }
 ZWANG_CHECKED_SINCOS(+)
 ZWANG_CHECKED_SINCOS(-)
@@ -84,7 +66,7 @@ ZWANG_CHECKED_SINCOS(*)
 ZWANG_CHECKED_SINCOS(/)
 #undef ZWANG_CHECKED_SINCOS
 #define ZWANG_CHECKED_SINCOS(name) \
-  ZWANG_INLINE CheckedSinCos name(CheckedSinCos a) { return CheckedSinCos(name(a.x), a.sure); }
+  ZWANG_INLINE CheckedSinCos name(CheckedSinCos a) { return CheckedSinCos(name(a.x), a.in_range); }
 ZWANG_CHECKED_SINCOS(tan)
 ZWANG_CHECKED_SINCOS(asin)
 ZWANG_CHECKED_SINCOS(acos)
@@ -101,7 +83,7 @@ ZWANG_CHECKED_SINCOS(round_down)
 #undef ZWANG_CHECKED_SINCOS
 #define ZWANG_CHECKED_SINCOS(name)                                    \
   ZWANG_INLINE CheckedSinCos name(CheckedSinCos a, CheckedSinCos b) { \
-    return CheckedSinCos(name(a.x, b.x), a.sure & b.sure);            \
+    return CheckedSinCos(name(a.x, b.x), a.in_range & b.in_range);    \
   }
 ZWANG_CHECKED_SINCOS(atan2)
 ZWANG_CHECKED_SINCOS(minimum)
@@ -111,44 +93,7 @@ ZWANG_CHECKED_SINCOS(power)
 ZWANG_CHECKED_SINCOS(wrap)
 #undef ZWANG_CHECKED_SINCOS
 ZWANG_INLINE CheckedSinCos if_less(CheckedSinCos a, CheckedSinCos b, CheckedSinCos x, CheckedSinCos y) {
-  return CheckedSinCos(if_less(a.x, b.x, x.x, y.x), a.sure & b.sure & x.sure & y.sure);
+  return CheckedSinCos(if_less(a.x, b.x, x.x, y.x), a.in_range & b.in_range & x.in_range & y.in_range);
 }
-
-// What the time alone decides (Model::drive), at the stages of a step, all but the first; stage i + 1 is w[i].
-template <class Model, class Method, int width, class R>
-struct Drive {
-  static constexpr int count = Method::last;
-  // Most methods look at the end of a step twice.
-  static constexpr int different = Method::c(count) == Method::c(count - 1) ? count - 1 : count;
-  R w[count][width];
-
-  // `part`: where in the step they lie.
-  template <class Nodes>
-  ZWANG_INLINE void see(const R* k, R t, R h, const Nodes& part) {
-    if (!evaluate_checked(k, t, h, part))
-      ZWANG_ROLLED for (int i = 0; i < different; ++i) Model::drive(k, t + R(part[i]) * h, w[i]);
-    ZWANG_REGISTERS for (int j = 0; j < Model::drives; ++j) w[count - 1][j] = w[different - 1][j];
-  }
-
- private:
-  template <class Nodes>
-  ZWANG_INLINE bool evaluate_checked(const R* k, R t, R h, const Nodes& part) {
-    constexpr bool possible = ZWANG_FUSES && same_type<R, double>;
-    bool sure = possible;
-    if constexpr (possible) {
-      CheckedSinCos constants[at_least_one(Model::constants)];
-      ZWANG_REGISTERS for (int i = 0; i < Model::constants; ++i) constants[i] = CheckedSinCos(k[i]);
-      ZWANG_REGISTERS for (int i = 0; i < different; ++i) {
-        CheckedSinCos made[width];
-        Model::drive(constants, CheckedSinCos(t + part[i] * h), made);
-        ZWANG_REGISTERS for (int j = 0; j < Model::drives; ++j) {
-          w[i][j] = made[j].x;
-          sure = sure & made[j].sure;
-        }
-      }
-    }
-    return sure;
-  }
-};
 
 }  // namespace zwang

@@ -1,3 +1,4 @@
+// Search for an equilibrium and for its set of pressing inequalities.
 #include "src/analysis/equilibrium.h"
 
 #include <algorithm>
@@ -20,18 +21,20 @@ namespace {
 
 using Eigen::VectorXd;
 
-// Forces balance when what is left is this share of the terms. Newton's method goes to rounding; this only judges.
+// Forces balance when the remainder is at most this share of the terms. The iteration goes down to rounding;
+// this is only the criterion.
 constexpr double balanced = 1e-10;
-// Up to so many inequalities every set of pressing ones is tried.
+// Up to this many inequalities every set of pressing ones is tried.
 constexpr std::size_t few_inequalities = 8;
-// Starts tried beside the given one when it leads nowhere.
+// Number of displaced starts that are tried when the given one does not converge.
 constexpr int nudges = 6;
 
 State at_rest(const VectorXd& q, const VectorXd& z) { return {0, q, VectorXd::Zero(q.size()), z}; }
 
-// --- What an equilibrium asks of the system ---
+// --- Requirements on the system ---
 
-// Values at a few times, at states around the given one: a formula may mention t and not depend on it (amplitude 0).
+// Compares values at several times, at states around the given one: a formula may contain t and not depend on
+// it (amplitude 0).
 bool depends_on_time(const Equations& equations, Expr e, const State& around) {
   const Expressions& pool = *equations.system().pool;
   if (!pool.mentions(e, SymbolKind::time)) return false;
@@ -53,7 +56,7 @@ bool depends_on_time(const Equations& equations, Expr e, const State& around) {
   return false;
 }
 
-// Dry friction: the force just beside rest is not the force at rest.
+// Dry friction: the force at a very small velocity differs from the force at rest.
 bool jumps_at_rest(const Equations& equations, Expr e, const State& around) {
   if (!equations.system().pool->mentions(e, SymbolKind::velocity)) return false;
   const Program program(*equations.system().pool, {e});
@@ -64,7 +67,7 @@ bool jumps_at_rest(const Equations& equations, Expr e, const State& around) {
       state.v.setZero();
       state.v(i) = creep;
       const double moving = equations.evaluate(program, state);
-      // Whatever is continuous changes by about as little as the velocity.
+      // A continuous force changes by about as little as the velocity.
       if (std::abs(moving - still) > 1e-50) return true;
     }
   return false;
@@ -102,13 +105,13 @@ std::vector<std::string> obstacles(const Equations& equations, const State& arou
 struct Attempt {
   Balance balance;
   std::vector<std::size_t> set{};
-  bool settled = false;  // forces balanced and the set's conditions met
+  bool solved = false;  // forces balanced and the set's conditions met
   double residual = 0;
   std::vector<std::size_t> unmet{};   // of the set
   std::vector<std::size_t> broken{};  // inequalities outside the set
-  std::vector<std::size_t> idle{};    // in the set, without pressing
+  std::vector<std::size_t> idle{};    // met with equality, without pressing
   std::vector<std::size_t> pulling{};
-  bool admissible() const { return settled && broken.empty() && pulling.empty(); }
+  bool admissible() const { return solved && broken.empty() && pulling.empty(); }
 };
 
 class Search {
@@ -122,7 +125,7 @@ class Search {
   }
 
   Equilibrium run() {
-    Attempt first = follow();
+    Attempt first = search_from_start();
     if (first.admissible()) return equilibrium(first);
     if (inequalities_.empty() || inequalities_.size() > few_inequalities) return equilibrium(first);
     std::optional<Attempt> nearest = enumerate();
@@ -141,7 +144,7 @@ class Search {
     return equations_.scaled_row(condition, state, sizes)[0];
   }
 
-  // Zero positions that are nothing but rounding, where that does no harm.
+  // Sets positions to zero that are only rounding, where the balance still holds.
   void tidy(Balance& balance, const std::vector<std::size_t>& set) const {
     const Sizes size = sizes(balance.q);
     Balance clean = balance;
@@ -151,18 +154,19 @@ class Search {
     Attempt made{clean, set};
     const Linearisation there = rest_.at(clean.q, clean.z, set, clean.multipliers);
     made.balance.imbalance = there.force - there.rows.transpose() * clean.multipliers;
-    judge_balance(made);
-    if (made.settled) balance = made.balance;
+    check_balance(made);
+    if (made.solved) balance = made.balance;
   }
 
-  void judge_balance(Attempt& made) const {
+  void check_balance(Attempt& made) const {
     const Balance& balance = made.balance;
     const State state = at_rest(balance.q, balance.z);
     const Sizes size = sizes(balance.q);
-    made.settled = std::isfinite(balance.merit);
-    if (!made.settled) return;
+    made.solved = std::isfinite(balance.merit);
+    if (!made.solved) return;
     const Linearisation there = rest_.at(balance.q, balance.z, made.set, balance.multipliers);
-    // Entries of A weigh as much as their rounding: cos(phi) at 90 degrees is no term of size 1e-17.
+    // Entries of A count with the scale of their rounding: cos(phi) at 90 degrees is not a term of size
+    // 1e-17.
     VectorXd reactions = VectorXd::Zero(balance.q.size());
     for (std::size_t k = 0; k < made.set.size(); ++k) {
       const std::vector<Scaled> row = equations_.scaled_row(made.set[k], state, size);
@@ -173,15 +177,15 @@ class Search {
     for (std::size_t i = 0; i < forces_.size(); ++i) {
       const double terms = equations_.evaluate_scaled(forces_[i], state, size).scale + reactions(index(i));
       const double left = std::abs(balance.imbalance(index(i)));
-      if (left > balanced * terms) made.settled = false;
+      if (left > balanced * terms) made.solved = false;
       if (terms > 0) made.residual = std::max(made.residual, left / terms);
     }
     for (Eigen::Index j = 0; j < there.rates.size(); ++j)
-      if (!(std::abs(there.rates(j)) <= balanced * (1 + std::abs(balance.z(j))))) made.settled = false;
+      if (!(std::abs(there.rates(j)) <= balanced * (1 + std::abs(balance.z(j))))) made.solved = false;
     for (const std::size_t s : made.set) {
       const Scaled f = value(s, state, size);
       if (std::abs(f.value) <= balanced * f.scale) continue;
-      made.settled = false;
+      made.solved = false;
       made.unmet.push_back(s);
     }
   }
@@ -189,28 +193,28 @@ class Search {
   Attempt balance(const State& from, const std::vector<std::size_t>& set) const {
     Attempt made{solve_balance(rest_, from, set), set};
     tidy(made.balance, set);
-    judge_balance(made);
+    check_balance(made);
     return made;
   }
 
-  // A start may sit on a ridge, from which no way leads down: a blade along the slope, a pendulum upside down. Then from
-  // beside it.
+  // A start may be a stationary point of the residual without balance, such as a blade along the slope or an
+  // inverted pendulum. The search then starts from displaced positions.
   Attempt balance_from_around(const std::vector<std::size_t>& set) const {
     const Attempt first = balance(start_, set);
-    for (int attempt = 1; attempt <= nudges && !first.settled; ++attempt) {
+    for (int attempt = 1; attempt <= nudges && !first.solved; ++attempt) {
       State beside = start_;
       for (Eigen::Index i = 0; i < beside.q.size(); ++i)
         beside.q(i) +=
             0.1 * attempt * std::sin(attempt + 2.4 * static_cast<double>(i)) * (1 + std::abs(beside.q(i)));
       const Attempt made = balance(beside, set);
-      if (made.settled) return made;
+      if (made.solved) return made;
     }
     return first;
   }
 
   Attempt attempt(const std::vector<std::size_t>& set) const {
     Attempt made = balance_from_around(set);
-    if (!made.settled) return made;
+    if (!made.solved) return made;
     const State state = at_rest(made.balance.q, made.balance.z);
     const Sizes size = sizes(made.balance.q);
     const MassMetric metric(equations_.mass(state));
@@ -242,8 +246,9 @@ class Search {
     return set;
   }
 
-  // From what is closed at the start: who pulls is let go, who is broken is taken in.
-  Attempt follow() const {
+  // Starts with the inequalities that are closed; drops those with negative multipliers and adds violated
+  // ones.
+  Attempt search_from_start() const {
     std::vector<std::size_t> pressing;
     const Sizes size = sizes(start_.q);
     for (const std::size_t s : inequalities_) {
@@ -254,7 +259,7 @@ class Search {
     Attempt made;
     while (seen.insert(pressing).second) {
       made = attempt(with(pressing));
-      if (!made.settled || made.admissible()) return made;
+      if (!made.solved || made.admissible()) return made;
       for (const std::size_t s : made.pulling) std::erase(pressing, s);
       pressing.insert(pressing.end(), made.broken.begin(), made.broken.end());
       std::sort(pressing.begin(), pressing.end());

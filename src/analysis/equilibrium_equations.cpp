@@ -1,3 +1,4 @@
+// Levenberg-Marquardt iteration for the equations of an equilibrium.
 #include "src/analysis/equilibrium_equations.h"
 #include "src/system/equations.h"
 
@@ -12,11 +13,11 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 constexpr int most_iterations = 300;
-// Multipliers move freely: only positions (and auxiliaries) are kept near the last iterate.
+// The damping keeps positions and auxiliaries near the last iterate; multipliers are hardly damped.
 constexpr double multiplier_weight = 1e-6;
 
-// Units: positions and forces are measured in the mass metric, conditions by the length of their gradient there, and
-// lengths become accelerations by `pace`, the square of a frequency of the system.
+// Units: positions and forces are measured in the mass metric, conditions by the length of their gradient in
+// it, and lengths are converted to accelerations by `pace`, the square of a frequency of the system.
 class Balancing {
  public:
   Balancing(const RestEquations& rest, const State& start, const std::vector<std::size_t>& set)
@@ -35,17 +36,17 @@ class Balancing {
     if (!(pace_ > 0)) pace_ = size > 0 && force.norm() > 0 ? force.norm() / size : 1;
     at_.q = start.q;
     at_.z = start.z;
-    // The multipliers that balance best where we stand.
+    // The multipliers that balance the forces best at the start.
     at_.multipliers = VectorXd::Zero(r_);
     if (r_ > 0)
       at_.multipliers = Eigen::CompleteOrthogonalDecomposition<MatrixXd>(rows.transpose()).solve(force);
-    look(at_);
+    evaluate(at_);
   }
 
   bool usable() const { return usable_; }
   const Balance& now() const { return at_; }
 
-  // Steps downhill until nothing is gained any more.
+  // Reduces the merit until the steps gain nothing.
   void descend() {
     const double first = at_.merit;
     double damping = 1e-3;
@@ -64,7 +65,7 @@ class Balancing {
   }
 
   // Residuals and merit at a point; the slopes are kept for the next step.
-  void look(Balance& at) {
+  void evaluate(Balance& at) {
     slopes_ = rest_.at(at.q, at.z, set_, at.multipliers);
     at.imbalance = slopes_.force - slopes_.rows.transpose() * at.multipliers;
     residual_.resize(n_ + r_ + nz_);
@@ -97,7 +98,7 @@ class Balancing {
     return made;
   }
 
-  // One step that makes the merit smaller; false when there is none.
+  // One step that reduces the merit; false if there is none.
   bool step(double& damping, double first) {
     const MatrixXd slope = jacobian();
     const VectorXd residual = residual_;
@@ -105,7 +106,8 @@ class Balancing {
     const Index columns = slope.cols();
     const double steepest = slope.leftCols(n_ + nz_).colwise().norm().maxCoeff();
     for (int attempt = 0; attempt < 60; ++attempt) {
-      // The damping dies with the square of the residual: quadratic convergence, also where equilibria are not isolated.
+      // The damping decreases with the square of the residual: quadratic convergence, also where equilibria
+      // are not isolated.
       const double share = at_.merit / first;
       const double d = std::sqrt(damping) * share * (steepest > 0 ? steepest : 1);
       MatrixXd stacked = MatrixXd::Zero(slope.rows() + columns, columns);
@@ -119,7 +121,7 @@ class Balancing {
       next.q += factor_.matrixU().solve(VectorXd(change.head(n_)));
       next.z += change.segment(n_, nz_);
       next.multipliers += change.tail(r_).cwiseQuotient(length_);
-      look(next);
+      evaluate(next);
       if (next.merit < at_.merit) {
         const double hoped = residual.norm() - (residual + slope * change).norm();
         const bool good = at_.merit - next.merit > 0.5 * hoped;
@@ -137,7 +139,7 @@ class Balancing {
   const RestEquations& rest_;
   const std::vector<std::size_t>& set_;
   Index n_, nz_, r_;
-  Eigen::LLT<MatrixXd> factor_;  // M = L L^T at the start; the metric does not change on the way
+  Eigen::LLT<MatrixXd> factor_;  // M = L L^T at the start; the metric is not updated
   VectorXd length_;
   double pace_ = 1;
   bool usable_ = false;

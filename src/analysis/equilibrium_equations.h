@@ -7,10 +7,10 @@
 
 namespace zwang {
 
-// Unknown are q, z and the multipliers of `set`:
+// The unknowns are q, z and the multipliers of `set`:
 //     Q(q, 0, z) - A^T lambda = 0,   f(q) = 0,   g(q, 0) = 0,   z' = 0.
-// Conditions on velocities that hold at rest whatever the position give empty rows: equilibria are then not isolated, and
-// the one found is near the start in the mass metric.
+// Velocity conditions that hold at rest at any position give empty rows: equilibria are then not isolated,
+// and the one found is near the start in the mass metric.
 struct Balance {
   Eigen::VectorXd q, z, multipliers;  // n, nz, by entry of the set
   Eigen::VectorXd imbalance;          // Q - A^T lambda

@@ -1,3 +1,4 @@
+// Explanation of the accelerations at a state, from the least constraint with a trace.
 #include "src/analysis/explain.h"
 
 #include <cmath>
@@ -41,11 +42,11 @@ bool in_force(const Equations& equations, const Constraint& constraint, double t
          !(constraint.until && value(*constraint.until) <= t);
 }
 
-// Closed: f = 0 and f' = 0 (g = 0), or known to be so from the motion.
-bool is_closed(const Equations& equations, std::size_t i, const Sample& there, const Sizes& sizes,
+// Closed: f = 0 and f' = 0 (g = 0), or marked as closed by the motion.
+bool is_closed(const Equations& equations, std::size_t i, const Sample& sample, const Sizes& sizes,
                double tolerance) {
-  if (there.closed[i] > 0) return true;
-  const std::vector<Scaled> scaled = equations.scaled_row(i, there.state, sizes);
+  if (sample.closed[i] > 0) return true;
+  const std::vector<Scaled> scaled = equations.scaled_row(i, sample.state, sizes);
   return std::abs(scaled[0].value) <= tolerance * scaled[0].scale &&
          std::abs(scaled[1].value) <= tolerance * scaled[1].scale;
 }
@@ -54,15 +55,15 @@ ExplainedSet explain_set(const Explanation& made, const TriedSet& tried) {
   ExplainedSet set;
   for (const int row : tried.pressing) set.pressing.push_back(made.rows[static_cast<std::size_t>(row)]);
   set.accepted = tried.accepted;
-  const std::string who = tried.row >= 0 ? made.rows[static_cast<std::size_t>(tried.row)] : "";
+  const std::string name = tried.row >= 0 ? made.rows[static_cast<std::size_t>(tried.row)] : "";
   switch (tried.reason) {
     case TriedSet::Reason::accepted:
       break;
     case TriedSet::Reason::broken:
-      set.rejected = who + " would be broken: f'' = " + rounded(tried.value);
+      set.rejected = name + " would be broken: f'' = " + rounded(tried.value);
       break;
     case TriedSet::Reason::pulls:
-      set.rejected = who + " would have to pull: multiplier = " + rounded(tried.value);
+      set.rejected = name + " would have to pull: multiplier = " + rounded(tried.value);
       break;
     case TriedSet::Reason::contradictory:
       set.rejected = "these conditions contradict each other";
@@ -92,7 +93,7 @@ void describe_formulas(const Equations& equations, Explanation& made) {
   }
 }
 
-// Fills what the quadratic program says: rows, Phi, Phi0, accelerations, sets tried.
+// Fills in the quadratic program and its solution: rows, Phi, Phi0, accelerations, sets tried.
 void describe_solution(const LeastConstraint& gauss, Explanation& made) {
   const MassMetric metric(gauss.dynamics.mass);
   const Eigen::MatrixXd& a = gauss.program.rows;
@@ -113,32 +114,43 @@ void describe_solution(const LeastConstraint& gauss, Explanation& made) {
     made.multipliers(index(k)) = gauss.multipliers(index(gauss.rows[k]));
 }
 
+// The rank of rows in the mass metric.
+Eigen::Index rank(const Eigen::MatrixXd& rows, const Eigen::MatrixXd& mass) {
+  if (rows.rows() == 0) return 0;
+  Eigen::MatrixXd unit = MassMetric(mass).rows(rows);
+  for (Eigen::Index i = 0; i < unit.rows(); ++i)
+    if (unit.row(i).norm() > 0) unit.row(i).normalize();
+  Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr;
+  qr.setThreshold(1e-10);
+  return qr.compute(unit.transpose()).rank();
+}
+
 }  // namespace
 
-Explanation explain(const Equations& equations, const Sample& there, double tolerance) {
+Explanation explain(const Equations& equations, const Sample& sample, double tolerance) {
   const System& system = equations.system();
   Explanation made;
-  made.state = there.state;
+  made.state = sample.state;
   made.coordinates = system.coordinates;
   describe_formulas(equations, made);
 
-  // Which conditions restrict accelerations now (mechanics section 2).
-  Sizes sizes = sizes_of(there.state);
-  raise_to_noise(sizes, equations.mass(there.state));
+  // The conditions that restrict accelerations now (mechanics section 2).
+  Sizes sizes = sizes_of(sample.state);
+  raise_to_noise(sizes, equations.mass(sample.state));
   std::vector<std::size_t> rows;
   for (std::size_t i = 0; i < system.constraints.size(); ++i) {
-    const Row row = equations.row(i, there.state);
+    const Row row = equations.row(i, sample.state);
     ExplainedCondition& condition = made.conditions[i];
     condition.value = row.value;
     condition.rate = row.rate;
-    condition.state = in_force(equations, system.constraints[i], there.state.t) ? "open" : "not in force";
+    condition.state = in_force(equations, system.constraints[i], sample.state.t) ? "open" : "not in force";
     if (condition.state != "open") continue;
-    if (!system.constraints[i].equation && !is_closed(equations, i, there, sizes, tolerance)) continue;
+    if (!system.constraints[i].equation && !is_closed(equations, i, sample, sizes, tolerance)) continue;
     rows.push_back(i);
     made.rows.push_back(condition.name);
   }
 
-  const LeastConstraint gauss = least_constraint(equations, there.state, sizes, rows, 10 * tolerance, true);
+  const LeastConstraint gauss = least_constraint(equations, sample.state, sizes, rows, 10 * tolerance, true);
   made.status = gauss.status;
   if (gauss.status != Status::not_finite) describe_solution(gauss, made);
   std::vector<std::size_t> holding;
@@ -154,23 +166,14 @@ Explanation explain(const Equations& equations, const Sample& there, double tole
     held.conservativeResize(held.rows() + 1, Eigen::NoChange);
     held.row(held.rows() - 1) = gauss.program.rows.row(index(k));
   }
-  const auto rank = [&](const Eigen::MatrixXd& a) {
-    if (a.rows() == 0) return Eigen::Index{0};
-    Eigen::MatrixXd b = MassMetric(made.mass).rows(a);
-    for (Eigen::Index i = 0; i < b.rows(); ++i)
-      if (b.row(i).norm() > 0) b.row(i).normalize();
-    Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr;
-    qr.setThreshold(1e-10);
-    return qr.compute(b.transpose()).rank();
-  };
-  made.degrees_of_freedom = static_cast<int>(index(system.size()) - rank(held));
+  made.degrees_of_freedom = static_cast<int>(index(system.size()) - rank(held, made.mass));
   made.position = gauss.status == Status::singular ? "singular" : "regular";
   if (gauss.status != Status::singular && gauss.program.rows.rows() > 0 &&
-      rank(gauss.program.rows) < gauss.program.rows.rows())
+      rank(gauss.program.rows, made.mass) < gauss.program.rows.rows())
     made.position = "redundant";
-  made.singular = singular_position(equations, there.state, sizes, gauss);
+  made.singular = singular_position(equations, sample.state, sizes, gauss);
   if (gauss.status == Status::ok)
-    made.divergence = FlowDivergence(equations).at(there.state, holding, gauss.a, gauss.multipliers);
+    made.divergence = FlowDivergence(equations).at(sample.state, holding, gauss.a, gauss.multipliers);
   return made;
 }
 

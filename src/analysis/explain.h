@@ -1,4 +1,4 @@
-// Why the accelerations at a state are what they are.
+// Explanation of the accelerations at a state: formulas, active conditions, multipliers, sets tried.
 #pragma once
 
 #include "kernels/base/status.h"
@@ -22,7 +22,7 @@ struct ExplainedCondition {
 struct ExplainedSet {
   std::vector<std::string> pressing;
   bool accepted = false;
-  std::string rejected;  // why
+  std::string rejected;  // the reason; empty if accepted
 };
 
 struct Explanation {
@@ -44,7 +44,7 @@ struct Explanation {
   double divergence = 0;
 };
 
-// `there`: a sample of the motion; what it says is closed is taken as closed.
-Explanation explain(const Equations& equations, const Sample& there, double tolerance);
+// `sample`: a sample of the motion; conditions it marks as closed are taken as closed.
+Explanation explain(const Equations& equations, const Sample& sample, double tolerance);
 
 }  // namespace zwang

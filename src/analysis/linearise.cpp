@@ -1,3 +1,4 @@
+// Symbolic derivatives of the equations at rest, and their evaluation.
 #include "src/analysis/linearise.h"
 
 #include "src/base/index.h"
@@ -18,7 +19,7 @@ bool Linearisation::finite() const {
 }
 
 RestEquations::RestEquations(const Equations& equations) : equations_(&equations) {
-  Expressions pool = *equations.system().pool;  // a copy: derivatives are made here and forgotten
+  Expressions pool = *equations.system().pool;  // a copy for the derivatives made here
   std::vector<Expr> roots;
   differentiate(pool, roots);
   program_ = Program(pool, roots);
@@ -60,8 +61,34 @@ Linearisation RestEquations::at(const Eigen::VectorXd& q, const Eigen::VectorXd&
                                 const std::vector<std::size_t>& set,
                                 const Eigen::VectorXd& multipliers) const {
   const System& system = equations_->system();
-  const Eigen::Index n = index(system.size()), nz = index(system.rates.size()), r = index(set.size());
-  const State state{0, q, Eigen::VectorXd::Zero(n), z};
+  const State state{0, q, Eigen::VectorXd::Zero(index(system.size())), z};
+  Linearisation made = blank(state, set);
+  std::vector<Eigen::Index> place(system.constraints.size(), -1);  // in the set
+  for (Eigen::Index s = 0; s < index(set.size()); ++s) {
+    const std::size_t condition = set[static_cast<std::size_t>(s)];
+    const Row row = equations_->row(condition, state);
+    place[condition] = s;
+    made.values(s) = row.value;
+    made.rows.row(s) = row.a;
+  }
+
+  std::vector<double> out(program_.outputs());
+  equations_->evaluate(program_, state, {}, {}, out);
+  for (std::size_t e = 0; e < entries_.size(); ++e) {
+    const bool of_condition = entries_[e].block == Block::value_q || entries_[e].block == Block::row_q ||
+                              entries_[e].block == Block::row_v;
+    if (!of_condition)
+      put_slope(entries_[e], out[e], made);
+    else if (const Eigen::Index s = place[entries_[e].condition]; s >= 0)
+      put_condition_slope(entries_[e], out[e], s, multipliers(s), made);
+  }
+  return made;
+}
+
+// Mass, force and rates at a state; everything else zero and of the right size.
+Linearisation RestEquations::blank(const State& state, const std::vector<std::size_t>& set) const {
+  const Eigen::Index n = index(equations_->size()), nz = index(equations_->system().rates.size());
+  const Eigen::Index r = index(set.size());
   Linearisation made;
   const Dynamics dynamics = equations_->dynamics(state);
   made.mass = dynamics.mass;
@@ -76,54 +103,46 @@ Linearisation RestEquations::at(const Eigen::VectorXd& q, const Eigen::VectorXd&
   made.values.setZero(r);
   made.values_q.setZero(r, n);
   made.row_slopes.assign(set.size(), Eigen::MatrixXd::Zero(n, n));
-  std::vector<Eigen::Index> place(system.constraints.size(), -1);  // in the set
-  for (Eigen::Index s = 0; s < r; ++s) {
-    const std::size_t condition = set[static_cast<std::size_t>(s)];
-    const Row row = equations_->row(condition, state);
-    place[condition] = s;
-    made.values(s) = row.value;
-    made.rows.row(s) = row.a;
-  }
-
-  std::vector<double> out(program_.outputs());
-  equations_->evaluate(program_, state, {}, {}, out);
-  for (std::size_t e = 0; e < entries_.size(); ++e) {
-    const Entry& entry = entries_[e];
-    const Eigen::Index i = index(entry.row), k = index(entry.column);
-    const Eigen::Index s = system.constraints.empty() ? -1 : place[entry.condition];
-    switch (entry.block) {
-      case Block::force_q:
-        made.stiffness(i, k) += out[e];
-        break;
-      case Block::force_v:
-        made.damping(i, k) += out[e];
-        break;
-      case Block::force_z:
-        made.coupling(i, k) = out[e];
-        break;
-      case Block::rates_q:
-        made.rates_q(i, k) = out[e];
-        break;
-      case Block::rates_v:
-        made.rates_v(i, k) = out[e];
-        break;
-      case Block::rates_z:
-        made.rates_z(i, k) = out[e];
-        break;
-      case Block::value_q:
-        if (s >= 0) made.values_q(s, k) = out[e];
-        break;
-      case Block::row_q:  // alpha_ik = U_ik + sum h_s dp_si/dq_k with h = -lambda [voss-8]
-        if (s < 0) break;
-        made.row_slopes[static_cast<std::size_t>(s)](i, k) = out[e];
-        made.stiffness(i, k) -= multipliers(s) * out[e];
-        break;
-      case Block::row_v:
-        if (s >= 0) made.damping(i, k) -= multipliers(s) * out[e];
-        break;
-    }
-  }
   return made;
+}
+
+void RestEquations::put_slope(const Entry& entry, double slope, Linearisation& made) {
+  const Eigen::Index i = index(entry.row), k = index(entry.column);
+  switch (entry.block) {
+    case Block::force_q:
+      made.stiffness(i, k) += slope;
+      break;
+    case Block::force_v:
+      made.damping(i, k) += slope;
+      break;
+    case Block::force_z:
+      made.coupling(i, k) = slope;
+      break;
+    case Block::rates_q:
+      made.rates_q(i, k) = slope;
+      break;
+    case Block::rates_v:
+      made.rates_v(i, k) = slope;
+      break;
+    case Block::rates_z:
+      made.rates_z(i, k) = slope;
+      break;
+    default:
+      break;
+  }
+}
+
+// Condition s of the set, with its multiplier.
+void RestEquations::put_condition_slope(const Entry& entry, double slope, Eigen::Index s, double multiplier,
+                                        Linearisation& made) {
+  const Eigen::Index i = index(entry.row), k = index(entry.column);
+  if (entry.block == Block::value_q) made.values_q(s, k) = slope;
+  if (entry.block == Block::row_v) made.damping(i, k) -= multiplier * slope;
+  if (entry.block == Block::row_q) {
+    // alpha_ik = U_ik + sum h_s dp_si/dq_k with h = -lambda [voss-8]
+    made.row_slopes[static_cast<std::size_t>(s)](i, k) = slope;
+    made.stiffness(i, k) -= multiplier * slope;
+  }
 }
 
 }  // namespace zwang

@@ -1,4 +1,4 @@
-// The equations linearised at rest: what small oscillations [voss-8] and the search for an equilibrium need.
+// The equations linearised at rest, for small oscillations [voss-8] and the search for an equilibrium.
 #pragma once
 
 #include "src/expression/evaluate.h"
@@ -27,7 +27,7 @@ struct Linearisation {
   bool finite() const;
 };
 
-// Every derivative is made once, symbolically; evaluating is one straight-line program.
+// All derivatives are made once, symbolically; an evaluation is one straight-line program.
 class RestEquations {
  public:
   explicit RestEquations(const Equations& equations);
@@ -46,6 +46,10 @@ class RestEquations {
     std::size_t condition = 0;        // of value_q, row_q, row_v
   };
   void differentiate(Expressions& pool, std::vector<Expr>& roots);
+  Linearisation blank(const State& state, const std::vector<std::size_t>& set) const;
+  static void put_slope(const Entry& entry, double slope, Linearisation& made);
+  static void put_condition_slope(const Entry& entry, double slope, Eigen::Index s, double multiplier,
+                                  Linearisation& made);
 
   const Equations* equations_;
   std::vector<Entry> entries_;  // one per output of the program

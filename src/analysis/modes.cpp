@@ -1,3 +1,4 @@
+// Eigenvalue problems of small oscillations about an equilibrium [voss-8].
 #include "src/analysis/modes.h"
 
 #include <algorithm>
@@ -19,10 +20,10 @@ using Eigen::MatrixXcd;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-// What rounding does to a root, over the size of the matrix and the root's condition.
+// Rounding of a root, relative to the size of the matrix and the condition of the root.
 constexpr double rounding = 1e-13;
-// Beyond this condition two roots that lie together share their shape. A true double root without a second shape is
-// split by the square root of rounding, and its condition is about 1e8.
+// Beyond this condition two coinciding roots share their shape. A double root with only one shape is split by
+// the square root of rounding, and its condition is about 1e8.
 constexpr double merged = 1e6;
 // Rows of unit length nearer than this to the span of the others depend on them.
 constexpr double dependence = 1e-9;
@@ -62,7 +63,8 @@ struct Metric {
   }
 };
 
-// Which rows are conditions on velocities that hold at rest near the equilibrium too: each adds a root 0.
+// Rows by kind. `homogeneous` rows are velocity conditions that also hold at rest near the equilibrium; each
+// adds a root 0.
 struct RowKinds {
   std::vector<Index> holonomic, homogeneous, driven;
 };
@@ -84,7 +86,7 @@ MatrixXd chosen(const MatrixXd& rows, std::vector<Index> first, const std::vecto
   return rows(first, Eigen::all);
 }
 
-// --- Eigenvalues with what rounding does to them ---
+// --- Eigenvalues and their conditions ---
 
 struct Roots {
   Eigen::VectorXcd values;
@@ -108,7 +110,7 @@ Roots roots_of(const MatrixXd& matrix, bool symmetric) {
   made.values = solver.eigenvalues();
   made.vectors = solver.eigenvectors();
   for (Index i = 0; i < made.vectors.cols(); ++i) made.vectors.col(i).normalize();
-  // 1 / |y^H x| with left and right vectors of length 1: rows of the inverse are the left ones.
+  // 1 / |y^H x| with left and right vectors of length 1: the rows of the inverse are the left vectors.
   const MatrixXcd inverse = made.vectors.fullPivLu().inverse();
   made.condition.resize(matrix.rows());
   for (Index i = 0; i < matrix.rows(); ++i) {
@@ -122,7 +124,7 @@ Roots roots_of(const MatrixXd& matrix, bool symmetric) {
 
 void normalise(Eigen::VectorXcd& shape) {
   Index largest = 0;
-  // The first of equals, so that the sign does not hang on rounding.
+  // The first of equal entries, so that the sign does not depend on rounding.
   for (Index i = 1; i < shape.size(); ++i)
     if (std::abs(shape(i)) > (1 + 1e-9) * std::abs(shape(largest))) largest = i;
   if (shape.size() > 0 && std::abs(shape(largest)) > 0) shape /= Complex(shape(largest));
@@ -132,7 +134,7 @@ void normalise(Eigen::VectorXcd& shape) {
   }
 }
 
-// No velocities in the equations: x = N y, y'' = N^T K N y. The border of multipliers is gone with N.
+// No velocities in the equations: x = N y, y'' = N^T K N y. The multipliers are eliminated by N.
 void second_order_modes(const Metric& metric, const MatrixXd& free, const MatrixXd& reduced, Modes& made) {
   const Roots roots = roots_of(reduced, made.symmetric);
   for (Index i = 0; i < roots.values.size(); ++i) {
@@ -153,10 +155,10 @@ void second_order_modes(const Metric& metric, const MatrixXd& free, const Matrix
   }
 }
 
-// The general case: w = (x, x', z) obeys w' = J w and stays in the directions that conditions allow.
+// The general case: w = (x, x', z) obeys w' = J w and stays in the admissible directions.
 void first_order_modes(const Metric& metric, const RowKinds& kinds, Modes& made) {
   const Index n = metric.stiffness.rows(), nz = metric.rates_z.rows(), r = metric.rows.rows();
-  // Accelerations keep the rows: P (K x + C x' + E z) - B^+ (g_q x').
+  // Accelerations that satisfy the rows: P (K x + C x' + E z) - B^+ (g_q x').
   const MatrixXd free = free_directions(metric.rows);
   const MatrixXd keep = free * free.transpose();
   MatrixXd driven = MatrixXd::Zero(n, n);
@@ -176,7 +178,7 @@ void first_order_modes(const Metric& metric, const RowKinds& kinds, Modes& made)
   flow.block(2 * n, n, nz, n) = metric.rates_v;
   flow.block(2 * n, 2 * n, nz, nz) = metric.rates_z;
 
-  // A x = 0 (for velocity conditions: their constant is 0, which leaves their roots 0 out), A x' + g_q x = 0.
+  // A x = 0 (for velocity conditions with constant 0, which excludes their roots 0), A x' + g_q x = 0.
   const MatrixXd on_positions = chosen(metric.rows, kinds.holonomic, kinds.homogeneous);
   const MatrixXd driving = chosen(metric.values_q, kinds.driven),
                  on_velocities = chosen(metric.rows, kinds.driven);
@@ -217,7 +219,7 @@ void order(std::vector<Mode>& modes) {
   });
 }
 
-// --- What the matrix and its form say ---
+// --- Properties of the matrix and its quadratic form ---
 
 Definiteness definiteness(const MatrixXd& matrix) {
   if (matrix.rows() == 0) return Definiteness::empty;
@@ -231,8 +233,9 @@ Definiteness definiteness(const MatrixXd& matrix) {
   return negative ? Definiteness::negative : Definiteness::positive;
 }
 
-// Dependent rows leave combinations of multipliers open. Does the characteristic matrix depend on them?
-bool hangs_on_multipliers(const Linearisation& linear, const Metric& metric, const MatrixXd& free) {
+// Dependent rows leave combinations of multipliers undetermined. True if the characteristic matrix depends on
+// these.
+bool depends_on_multipliers(const Linearisation& linear, const Metric& metric, const MatrixXd& free) {
   const MatrixXd combinations = free_directions(metric.rows.transpose());  // r x k
   const MatrixXd directions = metric.factor.matrixU().solve(free);
   for (Index k = 0; k < combinations.cols(); ++k) {
@@ -248,8 +251,9 @@ bool hangs_on_multipliers(const Linearisation& linear, const Metric& metric, con
   return false;
 }
 
-// The judge: the smallest singular value of [lambda^2 M - lambda C - K, A^T; A, 0] over its size, at the worst root. It
-// knows nothing of bases and Schur forms. With auxiliaries or driven conditions it has nothing to say.
+// Verification of the roots: the smallest singular value of [lambda^2 M - lambda C - K, A^T; A, 0] over its
+// size, at the worst root. It shares no bases or Schur forms with the solver, and does not apply with
+// auxiliaries or driven conditions.
 double bordered_residual(const Linearisation& linear, const Metric& metric, const std::vector<Mode>& modes) {
   const Index n = linear.mass.rows(), r = linear.rows.rows();
   MatrixXd unit = metric.rows;
@@ -272,7 +276,7 @@ double bordered_residual(const Linearisation& linear, const Metric& metric, cons
   return worst;
 }
 
-// A force like sqrt(x^2 + y^2) has a value at the tip of its cone and no slope.
+// A force like sqrt(x^2 + y^2) has a value but no derivative at the origin.
 void require_smooth(const System& system, const Linearisation& linear) {
   if (linear.finite()) return;
   std::vector<std::string> rough;
@@ -295,7 +299,7 @@ Modes find_modes(const RestEquations& rest, const State& start, double tolerance
   const System& system = rest.equations().system();
   Modes made;
 
-  // Where the forces balance.
+  // The equilibrium.
   made.equilibrium = find_equilibrium(rest, start, tolerance);
   const Equilibrium& at = made.equilibrium;
   if (!at.found) {
@@ -315,17 +319,17 @@ Modes find_modes(const RestEquations& rest, const State& start, double tolerance
   const MatrixXd free = free_directions(metric.rows);
   const MatrixXd reduced = free.transpose() * metric.stiffness * free;
 
-  // What the matrix is like [voss-8].
+  // Properties of the characteristic matrix [voss-8].
   made.asymmetry = reduced.norm() > 0 ? (reduced - reduced.transpose()).norm() / reduced.norm() : 0;
   made.symmetric = made.asymmetry <= 1e-11;
   made.form = definiteness(reduced);
   made.second_order = system.rates.empty() && metric.damping.isZero(0) && kinds.driven.empty();
   made.redundant = rank(metric.rows) < metric.rows.rows();
-  made.singular = made.redundant && hangs_on_multipliers(made.linear, metric, free);
+  made.singular = made.redundant && depends_on_multipliers(made.linear, metric, free);
   made.structural_zeros =
       static_cast<int>(rank(metric.rows) - rank(chosen(metric.rows, kinds.holonomic, kinds.driven)));
 
-  // Its roots, and what they mean.
+  // Its roots, and the verdict on stability.
   if (made.second_order)
     second_order_modes(metric, free, reduced, made);
   else

@@ -1,4 +1,4 @@
-// What the roots of small oscillations say about stability, in a word and in a sentence.
+// The verdict on stability from the roots of small oscillations, with its reason as text.
 #include <cmath>
 
 #include "src/analysis/modes.h"
@@ -23,8 +23,9 @@ std::string unstable_words(const Mode& worst) {
          " t) (flutter)";
 }
 
-// Lagrange and Dirichlet: a strict minimum of the potential energy among the positions the conditions allow. Conditions
-// on velocities do not confine positions, and forces without potential have no energy to speak of.
+// Lagrange and Dirichlet: a strict minimum of the potential energy among the admissible positions is stable.
+// This does not apply with velocity conditions, which do not restrict positions, or with forces that have no
+// potential.
 bool energy_decides(const System& system, const Modes& made) {
   for (const Expr force : system.force)
     if (!system.pool->is_zero(force)) return false;
@@ -36,7 +37,7 @@ std::string stable_words(const System& system, const Modes& made, bool damped) {
   if (damped) return "every small motion dies out";
   if (energy_decides(system, made))
     return "every small motion oscillates: the potential energy has a minimum here";
-  return "every small motion oscillates; this is the linear equations' word, the energy gives no proof";
+  return "every small motion oscillates in the linear equations; the energy gives no proof of stability";
 }
 
 }  // namespace
@@ -55,7 +56,8 @@ void decide(const System& system, Modes& made) {
   std::vector<std::string> touching;
   for (const std::size_t s : made.equilibrium.touching) touching.push_back(system.constraints[s].name);
   if (made.singular) {
-    made.reason = "the conditions are dependent here and the roots hang on multipliers they leave open";
+    made.reason =
+        "the conditions are dependent here and the roots depend on multipliers that are not determined";
   } else if (worst) {
     made.verdict = Stability::unstable;
     made.reason = unstable_words(*worst);
@@ -71,7 +73,7 @@ void decide(const System& system, Modes& made) {
     made.verdict = Stability::stable;
     made.reason = stable_words(system, made, damped);
   }
-  // Who reads the quadratic form would have called a negative definite one stable, any other one not.
+  // By the quadratic form alone, a negative definite form would be stable and any other unstable.
   const bool form_stable = made.form == Definiteness::negative;
   made.form_misleads = !made.symmetric &&
                        (made.verdict == Stability::stable || made.verdict == Stability::unstable) &&

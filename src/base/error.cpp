@@ -1,3 +1,4 @@
+// Text of errors, edit distance for suggestions, numbers and lists as text.
 #include "src/base/error.h"
 
 #include <algorithm>
@@ -46,7 +47,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {
-  // Longer words are not worth comparing: nobody mistypes 60 characters into a known name.
+  // Longer words are not compared: they are no misspelling of a known name.
   if (word.size() > 60) return "";
   std::string best;
   std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;

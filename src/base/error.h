@@ -24,7 +24,7 @@ struct Problem {
   std::string text() const;
 };
 
-// Carries every problem that could be told apart, in the order of the file.
+// Carries every separate problem, in the order of the file.
 class Error : public std::exception {
  public:
   explicit Error(Problem problem) : Error(std::vector<Problem>{std::move(problem)}) {}
@@ -38,7 +38,7 @@ class Error : public std::exception {
   std::string text_;
 };
 
-// The candidate nearest to `word` by edit distance, or "" when none is near enough to be meant.
+// The candidate nearest to `word` by edit distance, or "" when none is near enough.
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
 
 // "did you mean 'x'?", or "" when nothing is near.

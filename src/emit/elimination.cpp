@@ -1,5 +1,7 @@
+// Elimination order, and L D L^T with expressions as entries.
 #include "src/emit/elimination.h"
 #include "src/expression/expression.h"
+#include "src/expression/operation.h"
 
 #include <algorithm>
 #include <cmath>
@@ -49,8 +51,9 @@ std::pair<std::size_t, std::size_t> place(std::size_t i, std::size_t j) {
 
 }  // namespace
 
-// Least fill by least degree: the unknown with the fewest neighbours goes first. Among equals the one that waited for
-// the fewest others: a chain is then eliminated from both ends, and no pivot waits for more than half of the rest.
+// Least fill by minimum degree: the unknown with the fewest neighbours is eliminated first, among equals the
+// one with the shortest chain of dependencies. A chain is then eliminated from both ends, and no pivot
+// depends on more than half of the others.
 EliminationPlan plan_elimination(Pattern pattern, PivotOrder order, long long limit) {
   const std::size_t size = pattern.size();
   EliminationPlan plan;
@@ -68,7 +71,7 @@ EliminationPlan plan_elimination(Pattern pattern, PivotOrder order, long long li
     plan.order.push_back(pivot);
     const std::set<std::size_t> neighbours = std::move(pattern[pivot]);
     plan.reached[pivot].assign(neighbours.begin(), neighbours.end());
-    // A pivot ties its neighbours to each other: that is the fill.
+    // A pivot connects its neighbours to each other: this is the fill.
     for (const std::size_t i : neighbours) {
       pattern[i].insert(neighbours.begin(), neighbours.end());
       pattern[i].erase(i);
@@ -97,9 +100,9 @@ SymbolicFactor::SymbolicFactor(Expressions& pool, EliminationPlan plan, const Sp
   }
 }
 
-// A row that is not held has a zero diagonal; one that depends on earlier rows has nothing but rounding left of it. Both
-// get the multiplier 0, which leaves the accelerations what they are (mechanics section 6). A mass that is not positive
-// spoils everything, so that nobody takes the result for a motion.
+// A row that is not held has a zero diagonal; the pivot of a row that depends on earlier rows is only
+// rounding. Both get the multiplier 0, which does not change the accelerations (mechanics section 6). With a
+// mass that is not positive the result is NaN, so that it cannot be taken for a motion.
 Expr SymbolicFactor::inverse(Expr pivot, Expr diagonal, Pivots pivots) {
   const Expr inverted = pool_.divide(pool_.one(), pivot), zero = pool_.zero();
   if (pivots == Pivots::positive) return pool_.if_less(zero, pivot, inverted, pool_.constant(std::nan("")));

@@ -1,5 +1,5 @@
-// Sparse symmetric elimination on expressions: order and fill from the pattern alone, then L D L^T written out, with no
-// operation on anything that is zero.
+// Sparse symmetric elimination on expressions: order and fill from the sparsity pattern alone, then L D L^T
+// written out, with no operation on zeros.
 #pragma once
 
 #include <limits>
@@ -21,7 +21,7 @@ Expr signed_product(Expressions& pool, Expr a, Expr b);
 // Off-diagonal neighbours of each unknown.
 using Pattern = std::vector<std::set<std::size_t>>;
 
-// An elimination's order and fill, known before anything is computed.
+// Order and fill of an elimination, from the pattern.
 struct EliminationPlan {
   std::vector<std::size_t> order;                 // pivots, first to last
   std::vector<std::vector<std::size_t>> reached;  // by unknown: those eliminated later that its row reaches
@@ -30,7 +30,7 @@ struct EliminationPlan {
 
 enum class PivotOrder { natural, least_fill };
 
-// Given up, unfinished, beyond `limit` multiplications.
+// The plan is abandoned, incomplete, beyond `limit` multiplications.
 EliminationPlan plan_elimination(Pattern pattern, PivotOrder order,
                                  long long limit = std::numeric_limits<long long>::max());
 
@@ -42,8 +42,8 @@ using SparseVector = std::map<std::size_t, Expr>;
 Expr entry(const Expressions& pool, const SparseVector& vector, std::size_t i);
 Pattern pattern_of(const SparseMatrix& matrix, std::size_t size);
 
-// What a pivot that is not positive means: the matrix is no mass matrix, and everything becomes undefined; or its row
-// depends on others, and its unknown becomes 0.
+// The meaning of a pivot that is not positive. `positive`: the matrix is not a mass matrix, and the result
+// becomes undefined. `may_vanish`: its row depends on others, and its unknown becomes 0.
 enum class Pivots { positive, may_vanish };
 
 // L D L^T as expressions.

@@ -1,3 +1,4 @@
+// The functions of the emitted model and the order of its text.
 #include "src/emit/emit.h"
 
 #include <algorithm>
@@ -12,16 +13,17 @@
 #include "src/emit/solve.h"
 #include "src/expression/derivative.h"
 #include "src/expression/expression.h"
+#include "src/expression/operation.h"
 
 namespace zwang {
 
 namespace {
 
-// Beyond this many multiplications, with more than a few conditions, most of them would be spent on rows that are not
-// held: then the solver takes the rows that are.
+// Beyond this many multiplications, with more than a few conditions, most of them would be spent on rows that
+// are not held; the solver then works on the list of held rows.
 constexpr long long masked_limit = 1500;
 constexpr std::size_t few_conditions = 4;
-// Beyond this no compiler would thank us, however few the conditions.
+// Upper bound on the multiplications in the emitted text for any number of conditions, to limit compile time.
 constexpr long long text_limit = 40'000;
 constexpr long long density_limit = 200'000;
 
@@ -29,7 +31,8 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 
 using Formulas = std::vector<Expr>;
 
-// The divergence is the accelerations' expression differentiated by every velocity and auxiliary.
+// With a density, the divergence is the expression of the accelerations differentiated by every velocity and
+// auxiliary, which multiplies the size of the text.
 bool should_be_masked(const System& system) {
   const long long count = estimated_multiplications(system, text_limit);
   if (system.density) {
@@ -43,7 +46,7 @@ bool should_be_masked(const System& system) {
   return count <= masked_limit || (system.constraints.size() <= few_conditions && count <= text_limit);
 }
 
-// Writes a model whose formulas are ready: collects its functions, then what they share, then the text.
+// Writes a model from rearranged formulas: collects its functions, then their shared values, then the text.
 class ModelWriter {
  public:
   explicit ModelWriter(const System& system)
@@ -56,7 +59,7 @@ class ModelWriter {
   void add_parameters();
   void add_dynamics();
   void add_conditions();
-  void add_looking_out();
+  void add_event_functions();
   void add_observation();
   void add_motion();
   void add_steps();
@@ -75,6 +78,7 @@ class ModelWriter {
     return list;
   }
   Formulas signals() const;
+  void count_motion(const Function& motion, const Shared& shared, EmittedModel& made) const;
   EmittedSeries series(const Shared& shared) const;
 
   const System& system_;
@@ -117,7 +121,7 @@ void ModelWriter::add_parameters() {
   add_choice("restitution of condition i", "restitution",
              of_conditions([](const Constraint& c) { return c.restitution; }));
   add_choice("time of impulse i", "impulse_time", impulse_times);
-  // These are the same throughout the motion.
+  // These are constant throughout the motion.
   for (std::size_t i = first; i < functions_.size(); ++i)
     functions_[i].arguments = {{"const R*", "k"}, {"int", "i"}};
 }
@@ -136,7 +140,8 @@ void ModelWriter::add_dynamics() {
   FunctionCase energies;
   energies.outputs = {{"kinetic", system_.kinetic_energy}, {"energy", system_.energy}};
   add("T, and the energy that forces and reactions change", "void", "energies",
-      {{"R&", "kinetic"}, {"R&", "energy"}}, {energies});
+      {{"R&", "kinetic"}, {"R&", "energy"}}, {energies})
+      .role = FunctionRole::in_steps;
   std::vector<FunctionCase> impulses;
   for (const ImpulseFormula& impulse : system_.impulses) {
     Formulas amounts(n, pool_.zero());
@@ -170,9 +175,10 @@ void ModelWriter::add_conditions() {
   add_choice("R of a distance condition, which must be positive", "radius",
              of_conditions([this](const Constraint& c) { return c.radius ? *c.radius : pool_.one(); }), 1);
   FunctionCase all = fill_array(pool_, "f", values);
-  add("f or g of every condition", "void", "values", {{"R*", "f"}}, {all});
+  add("f or g of every condition", "void", "values", {{"R*", "f"}}, {all}).role = FunctionRole::in_steps;
   append_array(all, "f_rate", condition_rates);
-  add("the same, and f' or g", "void", "levels", {{"R*", "f"}, {"R*", "f_rate"}}, {all});
+  add("the same, and f' or g", "void", "levels", {{"R*", "f"}, {"R*", "f_rate"}}, {all}).role =
+      FunctionRole::in_steps;
 }
 
 // Watched functions, then the stop condition, then jumps and kinks.
@@ -184,7 +190,7 @@ Formulas ModelWriter::signals() const {
   return list;
 }
 
-void ModelWriter::add_looking_out() {
+void ModelWriter::add_event_functions() {
   Expr bound = pool_.constant(infinite);
   for (const Turn& turn : system_.turns) {
     const Expr size = pool_.apply(Op::abs, turn.rate);
@@ -193,10 +199,12 @@ void ModelWriter::add_looking_out() {
     bound = pool_.is_constant(bound, infinite) ? one : pool_.apply(Op::minimum, bound, one);
   }
   add("longest step that jumps over no period of what is looked for", "R", "turn_bound", {},
-      {{{}, {{"", bound}}}});
+      {{{}, {{"", bound}}}})
+      .role = FunctionRole::in_steps;
   const Formulas list = signals();
   add("watched functions, the stop condition, kinks of integrands", "void", "all_signals", {{"R*", "s"}},
-      {fill_array(pool_, "s", list)});
+      {fill_array(pool_, "s", list)})
+      .role = FunctionRole::in_steps;
   add_choice("one of them", "signal", list);
   if (!system_.branches.empty())
     add_choice("of integrands that jump or bend: what is constant in between", "branch", system_.branches);
@@ -209,7 +217,8 @@ void ModelWriter::add_observation() {
   const std::vector<Argument> reactions = {{"const R*", "lambda"}, {"const R*", "held"}, {"R*", "out"}};
   add("observables", "void", "observe", reactions, {fill_array(pool_, "out", observables)});
   add("what measures reduce; 0 where a measure needs no formula", "void", "measured", reactions,
-      {fill_array(pool_, "out", measures)});
+      {fill_array(pool_, "out", measures)})
+      .role = FunctionRole::in_steps;
   add("integrands of measures", "void", "integrands", reactions,
       {fill_array(pool_, "out", system_.integrands)});
 }
@@ -226,8 +235,9 @@ Formulas motion_rates(const System& system, const Formulas& acceleration, const 
   return rates;
 }
 
-// d log rho/dt = -div [voss-11], div = sum_k da_k/dv_k + sum_j dz'_j/dz_j: the very expressions that give the motion,
-// differentiated. Whatever does not depend on velocities (Phi and its factors, for conditions linear in them) is shared.
+// d log rho/dt = -div [voss-11], div = sum_k da_k/dv_k + sum_j dz'_j/dz_j, by differentiating the expressions
+// of the motion. Terms that do not depend on velocities (Phi and its factors, for conditions linear in them)
+// are shared.
 Expr density_rate(Expressions& pool, const Formulas& acceleration, const Formulas& auxiliary) {
   Expr rate = pool.zero();
   for (std::size_t k = 0; k < acceleration.size(); ++k)
@@ -265,7 +275,8 @@ void ModelWriter::add_motion() {
                             with(solved, system_.integrands), replaced(pool_, motion.work, solved)));
   add("rates of q, v, z, integrals and work with the conditions held that `held` names, and their "
       "multipliers",
-      "void", "motion", {{"const R*", "w"}, {"const R*", "held"}, {"R*", "rate"}, {"R*", "lambda"}}, {made});
+      "void", "motion", {{"const R*", "w"}, {"const R*", "held"}, {"R*", "rate"}, {"R*", "lambda"}}, {made})
+      .role = FunctionRole::motion;
 
   const auto& constraints = system_.constraints;
   if (std::any_of(constraints.begin(), constraints.end(), is_always_held)) return;
@@ -275,7 +286,8 @@ void ModelWriter::add_motion() {
                                       with(nothing_held, system_.integrands), system_.power);
   append_array(free, "rate", rates);
   free_rates_.assign(rates.begin() + static_cast<std::ptrdiff_t>(system_.size()), rates.end());
-  add("the same with no condition held", "void", "free_motion", {{"const R*", "w"}, {"R*", "rate"}}, {free});
+  add("the same with no condition held", "void", "free_motion", {{"const R*", "w"}, {"R*", "rate"}}, {free})
+      .role = FunctionRole::free_motion;
 }
 
 void ModelWriter::add_steps() {
@@ -284,7 +296,8 @@ void ModelWriter::add_steps() {
     FunctionCase made = fill_array(pool_, residual, step.residuals);
     append_array(made, change, step.change);
     made.stages = step.stages;
-    add(comment, "void", name, {{"const R*", "held"}, {"R*", residual}, {"R*", change}}, {made});
+    add(comment, "void", name, {{"const R*", "held"}, {"R*", residual}, {"R*", change}}, {made}).role =
+        FunctionRole::in_steps;
   };
   add_step(solve_position_step(system_), "f of the position conditions held, and the smallest step onto them",
            "position_step", "f", "dq");
@@ -292,7 +305,7 @@ void ModelWriter::add_steps() {
            "velocity_step", "f_rate", "dv");
 }
 
-// What lanes need to take a common event without leaving their registers.
+// The functions with which lanes handle a common event in registers (kernels/lanes/fast_event.h).
 void ModelWriter::add_light_events() {
   const std::size_t n = system_.size();
   const auto pick = [this](auto part) {
@@ -309,7 +322,8 @@ void ModelWriter::add_light_events() {
   }
   append_array(rows, "a", a);
   add("f, f', c and A of every condition", "void", "rows",
-      {{"R*", "value"}, {"R*", "rate"}, {"R*", "rest"}, {"R*", "a"}}, {rows});
+      {{"R*", "value"}, {"R*", "rate"}, {"R*", "rest"}, {"R*", "a"}}, {rows})
+      .role = FunctionRole::in_steps;
 
   const SymbolicStep step = solve_velocity_step(system_);
   FunctionCase strike = fill_array(pool_, "dv", step.change);
@@ -317,7 +331,8 @@ void ModelWriter::add_light_events() {
   append_array(strike, "weight", step.weights);
   strike.stages = step.stages;
   add("a shock without rebound of the conditions held, its impulses, and the diagonal of Phi", "void",
-      "strike", {{"const R*", "held"}, {"R*", "dv"}, {"R*", "impulse"}, {"R*", "weight"}}, {strike});
+      "strike", {{"const R*", "held"}, {"R*", "dv"}, {"R*", "impulse"}, {"R*", "weight"}}, {strike})
+      .role = FunctionRole::in_steps;
 
   Formulas diagonal(n, pool_.zero());
   for (const MassEntry& entry : system_.mass)
@@ -329,7 +344,8 @@ void ModelWriter::add_light_events() {
   scales.outputs.push_back({"push", sizes.push});
   scales.outputs.push_back({"speed", sizes.speed});
   add("the diagonal of M, restitutions, reactions per unit of multiplier; Q M^-1 Q and v M v", "void",
-      "scales", {{"R*", "m"}, {"R*", "e"}, {"R*", "reaction"}, {"R&", "push"}, {"R&", "speed"}}, {scales});
+      "scales", {{"R*", "m"}, {"R*", "e"}, {"R*", "reaction"}, {"R&", "push"}, {"R&", "speed"}}, {scales})
+      .role = FunctionRole::event_scales;
 }
 
 constexpr const char* dependent_text =
@@ -343,7 +359,7 @@ EmittedModel ModelWriter::write() {
   add_parameters();
   add_dynamics();
   add_conditions();
-  add_looking_out();
+  add_event_functions();
   add_observation();
   if (masked_) {
     add_motion();
@@ -358,26 +374,31 @@ EmittedModel ModelWriter::write() {
   made.text += "\n" + model_tables(system_) + "\n" + shared.make_constants();
   if (masked_) made.text += "\n" + std::string(dependent_text);
   for (const Function& function : functions_) {
-    if (function.name == "motion" && shared.drives() > 0) made.text += "\n" + shared.make_drive();
+    const bool motion = function.role == FunctionRole::motion;
+    if (motion && shared.drives() > 0) made.text += "\n" + shared.make_drive();
     made.text += "\n" + function_text(pool_, shared.of(function), function);
-    if (function.name != "motion") continue;
-    const std::vector<Output>& outputs = function.cases.front().outputs;
-    Formulas roots(outputs.size());
-    std::transform(outputs.begin(), outputs.end(), roots.begin(),
-                   [](const Output& output) { return output.value; });
-    made.motion_by_kind = count_operations(pool_, shared.in_motion(), roots);
-    made.motion_operations = count_operations(pool_, shared.constants(), roots).total();
+    if (motion) count_motion(function, shared, made);
   }
   made.text += "};\n";
   made.series = series(shared);
   return made;
 }
 
-// Steps by power series: their text, or what stands in the way.
+// The arithmetic of one evaluation of motion(), with and without drive().
+void ModelWriter::count_motion(const Function& motion, const Shared& shared, EmittedModel& made) const {
+  const std::vector<Output>& outputs = motion.cases.front().outputs;
+  Formulas roots(outputs.size());
+  std::transform(outputs.begin(), outputs.end(), roots.begin(),
+                 [](const Output& output) { return output.value; });
+  made.motion_by_kind = count_operations(pool_, shared.in_motion(), roots);
+  made.motion_operations = count_operations(pool_, shared.constants(), roots).total();
+}
+
+// Steps by power series: their text, or the reason why there is none.
 EmittedSeries ModelWriter::series(const Shared& shared) const {
   EmittedSeries none;
   if (!masked_)
-    none.obstacle = "so many conditions";
+    none.obstacle = "too many conditions";
   else if (!system_.branches.empty())
     none.obstacle = "an integral of abs, sign, min, max, floor or wrap";
   else if (free_rates_.empty())

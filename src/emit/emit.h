@@ -1,8 +1,9 @@
-// From a System to the C++ text of one `struct Model`: pure functions on numbers, which the kernels are templated on.
+// Emission of a System as the C++ text of one `struct Model`: pure functions on numbers, the template
+// argument of the kernels.
 //
-// Names of the study never enter the text. Arguments of the functions: k the member's constants (its parameters first),
-// t, q, v, z the state, w what the time alone decides (drive()), lambda the multipliers, held one number per condition:
-// above 0 where it is held.
+// Names of the study never enter the text. Arguments of the functions: k the member's constants (its
+// parameters first), t, q, v, z the state, w the values that depend on time alone (drive()), lambda the
+// multipliers, held one number per condition: above 0 where it is held.
 #pragma once
 
 #include <cstddef>
@@ -16,13 +17,13 @@ namespace zwang {
 
 struct EmittedModel {
   std::string text;
-  // Whether accelerations are solved inside the model, with every condition in one straight line. Where that would be
-  // too much text, the solver works on the list of rows instead.
+  // True if accelerations are solved inside the model, in straight-line code with every condition. Where that
+  // would be too much text, the solver works on the list of rows instead.
   bool masked = true;
   long long motion_operations = 0;  // arithmetic of one evaluation of motion(); 0 when not masked
   Operations motion_by_kind{};      // of motion() alone, without drive()
   std::size_t drives = 0;           // values of drive()
-  EmittedSeries series{};           // of the motion with nothing held: a struct beside the model
+  EmittedSeries series{};           // of the motion with no condition held: a second struct
 };
 
 EmittedModel emit_model(const System& system);

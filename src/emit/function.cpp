@@ -1,10 +1,10 @@
+// Text of one function: signature, cases, tables.
 #include "src/emit/function.h"
 #include "src/expression/expression.h"
 
 #include <algorithm>
 #include <cctype>
 #include <map>
-#include <set>
 #include <utility>
 
 namespace zwang {
@@ -17,7 +17,7 @@ constexpr std::size_t zeros_written_out = 16;
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-// Whether code (comments apart) uses a name.
+// True if the code, apart from comments, uses a name.
 bool uses_name(const std::string& code, const std::string& name) {
   std::size_t line = 0;
   while (line < code.size()) {
@@ -32,17 +32,10 @@ bool uses_name(const std::string& code, const std::string& name) {
   return false;
 }
 
-// What every step evaluates; the rest is for events.
-bool in_step(const std::string& function) {
-  static const std::set<std::string> names{
-      "drive",       "motion",   "free_motion", "position_step", "velocity_step", "levels", "values",
-      "all_signals", "measured", "energies",    "turn_bound",    "rows",          "strike", "scales"};
-  return names.contains(function);
-}
-
-// Arguments that the body does without stay unnamed.
+// Arguments that the body does not use stay unnamed.
 std::string signature(const Function& function, const std::string& body) {
-  const std::string head = std::string("  ") + (in_step(function.name) ? "ZWANG_HOT" : "ZWANG_DEVICE") +
+  const std::string head = std::string("  ") +
+                           (function.role == FunctionRole::at_events ? "ZWANG_DEVICE" : "ZWANG_HOT") +
                            " static " + function.result + " " + function.name + "(";
   std::string text = head;
   std::size_t line_start = 0;
@@ -75,7 +68,7 @@ std::string case_text(const Expressions& pool, const Hoisted& hoisted, const Fun
   return text;
 }
 
-// Cases with the same code share it; what is no different from `otherwise` is left to the default.
+// Cases with the same code share it; cases equal to `otherwise` are left to the default.
 std::string switch_text(const Expressions& pool, const Hoisted& hoisted, const Function& function) {
   const bool returns = function.result != "void";
   const std::string fallback = returns ? "return " + literal(function.otherwise) + ";\n" : "break;\n";

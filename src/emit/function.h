@@ -13,12 +13,21 @@ struct Argument {
   std::string type, name;
 };
 
-// One straight line of code.
+// One block of straight-line code.
 struct FunctionCase {
   std::vector<Stage> stages{};
   std::vector<Output> outputs{};
   std::string zeroed{};  // an array to fill with zeros first, its length given
   std::size_t zeroed_length = 0;
+};
+
+// When the kernels call a function.
+enum class FunctionRole {
+  at_events,
+  in_steps,      // at every step
+  motion,        // the same; rates and multipliers with conditions held
+  free_motion,   // the same; rates with none held
+  event_scales,  // inlined into steps, evaluated at events only: its constants are not kept in registers
 };
 
 struct Function {
@@ -29,16 +38,18 @@ struct Function {
   std::vector<FunctionCase> cases;
   std::string chosen_by{};  // the int argument that picks the case; empty: there is one case
   double otherwise = 0;     // result beyond the cases
+  FunctionRole role = FunctionRole::at_events;
 };
 
-// `array[i]` for every value; where most of many are zero, a loop clears the array and only the others are written.
+// Assigns `array[i]` for every value; where many are zero, a loop clears the array and only the others are
+// written.
 FunctionCase fill_array(const Expressions& pool, const std::string& array, const std::vector<Expr>& values);
 // More outputs for the same case.
 void append_array(FunctionCase& made, const std::string& array, const std::vector<Expr>& values);
 
 std::string function_text(const Expressions& pool, const Hoisted& hoisted, const Function& function);
 
-// A table of whole numbers, or of truths, as a function of its index: device code has no constant arrays of a class.
+// A table of integers or booleans as a function of its index: device code has no constant arrays in a class.
 std::string table_text(const std::string& type, const std::string& name, const std::vector<int>& values);
 
 }  // namespace zwang

@@ -1,3 +1,4 @@
+// Text of the compile-time constants and tables of a model.
 #include "src/emit/head.h"
 
 #include <algorithm>

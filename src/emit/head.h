@@ -1,4 +1,4 @@
-// What the solver knows of a model at compile time: sizes, truths about the whole, tables by number.
+// Compile-time properties of a model: sizes, flags, and tables by index.
 #pragma once
 
 #include <string>

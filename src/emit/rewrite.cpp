@@ -1,5 +1,7 @@
+// Rearrangement of formulas: constant factors, common factors, shared denominators.
 #include "src/emit/rewrite.h"
 #include "src/expression/expression.h"
+#include "src/expression/operation.h"
 
 #include <algorithm>
 #include <cmath>
@@ -25,7 +27,7 @@ bool ParameterOnly::operator()(Expr e) {
 
 namespace {
 
-// An instruction or two.
+// Operations of one or two instructions.
 bool is_short(const Expressions& pool, const Node& node) {
   switch (node.op) {
     case Op::symbol:
@@ -111,11 +113,11 @@ void visit_formulas(System& system, const Visit& visit) {
   visit_list(system.branches);
 }
 
-// Sums of more terms than this are not searched for common factors: that search is quadratic. Products of more factors
-// are not taken apart: written out, shared products can grow without bound.
+// Sums of more terms than this are not searched for common factors, since that search is quadratic. Products
+// of more factors are not expanded, since shared products written out can grow without bound.
 constexpr std::size_t searched_terms = 64, searched_factors = 32;
 
-// number * factor * core; the factor of parameters alone, the core of what moves.
+// number * factor * core; the factor depends on parameters alone, the core changes along the motion.
 struct Term {
   double number = 1;
   Expr factor, core;
@@ -136,7 +138,7 @@ class Rewriter {
  private:
   static bool is_sum(Op op) { return op == Op::add || op == Op::subtract; }
 
-  // A sum that is one part of one longer sum is taken apart; used otherwise, or twice, it stays whole.
+  // A sum that is used only once, as a term of a longer sum, is merged into it; otherwise it stays whole.
   void note_uses(const Node& node) {
     if (node.op == Op::divide) ++divisions_[node.arguments[1].id];
     for (std::size_t i = 0; i < static_cast<std::size_t>(arity(node.op)); ++i) {
@@ -151,7 +153,7 @@ class Rewriter {
     return term.number < 0 ? pool_.negate(size) : size;
   }
 
-  // What is constant belongs to the factor, what is a number to the number.
+  // Moves a constant core into the factor, and a number from the factor into the number.
   Term normal(Term term) {
     if (term.core != one_ && constant_(term.core))
       term = {term.number, pool_.multiply(term.factor, term.core), one_};
@@ -180,7 +182,7 @@ class Rewriter {
   std::unordered_set<std::uint32_t> parts_;           // nodes that are terms of a sum
   std::unordered_set<std::uint32_t> whole_sums_;      // nodes that are more than one term of one sum
   std::unordered_map<std::uint32_t, Term> terms_;     // by original node
-  // Sums made, by their terms with sign, the oldest positive; true: made with all signs turned.
+  // Sums built, by their signed terms with the oldest positive; true: built with all signs inverted.
   std::map<std::vector<std::int64_t>, bool> sums_;
 };
 
@@ -220,7 +222,7 @@ Term Rewriter::product(const Term& a, const Term& b) {
           equal ? pool_.square(a.core) : pool_.multiply(a.core, b.core)};
 }
 
-// A division costs several products: one per denominator is enough.
+// A division costs several products: one for each denominator is enough.
 Term Rewriter::quotient(const Term& a, const Term& b, bool shared) {
   const double number = a.number / b.number;
   if (!std::isnormal(number)) return {1, one_, pool_.divide(value(a), value(b))};
@@ -253,7 +255,7 @@ std::vector<Term> Rewriter::flattened(Expr e) const {
     const auto [x, sign] = waiting.back();
     waiting.pop_back();
     const Node& node = pool_.node(x);
-    // What other formulas use as a whole stays whole.
+    // Sums that other formulas use stay whole.
     if (is_sum(node.op) && (x == e || !whole_sums_.contains(x.id))) {
       waiting.push_back({node.arguments[1], node.op == Op::add ? sign : -sign});
       waiting.push_back({node.arguments[0], sign});
@@ -265,7 +267,7 @@ std::vector<Term> Rewriter::flattened(Expr e) const {
   return list;
 }
 
-// f a + f b = f (a + b): terms with the same constants are taken together.
+// f a + f b = f (a + b): terms with the same constants are collected.
 Term Rewriter::sum(const std::vector<Term>& terms) {
   std::map<std::tuple<double, std::uint32_t, bool>, std::size_t> places;
   std::vector<std::vector<Term>> groups;
@@ -354,7 +356,7 @@ Term Rewriter::sum_of_cores(std::vector<Term> terms) {
   return signed_sum(terms);
 }
 
-// a - b and b - a are one difference and its opposite: whichever was made first stands for both.
+// a - b and b - a differ in sign only: the one built first represents both.
 Term Rewriter::signed_sum(const std::vector<Term>& terms) {
   std::vector<std::int64_t> parts;  // nodes, with the sign of the term
   for (const Term& term : terms) {

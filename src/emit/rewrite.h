@@ -1,4 +1,5 @@
-// Formulas rearranged for speed before they are emitted: the same values up to rounding, fewer operations per step.
+// Formulas rearranged for speed before they are emitted: the same values up to rounding, fewer operations per
+// step.
 #pragma once
 
 #include <unordered_map>
@@ -9,7 +10,7 @@
 
 namespace zwang {
 
-// Which nodes are made of numbers and parameters alone: the same throughout one member's motion.
+// True for nodes that depend on numbers and parameters alone: constant throughout one member's motion.
 class ParameterOnly {
  public:
   explicit ParameterOnly(const Expressions& pool) : pool_(pool) {}
@@ -20,12 +21,12 @@ class ParameterOnly {
   std::vector<char> known_;  // by node; grows with the pool
 };
 
-// Which nodes are made of the time as well, and of nothing else.
+// True for nodes that depend on time, numbers and parameters alone.
 class TimeOnly {
  public:
   explicit TimeOnly(const Expressions& pool);
   bool operator()(Expr e) const { return known_[e.id] != Kind::other; }
-  // More than sums and products: worth knowing beforehand.
+  // More than sums and products of the time: worth computing before the step.
   bool is_work(Expr e) const { return known_[e.id] == Kind::work; }
 
  private:
@@ -33,8 +34,9 @@ class TimeOnly {
   std::vector<Kind> known_;
 };
 
-// A copy with a pool of its own, in which factors of parameters are gathered (so that they can be computed once per
-// member), divisions by parameters or by a shared denominator are products, and half-integer powers are roots.
+// A copy with a pool of its own, in which factors of parameters are collected (so that they can be computed
+// once per member), divisions by parameters or by a shared denominator are products, and half-integer powers
+// are roots.
 System rearranged(const System& system);
 
 }  // namespace zwang

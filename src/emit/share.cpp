@@ -1,3 +1,4 @@
+// Selection of the constants and time-dependent values that functions share.
 #include "src/emit/share.h"
 
 #include <algorithm>
@@ -5,6 +6,7 @@
 #include "src/emit/rewrite.h"
 #include "src/emit/text.h"
 #include "src/expression/expression.h"
+#include "src/expression/operation.h"
 
 namespace zwang {
 
@@ -12,10 +14,10 @@ namespace {
 
 using Formulas = std::vector<Expr>;
 
-// A step keeps them for all its stages, and their text stands in it a dozen times.
+// A step keeps these values for all its stages, and their text is inlined about a dozen times.
 constexpr std::size_t most_drives = 8;
 
-// The largest parts of the formulas that are of a kind and worth sharing: those that something of another kind stands on, and
+// The largest subexpressions of a kind that are worth sharing: the arguments of nodes of another kind, and
 // the formulas themselves. Ascending.
 template <class Kind, class Worth>
 Formulas largest_parts(const Expressions& pool, const Formulas& roots, const Kind& is_kind,
@@ -41,7 +43,7 @@ std::string entry(const char* array, std::size_t i) {
 }  // namespace
 
 bool is_motion(const Function& function) {
-  return function.name == "motion" || function.name == "free_motion";
+  return function.role == FunctionRole::motion || function.role == FunctionRole::free_motion;
 }
 
 Shared::Shared(const System& system, const std::vector<Function>& functions)
@@ -57,12 +59,13 @@ std::size_t Shared::first_branch() const { return system_.parameters.size() + co
 void Shared::share_constants(const std::vector<Function>& functions) {
   Formulas roots;
   for (const Function& function : functions) {
-    if (function.name == "scales") continue;  // asked for at an event: not worth a register at every step
+    // Used at events only: not worth a register at every step.
+    if (function.role == FunctionRole::event_scales) continue;
     for (const FunctionCase& made : function.cases)
       for (const Output& output : made.outputs) roots.push_back(output.value);
   }
   ParameterOnly constant(pool_);
-  // A minus costs nothing: what is negative somewhere is shared without it.
+  // A minus sign costs nothing: values are shared without it.
   const auto is_constant = [&](Expr e) { return constant(e) && pool_.node(e).op != Op::negate; };
   constant_ = largest_parts(pool_, roots, is_constant,
                             [&](Expr e) { return is_constant(e) && arity(pool_.node(e).op) > 0; });
@@ -91,7 +94,7 @@ void Shared::share_drive(const std::vector<Function>& functions) {
 
 std::string Shared::make_constants() const {
   Formulas constants;
-  Hoisted given;  // here a parameter is what comes in
+  Hoisted given;  // the parameters, as arguments of this function
   for (std::size_t i = 0; i < system_.parameters.size(); ++i) {
     constants.push_back(pool_.symbol(SymbolKind::parameter, i));
     given[constants.back().id] = entry("p", i);
@@ -110,12 +113,13 @@ std::string Shared::make_constants() const {
 std::string Shared::make_drive() const {
   FunctionCase made;
   append_array(made, "w", drive_);
-  return function_text(pool_, constants_,
-                       {"what the time alone decides in the motion",
-                        "void",
-                        "drive",
-                        {{"const R*", "k"}, {"R", "t"}, {"R*", "w"}},
-                        {made}});
+  Function drive{"what the time alone decides in the motion",
+                 "void",
+                 "drive",
+                 {{"const R*", "k"}, {"R", "t"}, {"R*", "w"}},
+                 {made}};
+  drive.role = FunctionRole::in_steps;
+  return function_text(pool_, constants_, drive);
 }
 
 }  // namespace zwang

@@ -1,5 +1,5 @@
-// What the functions of a model share instead of computing it themselves: constants of a member, made once, and what the time
-// alone decides in the motion, known to a step for all its stages before it sets out.
+// Values that the functions of a model share instead of computing them: constants of a member, computed once,
+// and values in the motion that depend on time alone, computed before a step for all its stages.
 #pragma once
 
 #include <string>
@@ -12,19 +12,20 @@
 
 namespace zwang {
 
-// Of motion and free_motion the time's share is given, as w.
+// motion and free_motion receive the values that depend on time alone, as w.
 bool is_motion(const Function& function);
 
 class Shared {
  public:
   Shared(const System& system, const std::vector<Function>& functions);
 
-  // By which name a function finds what it shares: k[i], and in the motion w[i].
+  // Names of the shared values: k[i], and in the motion w[i].
   const Hoisted& constants() const { return constants_; }
   const Hoisted& in_motion() const { return in_motion_; }
   const Hoisted& of(const Function& function) const { return is_motion(function) ? in_motion_ : constants_; }
 
-  // k: the parameters, what is made of them alone, then the branches of integrands, which a step does not change either.
+  // k: the parameters, values computed from them alone, then the branches of integrands, which are constant
+  // within a step.
   std::size_t first_branch() const;
   std::size_t drives() const { return drive_.size(); }
 

@@ -1,3 +1,4 @@
+// Symbolic accelerations, multipliers and projection steps with held rows.
 #include "src/emit/solve.h"
 
 #include <algorithm>
@@ -12,7 +13,7 @@ namespace zwang {
 
 namespace {
 
-// A sum in which x and -x cancel and x + x is 2 x: a pull on both ends of a link is none on the whole.
+// A sum in which x and -x cancel and x + x is 2 x: the forces on both ends of a link cancel in the total.
 class Sum {
  public:
   void add(const Expressions& pool, Expr e) {
@@ -36,8 +37,8 @@ class Sum {
   std::vector<std::pair<Expr, int>> terms_;
 };
 
-// The sum of weight * x: equal x are taken together (both ends of a link), then equal weights (the coordinates of a
-// point).
+// The sum of weight * x: equal x are collected (both ends of a link), then equal weights (the coordinates of
+// a point).
 class WeightedSum {
  public:
   void add(Expressions& pool, Expr weight, Expr x) {
@@ -82,7 +83,7 @@ long long estimated_multiplications(const System& system, long long limit) {
   const EliminationPlan mass =
       plan_elimination(pattern_of(mass_matrix(system), system.size()), PivotOrder::natural, limit);
   long long count = mass.multiplications;
-  // Which entries L^-1 A^T has, row by row.
+  // The non-zero entries of L^-1 A^T, row by row.
   std::vector<std::set<std::size_t>> rows;
   for (const Constraint& constraint : system.constraints) {
     std::set<std::size_t>& row = rows.emplace_back(constraint.columns.begin(), constraint.columns.end());
@@ -133,7 +134,7 @@ class HeldRows {
                  Pivots::may_vanish);
   }
 
-  // A select and not a product: what is not held may be infinite or undefined.
+  // A select and not a product: the entry of a row that is not held may be infinite or undefined.
   Expr where_held(std::size_t i, Expr e) {
     if (is_always_held(system_.constraints[i])) return e;
     const auto [negative, size] = without_sign(pool_, e);
@@ -230,8 +231,8 @@ SymbolicStep solve_step(const System& system, bool positions) {
   return made;
 }
 
-// The power of reactions is -lambda A v [voss]. For a position condition A v = f' - f_t, and f' = 0 while it is held: what is
-// left is lambda f_t, nothing at all where the condition does not move.
+// The power of reactions is -lambda A v [voss]. For a position condition A v = f' - f_t, and f' = 0 while it
+// is held: the power is lambda f_t, and zero where the condition does not move.
 Expr work_of(const System& system, HeldRows& held, const std::vector<Expr>& multipliers) {
   Expressions& pool = *system.pool;
   Sum work;
@@ -264,7 +265,7 @@ SymbolicMotion solve_motion(const System& system) {
   HeldRows held(system, false);
   SymbolicMotion made;
 
-  // Phi0 = A M^-1 Q + c, what f'' would be in free motion [mayer-16]
+  // Phi0 = A M^-1 Q + c, the value of f'' in free motion [mayer-16]
   const SparseVector free = held.mass().solve(sparse(pool, system.applied));
   SparseVector excess;
   for (std::size_t i = 0; i < system.constraints.size(); ++i) {

@@ -1,9 +1,10 @@
-// Gauss's principle written out symbolically: mass matrix, rows, Phi, multipliers and accelerations as expressions, with
-// every zero known beforehand. A chain's Phi is banded, and its elimination costs what the band costs.
+// Symbolic solution of Gauss's principle: mass matrix, rows, Phi, multipliers and accelerations as
+// expressions, with every zero known in advance. The Phi of a chain is banded, and the cost of its
+// elimination is that of the band.
 //
-// All conditions stand in one text. Which of them are held is a number per condition (the symbols SymbolKind::closed):
-// a row that is not held is zero, gets the multiplier 0 and disturbs nobody. So a pack of members, each with other
-// conditions held, runs through the same lines.
+// One text contains all conditions. One number per condition (the symbols SymbolKind::closed) states whether
+// it is held: a row that is not held is zero, gets the multiplier 0 and does not affect the others. A pack of
+// members, each with other conditions held, therefore runs through the same lines.
 #pragma once
 
 #include <vector>
@@ -14,7 +15,7 @@
 
 namespace zwang {
 
-// What one solve yields, and the paragraphs of its text.
+// The results of one solve, and the paragraphs of its text.
 struct SymbolicMotion {
   std::vector<Expr> acceleration;  // n
   std::vector<Expr> multipliers;   // one per condition
@@ -30,26 +31,27 @@ struct SymbolicStep {
 
 bool is_always_held(const ConditionFormula& condition);
 
-// Few coordinates and conditions, and all of them positions' or equations linear in velocities: lanes take its common events
-// in their stride (kernels/lanes/fast_event.h), with functions of their own.
+// True for few coordinates and conditions, all of them on positions or equations linear in velocities: lanes
+// then handle common events in registers (kernels/lanes/fast_event.h), with functions of their own.
 bool has_light_events(const System& system, bool masked);
 
-// |M^-1/2 Q|^2 and v M v: what forces and speeds are measured by.
+// |M^-1/2 Q|^2 and v M v, the scales of forces and speeds.
 struct SymbolicSizes {
   Expr push, speed;
 };
 SymbolicSizes solve_sizes(const System& system);
 
-// Whether anything but potential forces may change the energy: then the work is integrated beside the motion.
+// True if anything but potential forces may change the energy: the work is then integrated with the motion.
 bool does_work(const System& system);
 
-// Multiplications of one solve, from the pattern alone; counted no further than just beyond the limit.
+// Multiplications of one solve, from the sparsity pattern alone; counting stops beyond the limit.
 long long estimated_multiplications(const System& system, long long limit);
 
 // These build on the system's pool.
 SymbolicMotion solve_motion(const System& system);
 std::vector<Expr> solve_free_motion(const System& system);  // accelerations with no condition held
-// One Newton step in the mass metric onto the conditions held: positions onto f = 0, or velocities onto f' = 0, g = 0.
+// One Newton step in the mass metric onto the conditions held: positions onto f = 0, or velocities onto f' =
+// 0, g = 0.
 SymbolicStep solve_position_step(const System& system);
 SymbolicStep solve_velocity_step(const System& system);
 

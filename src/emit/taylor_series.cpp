@@ -1,3 +1,4 @@
+// Text of the recurrences for the Taylor terms of the motion.
 #include "src/emit/taylor_series.h"
 
 #include <algorithm>
@@ -7,16 +8,18 @@
 #include <unordered_set>
 
 #include "src/emit/rewrite.h"
+#include "src/expression/operation.h"
 
 namespace zwang {
 
 namespace {
 
-// Which term of the series a piece of text is for: of the time itself, the first is t, the next h, and there are no others.
+// The term of the series that a piece of text computes. For the time itself the first term is t, the second
+// h, and all others are zero.
 enum class TermPosition { first, second, later };
 
 constexpr Symbol step_length{SymbolKind::time, 2};
-constexpr std::uint32_t first_memory = 16;  // of the names of what is remembered, beyond those of the time
+constexpr std::uint32_t first_memory = 16;  // symbols of stored terms, after those of the time
 
 constexpr double longest_power = 8;
 
@@ -39,9 +42,9 @@ class SeriesWriter {
   std::size_t memory_of(Expr argument);
   std::optional<int> whole_power(const Node& node) const;
 
-  // The term of a formula, in terms of those of the state and of what is remembered.
+  // The term of a formula, as an expression of the terms of the state and of the stored terms.
   Expr term_of(Expr e, TermPosition term);
-  // No term but the first two.
+  // True if all terms but the first two are zero.
   bool is_affine(Expr e) { return pool_.is_zero(term_of(e, TermPosition::later)); }
   std::string remember(Expr argument, TermPosition term);
   std::string product_text(Expr e, TermPosition term);
@@ -52,13 +55,13 @@ class SeriesWriter {
   ParameterOnly constant_;
   Hoisted names_;
   std::vector<Expr> products_;  // everything but sums and multiples, ascending
-  // Of those: where their terms are kept. Powers keep what they pass through just before; sines and cosines of one argument
-  // are kept side by side.
+  // For each of them: the index of its stored terms. Powers store their intermediate powers just before; the
+  // sine and cosine of one argument are stored side by side.
   std::unordered_map<std::uint32_t, std::size_t> results_;
-  std::unordered_map<std::uint32_t, std::size_t> turns_;  // argument of sines and cosines -> the sine's place
-  std::unordered_map<std::uint32_t, std::size_t> arguments_;  // formula -> where its terms are kept
+  std::unordered_map<std::uint32_t, std::size_t> turns_;      // argument of sin and cos -> index of the sine
+  std::unordered_map<std::uint32_t, std::size_t> arguments_;  // formula -> index of its stored terms
   std::unordered_map<std::uint32_t, Expr> terms_[3];
-  // In the case being written.
+  // In the current case.
   std::unordered_set<std::uint32_t> remembered_;
   std::unordered_set<std::size_t> turned_;
   std::size_t memories_ = 0;
@@ -79,7 +82,7 @@ std::size_t SeriesWriter::memory_of(Expr argument) {
   return place->second;
 }
 
-// Gives every product its memory; returns what has no series.
+// Assigns storage to every product; returns the name of a function without a series, if any.
 std::string SeriesWriter::find_products(const std::vector<Expr>& rates) {
   for (const Expr e : pool_.reachable(rates)) {
     const Node& node = pool_.node(e);
@@ -128,7 +131,7 @@ std::string SeriesWriter::find_products(const std::vector<Expr>& rates) {
     }
     products_.push_back(e);
   }
-  // A name for the term at hand of each.
+  // A name for the current term of each.
   for (const auto& [id, place] : results_) {
     const Expr name = pool_.symbol(SymbolKind::time, first_memory + place);
     names_[name.id] = memory(place) + "[d]";
@@ -176,7 +179,7 @@ std::string SeriesWriter::remember(Expr argument, TermPosition term) {
   return one_line ? block.text : "      {\n" + block.text + "      }\n";
 }
 
-// The term at hand of a product of two series.
+// The current term of a product of two series.
 std::string SeriesWriter::sum_text(std::size_t a, std::size_t b, bool a_affine, bool b_affine,
                                    std::size_t into, TermPosition term) {
   const std::string head = "      " + memory(into) + "[d] = ";
@@ -204,7 +207,8 @@ std::string SeriesWriter::product_text(Expr e, TermPosition term) {
              to + ");\n";
     case Op::power: {
       const int exponent = *whole_power(node), size = std::abs(exponent);
-      // x^2, x^3, ... in the places before its own; a negative one ends with 1 divided by that.
+      // x^2, x^3, ... are stored before the result; for a negative exponent the result is 1 divided by the
+      // last.
       std::size_t last = memory_of(a), place = mine - static_cast<std::size_t>(size);
       for (int power = 2; power <= size; ++power, ++place) {
         const std::size_t into = power == size && exponent > 0 ? mine : place;

@@ -1,4 +1,6 @@
+// Straight-line code for expressions, and its operation count.
 #include "src/emit/text.h"
+#include "src/expression/operation.h"
 
 #include <algorithm>
 #include <array>
@@ -11,10 +13,10 @@ namespace zwang {
 
 namespace {
 
-// Longer formulas are cut into named pieces.
+// Longer formulas are divided into named pieces.
 constexpr std::size_t readable = 80;
 
-// How tightly a piece of text binds.
+// Operator precedence of a piece of text.
 enum Strength { sum = 1, product = 2, factor = 3, atom = 4 };
 
 struct Piece {
@@ -65,7 +67,7 @@ std::string_view function_name(Op op) {
 
 using Arguments = std::array<const Piece*, 4>;
 
-// Small whole exponents are products.
+// Small integer exponents are emitted as products.
 Piece power_piece(const Node& node, const Expressions& pool, const Arguments& a) {
   const Node& exponent = pool.node(node.arguments[1]);
   const bool whole = exponent.op == Op::constant && exponent.value == std::floor(exponent.value);
@@ -102,7 +104,7 @@ Piece piece_of(const Node& node, const Expressions& pool, const Arguments& a) {
   }
 }
 
-// Nodes the roots stand on, ascending; nothing below a hoisted node, nothing that `done` knows.
+// Nodes the roots depend on, ascending, without those below a hoisted node or accepted by `done`.
 template <class Done>
 std::vector<Expr> nodes_below(const Expressions& pool, const Hoisted& hoisted, const std::vector<Expr>& roots,
                               const Done& done) {
@@ -146,7 +148,7 @@ class BlockPrinter {
   }
 
  private:
-  // How often each node is wanted; what is not in this table is not printed at all.
+  // Counts the uses of each node; nodes without a use are not printed.
   void count_uses(const std::vector<Expr>& roots) {
     for (const Expr root : roots) ++uses_[root.id];
     for (const Expr e : nodes_below(pool_, hoisted_, roots, [](Expr) { return false; })) {
@@ -159,7 +161,7 @@ class BlockPrinter {
   void print_stage(const Stage& stage) {
     std::vector<Expr> wanted;
     for (Expr e : stage.values) {
-      // A formula may do without the sign of a value.
+      // A formula may use a value without its sign.
       if (!uses_.contains(e.id) && pool_.node(e).op == Op::negate) e = pool_.node(e).arguments[0];
       if (uses_.contains(e.id)) wanted.push_back(e);
     }
@@ -187,7 +189,7 @@ class BlockPrinter {
     while (piece.text.size() > readable && shorten(node)) piece = formula(node);
     pieces_[e.id] = std::move(piece);
     if (arity(node.op) == 0) return;
-    // The sign of a name is no formula worth a name of its own.
+    // The negation of a name gets no name of its own.
     if (node.op == Op::negate && !in_place_.contains(node.arguments[0].id)) return;
     in_place_.insert(e.id);
     if (uses_.at(e.id) > 1) name(e);
@@ -227,7 +229,7 @@ class BlockPrinter {
   const Hoisted& hoisted_;
   std::string margin_;
   std::unordered_map<std::uint32_t, int> uses_;
-  std::unordered_map<std::uint32_t, Piece> pieces_;  // what stands for a node from now on
+  std::unordered_map<std::uint32_t, Piece> pieces_;  // the current text of a node
   std::unordered_set<std::uint32_t> in_place_;       // nodes whose piece is a whole formula
   std::string text_;
   int names_ = 0;

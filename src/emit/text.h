@@ -1,7 +1,8 @@
-// Expressions as straight-line C++: one `const R x7 = ...;` per shared subexpression, what is used once written in place.
+// Expressions as straight-line C++: one `const R x7 = ...;` for each shared subexpression; those used once
+// are written in place.
 //
-// The text calls only functions that kernels/ has for every kind of number, and never branches on a number: the same
-// lines run on doubles, on packs of members and on numbers that carry their rounding.
+// The text calls only functions that kernels/ defines for every number type, and never branches on a number:
+// the same lines run on doubles, on packs of members and on numbers with a rounding scale.
 #pragma once
 
 #include <string>
@@ -12,11 +13,11 @@
 
 namespace zwang {
 
-// Stands for the share of a diagonal entry below which a pivot is rounding. It depends on the precision the text is
-// compiled for, so it is a name, not a number.
+// The share of a diagonal entry below which a pivot is rounding. It depends on the precision the text is
+// compiled for, so it is emitted as a name, not as a number.
 constexpr Symbol dependent_share{SymbolKind::time, 1};
 
-// How much work a piece of code is.
+// Numbers of operations in a piece of code.
 struct Operations {
   long long sums = 0, products = 0, divisions = 0, selects = 0, functions = 0;
   long long total() const { return sums + products + divisions + selects + functions; }
@@ -27,13 +28,13 @@ struct Output {
   Expr value;
 };
 
-// A paragraph of the code: what it computes that later ones use.
+// A paragraph of the code, with the values that later paragraphs use.
 struct Stage {
   std::string comment;
   std::vector<Expr> values;
 };
 
-// What a function does not compute itself: constants made once per member, by node.
+// Names of values that a function does not compute itself, by node: constants computed once per member.
 using Hoisted = std::unordered_map<std::uint32_t, std::string>;
 
 // A number as C++ text of type R, losing no bits.
@@ -44,12 +45,12 @@ struct Block {
   std::vector<std::string> returned;  // the formula of every output without a target
 };
 
-// The code that computes the outputs. Those with a target are assigned; those without come back as formulas to put
-// behind `return`.
+// The code that computes the outputs. Outputs with a target are assigned; the others are returned as formulas
+// to put after `return`.
 Block print_block(const Expressions& pool, const Hoisted& hoisted, const std::vector<Stage>& stages,
                   const std::vector<Output>& outputs, int indent);
 
-// Each node once, hoisted ones not at all.
+// Counts each node once and hoisted nodes not at all.
 Operations count_operations(const Expressions& pool, const Hoisted& hoisted, const std::vector<Expr>& roots);
 
 }  // namespace zwang

@@ -1,4 +1,6 @@
+// Derivatives by forward accumulation over the nodes.
 #include "src/expression/derivative.h"
+#include "src/expression/operation.h"
 
 #include <unordered_map>
 
@@ -6,7 +8,7 @@ namespace zwang {
 
 namespace {
 
-// d/dx of op(a) for one argument, times nothing: the chain rule multiplies by da outside.
+// d op(a) / da; the caller multiplies by da (chain rule).
 Expr unary_slope(Expressions& pool, Op op, Expr a, Expr self) {
   const Expr one = pool.one();
   switch (op) {
@@ -43,7 +45,7 @@ Expr unary_slope(Expressions& pool, Op op, Expr a, Expr self) {
   }
 }
 
-// d(a^b): the term with log(a) arises only where the exponent really varies, so x^2 stays defined for x < 0.
+// d(a^b). The term with log(a) is added only where the exponent varies, so x^2 stays defined for x < 0.
 Expr power_derivative(Expressions& pool, Expr a, Expr b, Expr da, Expr db, Expr self) {
   Expr result = pool.zero();
   if (!pool.is_zero(da)) {
@@ -99,7 +101,7 @@ Expr binary_derivative(Expressions& pool, Op op, Expr a, Expr b, Expr da, Expr d
 }  // namespace
 
 Expr derivative(Expressions& pool, Expr e, Symbol variable) {
-  // Ascending order visits arguments first; only nodes that depend on the variable are kept in the map.
+  // Ascending order visits arguments first; the map holds only nodes that depend on the variable.
   std::unordered_map<std::uint32_t, Expr> slopes;
   const auto slope_of = [&](Expr x) {
     const auto it = slopes.find(x.id);

@@ -5,12 +5,12 @@
 
 namespace zwang {
 
-// Partial derivative. Functions with kinks are differentiated on the side where the state is:
-// abs' = sign, floor' = sign' = 0, min and max choose by if_less.
+// Partial derivative. Functions with kinks are differentiated on the side of the current state: abs' = sign,
+// floor' = sign' = 0, and the derivatives of min and max are chosen by if_less.
 Expr derivative(Expressions& pool, Expr e, Symbol variable);
 
-// d/dt along the motion with the accelerations left out: e_t + sum e_q v.
-// Applied to f(q,t) it is f'; applied to f' (or to g(q,v,t)) it is c of [mayer-16]: what remains of f'' at a = 0.
+// d/dt along the motion without the terms in the accelerations: e_t + sum e_q v. Applied to f(q,t) it is f';
+// applied to f' (or to g(q,v,t)) it is c of [mayer-16], the value of f'' at a = 0.
 Expr total_derivative(Expressions& pool, Expr e);
 
 }  // namespace zwang

@@ -1,22 +1,14 @@
-// Numeric evaluation of expressions over any number type: double, Scaled (value with rounding scale), Interval.
+// Numeric evaluation of expressions over any number type: double, Scaled (value with rounding scale),
+// Interval.
 #pragma once
 
 #include <span>
 #include <vector>
 
 #include "src/expression/expression.h"
+#include "src/expression/operation.h"
 
 namespace zwang {
-
-// One operation on numbers; specialised for each number type. Unused arguments are ignored.
-template <class Number>
-Number apply_operation(Op op, const Number& a, const Number& b, const Number& c, const Number& d);
-
-template <>
-double apply_operation<double>(Op op, const double& a, const double& b, const double& c, const double& d);
-
-// wrap(x, a): x brought into (-a/2, a/2].
-double wrap(double x, double a);
 
 template <class Number>
 struct Inputs {
@@ -51,7 +43,7 @@ struct Inputs {
   }
 };
 
-// A list of expressions turned into straight-line instructions, each shared subexpression once.
+// A list of expressions as straight-line instructions; a shared subexpression is evaluated once.
 class Program {
  public:
   Program() = default;

@@ -1,3 +1,4 @@
+// Hash-consing and simplification of expressions.
 #include "src/expression/expression.h"
 
 #include <algorithm>
@@ -5,40 +6,9 @@
 #include <cmath>
 
 #include "src/base/error.h"
-#include "src/expression/evaluate.h"
+#include "src/expression/operation.h"
 
 namespace zwang {
-
-int arity(Op op) {
-  switch (op) {
-    case Op::constant:
-    case Op::symbol:
-      return 0;
-    case Op::add:
-    case Op::subtract:
-    case Op::multiply:
-    case Op::divide:
-    case Op::power:
-    case Op::atan2:
-    case Op::minimum:
-    case Op::maximum:
-    case Op::hypot:
-    case Op::wrap:
-      return 2;
-    case Op::if_less:
-      return 4;
-    default:
-      return 1;
-  }
-}
-
-std::string_view name_of(Op op) {
-  constexpr std::array<std::string_view, 29> names = {
-      "constant", "symbol", "+",     "-",     "*",    "/",    "-",     "^",    "sin",    "cos",
-      "tan",      "asin",   "acos",  "atan",  "sinh", "cosh", "tanh",  "exp",  "log",    "sqrt",
-      "abs",      "sign",   "floor", "atan2", "min",  "max",  "hypot", "wrap", "if_less"};
-  return names[static_cast<std::size_t>(op)];
-}
 
 namespace {
 
@@ -118,7 +88,7 @@ Expr Expressions::apply(Op op, std::array<Expr, 4> arguments) {
 }
 
 bool Expressions::simplify(Op op, const std::array<Expr, 4>& a, Expr& result) {
-  // Fold constants, unless the value is not finite: then the formula keeps its undefined spot visible.
+  // Fold constants, unless the value is not finite: the formula then stays undefined where it was.
   bool folds = true;
   for (int i = 0; i < arity(op); ++i) folds = folds && is_constant(a[static_cast<std::size_t>(i)]);
   if (folds) {
@@ -178,7 +148,7 @@ bool Expressions::simplify_sum(Op op, Expr a, Expr b, Expr& result) {
 }
 
 bool Expressions::is_sum_of_squares(Expr e) const {
-  // Sums lean to the left: walk down their spine.
+  // Sums are built from the left: descend along the first arguments.
   for (;; e = node(e).arguments[0]) {
     const Expr term = node(e).op == Op::add ? node(e).arguments[1] : e;
     const Node& last = node(term);
@@ -201,7 +171,7 @@ bool Expressions::simplify_product(Op op, Expr a, Expr b, Expr& result) {
   if (is_zero(a) && op == Op::multiply && node(b).total) return result = zero(), true;
   if (is_zero(b) && op == Op::multiply && node(a).total) return result = zero(), true;
   if (is_constant(b, -1)) return result = negate(a), true;
-  // (2*x)/2 and 2*(3*x), where the two numbers make one without rounding
+  // (2*x)/2 and 2*(3*x), where the two numbers combine without rounding
   double factor = 0;
   const Expr number = op == Op::multiply ? a : b, other = op == Op::multiply ? b : a;
   if (is_constant(number) && node(other).op == Op::multiply && is_constant(node(other).arguments[0])) {

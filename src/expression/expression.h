@@ -1,53 +1,18 @@
 // Immutable, hash-consed expressions: equal subexpressions are one node by construction.
 //
-// An Expr is a number into an Expressions pool. A node's arguments are always older than the node, so ascending
-// numbers are a topological order: differentiation, evaluation and printing walk nodes in a loop and never recurse,
-// whatever the depth of the user's formula.
+// An Expr is an index into an Expressions pool. The arguments of a node are created before the node, so
+// ascending indices are a topological order: differentiation, evaluation and printing visit nodes in a loop
+// and never recurse, at any depth of the user's formula.
 #pragma once
 
 #include <array>
 #include <cstdint>
-#include <string_view>
 #include <unordered_map>
 #include <vector>
 
-namespace zwang {
+#include "src/expression/operation.h"
 
-enum class Op : std::uint8_t {
-  constant,
-  symbol,
-  // arithmetic
-  add,
-  subtract,
-  multiply,
-  divide,
-  negate,
-  power,
-  // functions of one argument
-  sin,
-  cos,
-  tan,
-  asin,
-  acos,
-  atan,
-  sinh,
-  cosh,
-  tanh,
-  exp,
-  log,
-  sqrt,
-  abs,
-  sign,
-  floor,
-  // functions of two arguments
-  atan2,
-  minimum,
-  maximum,
-  hypot,
-  wrap,  // x brought into (-a/2, a/2]
-  // if_less(a, b, x, y) = a < b ? x : y; arises only as the derivative of minimum and maximum
-  if_less,
-};
+namespace zwang {
 
 enum class SymbolKind : std::uint8_t {
   time,
@@ -57,7 +22,7 @@ enum class SymbolKind : std::uint8_t {
   auxiliary,
   multiplier,  // lambda of a condition; only in observables and measures
   closed,      // 1 when the condition is closed or an equation in force, else 0; likewise
-  branch,      // what is constant between jumps and kinks (System::branches); only in integrands
+  branch,      // constant between jumps and kinks (System::branches); only in integrands
 };
 
 struct Symbol {
@@ -71,13 +36,10 @@ struct Expr {
   friend bool operator==(const Expr&, const Expr&) = default;
 };
 
-int arity(Op op);
-std::string_view name_of(Op op);  // "sin", "atan2", "+", ...
-
 struct Node {
   Op op = Op::constant;
-  // Defined for every finite value of its symbols. Only total operands may vanish in a simplification (0*x -> 0),
-  // so that simplifying never makes a value out of something undefined.
+  // Defined for every finite value of its symbols. Only total operands may vanish in a simplification (0*x ->
+  // 0), so that simplification never gives a value to an undefined expression.
   bool total = true;
   std::array<Expr, 4> arguments{};
   double value = 0;  // of a constant
@@ -86,7 +48,7 @@ struct Node {
 
 class Expressions {
  public:
-  // A study beyond this many nodes is refused; derivatives of it would not fit a kernel anyway.
+  // Larger studies are rejected; their derivatives would not fit into a kernel.
   static constexpr std::size_t node_limit = 4'000'000;
 
   Expressions();
@@ -119,9 +81,9 @@ class Expressions {
   bool is_zero(Expr e) const { return is_constant(e) && node(e).value == 0; }
   bool is_constant(Expr e, double value) const { return is_constant(e) && node(e).value == value; }
 
-  // The nodes the roots stand on, ascending (arguments before users).
+  // The nodes the roots depend on, themselves included, ascending (arguments before users).
   std::vector<Expr> reachable(const std::vector<Expr>& roots) const;
-  // The symbols a formula mentions, in order of first creation.
+  // The symbols in the formulas, in order of their creation.
   std::vector<Symbol> symbols(const std::vector<Expr>& roots) const;
   bool mentions(Expr e, SymbolKind kind) const;
 
@@ -137,8 +99,8 @@ class Expressions {
   std::unordered_multimap<std::size_t, std::uint32_t> index_;  // hash -> node
 };
 
-// `e` with parts of it replaced.
-using Replacements = std::unordered_map<std::uint32_t, Expr>;  // node -> what stands for it
+// `e` with some of its nodes replaced.
+using Replacements = std::unordered_map<std::uint32_t, Expr>;  // node -> replacement
 Expr replaced(Expressions& pool, Expr e, const Replacements& replacements);
 
 }  // namespace zwang

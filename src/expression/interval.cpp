@@ -1,5 +1,7 @@
+// Interval bounds of the operations.
 #include "src/expression/interval.h"
 #include "src/expression/expression.h"
+#include "src/expression/operation.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,7 +13,7 @@ namespace {
 // 0 * inf is 0 here: the bound of a product with an exact zero.
 double product(double x, double y) { return x == 0 || y == 0 ? 0 : x * y; }
 
-// inf / inf says nothing about the bound; the other corners do, and zero is among them.
+// x / inf counts as 0, and inf / inf too: the bound then comes from the other corners.
 double quotient(double x, double y) { return std::isinf(y) ? 0 : x / y; }
 
 Interval hull(std::initializer_list<double> values) {
@@ -54,26 +56,16 @@ Interval sum(const Interval& a, const Interval& b) {
   return {std::isnan(low) ? -INFINITY : low, std::isnan(high) ? INFINITY : high};
 }
 
-}  // namespace
+Interval divide(const Interval& a, const Interval& b) {
+  if (b.low <= 0 && b.high >= 0) return Interval::everything();
+  return hull(
+      {quotient(a.low, b.low), quotient(a.low, b.high), quotient(a.high, b.low), quotient(a.high, b.high)});
+}
 
-template <>
-Interval apply_operation<Interval>(Op op, const Interval& a, const Interval& b, const Interval& c,
-                                   const Interval& d) {
+Interval apply_unary(Op op, const Interval& a) {
   switch (op) {
-    case Op::add:
-      return sum(a, b);
-    case Op::subtract:
-      return sum(a, {-b.high, -b.low});
-    case Op::multiply:
-      return multiply(a, b);
-    case Op::divide:
-      if (b.low <= 0 && b.high >= 0) return Interval::everything();
-      return hull({quotient(a.low, b.low), quotient(a.low, b.high), quotient(a.high, b.low),
-                   quotient(a.high, b.high)});
     case Op::negate:
       return {-a.high, -a.low};
-    case Op::power:
-      return power(a, b);
     case Op::sin:
     case Op::cos:
       return a.low == a.high ? Interval(op == Op::sin ? std::sin(a.low) : std::cos(a.low)) : Interval{-1, 1};
@@ -101,6 +93,23 @@ Interval apply_operation<Interval>(Op op, const Interval& a, const Interval& b, 
       return {apply_operation<double>(op, a.low, 0, 0, 0), apply_operation<double>(op, a.high, 0, 0, 0)};
     case Op::floor:
       return monotone(std::floor, a);
+    default:
+      return Interval::everything();
+  }
+}
+
+Interval apply_binary(Op op, const Interval& a, const Interval& b) {
+  switch (op) {
+    case Op::add:
+      return sum(a, b);
+    case Op::subtract:
+      return sum(a, {-b.high, -b.low});
+    case Op::multiply:
+      return multiply(a, b);
+    case Op::divide:
+      return divide(a, b);
+    case Op::power:
+      return power(a, b);
     case Op::atan2:
       return {-M_PI, M_PI};
     case Op::minimum:
@@ -115,7 +124,22 @@ Interval apply_operation<Interval>(Op op, const Interval& a, const Interval& b, 
       const double half = std::max(std::abs(b.low), std::abs(b.high)) / 2;
       return {-half, half};
     }
-    case Op::if_less:
+    default:
+      return Interval::everything();
+  }
+}
+
+}  // namespace
+
+template <>
+Interval apply_operation<Interval>(Op op, const Interval& a, const Interval& b, const Interval& c,
+                                   const Interval& d) {
+  switch (arity(op)) {
+    case 1:
+      return apply_unary(op, a);
+    case 2:
+      return apply_binary(op, a, b);
+    case 4:  // if_less
       return {std::min(c.low, d.low), std::max(c.high, d.high)};
     default:
       return Interval::everything();

@@ -1,11 +1,12 @@
-// Interval arithmetic over the whole range of a condition's symbols: a bound that excludes zero for certain tells a
-// condition that can never restrict anything (or never be met) from one that can. Loose bounds only miss such cases.
+// Interval arithmetic over the whole range of a condition's symbols. A bound that excludes zero proves that a
+// condition can never restrict the motion, or can never be met; loose bounds only miss such cases.
 #pragma once
 
 #include <limits>
 
 #include "src/expression/evaluate.h"
 #include "src/expression/expression.h"
+#include "src/expression/operation.h"
 
 namespace zwang {
 

@@ -1,8 +1,10 @@
+// Expressions as text, with parentheses by precedence.
 #include "src/expression/print_expression.h"
 
 #include <unordered_map>
 
 #include "src/base/error.h"
+#include "src/expression/operation.h"
 
 namespace zwang {
 

@@ -1,5 +1,7 @@
+// Propagation of rounding scales through the operations.
 #include "src/expression/scaled.h"
 #include "src/expression/expression.h"
+#include "src/expression/operation.h"
 
 #include <cmath>
 #include <limits>
@@ -53,7 +55,7 @@ Scaled apply_operation<Scaled>(Op op, const Scaled& a, const Scaled& b, const Sc
     case Op::add:
     case Op::subtract:
       return {y, a.scale + b.scale + std::abs(y)};
-    case Op::wrap:  // as many errors of the period as there are periods between
+    case Op::wrap:  // the error of the period, times the number of periods between x and its image
       return {y, a.scale + std::abs((a.value - y) / b.value) * b.scale};
     case Op::multiply:
       return {y, std::abs(a.value) * b.scale + std::abs(b.value) * a.scale};
@@ -62,7 +64,7 @@ Scaled apply_operation<Scaled>(Op op, const Scaled& a, const Scaled& b, const Sc
       break;
     case Op::power:
       inherited = std::abs(b.value * std::pow(a.value, b.value - 1)) * a.scale;
-      // A whole exponent is exact; others carry an error of their own.
+      // An integer exponent is exact; others have an error of their own.
       if (a.value > 0 && b.value != std::floor(b.value))
         inherited += std::abs(y * std::log(a.value)) * b.scale;
       break;
@@ -83,7 +85,8 @@ Scaled apply_operation<Scaled>(Op op, const Scaled& a, const Scaled& b, const Sc
       inherited = std::abs(unary_slope(op, a.value, y)) * a.scale;
       break;
   }
-  // Where the slope is infinite (a root at zero), the error is what the function does over the argument's own error.
+  // Where the slope is infinite (a root at zero), the error is the change of the function over the argument's
+  // own error.
   if (!std::isfinite(inherited) && std::isfinite(y)) {
     constexpr double epsilon = std::numeric_limits<double>::epsilon();
     const double moved = apply_operation<double>(op, a.value + epsilon * a.scale, b.value, c.value, d.value);

@@ -1,12 +1,14 @@
 // A value together with the size of its rounding errors, in units of the machine epsilon.
 //
-// "Is f zero?" has no answer without a scale. The scale used here is what rounding does to f itself: each operation
-// passes on its arguments' errors through its slope and adds the size of its own result. A condition written in
-// millimetres has values and scale both a thousand times larger, so verdicts do not depend on units.
+// "Is f zero?" has no answer without a scale. The scale used here is the rounding of f itself: each operation
+// propagates the errors of its arguments through its slope and adds the size of its own result. A condition
+// written in millimetres has value and scale both a thousand times larger, so decisions do not depend on
+// units.
 #pragma once
 
 #include "src/expression/evaluate.h"
 #include "src/expression/expression.h"
+#include "src/expression/operation.h"
 
 namespace zwang {
 

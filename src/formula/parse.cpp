@@ -1,5 +1,8 @@
+// Entry points of the parser, and the grammar of measures.
 #include "src/formula/parse.h"
 
+#include "kernels/base/layout.h"
+#include "src/base/error.h"
 #include "src/formula/parser.h"
 #include "src/formula/token.h"
 #include "src/formula/vocabulary.h"

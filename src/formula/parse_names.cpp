@@ -1,10 +1,12 @@
-// What names and calls in a formula mean.
+// Resolution of names and calls in formulas.
 #include <cmath>
 
 #include "src/base/error.h"
 #include "src/expression/expression.h"
-#include "src/formula/parse.h"
+#include "src/expression/operation.h"
+#include "src/formula/parsed_formula.h"
 #include "src/formula/parser.h"
+#include "src/formula/scope.h"
 #include "src/formula/token.h"
 #include "src/formula/vocabulary.h"
 
@@ -42,7 +44,7 @@ std::vector<std::string> Parser::known_names() const {
       names.push_back(name);
       for (std::size_t i = 0; i < entry.position.size(); ++i) names.push_back(name + "." + "xyz"[i]);
     }
-  for (const Function& function : functions) names.emplace_back(function.name);
+  for (const FormulaFunction& function : functions) names.emplace_back(function.name);
   for (const std::string_view function : vector_functions) names.emplace_back(function);
   return names;
 }
@@ -101,7 +103,7 @@ Expr Parser::call() {
   next_ += 2;  // name and '('
   deeper();
   Expr result{};
-  if (const Function* function = find_function(word)) {
+  if (const FormulaFunction* function = find_function(word)) {
     std::vector<Expr> arguments;
     if (peek().text != ")") do
         arguments.push_back(sum());

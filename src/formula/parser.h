@@ -1,16 +1,22 @@
-// Recursive descent over the formula language. The grammar is here; what names and calls mean is in parse_names.cpp.
+// Recursive-descent parser of the formula language. The grammar is here; names and calls are resolved in
+// parse_names.cpp.
 #pragma once
 
 #include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "src/base/error.h"
 #include "src/expression/expression.h"
-#include "src/formula/parse.h"
+#include "src/expression/operation.h"
+#include "src/formula/parsed_formula.h"
+#include "src/formula/scope.h"
 #include "src/formula/token.h"
 
 namespace zwang {
 
-// Parentheses, calls and exponents inside one another; far beyond any formula, far below the stack.
+// Nested parentheses, calls and exponents: far more than any formula needs, far less than the stack allows.
 inline constexpr int nesting_limit = 200;
 
 class Parser {
@@ -100,7 +106,7 @@ class Parser {
     fail(token, "not a comparison that can stand here", choices, hint);
   }
 
-  // One side of a condition; remembers when it is distance(a,b) or norm(a) as a whole.
+  // One side of a condition. `distance` is set when the whole side is distance(a,b) or norm(a).
   Expr side(std::optional<Distance>& distance) {
     last_distance_.reset();
     std::size_t open = 0;
@@ -136,7 +142,7 @@ class Parser {
     }
   }
 
-  // -x^2 is -(x^2): signs bind looser than the power.
+  // -x^2 is -(x^2): a sign has lower precedence than a power.
   Expr signed_power() {
     bool negative = false;
     for (;;) {

@@ -1,3 +1,4 @@
+// Division of a formula into tokens.
 #include "src/formula/token.h"
 #include "src/base/error.h"
 

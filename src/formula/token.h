@@ -1,10 +1,10 @@
-// The words of the formula language.
+// Tokens of the formula language.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "src/formula/parse.h"
+#include "src/formula/scope.h"
 
 namespace zwang {
 
@@ -18,10 +18,10 @@ struct Token {
   std::size_t end = 0;     // one past the last
 };
 
-// A formula longer than this is refused before it is looked at.
+// Longer formulas are rejected before they are parsed.
 constexpr std::size_t text_limit = 200'000;
 
-// Throws Error at the first character that belongs to no word.
+// Throws Error at the first character that belongs to no token.
 std::vector<Token> tokenize(const std::string& text, const Source& source);
 
 }  // namespace zwang

@@ -1,4 +1,4 @@
-// The words with a fixed meaning in formulas: functions, reductions, event patterns.
+// Names with a fixed meaning in formulas: functions, reductions, event patterns.
 #pragma once
 
 #include <algorithm>
@@ -6,18 +6,17 @@
 #include <string_view>
 
 #include "kernels/base/layout.h"
-#include "src/expression/expression.h"
-#include "src/formula/parse.h"
+#include "src/expression/operation.h"
 
 namespace zwang {
 
-struct Function {
+struct FormulaFunction {
   std::string_view name;
   Op op;
   int least, most;  // number of arguments; most = -1: any number
 };
 
-inline constexpr Function functions[] = {
+inline constexpr FormulaFunction functions[] = {
     {"sin", Op::sin, 1, 1},     {"cos", Op::cos, 1, 1},      {"tan", Op::tan, 1, 1},
     {"asin", Op::asin, 1, 1},   {"acos", Op::acos, 1, 1},    {"atan", Op::atan, 1, 1},
     {"sinh", Op::sinh, 1, 1},   {"cosh", Op::cosh, 1, 1},    {"tanh", Op::tanh, 1, 1},
@@ -56,9 +55,9 @@ bool contains(const List& list, std::string_view name) {
   return std::find(std::begin(list), std::end(list), name) != std::end(list);
 }
 
-inline const Function* find_function(std::string_view name) {
+inline const FormulaFunction* find_function(std::string_view name) {
   const auto* it = std::find_if(std::begin(functions), std::end(functions),
-                                [name](const Function& f) { return f.name == name; });
+                                [name](const FormulaFunction& f) { return f.name == name; });
   return it == std::end(functions) ? nullptr : it;
 }
 

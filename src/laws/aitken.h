@@ -1,4 +1,4 @@
-// Aitken's relaxation of a fixed-point iteration: damps moves that overshoot, lengthens none.
+// Aitken's relaxation of a fixed-point iteration: damps moves that overshoot and never lengthens a move.
 #pragma once
 
 #include <Eigen/Dense>
@@ -8,8 +8,8 @@ namespace zwang {
 
 class Relaxation {
  public:
-  // The share of the proposed move to make, from how the last two moves relate: along the direction in which they
-  // overshoot most, the next move would land on the fixed point were the iteration linear.
+  // The share of the proposed move to make, from the last two moves: in the direction of largest overshoot,
+  // the next move would reach the fixed point if the iteration were linear.
   Eigen::VectorXd relax(const Eigen::VectorXd& move) {
     if (last_.size() == move.size()) {
       const Eigen::VectorXd change = move - last_;

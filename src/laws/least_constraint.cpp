@@ -1,10 +1,13 @@
+// Accelerations by Gauss's principle: linear solve for a given set, quadratic program for the set.
 #include "src/laws/least_constraint.h"
 
 #include <cmath>
 
 #include "src/base/index.h"
 #include "src/expression/scaled.h"
+#include "src/quadratic_program/kkt_residual.h"
 #include "src/quadratic_program/quadratic_program.h"
+#include "src/quadratic_program/solve.h"
 #include "src/system/mass_metric.h"
 
 namespace zwang {
@@ -13,7 +16,7 @@ namespace {
 
 // Gradient entries below this share of their own rounding scale are noise.
 constexpr double vanishing = 1e-10;
-// Dependent rows are contradictory when the best answer misses them by more than this share.
+// Dependent rows are contradictory when the least-squares solution misses them by more than this share.
 constexpr double contradiction = 1e-8;
 
 QuadraticProgram gauss_program(const Equations& equations, const State& state, const Dynamics& dynamics,
@@ -55,7 +58,7 @@ Accelerations constrained_acceleration(const Equations& equations, const State& 
   }
   const Eigen::VectorXd free = metric.solve(made.dynamics.applied);
   const QuadraticProgram program = gauss_program(equations, state, made.dynamics, free, set);
-  // Phi0 = A M^-1 Q + c is what f'' would be in free motion [mayer-16]; the reactions take it away.
+  // Phi0 = A M^-1 Q + c is f'' in free motion [mayer-16]; the reactions cancel it.
   const Eigen::VectorXd excess = program.rows * free + program.offsets;
   if (!excess.allFinite()) {
     made.status = Status::not_finite;
@@ -66,7 +69,7 @@ Accelerations constrained_acceleration(const Equations& equations, const State& 
   Eigen::VectorXd lambda = change.multipliers;
   if (!change.independent) {
     if (change.mismatch > contradiction) made.status = Status::infeasible;
-    // Least-norm multipliers, those of inequalities not negative where that can be; else all rows as equations.
+    // Least-norm multipliers, not negative for inequalities where possible; else all rows as equations.
     QpSolution solution = solve_qp(program);
     if (!solution.feasible || !((solution.x - made.a).norm() <= 1e-9 * (free.norm() + made.a.norm()))) {
       QuadraticProgram all = program;
@@ -76,7 +79,7 @@ Accelerations constrained_acceleration(const Equations& equations, const State& 
     if (solution.feasible) lambda = solution.multipliers;
   }
   for (std::size_t k = 0; k < set.size(); ++k) made.multipliers(index(set[k])) = lambda(index(k));
-  equations.follow(made.multipliers, state, made.dynamics);
+  equations.apply_multipliers(made.multipliers, state, made.dynamics);
   return made;
 }
 
@@ -94,7 +97,7 @@ LeastConstraint least_constraint(const Equations& equations, const State& state,
   const Eigen::VectorXd free = metric.solve(made.dynamics.applied);
   made.program = gauss_program(equations, state, made.dynamics, free, in_force);
 
-  // What counts as zero for f'': the rounding of its terms A a and c.
+  // The zero of f'' is the rounding of its terms A a and c.
   const Eigen::MatrixXd b = metric.rows(made.program.rows);
   const double free_size = (made.dynamics.mass * free).dot(free);
   made.slack.setZero(index(in_force.size()));
@@ -118,7 +121,7 @@ LeastConstraint least_constraint(const Equations& equations, const State& state,
     const double lambda = solution.multipliers(index(k));
     const double slack = made.slack(index(k));
     made.multipliers(index(in_force[k])) = lambda;
-    // lambda |B|^2 is the part of f'' that this reaction takes away, to be compared with the slack of f''.
+    // lambda |B|^2 is the part of f'' that this reaction cancels, to be compared with the slack of f''.
     made.pressing.push_back(made.program.equation[k] || lambda * b.row(index(k)).squaredNorm() > slack);
     made.yielding.push_back(!made.program.equation[k] && made.second(index(k)) < -slack);
   }

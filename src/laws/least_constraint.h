@@ -27,17 +27,19 @@ struct LeastConstraint : Accelerations {
   Eigen::VectorXd slack;          // what counts as zero for f'' of each row
   std::vector<char> pressing;     // by row: multiplier above zero beyond rounding (always 1 for equations)
   std::vector<char> yielding;     // by row: f'' below zero beyond rounding
-  double kkt = 0;                 // the judge's residual
+  double kkt = 0;                 // kkt_residual() of the solution
   QuadraticProgram program;
   std::vector<TriedSet> tried;
 };
 
-// Which of the closed conditions press, and how hard [mayer-19] [mayer-20]. `in_force` are equations and closed inequalities.
+// Which of the closed conditions press, and their multipliers [mayer-19] [mayer-20]. `in_force` are equations
+// and closed inequalities.
 LeastConstraint least_constraint(const Equations& equations, const State& state, const Sizes& sizes,
                                  const std::vector<std::size_t>& in_force, double tolerance,
                                  bool trace = false);
 
-// A row whose every entry is rounding noise: the linear condition says nothing there [staeckel-6''].
+// True if every entry of the row is rounding noise: the linear condition then restricts nothing
+// [staeckel-6''].
 bool vanishes(const std::vector<Scaled>& scaled_row);
 
 }  // namespace zwang

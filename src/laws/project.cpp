@@ -1,3 +1,4 @@
+// Newton projection against drift, and the nearest admissible start.
 #include "src/laws/project.h"
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include "src/laws/aitken.h"
 #include "src/quadratic_program/enumerate.h"
 #include "src/quadratic_program/quadratic_program.h"
+#include "src/quadratic_program/solve.h"
 #include "src/system/mass_metric.h"
 #include "src/system/system.h"
 
@@ -44,9 +46,9 @@ Level level_of(const Equations& equations, const State& state, const Sizes& size
   return level;
 }
 
-// Newton in the mass metric until every residual is at its rounding floor, or no longer shrinks.
-double settle(const Equations& equations, State& state, const Sizes& sizes,
-              const std::vector<std::size_t>& set, bool velocities) {
+// Newton iteration in the mass metric until every residual is at its rounding floor, or no longer decreases.
+double newton_onto(const Equations& equations, State& state, const Sizes& sizes,
+                   const std::vector<std::size_t>& set, bool velocities) {
   if (set.empty()) return 0;
   const MassMetric metric(equations.mass(state));
   double last = std::numeric_limits<double>::infinity();
@@ -54,13 +56,13 @@ double settle(const Equations& equations, State& state, const Sizes& sizes,
   Eigen::VectorXd kept = moved;
   for (int pass = 0; pass <= newton_limit; ++pass) {
     const Level level = level_of(equations, state, sizes, set, velocities);
-    // Measured in units of rounding, so that conditions of different size are settled alike.
+    // Measured in units of rounding, so that conditions of different size are treated alike.
     double worst = 0;
     for (Eigen::Index k = 0; k < level.residuals.size(); ++k)
       worst = std::max(worst, std::abs(level.residuals(k)) /
                                   std::max(level.scales(k), std::numeric_limits<double>::min()));
     if (!(worst < 0.5 * last)) {
-      moved = kept;  // the last step did not help: rounding is reached
+      moved = kept;  // the last step gained nothing: rounding is reached
       break;
     }
     last = worst;
@@ -95,12 +97,13 @@ double violation(const Equations& equations, const Level& level, const std::vect
   return worst;
 }
 
-// Sequential quadratic programs: nearest point to the origin subject to the conditions linearised where we are. At a
-// fixed point the move is -M^-1 A^T lambda with the rows taken there: exactly the nearest admissible point.
+// Sequential quadratic programs: the point nearest to the origin subject to the conditions linearised at the
+// current point. At a fixed point the move is -M^-1 A^T lambda with the rows at that point: it is the nearest
+// admissible point.
 bool nearest(const Equations& equations, State& state, const std::vector<std::size_t>& set, bool velocities,
              double tolerance) {
   const Sizes drawn = sizes_of(state);
-  // What was drawn sets the scale: velocities projected to nothing are zero by that measure.
+  // The drawn state sets the scale: velocities projected to almost nothing are zero on this scale.
   const auto sizes = [&] {
     const Sizes now = sizes_of(state);
     return Sizes{now.q.cwiseMax(drawn.q), now.v.cwiseMax(drawn.v)};
@@ -112,7 +115,8 @@ bool nearest(const Equations& equations, State& state, const std::vector<std::si
   for (int pass = 0; pass < start_limit; ++pass) {
     const Level level = level_of(equations, state, sizes(), set, velocities);
     if (!level.residuals.allFinite() || !level.rows.allFinite()) return false;
-    // Half the passes aim at the nearest point; should that not settle, plain Newton steps from where we are.
+    // Half of the passes aim at the nearest point; if these do not converge, Newton steps from the current
+    // point.
     QuadraticProgram program;
     program.mass = mass;
     program.free = pass < start_limit / 2 ? origin : x;
@@ -140,8 +144,8 @@ bool nearest(const Equations& equations, State& state, const std::vector<std::si
 Residuals project(const Equations& equations, State& state, const Sizes& sizes,
                   const std::vector<std::size_t>& set) {
   Residuals left;
-  left.position = settle(equations, state, sizes, only_holonomic(equations, set), false);
-  left.velocity = settle(equations, state, sizes, set, true);
+  left.position = newton_onto(equations, state, sizes, only_holonomic(equations, set), false);
+  left.velocity = newton_onto(equations, state, sizes, set, true);
   return left;
 }
 

@@ -1,4 +1,4 @@
-// Moving a state onto its conditions, by the smallest change in the mass metric.
+// Projection of a state onto its conditions, by the smallest change in the mass metric.
 #pragma once
 
 #include "kernels/base/status.h"
@@ -7,12 +7,12 @@
 namespace zwang {
 
 struct Residuals {
-  double position = 0;  // largest |f| left standing
+  double position = 0;  // largest remaining |f|
   double velocity = 0;  // largest |f'| or |g|
 };
 
-// Drift correction (mechanics section 5): positions onto f = 0 for the holonomic conditions of `set`, then velocities
-// onto f' = 0 and g = 0. Newton steps to rounding; the residuals say what is left.
+// Drift correction (mechanics section 5): positions onto f = 0 for the holonomic conditions of `set`, then
+// velocities onto f' = 0 and g = 0. Newton iteration down to rounding; returns the remaining residuals.
 Residuals project(const Equations& equations, State& state, const Sizes& sizes,
                   const std::vector<std::size_t>& set);
 
@@ -23,9 +23,9 @@ struct Start {
   bool consistent = true;      // nothing had to move
 };
 
-// Nearest admissible state in the mass metric: equations f = 0, inequalities f <= 0; then f' = 0, g = 0, g <= 0.
-// Inequalities at f = 0 with f' > 0 are left alone: they are shocks at the start. `imposed` equations hold their
-// positions only: their velocities change by a shock.
+// Nearest admissible state in the mass metric: equations f = 0, inequalities f <= 0; then f' = 0, g = 0, g <=
+// 0. Inequalities at f = 0 with f' > 0 are not changed: they are shocks at the start. For `imposed` equations
+// only positions are projected: their velocities change by a shock.
 Start make_consistent(const Equations& equations, State& state, const std::vector<std::size_t>& in_force,
                       const std::vector<char>& imposed, double tolerance);
 

@@ -1,3 +1,4 @@
+// Rounds of quadratic programs for the velocities after a shock.
 #include "src/laws/shock.h"
 
 #include <algorithm>
@@ -8,14 +9,16 @@
 #include "src/laws/aitken.h"
 #include "src/laws/least_constraint.h"
 #include "src/quadratic_program/enumerate.h"
+#include "src/quadratic_program/kkt_residual.h"
 #include "src/quadratic_program/quadratic_program.h"
+#include "src/quadratic_program/solve.h"
 #include "src/system/mass_metric.h"
 
 namespace zwang {
 
 namespace {
 
-// Shocks that follow one another at one instant; beyond this the sequence is completed as inelastic.
+// Limit of successive shocks at one instant; beyond it the sequence is completed as inelastic.
 constexpr int round_limit = 1000;
 // Linearisations of conditions that are not linear in the velocities.
 constexpr int linearisation_limit = 200;
@@ -31,7 +34,7 @@ struct Setting {
   const Equations& equations;
   State state;  // positions and time are those of the shock
   Eigen::MatrixXd mass;
-  std::vector<double> zero;  // by condition: what counts as zero for f' or g
+  std::vector<double> zero;  // by condition: values of f' or g up to this size count as zero
 
   double rate(std::size_t condition, const Eigen::VectorXd& v) {
     state.v = v;
@@ -39,7 +42,8 @@ struct Setting {
   }
 };
 
-// minimise |v - alpha|_M subject to the linearised parts at v0, f' with its f_t [mayer2-3] [mayer2-6] [mayer2-9]
+// minimise |v - alpha|_M subject to the linearised parts at v0, f' with its f_t [mayer2-3] [mayer2-6]
+// [mayer2-9]
 QuadraticProgram velocity_program(Setting& setting, const Eigen::VectorXd& alpha, const Eigen::VectorXd& v0,
                                   const std::vector<Part>& parts) {
   QuadraticProgram program;
@@ -65,8 +69,9 @@ struct Round {
   Eigen::VectorXd offsets;
 };
 
-// Linearises at v0, solves, linearises at the answer, until it stands still; one pass where all is linear in v. Far
-// from a strongly curved condition the answers would overshoot from side to side: the moves are relaxed (Aitken).
+// Linearises at v0, solves, and linearises at the solution until it no longer changes; one pass where all is
+// linear in v. Far from a strongly curved condition the iterates would oscillate, so the moves are relaxed
+// (Aitken).
 Round solve_from(Setting& setting, const Eigen::VectorXd& alpha, const std::vector<Part>& parts,
                  Eigen::VectorXd v0, bool linear) {
   Round round;
@@ -89,8 +94,9 @@ Round solve_from(Setting& setting, const Eigen::VectorXd& alpha, const std::vect
   return round;
 }
 
-// Velocity conditions not linear in v can have several stationary answers, and linearising at alpha may lead across to
-// a far branch. So the answer of the linear conditions alone is a second place to begin; the smaller change wins.
+// Velocity conditions that are not linear in v can have several stationary solutions, and linearisation at
+// alpha may lead to a distant branch. The solution of the linear conditions alone is therefore a second
+// start; the smaller change is taken.
 Round solve_round(Setting& setting, const Eigen::VectorXd& alpha, const std::vector<Part>& parts) {
   std::vector<Part> linear_parts;
   for (const Part& part : parts)
@@ -108,39 +114,40 @@ Round solve_round(Setting& setting, const Eigen::VectorXd& alpha, const std::vec
   return best;
 }
 
-// Who takes part. With some rebound, only contacts and velocity inequalities that are not already on the good side do
-// (mechanics section 4), and equations that do not hold yet come first, on their own: a rebound off the unconstrained
-// velocity could otherwise create energy.
-std::vector<Part> take_part(Setting& setting, const Eigen::VectorXd& alpha, const ShockParticipants& who,
-                            const std::vector<double>& restitution, bool inelastic) {
+// The conditions of one round. With a rebound, only contacts and velocity inequalities that are not already
+// satisfied with a margin take part (mechanics section 4), and equations that do not hold yet are solved
+// first, alone: a rebound computed from the unconstrained velocity could otherwise create energy.
+std::vector<Part> take_part(Setting& setting, const Eigen::VectorXd& alpha,
+                            const ShockParticipants& participants, const std::vector<double>& restitution,
+                            bool inelastic) {
   std::vector<Part> parts;
-  for (const std::size_t i : who.equations) parts.push_back({i, true, 0});
+  for (const std::size_t i : participants.equations) parts.push_back({i, true, 0});
   bool rebounds = false;
-  for (const std::size_t i : who.contacts)
+  for (const std::size_t i : participants.contacts)
     rebounds = rebounds || (!inelastic && restitution[i] > 0 && setting.rate(i, alpha) > setting.zero[i]);
-  const bool imposing = std::any_of(who.equations.begin(), who.equations.end(), [&](std::size_t i) {
-    return std::abs(setting.rate(i, alpha)) > setting.zero[i];
-  });
+  const bool imposing =
+      std::any_of(participants.equations.begin(), participants.equations.end(),
+                  [&](std::size_t i) { return std::abs(setting.rate(i, alpha)) > setting.zero[i]; });
   if (rebounds && imposing) return parts;
-  for (const std::size_t i : who.contacts) {
+  for (const std::size_t i : participants.contacts) {
     const double approach = setting.rate(i, alpha);
     if (rebounds && approach < -setting.zero[i]) continue;
     parts.push_back({i, false, inelastic ? 0 : restitution[i] * std::max(approach, 0.0)});
   }
-  for (const std::size_t i : who.velocities)
+  for (const std::size_t i : participants.velocities)
     if (!rebounds || setting.rate(i, alpha) >= -setting.zero[i]) parts.push_back({i, false, 0});
   return parts;
 }
 
-bool violated(Setting& setting, const Eigen::VectorXd& v, const ShockParticipants& who) {
+bool violated(Setting& setting, const Eigen::VectorXd& v, const ShockParticipants& participants) {
   const auto breaks = [&](std::size_t i) { return setting.rate(i, v) > setting.zero[i]; };
   const auto differs = [&](std::size_t i) { return std::abs(setting.rate(i, v)) > setting.zero[i]; };
-  return std::any_of(who.contacts.begin(), who.contacts.end(), breaks) ||
-         std::any_of(who.velocities.begin(), who.velocities.end(), breaks) ||
-         std::any_of(who.equations.begin(), who.equations.end(), differs);
+  return std::any_of(participants.contacts.begin(), participants.contacts.end(), breaks) ||
+         std::any_of(participants.velocities.begin(), participants.velocities.end(), breaks) ||
+         std::any_of(participants.equations.begin(), participants.equations.end(), differs);
 }
 
-// Adds a round's multipliers to the shock's and marks who struck.
+// Adds the multipliers of a round to those of the shock and marks the conditions that were struck.
 void collect(Setting& setting, const std::vector<Part>& parts, const Round& round, Shock& result) {
   const Eigen::MatrixXd b = MassMetric(setting.mass).rows(round.rows);
   for (std::size_t k = 0; k < parts.size(); ++k) {
@@ -160,7 +167,7 @@ double carnot_gap(const Eigen::MatrixXd& mass, const Eigen::VectorXd& u, const E
 }
 
 Setting make_setting(const Equations& equations, const State& state, const Sizes& sizes,
-                     const Eigen::VectorXd& alpha, const ShockParticipants& who, double rest_speed,
+                     const Eigen::VectorXd& alpha, const ShockParticipants& participants, double rest_speed,
                      Shock& result) {
   Setting setting{equations, state, equations.mass(state), std::vector<double>(equations.count(), 0.0)};
   result.v = alpha;
@@ -172,7 +179,7 @@ Setting make_setting(const Equations& equations, const State& state, const Sizes
   Sizes larger = sizes;
   larger.v = sizes.v.cwiseMax(alpha.cwiseAbs()).cwiseMax(state.v.cwiseAbs());
   setting.state.v = alpha;
-  for (const auto* list : {&who.equations, &who.contacts, &who.velocities})
+  for (const auto* list : {&participants.equations, &participants.contacts, &participants.velocities})
     for (const std::size_t i : *list) {
       const std::vector<Scaled> scaled = equations.scaled_row(i, setting.state, larger);
       setting.zero[i] = rest_speed * scaled[1].scale;
@@ -180,12 +187,14 @@ Setting make_setting(const Equations& equations, const State& state, const Sizes
   return setting;
 }
 
-// Whether a condition that is at its limit or beyond has no gradient to act by. One well inside its limit does not act.
-bool singular(Setting& setting, const Sizes& sizes, const Eigen::VectorXd& v, const ShockParticipants& who) {
-  for (const auto* list : {&who.equations, &who.contacts, &who.velocities})
+// True if a condition at its limit or beyond has a vanishing gradient and so cannot act. A condition well
+// inside its limit does not act anyway.
+bool singular(Setting& setting, const Sizes& sizes, const Eigen::VectorXd& v,
+              const ShockParticipants& participants) {
+  for (const auto* list : {&participants.equations, &participants.contacts, &participants.velocities})
     for (const std::size_t i : *list) {
       setting.state.v = v;
-      const bool acts = list == &who.equations || setting.rate(i, v) >= -setting.zero[i];
+      const bool acts = list == &participants.equations || setting.rate(i, v) >= -setting.zero[i];
       if (acts && vanishes(setting.equations.scaled_row(i, setting.state, sizes))) return true;
     }
   return false;
@@ -209,14 +218,14 @@ Shock shock(const Equations& equations, const State& state, const Sizes& sizes, 
     result.status = Status::singular;
     return result;
   }
-  bool plain = alpha == state.v;  // Carnot's identity applies
+  bool carnot_applies = alpha == state.v;  // Carnot's identity applies
   for (; violated(setting, result.v, participants); ++result.rounds) {
     const bool inelastic = result.rounds >= round_limit;
     if (result.rounds > round_limit) break;
     std::vector<Part> parts = take_part(setting, result.v, participants, restitution, inelastic);
     Round round = solve_round(setting, result.v, parts);
     if (!round.feasible) {
-      // No room to rebound into: then without.
+      // No admissible rebound: solve without restitution.
       parts = take_part(setting, result.v, participants, restitution, true);
       round = solve_round(setting, result.v, parts);
     }
@@ -228,12 +237,13 @@ Shock shock(const Equations& equations, const State& state, const Sizes& sizes, 
     result.jumped = true;
     result.kkt = std::max(result.kkt, round.kkt);
     for (std::size_t k = 0; k < parts.size(); ++k)
-      plain = plain && std::abs(round.offsets(index(k))) <= setting.zero[parts[k].condition];
+      carnot_applies =
+          carnot_applies && std::abs(round.offsets(index(k))) <= setting.zero[parts[k].condition];
     result.v = round.v;
     drop_noise(result.v, alpha, setting.mass);
   }
   result.energy_lost = kinetic(setting, state.v) - kinetic(setting, result.v);
-  if (plain && result.rounds == 1) result.carnot = carnot_gap(setting.mass, state.v, result.v);
+  if (carnot_applies && result.rounds == 1) result.carnot = carnot_gap(setting.mass, state.v, result.v);
   return result;
 }
 

@@ -1,3 +1,4 @@
+// Minima of the constraint at singular positions.
 #include "src/laws/singular.h"
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 #include "src/base/error.h"
 #include "src/laws/vanishing_row.h"
 #include "src/quadratic_program/quadratic_program.h"
+#include "src/quadratic_program/solve.h"
 #include "src/system/equations.h"
 #include "src/system/mass_metric.h"
 
@@ -19,10 +21,10 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 constexpr double dependence = 1e-10;  // of rows of unit length
-constexpr double loose = 1e-9;        // of numbers that went through a solve
+constexpr double loose = 1e-9;        // for numbers computed through a solve
 constexpr std::size_t few_inequalities = 10;
 
-// Orthonormal basis of what the rows do not see, in columns.
+// Orthonormal basis of the null space of the rows, in columns.
 MatrixXd kernel(const MatrixXd& rows) {
   const Index n = rows.cols();
   if (rows.rows() == 0) return MatrixXd::Identity(n, n);
@@ -40,11 +42,11 @@ struct UnitRow {
   double gap = 0;
 };
 
-// The least constraint under linear rows and at most one quadric, z measured from the free motion.
+// The least constraint under linear rows and at most one quadric, with z measured from the free motion.
 class ConeProgram {
  public:
   ConeProgram(const MatrixXd& mass, const VectorXd& free) : factor_(mass), free_(free) {
-    // Until there is a quadric: one that everything satisfies.
+    // Until a quadric is added: one that every point satisfies.
     const Index n = free.size();
     quadric_ = {MatrixXd::Zero(n, n), VectorXd::Zero(n), 0, true};
   }
@@ -56,7 +58,7 @@ class ConeProgram {
     made.gap /= length;
     rows_.push_back(made);
   }
-  // q(a) = a^T H a + s . a + r, moved to z.
+  // q(a) = a^T H a + s . a + r, transformed to z.
   void add_quadric(const VanishingRow& row, bool equation) {
     Quadric moved;
     const auto left = [&](const MatrixXd& m) { return MatrixXd(factor_.matrixL().solve(m)); };
@@ -64,7 +66,7 @@ class ConeProgram {
     moved.matrix = (0.5 * (moved.matrix + moved.matrix.transpose())).eval();
     moved.linear = left(row.curvature * free_ + 0.5 * row.slope);
     moved.constant = free_.dot(row.curvature * free_) + row.slope.dot(free_) + row.rest;
-    // What cancels to rounding is zero: a free motion on the cone.
+    // A constant that cancels to rounding is zero: the free motion lies on the cone.
     const double terms = (row.curvature.cwiseAbs() * free_.cwiseAbs()).dot(free_.cwiseAbs()) +
                          row.slope.cwiseAbs().dot(free_.cwiseAbs()) + std::abs(row.rest);
     if (std::abs(moved.constant) <= 1e-15 * terms) moved.constant = 0;
@@ -113,8 +115,8 @@ class ConeProgram {
     return found;
   }
 
-  // At a vertex no multipliers tell whether it is a minimum. But what is allowed near it is a cone with its tip there:
-  // a nearer point anywhere in that cone means a way down from the tip.
+  // At a vertex the multipliers do not decide whether it is a minimum. The admissible set near it is a cone
+  // with its tip there: a nearer point anywhere in that cone means that the distance decreases from the tip.
   bool can_be_left(const Found& vertex) const {
     ConeProgram near = *this;
     std::erase_if(near.rows_, [&](const UnitRow& row) {
@@ -126,7 +128,7 @@ class ConeProgram {
     return false;
   }
 
-  // z = base + N y with the rows of the set kept; base is the shortest such z, at right angles to N.
+  // z = base + N y satisfies the rows of the set; base is the shortest such z, orthogonal to N.
   void try_set(const std::vector<std::size_t>& set, std::size_t equations, bool vertices,
                std::vector<Found>& found) const {
     const auto r = static_cast<Index>(set.size());
@@ -151,7 +153,7 @@ class ConeProgram {
     within.linear = n.transpose() * quadric_.slope(base);
     within.constant = quadric_.value(base);
     within.inequality = quadric_.inequality;
-    // Rounding of the products is no curvature, no slope and no value.
+    // Curvature, slope and value that are only rounding of the products are zero.
     const double size = quadric_.matrix.norm();
     const double slopes = size * base.norm() + quadric_.linear.norm();
     const double values = slopes * base.norm() + std::abs(quadric_.constant);
@@ -174,7 +176,7 @@ class ConeProgram {
 
   bool pushes(const VectorXd& mu, std::size_t equations, const VectorXd& z) const {
     for (auto k = static_cast<Index>(equations); k < mu.size(); ++k)
-      if (mu(k) <= loose * z.norm()) return false;  // one that does not push is found with the smaller set
+      if (mu(k) <= loose * z.norm()) return false;  // a row that does not push is found with the smaller set
     return true;
   }
 
@@ -211,7 +213,7 @@ class ConeProgram {
     found.push_back({std::move(made), z, vertex});
   }
 
-  // Entries that are nothing but rounding.
+  // Sets entries to zero that are only rounding.
   void tidy(SingularMinimum& made) const {
     const double size = free_.norm() + made.acceleration.norm();
     for (VectorXd* x : {&made.acceleration, &made.center})
@@ -258,10 +260,11 @@ void describe_rows(const LeastConstraint& gauss, SingularPosition& made) {
     if (std::abs(made.contradictions(k)) <= loose * terms(k)) made.contradictions(k) = 0;
 }
 
-// --- Beyond the linear rows ---
+// --- Conditions with a vanishing row ---
 
-// What the linear conditions that are left say alone: d'Alembert's principle sees no more.
-void ask_dalembert(const LeastConstraint& gauss, const std::vector<char>& vanishes, SingularPosition& made) {
+// The solution with the remaining linear conditions alone, which is all that d'Alembert's principle uses.
+void solve_dalembert(const LeastConstraint& gauss, const std::vector<char>& vanishes,
+                     SingularPosition& made) {
   QuadraticProgram left;
   left.mass = gauss.program.mass;
   left.free = gauss.program.free;
@@ -309,8 +312,9 @@ std::string conclude(const SingularPosition& made) {
   return text;
 }
 
-void look_beyond(const Equations& equations, const State& state, const Sizes& sizes,
-                 const LeastConstraint& gauss, const std::vector<char>& vanishes, SingularPosition& made) {
+void examine_vanishing_rows(const Equations& equations, const State& state, const Sizes& sizes,
+                            const LeastConstraint& gauss, const std::vector<char>& vanishes,
+                            SingularPosition& made) {
   ConeProgram program(gauss.program.mass, gauss.program.free);
   int quadrics = 0;
   for (std::size_t k = 0; k < gauss.rows.size(); ++k) {
@@ -330,16 +334,17 @@ void look_beyond(const Equations& equations, const State& state, const Sizes& si
     if (c != 0 || (linear && row.slope.isZero(0) && (equation || row.rest > 0)))
       made.untreated = "no acceleration is admissible: " + name + " is broken whatever the acceleration";
     else if (row.order == 0)
-      made.untreated = name + " says nothing up to its fourth derivative: minima not sought";
+      made.untreated =
+          name + " does not restrict accelerations up to its fourth derivative: minima not computed";
     else if (linear && !row.slope.isZero(0))
       program.add_row(name, equation, row.slope.transpose(), row.rest);
     else if (!linear && quadrics++ == 0)
       program.add_quadric(row, equation);
   }
   if (quadrics > 1)
-    made.untreated = "more than one condition is quadratic in the accelerations: minima not sought";
-  if (!program.small_enough()) made.untreated = "too many closed inequalities: minima not sought";
-  ask_dalembert(gauss, vanishes, made);
+    made.untreated = "more than one condition is quadratic in the accelerations: minima not computed";
+  if (!program.small_enough()) made.untreated = "too many closed inequalities: minima not computed";
+  solve_dalembert(gauss, vanishes, made);
   if (made.untreated.empty()) made.minima = program.minima();
   made.conclusion = conclude(made);
 }
@@ -365,7 +370,7 @@ std::optional<SingularPosition> singular_position(const Equations& equations, co
   if (!inconsistent && made.rank < static_cast<int>(gauss.rows.size()) - gone)
     made.kinds.emplace_back("redundant");
   if (vanishing)
-    look_beyond(equations, state, sizes, gauss, vanishing_rows, made);
+    examine_vanishing_rows(equations, state, sizes, gauss, vanishing_rows, made);
   else if (inconsistent)
     made.conclusion = "no acceleration is admissible: the conditions contradict each other";
   else

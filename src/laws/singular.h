@@ -1,10 +1,13 @@
-// Positions where the linear conditions on accelerations do not say everything [staeckel-§1..3].
+// Singular positions, where the linear conditions on accelerations are not sufficient [staeckel-§1..3].
 #pragma once
 
+#include <Eigen/Dense>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "src/laws/least_constraint.h"
+#include "src/laws/vanishing_row.h"
 #include "src/quadratic_program/nearest_on_quadric.h"
 #include "src/system/equations.h"
 
@@ -12,28 +15,17 @@ namespace zwang {
 
 // A minimum of the constraint at a singular position.
 struct SingularMinimum {
-  Eigen::VectorXd acceleration;       // n; of a family: one of it
+  Eigen::VectorXd acceleration;       // n; one of them if it is a family
   double constraint = 0;              // 1/2 (a - a0)^T M (a - a0)
   double distance = 0;                // its length: sqrt(2 constraint)
   bool absolute = false;              // no other is smaller
   Eigen::VectorXd reaction;           // M (a - a0)
-  std::vector<std::string> pressing;  // conditions that hold it, equations included
-  // A family: center + radius * basis * (any unit vector); no columns: the minimum stands alone.
+  std::vector<std::string> pressing;  // active conditions, equations included
+  // A family: center + radius * basis * (any unit vector); no columns: the minimum is isolated.
   Eigen::VectorXd center;
   double radius = 0;
   Eigen::MatrixXd basis;
-  bool partial = false;  // other conditions cut the family
-};
-
-// A condition whose row vanishes, at the lowest time derivative in which accelerations appear:
-//     d^order f / dt^order = a^T curvature a + slope . a + rest
-struct VanishingRow {
-  std::size_t condition = 0;
-  std::string name;
-  int order = 0;  // 3: linear again; 4: a quadric; 0: not found up to the fourth
-  Eigen::MatrixXd curvature;
-  Eigen::VectorXd slope;
-  double rest = 0;
+  bool partial = false;  // other conditions exclude a part of the family
 };
 
 struct SingularPosition {
@@ -51,7 +43,7 @@ struct SingularPosition {
   std::string conclusion;  // in words
 };
 
-// `gauss`: the least constraint at this state, as far as it went. Empty at a regular position.
+// `gauss`: the least constraint at this state, as far as it could be solved. Empty at a regular position.
 std::optional<SingularPosition> singular_position(const Equations& equations, const State& state,
                                                   const Sizes& sizes, const LeastConstraint& gauss);
 

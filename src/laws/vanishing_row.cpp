@@ -1,3 +1,4 @@
+// Higher time derivatives of a condition as polynomials in the accelerations.
 #include "src/laws/vanishing_row.h"
 
 #include <cmath>
@@ -20,9 +21,10 @@ constexpr double vanishing_share = 1e-10;
 
 // A time derivative of a condition, as a polynomial in the accelerations:
 //     e = rest + sum slope_k a_k + sum curvature_kl a_k a_l
-// Along the motion e' = e_t + e_q v + e_v a + e_a a'. The jerk a' does not appear as long as e_a vanishes, which is
-// just when the next order is asked for. Collecting powers of a, with D = d/dt + v d/dq:
-//     rest' = D rest,  slope_k' = D slope_k + d rest/dv_k,  curvature_kl' = D curvature_kl + sym d slope_k/dv_l
+// Along the motion e' = e_t + e_q v + e_v a + e_a a'. The jerk a' does not appear as long as e_a vanishes,
+// and only then is the next order needed. Collecting powers of a, with D = d/dt + v d/dq:
+//     rest' = D rest,  slope_k' = D slope_k + d rest/dv_k,
+//     curvature_kl' = D curvature_kl + sym d slope_k/dv_l
 struct Order {
   Expr rest;
   std::vector<Expr> slope;
@@ -59,7 +61,7 @@ Order next_order(Expressions& pool, const Order& e) {
 VanishingRow vanishing_row(const Equations& equations, std::size_t condition, const State& state,
                            const Sizes& sizes) {
   const Constraint& constraint = equations.system().constraints[condition];
-  Expressions pool = *equations.system().pool;  // a copy: derivatives are made here and forgotten
+  Expressions pool = *equations.system().pool;  // a copy for the derivatives made here
   const std::size_t n = equations.size();
   const auto number = [&](Expr e) {
     if (pool.is_zero(e)) return 0.0;

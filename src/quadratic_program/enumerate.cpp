@@ -1,8 +1,13 @@
+// Enumeration of active sets by size.
 #include "src/quadratic_program/enumerate.h"
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <optional>
+
+#include "src/quadratic_program/multipliers.h"
+#include "src/quadratic_program/unit_rows.h"
 
 namespace zwang {
 
@@ -11,7 +16,7 @@ using namespace active_set;
 
 namespace {
 
-// Up to this many inequalities a trace lists every set: 64 lines can still be read.
+// Up to this many inequalities a trace lists every set, at most 64 lines.
 constexpr std::size_t most_listed = 6;
 
 struct Candidate {
@@ -21,9 +26,10 @@ struct Candidate {
   int row = -1;
 };
 
-// The nearest point to 0 that meets the given rows as equations, or comes nearest to it, and multipliers of
-// least norm [mayer-14] [mayer-17]. The decomposition reveals the rank: dependent rows are no special case.
-EqualityPoint equality_point_of_any_rank(const UnitRows& rows, std::vector<int> taken) {
+// The point nearest to 0 that meets the given rows as equations, or nearly so in the sense of least squares,
+// and multipliers of least norm [mayer-14] [mayer-17]. The decomposition reveals the rank: dependent rows are
+// no special case.
+EqualityPoint equality_point_by_pseudo_inverse(const UnitRows& rows, std::vector<int> taken) {
   EqualityPoint point;
   const auto n = rows.unit.cols();
   point.z = VectorXd::Zero(n);
@@ -42,7 +48,7 @@ EqualityPoint equality_point_of_any_rank(const UnitRows& rows, std::vector<int> 
   return point;
 }
 
-// The row by which a candidate fails most, and why; none: accepted.
+// The row with the largest violation, and its kind; none if the candidate is accepted.
 struct Failure {
   TriedSet::Reason reason = TriedSet::Reason::accepted;
   int row = -1;
@@ -53,24 +59,24 @@ struct Failure {
   }
 };
 
-// Mayer's questions about a set of rows taken as equations, the equations proper first.
+// Mayer's conditions for a set of rows taken as equations, the equations themselves first.
 Failure failure(const UnitRows& rows, const EqualityPoint& point, const VectorXd& residual, Zero zero) {
   using Reason = TriedSet::Reason;
   if (rows.contradiction >= 0) return {Reason::contradictory, rows.contradiction, 0};
   const Tolerances tolerance = tolerances(rows, point, zero);
   Failure worst;
 
-  // Are they met at all?
+  // The rows of the set are met.
   for (const int i : point.rows) {
     worst.note(Reason::contradictory, i, std::abs(residual[i]) - tolerance.residual[i]);
   }
   if (worst.row >= 0) return worst;
 
-  // Are the other conditions respected, f'' <= 0? [mayer-19]
+  // The other conditions are respected: f'' <= 0 [mayer-19].
   for (const int i : rows.inequalities) worst.note(Reason::broken, i, residual[i] - tolerance.residual[i]);
   if (worst.row >= 0) return worst;
 
-  // Do the inequalities among them push, lambda >= 0? [mayer-20]
+  // The inequalities of the set push: lambda >= 0 [mayer-20].
   for (std::size_t k = rows.equations.size(); k < point.rows.size(); ++k) {
     const auto at = static_cast<Eigen::Index>(k);
     worst.note(Reason::pulls, point.rows[k], -point.mu[at] - tolerance.multiplier[at]);
@@ -83,7 +89,7 @@ Candidate try_set(const UnitRows& rows, const std::vector<int>& pressing) {
   std::vector<int> taken = rows.equations;
   taken.insert(taken.end(), pressing.begin(), pressing.end());
   Candidate candidate;
-  candidate.point = equality_point_of_any_rank(rows, std::move(taken));
+  candidate.point = equality_point_by_pseudo_inverse(rows, std::move(taken));
   const VectorXd residual = rows.unit * candidate.point.z + rows.gap;
   for (const Zero zero : all_zeros) {
     const Failure worst = failure(rows, candidate.point, residual, zero);
@@ -128,12 +134,13 @@ TriedSet described(const QuadraticProgram& program, const UnitRows& rows, const 
   return tried;
 }
 
-using Listener = std::function<void(const Candidate&, const std::vector<int>& pressing)>;
+using Visitor = std::function<void(const Candidate&, const std::vector<int>& pressing)>;
 
 // All sets by size, until one is accepted in the strictest meaning of zero unless `exhaustive`. If none is,
-// the first accepted in the next meaning. Sets of more than n inequalities need not be tried: if multipliers
-// >= 0 exist at all, some exist on independent rows (Caratheodory), and that smaller set comes first.
-ActiveSet enumerate_sets(const UnitRows& rows, bool exhaustive, const Listener& listener) {
+// the first accepted in the next meaning is taken. Sets of more than n inequalities need not be tried: if
+// multipliers >= 0 exist at all, some exist on independent rows (Caratheodory), and that smaller set comes
+// first.
+ActiveSet enumerate_sets(const UnitRows& rows, bool exhaustive, const Visitor& visitor) {
   std::optional<Candidate> best;
   const std::size_t count = rows.inequalities.size();
   const std::size_t largest =
@@ -146,13 +153,13 @@ ActiveSet enumerate_sets(const UnitRows& rows, bool exhaustive, const Listener& 
       std::vector<int> pressing;
       for (const std::size_t k : choice) pressing.push_back(rows.inequalities[k]);
       Candidate candidate = try_set(rows, pressing);
-      if (listener) listener(candidate, pressing);
+      if (visitor) visitor(candidate, pressing);
       const bool accepted = candidate.reason == TriedSet::Reason::accepted;
       if (accepted && (!best || candidate.zero < best->zero)) best = std::move(candidate);
       enough = !exhaustive && best && best->zero == Zero::rounding;
     } while (!enough && advance(choice, count));
   }
-  return best ? settle(rows, best->point) : ActiveSet{};
+  return best ? active_set_at(rows, best->point) : ActiveSet{};
 }
 
 }  // namespace
@@ -161,14 +168,14 @@ QpSolution enumerate_qp(const QuadraticProgram& program, std::vector<TriedSet>* 
   const auto solver = [](const UnitRows& rows) { return enumerate_sets(rows, false, nullptr); };
   const UnitRows rows = unit_rows(program);
   if (trace) trace->clear();
-  if (!rows.usable) return finish(program, rows, ActiveSet{}, solver);
-  if (!trace) return finish(program, rows, solver(rows), solver);
+  if (!rows.usable) return solution_at(program, rows, ActiveSet{}, solver);
+  if (!trace) return solution_at(program, rows, solver(rows), solver);
 
   const bool exhaustive = rows.inequalities.size() <= most_listed;
   const auto list = [&](const Candidate& candidate, const std::vector<int>& pressing) {
     trace->push_back(described(program, rows, candidate, pressing));
   };
-  return finish(program, rows, enumerate_sets(rows, exhaustive, list), solver);
+  return solution_at(program, rows, enumerate_sets(rows, exhaustive, list), solver);
 }
 
 }  // namespace zwang

@@ -1,3 +1,4 @@
+// Secular equation of the distance to a quadric, with the hard case.
 #include "src/quadratic_program/nearest_on_quadric.h"
 
 #include <algorithm>
@@ -11,11 +12,11 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-// All of what follows has numbers of order 1.
-constexpr double noise_share = 1e-13;  // of what was computed from the caller's numbers
-constexpr double loose = 1e-9;         // of what went through a root
+// Tolerances for numbers of order 1.
+constexpr double noise = 1e-13;  // for values computed directly from the caller's numbers
+constexpr double loose = 1e-9;   // for values computed through a root
 
-// Eigenvalues that are equal are one term of the secular equation.
+// Equal eigenvalues form one term of the secular equation.
 struct Cluster {
   double d = 0;                // eigenvalue
   std::vector<Index> members;  // its directions
@@ -45,8 +46,8 @@ Diagonal diagonalise(const Quadric& quadric) {
   made.beta = made.vectors.transpose() * quadric.linear / (size * made.length);
   made.constant = quadric.constant / (size * made.length * made.length);
   for (Index i = 0; i < made.d.size(); ++i) {
-    if (std::abs(made.d(i)) <= noise_share) made.d(i) = 0;
-    if (std::abs(made.beta(i)) <= noise_share) made.beta(i) = 0;
+    if (std::abs(made.d(i)) <= noise) made.d(i) = 0;
+    if (std::abs(made.beta(i)) <= noise) made.beta(i) = 0;
     if (made.clusters.empty() || made.d(i) - made.clusters.back().d > 1e-11)
       made.clusters.push_back({made.d(i), {}, 0});
     Cluster& cluster = made.clusters.back();
@@ -57,8 +58,8 @@ Diagonal diagonalise(const Quadric& quadric) {
   return made;
 }
 
-// The secular equation: z_i = -nu beta_i / w_i with w_i = 1 + nu d_i, put into q. nu is kept as pole + shift, so that
-// w is exact near a pole, where the hard case begins.
+// The secular equation: z_i = -nu beta_i / w_i with w_i = 1 + nu d_i, inserted into q. nu is represented as
+// pole + shift, so that w is accurate near a pole, where the hard case begins.
 struct Secular {
   const Diagonal& problem;
   std::vector<const Cluster*> terms;  // those with beta != 0
@@ -96,8 +97,9 @@ struct Secular {
   }
 };
 
-// All nu at once, as eigenvalues: with T = [D, -W; -W, 0] and the border (-beta, nu beta) the Schur complement
-// c - border^T T^-1 border is phi, so that phi = 0 where the pencil P0 + nu P1 of size 2k + 1 is singular.
+// All nu at once, as eigenvalues: with T = [D, -W; -W, 0] and the border (-beta, nu beta) the Schur
+// complement c - border^T T^-1 border is phi, so that phi = 0 where the pencil P0 + nu P1 of size 2k + 1 is
+// singular.
 std::vector<double> secular_roots(const Diagonal& problem, const std::vector<const Cluster*>& terms) {
   const auto k = static_cast<Index>(terms.size());
   MatrixXd p0 = MatrixXd::Zero(2 * k + 1, 2 * k + 1), p1 = p0;
@@ -111,29 +113,29 @@ std::vector<double> secular_roots(const Diagonal& problem, const std::vector<con
     p1(0, y) = p1(y, 0) = term.beta;
     p1(x, y) = p1(y, x) = -term.d;
   }
-  // A shift that is no root, so that roots at 0 and at infinity are finite eigenvalues -1/(nu - shift).
+  // The shift is not a root, so that roots at 0 and at infinity are finite eigenvalues -1/(nu - shift).
   const double shift = 0.2718281828;
   const MatrixXd matrix = (p0 + shift * p1).fullPivLu().solve(p1);
   std::vector<double> roots;
   if (!matrix.allFinite()) return roots;
   const Eigen::VectorXcd values = Eigen::EigenSolver<MatrixXd>(matrix, false).eigenvalues();
   for (const std::complex<double>& value : values) {
-    if (std::abs(value) < noise_share) continue;
+    if (std::abs(value) < noise) continue;
     const std::complex<double> nu = shift - 1.0 / value;
     if (std::abs(nu.imag()) <= 1e-6 * (1 + std::abs(nu))) roots.push_back(nu.real());
   }
   return roots;
 }
 
-struct StationaryPoint {
+struct QuadricCandidate {
   VectorXd y;
   double nu = 0;
   double radius = 0;
-  const Cluster* sphere = nullptr;  // directions in which the point may be turned
+  const Cluster* sphere = nullptr;  // directions in which the point may be rotated
 };
 
-// Where b hardly sees the directions of a pole its two roots lie closer together than eigenvalues can tell. There the
-// equation is rest = beta^2 nu (1 + w) / w^2 with everything but w taken at the pole.
+// Where b is small in the directions of a pole, its two roots lie closer together than eigenvalues can
+// resolve. There the equation is rest = beta^2 nu (1 + w) / w^2 with everything but w taken at the pole.
 std::vector<double> shifts_beside_pole(const Secular& secular) {
   const Cluster& pole = *secular.at_pole;
   Secular others{secular.problem, {}, secular.pole};
@@ -145,15 +147,15 @@ std::vector<double> shifts_beside_pole(const Secular& secular) {
   return {w / pole.d, -w / pole.d};
 }
 
-// Every point with y + nu (D y + beta) = 0 that is not held by a pole.
-void add_regular(const Diagonal& problem, std::vector<StationaryPoint>& found) {
+// Every point with y + nu (D y + beta) = 0 and nu not at a pole.
+void add_regular(const Diagonal& problem, std::vector<QuadricCandidate>& found) {
   Secular secular{problem, {}};
   for (const Cluster& cluster : problem.clusters)
     if (cluster.beta > 0) secular.terms.push_back(&cluster);
-  const auto follow = [&](double shift) {
+  const auto refine = [&](double shift) {
     double slope = 0, size = 0;
     double value = secular.value(shift, &slope, &size);
-    // Newton to rounding; the start is near already.
+    // Newton iteration down to rounding; the start is close.
     for (int iteration = 0; iteration < 30 && value != 0; ++iteration) {
       const double next = shift - value / slope;
       double next_slope = 0, next_size = 0;
@@ -165,7 +167,7 @@ void add_regular(const Diagonal& problem, std::vector<StationaryPoint>& found) {
       size = next_size;
     }
     if (!(std::abs(value) <= loose * size)) return;
-    StationaryPoint candidate{VectorXd::Zero(problem.d.size()), secular.pole + shift};
+    QuadricCandidate candidate{VectorXd::Zero(problem.d.size()), secular.pole + shift};
     for (const Cluster* term : secular.terms)
       for (const Index i : term->members)
         candidate.y(i) = -candidate.nu * problem.beta(i) / secular.w(*term, shift);
@@ -173,37 +175,38 @@ void add_regular(const Diagonal& problem, std::vector<StationaryPoint>& found) {
   };
   for (const double root : secular_roots(problem, secular.terms)) {
     secular.measure_from_nearest_pole(root);
-    follow(root - secular.pole);
+    refine(root - secular.pole);
   }
   for (const Cluster* term : secular.terms) {
     if (term->d == 0 || term->beta > 1e-3) continue;
     secular.at_pole = term;
     secular.pole = -1 / term->d;
-    for (const double shift : shifts_beside_pole(secular)) follow(shift);
+    for (const double shift : shifts_beside_pole(secular)) refine(shift);
   }
 }
 
-// The hard case: nu at a pole whose directions b does not see. They are free, and q = 0 says how far to go in them.
-void add_poles(const Diagonal& problem, std::vector<StationaryPoint>& found) {
+// The hard case: nu at a pole with b = 0 in its directions. These are free, and q = 0 determines the distance
+// in them.
+void add_poles(const Diagonal& problem, std::vector<QuadricCandidate>& found) {
   for (const Cluster& pole : problem.clusters) {
     if (pole.d == 0 || pole.beta > 0) continue;
-    StationaryPoint candidate{VectorXd::Zero(problem.d.size()), -1 / pole.d};
+    QuadricCandidate candidate{VectorXd::Zero(problem.d.size()), -1 / pole.d};
     for (const Cluster& cluster : problem.clusters)
       for (const Index i : cluster.members)
         if (&cluster != &pole && problem.beta(i) != 0)
           candidate.y(i) = -candidate.nu * problem.beta(i) / (1 + candidate.nu * cluster.d);
     const double squared = -problem.value(candidate.y) / pole.d;
-    if (!(squared >= -noise_share * (1 + candidate.y.squaredNorm()))) continue;
+    if (!(squared >= -noise * (1 + candidate.y.squaredNorm()))) continue;
     candidate.radius = std::sqrt(std::max(squared, 0.0));
     candidate.sphere = &pole;
     found.push_back(candidate);
   }
 }
 
-// The second-order condition: W = I + nu D is positive on the directions the quadric allows, but for those along the
-// family itself. Where W has no negative entry at all the point is the nearest of all.
+// The second-order condition: W = I + nu D is positive in the directions tangent to the quadric, except for
+// those along the family itself. Where W has no negative entry at all the point is the global minimum.
 bool is_minimum(const Diagonal& problem, const VectorXd& y, double nu, Index family) {
-  // A vertex is where nu runs to infinity: no minimum, unless there is nothing but the vertex.
+  // At a vertex nu tends to infinity: no minimum, unless the quadric is only its vertex.
   const VectorXd slope = problem.d.cwiseProduct(y) + problem.beta;
   if (slope.norm() <= 1e-7 * y.norm()) return false;
   const VectorXd w = VectorXd::Ones(y.size()) + nu * problem.d;
@@ -223,7 +226,7 @@ bool is_minimum(const Diagonal& problem, const VectorXd& y, double nu, Index fam
   return flat <= family;
 }
 
-// All of q = 0 is its vertex: H semidefinite on what b sees, and q(vertex) = 0.
+// The quadric is only its vertex: H is semidefinite, b = 0 in its kernel, and q(vertex) = 0.
 bool vertex_only(const Diagonal& problem, VectorXd& vertex) {
   vertex = VectorXd::Zero(problem.d.size());
   for (const Cluster& cluster : problem.clusters) {
@@ -232,7 +235,7 @@ bool vertex_only(const Diagonal& problem, VectorXd& vertex) {
       if (cluster.d != 0) vertex(i) = -problem.beta(i) / cluster.d;
   }
   const bool one_sign = problem.d.minCoeff() >= 0 || problem.d.maxCoeff() <= 0;
-  return one_sign && std::abs(problem.value(vertex)) <= noise_share * (1 + vertex.squaredNorm());
+  return one_sign && std::abs(problem.value(vertex)) <= noise * (1 + vertex.squaredNorm());
 }
 
 class Collector {
@@ -249,12 +252,12 @@ class Collector {
       if ((other.z - point.z).norm() <= loose * problem_.length && other.basis.cols() == 0) return;
     points_.push_back(std::move(point));
   }
-  void add_family(const StationaryPoint& candidate) {
+  void add_family(const QuadricCandidate& candidate) {
     NearestPoint point;
     const std::vector<Index>& members = candidate.sphere->members;
     point.center = problem_.length * (problem_.vectors * candidate.y);
     point.radius = problem_.length * candidate.radius;
-    // Directions along coordinates, where the eigenspace has such: a circle reads best in them.
+    // Directions along coordinates, where the eigenspace contains such: a circle is easiest to read in them.
     const MatrixXd space = problem_.vectors(Eigen::all, members);
     Eigen::ColPivHouseholderQR<MatrixXd> qr((space * space.transpose()).eval());
     point.basis = MatrixXd(qr.householderQ()).leftCols(space.cols());
@@ -279,8 +282,8 @@ class Collector {
   std::vector<NearestPoint> points_;
 };
 
-void collect(const Diagonal& problem, const StationaryPoint& candidate, Collector& collector) {
-  if (!candidate.sphere || candidate.radius <= std::sqrt(noise_share)) {
+void collect(const Diagonal& problem, const QuadricCandidate& candidate, Collector& collector) {
+  if (!candidate.sphere || candidate.radius <= std::sqrt(noise)) {
     if (is_minimum(problem, candidate.y, candidate.nu, 0)) collector.add(candidate.y, candidate.nu);
     return;
   }
@@ -301,7 +304,7 @@ NearestPoint origin(Index size) {
   return point;
 }
 
-// No curvature: a plane, or nothing.
+// No curvature: a plane, or empty.
 std::vector<NearestPoint> nearest_on_plane(const Quadric& quadric) {
   NearestPoint point = origin(quadric.linear.size());
   const double slope = quadric.linear.squaredNorm();
@@ -322,19 +325,18 @@ std::vector<NearestPoint> nearest_points(const Quadric& quadric) {
   if (!(problem.length > 0)) return {origin(size)};
 
   Collector collector(problem);
-  const bool at_origin =
-      std::abs(problem.constant) <= noise_share || (quadric.inequality && problem.constant <= 0);
+  const bool at_origin = std::abs(problem.constant) <= noise || (quadric.inequality && problem.constant <= 0);
   if (at_origin) collector.add(VectorXd::Zero(size), 0);
-  // At a vertex no multiplier holds the point: the gradient is 0 there.
+  // At a vertex the gradient is 0, and so is the multiplier.
   VectorXd vertex;
   if (vertex_only(problem, vertex)) {
     if (!at_origin) collector.add(vertex, 0);
     return collector.take();
   }
-  std::vector<StationaryPoint> candidates;
+  std::vector<QuadricCandidate> candidates;
   add_regular(problem, candidates);
   add_poles(problem, candidates);
-  for (const StationaryPoint& candidate : candidates)
+  for (const QuadricCandidate& candidate : candidates)
     if (!quadric.inequality || candidate.nu >= 0) collect(problem, candidate, collector);
   return collector.take();
 }

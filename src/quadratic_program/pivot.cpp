@@ -1,9 +1,13 @@
+// Dual active-set method of Goldfarb and Idnani.
 #include "src/quadratic_program/pivot.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>
+
+#include "src/quadratic_program/multipliers.h"
+#include "src/quadratic_program/unit_rows.h"
 
 namespace zwang {
 
@@ -13,9 +17,9 @@ using namespace active_set;
 
 namespace {
 
-// The minimum for independent rows taken as equations, from scratch: z = -U^T mu with U U^T mu = b, through
-// the QR factors of U^T because U U^T would square the condition number [mayer-14] [mayer-17].
-EqualityPoint equality_point_of_independent(const UnitRows& rows, std::vector<int> taken) {
+// The minimum for independent rows taken as equations: z = -U^T mu with U U^T mu = b, through the QR factors
+// of U^T because U U^T would square the condition number [mayer-14] [mayer-17].
+EqualityPoint equality_point_by_qr(const UnitRows& rows, std::vector<int> taken) {
   const auto n = rows.unit.cols();
   const auto k = static_cast<Eigen::Index>(taken.size());
   EqualityPoint point{.rows = {}, .z = VectorXd::Zero(n), .mu = VectorXd(k), .inverse = MatrixXd(n, k)};
@@ -54,11 +58,11 @@ bool meets_equations(const UnitRows& rows, const EqualityPoint& point) {
 }
 
 struct Broken {
-  int row = -1;      // the inequality broken most; -1: none
-  bool tie = false;  // by so little that it may pass for met
+  int row = -1;      // the most violated inequality; -1: none
+  bool tie = false;  // the violation is within a tie and may count as zero
 };
 
-// `excused` rows are not looked at.
+// `excused` rows are not considered.
 Broken most_broken(const UnitRows& rows, const EqualityPoint& point, const std::vector<int>& excused,
                    Zero zero) {
   const Tolerances tolerance = tolerances(rows, point, zero), tied = tolerances(rows, point, Zero::tie);
@@ -74,8 +78,8 @@ Broken most_broken(const UnitRows& rows, const EqualityPoint& point, const std::
   return broken;
 }
 
-// The place in point.rows of the inequality that would first have to pull when the multipliers change by
-// -t r, and that t; none: -1 and infinity. `fixed` equations stand first and may pull.
+// The place in point.rows of the inequality whose multiplier first becomes negative when the multipliers
+// change by -t r, and that t; none: -1 and infinity. The first `fixed` rows are equations of either sign.
 struct Blocking {
   Eigen::Index place = -1;
   double t = std::numeric_limits<double>::infinity();
@@ -91,11 +95,12 @@ Blocking first_to_pull(const EqualityPoint& point, Eigen::Index fixed, const Vec
   return blocking;
 }
 
-// Takes in the broken row p. Its multiplier grows by t while the others change by -t r, r the coefficients of
-// u_p on them, so that they stay met; z moves by -t d, d the part of u_p they do not span. Whoever would have
-// to pull on the way is let go. If u_p lies in their span and none can be let go, then
+// Adds the violated row p. Its multiplier grows by t while the others change by -t r, with r the coefficients
+// of u_p on them, so that they stay met; z moves by -t d, with d the part of u_p they do not span. A row
+// whose multiplier becomes negative on the way is dropped. If u_p lies in their span and none can be dropped,
+// then
 //     u_p = sum r_i u_i with r_i <= 0 for inequalities, and u_p z + b_p > 0:
-// p breaks whenever the others hold, which proves that no point meets all.
+// p is violated whenever the others hold, which proves that no point meets all.
 std::optional<EqualityPoint> press(const UnitRows& rows, EqualityPoint point, Eigen::Index fixed, int p) {
   const VectorXd u = rows.unit.row(p);
   while (true) {
@@ -111,30 +116,30 @@ std::optional<EqualityPoint> press(const UnitRows& rows, EqualityPoint point, Ei
     const double residual = u.dot(point.z) + rows.gap[p];
     if (!dependent && residual <= blocking.t * d.squaredNorm()) {
       point.rows.push_back(p);
-      return equality_point_of_independent(rows, std::move(point.rows));
+      return equality_point_by_qr(rows, std::move(point.rows));
     }
 
-    // As far as the first that would pull, and without it from there. The factors are made anew; z and mu are
-    // those of the way to p.
+    // Move until the first multiplier is zero, and continue without that row. The factors are computed anew;
+    // z and mu are those of the path to p.
     VectorXd z = point.z, mu = point.mu - blocking.t * r;
     if (!dependent) z -= blocking.t * d;
     const Eigen::Index after = mu.size() - blocking.place - 1;
     mu.segment(blocking.place, after) = mu.tail(after).eval();
     mu.conservativeResize(mu.size() - 1);
     point.rows.erase(point.rows.begin() + blocking.place);
-    point = equality_point_of_independent(rows, std::move(point.rows));
+    point = equality_point_by_qr(rows, std::move(point.rows));
     point.z = std::move(z);
     point.mu = std::move(mu);
   }
 }
 
-// Near-dependent rows can turn multipliers negative by rounding alone: lets go of those.
+// Drops nearly dependent rows whose multipliers are negative by rounding alone.
 EqualityPoint without_pull(const UnitRows& rows, EqualityPoint point, Eigen::Index fixed) {
   while (point.mu.size() > fixed) {
     Eigen::Index place = 0;
     if (point.mu.tail(point.mu.size() - fixed).minCoeff(&place) >= 0) break;
     point.rows.erase(point.rows.begin() + fixed + place);
-    point = equality_point_of_independent(rows, std::move(point.rows));
+    point = equality_point_by_qr(rows, std::move(point.rows));
   }
   return point;
 }
@@ -144,15 +149,15 @@ struct Outcome {
   ActiveSet active;
 };
 
-// Each step increases the constraint, so no set comes twice, except by rounding: hence the bound, beyond
-// which the question is undecided in this meaning of zero.
+// Each step increases the constraint, so that no set occurs twice, except by rounding: beyond this number of
+// steps the problem counts as undecided in this meaning of zero.
 Outcome pivot_sets(const UnitRows& rows, EqualityPoint point, Zero zero) {
   const auto fixed = static_cast<Eigen::Index>(point.rows.size());
   const std::size_t most_steps = 20 + 10 * rows.inequalities.size();
   std::vector<int> excused;
   for (std::size_t step = 0; step < most_steps; ++step) {
     const Broken broken = most_broken(rows, point, excused, zero);
-    if (broken.row < 0) return {true, settle(rows, point)};
+    if (broken.row < 0) return {true, active_set_at(rows, point)};
     std::optional<EqualityPoint> next = press(rows, point, fixed, broken.row);
     if (next) {
       point = without_pull(rows, std::move(*next), fixed);
@@ -166,11 +171,11 @@ Outcome pivot_sets(const UnitRows& rows, EqualityPoint point, Zero zero) {
   return {};
 }
 
-// A contradiction by more than a tie is final. Undecided in every meaning of zero has not been seen, and
-// counts as not feasible: no solution can be shown.
+// A contradiction by more than a tie is final. A problem undecided in every meaning of zero has never been
+// observed, and counts as not feasible.
 ActiveSet pivot_sets(const UnitRows& rows) {
   if (rows.contradiction >= 0) return {};
-  const EqualityPoint start = equality_point_of_independent(rows, independent_equations(rows));
+  const EqualityPoint start = equality_point_by_qr(rows, independent_equations(rows));
   if (!meets_equations(rows, start)) return {};
   for (const Zero zero : all_zeros) {
     const Outcome outcome = pivot_sets(rows, start, zero);
@@ -184,7 +189,7 @@ ActiveSet pivot_sets(const UnitRows& rows) {
 QpSolution pivot_qp(const QuadraticProgram& program) {
   const UnitRows rows = unit_rows(program);
   const ActiveSet active = rows.usable ? pivot_sets(rows) : ActiveSet{};
-  return finish(program, rows, active, [](const UnitRows& inner) { return pivot_sets(inner); });
+  return solution_at(program, rows, active, [](const UnitRows& inner) { return pivot_sets(inner); });
 }
 
 }  // namespace zwang

@@ -1,3 +1,4 @@
+// Recognition of geometric sequences of shocks.
 #include "src/reference/accumulation.h"
 
 #include <algorithm>
@@ -42,7 +43,7 @@ std::optional<AccumulationWatch::Sequence> AccumulationWatch::recognise() const 
     bool repeats = true;
     for (std::size_t k = 0; k < 2 * period && repeats; ++k)
       repeats = shock(k).reached == shock(k + period).reached;
-    // Shocks of one and the same condition follow each other by one factor, and not by several in turn.
+    // Shocks of a single condition have period 1, not a longer cycle of alternating factors.
     bool alike = true;
     for (std::size_t k = 1; k < period && alike; ++k) alike = shock(k).reached == shock(0).reached;
     if (!repeats || (period > 1 && alike)) continue;
@@ -51,7 +52,7 @@ std::optional<AccumulationWatch::Sequence> AccumulationWatch::recognise() const 
     const double d3 = shock(2 * period).t - shock(3 * period).t;
     if (!(d1 > 0 && d2 > d1 && d3 > d2)) continue;
     const double r1 = d1 / d2, r2 = d2 / d3;
-    // Ratios still drifting towards 1 belong to sequences that end by themselves.
+    // Ratios that still drift towards 1 belong to sequences that end after finitely many shocks.
     if (std::abs(r1 - r2) > 0.3 * (1 - std::max(r1, r2))) continue;
     Sequence found;
     found.gap = gap_;

@@ -1,3 +1,4 @@
+// Brackets, roots and maxima of a curve over a step.
 #include "src/reference/first_root.h"
 
 #include <algorithm>
@@ -24,7 +25,7 @@ Knot knot_at(double theta, double value, const Curve& curve) {
   return {theta, value, (curve(right) - curve(left)) / (right - left)};
 }
 
-// Where the cubic through two knots has its top between them, if it has one.
+// The maximum of the cubic through two knots, if it has one between them.
 std::optional<double> top_of_cubic(const Knot& a, const Knot& b) {
   const double width = b.theta - a.theta, rise = width * a.slope, fall = width * b.slope;
   const double cube = 2 * (a.value - b.value) + rise + fall,
@@ -36,8 +37,8 @@ std::optional<double> top_of_cubic(const Knot& a, const Knot& b) {
   return a.theta + x * width;
 }
 
-// Looks for a rise between two knots, both at or below zero: a hump that goes up and comes back. Where the cubic through
-// both knots misses the curve's middle, the curve has more to it than its ends show, and halves are looked at.
+// A rise between two knots that are both at or below zero, where the curve rises and falls again. If the
+// cubic through both knots misses the middle of the curve, the two halves are searched.
 std::optional<Bracket> hidden_rise(const Knot& a, const Knot& b, const Curve& curve, int depth) {
   const double width = b.theta - a.theta, middle = (a.theta + b.theta) / 2;
   if (a.slope > 0 && b.slope < 0) {
@@ -57,7 +58,8 @@ std::optional<Bracket> hidden_rise(const Knot& a, const Knot& b, const Curve& cu
   return hidden_rise(half, b, curve, depth - 1);
 }
 
-// A start on the boundary may be followed by a hop far shorter than the first interval: knots at halved distances.
+// A start on the boundary may be followed by a hop far shorter than the first interval: knots at successively
+// halved distances.
 std::optional<Bracket> early_rise(double first_sample, const Curve& curve) {
   Knot right = knot_at(fractions[1], first_sample, curve);
   std::optional<Bracket> earliest;
@@ -77,12 +79,12 @@ std::optional<Bracket> early_rise(double first_sample, const Curve& curve) {
   return earliest;
 }
 
-// The start may lie on the boundary, left a moment ago: look for a point clearly inside before the rise, and a little further
-// whether it has been up before that.
+// The start may lie on a boundary that was left a moment ago. Searches by halving for a point clearly below
+// zero before the rise, and a few halvings further for an earlier rise.
 Bracket rise_from_start(double first_sample, double clearly, const Curve& curve) {
   double theta = fractions[1];
   Bracket found{0, theta};
-  int looks = 0;  // since it was found inside
+  int looks = 0;  // halvings since a point below zero was found
   for (int halvings = 0; halvings < 45 && looks < 6; ++halvings) {
     theta /= 2;
     const double value = curve(theta);
@@ -124,7 +126,7 @@ Peak peak(double left, double right, const Curve& curve) {
 
 std::optional<Bracket> first_rise(std::span<const double> samples, const Curve& curve) {
   const auto [low, high] = std::minmax_element(samples.begin(), samples.end());
-  // Too far below for anything these samples represent to reach zero.
+  // The maximum is further below zero than the range of the samples: no rise to zero is possible.
   if (*high + (*high - *low) < 0) return std::nullopt;
   const bool on_boundary = samples[0] > -1e-6 * (*high - *low);
   if (samples[1] <= 0 && on_boundary)
@@ -135,7 +137,7 @@ std::optional<Bracket> first_rise(std::span<const double> samples, const Curve& 
       return rise_from_start(samples[0], 1e-12 * (*high - *low), curve);
     const Knot here = knot_at(fractions[k], samples[k], curve);
     if (samples[k] > 0) {
-      // It may have been up before, and come down once more.
+      // The curve may have been above zero before and fallen again.
       const std::optional<double> top = top_of_cubic(before, here);
       return Bracket{before.theta, top && curve(*top) > 0 ? *top : here.theta};
     }
@@ -149,7 +151,7 @@ double root(const Bracket& bracket, const Curve& curve) {
   double a = bracket.below, b = bracket.above;
   if (a == b) return a;
   double fa = curve(a), fb = curve(b);
-  if (fa > 0) fa = 0;  // on the boundary: the caller's word counts
+  if (fa > 0) fa = 0;  // on the boundary: the start counts as below zero
   // Illinois regula falsi with a bisection whenever the bracket fails to halve in two moves.
   double width = b - a;
   for (int i = 0; i < root_limit && b - a > 4e-16 * b; ++i) {

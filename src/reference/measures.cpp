@@ -1,3 +1,4 @@
+// Reductions over the trajectory and over events.
 #include "src/reference/measures.h"
 
 #include <algorithm>
@@ -17,7 +18,7 @@ namespace {
 
 constexpr double missing = std::numeric_limits<double>::quiet_NaN();
 
-// Does this event belong to the pattern? For impulses the size is given too.
+// True if the event matches the measure's pattern; for impulses `size` is set too.
 bool matches(const Measure& measure, const Event& event, double& size) {
   const auto among = [&](const std::vector<std::size_t>& list) {
     return std::find(list.begin(), list.end(), measure.target) != list.end();
@@ -73,14 +74,14 @@ bool Measures::wants_extremes() const {
 
 void Measures::start(const Moment& moment) {
   initial_ = values(moment);
-  see(initial_);
+  update_extremes(initial_);
 }
 
-void Measures::see(const Moment& moment) {
-  if (wants_extremes()) see(values(moment));
+void Measures::update_extremes(const Moment& moment) {
+  if (wants_extremes()) update_extremes(values(moment));
 }
 
-void Measures::see(const std::vector<double>& now) {
+void Measures::update_extremes(const std::vector<double>& now) {
   const auto& measures = equations_->system().measures;
   for (std::size_t i = 0; i < measures.size(); ++i) {
     if (!is_extreme(measures[i]) || std::isnan(now[i])) continue;
@@ -90,27 +91,27 @@ void Measures::see(const std::vector<double>& now) {
   }
 }
 
-void Measures::follow(const std::function<std::vector<double>(double)>& at) {
+void Measures::refine_extremes(const std::function<std::vector<double>(double)>& at) {
   if (!wants_extremes()) return;
   const auto& measures = equations_->system().measures;
   const std::span<const double> fractions = sample_fractions();
   std::vector<std::vector<double>> samples;
   for (const double theta : fractions) samples.push_back(at(theta));
-  for (const std::vector<double>& sample : samples) see(sample);
+  for (const std::vector<double>& sample : samples) update_extremes(sample);
   for (std::size_t i = 0; i < measures.size(); ++i) {
     if (!is_extreme(measures[i])) continue;
     const double sign = measures[i].reduction == Reduction::maximum ? 1 : -1;
     for (std::size_t k = 0; k < fractions.size(); ++k) {
       const std::size_t left = k > 0 ? k - 1 : 0, right = std::min(k + 1, fractions.size() - 1);
       const double a = sign * samples[left][i], b = sign * samples[k][i], c = sign * samples[right][i];
-      // Refine only humps that may beat what is known already. Two samples beside a top may be as high as each other: at the
-      // ends of the step a third one tells.
+      // Refine only maxima that may exceed the known one. Two samples beside a maximum may be equally high:
+      // at the ends of the step a third sample gives the spread.
       const std::size_t third = k == 0 ? 2 : k + 1 == fractions.size() ? k - 2 : k;
       const double spread = b - std::min({a, c, sign * samples[third][i]});
       if (!(b >= a && b >= c) || !(spread > 0) || b + spread <= sign * results_[i]) continue;
       const Peak top =
           peak(fractions[left], fractions[right], [&](double theta) { return sign * at(theta)[i]; });
-      see(at(top.theta));
+      update_extremes(at(top.theta));
     }
   }
 }

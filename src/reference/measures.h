@@ -1,14 +1,13 @@
-// One number per member: reductions over the continuous trajectory and over its events.
+// Measures: one number per member, by reduction over the continuous trajectory and over its events.
 #pragma once
 
 #include "src/expression/evaluate.h"
-#include "src/reference/runge_kutta.h"
 #include "src/reference/trajectory.h"
 #include "src/system/equations.h"
 
 namespace zwang {
 
-// A point of the trajectory as the measures see it.
+// A point of the trajectory.
 struct Moment {
   const State& state;
   const Eigen::VectorXd& multipliers;
@@ -19,14 +18,14 @@ class Measures {
  public:
   explicit Measures(const Equations& equations);
 
-  // Values of the time reductions' expressions there.
+  // The values of the measures' expressions at a point.
   std::vector<double> values(const Moment& moment) const;
 
   void start(const Moment& moment);
-  void see(const Moment& moment);  // both sides of every event, and every step's end
-  void see(const std::vector<double>& values);
-  // A stretch of smooth motion: `at` gives the values of every measure at a fraction theta of it.
-  void follow(const std::function<std::vector<double>(double)>& at);
+  void update_extremes(const Moment& moment);  // both sides of every event, and every step's end
+  void update_extremes(const std::vector<double>& values);
+  // A smooth part of the motion: `at` gives the values of every measure at a fraction theta of it.
+  void refine_extremes(const std::function<std::vector<double>(double)>& at);
   void note(const Event& event, const Moment& after);
   // `integrals`: the accumulated integrands.
   std::vector<double> finish(const Moment& moment, const Eigen::VectorXd& integrals, double duration) const;
@@ -35,7 +34,7 @@ class Measures {
   bool wants_extremes() const;
 
   const Equations* equations_;
-  Program program_;  // value of every measure, zero where it has none
+  Program program_;  // value of every measure, zero where it has no expression
   std::vector<double> results_;
   std::vector<double> initial_;
 };

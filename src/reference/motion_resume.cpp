@@ -1,8 +1,12 @@
-// Joining a motion in its middle: what an uninterrupted run would know there is rebuilt from the state and from which
-// conditions are closed.
+// Start from the middle of a motion: the knowledge of an uninterrupted run is rebuilt from the state and from
+// the set of closed conditions.
+#include <cmath>
+
 #include "src/expression/scaled.h"
 #include "src/laws/project.h"
+#include "src/reference/member_state.h"
 #include "src/reference/motion.h"
+#include "src/reference/schedule.h"
 #include "src/reference/trajectory.h"
 #include "src/system/equations.h"
 
@@ -15,64 +19,68 @@ Trajectory Motion::resume(const State& state, const std::vector<double>& closed)
 bool Motion::rejoin(const State& state, const std::vector<double>& closed) {
   if (!set_initial_state(state)) return false;
   skip_scheduled_events();
+  recorder_.skip_past_outputs();
 
-  // Closed is what the caller says, not what is near zero: a condition opened a moment ago has f = 0 too.
-  std::vector<char> touching(conditions_.size(), 0);
-  for (std::size_t i = 0; i < conditions_.size(); ++i)
-    touching[i] = conditions_[i].standing == Standing::open && closed[i] > 0.5;
+  // The caller decides which conditions are closed, not their nearness to zero: a condition that has just
+  // opened has f = 0 too.
+  std::vector<char> touching(member_.conditions.size(), 0);
+  for (std::size_t i = 0; i < member_.conditions.size(); ++i)
+    touching[i] = member_.conditions[i].standing == Standing::open && closed[i] > 0.5;
   bring_onto(touching);
-  energy_start_ = equations_.energy(this->state());
+  recorder_.set_start(state.t, equations_.energy(member_.state()));
   recall_watch_signs();
 
-  // Who presses is decided anew, as after an event.
+  // The set of pressing conditions is computed anew, as after an event.
   return update_active_set(touching, no_condition) && open_record();
 }
 
-// Watched functions that are zero now have the side they came from; the others show theirs.
+// Watched functions that are zero now have the sign they had before; the signs of the others are computed.
 void Motion::recall_watch_signs() {
-  const State now = state();
+  const State now = member_.state();
   for (std::size_t k = 0; k < plan_.sides.size(); ++k) {
-    const Scaled value = equations_.evaluate_scaled(watches_[k], now, sizes_);
-    if (std::abs(value.value) <= settings_.contact_tolerance * value.scale) watch_signs_[k] = plan_.sides[k];
+    const Scaled value = equations_.evaluate_scaled(formulas_.watches[k], now, member_.sizes);
+    if (std::abs(value.value) <= settings_.contact_tolerance * value.scale)
+      member_.watch_signs[k] = plan_.sides[k];
   }
 }
 
-// What the clock named up to now has happened: only its lasting effects are taken over. Output times before now are past.
+// Scheduled events up to now have happened: only their lasting effects are applied.
 void Motion::skip_scheduled_events() {
-  const double now = t_ + rounding_of_time();
-  for (; next_scheduled_ < scheduled_.size() && scheduled_[next_scheduled_].t <= now; ++next_scheduled_) {
-    const ScheduledEvent& done = scheduled_[next_scheduled_];
-    if (done.kind == ScheduledEvent::Kind::lifted) conditions_[done.index] = {};
-    if (done.kind == ScheduledEvent::Kind::imposed)
-      conditions_[done.index].standing =
-          equations_.system().constraints[done.index].equation ? Standing::equation : Standing::open;
+  const double now = member_.t + member_.rounding_of_time();
+  while (const ScheduledEvent* done = schedule_.take_due(now)) {
+    const std::size_t i = done->index;
+    if (done->kind == ScheduledEvent::Kind::lifted) member_.conditions[i] = {};
+    if (done->kind == ScheduledEvent::Kind::imposed)
+      member_.conditions[i].standing =
+          equations_.system().constraints[i].equation ? Standing::equation : Standing::open;
   }
-  while (next_output_ < plan_.outputs.size() && plan_.outputs[next_output_] < t_ - rounding_of_time())
-    ++next_output_;
 }
 
-// Positions onto what holds and not beyond what is open; then velocities onto what holds. A position a rounding beyond
-// an open condition would look like a contact already missed; its velocity is left alone, since it may be leaving.
+// Positions onto the conditions that hold and not beyond open ones; then velocities onto the conditions that
+// hold. A position beyond an open condition by rounding would look like a missed contact; its velocity is not
+// changed, since it may be leaving.
 void Motion::bring_onto(const std::vector<char>& touching) {
-  State now = state();
+  State now = member_.state();
   const State given = now;
   std::vector<std::size_t> held, not_beyond;
-  for (std::size_t i = 0; i < conditions_.size(); ++i) {
-    const bool holds = conditions_[i].standing == Standing::equation || touching[i];
-    const bool beyond = conditions_[i].standing == Standing::open &&
-                        equations_.system().constraints[i].holonomic && equations_.value(i, now) > 0;
+  for (std::size_t i = 0; i < member_.conditions.size(); ++i) {
+    const Standing standing = member_.conditions[i].standing;
+    const bool holds = standing == Standing::equation || touching[i];
+    const bool beyond = standing == Standing::open && equations_.system().constraints[i].holonomic &&
+                        equations_.value(i, now) > 0;
     if (holds) held.push_back(i);
     if (holds || beyond) not_beyond.push_back(i);
   }
-  project(equations_, now, sizes_, not_beyond);
+  project(equations_, now, member_.sizes, not_beyond);
   now.v = given.v;
-  const Residuals left = project(equations_, now, sizes_, held);
-  y_.head(n()) = now.q;
-  set_velocities(now.v);
-  trajectory_.position_moved = (now.q - given.q).norm();
-  trajectory_.velocity_moved = (now.v - given.v).norm();
-  trajectory_.audit.position_violation = left.position;
-  trajectory_.audit.velocity_violation = left.velocity;
+  const Residuals left = project(equations_, now, member_.sizes, held);
+  member_.set_positions(now.q);
+  member_.set_velocities(now.v);
+  Trajectory& trajectory = recorder_.trajectory();
+  trajectory.position_moved = (now.q - given.q).norm();
+  trajectory.velocity_moved = (now.v - given.v).norm();
+  trajectory.audit.position_violation = left.position;
+  trajectory.audit.velocity_violation = left.velocity;
 }
 
 }  // namespace zwang

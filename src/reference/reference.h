@@ -1,5 +1,5 @@
-// The reference: one member's motion, written to be read, slow and independent of the kernels. It says what the answer
-// should be.
+// The reference implementation of one member's motion: readable, slow, independent of the kernels, and the
+// standard they are compared with.
 #pragma once
 
 #include "src/base/settings.h"
@@ -13,24 +13,26 @@ struct Plan {
   std::vector<double> outputs;  // ascending
   double end = 0;
   bool every_step = false;  // sample after every step instead of at the output times
-  // Extremes known already, by measure (NaN: none): of a motion taken up again. They count, and what cannot beat them is
-  // not looked at closely.
+  // For a resumed motion: extremes known already, by measure (NaN: none). They count, and extremes that
+  // cannot exceed them are not refined.
   std::vector<double> extremes = {};
-  // On which side of zero watched functions were last: of a motion taken up again where one is zero, as a velocity at rest.
+  // For a resumed motion: the last signs of watched functions, used where one is zero at the start (a
+  // velocity at rest).
   std::vector<int> sides = {};
 };
 
-// Moves the state onto the conditions in force at the start, and says how far.
+// Moves the state onto the conditions in force at the start; the result includes the distance moved.
 Start prepare_start(const Equations& equations, const IntegratorSettings& settings, State& state);
 
-// From a prepared start to the end of the plan. Trouble ends in a status, never in an exception.
+// From a prepared start to the end of the plan. Failures are reported as a status, never as an exception.
 Trajectory simulate(const Equations& equations, const IntegratorSettings& settings, const Plan& plan,
                     const State& start);
 
-// From the middle of a motion, at state.t, to the end of the plan. `closed` says what holds there, one number per
-// condition as in Sample: an inequality that is not named stays open however near it is to zero. The state is brought
-// onto what holds (it is there up to rounding or a little more). Whatever the study's clock says up to and including
-// state.t has been done. Measures are of this stretch alone: extremes and events from here on, integrals from zero.
+// From the middle of a motion, at state.t, to the end of the plan. `closed` marks the conditions that hold
+// there, one number per condition as in Sample: an inequality that is not marked stays open, however near it
+// is to zero. The state is projected onto the marked conditions (it is there up to rounding or a little
+// more). Scheduled events up to and including state.t count as done. Measures are those of this part alone:
+// extremes and events from here on, integrals from zero.
 Trajectory resume(const Equations& equations, const IntegratorSettings& settings, const Plan& plan,
                   const State& state, const std::vector<double>& closed);
 

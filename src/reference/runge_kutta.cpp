@@ -1,3 +1,4 @@
+// Coefficients and steps of tsit5 and rk4.
 #include "src/reference/runge_kutta.h"
 
 namespace zwang {
@@ -21,31 +22,34 @@ constexpr double error_weights[7] = {-0.00178001105222577714, -0.000816434459656
                                      0.015151515151515152};
 
 Step tsit5(const RightSide& f, double t, const Eigen::VectorXd& y, const Eigen::VectorXd& first, double h) {
-  Step step{.valid = false, .t = t, .h = h, .start = y, .end = {}, .error = {}, .rates = {}};
+  Step step{.t = t, .h = h, .start = y, .end = {}, .error = {}, .rates = {}};
   step.rates[0] = first;
   for (std::size_t s = 0; s < 6; ++s) {
     Eigen::VectorXd increment = stages[s][0] * step.rates[0];
     for (std::size_t j = 1; j <= s; ++j) increment += stages[s][j] * step.rates[j];
     step.end = y + h * increment;
-    if (!f(t + nodes[s] * h, step.end, step.rates[s + 1])) return step;
+    step.status = f(t + nodes[s] * h, step.end, step.rates[s + 1]);
+    if (step.status != Status::ok) return step;
   }
   step.error = error_weights[0] * step.rates[0];
   for (std::size_t j = 1; j < 7; ++j) step.error += error_weights[j] * step.rates[j];
   step.error *= h;
-  step.valid = true;
   return step;
 }
 
 Step rk4(const RightSide& f, double t, const Eigen::VectorXd& y, const Eigen::VectorXd& first, double h) {
-  Step step{.valid = false, .t = t, .h = h, .start = y, .end = {}, .error = {}, .rates = {}};
+  Step step{.t = t, .h = h, .start = y, .end = {}, .error = {}, .rates = {}};
   step.rates[0] = first;
-  if (!f(t + h / 2, y + h / 2 * step.rates[0], step.rates[1])) return step;
-  if (!f(t + h / 2, y + h / 2 * step.rates[1], step.rates[2])) return step;
-  if (!f(t + h, y + h * step.rates[2], step.rates[3])) return step;
+  const auto evaluate = [&](double at, const Eigen::VectorXd& stage, Eigen::VectorXd& rate) {
+    step.status = f(at, stage, rate);
+    return step.status == Status::ok;
+  };
+  if (!evaluate(t + h / 2, y + h / 2 * step.rates[0], step.rates[1])) return step;
+  if (!evaluate(t + h / 2, y + h / 2 * step.rates[1], step.rates[2])) return step;
+  if (!evaluate(t + h, y + h * step.rates[2], step.rates[3])) return step;
   step.end = y + h / 6 * (step.rates[0] + 2 * step.rates[1] + 2 * step.rates[2] + step.rates[3]);
-  if (!f(t + h, step.end, step.rates[6])) return step;
+  if (!evaluate(t + h, step.end, step.rates[6])) return step;
   step.error = Eigen::VectorXd::Zero(y.size());
-  step.valid = true;
   return step;
 }
 

@@ -1,4 +1,4 @@
-// What one member's motion leaves behind: states at the output times, events, measures, audit.
+// The result of one member's motion: samples at the output times, events, measures, audit.
 #pragma once
 
 #include <string>
@@ -33,14 +33,14 @@ struct Sample {
 };
 
 struct Audit {
-  double position_violation = 0;  // largest |f| left standing on equations and closed conditions
+  double position_violation = 0;  // largest remaining |f| of equations and closed conditions
   double velocity_violation = 0;  // largest |f'| or |g|
   double energy_drift = 0;        // largest |E + lost - work - E(0)|
-  double energy_size = 0;         // largest |T| + |V| seen, to judge the drift by
-  double kkt = 0;                 // largest residual of the judge
+  double energy_size = 0;         // largest of |T|, |V| and |work|: the scale of the drift
+  double kkt = 0;                 // largest kkt_residual()
   double carnot = 0;              // largest violation of Carnot's identity
-  double energy_created =
-      0;  // largest T(v+) - T(v-) at a shock with fixed conditions and no external impulse
+  // Largest T(v+) - T(v-) at a shock with fixed conditions and no external impulse.
+  double energy_created = 0;
 };
 
 struct Trajectory {

@@ -1,3 +1,4 @@
+// Derivatives of accelerations by velocities and auxiliaries, for the divergence.
 #include "src/system/divergence.h"
 
 #include <algorithm>
@@ -14,7 +15,7 @@ namespace {}  // namespace
 
 FlowDivergence::FlowDivergence(const Equations& equations) : equations_(equations) {
   const System& system = equations.system();
-  Expressions pool = *system.pool;  // a copy: derivatives are made here and belong to nobody else
+  Expressions pool = *system.pool;  // a copy for the derivatives made here
   const std::size_t n = system.size(), nz = system.rates.size();
   std::vector<Expr> formulas;
   for (std::size_t x = 0; x < n + nz; ++x) {
@@ -43,10 +44,11 @@ void FlowDivergence::add(Expressions& pool, Expr e, Slope slope, std::vector<Exp
   formulas.push_back(made);
 }
 
-// div = sum_k da_k/dv_k + sum_j dz'_j/dz_j. Differentiating M a + A^T lambda = Q, A a + c = 0 by a variable x:
+// div = sum_k da_k/dv_k + sum_j dz'_j/dz_j. Differentiating M a + A^T lambda = Q, A a + c = 0 by a variable
+// x:
 //   M da + A^T dlambda = Q_x - M_x a - (A_x)^T lambda,   A da = -c_x - A_x a,
-// which contains the terms in A_v that conditions nonlinear in v add to Voss's formula (11) [voss-11]. A multiplier rho of a
-// general condition is a state with the rate lambda: its share is dlambda/drho.
+// which contains the terms in A_v that conditions nonlinear in v add to Voss's formula (11) [voss-11]. A
+// multiplier rho of a general condition is a state with the rate lambda and contributes dlambda/drho.
 double FlowDivergence::at(const State& state, const std::vector<std::size_t>& set,
                           const Eigen::VectorXd& accelerations, const Eigen::VectorXd& multipliers) const {
   const System& system = equations_.system();
@@ -60,7 +62,7 @@ double FlowDivergence::at(const State& state, const std::vector<std::size_t>& se
     matrix.col(n + index(s)).head(n) = matrix.row(n + index(s)).head(n).transpose();
   }
 
-  // All right-hand sides at once, one column a variable.
+  // All right-hand sides at once, one column for each variable.
   equations_.evaluate(values_, state, {}, {}, out_);
   Eigen::MatrixXd right = Eigen::MatrixXd::Zero(n + r, n + nz);
   double divergence = 0;

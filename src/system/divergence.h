@@ -1,4 +1,5 @@
-// The divergence of the flow in (q, v, z) [voss-11]: how fast phase volume grows, and the log-density along the flow falls.
+// The divergence of the flow in (q, v, z) [voss-11]: the rate at which phase volume grows and the log-density
+// along the flow falls.
 #pragma once
 
 #include "src/expression/evaluate.h"
@@ -7,7 +8,7 @@
 
 namespace zwang {
 
-// Everything differentiated once, for one member.
+// All derivatives are made once, for one member.
 class FlowDivergence {
  public:
   explicit FlowDivergence(const Equations& equations);
@@ -22,8 +23,8 @@ class FlowDivergence {
   struct Slope {
     Part part;
     std::size_t variable;
-    std::size_t i = 0,
-                j = 0;  // entry of the mass; coordinate; condition, condition and coordinate; auxiliary
+    // By part: entry of the mass; coordinate; condition; condition and coordinate; auxiliary.
+    std::size_t i = 0, j = 0;
   };
   void add(Expressions& pool, Expr e, Slope slope, std::vector<Expr>& formulas);
 

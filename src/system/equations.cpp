@@ -1,3 +1,4 @@
+// Evaluation of the equations, plain and with rounding scales.
 #include "src/system/equations.h"
 #include "src/expression/expression.h"
 
@@ -39,7 +40,7 @@ Equations::Equations(const System& system, std::vector<double> parameters) : sys
   if (system.any_general()) {
     roots = system.rates;
     roots.push_back(system.power);
-    following_ = Program(pool, roots);
+    after_multipliers_ = Program(pool, roots);
   }
   energies_ = Program(pool, {system.kinetic_energy, system.energy});
   for (const Constraint& constraint : system.constraints) {
@@ -78,7 +79,7 @@ Dynamics Equations::dynamics(const State& state) const {
   const auto n = static_cast<Eigen::Index>(system.size());
   out_.resize(dynamics_.outputs());
   Inputs<double> known = inputs(state);
-  known.multipliers = no_multipliers_;  // follow() puts in the true ones
+  known.multipliers = no_multipliers_;  // apply_multipliers() replaces them
   dynamics_.run<double>(known, scratch_, out_);
   Dynamics made;
   made.mass.setZero(n, n);
@@ -95,12 +96,13 @@ Dynamics Equations::dynamics(const State& state) const {
   return made;
 }
 
-void Equations::follow(const Eigen::VectorXd& multipliers, const State& state, Dynamics& dynamics) const {
-  if (following_.outputs() == 0) return;
-  out_.resize(following_.outputs());
+void Equations::apply_multipliers(const Eigen::VectorXd& multipliers, const State& state,
+                                  Dynamics& dynamics) const {
+  if (after_multipliers_.outputs() == 0) return;
+  out_.resize(after_multipliers_.outputs());
   Inputs<double> known = inputs(state);
   known.multipliers = view(multipliers);
-  following_.run<double>(known, scratch_, out_);
+  after_multipliers_.run<double>(known, scratch_, out_);
   dynamics.rates = Eigen::Map<const Eigen::VectorXd>(out_.data(), dynamics.rates.size());
   dynamics.power = out_.back();
 }

@@ -15,24 +15,26 @@ struct State {
   Eigen::VectorXd z;     // auxiliaries
 };
 
-// How large the coordinates and velocities have been of late: what their rounding errors are measured by.
+// The sizes of the coordinates and velocities over the last step: their rounding errors are proportional to
+// these.
 struct Sizes {
   Eigen::VectorXd q, v;
 };
 Sizes sizes_of(const State& state);
 
-// Conditions couple coordinates, and with them their rounding: what is large anywhere leaves noise everywhere. Sizes are
-// therefore never below a hundredth of the whole state's, measured in the mass metric so that units do not mix.
+// Conditions couple coordinates and their rounding: a large coordinate leaves noise in all others. Sizes are
+// therefore at least a hundredth of the size of the whole state, measured in the mass metric so that units do
+// not mix.
 void raise_to_noise(Sizes& sizes, const Eigen::MatrixXd& mass);
 
-// Components that are nothing but rounding of velocities as large as `before` become exactly zero.
+// Sets components to exactly zero that are only rounding of velocities as large as `before`.
 void drop_noise(Eigen::VectorXd& v, const Eigen::VectorXd& before, const Eigen::MatrixXd& mass);
 
 struct Dynamics {
   Eigen::MatrixXd mass;     // M, n x n
   Eigen::VectorXd applied;  // Q, n
   Eigen::VectorXd rates;    // z'
-  double power = 0;         // of everything but potential forces and reactions
+  double power = 0;         // of all but potential forces and reactions
 };
 
 // One condition at one state.
@@ -56,8 +58,8 @@ class Equations {
   std::size_t count() const { return system_->constraints.size(); }
 
   Dynamics dynamics(const State& state) const;
-  // What follows from the multipliers: the rates of general conditions' rho, and the power that contains them.
-  void follow(const Eigen::VectorXd& multipliers, const State& state, Dynamics& dynamics) const;
+  // Updates the values that depend on the multipliers: the rates rho' of general conditions, and the power.
+  void apply_multipliers(const Eigen::VectorXd& multipliers, const State& state, Dynamics& dynamics) const;
   Eigen::MatrixXd mass(const State& state) const { return dynamics(state).mass; }
   Row row(std::size_t constraint, const State& state) const;
   double value(std::size_t constraint, const State& state) const;
@@ -85,7 +87,7 @@ class Equations {
   std::vector<double> parameters_;
   std::vector<Scaled> scaled_parameters_;
   Program dynamics_, energies_;
-  Program following_;                           // z' and the power, where they depend on multipliers
+  Program after_multipliers_;                   // z' and the power, where they depend on multipliers
   std::vector<Program> rows_, values_, rates_;  // per constraint
   // Scratch: an Equations belongs to one member on one thread.
   mutable std::vector<double> scratch_, out_;

@@ -1,3 +1,4 @@
+// Terms of the general variation in M, Q and the energy.
 #include "src/system/general_variation.h"
 
 #include <algorithm>
@@ -21,10 +22,11 @@ void add_to_mass(System& system, std::size_t row, std::size_t column, Expr amoun
     found->value = system.pool->add(found->value, amount);
 }
 
-// With L + rho g in place of L [maurer-5], d/dt of its v-derivative minus its q-derivative is Q. Written out, g_v = A:
+// With L + rho g in place of L [maurer-5], d/dt of its v-derivative minus its q-derivative is Q. Written out,
+// g_v = A:
 //   (M + rho g_vv) a = Q + rho (g_q - g_vq v - g_vt) - A^T rho'        [maurer-7] [voss-12]
-// Beside A a + c = 0 this is the special problem with other M and Q, and its lambda is rho'. Special conditions stay as they
-// are beside it, with multipliers sigma = lambda of their own [maurer-10].
+// Together with A a + c = 0 this is the special problem with other M and Q, and its lambda is rho'. Special
+// conditions remain unchanged, with multipliers sigma = lambda of their own [maurer-10].
 void add_force_and_mass(System& system, const Constraint& g, Expr rho) {
   Expressions& pool = *system.pool;
   const auto entry = [&](std::size_t i) {
@@ -43,9 +45,9 @@ void add_force_and_mass(System& system, const Constraint& g, Expr rho) {
   }
 }
 
-// The energy that belongs to L + rho g: h = T_v v - T + V + rho (g_v v - g), with dh/dt = (power without reactions)
-// - rho g_t. The reaction -lambda A of this condition, which elsewhere counts with its power -lambda A v, does no work
-// on h: its power is given back here.
+// The energy of L + rho g is h = T_v v - T + V + rho (g_v v - g), with dh/dt = (power without reactions) -
+// rho g_t. The reaction -lambda A of this condition, whose power -lambda A v is counted elsewhere, does no
+// work on h: its power is subtracted again here.
 void add_energy(System& system, const Constraint& g, Expr rho, Expr lambda) {
   Expressions& pool = *system.pool;
   Expr along = pool.zero();
@@ -67,8 +69,8 @@ void vary_generally(System& system) {
     const Expr rho = pool.symbol(SymbolKind::auxiliary, *constraint.general);
     const Expr lambda = pool.symbol(SymbolKind::multiplier, i);
     system.rates[*constraint.general] = lambda;
-    // A position condition enters as g = f'. Then g_q = f_qq v + f_qt is the same as d/dt f_q: rho turns nothing, and
-    // the motion is that of the special problem.
+    // A position condition enters as g = f'. Then g_q = f_qq v + f_qt equals d/dt f_q, the terms in rho
+    // vanish, and the motion is that of the special problem.
     if (constraint.holonomic) continue;
     add_force_and_mass(system, constraint, rho);
     add_energy(system, constraint, rho, lambda);

@@ -1,13 +1,13 @@
-// Maurer's general problem [maurer-7] [maurer-10]: conditions that belong to the variational problem itself, with
-// multipliers rho that are states. Geodetic paths instead of straightest ones.
+// Maurer's general problem [maurer-7] [maurer-10]: conditions that belong to the variational problem itself,
+// with multipliers rho that are states. The paths are geodesics instead of straightest paths.
 #pragma once
 
 #include "src/system/system.h"
 
 namespace zwang {
 
-// Adds what the general conditions contribute to M, Q, the energy and its power. Call it when those and the
-// constraints are derived.
+// Adds the contribution of the general conditions to M, Q, the energy and its power. Call it when these and
+// the constraints are derived.
 void vary_generally(System& system);
 
 }  // namespace zwang

@@ -1,14 +1,15 @@
+// Rows and smallest changes in the mass metric.
 #include "src/system/mass_metric.h"
 
 namespace zwang {
 
 namespace {
-// Unit rows closer than this to the span of the others are called dependent.
+// Unit rows closer than this to the span of the others count as dependent.
 constexpr double independence = 1e-7;
 }  // namespace
 
 Eigen::MatrixXd MassMetric::rows(const Eigen::MatrixXd& a) const {
-  if (a.rows() == 0) return a;  // Eigen's triangular solve reads the first entry of what it is given
+  if (a.rows() == 0) return a;  // Eigen's triangular solve reads the first entry of its argument
   return factor_.matrixL().solve(a.transpose()).transpose();
 }
 
@@ -18,7 +19,7 @@ MassMetric::Change MassMetric::smallest_change(const Eigen::MatrixXd& a,
   change.x = Eigen::VectorXd::Zero(a.cols());
   change.multipliers = Eigen::VectorXd::Zero(a.rows());
   if (a.rows() == 0) return change;
-  // Unit rows make the decision about independence free of units.
+  // With unit rows the decision about independence does not depend on units.
   Eigen::MatrixXd b = rows(a);
   Eigen::VectorXd length = b.rowwise().norm();
   for (Eigen::Index i = 0; i < length.size(); ++i)

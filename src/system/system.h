@@ -1,4 +1,5 @@
-// A mechanical system: what the user wrote, as expressions, and everything derived from it. Immutable once made.
+// A mechanical system: the user's description as expressions, and everything derived from it. Immutable once
+// made.
 #pragma once
 
 #include <limits>
@@ -32,7 +33,8 @@ struct ConditionFormula {
   Expr restitution;                  // of parameters
   std::optional<Expr> from;          // imposed by a shock at this time; absent: in force from the start
   std::optional<Expr> until;         // lifted at this time; absent: never
-  // Maurer's general variation: the auxiliary state that is its multiplier rho; absent: special, Gauss's principle.
+  // Maurer's general variation: the auxiliary state that is its multiplier rho; absent: special, Gauss's
+  // principle.
   std::optional<std::size_t> general = {};
 };
 
@@ -70,7 +72,7 @@ inline bool is_extreme(const Measure& measure) {
          (measure.reduction == Reduction::minimum || measure.reduction == Reduction::maximum);
 }
 
-// What the study says, before anything is derived.
+// The contents of the study, before anything is derived.
 struct Description {
   std::shared_ptr<Expressions> pool = std::make_shared<Expressions>();
   std::vector<std::string> parameters;
@@ -78,17 +80,17 @@ struct Description {
   std::vector<std::string> auxiliaries;
   std::vector<Point> points;
   std::vector<Expr> gravity;  // per dimension; empty: none
-  Expr kinetic{};             // beside the points' own
-  Expr potential{};           // beside gravity's
+  Expr kinetic{};             // in addition to that of the points
+  Expr potential{};           // in addition to that of gravity
   std::vector<Expr> force;    // per coordinate
-  std::vector<Expr>
-      rates;  // per auxiliary; of a multiplier rho of a general condition: that condition's lambda
+  // Per auxiliary; for the multiplier rho of a general condition: that condition's lambda.
+  std::vector<Expr> rates;
   std::vector<ConditionFormula> conditions;
   std::vector<ImpulseFormula> impulses;
   std::vector<WatchFormula> watches;
   std::optional<Expr> stop;  // stops when it becomes > 0
-  // Jacobi's multiplier [voss-11]: the auxiliary that is the log-density along the flow. The one after it is 1 once a shock
-  // has made it meaningless, else 0.
+  // Jacobi's multiplier [voss-11]: the auxiliary that is the log-density along the flow. The auxiliary after
+  // it is 1 once a shock has made the density meaningless, else 0.
   std::optional<std::size_t> density = {};
   std::vector<NamedExpr> observables;
   std::vector<Measure> measures;
@@ -101,8 +103,8 @@ struct Constraint : ConditionFormula {
   std::vector<Expr> row;             // A at those columns
   Expr rest{};                       // c
   Expr reach{};         // reaction per unit of multiplier: the gradient's length (at one end, for distances)
-  bool moving = false;  // mentions t
-  bool linear = true;   // row free of v
+  bool moving = false;  // depends on t
+  bool linear = true;   // the row does not depend on v
 };
 
 struct MassEntry {
@@ -110,8 +112,9 @@ struct MassEntry {
   Expr value;
 };
 
-// Something that comes and goes inside an inequality, a watched function or what a measure seeks the extreme of (periodic, or
-// a bump): no step may jump over it.
+// A bound on the step length. Periodic and bump-like functions inside an inequality, a watched function or
+// the expression of an extreme can change and return to their value; a step must not be long enough to miss
+// that.
 struct Turn {
   Expr rate;     // d/dt of the argument of wrap, sin, exp ...
   Expr longest;  // how far the argument may run within one step
@@ -131,13 +134,15 @@ struct System : Description {
   std::vector<Constraint> constraints;
   std::vector<Expr> integrands;  // of the measures integral() and mean()
   std::vector<Turn> turns;
-  // Roots of these are jumps (sign, floor, wrap) and kinks (abs, min, max) of the integrands.
+  // The roots of these functions are jumps (sign, floor, wrap) and kinks (abs, min, max) of the integrands.
   std::vector<Expr> kinks;
-  // Of the first of them: what is constant from one to the next. Integrands have a symbol for it, which is given its value
-  // at the start of a step: a step that ends or starts there is all on one side, whatever rounding says.
+  // For the first of the kinks: an expression that is constant from one root to the next. Integrands contain
+  // a symbol for it, which gets its value at the start of a step: a step that starts or ends at a kink is
+  // entirely on one side of it, independent of rounding.
   std::vector<Expr> branches;
 
-  // Some condition is varied generally: its multiplier is a state, whose rate is known only with the accelerations.
+  // True if a condition belongs to the general variation: its multiplier is a state, and the rate of that
+  // state is known only with the accelerations.
   bool any_general() const;
   // No impulse depends on the velocities it changes.
   bool impulses_shift() const;

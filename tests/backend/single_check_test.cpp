@@ -39,7 +39,7 @@ TEST(SingleCheck, DoesNotBlameFloatsForTheOrderOfHits) {
     const MemberFindings made = found_in_single("newtons_cradle", member);
     EXPECT_EQ(made.findings.disagreements(), 0u) << member << " " << worst(made);
     EXPECT_GT(made.findings.comparisons(), 3000u);
-    EXPECT_LT(made.undecided_stretches, made.stretches / 10);
+    EXPECT_LT(made.undecided_segments, made.segments / 10);
   }
 }
 

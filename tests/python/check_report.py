@@ -1,9 +1,9 @@
-"""Opens a report in headless Chromium as a reader does: loads it, looks for errors, moves sliders, plays, presses keys.
+"""Checks a report in headless Chromium: loads it, looks for errors, moves sliders, plays, presses keys.
 
     /usr/bin/python3 check_report.py PAGE [--pictures FOLDER] [--compare FOLDER]
 
-Prints what is wrong, one line each, and ends with exit code 1 if anything is; 77 where there is no Chromium to ask.
---pictures writes report-light.png and report-dark.png; --compare holds the page against such pictures. Needs selenium.
+Prints one line per error and exits with code 1 if there are errors, 77 if Chromium is not installed.
+--pictures writes report-light.png and report-dark.png; --compare compares the page with such pictures. Needs selenium.
 """
 
 import argparse
@@ -15,9 +15,10 @@ from pathlib import Path
 
 SKIPPED = 77
 WIDTH, HEIGHT = 1200, 1500
-# Pictures are compared after shrinking to this many cells across: fonts differ from machine to machine, layout does not.
+# Pictures are compared after shrinking to this many cells across: fonts differ between machines, the layout
+# does not.
 CELLS = 60
-MEAN_DIFFERENCE = 5.0  # of 255; another page, or the other theme, is at 20 and more
+MEAN_DIFFERENCE = 5.0  # of 255; another page or the other theme differs by 20 or more
 
 complaints = []
 
@@ -45,7 +46,7 @@ def open_browser():
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     browser = webdriver.Chrome(service=Service(driver), options=options)
-    # The page must not need a network, so it gets none.
+    # The page must not need a network, so it has none.
     browser.execute_cdp_cmd("Network.enable", {})
     browser.execute_cdp_cmd("Network.setBlockedURLs", {"urls": ["http://*", "https://*"]})
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
@@ -54,13 +55,13 @@ def open_browser():
 
 
 def check_loading(browser, page):
-    # Before the page's own script: nothing in a study's text may run.
+    # Runs before the page's script: text of a study must never run as a script.
     browser.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": "window.intruded = 0;"})
     browser.get(page.resolve().as_uri() + "#theme=light")
     expect(browser.execute_script("return document.documentElement.dataset.ready") == "yes", "the script did not reach its end")
     expect(browser.execute_script("return window.intruded") == 0, "text of the study was run as a script")
     severe = [entry["message"] for entry in browser.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")]
-    expect(not severe, f"the console says: {severe}")
+    expect(not severe, f"the console shows: {severe}")
     fetched = browser.execute_script("return performance.getEntriesByType('resource').map((entry) => entry.name)")
     expect(not [name for name in fetched if not name.startswith("data:")], f"the page fetched {fetched}")
     wide = browser.execute_script("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
@@ -164,7 +165,7 @@ def picture(browser, page, theme):
     return base64.b64decode(browser.execute_cdp_cmd("Page.captureScreenshot", {"format": "png"})["data"]), background
 
 
-# The browser itself shrinks and compares, so that no picture library is needed.
+# The browser shrinks and compares the pictures, so that no image library is needed.
 DIFFERENCE = """
     const [one, other, cells, done] = arguments;
     const load = (data) => new Promise((ready, fail) => { const image = new Image(); image.onload = () => ready(image); image.onerror = fail; image.src = "data:image/png;base64," + data; });
@@ -219,7 +220,7 @@ def main():
         expect(downloads == len(charts), f"{downloads} downloads of {len(charts)} charts")
         check_pictures(browser, options.page, options)
         late = [entry["message"] for entry in browser.get_log("browser") if entry["level"] == "SEVERE"]
-        expect(not late, f"the console says: {late}")
+        expect(not late, f"the console shows: {late}")
     finally:
         browser.quit()
     for complaint in complaints:

@@ -1,8 +1,8 @@
-"""Opens the results of a run as a user would, and computes the statistics again with plain NumPy.
+"""Opens the results of a run as a user would and recomputes the statistics with NumPy.
 
     python3 check_results.py FOLDER
 
-Prints what disagrees, one line each, and ends with exit code 1 if anything does. Needs xarray and netCDF4.
+Prints one line per disagreement and exits with code 1 if there are any. Needs xarray and netCDF4.
 """
 
 import json
@@ -28,7 +28,7 @@ def expect(good, text):
 
 
 def same(name, ours, theirs, scale=0.0):
-    """Equal to rounding; missing where missing. `scale`: the size of the numbers that went in."""
+    """Equal up to rounding, with the same missing values. `scale`: size of the input numbers."""
     ours, theirs = np.asarray(ours, float), np.asarray(theirs, float)
     expect(ours.shape == theirs.shape, f"{name}: shapes {ours.shape} and {theirs.shape}")
     if ours.shape != theirs.shape:
@@ -60,7 +60,7 @@ def no_constant(text):
 
 
 def moments(x):
-    """Of the values that are there; the file's names."""
+    """Statistics of the values that are not missing, under the names used in the file."""
     x = x[~np.isnan(x)]
     finite = x[np.isfinite(x)]
     n = len(finite)
@@ -73,7 +73,7 @@ def moments(x):
     m2, m3, m4 = (np.sum(d**p) for p in (2, 3, 4))
     made["mean"] = mean
     made["std"] = np.sqrt(m2 / (n - 1)) if n > 1 else nan
-    # Of a constant nothing but rounding is left, on either side.
+    # For a constant only rounding is left on either side.
     if n > 1 and np.sqrt(m2 / n) > 1e-6 * np.abs(finite).max():
         made["skewness"] = np.sqrt(n) * m3 / m2**1.5
         made["kurtosis"] = n * m4 / m2**2 - 3
@@ -87,7 +87,7 @@ def ranks(x):
 
 
 def related(columns, of):
-    """Pairwise over the members that have both."""
+    """Pairwise, over the members that have both values."""
     k = columns.shape[1]
     made = np.full((k, k), np.nan)
     for i in range(k):
@@ -112,7 +112,7 @@ def rank_correlation(a, b):
 
 
 def check_series(name, column, get, independent, quantiles=None):
-    """get(variable) is the file's number for this series."""
+    """get(variable) returns the number in the file for this series."""
     scale = np.abs(column[np.isfinite(column)]).max(initial=0.0)
     theirs = moments(column)
     for key, value in theirs.items():
@@ -131,7 +131,7 @@ def check_series(name, column, get, independent, quantiles=None):
     if get("method") == "exact":
         same(f"{name} quantiles", values, theirs, scale)
     else:
-        # The bound is on the order statistics on either side.
+        # The bound applies to the order statistics on either side.
         bound = get("relative_error") * 2 * scale
         expect(np.all(np.abs(values - theirs) <= bound), f"{name}: quantiles are off by more than the sketch allows")
     with np.errstate(invalid="ignore"):
@@ -164,7 +164,7 @@ def check_layout(statistics):
 
 
 def check_summary(summary, statistics, measures, inputs, quantiles):
-    """The same numbers in both files, to the last bit."""
+    """Both files hold the same numbers, bit for bit."""
     identical("time", summary["time"], statistics["time"])
     keys = "count missing mean std stderr minimum maximum skewness kurtosis mean_low mean_high".split()
     for kind, prefix, dimension, names in (
@@ -209,7 +209,7 @@ def check_counts(summary, statistics, members):
     events = members["events"].sum("member")
     for kind in members["event_kind"].values:
         expect(summary["events"][str(kind)] == int(events.sel(event_kind=kind)), f"events of kind {kind} differ")
-    # Starts that could not be made consistent were moved somewhere, but not onto the conditions.
+    # Starts that could not be made consistent were moved, but not onto the constraints.
     started = members["status"] != words.index("inconsistent_start")
     moved = (members["start_position_moved"] > 0) | (members["start_velocity_moved"] > 0)
     expect(int((moved & started).sum()) == counted["start"]["moved"], "starts moved differ")
@@ -230,7 +230,7 @@ def check_measure_histograms(statistics, columns):
         x = columns[:, i][~np.isnan(columns[:, i])]
         inside = (x >= edges[0]) & (x <= edges[-1])
         theirs = np.histogram(x[inside], edges)[0]
-        # A value on an edge may fall to either side of it by rounding.
+        # Rounding may put a value on an edge into either bin.
         near = sum(int(np.sum(np.abs(x - e) <= 1e-12 * np.abs(edges).max())) for e in edges)
         expect(np.abs(counts - theirs).sum() <= 2 * near, f"histogram of {name}: {counts}, not {theirs}")
         outside = statistics["measure_histogram_below"].values[i] + statistics["measure_histogram_above"].values[i]
@@ -255,7 +255,7 @@ def check_members(summary, statistics, members, independent, quantiles):
     check_measure_histograms(statistics, measured)
 
     columns = np.hstack([measured, drawn])
-    # Of a constant NumPy's mean is off by rounding, and leaves a spread of that size.
+    # For a constant, NumPy's mean is off by rounding and leaves a spread of that size.
     finite = [x[np.isfinite(x)] for x in columns.T]
     spread = np.array([max(np.std(x), 1e-9 * np.abs(x).max()) if len(x) else 0.0 for x in finite])
     scale = np.outer(spread, spread)
@@ -290,7 +290,7 @@ def check_trajectories(statistics, members, trajectories, independent, quantiles
         shown = np.isfinite(trajectories["position"].values[i]).all(axis=1)
         expect(np.array_equal(shown, shown & reached), f"member {chosen[i]}: states after its end")
 
-    # With every member at hand, the statistics over time can be computed again too.
+    # With all members available, the statistics over time can be recomputed too.
     if members is None or len(chosen) != members.sizes["member"]:
         return
     entered = members["entered"].values[chosen] == 1
@@ -312,7 +312,7 @@ def main(folder):
     study = tomllib.loads((folder / "study.toml").read_text())
     statistics = xr.open_dataset(folder / "statistics.nc").load()
     members = xr.open_dataset(folder / "members.nc").load() if study["output"]["members"] else None
-    # A run that was sure early has only the first of those asked for.
+    # A run that `until` ended early has only the first of the requested members.
     chosen = [k for k in study["output"]["trajectories"] if k < summary["members"]["integrated"]]
     trajectories = xr.open_dataset(folder / "trajectories.nc").load() if chosen else None
 

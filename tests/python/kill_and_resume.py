@@ -1,8 +1,8 @@
-"""Kills runs of one study at random instants, resumes each, and compares every file with a run left alone.
+"""Kills runs of one study at random times, resumes each, and compares every file with an undisturbed run.
 
     kill_and_resume.py PROGRAM STUDY FOLDER [--kills 100] [--seed 1] [--launcher "mpirun -n 3"] -- OPTIONS OF RUN
 
-Files must be the same bytes; of summary.json everything but `performance`. Exit code 1 where one differs.
+Files must be byte-identical; in summary.json, everything except `performance`. Exit code 1 if a file differs.
 """
 import argparse
 import json
@@ -17,7 +17,7 @@ import time
 
 
 def contents(folder):
-    """Every file in the folder, hidden ones too; of the summary all but how long it took."""
+    """All files in the folder, including hidden ones; the summary without its times."""
     found = {}
     for path in sorted(folder.iterdir()):
         data = path.read_bytes()
@@ -60,7 +60,7 @@ def main():
     given.folder.mkdir(parents=True, exist_ok=True)
     whole = given.folder / "whole"
     shutil.rmtree(whole, ignore_errors=True)
-    must_end_well(whole)  # once for the compiler
+    must_end_well(whole)  # compiles the study once
     shutil.rmtree(whole)
     begun = time.monotonic()
     must_end_well(whole)
@@ -79,7 +79,8 @@ def main():
         except subprocess.TimeoutExpired:
             process.send_signal(signal.SIGKILL)
         if process.wait() == 0:
-            seconds = min(seconds, time.monotonic() - begun)  # the machine is less busy than when the run was timed
+            # the machine is less busy than when the run was timed
+            seconds = min(seconds, time.monotonic() - begun)
             continue
         killed += 1
         resumed += (out / ".checkpoint").exists()

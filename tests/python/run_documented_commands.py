@@ -1,11 +1,11 @@
-"""Runs every command line of README.md and docs/*.md, so that none of them rots.
+"""Runs every command line of README.md and docs/*.md, so that all of them keep working.
 
     python3 run_documented_commands.py --zwang build/release/zwang --root .
 
-Command lines are those in ```sh blocks and the indented ones that begin with `zwang` or `python3`. They run as they
-stand, in order, file by file, each file in a folder of its own that has configs/, docs/ and bench/; only sizes are cut
-down: --members to 50 where a run or a bench has more, and the seconds of a bench. `./dev` and `cmake` lines are not run
-here: they build and install, and this runs inside of a test. Exit code 1 when a command fails.
+Command lines are those in ```sh blocks and the indented ones that begin with `zwang` or `python3`. They run
+unchanged, in order, file by file, each file in its own folder with configs/, docs/ and bench/. Only sizes are reduced:
+--members to at most 50, and the seconds of a bench. `./dev` and `cmake` lines are skipped: they build and install, and
+this script runs inside a test. Exit code 1 if a command fails.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-// Members with extreme values, reduced in blocks on a device and added row by row on the host.
+// Members with values of every awkward kind, reduced by blocks on some machine and added row by row on the host.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 
 namespace zwang {
 
-// Extreme values, in tables as the kernels write them.
+// Values of every awkward kind, in tables as kernels leave them.
 struct AwkwardMembers {
   AwkwardMembers(long long count, std::size_t series_columns, std::size_t measure_columns, unsigned seed = 5)
       : members(count), series(series_columns), measures_count(measure_columns) {
@@ -56,7 +56,7 @@ struct AwkwardMembers {
     }
   }
 
-  // Members [first, first + count), with their tables at the addresses in `there`.
+  // Members [first, first + count), their tables being where `there` says.
   KernelBatch batch(const KernelBatch& there, long long first, long long count) const {
     KernelBatch made{};
     made.count = count;
@@ -89,7 +89,7 @@ struct AwkwardMembers {
     return (how == Status::ok || how == Status::stopped) && !(nominal && k == 0);
   }
 
-  // In the form of the statistics on the host.
+  // As the host's statistics take them.
   void add_rows(Statistics& statistics, long long first, long long count, bool nominal) const {
     const auto f = static_cast<std::size_t>(first), n = static_cast<std::size_t>(count);
     std::vector<char> entered;
@@ -132,15 +132,15 @@ inline StatisticsPlan plan_of(const AwkwardMembers& given, std::size_t observabl
 struct Way {
   bool nominal = false;
   std::vector<long long> cuts;                      // where batches end, each a multiple of 256 or the end
-  std::optional<KernelBatch> there = std::nullopt;  // addresses of the tables, if not in host memory
+  std::optional<KernelBatch> there = std::nullopt;  // where the tables are, if not here
 };
 
-// The whole ensemble, block by block.
-inline Statistics by_blocks(ReduceMachine& machine, AwkwardMembers& given, const StatisticsPlan& plan,
+// The whole ensemble by blocks.
+inline Statistics by_blocks(ReductionDevice& machine, AwkwardMembers& given, const StatisticsPlan& plan,
                             const Way& way) {
   Statistics made(plan);
   long long first = 0;
-  if (!made.takes_blocks()) {
+  if (!made.accepts_blocks()) {
     first = std::min<long long>(block_members, given.members);
     given.add_rows(made, 0, first, way.nominal);
   }
@@ -180,7 +180,7 @@ inline std::string bytes_of(const Statistics& statistics) {
   return stream.str();
 }
 
-// The bits of a number; all NaNs are equal.
+// Bits where numbers are; NaN has many, and all mean the same.
 inline void expect_same(Statistics& found, Statistics& expected, const std::string& what) {
   const auto a = bits_of(found.finish(2)), b = bits_of(expected.finish(2));
   ASSERT_EQ(a.size(), b.size()) << what;

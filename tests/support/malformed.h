@@ -1,4 +1,4 @@
-// Malformed studies: tables of studies that break one rule each, with the whole message they must give.
+// Tables of malformed studies: each breaks one rule and has the complete message that it must give.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 
 namespace zwang {
 
-// The parts the studies leave out, appended to their text so that their lines are counted from 1.
+// The parts that the studies leave out. They are appended, so that lines of the studies are counted from 1.
 inline const std::string nothing;
 inline const std::string ball = R"([[point]]
 name = "ball"

@@ -13,7 +13,7 @@
 
 namespace zwang {
 
-class HostMachine : public ReduceMachine {
+class HostMachine : public ReductionDevice {
  public:
   std::size_t room = std::size_t{4} << 30;  // bytes
 
@@ -23,14 +23,14 @@ class HostMachine : public ReduceMachine {
     memory_.assign(bytes / 8 + 1, 0xa5a5a5a5a5a5a5a5ULL);
     return reinterpret_cast<Address>(memory_.data());
   }
-  void use() override {}
-  std::optional<Address> keep(std::size_t bytes) override {
+  void make_current() override {}
+  std::optional<Address> allocate(std::size_t bytes) override {
     auto* made = new unsigned char[bytes + 1];
     std::memset(made, 0xa5, bytes + 1);
     ++kept;
     return reinterpret_cast<Address>(made);
   }
-  void give_back(Address at) override {
+  void release(Address at) override {
     delete[] reinterpret_cast<unsigned char*>(at);
     --kept;
   }

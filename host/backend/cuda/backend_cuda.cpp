@@ -34,17 +34,18 @@ std::vector<int> all_devices(const Driver& driver) {
 
 void require_device(int number, int count) {
   if (number >= 0 && number < count) return;
-  throw MachineError({.message = "there is no such GPU",
-                      .found = count == 0 ? "none that the driver sees" : fmt::format("device {}", number),
-                      .expected = count == 0   ? "a GPU"
-                                  : count == 1 ? "device 0, the only one"
-                                               : fmt::format("0 to {}", count - 1),
-                      .hint = "CUDA_VISIBLE_DEVICES decides which devices this process sees"});
+  throw MachineError(
+      {.message = "there is no such GPU",
+       .found = count == 0 ? "no GPU that the driver can use" : fmt::format("device {}", number),
+       .expected = count == 0   ? "a GPU"
+                   : count == 1 ? "device 0, the only one"
+                                : fmt::format("0 to {}", count - 1),
+       .hint = "CUDA_VISIBLE_DEVICES decides which devices this process sees"});
 }
 
 }  // namespace
 
-// Members [begin, end) of a batch and what came of them.
+// Members [begin, end) of a batch and their results.
 struct BackendCuda::Chunk {
   std::size_t begin, end;
   BatchResults results;
@@ -72,20 +73,20 @@ void BackendCuda::start(const KernelProgram& program, std::vector<int> devices,
                         const std::filesystem::path& folder) {
   const auto begun = std::chrono::steady_clock::now();
   cache_ = folder;
-  const std::vector<int> there = all_devices(Driver::get());
-  if (devices.empty()) devices = there;
-  for (const int number : devices) require_device(number, static_cast<int>(there.size()));
+  const std::vector<int> available = all_devices(Driver::get());
+  if (devices.empty()) devices = available;
+  for (const int number : devices) require_device(number, static_cast<int>(available.size()));
   if (devices.empty()) require_device(0, 0);
   for (const int number : devices)
     for (int i = 0; i < workers_per_device; ++i) workers_.push_back(std::make_unique<CudaWorker>(number));
 
   for (const auto& worker : workers_) worker->load(binaries(program.text, worker->architecture(), folder));
-  prepare_machines();
+  prepare_reductions();
   compile_seconds = program.emission_seconds +
                     std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
 }
 
-// The units are compiled side by side, each a program of its own with its own place in the cache.
+// Units are compiled concurrently; each is a program with its own entry in the cache.
 std::vector<std::string> BackendCuda::binaries(const ProgramText& text, int architecture,
                                                const std::filesystem::path& folder) {
   struct Made {
@@ -117,7 +118,8 @@ std::vector<std::string> BackendCuda::binaries(const ProgramText& text, int arch
   return cubins;
 }
 
-// Each kind once: results are the same for any number of a kind, and so are the files that name it.
+// Each model is named once: results, and the files that contain this name, do not depend on the number of
+// devices.
 std::string BackendCuda::device() const {
   std::vector<std::string> kinds;
   for (const auto& worker : workers_)
@@ -127,7 +129,7 @@ std::string BackendCuda::device() const {
 
 CudaOccupation BackendCuda::occupation() const { return workers_[0]->occupation(); }
 
-// A few chunks for each worker, so that copies and kernels overlap; never more than memory has room for.
+// A few chunks per worker, so that copies and kernels overlap, each within the free memory.
 std::size_t BackendCuda::chunk_size(const Batch& batch, const Wanted& wanted) const {
   constexpr std::size_t least = 1 << 17, most = 1 << 22;
   std::size_t free = workers_[0]->free_bytes();
@@ -138,10 +140,10 @@ std::size_t BackendCuda::chunk_size(const Batch& batch, const Wanted& wanted) co
   return std::max<std::size_t>(1, std::min(size, room));
 }
 
-// Chunks are taken by whoever is free. A device without room for a chunk takes it in halves.
+// Workers take the next chunk from a shared counter. A chunk that does not fit into device memory is halved.
 void BackendCuda::work(CudaWorker& worker, std::vector<Chunk>& chunks, std::atomic<std::size_t>& next,
                        const Batch& batch, const Wanted& wanted) {
-  worker.use();
+  worker.make_current();
   for (std::size_t c = next++; c < chunks.size(); c = next++) {
     Chunk& chunk = chunks[c];
     std::size_t size = chunk.end - chunk.begin;
@@ -152,9 +154,9 @@ void BackendCuda::work(CudaWorker& worker, std::vector<Chunk>& chunks, std::atom
         if (size == 1)
           throw MachineError(
               {.message = "the GPU has no memory left for a single member",
-               .found = fmt::format("{} bytes wanted", shape_.member_bytes(wanted, first_event_room)),
+               .found = fmt::format("{} bytes needed", shape_.member_bytes(wanted, first_event_room)),
                .expected = "free memory on " + worker.name(),
-               .hint = "another process may hold it; or fewer outputs"});
+               .hint = "another process may be using it; or request fewer outputs"});
         size = (size + 1) / 2;
         continue;
       }
@@ -164,6 +166,7 @@ void BackendCuda::work(CudaWorker& worker, std::vector<Chunk>& chunks, std::atom
           chunk.results.events.push_back(buffers.events(m - begin, *system_));
           continue;
         }
+        // More events than the log had room for: run this member again with room for all of them.
         KernelBuffers again(shape_, outputs_, batch, m, m + 1, wanted, total);
         double seconds = 0;
         if (!worker.integrate(settings_, again, seconds))
@@ -180,7 +183,7 @@ void BackendCuda::work(CudaWorker& worker, std::vector<Chunk>& chunks, std::atom
 }
 
 double BackendCuda::measure_peak() {
-  // Eight chains a thread hide the latency of each other.
+  // Eight independent chains per thread hide the latency.
   constexpr int chains = 8, rounds = 4096;
   constexpr unsigned threads = 256;
   ProgramText program;

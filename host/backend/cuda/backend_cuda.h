@@ -1,4 +1,4 @@
-// The kernels on NVIDIA GPUs: compiled for the study by NVRTC, one member a thread.
+// CUDA backend: the kernels compiled for the study by NVRTC, one member per thread, on one or several GPUs.
 #pragma once
 
 #include <atomic>
@@ -22,23 +22,23 @@ namespace zwang {
 
 class BackendCuda : public Backend {
  public:
-  // On the devices of these numbers; none: all there are. MachineError where a device, the driver or NVRTC is missing.
+  // `devices`: ordinals; empty: all devices. Throws MachineError if a device, the driver or NVRTC is missing.
   explicit BackendCuda(const Study& study, std::vector<int> devices = {0},
                        std::filesystem::path cache = ProgramCache::default_folder());
-  // With a program of one's own making.
+  // With a given program, for tests and benchmarks.
   BackendCuda(const Study& study, const KernelProgram& program, std::vector<int> devices,
               std::filesystem::path cache = ProgramCache::default_folder());
   ~BackendCuda() override;
 
-  // Operations a second that all lanes together reach with independent fused multiply-adds.
+  // Floating-point operations per second that the first device reaches with independent fused multiply-adds.
   double measure_peak();
 
   std::string name() const override { return "cuda"; }
   std::string device() const override;
   unsigned threads() const override { return static_cast<unsigned>(workers_.size()); }
   BatchResults run(const Batch& batch, const Wanted& wanted) override;
-  bool reduces() const override { return statistics_here; }
-  bool draws() const override { return statistics_here; }
+  bool reduces() const override { return statistics_on_device; }
+  bool draws() const override { return statistics_on_device; }
   ReducedBatch run_reduced(const Batch& batch, long long first, const ReductionPlan& plan,
                            bool members) override;
 
@@ -50,10 +50,10 @@ class BackendCuda : public Backend {
 
   CudaOccupation occupation() const;  // of the stepping kernel
 
-  double device_seconds = 0;        // the kernels' own time in the last run, by the devices' clocks
-  double busy_lanes = 0;            // share of the lanes' time spent on members in the last launch
-  bool statistics_here = true;      // on the device; false: members are brought to the host
-  std::size_t members_at_once = 0;  // most in one launch; 0: as memory allows
+  double device_seconds = 0;         // time of the kernels in the last run, by the devices' clocks
+  double busy_lanes = 0;             // utilisation of the stepping lanes in the last batch, 0 to 1
+  bool statistics_on_device = true;  // false: members are copied to the host for statistics
+  std::size_t members_at_once = 0;   // limit per launch; 0: as memory allows
 
  private:
   struct Chunk;
@@ -64,7 +64,7 @@ class BackendCuda : public Backend {
   void work(CudaWorker& worker, std::vector<Chunk>& chunks, std::atomic<std::size_t>& next,
             const Batch& batch, const Wanted& wanted);
   std::size_t chunk_size(const Batch& batch, const Wanted& wanted) const;
-  void prepare_machines();
+  void prepare_reductions();
   std::size_t reduced_chunk_size(const Batch& batch, const ReductionPlan& plan);
   void work_reduced(std::size_t worker, std::vector<ReducedChunk>& chunks, std::atomic<std::size_t>& next,
                     const Batch& batch, long long first, const ReductionPlan& plan, bool members);
@@ -77,9 +77,9 @@ class BackendCuda : public Backend {
   long long motion_operations_ = 0, series_operations_ = 0;
   bool compiled_ = false;
   std::filesystem::path cache_;
-  std::vector<std::unique_ptr<CudaWorker>> workers_;    // two a device: one computes while the other copies
-  std::vector<std::unique_ptr<CudaMachine>> machines_;  // one a worker
-  std::size_t reduced_share_ = 0;                       // bytes of a device's memory for each worker
+  std::vector<std::unique_ptr<CudaWorker>> workers_;  // two per device: one computes while the other copies
+  std::vector<std::unique_ptr<CudaReductionDevice>> reduction_devices_;  // one per worker
+  std::size_t reduced_share_ = 0;                                        // bytes of device memory per worker
 };
 
 }  // namespace zwang

@@ -1,4 +1,4 @@
-// Batches whose statistics are done on the device: only these come back.
+// Batches whose statistics are computed on the device: only the statistics are copied back.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ std::size_t whole_blocks(std::size_t members) { return std::max(block, members /
 
 }  // namespace
 
-// Members [begin, end) of a batch and what came of them.
+// Members [begin, end) of a batch and their statistics.
 struct BackendCuda::ReducedChunk {
   std::size_t begin, end;
   std::vector<ReducedMembers> parts;
@@ -38,24 +38,24 @@ struct BackendCuda::ReducedChunk {
   double seconds = 0;
 };
 
-// The reductions are the same for every study: compiled once for a kind of device, then taken from the cache.
-void BackendCuda::prepare_machines() {
+// The reductions are the same for every study: compiled once per architecture, then loaded from the cache.
+void BackendCuda::prepare_reductions() {
   const ProgramText text = reduction_program();
   for (const auto& worker : workers_) {
     const std::vector<std::string> cubins = binaries(text, worker->architecture(), cache_);
-    worker->use();
-    machines_.push_back(std::make_unique<CudaMachine>(worker->context(), worker->stream(),
-                                                      worker->processors(), cubins.at(0)));
+    worker->make_current();
+    reduction_devices_.push_back(std::make_unique<CudaReductionDevice>(worker->context(), worker->stream(),
+                                                                       worker->processors(), cubins.at(0)));
   }
 }
 
-// One for each worker, where memory has room, in whole blocks: there is little to copy, and summaries cost the same for
-// any number of members.
+// One chunk per worker if memory allows, in whole blocks: little is copied, and the cost of a summary does
+// not depend on the number of members.
 std::size_t BackendCuda::reduced_chunk_size(const Batch& batch, const ReductionPlan& plan) {
   constexpr std::size_t least = 1 << 17, most = 1 << 22;
-  const ReduceBytes bytes = reduce_bytes(plan);
+  const ReductionBytes bytes = reduction_bytes(plan);
   const std::size_t each = shape_.member_bytes({}, 0) + bytes.per_member;
-  // Asked once: what the workers hold themselves is not free any more, but theirs.
+  // Queried once: later calls would not count the memory that the workers have allocated themselves.
   if (reduced_share_ == 0) {
     reduced_share_ = workers_[0]->free_bytes();
     for (const auto& worker : workers_) reduced_share_ = std::min(reduced_share_, worker->free_bytes());
@@ -67,29 +67,30 @@ std::size_t BackendCuda::reduced_chunk_size(const Batch& batch, const ReductionP
   return whole_blocks(std::min(size, room));
 }
 
-// Chunks are taken by whoever is free. A device without room for a chunk takes it in halves.
+// Workers take the next chunk from a shared counter. A chunk that does not fit into device memory is halved.
 void BackendCuda::work_reduced(std::size_t number, std::vector<ReducedChunk>& chunks,
                                std::atomic<std::size_t>& next, const Batch& batch, long long first,
                                const ReductionPlan& plan, bool members) {
   CudaWorker& worker = *workers_[number];
-  CudaMachine& machine = *machines_[number];
-  worker.use();
+  CudaReductionDevice& reductions = *reduction_devices_[number];
+  worker.make_current();
   const Wanted wanted{.observables = shape_.outputs * shape_.observables > 0};
-  const Stay stay{.observables = true, .members = !members};
+  const ResidentResults resident{.observables = true, .members = !members};
   for (std::size_t c = next++; c < chunks.size(); c = next++) {
     ReducedChunk& chunk = chunks[c];
     std::size_t size = whole_blocks(chunk.end - chunk.begin + block - 1);
     for (std::size_t begin = chunk.begin; begin < chunk.end;) {
       const std::size_t end = std::min(chunk.end, begin + size);
-      KernelBuffers buffers(shape_, outputs_, batch, begin, end, wanted, 0, stay);
+      KernelBuffers buffers(shape_, outputs_, batch, begin, end, wanted, 0, resident);
       std::optional<ReducedMembers> reduced;
-      const auto reduce = [&](const KernelBatch& there) {
-        reduced = reduce_members(machine, plan, there, first + static_cast<long long>(begin));
+      const auto reduce = [&](const KernelBatch& on_device) {
+        reduced = reduce_members(reductions, plan, on_device, first + static_cast<long long>(begin));
         return reduced.has_value();
       };
-      const auto draw = [&](const KernelBatch& there) {
-        return batch.drawn_there == nullptr ||
-               draw_there(machine, *batch.drawn_there, there, first + static_cast<long long>(begin));
+      const auto draw = [&](const KernelBatch& on_device) {
+        return batch.device_sampling == nullptr ||
+               draw_on_device(reductions, *batch.device_sampling, on_device,
+                              first + static_cast<long long>(begin));
       };
       if (!worker.integrate(settings_, buffers, chunk.seconds, reduce, draw)) {
         if (size == block)
@@ -97,7 +98,7 @@ void BackendCuda::work_reduced(std::size_t number, std::vector<ReducedChunk>& ch
               {.message = "the GPU has no memory left for a block of members",
                .found = fmt::format("{} members of {} bytes", block, shape_.member_bytes(wanted, 0)),
                .expected = "free memory on " + worker.name(),
-               .hint = "another process may hold it; or fewer outputs"});
+               .hint = "another process may be using it; or request fewer outputs"});
         size = whole_blocks(size / 2);
         continue;
       }

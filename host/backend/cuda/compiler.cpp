@@ -12,14 +12,14 @@ namespace zwang {
 
 namespace {
 
-// A `kind` of architecture: "sm" is one kind of GPU, "compute" what it and all later ones understand.
+// `kind`: "sm" for a binary of exactly this architecture, "compute" for PTX that later ones accept too.
 std::vector<std::string> options_for(const ProgramText& program, const char* kind, int architecture) {
   std::vector<std::string> options{fmt::format("--gpu-architecture={}_{}", kind, architecture)};
   options.insert(options.end(), program.flags.begin(), program.flags.end());
   return options;
 }
 
-// NVRTC's program object, freed whatever happens.
+// Owns an NVRTC program object.
 class Compilation {
  public:
   Compilation(const ProgramText& program, const std::string& unit) : nvrtc_(cuda::Nvrtc::get()) {
@@ -54,7 +54,7 @@ class Compilation {
   }
 
   std::string ptx() const {
-    std::size_t bytes = 0;  // with the zero at its end
+    std::size_t bytes = 0;  // including the terminating zero
     require(nvrtc_.ptx_size(program_, &bytes));
     std::string text(bytes, '\0');
     require(nvrtc_.ptx(program_, text.data()));
@@ -92,7 +92,7 @@ class Compilation {
   cuda::Program program_ = nullptr;
 };
 
-// Devices come and go: an NVRTC makes programs neither for those long gone nor for those newer than itself.
+// An NVRTC version supports neither very old architectures nor those newer than itself.
 void require_known(int architecture, const std::string& compiler) {
   const cuda::Nvrtc& nvrtc = cuda::Nvrtc::get();
   int count = 0;
@@ -102,10 +102,10 @@ void require_known(int architecture, const std::string& compiler) {
   if (std::find(known.begin(), known.end(), architecture) != known.end()) return;
   const auto text = [](int number) { return fmt::format("{}.{}", number / 10, number % 10); };
   throw MachineError(
-      {.message = compiler + " makes no programs for this GPU",
+      {.message = compiler + " does not support this GPU",
        .found = "compute capability " + text(architecture),
-       .expected = fmt::format("one from {} to {}", text(known.front()), text(known.back())),
-       .hint = fmt::format("{} CUDA toolkit may know it; `--backend cpu` runs the same kernels "
+       .expected = fmt::format("a compute capability from {} to {}", text(known.front()), text(known.back())),
+       .hint = fmt::format("{} CUDA toolkit may support it; `--backend cpu` runs the same kernels "
                            "without a GPU",
                            architecture < known.front() ? "an older" : "a newer")});
 }

@@ -1,4 +1,4 @@
-// NVRTC: from the text of a program to a binary for one kind of GPU. Needs no GPU.
+// Compiles a program with NVRTC into a binary for one GPU architecture. Needs no GPU.
 #pragma once
 
 #include <filesystem>
@@ -10,19 +10,20 @@ namespace zwang {
 
 class CudaCompiler {
  public:
-  // For devices of this compute capability, as 90 for 9.0. MachineError where there is no NVRTC.
+  // For devices of this compute capability, 90 for 9.0. Throws MachineError if NVRTC cannot be loaded or does
+  // not support the architecture.
   explicit CudaCompiler(int architecture);
 
   int architecture() const { return architecture_; }
 
-  // Everything the compiled program depends on. The key for a ProgramCache.
+  // Everything the compiled program depends on: the key for a ProgramCache.
   std::string key(const ProgramText& program) const;
 
-  // Writes the binary for the first unit of the program and returns what the compiler said. MachineError with its first
-  // messages, which name the file and line, when it fails.
+  // Writes the binary of the program's first unit and returns the compiler's log. Throws a MachineError with
+  // the first messages, which name file and line, if compilation fails.
   std::string compile(const ProgramText& program, const std::filesystem::path& target) const;
 
-  // The first unit as portable assembly, which ptxas makes into binaries for this architecture and later ones.
+  // The first unit as PTX, which ptxas translates for this architecture and later ones.
   std::string ptx(const ProgramText& program) const;
 
  private:

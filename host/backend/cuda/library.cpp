@@ -12,7 +12,7 @@ namespace zwang::cuda {
 
 namespace {
 
-// A library that stays loaded to the end of the program.
+// A shared library that stays loaded until the process ends.
 class Library {
  public:
   Library(std::vector<std::string> names, std::string what, std::string hint)
@@ -20,7 +20,7 @@ class Library {
     for (const std::string& name : names) {
       handle_ = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
       if (handle_) return;
-      // The first word of dlerror is the name again; one reason is enough.
+      // The message begins with the name of the library; the first reason is enough.
       if (const char* reason = dlerror(); reason && reason_.empty()) reason_ = reason;
     }
     throw MachineError({.message = what_ + " could not be loaded",
@@ -75,14 +75,14 @@ Driver load_driver() {
   library.find(made.launch, "cuLaunchKernel");
   library.find(made.stream_create, "cuStreamCreate");
   library.find(made.stream_destroy, "cuStreamDestroy_v2");
-  library.find(made.urgent_stream_create, "cuStreamCreateWithPriority");
-  library.find(made.stream_join, "cuStreamWaitEvent");
-  library.find(made.stream_wait, "cuStreamSynchronize");
+  library.find(made.priority_stream_create, "cuStreamCreateWithPriority");
+  library.find(made.stream_wait_event, "cuStreamWaitEvent");
+  library.find(made.stream_synchronise, "cuStreamSynchronize");
   library.find(made.event_create, "cuEventCreate");
   library.find(made.event_destroy, "cuEventDestroy_v2");
   library.find(made.event_record, "cuEventRecord");
   library.find(made.event_elapsed, "cuEventElapsedTime");
-  made.require(made.initialise(0), "starting the driver");
+  made.require(made.initialise(0), "initialising the driver");
   return made;
 }
 
@@ -150,7 +150,7 @@ std::string why_no_device() {
     const Driver& driver = Driver::get();
     int count = 0;
     driver.require(driver.device_count(&count), "counting devices");
-    if (count == 0) return "the driver sees no GPU";
+    if (count == 0) return "the NVIDIA driver finds no GPU";
     Nvrtc::get();
     return "";
   } catch (const MachineError& error) {

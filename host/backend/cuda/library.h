@@ -1,5 +1,5 @@
-// The CUDA driver and NVRTC, loaded while the program runs: one binary for machines with and without them. Only what is
-// used is declared here, so no toolkit is needed to build.
+// The CUDA driver and NVRTC, loaded at run time: one binary serves machines with and without a GPU. Only the
+// functions in use are declared here, so building needs no CUDA toolkit.
 #pragma once
 
 #include <cstddef>
@@ -18,11 +18,11 @@ using Stream = struct StreamObject*;
 using Event = struct EventObject*;
 using Program = struct ProgramObject*;
 
-// Attributes by their numbers in the driver's interface.
+// Attributes with their numbers in the driver's API.
 enum class DeviceAttribute : int { processors = 16, major = 75, minor = 76 };
 enum class FunctionAttribute : int { most_threads = 0, local_bytes = 3, registers = 4 };
 
-// What libcuda offers. MachineError, saying precisely what is missing, where there is none.
+// Functions of libcuda. get() throws a MachineError that names what is missing if it cannot be loaded.
 struct Driver {
   static const Driver& get();
 
@@ -53,21 +53,23 @@ struct Driver {
                    unsigned block_y, unsigned block_z, unsigned shared, Stream stream, void** arguments,
                    void** extra);
   Result (*stream_create)(Stream* stream, unsigned flags);
-  Result (*urgent_stream_create)(Stream* stream, unsigned flags, int priority);
-  Result (*stream_join)(Stream stream, Event event, unsigned flags);
+  Result (*priority_stream_create)(Stream* stream, unsigned flags, int priority);
+  Result (*stream_wait_event)(Stream stream, Event event, unsigned flags);
   Result (*stream_destroy)(Stream stream);
-  Result (*stream_wait)(Stream stream);
+  Result (*stream_synchronise)(Stream stream);
   Result (*event_create)(Event* event, unsigned flags);
   Result (*event_destroy)(Event event);
   Result (*event_record)(Event event, Stream stream);
   Result (*event_elapsed)(float* milliseconds, Event begin, Event end);
 
-  // MachineError with the driver's own words, unless the result is success. `doing` says what was tried.
+  // Throws a MachineError with the driver's message unless the result is success. `doing` completes "the GPU
+  // failed while ...".
   void require(Result result, const std::string& doing) const;
 };
 
 constexpr Result out_of_memory = 2;
 
+// Functions of NVRTC; get() as for the driver.
 struct Nvrtc {
   static const Nvrtc& get();
 
@@ -84,11 +86,11 @@ struct Nvrtc {
   Result (*ptx_size)(Program program, std::size_t* bytes);
   Result (*ptx)(Program program, char* text);
   Result (*architectures_count)(int* count);
-  Result (*architectures)(int* numbers);  // as 90 for 9.0, rising
+  Result (*architectures)(int* numbers);  // 90 for 9.0; ascending
 };
 
-// Why there is no device to run on; empty when there is one.
+// The reason why no device can be used; empty if there is one.
 std::string why_no_device();
-int devices_here();  // 0 where there is no driver either
+int devices_here();  // 0 also if there is no driver
 
 }  // namespace zwang::cuda

@@ -11,7 +11,7 @@ namespace zwang {
 
 namespace {
 
-constexpr int threads_in_a_block = 256;
+constexpr int threads_per_block = 256;
 
 }  // namespace
 
@@ -30,75 +30,79 @@ ProgramText reduction_program() {
   return program;
 }
 
-CudaMachine::CudaMachine(cuda::Context context, cuda::Stream stream, int processors, const std::string& cubin)
+CudaReductionDevice::CudaReductionDevice(cuda::Context context, cuda::Stream stream, int processors,
+                                         const std::string& cubin)
     : driver_(cuda::Driver::get()), context_(context), stream_(stream), processors_(processors) {
   driver_.require(driver_.module_load(&module_, cubin.data()), "loading the reductions");
 }
 
-CudaMachine::~CudaMachine() {
+CudaReductionDevice::~CudaReductionDevice() {
   driver_.context_use(context_);
   if (memory_) driver_.release(memory_);
   if (module_) driver_.module_unload(module_);
 }
 
-void CudaMachine::use() { driver_.require(driver_.context_use(context_), "choosing a device"); }
-
-std::optional<ReduceMachine::Address> CudaMachine::keep(std::size_t bytes) {
-  cuda::Pointer room = 0;
-  const cuda::Result result = driver_.allocate(&room, std::max<std::size_t>(bytes, 1));
-  if (result == cuda::out_of_memory) return std::nullopt;
-  driver_.require(result, fmt::format("asking for {} bytes for values", bytes));
-  return room;
+void CudaReductionDevice::make_current() {
+  driver_.require(driver_.context_use(context_), "selecting a device");
 }
 
-void CudaMachine::give_back(Address at) { driver_.release(at); }
+std::optional<ReductionDevice::Address> CudaReductionDevice::allocate(std::size_t bytes) {
+  cuda::Pointer memory = 0;
+  const cuda::Result result = driver_.allocate(&memory, std::max<std::size_t>(bytes, 1));
+  if (result == cuda::out_of_memory) return std::nullopt;
+  driver_.require(result, fmt::format("allocating {} bytes for values", bytes));
+  return memory;
+}
 
-std::optional<ReduceMachine::Address> CudaMachine::reserve(std::size_t bytes) {
+void CudaReductionDevice::release(Address at) { driver_.release(at); }
+
+std::optional<ReductionDevice::Address> CudaReductionDevice::reserve(std::size_t bytes) {
   if (bytes > capacity_) {
     if (memory_) driver_.release(memory_);
     memory_ = 0;
     capacity_ = 0;
     const cuda::Result result = driver_.allocate(&memory_, bytes);
     if (result == cuda::out_of_memory) return std::nullopt;
-    driver_.require(result, fmt::format("asking for {} bytes for statistics", bytes));
+    driver_.require(result, fmt::format("allocating {} bytes for statistics", bytes));
     capacity_ = bytes;
   }
   return memory_;
 }
 
-// The host's copy may be gone as soon as this returns.
-void CudaMachine::copy_in(Address to, const void* from, std::size_t bytes) {
+// Synchronises, because the host's copy may be freed as soon as this returns.
+void CudaReductionDevice::copy_in(Address to, const void* from, std::size_t bytes) {
   driver_.require(driver_.copy_in(to, from, bytes, stream_), "copying to the GPU");
-  wait();
+  synchronise();
 }
 
-void CudaMachine::copy_out(void* to, Address from, std::size_t bytes) {
+void CudaReductionDevice::copy_out(void* to, Address from, std::size_t bytes) {
   driver_.require(driver_.copy_out(to, from, bytes, stream_), "copying statistics from the GPU");
-  wait();
+  synchronise();
 }
 
-void CudaMachine::clear(Address at, std::size_t bytes) {
+void CudaReductionDevice::clear(Address at, std::size_t bytes) {
   driver_.require(driver_.set_bytes(at, 0, bytes, stream_), "clearing counts");
 }
 
-void CudaMachine::run(const char* reduction, const void* job, std::size_t job_bytes, long long count) {
+void CudaReductionDevice::run(const char* reduction, const void* job, std::size_t job_bytes,
+                              long long count) {
   if (count == 0) return;
   cuda::Function& function = functions_[reduction];
   if (!function)
     driver_.require(driver_.module_function(&function, module_, (std::string("zwang_") + reduction).c_str()),
-                    "looking for a reduction");
-  std::vector<std::byte> given(job_bytes);
-  std::memcpy(given.data(), job, job_bytes);
-  void* arguments[] = {given.data(), &count};
-  const long long blocks = std::min<long long>((count + threads_in_a_block - 1) / threads_in_a_block,
+                    "loading a reduction");
+  std::vector<std::byte> job_copy(job_bytes);
+  std::memcpy(job_copy.data(), job, job_bytes);
+  void* arguments[] = {job_copy.data(), &count};
+  const long long blocks = std::min<long long>((count + threads_per_block - 1) / threads_per_block,
                                                static_cast<long long>(processors_) * 32);
-  driver_.require(driver_.launch(function, static_cast<unsigned>(blocks), 1, 1, threads_in_a_block, 1, 1, 0,
+  driver_.require(driver_.launch(function, static_cast<unsigned>(blocks), 1, 1, threads_per_block, 1, 1, 0,
                                  stream_, arguments, nullptr),
                   "starting a reduction");
 }
 
-void CudaMachine::wait() const {
-  driver_.require(driver_.stream_wait(stream_), "doing statistics on the GPU");
+void CudaReductionDevice::synchronise() const {
+  driver_.require(driver_.stream_synchronise(stream_), "computing statistics on the GPU");
 }
 
 }  // namespace zwang

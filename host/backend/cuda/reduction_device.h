@@ -1,37 +1,40 @@
-// The reductions of kernels/reduce*.h on a GPU: compiled once by NVRTC for any study, with memory of their own.
+// Runs the functions of kernels/reduce/ and kernels/sampling/ on a GPU. They are compiled by NVRTC once for
+// all studies and have their own device memory.
 #pragma once
 
+#include <cstddef>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "host/backend/cuda/library.h"
-#include "host/backend/device_reduction.h"
+#include "host/backend/reduction_device.h"
 #include "host/program/host_compiler.h"
 
 namespace zwang {
 
-// The text to compile. Without fused multiply-adds: the bits are those of the host.
+// The program to compile, without fused multiply-adds: results are bit-identical to the host's.
 ProgramText reduction_program();
 
-class CudaMachine : public ReduceMachine {
+class CudaReductionDevice : public ReductionDevice {
  public:
-  // On the stream of a worker, whose context is in use.
-  CudaMachine(cuda::Context context, cuda::Stream stream, int processors, const std::string& cubin);
-  ~CudaMachine() override;
-  CudaMachine(const CudaMachine&) = delete;
-  CudaMachine& operator=(const CudaMachine&) = delete;
+  // Uses the stream of a worker, whose context must be current.
+  CudaReductionDevice(cuda::Context context, cuda::Stream stream, int processors, const std::string& cubin);
+  ~CudaReductionDevice() override;
+  CudaReductionDevice(const CudaReductionDevice&) = delete;
+  CudaReductionDevice& operator=(const CudaReductionDevice&) = delete;
 
-  void use() override;
+  void make_current() override;
   std::optional<Address> reserve(std::size_t bytes) override;
-  std::optional<Address> keep(std::size_t bytes) override;
-  void give_back(Address at) override;
+  std::optional<Address> allocate(std::size_t bytes) override;
+  void release(Address at) override;
   void copy_in(Address to, const void* from, std::size_t bytes) override;
   void copy_out(void* to, Address from, std::size_t bytes) override;
   void clear(Address at, std::size_t bytes) override;
   void run(const char* reduction, const void* job, std::size_t job_bytes, long long count) override;
 
  private:
-  void wait() const;
+  void synchronise() const;
 
   const cuda::Driver& driver_;
   cuda::Context context_;

@@ -17,13 +17,13 @@ using cuda::Driver;
 int attribute(const Driver& driver, cuda::DeviceAttribute which, cuda::Device device) {
   int value = 0;
   driver.require(driver.device_attribute(&value, static_cast<int>(which), device),
-                 "asking for a device's properties");
+                 "querying a device's properties");
   return value;
 }
 
 }  // namespace
 
-// Consecutive pieces of one allocation.
+// Hands out consecutive ranges of one allocation, aligned to 256 bytes.
 class CudaWorker::Arena {
  public:
   explicit Arena(cuda::Pointer begin) : begin_(begin), at_(begin) {}
@@ -41,19 +41,20 @@ class CudaWorker::Arena {
 CudaWorker::CudaWorker(int number) : driver_(Driver::get()) {
   driver_.require(driver_.device_get(&device_, number), fmt::format("opening device {}", number));
   char text[256] = {};
-  driver_.require(driver_.device_name(text, sizeof text - 1, device_), "asking for a device's name");
+  driver_.require(driver_.device_name(text, sizeof text - 1, device_), "querying a device's name");
   name_ = text;
-  driver_.require(driver_.context_retain(&context_, device_), "making a context on " + name_);
-  use();
-  driver_.require(driver_.stream_create(&stream_, 1), "making a stream");
-  constexpr int hurried = -1;  // lower is sooner
-  driver_.require(driver_.urgent_stream_create(&beside_, 1, hurried), "making a stream");
+  driver_.require(driver_.context_retain(&context_, device_), "creating a context on " + name_);
+  make_current();
+  driver_.require(driver_.stream_create(&stream_, 1), "creating a stream");
+  constexpr int high_priority = -1;  // lower numbers run first
+  driver_.require(driver_.priority_stream_create(&slow_path_stream_, 1, high_priority), "creating a stream");
   for (cuda::Event* event : {&begun_, &ended_, &events_done_, &slow_path_done_})
-    driver_.require(driver_.event_create(event, 0), "making an event");
+    driver_.require(driver_.event_create(event, 0), "creating an event");
   architecture_ = 10 * attribute(driver_, cuda::DeviceAttribute::major, device_) +
                   attribute(driver_, cuda::DeviceAttribute::minor, device_);
   processors_ = attribute(driver_, cuda::DeviceAttribute::processors, device_);
 }
+
 CudaWorker::~CudaWorker() {
   if (!context_) return;
   driver_.context_use(context_);
@@ -61,20 +62,20 @@ CudaWorker::~CudaWorker() {
   for (cuda::Module module : modules_) driver_.module_unload(module);
   for (cuda::Event event : {begun_, ended_, events_done_, slow_path_done_})
     if (event) driver_.event_destroy(event);
-  for (cuda::Stream stream : {stream_, beside_})
+  for (cuda::Stream stream : {stream_, slow_path_stream_})
     if (stream) driver_.stream_destroy(stream);
   driver_.context_release(device_);
 }
 
 void CudaWorker::load(const std::vector<std::string>& cubins) {
-  use();
+  make_current();
   for (const std::string& cubin : cubins) {
     cuda::Module module = nullptr;
     driver_.require(driver_.module_load(&module, cubin.data()), "loading the program");
     modules_.push_back(module);
   }
-  open_ = kernel(0, "zwang_open");
-  step_ = kernel(0, "zwang_step");
+  open_kernel_ = kernel(0, "zwang_open");
+  step_kernel_ = kernel(0, "zwang_step");
   event_kernel_ = kernel(1, "zwang_event");
   slow_path_kernel_ = kernel(2, "zwang_slow_path");
   cuda::Pointer place = 0;
@@ -83,17 +84,18 @@ void CudaWorker::load(const std::vector<std::string>& cubins) {
                   "reading the size of a slot");
   driver_.require(driver_.copy_out(&slot_bytes_, place, sizeof slot_bytes_, stream_),
                   "reading the size of a slot");
-  wait("reading the size of a slot");
+  synchronise("reading the size of a slot");
 }
 
-// Every call of the driver acts on the context of its thread.
-void CudaWorker::use() const { driver_.require(driver_.context_use(context_), "choosing " + name_); }
+void CudaWorker::make_current() const {
+  driver_.require(driver_.context_use(context_), "selecting " + name_);
+}
 
-// Integrates; the kernels' seconds are added. False when the device has no room for so many members.
 bool CudaWorker::integrate(const KernelSettings& settings, KernelBuffers& buffers, double& seconds,
-                           const Then& then, const Then& before) {
+                           const DeviceStage& after_integration, const DeviceStage& before_integration) {
   KernelBatch batch = buffers.batch();
   const auto slots = slots_for(batch.count);
+  // The first layout gives the size, the second one the addresses.
   Arena plan(0);
   lay_out(plan, slots, buffers, batch);
   if (!reserve(plan.used())) return false;
@@ -101,7 +103,7 @@ bool CudaWorker::integrate(const KernelSettings& settings, KernelBuffers& buffer
   const Layout layout = lay_out(arena, slots, buffers, batch);
   buffers.each_array(batch, [&, at = layout.arrays.begin()](const KernelBuffers::Array& array,
                                                             const auto&) mutable {
-    // Results are sent too: what a member never reaches stays missing.
+    // Results are initialised too: outputs that a member never reaches stay missing.
     const cuda::Pointer to = *at++;
     if (array.data)
       driver_.require(driver_.copy_in(to, array.data, array.bytes, stream_), "copying members to the GPU");
@@ -111,63 +113,61 @@ bool CudaWorker::integrate(const KernelSettings& settings, KernelBuffers& buffer
   driver_.require(driver_.copy_in(layout.settings, &settings, sizeof settings, stream_),
                   "copying the settings");
   driver_.require(driver_.copy_in(layout.batch, &batch, sizeof batch, stream_), "copying the settings");
-  if (before && !before(batch)) return false;
-  mark(begun_, stream_);
-  take_turns(settings, batch, layout, slots);
-  mark(ended_, stream_);
-  if (then && !then(batch)) return false;
+  if (before_integration && !before_integration(batch)) return false;
+  record(begun_, stream_);
+  run_turns(settings, batch, layout, slots);
+  record(ended_, stream_);
+  if (after_integration && !after_integration(batch)) return false;
   buffers.each_array(batch,
                      [&, at = layout.arrays.begin()](const KernelBuffers::Array& array, const auto&) mutable {
                        const cuda::Pointer from = *at++;
-                       if (!array.given && array.data)
+                       if (!array.input && array.data)
                          driver_.require(driver_.copy_out(array.data, from, array.bytes, stream_),
                                          "copying results from the GPU");
                      });
-  wait("integrating on " + name_);
+  synchronise("integrating on " + name_);
   seconds += elapsed();
   return true;
 }
 
 std::size_t CudaWorker::free_bytes() const {
-  use();
+  make_current();
   std::size_t free = 0, total = 0;
-  driver_.require(driver_.memory_info(&free, &total), "asking for free memory");
+  driver_.require(driver_.memory_info(&free, &total), "querying free memory");
   return free + capacity_;
 }
 
 CudaOccupation CudaWorker::occupation() const {
   CudaOccupation made;
   driver_.function_attribute(&made.registers, static_cast<int>(cuda::FunctionAttribute::registers),
-                             step_.function);
+                             step_kernel_.function);
   driver_.function_attribute(&made.local_bytes, static_cast<int>(cuda::FunctionAttribute::local_bytes),
-                             step_.function);
-  made.threads_per_processor = step_.blocks / processors_ * step_.threads;
+                             step_kernel_.function);
+  made.threads_per_processor = step_kernel_.blocks / processors_ * step_kernel_.threads;
   made.processors = processors_;
   return made;
 }
 
-// Of the last batch: tries of stepping lanes over the tries there was time for.
 double CudaWorker::busy_lanes() const {
   return counters_.possible > 0
              ? static_cast<double>(counters_.busy) / static_cast<double>(counters_.possible)
              : 0;
 }
 
-// Runs a kernel with one pointer for an argument; its seconds.
 double CudaWorker::time(const std::string& cubin, const char* kernel, unsigned blocks, unsigned threads) {
-  use();
+  make_current();
   cuda::Module module = nullptr;
   cuda::Function function = nullptr;
   driver_.require(driver_.module_load(&module, cubin.data()), "loading a program");
   driver_.require(driver_.module_function(&function, module, kernel), "looking for a kernel");
   if (!reserve(sizeof(double) * blocks * threads)) return 0;
   void* arguments[] = {&memory_};
-  for (int round = 0; round < 2; ++round) {  // the first warms up
-    mark(begun_, stream_);
+  for (int round = 0; round < 2; ++round) {  // the first round warms up
+    record(begun_, stream_);
     driver_.require(driver_.launch(function, blocks, 1, 1, threads, 1, 1, 0, stream_, arguments, nullptr),
                     "starting a kernel");
-    mark(ended_, stream_);
-    wait("waiting for a kernel");
+    record(ended_, stream_);
+    synchronise("running a kernel");
   }
   driver_.module_unload(module);
   return elapsed();
@@ -178,23 +178,23 @@ CudaWorker::Kernel CudaWorker::kernel(std::size_t module, const char* name) cons
   driver_.require(driver_.module_function(&made.function, modules_.at(module), name), "looking for a kernel");
   driver_.require(driver_.function_attribute(
                       &made.threads, static_cast<int>(cuda::FunctionAttribute::most_threads), made.function),
-                  "asking for the threads of a block");
+                  "querying the threads per block of a kernel");
   driver_.require(driver_.occupancy(&made.blocks, made.function, made.threads, 0),
-                  "asking for the occupancy");
+                  "querying the occupancy of a kernel");
   made.blocks = std::max(1, made.blocks) * processors_;
   return made;
 }
 
-// Enough that lanes find work while others are attended to; no more than there are members, and of large members no more than
-// fit into a few GiB.
+// Number of members in device memory at a time: enough that lanes find work while other members are on the
+// slow path, at most the number of members, and for large members at most what fits into 4 GiB.
 unsigned CudaWorker::slots_for(long long members) const {
   constexpr long long rounds = 32, room = 4LL << 30;
-  const long long lanes = static_cast<long long>(step_.blocks) * step_.threads;
+  const long long lanes = static_cast<long long>(step_kernel_.blocks) * step_kernel_.threads;
   const long long fit = room / static_cast<long long>(std::max(slot_bytes_, 1ULL));
   return static_cast<unsigned>(std::clamp<long long>(members, 1, std::clamp(fit, lanes, rounds * lanes)));
 }
 
-// Where everything lies; the pointers of the batch are set.
+// Assigns addresses to all arrays and sets the pointers of `batch`.
 CudaWorker::Layout CudaWorker::lay_out(Arena& arena, unsigned slots, KernelBuffers& buffers,
                                        KernelBatch& batch) const {
   Layout made;
@@ -203,9 +203,9 @@ CudaWorker::Layout CudaWorker::lay_out(Arena& arena, unsigned slots, KernelBuffe
   made.counters = arena.take(sizeof(DeviceCounters));
   made.lists.counters = reinterpret_cast<DeviceCounters*>(made.counters);
   made.lists.at_event = reinterpret_cast<unsigned*>(arena.take(sizeof(unsigned) * slots));
-  for (int side = 0; side < 2; ++side) {
-    made.lists.waiting[side] = reinterpret_cast<unsigned*>(arena.take(sizeof(unsigned) * slots));
-    made.lists.moving[side] = reinterpret_cast<unsigned*>(arena.take(sizeof(unsigned) * slots));
+  for (int parity = 0; parity < 2; ++parity) {
+    made.lists.waiting[parity] = reinterpret_cast<unsigned*>(arena.take(sizeof(unsigned) * slots));
+    made.lists.moving[parity] = reinterpret_cast<unsigned*>(arena.take(sizeof(unsigned) * slots));
   }
   made.slots = arena.take(slot_bytes_ * slots);
   buffers.each_array(batch, [&](const KernelBuffers::Array& array, const auto& point) {
@@ -215,58 +215,65 @@ CudaWorker::Layout CudaWorker::lay_out(Arena& arena, unsigned slots, KernelBuffe
   return made;
 }
 
-// Landing, then stepping and beside it attending, in turn until nothing moves: what is attended to is rare and long, and those
-// who move need not wait for it. The host looks now and then.
-void CudaWorker::take_turns(const KernelSettings& settings, const KernelBatch& batch, const Layout& layout,
-                            unsigned slots) {
+// Repeats turns until all lists are empty. A turn is zwang_event, then zwang_step on the main stream and
+// zwang_slow_path on a concurrent stream: the slow path is rarely needed and long, and steps need not wait
+// for it. The lists come in pairs; `parity` selects the list that this turn reads, and the other one is
+// filled for the next turn. The host polls the counters according to poll_schedule_.
+void CudaWorker::run_turns(const KernelSettings& settings, const KernelBatch& batch, const Layout& layout,
+                           unsigned slots) {
   clear(layout.counters, sizeof(DeviceCounters), stream_);
-  KernelSettings given = settings;
-  KernelBatch there = batch;
+  // Settings and batch are passed by value to zwang_event and zwang_step, by device address to
+  // zwang_slow_path.
+  KernelSettings settings_value = settings;
+  KernelBatch batch_value = batch;
   DeviceLists lists = layout.lists;
-  cuda::Pointer settings_there = layout.settings, batch_there = layout.batch, slots_there = layout.slots;
-  int side = 0;
-  void* open[] = {&lists, &slots};
-  void* land[] = {&given, &there, &slots_there, &lists, &side};
-  void* tend[] = {&settings_there, &batch_there, &slots_there, &lists, &side};
-  void* step[] = {&given, &there, &slots_there, &lists, &side};
-  const auto list_of = [&](std::size_t offset) {
-    return layout.counters + offset + sizeof(unsigned) * static_cast<std::size_t>(side);
+  cuda::Pointer settings_address = layout.settings, batch_address = layout.batch,
+                slots_address = layout.slots;
+  int parity = 0;
+  void* open_arguments[] = {&lists, &slots};
+  void* event_arguments[] = {&settings_value, &batch_value, &slots_address, &lists, &parity};
+  void* slow_path_arguments[] = {&settings_address, &batch_address, &slots_address, &lists, &parity};
+  void* step_arguments[] = {&settings_value, &batch_value, &slots_address, &lists, &parity};
+  const auto length_of_waiting = [&] {
+    return layout.counters + offsetof(DeviceCounters, waiting) +
+           sizeof(unsigned) * static_cast<std::size_t>(parity);
   };
-  launch(open_, open, slots, stream_);
-  mark(slow_path_done_, stream_);
+  launch(open_kernel_, open_arguments, slots, stream_);
+  record(slow_path_done_, stream_);
   int taken = 0;
-  for (int turns = looks_.first();; turns = looks_.next(taken)) {
-    for (int i = 0; i < turns; ++i, side = 1 - side) {
-      launch(event_kernel_, land, slots, stream_);
-      mark(events_done_, stream_);
-      join(beside_, events_done_);
-      launch(slow_path_kernel_, tend, slots, beside_);
-      clear(list_of(offsetof(DeviceCounters, waiting)), sizeof(unsigned), beside_);
-      join(stream_, slow_path_done_);
-      launch(step_, step, slots, stream_);
-      mark(slow_path_done_, beside_);
+  for (int turns = poll_schedule_.first();; turns = poll_schedule_.next(taken)) {
+    for (int i = 0; i < turns; ++i, parity = 1 - parity) {
+      launch(event_kernel_, event_arguments, slots, stream_);
+      record(events_done_, stream_);
+      make_stream_wait(slow_path_stream_, events_done_);
+      launch(slow_path_kernel_, slow_path_arguments, slots, slow_path_stream_);
+      clear(length_of_waiting(), sizeof(unsigned), slow_path_stream_);
+      // The slow path of the previous turn has filled the list that this step reads.
+      make_stream_wait(stream_, slow_path_done_);
+      launch(step_kernel_, step_arguments, slots, stream_);
+      record(slow_path_done_, slow_path_stream_);
     }
     taken += turns;
-    join(stream_, slow_path_done_);
+    make_stream_wait(stream_, slow_path_done_);
     driver_.require(driver_.copy_out(&counters_, layout.counters, sizeof counters_, stream_),
                     "copying the counters");
-    wait("integrating on " + name_);
-    // `side` says which lists the next turn would read; the others have been read.
-    const bool ended = counters_.at_event[side] == 0 && counters_.waiting[0] == 0 &&
-                       counters_.waiting[1] == 0 && counters_.moving[side] == 0;
-    looks_.learn(taken, ended);
+    synchronise("integrating on " + name_);
+    // `parity` selects the lists that the next turn would read; the others have been read.
+    const bool ended = counters_.at_event[parity] == 0 && counters_.waiting[0] == 0 &&
+                       counters_.waiting[1] == 0 && counters_.moving[parity] == 0;
+    poll_schedule_.learn(taken, ended);
     if (ended) return;
   }
 }
 
-// Half-way between what was not enough for the last batches and what was.
-int CudaWorker::Looks::first() const {
+// Half-way between the turns that were too few for the last batches and those that were enough.
+int CudaWorker::PollSchedule::first() const {
   return enough_ > 0 ? std::min((too_few_ + enough_ + 1) / 2, most) : 2;
 }
-int CudaWorker::Looks::next(int taken) const {
+int CudaWorker::PollSchedule::next(int taken) const {
   return std::min(enough_ > taken ? enough_ - taken : 2 * taken, most);
 }
-void CudaWorker::Looks::learn(int taken, bool ended) {
+void CudaWorker::PollSchedule::learn(int taken, bool ended) {
   if (ended) {
     enough_ = taken;
     if (too_few_ >= enough_) too_few_ = 0;
@@ -285,15 +292,15 @@ void CudaWorker::launch(const Kernel& kernel, void** arguments, unsigned threads
 void CudaWorker::clear(cuda::Pointer at, std::size_t bytes, cuda::Stream stream) const {
   driver_.require(driver_.set_bytes(at, 0, bytes, stream), "clearing counters");
 }
-void CudaWorker::mark(cuda::Event event, cuda::Stream stream) const {
+void CudaWorker::record(cuda::Event event, cuda::Stream stream) const {
   driver_.require(driver_.event_record(event, stream), "reading the GPU's clock");
 }
-// What comes next on the stream waits for the mark.
-void CudaWorker::join(cuda::Stream stream, cuda::Event event) const {
-  driver_.require(driver_.stream_join(stream, event, 0), "joining streams");
+// Later work on the stream starts after the event has occurred.
+void CudaWorker::make_stream_wait(cuda::Stream stream, cuda::Event event) const {
+  driver_.require(driver_.stream_wait_event(stream, event, 0), "synchronising streams");
 }
-void CudaWorker::wait(const std::string& doing) const {
-  driver_.require(driver_.stream_wait(stream_), doing);
+void CudaWorker::synchronise(const std::string& doing) const {
+  driver_.require(driver_.stream_synchronise(stream_), doing);
 }
 double CudaWorker::elapsed() const {
   float milliseconds = 0;
@@ -308,7 +315,7 @@ bool CudaWorker::reserve(std::size_t bytes) {
   capacity_ = 0;
   const cuda::Result result = driver_.allocate(&memory_, bytes);
   if (result == cuda::out_of_memory) return false;
-  driver_.require(result, fmt::format("asking {} for {} bytes", name_, bytes));
+  driver_.require(result, fmt::format("allocating {1} bytes on {0}", name_, bytes));
   capacity_ = bytes;
   return true;
 }

@@ -1,4 +1,4 @@
-// The reference as a backend, and members made ready for it.
+// The reference backend, and the preparation of batches.
 #include <algorithm>
 #include <stdexcept>
 
@@ -9,7 +9,7 @@
 namespace zwang {
 namespace {
 
-TEST(BackendReferenceTest, BringsBackOnlyWhatIsWanted) {
+TEST(BackendReferenceTest, ReturnsOnlyWhatIsWanted) {
   const Study study = SlungLoad::study();
   const std::vector<unsigned long long> members = {0, 1};
   const Batch batch = prepare_batch(study, members, check_threads);
@@ -23,7 +23,7 @@ TEST(BackendReferenceTest, BringsBackOnlyWhatIsWanted) {
   EXPECT_EQ(full.end_state, bare.end_state);
 }
 
-TEST(BackendReferenceTest, TellsTheMotionThatReplayTells) {
+TEST(BackendReferenceTest, GivesTheMotionOfReplay) {
   const Study study = SlungLoad::study();
   const std::vector<unsigned long long> members = {3};
   const Batch batch = prepare_batch(study, members, 1);
@@ -43,7 +43,7 @@ TEST(BackendReferenceTest, TellsTheMotionThatReplayTells) {
   EXPECT_EQ(results.end_time[0], SlungLoad::end);
 }
 
-TEST(BatchTest, WorkIsSharedOutCompletelyAndTheFirstErrorCounts) {
+TEST(BatchTest, AllWorkIsDoneAndTheFirstErrorIsThrown) {
   std::vector<int> seen(1000, 0);
   in_parallel(seen.size(), 4, [&](std::size_t k) { ++seen[k]; });
   EXPECT_EQ(std::count(seen.begin(), seen.end(), 1), 1000);

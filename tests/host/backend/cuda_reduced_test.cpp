@@ -1,4 +1,5 @@
-// Statistics done on a GPU against those of the same members brought to the host: the same bits. Skipped without a device.
+// Statistics computed on a GPU give the bits of those computed on the host from the same members. Skipped
+// without a device.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +20,7 @@
 namespace zwang {
 namespace {
 
-// --- Without a GPU ------------------------------------------------------------------------------------------
+// --- Without a GPU -----------------------------------------------------------------------------------------
 
 TEST(CudaReductions, CompileForEveryKindOfDevice) {
   const cuda::Nvrtc* nvrtc = nullptr;
@@ -37,7 +38,7 @@ TEST(CudaReductions, CompileForEveryKindOfDevice) {
   }
 }
 
-// --- With one -----------------------------------------------------------------------------------------------
+// --- With a GPU --------------------------------------------------------------------------------------------
 
 class GpuReductions : public testing::Test {
  protected:
@@ -47,10 +48,10 @@ class GpuReductions : public testing::Test {
   }
 };
 
-RunResult run_on_gpu(const Study& study, bool statistics_there, RunOptions options = {},
+RunResult run_on_gpu(const Study& study, bool statistics_on_device, RunOptions options = {},
                      std::size_t at_once = 0) {
   BackendCuda backend(study, {0});
-  backend.statistics_here = statistics_there;
+  backend.statistics_on_device = statistics_on_device;
   backend.members_at_once = at_once;
   return run_ensemble(study, backend, std::move(options));
 }
@@ -113,10 +114,10 @@ TEST_F(GpuReductions, DoNotDependOnPiecesOrBatches) {
   expect_same(run_on_gpu(study, true, options, 2048), expected);
 }
 
-// --- The reductions alone -----------------------------------------------------------------------------------
+// --- The reductions alone ----------------------------------------------------------------------------------
 
-// A machine on the first device, and tables copied to it.
-class GpuMachine : public GpuReductions {
+// A reduction device on the first GPU, and tables copied to it.
+class GpuReductionDevice : public GpuReductions {
  protected:
   void SetUp() override {
     GpuReductions::SetUp();
@@ -124,17 +125,17 @@ class GpuMachine : public GpuReductions {
     worker_.emplace(0);
     const TemporaryFolder folder;
     CudaCompiler(worker_->architecture()).compile(reduction_program(), folder.path() / "reduce");
-    machine_.emplace(worker_->context(), worker_->stream(), worker_->processors(),
-                     read_whole(folder.path() / "reduce").value_or(""));
+    device_.emplace(worker_->context(), worker_->stream(), worker_->processors(),
+                    read_whole(folder.path() / "reduce").value_or(""));
   }
   void TearDown() override {
-    for (const auto room : rooms_) machine_->give_back(room);
+    for (const auto room : rooms_) device_->release(room);
   }
 
   template <class T>
   void send(T*& to, const std::vector<std::remove_const_t<T>>& values) {
-    rooms_.push_back(machine_->keep(values.size() * sizeof(T)).value());
-    machine_->copy_in(rooms_.back(), values.data(), values.size() * sizeof(T));
+    rooms_.push_back(device_->allocate(values.size() * sizeof(T)).value());
+    device_->copy_in(rooms_.back(), values.data(), values.size() * sizeof(T));
     to = reinterpret_cast<T*>(rooms_.back());
   }
   KernelBatch send(const AwkwardMembers& given) {
@@ -151,11 +152,11 @@ class GpuMachine : public GpuReductions {
   }
 
   std::optional<CudaWorker> worker_;
-  std::optional<CudaMachine> machine_;
-  std::vector<ReduceMachine::Address> rooms_;
+  std::optional<CudaReductionDevice> device_;
+  std::vector<ReductionDevice::Address> rooms_;
 };
 
-TEST_F(GpuMachine, ReducesAwkwardValuesToTheHostsBits) {
+TEST_F(GpuReductionDevice, ReducesAwkwardValuesToTheHostsBits) {
   AwkwardMembers given(10'100, 27, 3);
   const KernelBatch there = send(given);
   for (const std::size_t memory : {std::size_t{512} << 20, std::size_t{20'000}})
@@ -164,13 +165,13 @@ TEST_F(GpuMachine, ReducesAwkwardValuesToTheHostsBits) {
       plan.replicates = replicates;
       plan.replicate_of = [](long long member) { return static_cast<int>(member % 16); };
       Statistics found =
-          by_blocks(*machine_, given, plan, {.cuts = {512, 3072, 8960, 10'100}, .there = there});
+          by_blocks(*device_, given, plan, {.cuts = {512, 3072, 8960, 10'100}, .there = there});
       Statistics expected = by_rows(given, plan, false);
       expect_same(found, expected, fmt::format("{} bytes, {} replicates", memory, replicates));
     }
 }
 
-TEST_F(GpuMachine, DrawsTheHostsBits) {
+TEST_F(GpuReductionDevice, DrawsTheHostsBits) {
   const Study study = read_study(R"toml(
 [parameters]
 a = { uniform = [-1, 1] }
@@ -193,9 +194,9 @@ end = 1
   const std::optional<DrawPlan> plan = draw_plan(study, sampler);
   ASSERT_TRUE(plan);
   constexpr std::size_t count = 100'000;
-  const auto draw = [&](ReduceMachine& machine, KernelBatch there) {
+  const auto draw = [&](ReductionDevice& device, KernelBatch there) {
     there.count = count;
-    EXPECT_TRUE(draw_there(machine, *plan, there, 12'345));
+    EXPECT_TRUE(draw_on_device(device, *plan, there, 12'345));
   };
   std::vector<double> parameters(5 * count), starts(2 * count), found_parameters(5 * count),
       found_starts(2 * count);
@@ -209,22 +210,22 @@ end = 1
   here.prepared = prepared.data();
   HostMachine host;
   draw(host, here);
-  draw(*machine_, there);
-  machine_->copy_out(found_parameters.data(), rooms_[0], found_parameters.size() * sizeof(double));
-  machine_->copy_out(found_starts.data(), rooms_[1], found_starts.size() * sizeof(double));
+  draw(*device_, there);
+  device_->copy_out(found_parameters.data(), rooms_[0], found_parameters.size() * sizeof(double));
+  device_->copy_out(found_starts.data(), rooms_[1], found_starts.size() * sizeof(double));
   EXPECT_EQ(found_parameters, parameters);
   EXPECT_EQ(found_starts, starts);
 }
 
-// --- What it is for -----------------------------------------------------------------------------------------
+// --- Speed -------------------------------------------------------------------------------------------------
 
-// Printed, and faster than bringing members home.
-TEST_F(GpuReductions, AreFasterThanBringingMembersHome) {
+// Prints the times; must be faster than copying members to the host.
+TEST_F(GpuReductions, AreFasterThanCopyingMembersToTheHost) {
   const Study study =
       config("impact_oscillator", {"ensemble.members=1048576", "time.samples=101", "time.end=20"});
   const auto timed = [&](bool there) {
     BackendCuda backend(study, {0});
-    backend.statistics_here = there;
+    backend.statistics_on_device = there;
     const auto begun = std::chrono::steady_clock::now();
     const RunResult result = run_ensemble(study, backend, {});
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();

@@ -1,4 +1,5 @@
-// What a user is told when a GPU is missing, old, small or lost in the middle of a run; and that several do what one does.
+// Messages if a GPU is missing, old, out of memory or lost during a run; and that several GPUs give the files
+// of one.
 #include <gtest/gtest.h>
 
 #include "host/backend/cuda/library.h"
@@ -50,7 +51,7 @@ TEST_F(CudaTroubles, ADriverTooOldIsToBeUpdated) {
   EXPECT_FALSE(fs::exists(folder / "out"));
 }
 
-TEST_F(CudaTroubles, ADriverThatIsNoneIsNamed) {
+TEST_F(CudaTroubles, AFileThatIsNotADriverIsNamed) {
   write_text(folder / "none.so", "not a library");
   const ProgramRun made = run({{"ZWANG_CUDA_DRIVER", (folder / "none.so").string()}});
   EXPECT_EQ(made.code, 2);
@@ -58,24 +59,24 @@ TEST_F(CudaTroubles, ADriverThatIsNoneIsNamed) {
       << error_in(made);
 }
 
-TEST_F(CudaTroubles, AnEmptyNameIsNone) {
+TEST_F(CudaTroubles, AnEmptyDriverNameCountsAsNotSet) {
   const ProgramRun made = run({{"ZWANG_CUDA_DRIVER", ""}, {"CUDA_VISIBLE_DEVICES", "-1"}});
   EXPECT_EQ(made.code, 2);
   EXPECT_FALSE(has(made.err, "no function")) << error_in(made);
 }
 
-TEST_F(CudaTroubles, AMissingDeviceIsNamedAndThoseThereAre) {
+TEST_F(CudaTroubles, AMissingDeviceIsReportedWithTheExistingOnes) {
   const ProgramRun none = run({{"STAND_IN_DEVICES", "0"}}),
                    two = run({{"STAND_IN_DEVICES", "2"}}, {"--device", "1,2"});
   EXPECT_EQ(none.code, 2);
-  EXPECT_TRUE(has(none.err, "none that the driver sees")) << error_in(none);
+  EXPECT_TRUE(has(none.err, "no GPU that the driver can use")) << error_in(none);
   EXPECT_EQ(two.code, 2);
   EXPECT_TRUE(has(two.err, "device 2") && has(two.err, "0 to 1")) << error_in(two);
   EXPECT_FALSE(fs::exists(folder / "out"));
 }
 
-TEST_F(CudaTroubles, ADeviceThatTheCompilerDoesNotKnowIsToldWithThoseItKnows) {
-  if (!has_nvrtc()) GTEST_SKIP() << "no NVRTC on this machine";
+TEST_F(CudaTroubles, AnUnsupportedArchitectureIsReportedWithTheSupportedOnes) {
+  if (!has_nvrtc()) GTEST_SKIP() << "no NVRTC on this device";
   const ProgramRun old = run({{"STAND_IN_CAPABILITY", "50"}}), late = run({{"STAND_IN_CAPABILITY", "990"}});
   EXPECT_EQ(old.code, 2);
   EXPECT_TRUE(has(old.err, "compute capability 5.0") && has(old.err, "an older CUDA toolkit"))
@@ -85,16 +86,16 @@ TEST_F(CudaTroubles, ADeviceThatTheCompilerDoesNotKnowIsToldWithThoseItKnows) {
       << error_in(late);
 }
 
-TEST_F(CudaTroubles, ADeviceWithoutRoomForABlockSaysSo) {
-  if (!has_nvrtc()) GTEST_SKIP() << "no NVRTC on this machine";
+TEST_F(CudaTroubles, ADeviceWithoutMemoryForABlockIsReported) {
+  if (!has_nvrtc()) GTEST_SKIP() << "no NVRTC on this device";
   const ProgramRun made = run({{"STAND_IN_ROOM", "100"}});
   EXPECT_EQ(made.code, 2);
   EXPECT_TRUE(has(made.err, "the GPU has no memory left")) << error_in(made);
 }
 
-// Without a device no kernel does anything, and what comes of a run means nothing; but it ends as it should.
-TEST_F(CudaTroubles, ALostDeviceEndsARunWithWordsWheneverItIsLost) {
-  if (!has_nvrtc()) GTEST_SKIP() << "no NVRTC on this machine";
+// Without a device kernels do nothing and the results mean nothing, but the run ends as it should.
+TEST_F(CudaTroubles, ALostDeviceEndsARunWithAMessageAtAnyPoint) {
+  if (!has_nvrtc()) GTEST_SKIP() << "no NVRTC on this device";
   int ends = 0;
   for (const int launches : {0, 1, 3, 10, 20, 30, 40, 50, 60}) {
     const ProgramRun made = run({{"STAND_IN_LOST_AFTER", std::to_string(launches)}}, {"--overwrite"});
@@ -107,7 +108,8 @@ TEST_F(CudaTroubles, ALostDeviceEndsARunWithWordsWheneverItIsLost) {
   EXPECT_GT(ends, 5);
 }
 
-// With one: lost and resumed, on one or on two that are the same, the files are those of a run that was left alone.
+// With a device: after a loss and a resume, on one or on two equal devices, the files are those of an
+// undisturbed run.
 class GpuTroubles : public CudaTroubles {
  protected:
   void SetUp() override {
@@ -124,7 +126,7 @@ class GpuTroubles : public CudaTroubles {
   }
 };
 
-TEST_F(GpuTroubles, SeveralDevicesDoWhatOneDoes) {
+TEST_F(GpuTroubles, SeveralDevicesGiveTheFilesOfOne) {
   for (const char* devices : {"all", "1", "2,0"}) {
     const std::string out = std::string("on ") + devices;
     const ProgramRun made = run({{"STAND_IN_DEVICES", "3"}}, {"--device", devices, "--out", out});

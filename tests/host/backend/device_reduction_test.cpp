@@ -1,4 +1,4 @@
-// Blocks reduced by the kernels' functions against the host's own statistics: the same bits.
+// Blocks reduced by the functions of kernels/reduce/ give the bits of the host's statistics.
 #include "host/backend/device_reduction.h"
 
 #include <gtest/gtest.h>
@@ -9,31 +9,31 @@
 namespace zwang {
 namespace {
 
-TEST(Reducer, GivesTheBitsOfTheHostWhereValuesAreKept) {
+TEST(DeviceReduction, GivesTheBitsOfTheHostForStoredValues) {
   AwkwardMembers given(3000, 27, 3);
   const StatisticsPlan plan = plan_of(given, 9, std::size_t{512} << 20);
   for (const std::vector<long long>& cuts :
        {std::vector<long long>{3000}, {256, 768, 2816, 3000}, {1280, 1536, 2560, 3000}}) {
-    HostMachine machine;
-    Statistics found = by_blocks(machine, given, plan, {.nominal = false, .cuts = cuts});
+    HostMachine device;
+    Statistics found = by_blocks(device, given, plan, {.nominal = false, .cuts = cuts});
     Statistics expected = by_rows(given, plan, false);
     expect_same(found, expected, "cut into " + std::to_string(cuts.size()));
   }
 }
 
-TEST(Reducer, GivesTheBitsOfTheHostWhereValuesAreCountedInBuckets) {
+TEST(DeviceReduction, GivesTheBitsOfTheHostForBuckets) {
   AwkwardMembers given(2900, 36, 3);
   const StatisticsPlan plan = plan_of(given, 9, 20'000);
   ASSERT_FALSE(choose_storage(plan).exact_observables);
   ASSERT_FALSE(choose_storage(plan).exact_measures);
   ASSERT_GT(choose_storage(plan).stride, 1);
-  HostMachine machine;
-  Statistics found = by_blocks(machine, given, plan, {.nominal = true, .cuts = {512, 1792, 2900}});
+  HostMachine device;
+  Statistics found = by_blocks(device, given, plan, {.nominal = true, .cuts = {512, 1792, 2900}});
   Statistics expected = by_rows(given, plan, true);
   expect_same(found, expected, "buckets");
 }
 
-TEST(Reducer, GivesTheBitsOfTheHostForReplicates) {
+TEST(DeviceReduction, GivesTheBitsOfTheHostForReplicates) {
   AwkwardMembers given(2600, 9, 2);
   StatisticsPlan plan = plan_of(given, 9, std::size_t{512} << 20);
   plan.replicates = 16;
@@ -41,48 +41,48 @@ TEST(Reducer, GivesTheBitsOfTheHostForReplicates) {
     plan.replicate_of = [nominal](long long member) {
       return member < (nominal ? 1 : 0) ? 0 : static_cast<int>((member - (nominal ? 1 : 0)) % 16);
     };
-    HostMachine machine;
-    Statistics found = by_blocks(machine, given, plan, {.nominal = nominal, .cuts = {256, 2304, 2600}});
+    HostMachine device;
+    Statistics found = by_blocks(device, given, plan, {.nominal = nominal, .cuts = {256, 2304, 2600}});
     Statistics expected = by_rows(given, plan, nominal);
     expect_same(found, expected, nominal ? "with a nominal member" : "all drawn");
   }
 }
 
-TEST(Reducer, LeavesTheSameCheckpointAsTheHost) {
-  // NaN as the data has it comes through in other bits; here nothing is missing.
+TEST(DeviceReduction, GivesTheCheckpointOfTheHost) {
+  // A NaN of the data may change its bits on the way; here no value is missing.
   AwkwardMembers given(1536, 9, 1);
   for (std::vector<double>* values : {&given.observables, &given.measures})
     for (double& x : *values)
       if (std::isnan(x)) x = 1;
   for (int& status : given.status) status = 0;
   const StatisticsPlan plan = plan_of(given, 9, std::size_t{512} << 20);
-  HostMachine machine;
-  EXPECT_EQ(bytes_of(by_blocks(machine, given, plan, {.nominal = false, .cuts = {512, 1536}})),
+  HostMachine device;
+  EXPECT_EQ(bytes_of(by_blocks(device, given, plan, {.nominal = false, .cuts = {512, 1536}})),
             bytes_of(by_rows(given, plan, false)));
 }
 
-TEST(Reducer, LeavesObservablesWhereTheyAre) {
+TEST(DeviceReduction, LeavesObservablesOnTheDevice) {
   AwkwardMembers given(2048, 27, 2);
   const StatisticsPlan plan = plan_of(given, 9, std::size_t{512} << 20);
-  HostMachine machine;
+  HostMachine device;
   {
-    Statistics statistics = by_blocks(machine, given, plan, {.nominal = false, .cuts = {512, 2048}});
-    EXPECT_EQ(machine.kept, 2);
-    EXPECT_LT(machine.brought, 2048 * 27 * sizeof(double));
+    Statistics statistics = by_blocks(device, given, plan, {.nominal = false, .cuts = {512, 2048}});
+    EXPECT_EQ(device.kept, 2);
+    EXPECT_LT(device.brought, 2048 * 27 * sizeof(double));
     statistics.finish();
   }
-  EXPECT_EQ(machine.kept, 0);
+  EXPECT_EQ(device.kept, 0);
 }
 
-TEST(Reducer, AddsUpHowMembersEnded) {
+TEST(DeviceReduction, CountsTheStatusesOfMembers) {
   AwkwardMembers given(1000, 9, 2);
-  HostMachine machine;
+  HostMachine device;
   ReductionPlan plan;
   plan.series = 9;
   plan.measures = 2;
   plan.parameters = AwkwardMembers::parameter_count;
   plan.nominal = true;
-  const auto reduced = reduce_members(machine, plan, given.batch(0, 1000), 0);
+  const auto reduced = reduce_members(device, plan, given.batch(0, 1000), 0);
   ASSERT_TRUE(reduced);
   TallyCounts expected{};
   std::vector<long long> singular;
@@ -112,18 +112,18 @@ TEST(Reducer, AddsUpHowMembersEnded) {
   EXPECT_TRUE(reduced->examples[static_cast<std::size_t>(Status::ok)].empty());
 }
 
-TEST(Reducer, SaysWhenThereIsNoRoom) {
+TEST(DeviceReduction, ReportsThatTheDeviceIsOutOfMemory) {
   AwkwardMembers given(512, 9, 2);
-  HostMachine machine;
-  machine.room = 1000;
+  HostMachine device;
+  device.room = 1000;
   ReductionPlan plan;
   plan.series = 9;
   plan.measures = 2;
   plan.parameters = AwkwardMembers::parameter_count;
-  EXPECT_FALSE(reduce_members(machine, plan, given.batch(0, 512), 0).has_value());
+  EXPECT_FALSE(reduce_members(device, plan, given.batch(0, 512), 0).has_value());
 }
 
-TEST(Reducer, BringsBackLittleBesideTheMembers) {
+TEST(DeviceReduction, CopiesLessThanTheMembers) {
   AwkwardMembers given(8192, 36, 3);
   const StatisticsPlan plan = plan_of(given, 9, 20'000);
   Statistics statistics(plan);
@@ -132,10 +132,10 @@ TEST(Reducer, BringsBackLittleBesideTheMembers) {
   reduction.parameters = AwkwardMembers::parameter_count;
   reduction.drawn = given.drawn;
   for (int& status : given.status) status = 0;
-  // Three columns of the nine kinds have many different values; the others few.
-  HostMachine machine;
-  reduce_members(machine, reduction, given.batch(256, 7936), 256);
-  EXPECT_LT(machine.brought, 7936 * 36 * sizeof(double));
+  // Of nine kinds of columns three have many different values, the others few.
+  HostMachine device;
+  reduce_members(device, reduction, given.batch(256, 7936), 256);
+  EXPECT_LT(device.brought, 7936 * 36 * sizeof(double));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// `zwang check`: what is right passes, whatever a second implementation may do differently.
+// `zwang check`: correct results pass, however a second implementation may differ in detail.
 #include "host/check/check.h"
 
 #include <sys/wait.h>
@@ -28,7 +28,7 @@ TEST_P(CheckEveryConfig, PassesOnTheReferenceItself) {
   const Study study = load_study(config_path(GetParam()));
   const CheckReport report = self_checked(study, 2);
   if (GetParam().starts_with("cone_apex")) {
-    // No motion begins at a singular position: there is nothing to compare, and check says so.
+    // A member at a singular position has no motion to compare, and the report says so.
     EXPECT_EQ(report.verdict(), CheckVerdict::undecided) << check_table(study, report);
     EXPECT_EQ(report.failed.size(), 1u);
     return;
@@ -43,8 +43,8 @@ INSTANTIATE_TEST_SUITE_P(Configs, CheckEveryConfig, testing::ValuesIn(config_nam
                          [](const auto& parameter) { return parameter.param; });
 
 TEST(CheckTest, PassesABackendWithOtherThresholdsAndSteps) {
-  // Everything a second implementation may do differently, on a chaotic motion with accumulations: after ten seconds
-  // the two have nothing in common any more, and each of its quarter seconds is right all the same.
+  // All permitted differences of a second implementation at once, on a chaotic motion with accumulations:
+  // after ten seconds the two motions are unrelated, but each quarter second is correct.
   const Study study =
       load_study(config_path("double_string"), {"ensemble.members=3", "time.end=15", "time.samples=61"});
   Study other = study;
@@ -60,7 +60,7 @@ TEST(CheckTest, PassesABackendWithOtherThresholdsAndSteps) {
 }
 
 TEST(CheckTest, TakesTheShocksAtTheEndOfABurstForOneAccumulation) {
-  // 24 bounces are listed with the one threshold, 45 with the other.
+  // 24 bounces are listed with one threshold, 45 with the other.
   const Study study = load_study(config_path("bouncing_ball"));
   Study other = study;
   other.integrator.accumulation_gap = 1e-6;
@@ -69,7 +69,8 @@ TEST(CheckTest, TakesTheShocksAtTheEndOfABurstForOneAccumulation) {
   EXPECT_EQ(report.verdict(), CheckVerdict::pass) << check_table(study, report);
 }
 
-// There is no side before it to look at, and the other one is another motion.
+// There is no state before the start to compare with, and the state after the event belongs to another
+// motion.
 TEST(CheckTest, AContactRightAfterTheStartIsNoReasonToDoubtTheStart) {
   const Study study = read_study(R"toml(
 [[point]]
@@ -98,8 +99,9 @@ atol = 1e-7
 }
 
 TEST(CheckTest, AWatchedVelocityAtRestKeepsTheSideItCameFrom) {
-  // It falls, lies on the floor over several output times, and is thrown up: that its velocity has gone from below zero to
-  // above is an event, whoever takes up the motion while it lies there.
+  // The ball falls, lies on the floor over several output times and is thrown up. Its velocity has changed
+  // from below zero to above zero, which is an event even if the reference restarts while the ball lies on
+  // the floor.
   const Study study = read_study(R"toml(
 [[point]]
 name = "ball"
@@ -130,7 +132,7 @@ samples = 21
 }
 
 TEST(CheckTest, AcceptsEitherSideOfAnEventAtAnOutputTime) {
-  // The ball lands at t = 2 exactly, an output time and, in the second study, the end.
+  // The ball lands at t = 2 exactly, which is an output time and, in the second study, the end.
   for (const char* times : {"at = [1, 2, 3]", "at = [1, 2]"}) {
     const Study study = read_study(std::string(R"toml(
 [[point]]
@@ -158,15 +160,15 @@ final_rate = "final(ball.x')"
     TamperedBackend backend(study, values_before);
     const CheckReport report = checked(study, backend, 1);
     EXPECT_EQ(report.verdict(), CheckVerdict::pass) << check_table(study, report);
-    // But a velocity of neither side is wrong.
+    // A velocity that belongs to neither side is wrong.
     TamperedBackend wrong(study, [](BatchResults& results) { results.states[1 * 4 + 1] = 0.3; });
     EXPECT_EQ(checked(study, wrong, 1).verdict(), CheckVerdict::disagree);
   }
 }
 
 TEST(CheckTest, LooksOutsideTheInstantOfAnEventHoweverCoarseTheTolerance) {
-  // Held back until t = 1.5, an output time. At 1e-5 what counts as one instant is as wide as a quarter of the room
-  // between output times that is looked at: the two sides must lie outside it all the same.
+  // Held until t = 1.5, an output time. At 1e-5 an instant is as wide as a quarter of the interval examined
+  // around an output time: the two sides must still lie outside the instant.
   const Study study = read_study(R"toml(
 [[point]]
 name = "puck"
@@ -189,7 +191,8 @@ atol = 1e-5
                                  "brake.toml");
   const CheckReport report = self_checked(study, 1);
   EXPECT_EQ(report.verdict(), CheckVerdict::pass) << check_table(study, report);
-  // x, x', multiplier and flag. As before the event they are right too; a mixture, or a velocity of neither side, is not.
+  // x, x', multiplier and flag. Their values before the event are correct too; a mixture, or a velocity of
+  // neither side, is not.
   const auto told_as = [&](double velocity, double multiplier, double closed) {
     TamperedBackend backend(study, [&](BatchResults& results) {
       const double told[] = {velocity, multiplier, closed};
@@ -229,7 +232,7 @@ TEST(CheckTest, ListsMembersThatFailAndPassesWhenTheReferenceFailsAlike) {
 }
 
 TEST(CheckTest, AgreesAboutABreakdownOfTheMechanics) {
-  // At t = 1 the point reaches a place where the force is no longer a number.
+  // At t = 1 the point reaches a position where the force is not a number.
   const Study study = read_study(R"toml(
 [[point]]
 name = "p"
@@ -271,7 +274,7 @@ at = [1]
 
 // --- What cannot be decided -----------------------------------------------------------------------------
 
-// Thrown up so that it just reaches the ceiling, or just does not.
+// Thrown up so that it just reaches the ceiling, or just misses it.
 std::string grazing_text(const std::string& times) {
   return R"toml(
 title = "A graze"
@@ -325,7 +328,7 @@ samples = 3
   const CheckReport report = self_checked(study, 3);
   EXPECT_EQ(report.verdict(), CheckVerdict::undecided);
   EXPECT_EQ(report.verdict_text(),
-            "undecided: every member failed before there was a motion to compare: not_finite at t = 0");
+            "undecided: every member failed before there was any motion to compare: not_finite at t = 0");
 }
 
 TEST(CheckTest, SaysWhenMuchIsUndecided) {

@@ -1,4 +1,4 @@
-// `zwang check --reverse`: there and back (mechanics section 7).
+// `zwang check --reverse`: round trips (mechanics section 7).
 #include "host/study_file/load_study.h"
 #include "src/base/error.h"
 #include "tests/support/tampered_backend.h"
@@ -7,7 +7,7 @@ namespace zwang {
 namespace {
 
 const Study& pendulum() {
-  // Two rods, swinging widely; nothing is lost. Members differ in their start.
+  // Two rods swinging widely without losses. Members differ in their start.
   static const Study study = read_study(R"toml(
 [parameters]
 kick = { uniform = [0, 1] }
@@ -57,7 +57,7 @@ TEST(CheckReverseTest, PassesAMotionThatRetracesItsPath) {
 }
 
 TEST(CheckReverseTest, FindsABackendThatLosesItsWay) {
-  // Member 2 arrives a little beside; the first run is the way there, the second the way back.
+  // Member 2 returns slightly displaced; the first run is the forward motion, the second the return.
   int runs = 0;
   TamperedBackend backend(pendulum(), [&](BatchResults& results) {
     if (runs++ == 1) results.end_state[2 * 8 + 3] += 1e-5;
@@ -80,7 +80,7 @@ TEST(CheckReverseTest, LeavesOutAndCountsWhatLostEnergy) {
   BackendReference jerking(jerk, check_threads);
   EXPECT_EQ(there_and_back(jerk, jerking).left_out.at("lost energy in a shock"), 1u);
   EXPECT_EQ(there_and_back(jerk, jerking).verdict(), CheckVerdict::undecided);
-  // A motion that comes to rest in a sequence of shocks is told by its first shock already.
+  // A motion that ends in an accumulation is already left out for its first shock.
   const Study ball = load_study(config_path("bouncing_ball"));
   BackendReference bouncing(ball, check_threads);
   EXPECT_EQ(there_and_back(ball, bouncing).segments, 0u);
@@ -101,11 +101,12 @@ void expect_refusal(const std::string& name, const std::string& reason,
 
 TEST(CheckReverseTest, RefusesWhatDoesNotRunBackwards) {
   expect_refusal("slung_load", "a force on load.x that is not even in the velocities", {"time.end=1"});
-  expect_refusal("slung_load", "the condition 'cable' that depends on t", {"time.end=1"});
+  expect_refusal("slung_load", "the constraint 'cable' that depends on t", {"time.end=1"});
   expect_refusal("oneway_clutch", "a force on p.x that depends on t");
-  expect_refusal("oneway_clutch", "the condition 'ratchet' on velocities, which their reversal breaks");
+  expect_refusal("oneway_clutch",
+                 "the velocity constraint 'ratchet', which does not hold for reversed velocities");
   expect_refusal("energy_reversal", "impulses");
-  expect_refusal("sudden_line", "the condition 'line' with from or until");
+  expect_refusal("sudden_line", "the constraint 'line' with from or until");
 }
 
 TEST(CheckReverseTest, RefusesByWhatAForceDoesNotByHowItLooks) {
@@ -138,9 +139,9 @@ samples = 2
   };
   EXPECT_TRUE(refused("-x - 0.1*x'*abs(x')"));
   EXPECT_FALSE(refused("-x - 0.1*x'^4/(1 + x'^2)"));
-  // Defined near the start only, where it is not even.
+  // Defined only near the start, where it is not even.
   EXPECT_TRUE(refused("-x - 0.1*x'*sqrt(1e-4 - (x - 1)^2)"));
-  // Even at every state near the start where it is defined.
+  // Even at every state near the start at which it is defined.
   EXPECT_FALSE(refused("-x - 0.1*x'^2*sqrt(1e-2 - (x - 1)^2)"));
 }
 

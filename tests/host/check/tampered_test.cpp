@@ -1,4 +1,4 @@
-// `zwang check`: every single wrong number is found, and named by member, time and quantity.
+// `zwang check`: every wrong number is found and named by member, time and quantity.
 #include <algorithm>
 #include <stdexcept>
 
@@ -62,7 +62,7 @@ TEST(TamperedCheckTest, FindsAnOutputThatIsNotThere) {
   EXPECT_NEAR(disagreement(report, 0, "output").t, 0.4, 1e-12);
 }
 
-// The first event of a kind; the studies here have one.
+// The first event of a kind; each study here has one.
 Event& event_of(BatchResults& results, std::size_t member, EventKind kind) {
   auto& events = results.events[member];
   const auto found =
@@ -118,8 +118,8 @@ TEST(TamperedCheckTest, FindsCountsThatDoNotMatchTheList) {
 }
 
 TEST(TamperedCheckTest, FindsAWrongMeasureOfEachKind) {
-  // peak_tension first_slack snaps hardest_snap | total_snap slack_time highest final_x: four at a time, so that all
-  // are among the worst cases.
+  // peak_tension first_slack snaps hardest_snap
+  // total_snap slack_time highest final_x: four at a time, so that all are among the worst cases.
   for (const std::size_t first : {0U, 4U}) {
     const CheckReport report = tampered([first](BatchResults& r) {
       for (std::size_t i = first; i < first + 4; ++i)
@@ -151,7 +151,7 @@ TEST(TamperedCheckTest, FindsALimitThatTheReferenceDoesNotReach) {
 }
 
 TEST(TamperedCheckTest, FindsABackendThatComputesAnotherMechanics) {
-  // A cable a millionth longer, a condition that is not there: wrong from the first stretch on.
+  // A cable longer by a millionth, or a missing constraint: wrong from the first segment on.
   const Study longer = SlungLoad::study({"constraint.0.require=\"distance(load, hook) <= L*1.000001\""});
   const Study loose = SlungLoad::study({"constraint.0.require=\"distance(load, hook) <= 100*L\""});
   for (const Study* other : {&longer, &loose}) {

@@ -1,4 +1,4 @@
-// The command line itself: help with examples, names that are nearly right, completion, studies that come along.
+// The command line: help with examples, suggestions for misspelt names, completion, and the embedded studies.
 #include <gtest/gtest.h>
 
 #include "host/platform/colour.h"
@@ -13,7 +13,7 @@ std::size_t count_of(const std::string& text, const std::string& part) {
   return count;
 }
 
-// The commands, as the program's own help lists them.
+// The commands listed by --help.
 std::vector<std::string> commands(const std::string& help) {
   std::vector<std::string> made;
   std::size_t at = help.find("Subcommands:");
@@ -58,6 +58,27 @@ TEST(CommandLine, TooManyWordsAreNamed) {
   EXPECT_NE(made.err.find("surplus"), std::string::npos) << made.err;
 }
 
+TEST(CommandLine, WithoutACommandHelpIsPrinted) {
+  const Scratch scratch;
+  const ProgramRun made = run_program(scratch.path(), {});
+  EXPECT_EQ(made.code, 1);
+  EXPECT_NE(made.out.find("Subcommands:"), std::string::npos) << made.out;
+}
+
+TEST(CommandLine, TheOptionsOfRunAreGrouped) {
+  const Scratch scratch;
+  const std::string help = run_program(scratch.path(), {"run", "--help"}).out;
+  for (const char* title : {"Ensemble:", "Machine:", "Output:"})
+    EXPECT_NE(help.find(title), std::string::npos) << title << " in\n" << help;
+}
+
+TEST(CommandLine, TheNameOfAListedStudyInsteadOfAPathGivesAHint) {
+  const Scratch scratch;
+  const ProgramRun made = run_program(scratch.path(), {"run", "slung_load"});
+  EXPECT_EQ(made.code, 1);
+  EXPECT_NE(made.err.find("zwang new slung_load --from slung_load"), std::string::npos) << made.err;
+}
+
 TEST(CommandLine, VersionTellsBuildAndCuda) {
   const Scratch scratch;
   const ProgramRun made = run_program(scratch.path(), {"--version"});
@@ -98,7 +119,7 @@ TEST(CommandLine, ANewStudyRunsAndIsNeverOverwritten) {
             read_text(ZWANG_SOURCE_DIR "/configs/crane_slings.toml"));
 }
 
-// What bash would offer for a line being typed.
+// The words that bash offers to complete a command line.
 std::string completed(const Scratch& scratch, const std::string& words, int at) {
   const std::string script = "source <('" ZWANG_PROGRAM "' completion); COMP_WORDS=(" + words +
                              "); COMP_CWORD=" + std::to_string(at) +

@@ -1,4 +1,4 @@
-// `zwang run` as a user meets it: exit codes, what it prints, what it leaves in the folder.
+// `zwang run` as a process: exit codes, printed text, and the files in the results folder.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -23,14 +23,14 @@ class RunProgram : public ::testing::Test {
     write_text(folder / "ball.toml", thrown_ball + "[output]\nmembers = true\ntrajectories = [0, 5]\n");
     write_text(folder / "troubles.toml", troubles);
   }
-  // By the reference: no test here is about speed, and it needs no compiler.
+  // With the reference backend, which needs no compiler; no test here is about speed.
   ProgramRun run(Arguments arguments) const {
     arguments.insert(arguments.begin(), "run");
     arguments.insert(arguments.end(), {"--backend", "reference"});
     return run_program(folder, arguments);
   }
   Json summary(const std::string& out) const { return Json::parse(read_text(folder / out / "summary.json")); }
-  // All but how long it took.
+  // The summary without timings.
   Json timeless_summary(const std::string& out) const {
     Json json = summary(out);
     json.erase("performance");
@@ -62,7 +62,7 @@ TEST_F(RunProgram, WritesItsFilesAndEndsWithATable) {
   EXPECT_EQ(summary("results/ball")["members"]["entered"], 300);
 }
 
-// Whatever is printed fits the narrowest of terminals; only the command to copy may be longer.
+// All output fits into 80 columns, except the command to copy.
 TEST_F(RunProgram, TheTableFitsEightyColumns) {
   const std::vector<Arguments> runs = {
       {"ball.toml", "--set", "measure.a_measure_with_a_long_name=-1e-15*final(ball.x)"},
@@ -76,19 +76,19 @@ TEST_F(RunProgram, TheTableFitsEightyColumns) {
     const ProgramRun made = run(arguments);
     std::istringstream lines(made.out);
     for (std::string line; std::getline(lines, line);)
-      EXPECT_TRUE(line.size() <= 80 || line.starts_with("to see one: ")) << line.size() << ": " << line;
+      EXPECT_TRUE(line.size() <= 80 || line.starts_with("to replay one: ")) << line.size() << ": " << line;
   }
 }
 
 TEST_F(RunProgram, ASlipOfThePenIsNamed) {
   const ProgramRun added = run({"ball.toml", "--members", "5", "--set", "parameters.sped_up=2"});
   EXPECT_EQ(added.code, 0);
-  EXPECT_NE(added.err.find("--set parameters.sped_up: the study has no such parameter, it was added; did you "
+  EXPECT_NE(added.err.find("--set parameters.sped_up: the study has no such parameter; it was added; did you "
                            "mean 'speed_up'?"),
             std::string::npos)
       << added.err;
   const ProgramRun none = run({"ball.toml", "--members", "0", "--out", "x"});
-  EXPECT_NE(none.err.find("--members: found 0, expected a number from 1 on"), std::string::npos) << none.err;
+  EXPECT_NE(none.err.find("--members: found 0, expected a number >= 1"), std::string::npos) << none.err;
 }
 
 TEST_F(RunProgram, OneMemberAndMembersThatAllFailLeaveNullsNotNumbers) {
@@ -99,7 +99,7 @@ TEST_F(RunProgram, OneMemberAndMembersThatAllFailLeaveNullsNotNumbers) {
   EXPECT_TRUE(one["measures"]["highest"]["mean"].is_number());
   const ProgramRun none = run({"ball.toml", "--out", "none", "--members", "4", "--set", failing});
   EXPECT_EQ(none.code, 3) << none.out;
-  EXPECT_NE(none.err.find("there is nothing to make statistics of"), std::string::npos) << none.err;
+  EXPECT_NE(none.err.find("no members are left for statistics"), std::string::npos) << none.err;
   const Json failed = summary("none");
   EXPECT_EQ(failed["members"]["failed"], 4);
   EXPECT_TRUE(failed["measures"]["highest"]["mean"].is_null());
@@ -119,7 +119,7 @@ TEST_F(RunProgram, QuietIsSilentAndJsonIsTheSummary) {
 TEST_F(RunProgram, ResultsAreReplacedOnlyWhenAsked) {
   ASSERT_EQ(run({"ball.toml", "--members", "10"}).code, 0);
   const Json before = summary("results/ball");
-  // Refused at once: a billion members would take longer than this test may.
+  // Must be rejected at once: a billion members would exceed the time limit of this test.
   const ProgramRun refused = run({"ball.toml", "--members", "1000000000"});
   EXPECT_EQ(refused.code, 1);
   EXPECT_NE(refused.err.find("--overwrite"), std::string::npos) << refused.err;
@@ -178,7 +178,7 @@ TEST_F(RunProgram, TooManyFailuresAreExitCodeThreeWithResults) {
   EXPECT_EQ(run({"troubles.toml", "--out", "b", "--max-failed", "100%"}).code, 0);
 }
 
-// The table says how to look at a member that failed; doing so shows that failure.
+// The table prints a command that replays a failed member; running it shows the same failure.
 TEST_F(RunProgram, TheReplayCommandShownWorks) {
   const ProgramRun bad = run({"troubles.toml", "--seed", "3", "--members", "40", "--set", "title=It's me"});
   const std::size_t at = bad.out.find("zwang replay ");
@@ -243,7 +243,7 @@ TEST_F(RunProgram, AStudyThatReadsFilesRunsAgainFromItsResultsWhereverTheyAreTak
     EXPECT_EQ(read_text(folder / "elsewhere/a" / name), read_text(folder / "b" / name));
 }
 
-// With missing values, failures, a nominal member and histograms: what the files say is what NumPy computes.
+// With missing values, failures, a nominal member and histograms, the files agree with NumPy's results.
 TEST_F(RunProgram, NumpyComputesTheSameStatisticsFromTheMembers) {
   if (std::string(ZWANG_PYTHON).empty()) GTEST_SKIP() << "no Python with xarray and netCDF4";
   EXPECT_EQ(run({"ball.toml", "--members", "1500", "--out", "ball", "--set", "time.end=0.5", "--set",
@@ -254,8 +254,8 @@ TEST_F(RunProgram, NumpyComputesTheSameStatisticsFromTheMembers) {
   for (const char* out : {"ball", "troubles"}) {
     const std::string command = shell_word(ZWANG_PYTHON) + " " +
                                 shell_word(ZWANG_SOURCE_DIR "/tests/python/check_results.py") + " " +
-                                shell_word(folder / out) + " > " + shell_word(folder / "judged") + " 2>&1";
-    EXPECT_EQ(std::system(command.c_str()), 0) << out << ": " << read_text(folder / "judged");
+                                shell_word(folder / out) + " > " + shell_word(folder / "output") + " 2>&1";
+    EXPECT_EQ(std::system(command.c_str()), 0) << out << ": " << read_text(folder / "output");
   }
   EXPECT_GT(summary("ball")["measures"]["landing"]["missing"], 0);
 }
@@ -265,14 +265,15 @@ TEST_F(RunProgram, UntilEndsEarlyAndSaysSo) {
                                R"(ensemble.until={measure="highest", relative_stderr=0.02})", "--set",
                                "output.trajectories=[0, 1100, 4000]"});
   EXPECT_EQ(made.code, 0) << made.err;
-  EXPECT_NE(made.out.find("stopped early: highest is known to 2 % (at most 5000 members)"), std::string::npos)
+  EXPECT_NE(made.out.find("ended early: standard error of highest is below 2 % (limit 5000 members)"),
+            std::string::npos)
       << made.out;
   EXPECT_EQ(summary("results/ball")["members"]["entered"], 1024);
   const NetcdfReader trajectories(folder / "results/ball/trajectories.nc");
   EXPECT_EQ(trajectories.integers("trajectory"), std::vector<long long>{0}) << "the others were not run";
 }
 
-// A run long enough to be interrupted in its middle.
+// A run that is long enough to be interrupted.
 const Arguments long_run = {"run",       "ball.toml", "--members", "2000000", "--backend",
                             "reference", "--out",     "long",      "--quiet"};
 
@@ -288,14 +289,14 @@ TEST_F(RunProgram, AnInterruptEndsItWithNothingButACheckpoint) {
   }
 }
 
-// Killed at any time, most of all while it publishes: under the final names there are whole files or none, and with a
-// summary all files of one run.
+// If a run is killed at any time, in particular while it renames its files, files with final names are
+// complete, and if there is a summary, all files belong to one run.
 TEST_F(RunProgram, KilledAtAnyTimeItLeavesNoHalfWrittenFile) {
   const auto arguments = [](const std::string& seed) {
     return Arguments{"ball.toml",   "--members", "100",    "--out", "results",
                      "--overwrite", "--quiet",   "--seed", seed};
   };
-  // What the two runs leave when they are left alone, and how long they take.
+  // The files of the two runs without interruption, and the duration of a run.
   std::map<std::string, std::map<std::string, std::string>> whole;  // by seed, by file
   std::map<std::string, Json> summaries;
   double seconds = 0;
@@ -319,7 +320,7 @@ TEST_F(RunProgram, KilledAtAnyTimeItLeavesNoHalfWrittenFile) {
     const int code = wait_for(process);
     ASSERT_TRUE(code == 0 || code == 128 + SIGKILL) << code;
     killed += code == 0 ? 0 : 1;
-    // The machine may be less busy than when the run was timed.
+    // The machine may be less busy now than when the run was timed.
     if (code == 0) seconds *= 0.85;
 
     const bool complete = fs::exists(folder / "results/summary.json");
@@ -339,7 +340,7 @@ TEST_F(RunProgram, KilledAtAnyTimeItLeavesNoHalfWrittenFile) {
     }
   }
   EXPECT_GT(killed, 10);
-  // What the dead left behind does not hinder, and goes.
+  // Temporary files of killed runs do not disturb a new run, and it removes them.
   ASSERT_EQ(run(arguments("1")).code, 0);
   EXPECT_EQ(names_in("results"), all_files);
 }

@@ -1,5 +1,5 @@
-// What a machine can do to a run: each fault ends in a message that says what happened, the right exit code, and nothing
-// lost that was recorded. The table in docs/testing.md follows these tests.
+// Faults of the machine during a run: each ends in a message that names the cause, with the right exit code,
+// and no recorded work is lost. The table in docs/testing.md follows these tests.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -21,7 +21,7 @@ class Fault : public ::testing::Test {
  protected:
   Fault() {
     write_text(folder / "ball.toml", thrown_ball + "[output]\nmembers = true\ntrajectories = [0, 5]\n");
-    // Others, too, may look: one test runs as somebody else.
+    // Readable by others: one test runs as another user.
     fs::permissions(folder, fs::perms{0755});
   }
   static Arguments arguments(const std::string& out, const Arguments& more = {}) {
@@ -41,7 +41,7 @@ class Fault : public ::testing::Test {
     for (const std::string& piece : pieces)
       EXPECT_NE(text.find(piece), std::string::npos) << piece << " in\n" << text;
   }
-  // A run that has a checkpoint and was stopped there.
+  // A run that was interrupted after a checkpoint.
   void interrupt(const std::string& out) const {
     const pid_t process = start_program(folder, arguments(out));
     EXPECT_TRUE(eventually([&] { return fs::exists(folder / out / ".checkpoint"); }));
@@ -53,7 +53,7 @@ class Fault : public ::testing::Test {
   fs::path folder = scratch.path();
 };
 
-// --- Disks ---------------------------------------------------------------------------------------------------------
+// --- Disks -------------------------------------------------------------------------------------------------
 
 TEST_F(Fault, AFileThatMayGrowNoFurtherEndsTheRunWhichGoesOnWithoutTheLimit) {
   if (thread_sanitized) GTEST_SKIP() << "a program under ThreadSanitizer does not start under such a limit";
@@ -64,14 +64,14 @@ TEST_F(Fault, AFileThatMayGrowNoFurtherEndsTheRunWhichGoesOnWithoutTheLimit) {
   };
   const ProgramRun made = run("limited", {}, limit);
   EXPECT_EQ(made.code, 2) << made.err;
-  expect_says(made.err, {"File too large", "what was done is kept", "--resume"});
+  expect_says(made.err, {"File too large", "finished members are saved", "--resume"});
   for (const auto& [name, text] : files_in(folder / "limited"))
     EXPECT_TRUE(name == ".checkpoint" || name == ".checkpoint-members") << name;
   EXPECT_EQ(run("limited", {"--resume"}).code, 0);
   expect_same(files_in(folder / "limited"), whole, "resumed after the limit");
 }
 
-// A disk of its own, seen by these processes alone. The commands run in a shell, in a space of names of their own.
+// A separate disk, mounted in a private namespace of these processes. The commands run in a shell inside it.
 class SmallDisk : public Fault {
  protected:
   void SetUp() override {
@@ -82,7 +82,7 @@ class SmallDisk : public Fault {
     for (const std::string& word : made) command += (command.empty() ? "" : " ") + word;
     command = std::string("'") + ZWANG_PROGRAM + "' " + command;
   }
-  // Exit code of the script; what it printed is in `said`.
+  // Exit code of the script; its output is in `said`.
   int on_disk(const std::string& size, const std::string& script) {
     const std::string line = "cd '" + folder.string() +
                              "' && unshare -Urm sh -c 'mount -t tmpfs -o size=" + size +
@@ -96,7 +96,8 @@ class SmallDisk : public Fault {
   std::string command, said;
 };
 
-// The smaller the disk, the earlier it is full: with the members, with a checkpoint, with a NetCDF file, with the last ones.
+// The smaller the disk, the earlier it is full: while writing members, a checkpoint, a NetCDF file or the
+// last files.
 TEST_F(SmallDisk, AFullDiskEndsTheRunWhichGoesOnWhenThereIsRoom) {
   const Files whole = whole_run();
   std::set<std::string> full_with;
@@ -107,8 +108,8 @@ TEST_F(SmallDisk, AFullDiskEndsTheRunWhichGoesOnWhenThereIsRoom) {
     EXPECT_EQ(on_disk(size, script), 0) << said;
     expect_says(said, {"then 0"});
     expect_same(files_in(folder / "after"), whole, std::string("resumed with room after ") + size);
-    if (said.find("code 0") != std::string::npos) continue;  // large enough
-    expect_says(said, {"code 2", "error: ", "what was done is kept", ".checkpoint"});
+    if (said.find("code 0") != std::string::npos) continue;  // the disk was large enough
+    expect_says(said, {"code 2", "error: ", "finished members are saved", ".checkpoint"});
     EXPECT_EQ(said.find("\nsummary.json"), std::string::npos) << said;
     const std::size_t at = said.find("disk/out/."), from = at + 10;
     if (at != std::string::npos) full_with.insert(said.substr(from, said.find_first_of(".:", from) - from));
@@ -120,8 +121,8 @@ TEST_F(SmallDisk, AFullDiskEndsTheRunWhichGoesOnWhenThereIsRoom) {
 TEST_F(SmallDisk, ADiskThatCannotBeWrittenToIsSaidAtOnce) {
   const std::string script = "mount -o remount,ro disk\n" + command + "; exit $?\n";
   EXPECT_EQ(on_disk("1m", script), 2) << said;
-  expect_says(said, {"disk/out: error: the folder for the results could not be made", "Read-only file system",
-                     "--out chooses another"});
+  expect_says(said, {"disk/out: error: the folder for the results could not be created",
+                     "Read-only file system", "--out chooses another"});
 }
 
 TEST_F(Fault, AFolderThatIsNotOursToWriteToIsSaidAtOnce) {
@@ -137,7 +138,7 @@ TEST_F(Fault, AFolderThatIsNotOursToWriteToIsSaidAtOnce) {
                          "--out chooses another"});
 }
 
-// --- Files ---------------------------------------------------------------------------------------------------------
+// --- Files -------------------------------------------------------------------------------------------------
 
 TEST_F(Fault, AFolderThatVanishesUnderARunEndsIt) {
   const pid_t process = start_program(folder, arguments("gone", {"--members", "2000000"}));
@@ -145,7 +146,7 @@ TEST_F(Fault, AFolderThatVanishesUnderARunEndsIt) {
   fs::rename(folder / "gone", folder / "moved");
   EXPECT_EQ(wait_for(process), 2);
   expect_says(read_text(folder / "stderr"), {"could not be", "No such file or directory"});
-  // What was recorded went along, and goes on from where it is.
+  // The recorded members were moved too, and the run continues from there.
   fs::rename(folder / "moved", folder / "gone");
   const pid_t again = start_program(folder, arguments("gone", {"--members", "2000000", "--resume"}));
   EXPECT_TRUE(eventually([&] {
@@ -160,7 +161,7 @@ TEST_F(Fault, MembersThatVanishBehindACheckpointAreMissed) {
   fs::remove(folder / "cut/.checkpoint-members");
   const ProgramRun made = run("cut", {"--resume"});
   EXPECT_EQ(made.code, 1);
-  expect_says(made.err, {"the members recorded by the checkpoint are damaged", "--overwrite starts again"});
+  expect_says(made.err, {"the members recorded by the checkpoint are damaged", "--overwrite restarts"});
 }
 
 TEST_F(Fault, AStudyOrItsColumnsThatVanishAreNamed) {
@@ -183,12 +184,12 @@ TEST_F(Fault, ADamagedCheckpointIsRefusedAndLeftAsItIs) {
   const Files before = files_in(folder / "cut");
   const ProgramRun made = run("cut", {"--resume"});
   EXPECT_EQ(made.code, 1);
-  expect_says(made.err,
-              {"the checkpoint is damaged or of another version", "checksum", "--overwrite starts again"});
+  expect_says(made.err, {"the checkpoint is damaged or was written by another version", "checksum",
+                         "--overwrite restarts"});
   expect_same(files_in(folder / "cut"), before, "refused");
 }
 
-// --- Memory --------------------------------------------------------------------------------------------------------
+// --- Memory ------------------------------------------------------------------------------------------------
 
 TEST_F(Fault, ALimitOnMemoryIsSaidAndNothingIsLeft) {
   if (sanitized) GTEST_SKIP() << "a sanitized program does not start under such a limit";
@@ -222,7 +223,7 @@ TEST_F(Fault, ALimitOnMemoryMetByAResumedRunLosesNothing) {
   expect_same(files_in(folder / "cut"), whole, "resumed with memory");
 }
 
-// --- Compilers -----------------------------------------------------------------------------------------------------
+// --- Compilers ---------------------------------------------------------------------------------------------
 
 class CompilerFault : public Fault {
  protected:
@@ -254,7 +255,7 @@ TEST_F(CompilerFault, ACompilerThatHangsIsEndedAfterItsTime) {
   environment.set("ZWANG_COMPILE_SECONDS", "0.5");
   const ProgramRun made = run_compiled("none");
   EXPECT_EQ(made.code, 2);
-  expect_says(made.err, {"did not finish", "still at work after 0.5 s", "ZWANG_COMPILE_SECONDS"});
+  expect_says(made.err, {"did not finish", "still running after 0.5 s", "ZWANG_COMPILE_SECONDS"});
   EXPECT_FALSE(fs::exists(folder / "none"));
   environment.set("ZWANG_COMPILE_SECONDS", "soon");
   EXPECT_EQ(run_compiled("none").code, 2);
@@ -275,10 +276,10 @@ TEST_F(CompilerFault, ADamagedCacheEntryCostsACompileAndNothingElse) {
   expect_same(files_in(folder / "second"), files_in(folder / "first"), "after the damage");
 }
 
-// --- Clocks --------------------------------------------------------------------------------------------------------
+// --- Clocks ------------------------------------------------------------------------------------------------
 
-// A clock set back makes files come from the future: a checkpoint and compiled programs of the next century are used all
-// the same.
+// After a clock is set back, files have dates in the future: checkpoints and compiled programs dated in the
+// next century are used nevertheless.
 TEST_F(CompilerFault, AClockThatWasSetBackChangesNothing) {
   const Arguments many = {"--members", "60000", "--checkpoint", "0", "--batch", "512"};
   ASSERT_EQ(run_compiled("whole", many).code, 0);
@@ -296,7 +297,7 @@ TEST_F(CompilerFault, AClockThatWasSetBackChangesNothing) {
   expect_same(files_in(folder / "cut"), files_in(folder / "whole"), "resumed in the past");
 }
 
-// The clock on the wall is never asked: durations are steady, files carry no dates.
+// The wall clock is never read: durations use a steady clock, and files carry no dates.
 TEST(ClockTest, NobodyReadsTheClockOnTheWall) {
   for (const char* room : {"/host", "/src", "/kernels"})
     for (const auto& entry : fs::recursive_directory_iterator(std::string(ZWANG_SOURCE_DIR) + room)) {

@@ -1,4 +1,4 @@
-// Records that were written to deceive: their checksums are right, and what they say cannot be.
+// Malicious records: their checksums are right, but their contents are impossible.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
@@ -64,7 +64,7 @@ TEST(HostilePlan, StatisticsWithoutMemoryHaveAnEnd) {
   EXPECT_GE(choose_storage(plan).stride, plan.members);
 }
 
-// A run of forty members recorded as a finished part, with something changed before it is written.
+// A run of forty members recorded as a finished part, with one change before it is written.
 class HostileRecord : public ::testing::Test {
  protected:
   HostileRecord() : backend_(study_, 1), run_(study_, backend_, {.threads = 1}) {
@@ -72,7 +72,7 @@ class HostileRecord : public ::testing::Test {
     record_.identity = run_identity(study_, run_.origin(), memory, {});
     record_.part = run_.part();
   }
-  // What reading the record says; "" where it is taken.
+  // Message of reading the record; "" if it is accepted.
   std::string refusal() const {
     const std::filesystem::path path = scratch_.path() / "record";
     write_record(path, record_, run_.statistics());

@@ -1,3 +1,4 @@
+// NetCDF files: same bytes for same calls, and failures of the disk.
 #include "host/files/netcdf_file.h"
 
 #include <netcdf.h>
@@ -54,7 +55,7 @@ TEST(NetcdfFile, what_is_put_comes_back_and_what_is_not_put_is_missing) {
 TEST(NetcdfFile, the_same_calls_give_the_same_bytes) {
   const Scratch scratch;
   write_sample(scratch.path() / "a.nc");
-  ::sleep(1);  // a date in the file would be another one now
+  ::sleep(1);  // a date in the file would differ now
   write_sample(scratch.path() / "b.nc");
   EXPECT_EQ(read_text(scratch.path() / "a.nc"), read_text(scratch.path() / "b.nc"));
 }
@@ -77,14 +78,14 @@ TEST(NetcdfFile, a_folder_that_is_not_there_is_the_machines_trouble) {
   EXPECT_NE(message.find("No such file or directory"), std::string::npos) << message;
 }
 
-// A limit on the size of files stands in for a full disk: the same write fails, with EFBIG instead of ENOSPC.
+// A limit on the file size simulates a full disk: the same write fails, with EFBIG instead of ENOSPC.
 void limit_files_to(rlim_t bytes) {
   ::signal(SIGXFSZ, SIG_IGN);
   const rlimit limit{bytes, bytes};
   ::setrlimit(RLIMIT_FSIZE, &limit);
 }
 
-// In a process of its own, and with everything that happens at the end of a program.
+// In a separate process, including everything that runs when a program ends.
 std::string message_of_process(const std::filesystem::path& file, const std::function<void()>& work) {
   const std::filesystem::path note = file.string() + ".message";
   const pid_t process = start_process([&]() -> bool {
@@ -120,7 +121,7 @@ TEST(NetcdfFile, a_disk_that_takes_no_more_is_reported_and_the_program_ends_in_o
   }
 }
 
-// So little that it all stays in the library's memory until the end.
+// So little data that all of it stays in the library's memory until the end.
 TEST(NetcdfFile, a_disk_that_is_full_when_the_file_is_finished_is_reported_too) {
   const Scratch scratch;
   const std::filesystem::path path = scratch.path() / "a.nc";

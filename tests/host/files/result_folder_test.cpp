@@ -1,3 +1,4 @@
+// Result folders: refusals, publication, and kills at any system call.
 #include "host/files/result_folder.h"
 
 #include "host/platform/machine_error.h"
@@ -88,7 +89,7 @@ TEST(ResultFolder, a_run_that_died_while_files_got_their_names_is_resumed_and_fi
   fs::remove(scratch.path() / "summary.json");
   EXPECT_NE(message_of<Error>([&] {
               ResultFolder again(scratch.path(), {.resume = true});
-            }).find("files with the names of results"),
+            }).find("files that have the names of results"),
             std::string::npos)
       << "nobody knows whose they are";
   write_text(scratch.path() / ".publishing", "");
@@ -105,7 +106,7 @@ TEST(ResultFolder, the_study_that_is_run_is_never_overwritten) {
   write_text(study, "title = \"precious\"");
   const Options options{.overwrite = true, .study = study.string(), .inputs = {}};
   const std::string message = message_of<Error>([&] { ResultFolder results(scratch.path(), options); });
-  EXPECT_NE(message.find("would overwrite the study itself"), std::string::npos) << message;
+  EXPECT_NE(message.find("would overwrite the study file"), std::string::npos) << message;
   EXPECT_EQ(read_text(study), "title = \"precious\"");
 }
 
@@ -143,13 +144,13 @@ TEST(ResultFolder, what_is_not_a_folder_is_the_users_mistake_and_what_cannot_be_
   EXPECT_NE(message_of<Error>([&] { ResultFolder results(scratch.path() / "file"); }).find("not a folder"),
             std::string::npos);
   const std::string message = message_of<MachineError>([] { ResultFolder results("/proc/zwang/results"); });
-  EXPECT_NE(message.find("/proc/zwang: error: the folder for the results could not be made"),
+  EXPECT_NE(message.find("/proc/zwang: error: the folder for the results could not be created"),
             std::string::npos)
       << message;
 }
 
-// What a reader finds at any moment: with a summary, everything, whole and of one run.
-std::string judge(const fs::path& folder, const std::vector<std::string>& names, std::size_t size) {
+// State of the folder at any moment: if there is a summary, all files are complete and of one run.
+std::string folder_error(const fs::path& folder, const std::vector<std::string>& names, std::size_t size) {
   std::string of_run;
   for (const std::string& name : names) {
     if (!fs::exists(folder / name)) continue;
@@ -178,7 +179,7 @@ TEST(ResultFolder, killing_the_writer_at_any_time_leaves_no_mixture_and_nothing_
     publish('a');
     const Stepped stepped = kill_before_call(call, [&] { publish('b'); });
     if (stepped == Stepped::not_allowed) GTEST_SKIP() << "processes cannot be traced here";
-    ASSERT_EQ(judge(folder, names, size), "") << "killed before call " << call;
+    ASSERT_EQ(folder_error(folder, names, size), "") << "killed before call " << call;
     const std::string summary = read_text(folder / "summary.json").substr(0, 1);
     if (stepped == Stepped::ended) {
       EXPECT_EQ(summary, "b");
@@ -186,7 +187,7 @@ TEST(ResultFolder, killing_the_writer_at_any_time_leaves_no_mixture_and_nothing_
     }
     (summary == "a" ? kept : summary == "b" ? replaced : between) += 1;
   }
-  // All there is to see was seen: the old results, none, and the new ones.
+  // All three states were observed: the old results, none, and the new ones.
   EXPECT_GT(kept, 10);
   EXPECT_GT(between, 3);
   EXPECT_GT(replaced, 0);

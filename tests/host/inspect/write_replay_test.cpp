@@ -1,16 +1,18 @@
+// The output of `zwang replay`.
 #include "host/inspect/write_replay.h"
 
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
+#include "host/sample/member.h"
 #include "host/study_file/load_study.h"
 #include "tests/support/run_fixture.h"
 
 namespace zwang {
 namespace {
 
-TEST(WriteReplayTest, SaysWhoIntegrated) {
+TEST(WriteReplayTest, NamesTheBackend) {
   const Study study = read_study(thrown_ball, "ball.toml");
   const PreparedMember member = prepare_member(study, 3);
   const Trajectory trajectory = replay_member(study, member, study_plan(study));

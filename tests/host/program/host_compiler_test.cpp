@@ -1,5 +1,4 @@
-// Compiling while the program runs: which compiler, what reaches it, what happens when it misbehaves, and what of
-// it is left behind (nothing).
+// Compilation at run time: choice of the compiler, arguments, failures, and that no files are left behind.
 #include "host/program/host_compiler.h"
 
 #include <gtest/gtest.h>
@@ -35,10 +34,10 @@ class HostCompilerTest : public ::testing::Test {
     environment.set("TMPDIR", temporary.string());
   }
 
-  // Whatever a test does, the temporary folder is empty afterwards.
+  // The temporary folder must be empty after every test.
   void TearDown() override { EXPECT_EQ(count_files(temporary), 0); }
 
-  // A stand-in for a compiler.
+  // A script used as compiler.
   HostCompiler script(const std::string& text, const std::string& name = "fake") const {
     const fs::path path = scratch.path() / name;
     fs::create_directories(path.parent_path());
@@ -47,7 +46,7 @@ class HostCompilerTest : public ::testing::Test {
     return HostCompiler(path);
   }
 
-  // The message of a failed compile with it.
+  // The message of a failed compilation with it.
   std::string failure(const HostCompiler& compiler, const std::string& text = answer_text,
                       milliseconds limit = ample) const {
     return message_of<MachineError>([&] { compiler.compile(program_of(text), target, limit); });
@@ -59,7 +58,7 @@ class HostCompilerTest : public ::testing::Test {
   const fs::path target = scratch.path() / "library.so";
 };
 
-// --- The compiler at work -----------------------------------------------------------------------------------
+// --- The compiler at work ----------------------------------------------------------------------------------
 
 TEST_F(HostCompilerTest, ACompiledFunctionCanBeCalled) {
   HostCompiler::find()->compile(program_of(answer_text), target);
@@ -96,8 +95,8 @@ TEST_F(HostCompilerTest, AnErrorInOneOfSeveralUnitsNamesThatUnit) {
   EXPECT_NE(message.find("bad.cpp:1:"), std::string::npos) << message;
 }
 
-TEST_F(HostCompilerTest, PathsAndFlagsThatAShellWouldObeyAreTakenLiterally) {
-  // Where a shell would start, `touch pwned` would leave a file: where we stand, or where the compiler runs.
+TEST_F(HostCompilerTest, PathsAndFlagsWithShellCharactersAreTakenLiterally) {
+  // If a shell ran the command, `touch pwned` would create a file in the current folder or the compiler's.
   const std::string nasty = "a b'c\"d $(touch pwned) `touch pwned` ; touch pwned & | > pwned * \\ \t";
   const fs::path real = HostCompiler::find()->path();
   fs::create_directory(scratch.path() / nasty);
@@ -130,7 +129,7 @@ TEST_F(HostCompilerTest, TheEnvironmentIsPassedOnWithEnglishMessages) {
   EXPECT_NE(message.find("passed on, C, " + temporary.string()), std::string::npos) << message;
 }
 
-// --- Which compiler -----------------------------------------------------------------------------------------
+// --- Which compiler ----------------------------------------------------------------------------------------
 
 TEST_F(HostCompilerTest, TheCompilerOfTheBuildIsTheFirstChoice) {
   EXPECT_EQ(HostCompiler::find()->path(), HostCompiler::configured());
@@ -140,7 +139,7 @@ TEST_F(HostCompilerTest, TheUsersChoiceComesBeforeIt) {
   const HostCompiler other = script("#!/bin/sh\n");
   environment.set("ZWANG_CXX", other.path().string());
   EXPECT_EQ(HostCompiler::find()->path(), other.path());
-  // A name is looked for on the PATH; empty counts as not set.
+  // A name is searched on the PATH; empty counts as not set.
   environment.set("PATH", "relative:" + scratch.path().string());
   environment.set("ZWANG_CXX", "fake");
   EXPECT_EQ(HostCompiler::find()->path(), other.path());
@@ -181,7 +180,7 @@ TEST_F(HostCompilerTest, WithoutAnyCompilerThereIsNone) {
   EXPECT_FALSE(HostCompiler::find("").has_value());
 }
 
-// --- The key ------------------------------------------------------------------------------------------------
+// --- The key -----------------------------------------------------------------------------------------------
 
 TEST_F(HostCompilerTest, TheKeyTellsProgramsApart) {
   const HostCompiler compiler = *HostCompiler::find();
@@ -212,10 +211,10 @@ TEST_F(HostCompilerTest, ACompilerThatWasReplacedIsAnotherCompiler) {
 
 TEST_F(HostCompilerTest, TheMachineIsTheSameEveryTime) {
   EXPECT_EQ(machine_identity(), machine_identity());
-  EXPECT_GT(machine_identity().size(), 60U);  // the processor's features are in it
+  EXPECT_GT(machine_identity().size(), 60U);  // it contains the processor's features
 }
 
-// --- A compiler that misbehaves -----------------------------------------------------------------------------
+// --- A compiler that misbehaves ----------------------------------------------------------------------------
 
 TEST_F(HostCompilerTest, AFailingCompilersFirstMessagesReachTheError) {
   const std::string message =
@@ -225,7 +224,7 @@ TEST_F(HostCompilerTest, AFailingCompilersFirstMessagesReachTheError) {
   EXPECT_NE(message.find("exit code 3"), std::string::npos) << message;
   EXPECT_NE(message.find("the cause"), std::string::npos);
   EXPECT_NE(message.find("line 5"), std::string::npos);
-  // Trimmed, and nothing in it that a terminal would obey.
+  // Shortened, and without control characters.
   EXPECT_EQ(message.find("chatter"), std::string::npos);
   EXPECT_EQ(message.find("line 100"), std::string::npos);
   EXPECT_EQ(message.find('\033'), std::string::npos);
@@ -240,7 +239,7 @@ TEST_F(HostCompilerTest, AHangingCompilerIsKilledWithAllItStarted) {
   EXPECT_LT(std::chrono::steady_clock::now() - start, seconds(10));
   EXPECT_NE(message.find("after 0.5 s"), std::string::npos) << message;
   const pid_t sleeper = std::stoi(read_text(number));
-  // Where nobody collects orphans they stay as zombies.
+  // Orphans remain as zombies if the init process does not collect them.
   EXPECT_TRUE(eventually([&] {
     return ::kill(sleeper, 0) != 0 ||
            read_text("/proc/" + std::to_string(sleeper) + "/stat").find(") Z") != std::string::npos;
@@ -254,7 +253,7 @@ TEST_F(HostCompilerTest, TheLimitHoldsForAllUnitsTogether) {
     program.units.push_back(std::string(1, name));
     program.sources[program.units.back()] = "";
   }
-  // 26 sleeps of 0.3 s are done in 0.5 s only where 16 may run at once.
+  // 26 sleeps of 0.3 s end within 0.5 s only if 16 run at once.
   if (std::thread::hardware_concurrency() >= 16) GTEST_SKIP() << "needs fewer than 16 cores";
   EXPECT_NE(message_of<MachineError>([&] { compiler.compile(program, target, milliseconds(500)); }), "");
 }
@@ -262,11 +261,11 @@ TEST_F(HostCompilerTest, TheLimitHoldsForAllUnitsTogether) {
 TEST_F(HostCompilerTest, ACompilerThatDiesOrMakesNothingIsReported) {
   EXPECT_NE(failure(script("#!/bin/sh\nkill -SEGV $$\n")).find("signal 11"), std::string::npos);
   EXPECT_NE(failure(script("#!/bin/sh\nkill -KILL $$\n")).find("out of memory?"), std::string::npos);
-  EXPECT_NE(failure(script("#!/bin/sh\n")).find("made no library"), std::string::npos);
+  EXPECT_NE(failure(script("#!/bin/sh\n")).find("wrote no library"), std::string::npos);
 }
 
-TEST_F(HostCompilerTest, WhatNeedsAShellToRunIsNotRun) {
-  // A text without the line "#!": a shell would run it all the same.
+TEST_F(HostCompilerTest, AScriptWithoutAnInterpreterLineIsNotRun) {
+  // A script without "#!" line, which a shell would run nevertheless.
   const std::string message = failure(script("touch '" + (scratch.path() / "pwned").string() + "'\n"));
   EXPECT_NE(message.find("could not start"), std::string::npos) << message;
   EXPECT_FALSE(fs::exists(scratch.path() / "pwned"));
@@ -301,7 +300,7 @@ TEST_F(HostCompilerTest, AnInterruptEndsTheCompilerAndLeavesNothing) {
 
 volatile std::sig_atomic_t handled = 0;
 
-TEST_F(HostCompilerTest, AnInterruptReachesItsHandlerAndAnIgnoredOneNobody) {
+TEST_F(HostCompilerTest, AnInterruptReachesItsHandlerAndAnIgnoredOneIsIgnored) {
   handled = 0;
   const auto before = std::signal(SIGINT, [](int) { handled = 1; });
   EXPECT_THROW(script("#!/bin/sh\nkill -INT $PPID\nsleep 1000\n").compile(program_of(""), target, ample),
@@ -319,7 +318,7 @@ TEST_F(HostCompilerTest, ATargetThatCannotBeWrittenIsReported) {
   EXPECT_NE(message.find("none/library.so"), std::string::npos) << message;
 }
 
-// --- Loading ------------------------------------------------------------------------------------------------
+// --- Loading -----------------------------------------------------------------------------------------------
 
 TEST_F(HostCompilerTest, TwoProgramsKeepTheirNamesApart) {
   const HostCompiler compiler = *HostCompiler::find();
@@ -333,12 +332,12 @@ TEST_F(HostCompilerTest, TwoProgramsKeepTheirNamesApart) {
   EXPECT_EQ(moved.symbol<int()>("f")(), 2);
 }
 
-TEST_F(HostCompilerTest, WhatCannotBeLoadedIsReported) {
+TEST_F(HostCompilerTest, AFileThatCannotBeLoadedIsReported) {
   EXPECT_THROW(LoadedProgram(scratch.path() / "none.so"), MachineError);
   write_text(target, "not a library");
   const std::string message = message_of<MachineError>([&] { LoadedProgram{target}; });
   EXPECT_NE(message.find(target.string()), std::string::npos) << message;
-  // A bare name is a file here, not one of the system's libraries.
+  // A bare name is a file in the current folder, not one of the system's libraries.
   EXPECT_THROW(LoadedProgram("libm.so.6"), MachineError);
 }
 
@@ -349,7 +348,7 @@ TEST_F(HostCompilerTest, ASymbolThatIsMissingIsReported) {
   EXPECT_NE(message.find("'question'"), std::string::npos) << message;
 }
 
-// --- The kernels inside -------------------------------------------------------------------------------------
+// --- The kernels inside ------------------------------------------------------------------------------------
 
 TEST(KernelTextTest, EveryKernelHeaderIsCarriedByteForByte) {
   const fs::path root = ZWANG_SOURCE_DIR;

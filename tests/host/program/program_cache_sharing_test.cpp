@@ -1,4 +1,4 @@
-// The programs on disk among other users, who are not trusted, and other runs, which are.
+// The program cache in the presence of other users, who are not trusted, and of concurrent runs.
 #include <gtest/gtest.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -15,7 +15,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using ProgramCacheSharingTest = ProgramCacheTest;
 
-// --- Whom to trust ------------------------------------------------------------------------------------------
+// --- Permissions ------------------------------------------------------------------------------------------
 
 TEST_F(ProgramCacheSharingTest, FilesAndFoldersOfOtherOwnersAreRefused) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
@@ -31,7 +31,7 @@ TEST_F(ProgramCacheSharingTest, FilesAndFoldersOfOtherOwnersAreRefused) {
   EXPECT_EQ(makes, 1);
 }
 
-TEST_F(ProgramCacheSharingTest, WhatOthersMayWriteToIsRefused) {
+TEST_F(ProgramCacheSharingTest, FilesAndFoldersWritableByOthersAreRefused) {
   get("key", "program");
   for (const fs::path& path : {file(".so"), file(".key"), file(".lock"), folder})
     for (const mode_t mode : {0720U, 0702U}) {
@@ -68,7 +68,7 @@ TEST_F(ProgramCacheSharingTest, ALinkInPlaceOfTheFolderIsRefusedHoweverItIsWritt
     EXPECT_THROW(cache.contents(), MachineError) << ending;
     EXPECT_THROW(cache.clear(), MachineError) << ending;
   }
-  // On the way to the folder links are welcome: a home may be one.
+  // Links in parent folders are allowed: a home folder may be one.
   const fs::path home = scratch.path() / "home";
   fs::create_directory_symlink(folder.parent_path(), home);
   EXPECT_EQ(read_text(ProgramCache(home / "cache").get("key", maker("never"))), "program");
@@ -77,7 +77,7 @@ TEST_F(ProgramCacheSharingTest, ALinkInPlaceOfTheFolderIsRefusedHoweverItIsWritt
 TEST_F(ProgramCacheSharingTest, AFolderThatOthersCouldExchangeIsRefused) {
   get("key", "program");
   ::chmod(folder.parent_path().c_str(), 0777);
-  EXPECT_NE(refusal().find("everybody may exchange it"), std::string::npos);
+  EXPECT_NE(refusal().find("every user may replace it"), std::string::npos);
   ::chmod(folder.parent_path().c_str(), 01777);
   EXPECT_EQ(refusal(), "");
 }
@@ -87,10 +87,10 @@ TEST_F(ProgramCacheSharingTest, APipeInTheWayIsRefusedWithoutWaiting) {
   const fs::path path = file(".key");
   fs::remove(path);
   ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
-  EXPECT_NE(refusal().find("not a plain file"), std::string::npos);
+  EXPECT_NE(refusal().find("not a regular file"), std::string::npos);
 }
 
-// --- Many at once -------------------------------------------------------------------------------------------
+// --- Concurrent runs ---------------------------------------------------------------------------------------
 
 TEST_F(ProgramCacheSharingTest, OfManyProcessesExactlyOneCompiles) {
   const fs::path log = scratch.path() / "log";
@@ -109,8 +109,8 @@ TEST_F(ProgramCacheSharingTest, OfManyProcessesExactlyOneCompiles) {
   EXPECT_EQ(read_text(log), "x");
 }
 
-TEST_F(ProgramCacheSharingTest, WhoeverWaitedForTheLockLooksAgainBeforeCompiling) {
-  // A reader's lock keeps all of them between "it is not there" and "I make it".
+TEST_F(ProgramCacheSharingTest, AProcessThatWaitedForTheLockChecksAgainBeforeCompiling) {
+  // A shared lock holds all of them between finding no program and compiling it.
   get("key", "program");
   fs::remove(file(".so"));
   OpenFile reader = open_private(file(".lock"), O_RDONLY);
@@ -132,7 +132,7 @@ TEST_F(ProgramCacheSharingTest, WhoeverWaitedForTheLockLooksAgainBeforeCompiling
   EXPECT_EQ(read_text(log), "x");
 }
 
-TEST_F(ProgramCacheSharingTest, ALockOnAFileThatIsGoneProtectsNothingAndIsTakenAgain) {
+TEST_F(ProgramCacheSharingTest, ALockOnARemovedFileIsTakenAgain) {
   get("key", "program");
   const OpenFile gone = open_private(file(".lock"), O_RDONLY);
   ASSERT_EQ(::flock(gone.descriptor(), LOCK_EX), 0);
@@ -144,7 +144,7 @@ TEST_F(ProgramCacheSharingTest, ALockOnAFileThatIsGoneProtectsNothingAndIsTakenA
     write_text(has_it, "");
     return eventually([&] { return fs::exists(look); }) && read_text(library) == "again";
   });
-  // While it waits for the lock, the program is cleared and made anew, with a new lock.
+  // While it waits for the lock, the program is cleared and compiled again, with a new lock file.
   ::usleep(100'000);
   for (const char* extension : {".key", ".so", ".lock"}) fs::remove(file(extension));
   get("key", "again");
@@ -164,10 +164,10 @@ TEST_F(ProgramCacheSharingTest, ProcessesWithDifferentKeysDoNotWaitForEachOther)
   EXPECT_EQ(read_text(cache.get("key", nested)), "program");
 }
 
-TEST_F(ProgramCacheSharingTest, AHolderThatDiesLetsGo) {
+TEST_F(ProgramCacheSharingTest, AProcessThatDiesReleasesItsLock) {
   const fs::path started = scratch.path() / "started";
   const pid_t process = start_process([&] {
-    environment.set("TMPDIR", scratch.folder("lost").string());  // killed as it is, it cannot clean up
+    environment.set("TMPDIR", scratch.folder("lost").string());  // a killed process cannot clean up
     ProgramCache(folder).get("other", [&](const fs::path&) {
       write_text(started, "");
       ::sleep(1000);
@@ -182,10 +182,10 @@ TEST_F(ProgramCacheSharingTest, AHolderThatDiesLetsGo) {
   EXPECT_LT(std::chrono::steady_clock::now() - start, seconds(5));
 }
 
-TEST_F(ProgramCacheSharingTest, AHolderThatNeverFinishesIsNotWaitedForForever) {
+TEST_F(ProgramCacheSharingTest, WaitingForALockHasATimeLimit) {
   ProgramCache holder(folder);
   const auto outer = [&](const fs::path& target) {
-    ProgramCache waiting(folder, {.patience = milliseconds(100)});
+    ProgramCache waiting(folder, {.lock_timeout = milliseconds(100)});
     EXPECT_EQ(read_text(waiting.get("key", maker("own"))), "own");
     EXPECT_NE(waiting.note().find("another run"), std::string::npos) << waiting.note();
     write_text(target, "late");

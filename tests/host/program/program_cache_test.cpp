@@ -1,4 +1,4 @@
-// The programs on disk: found again, never the wrong one, never a damaged one, and in bounds.
+// The program cache: hits, collisions, damage, and the limit on its size.
 #include "host/program/program_cache.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// --- Found again --------------------------------------------------------------------------------------------
+// --- Hits --------------------------------------------------------------------------------------------------
 
 TEST_F(ProgramCacheTest, AProgramIsMadeOnceAndFoundAgain) {
   bool made = false;
@@ -73,7 +73,7 @@ TEST_F(ProgramCacheTest, AFailureToMakeIsPassedOnAndLeavesNoProgram) {
 TEST_F(ProgramCacheTest, AHitOnAMegabyteTakesLessThanFiveMilliseconds) {
   const std::string key(300'000, 'k');
   get(key, std::string(1 << 20, 'x'));
-  auto best = std::chrono::steady_clock::duration::max();  // the machine may be busy with other things
+  auto best = std::chrono::steady_clock::duration::max();  // the machine may be busy
   for (int i = 0; i < 30; ++i) {
     const auto start = std::chrono::steady_clock::now();
     ProgramCache(folder).get(key, maker("never"));
@@ -88,7 +88,7 @@ TEST_F(ProgramCacheTest, AHitOnAMegabyteTakesLessThanFiveMilliseconds) {
 #endif
 }
 
-// --- Where --------------------------------------------------------------------------------------------------
+// --- Location ----------------------------------------------------------------------------------------------
 
 TEST_F(ProgramCacheTest, TheFolderFollowsTheEnvironment) {
   environment.set("ZWANG_CACHE", "/a/b");
@@ -117,7 +117,7 @@ TEST_F(ProgramCacheTest, WithoutAHomeProgramsLastAsLongAsTheCache) {
   EXPECT_NE(cache_report(true).find("no cache folder"), std::string::npos);
 }
 
-TEST_F(ProgramCacheTest, AFolderThatCannotBeMadeIsReplacedByATemporaryOneAndSaysSo) {
+TEST_F(ProgramCacheTest, AFolderThatCannotBeMadeIsReplacedByATemporaryOneWithANote) {
   write_text(scratch.path() / "file", "");
   for (const fs::path& impossible :
        {fs::path("/proc/zwang"), fs::path("/dev/null/zwang"), scratch.path() / "file"}) {
@@ -128,7 +128,7 @@ TEST_F(ProgramCacheTest, AFolderThatCannotBeMadeIsReplacedByATemporaryOneAndSays
   EXPECT_EQ(makes, 3);
 }
 
-// Runs as a user to whom permissions apply: root becomes somebody else for the while.
+// Runs as a user to whom permissions apply: root temporarily becomes another user.
 template <class Work>
 int as_plain_user(const std::vector<fs::path>& owned, Work&& work) {
   for (const fs::path& path : owned)
@@ -137,7 +137,7 @@ int as_plain_user(const std::vector<fs::path>& owned, Work&& work) {
       start_process([&] { return (::geteuid() != 0 || ::setuid(somebody_else) == 0) && work(); }));
 }
 
-TEST_F(ProgramCacheTest, AReadOnlyFolderStillServesWhatItHolds) {
+TEST_F(ProgramCacheTest, ProgramsInAReadOnlyFolderAreStillUsed) {
   get("key", "program");
   std::vector<fs::path> owned{folder, temporary, folder.parent_path(), scratch.path()};
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) owned.push_back(entry.path());
@@ -152,7 +152,7 @@ TEST_F(ProgramCacheTest, AReadOnlyFolderStillServesWhatItHolds) {
                                    cache.note().find("Permission denied") != std::string::npos && makes == 2;
                           }),
             0);
-  ::chmod(folder.c_str(), 0700);  // or it could not be removed
+  ::chmod(folder.c_str(), 0700);  // otherwise it could not be removed
 }
 
 TEST_F(ProgramCacheTest, AFullDiskCostsTheNextRunACompileAndNothingElse) {
@@ -167,11 +167,11 @@ TEST_F(ProgramCacheTest, AFullDiskCostsTheNextRunACompileAndNothingElse) {
     return good && makes == 2 && !cache.note().empty() && cache.contents().programs == 2;
   });
   EXPECT_EQ(wait_for(process), 0);
-  // The half that was written counts for nothing.
+  // The partly written file is ignored.
   EXPECT_EQ(get(std::string(10'000, 'k'), "again"), "again");
 }
 
-// --- Damage -------------------------------------------------------------------------------------------------
+// --- Damage ------------------------------------------------------------------------------------------------
 
 TEST_F(ProgramCacheTest, ADamagedProgramIsMadeAgain) {
   const std::vector<std::function<void()>> damages{[&] { fs::resize_file(file(".so"), 3); },
@@ -200,13 +200,13 @@ TEST_F(ProgramCacheTest, AProgramDamagedWhileInUseIsMadeAgainToo) {
   ProgramCache cache(folder);
   cache.get("key", maker("program"));
   write_text(file(".so"), "prOgram");
-  EXPECT_EQ(read_text(cache.get("key", maker("never"))), "program");  // this object's own copy
+  EXPECT_EQ(read_text(cache.get("key", maker("never"))), "program");  // the copy of this object
   EXPECT_EQ(read_text(file(".so")), "program");
 }
 
 TEST_F(ProgramCacheTest, ACollisionOfHashesNeverGivesTheOtherProgram) {
   get("key", "program");
-  // As if another text had the same hash: the stored text differs from the one asked for.
+  // As if another text had the same hash: the stored text differs from the requested one.
   std::string stored = read_text(file(".key"));
   ASSERT_EQ(stored.substr(stored.size() - 3), "key");
   write_text(file(".key"), stored.replace(stored.size() - 3, 3, "kez"));
@@ -224,9 +224,9 @@ TEST_F(ProgramCacheTest, LeftoversOfACrashAreWrittenOver) {
   EXPECT_EQ(count_files(folder), 3);
 }
 
-// --- Going ---------------------------------------------------------------------------------------------------
+// --- Removal -----------------------------------------------------------------------------------------------
 
-TEST_F(ProgramCacheTest, BeyondItsLimitTheProgramsUnusedForLongestGo) {
+TEST_F(ProgramCacheTest, BeyondItsLimitTheLeastRecentlyUsedProgramsAreRemoved) {
   const std::string large(1000, 'x');
   const CacheLimits limits{.bytes = 3500};
   for (const char* key : {"a", "b", "c"}) {
@@ -238,7 +238,7 @@ TEST_F(ProgramCacheTest, BeyondItsLimitTheProgramsUnusedForLongestGo) {
   ::usleep(20'000);
   ProgramCache(folder, limits).get("d", maker(large));
   EXPECT_LE(ProgramCache(folder).contents().bytes, limits.bytes);
-  // b was unused for longest.
+  // b is the least recently used.
   for (const char* key : {"a", "c", "d"}) get(key, "never");
   EXPECT_EQ(makes, 4);
   get("b", large);
@@ -266,7 +266,7 @@ TEST_F(ProgramCacheTest, ClearingRemovesProgramsAndNothingElse) {
   EXPECT_EQ(get("one", "new"), "new");
 }
 
-TEST_F(ProgramCacheTest, WhatIsInUseOutlivesAClearing) {
+TEST_F(ProgramCacheTest, ProgramsInUseAreNotCleared) {
   ProgramCache other(folder);
   {
     ProgramCache user(folder);
@@ -286,16 +286,17 @@ TEST_F(ProgramCacheTest, ClearingRemovesPlantedFilesToo) {
   EXPECT_EQ(get("key", "clean"), "clean");
 }
 
-TEST_F(ProgramCacheTest, TheReportSaysWhatIsThereAndWhatWent) {
+TEST_F(ProgramCacheTest, TheReportNamesWhatExistsAndWhatWasRemoved) {
   environment.set("ZWANG_CACHE", folder.string());
   EXPECT_EQ(cache_report(false), folder.string() + ": 0 programs, 0.0 MB\n");
-  EXPECT_FALSE(fs::exists(folder));  // looking leaves no trace
+  EXPECT_FALSE(fs::exists(folder));  // a report creates nothing
   get("key", std::string(2'000'000, 'x'));
   EXPECT_EQ(cache_report(false), folder.string() + ": 1 program, 2.0 MB\n");
   {
     ProgramCache user(folder);
     user.get("key", maker("never"));
-    EXPECT_NE(cache_report(true).find("still there: 1 program, 2.0 MB"), std::string::npos);
+    EXPECT_NE(cache_report(true).find("not removed (in use, or not removable): 1 program, 2.0 MB"),
+              std::string::npos);
   }
   EXPECT_EQ(cache_report(true), folder.string() + ": removed 1 program, 2.0 MB\n");
   EXPECT_EQ(cache_report(true), folder.string() + ": removed 0 programs, 0.0 MB\n");

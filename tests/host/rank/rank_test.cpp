@@ -1,5 +1,5 @@
-// Runs shared by ranks: pieces are dealt and joined, and the files are those of a run on one. Ranks are threads here, so
-// that they can be slow, silent or wrong at will; mpi_test.cpp starts real ones.
+// Runs over several ranks: ranges are assigned and joined, and the files equal those of a run on one rank.
+// Ranks are threads here, so that they can be slow, silent or wrong on demand; mpi_test.cpp starts real ones.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -19,55 +19,55 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// --- Dealing -------------------------------------------------------------------------------------------------------
+// --- Work distribution ------------------------------------------------------------------------------------
 
-class Dealing : public ::testing::Test {
+class WorkDistributionTest : public ::testing::Test {
  protected:
-  static PieceDealer dealer(long long begin, long long end, long long size) {
+  static WorkDistribution distribution(long long begin, long long end, long long size) {
     static const Study study = read_study(thrown_ball, "ball.toml");
     return {begin, end, [end](long long) { return end; }, BatchSize(study, 1, size)};
   }
 };
 
-TEST_F(Dealing, PiecesFollowOneAnotherInWholeBlocksAndLeaveNothingOut) {
-  PieceDealer pieces = dealer(512, 2000, 300);
+TEST_F(WorkDistributionTest, RangesAreConsecutiveWholeBlocksAndCoverAllMembers) {
+  WorkDistribution work = distribution(512, 2000, 300);
   long long at = 512;
-  for (int worker = 0; const auto piece = pieces.next(worker, 0); worker = 1 - worker) {
-    EXPECT_EQ(piece->first, at);
-    EXPECT_TRUE(piece->first % 256 == 0 && (piece->end % 256 == 0 || piece->end == 2000));
-    at = piece->end;
-    EXPECT_TRUE(pieces.take_answer(worker, *piece, 0.1));
-    pieces.joined(at);
+  for (int worker = 0; const auto range = work.next(worker, 0); worker = 1 - worker) {
+    EXPECT_EQ(range->first, at);
+    EXPECT_TRUE(range->first % 256 == 0 && (range->end % 256 == 0 || range->end == 2000));
+    at = range->end;
+    EXPECT_TRUE(work.accept_result(worker, *range, 0.1));
+    work.joined(at);
   }
   EXPECT_EQ(at, 2000);
 }
 
-TEST_F(Dealing, WhatSomebodySitsOnIsGivenToWhoeverIsFreeAndTheFirstAnswerCounts) {
-  PieceDealer pieces = dealer(0, 512, 256);
-  const auto slow = pieces.next(0, 0), other = pieces.next(1, 0);
+TEST_F(WorkDistributionTest, AnOverdueRangeIsAssignedAgainAndTheFirstResultCounts) {
+  WorkDistribution work = distribution(0, 512, 256);
+  const auto slow = work.next(0, 0), other = work.next(1, 0);
   ASSERT_TRUE(slow && other);
-  EXPECT_TRUE(pieces.take_answer(1, *other, 0.5));
-  EXPECT_FALSE(pieces.next(1, 1)) << "not yet: it may be about to come";
-  EXPECT_FALSE(pieces.next(0, 100)) << "the slow one has it already";
-  EXPECT_EQ(pieces.next(1, 100), slow);
-  EXPECT_TRUE(pieces.take_answer(1, *slow, 0.5));
-  EXPECT_FALSE(pieces.take_answer(0, *slow, 200)) << "too late";
-  pieces.joined(512);
-  EXPECT_FALSE(pieces.next(1, 1000));
+  EXPECT_TRUE(work.accept_result(1, *other, 0.5));
+  EXPECT_FALSE(work.next(1, 1)) << "not yet: it may be about to come";
+  EXPECT_FALSE(work.next(0, 100)) << "the slow one has it already";
+  EXPECT_EQ(work.next(1, 100), slow);
+  EXPECT_TRUE(work.accept_result(1, *slow, 0.5));
+  EXPECT_FALSE(work.accept_result(0, *slow, 200)) << "too late";
+  work.joined(512);
+  EXPECT_FALSE(work.next(1, 1000));
 }
 
-TEST_F(Dealing, AnswersThatWaitForOneAreBoundedInNumber) {
-  PieceDealer pieces = dealer(0, 1'000'000, 256);
-  ASSERT_TRUE(pieces.next(0, 0));  // never answered
-  int dealt = 0;
-  while (const auto piece = pieces.next(1, 0)) {
-    EXPECT_TRUE(pieces.take_answer(1, *piece, 0.01));
-    ASSERT_LT(++dealt, 100);
+TEST_F(WorkDistributionTest, ResultsHeldBackByAnUnfinishedRangeAreBoundedInNumber) {
+  WorkDistribution work = distribution(0, 1'000'000, 256);
+  ASSERT_TRUE(work.next(0, 0));  // never finished
+  int assigned = 0;
+  while (const auto range = work.next(1, 0)) {
+    EXPECT_TRUE(work.accept_result(1, *range, 0.01));
+    ASSERT_LT(++assigned, 100);
   }
-  EXPECT_GT(dealt, 4);
+  EXPECT_GT(assigned, 4);
 }
 
-TEST(RankDevice, RanksOfAMachineTakeItsDevicesInTurn) {
+TEST(RankDevice, RanksOfAMachineUseItsDevicesInTurn) {
   Mailbox one, other;
   for (int rank = 0; rank < 5; ++rank) {
     const LocalLink link(rank, 5, one, other);
@@ -80,7 +80,7 @@ TEST(RankDevice, RanksOfAMachineTakeItsDevicesInTurn) {
   }
 }
 
-// --- A run by many -------------------------------------------------------------------------------------------------
+// --- A run over several ranks ------------------------------------------------------------------------------
 
 // Rank 0's link to ranks that are threads.
 class ThreadRanks : public RankLink {
@@ -94,7 +94,7 @@ class ThreadRanks : public RankLink {
       });
   }
   ~ThreadRanks() override {
-    for (std::size_t k = 1; k < boxes_.size(); ++k) boxes_[k].put({0, RankWord::stop, ""});
+    for (std::size_t k = 1; k < boxes_.size(); ++k) boxes_[k].put({0, MessageKind::stop, ""});
   }
 
   int rank() const override { return 0; }
@@ -102,8 +102,8 @@ class ThreadRanks : public RankLink {
   int local_rank() const override { return 0; }
   int local_size() const override { return size(); }
   std::string host() const override { return "here"; }
-  void send(int to, RankWord word, std::string bytes) override {
-    boxes_[static_cast<std::size_t>(to)].put({0, word, std::move(bytes)});
+  void send(int to, MessageKind kind, std::string bytes) override {
+    boxes_[static_cast<std::size_t>(to)].put({0, kind, std::move(bytes)});
   }
   std::optional<RankMessage> receive() override { return boxes_[0].take(); }
   void leave() override {}
@@ -135,14 +135,16 @@ class Ranks : public ::testing::Test {
       work_for_rank_zero(link, of, backend, own);
     };
   }
-  void run(const std::string& out, RankCrew* crew, bool resume = false, long long stop_at = -1) {
+  void run(const std::string& out, RankCoordinator* coordinator, bool resume = false,
+           long long stop_at = -1) {
     ResultFolder results(folder / out, {.resume = resume});
     BackendReference backend(study, 1);
     RunOptions options{.threads = 1, .batch = 100, .statistics_memory = memory};
     options.progress = [stop_at](const RunProgress& progress) {
       if (stop_at >= 0 && progress.done >= stop_at) throw Interrupted(SIGINT);
     };
-    run_into(results, study, backend, options, [] {}, {.checkpoints = {.seconds = 0}, .crew = crew});
+    run_into(results, study, backend, options, [] {},
+             {.checkpoints = {.seconds = 0}, .coordinator = coordinator});
   }
   Files whole_run() {
     run("whole", nullptr);
@@ -154,83 +156,83 @@ class Ranks : public ::testing::Test {
   fs::path folder = scratch.path();
 };
 
-TEST_F(Ranks, AnyNumberOfThemWritesTheFilesOfOne) {
+TEST_F(Ranks, AnyNumberOfRanksWritesTheFilesOfOne) {
   const Files whole = whole_run();
   for (const std::size_t others : {0U, 1U, 3U})
     for (const bool rank_zero_works : {true, false}) {
       if (others == 0 && !rank_zero_works) continue;
       ThreadRanks link(std::vector<ThreadRanks::Work>(others, worker(study, settings(700))));
       BackendReference backend(study, 1);
-      RankCrew crew(link, study, rank_zero_works ? &backend : nullptr, settings());
+      RankCoordinator coordinator(link, study, rank_zero_works ? &backend : nullptr, settings());
       const std::string out = std::to_string(others) + (rank_zero_works ? " and one" : "");
-      run(out, &crew);
+      run(out, &coordinator);
       expect_same(files_in(folder / out), whole, out);
-      EXPECT_LE(crew.threads(), others + 1);
+      EXPECT_LE(coordinator.threads(), others + 1);
     }
 }
 
-TEST_F(Ranks, OneThatNeverAnswersHoldsNobody) {
+TEST_F(Ranks, ARankThatNeverAnswersDoesNotBlockTheOthers) {
   const Files whole = whole_run();
   std::atomic<int> swallowed = 0;
   const auto silent = [&](RankLink& link) {
-    // Ready for the same run, and then nothing: the pieces it is given are lost.
+    // Reports ready for the same run, then does nothing: the ranges assigned to it are never finished.
     BackendReference backend(study, 1);
     const EnsembleRun run(study, backend, settings().run);
-    link.send(0, RankWord::ready,
+    link.send(0, MessageKind::ready,
               readiness_bytes({"nowhere", 1, run_identity(study, run.origin(), memory, {})}));
     for (;;) {
       const auto message = link.receive();
-      if (message && message->word == RankWord::stop) return;
+      if (message && message->kind == MessageKind::stop) return;
       if (message) ++swallowed;
       ::usleep(1000);
     }
   };
   ThreadRanks link({silent, worker(study)});
-  RankCrew crew(link, study, nullptr, settings());
-  run("held", &crew);
+  RankCoordinator coordinator(link, study, nullptr, settings());
+  run("held", &coordinator);
   expect_same(files_in(folder / "held"), whole, "with a silent rank");
   EXPECT_GT(swallowed, 0) << "it was given something";
 }
 
-TEST_F(Ranks, InterruptedOnManyItGoesOnOnOneAndTheOtherWayRound) {
+TEST_F(Ranks, ARunInterruptedOnManyRanksResumesOnOneAndViceVersa) {
   const Files whole = whole_run();
   {
     ThreadRanks link({worker(study), worker(study)});
-    RankCrew crew(link, study, nullptr, settings());
-    EXPECT_THROW(run("many", &crew, false, 500), Interrupted);
+    RankCoordinator coordinator(link, study, nullptr, settings());
+    EXPECT_THROW(run("many", &coordinator, false, 500), Interrupted);
   }
   run("many", nullptr, true);
   expect_same(files_in(folder / "many"), whole, "from many to one");
 
-  // One rank stands anywhere, here at 1100; parts are joined at multiples of 256.
+  // A run on one rank may stop anywhere, here at 1100; ranges are joined at multiples of 256.
   EXPECT_THROW(run("one", nullptr, false, 1100), Interrupted);
   {
     ThreadRanks link({worker(study)});
     BackendReference backend(study, 1);
-    RankCrew crew(link, study, &backend, settings());
-    run("one", &crew, true);
+    RankCoordinator coordinator(link, study, &backend, settings());
+    run("one", &coordinator, true);
   }
   expect_same(files_in(folder / "one"), whole, "from one to many");
 }
 
-TEST_F(Ranks, AStudyThatStopsWhenSureStopsAtTheSameMember) {
+TEST_F(Ranks, AStudyWithUntilStopsAtTheSameMember) {
   study =
       read_study(thrown_ball, "ball.toml",
                  {"ensemble.members=20000", R"(ensemble.until={measure="highest", relative_stderr=0.01})"});
   const Files whole = whole_run();
   ThreadRanks link({worker(study), worker(study)});
   BackendReference backend(study, 1);
-  RankCrew crew(link, study, &backend, settings());
-  run("many", &crew);
+  RankCoordinator coordinator(link, study, &backend, settings());
+  run("many", &coordinator);
   expect_same(files_in(folder / "many"), whole, "until");
 }
 
-TEST_F(Ranks, TheTroubleOfOneIsToldAsItsOwn) {
+TEST_F(Ranks, AnErrorOfARankIsReportedWithItsNumber) {
   const Study other = read_study(thrown_ball, "ball.toml", {"ensemble.members=3000", "ensemble.seed=9"});
   {
     ThreadRanks link({worker(other)});
-    RankCrew crew(link, study, nullptr, settings());
-    const std::string message = message_of<MachineError>([&] { run("a", &crew); });
+    RankCoordinator coordinator(link, study, nullptr, settings());
+    const std::string message = message_of<MachineError>([&] { run("a", &coordinator); });
     EXPECT_NE(message.find("rank 1 on this process would run something else: its seed differs"),
               std::string::npos)
         << message;
@@ -240,21 +242,21 @@ TEST_F(Ranks, TheTroubleOfOneIsToldAsItsOwn) {
       throw MachineError(
           {.message = "the device is on fire", .found = "smoke", .expected = "none", .hint = "water"});
     } catch (...) {
-      tell_rank_zero(link);
+      report_error_to_rank_zero(link);
     }
   };
   {
     ThreadRanks link({failing, worker(study)});
-    RankCrew crew(link, study, nullptr, settings());
-    const std::string message = message_of<MachineError>([&] { run("b", &crew); });
+    RankCoordinator coordinator(link, study, nullptr, settings());
+    const std::string message = message_of<MachineError>([&] { run("b", &coordinator); });
     EXPECT_NE(message.find("rank 1: the device is on fire"), std::string::npos) << message;
     EXPECT_NE(message.find("water"), std::string::npos) << message;
   }
   WorkerSettings interrupted = settings();
   interrupted.check = [] { throw Interrupted(SIGTERM); };
   ThreadRanks link({worker(study, interrupted)});
-  RankCrew crew(link, study, nullptr, settings());
-  EXPECT_THROW(run("c", &crew), Interrupted);
+  RankCoordinator coordinator(link, study, nullptr, settings());
+  EXPECT_THROW(run("c", &coordinator), Interrupted);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The report: one page that holds everything, says what is missing, and survives any text a study can carry. What a
-// browser makes of it is asked by tests/python/check_report.py.
+// The report: one self-contained page that names missing data and survives any text in a study. Its behaviour
+// in a browser is checked by tests/python/check_report.py.
 #include "host/report/report_page.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ std::string without(std::string text, const std::string& part) {
   return text;
 }
 
-// Runs a study by the reference into `results` of the folder.
+// Runs a study with the reference into `results` of the folder.
 std::filesystem::path run_study(const Scratch& scratch, const std::string& text,
                                 const std::vector<std::string>& more = {}) {
   write_text(scratch.path() / "study.toml", text);
@@ -68,7 +68,7 @@ TEST(Report, text_of_the_study_cannot_leave_its_place) {
   EXPECT_EQ(page.find("<script>window"), std::string::npos);
   EXPECT_EQ(page.find("<img"), std::string::npos);
   EXPECT_NE(page.find("&lt;/script&gt;&lt;script&gt;window.intruded"), std::string::npos);
-  // The page's own: the data, and the script.
+  // The page's own elements: the data and the script.
   EXPECT_EQ(page.find("</script>", page.find("</script>", page.find("</script>") + 1) + 1),
             std::string::npos);
 }
@@ -86,7 +86,7 @@ TEST(Report, tells_the_same_numbers_as_the_files) {
   long long inside = 0;
   for (const auto& count : bounces["histogram"]["counts"][0]) inside += count.get<long long>();
   EXPECT_EQ(inside, summary["measures"]["bounces"]["count"].get<long long>());
-  // Whoever bounced at all has a first bounce.
+  // Every member that bounced has a first bounce.
   EXPECT_EQ(bounces["positive"], summary["measures"]["first_bounce"]["count"]);
   EXPECT_EQ(data["motion"]["members"], ReportJson({0, 3, 1}));
   EXPECT_EQ(data["time"].size(), 9u);
@@ -154,7 +154,7 @@ trajectories = [2]
   EXPECT_EQ(scene["walls"][0]["place"], ReportJson::parse("[[0.0, -0.25]]"));
 }
 
-// Three members each, by the reference: what is drawn of a system must not depend on what the system is.
+// Three members of every system, run by the reference: drawing must work for any system.
 TEST(Report, of_every_study_that_comes_along_can_be_written) {
   for (const auto& entry : std::filesystem::directory_iterator(ZWANG_SOURCE_DIR "/configs")) {
     if (entry.path().extension() != ".toml") continue;
@@ -188,11 +188,11 @@ TEST(Report, a_damaged_file_of_the_results_is_named) {
   EXPECT_NE(made.err.find("trajectories.nc"), std::string::npos) << made.err;
 }
 
-// --- In a browser ---------------------------------------------------------------------------------------------------
+// --- In a browser ------------------------------------------------------------------------------------------
 
 constexpr int skipped = 77;
 
-// What check_report.py says of a page; nothing where there is no browser.
+// Output of check_report.py for a page; empty if there is no browser.
 void expect_good_page(const std::filesystem::path& page, const std::string& options = "") {
   const std::string command =
       "timeout 300 /usr/bin/python3 " + shell_word(ZWANG_SOURCE_DIR "/tests/python/check_report.py") + " " +
@@ -214,7 +214,7 @@ TEST(ReportInBrowser, of_a_study_with_evil_text_works_and_runs_none_of_it) {
   expect_good_page(run_study(scratch, text, {"--report"}) / "report.html");
 }
 
-// One output, a value that is never finite, members that all differ in nothing.
+// One output, a value that is never finite, identical members.
 TEST(ReportInBrowser, of_a_study_with_hardly_anything_in_it_works) {
   const Scratch scratch;
   const std::string text = R"toml(

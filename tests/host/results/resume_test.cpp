@@ -1,4 +1,4 @@
-// Runs that are interrupted, killed and cut into shards end in the files of a run that was left alone.
+// Runs that are interrupted, killed or divided into shards give the same files as an undisturbed run.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -22,7 +22,8 @@ class Resume : public ::testing::Test {
   Resume() {
     write_text(folder / "ball.toml", thrown_ball + "[output]\nmembers = true\ntrajectories = [1700, 0, 5]\n");
   }
-  // Small statistics memory: quantiles are of buckets, which a shard must have from members that are not its own.
+  // Small statistics memory: quantiles come from a sketch, whose pilot a shard must compute from members of
+  // other shards.
   static Arguments arguments(const std::string& out, const Arguments& more = {}) {
     return with_options({"run", "ball.toml", "--members", "2000", "--backend", "reference", "--out", out,
                          "--quiet", "--batch", "100", "--statistics-memory", "1"},
@@ -40,7 +41,7 @@ class Resume : public ::testing::Test {
     EXPECT_EQ(run("whole").code, 0);
     return files_in(folder / "whole");
   }
-  // A run interrupted once it has a checkpoint.
+  // A run interrupted after its first checkpoint.
   int interrupt(const std::string& out, int signal, const Arguments& more = {}) const {
     const pid_t process = start_program(folder, with_options(arguments(out, {"--checkpoint", "0"}), more));
     EXPECT_TRUE(eventually([&] { return fs::exists(folder / out / ".checkpoint"); }));
@@ -69,7 +70,7 @@ TEST_F(Resume, AnInterruptedRunSaysHowToGoOnAndEndsInTheSameFiles) {
     EXPECT_NE(command.find(" --resume"), std::string::npos) << command;
     for (const auto& [name, text] : files_in(folder / out)) EXPECT_TRUE(name.starts_with(".")) << name;
 
-    // As a user would paste it.
+    // The command as a user would paste it.
     command.replace(0, 5, shell_word(ZWANG_PROGRAM));
     command = "cd " + shell_word(folder) + " && " + command + " > told 2>&1";
     EXPECT_EQ(std::system(command.c_str()), 0) << read_text(folder / "told");
@@ -103,8 +104,9 @@ TEST_F(Resume, KilledAtRandomMomentsAgainAndAgainItEndsInTheSameFiles) {
   EXPECT_GT(killed, 2);
 }
 
-// Before system calls in turn: what is on the disk changes nowhere else. There are about a thousand, most of them the
-// NetCDF library's; all of them take a minute and a half, which ZWANG_EVERY_CALL=1 asks for.
+// Killed before each system call in turn: the files change nowhere else. There are about a thousand calls,
+// most of them by the NetCDF library; testing all takes a minute and a half and is enabled by
+// ZWANG_EVERY_CALL=1.
 TEST_F(Resume, KilledBeforeAnySystemCallItIsResumedToTheSameFiles) {
   const Study study = read_study(thrown_ball + "[output]\nmembers = true\ntrajectories = [0]\n", "ball.toml",
                                  {"ensemble.members=12"});
@@ -149,10 +151,10 @@ TEST_F(Resume, ACheckpointOfAnotherRunIsRefusedWithTheDifferenceNamed) {
   ASSERT_EQ(interrupt("cut", SIGINT), 130);
   const Files before = files_in(folder / "cut");
   const std::vector<std::pair<Arguments, std::string>> others = {
-      {{"--resume", "--seed", "7"}, "its seed is not this one's"},
-      {{"--resume", "--set", "point.ball.mass=2"}, "its study is not this one's"},
-      {{"--resume", "--shard", "1/3"}, "its shard is not this one's"},
-      {{"--resume", "--backend", "cpu"}, "its backend is not this one's"},
+      {{"--resume", "--seed", "7"}, "its seed differs"},
+      {{"--resume", "--set", "point.ball.mass=2"}, "its study differs"},
+      {{"--resume", "--shard", "1/3"}, "its shard differs"},
+      {{"--resume", "--backend", "cpu"}, "its backend differs"},
       {{}, "--resume continues it"}};
   for (const auto& [more, message] : others) {
     const ProgramRun made = run("cut", more);
@@ -187,7 +189,7 @@ TEST_F(Resume, ACheckpointOfAnotherVersionOrOfOtherSourcesIsRefused) {
       if (name == changed) value = other;
     const ProgramRun refused = checkpoint();
     EXPECT_EQ(refused.code, 1);
-    EXPECT_NE(refused.err.find("its " + changed + " is not this one's"), std::string::npos) << refused.err;
+    EXPECT_NE(refused.err.find("its " + changed + " differs"), std::string::npos) << refused.err;
     EXPECT_NE(refused.err.find(other), std::string::npos) << refused.err;
   }
   record.identity = own;
@@ -209,7 +211,7 @@ TEST_F(Resume, ADamagedCheckpointIsRefused) {
     write_text(folder / "cut/.checkpoint", damaged);
     const ProgramRun made = run("cut", {"--resume"});
     EXPECT_EQ(made.code, 1) << "at byte " << place << made.err;
-    EXPECT_NE(made.err.find("checkpoint is"), std::string::npos) << made.err;
+    EXPECT_NE(made.err.find("the checkpoint "), std::string::npos) << made.err;
   }
   write_text(folder / "cut/.checkpoint", checkpoint);
   write_text(folder / "cut/.checkpoint-members", members.substr(0, 100));
@@ -231,7 +233,7 @@ TEST_F(Resume, OverACompleteRunThereIsNothingLeftToDo) {
   expect_same(files_in(folder / "empty"), whole, "from the beginning");
 }
 
-// --- Shards --------------------------------------------------------------------------------------------------------
+// --- Shards ------------------------------------------------------------------------------------------------
 
 TEST_F(Resume, AnyNumberOfShardsJoinsToTheFilesOfOneRun) {
   const Files whole = whole_run();
@@ -252,8 +254,8 @@ TEST_F(Resume, AnyNumberOfShardsJoinsToTheFilesOfOneRun) {
   }
 }
 
-// What could depend on more than a member's number: places in a sequence or a hypercube, rows of a file, a nominal
-// member, members that fail and their examples, quantiles that are exact and quantiles of buckets.
+// Features that could depend on more than a member's number: positions in a sequence or a hypercube, rows of
+// a file, a nominal member, failing members and their examples, exact quantiles and quantiles from a sketch.
 TEST_F(Resume, ShardsOfEverySamplerAndOfMembersThatFailJoinToTheFilesOfOneRun) {
   std::string rows = "speed\n";
   for (int k = 0; k < 1500; ++k) rows += std::to_string(1 + k % 97 / 50.0) + "\n";
@@ -309,14 +311,14 @@ TEST_F(Resume, ShardsThatDoNotBelongTogetherAreRefusedWithTheDifferenceNamed) {
   members[members.size() / 2] ^= 1;
   write_text(folder / "damaged/shard-members.zwang", members);
   const std::vector<std::pair<Arguments, std::string>> wrong = {
-      {{"part 1/3", "part 3/3"}, "not 2/3"},
+      {{"part 1/3", "part 3/3"}, "missing: 2/3"},
       {{"part 1/3", "part 2/3", "part 2/3", "part 3/3"}, "given twice"},
       {{"part 1/3", "other seed", "part 3/3"}, "the seed differs"},
       {{"part 1/3", "other study", "part 3/3"}, "the study differs"},
       {{"part 1/3", "part 2/2", "part 3/3"}, "the number of shards differs"},
-      {{"part 1/3", "whole", "part 3/3"}, "there is no shard in this folder"},
+      {{"part 1/3", "whole", "part 3/3"}, "this folder holds no shard"},
       {{"part 1/3", "cut", "part 3/3"}, "is not finished"},
-      {{"part 1/3", "damaged", "part 3/3"}, "the members of the shard are damaged"}};
+      {{"part 1/3", "damaged", "part 3/3"}, "the member records of the shard are damaged"}};
   for (const auto& [folders, message] : wrong) {
     const ProgramRun made = merge(folders, "joined");
     EXPECT_EQ(made.code, 1) << message;

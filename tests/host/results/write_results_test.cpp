@@ -6,6 +6,7 @@
 #include "host/files/write_statistics.h"
 #include "host/files/write_summary.h"
 #include "host/files/write_trajectories.h"
+#include "host/sample/member.h"
 #include "host/study_file/write_study.h"
 #include "tests/support/netcdf_reader.h"
 #include "tests/support/result_files_fixture.h"
@@ -16,7 +17,7 @@ namespace {
 using Shape = std::vector<std::size_t>;
 using Texts = std::vector<std::string>;
 
-// The rows of some members of a batch.
+// Rows of some members of a batch.
 template <class Number>
 std::vector<Number> rows_of(const std::vector<Number>& all, std::size_t count, std::size_t first,
                             std::size_t rows) {
@@ -69,7 +70,7 @@ void write_chosen(const std::filesystem::path& path, const SmallRun& small,
   write_trajectories(path, small.study, small.run, members, chosen);
 }
 
-// NaN equals NaN, and every other number its own bits.
+// NaN equals NaN; every other number must have the same bits.
 void expect_same_bits(const std::vector<double>& a, const std::vector<double>& b) {
   ASSERT_EQ(a.size(), b.size());
   for (std::size_t i = 0; i < a.size(); ++i)
@@ -190,7 +191,7 @@ TEST_F(ResultFiles, members_have_their_inputs_ends_and_measures) {
 }
 
 TEST_F(ResultFiles, members_are_the_same_bytes_for_any_batches) {
-  // 40 members would be one block; an ensemble of many more in name has many blocks in fact.
+  // 40 members would form one block; a larger nominal ensemble gives several blocks.
   SmallRun several = small_run(ball_study);
   several.study.ensemble.members = 4;
   write_members_in_batches(path, several, 40);
@@ -297,7 +298,7 @@ TEST_F(ResultFiles, the_summary_has_the_keys_of_the_contract_in_their_order) {
   EXPECT_TRUE(json["measures"]["highest"]["quantiles_high"]["0.975"].is_null());
 }
 
-// All members as trajectories, so that xarray and NumPy can judge the statistics over time too.
+// All members as trajectories, so that xarray and NumPy can also check the statistics over time.
 TEST_F(ResultFiles, xarray_opens_them_and_numpy_finds_the_same_statistics) {
   if (std::string(ZWANG_PYTHON).empty()) GTEST_SKIP() << "no Python with xarray and netCDF4";
   std::vector<long long> all(40);
@@ -314,7 +315,7 @@ TEST_F(ResultFiles, xarray_opens_them_and_numpy_finds_the_same_statistics) {
                               "/tests/python/check_results.py' '" + scratch.path().string() + "'";
   EXPECT_EQ(std::system(command.c_str()), 0) << command;
 
-  // And the judge can say no.
+  // The checker must also be able to fail.
   RunResult wrong = small.run;
   wrong.statistics.measures[2].moments.mean *= 1 + 1e-11;
   write_statistics(scratch.path() / "statistics.nc", small.study, wrong);

@@ -1,4 +1,4 @@
-// What is shown while a run goes on.
+// The progress display.
 #include "host/run/progress.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ namespace {
 const RunProgress halfway{
     .done = 500'000, .of = 1'000'000, .failed = 12, .may_stop_early = false, .seconds = 100};
 
-TEST(ProgressTest, ABarTellsShareFailuresTimeRateAndCount) {
+TEST(ProgressTest, ABarShowsPercentFailuresTimeRateAndCount) {
   EXPECT_EQ(
       progress_bar(halfway, 120),
       "[###############...............]  50 %  12 failed  1 min 40 s left  5000/s  500 000 of 1 000 000");
@@ -27,7 +27,7 @@ TEST(ProgressTest, ANarrowTerminalGetsWhatFits) {
   EXPECT_EQ(progress_bar(halfway, 3), "");
 }
 
-TEST(ProgressTest, ALineSaysTheSameToALog) {
+TEST(ProgressTest, ALineForALogShowsTheSame) {
   EXPECT_EQ(progress_line(halfway),
             "500 000 of 1 000 000 members (50 %), 5000/s, 1 min 40 s left, 12 failed");
   RunProgress capped = halfway;
@@ -36,13 +36,13 @@ TEST(ProgressTest, ALineSaysTheSameToALog) {
   EXPECT_EQ(progress_line(capped), "500 000 of 1 000 000 members (50 %), 5000/s, at most 1 min 40 s left");
 }
 
-TEST(ProgressTest, NothingIsDoneBeforeEverythingIs) {
+TEST(ProgressTest, HundredPercentMeansDone) {
   const RunProgress nearly{
       .done = 999'999, .of = 1'000'000, .failed = 0, .may_stop_early = false, .seconds = 1};
   EXPECT_TRUE(progress_bar(nearly, 80).find(" 99 %") != std::string::npos);
 }
 
-// What a display writes about a run of 100 members in 20 seconds.
+// The output of a display for a run of 100 members in 20 seconds.
 std::string written_by(ProgressDisplay::Kind kind) {
   const Scratch scratch;
   const std::string path = scratch.path() / "shown";
@@ -62,14 +62,14 @@ TEST(ProgressTest, FilesGetALineEveryFewSecondsAndNoControlCharacters) {
   EXPECT_EQ(text.find_first_of("\r\x1b"), std::string::npos);
 }
 
-TEST(ProgressTest, ATerminalsLineIsTakenAwayInTheEnd) {
+TEST(ProgressTest, TheBarIsRemovedAtTheEnd) {
   const std::string text = written_by(ProgressDisplay::Kind::bar);
   EXPECT_NE(text.find("100 of 100"), std::string::npos);
   EXPECT_TRUE(text.ends_with("\r\x1b[K"));
   EXPECT_EQ(text.find('\n'), std::string::npos);
 }
 
-TEST(ProgressTest, SilenceIsSilence) { EXPECT_EQ(written_by(ProgressDisplay::Kind::silent), ""); }
+TEST(ProgressTest, ASilentDisplayWritesNothing) { EXPECT_EQ(written_by(ProgressDisplay::Kind::silent), ""); }
 
 TEST(ProgressTest, NumbersAndTimesReadWell) {
   EXPECT_EQ(count_text(0), "0");
@@ -83,13 +83,13 @@ TEST(ProgressTest, NumbersAndTimesReadWell) {
 }
 
 TEST(ShareTest, AFractionOrAPercentage) {
-  EXPECT_EQ(read_share("0.05", "--max-failed"), 0.05);
-  EXPECT_EQ(read_share("5%", "--max-failed"), 0.05);
-  EXPECT_EQ(read_share("2.5 %", "--max-failed"), 0.025);
-  EXPECT_EQ(read_share("0", "--max-failed"), 0);
-  EXPECT_EQ(read_share("100%", "--max-failed"), 1);
+  EXPECT_EQ(parse_fraction("0.05", "--max-failed"), 0.05);
+  EXPECT_EQ(parse_fraction("5%", "--max-failed"), 0.05);
+  EXPECT_EQ(parse_fraction("2.5 %", "--max-failed"), 0.025);
+  EXPECT_EQ(parse_fraction("0", "--max-failed"), 0);
+  EXPECT_EQ(parse_fraction("100%", "--max-failed"), 1);
   for (const char* wrong : {"5", "-1%", "101%", "nan", "many", "", "%", "0.1x"})
-    EXPECT_NE(message_of<Error>([&] { read_share(wrong, "--max-failed"); }).find("--max-failed"),
+    EXPECT_NE(message_of<Error>([&] { parse_fraction(wrong, "--max-failed"); }).find("--max-failed"),
               std::string::npos)
         << wrong;
 }

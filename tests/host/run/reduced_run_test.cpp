@@ -1,4 +1,4 @@
-// Whole runs whose statistics are done by the backend against runs that bring every member home: the same bits.
+// Whole runs with statistics on the device give the bits of runs that copy every member to the host.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace zwang {
 namespace {
 
-// The reference, with the reductions run beside it in pieces of one size.
+// The reference backend with reductions on a host device, in chunks of one size.
 class ReducingBackend : public Backend {
  public:
   ReducingBackend(const Study& study, long long piece) : reference_(study, 2), piece_(piece) {}
@@ -31,7 +31,7 @@ class ReducingBackend : public Backend {
   ReducedBatch run_reduced(const Batch& given, long long first, const ReductionPlan& plan,
                            bool members) override {
     ReducedBatch made;
-    const Batch batch = given.drawn_there != nullptr ? drawn(given, first) : given;
+    const Batch batch = given.device_sampling != nullptr ? drawn(given, first) : given;
     BatchResults results = reference_.run(batch, {});
     const auto count = static_cast<long long>(batch.count);
     by_blocks += count;
@@ -57,7 +57,7 @@ class ReducingBackend : public Backend {
       there.event_counts = results.event_counts.data() + at * event_kinds;
       there.audits = audits.data() + at * audit_numbers;
       there.redundant = redundant.data() + at;
-      made.parts.push_back(*reduce_members(machine_, plan, there, first + begin));
+      made.parts.push_back(*reduce_members(device_, plan, there, first + begin));
     }
     if (members) {
       results.observables.clear();
@@ -66,15 +66,15 @@ class ReducingBackend : public Backend {
     return made;
   }
 
-  long long by_members = 0, by_blocks = 0, drawn_there = 0;
+  long long by_members = 0, by_blocks = 0, drawn_on_device = 0;
 
  private:
   Batch drawn(const Batch& given, long long first) {
     Batch made;
     made.count = given.count;
-    drawn_there += static_cast<long long>(given.count);
-    made.parameters.resize(given.count * given.drawn_there->parameter_slots.size());
-    made.starts.resize(given.count * given.drawn_there->start_slots.size());
+    drawn_on_device += static_cast<long long>(given.count);
+    made.parameters.resize(given.count * given.device_sampling->parameter_slots.size());
+    made.starts.resize(given.count * given.device_sampling->start_slots.size());
     made.prepared.resize(given.count, Status::ok);
     made.attempts.resize(given.count, 1);
     made.position_moved.resize(given.count, 0);
@@ -85,13 +85,13 @@ class ReducingBackend : public Backend {
     there.parameters = made.parameters.data();
     there.starts = made.starts.data();
     there.prepared = prepared.data();
-    EXPECT_TRUE(zwang::draw_there(machine_, *given.drawn_there, there, first));
+    EXPECT_TRUE(zwang::draw_on_device(device_, *given.device_sampling, there, first));
     EXPECT_EQ(prepared, std::vector<int>(given.count, 0));
     return made;
   }
 
   BackendReference reference_;
-  HostMachine machine_;
+  HostMachine device_;
   long long piece_;
 };
 
@@ -124,18 +124,18 @@ void expect_same(const RunResult& found, const RunResult& expected) {
   EXPECT_EQ(found.sure_early, expected.sure_early);
 }
 
-TEST(ReducedRun, IsTheRunThatBringsMembersHome) {
+TEST(ReducedRun, GivesTheBitsOfARunThatCopiesMembers) {
   const Study study = read(thrown_ball, {"ensemble.members=1500"});
   const RunResult expected = run_by_reference(study);
   for (const long long piece : {256LL, 512LL, 100'000LL}) {
     ReducingBackend backend(study, piece);
     expect_same(run_ensemble(study, backend, {.threads = 2}), expected);
     EXPECT_EQ(backend.by_members, 0);
-    EXPECT_EQ(backend.drawn_there, 1500);
+    EXPECT_EQ(backend.drawn_on_device, 1500);
   }
 }
 
-TEST(ReducedRun, ShowsTheFirstBlockWhereBucketsAreUsed) {
+TEST(ReducedRun, IntegratesTheFirstBlockByMembersIfBucketsAreUsed) {
   const Study study = read(thrown_ball, {"ensemble.members=1500"});
   const RunOptions options{.threads = 2, .statistics_memory = 20'000};
   ReducingBackend backend(study, 512);
@@ -149,13 +149,13 @@ TEST(ReducedRun, CountsFailuresAndNamesThem) {
   expect_same(run_ensemble(study, backend, {.threads = 2}), run_by_reference(study));
 }
 
-TEST(ReducedRun, KnowsSobolsReplicates) {
+TEST(ReducedRun, HandlesSobolReplicates) {
   const Study study = read(thrown_ball, {"ensemble.members=1100", "ensemble.sampler=\"sobol\""});
   ReducingBackend backend(study, 256);
   expect_same(run_ensemble(study, backend, {.threads = 2}), run_by_reference(study));
 }
 
-TEST(ReducedRun, EndsAnOpenBlockFirst) {
+TEST(ReducedRun, CompletesAnOpenBlockFirst) {
   const Study study = read(thrown_ball, {"ensemble.members=1100"});
   ReducingBackend backend(study, 256);
   EnsembleRun run(study, backend, {.threads = 2});
@@ -164,7 +164,7 @@ TEST(ReducedRun, EndsAnOpenBlockFirst) {
   expect_same(run.finish(), run_by_reference(study));
 }
 
-TEST(ReducedRun, HandsOverMembersWhereTheyAreAskedFor) {
+TEST(ReducedRun, ReturnsMembersIfRequested) {
   const Study study = read(thrown_ball, {"ensemble.members=600"});
   const auto measures_of = [&](Backend& backend) {
     std::vector<double> measures;

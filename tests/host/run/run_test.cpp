@@ -1,4 +1,4 @@
-// The driver: batches, tally, statistics, stopping when sure.
+// EnsembleRun: batches, tally, statistics, early stopping.
 #include "host/run/run.h"
 
 #include <gtest/gtest.h>
@@ -9,6 +9,7 @@
 
 #include "host/backend/batch.h"
 #include "host/run/count_members.h"
+#include "host/sample/member.h"
 #include "host/study_file/load_study.h"
 #include "tests/support/run_fixture.h"
 
@@ -23,7 +24,7 @@ long long count_of(const RunTally& tally, Status status) {
   return tally.status[static_cast<std::size_t>(status)];
 }
 
-// Everything the statistics know, as bytes.
+// The whole state of the statistics as bytes.
 std::string bytes_of(const Statistics& statistics) {
   std::ostringstream stream;
   statistics.save(stream);
@@ -79,8 +80,9 @@ TEST(EnsembleRunTest, PartsJoinedAreTheWhole) {
   EXPECT_EQ(bytes_of(joined), bytes_by_batches(study, 0));
 }
 
-// 1 MiB holds the measures and inputs of 600 members, not their observables: buckets are then laid by members 0 to 255.
-TEST(EnsembleRunTest, APartInTheMiddleLaysItsBucketsAsTheWholeDoes) {
+// 1 MiB is enough for the measures and inputs of 600 members but not for their observables, whose buckets are
+// then set by members 0 to 255.
+TEST(EnsembleRunTest, APartInTheMiddleUsesTheBucketsOfTheWhole) {
   const Study study = thrown({"ensemble.members=600", "time.samples=400"});
   BackendReference backend(study, 2);
   const RunOptions small{.threads = 2, .statistics_memory = 1 << 20};
@@ -96,7 +98,7 @@ TEST(EnsembleRunTest, APartInTheMiddleLaysItsBucketsAsTheWholeDoes) {
   EXPECT_EQ(bytes_of(joined), bytes_of(whole.statistics()));
 }
 
-TEST(EnsembleRunTest, TheStudyAsksForQuantilesAndHistograms) {
+TEST(EnsembleRunTest, ComputesTheQuantilesAndHistogramsOfTheStudy) {
   const RunResult result = run_by_reference(thrown({"statistics.quantiles=[0.1, 0.9]"}));
   EXPECT_EQ(result.statistics.measures[0].quantiles.size(), 2U);
   ASSERT_EQ(result.statistics.histograms.size(), 2U);
@@ -109,7 +111,7 @@ TEST(EnsembleRunTest, TheStudyAsksForQuantilesAndHistograms) {
   EXPECT_EQ(landing.edges, (std::vector<double>{0, 0.2, 0.4, 0.6000000000000001, 0.8, 1}));
 }
 
-TEST(EnsembleRunTest, TheNominalMemberIsRunAndStaysOut) {
+TEST(EnsembleRunTest, TheNominalMemberIsRunButNotCounted) {
   const RunResult result = run_by_reference(thrown({"ensemble.include_nominal=true", "ensemble.members=50"}));
   EXPECT_EQ(result.tally.members, 50);
   EXPECT_EQ(result.tally.entered, 49);
@@ -119,7 +121,7 @@ TEST(EnsembleRunTest, TheNominalMemberIsRunAndStaysOut) {
   EXPECT_EQ(result.statistics.measures[0].moments.count, 49);
 }
 
-TEST(EnsembleRunTest, StopsWhenSureWhateverTheBatches) {
+TEST(EnsembleRunTest, StopsEarlyAtTheSameMemberForAnyBatches) {
   const std::string goal = "ensemble.until={measure=\"highest\", relative_stderr=";
   const Study sure = thrown({"ensemble.members=6000", goal + "0.004}"});
   for (const long long batch : {0, 100, 5000}) {
@@ -135,7 +137,7 @@ TEST(EnsembleRunTest, StopsWhenSureWhateverTheBatches) {
   EXPECT_FALSE(capped.sure_early);
 }
 
-TEST(EnsembleRunTest, TroubleOfEveryKindIsCountedAndLeftOutOfTheStatistics) {
+TEST(EnsembleRunTest, FailuresOfEveryKindAreCountedAndNotInTheStatistics) {
   const Study study = read_study(troubles, "troubles.toml");
   std::vector<Status> ends;
   RunOptions options;
@@ -145,7 +147,7 @@ TEST(EnsembleRunTest, TroubleOfEveryKindIsCountedAndLeftOutOfTheStatistics) {
   const RunResult result = run_by_reference(study, options);
   const RunTally& tally = result.tally;
 
-  // Which way a member goes is drawn, and says how it must end.
+  // The direction of a member is drawn and determines its status.
   const std::vector<Status> expected = {Status::ok,         Status::inconsistent_start, Status::singular,
                                         Status::step_limit, Status::not_finite,         Status::infeasible};
   std::array<long long, status_count> counts{};
@@ -163,7 +165,7 @@ TEST(EnsembleRunTest, TroubleOfEveryKindIsCountedAndLeftOutOfTheStatistics) {
   EXPECT_EQ(tally.examples, examples);
   for (const Status status : expected) EXPECT_GT(count_of(tally, status), 0) << status_name(status);
 
-  // Everybody is counted once; the statistics are over those who arrived.
+  // Every member is counted once; the statistics are over those that did not fail.
   EXPECT_EQ(tally.members, 120);
   EXPECT_EQ(tally.entered + tally.failed, 120);
   EXPECT_EQ(tally.entered, count_of(tally, Status::ok));
@@ -177,8 +179,8 @@ TEST(EnsembleRunTest, TroubleOfEveryKindIsCountedAndLeftOutOfTheStatistics) {
   EXPECT_EQ(way.moments.maximum, 0) << "the others are not in the statistics of the inputs either";
 }
 
-// Half of the starts lie beyond the wall at 0, by 1/4 on average; the others do not move.
-TEST(EnsembleRunTest, TellsHowStartsWereMovedOrDrawnAgain) {
+// Half of the starts lie beyond the wall at 0, by 1/4 on average; the others are not moved.
+TEST(EnsembleRunTest, CountsStartsMovedOrDrawnAgain) {
   const std::string text = R"toml(
 [[point]]
 name = "p"
@@ -296,7 +298,7 @@ samples = 2
   }
 }
 
-TEST(EnsembleRunTest, WhateverProgressThrowsEndsTheRun) {
+TEST(EnsembleRunTest, AnExceptionFromProgressEndsTheRun) {
   RunOptions options{.batch = 10};
   long long told = 0;
   options.progress = [&](const RunProgress& progress) {

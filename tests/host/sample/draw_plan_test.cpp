@@ -1,4 +1,4 @@
-// Members drawn by the steps that a device takes against the sampler's own: the same bits.
+// Members drawn by the steps of a DrawPlan have the same bits as those drawn by the Sampler.
 #include "host/sample/draw_plan.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ Study config(const std::string& name, const std::vector<std::string>& overrides 
   return load_study(std::string(ZWANG_SOURCE_DIR) + "/configs/" + name + ".toml", overrides);
 }
 
-// A ball on a line; `parameters` and `position`, `velocity` are what is drawn.
+// A ball on a line with the given parameters, position and velocity.
 Study ball(const std::string& parameters, const std::string& position = "0.5",
            const std::string& velocity = "1", const std::string& more = "") {
   return read_study("[parameters]\n" + parameters + "\n[[point]]\nname = \"ball\"\nmass = 1\nposition = [" +
@@ -29,7 +29,7 @@ Study ball(const std::string& parameters, const std::string& position = "0.5",
                     "written.toml");
 }
 
-bool drawn_there(const Study& study) { return draw_plan(study, Sampler(study)).has_value(); }
+bool drawn_on_device(const Study& study) { return draw_plan(study, Sampler(study)).has_value(); }
 
 void expect_same_draws(const Study& study, unsigned long long first, std::size_t count) {
   const Sampler sampler(study);
@@ -47,7 +47,7 @@ void expect_same_draws(const Study& study, unsigned long long first, std::size_t
   there.starts = starts.data();
   there.prepared = prepared.data();
   HostMachine machine;
-  ASSERT_TRUE(draw_there(machine, *plan, there, static_cast<long long>(first)));
+  ASSERT_TRUE(draw_on_device(machine, *plan, there, static_cast<long long>(first)));
   const auto bits = [](const std::vector<double>& list) {
     std::vector<std::uint64_t> made;
     for (const double x : list) made.push_back(std::bit_cast<std::uint64_t>(x));
@@ -97,23 +97,23 @@ TEST(DrawPlan, DrawsTheSamplersBits) {
 }
 
 TEST(DrawPlan, LeavesToTheHostWhatMachinesRoundDifferently) {
-  EXPECT_FALSE(drawn_there(ball("a = { lognormal = { mean = 0, std = 1 } }")));
-  EXPECT_FALSE(drawn_there(ball("a = { exponential = { mean = 1 } }")));
-  EXPECT_FALSE(drawn_there(ball("a = { uniform = [0, 1] }\nb = \"sin(a)\"")));
-  EXPECT_FALSE(drawn_there(ball("a = { uniform = [0, 1] }\nb = \"a^3\"")));
+  EXPECT_FALSE(drawn_on_device(ball("a = { lognormal = { mean = 0, std = 1 } }")));
+  EXPECT_FALSE(drawn_on_device(ball("a = { exponential = { mean = 1 } }")));
+  EXPECT_FALSE(drawn_on_device(ball("a = { uniform = [0, 1] }\nb = \"sin(a)\"")));
+  EXPECT_FALSE(drawn_on_device(ball("a = { uniform = [0, 1] }\nb = \"a^3\"")));
 }
 
 TEST(DrawPlan, LeavesToTheHostWhatItDoesNotKnow) {
-  EXPECT_FALSE(drawn_there(ball("a = { uniform = [0, 1] }", "0.5", "1", "sampler = \"sobol\"")));
-  EXPECT_FALSE(drawn_there(ball("a = { uniform = [0, 1] }", "0.5", "1", "include_nominal = true")));
-  EXPECT_FALSE(drawn_there(ball("a = { uniform = [0, 1] }\nb = { uniform = [\"a\", 2] }")));
-  EXPECT_FALSE(drawn_there(ball("a = { grid = [0, 1, 1000] }")));
+  EXPECT_FALSE(drawn_on_device(ball("a = { uniform = [0, 1] }", "0.5", "1", "sampler = \"sobol\"")));
+  EXPECT_FALSE(drawn_on_device(ball("a = { uniform = [0, 1] }", "0.5", "1", "include_nominal = true")));
+  EXPECT_FALSE(drawn_on_device(ball("a = { uniform = [0, 1] }\nb = { uniform = [\"a\", 2] }")));
+  EXPECT_FALSE(drawn_on_device(ball("a = { grid = [0, 1, 1000] }")));
 }
 
 TEST(DrawPlan, LeavesToTheHostStartsThatDrawsMayPutOffTheirConditions) {
-  EXPECT_FALSE(drawn_there(ball("a = { uniform = [-1, 1] }", "\"a\"")));
-  EXPECT_FALSE(drawn_there(ball("a = { uniform = [0, 1] }", "-0.5")));  // moved, all of them
-  EXPECT_TRUE(drawn_there(ball("a = { uniform = [-1, 1] }", "0.5", "\"a\"")));
+  EXPECT_FALSE(drawn_on_device(ball("a = { uniform = [-1, 1] }", "\"a\"")));
+  EXPECT_FALSE(drawn_on_device(ball("a = { uniform = [0, 1] }", "-0.5")));  // every start is projected
+  EXPECT_TRUE(drawn_on_device(ball("a = { uniform = [-1, 1] }", "0.5", "\"a\"")));
 }
 
 }  // namespace

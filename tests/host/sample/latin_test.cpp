@@ -1,4 +1,4 @@
-// Latin hypercubes: permutations without memory, and places within strata.
+// Latin hypercubes: permutations that need no memory, and positions within strata.
 #include "host/sample/latin.h"
 
 #include <gtest/gtest.h>
@@ -43,12 +43,13 @@ TEST(Shuffle, EveryOrderOfFourIsEquallyLikely) {
   std::map<std::vector<std::uint64_t>, double> orders;
   for (std::uint64_t seed = 0; seed < trials; ++seed) ++orders[images(Shuffle(seed, 1, 4), 4)];
   ASSERT_EQ(orders.size(), 24U);
-  // Each count has mean 1000 and standard deviation below sqrt(1000); six of them happen once in 2e7 tests.
+  // Each count has mean 1000 and standard deviation below sqrt(1000); a deviation of six standard deviations
+  // occurs once in 2e7 tests.
   for (const auto& [order, times] : orders) EXPECT_LT(std::abs(times - 1000), 6 * std::sqrt(1000.0));
 }
 
 TEST(Shuffle, LongOnesLookRandom) {
-  // 1500 needs the cipher on 11 bits and walks out of range now and then.
+  // 1500 needs the cipher on 11 bits, and some values need more than one application to be in range.
   constexpr std::uint64_t count = 1500, seeds = 400;
   std::vector<double> where(15, 0);
   double neighbours = 0, fixed = 0;
@@ -62,9 +63,9 @@ TEST(Shuffle, LongOnesLookRandom) {
       neighbours += (static_cast<double>(made[k]) - middle) * next / variance;
     }
   }
-  // Fixed points: one per permutation in the mean, with variance one.
+  // Fixed points: one per permutation on average, with variance one.
   EXPECT_LT(std::abs(fixed - seeds), 5 * std::sqrt(static_cast<double>(seeds)));
-  // Serial correlation: -1 / (n - 1) per pair in the mean, so -1 per permutation; variance about n.
+  // Serial correlation: -1 / (n - 1) per pair on average, so -1 per permutation; variance about n.
   EXPECT_LT(std::abs(neighbours + seeds), 5 * std::sqrt(static_cast<double>(seeds * count)));
   const double expected = seeds / 15.0;
   for (const double times : where) EXPECT_LT(std::abs(times - expected), 5 * std::sqrt(expected));

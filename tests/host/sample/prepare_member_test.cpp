@@ -1,4 +1,5 @@
-// Starts made ready in great numbers: the same verdicts and moves as one at a time, and fast.
+// Sampler::prepare gives the same verdicts and projections as the reference does one member at a time, and is
+// fast.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -6,6 +7,8 @@
 #include <cstdio>
 #include <functional>
 
+#include "host/sample/member.h"
+#include "host/sample/sample.h"
 #include "host/sample/sampler.h"
 #include "host/study_file/load_study.h"
 #include "src/base/error.h"
@@ -13,8 +16,8 @@
 namespace zwang {
 namespace {
 
-// A pendulum that some starts put off its rod, a wall that some are behind, a rail imposed at the start or later, a line
-// that is lifted at the start or later, and a limit of speed.
+// A pendulum with some starts off its rod, a wall with some starts behind it, a rail imposed at the start or
+// later, a line that is lifted at the start or later, and a speed limit.
 const std::string crowded = R"(
 [parameters]
 L = { uniform = [0.9, 1.1] }
@@ -93,7 +96,7 @@ TEST(PrepareMembers, StartsAreJudgedAndMovedAsOneAtATime) {
     moved_position += expected.position_moved > 0;
     moved_velocity_only += expected.position_moved == 0 && expected.velocity_moved > 0;
   }
-  // The study is worth its name: every branch was taken.
+  // The study covers every branch.
   EXPECT_GT(consistent, 5);
   EXPECT_GT(moved_position, 100);
   EXPECT_GT(moved_velocity_only, 5);
@@ -165,12 +168,12 @@ TEST(PrepareMembers, ErrorNamesTheMemberAndTheCondition) {
     error = error_of([&] { sampler.prepare(k, scratch, made); });
     EXPECT_EQ(error.empty(), made.preparation.consistent && error.empty());
   }
-  EXPECT_NE(error.find("starts off the conditions"), std::string::npos) << error;
+  EXPECT_NE(error.find("violates a constraint"), std::string::npos) << error;
   EXPECT_NE(error.find("member " + std::to_string(made.number)), std::string::npos) << error;
 }
 
-// Prints the rate; the bound is two orders below what an unloaded core does, so that only a return to building
-// programs per member (30 microseconds and more) under a slow build would come near it.
+// Prints the rate. The bound is two orders of magnitude below the rate of an unloaded core, so that only
+// compiling programs per member again (30 microseconds and more), in a slow build, would come near it.
 TEST(PrepareMembers, AreManyPerSecond) {
   constexpr unsigned long long members = 20'000;
   for (const std::string config : {"slung_load", "double_string"})

@@ -1,7 +1,8 @@
-// How members are drawn: the generator, the quantile functions, each distribution, and what depends on what.
+// How members are drawn: the generator, the quantile functions, each distribution, and what a draw depends
+// on.
 //
-// Seeds are fixed, so every run decides alike. Statistical bounds are set for a false-alarm rate of 1e-6 per
-// comparison: how often another seed would fail though nothing is wrong.
+// Seeds are fixed, so every run gives the same verdict. Statistical bounds are set for a false-alarm rate of
+// 1e-6 per comparison: how often another seed would fail although nothing is wrong.
 #include "host/sample/sample.h"
 
 #include <Random123/philox.h>
@@ -13,7 +14,9 @@
 #include <map>
 #include <set>
 
+#include "host/sample/philox.h"
 #include "host/sample/quantile.h"
+#include "host/sample/sampler.h"
 #include "src/base/error.h"
 
 namespace zwang {
@@ -134,7 +137,7 @@ void expect_contains(const std::string& text, const std::string& part) {
   EXPECT_NE(text.find(part), std::string::npos) << "'" << part << "' is not in: " << text;
 }
 
-// How many standard deviations the mean of the values lies from what it should be.
+// How many standard deviations the mean of the values is away from its expectation.
 double mean_deviation(const std::vector<double>& values, double mean, double variance) {
   double sum = 0;
   for (const double x : values) sum += x - mean;
@@ -142,7 +145,7 @@ double mean_deviation(const std::vector<double>& values, double mean, double var
   return sum / n / std::sqrt(variance / n);
 }
 
-// The same for the mean square distance from the mean; it varies by (kurtosis - 1) variance^2.
+// The same for the mean square distance from the mean, whose variance is (kurtosis - 1) variance^2.
 double variance_deviation(std::vector<double> values, double mean, double variance, double kurtosis) {
   for (double& x : values) x = (x - mean) * (x - mean);
   return mean_deviation(values, variance, (kurtosis - 1) * variance * variance);
@@ -212,7 +215,7 @@ TEST(UniformDraw, EverythingItIsMadeOfChangesIt) {
   EXPECT_EQ(uniform_draw(1, 2, "x", 0), uniform_draw(1, 2, "x"));
 }
 
-// Counts of 100 equal cells against their expectation.
+// Chi-square of the counts in 100 equal cells.
 double chi_square_99(const std::vector<std::size_t>& cells) {
   std::vector<double> counts(100, 0);
   for (const std::size_t cell : cells) counts[cell] += 1;
@@ -326,12 +329,12 @@ TEST(NormalQuantile, IsSymmetricAndEndsAtInfinity) {
   EXPECT_EQ(normal_quantile(0.5), 0);
   EXPECT_EQ(normal_quantile(0), -infinity);
   EXPECT_EQ(normal_quantile(1), infinity);
-  // Where 1 - u is exact, symmetry is too: down to the smallest draw there is.
+  // Where 1 - u is exact, the symmetry is exact too, down to the smallest possible draw.
   for (double u = 0.25; u >= 0x1p-53; u /= 2) EXPECT_EQ(normal_quantile(1 - u), -normal_quantile(u)) << u;
 }
 
 TEST(NormalQuantile, RisesAcrossTheSeamsOfItsFormulas) {
-  // |u - 1/2| = 0.425 and u = exp(-25), where the formulas change.
+  // |u - 1/2| = 0.425 and u = exp(-25), where the formula changes.
   for (const double seam : {0.075, 0.925, std::exp(-25.0)})
     for (int i = -50; i < 50; ++i) {
       const double step = 1e-13 * seam;  // moves z by at least 16 units in the last place, 4 times its error
@@ -670,7 +673,7 @@ TEST(NominalMember, HasEveryDistributionAtItsCentre) {
   EXPECT_EQ(nominal_member(study).parameters, centres);
   EXPECT_EQ(nominal_member(study).start.q(0), 3);
 
-  // It is member 0 when asked for, at every attempt, and nobody otherwise.
+  // With include_nominal it is member 0 at every attempt; otherwise no member is nominal.
   EXPECT_NE(draw_member(study, 0).parameters, centres);
   const double first_drawn = draw_member(study, 1).parameters[0];
   study.ensemble.include_nominal = true;

@@ -1,6 +1,6 @@
-// Members in great numbers: every sampler's pattern, what a draw depends on, and starts made ready.
+// The Sampler: the pattern of each sampler kind, what a draw depends on, and prepared starts.
 //
-// Seeds are fixed, so every run decides alike.
+// Seeds are fixed, so every run gives the same verdict.
 #include "host/sample/sampler.h"
 
 #include <gtest/gtest.h>
@@ -12,6 +12,8 @@
 #include <set>
 #include <thread>
 
+#include "host/sample/philox.h"
+#include "host/sample/sample.h"
 #include "host/study_file/load_study.h"
 #include "src/base/error.h"
 
@@ -72,7 +74,7 @@ void expect_contains(const std::string& text, const std::string& part) {
 // Patterns
 // ----------------------------------------------------------------------------------------------------------
 
-// How many of `count` equal cells the members with `residue` modulo `modulus` hit, along parameter `i`.
+// How many of `count` equal cells of parameter `i` contain a member with number `residue` modulo `modulus`.
 std::size_t cells_hit(const Table& table, std::size_t i, std::size_t count, std::size_t residue,
                       std::size_t modulus) {
   std::set<std::size_t> cells;
@@ -107,7 +109,8 @@ TEST(LatinHypercube, DrawsAreUnrelatedToEachOther) {
 
 TEST(LatinHypercube, AMemberBeyondTheEnsembleIsAnError) {
   const Study study = study_of(three_draws, settings_of("latin-hypercube", 10));
-  expect_contains(error_of([&] { draw_member(study, 10); }), "the Latin hypercube has run out of strata");
+  expect_contains(error_of([&] { draw_member(study, 10); }),
+                  "the Latin hypercube has no stratum for this member");
   EXPECT_EQ(draw_member(study, 9).parameters.size(), 3U);
 }
 
@@ -156,7 +159,7 @@ TEST(SobolSampler, MoreThan64DrawsAreRefusedWithAHint) {
 // Accuracy of means
 // ----------------------------------------------------------------------------------------------------------
 
-// Smooth, not a sum of functions of one variable; mean 1 on the cube.
+// A smooth function that is not a sum of functions of one variable; its mean over the cube is 1.
 double smooth(const std::vector<double>& p) {
   double product = 1;
   for (const double x : p) product *= 1 + 0.5 * (std::exp(x) - std::exp(1.0) + 1);
@@ -173,7 +176,7 @@ double mean_of(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-// Mean square error of the ensemble's mean over some seeds.
+// Mean square error of the ensemble mean over several seeds.
 double mean_square_error(const std::string& sampler, long long members, int seeds) {
   double sum = 0;
   for (int seed = 1; seed <= seeds; ++seed) {
@@ -192,14 +195,16 @@ TEST(SobolSampler, BeatsRandomByFarMoreThanTenInVarianceAtTwoToTheFourteen) {
   const double random = variance / members, sobol = mean_square_error("sobol", members, 8);
   RecordProperty("gain", std::to_string(random / sobol));
   EXPECT_GT(random / sobol, 100);
-  // The yardstick itself: random does have the error its variance promises (chi-square of 8, a few per thousand off).
+  // The yardstick: "random" has the error that its variance predicts (chi-square with 8 degrees of freedom; a
+  // few in a thousand seeds would fail).
   const double measured = mean_square_error("random", members, 8) / random;
   EXPECT_GT(measured, 0.15);
   EXPECT_LT(measured, 3.5);
 }
 
 TEST(LatinHypercube, BeatsRandomByMoreThanTenInVariance) {
-  // The part that is no sum of functions of one variable keeps its Monte Carlo error, so no hundred here.
+  // The part that is not a sum of functions of one variable keeps its Monte Carlo error, so the gain is below
+  // 100.
   constexpr long long members = 1 << 12;
   EXPECT_GT(mean_square_error("random", members, 16) / mean_square_error("latin-hypercube", members, 16), 10);
 }
@@ -218,7 +223,8 @@ TEST(SobolSampler, TheStandardErrorFromReplicatesIsTheErrorMade) {
     for (const double m : means) spread += (m - mean) * (m - mean);
     squares += (mean - 1) * (mean - 1) / (spread / (15 * 16));
   }
-  // Student's t with 15 degrees of freedom: its square has mean 15 / 13 and variance 2.96; six deviations of 60.
+  // Student's t with 15 degrees of freedom: its square has mean 15 / 13 and variance 2.96; six deviations of
+  // 60.
   EXPECT_NEAR(squares / seeds, 15.0 / 13, 6 * std::sqrt(2.96 / seeds));
 }
 
@@ -226,7 +232,8 @@ TEST(SobolSampler, TheStandardErrorFromReplicatesIsTheErrorMade) {
 // What a draw depends on
 // ----------------------------------------------------------------------------------------------------------
 
-// Every kind of draw, numbers that depend on earlier draws, and two joints, one with numbers of its own per member.
+// Every kind of draw, arguments that depend on earlier draws, and two joints, one of them with arguments that
+// differ between members.
 const std::string everything = R"(
 a = { uniform = [0, 1] }
 n = { normal = { mean = "a", std = "0.1 + a" } }
@@ -267,7 +274,8 @@ TEST(Sampler, IsTheSameInAnyOrderOnAnyThreadAndWithUsedScratch) {
 }
 
 TEST(Sampler, PublishedEnsemblesKeepTheirBits) {
-  // Member 77 of seed 1, computed apart from this code. A short and a long Latin hypercube are shuffled in two ways.
+  // Member 77 of seed 1, computed independently of this code. Short and long Latin hypercubes use two
+  // different permutations.
   const auto member = [](const std::string& sampler, long long members) {
     std::vector<double> drawn =
         draw_member(study_of(three_draws, settings_of(sampler, members)), 77).parameters;
@@ -327,7 +335,7 @@ std::vector<double> column(const Study& study, const Table& table, const std::st
 
 TEST(Sampler, DistributionsAndCorrelationsAreTheStudysUnderEverySampler) {
   constexpr long long members = 20'000;
-  // Five standard deviations of a mean of independent numbers; the other samplers do better.
+  // Five standard deviations of a mean of independent numbers; the other samplers are more accurate.
   const double bound = 5 / std::sqrt(static_cast<double>(members));
   for (const std::string& name : all_samplers) {
     const Study study = study_of(everything, settings_of(name, members));

@@ -1,4 +1,5 @@
-// Sobol points: the table they are made from, how evenly they lie, and that scrambling keeps that and adds chance.
+// Sobol points: the table of direction numbers, the evenness of the points, and that scrambling preserves it
+// and is random.
 #include "host/sample/sobol.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +20,7 @@ namespace {
 // The first `digits` binary digits of a coordinate, as a number.
 std::uint64_t leading(std::uint64_t x, unsigned digits) { return x >> (sobol_bits - digits); }
 
-// Points 0 ... 2^m - 1 in some of the dimensions, plain or scrambled.
+// Points 0 ... 2^m - 1 in some of the dimensions, scrambled or not.
 using Points = std::vector<std::vector<std::uint64_t>>;
 
 Points points_of(unsigned m, const std::vector<std::size_t>& dimensions, bool scrambled) {
@@ -59,7 +60,8 @@ TEST(SobolNumbers, ThePolynomialsArePrimitiveAndAllDifferent) {
     const std::uint32_t polynomial = 1U << s | initial.coefficients << 1 | 1U;
     EXPECT_TRUE(seen.insert(polynomial).second) << polynomial;
     ASSERT_LT(initial.coefficients, 1U << (s - 1)) << polynomial;
-    // Primitive: the powers of x modulo the polynomial run through all 2^s - 1 others before they return to 1.
+    // Primitive: the powers of x modulo the polynomial take all 2^s - 1 non-zero values before they return to
+    // 1.
     std::uint32_t power = 1, order = 0;
     do {
       power <<= 1;
@@ -81,8 +83,8 @@ TEST(SobolNumbers, AreOddAndBelowTheirPowerOfTwo) {
     }
 }
 
-// The first digits of the direction numbers of a dimension, one bit each: by the recurrence they obey a shift register
-// of the polynomial, since v / 2^s has none.
+// The first digits of the direction numbers of a dimension, one bit each: by the recurrence they obey a shift
+// register of the polynomial, since v / 2^s has none.
 std::uint64_t first_digits(std::size_t dimension) {
   if (dimension == 0) return 1;
   const SobolInitial& initial = sobol_initial[dimension - 1];
@@ -111,9 +113,9 @@ std::size_t rank_of(std::vector<std::uint64_t> rows) {
   return rank;
 }
 
-// Sobol's property A in d dimensions: 2^d consecutive points from a multiple of 2^d put one into each of the 2^d
-// orthants of the cube. It holds exactly when the d x d matrix of the first digits is regular. Joe and Kuo chose their
-// numbers to have it in many more than 64 dimensions; most wrong numbers lose it.
+// Sobol's property A in d dimensions: 2^d consecutive points from a multiple of 2^d put one into each of the
+// 2^d orthants of the cube. It holds exactly when the d x d matrix of the first digits is regular. Joe and
+// Kuo chose their numbers to have it in many more than 64 dimensions; most wrong numbers lose it.
 TEST(SobolNumbers, HavePropertyAInEveryNumberOfDimensions) {
   for (std::size_t dimensions = 1; dimensions <= sobol_dimensions; ++dimensions) {
     const std::uint64_t columns = dimensions < 64 ? (std::uint64_t{1} << dimensions) - 1 : ~std::uint64_t{0};
@@ -183,7 +185,7 @@ bool all_boxes_alike(const Points& points, const std::vector<unsigned>& splits, 
   return true;
 }
 
-// Every way to cut 2^bits boxes out of the cube.
+// Every partition of the cube into 2^bits elementary boxes.
 void for_all_splits(std::size_t dimensions, unsigned bits, std::vector<unsigned>& splits,
                     const std::function<void()>& action) {
   if (splits.size() + 1 == dimensions) {
@@ -199,8 +201,8 @@ void for_all_splits(std::size_t dimensions, unsigned bits, std::vector<unsigned>
   }
 }
 
-// A Sobol sequence is a (t, s)-sequence with t the sum of the polynomials' degrees, each less one (Sobol 1967): 2^m
-// points put exactly 2^t into every elementary interval of volume 2^(t - m).
+// A Sobol sequence is a (t, s)-sequence with t the sum of the polynomials' degrees, each less one (Sobol
+// 1967): 2^m points put exactly 2^t into every elementary interval of volume 2^(t - m).
 TEST(SobolCoordinate, EveryElementaryIntervalIsHitEquallyScrambledOrNot) {
   constexpr unsigned m = 9;
   for (const bool scrambled : {false, true}) {
@@ -253,7 +255,8 @@ TEST(OwenScramble, AnyOnePointBecomesUniformInEveryDigit) {
 }
 
 TEST(OwenScramble, WhatPartedAtADigitIsIndependentBelowIt) {
-  // Two points that part at `digit`: the next four digits of both, over many keys, fill 16 x 16 cells evenly.
+  // Two points that first differ at `digit`: the next four digits of both, over many keys, fill 16 x 16 cells
+  // evenly.
   constexpr std::size_t trials = 40'000;
   for (const unsigned digit : {0U, 3U, 5U, 6U, 7U, 20U, 34U, 41U, 47U}) {
     const std::uint64_t x = 0x123456789abcdULL, y = x ^ std::uint64_t{1} << (sobol_bits - 1 - digit);

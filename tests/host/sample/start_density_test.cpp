@@ -45,7 +45,7 @@ TEST(StartDensity, IsTheProductOfIndependentDensities) {
 }
 
 TEST(StartDensity, FollowsFormulasByTheirDeterminant) {
-  // x = exp(2 a), v = a + 3 b: the determinant is 2 x * 3. And b's spread depends on a.
+  // x = exp(2 a), v = a + 3 b: the determinant is 2 x * 3. The spread of b depends on a.
   const Study study = coordinate(
       "a = { normal = { mean = 0.2, std = 0.3 } }\nwide = \"1 + a^2\"\nb = { normal = { mean = \"a\", std = "
       "\"wide\" } }",
@@ -77,7 +77,7 @@ TEST(StartDensity, KnowsTrianglesLognormalsAndJoints) {
 
 TEST(StartDensity, SaysWhyThereIsNone) {
   const auto why = [](const Study& study) { return StartDensity(study).why_unknown(); };
-  EXPECT_NE(why(coordinate("", "{ uniform = [0, 1] }", "1")).find("follows from 1 draws"), std::string::npos);
+  EXPECT_NE(why(coordinate("", "{ uniform = [0, 1] }", "1")).find("depends on 1 draws"), std::string::npos);
   EXPECT_NE(
       why(coordinate("", "{ uniform = [0, 1] }", "{ choice = [1, 2] }")).find("not drawn from a density"),
       std::string::npos);
@@ -96,7 +96,7 @@ potential = "stiff*x^2"
 end = 1
 )toml",
                                   "written.toml");
-  EXPECT_NE(why(shared).find("'k' enters the motion"), std::string::npos);
+  EXPECT_NE(why(shared).find("'k' enters the equations of motion"), std::string::npos);
 }
 
 // --- members.nc ---
@@ -130,7 +130,7 @@ TEST(StartDensity, StandsInMembersNcWithItsChangeAlongTheFlow) {
   std::size_t bounced = 0;
   for (std::size_t k = 0; k < made.batch.count; ++k) {
     EXPECT_EQ(start[k], density.log_at({made.batch.parameters.data() + k * width, width}));
-    // A bounce with e = 1/2 ends it; free flight leaves it at 0.
+    // After a bounce with e = 1/2 the density is undefined; in free flight its logarithm stays 0.
     const bool lost =
         made.results.event_counts[k * event_kinds + static_cast<std::size_t>(EventKind::shock)] > 0;
     bounced += lost ? 1 : 0;

@@ -1,4 +1,4 @@
-// Covariance and rank correlation against plain computations in long double.
+// Covariance and rank correlation, compared with direct computations in long double.
 #include "host/statistics/correlation.h"
 
 #include <gtest/gtest.h>
@@ -87,7 +87,7 @@ TEST(Covariance, EqualsTwoPassesOverTheMembersThatHaveBoth) {
   }
 }
 
-TEST(Covariance, OfPairsThatNeverMeetDoesNotExist) {
+TEST(Covariance, OfPairsWithoutCommonMembersIsUndefined) {
   std::vector<Column> columns(2, Column(600, nan));
   for (std::size_t k = 0; k < 600; ++k) columns[k % 2][k] = double(k);
   const Matrix matrix = covariance_matrix(by_blocks(columns));
@@ -96,8 +96,9 @@ TEST(Covariance, OfPairsThatNeverMeetDoesNotExist) {
   EXPECT_GT(matrix[3], 0);
 }
 
-// The first block knows both columns, but never in the same member: what follows is measured from its origins.
-TEST(Covariance, SurvivesAStartWithoutPairs) {
+// In the first block both columns have values, but never in the same member: later blocks use the pivots it
+// set.
+TEST(Covariance, IsRightAfterABlockWithoutPairs) {
   std::vector<Column> columns = columns_of(1500);
   columns = {columns[0], columns[2]};
   for (std::size_t k = 0; k < 300; ++k) columns[k % 2][k] = nan;
@@ -108,7 +109,7 @@ TEST(Covariance, SurvivesAStartWithoutPairs) {
               1e-6 * plain.scale);
 }
 
-// Ranks by comparing everyone with everyone.
+// Ranks by comparing all pairs of values.
 Column plain_ranks(const Column& values, const Column& other) {
   Column ranks(values.size(), nan);
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -124,7 +125,7 @@ Column plain_ranks(const Column& values, const Column& other) {
   return ranks;
 }
 
-TEST(RankCorrelation, IsTheCorrelationOfPlainRanks) {
+TEST(RankCorrelation, IsTheCorrelationOfRanksComputedDirectly) {
   const std::vector<Column> columns = columns_of(1200);
   const std::vector<std::span<const double>> spans(columns.begin(), columns.end());
   const Matrix matrix = rank_correlation_matrix(spans, 2);
@@ -134,11 +135,11 @@ TEST(RankCorrelation, IsTheCorrelationOfPlainRanks) {
           plain_pair(plain_ranks(columns[i], columns[j]), plain_ranks(columns[j], columns[i]));
       EXPECT_NEAR(matrix[i * 5 + j], static_cast<double>(plain.correlation), tolerance) << i << j;
     }
-    EXPECT_TRUE(std::isnan(matrix[i * 5 + 4]));  // a constant is related to nothing
+    EXPECT_TRUE(std::isnan(matrix[i * 5 + 4]));  // a constant has no correlation
   }
 }
 
-TEST(RankCorrelation, SeesMonotoneRelationsAsPerfect) {
+TEST(RankCorrelation, IsOneForMonotoneRelations) {
   Column a, b, c;
   for (int k = 0; k < 500; ++k) {
     a.push_back(std::sin(double(k)));
@@ -158,8 +159,9 @@ TEST(RankCorrelation, IsTheSameForAnyNumberOfThreads) {
   for (std::size_t k = 0; k < one.size(); ++k) EXPECT_TRUE(one[k] == four[k] || std::isnan(one[k]));
 }
 
-// The second column has three values, and so do the products nearly: sums of a million of them in floating point would
-// all be rounded the same way, and lose four digits. With blocks of n/2, n/4, n/4 members, r^2 = 27/32 n^2 / (n^2 - 1).
+// The second column has three values, and the products have few more: floating-point sums of a million of
+// them would all be rounded in the same direction and lose four digits. With blocks of n/2, n/4, n/4 members,
+// r^2 = 27/32 n^2 / (n^2 - 1).
 TEST(RankCorrelationTest, IsExactForAMillionMembersWithTies) {
   constexpr std::size_t n = 1'000'000;
   std::vector<double> a(n), b(n);

@@ -16,7 +16,7 @@ double sum_of(const std::vector<double>& terms) {
   return sum.value();
 }
 
-TEST(ExactSumTest, OneTermComesBackAsItIs) {
+TEST(ExactSumTest, OneTermIsReturnedUnchanged) {
   const double smallest = std::numeric_limits<double>::denorm_min();
   for (const double x : {0.0, smallest, 3 * smallest, std::numeric_limits<double>::min(), 0.1, 1.0, 1.5, 1e22,
                          4294967295.0, 0x1.fffffffffffffp+31, std::numeric_limits<double>::max()})
@@ -30,7 +30,7 @@ TEST(ExactSumTest, OneTermComesBackAsItIs) {
   }
 }
 
-TEST(ExactSumTest, NothingSmallIsLostBesideSomethingLarge) {
+TEST(ExactSumTest, SmallTermsAreNotLostInLargeSums) {
   EXPECT_EQ(sum_of({1, 0x1p-53}), 1) << "a tie goes to the even neighbour";
   EXPECT_EQ(sum_of({1, 0x1p-53, 0x1p-1074}), 1 + 0x1p-52) << "and the smallest number breaks it";
   EXPECT_EQ(sum_of({1 + 0x1p-52, 0x1p-53}), 1 + 0x1p-51);
@@ -40,8 +40,8 @@ TEST(ExactSumTest, NothingSmallIsLostBesideSomethingLarge) {
   EXPECT_EQ(sum_of(terms), 1 + 0x1p-52);
 }
 
-TEST(ExactSumTest, CarriesGoThroughAllDigits) {
-  // 2^1000 - 2^-1000 in pieces, and the last piece.
+TEST(ExactSumTest, CarriesPropagateThroughAllDigits) {
+  // 2^1000 - 2^-1000 in parts, then the last part.
   ExactSum sum;
   for (int e = -1000; e < 1000; ++e) sum.add(std::ldexp(1.0, e));
   EXPECT_EQ(sum.value(), 0x1p1000) << "rounded up";
@@ -72,7 +72,7 @@ TEST(ExactSumTest, OrderAndPartsDoNotMatter) {
   }
 }
 
-TEST(ExactSumTest, WhatIsTooLargeIsInfinite) {
+TEST(ExactSumTest, SumsBeyondTheLargestDoubleAreInfinite) {
   const double largest = std::numeric_limits<double>::max(),
                infinity = std::numeric_limits<double>::infinity();
   EXPECT_EQ(sum_of({largest, largest}), infinity);

@@ -1,4 +1,4 @@
-// Histograms: who falls where, and ranges laid out by themselves.
+// Histograms: the bins of values, and automatic ranges.
 #include "host/statistics/histogram.h"
 
 #include <gtest/gtest.h>
@@ -14,14 +14,14 @@ namespace {
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-TEST(Histogram, BinsHoldTheirLowerEdgeAndTheLastBoth) {
+TEST(Histogram, BinsIncludeTheirLowerEdgeAndTheLastBoth) {
   Histogram histogram(0, 3, 3);
   for (const double x : {0.0, 0.5, 1.0, 2.0, 3.0}) histogram.add(x);
   EXPECT_EQ(histogram.counts(), (std::vector<long long>{2, 1, 2}));
   EXPECT_EQ(histogram.edges(), (std::vector<double>{0, 1, 2, 3}));
 }
 
-TEST(Histogram, CountsWhatLiesOutsideAndLeavesNanOut) {
+TEST(Histogram, CountsValuesOutsideAndSkipsNan) {
   Histogram histogram(-1, 1, 4);
   for (const double x : {-1.0001, 1.0001, infinity, -infinity, nan, 0.0}) histogram.add(x);
   EXPECT_EQ(histogram.below(), 2);
@@ -29,14 +29,14 @@ TEST(Histogram, CountsWhatLiesOutsideAndLeavesNanOut) {
   EXPECT_EQ(histogram.counts(), (std::vector<long long>{0, 0, 1, 0}));
 }
 
-// Edges such as 0.1 * 3 are not what division makes of them.
+// Edges such as 0.1 * 3 differ in rounding from the result of a division.
 TEST(Histogram, AgreesWithItsOwnEdges) {
   std::mt19937_64 generator(4);
   Histogram histogram(0.1, 0.7, 60);
   std::vector<long long> counted(60, 0);
   const std::vector<double>& edges = histogram.edges();
   std::vector<double> values = edges;
-  // Just below an edge, where division tends to say that it is reached.
+  // Just below an edge, where a division tends to round up to the edge.
   for (const double edge : edges) values.push_back(std::max(0.1, std::nextafter(edge, 0.0)));
   for (int k = 0; k < 10'000; ++k) values.push_back(0.1 + 0.6 * (double(generator() >> 11) * 0x1p-53));
   for (const double x : values) {

@@ -1,7 +1,7 @@
 // Intervals: tables, brute force, and coverage by simulation.
 //
-// Seeds are fixed. Bounds on coverage are set for a false-alarm rate of 1e-6 each: how often another seed would fail
-// though nothing is wrong.
+// Seeds are fixed. Bounds on coverage are set for a false-alarm rate of 1e-6 each: the probability that
+// another seed fails although nothing is wrong.
 #include "host/statistics/intervals.h"
 
 #include <gtest/gtest.h>
@@ -50,11 +50,11 @@ double binomial_below(long long n, double p, long long k) {  // P(B <= k)
   return sum;
 }
 
-TEST(QuantileRanks, AreTheTightestThatKeepTheirPromise) {
+TEST(QuantileRanks, AreTheTightestWithTheRequiredCoverage) {
   for (const long long n : {1, 2, 5, 6, 30, 100, 999}) {
     for (const double p : {0.01, 0.05, 0.5, 0.9}) {
       const RankInterval ranks = quantile_ranks(n, p);
-      // Too high by chance with at most 2.5 %, and one rank more would break that.
+      // Too high with a probability of at most 2.5 %; one rank further would exceed it.
       if (ranks.low >= 0) {
         EXPECT_LE(binomial_below(n, p, ranks.low), 0.025) << n << " " << p;
       }
@@ -92,7 +92,7 @@ struct Coverage {
 
 class QuantileInterval : public testing::TestWithParam<Coverage> {};
 
-TEST_P(QuantileInterval, CoversTheTruthAtLeastAsOftenAsItSays) {
+TEST_P(QuantileInterval, CoversTheTrueValueAtLeastAsOftenAsStated) {
   const auto [count, trials, p] = GetParam();
   std::mt19937_64 generator(11);
   std::vector<double> values(std::size_t(count), 0.0);
@@ -108,7 +108,7 @@ TEST_P(QuantileInterval, CoversTheTruthAtLeastAsOftenAsItSays) {
   }
   const double share = double(covered) / double(trials), sigma = std::sqrt(0.05 * 0.95 / double(trials));
   EXPECT_GT(share, 0.95 - normal_bound * sigma);
-  EXPECT_LT(share, 0.985);  // and is not simply wide
+  EXPECT_LT(share, 0.985);  // and not simply because it is wide
 }
 
 INSTANTIATE_TEST_SUITE_P(Samples, QuantileInterval,
@@ -119,7 +119,7 @@ INSTANTIATE_TEST_SUITE_P(Samples, QuantileInterval,
                                   std::to_string(int(100 * test.param.p)) + "Percent";
                          });
 
-TEST(MeanInterval, CoversTheTruthAsOftenAsItSaysForFiveNormalValues) {
+TEST(MeanInterval, CoversTheTrueValueAsOftenAsStatedForFiveNormalValues) {
   std::mt19937_64 generator(12);
   constexpr int trials = 40000, count = 5;
   int covered = 0;

@@ -1,4 +1,4 @@
-// Moments against a plain two-pass computation in long double, on data that break naive formulas.
+// Moments, compared with a two-pass computation in long double, on data for which naive formulas fail.
 #include "host/statistics/moments.h"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ class Draws {
   std::mt19937_64 generator_;
 };
 
-// One column through blocks and tree; the other columns hold something else.
+// One column through blocks and tree; the other columns contain other values.
 Moments by_blocks(const Column& column, std::size_t place = 5) {
   MergeTree<TileMoments, merged_moments> tree;
   std::vector<double> rows(std::size_t{block_members} * tile_columns);
@@ -136,7 +136,7 @@ TEST(Moments, OfAConstantHaveNoSpreadAtAll) {
   EXPECT_TRUE(std::isnan(found.kurtosis));
 }
 
-TEST(Moments, OfNothingAndOfOneValueDoNotExist) {
+TEST(Moments, OfNoValueAndOfOneValueAreUndefined) {
   const Moments none = by_blocks(Column(300, nan));
   EXPECT_EQ(none.count, 0);
   EXPECT_TRUE(std::isnan(none.mean));
@@ -150,7 +150,7 @@ TEST(Moments, OfNothingAndOfOneValueDoNotExist) {
   EXPECT_TRUE(std::isnan(one.std));
 }
 
-TEST(Moments, CountInfiniteValuesWithoutSpoilingTheEnds) {
+TEST(Moments, CountInfiniteValuesAndKeepTheExtremes) {
   Column column(600, 2.0);
   column[3] = infinity;
   column[400] = 1;
@@ -166,7 +166,7 @@ TEST(Moments, CountInfiniteValuesWithoutSpoilingTheEnds) {
   EXPECT_TRUE(std::isnan(by_blocks(column).mean));
 }
 
-TEST(Moments, FindTheEndsWhereverTheyAre) {
+TEST(Moments, FindTheExtremesInAnyPosition) {
   Draws draws(7);
   Column column = column_of(1500, [&](std::size_t) { return draws.uniform(); });
   column[0] = -5;
@@ -176,7 +176,7 @@ TEST(Moments, FindTheEndsWhereverTheyAre) {
   EXPECT_EQ(found.maximum, 9);
 }
 
-TEST(Moments, GiveNoShapeWhereItsPowersHaveLostTheirDigits) {
+TEST(Moments, LeaveOutSkewnessAndKurtosisWherePowersUnderflow) {
   Draws draws(8);
   const Moments found = by_blocks(column_of(500, [&](std::size_t) { return 1e-80 * draws.normal(); }));
   EXPECT_GT(found.std, 0);
@@ -196,7 +196,7 @@ TEST(Moments, AreTheSameInEveryColumnOfATile) {
 
 std::string bracketed(const std::string& a, const std::string& b) { return "(" + a + b + ")"; }
 
-// Two halves of the blocks, each with its own tree, give the nodes of the whole.
+// Two halves of the blocks, each with its own tree, give the nodes of the whole tree.
 TEST(MergeTree, GivesTheSameAnswerForAnySplit) {
   using Tree = MergeTree<std::string, bracketed>;
   const auto leaf = [](long long k) { return std::string(1, char('a' + k)); };

@@ -1,4 +1,5 @@
-// The sketch keeps its bound on nasty distributions, and is the same whatever the order of its values.
+// The error bound of the sketch holds for difficult distributions, and the order of the values does not
+// matter.
 #include "host/statistics/quantile_sketch.h"
 
 #include <gtest/gtest.h>
@@ -47,12 +48,12 @@ std::string bytes_of(const QuantileSketch& sketch) {
 struct Nasty {
   const char* name;
   std::function<double(double)> quantile;
-  double error = 0.001;  // the most it may claim
+  double error = 0.001;  // the largest bound it may report
 };
 
 class NastyDistribution : public testing::TestWithParam<Nasty> {};
 
-// Every hundredth order statistic and both ends, for a pivot among the values and for one that is not.
+// Every hundredth order statistic and both extremes, for a pivot among the values and for one outside.
 TEST_P(NastyDistribution, KeepsTheErrorBound) {
   const Values values = drawn(200'000, 5, GetParam().quantile);
   Values sorted;
@@ -71,7 +72,7 @@ TEST_P(NastyDistribution, KeepsTheErrorBound) {
     const Values found = sketch.values_at(ranks);
     for (std::size_t k = 0; k < ranks.size(); ++k) {
       const double x = sorted[std::size_t(ranks[k])];
-      // The bound, and the roundings of x - pivot and of the way back.
+      // The bound, plus the roundings of x - pivot and of adding the pivot again.
       const double allowed =
           sketch.relative_error() * std::abs(x - pivot) + 4e-16 * (std::abs(x) + std::abs(pivot));
       ASSERT_NEAR(found[k], x, allowed) << "rank " << ranks[k] << " pivot " << pivot;
@@ -89,7 +90,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Nasty{"BothSigns", [](double u) { return (u - 0.37) * std::pow(10, 12 * u - 6); }},
                     Nasty{"Constant", [](double) { return 1234.5678; }},
                     Nasty{"MissingForSome", [](double u) { return u < 0.4 ? nan : 1e9 + u; }},
-                    // Over 600 powers of two the buckets grow coarser, and say so.
+                    // Over 600 powers of two the buckets become coarser and report a larger bound.
                     Nasty{"ManyMagnitudes", [](double u) { return std::pow(10, 200 * (u - 0.5)); }, 0.004}),
     [](const auto& test) { return test.param.name; });
 
@@ -104,7 +105,7 @@ TEST(QuantileSketch, IsExactForWholeNumbers) {
   for (std::size_t k = 0; k < ranks.size(); ++k) EXPECT_EQ(found[k], sorted[std::size_t(ranks[k])]);
 }
 
-TEST(QuantileSketch, CountsInfinitiesAtTheEndsAndLeavesNanOut) {
+TEST(QuantileSketch, CountsInfinitiesAtTheEndsAndSkipsNan) {
   const QuantileSketch sketch = sketch_of({infinity, 1, nan, -infinity, 2, infinity});
   EXPECT_EQ(sketch.count(), 5);
   const std::vector<long long> ranks{0, 1, 2, 3, 4};
@@ -148,7 +149,7 @@ TEST(QuantileSketch, GrowsCoarserRatherThanLarger) {
   EXPECT_GE(sketch.digits(), 0);
   EXPECT_LT(sketch.memory(), 2 * QuantileSketch::fewest_buckets * sizeof(std::uint64_t));
 
-  // Coarser, but still within what it says.
+  // Coarser, but still within the reported bound.
   Values sorted = values;
   std::sort(sorted.begin(), sorted.end());
   for (long long rank = 0; rank < 300'000; rank += 9999) {
@@ -168,7 +169,7 @@ TEST(QuantileSketch, HoldsTheWholeRangeOfDoublesInTheFewestBuckets) {
   EXPECT_GE(sketch.digits(), 0);
 }
 
-TEST(QuantileSketch, ComesBackFromItsBytes) {
+TEST(QuantileSketch, IsRestoredFromItsBytes) {
   const QuantileSketch sketch = sketch_of(drawn(5000, 10, [](double u) { return std::log(u); }), -0.5, 4096);
   std::istringstream stream(bytes_of(sketch));
   ByteReader bytes(stream, "test");

@@ -1,4 +1,4 @@
-// Quantiles of small samples against what can be worked out by hand, and the selection of order statistics.
+// Quantiles of small samples, compared with results computed by hand, and the selection of order statistics.
 #include "host/statistics/quantiles.h"
 
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ TEST(Quantiles, OfOneValueAreThatValueWithoutAnInterval) {
   EXPECT_TRUE(std::isnan(found[1].high));
 }
 
-TEST(Quantiles, OfNothingDoNotExist) {
+TEST(Quantiles, OfNoValuesAreUndefined) {
   const auto found = quantiles_of({}, {0.5});
   ASSERT_EQ(found.size(), 1U);
   EXPECT_TRUE(std::isnan(found[0].value));
@@ -61,6 +61,18 @@ TEST(Quantiles, LieInsideTheirIntervals) {
   for (const Quantile& quantile : quantiles_of(values, {0.05, 0.25, 0.5, 0.75, 0.95})) {
     EXPECT_LT(quantile.low, quantile.value);
     EXPECT_GT(quantile.high, quantile.value);
+  }
+}
+
+TEST(RanksNeeded, AreThoseThatEstimatingUses) {
+  const std::vector<double> probabilities{0, 0.05, 0.5, 0.95, 1};
+  for (const long long count : {0LL, 1LL, 7LL, 1000LL, 1'000'000LL}) {
+    std::vector<long long> used;
+    estimate_quantiles(count, probabilities, [&](std::span<const long long> ranks) {
+      used.assign(ranks.begin(), ranks.end());
+      return std::vector<double>(ranks.size());
+    });
+    EXPECT_EQ(ranks_needed(count, probabilities), used) << count;
   }
 }
 

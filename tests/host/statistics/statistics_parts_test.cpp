@@ -1,4 +1,4 @@
-// Partial statistics: interrupted and gone on with, cut into shards and joined, damaged and refused.
+// Partial statistics: interrupted and continued, divided into shards and joined, damaged and refused.
 #include <gtest/gtest.h>
 
 #include <sstream>
@@ -31,7 +31,7 @@ class Parts : public testing::TestWithParam<std::size_t> {
   }
   Statistics shard(long long first, long long end) const {
     Statistics statistics(plan, first);
-    if (statistics.needs_pilot()) statistics.show_pilot(ensemble.rows(0, 256));
+    if (statistics.needs_pilot()) statistics.set_pilot(ensemble.rows(0, 256));
     ensemble.add_to(statistics, first, end, 300, 1);
     return statistics;
   }
@@ -40,7 +40,7 @@ class Parts : public testing::TestWithParam<std::size_t> {
   StatisticsPlan plan;
 };
 
-TEST_P(Parts, GoOnAfterAnInterruptionAsIfNothingHadBeen) {
+TEST_P(Parts, ContinueAfterAnInterruptionWithTheSameBits) {
   const auto expected = bits_of(ensemble.result(plan, 5000, 1));
   for (const long long stop : {0, 100, 256, 1000, 4999, 5000}) {
     Statistics before(plan);
@@ -58,7 +58,7 @@ TEST_P(Parts, JoinedShardsAreTheWhole) {
     Statistics joined(plan);
     for (long long k = 0; k < shards; ++k) {
       const auto [first, end] = shard_members(5000, k, shards);
-      // Through bytes, as shards travel.
+      // Saved and loaded, as shards are.
       joined.join(loaded(plan, saved(shard(first, end))));
     }
     EXPECT_EQ(bits_of(joined.finish()), expected) << shards;
@@ -89,7 +89,7 @@ TEST_P(Parts, OfAnotherPlanAreRefused) {
 
 TEST_P(Parts, DamagedAnywhereAreRefused) {
   const std::string bytes = saved(shard(1280, 2700));
-  // One bit at a time, spread over the whole; then early ends.
+  // Single bits, spread over the whole; then truncated bytes.
   for (std::size_t k = 0; k < 400; ++k) {
     std::string damaged = bytes;
     const std::size_t place = k * (bytes.size() - 1) / 399;
@@ -103,7 +103,7 @@ TEST_P(Parts, DamagedAnywhereAreRefused) {
 
 TEST_P(Parts, OfAnotherVersionAreRefusedByName) {
   std::string bytes = saved(shard(0, 1280));
-  bytes[8] = 99;  // after the eight bytes that say whose they are
+  bytes[8] = 99;  // after the eight bytes that identify the format
   try {
     loaded(plan, bytes);
     FAIL() << "loaded";
@@ -130,7 +130,7 @@ TEST(ShardMembers, CoverEveryMemberOnceBetweenBlocks) {
   }
 }
 
-TEST(Pilot, IsAskedForOnlyWhereItIsNeeded) {
+TEST(Pilot, IsRequestedOnlyIfNeeded) {
   const MadeUpEnsemble ensemble(5000);
   StatisticsPlan plan = ensemble.plan();
   EXPECT_FALSE(Statistics(plan, 256).needs_pilot());

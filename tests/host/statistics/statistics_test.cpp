@@ -1,4 +1,4 @@
-// Statistics of a made-up ensemble: right, and the same bits however the members come.
+// Statistics of a synthetic ensemble: correct, and bit-identical for any batches and threads.
 #include "host/statistics/statistics.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,8 @@
 namespace zwang {
 namespace {
 
-// Below one buckets, above the other exact values for 5000 members of the made-up ensemble.
+// Memory limits: buckets with the smaller one, exact values with the larger one, for 5000 members of the
+// ensemble.
 constexpr std::size_t small_memory = 20'000, medium_memory = 400'000;
 
 std::vector<double> sorted_column(const MadeUpEnsemble& ensemble, std::span<const double> table,
@@ -26,7 +27,7 @@ std::vector<double> sorted_column(const MadeUpEnsemble& ensemble, std::span<cons
   return values;
 }
 
-TEST(Statistics, EqualAPlainComputation) {
+TEST(Statistics, EqualADirectComputation) {
   const MadeUpEnsemble ensemble(3001);
   const StatisticsResult result = ensemble.result(ensemble.plan(), 1000, 2);
   const long long entered = std::count(ensemble.entered.begin(), ensemble.entered.end(), char(1));
@@ -121,7 +122,7 @@ TEST(Statistics, BucketsStayWithinTheirBound) {
   ASSERT_FALSE(rough.measure_quantiles.exact);
   EXPECT_GT(rough.observable_quantiles.relative_error, 0);
   for (std::size_t c = 0; c < exact.observables.size(); ++c) {
-    // The pivot lies among the values: no value is further from it than the whole range.
+    // The pivot is one of the values: no value is further from it than the whole range.
     const Moments& moments = exact.observables[c].moments;
     for (std::size_t q = 0; q < 3; ++q) {
       const Quantile &a = exact.observables[c].quantiles[q], &b = rough.observables[c].quantiles[q];
@@ -130,11 +131,11 @@ TEST(Statistics, BucketsStayWithinTheirBound) {
       EXPECT_NEAR(b.value, a.value, 2 * rough.observable_quantiles.relative_error * pivot_distance + 1e-9);
     }
   }
-  // Whole numbers are exact even in buckets.
+  // Small integers are exact even in buckets.
   for (std::size_t q = 0; q < 3; ++q) {
     EXPECT_EQ(rough.measures[0].quantiles[q].value, exact.measures[0].quantiles[q].value);
   }
-  // Ranks of a part of the members, and the result says so.
+  // Ranks are over a part of the members, as rank_stride of the result tells.
   EXPECT_GT(rough.rank_stride, 1);
   EXPECT_EQ(exact.rank_stride, 1);
   EXPECT_NEAR(rough.rank_correlation[2], exact.rank_correlation[2], 0.3);
@@ -146,7 +147,7 @@ TEST(Statistics, RanksAboveTheBudgetAreThoseOfEveryStrideThMember) {
   plan.memory = small_memory;
   const StatisticsResult rough = ensemble.result(plan, 5000, 1);
 
-  // Only these members, in an ensemble of their own.
+  // The same members alone, as an ensemble.
   const auto stride = std::size_t(rough.rank_stride);
   MadeUpEnsemble thinned(0);
   for (std::size_t k = 0; k < 5000; k += stride) {
@@ -182,7 +183,7 @@ TEST(Statistics, StorageFollowsTheBudget) {
   EXPECT_FALSE(choose_storage(plan).exact_measures);
 }
 
-TEST(Statistics, OfNoMembersExistAsNothing) {
+TEST(Statistics, OfNoMembersAreEmpty) {
   const MadeUpEnsemble ensemble(0);
   Statistics statistics(ensemble.plan());
   const StatisticsResult result = statistics.finish();
@@ -191,7 +192,7 @@ TEST(Statistics, OfNoMembersExistAsNothing) {
   EXPECT_TRUE(std::isnan(result.covariance[0]));
 }
 
-// --- Replicates -----------------------------------------------------------------------------------------------
+// --- Replicates --------------------------------------------------------------------------------------------
 
 TEST(Replicates, GiveTheErrorFromTheSpreadOfTheirMeans) {
   const MadeUpEnsemble ensemble(4000);
@@ -225,7 +226,7 @@ TEST(Replicates, FewerThanTwoGiveNoError) {
   EXPECT_TRUE(std::isnan(ensemble.result(plan, 100, 1).measures[0].standard_error));
 }
 
-// --- Until ----------------------------------------------------------------------------------------------------
+// --- Until -------------------------------------------------------------------------------------------------
 
 TEST(Until, DecidesAtFixedCountsOnly) {
   EXPECT_EQ(next_decision(0, 1'000'000), 1024);
@@ -239,7 +240,7 @@ TEST(Until, DecidesAtFixedCountsOnly) {
   EXPECT_FALSE(is_decision(8193));
 }
 
-// How many members a run needs, its batches cut at the decisions.
+// The number of members a run needs, with batches that end at the decisions.
 long long members_until(const MadeUpEnsemble& ensemble, const UntilRule& rule, long long batch) {
   Statistics statistics(ensemble.plan());
   while (statistics.members() < ensemble.members && !until_met(rule, statistics)) {
@@ -251,7 +252,7 @@ long long members_until(const MadeUpEnsemble& ensemble, const UntilRule& rule, l
 
 TEST(Until, StopsAtTheSameMemberForAnyBatch) {
   const MadeUpEnsemble ensemble(20'000, 1);
-  // Measure 0 has a spread about as large as its mean: 2 % needs some thousand members.
+  // The spread of measure 0 is about as large as its mean: 2 % needs a few thousand members.
   const UntilRule rule{.measure = 0, .relative_stderr = 0.02};
   const long long stopped = members_until(ensemble, rule, 20'000);
   EXPECT_TRUE(is_decision(stopped));
@@ -261,12 +262,12 @@ TEST(Until, StopsAtTheSameMemberForAnyBatch) {
     EXPECT_EQ(members_until(ensemble, rule, batch), stopped);
 }
 
-TEST(Until, RunsToTheEndWhereItIsNeverSure) {
+TEST(Until, RunsToTheEndIfTheErrorStaysLarge) {
   const MadeUpEnsemble ensemble(3000, 1);
   EXPECT_EQ(members_until(ensemble, {.measure = 0, .relative_stderr = 1e-9}, 500), 3000);
 }
 
-TEST(Until, IsNotSureOfAnEventItHasNotMet) {
+TEST(Until, DoesNotStopBeforeARareEventHasOccurred) {
   MadeUpEnsemble ensemble(4096, 1);
   for (std::size_t k = 0; k < 4096; ++k) ensemble.measures[2 * k] = 0;
   EXPECT_EQ(members_until(ensemble, {.measure = 0, .relative_stderr = 0.5}, 4096), 4096);

@@ -1,5 +1,5 @@
-// Studies that mean harm: nothing they say reaches a compiler, a terminal or a path as they say it, and what would take
-// more memory than there is is refused by a limit that is named.
+// Malicious studies: their text never reaches a compiler, a terminal or a path unescaped, and studies that
+// would need too much memory are rejected by a limit that the message names.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ std::string message_of(const std::string& text) {
   return "no error";
 }
 
-// Every kind of name, and a title, that would do something in C++.
+// Every kind of name, and a title, with text that would have an effect in C++.
 TEST(HostileStudy, NoWordOfAStudyReachesTheCompiler) {
   const Study study = read_study(R"toml(
 title = "canary */ }; #include </etc/passwd> \" \\ ??/ system(canary)"
@@ -94,7 +94,7 @@ TEST(HostileStudy, ATitleDoesNotSteerTheTerminal) {
   EXPECT_EQ(message_of("title = \"two\\nlines, \\tand é\"\n" + ball_and_time), "no error");
 }
 
-// Names that are not names are shown, never obeyed.
+// Invalid names are shown with their control characters escaped.
 TEST(HostileStudy, MessagesHaveNoControlCharacters) {
   const std::string bell = "\\u0007\\u001b]0;x\\u0007";
   for (const std::string& text :
@@ -129,7 +129,7 @@ TEST(StudyLimits, FormulasThatGrowBeyondMeasureAreRefused) {
 
 TEST(StudyLimits, OutputTimesAndObservablesTogether) {
   std::string text = "[observe]\na = \"1\"\nb = \"2\"\nc = \"3\"\n" + ball_and_time + "samples = 5000000\n";
-  EXPECT_EQ(message_of(text), R"(study.toml: error: too many output times for so many observables
+  EXPECT_EQ(message_of(text), R"(study.toml: error: too many output times for this number of observables
   found:    3 observables at 5000000 times
   expected: at most 10000000 in all
   hint:     fewer [time] samples)");
@@ -140,7 +140,7 @@ TEST(StudyLimits, OutputTimesAndObservablesTogether) {
 TEST(StudyLimits, OutputTimesAndTrajectoriesTogether) {
   const std::string text =
       "[output]\ntrajectories = [0, 1, 2]\n[ensemble]\nmembers = 3\n" + ball_and_time + "samples = 9000000\n";
-  EXPECT_EQ(message_of(text), R"(study.toml: error: too many output times for so many trajectories
+  EXPECT_EQ(message_of(text), R"(study.toml: error: too many output times for this number of trajectories
   found:    3 members with 4 numbers at 9000000 times
   expected: at most 100000000 in all
   hint:     fewer [time] samples)");

@@ -1,4 +1,4 @@
-// Conditions.
+// Error messages for malformed constraints.
 #include "tests/support/malformed.h"
 
 namespace zwang {
@@ -70,7 +70,7 @@ name = "wall"
 require = "t <= 1"
 )",
      ball_and_time,
-     R"(study.toml:3:11: error: constraint 'wall', require: mentions no coordinate
+     R"(study.toml:3:11: error: constraint 'wall', require: contains no coordinate or velocity
   found:    "t <= 1"
   expected: a condition on coordinates or velocities)"},
     {"a condition between two anchors",
@@ -85,7 +85,7 @@ name = "rope"
 require = "distance(a, b) <= 1"
 )",
      ball_and_time,
-     R"(study.toml:9:11: error: constraint 'rope', require: mentions no coordinate
+     R"(study.toml:9:11: error: constraint 'rope', require: contains no coordinate or velocity
   found:    "distance(a, b) <= 1"
   expected: a condition on coordinates or velocities)"},
     {"a condition that is always met",
@@ -123,7 +123,7 @@ name = "wall"
 require = "floor(ball.x) <= 1"
 )",
      ball_and_time,
-     R"(study.toml:3:11: error: constraint 'wall', require: its gradient is zero everywhere, so that it cannot restrict the motion
+     R"(study.toml:3:11: error: constraint 'wall', require: its gradient is zero everywhere, so it cannot restrict the motion
   found:    "floor(ball.x) <= 1"
   expected: a condition that changes smoothly with the coordinates)"},
     {"a distance to be zero",
@@ -160,7 +160,7 @@ require = "norm(ball) <= L"
 )",
      ball_and_time,
      R"(study.toml:5:11: error: constraint 'rope', require: a distance must be compared with something positive
-  found:    -1 at the nominal member, every distribution at its centre
+  found:    -1 for the nominal member (every distribution at its centre)
   expected: a number > 0
   hint:     for points that must coincide write their coordinates: a.x == b.x)"},
     {"a restitution above one",
@@ -214,7 +214,7 @@ from = -1
      R"(study.toml:4:8: error: constraint 'wall', from: lies before the start
   found:    -1
   expected: a time >= 0
-  hint:     leave it out for a condition in force from the start)"},
+  hint:     leave it out for a constraint in force from the start)"},
     {"times that are infinite on the wrong side",
      R"([[constraint]]
 name = "wall"
@@ -252,9 +252,9 @@ require = "ball.x == 1"
 multiplier = 0.5
 )",
      ball_and_time,
-     R"(study.toml:4:14: error: constraint 'wall', multiplier: the multiplier of a special condition follows from the motion
+     R"(study.toml:4:14: error: constraint 'wall', multiplier: a constraint with variation = "special" has no initial multiplier
   found:    0.5
-  expected: no multiplier, or variation = "general" beside it)"},
+  expected: no multiplier, or variation = "general")"},
     {"an inequality varied generally",
      R"([[constraint]]
 name = "wall"
@@ -262,7 +262,7 @@ require = "ball.x <= 1"
 variation = "general"
 )",
      ball_and_time,
-     R"(study.toml:4:13: error: constraint 'wall', variation: an inequality cannot be varied generally
+     R"(study.toml:4:13: error: constraint 'wall', variation: an inequality cannot have variation = "general"
   found:    "general"
   expected: an equation, with ==)"},
     {"shocks beside a general variation",
@@ -283,14 +283,14 @@ on = "ball"
 velocity = [1, 0]
 )",
      ball_and_time,
-     R"(study.toml:5:1: error: constraint 'wall': an inequality has no rule beside a condition with variation = "general" (constraint 'rail', variation)
+     R"(study.toml:5:1: error: constraint 'wall': an inequality cannot be combined with a constraint that has variation = "general" (constraint 'rail', variation)
   found:    <= or >=
   expected: equations only
-  hint:     give every condition variation = "special" to keep the inequality
-study.toml:8:1: error: constraint 'late': a condition imposed on the way, by a shock, has no rule beside a condition with variation = "general" (constraint 'rail', variation)
+  hint:     give every constraint variation = "special" to keep the inequality
+study.toml:8:1: error: constraint 'late': a constraint imposed during the motion, by a shock, cannot be combined with a constraint that has variation = "general" (constraint 'rail', variation)
   found:    from
   expected: no from: in force from the start
-study.toml:12:1: error: impulse number 1: an impulse has no rule beside a condition with variation = "general" (constraint 'rail', variation)
+study.toml:12:1: error: impulse number 1: an impulse cannot be combined with a constraint that has variation = "general" (constraint 'rail', variation)
   expected: no [[impulse]])"},
     {"a multiplier that outweighs the masses",
      R"([[constraint]]
@@ -301,8 +301,8 @@ multiplier = 9
 )",
      ball_and_time,
      R"(study.toml:4:13: error: constraint 'cone', variation: with these multipliers M + rho g_vv is not positive definite
-  found:    cone.multiplier = 9 at the nominal member, every distribution at its centre
-  expected: multipliers nearer to 0)"},
+  found:    cone.multiplier = 9 for the nominal member (every distribution at its centre)
+  expected: multipliers closer to 0)"},
     {"an unknown variation",
      R"([[constraint]]
 name = "wall"

@@ -1,4 +1,4 @@
-// Distributions of parameters.
+// Error messages for malformed distributions.
 #include "tests/support/malformed.h"
 
 namespace zwang {
@@ -173,7 +173,7 @@ members = 13
      R"(study.toml:5:11: error: [ensemble] members: not the number of points of the grids
   found:    13
   expected: 12: the product of all grids
-  hint:     leave it out, and it is that number)"},
+  hint:     leave it out: the grids determine it)"},
     {"grids, the nominal member and members that do not agree",
      R"([parameters]
 a = { grid = [0, 1, 3] }
@@ -185,7 +185,7 @@ include_nominal = true
      R"(study.toml:4:11: error: [ensemble] members: not the number of points of the grids
   found:    3
   expected: 4: the product of all grids, and the nominal member
-  hint:     leave it out, and it is that number)"},
+  hint:     leave it out: the grids determine it)"},
     {"a distribution as a mass",
      R"([[point]]
 name = "a"
@@ -203,7 +203,7 @@ s = { uniform = [-2, -1] }
 a = { normal = { mean = 0, std = "s" } }
 )",
      ball_and_time,
-     R"(study.toml: error: 'a' of the nominal member: the numbers of its distribution are impossible
+     R"(study.toml: error: 'a' of the nominal member: invalid arguments of its distribution
   found:    normal = { mean = 0, std = -1.5 }
   expected: finite mean and std, std >= 0)"},
     {"a joint with a matrix of the wrong size",
@@ -228,7 +228,7 @@ covariance = [[1, 0.5], [0.4, 1]]
      ball_and_time,
      R"(study.toml:4:14: error: joint number 1, covariance: not symmetric
   found:    0.5 in row 1, 0.4 in row 2
-  expected: the covariance of 'a' and 'b' twice the same)"},
+  expected: the covariance of 'a' and 'b' the same in both rows)"},
     {"a covariance with a negative eigenvalue",
      R"([[joint]]
 names = ["a", "b"]
@@ -286,8 +286,8 @@ covariance = [[1]]
      ball_and_time,
      R"(study.toml:6:10: error: joint parameter 'a': the name is taken
   found:    'a'
-  expected: a name of its own
-  hint:     it is already the name of joint parameter 'a' in line 2)"},
+  expected: a name that is not used yet
+  hint:     it is already the name of joint parameter 'a' on line 2)"},
 };
 
 INSTANTIATE_TEST_SUITE_P(Distributions, MalformedStudy, testing::ValuesIn(studies), malformed_name);

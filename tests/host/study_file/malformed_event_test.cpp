@@ -1,4 +1,4 @@
-// Impulses, events and measures.
+// Error messages for malformed impulses, events and measures.
 #include "tests/support/malformed.h"
 
 namespace zwang {
@@ -12,7 +12,7 @@ const std::vector<Malformed> studies = {
      R"(study.toml:1:1: error: impulse number 1: 'at' is missing
   expected: the time of the impulse
 study.toml:1:1: error: impulse number 1: neither velocity nor momentum
-  expected: what the free body would gain: either velocity = [..] or momentum = [..]
+  expected: the gain of the free body: either velocity = [..] or momentum = [..]
 study.toml:1:1: error: impulse number 1: 'on' is missing
   expected: the name of a point or a coordinate)"},
     {"an impulse before the start",
@@ -46,7 +46,7 @@ on = "hook"
 velocity = [1, 0]
 )",
      ball_and_time,
-     R"(study.toml:6:6: error: impulse number 1, on: an anchor moves as it is told
+     R"(study.toml:6:6: error: impulse number 1, on: an anchor has prescribed motion
   found:    "hook"
   expected: the name of a point or a coordinate)"},
     {"an impulse of the wrong dimension",
@@ -68,7 +68,7 @@ velocity = [1, 0]
 )",
      ball_and_time,
      R"(study.toml:1:1: error: impulse number 1: both velocity and momentum
-  expected: what the free body would gain: either velocity = [..] or momentum = [..])"},
+  expected: the gain of the free body: either velocity = [..] or momentum = [..])"},
     {"an event without a name",
      R"~([[event]]
 when = "ball.x"

@@ -1,4 +1,4 @@
-// Parameters and formulas.
+// Error messages for malformed parameters and formulas.
 #include "tests/support/malformed.h"
 
 namespace zwang {
@@ -230,7 +230,7 @@ require = "ball.x <= 1"
 x = "mean(logdensity())"
 )~",
      ball_and_time,
-     R"~(study.toml:2:5: error: measure 'x': logdensity() has no integral or mean: a shock may end it
+     R"~(study.toml:2:5: error: measure 'x': logdensity() has no integral or mean, because a shock may make it undefined
   found:    "mean(logdensity())"
   expected: initial, final, minimum, maximum or at of it)~"},
     {"logdensity as a force",

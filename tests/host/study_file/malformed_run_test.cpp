@@ -1,4 +1,4 @@
-// Ensembles, times, integrators, output.
+// Error messages for malformed [ensemble], [time], [integrator], [statistics] and [output].
 #include "tests/support/malformed.h"
 
 namespace zwang {
@@ -79,8 +79,8 @@ until = { measure = "highest", relative_stderr = 0.1 }
 highest = "maximum(ball.x)"
 )toml",
      ball_and_time,
-     R"(study.toml:4:9: error: [ensemble] until: a grid has to be run to its end
-  found:    until beside a grid
+     R"(study.toml:4:9: error: [ensemble] until: a grid must be run completely
+  found:    until with a grid
   expected: no 'until', or no grid)"},
     {"an unknown consistency",
      R"([ensemble]
@@ -153,7 +153,7 @@ samples = 11
 at = [0, 1]
 )",
      ball,
-     R"(study.toml:3:11: error: [time] samples: samples and at exclude each other
+     R"(study.toml:3:11: error: [time] samples: samples and at cannot be combined
   found:    11
   expected: one of them)"},
     {"given times that go back",
@@ -275,7 +275,7 @@ height = "ball.y"
 histogram.heigth = { bins = 10 }
 )",
      ball_and_time,
-     R"(study.toml:4:11: error: [statistics] histogram.heigth: nothing of that name is observed
+     R"(study.toml:4:11: error: [statistics] histogram.heigth: there is no observable or measure of that name
   found:    'heigth'
   expected: a name from [observe] or [measure]
   hint:     did you mean 'height'?)"},
@@ -306,7 +306,7 @@ trajectories = [0, 3, 0]
 study.toml:5:20: error: [output] trajectories entry 2: out of range
   found:    3
   expected: a whole number from 0 to 2
-study.toml:5:23: error: [output] trajectories entry 3: the member stands there twice
+study.toml:5:23: error: [output] trajectories entry 3: the member is listed twice
   found:    0
   expected: every member once)"},
 };

@@ -1,4 +1,4 @@
-// Points, anchors, coordinates, energies, auxiliaries, forces.
+// Error messages for malformed points, anchors, coordinates, energies, auxiliaries and forces.
 #include "tests/support/malformed.h"
 
 namespace zwang {
@@ -9,7 +9,7 @@ const std::vector<Malformed> studies = {
      R"(title = "empty"
 )",
      time_alone,
-     R"(study.toml: error: nothing here can move
+     R"(study.toml: error: the study has nothing that can move
   expected: at least one [[point]] or [[coordinate]])"},
     {"a point without mass and position",
      R"([[point]]
@@ -49,7 +49,7 @@ position = [0, 0]
 )",
      ball_and_time,
      R"(study.toml:5:8: error: point 'a', mass: a mass must be positive
-  found:    -0.5 at the nominal member, every distribution at its centre
+  found:    -0.5 for the nominal member (every distribution at its centre)
   expected: a finite number > 0)"},
     {"a point in four dimensions",
      R"([[point]]
@@ -182,7 +182,7 @@ kinetic = "a'^3"
      R"(study.toml:5:11: error: [system] kinetic: not quadratic in the velocities
   found:    "a'^3"
   expected: at most squares and products of velocities
-  hint:     write squares out, as in 0.5*m*(x'^2 + y'^2); abs, sqrt, hypot and speed hide them)"},
+  hint:     write squares out, as in 0.5*m*(x'^2 + y'^2); abs, sqrt, hypot and speed are not recognised as squares)"},
     {"a kinetic energy that hides its squares",
      R"([system]
 kinetic = "0.5*speed(ball)^3"
@@ -191,7 +191,7 @@ kinetic = "0.5*speed(ball)^3"
      R"(study.toml:2:11: error: [system] kinetic: not quadratic in the velocities
   found:    "0.5*speed(ball)^3"
   expected: at most squares and products of velocities
-  hint:     write squares out, as in 0.5*m*(x'^2 + y'^2); abs, sqrt, hypot and speed hide them)"},
+  hint:     write squares out, as in 0.5*m*(x'^2 + y'^2); abs, sqrt, hypot and speed are not recognised as squares)"},
     {"a potential that uses velocities",
      R"([system]
 potential = "ball.x'"
@@ -238,7 +238,7 @@ gravity = [1]
      R"(study.toml:6:11: error: [system] gravity: gravity acts on points, and there are none
   found:    an array
   expected: at least one [[point]]
-  hint:     for coordinates write a potential)"},
+  hint:     for coordinates, write a potential)"},
     {"a force on something that is no coordinate",
      R"([system.force]
 "bal.x" = 1
@@ -265,7 +265,7 @@ ball.x = 1
      R"(study.toml:2:1: error: [system.force] "ball": not a coordinate
   found:    'ball'
   expected: the name of a coordinate
-  hint:     a key with a dot stands in quotes: "ball.x")"},
+  hint:     write a key with a dot in quotes: "ball.x")"},
 };
 
 INSTANTIATE_TEST_SUITE_P(Systems, MalformedStudy, testing::ValuesIn(studies), malformed_name);

@@ -1,4 +1,5 @@
-// Studies with several mistakes, overrides on the command line, and sizes and bytes no study has.
+// Studies with several mistakes, malformed overrides on the command line, oversized studies and invalid
+// bytes.
 #include "tests/support/malformed.h"
 
 namespace zwang {
@@ -149,7 +150,7 @@ const std::vector<Override> malformed_overrides = {
   found:    -1
   expected: a finite time > 0)"},
     {R"(time.end.x=5)",
-     R"(--set: error: time.end.x: the path goes on, but there is no table
+     R"(--set: error: time.end.x: the path continues below a value that is not a table
   found:    1
   expected: a path to a key of the study)"},
     {R"(time=5)",
@@ -168,7 +169,7 @@ const std::vector<Override> malformed_overrides = {
      R"(--set: error: system.force.ball.x: not a coordinate
   found:    'ball'
   expected: the name of a coordinate
-  hint:     a key with a dot stands in quotes: "ball.x")"},
+  hint:     write a key with a dot in quotes: "ball.x")"},
     {R"(observe.x=ball.q)",
      R"(--set: error: observe.x: unknown name 'ball.q'
   found:    ball.q
@@ -195,7 +196,7 @@ require = "ball.x <= 1"
   for (const Override& one : malformed_overrides) EXPECT_EQ(message_of(study, {one.assignment}), one.message);
 }
 
-// --- Sizes: nothing a file can hold may bring the program down ---
+// --- Sizes: no file may crash the program ---
 
 TEST(OversizedStudy, ten_thousand_parentheses_are_too_many) {
   const std::string text =
@@ -239,7 +240,7 @@ TEST(OversizedStudy, a_study_beyond_the_size_limit_is_refused) {
   EXPECT_EQ(message_of(std::string((16 << 20) + 1, '\n')), R"(study.toml: error: the study is too large
   found:    16777217 bytes
   expected: at most 16777216 bytes
-  hint:     many numbers belong into a CSV file, drawn with { file = ..., column = ... })");
+  hint:     put many numbers into a CSV file and draw them with { file = ..., column = ... })");
 }
 
 TEST(OversizedStudy, too_many_values_are_refused) {
@@ -281,20 +282,20 @@ TEST(StudyBytes, bytes_that_are_not_text_are_refused) {
   EXPECT_EQ(message_of("title = \"\xff\"\n" + ball_and_time),
             "study.toml:1:9: error: not valid TOML: the text is not UTF-8");
   EXPECT_EQ(message_of("\xff = 1\n" + ball_and_time),
-            R"(study.toml:1:1: error: not valid TOML: a character that cannot stand here
+            R"(study.toml:1:1: error: not valid TOML: a character that is not allowed here
   found:    byte 255
   expected: such characters only in quotes and comments)");
   EXPECT_EQ(message_of(std::string("title = \"a\0b\"\n", 14) + ball_and_time),
             R"(study.toml:1:11: error: not valid TOML (string)
   found:    the end of the line, or another control character
   expected: the closing quote
-  hint:     text of several lines stands in three quotes)");
+  hint:     write text of several lines in triple quotes)");
 }
 
 TEST(StudyBytes, characters_beyond_ascii_stand_only_in_quotes_and_comments) {
   EXPECT_EQ(message_of("title = \"é\" # é\n" + ball_and_time), "no error");
   EXPECT_EQ(message_of("title = \"é\"\nmasse_é = 1\n" + ball_and_time),
-            R"(study.toml:2:7: error: not valid TOML: a character that cannot stand here
+            R"(study.toml:2:7: error: not valid TOML: a character that is not allowed here
   found:    é
   expected: such characters only in quotes and comments)");
 }

@@ -1,4 +1,4 @@
-// TOML itself, tables, keys and names.
+// Error messages for malformed TOML, tables, keys and names.
 #include "tests/support/malformed.h"
 
 namespace zwang {
@@ -26,7 +26,7 @@ const std::vector<Malformed> studies = {
      R"(study.toml:1:11: error: not valid TOML (string)
   found:    the end of the line, or another control character
   expected: the closing quote
-  hint:     text of several lines stands in three quotes)"},
+  hint:     write text of several lines in triple quotes)"},
     {"a table stands twice",
      R"([observe]
 [system]
@@ -34,7 +34,7 @@ const std::vector<Malformed> studies = {
 )",
      ball_and_time,
      R"(study.toml:3:1: error: not valid TOML (table header): cannot redefine existing table 'observe'
-  hint:     every key and [table] stands once; tables that repeat have two brackets: [[point]])"},
+  hint:     every key and [table] may appear once; tables that repeat have double brackets: [[point]])"},
     {"a key stands twice",
      R"([parameters]
 g = 1
@@ -42,7 +42,7 @@ g = 2
 )",
      ball_and_time,
      R"(study.toml:3:5: error: not valid TOML (key-value pair): cannot redefine existing integer 'g'
-  hint:     every key and [table] stands once; tables that repeat have two brackets: [[point]])"},
+  hint:     every key and [table] may appear once; tables that repeat have double brackets: [[point]])"},
     {"a header is not closed",
      R"([observe
 )",
@@ -217,8 +217,8 @@ kinetic = "0.5*phi'^2"
      ball_and_time,
      R"(study.toml:4:8: error: coordinate 'phi': the name is taken
   found:    'phi'
-  expected: a name of its own
-  hint:     it is already the name of parameter 'phi' in line 2)"},
+  expected: a name that is not used yet
+  hint:     it is already the name of parameter 'phi' on line 2)"},
     {"two points of one name",
      R"([[point]]
 name = "a"
@@ -232,8 +232,8 @@ position = [0, 0]
      ball_and_time,
      R"(study.toml:6:8: error: point 'a': the name is taken
   found:    'a'
-  expected: a name of its own
-  hint:     it is already the name of point 'a' in line 2)"},
+  expected: a name that is not used yet
+  hint:     it is already the name of point 'a' on line 2)"},
     {"two constraints of one name",
      R"([[constraint]]
 name = "floor"
@@ -245,7 +245,7 @@ require = "ball.x >= 0"
      ball_and_time,
      R"(study.toml:5:8: error: constraint 'floor': the name is taken
   found:    'floor'
-  expected: a name of its own)"},
+  expected: a name that is not used yet)"},
     {"an observable whose key is no name",
      R"([observe]
 "ball.x" = "ball.x"

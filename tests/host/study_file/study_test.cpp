@@ -1,4 +1,4 @@
-// Reading studies: what the TOML file says arrives in the Study, unchanged.
+// Loading studies: the contents of the TOML file arrive unchanged in the Study.
 #include "host/study/study.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 namespace zwang {
 namespace {
 
-// A planar point and an end, for tests that are about something else; stands behind the text of the test.
+// A point in the plane and an end time, appended to the text of tests about something else.
 const std::string ball_and_time = R"(
 [[point]]
 name = "ball"
@@ -34,7 +34,7 @@ std::string text_of(const Study& study, Expr e) {
   return expression_text(*study.system->pool, e, study.system->namer());
 }
 
-// An expression of a state, for the nominal member.
+// The value of an expression at a state, with the parameters of the nominal member.
 double value_of(const Study& study, Expr e, std::vector<double> q, std::vector<double> v = {}, double t = 0) {
   const std::vector<double> parameters = nominal_member(study).parameters;
   v.resize(q.size());
@@ -51,7 +51,7 @@ std::string message_of(const std::string& text, const std::vector<std::string>& 
   return "no error";
 }
 
-// The example of the study file's description, with the parameters it leaves to the reader's imagination.
+// The example of docs/study-file.md, completed with the parameters that it leaves out.
 const std::string whole_example = R"~(
 title = "Payload on a cable that can go slack"
 
@@ -351,7 +351,7 @@ class CsvStudy : public testing::Test {
   void write(const std::string& name, const std::string& text) const {
     std::ofstream(folder / name, std::ios::binary) << text;
   }
-  // The message, or "" when the study loads; v is the distribution of a parameter.
+  // The error message, or "" if the study loads; v is the distribution of a parameter.
   std::string load(const std::string& v, int members = 2) {
     const std::string text =
         "[parameters]\nv = " + v + "\n[ensemble]\nmembers = " + std::to_string(members) + ball_and_time;
@@ -360,7 +360,7 @@ class CsvStudy : public testing::Test {
       return "";
     } catch (const Error& error) {
       std::string message = error.what();
-      // The folder is another one on every machine.
+      // Remove the temporary folder from the message.
       for (std::size_t at; (at = message.find(folder.string() + "/")) != std::string::npos;)
         message.erase(at, folder.string().size() + 1);
       return message;
@@ -390,8 +390,9 @@ TEST_F(CsvStudy, mistakes_name_the_line_of_the_file) {
   found:    "vy"
   expected: one of: x, vx and name
   hint:     did you mean 'vx'?)");
-  EXPECT_EQ(load(R"({ file = "states.csv", column = "name" })"),
-            R"(study.toml:2:37: error: parameter 'v', column: line 2 of 'states.csv' has no number there
+  EXPECT_EQ(
+      load(R"({ file = "states.csv", column = "name" })"),
+      R"(study.toml:2:37: error: parameter 'v', column: line 2 of 'states.csv' has no number in this column
   found:    a
   expected: a finite number such as 0.5 or 1e-3)");
   EXPECT_EQ(load(R"({ file = "states.csv", column = "x" })", 3),
@@ -401,14 +402,14 @@ TEST_F(CsvStudy, mistakes_name_the_line_of_the_file) {
   write("ragged.csv", "x,y\n1,2\n3\n");
   EXPECT_EQ(
       load(R"({ file = "ragged.csv", column = "x" })"),
-      R"(study.toml:2:14: error: parameter 'v', file: line 3 of 'ragged.csv' is not as wide as its header
+      R"(study.toml:2:14: error: parameter 'v', file: line 3 of 'ragged.csv' does not have as many cells as the header
   found:    1 cell
   expected: 2)");
   write("twice.csv", "x,x\n1,2\n");
   EXPECT_EQ(load(R"({ file = "twice.csv", column = "x" })"),
             R"(study.toml:2:36: error: parameter 'v', column: 'twice.csv' has two columns of that name
   found:    "x"
-  expected: every column under its own name)");
+  expected: a different name for every column)");
   write("empty.csv", "");
   EXPECT_EQ(load(R"({ file = "empty.csv", column = "x" })"),
             R"(study.toml:2:14: error: parameter 'v', file: the file 'empty.csv' is empty
@@ -416,7 +417,7 @@ TEST_F(CsvStudy, mistakes_name_the_line_of_the_file) {
 }
 
 TEST_F(CsvStudy, a_file_outside_the_folder_of_the_study_is_refused) {
-  const std::string inside = (folder / "states.csv").string();  // not even so
+  const std::string inside = (folder / "states.csv").string();  // absolute paths are refused too
   for (const std::string& path : {std::string("/etc/passwd"), std::string("../states.csv"),
                                   std::string("data/../../states.csv"), std::string("//states.csv"), inside})
     EXPECT_NE(

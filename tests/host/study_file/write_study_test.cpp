@@ -1,3 +1,4 @@
+// study.toml as written by a run loads again as the same study.
 #include "host/study_file/write_study.h"
 
 #include <gtest/gtest.h>
@@ -23,7 +24,7 @@ std::vector<std::string> config_paths() {
   return paths;
 }
 
-// The text handed to the compiler holds the whole system and the method; what it leaves out is compared by itself.
+// The text for the compiler contains the whole system and the method; everything else is compared separately.
 void expect_same(const Study& a, const Study& b) {
   EXPECT_TRUE(cpu_program(a, LaneChoice::single).text.sources ==
               cpu_program(b, LaneChoice::single).text.sources);
@@ -70,7 +71,7 @@ TEST(StudyAsRun, every_config_loads_again_as_the_same_study) {
     const std::string text = study_as_run(study);
     const Study again = read_study(text, "again.toml");
     expect_same(study, again);
-    // Nothing is left to be filled in.
+    // No default is left to be filled in.
     EXPECT_EQ(study_as_run(again), text);
   }
 }
@@ -134,7 +135,7 @@ TEST(StudyAsRun, a_goal_for_the_ensemble_stays) {
   EXPECT_EQ(again.ensemble.until->relative_stderr, 0.1);
 }
 
-// Trees compare by what they hold.
+// Compares two trees by their contents, without marks.
 bool equal(const Value& a, const Value& b) {
   if (a.kind != b.kind || a.integer != b.integer || a.text != b.text) return false;
   if (a.number != b.number || std::signbit(a.number) != std::signbit(b.number)) return false;

@@ -1,5 +1,5 @@
-// The emitted models, compiled, against the reference: every function of every study in configs/ and of some systems
-// made to be awkward, at random states with random conditions held.
+// Compares the compiled emitted models with the reference: every function of every study in configs/ and of
+// some systems made to be difficult, at random states with random sets of held conditions.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -18,7 +18,7 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-// Both sides round, in different order, some dozens of operations.
+// Both implementations round some dozens of operations, in different order.
 constexpr double rounding = 1e-12;
 constexpr int states_per_subject = 20;
 
@@ -29,7 +29,7 @@ EmittedModels compiled(const std::vector<Subject>& subjects,
   return EmittedModels(systems, kinds);
 }
 
-// The reference at one point, beside what the emitted model says there.
+// The reference at one point, compared with the emitted model.
 class Comparison {
  public:
   Comparison(const Subject& made, const CallPoint& at, const EmittedModels& models, std::size_t number)
@@ -40,10 +40,10 @@ class Comparison {
         number_(number) {}
 
   void everything() {
-    appointments();
+    schedule();
     dynamics();
     conditions();
-    looking_out();
+    event_functions();
     observation();
     if (call("sizes")[11] == 0) return;  // not masked
     motion();
@@ -64,7 +64,7 @@ class Comparison {
     EXPECT_LE(std::abs(actual - expected), tolerance) << what << ": " << actual << " for " << expected;
   }
 
-  // By the size of the rounding errors of the formula as it was written.
+  // The tolerance is the rounding error of the formula as it was written.
   void expect_formulas(const std::vector<double>& actual, const std::vector<Expr>& formulas,
                        const std::string& what, std::size_t first = 0) const {
     const auto scaled = [](const auto& list) {
@@ -87,7 +87,7 @@ class Comparison {
     expect_formulas(call(name, i), {e}, name + " of " + std::to_string(i));
   }
 
-  void appointments() const {
+  void schedule() const {
     constexpr double infinity = std::numeric_limits<double>::infinity();
     Expressions& pool = *system_.pool;
     for (std::size_t i = 0; i < system_.constraints.size(); ++i) {
@@ -141,7 +141,7 @@ class Comparison {
     expect_formulas(call("values"), levels, "values");
   }
 
-  void looking_out() const {
+  void event_functions() const {
     double bound = std::numeric_limits<double>::infinity();
     for (const Turn& turn : system_.turns) {
       const double rate = value_of(turn.rate), longest = value_of(turn.longest);
@@ -171,7 +171,7 @@ class Comparison {
     }
     expect_formulas(call("observe"), observables, "observable");
     expect_formulas(call("measured"), measures, "measure");
-    // On its branch an integrand is what the study says.
+    // On its branch an integrand is the formula of the study.
     std::vector<Expr> integrands(system_.integrands.size());
     for (const Measure& m : system_.measures)
       if (m.reduction == Reduction::integral || m.reduction == Reduction::mean)
@@ -181,7 +181,7 @@ class Comparison {
     expect_formulas(call("branches"), system_.branches, "branch");
   }
 
-  // Rows held, in the order of the conditions.
+  // The held rows, in the order of the conditions.
   std::vector<std::size_t> held(bool holonomic_only) const {
     std::vector<std::size_t> set;
     for (std::size_t i = 0; i < at_.held.size(); ++i)
@@ -196,8 +196,8 @@ class Comparison {
   void expect_free_motion() const;
   void expect_accelerations(const std::vector<double>& actual, const Accelerations& expected,
                             double condition) const;
-  // By how much rounding is amplified: the worst ratio of unit rows' lengths in the mass metric; infinite where the
-  // rows depend on each other.
+  // The amplification of rounding: the worst ratio of the lengths of unit rows in the mass metric; infinite
+  // where the rows are linearly dependent.
   double conditioning(const std::vector<std::size_t>& set) const;
 
   double value_of(Expr e) const { return equations_.evaluate(Program(*system_.pool, {e}), at_.state); }
@@ -230,7 +230,8 @@ void Comparison::expect_accelerations(const std::vector<double>& actual, const A
   const std::size_t n = system_.size();
   const VectorXd free = MassMetric(expected.dynamics.mass).solve(expected.dynamics.applied);
   const bool independent = std::isfinite(condition);
-  // Where rows depend on each other both sides leave out what is rounding, each in its own way.
+  // With dependent rows both implementations leave out components that are mere rounding, each in its own
+  // way.
   const double tolerance = independent ? rounding * condition : 1e-8;
   const double size = free.norm() + expected.a.norm();
   for (std::size_t i = 0; i < n; ++i) {
@@ -248,7 +249,8 @@ void Comparison::expect_accelerations(const std::vector<double>& actual, const A
   }
 }
 
-// z': as the study says; of a general condition's multiplier the lambda found; of the log-density minus the divergence.
+// z': the formula of the study; for the multiplier of a general condition the lambda found; for the
+// log-density minus the divergence.
 void Comparison::expect_auxiliary(double actual, std::size_t j, const std::vector<std::size_t>& set,
                                   const Accelerations& expected) const {
   const std::string what = "z' " + std::to_string(j);
@@ -275,7 +277,7 @@ void Comparison::motion() const {
   const std::size_t works = does_work(system_) ? 1 : 0;
   expect_accelerations(actual, expected, conditioning(set));
 
-  // The rest follows from the multipliers the model itself found.
+  // The rest follows from the multipliers that the model found.
   CallPoint solved = at_;
   solved.lambda.assign(
       actual.begin() + static_cast<std::ptrdiff_t>(2 * n + nz + integrals + 1),
@@ -340,7 +342,7 @@ void compare(const std::vector<Subject>& subjects) {
     for (int k = 0; k < states_per_subject; ++k) {
       const CallPoint at = random_point(subjects[i], dice);
       Comparison(subjects[i], at, models, i).everything();
-      if (testing::Test::HasFailure()) return;  // one state says enough
+      if (testing::Test::HasFailure()) return;  // one state is enough
     }
   }
 }
@@ -349,10 +351,11 @@ TEST(EmitTruth, EveryFunctionOfEveryStudysModelAgreesWithTheReference) { compare
 
 TEST(EmitTruth, EveryFunctionOfAwkwardModelsAgreesWithTheReference) { compare(awkward_systems()); }
 
-// The same text on packs, whose other lanes hold other conditions, and on numbers that carry their rounding.
+// The same text with packs, whose other lanes hold other conditions, and with numbers that carry their
+// rounding scale.
 TEST(EmitTruth, AMemberHasTheSameBitsAloneAndAmongNeighbours) {
   std::vector<Subject> subjects = awkward_systems();
-  subjects.erase(subjects.begin() + 3);  // the crowd has nothing masked, and takes the compiler long
+  subjects.erase(subjects.begin() + 3);  // the system with many conditions is not masked, and slow to compile
   const EmittedModels models = compiled(subjects, {"plain", "pack", "scaled", "single"});
   for (std::size_t i = 0; i < subjects.size(); ++i) {
     SCOPED_TRACE(subjects[i].name);
@@ -373,7 +376,8 @@ TEST(EmitTruth, AMemberHasTheSameBitsAloneAndAmongNeighbours) {
   }
 }
 
-// log(x) does not exist at x < 0, and 1/y is infinite at 0: not held, they disturb nobody.
+// log(x) is undefined at x < 0, and 1/y is infinite at 0: conditions that are not held do not spoil the
+// others.
 TEST(EmitTruth, AConditionThatIsNotHeldMayBeUndefined) {
   SystemBuilder builder;
   builder.point("p", "1", {-1, 0}, {0.5, 0}).gravity({"0", "-9.81"});

@@ -1,6 +1,7 @@
-// Events in a lane's stride (kernels/lanes/fast_event.h), plain events and starts (kernels/event/single_contact.h, plain_start.h) and the general way
-// (kernels/event/dispatch.h) are three ways to one answer: programs that know fewer of them give the same members, and events that are not plain are left to the
-// general way.
+// Three ways to handle an event give one answer: in registers (kernels/lanes/fast_event.h), without a
+// quadratic program (kernels/event/single_contact.h, initial_active_set.h) and in general
+// (kernels/event/dispatch.h). Programs without the faster ways give the same members, and events that they do
+// not cover are left to the general one.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -15,7 +16,7 @@ namespace zwang {
 namespace {
 
 struct Ways {
-  BatchResults touched, plain, general;
+  BatchResults fast, single, general;
 };
 
 void replace(KernelProgram& program, const std::string& file, const std::string& text,
@@ -31,19 +32,20 @@ Ways all_ways(const Study& study, std::size_t count) {
   std::iota(numbers.begin(), numbers.end(), 0ULL);
   const Batch batch = prepare_batch(study, numbers, 2);
   KernelProgram program = cpu_program(study, LaneChoice::best);
-  BackendCpu touched(study, program, *HostCompiler::find(), 2);
+  BackendCpu fast(study, program, *HostCompiler::find(), 2);
   replace(program, "lanes/fast_event.h", "Model::light_events && ", "false && ");
-  BackendCpu plain(study, program, *HostCompiler::find(), 2);
+  BackendCpu single(study, program, *HostCompiler::find(), 2);
   replace(program, "event/single_contact.h", "if constexpr (SingleContactSolver<M>::possible) {",
           "if constexpr (false) {");
-  replace(program, "event/initial_active_set.h", "if (!(next_due(me) > now)) return false;", "return false;");
+  replace(program, "event/initial_active_set.h", "if (!(next_scheduled_event(me) > now)) return false;",
+          "return false;");
   BackendCpu general(study, program, *HostCompiler::find(), 2);
   Wanted wanted;
   wanted.events = true;
-  return {touched.run(batch, wanted), plain.run(batch, wanted), general.run(batch, wanted)};
+  return {fast.run(batch, wanted), single.run(batch, wanted), general.run(batch, wanted)};
 }
 
-// Events of the same kinds about the same conditions, at the same times and with the same impulses to rounding.
+// Events of the same kinds and conditions, at the same times and with the same loss of energy to rounding.
 void expect_same_events(const MemberEvents& a, const MemberEvents& b, std::size_t member) {
   ASSERT_EQ(a.size(), b.size()) << "member " << member;
   for (std::size_t i = 0; i < a.size(); ++i) {
@@ -54,31 +56,32 @@ void expect_same_events(const MemberEvents& a, const MemberEvents& b, std::size_
   }
 }
 
-class PlainEvents : public testing::TestWithParam<std::string> {};
+class SingleContact : public testing::TestWithParam<std::string> {};
 
-TEST_P(PlainEvents, AreWhatTheGeneralWayGives) {
+TEST_P(SingleContact, GivesTheEventsOfTheGeneralWay) {
   const Study study = load_study(std::string(ZWANG_SOURCE_DIR) + "/configs/" + GetParam() + ".toml");
   const std::size_t count = 24;
   const Ways ways = all_ways(study, count);
-  EXPECT_EQ(ways.touched.status, ways.general.status);
-  EXPECT_EQ(ways.plain.status, ways.general.status);
-  long long happened = 0;
+  EXPECT_EQ(ways.fast.status, ways.general.status);
+  EXPECT_EQ(ways.single.status, ways.general.status);
+  long long events = 0;
   for (std::size_t m = 0; m < count; ++m) {
-    expect_same_events(ways.touched.events.at(m), ways.general.events.at(m), m);
-    expect_same_events(ways.plain.events.at(m), ways.general.events.at(m), m);
-    happened += static_cast<long long>(ways.plain.events.at(m).size());
+    expect_same_events(ways.fast.events.at(m), ways.general.events.at(m), m);
+    expect_same_events(ways.single.events.at(m), ways.general.events.at(m), m);
+    events += static_cast<long long>(ways.single.events.at(m).size());
   }
-  EXPECT_GT(happened, 0) << "a study in which nothing happens proves nothing";
+  EXPECT_GT(events, 0) << "a study without events proves nothing";
 }
 
-// Strings that go slack and taut, hops off a moving floor, a rebound, several bodies, equations beside inequalities.
-INSTANTIATE_TEST_SUITE_P(Configs, PlainEvents,
+// Strings that go slack and taut, hops off a moving floor, a rebound, several bodies, equations beside
+// inequalities.
+INSTANTIATE_TEST_SUITE_P(Configs, SingleContact,
                          testing::Values("string_pendulum", "bouncing_ball", "slung_load", "three_balls",
                                          "shaken_table", "crane_slings", "impact_oscillator", "gate_stops"),
                          [](const auto& name) { return name.param; });
 
-// A corner in which a point may rest, slide, leave or strike, on a string that may be taut, pulled any way; `more` are further
-// conditions.
+// A point in a corner, where it may rest, slide, separate or strike, on a string that may be taut, under
+// gravity in any direction; `more` are further constraints.
 Study corner(const std::string& more) {
   return read_study(R"toml(
 title = "Starts in a corner"
@@ -126,11 +129,12 @@ void expect_same_starts(const Study& study) {
   std::iota(numbers.begin(), numbers.end(), 0ULL);
   const Batch batch = prepare_batch(study, numbers, 2);
   KernelProgram program = cpu_program(study, LaneChoice::best);
-  BackendCpu plain(study, program, *HostCompiler::find(), 2);
-  replace(program, "event/initial_active_set.h", "if (!(next_due(me) > now)) return false;", "return false;");
+  BackendCpu single(study, program, *HostCompiler::find(), 2);
+  replace(program, "event/initial_active_set.h", "if (!(next_scheduled_event(me) > now)) return false;",
+          "return false;");
   BackendCpu general(study, program, *HostCompiler::find(), 2);
   const Wanted wanted{.states = true, .events = true};
-  const BatchResults a = plain.run(batch, wanted), b = general.run(batch, wanted);
+  const BatchResults a = single.run(batch, wanted), b = general.run(batch, wanted);
   EXPECT_EQ(a.status, b.status);
   EXPECT_EQ(a.redundant, b.redundant);
   ASSERT_EQ(a.states.size(), b.states.size());
@@ -142,18 +146,19 @@ void expect_same_starts(const Study& study) {
   }
 }
 
-TEST(PlainStarts, AreWhatTheGeneralWayGives) { expect_same_starts(corner("")); }
-TEST(PlainStarts, LeaveDependentConditionsToTheGeneralWay) {
+TEST(InitialActiveSet, IsThatOfTheGeneralWay) { expect_same_starts(corner("")); }
+TEST(InitialActiveSet, IsLeftToTheGeneralWayWithDependentConditions) {
   expect_same_starts(corner("[[constraint]]\nname = \"floor_again\"\nrequire = \"3*p.y >= 0\"\n"));
 }
-TEST(PlainStarts, LeaveAppointmentsToTheGeneralWay) {
+TEST(InitialActiveSet, IsLeftToTheGeneralWayWithScheduledEvents) {
   expect_same_starts(
       corner("[[constraint]]\nname = \"lid\"\nrequire = \"p.y <= 0.8\"\nfrom = 0\nuntil = 0.2\n"));
 }
 
-// A landing ends a little before the crossing or a little beyond it (kernels/rootfinding/step_length_search.h). Output times in between are as exact
-// as any: sin t, mirrored at the wall again and again, at twenty thousand times.
-TEST(Landings, OutputTimesAroundACrossingAreOfTheirOwnSide) {
+// A truncated step ends a little before the crossing or a little beyond it
+// (kernels/rootfinding/step_length_search.h). Output times in between are as accurate as any: sin t, mirrored
+// at the wall again and again, at twenty thousand times.
+TEST(StepsThatEndAtAnEvent, GiveOutputTimesTheStateOfTheirOwnSide) {
   const Study study = read_study(R"toml(
 title = "An oscillator mirrored at a wall"
 [parameters]

@@ -1,5 +1,5 @@
-// The eighth-order pair of the kernels (kernels/integrator/dop853_coefficients.h), against what its coefficients must do rather than
-// against another copy of them.
+// The eighth-order pair of the kernels (kernels/integrator/dop853_coefficients.h) against the order
+// conditions its coefficients must satisfy, rather than against another copy of them.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -12,7 +12,7 @@ namespace {
 // Coefficients have 30 digits in the paper and 16 here; sums of a dozen of them cancel a little.
 constexpr double rounding = 2e-14;
 
-TEST(Dop853, StagesLieWhereTheirWeightsSay) {
+TEST(Dop853, StagePositionsAreTheSumsOfTheirWeights) {
   for (int i = 1; i < Dop853::stages; ++i) {
     double sum = 0;
     for (int j = 0; j < i; ++j) sum += Dop853::a(i, j);
@@ -36,7 +36,7 @@ TEST(Dop853, WeightsIntegratePolynomialsUpToTheSeventhDegree) {
   }
 }
 
-// Differences of two formulas, of orders 5 and 3: polynomials up to there leave nothing.
+// They are differences of two formulas, of orders 5 and 3, and vanish on polynomials up to that degree.
 TEST(Dop853, ErrorWeightsVanishOnPolynomials) {
   for (int which = 0; which < 2; ++which)
     for (int k = 1; k <= (which == 0 ? 5 : 3); ++k) {
@@ -47,7 +47,8 @@ TEST(Dop853, ErrorWeightsVanishOnPolynomials) {
     }
 }
 
-// A pendulum swung far: q'' = -sin q, nonlinear in the positions, one step of length h from (1, 0.5).
+// A pendulum of large amplitude: q'' = -sin q, nonlinear in the positions, one step of length h from (1,
+// 0.5).
 struct Swing {
   double q, v;
 };
@@ -106,8 +107,9 @@ TEST(Dop853, TheInterpolantIsOfTheSeventhOrderAndMeetsBothEnds) {
   EXPECT_NEAR(std::log2(worst(1.0) / worst(0.5)), 8, 1.2) << "a step of order seven errs by the eighth power";
 }
 
-// The estimate must see the error it stands for, and ask for a step that would be just right.
-TEST(Dop853, TheEstimateFollowsTheStepAsItsOrderSays) {
+// The estimate must scale with the step like the error, and the factor must propose a step of the right
+// length.
+TEST(Dop853, TheEstimateScalesWithTheStepAsItsOrder) {
   const double y[2] = {1, 0.5};
   const auto squared = [&](double h) {
     Arrays step;

@@ -1,10 +1,12 @@
-// Functions by the bits of a number, for the length of the next step (kernels/base/portable.h, kernels/integrator/runge_kutta.h).
+// Approximate powers from bit patterns, and the step length factor that uses them (kernels/base/portable.h,
+// kernels/integrator/runge_kutta.h).
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
 #include "kernels/integrator/runge_kutta.h"
+#include "kernels/simd/pack.h"
 
 namespace zwang {
 namespace {
@@ -18,7 +20,7 @@ void expect_rough(Real smallest, Real largest) {
   }
 }
 
-TEST(RoughFunctions, AreAsRoughAsTheySay) {
+TEST(RoughFunctions, AreAsAccurateAsStated) {
   expect_rough<double>(1e-300, 1e300);
   expect_rough<float>(1e-36f, 1e36f);
 }
@@ -33,7 +35,7 @@ TEST(RoughFunctions, LanesOfAPackAreTheSameBits) {
   }
 }
 
-// A step without error may grow as far as the method allows, one without a valid error shrinks as far as it does.
+// After a step without error the factor is the largest one, after a step without a valid error the smallest.
 template <class Method>
 void expect_bounds() {
   EXPECT_EQ((step_factor<Method>(0.0)), Method::grow);

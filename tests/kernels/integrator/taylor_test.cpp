@@ -1,5 +1,5 @@
-// Steps by power series (kernels/integrator/taylor_series.h): every recurrence against an integrator that knows nothing of it, events found in
-// long steps against closed forms, and where the method is taken and where not.
+// Steps by power series (kernels/integrator/taylor_series.h): every recurrence against an independent
+// integrator, events found in long steps against closed forms, and the choice of the method.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -17,7 +17,7 @@
 namespace zwang {
 namespace {
 
-// Points on lines, each driven by its own force, in which # is the point. Nothing is ever held.
+// Points on lines, each with its own force, in which # stands for the point. No constraints.
 Study driven(const std::vector<std::string>& forces, const std::string& method) {
   std::string coordinates, kinetic, force_table = "[system.force]\n", measures = "[measure]\n";
   for (std::size_t i = 0; i < forces.size(); ++i) {
@@ -54,7 +54,7 @@ const std::vector<std::string> formulas[] = {
     {"-sqrt(1 + #^2)*#", "-#/(2 + cos(#))^3", "-a*#*t + t^2", "-#*exp(sin(2*t))", "(# + 2)^-2 - #",
      "-cosh(1)*# + sin(a*t + #')", "-#*(# - t)*(# + t)"}};
 
-// Series of twelve and of twenty terms. dop853 at 1e-13 is the judge: another method, of which they know nothing.
+// Series of twelve and of twenty terms against dop853 at 1e-13.
 TEST(Taylor, EveryRecurrenceFollowsTheMotion) {
   for (const std::vector<std::string>& forces : formulas) {
     const BatchResults judge = run_all(with_tolerance(driven(forces, "dop853"), 1e-13));
@@ -68,7 +68,8 @@ TEST(Taylor, EveryRecurrenceFollowsTheMotion) {
   }
 }
 
-// A ball on a floor: all its bounces are known. The steps would be as long as the flights, were there no floor.
+// A ball on a floor: all its bounces are known in closed form. Without the floor one step would cover a whole
+// flight.
 TEST(Taylor, FindsEveryBounceInStepsWithoutAnError) {
   const Study study = read_study(R"toml(
 title = "A ball on a floor"
@@ -113,7 +114,8 @@ high = "maximum(ball.y)"
   }
 }
 
-// Two walls of which one moves, a string beside them: free, held and released again, in packs and one by one.
+// Two walls, one of them moving, and a string: free, constrained and released again, in packs and in single
+// lanes.
 constexpr const char* between_walls = R"toml(
 title = "Between two walls"
 [parameters]
@@ -159,7 +161,7 @@ TEST(Taylor, AgreesWithTheReferenceWhereConditionsCloseAndOpen) {
     }
 }
 
-// A member's bits do not depend on its neighbours, held ones among them.
+// The bits of a member do not depend on the other members of its pack, whether constrained or free.
 TEST(Taylor, MembersDoNotDependOnTheirNeighbours) {
   const Study study = read_study(between_walls, "walls.toml", {"integrator.method=taylor"});
   BackendCpu cpu(study, *HostCompiler::find(), 1);

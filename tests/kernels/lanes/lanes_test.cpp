@@ -1,5 +1,5 @@
-// Lanes side by side (kernels/simd/pack.h, kernels/simd/pack_pair.h): each computes what one number would; and the queue they are filled
-// from (kernels/entry/work_queue.h).
+// Packs and pairs of packs (kernels/simd/pack.h, kernels/simd/pack_pair.h): each lane computes what a single
+// number would. The work queue of a CPU's threads (kernels/entry/work_queue.h).
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "kernels/entry/work_queue.h"
+#include "kernels/simd/lane_traits.h"
+#include "kernels/simd/pack.h"
 #include "kernels/simd/pack_pair.h"
 
 namespace zwang {
@@ -72,14 +74,14 @@ TYPED_TEST(Numbers, WithoutSignAreNeverBelowZero) {
   EXPECT_TRUE(std::isnan(lane_of(absolute(TypeParam(std::numeric_limits<Plain>::quiet_NaN())), 0)));
 }
 
-// Every pattern of up to three lanes, and of all but those.
+// Every pattern of up to three lanes, and their complements.
 TYPED_TEST(Numbers, LanesOfAMaskAreVisitedOnceAndInOrder) {
   constexpr int lanes = Lanes<TypeParam>::count;
   for (int i = 0; i < lanes; ++i)
     for (int j = i; j < lanes; ++j)
       for (int k = j; k < lanes; ++k)
         for (const bool all_but : {false, true}) {
-          auto mask = TypeParam(1) < TypeParam(0);
+          auto mask = no_lanes<TypeParam>();
           std::vector<int> wanted;
           for (int lane = 0; lane < lanes; ++lane) {
             const bool on = (lane == i || lane == j || lane == k) != all_but;
@@ -114,7 +116,7 @@ TEST(MemberQueue, GivesEveryNumberOnce) {
   }
 }
 
-// A thread that is held up by a slow member keeps few others waiting: no more than a sixty-fourth of those that are left.
+// A slow member delays few others taken with it: at most 1/64 of the members that are left.
 TEST(MemberQueue, TakesNoMoreThanAShareOfTheRest) {
   for (const long long count : {2LL, 40LL, 127LL, 130LL, 700LL, 5000LL}) {
     long long counter = 0;

@@ -1,4 +1,5 @@
-// Where a search for a crossing begins (kernels/rootfinding/step_length_search.h): the first guess over a step whose ends, slopes and middle are known.
+// The first guess of a search over the step length (kernels/rootfinding/step_length_search.h), from the
+// values at both ends and inside the step, and the slopes where they are known.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -29,12 +30,12 @@ double first_crossing(const Curve& curve) {
 }
 
 double guess(const Curve& curve, double whole, double unit, bool slopes) {
-  StepLengthSearch<double, 1> seek;
-  seek.reach = 0.01;
+  StepLengthSearch<double, 1> search;
+  search.reach = 0.01;
   const double none = std::nan("");
-  return seek.begin(whole, unit * curve.at(0), unit * curve.at(1),
-                    slopes ? unit * curve.slope(0) / whole : none,
-                    slopes ? unit * curve.slope(1) / whole : none, 0.5, unit * curve.at(0.5)) /
+  return search.begin(whole, unit * curve.at(0), unit * curve.at(1),
+                      slopes ? unit * curve.slope(0) / whole : none,
+                      slopes ? unit * curve.slope(1) / whole : none, 0.5, unit * curve.at(0.5)) /
          whole;
 }
 
@@ -63,8 +64,8 @@ TEST(FirstGuess, OfAParabolaIsItsRootWithSlopesAndWithout) {
     }
 }
 
-// A multiplier has no slopes, but is known at two stages. What is found there is where the first try will end, and its slope is
-// believed.
+// A multiplier has no known slopes, but values at two stages. The guess is where the first trial step ends,
+// and the slope of the cubic is used there.
 TEST(FirstGuess, OfACubicThroughTwoStagesIsItsRootAndItsSlope) {
   std::mt19937 random(5);
   std::uniform_real_distribution<double> some(-1, 1);
@@ -76,33 +77,33 @@ TEST(FirstGuess, OfACubicThroughTwoStagesIsItsRootAndItsSlope) {
     const double wanted = first_crossing(curve), part = 0.6, second = 6.0 / 7, none = std::nan("");
     for (const double whole : {1.0, 3e-4})
       for (const double unit : {1.0, 1e-7}) {
-        StepLengthSearch<double, 1> seek;
-        seek.reach = 0.01;
-        const double found = seek.begin_between(whole, unit * curve.at(0), unit * curve.at(1), part,
-                                                unit * curve.at(part), second, unit * curve.at(second));
+        StepLengthSearch<double, 1> search;
+        search.reach = 0.01;
+        const double found = search.begin_between(whole, unit * curve.at(0), unit * curve.at(1), part,
+                                                  unit * curve.at(part), second, unit * curve.at(second));
         EXPECT_NEAR(found / whole, wanted, 2e-5 * wanted);
-        seek.improve(found, unit * curve.at(found / whole), none);
-        EXPECT_NEAR(seek.slope * whole / unit, curve.slope(wanted), 1e-3);
+        search.improve(found, unit * curve.at(found / whole), none);
+        EXPECT_NEAR(search.slope * whole / unit, curve.slope(wanted), 1e-3);
       }
   }
 }
 
-// Stages that say something absurd: the guess stays within the step, and the slope is that of the tries.
-TEST(FirstGuess, IsWithinTheStepWhateverTheStagesSay) {
+// With absurd values at the stages the guess stays within the step, and the slope is that of the trial steps.
+TEST(FirstGuess, IsWithinTheStepWhateverTheStageValues) {
   const double none = std::nan("");
   for (const double beyond : {-1e9, -3.0, 0.0, 3.0, 1e9})
     for (const double via : {-1e9, -0.5, 0.0, 0.5, 1e9}) {
-      StepLengthSearch<double, 1> seek;
-      seek.reach = 0.01;
-      const double found = seek.begin_between(1.0, -0.3, 0.7, 0.6, via, 6.0 / 7, beyond);
+      StepLengthSearch<double, 1> search;
+      search.reach = 0.01;
+      const double found = search.begin_between(1.0, -0.3, 0.7, 0.6, via, 6.0 / 7, beyond);
       EXPECT_GT(found, -0.01);
       EXPECT_LT(found, 1.01);
-      const double next = seek.improve(found, found - 0.3, none);
+      const double next = search.improve(found, found - 0.3, none);
       EXPECT_TRUE(next > -0.01 && next < 1.01) << via << ' ' << beyond;
     }
 }
 
-// As after a bounce: from just below zero it sets off downwards, and is back soon.
+// As after a bounce: the curve starts downwards just below zero and returns soon.
 TEST(FirstGuess, OfALowHopIsItsEnd) {
   for (const double back : {1e-4, 2e-3, 0.05, 0.3, 0.8})
     for (const double start : {1e-14, 1e-9})
@@ -118,7 +119,7 @@ TEST(FirstGuess, OfAQuarticIsAThousandthOff) {
   while (tried < 2000) {
     const Curve curve{{-std::abs(some(random)) - 0.01, 2 * some(random), 2 * some(random), some(random),
                        0.5 * some(random)}};
-    // From below zero to above it, steadily once it rises through zero.
+    // From below zero to above zero, without a second crossing.
     const double root = first_crossing(curve);
     if (!(curve.at(1) > 0.05) || !(curve.slope(root) > 0.3)) continue;
     bool once = true;
@@ -129,15 +130,15 @@ TEST(FirstGuess, OfAQuarticIsAThousandthOff) {
   }
 }
 
-// Whatever the curve is said to be, the guess lies inside the step.
+// For any values and slopes the guess is inside the step.
 TEST(FirstGuess, StaysInsideTheStep) {
   std::mt19937 random(11);
   std::cauchy_distribution<double> wild(0, 3);
   for (int i = 0; i < 20'000; ++i) {
-    StepLengthSearch<double, 1> seek;
-    seek.reach = 0.01;
-    const double found = seek.begin(2.0, -std::abs(wild(random)) - 1e-30, std::abs(wild(random)) + 1e-30,
-                                    wild(random), wild(random), 0.5, wild(random));
+    StepLengthSearch<double, 1> search;
+    search.reach = 0.01;
+    const double found = search.begin(2.0, -std::abs(wild(random)) - 1e-30, std::abs(wild(random)) + 1e-30,
+                                      wild(random), wild(random), 0.5, wild(random));
     EXPECT_GT(found, -0.01);
     EXPECT_LT(found, 2.01);
   }

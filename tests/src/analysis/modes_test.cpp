@@ -33,7 +33,7 @@ void expect_numbers(const std::vector<double>& actual, const std::vector<double>
     EXPECT_NEAR(actual[i], expected[i], tolerance) << "number " << i;
 }
 
-// --- Where the forces balance ---
+// --- Equilibria ---
 
 // N unit masses on rigid links of length 1, g = 1, started away from hanging straight down.
 Mechanism chain(int count, double tilt) {
@@ -104,14 +104,14 @@ TEST(Modes, AFreeFallHasNoEquilibrium) {
   const Modes found = modes_of(b.make());
   EXPECT_EQ(found.verdict, Stability::no_equilibrium);
   EXPECT_NEAR(found.equilibrium.imbalance(1), -9.81, rounding);
-  // Forces that only fade away with distance have none either.
+  // Forces that only decrease with distance have no equilibrium either.
   SystemBuilder far;
   far.coordinate("x", 1).kinetic("x'^2/2").potential("1/x");
   EXPECT_EQ(modes_of(far.make()).verdict, Stability::no_equilibrium);
 }
 
 TEST(Modes, AStartOnARidgeIsLeft) {
-  // A blade along a slope: only across it the blade holds.
+  // A blade along a slope: it holds only in the direction across the blade.
   SystemBuilder b;
   b.coordinate("x", 0).coordinate("y", 0).coordinate("phi", 0);
   b.kinetic("(x'^2 + y'^2 + phi'^2)/2").potential("-5*x").require("blade", "y'*cos(phi) - x'*sin(phi) == 0");
@@ -124,7 +124,7 @@ TEST(Modes, AStartOnARidgeIsLeft) {
 // --- Inequalities ---
 
 TEST(Modes, PressingInequalitiesHoldAsEquations) {
-  // A ball in a bowl, dropped from beside: the bowl presses at the bottom, the wall is left alone.
+  // A ball in a bowl, displaced sideways: the bowl presses at the bottom, the wall does not.
   SystemBuilder b;
   b.point("p", "2", {0.3, 0.5}).gravity({"0", "-9.81"});
   b.require("bowl", "p.y >= p.x^2").require("wall", "p.x <= 5");
@@ -157,7 +157,7 @@ TEST(Modes, AConditionThatTouchesWithoutPressingLeavesTheVerdictOpen) {
   EXPECT_NE(found.reason.find("stop touches"), std::string::npos) << found.reason;
 }
 
-// --- What roots mean ---
+// --- Roots and stability ---
 
 TEST(Modes, DampedMotionsDieOutAndNegativeDampingGrows) {
   // x'' + 2 d x' + 5 x = 0: lambda = -d +- i sqrt(5 - d^2)
@@ -233,7 +233,7 @@ TEST(Modes, TwoRootsThatFallTogetherInOneModeAreNotCalledStable) {
   const Modes found = modes_of(b.make());
   EXPECT_EQ(found.verdict, Stability::undecided);
   EXPECT_NE(found.reason.find("share one mode"), std::string::npos) << found.reason;
-  // Two equal roots with two modes are as good as different ones.
+  // Two equal roots with two modes behave like different roots.
   SystemBuilder c;
   c.coordinate("x", 0.1).coordinate("y", 0.2).kinetic("(x'^2 + y'^2)/2").potential("(x^2 + y^2)/2");
   EXPECT_EQ(modes_of(c.make()).verdict, Stability::stable);
@@ -261,9 +261,10 @@ TEST(Modes, UnitsDoNotChangeTheVerdict) {
   }
 }
 
-// --- Against the accelerations themselves ---
+// --- Comparison with accelerations ---
 
-// Slopes of (v, a) by (q, v) as differences of the reference's accelerations: no symbolic derivative, no basis, no border.
+// Derivatives of (v, a) by (q, v) as differences of the reference's accelerations: independent of the
+// symbolic derivatives, the bases and the bordered matrix.
 Eigen::MatrixXd flow_by_differences(const Mechanism& m, const Equilibrium& at) {
   const Eigen::Index n = at.state.q.size();
   Eigen::MatrixXd flow = Eigen::MatrixXd::Zero(2 * n, 2 * n);
@@ -293,7 +294,8 @@ TEST(Modes, OfDrawnSystemsAreEigenvaluesOfTheFlow) {
     b.potential("k*w^2 + l*x^2 + m*y^2 + n*(z + g)^2 + 0.3*w*x*y + 0.2*w^2*x");
     b.force("x", "0.3*s*y");  // without a potential
     if (trial % 3 == 0) b.force("w", "-d*w' + c*x'");
-    // One condition that no position condition replaces, with a multiplier at the equilibrium; sometimes another on positions.
+    // One velocity condition that is not integrable, with a multiplier at the equilibrium; sometimes another
+    // on positions.
     b.require("rolling", "z' + 0.8*w*x' - 0.3*(x + y)*w' == 0");
     if (trial % 2 == 0) b.require("surface", "y + 0.5*w^2 - 0.2*x == 0");
     const Mechanism m = b.make();
@@ -339,7 +341,7 @@ TEST(Modes, DependentConditionsOfDifferentCurvatureLeaveTheVerdictOpen) {
   EXPECT_EQ(found.verdict, Stability::undecided);
 }
 
-// --- What is refused ---
+// --- Rejected systems ---
 
 void expect_refusal(const Mechanism& m, const std::string& reason) {
   try {

@@ -1,3 +1,4 @@
+// Error messages: text, order, suggestions.
 #include "src/base/error.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// The text of emitted models: what it looks like, what it costs, what may never be in it. That it computes the right
-// numbers is emit_truth_test's business.
+// The text of emitted models: its form, its cost, and what it must not contain. emit_truth_test verifies its
+// numbers.
 #include "src/emit/emit.h"
 
 #include <gtest/gtest.h>
@@ -49,7 +49,8 @@ SystemBuilder double_string() {
   return builder;
 }
 
-// Two rods in angles: a mass matrix that couples and turns. A stop for one, a watch, an impulse, a late condition.
+// Two rods in angles, with a coupled mass matrix that changes with the angles; a stop, a watched function, an
+// impulse and a condition imposed later.
 SystemBuilder double_pendulum() {
   SystemBuilder builder;
   builder.parameter("m", 1.5).parameter("g", 9.81).coordinate("a", 0.4, 0).coordinate("b", -0.9, 0);
@@ -85,7 +86,7 @@ SystemBuilder disks_in_a_box(int count) {
   return builder;
 }
 
-// ZWANG_WRITE_GOLDEN in the environment writes the files anew; then look at what has changed.
+// ZWANG_WRITE_GOLDEN in the environment rewrites the files; then check the differences.
 void expect_golden(const std::string& name, const SystemBuilder& builder) {
   const std::string path = std::string(ZWANG_SOURCE_DIR) + "/tests/golden/" + name + ".model";
   const std::string actual = text_of(builder);
@@ -146,7 +147,7 @@ TEST(EmitTest, AChainCostsInProportionToItsLength) {
   const EmittedModel ten = emit_model(*chain(10).make().system), fifty = emit_model(*chain(50).make().system);
   ASSERT_TRUE(ten.masked && fifty.masked);
   EXPECT_GT(ten.motion_operations, 0);
-  // Five times, and a little because the first link and the last are cheaper than those between.
+  // Five times, and a little more because the first and last links are cheaper than the inner ones.
   EXPECT_LE(static_cast<double>(fifty.motion_operations), 5.5 * static_cast<double>(ten.motion_operations));
   EXPECT_EQ(fifty.motion_by_kind.divisions, 50);  // one for each pivot
   EXPECT_EQ(occurrences(function_of(fifty.text, "motion"), "for ("), 0u);
@@ -191,13 +192,13 @@ TEST(EmitTest, WhatTheTimeAloneDecidesStandsApart) {
   const EmittedModel made = emit_model(*builder.make().system);
   EXPECT_NE(made.text.find("drives = 4"), std::string::npos) << made.text;
   const std::string drive = function_of(made.text, "drive");
-  EXPECT_EQ(occurrences(drive, "cos("), 2u) << drive;  // the force, and how fast the wall moves
+  EXPECT_EQ(occurrences(drive, "cos("), 2u) << drive;  // the force, and the speed of the wall
   for (const char* function : {"cos(", "exp(", "sin("}) {
     EXPECT_GE(occurrences(drive, function), 1u) << drive;
     for (const char* name : {"motion", "free_motion"})
       EXPECT_EQ(occurrences(function_of(made.text, name), function), 0u) << name;
   }
-  // What is no more than a product is not worth a place.
+  // A value that is only a product is not stored.
   EXPECT_EQ(occurrences(function_of(made.text, "motion"), "* t"), 1u);
   EXPECT_EQ(made.motion_by_kind.functions, 0);
 }
@@ -243,7 +244,7 @@ TEST(EmitTest, FormulasOfAnyDepthAndSharingAreEmitted) {
   builder.coordinate("x", 1, 1).coordinate("y", 1, 1).kinetic("x'^2 + y'^2");
   Expressions& pool = builder.pool();
   const Expr x = builder.formula("x"), y = builder.formula("y");
-  // Written out, each of these would fill more than all memory.
+  // Written out, each of these would need more than all memory.
   Expr deep = x, squares = x, products = y, sums = x;
   for (int i = 0; i < 3000; ++i) deep = pool.apply(Op::sin, deep);
   for (int i = 0; i < 80; ++i) squares = pool.add(pool.square(squares), y);
@@ -274,7 +275,7 @@ TEST(EmitTest, TheHubOfAStarGoesLast) {
   }
   const EliminationPlan plan = plan_elimination(star, PivotOrder::least_fill);
   EXPECT_EQ(plan.order.back(), 0u);
-  // First, it would tie all the others to each other.
+  // Eliminated first, it would connect all the others to each other.
   EXPECT_LT(2 * plan.multiplications, plan_elimination(star, PivotOrder::natural).multiplications);
 }
 
@@ -312,7 +313,7 @@ TEST(EmitTest, TheSymbolicSolveIsTheSolve) {
                                 Pivots::may_vanish);
     std::vector<Expr> roots;
     for (const auto& [i, e] : factor.solve(right)) roots.push_back(e);
-    // The share that makes a pivot rounding is "time" to the evaluation.
+    // The share below which a pivot is rounding is evaluated as the symbol "time".
     const std::vector<double> x =
         Program(pool, roots).run<double>({.time = 1e-14, .parameters = {}, .coordinates = values});
     const Eigen::VectorXd expected = numbers.ldlt().solve(b);
@@ -333,7 +334,7 @@ TEST(EmitTest, RearrangedFormulasShareDifferencesAndReciprocals) {
   EXPECT_NE(text.find("cube(sqrt("), std::string::npos) << text;
 }
 
-// A point on a spring, driven; its series with nothing held.
+// A driven point on a spring; its series with no condition held.
 SystemBuilder driven(const std::string& force) {
   SystemBuilder builder;
   builder.parameter("A", 1.5).coordinate("x", 0.5, 0).kinetic("0.5*x'^2").potential("0.5*x^2");
@@ -344,7 +345,7 @@ SystemBuilder driven(const std::string& force) {
 TEST(EmitSeries, TermsPassThroughSumsAndStayWithProducts) {
   const EmittedSeries made = emit_model(*driven("A*cos(0.9*t) - 0.04*x'").make().system).series;
   EXPECT_EQ(made.obstacle, "");
-  // An angle that grows evenly needs the term before; the work is a product of two series.
+  // An angle that grows linearly needs only the term before; the work is a product of two series.
   EXPECT_EQ(occurrences(made.text, "even_turn_term<d>(s.u[0], s.u[1], s.u[2]);"), 2u);
   EXPECT_EQ(occurrences(made.text, "product_term<d>("), 2u);
   EXPECT_EQ(made.sums, 1);
@@ -367,7 +368,7 @@ TEST(EmitSeries, WhatHasNoneSaysWhy) {
   rod.point("bob", "1", {0, -1}).gravity({"0", "-9.81"}).anchor("nail", {"0", "0"});
   rod.require("rod", "distance(bob, nail) == 1");
   EXPECT_EQ(emit_model(*rod.make().system).series.obstacle, "a condition that always holds");
-  EXPECT_EQ(emit_model(*disks_in_a_box(12).make().system).series.obstacle, "so many conditions");
+  EXPECT_EQ(emit_model(*disks_in_a_box(12).make().system).series.obstacle, "too many conditions");
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+// Symbolic derivatives compared with closed forms and differences.
 #include "src/expression/derivative.h"
 
 #include <gtest/gtest.h>
@@ -116,8 +117,7 @@ TEST_F(DerivativeTest, APolynomialOfDegreeThreeHasNoFourthDerivative) {
 }
 
 TEST_F(DerivativeTest, TheTotalDerivativeTwiceIsTheSecondDerivativeAlongAUniformMotion) {
-  // Along x = a + b t, y = c + d t the accelerations vanish, so f'' is all that total_derivative leaves of
-  // it.
+  // Along x = a + b t, y = c + d t the accelerations vanish, so total_derivative gives all of f''.
   const Expr f = parse("exp(x/3)*sin(y + t) + x*y*t^2");
   const Expr twice = total_derivative(pool, total_derivative(pool, f));
   const double a = 0.3, b = 1.1, c = -0.4, d = 0.7;
@@ -135,8 +135,7 @@ TEST_F(DerivativeTest, TheTotalDerivativeTwiceIsTheSecondDerivativeAlongAUniform
 }
 
 TEST_F(DerivativeTest, TheTotalDerivativeOfACircleIsItsCentripetalTerm) {
-  // f = x^2 + y^2 - 1: f' = 2 (x vx + y vy), and what remains of f'' without accelerations is 2 (vx^2 +
-  // vy^2).
+  // f = x^2 + y^2 - 1: f' = 2 (x vx + y vy), and f'' without accelerations is 2 (vx^2 + vy^2).
   const Expr f = parse("x^2 + y^2 - 1");
   const Expr rate = total_derivative(pool, f);
   EXPECT_EQ(value(rate, 3, 4, 5, 6), 2 * (15 + 24));

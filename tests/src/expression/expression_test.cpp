@@ -1,3 +1,4 @@
+// Expressions: sharing, simplification, constants, deep formulas, text.
 #include "src/expression/expression.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Interval bounds of expressions.
 #include "src/expression/interval.h"
 
 #include <gtest/gtest.h>
@@ -87,7 +88,7 @@ TEST_F(IntervalTest, PeriodicFunctionsStayInTheirRange) {
 }
 
 TEST_F(IntervalTest, PointsGiveWhatTheNumbersGive) {
-  // A bound above the value would call conditions impossible that a state can meet: 7*cos(x) >= 525/75 at x =
+  // With a wrong bound, conditions that a state can meet would count as impossible: 7*cos(x) >= 525/75 at x =
   // 0.
   for (const auto& [p, q] : {std::pair{525.0, 75.0}, {49.0, 49.0}, {1.0, 3.0}, {-1050.0, 75.0}}) {
     const Interval found = bounds("a/b", Interval(p), Interval(q));

@@ -1,4 +1,4 @@
-// What must hold for every formula, tried on random ones: derivatives, intervals, rounding scales, text.
+// Properties of every formula, tested on random ones: derivatives, intervals, rounding scales, text.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -56,7 +56,8 @@ class Generator {
  public:
   Generator(Expressions& pool, std::uint64_t seed) : pool_(pool), dice(seed) {}
 
-  // Partial functions mostly get arguments they are defined for, or nearly every formula would be undefined.
+  // Partial functions mostly get arguments for which they are defined; otherwise nearly every formula would
+  // be undefined.
   Expr formula(int depth) {
     if (depth == 0 || dice.chance(0.1)) return leaf();
     const Expr a = formula(depth - 1);
@@ -125,7 +126,7 @@ class Generator {
 
 // --- Extended precision -------------------------------------------------------------------------------
 
-// The formula in long double, with the side it is on at every kink.
+// The formula in long double, with its branch at every kink.
 struct Extended {
   long double value = 0;
   bool defined = true;  // at every node, also where the value does not show it
@@ -252,7 +253,7 @@ Numerical numerical_derivative(const Expressions& pool, Expr e, std::size_t alon
   return {std::isfinite(best) && doubt <= 1e-9L * (1 + std::abs(best)), best, doubt};
 }
 
-// --- What must hold -----------------------------------------------------------------------------------
+// --- Properties ---------------------------------------------------------------------------------------
 
 void expect_derivatives_agree(bool second, std::uint64_t seed) {
   constexpr int trials = 600;
@@ -270,13 +271,13 @@ void expect_derivatives_agree(bool second, std::uint64_t seed) {
     ++judged;
     const std::array<Scaled, symbol_count> scaled = {Scaled(at[0]), Scaled(at[1]), Scaled(at[2]),
                                                      Scaled(at[3]), Scaled(at[4])};
-    // What rounding may do to the exact derivative, and how well the numerical one is known.
+    // The rounding of the exact derivative, and the accuracy of the numerical one.
     const double rounding = 64 * epsilon * run(pool, slope, scaled).scale;
     const double allowed = rounding + 1e3 * static_cast<double>(expected.doubt) + 1e-13;
     EXPECT_NEAR(run(pool, slope, at), static_cast<double>(expected.slope), allowed)
         << "trial " << trial << ": d/d(symbol " << along << ") of " << expression_text(pool, e, generic_name);
   }
-  // A test that skips nearly everything would pass whatever the derivatives are.
+  // A test that skips nearly every formula would pass with any derivatives.
   EXPECT_GT(judged, trials / 2);
 }
 
@@ -327,7 +328,7 @@ TEST(RandomExpressionTest, AnIntervalEnclosesTheValuesOfItsPoints) {
       const double value = run(pool, e, at);
       if (!std::isfinite(value)) continue;
       ++judged;
-      // The bounds are not rounded outwards: what rounding does to the value itself is allowed.
+      // The bounds are not rounded outwards: the rounding of the value itself is allowed.
       const double scale = run(pool, e, scaled).scale;
       const double allowed = std::isfinite(scale) ? 16 * epsilon * scale : 1e-9;
       EXPECT_GE(value, bounds.low - allowed) << "trial " << trial;
@@ -363,7 +364,7 @@ TEST(RandomExpressionTest, TheScaleBoundsTheRoundingError) {
     if (!exact.defined || !std::isfinite(found.value)) continue;
     // Powers of zero, computed periods and the neighbourhood of poles have tests of their own.
     if (std::abs(found.value) > 1e6 || has_zero_base(pool, e, at) || wraps_by_formula(pool, e)) continue;
-    // Next to a jump doubles and long doubles may stand on different sides: no statement about rounding.
+    // Next to a jump double and long double may be on different sides: rounding is not tested there.
     const Extended nearby = extended(pool, e, [&] {
       Point moved = at;
       for (double& value : moved) value *= 1 + 64 * epsilon;

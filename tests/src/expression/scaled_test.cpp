@@ -1,3 +1,4 @@
+// Rounding scales of expressions.
 #include "src/expression/scaled.h"
 
 #include <gtest/gtest.h>
@@ -38,7 +39,7 @@ TEST_F(ScaledTest, CancellationLeavesTheSizeOfTheTerms) {
 }
 
 TEST_F(ScaledTest, AnInputMayHaveALargerScaleThanItsValue) {
-  // A coordinate that is 0 now but was 5 a moment ago carries the rounding of 5.
+  // A coordinate that is 0 now but was 5 a moment ago has the rounding of 5.
   EXPECT_EQ(run("3*x", Scaled(0, 5)).scale, 15);
   EXPECT_EQ(run("sin(x)", Scaled(0, 5)).scale, 5);
 }
@@ -73,7 +74,7 @@ TEST_F(ScaledTest, ConditionsInSmallerUnitsHaveTheSameVerdict) {
   }
 }
 
-// --- Where a scale must still be a number, and a bound ------------------------------------------------
+// --- The scale stays a finite bound -------------------------------------------------------------------
 
 TEST_F(ScaledTest, TheScaleOfARootOrPowerOfAnExactZeroIsANumber) {
   // Conditions such as speed(a) <= c begin here whenever a starts at rest.

@@ -1,3 +1,4 @@
+// The formula language: grammar, positions of errors, conditions, measures, hostile input.
 #include "src/formula/parse.h"
 
 #include <gtest/gtest.h>
@@ -43,7 +44,7 @@ class ParseTest : public ::testing::Test {
     state.t = t;
     return mechanism.equations->evaluate(Program(builder.pool(), {parse(text)}), state);
   }
-  // The problem a text is refused with; a text that is accepted fails the test.
+  // The problem with which a text is rejected; a text that is accepted fails the test.
   template <class Parse>
   Problem refused(const Parse& attempt) {
     try {
@@ -211,7 +212,7 @@ TEST_F(ParseTest, WhatAPlaceForbidsIsRefused) {
   EXPECT_NO_THROW(parse("p + 1", allow_parameters));
 }
 
-// --- Where an error is --------------------------------------------------------------------------------
+// --- Positions of errors ------------------------------------------------------------------------------
 
 TEST_F(ParseTest, ErrorsPointAtTheCharacter) {
   const struct {
@@ -302,7 +303,7 @@ TEST_F(ParseTest, MeasuresAreOneReduction) {
     EXPECT_THROW(measure(text), Error) << text;
 }
 
-// --- Malice -------------------------------------------------------------------------------------------
+// --- Hostile input ------------------------------------------------------------------------------------
 
 TEST_F(ParseTest, FormulasTooDeepOrTooLongEndInAnError) {
   const std::string many(10'000, '('), signs(10'000, '-');
@@ -317,7 +318,7 @@ TEST_F(ParseTest, FormulasTooDeepOrTooLongEndInAnError) {
   EXPECT_THROW(parse(calls + "x" + std::string(10'000, ')')), Error);
   EXPECT_THROW(parse(std::string(200'001, '1')), Error);
   EXPECT_THROW(parse(std::string(200'001, ' ')), Error);
-  EXPECT_EQ(value(signs + "x"), 2);  // a chain of signs is no nesting
+  EXPECT_EQ(value(signs + "x"), 2);  // a chain of signs is not nesting
 }
 
 TEST_F(ParseTest, TheLongestFormulaAllowedParses) {
@@ -362,7 +363,7 @@ TEST_F(ParseTest, ArbitraryTextEndsInAnErrorOrParses) {
     attempt([&] { condition(text); });
     attempt([&] { measure(text); });
   }
-  EXPECT_GT(accepted, 100);  // the soup is thin, but not water
+  EXPECT_GT(accepted, 100);  // the random texts include enough valid formulas
 }
 
 TEST(NameTest, NamesAndReservedWordsAreToldApart) {

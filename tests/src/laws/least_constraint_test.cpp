@@ -1,4 +1,4 @@
-// Accelerations by Gauss's principle (mechanics sections 2, 3 and 6), and what explain says of them.
+// Accelerations by Gauss's principle (mechanics sections 2, 3 and 6), and their explanation.
 #include "src/laws/least_constraint.h"
 
 #include <gtest/gtest.h>
@@ -101,8 +101,8 @@ TEST(LeastConstraintTest, EveryRandomCornerSatisfiesTheConditionsOfTheMinimum) {
 }
 
 TEST(LeastConstraintTest, RowsThatHoldAsEquationsHaveMultipliersOfAClosedInequality) {
-  // With dependent closed inequalities the smooth phase must not make one of them pull while another way of
-  // sharing the force lets all of them push: planes x, y, z >= 0 and x + y + z >= 0 under (-1, -2, -3).
+  // With dependent closed inequalities the smooth phase must not give one a negative multiplier while another
+  // distribution of the force is positive for all: planes x, y, z >= 0 and x + y + z >= 0 under (-1, -2, -3).
   const Mechanism m =
       at_corner((Eigen::MatrixXd(4, 3) << -1, 0, 0, 0, -1, 0, 0, 0, -1, -1, -1, -1).finished(),
                 Eigen::Vector3d(-1, -2, -3));

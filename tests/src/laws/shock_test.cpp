@@ -17,10 +17,10 @@ using Eigen::VectorXd;
 
 constexpr double rounding = 1e-12;    // numbers of order one through a quadratic program
 constexpr double rest_speed = 1e-12;  // the default setting
-constexpr double judged = 1e-9;       // the judge's limit: far above rounding, far below a wrong set
+constexpr double kkt_limit = 1e-9;    // far above rounding, far below the residual of a wrong set
 
-// A system whose conditions are f = row . q <= 0 (or == 0) at q = 0, so that f' = row . v: any shock can be
-// posed.
+// A system whose conditions are f = row . q <= 0 (or == 0) at q = 0, so that f' = row . v: it can represent
+// any shock.
 struct Corner {
   Mechanism mechanism;
   ShockParticipants who;
@@ -88,13 +88,13 @@ std::vector<double> random_restitution(Dice& dice, Index r) {
   return e;
 }
 
-// Turns rows so that every row . alpha >= 0; then -alpha leaves every contact: there is room.
+// Reverses rows so that every row . alpha >= 0; then -alpha leaves every contact, and the shock is feasible.
 void face(MatrixXd& rows, const VectorXd& alpha) {
   for (Index r = 0; r < rows.rows(); ++r)
     if (rows.row(r).dot(alpha) < 0) rows.row(r) *= -1;
 }
 
-// --- Known answers ------------------------------------------------------------------------------------
+// --- Known solutions ----------------------------------------------------------------------------------
 
 TEST(ShockTest, ABallAgainstAWallKeepsItsShareOfSpeed) {
   for (const double e : {0.0, 0.3, 1.0}) {
@@ -131,7 +131,7 @@ TEST(ShockTest, ThreeBallsOfWhichTwoAlreadyPartCreateNoEnergy) {
 
 TEST(ShockTest, AnElasticRowOfBallsHandsTheMotionOn) {
   // Newton's cradle with touching balls by this law: one projection, not a sequence of pairs; momentum and
-  // energy stay.
+  // energy are conserved.
   const Corner balls =
       corner(MatrixXd::Identity(4, 4), (MatrixXd(3, 4) << 1, -1, 0, 0, 0, 1, -1, 0, 0, 0, 1, -1).finished(),
              {1, 1, 1});
@@ -142,7 +142,7 @@ TEST(ShockTest, AnElasticRowOfBallsHandsTheMotionOn) {
 }
 
 TEST(ShockTest, AMovingWallIsMetWithItsOwnVelocity) {
-  // f = x + 3 t: the wall comes with speed 3; e = 1 sends a ball at rest off with twice that.
+  // f = x + 3 t: the wall moves with speed 3; with e = 1 a ball at rest leaves with twice that speed.
   const Corner wall = corner(MatrixXd::Identity(1, 1), MatrixXd::Ones(1, 1), {1}, {}, 3);
   EXPECT_NEAR(wall.strike(VectorXd::Zero(1)).v(0), -6, rounding);
   const Corner soft = corner(MatrixXd::Identity(1, 1), MatrixXd::Ones(1, 1), {0}, {}, 3);
@@ -150,14 +150,14 @@ TEST(ShockTest, AMovingWallIsMetWithItsOwnVelocity) {
 }
 
 TEST(ShockTest, AnExternalImpulseMeetsTheConditionsTogether) {
-  // Bound to x = 0, blown with (3, 4): only the 4 remains; the reaction is 3 whichever way it must point.
+  // Constrained to x = 0, impulse (3, 4): only the 4 remains; the reaction is 3 in either direction.
   const Corner rail = corner(2 * MatrixXd::Identity(2, 2), Eigen::RowVector2d(1, 0), {0}, {Kind::equation});
   for (const double side : {1.0, -1.0}) {
     const Shock s = rail.strike(VectorXd::Zero(2), Eigen::Vector2d(3 * side, 4));
     EXPECT_NEAR((s.v - Eigen::Vector2d(0, 4)).norm(), 0, rounding);
     EXPECT_NEAR(s.impulses(0), 6 * side, rounding);
     EXPECT_TRUE(s.struck[0]);
-    EXPECT_NEAR(s.energy_lost, -16, rounding);  // an external impulse gives
+    EXPECT_NEAR(s.energy_lost, -16, rounding);  // an external impulse supplies energy
   }
 }
 
@@ -198,14 +198,14 @@ TEST(ShockTest, ForEqualRestitutionAndNothingPartingItIsMoreausLaw) {
     const QuadraticProgram program{mass, alpha, rows, VectorXd::Zero(r),
                                    std::vector<char>(static_cast<std::size_t>(r), 0)};
     const VectorXd moreau = (1 + e) * enumerate_qp(program).x - e * alpha;
-    // The first round is Moreau's; here none follows, for all that took part leave.
+    // The first round is Moreau's law; here no other follows, since all participants leave.
     EXPECT_NEAR((s.v - moreau).norm(), 0, 1e-10) << "trial " << trial;
-    EXPECT_LE(s.kkt, judged);
+    EXPECT_LE(s.kkt, kkt_limit);
   }
 }
 
 TEST(ShockTest, EnergyIsNeverCreated) {
-  // Mixed restitution, contacts that part, equations that hold, more rows than coordinates.
+  // Mixed restitution, contacts that separate, equations that hold, more rows than coordinates.
   Dice dice(37);
   int rebounds = 0;
   for (int trial = 0; trial < 2000; ++trial) {
@@ -236,15 +236,15 @@ TEST(ShockTest, EnergyIsNeverCreated) {
     }
     // M (v - alpha) + A^T l = 0, over all rounds together.
     EXPECT_NEAR((mass * (s.v - alpha) + rows.transpose() * s.impulses).norm(), 0, 1e-10) << "trial " << trial;
-    EXPECT_LE(s.kkt, judged);
+    EXPECT_LE(s.kkt, kkt_limit);
     rebounds += s.rounds > 1;
   }
-  EXPECT_GT(rebounds, 100);  // some shocks did set off others
+  EXPECT_GT(rebounds, 100);  // some shocks caused others
 }
 
 TEST(ShockTest, WhereContactsLeaveNoRoomEverythingComesToRest) {
-  // Rows that enclose the point on all sides: v = 0 is the only admissible velocity, and shocks follow one
-  // another at one instant, weaker and weaker, towards it.
+  // Rows that enclose the point on all sides: v = 0 is the only admissible velocity, and successive shocks at
+  // one instant converge to it.
   Dice dice(39);
   for (int trial = 0; trial < 300; ++trial) {
     MatrixXd rows = random_rows(dice, 5, 2);

@@ -1,4 +1,4 @@
-// Positions where linear conditions on accelerations do not say everything (mechanics section 6).
+// Singular positions, where linear conditions on accelerations are not sufficient (mechanics section 6).
 #include "src/laws/singular.h"
 
 #include <gtest/gtest.h>
@@ -56,7 +56,8 @@ TEST(Singular, AHeavierPointAndACrookedConeAreMeasuredInTheMassMetric) {
 }
 
 TEST(Singular, ALinearConditionBesideTheConeCutsIt) {
-  // In the plane y = 0 the cone is the two lines z = +-x: from (3, ., 2) the feet (2.5, 0, 2.5) and (0.5, 0, -0.5).
+  // In the plane y = 0 the cone is the two lines z = +-x: from (3, ., 2) the feet (2.5, 0, 2.5) and (0.5, 0,
+  // -0.5).
   SystemBuilder b = point({"3", "4", "2"});
   b.require("cone", "p.x^2 + p.y^2 - p.z^2 == 0").require("plane", "p.y == 0");
   const SingularPosition found = singular_start(b.make());
@@ -65,7 +66,7 @@ TEST(Singular, ALinearConditionBesideTheConeCutsIt) {
   expect_vector(found.minima[0].acceleration, {2.5, 0, 2.5});
   expect_vector(found.minima[1].acceleration, {0.5, 0, -0.5});
   EXPECT_EQ(found.minima[0].pressing, (std::vector<std::string>{"plane", "cone"}));
-  // d'Alembert keeps the plane and knows nothing of the cone.
+  // d'Alembert's principle uses the plane but not the cone.
   expect_vector(found.dalembert, {3, 0, 2});
 }
 
@@ -127,7 +128,8 @@ TEST(Singular, MovingThroughTheApexTheThirdDerivativeIsLinear) {
 }
 
 TEST(Singular, ATermInTimeTurnsTheConeIntoAHyperboloid) {
-  // f = x^2 + y^2 - z^2 - t^4: d4f/dt4 = 6 a.H a - 24 at rest, so a.H a = 4; from the centre all of |(a_x, a_y)| = 2.
+  // f = x^2 + y^2 - z^2 - t^4: d4f/dt4 = 6 a.H a - 24 at rest, so a.H a = 4; from the centre all of |(a_x,
+  // a_y)| = 2.
   SystemBuilder b = point({"0", "0", "0"});
   const SingularPosition found = singular_start(b.require("cone", "p.x^2 + p.y^2 - p.z^2 - t^4 == 0").make());
   ASSERT_EQ(found.minima.size(), 1u);

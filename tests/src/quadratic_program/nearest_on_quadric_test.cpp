@@ -26,7 +26,8 @@ Quadric random_quadric(Dice& dice, Index n) {
   return {m + m.transpose(), dice.vector(n, -1, 1), dice.between(-1, 1)};
 }
 
-// Slides down the distance on the surface q = 0 from a point, by projected steps: slow, and knows nothing of multipliers.
+// Descends the distance on the surface q = 0 from a point by projected steps: slow, and independent of
+// multipliers.
 bool descend(const Quadric& q, VectorXd& z) {
   const auto onto = [&](VectorXd& x) {
     for (int i = 0; i < 60; ++i) {
@@ -58,7 +59,7 @@ TEST(Cone, EveryMinimumThatADescentFindsIsListedAndEveryListedOneIsAMinimum) {
     const Quadric q = random_quadric(dice, n);
     const std::vector<NearestPoint> found = nearest_points(q);
     several += found.size() > 1;
-    // Listed points lie on the surface, and near them none is nearer.
+    // Listed points lie on the surface, and no neighbouring point is nearer.
     for (const NearestPoint& point : found) {
       EXPECT_NEAR(q.value(point.z), 0, 1e-10);
       EXPECT_LT((point.z + point.multiplier * q.slope(point.z)).norm(), 1e-10);
@@ -139,7 +140,7 @@ TEST(Cone, AnInequalityLetsThePointBeWhereItIsAllowed) {
   ASSERT_EQ(found.size(), 2u);
   EXPECT_LT((outside + found[0].z - Vector3d(2.1, 2.8, 3.5)).norm(), rounding);
   EXPECT_GT(found[0].multiplier, 0);
-  // The other way round the region is in one piece, and the point outside the solid cone is in it.
+  // With the opposite sign the region is connected, and the point outside the solid cone is in it.
   ASSERT_EQ(
       nearest_points(quadric(-d, -d.cwiseProduct(inside), -inside.dot(d.cwiseProduct(inside)), true)).size(),
       1u);

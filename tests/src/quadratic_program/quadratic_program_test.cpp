@@ -1,3 +1,4 @@
+// The solvers of the quadratic program and its verification, on random problems and cases from the papers.
 #include "src/quadratic_program/quadratic_program.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +10,9 @@
 #include <random>
 
 #include "src/quadratic_program/enumerate.h"
+#include "src/quadratic_program/kkt_residual.h"
 #include "src/quadratic_program/pivot.h"
+#include "src/quadratic_program/solve.h"
 
 namespace zwang {
 namespace {
@@ -18,11 +21,11 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
-constexpr double judged = 1e-10;  // the judge's limit: far above rounding, far below a wrong active set
-constexpr double agreed = 1e-9;   // two solvers, relative to |x - x0|_M
-constexpr double exact = 1e-14;   // small whole numbers: a few roundings
+constexpr double kkt_limit = 1e-10;  // far above rounding, far below the residual of a wrong active set
+constexpr double agreed = 1e-9;      // two solvers, relative to |x - x0|_M
+constexpr double exact = 1e-14;      // small whole numbers: a few roundings
 
-// The same numbers with every standard library, so that a case that fails here fails everywhere.
+// The same numbers with every standard library, so that a failing case is reproducible everywhere.
 class Dice {
  public:
   explicit Dice(std::uint64_t seed) : engine_(seed) {}
@@ -40,7 +43,7 @@ class Dice {
   }
   double power_of_ten(double low, double high) { return std::pow(10, between(low, high)); }
 
-  // Whole numbers make exact ties.
+  // Integers make exact ties.
   double number(bool exactly, int size) { return exactly ? whole(-size, size) : bell() * size; }
   template <typename Draw>
   static MatrixXd fill(Eigen::Index rows, Eigen::Index columns, Draw draw) {
@@ -62,7 +65,7 @@ class Dice {
   std::mt19937_64 engine_;
 };
 
-// --- Measures of the tests' own --------------------------------------------------------------------------
+// --- Measures used by the tests --------------------------------------------------------------------------
 
 double mass_norm(const QuadraticProgram& program, const VectorXd& step) {
   return std::sqrt(step.dot(program.mass * step));
@@ -93,9 +96,9 @@ MatrixXd unit_rows_of(const QuadraticProgram& program, const std::vector<int>& c
   return unit.rowwise().normalized();
 }
 
-// How well double precision can know x and the unit multipliers: the rounding of x0 itself; and the rounding
-// of the terms A_i x0 and c_i of the tight rows, through the least singular value of these rows, for the
-// multipliers twice. That value is near 1 unless light and heavy points stand in one row.
+// The accuracy of x and of the unit multipliers in double precision: the rounding of x0 itself, and the
+// rounding of the terms A_i x0 and c_i of the tight rows, divided by the least singular value of these rows,
+// for the multipliers twice. That value is near 1 unless light and heavy points occur in one row.
 struct Reach {
   double x = 0, mu = 0;
 };
@@ -160,9 +163,10 @@ void contradict(Dice& dice, QuadraticProgram& program) {
   program.offsets[last] = -offset + dice.between(0.1, 2) * (size + 1);
 }
 
-// Starts from the solution: x, rows tight or slack there, multipliers of which many are 0, and x0 from these.
-// So ties (tight, multiplier 0), redundancy and distant rows are common, and the answer is known. Then the
-// masses are spread over 10^[-6, 6], the origin may be moved far away and the rows are scaled by 10^[-6, 6].
+// Starts from the solution: x, rows tight or slack at x, multipliers of which many are 0, and x0 from these.
+// Ties (tight, multiplier 0), redundancy and distant rows are therefore common, and the solution is known.
+// Then the masses are spread over 10^[-6, 6], the origin may be moved far away and the rows are scaled by
+// 10^[-6, 6].
 Problem random_problem(Dice& dice, int most_coordinates, int fewest_rows, int most_rows, bool equations) {
   const int n = dice.whole(1, most_coordinates), r = dice.whole(fewest_rows, most_rows);
   const bool whole = dice.chance(3), own_units = dice.chance(2);
@@ -223,7 +227,7 @@ Problem random_problem(Dice& dice, int most_coordinates, int fewest_rows, int mo
   return problem;
 }
 
-// Nothing special: no ties, no dependent rows up to n.
+// Regular problems: no ties, no dependent rows up to n.
 QuadraticProgram plain_problem(Dice& dice, int n, int r) {
   const MatrixXd factor = dice.bells(n, n);
   return {.mass = factor * factor.transpose() + MatrixXd::Identity(n, n),
@@ -254,7 +258,7 @@ void expect_same(const Problem& problem, const QpSolution& one, const QpSolution
 }
 
 void expect_sound(const QuadraticProgram& program, const QpSolution& solution) {
-  EXPECT_LE(kkt_residual(program, solution.x, solution.multipliers), judged);
+  EXPECT_LE(kkt_residual(program, solution.x, solution.multipliers), kkt_limit);
   for (std::size_t i = 0; i < program.equation.size(); ++i) {
     if (program.equation[i]) continue;
     EXPECT_GE(solution.multipliers[i], 0);
@@ -288,7 +292,7 @@ TEST(QuadraticProgram, EnumerationAndPivotingAgreeOnTenThousandRandomProblems) {
               program.rows.row(i).norm() > 0;
     }
   }
-  // The generator does what it says.
+  // The generator produces the intended cases.
   EXPECT_GT(infeasible, 1000);
   EXPECT_GT(redundant, 1000);
   EXPECT_GT(ties, 1000);
@@ -470,7 +474,7 @@ TEST(QuadraticProgram, EqualRowsShareThePushAsTheirFactors) {
 }
 
 TEST(QuadraticProgram, DistantWallsAndDistantOriginsBlurNothing) {
-  // x <= 0 pressed by 1e-6, a wall 1e12 away, and the whole seen from 1e5 away: resolution 1e5 epsilon.
+  // x <= 0 pressed by 1e-6, a wall 1e12 away, and an origin 1e5 away: resolution 1e5 epsilon.
   for (const double origin : {0.0, 1e5}) {
     const QuadraticProgram program =
         problem_of(MatrixXd::Identity(2, 2), VectorXd{{origin + 1e-6, 1.0}}, MatrixXd{{1, 0}, {0, 1}, {1, 1}},
@@ -576,7 +580,7 @@ TEST(QuadraticProgram, AnEquationMayPullWhereAnInequalityMayNot) {  // [mayer2-1
   }
 }
 
-// --- The judge -------------------------------------------------------------------------------------------
+// --- Verification ----------------------------------------------------------------------------------------
 
 TEST(KktResidual, RejectsWhatIsNotTheMinimum) {
   const QuadraticProgram program =
@@ -586,9 +590,9 @@ TEST(KktResidual, RejectsWhatIsNotTheMinimum) {
   EXPECT_LE(kkt_residual(program, x, lambda), exact);
 
   for (int j = 0; j < 4; ++j) {
-    EXPECT_GT(kkt_residual(program, x + 1e-8 * VectorXd::Unit(4, j), lambda), judged);
+    EXPECT_GT(kkt_residual(program, x + 1e-8 * VectorXd::Unit(4, j), lambda), kkt_limit);
   }
-  EXPECT_GT(kkt_residual(program, x, lambda + 1e-8 * VectorXd::Unit(2, 0)), judged);
+  EXPECT_GT(kkt_residual(program, x, lambda + 1e-8 * VectorXd::Unit(2, 0)), kkt_limit);
   EXPECT_GT(kkt_residual(program, x, VectorXd::Zero(2)), 0.1);
   EXPECT_GT(kkt_residual(program, program.free, VectorXd::Zero(2)), 0.1);
 
@@ -603,11 +607,11 @@ TEST(KktResidual, RejectsWhatIsNotTheMinimum) {
   const QuadraticProgram between =
       problem_of(MatrixXd::Identity(1, 1), VectorXd::Zero(1), VectorXd{{1, -1}}, VectorXd{{-1, -1}});
   EXPECT_EQ(kkt_residual(between, VectorXd::Zero(1), VectorXd::Zero(2)), 0);
-  EXPECT_GT(kkt_residual(between, VectorXd::Zero(1), VectorXd::Ones(2)), judged);
-  EXPECT_GT(kkt_residual(between, VectorXd::Constant(1, std::nan("")), VectorXd::Zero(2)), judged);
+  EXPECT_GT(kkt_residual(between, VectorXd::Zero(1), VectorXd::Ones(2)), kkt_limit);
+  EXPECT_GT(kkt_residual(between, VectorXd::Constant(1, std::nan("")), VectorXd::Zero(2)), kkt_limit);
 }
 
-// --- Edges -----------------------------------------------------------------------------------------------
+// --- Edge cases ------------------------------------------------------------------------------------------
 
 void expect_infeasible(const QuadraticProgram& program) {
   for (const QpSolution& solution : {enumerate_qp(program), pivot_qp(program), solve_qp(program)}) {

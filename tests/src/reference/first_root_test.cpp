@@ -1,3 +1,4 @@
+// The first rise of a curve above zero within a step.
 #include "src/reference/first_root.h"
 
 #include <gtest/gtest.h>
@@ -98,8 +99,8 @@ TEST(CrossingTest, AStartOnTheBoundaryThatLeavesAndComesBackIsFound) {
 }
 
 TEST(CrossingTest, AStartOnTheBoundaryThatComesBackForAMomentIsFoundWhereItComesBack) {
-  // Below zero until `back`, above it until 0.01, below it at every sample: the root at the start must not be
-  // taken again.
+  // Below zero until `back`, above zero until 0.01, below zero at every sample: the root at the start must
+  // not be found again.
   for (const double noise : {0.0, 5e-16})
     for (const double back : {1e-3, 1e-4, 1e-5}) {
       const auto found = first_root([&](double x) { return x == 0 ? noise : x * (x - back) * (0.01 - x); });
@@ -114,7 +115,7 @@ TEST(CrossingTest, AStartOnTheBoundaryThatGoesOnIsARiseAtTheStart) {
   EXPECT_NEAR(*found, 0, 1e-13);
 }
 
-// Rounding makes values that are zero to the last bit, and that is not yet above it.
+// Rounding can make values exactly zero, which is not above zero.
 TEST(CrossingTest, ARiseBeginsBelowZeroAndEndsAboveIt) {
   const Curve curve = [](double x) { return x > 1e-5 && x < 3e-5 ? 0 : x - 1e-5; };
   const std::optional<Bracket> rise = first_rise(samples(curve), curve);

@@ -1,4 +1,4 @@
-// One number per member: reductions over the continuous trajectory and over its events.
+// Measures: one number per member, by reduction over the continuous trajectory and over its events.
 #include "src/reference/measures.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ constexpr double rounding = 1e-12;
 constexpr double integrated = 1e-7;
 
 TEST(MeasureTest, ExtremesAreOverTheContinuousTrajectory) {
-  // A parabola crossed in a few huge steps: its top is between them.
+  // A parabola traversed in a few long steps: its maximum is inside one of them.
   SystemBuilder b;
   b.point("p", "1", {0}, {3}).gravity({"-1"});
   b.measure("maximum(p.x)")
@@ -30,7 +30,7 @@ TEST(MeasureTest, ExtremesAreOverTheContinuousTrajectory) {
 }
 
 TEST(MeasureTest, AnExtremeRightAfterAnEventIsSeen) {
-  // The step in store after the impulse is far longer than the little hop that follows.
+  // The step proposed after the impulse is far longer than the small hop that follows.
   SystemBuilder b;
   b.point("ball", "1", {0}).gravity({"-10"}).require("floor", "ball.x >= 0").impulse("50", "ball", {"1"});
   b.measure("maximum(ball.x)").measure("maximum(ball.x')").measure("minimum(ball.x')");

@@ -1,4 +1,4 @@
-// Infinitely many shocks in a finite time, completed (mechanics section 5, requirement 5).
+// Accumulations: infinitely many shocks in a finite time (mechanics section 5, requirement 5).
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -9,9 +9,9 @@
 namespace zwang {
 namespace {
 
-// --- The watch ----------------------------------------------------------------------------------------
+// --- Recognition --------------------------------------------------------------------------------------
 
-// Feeds shocks with gaps gap, gap r, gap r^2, ...; returns after how many the sequence was called nearly
+// Adds shocks at intervals gap, gap r, gap r^2, ...; returns the number after which the sequence was nearly
 // over.
 int shocks_until_over(AccumulationWatch& watch, double ratio, double start = 0, int most = 5000) {
   double t = start, gap = 1;
@@ -83,7 +83,8 @@ TEST(AccumulationTest, ConditionsThatTakeTurnsAreOneSequence) {
   EXPECT_EQ(watch.sequence()->conditions, (std::vector<std::size_t>{0, 1}));
 }
 
-// Near its end a sequence of one condition's shocks has one factor. That every second gap of others shrinks is chance.
+// Near its end a sequence of shocks of one condition has one factor. Other sequences in which every second
+// interval shrinks are a coincidence.
 TEST(AccumulationTest, OneConditionHasOneFactor) {
   AccumulationWatch watch(1e-6);
   double t = 0, gap = 1;
@@ -122,11 +123,11 @@ Bounce bounce(double e, double floor, double drop, const IntegratorSettings& set
 }
 
 TEST(MotionAccumulationTest, ABallComesToRestWhenTheFormulaSays) {
-  // sqrt(2 h/g) (1 + e)/(1 - e), relative to 1e-9: the sequence is completed long before its last bounce is
-  // drawn. A floor far from the origin adds what rounding does there: a position known to d = eps z changes the energy
-  // at an impact of speed v by g d, so v by g d/v, and the time that is left, 2 v/(g (1 - e)), by 2 d/(v (1 - e)). The
-  // last impacts count most; summed geometrically 2 d/(v (1 - e)^2), with v of the lowest hop that is followed: of the
-  // height 4 zeros of f, 1e-12 times its terms.
+  // sqrt(2 h/g) (1 + e)/(1 - e), to a relative 1e-9: the sequence is completed long before its last bounce is
+  // resolved. A floor far from the origin adds the rounding there: a position known to d = eps z changes the
+  // energy at an impact of speed v by g d, so v by g d/v, and the remaining time 2 v/(g (1 - e)) by 2 d/(v (1
+  // - e)). The last impacts count most; summed geometrically 2 d/(v (1 - e)^2), with v of the lowest resolved
+  // hop: its height is 4 zeros of f, 1e-12 times its terms.
   for (const double e : {0.1, 0.5, 0.9, 0.99})
     for (const double floor : {0.0, 5.0, 1000.0}) {
       const auto [made, limit] = bounce(e, floor, 1);
@@ -145,7 +146,7 @@ TEST(MotionAccumulationTest, ABallComesToRestWhenTheFormulaSays) {
 }
 
 TEST(MotionAccumulationTest, ASmallRestitutionIsNoException) {
-  // So few bounces can be drawn that no sequence shows; the time of rest is known all the same.
+  // Too few bounces are resolved to recognise a sequence; the time of rest is known all the same.
   for (const double e : {1e-3, 0.01, 0.03})
     for (const double floor : {0.0, 1000.0}) {
       const auto [made, limit] = bounce(e, floor, 1);
@@ -168,7 +169,7 @@ TEST(MotionAccumulationTest, TheLimitDoesNotDependOnTheThresholds) {
 }
 
 TEST(MotionAccumulationTest, ALateAccumulationIsNoDifferent) {
-  // At t = 1e6 the last hops are shorter than what a time of that size resolves.
+  // At t = 1e6 the last hops are shorter than the resolution of time.
   SystemBuilder b;
   b.point("ball", "1", {1e-3}, {0}).force("ball.x", "-9.81").require("ground", "ball.x >= 0", "0.5");
   b.impulse("1e6", "ball", {"0.1"})
@@ -192,24 +193,24 @@ TEST(MotionAccumulationTest, ElasticBouncesNeverAccumulate) {
 }
 
 TEST(MotionAccumulationTest, TheWholeSequenceHasItsClosedForm) {
-  // Energy: m g h is lost in all, whatever part of it is lost in the completed tail.
+  // Energy: m g h is lost in total, including the part lost in the completed remainder.
   SystemBuilder b;
   b.point("ball", "2", {1}).gravity({"-9.81"}).require("ground", "ball.x >= 0", "0.8");
   b.measure("integral(ball.x)").measure("total(impulse(ground))");
   const Trajectory made = b.make().run(5);
-  // Under each arc lies two thirds of its height times its width; both shrink by e^2 and e.
+  // The area under each arc is two thirds of its height times its width, which shrink by e^2 and e.
   const double fall = std::sqrt(2 / 9.81), cube = 0.8 * 0.8 * 0.8;
   EXPECT_NEAR(made.measures[0], 2.0 / 3 * fall * (1 + 2 * cube / (1 - cube)), 1e-8);
   double lost = 0;
   for (const Event& event : made.events) lost += event.energy_lost;
   EXPECT_NEAR(lost, 2 * 9.81, 1e-9);
-  // Impulses m (1 + e) v (1 + e + e^2 + ...), but for the tail that is completed.
+  // Impulses m (1 + e) v (1 + e + e^2 + ...), without the completed remainder.
   const double impulses = 2 * 1.8 * std::sqrt(2 * 9.81) / 0.2;
   EXPECT_NEAR(made.measures[1], impulses, 1e-5 * impulses);
 }
 
 TEST(MotionAccumulationTest, ABallOnARisingLiftComesToRestOnIt) {
-  // In the lift's frame the same bounces: it rises with speed 3 (f mentions t).
+  // The same bounces in the frame of a lift that rises with speed 3 (f depends on t).
   SystemBuilder b;
   b.point("ball", "1", {1}, {3}).gravity({"-9.81"}).require("lift", "ball.x >= 3*t", "0.5");
   b.measure("first(accumulation(lift))");

@@ -1,4 +1,4 @@
-// How exact a motion is: tolerances, orders, units, reversal, conservation.
+// Accuracy of the motion: tolerances, orders, units, reversal, conservation.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -63,7 +63,7 @@ TEST(MotionAccuracyTest, FixedStepsConvergeWithOrderFourThroughAnEvent) {
     settings.step = step;
     return (m.run(2, settings).last.state.q - exact.q).norm();
   };
-  // The step's phase relative to the events wanders, so the order is measured over a factor of 32.
+  // The phase of the steps relative to the events varies, so the order is measured over a factor of 32.
   EXPECT_NEAR(std::log2(error(0.032) / error(0.001)) / 5, 4, 0.4);
 }
 
@@ -142,8 +142,8 @@ TEST(MotionAccuracyTest, AnElasticMotionRunsBackTheWayItCame) {
 }
 
 TEST(MotionAccuracyTest, MomentumIsKeptWhereNothingOutsideActs) {
-  // Four points on strings in space, no field: centre of mass uniform, angular momentum constant through
-  // every snap.
+  // Four points on strings in space, no field: uniform motion of the centre of mass, constant angular
+  // momentum through every shock.
   SystemBuilder b;
   b.point("a", "1", {0, 0, 0}, {1, 0, 0.3})
       .point("b", "2", {1, 0, 0}, {0, -1, 0})

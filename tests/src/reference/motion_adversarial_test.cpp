@@ -1,4 +1,4 @@
-// Motions made to break the program: many conditions at once, squeezes, velocity conditions, moving guides.
+// Adversarial motions: many conditions at once, squeezes, velocity conditions, moving guides.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -27,8 +27,7 @@ TEST(MotionAdversarialTest, ASlabOfTenBallsLandsAtOneInstant) {
 }
 
 TEST(MotionAdversarialTest, TwentyWallsRoundAPointAreARoundBox) {
-  // A regular polygon: the point slides along it from wall to wall, without energy loss beyond the corners'
-  // share.
+  // A regular polygon: the point slides along it from wall to wall and loses energy only at the corners.
   SystemBuilder b;
   b.point("p", "1", {0, 0}, {1, 0.3});
   for (int k = 0; k < 20; ++k) {
@@ -80,8 +79,8 @@ TEST(MotionAdversarialTest, AFarAwayBodyDoesNotDisturbASmallBounce) {
 // --- Squeezes -----------------------------------------------------------------------------------------
 
 TEST(MotionAdversarialTest, WallsThatCloseOnABallNeverLetItThrough) {
-  // Gap 1 - 2 t closes at t = 0.5. Inelastic: the ball is pushed until no velocity is left. Elastic: faster
-  // and faster.
+  // The gap 1 - 2 t closes at t = 0.5. Inelastic: the ball is pushed until no velocity is admissible.
+  // Elastic: it moves faster and faster.
   for (const char* restitution : {"0", "0.5", "1"}) {
     SystemBuilder b;
     b.point("p", "1", {0.4}, {0.1})
@@ -110,8 +109,8 @@ TEST(MotionAdversarialTest, WallsThatStopShortHoldTheBall) {
 }
 
 TEST(MotionAdversarialTest, ABallOverAShakingFloorMeetsItAsOftenAsShortStepsSay) {
-  // Free flight alone would allow steps of seconds; the floor swings many times in one of them. The table
-  // shakes with 5 cm at 6, 32 and 160 Hz.
+  // Free flight alone would allow steps of seconds, in which the floor oscillates many times: 5 cm at 6, 32
+  // and 160 Hz.
   for (const double frequency : {40.0, 200.0, 1000.0}) {
     SystemBuilder b;
     b.parameter("w", frequency).point("p", "1", {0.5}).gravity({"-9.81"});
@@ -129,7 +128,7 @@ TEST(MotionAdversarialTest, ABallOverAShakingFloorMeetsItAsOftenAsShortStepsSay)
       ASSERT_LT(k, found.size());
       ASSERT_NEAR(found[k], wanted[k], 1e-6) << "frequency " << frequency << ", contact " << k;
     }
-    // Between steps the interpolant is seen, which is exact to the integrator's tolerance only.
+    // Between steps this is the interpolant, which is accurate only to the integrator's tolerance.
     EXPECT_GE(made.measures[0], -1e-8) << "frequency " << frequency;
     EXPECT_LE(made.measures[1], 0.6 + 1e-8);
   }
@@ -138,8 +137,7 @@ TEST(MotionAdversarialTest, ABallOverAShakingFloorMeetsItAsOftenAsShortStepsSay)
 // --- Velocity conditions ------------------------------------------------------------------------------
 
 TEST(MotionAdversarialTest, AKnifeEdgeThatHitsAWallTurnsAlongItOrStops) {
-  // A skate glides straight into a wall at 45 degrees to it. It can only move along its blade, so it stops
-  // dead.
+  // A skate moves straight into a wall at 45 degrees. It can only move along its blade, so it stops.
   SystemBuilder b;
   b.coordinate("x", 0, 1)
       .coordinate("y", 0, 1)
@@ -154,8 +152,7 @@ TEST(MotionAdversarialTest, AKnifeEdgeThatHitsAWallTurnsAlongItOrStops) {
 }
 
 TEST(MotionAdversarialTest, ATurningKnifeEdgeHitsTheWallAndTurnsAway) {
-  // With spin the blade turns on; at the wall only the sliding stops, the spin goes on, and the wall is never
-  // crossed.
+  // With spin the blade keeps turning: at the wall only the sliding stops, and the wall is never crossed.
   SystemBuilder b;
   b.coordinate("x", 0, 1)
       .coordinate("y", 0, 0)
@@ -164,7 +161,7 @@ TEST(MotionAdversarialTest, ATurningKnifeEdgeHitsTheWallAndTurnsAway) {
   b.require("blade", "x'*sin(phi) == y'*cos(phi)").require("wall", "x <= 0.5", "0.5").measure("maximum(x)");
   const Trajectory made = b.make().run(20);
   ASSERT_EQ(made.status, Status::ok) << made.cause;
-  EXPECT_LE(made.measures[0], 0.5 + 1e-8);  // seen on the interpolant
+  EXPECT_LE(made.measures[0], 0.5 + 1e-8);  // on the interpolant
   EXPECT_NEAR(made.last.state.v(2), 0.5, 1e-8);
   EXPECT_LE(made.audit.energy_created, 1e-12);
   // With e = 1/2 each shock halves and reverses the speed along the blade.
@@ -243,8 +240,7 @@ TEST(MotionAdversarialTest, ABeadOnATurningWireBouncesBetweenItsStops) {
 }
 
 TEST(MotionAdversarialTest, AHangingWeightLiftedByAJerkedHookSwings) {
-  // The hook starts at once with speed 1 (f' > 0 at the start): the string takes the load along by a shock at
-  // t = 0.
+  // The hook starts with speed 1 (f' > 0 at the start): the string moves the load by a shock at t = 0.
   SystemBuilder b;
   b.anchor("hook", {"0", "t"})
       .point("load", "1", {0, -1})
@@ -258,8 +254,8 @@ TEST(MotionAdversarialTest, AHangingWeightLiftedByAJerkedHookSwings) {
 }
 
 TEST(MotionAdversarialTest, RandomBoxesOfBallsKeepTheirLaws) {
-  // Three balls with random masses and restitution on a line between walls, under gravity: no status but ok,
-  // no energy created, order kept.
+  // Three balls with random masses and restitution on a line between walls, under gravity: every status is
+  // ok, no energy is created, and the balls keep their order.
   Dice dice(61);
   for (int trial = 0; trial < 40; ++trial) {
     SystemBuilder b;

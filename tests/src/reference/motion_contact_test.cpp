@@ -1,4 +1,5 @@
-// Contacts: found, located, not missed, not found twice (mechanics section 5, requirements 1 to 4 and 6).
+// Contacts are detected, located accurately, and detected once (mechanics section 5, requirements 1 to 4 and
+// 6).
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -8,7 +9,7 @@
 namespace zwang {
 namespace {
 
-// Free flight is integrated without truncation error: what is left is rounding, carried over a few steps.
+// Free flight is integrated without truncation error: the remaining error is rounding, over a few steps.
 constexpr double rounding = 1e-13;
 // The default rtol, with room for error growth over a few time scales.
 constexpr double integrated = 1e-7;
@@ -20,7 +21,7 @@ SystemBuilder ball_over_floor(double height, double speed, const std::string& re
   return b;
 }
 
-// --- Where and when -----------------------------------------------------------------------------------
+// --- Time and position --------------------------------------------------------------------------------
 
 TEST(MotionContactTest, AFallEndsWhenTheFormulaSays) {
   for (const double height : {1e-6, 0.3, 2.0, 7.7, 1e5}) {
@@ -56,7 +57,7 @@ TEST(MotionContactTest, AnOutputAtAContactShowsTheStateAfterIt) {
 }
 
 TEST(MotionContactTest, AContactAtTheEndOfTheRunIsAnOrdinaryEnd) {
-  // The contact may be found a rounding before the end; there is no room for another step then, and no need.
+  // The contact may be located a rounding before the end; then no further step is possible or necessary.
   Dice dice(3);
   for (int trial = 0; trial < 200; ++trial) {
     const double height = dice.between(0.01, 10), end = std::sqrt(2 * height);
@@ -110,8 +111,8 @@ TEST(MotionContactTest, AThrowThatJustReachesTheCeilingTouchesItAndOneThatJustDo
 }
 
 TEST(MotionContactTest, AThrowThatExactlyReachesTheCeilingIsNotLost) {
-  // Grazing: f = 0 = f'. Contact or not, the ball comes down again. What counts as f = 0 is 1e-12 of the
-  // terms' size 4, and the speed within it of the top is sqrt(2 g f).
+  // Grazing: f = 0 = f'. With or without a contact, the ball falls again. Values up to 1e-12 of the size 4 of
+  // the terms count as f = 0, and the speed at that distance from the top is sqrt(2 g f).
   const double graze = std::sqrt(2 * 4e-12);
   SystemBuilder b = ball_over_floor(0, 2);
   b.require("ceiling", "ball.x <= 2");
@@ -122,8 +123,8 @@ TEST(MotionContactTest, AThrowThatExactlyReachesTheCeilingIsNotLost) {
 }
 
 TEST(MotionContactTest, ADipRightAfterABounceIsNotMissed) {
-  // Bouncing between a floor and a low ceiling under gravity: after the bounce off the floor the step in
-  // store is far longer than the whole flight, and the ceiling is crossed and left again within its first
+  // Bouncing between a floor and a low ceiling under gravity: after the bounce off the floor the proposed
+  // step is far longer than the whole flight, and the ceiling is crossed and left again within its first
   // hundredths.
   SystemBuilder b;
   b.point("ball", "1", {0}, {0.6}).gravity({"-9.81"});
@@ -139,7 +140,7 @@ TEST(MotionContactTest, ADipRightAfterABounceIsNotMissed) {
 }
 
 TEST(MotionContactTest, AnArcOverASillAfterAHardBounceIsNotMissed) {
-  // The same blind spot with one contact only: thrown up at once from rest on the ground under a low beam.
+  // The same case with one contact only: thrown up from rest on the ground under a low beam.
   SystemBuilder b;
   b.point("ball", "1", {0})
       .gravity({"-9.81"})
@@ -163,8 +164,8 @@ TEST(MotionContactTest, TheLongestStepIsRespected) {
 }
 
 TEST(MotionContactTest, NoImageOfAPeriodicBoxIsJumpedOver) {
-  // Uniform acceleration from rest along a row of disks one apart, offset to graze each of them: the first is
-  // hit.
+  // Uniform acceleration from rest along a row of disks at distance one, offset to graze each of them: the
+  // first is hit.
   SystemBuilder b;
   b.point("p", "1", {0, 0.15}).force("p.x", "1");
   b.require("disks", "hypot(wrap(p.x - 0.5, 1), p.y) >= 0.2").measure("first(contact(disks))");
@@ -201,7 +202,7 @@ TEST(MotionContactTest, AStringGoesSlackAndTautensAgainOnceAndWhere) {
 }
 
 TEST(MotionContactTest, ALoadLiftedOffDoesNotTouchAgain) {
-  // The floor carries less and less and lets go at t = 1; from then on x = (t - 1)^3/6: noise around 0 is no
+  // The multiplier of the floor falls to zero at t = 1; from then on x = (t - 1)^3/6: noise around 0 is no
   // contact.
   for (const double level : {0.0, 5.0, 1000.0}) {
     SystemBuilder b;

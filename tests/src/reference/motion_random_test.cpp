@@ -1,4 +1,4 @@
-// Random mechanisms: whatever happens, the laws hold.
+// Random mechanisms: the laws of mechanics hold in every motion.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -8,7 +8,7 @@
 namespace zwang {
 namespace {
 
-// What the conditions may be broken by between steps: seen on the interpolant, exact to the integrator's
+// Allowed violation of the conditions between steps: the interpolant is accurate to the integrator's
 // tolerance.
 constexpr double between_steps = 1e-7;
 

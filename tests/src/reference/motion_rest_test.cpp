@@ -1,4 +1,4 @@
-// What stays closed: resting, pressing, yielding; equations and drift; redundant conditions.
+// Closed conditions: resting, pressing, yielding; equations and drift; redundant conditions.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -51,8 +51,8 @@ TEST(MotionRestTest, BallsRestingInTouchPartWhenPulled) {
 }
 
 TEST(MotionRestTest, AForceThatChangesItsSignReleasesTheBlockForGood) {
-  // cos t pushes the block against the wall until pi/2, then draws it off: x = -(t - pi/2) - cos t from
-  // there. At the origin nothing has a size that rounding could be measured by; it must not matter.
+  // cos t pushes the block against the wall until pi/2, then pulls it off: x = -(t - pi/2) - cos t from
+  // there. At the origin no number has a size to which rounding could be compared; this must not matter.
   for (const double level : {0.0, 1.0, -300.0})
     for (const auto& [force, time] :
          {std::pair{"cos(t)", M_PI / 2}, {"sin(t)", M_PI}, {"2*cos(t/2)^2 - 1", M_PI / 2}}) {
@@ -72,7 +72,7 @@ TEST(MotionRestTest, AForceThatChangesItsSignReleasesTheBlockForGood) {
 }
 
 TEST(MotionRestTest, APointPressedIntoAWedgePressesOnBothPlanes) {
-  // The force (1, -0.1) = l1 (1, -3) + l2 (1, 1) with l1, l2 > 0: no way out, a = 0.
+  // The force (1, -0.1) = l1 (1, -3) + l2 (1, 1) with l1, l2 > 0: no motion is possible, a = 0.
   SystemBuilder b;
   b.point("p", "1", {0, 0}).force("p.x", "1").force("p.y", "-0.1");
   b.require("first", "p.x - 3*p.y <= 0").require("second", "p.x + p.y <= 0");
@@ -198,7 +198,7 @@ TEST(MotionRestTest, FourPlanesAtOneCornerOfSpaceAreNoError) {
   ASSERT_EQ(made.status, Status::ok) << made.cause;
   EXPECT_NEAR(made.last.state.q.norm(), 0, rounding);
   EXPECT_TRUE(made.redundant);
-  EXPECT_TRUE(events_of(made, EventKind::release).empty());  // nothing ever pulls
+  EXPECT_TRUE(events_of(made, EventKind::release).empty());  // no multiplier becomes negative
 }
 
 // --- Drift --------------------------------------------------------------------------------------------
@@ -215,7 +215,7 @@ TEST(MotionRestTest, ALongRunLeavesNoDrift) {
 }
 
 TEST(MotionRestTest, AFastTurningLinkIsHeldOnItsCircle) {
-  // A moving hinge: f mentions t, and the drift is taken off all the same.
+  // A moving hinge: f depends on t, and the drift is corrected all the same.
   SystemBuilder b;
   b.anchor("hook", {"0.3*sin(7*t)", "0"})
       .point("p", "1", {1, 0}, {0.0, 5})

@@ -1,4 +1,5 @@
-// Starts on, off and against the conditions; and every way a member can end (mechanics sections 5, 6 and 12).
+// Starts on, off and against the conditions; and every status with which a member can end (mechanics sections
+// 5, 6 and 12).
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -111,7 +112,7 @@ TEST(MotionStartTest, VelocitiesGoToTheNearestAdmissibleOnes) {
   const Trajectory made = b.make().run(1e-9);
   EXPECT_NEAR(made.velocity_moved, 3, rounding);
   EXPECT_NEAR(made.last.state.v(1), 4, rounding);
-  EXPECT_TRUE(made.events.empty());  // made consistent, not shocked
+  EXPECT_TRUE(made.events.empty());  // made consistent, without a shock
 }
 
 TEST(MotionStartTest, AStartOnAMovingConditionTakesItsVelocity) {

@@ -73,7 +73,7 @@ TEST(MotionWatchTest, AJumpOverZeroAtAShockIsACrossing) {
 }
 
 TEST(MotionWatchTest, WhatOnlyReachesZeroAndRestsThereCrossesAtMostOnce) {
-  // On the floor x - 5 is zero up to rounding, of either sign: no crossings are made of that.
+  // On the floor x - 5 is zero up to rounding, of either sign: these are no crossings.
   SystemBuilder b;
   b.point("ball", "1", {5.3, 0}, {0, 1}).gravity({"-9.81", "0"}).force("ball.y", "-3*ball.y");
   b.require("floor", "ball.x >= 5", "0.5").watch("level", "ball.x - 5");
@@ -116,7 +116,7 @@ TEST(MotionWatchTest, AStopConditionMetByAJumpStopsAtTheJump) {
 }
 
 TEST(MotionWatchTest, AStopConditionTheConditionsForbidIsNeverMet) {
-  // x < 5 cannot happen on a floor x >= 5, whatever rounding makes of x - 5 while the ball rests there.
+  // x < 5 cannot occur on a floor x >= 5, whatever the rounding of x - 5 while the ball rests there.
   SystemBuilder b;
   b.point("ball", "1", {5.3, 0}, {0, 1}).gravity({"-9.81", "0"}).force("ball.y", "-3*ball.y");
   b.require("floor", "ball.x >= 5").stop("ball.x < 5");
@@ -124,7 +124,7 @@ TEST(MotionWatchTest, AStopConditionTheConditionsForbidIsNeverMet) {
 }
 
 TEST(MotionWatchTest, AnOutputTimeAtTheStopStillCounts) {
-  // Only later output times do not count a stopped member.
+  // A stopped member is missing only at later output times.
   SystemBuilder b;
   b.point("p", "1", {0}, {1}).stop("p.x > 2");
   const Trajectory made = b.make().run(10, {}, {0, 1, 2, 3});

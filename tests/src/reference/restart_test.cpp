@@ -1,4 +1,4 @@
-// Joining a motion in its middle (resume): the rest of it is what it would have been without the interruption.
+// Resumed motions: the rest of the motion is the same as without the interruption.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -8,7 +8,7 @@
 namespace zwang {
 namespace {
 
-// Tolerances of 1e-11, some hundred steps: what an interruption may change.
+// Allowed effect of an interruption: tolerances of 1e-11 over some hundred steps.
 constexpr double integrated = 1e-9;
 
 IntegratorSettings finely() {
@@ -45,7 +45,7 @@ TEST(RestartTest, GivesTheRestOfTheMotionFromEveryOutputTime) {
     ASSERT_EQ(rest.status, Status::ok) << rest.cause;
     EXPECT_LE(apart(rest.last.state, whole.last.state), integrated);
     EXPECT_EQ(rest.last.closed, whole.last.closed);
-    // The first sample is the state itself, with the multipliers Gauss gives it.
+    // The first sample is the state itself, with the multipliers of Gauss's principle.
     ASSERT_FALSE(rest.samples.empty());
     EXPECT_EQ(rest.samples.front().state.t, sample.state.t);
     EXPECT_NEAR(rest.samples.front().multipliers(0), sample.multipliers(0), integrated);
@@ -80,7 +80,7 @@ TEST(RestartTest, DoesNotTakeAPositionARoundingBeyondAnOpenConditionForAContact)
 }
 
 TEST(RestartTest, KeepsClosedWhatItIsToldIsClosed) {
-  // Resting on the floor, off it by what a backend may be off: held there, carrying its weight.
+  // Resting on the floor, off it by the error of a backend: held there, with its weight as multiplier.
   SystemBuilder b;
   b.point("ball", "2", {3e-13}, {-2e-13}).gravity({"-1"}).require("floor", "ball.x >= 0");
   const Mechanism resting = b.make();
@@ -92,7 +92,7 @@ TEST(RestartTest, KeepsClosedWhatItIsToldIsClosed) {
 }
 
 TEST(RestartTest, LetsGaussDecideWhoPressesAmongTheClosed) {
-  // Told that both walls are closed; the force presses on one and leaves the other.
+  // Both walls are given as closed; the force presses on one and leaves the other.
   SystemBuilder b;
   b.point("p", "1", {0, 0}).force("p.x", "1").force("p.y", "-1");
   b.require("right", "p.x <= 0").require("top", "p.y <= 0");
@@ -126,7 +126,7 @@ TEST(RestartTest, KnowsWhatHasBeenImposedAndLiftedByThen) {
     now.q(1) = y;
     return resume(*railed.equations, {}, {{}, t + 0.5}, now, {1, 0}).last;
   };
-  // In force: held. Imposed at this very time: held too, without an event.
+  // In force: held. Imposed at exactly this time: held too, without an event.
   EXPECT_EQ(from(1, 0).state.q(1), 0);
   EXPECT_EQ(from(2.25, 0).state.q(1), 0);
   EXPECT_EQ(from(2.25, 0).closed[0], 1);
@@ -158,7 +158,8 @@ TEST(RestartTest, MeasuresOnlyWhatComesAfterIt) {
   b.measure("integral(1 + 0*ball.x)").measure("mean(ball.x)").measure("maximum(ball.x)");
   b.measure("count(shock(floor))").measure("initial(t)");
   const Mechanism bouncing = b.make();
-  // At t = 3 the first bounce (t = 2, with speed 1) is past; the ball is at its top, 1/2, and falls until t = 4.
+  // At t = 3 the first bounce (t = 2, with speed 1) is past; the ball is at its top, 1/2, and falls until t =
+  // 4.
   State now{3, Eigen::VectorXd::Constant(1, 0.5), Eigen::VectorXd::Zero(1), {}};
   const Trajectory rest = resume(*bouncing.equations, {}, {{}, 3.5}, now, {0});
   EXPECT_NEAR(rest.measures[0], 0.5, 1e-12);

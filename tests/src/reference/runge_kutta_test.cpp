@@ -1,3 +1,4 @@
+// Coefficients, orders and dense output of the Runge-Kutta methods.
 #include "src/reference/runge_kutta.h"
 
 #include <gtest/gtest.h>
@@ -13,9 +14,9 @@ using Method = IntegratorSettings::Method;
 // The published coefficients have 16 digits and cancel by up to two.
 constexpr double published = 2e-14;
 
-// The tableau as the step itself reveals it: stage s of y' = e_s(t) gives the weights, of linear problems the
-// matrix. For y' = f(t, y) with y in R^7 the k-th stage rate is chosen freely, and the argument of stage s is
-// then y0 + h sum_j a_sj k_j: reading the arguments off gives every a_sj, c_s and b_s.
+// The tableau, read from the step itself. For y' = f(t, y) with y in R^7 the rate of stage k is set to the
+// unit vector e_k, and the argument of stage s is then y0 + h sum_j a_sj e_j: the arguments give every a_sj,
+// c_s and b_s.
 struct Tableau {
   double a[7][7] = {}, c[7] = {}, b[7] = {}, error[7] = {};
 };
@@ -28,7 +29,7 @@ Tableau read_tableau() {
     made.c[stage] = t;
     for (int j = 0; j < 7; ++j) made.a[stage][j] = y(j);
     rate = VectorXd::Unit(7, stage);
-    return true;
+    return Status::ok;
   };
   const Step step = runge_kutta_step(Method::tsit5, f, 0, VectorXd::Zero(7), VectorXd::Unit(7, 0), 1);
   for (int j = 0; j < 7; ++j) {
@@ -108,7 +109,7 @@ TEST(RungeKuttaTest, TheEmbeddedMethodIsOfOrderFourAndNotFive) {
       worst = std::max(worst, std::abs(condition.weight - condition.expected));
     }
   }
-  EXPECT_GT(worst, 1e-5);  // otherwise there would be nothing to estimate the error with
+  EXPECT_GT(worst, 1e-5);  // otherwise the error could not be estimated
 }
 
 TEST(RungeKuttaTest, TheInterpolantIsOfOrderFourAtEveryFraction) {
@@ -146,10 +147,10 @@ TEST(RungeKuttaTest, TheInterpolantMeetsTheStepAndItsSlopesAtBothEnds) {
 // --- Measured on a nonlinear problem ------------------------------------------------------------------
 
 // y' = -2 t y^2, y = 1/(1 + t^2); z' = z cos(t), z = exp(sin(t)).
-bool rates(double t, const VectorXd& y, VectorXd& rate) {
+Status rates(double t, const VectorXd& y, VectorXd& rate) {
   rate.resize(2);
   rate << -2 * t * y(0) * y(0), y(1) * std::cos(t);
-  return true;
+  return Status::ok;
 }
 
 VectorXd solution(double t) { return Eigen::Vector2d(1 / (1 + t * t), std::exp(std::sin(t))); }
@@ -176,7 +177,7 @@ Errors integrate(Method method, int steps) {
 }
 
 TEST(RungeKuttaTest, StepsConvergeWithTheirOrder) {
-  // Halving h divides the error by 2^order; the measured exponent wanders by a few tenths at finite h.
+  // Halving h divides the error by 2^order; the measured exponent varies by a few tenths at finite h.
   for (const auto& [method, order] : {std::pair{Method::tsit5, 5.0}, {Method::rk4, 4.0}}) {
     const double measured = std::log2(integrate(method, 64).end / integrate(method, 128).end);
     EXPECT_NEAR(measured, order, 0.4);
@@ -184,7 +185,7 @@ TEST(RungeKuttaTest, StepsConvergeWithTheirOrder) {
 }
 
 TEST(RungeKuttaTest, InterpolantsConvergeWithTheirOrder) {
-  // One more than the order of the weights, since between the steps one step's own error shows.
+  // One more than the order of the weights, since between the steps only the error of one step is measured.
   const double tsit5 =
       std::log2(integrate(Method::tsit5, 64).between / integrate(Method::tsit5, 128).between);
   const double rk4 = std::log2(integrate(Method::rk4, 64).between / integrate(Method::rk4, 128).between);
@@ -204,13 +205,14 @@ TEST(RungeKuttaTest, TheErrorEstimateIsOfTheErrorsSize) {
   }
 }
 
-TEST(RungeKuttaTest, AStepWithoutRatesIsNotValid) {
+TEST(RungeKuttaTest, AStepWithoutRatesHasTheirStatus) {
   const RightSide stops = [](double t, const VectorXd& y, VectorXd& rate) {
     rate = y;
-    return t < 0.5;
+    return t < 0.5 ? Status::ok : Status::not_finite;
   };
   for (const Method method : {Method::tsit5, Method::rk4})
-    EXPECT_FALSE(runge_kutta_step(method, stops, 0, VectorXd::Ones(1), VectorXd::Ones(1), 1).valid);
+    EXPECT_EQ(runge_kutta_step(method, stops, 0, VectorXd::Ones(1), VectorXd::Ones(1), 1).status,
+              Status::not_finite);
 }
 
 TEST(RungeKuttaTest, TheStepEndsAtItsEndsExactly) {

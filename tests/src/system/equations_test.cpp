@@ -1,4 +1,4 @@
-// M, Q, A, c and the energy law against differentiation by numbers, and the same motion in different
+// M, Q, A, c and the energy law compared with numerical differentiation, and the same motion in different
 // coordinates.
 #include "src/system/equations.h"
 
@@ -83,7 +83,7 @@ TEST(EquationsTest, TheMassMatrixIsTheSecondDerivativeOfTheKineticEnergy) {
     const MatrixXd mass = c.mechanism.equations->mass(at);
     for (Index i = 0; i < n; ++i)
       for (Index j = 0; j < n; ++j) {
-        // T is quadratic in v: plain second differences with a large step are exact up to rounding.
+        // T is quadratic in v: second differences with a large step are exact up to rounding.
         const auto T = [&](double x, double y) {
           return kinetic(c.mechanism, moved(at, 0, VectorXd::Zero(n),
                                             x * VectorXd::Unit(n, i) + y * VectorXd::Unit(n, j)));
@@ -109,7 +109,7 @@ TEST(EquationsTest, TheAppliedForceIsLagrangesEquationWithoutAccelerations) {
         const State there = moved(at, 0, x * unit, zero);
         return kinetic(c.mechanism, there) - potential(c.mechanism, there);
       });
-      // Along q + v s, t + s with v kept: what d/dt(T_v) is without accelerations.
+      // Along q + v s, t + s with constant v: d/dt(T_v) without accelerations.
       const double momentum_rate = difference([&](double s) {
         return difference([&](double x) { return kinetic(c.mechanism, moved(at, s, s * at.v, x * unit)); });
       });
@@ -162,7 +162,7 @@ TEST(EquationsTest, ADistanceConditionHasUnitGradientAtItsEnds) {
 // --- Energy -------------------------------------------------------------------------------------------
 
 TEST(EquationsTest, EnergyIsKeptUpToThePowerOfForcesAndOfTime) {
-  // The audit integrates the power beside the motion: what is left is the integrator's error.
+  // The audit integrates the power with the motion: the remainder is the integrator's error.
   for (const Case& c : cases()) {
     IntegratorSettings settings;
     settings.rtol = settings.atol = 1e-11;
@@ -183,7 +183,7 @@ TEST(EquationsTest, MovingConditionsDoWork) {
   EXPECT_GT(made.audit.energy_size, 10);
 }
 
-// --- The same motion in other words -------------------------------------------------------------------
+// --- The same motion in other coordinates -------------------------------------------------------------
 
 TEST(EquationsTest, PolarAndCartesianCoordinatesGiveOneOrbit) {
   SystemBuilder plane, polar;

@@ -1,0 +1,82 @@
+#include "host/statistics/run_tally_bytes.h"
+
+#include <limits>
+#include <vector>
+
+#include "kernels/base/status.h"
+
+namespace zwang {
+
+namespace {
+
+// The order of the numbers, for saving and loading. `Tally` is const for saving.
+template <class Tally, class Visit>
+void each_number(Tally& tally, Visit&& visit) {
+  visit(tally.members);
+  visit(tally.entered);
+  visit(tally.failed);
+  for (auto& count : tally.status) visit(count);
+  for (auto& count : tally.events) visit(count);
+  visit(tally.worst.position_violation);
+  visit(tally.worst.velocity_violation);
+  visit(tally.worst.energy_drift);
+  visit(tally.worst.energy_size);
+  visit(tally.worst.kkt);
+  visit(tally.worst.carnot);
+  visit(tally.worst.energy_created);
+  visit(tally.steps);
+  visit(tally.rejected);
+  visit(tally.redundant);
+  visit(tally.moved);
+  visit(tally.largest_position_move);
+  visit(tally.largest_velocity_move);
+  visit(tally.draws);
+  visit(tally.redrawn);
+  visit(tally.refused_draws);
+}
+
+// Refuses counts that the members first to first + members - 1 cannot have.
+void require_possible(const ByteReader& bytes, const RunTally& tally, long long first, long long members) {
+  constexpr long long any = std::numeric_limits<long long>::max() / 2;  // leaves room for adding others
+  if (tally.members != members) bytes.refuse("a tally of other members", "a tally of the recorded members");
+  long long left = members;
+  for (const long long count : tally.status) {
+    bytes.require_count(count, left);
+    left -= count;
+  }
+  const auto ended = [&](Status status) { return tally.status[static_cast<std::size_t>(status)]; };
+  const long long well = ended(Status::ok) + ended(Status::stopped);
+  if (left != 0 || tally.failed != members - well)
+    bytes.refuse("statuses that do not add up", "one for each member");
+  bytes.require_count(tally.entered, well);
+  for (const std::vector<long long>& examples : tally.examples)
+    for (const long long member : examples)
+      if (member < first || member >= first + members)
+        bytes.refuse("an example outside the recorded members", "a recorded member");
+  bytes.require_counts(tally.events, any);
+  for (const long long count : {tally.redundant, tally.moved}) bytes.require_count(count, members);
+  for (const long long count : {tally.steps, tally.rejected, tally.draws, tally.redrawn, tally.refused_draws})
+    bytes.require_count(count, any);
+}
+
+}  // namespace
+
+void save_tally(ByteWriter& bytes, const RunTally& tally) {
+  each_number(tally, [&](const auto& number) { bytes.number(number); });
+  for (const std::vector<long long>& examples : tally.examples) bytes.numbers(examples);
+  tally.total_position_move.save(bytes);
+  tally.total_velocity_move.save(bytes);
+}
+
+RunTally load_tally(ByteReader& bytes, long long first, long long members) {
+  RunTally tally;
+  each_number(tally,
+              [&](auto& number) { number = bytes.number<std::remove_reference_t<decltype(number)>>(); });
+  for (std::vector<long long>& examples : tally.examples) bytes.numbers(examples, RunTally::examples_kept);
+  tally.total_position_move.load(bytes);
+  tally.total_velocity_move.load(bytes);
+  require_possible(bytes, tally, first, members);
+  return tally;
+}
+
+}  // namespace zwang

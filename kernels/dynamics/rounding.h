@@ -1,0 +1,138 @@
+// What counts as zero: values of conditions and signals with the rounding scale of their terms, and the
+// magnitudes of coordinates and velocities on which those scales rest.
+#pragma once
+
+#include "kernels/base/portable.h"
+#include "kernels/base/scaled.h"
+#include "kernels/dynamics/member.h"
+
+namespace zwang {
+
+// One condition at a state with the rounding scales of its parts.
+template <class Real>
+struct ScaledCondition {
+  Real value, value_scale, rate, rate_scale, rest_scale;
+  // Every entry of its row is rounding noise: the linearised condition restricts nothing there
+  // [staeckel-6''].
+  bool vanishes;
+};
+
+// At the position of `motion`, with velocities v; size_q and size_v are the magnitudes behind their rounding.
+template <class M, class Real>
+ZWANG_COLD ScaledCondition<Real> scaled_condition(const Real* k, const typename M::Motion& motion, int i,
+                                                  const Real* v, const Real* size_q, const Real* size_v) {
+  using Model = typename M::Model;
+  using S = Scaled<Real>;
+  constexpr int n = M::n;
+  S sk[at_least_one(Model::constants)], q[n], w[n], z[at_least_one(M::nz)], a[n], value, rate, rest;
+  for (int j = 0; j < Model::constants; ++j) sk[j] = S(k[j]);
+  for (int j = 0; j < n; ++j) {
+    q[j] = S(motion.y[j], size_q[j]);
+    w[j] = S(v[j], size_v[j]);
+    a[j] = S(0);
+  }
+  for (int j = 0; j < M::nz; ++j) z[j] = S(motion.z()[j]);
+  value = rate = rest = S(0);
+  Model::row(sk, S(motion.t), q, w, z, i, value, rate, rest, a);
+  bool vanishes = true;
+  for (int j = 0; j < n; ++j)
+    vanishes = vanishes && (a[j].scale == 0 || absolute(a[j].value) <= Real(1e-10) * a[j].scale);
+  return {value.value, value.scale, rate.value, rate.scale, rest.scale, vanishes};
+}
+
+// A share of a rounding scale that counts as zero: at least 32 roundings in single precision, whatever the
+// settings.
+template <class Real>
+ZWANG_INLINE Real within_precision(double requested) {
+  if (sizeof(Real) == sizeof(double)) return Real(requested);
+  return maximum(Real(requested), 32 * Precision<Real>::epsilon);
+}
+
+// f (or g) and f' of a condition at the member's state, and what counts as zero for them.
+template <class Real>
+struct Zero {
+  Real value, rate, f, f_rate;
+};
+template <class M>
+ZWANG_DEVICE Zero<typename M::Real> zero_of(const M& me, int i) {
+  const auto scaled = scaled_condition<M>(me.k, me.motion, i, me.motion.v(), me.sizes.q, me.sizes.v);
+  return {me.input.contact_tolerance * scaled.value_scale, me.input.rest_speed * scaled.rate_scale,
+          scaled.value, scaled.rate};
+}
+
+// A signal at the member's state, with its rounding scale.
+template <class M>
+ZWANG_COLD Scaled<typename M::Real> scaled_signal(const M& me, int i) {
+  using Model = typename M::Model;
+  using S = Scaled<typename M::Real>;
+  constexpr int n = M::n;
+  S k[at_least_one(Model::constants)], q[n], v[n], z[at_least_one(M::nz)];
+  for (int j = 0; j < Model::constants; ++j) k[j] = S(me.k[j]);
+  for (int j = 0; j < n; ++j) {
+    q[j] = S(me.motion.y[j], me.sizes.q[j]);
+    v[j] = S(me.motion.v()[j], me.sizes.v[j]);
+  }
+  for (int j = 0; j < M::nz; ++j) z[j] = S(me.motion.z()[j]);
+  return Model::signal(k, S(me.motion.t), q, v, z, i);
+}
+
+// Conditions couple coordinates, and with them their rounding errors: no size is below a hundredth of the
+// whole state's in the mass metric (src/system/equations.h). `whole` is the square of that. Most sizes are
+// well above the bound, and then no square root is taken.
+template <class Real>
+ZWANG_INLINE Real not_below(Real size, Real mass, Real whole) {
+  constexpr Real share = Real(0.01);
+  return mass > 0 && mass * square(size) < square(share) * whole ? share * sqrt(whole / mass) : size;
+}
+template <class M, class Real>
+ZWANG_DEVICE void raise_to_noise(const Real* k, const typename M::Motion& motion,
+                                 typename M::Rounding& sizes) {
+  constexpr int n = M::n;
+  Real mass[n * n];
+  M::Model::mass(k, motion.t, motion.q(), motion.v(), motion.z(), mass);
+  Real whole_q = 0, whole_v = 0;
+  for (int i = 0; i < n; ++i) {
+    const Real m = maximum(mass[i * n + i], Real(0));
+    whole_q += m * sizes.q[i] * sizes.q[i];
+    whole_v += m * sizes.v[i] * sizes.v[i];
+  }
+  for (int i = 0; i < n; ++i) {
+    sizes.q[i] = not_below(sizes.q[i], mass[i * n + i], whole_q);
+    sizes.v[i] = not_below(sizes.v[i], mass[i * n + i], whole_v);
+  }
+}
+
+// The magnitudes of coordinates and velocities along a step from y0 to y1.
+template <class M, class Real>
+ZWANG_COLD void measure_sizes(const Real* k, const typename M::Motion& motion, const Real* y0, const Real* y1,
+                              Real duration, typename M::Rounding& sizes) {
+  constexpr int n = M::n;
+  for (int i = 0; i < n; ++i) {
+    sizes.q[i] = maximum(maximum(absolute(y0[i]), absolute(y1[i])), absolute(duration * y0[n + i]));
+    sizes.v[i] = maximum(absolute(y0[n + i]), absolute(y1[n + i]));
+  }
+  raise_to_noise<M>(k, motion, sizes);
+}
+
+// A velocity is mere rounding where its share of sqrt(2 T) is below this; `twice_kinetic` is that of the
+// velocities before the shock, by the diagonal of the mass matrix.
+template <class Real>
+ZWANG_INLINE Real velocity_noise(Real twice_kinetic) {
+  return 8 * Precision<Real>::epsilon * sqrt(twice_kinetic);
+}
+template <class Real>
+ZWANG_INLINE bool is_velocity_noise(Real v, Real mass, Real noise) {
+  return absolute(v) * sqrt(maximum(mass, Real(0))) <= noise;
+}
+// Components of v that are mere rounding of velocities as large as `before` become exactly zero.
+template <class M, class Real>
+ZWANG_DEVICE void drop_noise(const Real* mass, const Real* before, Real* v) {
+  constexpr int n = M::n;
+  Real whole = 0;
+  for (int i = 0; i < n; ++i) whole += maximum(mass[i * n + i], Real(0)) * before[i] * before[i];
+  whole = velocity_noise(whole);
+  for (int i = 0; i < n; ++i)
+    if (is_velocity_noise(v[i], mass[i * n + i], whole)) v[i] = 0;
+}
+
+}  // namespace zwang

@@ -1,0 +1,81 @@
+// The length of a trial step: limited by the largest step, by scheduled times, and by the periods of periodic
+// conditions and watched functions, because no step may cover a whole period.
+#pragma once
+
+#include "kernels/base/layout.h"
+#include "kernels/base/portable.h"
+#include "kernels/lanes/lane_state.h"
+#include "kernels/simd/lane_traits.h"
+
+namespace zwang {
+
+template <class M, class R>
+struct PeriodLimit {
+  using Model = typename M::Model;
+  using Real = typename M::Real;
+  using Mask = typename Lanes<R>::Mask;
+  static constexpr int n = M::n;
+  const LaneState<M, R>& state;
+  const StepStorage<M, R>& step;
+
+  // The longest step, not beyond `length`. Rates change within a step: a body at rest may fall past a whole
+  // row of obstacles. Over a step h at constant accelerations an argument changes by rate h + growth h^2/2,
+  // which must be 1 at most.
+  ZWANG_INLINE R longest(R length) const {
+    R later[M::fed_back];
+    ZWANG_REGISTERS for (int i = 0; i < M::fed_back; ++i) { later[i] = state.y[i]; }
+    ZWANG_REGISTERS for (int i = 0; i < n; ++i) { later[n + i] = state.y[n + i] + length * step.first()[i]; }
+    const R now = argument_speed(state.t, state.y),
+            growth = maximum(argument_speed(state.t + length, later) - now, R(0)) / length;
+    return R(2) / (now + sqrt(now * now + R(2) * growth));
+  }
+  // Where accelerations have changed as well, the step may still be too long: it is then rejected and
+  // repeated with half of its length. `then`, `middle`: time of the end, state at the midpoint.
+  ZWANG_INLINE void reject_long(R then, const R* middle, StepResult<M, R>& result, StepFlags<M, R>& flags,
+                                LaneLedger<R, M::rows>& ledger) const {
+    const R run =
+        step.h * R(Real(1.0 / 6)) *
+        (argument_speed(state.t, state.y) + R(4) * argument_speed(state.t + R(Real(0.5)) * step.h, middle) +
+         argument_speed(then, result.end));
+    const Mask far = flags.accepted && !state.searching && (run > R(Real(1.5)));
+    flags.accepted = flags.accepted && !far;
+    flags.rejected = flags.rejected || far;
+    ledger.rejected = ledger.rejected + select(far, R(1), R(0));
+    result.next_h = select(far, R(Real(0.5)) * step.h, result.next_h);
+  }
+
+ private:
+  // Rate of the arguments of periodic functions, in units of the largest change allowed in a step.
+  ZWANG_INLINE R argument_speed(R when, const R* there) const {
+    return R(1) / Model::turn_bound(state.k, when, there, there + n, there + 2 * n);
+  }
+};
+
+// Chooses step.h and sets flags.clipped for all lanes.
+template <class M, class R>
+ZWANG_INLINE void choose_step_length(const KernelSettings& settings, const LaneState<M, R>& state,
+                                     const LaneLedger<R, M::rows>& ledger, StepStorage<M, R>& step,
+                                     StepFlags<M, R>& flags) {
+  using Model = typename M::Model;
+  using Method = typename M::Method;
+  using Real = typename M::Real;
+  const R longest = R(Real(settings.max_step)), room = ledger.scheduled_time - state.t;
+  R length = minimum(state.h, longest);
+  if constexpr (Model::any_turns)
+    length = minimum(length, PeriodLimit<M, R>{state, step}.longest(minimum(length, room)));
+  // The step ends at the scheduled time even if that is a little further than proposed: the safety factor
+  // of the step length allows for it. No very short step is left before the scheduled time.
+  const R reach = Method::adaptive && !Model::any_turns ? minimum(state.h * R(Real(1.1)), longest) : length;
+  flags.clipped = reach >= room * R(Real(1 - 1e-10));
+  if constexpr (Method::adaptive) length = minimum(length, room * R(Real(0.5)));
+  step.h = select(flags.clipped, room, length);
+  // In floats the time resolves only few digits of a short step, so the length is rounded to the difference
+  // of two times. If the clock rounded differently from the motion, it would be off by 1/2000 at steps of
+  // 1e-3 and t = 60.
+  if constexpr (sizeof(Real) == sizeof(float)) step.h = (state.t + step.h) - state.t;
+  // A search chooses the length by itself.
+  flags.clipped = flags.clipped && !state.searching;
+  step.h = select(state.searching, state.h, step.h);
+}
+
+}  // namespace zwang

@@ -1,0 +1,72 @@
+// The log of a member's events, their counts, and the limits on them.
+#pragma once
+
+#include "kernels/base/layout.h"
+#include "kernels/base/portable.h"
+#include "kernels/base/status.h"
+#include "kernels/dynamics/member.h"
+#include "kernels/record/measures.h"
+
+namespace zwang {
+
+// More events than this at one instant mean that the motion makes no progress.
+constexpr int standstill_limit = 1000;
+
+// Writes an event to the log and updates tally, counts and measures; fails the member where a limit is
+// passed. `me` may be a copy of the member's front (MemberCore) in shared memory: its results and progress
+// are written. Number and counts are those of `full_member`. `tally` is the member's, or a copy of it in
+// registers.
+template <class M>
+ZWANG_INLINE void append_event(M& me, M& full_member, Tally<typename M::Real>& tally,
+                               const typename M::Event& event, const KernelSettings& settings,
+                               const KernelBatch& batch) {
+  update_event_measures(me, event);
+  if (batch.events && tally.events < batch.event_capacity) {
+    constexpr int row = event_row_length(M::n, M::r);
+    double* to = batch.events + (full_member.input.number * batch.event_capacity + tally.events) * row;
+    *to++ = double(event.t);
+    *to++ = double(int(event.kind));
+    *to++ = double(event.watch);
+    *to++ = double(event.energy_lost);
+    *to++ = event.jump ? 1 : 0;
+    ZWANG_REGISTERS for (int i = 0; i < M::r; ++i) { *to++ = event.constraints.has(i) ? 1 : 0; }
+    ZWANG_REGISTERS for (int i = 0; i < M::r; ++i) { *to++ = event.reached.has(i) ? 1 : 0; }
+    ZWANG_REGISTERS for (int i = 0; i < M::r; ++i) { *to++ = event.jump ? double(event.impulse[i]) : 0; }
+    ZWANG_REGISTERS for (int i = 0; i < M::n; ++i) { *to++ = event.jump ? double(event.before[i]) : 0; }
+    ZWANG_REGISTERS for (int i = 0; i < M::n; ++i) { *to++ = event.jump ? double(event.after[i]) : 0; }
+  }
+  ++tally.events;
+  // Atomic, although no other thread counts here: such an add does not wait for the old value.
+  atomic_add(&full_member.event_counts[int(event.kind)], 1U);
+  tally.at_last_time = event.t == tally.last_time ? tally.at_last_time + 1 : 1;
+  tally.last_time = event.t;
+  if (tally.at_last_time > standstill_limit) me.fail(Status::event_lost);
+  if (tally.events > settings.max_events) me.fail(Status::event_limit);
+}
+
+// Logs an event at the member's present state, whose measures count as well.
+template <class M>
+ZWANG_COLD void record_event_now(M& me, const typename M::Event& event) {
+  update_extremes_now(me);
+  append_event(me, me, me.tally, event, *me.input.settings, *me.input.batch);
+}
+
+// Logs the accumulation that is pending, if any: at its limit time, or now if something else comes before
+// that.
+template <class M>
+ZWANG_COLD void flush_accumulation(M& me) {
+  if (!me.progress.accumulation_pending) return;
+  typename M::Event& event = me.schedule.accumulation;
+  me.progress.accumulation_pending = false;
+  event.t = minimum(event.t, me.motion.t);
+  record_event_now(me, event);
+}
+
+// Logs an event after the accumulation that is pending, if any.
+template <class M>
+ZWANG_DEVICE void record_event(M& me, const typename M::Event& event) {
+  flush_accumulation(me);
+  record_event_now(me, event);
+}
+
+}  // namespace zwang

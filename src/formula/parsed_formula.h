@@ -1,0 +1,34 @@
+// Results of parsing that are more than one expression: conditions and measures.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernels/base/layout.h"
+#include "src/expression/expression.h"
+
+namespace zwang {
+
+// distance(a,b) or norm(a), recognised when it is one whole side of a condition.
+struct Distance {
+  std::vector<Expr> difference;  // components of a - b
+  std::vector<Expr> first_end;   // the coordinates of a (or of b when a is an anchor): where the tension acts
+};
+
+enum class Comparison { less_equal, greater_equal, equal, less, greater };
+
+struct Condition {
+  Comparison comparison;
+  Expr left, right;
+  std::optional<Distance> left_distance, right_distance;
+};
+
+struct MeasureFormula {
+  Reduction reduction;
+  EventPattern pattern = EventPattern::none;
+  std::string name{};  // the condition or the watched event
+  Expr value{};        // what is reduced, or evaluated at the event
+};
+
+}  // namespace zwang

@@ -1,0 +1,60 @@
+// The names a formula may use, what each of them stands for, and the place of a formula in the study.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "src/base/error.h"
+#include "src/expression/expression.h"
+
+namespace zwang {
+
+// The kinds of names that a formula may use. Bits: each place in the study allows some of them.
+enum Allowed : unsigned {
+  allow_nothing = 0,
+  allow_time = 1,
+  allow_parameters = 2,
+  allow_positions = 4,   // coordinates, points, anchors
+  allow_velocities = 8,  // primes
+  allow_auxiliaries = 16,
+  allow_reactions = 32,  // multiplier(c), reaction(c), value(c), open(c), closed(c), kinetic(), potential()
+};
+
+struct ScalarName {
+  Expr value;
+  std::optional<Expr> rate;  // the value with a prime; absent: a prime is an error
+  unsigned needs = 0;        // bits of Allowed
+};
+
+// A point or an anchor.
+struct VectorName {
+  std::vector<Expr> position, velocity;  // equally long: 1, 2 or 3
+  bool is_anchor = false;
+};
+
+// The values of multiplier(c), reaction(c), ... for a condition c, in [observe] and [measure].
+struct ConditionName {
+  Expr multiplier, reaction, value, open, closed;
+};
+
+struct Scope {
+  std::map<std::string, ScalarName, std::less<>> scalars;
+  std::map<std::string, VectorName, std::less<>> vectors;
+  std::map<std::string, ConditionName, std::less<>> conditions;
+  std::vector<std::string> events;  // names of [[event]]
+  std::optional<Expr> kinetic = {}, potential = {}, logdensity = {};
+};
+
+// The place of a formula in the study, for error messages.
+struct Source {
+  std::string place;  // "constraint 'cable', require"
+  // Location of the character `offset` of the text.
+  std::function<Location(std::size_t offset)> locate = [](std::size_t offset) {
+    return Location{"", 1, static_cast<int>(offset) + 1};
+  };
+};
+
+}  // namespace zwang

@@ -1,0 +1,106 @@
+// Event functions of a step and their values.
+#include "src/reference/event_functions.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "src/expression/evaluate.h"
+#include "src/expression/scaled.h"
+#include "src/laws/least_constraint.h"
+
+namespace zwang {
+
+namespace {
+
+void add_condition(const MemberState& member, std::size_t i, const State& start,
+                   std::vector<EventFunction>& list) {
+  const ConditionState& condition = member.conditions[i];
+  if (condition.standing == Standing::open && !member.system().constraints[i].equation) {
+    const double zero = member.zero_of(i, start).value;
+    // Not armed yet: noise around zero is no contact, but a crossing of the raised level still is.
+    EventFunction event_function{EventFunction::Kind::reached, i, 1, 0, zero};
+    if (!condition.armed) {
+      event_function.level = condition.above + zero;
+      event_function.since = condition.since;
+      event_function.noise = condition.noise;
+    }
+    list.push_back(event_function);
+  }
+  if (condition.standing == Standing::closed) {
+    const double zero = condition.multiplier_zero;
+    list.push_back({EventFunction::Kind::release, i, -1, condition.idle ? zero : 0, zero});
+    if (condition.idle) list.push_back({EventFunction::Kind::press, i, 1, zero, zero});
+  }
+}
+
+// The sign with which a function rises through zero at its crossing within the step; 0 if it stays at zero. A
+// function that starts within `zero` of zero has the sign of its first sample clearly off zero.
+double crossing_sign(const MemberState& member, const SmoothMotion& smooth, const Program& program,
+                     const SmoothStep& step, double zero) {
+  for (double theta = zero > 0 ? 0x1p-28 : 0; theta <= 1; theta = std::max(4 * theta, 0x1p-28)) {
+    const double value = member.equations.evaluate(program, smooth.state_at(step, theta));
+    if (std::abs(value) > zero) return value < 0 ? 1 : -1;
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::vector<EventFunction> event_functions(const MemberState& member, const MotionFormulas& formulas,
+                                           const SmoothMotion& smooth, const SmoothStep& step) {
+  std::vector<EventFunction> list;
+  const State start = member.state_of(step.t, step.start);
+  for (std::size_t i = 0; i < member.conditions.size(); ++i) add_condition(member, i, start, list);
+
+  // A function that rests at zero (the height of a body on the ground) crosses when it is clearly beyond
+  // zero.
+  const auto add_signal = [&](EventFunction::Kind kind, std::size_t k, const Program& program, auto sign) {
+    const Scaled value = member.equations.evaluate_scaled(program, start, member.sizes);
+    const double zero = member.settings.contact_tolerance * value.scale;
+    const double level = std::abs(value.value) <= zero ? zero : 0;
+    list.push_back({kind, k, sign(level), level, zero});
+  };
+  for (std::size_t k = 0; k < formulas.watches.size(); ++k) {
+    if (member.watch_signs[k] == 0) continue;
+    add_signal(EventFunction::Kind::watch, k, formulas.watches[k],
+               [&](double) { return member.watch_signs[k] < 0 ? 1.0 : -1.0; });
+  }
+  if (formulas.stop.outputs() > 0)
+    add_signal(EventFunction::Kind::stop, 0, formulas.stop, [](double) { return 1.0; });
+  // Integrands with kinks: the step ends at a kink, so that the integral is as accurate as the motion.
+  for (std::size_t k = 0; k < formulas.kinks.size(); ++k)
+    add_signal(EventFunction::Kind::kink, k, formulas.kinks[k],
+               [&](double level) { return crossing_sign(member, smooth, formulas.kinks[k], step, level); });
+  return list;
+}
+
+double event_value(const MemberState& member, const MotionFormulas& formulas,
+                   const EventFunction& event_function, const State& state,
+                   const Eigen::VectorXd* multipliers) {
+  const Equations& equations = member.equations;
+  const auto index = static_cast<Eigen::Index>(event_function.index);
+  double raw = 0;
+  switch (event_function.kind) {
+    case EventFunction::Kind::reached:
+      raw = equations.value(event_function.index, state);
+      break;
+    case EventFunction::Kind::release:
+    case EventFunction::Kind::press:
+      raw = multipliers ? (*multipliers)(index)
+                        : constrained_acceleration(equations, state, member.active).multipliers(index);
+      break;
+    case EventFunction::Kind::watch:
+      raw = equations.evaluate(formulas.watches[event_function.index], state);
+      break;
+    case EventFunction::Kind::stop:
+      raw = equations.evaluate(formulas.stop, state);
+      break;
+    case EventFunction::Kind::kink:
+      raw = equations.evaluate(formulas.kinks[event_function.index], state);
+      break;
+  }
+  const double elapsed = state.t - event_function.since;
+  return event_function.sign * raw - event_function.level - 0.5 * event_function.noise * elapsed * elapsed;
+}
+
+}  // namespace zwang

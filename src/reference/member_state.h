@@ -1,0 +1,71 @@
+// The state of one moving member: time, integrated quantities, and the standing of every condition.
+#pragma once
+
+#include <Eigen/Dense>
+#include <cstddef>
+#include <vector>
+
+#include "src/base/settings.h"
+#include "src/system/equations.h"
+#include "src/system/system.h"
+
+namespace zwang {
+
+// A condition's standing in the motion (mechanics section 2).
+enum class Standing {
+  absent,    // not imposed yet, or lifted
+  equation,  // in force
+  open,      // an inequality that restricts nothing now
+  closed,    // an inequality that holds as an equation; `idle` while its multiplier is zero
+};
+
+struct ConditionState {
+  Standing standing = Standing::absent;
+  // Open conditions:
+  bool armed = false;  // has been clearly below zero since it opened
+  double since = 0;    // if not armed: the time at which it opened,
+  double noise = 0;    // the rounding of its f'' then, which makes f uncertain by noise t^2 / 2,
+  double above = 0;    // and its f then if above zero: projection onto other conditions moves it a little
+  // Closed conditions:
+  bool idle = false;           // its multiplier is zero and its f'' is zero
+  double multiplier_zero = 0;  // multipliers up to this size count as zero
+};
+
+// Values up to these sizes count as zero for f (or g) and for f' of a condition.
+struct Zero {
+  double value, rate;
+};
+
+struct MemberState {
+  MemberState(const Equations& equations_of_member, const IntegratorSettings& integrator_settings)
+      : equations(equations_of_member),
+        settings(integrator_settings),
+        conditions(equations_of_member.count()) {}
+
+  const Equations& equations;
+  const IntegratorSettings& settings;
+
+  double t = 0;
+  Eigen::VectorXd y;  // q, v, z, integrals, work
+  Sizes sizes;
+  std::vector<ConditionState> conditions;
+  std::vector<std::size_t> active;  // equations in force and closed conditions: rows that hold as equations
+  std::vector<int> watch_signs;     // of watched functions: -1, +1, or 0 while not known
+
+  Eigen::Index n() const { return static_cast<Eigen::Index>(equations.size()); }
+  const System& system() const { return equations.system(); }
+  State state_of(double time, const Eigen::VectorXd& values) const;
+  State state() const { return state_of(t, y); }
+  void set_positions(const Eigen::VectorXd& q) { y.head(n()) = q; }
+  void set_velocities(const Eigen::VectorXd& v) { y.segment(n(), n()) = v; }
+
+  bool in_force(std::size_t i) const { return conditions[i].standing != Standing::absent; }
+  // 1 for equations in force and closed conditions, else 0.
+  std::vector<double> closed_flags() const;
+  // At a state, with the rounding of the sizes of late.
+  Zero zero_of(std::size_t i, const State& state) const;
+  // Times closer than this are one instant.
+  double rounding_of_time() const;
+};
+
+}  // namespace zwang

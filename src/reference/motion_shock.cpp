@@ -1,0 +1,145 @@
+// Shocks (mechanics section 4): new velocities, their audit and their record.
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/base/layout.h"
+#include "kernels/base/status.h"
+#include "src/laws/shock.h"
+#include "src/reference/accumulation.h"
+#include "src/reference/member_state.h"
+#include "src/reference/motion.h"
+#include "src/reference/trajectory.h"
+#include "src/system/equations.h"
+#include "src/system/system.h"
+
+namespace zwang {
+
+// A shock from any cause, and the active set after it. `named` are the conditions that an imposition is
+// about.
+void Motion::apply_shock(const Eigen::VectorXd& alpha, const std::vector<std::size_t>& reached,
+                         EventKind kind, std::vector<std::size_t> named) {
+  recorder_.flush_accumulation();
+  std::vector<char> touching = touching_now();
+  for (const std::size_t i : reached)
+    if (member_.conditions[i].standing == Standing::open)
+      touching[i] = touching[i] || kind == EventKind::shock;
+  const State before = member_.state();
+  const Shock result = shock(equations_, before, member_.sizes, alpha, participants(touching),
+                             formulas_.restitution, settings_.rest_speed);
+  if (result.status != Status::ok) {
+    fail(result.status, "no admissible velocities after a shock at t = " + std::to_string(member_.t));
+    return;
+  }
+  take_velocities(result, before);
+  audit_shock(result, before, kind);
+
+  const bool external = kind == EventKind::impulse;
+  const bool internal = result.jumped && kind == EventKind::shock;
+  const std::optional<AccumulationWatch::Sequence> earlier = accumulation_.sequence();
+  // Open until now and at zero. Closed ones, struck a moment ago, tell nothing about the distance of the
+  // others.
+  std::vector<char> arriving = touching;
+  for (std::size_t i = 0; i < member_.conditions.size(); ++i)
+    arriving[i] = touching[i] && member_.conditions[i].standing == Standing::open;
+  if (internal) accumulation_.note(member_.t, reached);
+  if (!update_active_set(touching, no_condition)) return;
+  const bool at_start = recorder_.trajectory().steps == 0 && member_.t == 0;
+  pass_density(result, reached, kind, at_start);
+  if (result.jumped || external || (kind == EventKind::imposed && !at_start)) {
+    Event event{.t = member_.t, .kind = kind, .constraints = std::move(named), .reached = reached};
+    if (result.jumped || external) add_jump(event, result, before.v);
+    recorder_.record_event_now(std::move(event));
+  }
+  if (going() && internal) finish_accumulation(arriving, earlier);
+  if (going()) project_drift();
+}
+
+void Motion::take_velocities(const Shock& shock, const State& before) {
+  const double energy_before = equations_.energy(before);
+  member_.set_velocities(shock.v);
+  recorder_.add_energy_lost(energy_before - equations_.energy(member_.state()));
+  Eigen::VectorXd& sizes = member_.sizes.v;
+  sizes = sizes.cwiseMax(shock.v.cwiseAbs()).cwiseMax(before.v.cwiseAbs()).cwiseMax(shock.pushed);
+}
+
+void Motion::audit_shock(const Shock& shock, const State& before, EventKind kind) {
+  Audit& audit = recorder_.trajectory().audit;
+  audit.kkt = std::max(audit.kkt, shock.kkt);
+  audit.carnot = std::max(audit.carnot, shock.carnot);
+
+  // Conditions that move, or that prescribe a velocity other than zero, may supply energy; others may not.
+  bool fixed = kind != EventKind::impulse;
+  State still = before;
+  still.v.setZero();
+  for (std::size_t i = 0; i < member_.conditions.size(); ++i)
+    fixed =
+        fixed && !(shock.struck[i] && std::abs(equations_.rate(i, still)) > member_.zero_of(i, before).rate);
+  if (fixed) audit.energy_created = std::max(audit.energy_created, -shock.energy_lost);
+}
+
+ShockParticipants Motion::participants(const std::vector<char>& touching) const {
+  ShockParticipants result;
+  for (std::size_t i = 0; i < member_.conditions.size(); ++i) {
+    if (!member_.in_force(i)) continue;
+    if (member_.conditions[i].standing == Standing::equation)
+      result.equations.push_back(i);
+    else if (!equations_.system().constraints[i].holonomic)
+      result.velocities.push_back(i);
+    else if (touching[i])
+      result.contacts.push_back(i);
+  }
+  return result;
+}
+
+void Motion::add_jump(Event& event, const Shock& shock, const Eigen::VectorXd& before) const {
+  event.velocities_jump = true;
+  event.energy_lost = shock.energy_lost;
+  event.velocity_before = before;
+  event.velocity_after = shock.v;
+  if (event.kind != EventKind::imposed) event.constraints.clear();
+  for (std::size_t i = 0; i < member_.conditions.size(); ++i)
+    if (shock.struck[i] &&
+        std::find(event.constraints.begin(), event.constraints.end(), i) == event.constraints.end())
+      event.constraints.push_back(i);
+  const State now = member_.state();
+  for (const std::size_t i : event.constraints)
+    event.impulses.push_back(shock.struck[i] ? shock.impulses(static_cast<Eigen::Index>(i)) *
+                                                   equations_.evaluate(formulas_.reaches[i], now)
+                                             : 0);
+}
+
+// The density along the flow after a shock: lost where the shock does not keep phase volume, or where a
+// condition closes.
+void Motion::pass_density(const Shock& shock, const std::vector<std::size_t>& reached, EventKind kind,
+                          bool at_start) {
+  const bool external = kind == EventKind::impulse;
+  const bool closes = std::any_of(reached.begin(), reached.end(), [&](std::size_t i) {
+    return member_.conditions[i].standing == Standing::closed;
+  });
+  if (((shock.jumped || external) && !keeps_volume(shock, kind)) || (closes && !at_start)) lose_density();
+}
+
+// An elastic reflection at one condition keeps phase volume: the map of the velocities has the determinant
+// -e, and neighbours that arrive later move at the old velocity for a time and at the new one for the rest,
+// which is another f'+/f'- = -e. An impulse that does not depend on the velocities shifts them all alike. All
+// other shocks lose dimensions, and with them the density [voss-11].
+bool Motion::keeps_volume(const Shock& shock, EventKind kind) const {
+  const System& system = equations_.system();
+  std::size_t struck = 0;
+  bool elastic = true;
+  for (std::size_t i = 0; i < member_.conditions.size(); ++i) {
+    if (!shock.struck[i] || member_.conditions[i].standing == Standing::equation) continue;
+    ++struck;
+    elastic = elastic && system.constraints[i].holonomic && formulas_.restitution[i] == 1;
+  }
+  if (kind == EventKind::shock) return struck == 1 && elastic;
+  return kind == EventKind::impulse && struck == 0 && system.impulses_shift();
+}
+
+// The auxiliary after the log-density is 1 once the density is lost.
+void Motion::lose_density() {
+  if (const std::optional<std::size_t>& density = equations_.system().density)
+    member_.y(2 * member_.n() + static_cast<Eigen::Index>(*density) + 1) = 1;
+}
+
+}  // namespace zwang

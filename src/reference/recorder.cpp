@@ -1,0 +1,148 @@
+// Outputs, events, measures and energy audit of a motion.
+#include "src/reference/recorder.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "src/laws/least_constraint.h"
+
+namespace zwang {
+
+namespace {
+
+// This many events at the same instant mean that the motion is stuck.
+constexpr std::size_t standstill_limit = 1000;
+
+Moment moment_of(const Sample& sample) { return {sample.state, sample.multipliers, sample.closed}; }
+
+}  // namespace
+
+Recorder::Recorder(const MemberState& member, const MotionFormulas& formulas, const Plan& plan)
+    : member_(member), formulas_(formulas), plan_(plan), measures_(member.equations) {}
+
+void Recorder::fail(Status status, std::string cause) {
+  if (trajectory_.status != Status::ok) return;
+  trajectory_.status = status;
+  trajectory_.cause = std::move(cause);
+}
+
+void Recorder::start_measures() {
+  const Sample first = sample(member_.state());
+  if (!plan_.extremes.empty()) measures_.update_extremes(plan_.extremes);
+  measures_.start(moment_of(first));
+}
+
+// [voss] T + V + energy lost in shocks - work of other forces and of moving conditions is constant.
+void Recorder::audit_energy() {
+  const State now = member_.state();
+  const double energy = member_.equations.energy(now);
+  const double kinetic = member_.equations.kinetic(now);
+  const double work = member_.y(member_.y.size() - 1);
+  Audit& audit = trajectory_.audit;
+  audit.energy_drift = std::max(audit.energy_drift, std::abs(energy + energy_lost_ - work - energy_start_));
+  audit.energy_size =
+      std::max({audit.energy_size, std::abs(kinetic), std::abs(energy - kinetic), std::abs(work)});
+}
+
+void Recorder::skip_past_outputs() {
+  const double now = member_.t - member_.rounding_of_time();
+  while (next_output_ < plan_.outputs.size() && plan_.outputs[next_output_] < now) ++next_output_;
+}
+
+// A partial step of the method itself is more accurate than its interpolant and leaves the motion unchanged.
+// Output times within rounding of the end are left to emit_output_now: values at an event are those after it.
+void Recorder::emit_outputs_until(const SmoothStep& step, double until, const SmoothMotion& smooth) {
+  if (plan_.every_step) return;
+  const double near = 1e-12 * std::max(std::abs(until), step.h);
+  while (next_output_ < plan_.outputs.size() && plan_.outputs[next_output_] < until - near) {
+    const double t = plan_.outputs[next_output_++];
+    const PartialStep part = smooth.flow(step, (t - step.t) / step.h);
+    if (part.status != Status::ok) {
+      fail(part.status, "the state at an output time is not defined");
+      return;
+    }
+    trajectory_.samples.push_back(sample(member_.state_of(t, part.y)));
+  }
+}
+
+void Recorder::emit_output_now(double h) {
+  if (plan_.every_step) {
+    trajectory_.samples.push_back(sample(member_.state()));
+    return;
+  }
+  const double near = 1e-12 * std::max(std::abs(member_.t), h);
+  while (next_output_ < plan_.outputs.size() && plan_.outputs[next_output_] <= member_.t + near) {
+    trajectory_.samples.push_back(sample(member_.state()));
+    trajectory_.samples.back().state.t = plan_.outputs[next_output_++];
+  }
+}
+
+void Recorder::refine_extremes(const SmoothStep& step, double theta) {
+  measures_.refine_extremes([&](double x) {
+    const State within =
+        member_.state_of(step.t + x * theta * step.h, step.at(x * theta, member_.settings.method));
+    return measures_.values(moment_of(sample(within)));
+  });
+}
+
+Sample Recorder::update_extremes_now() {
+  Sample now = sample(member_.state());
+  measures_.update_extremes(moment_of(now));
+  return now;
+}
+
+void Recorder::record_event(Event event) {
+  flush_accumulation();
+  record_event_now(std::move(event));
+}
+
+void Recorder::record_event_now(Event event) {
+  const Sample now = update_extremes_now();
+  measures_.note(event, moment_of(now));
+  trajectory_.events.push_back(std::move(event));
+  const auto& events = trajectory_.events;
+  if (events.size() > standstill_limit && events[events.size() - standstill_limit].t == events.back().t)
+    fail(Status::event_lost, "events repeat without end at t = " + std::to_string(member_.t));
+  const long long limit = member_.settings.max_events;
+  if (static_cast<long long>(events.size()) > limit)
+    fail(Status::event_limit, "max_events = " + std::to_string(limit) + " used up");
+}
+
+void Recorder::flush_accumulation() {
+  if (!pending_) return;
+  Event event = std::move(*pending_);
+  pending_.reset();
+  event.t = std::min(event.t, member_.t);
+  record_event_now(std::move(event));
+}
+
+Sample Recorder::sample(const State& state) const {
+  const Equations& equations = member_.equations;
+  Sample made{state, Eigen::VectorXd::Zero(static_cast<Eigen::Index>(equations.count())),
+              member_.closed_flags(), std::vector<double>(formulas_.observables.outputs())};
+  if (!member_.active.empty()) {
+    const Accelerations accelerations = constrained_acceleration(equations, state, member_.active);
+    if (accelerations.status == Status::ok) made.multipliers = accelerations.multipliers;
+    for (std::size_t i = 0; i < member_.conditions.size(); ++i) {
+      double& lambda = made.multipliers(static_cast<Eigen::Index>(i));
+      if (member_.conditions[i].standing == Standing::closed) lambda = std::max(lambda, 0.0);
+    }
+  }
+  equations.evaluate(formulas_.observables, state,
+                     {made.multipliers.data(), static_cast<std::size_t>(made.multipliers.size())},
+                     made.closed, made.observables);
+  return made;
+}
+
+Trajectory Recorder::finish() {
+  flush_accumulation();
+  trajectory_.last = sample(member_.state());
+  const auto integrals = static_cast<Eigen::Index>(member_.system().integrands.size());
+  trajectory_.measures =
+      measures_.finish(moment_of(trajectory_.last),
+                       member_.y.segment(member_.y.size() - 1 - integrals, integrals), member_.t - begun_);
+  trajectory_.sides = member_.watch_signs;
+  return std::move(trajectory_);
+}
+
+}  // namespace zwang

@@ -1,0 +1,196 @@
+// Right-hand side, step bounds and error control.
+#include "src/reference/smooth_motion.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "src/base/settings.h"
+#include "src/expression/scaled.h"
+#include "src/laws/least_constraint.h"
+
+namespace zwang {
+
+SmoothMotion::SmoothMotion(const MemberState& member, const MotionFormulas& formulas)
+    : member_(member), formulas_(formulas), branches_(formulas.branches.size(), 0) {}
+
+// q' = v, v' = a, z' as the study defines it, the integrands, and the power of all but potential forces.
+Status SmoothMotion::right_side(double t, const Eigen::VectorXd& y, const std::vector<double>& branches,
+                                Eigen::VectorXd& rate) const {
+  const Equations& equations = member_.equations;
+  const Eigen::Index n = member_.n();
+  const State now = member_.state_of(t, y);
+  const Accelerations accelerations = constrained_acceleration(equations, now, member_.active);
+  if (accelerations.status != Status::ok) return accelerations.status;
+  const auto nz = now.z.size();
+  rate.resize(y.size());
+  rate.head(n) = now.v;
+  rate.segment(n, n) = accelerations.a;
+  rate.segment(2 * n, nz) = accelerations.dynamics.rates;
+  // d log rho/dt = -div [voss-11]
+  if (formulas_.divergence)
+    rate(2 * n + static_cast<Eigen::Index>(*member_.system().density)) =
+        -formulas_.divergence->at(now, member_.active, accelerations.a, accelerations.multipliers);
+  const std::size_t integrals = formulas_.integrands.outputs();
+  if (integrals > 0) {
+    const std::vector<double> closed = member_.closed_flags();
+    equations.evaluate(
+        formulas_.integrands, now,
+        {accelerations.multipliers.data(), static_cast<std::size_t>(accelerations.multipliers.size())},
+        closed, {rate.data() + 2 * n + nz, integrals}, branches);
+  }
+  // Reactions do work only where conditions move: (M a - Q) v = -lambda A v.
+  const Eigen::VectorXd reaction =
+      accelerations.dynamics.mass * accelerations.a - accelerations.dynamics.applied;
+  rate(rate.size() - 1) = accelerations.dynamics.power + reaction.dot(now.v);
+  return rate.allFinite() ? Status::ok : Status::not_finite;
+}
+
+RightSide SmoothMotion::with_branches(const std::vector<double>& branches) const {
+  return [this, &branches](double t, const Eigen::VectorXd& y, Eigen::VectorXd& rate) {
+    return right_side(t, y, branches, rate);
+  };
+}
+
+// The fastest argument of a periodic or bump-like function, in units of what it may run within a step.
+double SmoothMotion::argument_speed(const State& state) const {
+  double fastest = 0;
+  std::vector<double> values(formulas_.turns.outputs());
+  member_.equations.evaluate(formulas_.turns, state, {}, {}, values);
+  for (std::size_t k = 0; k + 1 < values.size(); k += 2)
+    if (values[k] != 0) fastest = std::max(fastest, std::abs(values[k] / values[k + 1]));
+  return fastest;
+}
+
+// The longest step allowed here, at most h. Speeds of arguments change within a step: a body at rest may fall
+// past a whole row of obstacles. Over a step h with these accelerations an argument runs rate h + growth
+// h^2/2, which is bounded by 1.
+double SmoothMotion::step_bound(double h, double next_scheduled_time, const Eigen::VectorXd& rate) const {
+  h = std::min(h, member_.settings.max_step);
+  if (formulas_.turns.outputs() == 0) return h;
+  const double length = std::min(h, next_scheduled_time - member_.t);
+  State later = member_.state();
+  const double now = argument_speed(later);
+  later.t += length;
+  later.v += length * rate.segment(member_.n(), member_.n());
+  const double growth = std::max(argument_speed(later) - now, 0.0) / length;
+  return std::min(h, 2 / (now + std::sqrt(now * now + 2 * growth)));
+}
+
+// Where accelerations change too, a step within the bound may still have run too far.
+bool SmoothMotion::arguments_moved_too_far(const Step& step) const {
+  if (formulas_.turns.outputs() == 0) return false;
+  const State middle = member_.state_of(step.t + step.h / 2, step.at(0.5, member_.settings.method));
+  const double sum = argument_speed(member_.state_of(step.t, step.start)) + 4 * argument_speed(middle) +
+                     argument_speed(member_.state_of(step.t + step.h, step.end));
+  return step.h * sum / 6 > 1.5;
+}
+
+double SmoothMotion::error_size(const Step& step) const {
+  const IntegratorSettings& settings = member_.settings;
+  // The work integral serves the audit only and does not control the step size.
+  const Eigen::Index count = member_.y.size() - 1;
+  double sum = 0;
+  for (Eigen::Index i = 0; i < count; ++i) {
+    const double size = std::max(std::abs(step.start(i)), std::abs(step.end(i)));
+    const double ratio = step.error(i) / (settings.atol + settings.rtol * size);
+    sum += ratio * ratio;
+  }
+  return std::sqrt(sum / static_cast<double>(count));
+}
+
+// A first guess: a hundredth of the time the state takes to change by its own size (or by the tolerance's).
+double SmoothMotion::initial_step(const Eigen::VectorXd& rate, double end) const {
+  const Eigen::VectorXd& y = member_.y;
+  double size = 0, speed = 0;
+  for (Eigen::Index i = 0; i + 1 < y.size(); ++i) {
+    const double scale = member_.settings.atol + member_.settings.rtol * std::abs(y(i));
+    size = std::max(size, std::abs(y(i)) / scale);
+    speed = std::max(speed, std::abs(rate(i)) / scale);
+  }
+  const double span = end - member_.t;
+  if (!(speed > 0) || !(size > 0)) return 1e-3 * span;
+  // A state at rest at zero has no size and no speed but rounding: the ratio then means nothing.
+  const double least = std::max(1e-8 * span, 100 * member_.rounding_of_time());
+  return std::min(span, std::max(least, 0.01 * size / speed));
+}
+
+// Integrands keep the branch they have at the start of the step. Where the start is at a jump or kink, the
+// branch is that of a little later, when the function is clearly off zero.
+std::vector<double> SmoothMotion::choose_branches(const Eigen::VectorXd& rate) const {
+  std::vector<double> branches = branches_;
+  const RightSide f = with_branches(branches);
+  const Equations& equations = member_.equations;
+  for (std::size_t k = 0; k < branches.size(); ++k) {
+    const Scaled value = equations.evaluate_scaled(formulas_.kinks[k], member_.state(), member_.sizes);
+    const double zero = member_.settings.contact_tolerance * value.scale;
+    State ahead = member_.state();
+    for (double theta = 0x1p-28;
+         theta <= 1 && std::abs(equations.evaluate(formulas_.kinks[k], ahead)) <= zero; theta *= 4) {
+      const Step part = runge_kutta_step(member_.settings.method, f, member_.t, member_.y, rate, theta * h_);
+      if (part.status == Status::ok) ahead = member_.state_of(member_.t + theta * h_, part.end);
+    }
+    branches[k] = equations.evaluate(formulas_.branches[k], ahead);
+  }
+  return branches;
+}
+
+NextStep SmoothMotion::next_step(double next_scheduled_time, double end) {
+  const double t = member_.t;
+  NextStep next;
+  const auto failed = [&](Status status, const char* cause) {
+    next.status = status;
+    next.cause = cause + (" at t = " + std::to_string(t));
+    return next;
+  };
+  Eigen::VectorXd rate;
+  Status trouble = right_side(t, member_.y, branches_, rate);
+  if (trouble != Status::ok) return failed(trouble, "no acceleration");
+  const bool fixed = member_.settings.method == IntegratorSettings::Method::rk4;
+  if (!(h_ > 0)) h_ = initial_step(rate, end);
+  if (!branches_.empty()) {
+    branches_ = choose_branches(rate);
+    right_side(t, member_.y, branches_, rate);
+  }
+  const RightSide f = with_branches(branches_);
+  double h = step_bound(fixed ? member_.settings.step : h_, next_scheduled_time, rate);
+  const double room = next_scheduled_time - t;
+  for (;;) {
+    // End the step at the scheduled time; never leave a sliver of a step before it.
+    const bool clipped = h >= room * (1 - 1e-10);
+    if (clipped) h = room;
+    if (!clipped && h > room / 2 && !fixed) h = room / 2;
+    if (!(h > member_.rounding_of_time()))
+      return failed(trouble == Status::ok ? Status::step_too_small : trouble, "no step could be taken");
+    static_cast<Step&>(next.step) = runge_kutta_step(member_.settings.method, f, t, member_.y, rate, h);
+    trouble = next.step.status;
+    if (trouble != Status::ok) {
+      ++next.rejected;
+      h /= 4;
+      continue;
+    }
+    const double error = fixed ? 0 : error_size(next.step);
+    if (error <= 1 && arguments_moved_too_far(next.step)) {
+      ++next.rejected;
+      h /= 2;
+      continue;
+    }
+    if (error <= 1) {
+      const double factor = error > 0 ? std::clamp(0.9 * std::pow(error, -0.2), 0.2, 5.0) : 5.0;
+      h_ = clipped ? std::max(h_, h * factor) : h * factor;
+      next.step.branches = branches_;
+      return next;
+    }
+    ++next.rejected;
+    h *= std::isfinite(error) ? std::clamp(0.9 * std::pow(error, -0.2), 0.1, 0.9) : 0.1;
+  }
+}
+
+PartialStep SmoothMotion::flow(const SmoothStep& step, double theta) const {
+  if (theta <= 0) return {Status::ok, step.start};
+  if (theta >= 1) return {Status::ok, step.end};
+  const Step part = runge_kutta_step(member_.settings.method, with_branches(step.branches), step.t,
+                                     step.start, step.rates[0], theta * step.h);
+  return {part.status, part.end};
+}
+
+}  // namespace zwang

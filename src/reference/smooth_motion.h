@@ -1,0 +1,68 @@
+// Smooth motion between events: the right-hand side with the active conditions as equations, and
+// error-controlled steps.
+#pragma once
+
+#include <Eigen/Dense>
+#include <string>
+#include <vector>
+
+#include "kernels/base/status.h"
+#include "src/reference/member_state.h"
+#include "src/reference/motion_formulas.h"
+#include "src/reference/runge_kutta.h"
+#include "src/system/equations.h"
+
+namespace zwang {
+
+// A step and the branches its integrands have within it (System::branches).
+struct SmoothStep : Step {
+  std::vector<double> branches;
+};
+
+// The method's own result at a fraction of a step, as accurate as the step itself.
+struct PartialStep {
+  Status status = Status::ok;
+  Eigen::VectorXd y;
+};
+
+struct NextStep {
+  Status status = Status::ok;  // of the step; if it is not ok there is none,
+  std::string cause;           // for this reason
+  SmoothStep step;
+  long long rejected = 0;
+};
+
+class SmoothMotion {
+ public:
+  SmoothMotion(const MemberState& member, const MotionFormulas& formulas);
+
+  // One accepted step from the member's state, at most to the next scheduled time. `end` is the end of the
+  // motion.
+  NextStep next_step(double next_scheduled_time, double end);
+  PartialStep flow(const SmoothStep& step, double theta) const;
+
+  // The state on the interpolant of a step.
+  State state_at(const Step& step, double theta) const {
+    return member_.state_of(step.t + theta * step.h, step.at(theta, member_.settings.method));
+  }
+  // The length proposed for the next step; 0 before the first.
+  double step_length() const { return h_; }
+
+ private:
+  Status right_side(double t, const Eigen::VectorXd& y, const std::vector<double>& branches,
+                    Eigen::VectorXd& rate) const;
+  RightSide with_branches(const std::vector<double>& branches) const;
+  double argument_speed(const State& state) const;
+  double step_bound(double h, double next_scheduled_time, const Eigen::VectorXd& rate) const;
+  bool arguments_moved_too_far(const Step& step) const;
+  double initial_step(const Eigen::VectorXd& rate, double end) const;
+  double error_size(const Step& step) const;
+  std::vector<double> choose_branches(const Eigen::VectorXd& rate) const;
+
+  const MemberState& member_;
+  const MotionFormulas& formulas_;
+  double h_ = 0;
+  std::vector<double> branches_;  // of the last step
+};
+
+}  // namespace zwang

@@ -1,0 +1,12 @@
+// Names of event kinds.
+#include "src/reference/trajectory.h"
+
+namespace zwang {
+
+std::string event_kind_name(EventKind kind) {
+  constexpr const char* names[] = {"contact", "touch",  "press",        "release", "shock", "impulse",
+                                   "imposed", "lifted", "accumulation", "event",   "stop"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+}  // namespace zwang

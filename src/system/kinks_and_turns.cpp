@@ -1,0 +1,206 @@
+// Kinks and jumps of integrands, and arguments that bound the step length.
+#include "src/system/kinks_and_turns.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <optional>
+#include <vector>
+
+#include "src/expression/derivative.h"
+#include "src/expression/expression.h"
+#include "src/expression/operation.h"
+
+namespace zwang {
+
+namespace {
+
+// d/dt as far as it is a function of the state: terms with accelerations are left out, and so are rates that
+// depend on multipliers.
+Expr rate_of_turn(System& system, Expr argument) {
+  Expressions& pool = *system.pool;
+  Expr rate = total_derivative(pool, argument);
+  for (const Symbol& symbol : pool.symbols({argument})) {
+    if (symbol.kind != SymbolKind::auxiliary) continue;
+    const Expr own = system.rates[symbol.index];
+    if (pool.mentions(own, SymbolKind::multiplier)) continue;
+    rate = pool.add(rate, pool.multiply(derivative(pool, argument, symbol), own));
+  }
+  return rate;
+}
+
+// Half of the denominator, since 1/(w^2 + x^2) is a bump too, plus a constant of 1e-3. Without the constant a
+// denominator that passes through zero would halve the steps without end, below the resolution of time: a
+// float has seven digits.
+Expr share_of(Expressions& pool, Expr denominator) {
+  return pool.add(pool.constant(1e-3), pool.multiply(pool.constant(0.5), pool.apply(Op::abs, denominator)));
+}
+
+// The argument of a periodic or bump-like function, and how far it may run within one step.
+struct Run {
+  Expr argument, longest;
+};
+
+std::optional<Run> longest_run(Expressions& pool, const Node& node) {
+  const Expr x = node.arguments[0];
+  switch (node.op) {
+    // A quarter of a period of wrap, or one radian: the eleven samples of a step then resolve every period.
+    case Op::wrap:
+      return Run{x, pool.multiply(pool.constant(0.25), node.arguments[1])};
+    case Op::floor:
+      return Run{x, pool.constant(0.25)};
+    case Op::sin:
+    case Op::cos:
+    case Op::tan:
+      return Run{x, pool.one()};
+    // Smooth steps and bumps such as exp(-x^2) change near 0; far from 0 the argument may run in proportion
+    // to its size.
+    case Op::exp:
+    case Op::tanh:
+    case Op::atan:
+      return Run{x, pool.add(pool.one(), pool.multiply(pool.constant(0.25), pool.apply(Op::abs, x)))};
+    case Op::log:
+      return Run{x, share_of(pool, x)};
+    case Op::divide:
+      return Run{node.arguments[1], share_of(pool, node.arguments[1])};
+    case Op::atan2: {  // changes quickly where both arguments are near zero
+      const Expr distance = pool.apply(Op::hypot, x, node.arguments[1]);
+      return Run{distance, share_of(pool, distance)};
+    }
+    case Op::power:
+      if (!pool.is_constant(node.arguments[1]) || pool.node(node.arguments[1]).value >= 0)
+        return std::nullopt;
+      return Run{x, share_of(pool, x)};
+    default:
+      return std::nullopt;
+  }
+}
+
+// True where roots of e can be located within a step: e changes along the motion and is a function of the
+// state. Expressions with multipliers are not; their kinks are left to the step size control.
+bool has_roots(const Expressions& pool, Expr e) {
+  bool moves = false;
+  for (const Symbol& symbol : pool.symbols({e})) {
+    if (symbol.kind == SymbolKind::multiplier || symbol.kind == SymbolKind::closed) return false;
+    moves = moves || symbol.kind != SymbolKind::parameter;
+  }
+  return moves;
+}
+
+// Marks nodes below an operation that is not defined everywhere, such as the square root of an expression
+// that rounding can make negative.
+std::vector<char> under_edges(const Expressions& pool, const std::vector<Expr>& roots) {
+  std::vector<char> under(pool.size(), 0);
+  const std::vector<Expr> nodes = pool.reachable(roots);
+  for (auto e = nodes.rbegin(); e != nodes.rend(); ++e) {
+    const Node& node = pool.node(*e);
+    const bool whole = node.op == Op::power && pool.is_constant(node.arguments[1]) &&
+                       std::floor(pool.node(node.arguments[1]).value) == pool.node(node.arguments[1]).value;
+    const bool edge = node.op == Op::sqrt || node.op == Op::log || node.op == Op::asin ||
+                      node.op == Op::acos || (node.op == Op::power && !whole);
+    for (int i = 0; i < arity(node.op); ++i)
+      under[node.arguments[static_cast<std::size_t>(i)].id] |= edge || under[e->id];
+  }
+  return under;
+}
+
+// A jump or kink: `root` has a root there, `branch` is constant from one root to the next.
+struct Branching {
+  Expr root, branch;
+};
+
+std::optional<Branching> branching_of(Expressions& pool, const Node& node) {
+  const Expr x = node.arguments[0];
+  const auto sign_of = [&](Expr e) { return Branching{e, pool.apply(Op::sign, e)}; };
+  switch (node.op) {
+    case Op::sign:
+    case Op::abs:
+      return sign_of(x);
+    case Op::minimum:
+    case Op::maximum:
+      return sign_of(pool.subtract(x, node.arguments[1]));
+    case Op::floor:
+      return Branching{pool.apply(Op::sin, pool.multiply(pool.constant(std::numbers::pi), x)),
+                       pool.apply(Op::floor, x)};
+    case Op::wrap: {
+      const Expr boxes = pool.divide(x, node.arguments[1]);
+      return Branching{pool.apply(Op::cos, pool.multiply(pool.constant(std::numbers::pi), boxes)),
+                       pool.apply(Op::floor, pool.add(boxes, pool.constant(0.5)))};
+    }
+    default:
+      return std::nullopt;
+  }
+}
+
+// The function with its branch given.
+Expr on_branch(Expressions& pool, const Node& node, Expr branch) {
+  const Expr x = node.arguments[0], y = node.arguments[1];
+  switch (node.op) {
+    case Op::abs:
+      return pool.multiply(branch, x);
+    case Op::minimum:
+      return pool.if_less(pool.zero(), branch, y, x);
+    case Op::maximum:
+      return pool.if_less(branch, pool.zero(), y, x);
+    case Op::wrap:
+      return pool.subtract(x, pool.multiply(y, branch));
+    default:
+      return branch;
+  }
+}
+
+}  // namespace
+
+// Steps end at the jumps and kinks of an integrand, so that it is smooth within a step. Below operations that
+// rounding can make undefined the integrand keeps its own formula, and only the root is located.
+void collect_kinks(System& system) {
+  Expressions& pool = *system.pool;
+  const std::vector<char> under = under_edges(pool, system.integrands);
+  Replacements kept;
+  std::vector<Expr> others;
+  for (const Expr e : pool.reachable(system.integrands)) {
+    const Node node = pool.node(e);
+    const std::optional<Branching> branching = branching_of(pool, node);
+    if (!branching || !has_roots(pool, branching->root)) continue;
+    if (under[e.id]) {
+      others.push_back(branching->root);
+      continue;
+    }
+    auto known = std::find(system.branches.begin(), system.branches.end(), branching->branch);
+    if (known == system.branches.end()) {
+      system.kinks.push_back(branching->root);
+      known = system.branches.insert(known, branching->branch);
+    }
+    const auto place = static_cast<std::size_t>(known - system.branches.begin());
+    Node inner = node;  // its arguments come before it and are replaced already
+    for (std::size_t i = 0; i < static_cast<std::size_t>(arity(node.op)); ++i)
+      inner.arguments[i] = replaced(pool, node.arguments[i], kept);
+    kept[e.id] = on_branch(pool, inner, pool.symbol(SymbolKind::branch, place));
+  }
+  for (const Expr root : others)
+    if (std::find(system.kinks.begin(), system.kinks.end(), root) == system.kinks.end())
+      system.kinks.push_back(root);
+  for (Expr& integrand : system.integrands) integrand = replaced(pool, integrand, kept);
+}
+
+// Equations have no events, so their arguments do not bound the step.
+void collect_turns(System& system) {
+  Expressions& pool = *system.pool;
+  std::vector<Expr> roots;
+  for (const Constraint& constraint : system.constraints)
+    if (!constraint.equation) roots.push_back(constraint.value);
+  for (const WatchFormula& watch : system.watches) roots.push_back(watch.value);
+  if (system.stop) roots.push_back(*system.stop);
+  for (const Measure& measure : system.measures)
+    if (is_extreme(measure)) roots.push_back(measure.value);
+  roots.insert(roots.end(), system.kinks.begin(), system.kinks.end());
+  for (const Expr e : pool.reachable(roots)) {
+    const Node node = pool.node(e);
+    const std::optional<Run> run = longest_run(pool, node);
+    if (!run) continue;
+    const Expr rate = rate_of_turn(system, run->argument);
+    if (!pool.is_zero(rate)) system.turns.push_back({rate, run->longest});
+  }
+}
+
+}  // namespace zwang
