@@ -63,7 +63,6 @@ foreach(executable IN LISTS EXECUTABLES)
   list(APPEND in_executables ${names})
 endforeach()
 foreach(name IN LISTS in_executables)
-  # ctest writes the value of a type parameter behind the name; both lists agree up to the first blank.
   if(NOT name IN_LIST all AND NOT name MATCHES "DISABLED_")
     string(APPEND complaints "${name} is in no tier\n")
   endif()
