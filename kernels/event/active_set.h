@@ -1,5 +1,5 @@
 // The active set: which conditions are closed, and which of them have a positive multiplier, by Gauss's
-// principle. src/reference/motion_events.cpp is the reference, function by function.
+// principle. src/reference/motion_active_set.cpp is the reference, function by function.
 #pragma once
 
 #include "kernels/base/linear_algebra.h"

@@ -1,5 +1,5 @@
 // Event functions of a step: curves whose rise through zero is an event (mechanics section 5, requirements 1
-// to 3). The reference is src/reference/motion_step.cpp.
+// to 3). The reference is src/reference/event_functions.cpp.
 #pragma once
 
 #include "kernels/base/portable.h"

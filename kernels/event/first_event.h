@@ -1,5 +1,5 @@
 // The first event within a step: roots of the event functions on the interpolant, corrected on the true flow
-// (mechanics section 5, requirements 1 to 3). The reference is src/reference/motion_step.cpp.
+// (mechanics section 5, requirements 1 to 3). The reference is src/reference/first_event.cpp.
 #pragma once
 
 #include "kernels/base/portable.h"

@@ -1,5 +1,6 @@
 // [mayer-§4] Events at one instant: shocks, the end of accumulations, scheduled events, jumps of watched
-// functions. src/reference/motion_events.cpp is the reference, function by function.
+// functions. src/reference/motion_events.cpp, motion_shock.cpp and motion_accumulation.cpp are the reference,
+// function by function.
 #pragma once
 
 #include "kernels/base/layout.h"

@@ -1,5 +1,5 @@
 // The signs of the signals (watched functions, the stop condition, jumps and kinks of integrands) at the
-// start of a step. The reference is src/reference/motion_signs.cpp.
+// start of a step. The reference is src/reference/smooth_motion.cpp.
 #pragma once
 
 #include "kernels/base/portable.h"

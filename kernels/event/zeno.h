@@ -1,5 +1,5 @@
 // Zeno accumulations: infinitely many shocks within a finite time are completed by their limit (requirement
-// 5). src/reference/motion_events.cpp is the reference, function by function.
+// 5). src/reference/motion_accumulation.cpp is the reference, function by function.
 #pragma once
 
 #include "kernels/base/layout.h"
