@@ -77,7 +77,7 @@ ZWANG_DEVICE void apply_gauss_solution(const GaussProblem<M>& problem, const typ
       continue;
     const bool leaving = touching.has(i) && zeros[i].f_rate < -zeros[i].rate;
     const bool armed = zeros[i].f < -zeros[i].value || leaving;
-    condition = opened_condition(t, armed, touching.has(i) ? zeros[i].f : Real(0), Real(0));
+    open_condition(t, armed, touching.has(i) ? zeros[i].f : Real(0), Real(0), condition);
   }
   for (int j = 0; j < problem.qp.count; ++j) {
     Condition<Real>& condition = constraints.conditions[problem.which[j]];
@@ -87,7 +87,7 @@ ZWANG_DEVICE void apply_gauss_solution(const GaussProblem<M>& problem, const typ
       condition.noise = problem.slack[j];
       continue;
     }
-    condition = closed_condition(problem.slack[j] / weight);
+    close_condition(problem.slack[j] / weight, condition);
     condition.idle = !(problem.qp.multiplier(j) * weight > problem.slack[j]);
   }
   constraints.redundant = problem.qp.redundant;

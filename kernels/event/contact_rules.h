@@ -69,24 +69,23 @@ ZWANG_INLINE bool opens_armed(Real f, Real f_rate, Real value_zero, Real rate_ze
   return f < -value_zero || f_rate < -rate_zero;
 }
 
-// A condition that opens at the time t.
+// The condition opens at the time t. Written in place: returned by value it costs the event kernel two
+// registers.
 template <class Real>
-ZWANG_INLINE Condition<Real> opened_condition(Real t, bool armed, Real f, Real noise) {
-  Condition<Real> condition;
+ZWANG_INLINE void open_condition(Real t, bool armed, Real f, Real noise, Condition<Real>& condition) {
+  condition = Condition<Real>{};
   condition.standing = Standing::open;
   condition.armed = armed;
   condition.since = t;
   condition.above = maximum(Real(0), f);
   condition.noise = noise;
-  return condition;
 }
-// A condition that closes with a positive multiplier.
+// The condition closes with a positive multiplier.
 template <class Real>
-ZWANG_INLINE Condition<Real> closed_condition(Real multiplier_zero) {
-  Condition<Real> condition;
+ZWANG_INLINE void close_condition(Real multiplier_zero, Condition<Real>& condition) {
+  condition = Condition<Real>{};
   condition.standing = Standing::closed;
   condition.multiplier_zero = multiplier_zero;
-  return condition;
 }
 
 }  // namespace zwang

@@ -224,7 +224,7 @@ struct SingleContactSolver {
     for (int j = 0; j < M::r; ++j) {
       Condition<Real>& condition = constraints.conditions[j];
       if (!(held[j] > 0) || condition.standing == Standing::equation) continue;
-      condition = closed_condition(multiplier_zero[j]);
+      close_condition(multiplier_zero[j], condition);
     }
     update_held<M>(constraints);
   }
@@ -293,8 +293,8 @@ ZWANG_COLD bool try_contact(M& me, int i) {
   apply_jump(me, solver, i, e > 0, shock);
   for (int j = 0; j < M::r; ++j)
     if (solver.separating.has(j))
-      constraints.conditions[j] = opened_condition(
-          motion.t, true, Model::value(me.k, motion.t, motion.q(), motion.v(), motion.z(), j), Real(0));
+      open_condition(motion.t, true, Model::value(me.k, motion.t, motion.q(), motion.v(), motion.z(), j),
+                     Real(0), constraints.conditions[j]);
   solver.close_held(constraints);
   record_event_now(me, shock);
   if (me.going()) finish_accumulation(me, contact.constraints, earlier);
@@ -321,8 +321,8 @@ ZWANG_COLD bool try_release(M& me, int i, typename M::Real resolution) {
   const Real noise = noise_of_released(was_zero, second.weight);
   if (!(second.value <= largest_released_second(second.size, noise))) return false;
   const Zero<Real> zero = zero_of(me, i);
-  constraints.conditions[i] =
-      opened_condition(motion.t, opens_armed(zero.f, zero.f_rate, zero.value, zero.rate), zero.f, noise);
+  open_condition(motion.t, opens_armed(zero.f, zero.f_rate, zero.value, zero.rate), zero.f, noise,
+                 constraints.conditions[i]);
   solver.close_held(constraints);
   typename M::Event event;
   event.t = motion.t;

@@ -237,13 +237,13 @@ struct FastEvent {
       const bool leaves = point.reached ? impact.separating[i] > 0 : point.sought[i] > 0;
       if (leaves) {
         const bool armed = point.reached || point.armed;
-        condition = opened_condition(point.t, armed, point.f[i], point.reached ? Real(0) : point.noise);
+        open_condition(point.t, armed, point.f[i], point.reached ? Real(0) : point.noise, condition);
         const Real level = condition.above + 2 * point.value_zero[i] + condition.noise * square(point.next_h);
         set_lane(ledger.arming_level[i], lane, armed ? Real(1) : -level);
         set_lane(state.presses_now[i], lane, false);
         me.exchange.presses_now[i] = 0;
       } else if (point.held[i] > 0) {
-        condition = closed_condition(point.slack[i] / point.weight[i]);
+        close_condition(point.slack[i] / point.weight[i], condition);
         set_lane(ledger.arming_level[i], lane, Real(0));
         set_lane(state.presses_now[i], lane, true);
         me.exchange.presses_now[i] = 1;
