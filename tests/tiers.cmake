@@ -18,9 +18,6 @@ set(representative_configs
   impulse_string_wall  # imposed impulses, a shock in two constraints at once: the quadratic program
   three_balls)         # impacts that accumulate in several constraints
 
-# The studies that cost seconds in the reference implementation; the others stay in the default tier of EveryConfig.
-set(long_configs)
-
 set(long_tests
   # All studies by all backends. Kept: the representatives.
   "Configs/EveryBackend.*"
@@ -31,12 +28,11 @@ set(long_tests
   "Studies/CudaUndefined.*"
   # Twelve wrong formulas, each in two precisions. Kept: one formula of each path through the kernels.
   "Formulas/KernelError.*"
+  # Forty members of a chaotic motion over a minute, three times each in the reference.
+  "Accuracy.of_the_double_string_over_a_minute_*"
   # Every command line of the documentation, every verified case.
   "Documentation.EveryCommandLineRuns"
   "Documentation.TheVerifiedCasesHaveTheirDigits")
-foreach(config ${long_configs})
-  list(APPEND long_tests "Configs/EveryConfig.*/${config}")
-endforeach()
 
 set(kept_tests
   "Configs/CudaCompile.*/bouncing_ball"
