@@ -4,7 +4,7 @@ include(CMakePackageConfigHelpers)
 
 install(TARGETS zwang RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 install(DIRECTORY configs DESTINATION "${CMAKE_INSTALL_DATADIR}/zwang" FILES_MATCHING PATTERN "*.toml")
-install(FILES README.md LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+install(FILES README.md CHANGELOG.md CONTRIBUTING.md LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 install(DIRECTORY docs/ DESTINATION "${CMAKE_INSTALL_DOCDIR}/docs")
 
 # The program prints its own shell completion, so that the two always agree. It is run at installation and not in the build,
