@@ -150,7 +150,7 @@ TEST_F(Fault, AFolderThatVanishesUnderARunEndsIt) {
   fs::rename(folder / "moved", folder / "gone");
   const pid_t again = start_program(folder, arguments("gone", {"--members", "2000000", "--resume"}));
   EXPECT_TRUE(eventually([&] {
-    return read_text(folder / "stderr").find("members were done before") != std::string::npos;
+    return read_text(folder / "stderr").find("members were already done") != std::string::npos;
   })) << read_text(folder / "stderr");
   ::kill(again, SIGINT);
   EXPECT_EQ(wait_for(again), 130);
@@ -293,7 +293,7 @@ TEST_F(CompilerFault, AClockThatWasSetBackChangesNothing) {
       if (entry.is_regular_file()) fs::last_write_time(entry.path(), future);
   const ProgramRun again = run_compiled("cut", with_options(many, {"--resume"}));
   EXPECT_EQ(again.code, 0) << again.err;
-  expect_says(again.err, {"members were done before"});
+  expect_says(again.err, {"members were already done"});
   expect_same(files_in(folder / "cut"), files_in(folder / "whole"), "resumed in the past");
 }
 

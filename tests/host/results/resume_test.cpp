@@ -74,7 +74,7 @@ TEST_F(Resume, AnInterruptedRunSaysHowToGoOnAndEndsInTheSameFiles) {
     command.replace(0, 5, shell_word(ZWANG_PROGRAM));
     command = "cd " + shell_word(folder) + " && " + command + " > told 2>&1";
     EXPECT_EQ(std::system(command.c_str()), 0) << read_text(folder / "told");
-    EXPECT_NE(read_text(folder / "told").find("members were done before"), std::string::npos);
+    EXPECT_NE(read_text(folder / "told").find("members were already done"), std::string::npos);
     expect_same(files_in(folder / out), whole, out);
   }
 }
