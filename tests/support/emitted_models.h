@@ -34,7 +34,9 @@ class EmittedModels {
   // kinds: "plain"; "pack", whose last lane is read while the others hold other conditions; "scaled";
   // "single".
   EmittedModels(const std::vector<const System*>& systems, const std::vector<std::string>& kinds) {
+    // Sines and cosines by the library in all kinds: those of packs differ from it in the last digit.
     std::string text =
+        "#include \"kernels/base/portable.h\"\n#undef ZWANG_FUSES\n#define ZWANG_FUSES 0\n"
         "#include \"kernels/simd/pack.h\"\n#include \"kernels/base/scaled.h\"\nnamespace zwang {\n";
     text += driver;
     for (std::size_t i = 0; i < systems.size(); ++i) {
