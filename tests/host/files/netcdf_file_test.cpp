@@ -74,7 +74,7 @@ TEST(NetcdfFile, a_dimension_of_nothing_is_there_and_empty) {
 
 TEST(NetcdfFile, a_folder_that_is_not_there_is_the_machines_trouble) {
   const std::string message = message_of<MachineError>([] { NetcdfFile file("/nowhere/at/all.nc"); });
-  EXPECT_EQ(message.rfind("/nowhere/at/all.nc: error: the file could not be made", 0), 0U) << message;
+  EXPECT_EQ(message.rfind("/nowhere/at/all.nc: error: the file could not be created", 0), 0U) << message;
   EXPECT_NE(message.find("No such file or directory"), std::string::npos) << message;
 }
 
