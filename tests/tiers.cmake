@@ -21,32 +21,72 @@ set(representative_configs
 set(long_tests
   # All studies by all backends. Kept: the representatives.
   "Configs/EveryBackend.*"
-  # All studies compiled by NVRTC and assembled for three architectures. Kept: six representatives.
+  # All studies compiled by NVRTC and assembled for three architectures. Kept: four representatives.
   "Configs/CudaCompile.*"
   "CudaText.CompilesForTheOldestArchitecture"
   "Small/CudaRegisters.*"
   "Studies/CudaUndefined.*"
   # Twelve wrong formulas, each in two precisions. Kept: one formula of each path through the kernels.
   "Formulas/KernelError.*"
+  # Tests that compile programs of their own, five to ninety seconds each. Kept: one or two of each suite.
+  "CpuBackend.OneByOneIsAsRightAsInPacks"
+  "CpuBackend.ARodThatFallsOnATableLosesNoEvent"
+  "CpuBackend.SharesTheLoadOfRedundantStringsAlsoInIntegrals"
+  "Cpu/KnownAnswer.*"
+  "Maurer.ManyConditionsAreSolvedRowByRowOnTheKernelsToo"
+  "StatisticsCases.*"
+  "StudyCases.AGaltonBoardHasNoPreferredSide"
+  "StudyCases.TheLorentzGas*"
+  "CoarseCheck.*"
+  "SingleCheck.*"
+  "Flights.*"
+  "Kinks.*"
+  "MotionFindings.*"
+  "SoakFindings.*"
+  "Configs/SingleContact.*"
+  "InitialActiveSet.*"
+  "Taylor.EveryRecurrenceFollowsTheMotion"
+  "Taylor.AgreesWithTheReferenceWhereConditionsCloseAndOpen"
   # Forty members of a chaotic motion over a minute, three times each in the reference.
   "Accuracy.of_the_double_string_over_a_minute_*"
+  # Runs that are interrupted, run out of something, or lose a rank, ten seconds and more each.
+  "Mpi.AWorkerThat*"
+  "Mpi.AnInterruptLeavesARunThatGoesOn"
+  "CompilerFault.ADamagedCacheEntry*"
+  "CompilerFault.AClockThatWasSetBackChangesNothing"
+  "CudaTroubles.ADeviceWithoutMemoryForABlockIsReported"
+  "CudaTroubles.ALostDeviceEndsARun*"
+  "Resume.ShardsOfEverySampler*"
+  # A report of every study.
+  "Report.of_every_study_that_comes_along_can_be_written"
   # Every command line of the documentation, every verified case.
   "Documentation.EveryCommandLineRuns"
   "Documentation.TheVerifiedCasesHaveTheirDigits")
 
 set(kept_tests
-  "Configs/CudaCompile.*/bouncing_ball"
-  "Configs/CudaCompile.*/slung_load"
-  "Configs/CudaCompile.*/knife_edge"
-  "Configs/CudaCompile.*/redundant_walls"
-  "Configs/CudaCompile.*/cart_geodetic"
-  "Configs/CudaCompile.*/impulse_string_wall"
+  "Configs/CudaCompile.*/bouncing_ball"        # contact
+  "Configs/CudaCompile.*/knife_edge"           # condition on velocities
+  "Configs/CudaCompile.*/cart_geodetic"        # general variation
+  "Configs/CudaCompile.*/impulse_string_wall"  # quadratic program
   "Small/CudaRegisters.*/impact_oscillator"
   "Studies/CudaUndefined.*/string_pendulum"
   "Formulas/KernelError.OfAMillionth*/Stages"            # the integrator
   "Formulas/KernelError.OfAMillionth*/Shock"             # the quadratic program
   "Formulas/KernelError.OfAMillionth*/FastEventRebound"  # events handled in registers
-  "Formulas/KernelError.OfAThousandth*/FastEventRebound")
+  "Cpu/KnownAnswer.*/V_smallosc_flutter"
+  "Cpu/KnownAnswer.*/V_complex_helix"
+  "Cpu/KnownAnswer.*/Ma_8_cart_geodetic"
+  "StatisticsCases.ALinearMotionCarriesAGaussianToAGaussian"
+  "StatisticsCases.AGaussianSpeedMeetsAWall"
+  "CoarseCheck.AReleaseBetweenUnequalMassesIsNotLate"
+  "SingleCheck.DoesNotBlameFloatsForTheOrderOfHits"
+  "Flights.PassTheirPlaceAtTheLeastDistance"
+  "Flights.PassAPoleInFloatsToo"
+  "Kinks.ManyInOneStudyAreToo"
+  "MotionFindings.NoBallFallsThroughAPegWithoutAStepBound"
+  "SoakFindings.WhatRestsAtZeroDoesNotCrossItAndHidesNoContact"
+  "Configs/SingleContact.*/bouncing_ball"
+  "InitialActiveSet.IsThatOfTheGeneralWay")
 foreach(config ${representative_configs})
   list(APPEND kept_tests "Configs/EveryBackend.*/*_${config}")
 endforeach()

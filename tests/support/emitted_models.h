@@ -31,8 +31,8 @@ class EmittedModels {
                         const double* z, const double* lambda, const double* held, int i, double* out);
 
   // One library for all systems, since most of the compile time is start-up.
-  // kinds: "plain"; "pack", whose last lane is read while the others hold other conditions; "scaled";
-  // "single".
+  // kinds: "plain"; "pack", whose last lane is read while the others hold other conditions; "alone", a pack with
+  // equal lanes; "scaled"; "single".
   EmittedModels(const std::vector<const System*>& systems, const std::vector<std::string>& kinds) {
     // Sines and cosines by the library in all kinds: those of packs differ from it in the last digit.
     std::string text =
@@ -68,16 +68,21 @@ class EmittedModels {
 
  private:
   static std::string entry(const std::string& space, const std::string& kind) {
-    const std::map<std::string, std::string> types = {
-        {"plain", "double"}, {"pack", "Pack<double>"}, {"scaled", "Scaled<double>"}, {"single", "float"}};
+    const std::map<std::string, std::string> types = {{"plain", "double"},
+                                                      {"pack", "Pack<double>"},
+                                                      {"alone", "Pack<double>"},
+                                                      {"scaled", "Scaled<double>"},
+                                                      {"single", "float"}};
     return "extern \"C\" void " + space + "_" + kind +
            "(const char* name, const double* p, double t, const double* q, const double* v, const double* z, "
-           "const double* lambda, const double* held, int i, double* out) {\n  call<" +
-           space + "::Model, " + types.at(kind) + ">(name, p, t, q, v, z, lambda, held, i, out);\n}\n";
+           "const double* lambda, const double* held, int i, double* out) {\n  neighbours_differ = " +
+           (kind == "pack" ? "true" : "false") + ";\n  call<" + space + "::Model, " + types.at(kind) +
+           ">(name, p, t, q, v, z, lambda, held, i, out);\n}\n";
   }
 
   static constexpr const char* driver = R"text(
-// Plain numbers as R; in a pack the last lane is the one that is read, the others hold other conditions.
+// Plain numbers as R; in a pack the last lane is the one that is read, the others may hold other conditions.
+bool neighbours_differ = false;
 template <class R>
 R made_of(double x, int) { return R(x); }
 template <>
@@ -86,7 +91,7 @@ template <>
 Pack<double> made_of<Pack<double>>(double x, int i) {
   Pack<double> made(x);
   for (int lane = 0; lane + 1 < Pack<double>::count; ++lane)
-    set_lane(made, lane, i < 0 ? x : double((i + lane) % 2));
+    if (neighbours_differ && i >= 0) set_lane(made, lane, double((i + lane) % 2));
   return made;
 }
 double plain(double x) { return x; }
