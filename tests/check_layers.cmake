@@ -9,7 +9,7 @@ cmake_minimum_required(VERSION 3.25)
 
 set(kernels_rooms base simd sampling reduce integrator rootfinding dynamics record event member lanes entry)
 set(src_rooms base expression formula system quadratic_program laws reference analysis emit)
-set(host_rooms platform study sample study_file statistics program backend backend/cuda run files rank results check
+set(host_rooms platform study sample study_file estimators statistics program backend backend/cuda run files rank results check
   inspect report command)
 
 if(NOT DEFINED ROOT)

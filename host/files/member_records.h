@@ -9,8 +9,8 @@
 
 #include "host/backend/backend.h"
 #include "host/files/member_bytes.h"
+#include "host/platform/bytes.h"
 #include "host/platform/private_files.h"
-#include "host/statistics/bytes.h"
 
 namespace zwang {
 

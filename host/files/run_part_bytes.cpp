@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include "host/files/run_identity.h"
+#include "host/platform/bytes.h"
 #include "host/run/run.h"
 #include "host/run/run_result.h"
-#include "host/statistics/bytes.h"
 #include "host/statistics/run_tally_bytes.h"
 
 namespace zwang {

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "host/files/run_identity.h"
+#include "host/platform/bytes.h"
 #include "host/run/run.h"
-#include "host/statistics/bytes.h"
 
 namespace zwang {
 

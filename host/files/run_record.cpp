@@ -7,9 +7,9 @@
 
 #include "host/files/run_part_bytes.h"
 #include "host/files/trajectory_bytes.h"
+#include "host/platform/bytes.h"
 #include "host/platform/machine_error.h"
 #include "host/platform/private_files.h"
-#include "host/statistics/bytes.h"
 #include "host/statistics/plan.h"
 #include "host/statistics/run_tally_bytes.h"
 #include "host/statistics/statistics.h"

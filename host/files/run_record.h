@@ -12,8 +12,8 @@
 #include "host/backend/backend.h"
 #include "host/files/member_records.h"
 #include "host/files/run_identity.h"
+#include "host/platform/bytes.h"
 #include "host/run/run.h"
-#include "host/statistics/bytes.h"
 #include "host/statistics/plan.h"
 #include "host/statistics/statistics.h"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "host/backend/backend.h"
-#include "host/statistics/bytes.h"
+#include "host/platform/bytes.h"
 #include "host/study/study.h"
 
 namespace zwang {

@@ -5,9 +5,9 @@
 #include <functional>
 #include <limits>
 
+#include "host/estimators/quantiles.h"
 #include "host/files/netcdf_file.h"
 #include "host/files/write_origin.h"
-#include "host/statistics/quantiles.h"
 #include "host/statistics/statistics_result.h"
 #include "host/study/study.h"
 #include "src/system/system.h"

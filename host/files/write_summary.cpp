@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "host/estimators/correlation.h"
+#include "host/estimators/quantiles.h"
 #include "host/files/write_origin.h"
-#include "host/statistics/correlation.h"
-#include "host/statistics/quantiles.h"
 #include "host/statistics/run_tally.h"
 #include "host/statistics/statistics_result.h"
 #include "host/study/study.h"

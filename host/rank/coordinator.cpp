@@ -8,13 +8,13 @@
 
 #include "host/backend/backend.h"
 #include "host/backend/batch_size.h"
+#include "host/estimators/moments.h"
 #include "host/files/member_records.h"
 #include "host/files/run_identity.h"
 #include "host/platform/machine_error.h"
 #include "host/rank/messages.h"
 #include "host/run/run.h"
 #include "host/run/run_result.h"
-#include "host/statistics/moments.h"
 #include "host/study/study.h"
 
 namespace zwang {

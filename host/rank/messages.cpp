@@ -5,10 +5,10 @@
 #include <sstream>
 
 #include "host/files/run_part_bytes.h"
+#include "host/platform/bytes.h"
 #include "host/platform/child_process.h"
 #include "host/platform/machine_error.h"
 #include "host/run/run.h"
-#include "host/statistics/bytes.h"
 #include "host/statistics/plan.h"
 #include "host/statistics/statistics.h"
 #include "src/base/error.h"

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "host/statistics/moments.h"
+#include "host/estimators/moments.h"
 #include "host/statistics/plan.h"
 
 namespace zwang {

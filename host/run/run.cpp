@@ -5,11 +5,11 @@
 #include <numeric>
 
 #include "host/backend/batch.h"
+#include "host/estimators/histogram.h"
+#include "host/estimators/moments.h"
 #include "host/platform/parallel.h"
 #include "host/platform/stopwatch.h"
 #include "host/run/count_members.h"
-#include "host/statistics/histogram.h"
-#include "host/statistics/moments.h"
 #include "host/statistics/plan.h"
 #include "host/statistics/reduction_plan.h"
 #include "host/study/study.h"

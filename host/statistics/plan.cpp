@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "host/statistics/moments.h"
-#include "host/statistics/quantile_sketch.h"
+#include "host/estimators/moments.h"
+#include "host/estimators/quantile_sketch.h"
 #include "src/base/error.h"
 
 namespace zwang {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "host/statistics/histogram.h"
+#include "host/estimators/histogram.h"
 
 namespace zwang {
 

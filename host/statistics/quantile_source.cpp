@@ -5,8 +5,8 @@
 #include <cmath>
 #include <utility>
 
-#include "host/statistics/quantile_sketch.h"
-#include "host/statistics/quantiles.h"
+#include "host/estimators/quantile_sketch.h"
+#include "host/estimators/quantiles.h"
 
 namespace zwang {
 

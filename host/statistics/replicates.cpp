@@ -3,7 +3,7 @@
 #include <cassert>
 #include <cmath>
 
-#include "host/statistics/intervals.h"
+#include "host/estimators/intervals.h"
 #include "kernels/reduce/moments.h"
 #include "kernels/reduce/reduce_layout.h"
 

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "host/statistics/moments.h"
+#include "host/estimators/moments.h"
 
 namespace zwang {
 

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "host/statistics/exact_sum.h"
+#include "host/estimators/exact_sum.h"
 #include "kernels/base/layout.h"
 #include "kernels/base/status.h"
 #include "src/reference/trajectory.h"

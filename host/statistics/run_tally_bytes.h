@@ -1,7 +1,7 @@
 // Serialises a tally: all its numbers in one fixed order.
 #pragma once
 
-#include "host/statistics/bytes.h"
+#include "host/platform/bytes.h"
 #include "host/statistics/run_tally.h"
 
 namespace zwang {

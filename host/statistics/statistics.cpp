@@ -4,10 +4,10 @@
 #include <cassert>
 #include <cmath>
 
+#include "host/estimators/correlation.h"
+#include "host/estimators/histogram.h"
+#include "host/estimators/nan.h"
 #include "host/platform/parallel.h"
-#include "host/statistics/correlation.h"
-#include "host/statistics/histogram.h"
-#include "host/statistics/nan.h"
 #include "host/statistics/replicates.h"
 
 namespace zwang {

@@ -13,13 +13,13 @@
 #include <string>
 #include <vector>
 
+#include "host/estimators/correlation.h"
+#include "host/estimators/histogram.h"
+#include "host/estimators/moments.h"
+#include "host/estimators/quantiles.h"
 #include "host/statistics/column_store.h"
-#include "host/statistics/correlation.h"
-#include "host/statistics/histogram.h"
-#include "host/statistics/moments.h"
 #include "host/statistics/plan.h"
 #include "host/statistics/quantile_source.h"
-#include "host/statistics/quantiles.h"
 #include "host/statistics/reduction_plan.h"
 #include "host/statistics/replicates.h"
 #include "host/statistics/statistics_result.h"

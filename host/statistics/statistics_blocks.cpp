@@ -2,12 +2,12 @@
 #include <algorithm>
 #include <cassert>
 
+#include "host/estimators/correlation.h"
+#include "host/estimators/histogram.h"
+#include "host/estimators/moments.h"
+#include "host/estimators/quantiles.h"
 #include "host/platform/parallel.h"
 #include "host/statistics/column_store.h"
-#include "host/statistics/correlation.h"
-#include "host/statistics/histogram.h"
-#include "host/statistics/moments.h"
-#include "host/statistics/quantiles.h"
 #include "host/statistics/reduction_plan.h"
 #include "host/statistics/replicates.h"
 #include "host/statistics/statistics.h"

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <limits>
 
-#include "host/statistics/bytes.h"
-#include "host/statistics/correlation.h"
-#include "host/statistics/moments.h"
+#include "host/estimators/correlation.h"
+#include "host/estimators/moments.h"
+#include "host/platform/bytes.h"
 #include "host/statistics/plan.h"
 #include "host/statistics/statistics.h"
 #include "host/study_file/raw_text.h"

@@ -2,15 +2,15 @@
 #include <algorithm>
 #include <cmath>
 
+#include "host/estimators/correlation.h"
+#include "host/estimators/histogram.h"
+#include "host/estimators/moments.h"
+#include "host/estimators/quantile_sketch.h"
+#include "host/estimators/quantiles.h"
+#include "host/estimators/rank_correlation.h"
 #include "host/platform/parallel.h"
-#include "host/statistics/correlation.h"
-#include "host/statistics/histogram.h"
-#include "host/statistics/moments.h"
 #include "host/statistics/plan.h"
-#include "host/statistics/quantile_sketch.h"
 #include "host/statistics/quantile_source.h"
-#include "host/statistics/quantiles.h"
-#include "host/statistics/rank_correlation.h"
 #include "host/statistics/replicates.h"
 #include "host/statistics/statistics.h"
 #include "host/statistics/statistics_result.h"

@@ -1,7 +1,7 @@
 // Joins the statistics of consecutive shards.
 #include <fmt/format.h>
 
-#include "host/statistics/moments.h"
+#include "host/estimators/moments.h"
 #include "host/statistics/plan.h"
 #include "host/statistics/statistics.h"
 #include "src/base/error.h"

@@ -3,9 +3,9 @@
 
 #include <vector>
 
-#include "host/statistics/correlation.h"
-#include "host/statistics/moments.h"
-#include "host/statistics/quantiles.h"
+#include "host/estimators/correlation.h"
+#include "host/estimators/moments.h"
+#include "host/estimators/quantiles.h"
 
 namespace zwang {
 

@@ -4,9 +4,9 @@
 #include <cassert>
 #include <cmath>
 
-#include "host/statistics/bytes.h"
-#include "host/statistics/moments.h"
-#include "host/statistics/nan.h"
+#include "host/estimators/moments.h"
+#include "host/estimators/nan.h"
+#include "host/platform/bytes.h"
 
 namespace zwang {
 

@@ -7,11 +7,11 @@
 #include <span>
 #include <vector>
 
-#include "host/statistics/bytes.h"
-#include "host/statistics/histogram.h"
-#include "host/statistics/moments.h"
-#include "host/statistics/quantile_sketch.h"
-#include "host/statistics/quantiles.h"
+#include "host/estimators/histogram.h"
+#include "host/estimators/moments.h"
+#include "host/estimators/quantile_sketch.h"
+#include "host/estimators/quantiles.h"
+#include "host/platform/bytes.h"
 #include "host/statistics/reduction_plan.h"
 #include "host/statistics/replicates.h"
 #include "host/statistics/tree.h"

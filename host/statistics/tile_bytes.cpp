@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "host/statistics/bytes.h"
-#include "host/statistics/moments.h"
-#include "host/statistics/quantile_sketch.h"
+#include "host/estimators/moments.h"
+#include "host/estimators/quantile_sketch.h"
+#include "host/platform/bytes.h"
 #include "host/statistics/replicates.h"
 #include "host/statistics/tile.h"
 #include "host/statistics/tree.h"

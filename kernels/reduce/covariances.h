@@ -1,4 +1,4 @@
-// Covariances of measures and inputs on the device, with the formulas of host/statistics/correlation.cpp.
+// Covariances of measures and inputs on the device, with the formulas of host/estimators/correlation.cpp.
 #pragma once
 
 #include "kernels/base/portable.h"

@@ -1,5 +1,5 @@
 // Statistics on the device: the moments of every column over blocks of 256 members, merged in a fixed binary
-// tree over block numbers. The formulas are those of host/statistics/moments.cpp, in the same order and
+// tree over block numbers. The formulas are those of host/estimators/moments.cpp, in the same order and
 // without fused multiply-adds, so that the bits are the same; the merge functions are shared by host and
 // device.
 //

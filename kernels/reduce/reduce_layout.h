@@ -30,7 +30,7 @@ struct RelatedPair {
   double offset_i, offset_j, product;
 };
 
-// Counts beside the buckets of a quantile sketch (host/statistics/quantile_sketch.h).
+// Counts beside the buckets of a quantile sketch (host/estimators/quantile_sketch.h).
 struct SketchExtras {
   unsigned long long zeros, above, below, digits_seen;
 };

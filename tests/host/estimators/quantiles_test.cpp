@@ -1,5 +1,5 @@
 // Quantiles of small samples, compared with results computed by hand, and the selection of order statistics.
-#include "host/statistics/quantiles.h"
+#include "host/estimators/quantiles.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "host/statistics/exact_sum.h"
+#include "host/estimators/exact_sum.h"
 
 #include <algorithm>
 #include <bit>
@@ -8,7 +8,7 @@
 #include <iterator>
 #include <limits>
 
-#include "host/statistics/bytes.h"
+#include "host/platform/bytes.h"
 
 namespace zwang {
 

@@ -1,4 +1,4 @@
-#include "host/statistics/intervals.h"
+#include "host/estimators/intervals.h"
 
 #include <algorithm>
 #include <cmath>

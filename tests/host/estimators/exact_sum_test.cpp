@@ -1,4 +1,4 @@
-#include "host/statistics/exact_sum.h"
+#include "host/estimators/exact_sum.h"
 
 #include <gtest/gtest.h>
 

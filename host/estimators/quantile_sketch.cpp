@@ -1,4 +1,4 @@
-#include "host/statistics/quantile_sketch.h"
+#include "host/estimators/quantile_sketch.h"
 
 #include <algorithm>
 #include <bit>
@@ -7,7 +7,7 @@
 #include <limits>
 #include <utility>
 
-#include "host/statistics/bytes.h"
+#include "host/platform/bytes.h"
 
 namespace zwang {
 

@@ -1,6 +1,6 @@
 // The error bound of the sketch holds for difficult distributions, and the order of the values does not
 // matter.
-#include "host/statistics/quantile_sketch.h"
+#include "host/estimators/quantile_sketch.h"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 #include <random>
 #include <sstream>
 
-#include "host/statistics/bytes.h"
+#include "host/platform/bytes.h"
 #include "src/base/error.h"
 
 namespace zwang {

@@ -1,9 +1,9 @@
-#include "host/statistics/moments.h"
+#include "host/estimators/moments.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "host/statistics/nan.h"
+#include "host/estimators/nan.h"
 #include "kernels/reduce/moments.h"
 
 namespace zwang {

@@ -1,9 +1,9 @@
-#include "host/statistics/correlation.h"
+#include "host/estimators/correlation.h"
 
 #include <cmath>
 
-#include "host/statistics/moments.h"
-#include "host/statistics/nan.h"
+#include "host/estimators/moments.h"
+#include "host/estimators/nan.h"
 #include "kernels/reduce/covariances.h"
 #include "kernels/reduce/reduce_layout.h"
 

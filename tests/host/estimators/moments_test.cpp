@@ -1,5 +1,5 @@
 // Moments, compared with a two-pass computation in long double, on data for which naive formulas fail.
-#include "host/statistics/moments.h"
+#include "host/estimators/moments.h"
 
 #include <gtest/gtest.h>
 

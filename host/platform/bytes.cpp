@@ -1,4 +1,4 @@
-#include "host/statistics/bytes.h"
+#include "host/platform/bytes.h"
 
 #include <fmt/format.h>
 #include <xxhash.h>

@@ -2,7 +2,7 @@
 //
 // Seeds are fixed. Bounds on coverage are set for a false-alarm rate of 1e-6 each: the probability that
 // another seed fails although nothing is wrong.
-#include "host/statistics/intervals.h"
+#include "host/estimators/intervals.h"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 #include <random>
 #include <vector>
 
-#include "host/statistics/quantiles.h"
+#include "host/estimators/quantiles.h"
 
 namespace zwang {
 namespace {

@@ -1,4 +1,4 @@
-#include "host/statistics/rank_correlation.h"
+#include "host/estimators/rank_correlation.h"
 
 #include <algorithm>
 #include <cmath>

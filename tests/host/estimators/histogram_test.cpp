@@ -1,5 +1,5 @@
 // Histograms: the bins of values, and automatic ranges.
-#include "host/statistics/histogram.h"
+#include "host/estimators/histogram.h"
 
 #include <gtest/gtest.h>
 

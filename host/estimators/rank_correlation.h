@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "host/statistics/correlation.h"
+#include "host/estimators/correlation.h"
 
 namespace zwang {
 

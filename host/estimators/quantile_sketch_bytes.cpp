@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "host/statistics/bytes.h"
-#include "host/statistics/quantile_sketch.h"
+#include "host/estimators/quantile_sketch.h"
+#include "host/platform/bytes.h"
 
 namespace zwang {
 

@@ -1,11 +1,11 @@
-#include "host/statistics/histogram.h"
+#include "host/estimators/histogram.h"
 
 #include <algorithm>
 #include <cassert>
 #include <cmath>
 #include <limits>
 
-#include "host/statistics/bytes.h"
+#include "host/platform/bytes.h"
 #include "kernels/reduce/counts.h"
 
 namespace zwang {

@@ -1,10 +1,10 @@
-#include "host/statistics/quantiles.h"
+#include "host/estimators/quantiles.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "host/statistics/intervals.h"
-#include "host/statistics/nan.h"
+#include "host/estimators/intervals.h"
+#include "host/estimators/nan.h"
 
 namespace zwang {
 

@@ -1,5 +1,5 @@
 // Covariance and rank correlation, compared with direct computations in long double.
-#include "host/statistics/correlation.h"
+#include "host/estimators/correlation.h"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 #include <limits>
 #include <random>
 
-#include "host/statistics/moments.h"
-#include "host/statistics/rank_correlation.h"
+#include "host/estimators/moments.h"
+#include "host/estimators/rank_correlation.h"
 #include "host/statistics/tree.h"
 
 namespace zwang {
