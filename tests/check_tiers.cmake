@@ -63,6 +63,8 @@ foreach(executable IN LISTS EXECUTABLES)
   list(APPEND in_executables ${names})
 endforeach()
 foreach(name IN LISTS in_executables)
+  # Tests with a type parameter: Suite/0.Test of the executable is Suite.Test<0> of ctest.
+  string(REGEX REPLACE "^([A-Za-z_]+)/([0-9]+)\\.(.+)$" "\\1.\\3<\\2>" name "${name}")
   if(NOT name IN_LIST all AND NOT name MATCHES "DISABLED_")
     string(APPEND complaints "${name} is in no tier\n")
   endif()

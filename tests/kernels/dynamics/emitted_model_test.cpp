@@ -372,8 +372,9 @@ TEST(EmitTruth, AMemberHasTheSameBitsAloneAndAmongNeighbours) {
               << name << " " << j << ": " << alone[j] << " and " << pack[j];
           // Sines and cosines of packs differ from the library's by rounding.
           constexpr double rounding_of_sines = 1e-11;
-          if (!std::isnan(pack[j]) || !std::isnan(plain[j]))
+          if (!std::isnan(pack[j]) || !std::isnan(plain[j])) {
             ASSERT_NEAR(pack[j], plain[j], rounding_of_sines * (1 + std::abs(plain[j]))) << name << " " << j;
+          }
         }
       }
       for (std::size_t c = 0; c < subjects[i].system->constraints.size(); ++c)
