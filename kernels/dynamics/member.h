@@ -42,6 +42,19 @@ struct ModelSizes {
   }
 };
 
+// Whether rows may become linearly dependent at some state. The emitter states it in the models concerned only
+// (src/system/row_structure.h).
+template <class Model, bool = true>
+struct RowsMayBecomeDependent {
+  static constexpr bool value = false;
+};
+template <class Model>
+struct RowsMayBecomeDependent<Model, Model::rows_may_become_dependent> {
+  static constexpr bool value = true;
+};
+template <class Model>
+constexpr bool may_become_dependent = RowsMayBecomeDependent<Model>::value;
+
 // The part a condition plays in the motion (mechanics section 2).
 enum class Standing : int {
   absent,    // not imposed yet, or lifted
@@ -127,6 +140,9 @@ struct ConstraintState {
   bool any_held;
   bool redundant;       // the held rows are linearly dependent: the multipliers of least norm are taken
   bool ever_redundant;  // they have been at some time
+  // They are about to become dependent, or have just been: right sides are evaluated at projected states
+  // (member/singular_passage.h).
+  bool near_dependence;
   Condition<Real> conditions[rows];
   Real held[rows];  // 1 where a condition holds as an equation, else 0
 
@@ -293,6 +309,17 @@ struct Schedule {
   Event accumulation;  // while MemberProgress::accumulation_pending: logged when the motion gets to its time
 };
 
+// The linear dependence of the held rows, for models in which they may become dependent.
+template <class Set, class Real>
+struct DependenceWatch {
+  Set rows;       // the held rows to which the rank belongs
+  int rank;       // -1: not known yet
+  Real time;      // until the rows become dependent; negative: since then
+  Real excluded;  // around that time, where rounding spoils a right side
+  Real
+      level;  // lanes leave a step to the slow path where the pivots come below this share of their diagonal entries
+};
+
 template <class Model_, class Method_, class Real_>
 struct alignas(64) Member : MemberCore<Model_, Method_, Real_> {
   using Core = MemberCore<Model_, Method_, Real_>;
@@ -317,6 +344,7 @@ struct alignas(64) Member : MemberCore<Model_, Method_, Real_> {
   // others are open and clearly below zero, or closed with a multiplier clearly above it.
   Set candidates;
   int watch_signs[at_least_one(Model::watches)];  // of watched functions: -1, 0 (not known yet), +1
+  typename OnlyIf<may_become_dependent<Model>, DependenceWatch<Set, Real>>::Type dependence;
   Schedule<Event, Real> schedule;
   Real initial[measures];  // the measures' values at the start
 

@@ -140,14 +140,6 @@ ZWANG_COLD void integrands_of_least_norm(const Real* k, const typename M::Constr
   M::Model::integrands(k, t, y, M::v_of(y), M::z_of(y), lambda, constraints.held, rate + M::fed_back);
 }
 
-template <class M, class Real>
-ZWANG_COLD void member_right_side(const Real* k, const typename M::Constraints& constraints, Real t,
-                                  const Real* y, Real* rate, Real* lambda) {
-  right_side<M>(k, t, y, constraints.held, constraints.any_held, rate, lambda);
-  if constexpr (M::Model::integrals > 0)
-    if (constraints.redundant) integrands_of_least_norm<M>(k, constraints, t, y, rate);
-}
-
 // One Newton step onto the held conditions, on the level of positions or of velocities.
 template <class M, class R>
 ZWANG_INLINE void step_onto(Level level, const R* k, R t, const R* y, const R* held, R* move) {
@@ -206,6 +198,32 @@ ZWANG_INLINE void project(const R* k, R t, R* y, const R* held, int passes) {
       if (!any(moving > R(0))) break;
     }
   }
+}
+
+// The right side for a member in the slow path.
+template <class M, class Real>
+ZWANG_COLD void right_side_at(const Real* k, const typename M::Constraints& constraints, Real t,
+                              const Real* y, Real* rate, Real* lambda) {
+  right_side<M>(k, t, y, constraints.held, constraints.any_held, rate, lambda);
+  if constexpr (M::Model::integrals > 0)
+    if (constraints.redundant) integrands_of_least_norm<M>(k, constraints, t, y, rate);
+}
+
+// The same; near a linear dependence of the held rows it is that of the projected state
+// (member/singular_passage.h). Two calls: with one call and a pointer to either state, NVRTC 13.0 reads the
+// state by words of 16 bytes, although only the projected one is aligned to them.
+template <class M, class Real>
+ZWANG_DEVICE void member_right_side(const Real* k, const typename M::Constraints& constraints, Real t,
+                                    const Real* y, Real* rate, Real* lambda) {
+  if constexpr (may_become_dependent<typename M::Model>)
+    if (constraints.near_dependence) {
+      Real projected[M::size];
+      copy<M::size>(y, projected);
+      project<M>(k, t, projected, constraints.held, 6);
+      right_side_at<M>(k, constraints, t, projected, rate, lambda);
+      return;
+    }
+  right_side_at<M>(k, constraints, t, y, rate, lambda);
 }
 
 // Projects a member's state; the violation that remains goes into the audit.

@@ -46,6 +46,11 @@ struct DenseStep {
   const typename M::Constraints& constraints;
   Interpolant<Method, M::n, M::size, Real> interpolant;
   Real first_rate[M::size - M::n];
+  // Where the held rows become linearly dependent, as a fraction of the step, and how far around that place rounding
+  // spoils a right side (member/singular_passage.h).
+  Real dependence = infinity<Real>(), excluded = 0;
+
+  ZWANG_INLINE bool is_spoiled(Real x) const { return absolute(x - dependence) < excluded; }
 
   // The state at a fraction of the step by the method itself: as accurate as the whole step.
   ZWANG_COLD void flow(Real x, Real* y) const {
@@ -53,7 +58,7 @@ struct DenseStep {
       copy<M::size>(interpolant.end, y);
       return;
     }
-    if (interpolant.expanded) {
+    if (interpolant.expanded || is_spoiled(x)) {
       interpolant.at(x, y);
       return;
     }

@@ -9,6 +9,7 @@
 #include "kernels/base/layout.h"
 #include "kernels/base/portable.h"
 #include "kernels/dynamics/member.h"
+#include "kernels/dynamics/row_dependence.h"
 #include "kernels/dynamics/smooth_motion.h"
 #include "kernels/integrator/taylor_series.h"
 #include "kernels/lanes/accept_step.h"
@@ -321,10 +322,21 @@ struct LaneGroup {
     detector.detect_conditions(middle);
     detector.detect_signals(then, middle);
     detector.detect_extremes(then, middle);
+    if constexpr (may_become_dependent<Model>)
+      if (state.any_held) flags.event_possible = flags.event_possible || is_near_dependence_at(then);
     flags.clipped = flags.clipped || (ledger.taken + R(2) > R(Real(settings.max_steps)));
     const R near = R(Precision<Real>::moment) * maximum(absolute(then), trial.step.h);
     flags.output_due = ledger.next_output < then - near;
     audit(then, flags.accepted && !flags.event_possible && !flags.clipped);
+  }
+
+  // Whether the held rows are nearly dependent at the end of the step: the slow path decides what follows.
+  ZWANG_INLINE Mask is_near_dependence_at(R then) const {
+    R level = R(0);
+    ZWANG_REGISTERS for (int lane = 0; lane < lanes; ++lane) {
+      set_lane(level, lane, lane_of(state.live, lane) ? full_members[lane].dependence.level : Real(0));
+    }
+    return pivot_share<M>(state.k, then, trial.end, state.held) < level;
   }
 
   // Shortens the step of a single lane to the crossing found on its power series. False if that is not the

@@ -15,6 +15,7 @@
 #include "kernels/event/single_contact.h"
 #include "kernels/member/advance.h"
 #include "kernels/member/lane_exchange.h"
+#include "kernels/member/singular_passage.h"
 #include "kernels/member/start_and_end.h"
 
 namespace zwang {
@@ -45,12 +46,10 @@ ZWANG_DEVICE bool is_departure(const M& me, const LocatedEvent<M>& found, typena
   return M::Model::rate(me.k, me.motion.t + found.x * h, found.y, M::v_of(found.y), M::z_of(found.y), i) < 0;
 }
 
-// A step with a possible event: locates the first one, moves there and handles it.
+// Locates the first event within a step, moves there and handles it.
 template <class M>
-ZWANG_COLD void handle_events(M& me) {
+ZWANG_COLD void handle_events_within(M& me, const DenseStep<M>& dense) {
   using Real = typename M::Real;
-  DenseStep<M> dense{me.k, me.constraints, {}, {}};
-  build_dense_step(me, dense);
   measure_sizes<M>(me.k, me.motion, dense.interpolant.start, dense.interpolant.end, dense.interpolant.h,
                    me.sizes);
   LocatedEvent<M> found;
@@ -65,6 +64,30 @@ ZWANG_COLD void handle_events(M& me) {
   const EventToHandle<Real> event = found.to_handle();
   if (me.going() && found.found && !try_single_contact(me, event)) dispatch_event(me, event);
   continue_after(me, event.kind);
+}
+
+// A step with a possible event.
+template <class M>
+ZWANG_COLD void handle_events(M& me) {
+  DenseStep<M> dense{me.k, me.constraints, {}, {}};
+  build_dense_step(me, dense);
+  handle_events_within(me, dense);
+}
+
+// Prepares the next step of the lane. Before that the member moves past positions in which its held rows are nearly
+// dependent. True when the lane goes on with this member.
+template <class M>
+ZWANG_COLD bool prepare_next_step(M& me) {
+  if constexpr (may_become_dependent<typename M::Model>) {
+    while (prepare_lane(me)) {
+      if (!is_near_dependence(me)) return true;
+      DenseStep<M> dense{me.k, me.constraints, {}, {}};
+      if (take_projected_step(me, dense)) handle_events_within(me, dense);
+    }
+    return false;
+  } else {
+    return prepare_lane(me);
+  }
 }
 
 // A step that ends at a crossing: moves there and handles the event if it is a single contact or release.
@@ -82,7 +105,7 @@ template <class M>
 ZWANG_COLD bool continue_from_event(M& me) {
   const EventFunctionKind kind = me.exchange.event.kind;
   if (kind != EventFunctionKind::nothing) continue_after(me, kind);
-  return prepare_lane(me);
+  return prepare_next_step(me);
 }
 
 // Handles the event that try_event_at_step_end() left. True when the lane goes on with this member.
@@ -111,7 +134,7 @@ ZWANG_COLD bool handle_other_step(M& me) {
   } else {
     reach_scheduled_time(me);
   }
-  return prepare_lane(me);
+  return prepare_next_step(me);
 }
 
 // The slow path for the step in me.exchange. May change everything in the member but its input. True when the
@@ -134,7 +157,7 @@ ZWANG_COLD bool start_member(M& me, const KernelSettings& settings, const Kernel
   auto& ledger = me.exchange.ledger;
   ledger.drift = ledger.energy_size = ledger.worst_position = ledger.worst_velocity = 0;
   me.motion.h = M::Method::adaptive ? initial_step(me) : typename M::Real(settings.step);
-  return prepare_lane(me);
+  return prepare_next_step(me);
 }
 
 }  // namespace zwang

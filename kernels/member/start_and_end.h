@@ -87,6 +87,8 @@ ZWANG_COLD void reset_member(M& me, const KernelSettings& settings, const Kernel
   me.motion.h = 0;
   for (int i = 0; i < M::size; ++i) me.motion.y[i] = 0;
   me.constraints.any_held = me.constraints.redundant = me.constraints.ever_redundant = false;
+  me.constraints.near_dependence = false;
+  if constexpr (may_become_dependent<typename M::Model>) me.dependence.rank = -1;
   for (int i = 0; i < M::r; ++i) {
     me.constraints.conditions[i] = Condition<Real>{};
     me.constraints.held[i] = 0;

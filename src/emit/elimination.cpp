@@ -91,7 +91,9 @@ SymbolicFactor::SymbolicFactor(Expressions& pool, EliminationPlan plan, const Sp
   const auto left_at = [&](std::size_t i, std::size_t j) -> Expr& { return rest[place(i, j)]; };
   for (const std::size_t p : plan_.order) {
     const auto given = matrix.find({p, p});
-    inverse_[p] = inverse(left_at(p, p), given == matrix.end() ? pool.zero() : given->second, pivots);
+    const Expr diagonal = given == matrix.end() ? pool.zero() : given->second;
+    inverse_[p] = inverse(left_at(p, p), diagonal, pivots);
+    if (left_at(p, p) != diagonal) reduced_.push_back({left_at(p, p), diagonal});
     for (const std::size_t i : plan_.reached[p])
       lower_[{i, p}] = signed_product(pool, left_at(i, p), inverse_[p]);
     for (const std::size_t i : plan_.reached[p])
@@ -108,6 +110,17 @@ Expr SymbolicFactor::inverse(Expr pivot, Expr diagonal, Pivots pivots) {
   if (pivots == Pivots::positive) return pool_.if_less(zero, pivot, inverted, pool_.constant(std::nan("")));
   const Expr noise = pivot == diagonal ? zero : pool_.multiply(pool_.symbol(dependent_share), diagonal);
   return pool_.if_less(noise, pivot, inverted, zero);
+}
+
+Expr SymbolicFactor::smallest_pivot_share() const {
+  const Expr one = pool_.one();
+  Expr smallest = one;
+  for (const auto& [pivot, diagonal] : reduced_) {
+    const Expr noise = pool_.multiply(pool_.symbol(dependent_share), diagonal);
+    const Expr share = pool_.if_less(noise, pivot, pool_.divide(pivot, diagonal), one);
+    smallest = pool_.apply(Op::minimum, smallest, share);
+  }
+  return smallest;
 }
 
 SparseVector SymbolicFactor::forward(SparseVector b) const {

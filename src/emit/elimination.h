@@ -53,6 +53,9 @@ class SymbolicFactor {
 
   const std::vector<std::size_t>& order() const { return plan_.order; }
   const std::vector<Expr>& inverse_pivots() const { return inverse_; }  // by unknown
+  // The smallest ratio of a pivot to its diagonal entry, without pivots that are rounding: 1 for orthogonal rows, 0
+  // where they become dependent.
+  Expr smallest_pivot_share() const;
 
   std::vector<Expr> values() const;  // L and D^-1
 
@@ -65,6 +68,8 @@ class SymbolicFactor {
   Expressions& pool_;
   EliminationPlan plan_;
   std::vector<Expr> inverse_;
+  std::vector<std::pair<Expr, Expr>>
+      reduced_;         // pivots that differ from their diagonal entry, and that entry
   SparseMatrix lower_;  // l by (later unknown, pivot)
 };
 

@@ -14,6 +14,7 @@
 #include "src/expression/derivative.h"
 #include "src/expression/expression.h"
 #include "src/expression/operation.h"
+#include "src/system/row_structure.h"
 
 namespace zwang {
 
@@ -63,6 +64,7 @@ class ModelWriter {
   void add_observation();
   void add_motion();
   void add_steps();
+  void add_dependence();
   void add_light_events();
 
   Function& add(const std::string& comment, const std::string& result, const std::string& name,
@@ -305,6 +307,14 @@ void ModelWriter::add_steps() {
            "velocity_step", "f_rate", "dv");
 }
 
+// Only where the rows may become dependent.
+void ModelWriter::add_dependence() {
+  const SymbolicDependence dependence = solve_dependence(system_);
+  add("smallest pivot of Phi over its diagonal entry", "R", "pivot_share", {{"const R*", "held"}},
+      {{dependence.stages, {{"", dependence.share}}}})
+      .role = FunctionRole::in_steps;
+}
+
 // The functions with which lanes handle a common event in registers (kernels/lanes/fast_event.h).
 void ModelWriter::add_light_events() {
   const std::size_t n = system_.size();
@@ -364,6 +374,7 @@ EmittedModel ModelWriter::write() {
   if (masked_) {
     add_motion();
     add_steps();
+    if (rows_may_become_dependent(system_)) add_dependence();
   }
   if (has_light_events(system_, masked_)) add_light_events();
   const Shared shared(system_, functions_);

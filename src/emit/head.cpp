@@ -9,6 +9,7 @@
 #include "src/emit/function.h"
 #include "src/emit/solve.h"
 #include "src/expression/expression.h"
+#include "src/system/row_structure.h"
 
 namespace zwang {
 
@@ -80,7 +81,9 @@ std::string model_head(const System& system, bool masked, std::size_t first_bran
                  {"impulses_shift", system.impulses_shift()},
                  {"any_general", system.any_general()},
                  {"light_events", has_light_events(system, masked)}}) +
-         numbers({{"density", system.density.value_or(0)}});
+         numbers({{"density", system.density.value_or(0)}}) +
+         // Absent in most models: kernels test for its presence (kernels/dynamics/row_dependence.h).
+         (rows_may_become_dependent(system) ? truths({{"rows_may_become_dependent", true}}) : "");
 }
 
 std::string model_tables(const System& system) {

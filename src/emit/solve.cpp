@@ -329,6 +329,11 @@ SymbolicSizes solve_sizes(const System& system) {
   return {push.value(pool), speed.value(pool)};
 }
 
+SymbolicDependence solve_dependence(const System& system) {
+  const HeldRows held(system, false);
+  return {held.phi().smallest_pivot_share(), held.stages()};
+}
+
 SymbolicStep solve_position_step(const System& system) { return solve_step(system, true); }
 
 SymbolicStep solve_velocity_step(const System& system) { return solve_step(system, false); }

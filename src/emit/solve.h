@@ -52,6 +52,13 @@ SymbolicMotion solve_motion(const System& system);
 std::vector<Expr> solve_free_motion(const System& system);  // accelerations with no condition held
 // One Newton step in the mass metric onto the conditions held: positions onto f = 0, or velocities onto f' =
 // 0, g = 0.
+// How close the held rows are to linear dependence: the smallest pivot of Phi over its diagonal entry.
+struct SymbolicDependence {
+  Expr share{};
+  std::vector<Stage> stages;
+};
+SymbolicDependence solve_dependence(const System& system);
+
 SymbolicStep solve_position_step(const System& system);
 SymbolicStep solve_velocity_step(const System& system);
 

@@ -1,6 +1,7 @@
 // Compilation of the expressions that a motion evaluates.
 #include "src/reference/motion_formulas.h"
 
+#include "src/system/row_structure.h"
 #include "src/system/system.h"
 
 namespace zwang {
@@ -28,6 +29,7 @@ MotionFormulas::MotionFormulas(const Equations& equations) {
     reaches.push_back(Program(pool, {constraint.reach}));
     restitution.push_back(parameter_value(equations, constraint.restitution));
   }
+  rows_may_become_dependent = zwang::rows_may_become_dependent(system);
 }
 
 }  // namespace zwang

@@ -25,6 +25,7 @@ struct MotionFormulas {
   std::vector<Program> reaches;              // by condition: reaction per unit of multiplier
   std::vector<double> restitution;           // by condition
   std::optional<FlowDivergence> divergence;  // where the density along the flow is integrated
+  bool rows_may_become_dependent = false;    // at some state
 };
 
 }  // namespace zwang

@@ -18,7 +18,8 @@ Status SmoothMotion::right_side(double t, const Eigen::VectorXd& y, const std::v
                                 Eigen::VectorXd& rate) const {
   const Equations& equations = member_.equations;
   const Eigen::Index n = member_.n();
-  const State now = member_.state_of(t, y);
+  State now = member_.state_of(t, y);
+  if (near_dependence_ && !project_within_step(member_, h_tried_, now)) return Status::singular;
   const Accelerations accelerations = constrained_acceleration(equations, now, member_.active);
   if (accelerations.status != Status::ok) return accelerations.status;
   const auto nz = now.z.size();
@@ -85,6 +86,13 @@ bool SmoothMotion::arguments_moved_too_far(const Step& step) const {
   return step.h * sum / 6 > 1.5;
 }
 
+// Near a dependence of the active constraints the projection at the step's end must not change the branch.
+bool SmoothMotion::ends_on_branch(const Step& step) const {
+  if (!near_dependence_) return true;
+  State end = member_.state_of(step.t + step.h, step.end);
+  return project_within_step(member_, step.h, end);
+}
+
 double SmoothMotion::error_size(const Step& step) const {
   const IntegratorSettings& settings = member_.settings;
   // The work integral serves the audit only and does not control the step size.
@@ -143,6 +151,7 @@ NextStep SmoothMotion::next_step(double next_scheduled_time, double end) {
     return next;
   };
   Eigen::VectorXd rate;
+  near_dependence_ = false;
   Status trouble = right_side(t, member_.y, branches_, rate);
   if (trouble != Status::ok) return failed(trouble, "no acceleration");
   const bool fixed = member_.settings.method == IntegratorSettings::Method::rk4;
@@ -154,13 +163,23 @@ NextStep SmoothMotion::next_step(double next_scheduled_time, double end) {
   const RightSide f = with_branches(branches_);
   double h = step_bound(fixed ? member_.settings.step : h_, next_scheduled_time, rate);
   const double room = next_scheduled_time - t;
+  const Approach approach =
+      formulas_.rows_may_become_dependent ? passage_.approach(member_, rate, std::min(h, room)) : Approach{};
+  if (approach.status != Status::ok)
+    return failed(approach.status, "the active constraints are linearly dependent");
+  near_dependence_ = approach.near;
   for (;;) {
+    if (near_dependence_) h = plan_step(member_.settings.method, std::min(h, room), approach.time);
     // End the step at the scheduled time; never leave a sliver of a step before it.
     const bool clipped = h >= room * (1 - 1e-10);
     if (clipped) h = room;
-    if (!clipped && h > room / 2 && !fixed) h = room / 2;
-    if (!(h > member_.rounding_of_time()))
+    if (!clipped && h > room / 2 && !fixed && !near_dependence_) h = room / 2;
+    if (!(h > member_.rounding_of_time())) {
+      if (near_dependence_)
+        return failed(Status::singular, "the active constraints become linearly dependent");
       return failed(trouble == Status::ok ? Status::step_too_small : trouble, "no step could be taken");
+    }
+    h_tried_ = h;
     static_cast<Step&>(next.step) = runge_kutta_step(member_.settings.method, f, t, member_.y, rate, h);
     trouble = next.step.status;
     if (trouble != Status::ok) {
@@ -168,8 +187,9 @@ NextStep SmoothMotion::next_step(double next_scheduled_time, double end) {
       h /= 4;
       continue;
     }
+    if (near_dependence_) next.step.error = tangential(member_, next.step);
     const double error = fixed ? 0 : error_size(next.step);
-    if (error <= 1 && arguments_moved_too_far(next.step)) {
+    if (error <= 1 && (arguments_moved_too_far(next.step) || !ends_on_branch(next.step))) {
       ++next.rejected;
       h /= 2;
       continue;
@@ -178,6 +198,10 @@ NextStep SmoothMotion::next_step(double next_scheduled_time, double end) {
       const double factor = error > 0 ? std::clamp(0.9 * std::pow(error, -0.2), 0.2, 5.0) : 5.0;
       h_ = clipped ? std::max(h_, h * factor) : h * factor;
       next.step.branches = branches_;
+      if (near_dependence_) {
+        next.step.dependence = approach.time / h;
+        next.step.excluded = approach.excluded / h;
+      }
       return next;
     }
     ++next.rejected;
@@ -188,8 +212,13 @@ NextStep SmoothMotion::next_step(double next_scheduled_time, double end) {
 PartialStep SmoothMotion::flow(const SmoothStep& step, double theta) const {
   if (theta <= 0) return {Status::ok, step.start};
   if (theta >= 1) return {Status::ok, step.end};
+  // The last stages of a partial step that ends close to a dependence would be dominated by rounding.
+  if (std::abs(theta - step.dependence) < step.excluded)
+    return {Status::ok, step.at(theta, member_.settings.method)};
   const Step part = runge_kutta_step(member_.settings.method, with_branches(step.branches), step.t,
                                      step.start, step.rates[0], theta * step.h);
+  // A stage of the partial step may be too close to a dependence, unlike those of the step.
+  if (part.status == Status::singular) return {Status::ok, step.at(theta, member_.settings.method)};
   return {part.status, part.end};
 }
 

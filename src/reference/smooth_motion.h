@@ -3,6 +3,7 @@
 #pragma once
 
 #include <Eigen/Dense>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "src/reference/member_state.h"
 #include "src/reference/motion_formulas.h"
 #include "src/reference/runge_kutta.h"
+#include "src/reference/singular_passage.h"
 #include "src/system/equations.h"
 
 namespace zwang {
@@ -17,6 +19,9 @@ namespace zwang {
 // A step and the branches its integrands have within it (System::branches).
 struct SmoothStep : Step {
   std::vector<double> branches;
+  // Where the active rows become linearly dependent, as a fraction of the step (infinite: nowhere near), and how far
+  // around that place no state of a partial step may lie.
+  double dependence = std::numeric_limits<double>::infinity(), excluded = 0;
 };
 
 // The method's own result at a fraction of a step, as accurate as the step itself.
@@ -55,12 +60,16 @@ class SmoothMotion {
   double argument_speed(const State& state) const;
   double step_bound(double h, double next_scheduled_time, const Eigen::VectorXd& rate) const;
   bool arguments_moved_too_far(const Step& step) const;
+  bool ends_on_branch(const Step& step) const;
   double initial_step(const Eigen::VectorXd& rate, double end) const;
   double error_size(const Step& step) const;
   std::vector<double> choose_branches(const Eigen::VectorXd& rate) const;
 
   const MemberState& member_;
   const MotionFormulas& formulas_;
+  SingularPassage passage_;
+  bool near_dependence_ = false;  // of the active rows: the right side projects the state first
+  double h_tried_ = 0;            // length of the step that is being tried
   double h_ = 0;
   std::vector<double> branches_;  // of the last step
 };
