@@ -80,6 +80,7 @@ std::string model_head(const System& system, bool masked, std::size_t first_bran
                  {"impulses_shift", system.impulses_shift()},
                  {"any_general", system.any_general()},
                  {"light_events", has_light_events(system, masked)}}) +
+         truths({{"signals_forces", system.reactions_bend()}}) +
          numbers({{"density", system.density.value_or(0)}});
 }
 
