@@ -1,5 +1,4 @@
-// What counts as zero: values of conditions and signals with the rounding scale of their terms, and the
-// magnitudes of coordinates and velocities on which those scales rest.
+// What counts as zero: values of conditions with the rounding scale of their terms, and the magnitudes of coordinates and velocities on which those scales rest.
 #pragma once
 
 #include "kernels/base/portable.h"
@@ -58,22 +57,6 @@ ZWANG_DEVICE Zero<typename M::Real> zero_of(const M& me, int i) {
   const auto scaled = scaled_condition<M>(me.k, me.motion, i, me.motion.v(), me.sizes.q, me.sizes.v);
   return {me.input.contact_tolerance * scaled.value_scale, me.input.rest_speed * scaled.rate_scale,
           scaled.value, scaled.rate};
-}
-
-// A signal at the member's state, with its rounding scale.
-template <class M>
-ZWANG_COLD Scaled<typename M::Real> scaled_signal(const M& me, int i) {
-  using Model = typename M::Model;
-  using S = Scaled<typename M::Real>;
-  constexpr int n = M::n;
-  S k[at_least_one(Model::constants)], q[n], v[n], z[at_least_one(M::nz)];
-  for (int j = 0; j < Model::constants; ++j) k[j] = S(me.k[j]);
-  for (int j = 0; j < n; ++j) {
-    q[j] = S(me.motion.y[j], me.sizes.q[j]);
-    v[j] = S(me.motion.v()[j], me.sizes.v[j]);
-  }
-  for (int j = 0; j < M::nz; ++j) z[j] = S(me.motion.z()[j]);
-  return Model::signal(k, S(me.motion.t), q, v, z, i);
 }
 
 // Conditions couple coordinates, and with them their rounding errors: no size is below a hundredth of the

@@ -5,6 +5,7 @@
 #include "kernels/base/portable.h"
 #include "kernels/dynamics/member.h"
 #include "kernels/dynamics/rounding.h"
+#include "kernels/dynamics/signals.h"
 #include "kernels/dynamics/smooth_motion.h"
 #include "kernels/integrator/runge_kutta.h"
 #include "kernels/rootfinding/first_root.h"
@@ -86,7 +87,7 @@ ZWANG_DEVICE Real event_value(const M& me, const EventFunction<Real>& event_func
     multipliers_at<M>(me.k, me.constraints, t, y, lambda);
     raw = lambda[event_function.index];
   } else {
-    raw = Model::signal(me.k, t, q, v, z, event_function.index);
+    raw = signal_at<M>(me.k, me.constraints, t, y, event_function.index);
   }
   if (t >= event_function.below_at) return event_function.sign * raw;
   const Real elapsed = t - event_function.since;

@@ -11,6 +11,7 @@
 #include "kernels/dynamics/member.h"
 #include "kernels/dynamics/rounding.h"
 #include "kernels/dynamics/shock.h"
+#include "kernels/dynamics/signals.h"
 #include "kernels/dynamics/smooth_motion.h"
 #include "kernels/event/active_set.h"
 #include "kernels/event/contacts.h"

@@ -4,7 +4,7 @@
 
 #include "kernels/base/portable.h"
 #include "kernels/dynamics/member.h"
-#include "kernels/dynamics/rounding.h"
+#include "kernels/dynamics/signals.h"
 #include "kernels/event/refine_event_time.h"
 
 namespace zwang {
@@ -17,8 +17,7 @@ ZWANG_COLD typename M::Real time_until_side_known(const M& me, int signal, typen
   using Real = typename M::Real;
   for (Real time = Real(1.0 / (1 << 28)) * me.motion.h; time <= me.motion.h; time *= 4) {
     integrate_short(me, me.motion.t, me.motion.y, time, 4, y);
-    const Real *v = M::v_of(y), *z = M::z_of(y);
-    if (absolute(M::Model::signal(me.k, me.motion.t + time, y, v, z, signal)) > zero) return time;
+    if (absolute(signal_at<M>(me.k, me.constraints, me.motion.t + time, y, signal)) > zero) return time;
   }
   return Real(0);
 }
@@ -39,14 +38,14 @@ ZWANG_COLD void set_signal_side(M& me, int signal) {
   if (absolute(ahead) <= zero) {
     exchange.signal[signal] = ahead = 0;
     time = time_until_side_known(me, signal, zero, y);
-    if (time > 0) ahead = Model::signal(me.k, me.motion.t + time, y, M::v_of(y), M::z_of(y), signal);
+    if (time > 0) ahead = signal_at<M>(me.k, me.constraints, me.motion.t + time, y, signal);
   }
   exchange.side[signal] = ahead < 0 ? Real(1) : ahead > 0 ? Real(-1) : Real(0);
   if constexpr (Model::branches > 0) {
     const int which = signal - M::first_kink;
     if (which < Model::branches)
       me.k[Model::constants - Model::branches + which] =
-          Model::branch(me.k, me.motion.t + time, y, M::v_of(y), M::z_of(y), which);
+          branch_at<M>(me.k, me.constraints, me.motion.t + time, y, which);
   }
 }
 
@@ -59,7 +58,10 @@ ZWANG_DEVICE bool set_signal_sides(M& me) {
   auto& exchange = me.exchange;
   bool known = true;
   if constexpr (Model::signals > 0) {
-    Model::all_signals(me.k, me.motion.t, me.motion.q(), me.motion.v(), me.motion.z(), exchange.signal);
+    Real lambda[M::rows];
+    multipliers_of_signals<M>(me.k, me.constraints, me.motion.t, me.motion.y, lambda);
+    Model::all_signals(me.k, me.motion.t, me.motion.q(), me.motion.v(), me.motion.z(), lambda,
+                       me.constraints.held, exchange.signal);
     for (int i = 0; i < Model::signals; ++i) {
       if (i < Model::watches)
         exchange.side[i] = Real(-me.watch_signs[i]);

@@ -167,12 +167,15 @@ ZWANG_INLINE R weighted(const R (*k)[width], int m, R sum) {
 }
 
 // The squared error from the squares of both estimates, of order 5 and of order 3 [Hairer, Norsett, Wanner
-// II.10].
+// II.10], and from the square of the one of order 3 where the other vanishes by chance
+// (dop853_coefficients.h). A number that is not finite stays so: both estimates are sums over the same
+// stages.
 template <class Method, int controlled, class R>
-ZWANG_INLINE R squared_error_of(R h, R five, R three) {
+ZWANG_INLINE R squared_error_of(R h, R rtol, R five, R three) {
   if constexpr (Method::last == Dop853::last) {
     const R both = R(controlled) * (five + R(dop853::third_order_share) * three);
-    return if_less(R(0), both, square(h * five) / both, five);
+    const R published = if_less(R(0), both, square(h * five) / both, five);
+    return larger(published, square(R(dop853::least_share / controlled) * rtol * (h * h * three)));
   } else {
     return square(h) * five * R(1.0 / controlled);
   }
@@ -266,7 +269,7 @@ struct StepArrays {
         if constexpr (eighth) three = three + square(weighted<Three>(k, c - n, R(0)) * scale);
       }
     }
-    return squared_error_of<Method, controlled>(h, five, three);
+    return squared_error_of<Method, controlled>(h, rtol, five, three);
   }
 };
 

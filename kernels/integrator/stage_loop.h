@@ -94,7 +94,7 @@ struct RegisterStep {
       five = five + square(estimate<0>(c) * scale);
       if constexpr (Table::estimates > 1) three = three + square(estimate<1>(c) * scale);
     }
-    return squared_error_of<Method, controlled>(h, five, three);
+    return squared_error_of<Method, controlled>(h, rtol, five, three);
   }
 
  private:

@@ -184,10 +184,18 @@ struct EventDetector {
   ZWANG_INLINE void detect_signals(R then, const R* middle) const {
     if constexpr (signals > 0) {
       R mid[signals], early[signals], late[signals], there[M::fed_back];
+      // Kinks that depend on multipliers need them inside the step too; other models ignore the argument.
       const auto event_value = [&](R when, const R* y, R* out) {
-        Model::all_signals(state.k, when, y, y + n, y + 2 * n, out);
+        const R* forces = trial.end_lambda;
+        R lambda[M::rows], rate[size];
+        if constexpr (Model::signals_forces) {
+          right_side<M>(state.k, when, y, state.held, state.any_held, rate, lambda);
+          forces = lambda;
+        }
+        Model::all_signals(state.k, when, y, y + n, y + 2 * n, forces, state.held, out);
       };
-      event_value(then, trial.end, trial.end_signal);
+      Model::all_signals(state.k, then, trial.end, trial.end + n, trial.end + 2 * n, trial.end_lambda,
+                         state.held, trial.end_signal);
       event_value(state.t + R(Real(0.5)) * trial.step.h, middle, mid);
       event_value(state_after_start(there), there, early);
       event_value(state_before_end(then, there), there, late);

@@ -7,6 +7,7 @@
 #include "kernels/base/status.h"
 #include "kernels/dynamics/member.h"
 #include "kernels/dynamics/rounding.h"
+#include "kernels/dynamics/signals.h"
 #include "kernels/dynamics/smooth_motion.h"
 #include "kernels/event/event_functions.h"
 #include "kernels/event/instant_events.h"

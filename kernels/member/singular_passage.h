@@ -186,7 +186,7 @@ ZWANG_COLD typename M::Real tangential_error(const M& me, const Step& step, cons
   };
   add_estimate(ErrorWeights<Method, 0>{}, sums[0]);
   if constexpr (Method::last == Dop853::last) add_estimate(ErrorWeights<Method, 1>{}, sums[1]);
-  return squared_error_of<Method, controlled>(step.h, sums[0], sums[1]);
+  return squared_error_of<Method, controlled>(step.h, me.input.rtol, sums[0], sums[1]);
 }
 
 // The longest step from here, without regard to errors: to the next scheduled time, and within the bounds of periodic

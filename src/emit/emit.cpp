@@ -70,9 +70,9 @@ class ModelWriter {
   Function& add(const std::string& comment, const std::string& result, const std::string& name,
                 std::vector<Argument> more, std::vector<FunctionCase> cases,
                 const std::string& chosen_by = "");
-  // One formula per index.
+  // One formula per index, after the arguments `more`.
   void add_choice(const std::string& comment, const std::string& name, const Formulas& formulas,
-                  double otherwise = 0);
+                  double otherwise = 0, std::vector<Argument> more = {});
   template <class Pick>
   Formulas of_conditions(const Pick& pick) const {
     Formulas list;
@@ -92,6 +92,7 @@ class ModelWriter {
 
 const std::vector<Argument> state_arguments = {
     {"const R*", "k"}, {"R", "t"}, {"const R*", "q"}, {"const R*", "v"}, {"const R*", "z"}};
+const std::vector<Argument> reaction_arguments = {{"const R*", "lambda"}, {"const R*", "held"}};
 
 Function& ModelWriter::add(const std::string& comment, const std::string& result, const std::string& name,
                            std::vector<Argument> more, std::vector<FunctionCase> cases,
@@ -103,10 +104,11 @@ Function& ModelWriter::add(const std::string& comment, const std::string& result
 }
 
 void ModelWriter::add_choice(const std::string& comment, const std::string& name, const Formulas& formulas,
-                             double otherwise) {
+                             double otherwise, std::vector<Argument> more) {
   std::vector<FunctionCase> cases;
   for (const Expr e : formulas) cases.push_back({{}, {{"", e}}});
-  add(comment, "R", name, {{"int", "i"}}, std::move(cases), "i").otherwise = otherwise;
+  more.push_back({"int", "i"});
+  add(comment, "R", name, std::move(more), std::move(cases), "i").otherwise = otherwise;
 }
 
 void ModelWriter::add_parameters() {
@@ -204,19 +206,23 @@ void ModelWriter::add_event_functions() {
       {{{}, {{"", bound}}}})
       .role = FunctionRole::in_steps;
   const Formulas list = signals();
-  add("watched functions, the stop condition, kinks of integrands", "void", "all_signals", {{"R*", "s"}},
+  std::vector<Argument> all = reaction_arguments;
+  all.push_back({"R*", "s"});
+  add("watched functions, the stop condition, kinks of integrands", "void", "all_signals", std::move(all),
       {fill_array(pool_, "s", list)})
       .role = FunctionRole::in_steps;
-  add_choice("one of them", "signal", list);
+  add_choice("one of them", "signal", list, 0, reaction_arguments);
   if (!system_.branches.empty())
-    add_choice("of integrands that jump or bend: what is constant in between", "branch", system_.branches);
+    add_choice("of integrands that jump or bend: what is constant in between", "branch", system_.branches, 0,
+               reaction_arguments);
 }
 
 void ModelWriter::add_observation() {
   Formulas observables, measures;
   for (const NamedExpr& observable : system_.observables) observables.push_back(observable.value);
   for (const Measure& measure : system_.measures) measures.push_back(measure.value);
-  const std::vector<Argument> reactions = {{"const R*", "lambda"}, {"const R*", "held"}, {"R*", "out"}};
+  std::vector<Argument> reactions = reaction_arguments;
+  reactions.push_back({"R*", "out"});
   add("observables", "void", "observe", reactions, {fill_array(pool_, "out", observables)});
   add("what measures reduce; 0 where a measure needs no formula", "void", "measured", reactions,
       {fill_array(pool_, "out", measures)})

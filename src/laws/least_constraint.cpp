@@ -83,6 +83,21 @@ Accelerations constrained_acceleration(const Equations& equations, const State& 
   return made;
 }
 
+std::vector<Scaled> scaled_multipliers(const Equations& equations, const State& state, const Sizes& sizes,
+                                       const std::vector<std::size_t>& set) {
+  std::vector<Scaled> made(equations.count(), Scaled(0));
+  const Accelerations now = constrained_acceleration(equations, state, set);
+  const MassMetric metric(now.dynamics.mass);
+  if (now.status != Status::ok || !metric.valid()) return made;
+  const double free_size = std::sqrt(now.dynamics.applied.dot(metric.solve(now.dynamics.applied)));
+  for (const std::size_t i : set) {
+    const double length = metric.rows(Eigen::MatrixXd(equations.row(i, state).a)).norm();
+    const double rest_scale = equations.scaled_row(i, state, sizes)[2].scale;
+    made[i] = {now.multipliers(index(i)), 10 * (length * free_size + rest_scale) / (length * length)};
+  }
+  return made;
+}
+
 LeastConstraint least_constraint(const Equations& equations, const State& state, const Sizes& sizes,
                                  const std::vector<std::size_t>& in_force, double tolerance, bool trace) {
   LeastConstraint made;

@@ -20,6 +20,11 @@ struct Accelerations {
 Accelerations constrained_acceleration(const Equations& equations, const State& state,
                                        const std::vector<std::size_t>& set);
 
+// The multipliers with their rounding: that of the terms A a and c of f'' in the mass metric, as for the zero
+// of a multiplier in the active set. One per condition of the system; exactly 0 where not in the set.
+std::vector<Scaled> scaled_multipliers(const Equations& equations, const State& state, const Sizes& sizes,
+                                       const std::vector<std::size_t>& set);
+
 struct LeastConstraint : Accelerations {
   bool redundant = false;
   std::vector<std::size_t> rows;  // the conditions that took part, in file order

@@ -38,7 +38,7 @@ void add_condition(const MemberState& member, std::size_t i, const State& start,
 double crossing_sign(const MemberState& member, const SmoothMotion& smooth, const Program& program,
                      const SmoothStep& step, double zero) {
   for (double theta = zero > 0 ? 0x1p-28 : 0; theta <= 1; theta = std::max(4 * theta, 0x1p-28)) {
-    const double value = member.equations.evaluate(program, smooth.state_at(step, theta));
+    const double value = member.kink_value(program, smooth.state_at(step, theta));
     if (std::abs(value) > zero) return value < 0 ? 1 : -1;
   }
   return 0;
@@ -54,22 +54,24 @@ std::vector<EventFunction> event_functions(const MemberState& member, const Moti
 
   // A function that rests at zero (the height of a body on the ground) crosses when it is clearly beyond
   // zero.
-  const auto add_signal = [&](EventFunction::Kind kind, std::size_t k, const Program& program, auto sign) {
-    const Scaled value = member.equations.evaluate_scaled(program, start, member.sizes);
+  const auto add_signal = [&](EventFunction::Kind kind, std::size_t k, const Scaled& value, auto sign) {
     const double zero = member.settings.contact_tolerance * value.scale;
     const double level = std::abs(value.value) <= zero ? zero : 0;
     list.push_back({kind, k, sign(level), level, zero});
   };
+  const auto scaled = [&](const Program& program) {
+    return member.equations.evaluate_scaled(program, start, member.sizes);
+  };
   for (std::size_t k = 0; k < formulas.watches.size(); ++k) {
     if (member.watch_signs[k] == 0) continue;
-    add_signal(EventFunction::Kind::watch, k, formulas.watches[k],
+    add_signal(EventFunction::Kind::watch, k, scaled(formulas.watches[k]),
                [&](double) { return member.watch_signs[k] < 0 ? 1.0 : -1.0; });
   }
   if (formulas.stop.outputs() > 0)
-    add_signal(EventFunction::Kind::stop, 0, formulas.stop, [](double) { return 1.0; });
+    add_signal(EventFunction::Kind::stop, 0, scaled(formulas.stop), [](double) { return 1.0; });
   // Integrands with kinks: the step ends at a kink, so that the integral is as accurate as the motion.
   for (std::size_t k = 0; k < formulas.kinks.size(); ++k)
-    add_signal(EventFunction::Kind::kink, k, formulas.kinks[k],
+    add_signal(EventFunction::Kind::kink, k, member.scaled_kink(formulas.kinks[k], start),
                [&](double level) { return crossing_sign(member, smooth, formulas.kinks[k], step, level); });
   return list;
 }
@@ -96,7 +98,7 @@ double event_value(const MemberState& member, const MotionFormulas& formulas,
       raw = equations.evaluate(formulas.stop, state);
       break;
     case EventFunction::Kind::kink:
-      raw = equations.evaluate(formulas.kinks[event_function.index], state);
+      raw = member.kink_value(formulas.kinks[event_function.index], state, multipliers);
       break;
   }
   const double elapsed = state.t - event_function.since;

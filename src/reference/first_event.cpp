@@ -68,11 +68,13 @@ class EventSearch {
   const SmoothStep& step_;
 };
 
-// Samples the interpolant once for all event functions; multipliers only where some condition is closed.
+// Samples the interpolant once for all event functions; multipliers only where some condition is closed or a
+// kink depends on them.
 Candidates EventSearch::sample(const std::vector<EventFunction>& list) const {
   std::vector<State> states;
   std::vector<Eigen::VectorXd> multipliers;
-  const bool forces = std::any_of(member_.conditions.begin(), member_.conditions.end(),
+  const bool forces = member_.reactions_bend ||
+                      std::any_of(member_.conditions.begin(), member_.conditions.end(),
                                   [](const ConditionState& c) { return c.standing == Standing::closed; });
   for (const double theta : sample_fractions()) {
     states.push_back(smooth_.state_at(step_, theta));

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "src/expression/scaled.h"
+#include "src/laws/least_constraint.h"
 
 namespace zwang {
 
@@ -19,6 +20,28 @@ std::vector<double> MemberState::closed_flags() const {
     flags.push_back(condition.standing == Standing::closed || condition.standing == Standing::equation ? 1
                                                                                                        : 0);
   return flags;
+}
+
+double MemberState::kink_value(const Program& program, const State& state,
+                               const Eigen::VectorXd* multipliers) const {
+  if (!reactions_bend) return equations.evaluate(program, state);
+  Eigen::VectorXd computed;
+  if (!multipliers) {
+    computed = constrained_acceleration(equations, state, active).multipliers;
+    multipliers = &computed;
+  }
+  double value = 0;
+  equations.evaluate(program, state, {multipliers->data(), static_cast<std::size_t>(multipliers->size())},
+                     closed_flags(), {&value, 1});
+  return value;
+}
+
+Scaled MemberState::scaled_kink(const Program& program, const State& state) const {
+  if (!reactions_bend) return equations.evaluate_scaled(program, state, sizes);
+  std::vector<Scaled> closed;
+  for (const double flag : closed_flags()) closed.emplace_back(flag);
+  return equations.evaluate_scaled(program, state, sizes, scaled_multipliers(equations, state, sizes, active),
+                                   closed);
 }
 
 Zero MemberState::zero_of(std::size_t i, const State& state) const {

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "src/base/settings.h"
+#include "src/expression/evaluate.h"
+#include "src/expression/scaled.h"
 #include "src/system/equations.h"
 #include "src/system/system.h"
 
@@ -40,10 +42,12 @@ struct MemberState {
   MemberState(const Equations& equations_of_member, const IntegratorSettings& integrator_settings)
       : equations(equations_of_member),
         settings(integrator_settings),
+        reactions_bend(equations_of_member.system().reactions_bend()),
         conditions(equations_of_member.count()) {}
 
   const Equations& equations;
   const IntegratorSettings& settings;
+  const bool reactions_bend;  // System::reactions_bend()
 
   double t = 0;
   Eigen::VectorXd y;  // q, v, z, integrals, work
@@ -62,6 +66,10 @@ struct MemberState {
   bool in_force(std::size_t i) const { return conditions[i].standing != Standing::absent; }
   // 1 for equations in force and closed conditions, else 0.
   std::vector<double> closed_flags() const;
+  // A kink of an integrand, or its branch. Multipliers, where they enter, are computed unless they are given.
+  double kink_value(const Program& program, const State& state,
+                    const Eigen::VectorXd* multipliers = nullptr) const;
+  Scaled scaled_kink(const Program& program, const State& state) const;
   // At a state, with the rounding of the sizes of late.
   Zero zero_of(std::size_t i, const State& state) const;
   // Times closer than this are one instant.

@@ -127,17 +127,16 @@ double SmoothMotion::initial_step(const Eigen::VectorXd& rate, double end) const
 std::vector<double> SmoothMotion::choose_branches(const Eigen::VectorXd& rate) const {
   std::vector<double> branches = branches_;
   const RightSide f = with_branches(branches);
-  const Equations& equations = member_.equations;
   for (std::size_t k = 0; k < branches.size(); ++k) {
-    const Scaled value = equations.evaluate_scaled(formulas_.kinks[k], member_.state(), member_.sizes);
+    const Scaled value = member_.scaled_kink(formulas_.kinks[k], member_.state());
     const double zero = member_.settings.contact_tolerance * value.scale;
     State ahead = member_.state();
     for (double theta = 0x1p-28;
-         theta <= 1 && std::abs(equations.evaluate(formulas_.kinks[k], ahead)) <= zero; theta *= 4) {
+         theta <= 1 && std::abs(member_.kink_value(formulas_.kinks[k], ahead)) <= zero; theta *= 4) {
       const Step part = runge_kutta_step(member_.settings.method, f, member_.t, member_.y, rate, theta * h_);
       if (part.status == Status::ok) ahead = member_.state_of(member_.t + theta * h_, part.end);
     }
-    branches[k] = equations.evaluate(formulas_.branches[k], ahead);
+    branches[k] = member_.kink_value(formulas_.branches[k], ahead);
   }
   return branches;
 }

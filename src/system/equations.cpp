@@ -128,17 +128,19 @@ double Equations::rate(std::size_t constraint, const State& state) const {
 std::vector<Scaled> Equations::scaled_row(std::size_t constraint, const State& state,
                                           const Sizes& sizes) const {
   std::vector<Scaled> result(rows_[constraint].outputs());
-  run_scaled(rows_[constraint], state, sizes, result);
+  run_scaled(rows_[constraint], state, sizes, {}, {}, result);
   return result;
 }
 
-Scaled Equations::evaluate_scaled(const Program& program, const State& state, const Sizes& sizes) const {
+Scaled Equations::evaluate_scaled(const Program& program, const State& state, const Sizes& sizes,
+                                  std::span<const Scaled> multipliers, std::span<const Scaled> closed) const {
   Scaled result;
-  run_scaled(program, state, sizes, {&result, 1});
+  run_scaled(program, state, sizes, multipliers, closed, {&result, 1});
   return result;
 }
 
 void Equations::run_scaled(const Program& program, const State& state, const Sizes& sizes,
+                           std::span<const Scaled> multipliers, std::span<const Scaled> closed,
                            std::span<Scaled> out) const {
   scaled_q_.clear();
   scaled_v_.clear();
@@ -150,7 +152,9 @@ void Equations::run_scaled(const Program& program, const State& state, const Siz
                               .parameters = scaled_parameters_,
                               .coordinates = scaled_q_,
                               .velocities = scaled_v_,
-                              .auxiliaries = scaled_z_};
+                              .auxiliaries = scaled_z_,
+                              .multipliers = multipliers,
+                              .closed = closed};
   program.run<Scaled>(scaled, scaled_scratch_, out);
 }
 

@@ -73,7 +73,9 @@ class Equations {
 
   // Any expression of t, p, q, v, z.
   double evaluate(const Program& program, const State& state) const;
-  Scaled evaluate_scaled(const Program& program, const State& state, const Sizes& sizes) const;
+  // Also of multipliers and of which conditions are closed, where the expression contains them.
+  Scaled evaluate_scaled(const Program& program, const State& state, const Sizes& sizes,
+                         std::span<const Scaled> multipliers = {}, std::span<const Scaled> closed = {}) const;
   void evaluate(const Program& program, const State& state, std::span<const double> multipliers,
                 std::span<const double> closed, std::span<double> out,
                 std::span<const double> branches = {}) const;
@@ -81,6 +83,7 @@ class Equations {
  private:
   Inputs<double> inputs(const State& state) const;
   void run_scaled(const Program& program, const State& state, const Sizes& sizes,
+                  std::span<const Scaled> multipliers, std::span<const Scaled> closed,
                   std::span<Scaled> out) const;
 
   const System* system_;

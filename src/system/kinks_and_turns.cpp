@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "src/expression/derivative.h"
+#include "src/expression/evaluate.h"
 #include "src/expression/expression.h"
+#include "src/expression/interval.h"
 #include "src/expression/operation.h"
 
 namespace zwang {
@@ -76,32 +78,71 @@ std::optional<Run> longest_run(Expressions& pool, const Node& node) {
   }
 }
 
-// True where roots of e can be located within a step: e changes along the motion and is a function of the
-// state. Expressions with multipliers are not; their kinks are left to the step size control.
+// True where e changes within a step, so that its roots have to be located. Which conditions are closed
+// changes at events only, and a step ends there.
 bool has_roots(const Expressions& pool, Expr e) {
-  bool moves = false;
-  for (const Symbol& symbol : pool.symbols({e})) {
-    if (symbol.kind == SymbolKind::multiplier || symbol.kind == SymbolKind::closed) return false;
-    moves = moves || symbol.kind != SymbolKind::parameter;
-  }
-  return moves;
+  const std::vector<Symbol> symbols = pool.symbols({e});
+  return std::any_of(symbols.begin(), symbols.end(), [](const Symbol& symbol) {
+    return symbol.kind != SymbolKind::parameter && symbol.kind != SymbolKind::closed;
+  });
 }
 
-// Marks nodes below an operation that is not defined everywhere, such as the square root of an expression
-// that rounding can make negative.
-std::vector<char> under_edges(const Expressions& pool, const std::vector<Expr>& roots) {
-  std::vector<char> under(pool.size(), 0);
+// The values an expression can have for any parameters and any state.
+Interval range_of(const System& system, Expr e) {
+  const std::size_t most = std::max(
+      {system.parameters.size(), system.size(), system.auxiliaries.size(), system.constraints.size()});
+  const std::vector<Interval> any(most, Interval::everything()), flags(most, Interval(0, 1));
+  return Program(*system.pool, {e})
+      .run<Interval>({.time = Interval::everything(),
+                      .parameters = any,
+                      .coordinates = any,
+                      .velocities = any,
+                      .auxiliaries = any,
+                      .multipliers = any,
+                      .closed = flags})
+      .front();
+}
+
+// How an operation restricts its argument.
+enum class Domain {
+  whole,    // defined everywhere
+  clear,    // defined in part, but the argument is always inside: sqrt(2 + sign(x))
+  touching  // the argument may reach the edge, and rounding may carry it beyond
+};
+
+Domain domain_of(const System& system, const Node& node) {
+  const Expressions& pool = *system.pool;
+  const bool circular = node.op == Op::asin || node.op == Op::acos;
+  const bool fractional = node.op == Op::power && !(pool.is_constant(node.arguments[1]) &&
+                                                    std::floor(pool.node(node.arguments[1]).value) ==
+                                                        pool.node(node.arguments[1]).value);
+  if (!circular && !fractional && node.op != Op::sqrt && node.op != Op::log) return Domain::whole;
+  const Interval range = range_of(system, node.arguments[0]);
+  const bool inside = circular ? range.low > -1 && range.high < 1 : range.low > 0;
+  return inside ? Domain::clear : Domain::touching;
+}
+
+// By node: the strictest domain of the operations above it.
+std::vector<Domain> domains_above(const System& system, const std::vector<Expr>& roots) {
+  const Expressions& pool = *system.pool;
+  std::vector<Domain> above(pool.size(), Domain::whole);
   const std::vector<Expr> nodes = pool.reachable(roots);
   for (auto e = nodes.rbegin(); e != nodes.rend(); ++e) {
     const Node& node = pool.node(*e);
-    const bool whole = node.op == Op::power && pool.is_constant(node.arguments[1]) &&
-                       std::floor(pool.node(node.arguments[1]).value) == pool.node(node.arguments[1]).value;
-    const bool edge = node.op == Op::sqrt || node.op == Op::log || node.op == Op::asin ||
-                      node.op == Op::acos || (node.op == Op::power && !whole);
-    for (int i = 0; i < arity(node.op); ++i)
-      under[node.arguments[static_cast<std::size_t>(i)].id] |= edge || under[e->id];
+    const Domain own = domain_of(system, node);
+    for (int i = 0; i < arity(node.op); ++i) {
+      Domain& below = above[node.arguments[static_cast<std::size_t>(i)].id];
+      below = std::max({below, own, above[e->id]});
+    }
   }
-  return under;
+  return above;
+}
+
+// A function that bends without a jump keeps its value beside the kink: below an operation with an edge it
+// needs no branch, and without one it is never carried beyond the edge.
+bool keeps_branch(const Node& node, Domain above) {
+  const bool jumps = node.op == Op::sign || node.op == Op::floor || node.op == Op::wrap;
+  return above == Domain::whole || (jumps && above == Domain::clear);
 }
 
 // A jump or kink: `root` has a root there, `branch` is constant from one root to the next.
@@ -155,14 +196,14 @@ Expr on_branch(Expressions& pool, const Node& node, Expr branch) {
 // rounding can make undefined the integrand keeps its own formula, and only the root is located.
 void collect_kinks(System& system) {
   Expressions& pool = *system.pool;
-  const std::vector<char> under = under_edges(pool, system.integrands);
+  const std::vector<Domain> above = domains_above(system, system.integrands);
   Replacements kept;
   std::vector<Expr> others;
   for (const Expr e : pool.reachable(system.integrands)) {
     const Node node = pool.node(e);
     const std::optional<Branching> branching = branching_of(pool, node);
     if (!branching || !has_roots(pool, branching->root)) continue;
-    if (under[e.id]) {
+    if (!keeps_branch(node, above[e.id])) {
       others.push_back(branching->root);
       continue;
     }
@@ -183,7 +224,8 @@ void collect_kinks(System& system) {
   for (Expr& integrand : system.integrands) integrand = replaced(pool, integrand, kept);
 }
 
-// Equations have no events, so their arguments do not bound the step.
+// Equations have no events, so their arguments do not bound the step. Arguments that contain multipliers do
+// not either: their rates are no functions of the state.
 void collect_turns(System& system) {
   Expressions& pool = *system.pool;
   std::vector<Expr> roots;
@@ -197,7 +239,7 @@ void collect_turns(System& system) {
   for (const Expr e : pool.reachable(roots)) {
     const Node node = pool.node(e);
     const std::optional<Run> run = longest_run(pool, node);
-    if (!run) continue;
+    if (!run || mentions_reactions(pool, run->argument) || mentions_reactions(pool, run->longest)) continue;
     const Expr rate = rate_of_turn(system, run->argument);
     if (!pool.is_zero(rate)) system.turns.push_back({rate, run->longest});
   }

@@ -6,6 +6,9 @@ namespace zwang {
 namespace {
 // Unit rows closer than this to the span of the others count as dependent.
 constexpr double independence = 1e-7;
+// Closer than this, the factors of Phi have lost six digits and more to cancellation: the squared distance is
+// a difference of numbers of size 1.
+constexpr double cancellation = 1e-3;
 }  // namespace
 
 Eigen::MatrixXd MassMetric::rows(const Eigen::MatrixXd& a) const {
@@ -30,8 +33,21 @@ MassMetric::Change MassMetric::smallest_change(const Eigen::MatrixXd& a,
   const Eigen::MatrixXd corner = phi.matrixL();
   Eigen::VectorXd y;
   if (phi.info() == Eigen::Success && corner.diagonal().minCoeff() > independence) {
-    const Eigen::VectorXd mu = phi.solve(wanted);
-    y = b.transpose() * mu;
+    Eigen::VectorXd mu;
+    if (corner.diagonal().minCoeff() > cancellation) {
+      mu = phi.solve(wanted);
+      y = b.transpose() * mu;
+    } else {
+      // B^T = Q R, hence Phi = R^T R, without forming Phi: a bead of 1e-6 between a rod and a load of 1e6 had
+      // multipliers wrong by 2e-5, and with Q and R by 1e-10.
+      const Eigen::HouseholderQR<Eigen::MatrixXd> qr(b.transpose());
+      const auto r = qr.matrixQR().topRows(b.rows()).triangularView<Eigen::Upper>();
+      const Eigen::VectorXd along = r.transpose().solve(wanted);
+      mu = r.solve(along);
+      y = Eigen::VectorXd::Zero(b.cols());
+      y.head(b.rows()) = along;
+      y = qr.householderQ() * y;
+    }
     change.multipliers = -mu.cwiseQuotient(length);
   } else {
     change.independent = false;

@@ -8,6 +8,10 @@
 
 namespace zwang {
 
+bool mentions_reactions(const Expressions& pool, Expr e) {
+  return pool.mentions(e, SymbolKind::multiplier) || pool.mentions(e, SymbolKind::closed);
+}
+
 Constraint derive_constraint(Expressions& pool, const ConditionFormula& formula) {
   Constraint made;
   static_cast<ConditionFormula&>(made) = formula;
@@ -41,6 +45,10 @@ bool System::impulses_shift() const {
     return std::any_of(impulse.amounts.begin(), impulse.amounts.end(),
                        [this](Expr e) { return pool->mentions(e, SymbolKind::velocity); });
   });
+}
+
+bool System::reactions_bend() const {
+  return std::any_of(kinks.begin(), kinks.end(), [this](Expr e) { return mentions_reactions(*pool, e); });
 }
 
 std::string System::symbol_name(const Symbol& symbol) const {

@@ -146,12 +146,17 @@ struct System : Description {
   bool any_general() const;
   // No impulse depends on the velocities it changes.
   bool impulses_shift() const;
+  // Some kink of an integrand depends on multipliers or on which conditions are closed.
+  bool reactions_bend() const;
 
   std::string symbol_name(const Symbol& symbol) const;
   SymbolNamer namer() const {
     return [this](const Symbol& symbol) { return symbol_name(symbol); };
   }
 };
+
+// Whether an expression depends on multipliers or on which conditions are closed.
+bool mentions_reactions(const Expressions& pool, Expr e);
 
 Constraint derive_constraint(Expressions& pool, const ConditionFormula& formula);
 

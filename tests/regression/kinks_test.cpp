@@ -1,4 +1,5 @@
 // Integrals of functions with jumps and kinks along the motion: closed forms, piece by piece between them.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -6,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <numbers>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -66,6 +68,7 @@ const std::vector<Kinked>& kinked() {
        [](double x, double i) { return i > 0 ? std::pow(std::max(x, 0.0), 1.5) : 0; },
        {0},
        5e-8},
+      {"sqrt(2 + sign(x - 0.1))", [](double, double i) { return std::sqrt(2 + sign_of(i - 0.1)); }, {0.1}},
       {"sqrt(1 + abs(x))", [](double x, double i) { return std::sqrt(1 + sign_of(i) * x); }, {0}}};
   return all;
 }
@@ -197,8 +200,113 @@ above = "integral(sign(ball.y))"
   }
 }
 
-// Kinks of reactions are not located; a square root beside one must not switch off the error test of the
-// step.
+// A driven coordinate whose multiplier is a swing in time: s = A sin(t + phase) under the force c has
+// s'' = c - multiplier, hence multiplier = c + A sin(t + phase).
+Study driven(const Swing& swing, const std::string& method, const std::vector<Kinked>& measured) {
+  std::string measures;
+  for (std::size_t i = 0; i < measured.size(); ++i)
+    measures += "m" + std::to_string(i) + " = \"integral(" +
+                std::regex_replace(measured[i].text, std::regex("\\bx\\b"), "multiplier(drive)") + ")\"\n";
+  const auto number = [](const char* name, double value) {
+    return std::string(name) + " = " + fmt::format("{:.17g}", value) + "\n";
+  };
+  return read_study("title = \"Drive\"\n[parameters]\n" + number("c", swing.c) +
+                        number("a", swing.amplitude()) + number("phase", swing.phase()) + R"toml(
+[[coordinate]]
+name = "s"
+position = "a*sin(phase)"
+velocity = "a*cos(phase)"
+[system]
+kinetic = "0.5*s'^2"
+potential = "-c*s"
+[[constraint]]
+name = "drive"
+require = "s == a*sin(t + phase)"
+[ensemble]
+members = 1
+[integrator]
+rtol = 1e-11
+atol = 1e-11
+[time]
+end = 10
+samples = 3
+[measure]
+)toml" + measures,
+                    "drive.toml", {"integrator.method=" + method});
+}
+
+TEST(Kinks, OfMultipliersAreLocatedLikeThoseOfCoordinates) {
+  for (const Swing& swing : swings) {
+    const auto expect = [&](const Study& study, bool reference, const char* method) {
+      const std::vector<double> found = measured_by(study, reference);
+      for (std::size_t i = 0; i < found.size(); ++i)
+        EXPECT_NEAR(found[i], integral_of(swing, kinked()[i], 10), kinked()[i].allowed)
+            << (reference ? "reference: " : method) << kinked()[i].text << " from " << swing.x0;
+    };
+    for (const char* method : {"dop853", "tsit5"}) expect(driven(swing, method, kinked()), false, method);
+    expect(driven(swing, "auto", kinked()), true, "auto");
+  }
+}
+
+// Tension of a pendulum above a limit: v^2 + g cos(angle), integrated in small steps of the equation of the
+// angle.
+TEST(Kinks, OfReactionsOfAPendulumAreLocated) {
+  const std::string text = R"toml(
+title = "Loads above a limit"
+[[anchor]]
+name = "nail"
+position = [0, 0]
+[[point]]
+name = "bob"
+mass = 1
+position = [0, -1]
+velocity = [4, 0]
+[system]
+gravity = [0, -9.81]
+[[constraint]]
+name = "cord"
+require = "distance(bob, nail) <= 1"
+restitution = 0
+[ensemble]
+members = 1
+[time]
+end = 4
+samples = 5
+[measure]
+over = "integral(max(reaction(cord) - 20, 0))"
+below = "integral(sign(reaction(cord) - 10))"
+)toml";
+  constexpr double g = 9.81, h = 1e-5;
+  double angle = 0, speed = 4, over = 0, below = 0;
+  const auto tension = [&] { return speed * speed + g * std::cos(angle); };
+  for (int i = 0; i < 400000; ++i) {
+    const double before = tension();
+    // A classical Runge-Kutta step; its error is far below that of the trapezoidal rule.
+    const double a1 = -g * std::sin(angle), v2 = speed + h / 2 * a1,
+                 a2 = -g * std::sin(angle + h / 2 * speed), v3 = speed + h / 2 * a2,
+                 a3 = -g * std::sin(angle + h / 2 * v2), v4 = speed + h * a3,
+                 a4 = -g * std::sin(angle + h * v3);
+    angle += h / 6 * (speed + 2 * v2 + 2 * v3 + v4);
+    speed += h / 6 * (a1 + 2 * a2 + 2 * a3 + a4);
+    const double after = tension();
+    const auto part = [&](double limit) {  // of the step in which the tension is above the limit
+      const double low = std::min(before, after) - limit, high = std::max(before, after) - limit;
+      return low >= 0 ? 1 : high <= 0 ? 0 : high / (high - low);
+    };
+    over += h / 2 * part(20) * std::max(std::max(before, after) - 20, 0.0) +
+            h / 2 * (part(20) == 1 ? std::min(before, after) - 20 : 0);
+    below += h * (2 * part(10) - 1);
+  }
+  for (const char* method : {"dop853", "tsit5"})
+    for (const bool reference : {true, false}) {
+      const Study study = read_study(text, "loads.toml", {std::string("integrator.method=") + method});
+      const std::vector<double> found = measured_by(study, reference);
+      EXPECT_NEAR(found.at(0), over, 1e-7) << method << (reference ? ", reference" : ", cpu");
+      EXPECT_NEAR(found.at(1), below, 1e-7) << method << (reference ? ", reference" : ", cpu");
+    }
+}
+
+// A square root beside a kink of a reaction must not switch off the error test of the step.
 TEST(Kinks, OfReactionsAreSeenBesideThoseOfRoots) {
   const std::string text = R"toml(
 title = "Loads above a limit"

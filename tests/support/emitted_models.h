@@ -148,7 +148,7 @@ void call(const char* name, const double* p_, double t_, const double* q_, const
   M::make_constants(p, k);
   if constexpr (M::branches > 0) {
     const int first = M::constants - M::branches;
-    for (int j = 0; j < M::branches; ++j) k[first + j] = M::branch(k, t, q, v, z, j);
+    for (int j = 0; j < M::branches; ++j) k[first + j] = M::branch(k, t, q, v, z, lambda, held, j);
     if (same(name, "branches")) for (int j = 0; j < M::branches; ++j) out[j] = k[first + j];
   }
   if (same(name, "from")) out[0] = M::from(k, i);
@@ -168,8 +168,8 @@ void call(const char* name, const double* p_, double t_, const double* q_, const
   if (same(name, "values")) M::values(k, t, q, v, z, out);
   if (same(name, "levels")) M::levels(k, t, q, v, z, out, out + M::conditions);
   if (same(name, "turn_bound")) out[0] = M::turn_bound(k, t, q, v, z);
-  if (same(name, "all_signals")) M::all_signals(k, t, q, v, z, out);
-  if (same(name, "signal")) out[0] = M::signal(k, t, q, v, z, i);
+  if (same(name, "all_signals")) M::all_signals(k, t, q, v, z, lambda, held, out);
+  if (same(name, "signal")) out[0] = M::signal(k, t, q, v, z, lambda, held, i);
   if (same(name, "observe")) M::observe(k, t, q, v, z, lambda, held, out);
   if (same(name, "measured")) M::measured(k, t, q, v, z, lambda, held, out);
   if (same(name, "integrands")) M::integrands(k, t, q, v, z, lambda, held, out);

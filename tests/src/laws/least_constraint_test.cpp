@@ -42,6 +42,22 @@ TEST(LeastConstraintTest, AFreePointHasItsFreeAcceleration) {
   EXPECT_NEAR((made.a - Eigen::Vector2d(3, -9.81)).norm(), 0, rounding);
 }
 
+// A light bead on a taut line: in the mass metric the rows of rod and line differ by a millionth of a radian,
+// and Phi = A M^-1 A^T keeps four digits of what decides the tension M (g + v^2/L).
+TEST(LeastConstraintTest, ABeadOfAMillionthOnATautLineLeavesTheTensionExact) {
+  SystemBuilder b;
+  b.anchor("nail", {"0", "0"}).point("bead", "1e-6", {0, -1}).point("load", "1e6", {0, -2}, {0.1, 0});
+  b.gravity({"0", "-9.81"});
+  b.require("rod", "distance(bead, nail) == 1").require("line", "distance(bead, load) <= 1");
+  const Mechanism m = b.make();
+  const Accelerations made = constrained_acceleration(*m.equations, m.start, {0, 1});
+  const double tension = 1e6 * (9.81 + 0.01);
+  EXPECT_NEAR(made.multipliers(1) / tension, 1, 1e-9);
+  EXPECT_NEAR(made.multipliers(0) / tension, 1, 1e-9);
+  EXPECT_NEAR(made.a(3), 0.01, 1e-9);  // of the load, towards the bead, which rests
+  EXPECT_NEAR(made.a(1), 0, 1e-9);
+}
+
 TEST(LeastConstraintTest, APendulumHasItsTension) {
   // lambda = m (v^2/L + g cos theta) for f = (d^2 - L^2)/(2 L).
   for (const double theta : {0.0, 0.7, 1.4, 2.5}) {

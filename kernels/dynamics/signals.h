@@ -1,0 +1,92 @@
+// Signals: watched functions, the stop condition, and kinks of integrands. Kinks may depend on multipliers
+// (integral(max(reaction(c) - 20, 0)) bends where the reaction is 20), which are computed only in models that
+// need them (Model::signals_forces).
+#pragma once
+
+#include "kernels/base/portable.h"
+#include "kernels/base/scaled.h"
+#include "kernels/dynamics/member.h"
+#include "kernels/dynamics/rounding.h"
+#include "kernels/dynamics/smooth_motion.h"
+
+namespace zwang {
+
+// The multipliers as far as signals depend on them, and 0 otherwise.
+template <class M, class Real>
+ZWANG_DEVICE void multipliers_of_signals(const Real* k, const typename M::Constraints& constraints, Real t,
+                                         const Real* y, Real* lambda) {
+  if constexpr (M::Model::signals_forces)
+    multipliers_at<M>(k, constraints, t, y, lambda);
+  else
+    for (int i = 0; i < M::rows; ++i) lambda[i] = 0;
+}
+
+// One signal at a state.
+template <class M, class Real>
+ZWANG_DEVICE Real signal_at(const Real* k, const typename M::Constraints& constraints, Real t, const Real* y,
+                            int i) {
+  Real lambda[M::rows];
+  multipliers_of_signals<M>(k, constraints, t, y, lambda);
+  return M::Model::signal(k, t, y, M::v_of(y), M::z_of(y), lambda, constraints.held, i);
+}
+
+// What is constant between the roots of a kink, at a state.
+template <class M, class Real>
+ZWANG_DEVICE Real branch_at(const Real* k, const typename M::Constraints& constraints, Real t, const Real* y,
+                            int i) {
+  Real lambda[M::rows];
+  multipliers_of_signals<M>(k, constraints, t, y, lambda);
+  return M::Model::branch(k, t, y, M::v_of(y), M::z_of(y), lambda, constraints.held, i);
+}
+
+// The multipliers at the member's state with their rounding: that of the terms A a and c of f'' in the mass
+// metric, as for the zero of a multiplier in the active set.
+template <class M>
+ZWANG_COLD void scaled_multipliers(const M& me, Scaled<typename M::Real>* lambda) {
+  using Model = typename M::Model;
+  using Real = typename M::Real;
+  constexpr int n = M::n;
+  const typename M::Motion& motion = me.motion;
+  Real plain[M::rows], mass[n * n], force[n], metric[n];
+  multipliers_at<M>(me.k, me.constraints, motion.t, motion.y, plain);
+  Model::mass(me.k, motion.t, motion.q(), motion.v(), motion.z(), mass);
+  Model::applied(me.k, motion.t, motion.q(), motion.v(), motion.z(), force);
+  typename M::Qp qp;
+  for (int i = 0; i < M::r; ++i) lambda[i] = Scaled<Real>(plain[i]);
+  if (!qp.root.factor(mass)) return;
+  qp.root.into(force, metric);
+  const Real free_size = norm<n>(metric);
+  for (int i = 0; i < M::r; ++i) {
+    if (!(me.constraints.held[i] > 0)) continue;
+    Real value, rate, rest, a[n], u[n];
+    Model::row(me.k, motion.t, motion.q(), motion.v(), motion.z(), i, value, rate, rest, a);
+    qp.root.into(a, u);
+    const Real length = norm<n>(u);
+    const Real rest_scale =
+        scaled_condition<M>(me.k, motion, i, motion.v(), me.sizes.q, me.sizes.v).rest_scale;
+    lambda[i].scale = 10 * (length * free_size + rest_scale) / square(length);
+  }
+}
+
+// A signal at the member's state, with its rounding scale.
+template <class M>
+ZWANG_COLD Scaled<typename M::Real> scaled_signal(const M& me, int i) {
+  using Model = typename M::Model;
+  using S = Scaled<typename M::Real>;
+  constexpr int n = M::n;
+  S k[at_least_one(Model::constants)], q[n], v[n], z[at_least_one(M::nz)], lambda[M::rows], held[M::rows];
+  for (int j = 0; j < M::rows; ++j) lambda[j] = held[j] = S(0);
+  for (int j = 0; j < Model::constants; ++j) k[j] = S(me.k[j]);
+  for (int j = 0; j < n; ++j) {
+    q[j] = S(me.motion.y[j], me.sizes.q[j]);
+    v[j] = S(me.motion.v()[j], me.sizes.v[j]);
+  }
+  for (int j = 0; j < M::nz; ++j) z[j] = S(me.motion.z()[j]);
+  if constexpr (Model::signals_forces) {
+    scaled_multipliers(me, lambda);
+    for (int j = 0; j < M::r; ++j) held[j] = S(me.constraints.held[j]);
+  }
+  return Model::signal(k, S(me.motion.t), q, v, z, lambda, held, i);
+}
+
+}  // namespace zwang
