@@ -286,11 +286,37 @@ struct RoundingSizes {
   Real q[n], v[n];
 };
 
+// Parts of the time that an accumulation still takes, with the conditions that hold as equations in each.
+template <class Set, class Real, int most_>
+struct RestPhases {
+  static constexpr int most = most_;
+  int count = 0;
+  Real share[most];  // of the time
+  Set held[most];
+
+  ZWANG_DEVICE void add(Real part, const Set& conditions) {
+    if (count == most) return;
+    share[count] = part;
+    held[count++] = conditions;
+  }
+};
+
+// What is known of the shocks that a pending accumulation stands for, until its closed set is known too.
+template <class Phases, int rows, class Real>
+struct AccumulationRemainder {
+  bool unknown;
+  Real begin;  // when the accumulation was completed
+  Real time;   // from then to the limit
+  Phases phases;
+  Real multipliers[rows];  // l of the projection onto the limit; 0 where it is rounding
+};
+
 // Events at known times.
-template <class Event, class Real>
+template <class Event, class Remainder, class Real>
 struct Schedule {
-  Real done_until;     // scheduled events up to this time have been applied
-  Event accumulation;  // while MemberProgress::accumulation_pending: logged when the motion gets to its time
+  Real done_until;      // scheduled events up to this time have been applied
+  Event accumulation;   // while MemberProgress::accumulation_pending: logged when the motion gets to its time
+  Remainder remainder;  // of that accumulation
 };
 
 template <class Model_, class Method_, class Real_>
@@ -305,6 +331,8 @@ struct alignas(64) Member : MemberCore<Model_, Method_, Real_> {
   using Input = MemberInput<Real>;
   using Audit = MemberAudit<Real>;
   using Rounding = RoundingSizes<n, Real>;
+  using Phases = RestPhases<Set, Real, Core::Accumulation::longest_cycle + 1>;
+  using Remainder = AccumulationRemainder<Phases, rows, Real>;
 
   LaneExchange<Core> exchange;
 
@@ -317,7 +345,10 @@ struct alignas(64) Member : MemberCore<Model_, Method_, Real_> {
   // others are open and clearly below zero, or closed with a multiplier clearly above it.
   Set candidates;
   int watch_signs[at_least_one(Model::watches)];  // of watched functions: -1, 0 (not known yet), +1
-  Schedule<Event, Real> schedule;
+  Schedule<Event, Remainder, Real> schedule;
+  // The conditions that held as equations before each shock of Core::accumulation. A model with a single
+  // inequality needs none: they are the equations in force.
+  Set held_before[Core::inequalities() > 1 ? Core::Accumulation::memory : 1];
   Real initial[measures];  // the measures' values at the start
 
   ZWANG_INLINE bool going() const { return this->progress.going(); }
