@@ -32,8 +32,8 @@ Event event_of(const double* row, const System& system) {
   for (std::size_t i = 0; i < r; ++i) {
     if (listed[i] != 0) event.constraints.push_back(i);
     if (reached[i] != 0) event.reached.push_back(i);
-    if (listed[i] != 0 && event.velocities_jump && event.kind != EventKind::accumulation)
-      event.impulses.push_back(impulse[i]);
+    const bool struck = (event.kind == EventKind::accumulation ? reached[i] : listed[i]) != 0;
+    if (struck && event.velocities_jump) event.impulses.push_back(impulse[i]);
   }
   if (event.velocities_jump) {
     const auto size = static_cast<Eigen::Index>(n);

@@ -47,7 +47,7 @@ SegmentCheck::SegmentCheck(const Study& study, const BackendMotion& motion, cons
   end_near_event_ = motion.status == Status::ok && near_event(motion.end.t, end_clearance_);
   for (const Event& event : motion.events)
     for (std::size_t i = 0; i < event.impulses.size(); ++i) {
-      double& size = impulse_sizes_(static_cast<Eigen::Index>(event.constraints[i]));
+      double& size = impulse_sizes_(static_cast<Eigen::Index>(event.struck()[i]));
       size = std::max(size, std::abs(event.impulses[i]));
     }
 }

@@ -124,12 +124,13 @@ void append(const Event& event, long long trajectory, const System& system, Even
   to.reached.resize(row + r, 0);
   to.impulse.resize(row + r, missing);
   std::string words;
-  for (std::size_t k = 0; k < event.constraints.size(); ++k) {
-    const std::size_t i = event.constraints[k];
+  for (const std::size_t i : event.constraints) {
     words += (words.empty() ? "" : " ") + system.constraints[i].name;
     to.listed[row + i] = 1;
-    if (k < event.impulses.size()) to.impulse[row + i] = event.impulses[k];
   }
+  const std::vector<std::size_t>& struck = event.struck();
+  for (std::size_t k = 0; k < struck.size() && k < event.impulses.size(); ++k)
+    to.impulse[row + struck[k]] = event.impulses[k];
   for (const std::size_t i : event.reached) to.reached[row + i] = 1;
   to.constraints.push_back(words);
   to.energy_lost.push_back(event.velocities_jump ? event.energy_lost : missing);

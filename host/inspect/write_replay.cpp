@@ -40,13 +40,11 @@ Json event_json(const System& system, const Event& event) {
   if (event.kind == EventKind::event) object["name"] = system.watches[event.watch].name;
   object["constraints"] = names_of(system, event.constraints);
   if (!event.velocities_jump) return object;
-  if (event.kind != EventKind::accumulation) {
-    object["reached"] = names_of(system, event.reached);
-    Json impulse = Json::object();
-    for (std::size_t k = 0; k < event.constraints.size(); ++k)
-      impulse[system.conditions[event.constraints[k]].name] = event.impulses[k];
-    object["impulse"] = impulse;
-  }
+  object["reached"] = names_of(system, event.reached);
+  Json impulse = Json::object();
+  for (std::size_t k = 0; k < event.impulses.size(); ++k)
+    impulse[system.conditions[event.struck()[k]].name] = event.impulses[k];
+  object["impulse"] = impulse;
   object["energy_lost"] = event.energy_lost;
   object["velocity_before"] = by_coordinate(system, event.velocity_before);
   object["velocity_after"] = by_coordinate(system, event.velocity_after);

@@ -47,6 +47,18 @@ struct AccumulationWatch {
     bool found = false;
     Set conditions{};
     Real limit = 0, remaining = 0, length = 0, began = 0;
+    // By how much the last cycle has moved the limit. 0 for a single condition, whose limit is known by its
+    // speed.
+    Real uncertainty = 0;
+    int period = 0;  // shocks in a cycle
+    int last = 0;    // index of its latest shock in the ring buffers below
+
+    // Whether the time that is left is negligible, and the limit known to the tolerance. The rounding of the
+    // last shocks does not allow a limit to be extrapolated more accurately than to 1e-9 of the length.
+    ZWANG_INLINE bool nearly_over(Real gap, Real tolerance) const {
+      return found && remaining <= gap * length &&
+             (alone || uncertainty <= maximum(tolerance, Real(1e-9)) * length);
+    }
   } sequence;
 
   Real time[memory];
@@ -57,6 +69,9 @@ struct AccumulationWatch {
     sequence = Sequence{};
     time[0] = 0;
   }
+
+  // The index of the shock that many shocks before the newest.
+  ZWANG_INLINE int index_of(int ago) const { return (newest - ago) & (memory - 1); }
 
   // Adds a shock of the conditions `struck` at the time t.
   ZWANG_INLINE void note(Real t, const Set& struck) { take(t, struck, sequence_with(t, struck)); }
@@ -81,9 +96,6 @@ struct AccumulationWatch {
   }
 
  private:
-  // The index of the shock that many shocks before the newest.
-  ZWANG_INLINE int index_of(int ago) const { return (newest - ago) & (memory - 1); }
-
   // The durations of the last three cycles, the latest of which ends at t.
   struct Cycles {
     Real d1, d2, d3;
@@ -120,11 +132,15 @@ struct AccumulationWatch {
       if (absolute(r1 - r2) > Real(0.3) * (1 - maximum(r1, r2))) continue;
       if (!repeats(struck, period)) continue;
       next.found = true;
+      next.period = period;
+      next.last = index_of(-1);
       next.remaining = last.d1 * r1 / (1 - r1);
       next.limit = t + next.remaining;
       next.length = last.d1 + last.d2 + last.d3;
       next.conditions = struck;
       for (int i = 1; i < period; ++i) next.conditions.add(reached[index_of(i - 1)]);
+      if (!alone && next.conditions.size() > 1)
+        next.uncertainty = absolute(last.d1 + next.remaining - last.d2 * r2 / (1 - r2));
       return next;
     }
     return next;
@@ -140,6 +156,13 @@ struct AccumulationWatch {
   }
 
  public:
+  // The index of the shock that many shocks before the latest one of a sequence.
+  ZWANG_INLINE static int index_in(const Sequence& of, int ago) { return (of.last - ago) & (memory - 1); }
+  // The time from the shock before that one to it, as a share of the last cycle.
+  ZWANG_DEVICE Real share_of_cycle(const Sequence& of, int ago) const {
+    return (time[index_in(of, ago)] - time[index_in(of, ago + 1)]) /
+           (time[of.last] - time[index_in(of, of.period)]);
+  }
   // The conditions struck in the last two shocks.
   ZWANG_DEVICE Set latest() const {
     Set found;

@@ -302,11 +302,37 @@ struct RoundingSizes {
   Real q[n], v[n];
 };
 
+// Parts of the time that an accumulation still takes, with the conditions that hold as equations in each.
+template <class Set, class Real, int most_>
+struct RestPhases {
+  static constexpr int most = most_;
+  int count = 0;
+  Real share[most];  // of the time
+  Set held[most];
+
+  ZWANG_DEVICE void add(Real part, const Set& conditions) {
+    if (count == most) return;
+    share[count] = part;
+    held[count++] = conditions;
+  }
+};
+
+// What is known of the shocks that a pending accumulation stands for, until its closed set is known too.
+template <class Phases, int rows, class Real>
+struct AccumulationRemainder {
+  bool unknown;
+  Real begin;  // when the accumulation was completed
+  Real time;   // from then to the limit
+  Phases phases;
+  Real multipliers[rows];  // l of the projection onto the limit; 0 where it is rounding
+};
+
 // Events at known times.
-template <class Event, class Real>
+template <class Event, class Remainder, class Real>
 struct Schedule {
-  Real done_until;     // scheduled events up to this time have been applied
-  Event accumulation;  // while MemberProgress::accumulation_pending: logged when the motion gets to its time
+  Real done_until;      // scheduled events up to this time have been applied
+  Event accumulation;   // while MemberProgress::accumulation_pending: logged when the motion gets to its time
+  Remainder remainder;  // of that accumulation
 };
 
 // The linear dependence of the held rows, for models in which they may become dependent.
@@ -316,8 +342,8 @@ struct DependenceWatch {
   int rank;       // -1: not known yet
   Real time;      // until the rows become dependent; negative: since then
   Real excluded;  // around that time, where rounding spoils a right side
-  Real
-      level;  // lanes leave a step to the slow path where the pivots come below this share of their diagonal entries
+  // Lanes leave a step to the slow path where a pivot comes below this share of its diagonal entry.
+  Real level;
 };
 
 template <class Model_, class Method_, class Real_>
@@ -332,6 +358,8 @@ struct alignas(64) Member : MemberCore<Model_, Method_, Real_> {
   using Input = MemberInput<Real>;
   using Audit = MemberAudit<Real>;
   using Rounding = RoundingSizes<n, Real>;
+  using Phases = RestPhases<Set, Real, Core::Accumulation::longest_cycle + 1>;
+  using Remainder = AccumulationRemainder<Phases, rows, Real>;
 
   LaneExchange<Core> exchange;
 
@@ -345,7 +373,10 @@ struct alignas(64) Member : MemberCore<Model_, Method_, Real_> {
   Set candidates;
   int watch_signs[at_least_one(Model::watches)];  // of watched functions: -1, 0 (not known yet), +1
   typename OnlyIf<may_become_dependent<Model>, DependenceWatch<Set, Real>>::Type dependence;
-  Schedule<Event, Real> schedule;
+  Schedule<Event, Remainder, Real> schedule;
+  // The conditions that held as equations before each shock of Core::accumulation. A model with a single
+  // inequality needs none: they are the equations in force.
+  Set held_before[Core::inequalities() > 1 ? Core::Accumulation::memory : 1];
   Real initial[measures];  // the measures' values at the start
 
   ZWANG_INLINE bool going() const { return this->progress.going(); }

@@ -150,11 +150,12 @@ ZWANG_COLD bool update_active_set(M& me, typename M::Set touching, int released)
       continue;
     }
     const UnresolvedHops<M> hops = find_unresolved_hops(me, touching, released, problem.a, zeros);
-    if (hops.count == 0) return true;
-    complete_accumulation(me, hops.contacts, hops.limit);
+    if (hops.count == 0) break;
+    complete_hops(me, hops);
     if (!me.going()) return false;
     touching.add(hops.contacts);
   }
+  describe_remainder(me);
   return true;
 }
 

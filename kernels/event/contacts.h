@@ -67,6 +67,22 @@ ZWANG_DEVICE void second_rate(const Real* k, const typename M::Motion& motion, i
   for (int j = 0; j < M::n; ++j) size += absolute(a[j] * accelerations[j]);
 }
 
+// The conditions that hold as equations.
+template <class M>
+ZWANG_INLINE typename M::Set held_now(const typename M::Constraints& constraints) {
+  typename M::Set found;
+  ZWANG_REGISTERS for (int i = 0; i < M::r; ++i) {
+    if (constraints.held[i] > 0) found.add(i);
+  }
+  return found;
+}
+// Stores them for the shock that the member's accumulation noted last. `full_member` as in append_event().
+template <class M>
+ZWANG_INLINE void note_held(const M& me, M& full_member) {
+  if constexpr (M::inequalities() > 1)
+    full_member.held_before[me.accumulation.newest] = held_now<M>(me.constraints);
+}
+
 // When the accumulating shocks recognised so far reach their limit; the present time where there are none.
 template <class M>
 ZWANG_INLINE typename M::Real limit_of_sequence(const M& me) {

@@ -31,8 +31,7 @@ ZWANG_COLD void finish_accumulation(M& me, const typename M::Set& arriving,
   const auto& sequence = me.accumulation.sequence;
   bool merged = earlier.found && earlier.conditions.size() > 1;
   for (int i = 0; i < M::r; ++i) merged = merged && (!earlier.conditions.has(i) || arriving.has(i));
-  const bool over =
-      sequence.found && sequence.remaining <= Real(me.input.settings->accumulation_gap) * sequence.length;
+  const bool over = sequence.nearly_over(Real(me.input.settings->accumulation_gap), me.input.rtol);
   if (!merged && !over) return;
   const typename M::Set together = merged ? earlier.conditions : sequence.conditions;
   Real limit = merged ? earlier.limit : sequence.limit;
@@ -45,7 +44,7 @@ ZWANG_COLD void finish_accumulation(M& me, const typename M::Set& arriving,
         if (is_finite(second)) limit = limit_of_hops(me, i, f_rate, second);
       }
   }
-  complete_accumulation(me, together, limit);
+  complete_accumulation(me, together, limit, phases_of_cycle(me, merged ? earlier : sequence));
   if (!me.going()) return;
   typename M::Set closing = touching_now(me);
   closing.add(together);
@@ -132,7 +131,10 @@ ZWANG_COLD void apply_shock(M& me, const typename M::Real* alpha, const typename
   typename M::Set arriving;
   for (int i = 0; i < M::r; ++i)
     if (touching.has(i) && conditions[i].standing == Standing::open) arriving.add(i);
-  if (internal) me.accumulation.note(me.motion.t, reached);
+  if (internal) {
+    me.accumulation.note(me.motion.t, reached);
+    note_held(me, me);
+  }
   if (!update_active_set(me, touching, no_condition)) return;
   const bool at_start = me.steps.taken == 0 && me.motion.t == 0;
   update_density(me.k, me.constraints, result, reached, kind, at_start, me.motion);

@@ -267,6 +267,7 @@ ZWANG_DEVICE void apply_jump(M& me, const SingleContactSolver<M>& solver, int i,
   for (int c = 0; c < n; ++c)
     me.sizes.v[c] = maximum(me.sizes.v[c], maximum(absolute(event.before[c]), absolute(event.after[c])));
   me.accumulation.note(motion.t, event.reached);
+  note_held(me, me);
 }
 
 // Condition i is reached while no other is near. Without rebound it closes, with one it separates at once.

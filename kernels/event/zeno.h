@@ -32,7 +32,8 @@ template <class M>
 struct UnresolvedHops {
   int count = 0;
   typename M::Set contacts;
-  typename M::Real limit;  // when their accumulation ends
+  typename M::Real landing[M::rows];  // when the hop that begins now ends
+  typename M::Real ends[M::rows];     // when all hops of that contact end
 };
 // The rule is that of hop_is_resolved() (event/contact_rules.h), here with the divisions of its derivation.
 template <class M>
@@ -41,7 +42,6 @@ ZWANG_DEVICE UnresolvedHops<M> find_unresolved_hops(const M& me, const typename 
                                                     const Zero<typename M::Real>* zeros) {
   using Real = typename M::Real;
   UnresolvedHops<M> hops;
-  hops.limit = limit_of_sequence(me);
   for (int i = 0; i < M::r; ++i) {
     if (me.constraints.conditions[i].standing != Standing::open || !touching.has(i) || i == released)
       continue;
@@ -52,19 +52,129 @@ ZWANG_DEVICE UnresolvedHops<M> find_unresolved_hops(const M& me, const typename 
     const Real height = f_rate * f_rate / (2 * second), duration = -2 * f_rate / second;
     if (height <= 4 * zeros[i].value || duration <= 16 * me.motion.rounding_of_time()) {
       hops.contacts.add(i);
-      if (++hops.count == 1) hops.limit = limit_of_hops(me, i, f_rate, second);
+      hops.landing[i] = me.motion.t + duration;
+      hops.ends[i] = limit_of_hops(me, i, f_rate, second);
+      ++hops.count;
     }
   }
-  if (hops.count > 1) hops.limit = limit_of_sequence(me);
   return hops;
 }
 
-// Completes an accumulation of the given contacts, whose limit time is `limit`: the limit velocity is the
-// projection onto f' = 0 for all of them. Changes velocities, rounding sizes, lost energy, density and audit;
-// the event becomes pending, because its time lies a little ahead. The closed set is left to
-// update_active_set().
+// The last cycle of a sequence, from one shock to the next. The rest of the sequence repeats it.
 template <class M>
-ZWANG_COLD void complete_accumulation(M& me, typename M::Set contacts, typename M::Real limit) {
+ZWANG_COLD typename M::Phases phases_of_cycle(const M& me, const typename M::Accumulation::Sequence& of) {
+  typename M::Phases phases;
+  if constexpr (M::inequalities() <= 1) {
+    typename M::Set equations;
+    for (int i = 0; i < M::r; ++i)
+      if (me.constraints.conditions[i].standing == Standing::equation) equations.add(i);
+    phases.add(1, equations);
+  } else {
+    for (int ago = 0; ago < of.period; ++ago)
+      phases.add(me.accumulation.share_of_cycle(of, ago), me.held_before[M::Accumulation::index_in(of, ago)]);
+  }
+  return phases;
+}
+
+// The sequence that continues with a shock of `contact` at the time `landing`, if the shocks since its last one
+// repeat those before: then the ratio of these two cycles is that of all further ones. Writes its limit and the
+// phases until then; false where there is none.
+template <class M>
+ZWANG_COLD bool continue_cycle(const M& me, int contact, typename M::Real landing, typename M::Real& limit,
+                               typename M::Phases& phases) {
+  using Real = typename M::Real;
+  if constexpr (M::inequalities() <= 1) return false;
+  const auto& watch = me.accumulation;
+  constexpr int longest = M::Accumulation::longest_cycle;
+  int period = 1;
+  while (2 * period <= watch.count && period <= longest &&
+         !watch.reached[watch.index_of(period - 1)].has(contact))
+    ++period;
+  if (period < 2 || period > longest || 2 * period > watch.count) return false;
+  for (int k = 0; k < period; ++k)
+    if (!(watch.reached[watch.index_of(k)] == watch.reached[watch.index_of(k + period)])) return false;
+  const auto time = [&](int ago) { return watch.time[watch.index_of(ago)]; };
+  const Real now = me.motion.t, d1 = landing - time(period - 1), d2 = time(period - 1) - time(2 * period - 1);
+  if (!(landing > now && d1 < d2)) return false;
+  const typename M::Set held = held_now<M>(me.constraints);
+  const Real r = d1 / d2, later = d1 * r / (1 - r), whole = landing - now + later;
+  const Real share = later / (d1 * whole);
+  limit = landing + later;
+  phases.add((landing - now) / whole, held);
+  phases.add(share * (landing - time(0)), held);
+  for (int k = 0; k + 1 < period; ++k)
+    phases.add(share * (time(k) - time(k + 1)), me.held_before[watch.index_of(k)]);
+  return true;
+}
+
+// The shocks that a completed accumulation stands for: the sum of their impulses, and what the time until the
+// limit adds to integrals. Changes those and the pending event.
+//
+// Let tau be that time. The motion of the record is projected at once, M (v* - v) = -A^T l, and keeps all
+// conditions closed until the limit; their multipliers transfer tau lambda. In the motion it stands for, shocks
+// of impulses J alternate with phases in which other sets hold, whose multipliers transfer tau mu, the mean over
+// the phases. Both reach the same velocities, and the other forces transfer the same up to tau^2, hence
+//   J = l + tau (lambda - mu),
+// for dependent rows with multipliers of least norm. Integrals of functions that depend on the closed set are
+// corrected by the same means; the work is not, because the energy audit is about the recorded motion.
+template <class M>
+ZWANG_COLD void describe_remainder(M& me) {
+  using Real = typename M::Real;
+  typename M::Remainder& rest = me.schedule.remainder;
+  if (!rest.unknown) return;
+  rest.unknown = false;
+  typename M::Motion& motion = me.motion;
+  // Forces in the middle of the time stand for their means.
+  Real middle = motion.t, there[M::size];
+  copy<M::size>(motion.y, there);
+  Real closed_rate[M::size], closed_lambda[M::rows], rate[M::size], lambda[M::rows];
+  Real rates[M::size], transferred[M::rows];
+  const auto evaluate = [&](const typename M::Constraints& constraints, Real* rate_of, Real* lambda_of) {
+    member_right_side<M>(me.k, constraints, middle, there, rate_of, lambda_of);
+    if (constraints.redundant) multipliers_at<M>(me.k, constraints, middle, there, lambda_of);
+    return all_finite<M::size>(rate_of) && all_finite<M::r>(lambda_of);
+  };
+  bool valid = evaluate(me.constraints, rate, lambda);
+  middle += rest.time / 2;
+  add_multiple<M::size>(rest.time / 2, rate, there);
+  valid = valid && evaluate(me.constraints, closed_rate, closed_lambda);
+  for (int i = 0; i < M::size; ++i) rates[i] = 0;
+  for (int i = 0; i < M::r; ++i) transferred[i] = 0;
+  for (int phase = 0; phase < rest.phases.count && valid; ++phase) {
+    typename M::Constraints then = me.constraints;
+    then.any_held = false;
+    for (int i = 0; i < M::r; ++i) {
+      const bool holds = rest.phases.held[phase].has(i) && then.in_force(i);
+      then.held[i] = holds ? 1 : 0;
+      then.any_held = then.any_held || holds;
+    }
+    valid = evaluate(then, rate, lambda);
+    const Real duration = rest.time * rest.phases.share[phase];
+    for (int i = 0; i < M::size; ++i) rates[i] += duration * (rate[i] - closed_rate[i]);
+    for (int i = 0; i < M::r; ++i) transferred[i] += duration * (closed_lambda[i] - lambda[i]);
+  }
+  if (!valid) return;
+  for (int i = M::fed_back; i < M::error_controlled; ++i) motion.y[i] += rates[i];
+
+  // An inequality only pushes; a force that differs by rounding alone leaves no impulse.
+  typename M::Event& event = me.schedule.accumulation;
+  for (int i = 0; i < M::r; ++i) {
+    const Real rounding = 100 * Precision<Real>::tie * rest.time * absolute(closed_lambda[i]);
+    Real impulse = rest.multipliers[i] + (absolute(transferred[i]) > rounding ? transferred[i] : Real(0));
+    if (me.constraints.conditions[i].standing != Standing::equation) impulse = maximum(impulse, Real(0));
+    if (impulse == 0) continue;
+    event.reached.add(i);
+    event.impulse[i] = impulse * M::Model::reach(me.k, motion.t, motion.q(), motion.v(), motion.z(), i);
+  }
+}
+
+// Completes an accumulation of the given contacts, whose limit time is `limit`: the limit velocity is the
+// projection onto f' = 0 for all of them. `phases` describe the time until then. Changes velocities, rounding
+// sizes, lost energy, density and audit; the event becomes pending, because its time lies a little ahead. The
+// closed set is left to update_active_set(), and the impulses of the event to describe_remainder().
+template <class M>
+ZWANG_COLD void complete_accumulation(M& me, typename M::Set contacts, typename M::Real limit,
+                                      typename M::Phases phases) {
   using Real = typename M::Real;
   // Closed contacts take part in the limit. Those that closed because they were struck just now belong to the
   // sequence.
@@ -112,10 +222,60 @@ ZWANG_COLD void complete_accumulation(M& me, typename M::Set contacts, typename 
   lose_density<M>(me.motion);
   me.energy.lost += energy_before - energy_of<M>(me.k, me.motion);
   me.audit.raise(audit_kkt, result.kkt);
+  // What was completed at this instant already is closed during the rest of this one.
+  typename M::Remainder& rest = me.schedule.remainder;
+  describe_remainder(me);
+  if (me.progress.accumulation_pending && rest.begin == me.motion.t)
+    for (int phase = 0; phase < phases.count; ++phase)
+      phases.held[phase].add(me.schedule.accumulation.constraints);
   flush_accumulation(me);
   me.accumulation.forget();
   me.progress.accumulation_pending = true;
   me.schedule.accumulation = event;
+  rest.unknown = true;
+  rest.begin = me.motion.t;
+  rest.time = event.t - me.motion.t;
+  rest.phases = phases;
+  for (int i = 0; i < M::r; ++i) rest.multipliers[i] = result.struck.has(i) ? result.impulses[i] : Real(0);
+}
+
+// Completes hops too low or too short to be followed. As part of a sequence of several conditions they end
+// with it; otherwise each contact hops by itself until its own limit.
+template <class M>
+ZWANG_COLD void complete_hops(M& me, const UnresolvedHops<M>& hops) {
+  using Real = typename M::Real;
+  const auto& sequence = me.accumulation.sequence;
+  bool in_sequence = sequence.found && sequence.conditions.size() > 1 && sequence.limit > me.motion.t;
+  Real limit = me.motion.t;
+  typename M::Phases phases;
+  for (int i = 0; i < M::r; ++i) {
+    if (!hops.contacts.has(i)) continue;
+    if (hops.count == 1 && continue_cycle(me, i, hops.landing[i], limit, phases)) {
+      complete_accumulation(me, hops.contacts, limit, phases);
+      return;
+    }
+    in_sequence = in_sequence && sequence.conditions.has(i);
+    limit = maximum(limit, hops.ends[i]);
+  }
+  if (in_sequence) {
+    complete_accumulation(me, hops.contacts, sequence.limit, phases_of_cycle(me, sequence));
+    return;
+  }
+  // In the order of their ends; more phases than are stored count as the last of them.
+  typename M::Set held = held_now<M>(me.constraints);
+  const Real duration = limit - me.motion.t;
+  Real begin = me.motion.t;
+  while (begin < limit && phases.count < M::Phases::most) {
+    Real end = limit;
+    for (int i = 0; i < M::r; ++i)
+      if (hops.contacts.has(i) && hops.ends[i] > begin) end = minimum(end, hops.ends[i]);
+    if (phases.count + 1 == M::Phases::most) end = limit;
+    for (int i = 0; i < M::r; ++i)
+      if (hops.contacts.has(i) && hops.ends[i] <= begin) held.add(i);
+    phases.add((end - begin) / duration, held);
+    begin = end;
+  }
+  complete_accumulation(me, hops.contacts, limit, phases);
 }
 
 }  // namespace zwang

@@ -14,6 +14,7 @@
 #include "kernels/dynamics/member.h"
 #include "kernels/dynamics/rounding.h"
 #include "kernels/event/contact_rules.h"
+#include "kernels/event/contacts.h"
 #include "kernels/event/refine_event_time.h"
 #include "kernels/lanes/event_point.h"
 #include "kernels/lanes/lane_state.h"
@@ -183,9 +184,9 @@ struct FastEvent {
     auto& watch = members[lane].accumulation;
     const auto condition = point.condition();
     const auto sequence = watch.sequence_with(point.t, condition);
-    if (sequence.found && sequence.remaining <= Real(settings.accumulation_gap) * sequence.length)
-      return false;
+    if (sequence.nearly_over(Real(settings.accumulation_gap), Real(settings.rtol))) return false;
     watch.take(point.t, condition, sequence);
+    note_held(members[lane], full_members[lane]);
     return true;
   }
 

@@ -97,6 +97,8 @@ ZWANG_COLD void reset_member(M& me, const KernelSettings& settings, const Kernel
   for (int i = 0; i < M::r; ++i) me.candidates.add(i);
   me.progress = {Status::ok, false, false};
   me.schedule.done_until = -infinity<Real>();
+  me.schedule.remainder.unknown = false;
+  me.schedule.remainder.begin = -infinity<Real>();
   me.accumulation.forget();
   me.next_output = 0;
   me.energy.lost = 0;

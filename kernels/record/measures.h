@@ -133,25 +133,33 @@ ZWANG_COLD void refine_extremes(M& me, const I& interpolant, Real until) {
   }
 }
 
-// Whether an event matches the pattern of measure m. `size` is set to the impulse, for patterns of shocks.
+// Whether an event matches the pattern of measure m. `size` is set to the impulse, for patterns of shocks. The
+// shocks that an accumulation stands for are not listed: their impulses belong to totals, and the last of them
+// is its limit.
 template <class M>
 ZWANG_INLINE bool matches(const typename M::Event& event, int m, typename M::Real& size) {
   const int target = M::Model::measure_target(m);
+  const Reduction reduction = Reduction(M::Model::measure_reduction(m));
+  const bool accumulation = event.kind == EventKind::accumulation;
+  const bool unlisted = reduction == Reduction::total || reduction == Reduction::last;
   size = 0;
   switch (EventPattern(M::Model::measure_pattern(m))) {
     case EventPattern::shock:
     case EventPattern::impulse:
-      if (!event.jump || event.kind == EventKind::accumulation || !event.constraints.has(target))
-        return false;
+      if (!event.jump || (accumulation && !unlisted)) return false;
+      if (accumulation && reduction == Reduction::last)
+        return event.constraints.has(target) || event.reached.has(target);
+      if (!(accumulation ? event.reached : event.constraints).has(target)) return false;
       size = event.impulse[target];
       return size != 0;
     case EventPattern::release:
       return event.kind == EventKind::release && event.constraints.has(target);
     case EventPattern::contact:
-      return (event.kind == EventKind::contact || event.kind == EventKind::touch) &&
+      return (event.kind == EventKind::contact || event.kind == EventKind::touch ||
+              (accumulation && unlisted)) &&
              event.constraints.has(target);
     case EventPattern::accumulation:
-      return event.kind == EventKind::accumulation && event.constraints.has(target);
+      return accumulation && event.constraints.has(target);
     case EventPattern::watched:
       return event.kind == EventKind::event && event.watch == target;
     default:

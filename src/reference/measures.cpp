@@ -18,27 +18,35 @@ namespace {
 
 constexpr double missing = std::numeric_limits<double>::quiet_NaN();
 
-// True if the event matches the measure's pattern; for impulses `size` is set too.
+// True if the event matches the measure's pattern; for impulses `size` is set too. The shocks that an
+// accumulation stands for are not listed: their impulses belong to totals, and the last of them is its limit.
 bool matches(const Measure& measure, const Event& event, double& size) {
   const auto among = [&](const std::vector<std::size_t>& list) {
     return std::find(list.begin(), list.end(), measure.target) != list.end();
   };
+  const bool accumulation = event.kind == EventKind::accumulation;
+  const bool unlisted = measure.reduction == Reduction::total || measure.reduction == Reduction::last;
   switch (measure.pattern) {
     case EventPattern::shock:
     case EventPattern::impulse: {
-      if (!event.velocities_jump || event.kind == EventKind::accumulation) return false;
-      const auto it = std::find(event.constraints.begin(), event.constraints.end(), measure.target);
-      if (it == event.constraints.end()) return false;
-      const auto k = static_cast<std::size_t>(it - event.constraints.begin());
+      if (!event.velocities_jump || (accumulation && !unlisted)) return false;
+      if (accumulation && measure.reduction == Reduction::last)
+        return among(event.constraints) || among(event.reached);
+      const std::vector<std::size_t>& struck = event.struck();
+      const auto it = std::find(struck.begin(), struck.end(), measure.target);
+      if (it == struck.end()) return false;
+      const auto k = static_cast<std::size_t>(it - struck.begin());
       size = k < event.impulses.size() ? event.impulses[k] : 0;
       return k < event.impulses.size() && event.impulses[k] != 0;
     }
     case EventPattern::release:
       return event.kind == EventKind::release && among(event.constraints);
     case EventPattern::contact:
-      return (event.kind == EventKind::contact || event.kind == EventKind::touch) && among(event.constraints);
+      return (event.kind == EventKind::contact || event.kind == EventKind::touch ||
+              (accumulation && unlisted)) &&
+             among(event.constraints);
     case EventPattern::accumulation:
-      return event.kind == EventKind::accumulation && among(event.constraints);
+      return accumulation && among(event.constraints);
     case EventPattern::watched:
       return event.kind == EventKind::event && event.watch == measure.target;
     default:

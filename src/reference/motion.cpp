@@ -21,7 +21,7 @@ Motion::Motion(const Equations& equations, const IntegratorSettings& settings, c
       smooth_(member_, formulas_),
       recorder_(member_, formulas_, plan_),
       schedule_(equations),
-      accumulation_(settings.accumulation_gap) {
+      accumulation_(settings.accumulation_gap, settings.rtol) {
   for (std::size_t i = 0; i < equations.count(); ++i) {
     const auto [from, until] = time_in_force(equations, i);
     if (from < 0 && until > 0)

@@ -92,9 +92,16 @@ class Motion {
   // motion_accumulation.cpp: infinitely many shocks in a finite time
   void finish_accumulation(const std::vector<char>& arriving,
                            const std::optional<AccumulationWatch::Sequence>& earlier);
-  void complete_accumulation(const std::vector<std::size_t>& contacts, double limit);
+  void complete_hops(const std::vector<std::size_t>& hops, const Eigen::VectorXd& accelerations);
+  void complete_accumulation(const std::vector<std::size_t>& contacts, double limit,
+                             std::vector<RestPhase> phases);
+  void describe_remainder();
   Shock accumulation_limit(const std::vector<std::size_t>& contacts) const;
-  double limit_of_hops(std::size_t contact, const Eigen::VectorXd& accelerations) const;
+  struct Hop {
+    double landing = 0;  // when the hop that begins now ends
+    double limit = 0;    // when all hops of this contact end
+  };
+  Hop hop_of(std::size_t contact, const Eigen::VectorXd& accelerations) const;
   double limit_of_sequence() const;
 
   // motion_active_set.cpp: which conditions are closed
@@ -123,6 +130,14 @@ class Motion {
   Recorder recorder_;
   Schedule schedule_;
   AccumulationWatch accumulation_;
+  // What is known of the shocks that a pending accumulation stands for, until its closed set is known too.
+  struct Remainder {
+    double time = 0;  // from the last listed shock to the limit
+    std::vector<RestPhase> phases;
+    Eigen::VectorXd multipliers;  // l of the projection onto the limit, by condition; 0 where it is rounding
+  };
+  std::optional<Remainder> remainder_;
+  double completed_at_ = -1;  // time at which an accumulation was completed last
   bool finished_ = false;
 };
 

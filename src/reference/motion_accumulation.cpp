@@ -3,6 +3,7 @@
 
 #include "kernels/base/layout.h"
 #include "kernels/base/status.h"
+#include "src/base/index.h"
 #include "src/laws/least_constraint.h"
 #include "src/laws/shock.h"
 #include "src/reference/accumulation.h"
@@ -15,22 +16,35 @@ namespace zwang {
 
 namespace {
 
+// Multipliers that differ by no more than this share are equal.
+constexpr double force_rounding = 1e-9;
+
+bool listed(const std::vector<std::size_t>& list, std::size_t i) {
+  return std::find(list.begin(), list.end(), i) != list.end();
+}
+
 std::vector<std::size_t> sorted(std::vector<std::size_t> list) {
   std::sort(list.begin(), list.end());
   list.erase(std::unique(list.begin(), list.end()), list.end());
   return list;
 }
 
+std::vector<std::size_t> joined(std::vector<std::size_t> list, const std::vector<std::size_t>& more) {
+  list.insert(list.end(), more.begin(), more.end());
+  return sorted(std::move(list));
+}
+
 }  // namespace
 
-// The time at which the hops of one contact end: the hop that begins now lasts 2|f'|/f'', each later one e
-// times the last. Speeds are known more accurately than the times between shocks, so this is better than
-// extrapolating times.
-double Motion::limit_of_hops(std::size_t contact, const Eigen::VectorXd& accelerations) const {
+// The hop of one contact that begins now lasts 2|f'|/f'', each later one e times the last. Speeds are known
+// more accurately than the times between shocks, so this is better than extrapolating times.
+Motion::Hop Motion::hop_of(std::size_t contact, const Eigen::VectorXd& accelerations) const {
   const Row row = equations_.row(contact, member_.state());
   const double second = row.a.dot(accelerations) + row.rest, e = formulas_.restitution[contact];
-  if (!(row.rate < 0 && second > 0 && e < 1)) return limit_of_sequence();
-  return member_.t - 2 * row.rate / (second * (1 - e));
+  if (!(row.rate < 0 && second > 0)) return {member_.t, limit_of_sequence()};
+  const double duration = -2 * row.rate / second;
+  const double limit = e < 1 ? member_.t - 2 * row.rate / (second * (1 - e)) : limit_of_sequence();
+  return {member_.t + duration, limit};
 }
 
 // The limit of the sequence of shocks in progress; now if there is none.
@@ -51,17 +65,50 @@ void Motion::finish_accumulation(const std::vector<char>& arriving,
   double limit = merged ? earlier->limit : sequence->limit;
   if (together.size() == 1) {
     const Accelerations now = constrained_acceleration(equations_, member_.state(), member_.active);
-    if (now.status == Status::ok) limit = limit_of_hops(together[0], now.a);
+    if (now.status == Status::ok) limit = hop_of(together[0], now.a).limit;
   }
-  complete_accumulation(together, limit);
+  complete_accumulation(together, limit, merged ? earlier->cycle : sequence->cycle);
   std::vector<char> closing = touching_now();
   for (const std::size_t i : together) closing[i] = 1;
   if (going()) update_active_set(closing, no_condition);
 }
 
+// Hops too low or too short to be followed. As part of a sequence of several conditions they end with it;
+// otherwise each contact hops by itself until its own limit.
+void Motion::complete_hops(const std::vector<std::size_t>& hops, const Eigen::VectorXd& accelerations) {
+  if (hops.size() == 1) {
+    const double landing = hop_of(hops[0], accelerations).landing;
+    if (const auto next = accumulation_.continued_by(hops[0], landing, member_.t, member_.active)) {
+      complete_accumulation(hops, next->limit, next->phases);
+      return;
+    }
+  }
+  const auto& sequence = accumulation_.sequence();
+  const auto in_sequence = [&](std::size_t i) { return listed(sequence->conditions, i); };
+  if (sequence && sequence->conditions.size() > 1 && sequence->limit > member_.t &&
+      std::all_of(hops.begin(), hops.end(), in_sequence)) {
+    complete_accumulation(hops, sequence->limit, sequence->cycle);
+    return;
+  }
+  std::vector<std::pair<double, std::size_t>> ends;
+  for (const std::size_t i : hops) ends.emplace_back(hop_of(i, accelerations).limit, i);
+  std::sort(ends.begin(), ends.end());
+  const double limit = ends.back().first, duration = limit - member_.t;
+  std::vector<RestPhase> phases;
+  std::vector<std::size_t> held = member_.active;
+  double begin = member_.t;
+  for (const auto& [end, contact] : ends) {
+    if (end > begin) phases.push_back({(end - begin) / duration, held});
+    begin = std::max(begin, end);
+    held.push_back(contact);
+  }
+  complete_accumulation(hops, limit, std::move(phases));
+}
+
 // The velocity after infinitely many shocks is the projection on the intersection of the conditions
 // (requirement 5).
-void Motion::complete_accumulation(const std::vector<std::size_t>& contacts, double limit) {
+void Motion::complete_accumulation(const std::vector<std::size_t>& contacts, double limit,
+                                   std::vector<RestPhase> phases) {
   const State before = member_.state();
   // Closed contacts take part in the limit; those closed by the latest shocks belong to the sequence.
   std::vector<std::size_t> resting, accumulating = contacts;
@@ -69,11 +116,9 @@ void Motion::complete_accumulation(const std::vector<std::size_t>& contacts, dou
     if (member_.conditions[i].standing == Standing::closed && equations_.system().constraints[i].holonomic)
       resting.push_back(i);
   for (const std::size_t i : accumulation_.latest())
-    if (std::find(resting.begin(), resting.end(), i) != resting.end()) accumulating.push_back(i);
+    if (listed(resting, i)) accumulating.push_back(i);
   accumulating = sorted(std::move(accumulating));
-  std::vector<std::size_t> all = accumulating;
-  all.insert(all.end(), resting.begin(), resting.end());
-  const Shock result = accumulation_limit(sorted(std::move(all)));
+  const Shock result = accumulation_limit(joined(accumulating, resting));
   if (result.status != Status::ok) {
     fail(result.status, "an accumulation of shocks at t = " + std::to_string(member_.t) + " has no limit");
     return;
@@ -85,6 +130,12 @@ void Motion::complete_accumulation(const std::vector<std::size_t>& contacts, dou
   recorder_.add_energy_lost(energy_before - equations_.energy(member_.state()));
   Audit& audit = recorder_.trajectory().audit;
   audit.kkt = std::max(audit.kkt, result.kkt);
+  // What was completed at this instant already is closed during the rest of this one.
+  describe_remainder();
+  if (recorder_.pending_accumulation() && completed_at_ == member_.t)
+    for (RestPhase& phase : phases)
+      phase.held = joined(phase.held, recorder_.pending_accumulation()->constraints);
+  completed_at_ = member_.t;
   // The limit lies a little ahead; the event is listed when the motion gets there.
   recorder_.flush_accumulation();
   Event event{.t = std::max(member_.t, limit), .kind = EventKind::accumulation, .constraints = accumulating};
@@ -93,7 +144,61 @@ void Motion::complete_accumulation(const std::vector<std::size_t>& contacts, dou
   event.velocity_before = before.v;
   event.velocity_after = result.v;
   accumulation_.forget();
+  remainder_ = {event.t - member_.t, std::move(phases), result.impulses};
+  for (std::size_t i = 0; i < result.struck.size(); ++i)
+    if (!result.struck[i]) remainder_->multipliers(index(i)) = 0;
   recorder_.set_pending_accumulation(std::move(event));
+}
+
+// The shocks that a completed accumulation stands for: the sum of their impulses, and what the time until the
+// limit adds to integrals.
+//
+// Let tau be that time. The motion of the record is projected at once, M (v* - v) = -A^T l, and keeps all
+// conditions closed until the limit; their multipliers transfer tau lambda. In the motion it stands for, shocks
+// of impulses J alternate with phases in which other sets hold, whose multipliers transfer tau mu, the mean over
+// the phases. Both reach the same velocities, and the other forces transfer the same up to tau^2, hence
+//   J = l + tau (lambda - mu),
+// for dependent rows with multipliers of least norm. One contact of mass m that leaves at speed u under gravity:
+// l = -m u, lambda = m g, mu = 0 and tau = 2 u/(g (1 - e)) give m u (1 + e)/(1 - e), the geometric series.
+// Integrals of functions that depend on the closed set are corrected by the same means. The work is not: it
+// belongs to the recorded motion, which the energy audit is about.
+void Motion::describe_remainder() {
+  if (!remainder_) return;
+  const Remainder rest = std::move(*remainder_);
+  remainder_.reset();
+  // Forces in the middle of the time stand for their means.
+  Eigen::VectorXd closed_rate, closed_multipliers, rate, multipliers;
+  if (smooth_.rates_with(member_.active, member_.t, member_.y, rate, multipliers) != Status::ok) return;
+  const double middle = member_.t + rest.time / 2;
+  const Eigen::VectorXd there = member_.y + rest.time / 2 * rate;
+  if (smooth_.rates_with(member_.active, middle, there, closed_rate, closed_multipliers) != Status::ok)
+    return;
+  Eigen::VectorXd rates = Eigen::VectorXd::Zero(closed_rate.size());
+  Eigen::VectorXd transferred = Eigen::VectorXd::Zero(closed_multipliers.size());
+  for (const RestPhase& phase : rest.phases) {
+    std::vector<std::size_t> held = phase.held;
+    std::erase_if(held, [&](std::size_t i) { return !member_.in_force(i); });
+    if (smooth_.rates_with(held, middle, there, rate, multipliers) != Status::ok) return;
+    rates += rest.time * phase.share * (rate - closed_rate);
+    transferred += rest.time * phase.share * (closed_multipliers - multipliers);
+  }
+  const Eigen::Index count = index(member_.system().integrands.size()), first = member_.y.size() - 1 - count;
+  member_.y.segment(first, count) += rates.segment(first, count);
+
+  // An inequality only pushes; a force that differs by rounding alone leaves no impulse.
+  std::vector<std::size_t> struck;
+  std::vector<double> impulses;
+  const State now = member_.state();
+  for (std::size_t i = 0; i < member_.conditions.size(); ++i) {
+    double force = transferred(index(i));
+    if (std::abs(force) <= force_rounding * rest.time * std::abs(closed_multipliers(index(i)))) force = 0;
+    double impulse = rest.multipliers(index(i)) + force;
+    if (member_.conditions[i].standing != Standing::equation) impulse = std::max(impulse, 0.0);
+    if (impulse == 0) continue;
+    struck.push_back(i);
+    impulses.push_back(impulse * equations_.evaluate(formulas_.reaches[i], now));
+  }
+  recorder_.set_remaining_impulses(std::move(struck), std::move(impulses));
 }
 
 // Velocity limits reached by the sequence are part of its limit. Without them they would open by the small

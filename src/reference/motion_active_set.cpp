@@ -42,11 +42,12 @@ bool Motion::update_active_set(std::vector<char> touching, std::size_t released)
 
     // Contacts that leave too slowly for their hop to be resolved close at once.
     const std::vector<std::size_t> hops = unresolved_hops(problem, *gauss, touching, released);
-    if (hops.empty()) return true;
-    complete_accumulation(hops, hops.size() == 1 ? limit_of_hops(hops[0], gauss->a) : limit_of_sequence());
+    if (hops.empty()) break;
+    complete_hops(hops, gauss->a);
     if (!going()) return false;
     for (const std::size_t i : hops) touching[i] = 1;
   }
+  describe_remainder();
   return true;
 }
 

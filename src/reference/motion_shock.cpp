@@ -41,7 +41,7 @@ void Motion::apply_shock(const Eigen::VectorXd& alpha, const std::vector<std::si
   std::vector<char> arriving = touching;
   for (std::size_t i = 0; i < member_.conditions.size(); ++i)
     arriving[i] = touching[i] && member_.conditions[i].standing == Standing::open;
-  if (internal) accumulation_.note(member_.t, reached);
+  if (internal) accumulation_.note(member_.t, reached, member_.active);
   if (!update_active_set(touching, no_condition)) return;
   const bool at_start = recorder_.trajectory().steps == 0 && member_.t == 0;
   pass_density(result, reached, kind, at_start);

@@ -108,6 +108,12 @@ void Recorder::record_event_now(Event event) {
     fail(Status::event_limit, "max_events = " + std::to_string(limit) + " used up");
 }
 
+void Recorder::set_remaining_impulses(std::vector<std::size_t> struck, std::vector<double> impulses) {
+  if (!pending_) return;
+  pending_->reached = std::move(struck);
+  pending_->impulses = std::move(impulses);
+}
+
 void Recorder::flush_accumulation() {
   if (!pending_) return;
   Event event = std::move(*pending_);

@@ -13,15 +13,18 @@ namespace zwang {
 SmoothMotion::SmoothMotion(const MemberState& member, const MotionFormulas& formulas)
     : member_(member), formulas_(formulas), branches_(formulas.branches.size(), 0) {}
 
-// q' = v, v' = a, z' as the study defines it, the integrands, and the power of all but potential forces.
+// q' = v, v' = a, z' as the study defines it, the integrands, and the power of all but potential forces;
+// beside them the multipliers.
 Status SmoothMotion::right_side(double t, const Eigen::VectorXd& y, const std::vector<double>& branches,
-                                Eigen::VectorXd& rate) const {
+                                const std::vector<std::size_t>& active, Eigen::VectorXd& rate,
+                                Eigen::VectorXd& multipliers) const {
   const Equations& equations = member_.equations;
   const Eigen::Index n = member_.n();
   State now = member_.state_of(t, y);
   if (near_dependence_ && !project_within_step(member_, h_tried_, now)) return Status::singular;
-  const Accelerations accelerations = constrained_acceleration(equations, now, member_.active);
+  const Accelerations accelerations = constrained_acceleration(equations, now, active);
   if (accelerations.status != Status::ok) return accelerations.status;
+  multipliers = accelerations.multipliers;
   const auto nz = now.z.size();
   rate.resize(y.size());
   rate.head(n) = now.v;
@@ -30,20 +33,26 @@ Status SmoothMotion::right_side(double t, const Eigen::VectorXd& y, const std::v
   // d log rho/dt = -div [voss-11]
   if (formulas_.divergence)
     rate(2 * n + static_cast<Eigen::Index>(*member_.system().density)) =
-        -formulas_.divergence->at(now, member_.active, accelerations.a, accelerations.multipliers);
+        -formulas_.divergence->at(now, active, accelerations.a, multipliers);
   const std::size_t integrals = formulas_.integrands.outputs();
   if (integrals > 0) {
-    const std::vector<double> closed = member_.closed_flags();
-    equations.evaluate(
-        formulas_.integrands, now,
-        {accelerations.multipliers.data(), static_cast<std::size_t>(accelerations.multipliers.size())},
-        closed, {rate.data() + 2 * n + nz, integrals}, branches);
+    std::vector<double> closed(equations.count(), 0);
+    for (const std::size_t i : active) closed[i] = 1;
+    equations.evaluate(formulas_.integrands, now,
+                       {multipliers.data(), static_cast<std::size_t>(multipliers.size())}, closed,
+                       {rate.data() + 2 * n + nz, integrals}, branches);
   }
   // Reactions do work only where conditions move: (M a - Q) v = -lambda A v.
   const Eigen::VectorXd reaction =
       accelerations.dynamics.mass * accelerations.a - accelerations.dynamics.applied;
   rate(rate.size() - 1) = accelerations.dynamics.power + reaction.dot(now.v);
   return rate.allFinite() ? Status::ok : Status::not_finite;
+}
+
+Status SmoothMotion::right_side(double t, const Eigen::VectorXd& y, const std::vector<double>& branches,
+                                Eigen::VectorXd& rate) const {
+  Eigen::VectorXd multipliers;
+  return right_side(t, y, branches, member_.active, rate, multipliers);
 }
 
 RightSide SmoothMotion::with_branches(const std::vector<double>& branches) const {

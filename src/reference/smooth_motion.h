@@ -45,6 +45,11 @@ class SmoothMotion {
   // motion.
   NextStep next_step(double next_scheduled_time, double end);
   PartialStep flow(const SmoothStep& step, double theta) const;
+  // Rates and multipliers at a state if the conditions of `active` held as equations.
+  Status rates_with(const std::vector<std::size_t>& active, double t, const Eigen::VectorXd& y,
+                    Eigen::VectorXd& rate, Eigen::VectorXd& multipliers) const {
+    return right_side(t, y, branches_, active, rate, multipliers);
+  }
 
   // The state on the interpolant of a step.
   State state_at(const Step& step, double theta) const {
@@ -54,6 +59,9 @@ class SmoothMotion {
   double step_length() const { return h_; }
 
  private:
+  Status right_side(double t, const Eigen::VectorXd& y, const std::vector<double>& branches,
+                    const std::vector<std::size_t>& active, Eigen::VectorXd& rate,
+                    Eigen::VectorXd& multipliers) const;
   Status right_side(double t, const Eigen::VectorXd& y, const std::vector<double>& branches,
                     Eigen::VectorXd& rate) const;
   RightSide with_branches(const std::vector<double>& branches) const;

@@ -16,13 +16,21 @@ struct Event {
   double t = 0;
   EventKind kind = EventKind::contact;
   std::vector<std::size_t> constraints{};  // by kind: reached, released, with l > 0, imposed ...
-  std::vector<std::size_t> reached{};      // of a shock: the conditions that caused it
-  std::size_t watch = 0;                   // of a watched event
+  // Of a shock: the conditions that caused it. Of an accumulation: those that its remaining shocks strike.
+  std::vector<std::size_t> reached{};
+  std::size_t watch = 0;  // of a watched event
   // Of shocks, impulses and impositions:
   bool velocities_jump = false;
-  std::vector<double> impulses{};  // by entry of `constraints`: size of the reaction's impulse
+  // Size of the reaction's impulse, by entry of struck(). Of an accumulation: the sum over the shocks that are
+  // not listed.
+  std::vector<double> impulses{};
   double energy_lost = 0;
   Eigen::VectorXd velocity_before{}, velocity_after{};
+
+  // The conditions that the impulses belong to.
+  const std::vector<std::size_t>& struck() const {
+    return kind == EventKind::accumulation ? reached : constraints;
+  }
 };
 
 struct Sample {

@@ -161,7 +161,7 @@ void Laws::judge_events(const Member& member) {
     double largest = 0;
     for (const double impulse : event.impulses) largest = std::max(largest, std::abs(impulse));
     for (std::size_t k = 0; k < event.impulses.size(); ++k)
-      if (!study_.system->constraints[event.constraints[k]].equation)
+      if (!study_.system->constraints[event.struck()[k]].equation)
         hold(member, "impulse >= 0", event.t, -event.impulses[k], algebra * largest);
     if (!event.velocities_jump || !constant_mass) continue;
     const auto kinetic = [&](const Eigen::VectorXd& v) { return 0.5 * v.dot(mass * v); };

@@ -112,8 +112,8 @@ class StudyRun {
   }
   // Size of a condition's impulse in a shock; 0 where it is not part of the shock.
   double impulse(const Event& event, const std::string& condition) const {
-    for (std::size_t k = 0; k < event.constraints.size(); ++k)
-      if (event.constraints[k] == condition_number(condition)) return event.impulses[k];
+    for (std::size_t k = 0; k < event.impulses.size(); ++k)
+      if (event.struck()[k] == condition_number(condition)) return event.impulses[k];
     return 0;
   }
 
