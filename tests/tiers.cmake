@@ -40,6 +40,7 @@ set(long_tests
   "CoarseCheck.*"
   "SingleCheck.*"
   "Flights.*"
+  "Humps.*"
   "Jams.*"
   "Poles.*"
   "Kinks.*"
