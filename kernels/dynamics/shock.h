@@ -254,6 +254,32 @@ ZWANG_DEVICE Real carnot_defect(const Real* mass, const Real* u, const Real* v) 
   return before > 0 ? absolute(before - after - change) / before : Real(0);
 }
 
+// Rounds of rebounds at one instant end when every approach is within zero. A row of contacts without a gap, as
+// of disks that fill the width of a box, is left with speeds of that size, which are what remains of infinitely
+// many rounds. Contacts whose rate is not clearly zero come to rest: left as they are, some would count as
+// approaching for the active set, whose zeros are those of the velocities after the shock.
+template <class M>
+ZWANG_COLD void settle(const ShockSetting<M>& setting, ShockResult<M>& result) {
+  using Real = typename M::Real;
+  constexpr Real clearly =
+      Real(0.25);  // the zeros before and after a shock differ by less than a factor of 4
+  ShockRows<M> rows;
+  bool unclear = false;
+  for (int i = 0; i < M::r; ++i) {
+    if (!setting.takes_part(i)) continue;
+    const Real size = absolute(setting.rate(i, result.v));
+    const bool rests = setting.contacts.has(i) && size <= setting.zero[i];
+    unclear = unclear || (rests && size > clearly * setting.zero[i]);
+    rows.add(i, rests || setting.is_equation(i), 0);
+  }
+  if (!unclear) return;
+  ShockRound<M> round;
+  solve_round(setting, result.v, rows, round);
+  if (!round.feasible) return;
+  add_round(setting, rows, round, result);
+  copy<M::n>(round.v, result.v);
+}
+
 // A shock of the member, whose velocities are u. alpha are the velocities that an external impulse would give
 // the system without conditions [mayer2-12], or u itself [mayer2-16].
 template <class M, class Real>
@@ -292,6 +318,10 @@ ZWANG_COLD void shock(ShockSetting<M>& setting, const Real* alpha, ShockResult<M
     add_round(setting, rows, round, result);
     identity_applies = identity_applies && round.fixed;
     copy<n>(round.v, result.v);
+    drop_noise<M>(setting.mass, alpha, result.v);
+  }
+  if (result.rounds > 1) {
+    settle(setting, result);
     drop_noise<M>(setting.mass, alpha, result.v);
   }
   result.energy_lost = setting.kinetic(me.motion.v()) - setting.kinetic(result.v);

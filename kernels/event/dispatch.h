@@ -19,6 +19,8 @@ namespace zwang {
 template <class M>
 ZWANG_DEVICE void dispatch_contact(M& me, int i, typename M::Event& event) {
   using Model = typename M::Model;
+  const auto before = zero_of(me, i);
+  const bool approaches = before.f_rate > before.rate;
   for (int j = 0; j < M::r; ++j) {
     const auto& condition = me.constraints.conditions[j];
     if (condition.standing != Standing::open || !me.candidates.has(j)) continue;
@@ -31,6 +33,11 @@ ZWANG_DEVICE void dispatch_contact(M& me, int i, typename M::Event& event) {
   typename M::Real now[M::n];
   copy<M::n>(me.motion.v(), now);
   apply_shock(me, now, event.constraints, EventKind::shock, typename M::Set{});
+  // Reached by rounding, since it does not approach. It leaves from the value it has: armed, that value would
+  // count as reached again at the same instant, without end.
+  auto& reached = me.constraints.conditions[i];
+  if (me.going() && Model::is_holonomic(i) && !approaches && reached.standing == Standing::open)
+    reached.armed = false;
 }
 
 // The multiplier of condition i reaches zero. Others whose multipliers vanish at the same instant are

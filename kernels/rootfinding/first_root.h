@@ -91,10 +91,11 @@ ZWANG_DEVICE Real top_of_cubic(Real a, Real va, Real sa, Real b, Real vb, Real s
 }
 
 // Two samples at or below zero with a positive maximum between them. The slopes indicate a maximum; close to
-// zero the midpoint is evaluated as well.
+// zero the midpoint is evaluated as well: `at_middle`, NaN where it was not needed.
 template <class Real, class Curve>
-ZWANG_DEVICE Bracket<Real> hidden_rise(Real a, Real va, Real sa, Real b, Real vb, Real sb,
-                                       const Curve& curve) {
+ZWANG_DEVICE Bracket<Real> hidden_rise(Real a, Real va, Real sa, Real b, Real vb, Real sb, const Curve& curve,
+                                       Real& at_middle) {
+  at_middle = missing<Real>();
   const Real width = b - a, higher = maximum(va, vb);
   const Real reach = absolute(va - vb) + Real(0.5) * width * (absolute(sa) + absolute(sb));
   if (higher + reach <= 0) return {false, 0, 0};
@@ -108,8 +109,76 @@ ZWANG_DEVICE Bracket<Real> hidden_rise(Real a, Real va, Real sa, Real b, Real vb
     }
   }
   const Real middle = Real(0.5) * (a + b), top = top_of_cubic(a, va, sa, b, vb, sb);
-  if (curve(middle) > 0) return {true, a, middle};
+  at_middle = curve(middle);
+  if (at_middle > 0) return {true, a, middle};
   if (top > a && curve(top) > 0) return {true, a, top};
+  return {false, 0, 0};
+}
+
+// The slope by a difference quotient, for curves without a formula for it.
+template <class Real, class Curve>
+ZWANG_COLD Real difference_slope(Real x, const Curve& curve) {
+  const Real reach = sizeof(Real) == sizeof(double) ? Real(1e-5) : Real(5e-3);
+  const Real left = maximum(x - reach, Real(0)), right = minimum(x + reach, Real(1));
+  return (curve(right) - curve(left)) / (right - left);
+}
+
+// The curve at one fraction of the step, with its slope.
+template <class Real>
+struct Knot {
+  Real x, value, slope;
+};
+
+// Whether a curve that is at or below zero at a rises through zero at most once up to b, and not at all if it
+// is below zero there. Through both knots and the value in the middle passes the polynomial of degree four
+// with the Bezier control points
+//   va, (va + 3 p)/4, (p + q)/2 + 8/3 off, (3 q + vb)/4, vb,   p = va + w sa/3, q = vb - w sb/3,
+// `off` being the distance of the middle from the cubic. Its roots are at most as many as the changes of sign
+// of these. What the polynomial misses is taken as half as large as `off`, which the polynomial includes.
+template <class Real>
+ZWANG_DEVICE bool rises_once(const Knot<Real>& a, const Knot<Real>& b, Real at_middle) {
+  const Real third = Real(1.0 / 3) * (b.x - a.x), p = a.value + third * a.slope,
+             q = b.value - third * b.slope;
+  const Real off =
+      Real(8.0 / 3) *
+      (at_middle - (Real(0.5) * (a.value + b.value) + Real(0.375) * third * (a.slope - b.slope)));
+  const Real doubt = Real(0.5) * absolute(off), centre = Real(0.5) * (p + q) + off;
+  const Real second = a.value + 3 * p, fourth = 3 * q + b.value;
+  if (b.value <= 0) return second <= 0 && centre + doubt <= 0 && fourth <= 0;
+  const bool rising_there = centre - doubt > 0 && fourth > 0,
+             rising_later = second <= 0 && centre + doubt <= 0;
+  return (second <= 0 && centre - doubt <= 0 && centre + doubt > 0 && fourth > 0) || rising_there ||
+         rising_later;
+}
+
+// The first rise between two knots where the curve is not as simple as its values there suggest: a small hump
+// on a curve that falls far below zero on both sides. Intervals are halved, the first one first, until each has
+// one rise at most.
+template <class Real, class Curve>
+ZWANG_COLD Bracket<Real> rise_by_halving(const Knot<Real>& from, const Knot<Real>& to, Real at_middle,
+                                         const Curve& curve) {
+  constexpr int depth = sizeof(Real) == sizeof(double) ? 10 : 3;
+  constexpr int most = 64;                  // halvings; a curve that is rounding around zero would take all
+  Knot<Real> left = from, ends[depth + 1];  // the intervals still to be searched, the first one last
+  Real middles[depth + 1];
+  int count = 1;
+  ends[0] = to;
+  middles[0] = at_middle;
+  for (int halvings = 0; count > 0;) {
+    const Knot<Real> right = ends[count - 1];
+    const Real x = Real(0.5) * (left.x + right.x), value = middles[count - 1];
+    const bool rises = right.value > 0;
+    if (count > depth || halvings == most || rises_once(left, right, value)) {
+      if (rises) return {true, left.x, right.x};
+      left = right;
+      --count;
+      continue;
+    }
+    ++halvings;
+    middles[count - 1] = curve(Real(0.5) * (x + right.x));
+    ends[count] = {x, value, difference_slope(x, curve)};
+    middles[count++] = curve(Real(0.5) * (left.x + x));
+  }
   return {false, 0, 0};
 }
 
@@ -173,14 +242,6 @@ ZWANG_COLD Bracket<Real> rise_from_start(Real first_sample, Real margin, const C
   return {true, 0, first_sample < 0 ? x : Real(0)};
 }
 
-// The slope by a difference quotient, for curves without a formula for it.
-template <class Real, class Curve>
-ZWANG_COLD Real difference_slope(Real x, const Curve& curve) {
-  const Real reach = sizeof(Real) == sizeof(double) ? Real(1e-5) : Real(5e-3);
-  const Real left = maximum(x - reach, Real(0)), right = minimum(x + reach, Real(1));
-  return (curve(right) - curve(left)) / (right - left);
-}
-
 // Estimated slopes at the samples, by the parabola through three neighbours.
 template <class Real>
 ZWANG_DEVICE void guess_slopes(const Real* samples, Real* slope) {
@@ -217,12 +278,17 @@ ZWANG_DEVICE Bracket<Real> first_rise(const Real* samples, Real margin, const Sl
   // Estimated slopes are wrong near sharp maxima (flight past a small disk). Exact slopes are computed where
   // they matter.
   int known = -1;
+  bool exact = true;  // slopes have a formula or are differences of the curve
   const auto require_slope = [&](int i) {
     if (i <= known) return;
     known = i;
     const Real there = slope_of(i);
-    if (there == there) slope[i] = there;
+    if (there == there)
+      slope[i] = there;
+    else
+      exact = false;
   };
+  const auto knot = [&](int i, Real value) { return Knot<Real>{Real(sample_fraction(i)), value, slope[i]}; };
   for (int i = 1; i < sample_count; ++i) {
     const Real a = Real(sample_fraction(i - 1)), b = Real(sample_fraction(i));
     if (samples[i] > 0 && i == 1 && on_boundary) return rise_from_start(samples[0], margin, curve);
@@ -231,15 +297,25 @@ ZWANG_DEVICE Bracket<Real> first_rise(const Real* samples, Real margin, const Sl
       // It may have risen earlier in this interval and fallen again.
       require_slope(i - 1);
       require_slope(i);
+      const Knot<Real> left = knot(i - 1, before), right = knot(i, samples[i]);
+      const Real at_middle = exact ? curve(Real(0.5) * (a + b)) : Real(0);
+      if (exact && !rises_once(left, right, at_middle)) return rise_by_halving(left, right, at_middle, curve);
       const Real top = top_of_cubic(a, before, slope[i - 1], b, samples[i], slope[i]);
       return {true, a, top > a && curve(top) > 0 ? top : b};
     }
+    // Slopes guessed from neighbours may vanish beside a hump: near zero, measured by the range of all samples,
+    // the exact ones decide.
     const Real reach =
-        absolute(before - samples[i]) + (b - a) * (absolute(slope[i - 1]) + absolute(slope[i]));
+        maximum(Real(0.1) * (high - low),
+                absolute(before - samples[i]) + (b - a) * (absolute(slope[i - 1]) + absolute(slope[i])));
     if (maximum(before, samples[i]) + reach <= 0) continue;
     require_slope(i - 1);
     require_slope(i);
-    const Bracket<Real> found = hidden_rise(a, before, slope[i - 1], b, samples[i], slope[i], curve);
+    Real at_middle;
+    Bracket<Real> found = hidden_rise(a, before, slope[i - 1], b, samples[i], slope[i], curve, at_middle);
+    const Knot<Real> left = knot(i - 1, before), right = knot(i, samples[i]);
+    if (!found.found && exact && at_middle == at_middle && !rises_once(left, right, at_middle))
+      found = rise_by_halving(left, right, at_middle, curve);
     if (found.found) return found;
   }
   return {false, 0, 0};

@@ -197,9 +197,9 @@ Formulas ModelWriter::signals() const {
 void ModelWriter::add_event_functions() {
   Expr bound = pool_.constant(infinite);
   for (const Turn& turn : system_.turns) {
-    const Expr size = pool_.apply(Op::abs, turn.rate);
+    // Not positive at a pole itself, where the rate is infinite or undefined: no bound at this very point.
     const Expr time = pool_.apply(Op::abs, pool_.divide(turn.longest, turn.rate));
-    const Expr one = pool_.if_less(pool_.zero(), size, time, pool_.constant(infinite));
+    const Expr one = pool_.if_less(pool_.zero(), time, time, pool_.constant(infinite));
     bound = pool_.is_constant(bound, infinite) ? one : pool_.apply(Op::minimum, bound, one);
   }
   add("longest step that jumps over no period of what is looked for", "R", "turn_bound", {},

@@ -205,6 +205,30 @@ double kinetic(Setting& setting, const Eigen::VectorXd& v) {
   return setting.equations.kinetic(setting.state);
 }
 
+// Rounds of rebounds at one instant end when every approach is within zero. A row of contacts without a gap, as
+// of disks that fill the width of a box, is left with speeds of that size, which are what remains of infinitely
+// many rounds. Contacts whose rate is not clearly zero come to rest: left as they are, some would count as
+// approaching for the active set, whose zeros are those of the velocities after the shock.
+void settle(Setting& setting, const ShockParticipants& participants, Shock& result) {
+  constexpr double clearly = 0.25;  // the zeros before and after a shock differ by less than a factor of 4
+  std::vector<Part> parts;
+  for (const std::size_t i : participants.equations) parts.push_back({i, true, 0});
+  bool unclear = false;
+  for (const std::size_t i : participants.contacts) {
+    const double size = std::abs(setting.rate(i, result.v));
+    const bool rests = size <= setting.zero[i];
+    unclear = unclear || (rests && size > clearly * setting.zero[i]);
+    parts.push_back({i, rests, 0});
+  }
+  if (!unclear) return;
+  for (const std::size_t i : participants.velocities) parts.push_back({i, false, 0});
+  const Round round = solve_round(setting, result.v, parts);
+  if (!round.feasible) return;
+  collect(setting, parts, round, result);
+  result.kkt = std::max(result.kkt, round.kkt);
+  result.v = round.v;
+}
+
 }  // namespace
 
 Shock shock(const Equations& equations, const State& state, const Sizes& sizes, const Eigen::VectorXd& alpha,
@@ -240,6 +264,10 @@ Shock shock(const Equations& equations, const State& state, const Sizes& sizes, 
       carnot_applies =
           carnot_applies && std::abs(round.offsets(index(k))) <= setting.zero[parts[k].condition];
     result.v = round.v;
+    drop_noise(result.v, alpha, setting.mass);
+  }
+  if (result.rounds > 1) {
+    settle(setting, participants, result);
     drop_noise(result.v, alpha, setting.mass);
   }
   result.energy_lost = kinetic(setting, state.v) - kinetic(setting, result.v);

@@ -55,6 +55,7 @@ void Motion::dispatch_event(const LocatedEvent& located) {
 // Condition i is reached. All others that are reached at this instant belong to the same shock.
 void Motion::reach(std::size_t i) {
   const State now = member_.state();
+  const bool approaches = equations_.rate(i, now) > member_.zero_of(i, now).rate;
   std::vector<std::size_t> reached;
   for (std::size_t j = 0; j < member_.conditions.size(); ++j) {
     if (member_.conditions[j].standing != Standing::open) continue;
@@ -67,6 +68,10 @@ void Motion::reach(std::size_t i) {
   recorder_.record_event(
       {.t = member_.t, .kind = holonomic ? EventKind::contact : EventKind::touch, .constraints = reached});
   apply_shock(now.v, reached, EventKind::shock, {});
+  // Reached by rounding, since it does not approach. It leaves from the value it has: armed, that value would
+  // count as reached again at the same instant, without end.
+  if (going() && holonomic && !approaches && member_.conditions[i].standing == Standing::open)
+    member_.conditions[i].armed = false;
 }
 
 // The multiplier of condition i has fallen to zero. Others may lose their force at the same instant; they are

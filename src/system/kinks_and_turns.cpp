@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <numbers>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "src/expression/derivative.h"
@@ -31,16 +33,21 @@ Expr rate_of_turn(System& system, Expr argument) {
   return rate;
 }
 
-// Half of the denominator, since 1/(w^2 + x^2) is a bump too, plus a constant of 1e-3. Without the constant a
-// denominator that passes through zero would halve the steps without end, below the resolution of time: a
-// float has seven digits.
+// A denominator below this counts as a pole. Without it a denominator that passes through zero would halve the
+// steps without end, below the resolution of time: a float has seven digits.
+constexpr double pole_width = 1e-3;
+
+// Half of the denominator, since 1/(w^2 + x^2) is a bump too, plus the width of a pole.
 Expr share_of(Expressions& pool, Expr denominator) {
-  return pool.add(pool.constant(1e-3), pool.multiply(pool.constant(0.5), pool.apply(Op::abs, denominator)));
+  return pool.add(pool.constant(pole_width),
+                  pool.multiply(pool.constant(0.5), pool.apply(Op::abs, denominator)));
 }
 
-// The argument of a periodic or bump-like function, and how far it may run within one step.
+// The argument of a periodic or bump-like function, and how far it may run within one step. `pole`: an
+// expression whose roots are poles of the function.
 struct Run {
   Expr argument, longest;
+  std::optional<Expr> pole{};
 };
 
 std::optional<Run> longest_run(Expressions& pool, const Node& node) {
@@ -53,8 +60,9 @@ std::optional<Run> longest_run(Expressions& pool, const Node& node) {
       return Run{x, pool.constant(0.25)};
     case Op::sin:
     case Op::cos:
-    case Op::tan:
       return Run{x, pool.one()};
+    case Op::tan:
+      return Run{x, pool.one(), pool.apply(Op::cos, x)};
     // Smooth steps and bumps such as exp(-x^2) change near 0; far from 0 the argument may run in proportion
     // to its size.
     case Op::exp:
@@ -62,9 +70,9 @@ std::optional<Run> longest_run(Expressions& pool, const Node& node) {
     case Op::atan:
       return Run{x, pool.add(pool.one(), pool.multiply(pool.constant(0.25), pool.apply(Op::abs, x)))};
     case Op::log:
-      return Run{x, share_of(pool, x)};
+      return Run{x, share_of(pool, x), x};
     case Op::divide:
-      return Run{node.arguments[1], share_of(pool, node.arguments[1])};
+      return Run{node.arguments[1], share_of(pool, node.arguments[1]), node.arguments[1]};
     case Op::atan2: {  // changes quickly where both arguments are near zero
       const Expr distance = pool.apply(Op::hypot, x, node.arguments[1]);
       return Run{distance, share_of(pool, distance)};
@@ -72,7 +80,7 @@ std::optional<Run> longest_run(Expressions& pool, const Node& node) {
     case Op::power:
       if (!pool.is_constant(node.arguments[1]) || pool.node(node.arguments[1]).value >= 0)
         return std::nullopt;
-      return Run{x, share_of(pool, x)};
+      return Run{x, share_of(pool, x), x};
     default:
       return std::nullopt;
   }
@@ -224,6 +232,36 @@ void collect_kinks(System& system) {
   for (Expr& integrand : system.integrands) integrand = replaced(pool, integrand, kept);
 }
 
+// Bounds of functions whose arguments have a pole. Beside a pole at the distance d the argument u of an outer
+// function, as in atan(tan(x)), is about 1/d and may run by a share of itself only: steps of a share of d,
+// which never pass the pole, although the outer function may be smooth there. Within the width of the pole a
+// step may therefore always have the length that the denominator itself allows.
+class PoleBounds {
+ public:
+  explicit PoleBounds(System& system) : system_(system), pool_(*system.pool) {}
+
+  // `longest`, or beside a pole of the argument as far as the argument runs in the step allowed there.
+  Expr widened(Expr argument, Expr rate, Expr longest) const {
+    for (const Expr e : pool_.reachable({argument}))
+      if (const auto pole = allowed_.find(e.id); pole != allowed_.end())
+        longest = pool_.apply(Op::maximum, longest, pool_.multiply(pole->second, pool_.apply(Op::abs, rate)));
+    return longest;
+  }
+  // Notes that `e` has a pole at the roots of `denominator`.
+  void add(Expr e, Expr denominator) {
+    const Expr rate = rate_of_turn(system_, denominator);
+    if (pool_.is_zero(rate)) return;
+    const Expr size = pool_.apply(Op::abs, denominator);
+    const Expr time = pool_.apply(Op::abs, pool_.divide(share_of(pool_, denominator), rate));
+    allowed_[e.id] = pool_.if_less(size, pool_.constant(pole_width), time, pool_.zero());
+  }
+
+ private:
+  System& system_;
+  Expressions& pool_;
+  std::unordered_map<std::uint32_t, Expr> allowed_;  // function with a pole -> step allowed beside it, else 0
+};
+
 // Equations have no events, so their arguments do not bound the step. Arguments that contain multipliers do
 // not either: their rates are no functions of the state.
 void collect_turns(System& system) {
@@ -236,12 +274,14 @@ void collect_turns(System& system) {
   for (const Measure& measure : system.measures)
     if (is_extreme(measure)) roots.push_back(measure.value);
   roots.insert(roots.end(), system.kinks.begin(), system.kinks.end());
-  for (const Expr e : pool.reachable(roots)) {
+  PoleBounds poles(system);
+  for (const Expr e : pool.reachable(roots)) {  // arguments come before the functions of them
     const Node node = pool.node(e);
     const std::optional<Run> run = longest_run(pool, node);
     if (!run || mentions_reactions(pool, run->argument) || mentions_reactions(pool, run->longest)) continue;
     const Expr rate = rate_of_turn(system, run->argument);
-    if (!pool.is_zero(rate)) system.turns.push_back({rate, run->longest});
+    if (!pool.is_zero(rate)) system.turns.push_back({rate, poles.widened(run->argument, rate, run->longest)});
+    if (run->pole) poles.add(e, *run->pole);
   }
 }
 
