@@ -6,6 +6,7 @@
 #include "src/laws/least_constraint.h"
 #include "src/laws/shock.h"
 #include "src/reference/accumulation.h"
+#include "src/reference/audit.h"
 #include "src/reference/member_state.h"
 #include "src/reference/motion.h"
 #include "src/reference/trajectory.h"
@@ -84,7 +85,7 @@ void Motion::complete_accumulation(const std::vector<std::size_t>& contacts, dou
   lose_density();
   recorder_.add_energy_lost(energy_before - equations_.energy(member_.state()));
   Audit& audit = recorder_.trajectory().audit;
-  audit.kkt = std::max(audit.kkt, result.kkt);
+  raise_worst(audit.kkt, result.kkt);
   // The limit lies a little ahead; the event is listed when the motion gets there.
   recorder_.flush_accumulation();
   Event event{.t = std::max(member_.t, limit), .kind = EventKind::accumulation, .constraints = accumulating};
