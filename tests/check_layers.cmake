@@ -40,8 +40,8 @@ function(check_include file quote header why)
   # Folders.
   elseif(quote STREQUAL "\"" AND folder STREQUAL "kernels" AND NOT header_folder STREQUAL "kernels")
     set(reason "kernels may include only kernels")
-  elseif(quote STREQUAL "\"" AND folder STREQUAL "src" AND NOT header MATCHES "^(src/|kernels/base/(status|layout)\\.h$)")
-    set(reason "src may include only src, kernels/base/status.h and kernels/base/layout.h")
+  elseif(quote STREQUAL "\"" AND folder STREQUAL "src" AND NOT header MATCHES "^(src/|kernels/base/(audit_bound|layout|status)\\.h$)")
+    set(reason "src may include only src, kernels/base/audit_bound.h, layout.h and status.h")
   elseif(quote STREQUAL "\"" AND folder STREQUAL "host" AND NOT header_folder MATCHES "^(src|kernels|host)$")
     set(reason "host may include only src, kernels and host")
 

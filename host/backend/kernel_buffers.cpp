@@ -52,7 +52,10 @@ Audit audit_of(const double* numbers) {
           .energy_size = numbers[3],
           .kkt = numbers[4],
           .carnot = numbers[5],
-          .energy_created = numbers[6]};
+          .energy_created = numbers[6],
+          .energy_share = numbers[7],
+          .condition_share = numbers[8],
+          .shock_share = numbers[9]};
 }
 
 KernelShape::KernelShape(const System& system, std::size_t output_times)

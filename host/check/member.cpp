@@ -105,6 +105,13 @@ class MemberCheck {
 
   // Limits count the work of the whole run, so the whole run must be repeated.
   void check_status() {
+    // By the backend's own audit its motion is wrong somewhere: a finding, wherever the segments locate it.
+    if (motion_.status == Status::inaccurate)
+      made_.findings.add({.member = member_,
+                          .t = motion_.end.t,
+                          .quantity = "status",
+                          .backend_word = status_name(Status::inaccurate),
+                          .reference_word = status_name(Status::ok)});
     if (!is_limit(motion_.status)) return;  // compared in the last segment
     const Trajectory whole_run = reference_.whole_run(motion_.start, study_plan(study_));
     made_.findings.add({.member = member_,

@@ -2,6 +2,7 @@
 #include "host/files/write_summary.h"
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 
 #include "host/estimators/correlation.h"
@@ -10,6 +11,8 @@
 #include "host/statistics/run_tally.h"
 #include "host/statistics/statistics_result.h"
 #include "host/study/study.h"
+#include "kernels/base/layout.h"
+#include "kernels/base/status.h"
 #include "src/base/error.h"
 #include "src/reference/trajectory.h"
 
@@ -76,6 +79,20 @@ Json events_json(const RunTally& tally) {
   return json;
 }
 
+// The largest share of the bound of the audit, and the member that has it; null if no member reached its end.
+Json shares_json(const RunTally& tally) {
+  constexpr std::array<const char*, audit_shares> laws = {"energy", "constraints", "shocks"};
+  const auto inaccurate = tally.status[static_cast<std::size_t>(Status::inaccurate)];
+  if (tally.failed - inaccurate == tally.members) return nullptr;
+  Json json;
+  for (std::size_t k = 0; k < laws.size(); ++k) {
+    const WorstShare& worst = tally.shares[k];
+    json[laws[k]] = {{"share", worst.share},
+                     {"member", worst.member < 0 ? Json(nullptr) : Json(worst.member)}};
+  }
+  return json;
+}
+
 Json audit_json(const RunTally& tally) {
   // Over members that did not fail; null if all failed.
   Audit audit = tally.worst;
@@ -91,7 +108,8 @@ Json audit_json(const RunTally& tally) {
           {"max_kkt_residual", audit.kkt},
           {"energy_size", audit.energy_size},
           {"max_carnot_residual", audit.carnot},
-          {"max_energy_created", audit.energy_created}};
+          {"max_energy_created", audit.energy_created},
+          {"worst_share", shares_json(tally)}};
 }
 
 // --- Series ------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 #include "host/inspect/replay_backend.h"
 #include "host/study/study.h"
 #include "kernels/base/status.h"
+#include "src/reference/audit.h"
 #include "src/reference/trajectory.h"
 #include "src/system/equations.h"
 #include "src/system/system.h"
@@ -37,7 +38,10 @@ Trajectory replay_by_backend(const Study& study, const PreparedMember& member, B
 
   Trajectory made;
   made.status = results.status[0];
-  if (made.status != Status::ok) made.cause = "the " + backend.name() + " backend gives no further cause";
+  if (made.status == Status::inaccurate)
+    made.cause = cause_of_inaccuracy(results.audits[0]);
+  else if (made.status != Status::ok)
+    made.cause = "the " + backend.name() + " backend gives no further cause";
   made.redundant = results.redundant[0] != 0;
   made.position_moved = member.preparation.position_moved;
   made.velocity_moved = member.preparation.velocity_moved;

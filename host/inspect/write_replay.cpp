@@ -90,7 +90,11 @@ Json audit_json(const Trajectory& trajectory) {
           {"energy_size", audit.energy_size},
           {"max_kkt_residual", audit.kkt},
           {"max_carnot_residual", audit.carnot},
-          {"max_energy_created", audit.energy_created}};
+          {"max_energy_created", audit.energy_created},
+          {"share",
+           {{"energy", audit.energy_share},
+            {"constraints", audit.condition_share},
+            {"shocks", audit.shock_share}}}};
 }
 
 std::string heading(const Replay& replay) {
@@ -174,10 +178,12 @@ std::string replay_table(const Replay& replay) {
       "  energy law                 drift {:.2g} (energies up to {:.4g})\n"
       "  Carnot's identity          {:.2g} relative\n"
       "  energy gained in shocks    {:.2g} (should be 0)\n"
-      "  least constraint           residual {:.2g}{}\n",
+      "  least constraint           residual {:.2g}{}\n"
+      "  share of the bound         energy {:.2g}, constraints {:.2g}, shocks {:.2g}\n",
       audit.position_violation, audit.velocity_violation, audit.energy_drift, audit.energy_size, audit.carnot,
       audit.energy_created, audit.kkt,
-      replay.trajectory.redundant ? ", dependent constraints were active" : "");
+      replay.trajectory.redundant ? ", dependent constraints were active" : "", audit.energy_share,
+      audit.condition_share, audit.shock_share);
   return text;
 }
 

@@ -23,6 +23,7 @@ const statusWords = {
   singular: "the gradient of an active constraint vanished",
   inconsistent_start: "the start could not be moved onto the constraints",
   event_lost: "an event could not be located",
+  inaccurate: "constraints, energy law or shocks are further off than the tolerances explain",
 };
 
 function showVerdict() {

@@ -165,6 +165,12 @@ std::string events_text(const RunTally& tally) {
   return labelled("events", items);
 }
 
+double largest_share(const RunTally& tally) {
+  double largest = 0;
+  for (const WorstShare& worst : tally.shares) largest = std::max(largest, worst.share);
+  return largest;
+}
+
 // Over members that did not fail; empty if all failed.
 std::string audit_text(const RunTally& tally) {
   if (tally.failed == tally.members) return "";
@@ -173,7 +179,7 @@ std::string audit_text(const RunTally& tally) {
   return labelled(
       "audit", {"constraints " + rough(worst.position_violation), "rates " + rough(worst.velocity_violation),
                 fmt::format("energy {} of {:.3g}", rough(worst.energy_drift), worst.energy_size),
-                "kkt " + rough(worst.kkt)});
+                "kkt " + rough(worst.kkt), fmt::format("{:.1g} of the bound", largest_share(tally))});
 }
 
 std::string starts_text(const RunTally& tally) {
@@ -210,6 +216,8 @@ std::string failures_text(const RunResult& result, const RunTableContext& contex
   if (result.backend != "reference")
     text +=
         "  (by the reference, which reports the cause; --backend " + result.backend + " repeats this run)\n";
+  if (result.backend != "reference" && tally.status[static_cast<std::size_t>(Status::inaccurate)] > 0)
+    text += "  inaccurate: --backend " + result.backend + " reports which law is off, and by how much\n";
   return text;
 }
 

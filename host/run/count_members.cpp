@@ -1,6 +1,7 @@
 #include "host/run/count_members.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -10,6 +11,7 @@
 #include "kernels/base/layout.h"
 #include "kernels/base/status.h"
 #include "kernels/reduce/reduce_layout.h"
+#include "kernels/reduce/worst_share.h"
 #include "src/reference/trajectory.h"
 
 namespace zwang {
@@ -55,6 +57,18 @@ void add_audit(Audit& worst, const Audit& audit) {
   keep(worst.energy_created, audit.energy_created);
 }
 
+// Of two members with the same share the first counts, so that the order of adding does not matter.
+void add_share(WorstShare& worst, double share, long long member) {
+  if (share > worst.share || (share == worst.share && share > 0 && member < worst.member))
+    worst = {share, member};
+}
+
+void add_shares(RunTally& tally, const Audit& audit, long long member) {
+  const std::array<double, audit_shares> shares = {audit.energy_share, audit.condition_share,
+                                                   audit.shock_share};
+  for (std::size_t k = 0; k < shares.size(); ++k) add_share(tally.shares[k], kept_share(shares[k]), member);
+}
+
 void add_end(RunTally& tally, long long member, Status status) {
   const auto how = static_cast<std::size_t>(status);
   ++tally.status[how];
@@ -78,6 +92,7 @@ void add_to_tally(RunTally& tally, const EnsembleSettings& ensemble, long long f
     if (enters(ensemble, member, status)) ++tally.entered;
     add_end(tally, member, status);
     if (ended_well(status)) add_audit(tally.worst, results.audits[k]);
+    if (ended_well(status) || status == Status::inaccurate) add_shares(tally, results.audits[k], member);
     for (std::size_t kind = 0; kind < event_kinds; ++kind)
       tally.events[kind] += results.event_counts[k * event_kinds + kind];
     tally.steps += results.steps[k];
@@ -112,6 +127,10 @@ void add_ends_to_tally(RunTally& tally, const ReducedMembers& members) {
   }
   for (std::size_t kind = 0; kind < event_kinds; ++kind) tally.events[kind] += whole(counts.events[kind]);
   add_audit(tally.worst, audit_of(counts.worst));
+  for (std::size_t k = 0; k < audit_shares; ++k)
+    if (counts.shares[k] > 0)
+      add_share(tally.shares[k], share_of_key(counts.shares[k]),
+                members.first + member_of_key(counts.shares[k]));
   tally.steps += whole(counts.steps);
   tally.rejected += whole(counts.rejected);
   tally.redundant += whole(counts.redundant);
@@ -130,6 +149,8 @@ void join_tally(RunTally& tally, const RunTally& next) {
   }
   for (std::size_t kind = 0; kind < event_kinds; ++kind) add_count(tally.events[kind], next.events[kind]);
   add_audit(tally.worst, next.worst);
+  for (std::size_t k = 0; k < audit_shares; ++k)
+    add_share(tally.shares[k], next.shares[k].share, next.shares[k].member);
   add_count(tally.steps, next.steps);
   add_count(tally.rejected, next.rejected);
   add_count(tally.redundant, next.redundant);

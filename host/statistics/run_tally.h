@@ -13,6 +13,12 @@
 
 namespace zwang {
 
+// The largest of a number over members, and the first member that has it (-1: it is zero for all).
+struct WorstShare {
+  double share = 0;
+  long long member = -1;
+};
+
 // Counts and extremes over members; parts of an ensemble may be added in any order.
 struct RunTally {
   static constexpr std::size_t examples_kept = 10;
@@ -23,7 +29,9 @@ struct RunTally {
   std::array<long long, status_count> status{};               // members by status
   std::array<std::vector<long long>, status_count> examples;  // the first members of each status but ok
   std::array<long long, event_kinds> events{};
-  Audit worst;  // the largest of each number over members that did not fail
+  Audit worst;  // the largest of each violation over members that did not fail
+  // The largest share of the audit's bound: by energy law, conditions, shocks; inaccurate members included.
+  std::array<WorstShare, audit_shares> shares{};
   long long steps = 0, rejected = 0;
   long long redundant = 0;  // members in which dependent constraints occurred
   // Starts made consistent: members moved, the largest moves and their sums.

@@ -24,6 +24,10 @@ void each_number(Tally& tally, Visit&& visit) {
   visit(tally.worst.kkt);
   visit(tally.worst.carnot);
   visit(tally.worst.energy_created);
+  for (auto& worst : tally.shares) {
+    visit(worst.share);
+    visit(worst.member);
+  }
   visit(tally.steps);
   visit(tally.rejected);
   visit(tally.redundant);
@@ -53,6 +57,9 @@ void require_possible(const ByteReader& bytes, const RunTally& tally, long long 
     for (const long long member : examples)
       if (member < first || member >= first + members)
         bytes.refuse("an example outside the recorded members", "a recorded member");
+  for (const WorstShare& worst : tally.shares)
+    if (worst.member != -1 && (worst.member < first || worst.member >= first + members))
+      bytes.refuse("a worst member outside the recorded members", "a recorded member");
   bytes.require_counts(tally.events, any);
   for (const long long count : {tally.redundant, tally.moved}) bytes.require_count(count, members);
   for (const long long count : {tally.steps, tally.rejected, tally.draws, tally.redrawn, tally.refused_draws})

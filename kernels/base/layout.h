@@ -35,8 +35,10 @@ struct KernelSettings {
   int outputs;  // number of output times
 };
 
-// Audit numbers of one member, in the order of struct Audit (src/reference/trajectory.h).
-constexpr int audit_numbers = 7;
+// Audit numbers of one member, in the order of struct Audit (src/reference/trajectory.h): seven
+// violations, then the share that each group of laws uses of its bound (kernels/base/audit_bound.h).
+constexpr int audit_violations = 7, audit_shares = 3;
+constexpr int audit_numbers = audit_violations + audit_shares;
 
 // One event in the log: t, kind, watched function, energy lost, velocities jump (0 or 1); then for each
 // condition whether it is listed, whether it was reached, and its impulse; then the velocities before and

@@ -162,6 +162,13 @@ ZWANG_INLINE void atomic_largest(double* to, double what) {
   if (what > *to) *to = what;
 #endif
 }
+ZWANG_INLINE void atomic_largest(unsigned long long* to, unsigned long long what) {
+#if defined(__CUDA_ARCH__)
+  if (what > 0) atomicMax(to, what);
+#else
+  if (what > *to) *to = what;
+#endif
+}
 
 // Array length for a count that may be zero (no conditions, no auxiliaries): C++ arrays cannot be empty.
 ZWANG_CONSTANT constexpr int at_least_one(int n) { return n > 0 ? n : 1; }

@@ -14,9 +14,10 @@ enum class Status : int {
   singular,            // the gradient of an active condition vanishes
   inconsistent_start,  // the initial state could not be projected onto the conditions
   event_lost,          // an event was detected but could not be located
+  inaccurate,          // reached its end, but the audit is beyond its bound (kernels/base/audit_bound.h)
 };
 
-constexpr int status_count = 10;
+constexpr int status_count = 11;
 
 constexpr const char* status_name(Status status) {
   switch (status) {
@@ -40,6 +41,8 @@ constexpr const char* status_name(Status status) {
       return "inconsistent_start";
     case Status::event_lost:
       return "event_lost";
+    case Status::inaccurate:
+      return "inaccurate";
   }
   return "unknown";
 }

@@ -284,15 +284,19 @@ enum AuditIndex {
   audit_size,
   audit_kkt,
   audit_carnot,
-  audit_created
+  audit_created,
+  // Shares of the bound, above 1: the member is inaccurate (dynamics/audit.h).
+  audit_energy_share,
+  audit_condition_share,
+  audit_shock_share
 };
 template <class Real>
 struct MemberAudit {
   Real worst[audit_numbers];
 
-  // None is ever negative: a value that is not positive needs no look at the memory.
+  // None is ever negative: a value that is not positive needs no look at the memory. NaN stays.
   ZWANG_INLINE void raise(int which, Real value) {
-    if (!(value <= 0) && !(value <= worst[which])) worst[which] = value;
+    if (!(value <= 0) && !(value <= worst[which]) && worst[which] == worst[which]) worst[which] = value;
   }
 };
 

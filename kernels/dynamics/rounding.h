@@ -11,6 +11,7 @@ namespace zwang {
 template <class Real>
 struct ScaledCondition {
   Real value, value_scale, rate, rate_scale, rest_scale;
+  Real reach;  // sum of |A|: the change of f by a change of 1 in every coordinate, at most
   // Every entry of its row is rounding noise: the linearised condition restricts nothing there
   // [staeckel-6''].
   bool vanishes;
@@ -34,9 +35,12 @@ ZWANG_COLD ScaledCondition<Real> scaled_condition(const Real* k, const typename 
   value = rate = rest = S(0);
   Model::row(sk, S(motion.t), q, w, z, i, value, rate, rest, a);
   bool vanishes = true;
-  for (int j = 0; j < n; ++j)
+  Real reach = 0;
+  for (int j = 0; j < n; ++j) {
     vanishes = vanishes && (a[j].scale == 0 || absolute(a[j].value) <= Real(1e-10) * a[j].scale);
-  return {value.value, value.scale, rate.value, rate.scale, rest.scale, vanishes};
+    reach += absolute(a[j].value);
+  }
+  return {value.value, value.scale, rate.value, rate.scale, rest.scale, reach, vanishes};
 }
 
 // A share of a rounding scale that counts as zero: at least 32 roundings in single precision, whatever the

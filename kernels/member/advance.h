@@ -5,6 +5,7 @@
 #include "kernels/base/linear_algebra.h"
 #include "kernels/base/portable.h"
 #include "kernels/base/status.h"
+#include "kernels/dynamics/audit.h"
 #include "kernels/dynamics/member.h"
 #include "kernels/dynamics/rounding.h"
 #include "kernels/dynamics/signals.h"
@@ -133,6 +134,7 @@ ZWANG_COLD void move_to(M& me, typename M::Real t, const typename M::Real* y) {
     return;
   }
   project_drift<M>(me.k, me.constraints, motion, me.audit);
+  audit_open_conditions(me);
   update_extremes_now(me);
   audit_energy<M>(me.k, motion, me.energy, me.audit);
   // Conditions clearly below zero are armed; the signs of watched functions clearly off zero are known.

@@ -6,6 +6,7 @@
 #include "kernels/base/linear_algebra.h"
 #include "kernels/base/portable.h"
 #include "kernels/base/status.h"
+#include "kernels/dynamics/audit.h"
 #include "kernels/dynamics/member.h"
 #include "kernels/dynamics/rounding.h"
 #include "kernels/dynamics/smooth_motion.h"
@@ -155,6 +156,7 @@ ZWANG_COLD void finish_member(M& me, bool begun) {
   using Model = typename M::Model;
   flush_accumulation(me);
   finish_measures(me, begun);
+  judge_member(me);
   const KernelBatch& batch = *me.input.batch;
   const long long number = me.input.number;
   batch.status[number] = int(me.progress.status);

@@ -7,6 +7,7 @@
 #include "kernels/base/status.h"
 #include "kernels/reduce/moments.h"
 #include "kernels/reduce/reduce_layout.h"
+#include "kernels/reduce/worst_share.h"
 
 namespace zwang {
 
@@ -128,11 +129,15 @@ ZWANG_INLINE void reduce_tally(const ReduceJob& job, long long i) {
     for (int how = 0; how < status_count; ++how) sum.status[how] += batch.status[m] == how;
     for (int kind = 0; kind < event_kinds; ++kind)
       sum.events[kind] += static_cast<unsigned long long>(batch.event_counts[m * event_kinds + kind]);
-    if (status != Status::ok && status != Status::stopped) continue;
-    for (int k = 0; k < audit_numbers; ++k) {
-      const double x = batch.audits[m * audit_numbers + k];
-      if (x > sum.worst[k]) sum.worst[k] = x;
+    const bool well = status == Status::ok || status == Status::stopped;
+    if (!well && status != Status::inaccurate) continue;
+    const double* audit = batch.audits + m * audit_numbers;
+    for (int k = 0; k < audit_shares; ++k) {
+      const unsigned long long key = share_key(audit[audit_violations + k], m);
+      if (key > sum.shares[k]) sum.shares[k] = key;
     }
+    for (int k = 0; well && k < audit_numbers; ++k)
+      if (audit[k] > sum.worst[k]) sum.worst[k] = audit[k];
   }
   TallyCounts& all = *job.tally;
   atomic_add(&all.entered, sum.entered);
@@ -144,6 +149,7 @@ ZWANG_INLINE void reduce_tally(const ReduceJob& job, long long i) {
   for (int kind = 0; kind < event_kinds; ++kind)
     if (sum.events[kind] > 0) atomic_add(&all.events[kind], sum.events[kind]);
   for (int k = 0; k < audit_numbers; ++k) atomic_largest(&all.worst[k], sum.worst[k]);
+  for (int k = 0; k < audit_shares; ++k) atomic_largest(&all.shares[k], sum.shares[k]);
 }
 
 }  // namespace zwang

@@ -51,11 +51,14 @@ struct HistogramColumn {
   double per_width;
 };
 
-// Sums over members: counted members, steps, statuses, events; and the largest audit values.
+// Sums over members: counted members, steps, statuses, events; the largest audit values of members that
+// did not fail; and the largest shares of the audit's bound, inaccurate members included, as keys
+// (worst_share.h).
 struct TallyCounts {
   unsigned long long entered, steps, rejected, redundant;
   unsigned long long status[status_count], events[event_kinds];
   double worst[audit_numbers];
+  unsigned long long shares[audit_shares];
 };
 
 // The arguments of one reduction; all pointers are of the memory in which it runs.

@@ -7,6 +7,7 @@
 #include "src/expression/evaluate.h"
 #include "src/expression/scaled.h"
 #include "src/laws/project.h"
+#include "src/reference/audit.h"
 #include "src/reference/runge_kutta.h"
 #include "src/system/system.h"
 
@@ -30,7 +31,11 @@ Motion::Motion(const Equations& equations, const IntegratorSettings& settings, c
   }
 }
 
-Trajectory Motion::run(const State& start) { return integrate(begin(start)); }
+Trajectory Motion::run(const State& start) {
+  Trajectory made = integrate(begin(start));
+  judge_audit(member_, start, made);
+  return made;
+}
 
 // [mayer-§4] Smooth motion with the active conditions as equations, until one of them is released or another
 // is reached.
@@ -127,6 +132,7 @@ void Motion::advance(const SmoothStep& step, double theta, const Eigen::VectorXd
     return;
   }
   project_drift();
+  audit_open_conditions(member_, recorder_.trajectory().audit);
   const Sample now = recorder_.update_extremes_now();
   recorder_.audit_energy();
   update_certainties(now);
@@ -172,8 +178,8 @@ void Motion::project_drift() {
   member_.set_positions(now.q);
   member_.set_velocities(now.v);
   Audit& audit = recorder_.trajectory().audit;
-  audit.position_violation = std::max(audit.position_violation, left.position);
-  audit.velocity_violation = std::max(audit.velocity_violation, left.velocity);
+  raise_worst(audit.position_violation, left.position);
+  raise_worst(audit.velocity_violation, left.velocity);
 }
 
 Start prepare_start(const Equations& equations, const IntegratorSettings& settings, State& state) {

@@ -7,6 +7,7 @@
 #include "src/laws/least_constraint.h"
 #include "src/laws/shock.h"
 #include "src/reference/accumulation.h"
+#include "src/reference/audit.h"
 #include "src/reference/member_state.h"
 #include "src/reference/motion.h"
 #include "src/reference/trajectory.h"
@@ -129,7 +130,7 @@ void Motion::complete_accumulation(const std::vector<std::size_t>& contacts, dou
   lose_density();
   recorder_.add_energy_lost(energy_before - equations_.energy(member_.state()));
   Audit& audit = recorder_.trajectory().audit;
-  audit.kkt = std::max(audit.kkt, result.kkt);
+  raise_worst(audit.kkt, result.kkt);
   // What was completed at this instant already is closed during the rest of this one.
   describe_remainder();
   if (recorder_.pending_accumulation() && completed_at_ == member_.t)

@@ -5,6 +5,7 @@
 #include "kernels/base/status.h"
 #include "src/base/index.h"
 #include "src/laws/least_constraint.h"
+#include "src/reference/audit.h"
 #include "src/reference/member_state.h"
 #include "src/reference/motion.h"
 #include "src/reference/trajectory.h"
@@ -78,7 +79,7 @@ std::optional<LeastConstraint> Motion::solve_gauss_problem(const GaussProblem& p
     return std::nullopt;
   }
   Trajectory& trajectory = recorder_.trajectory();
-  trajectory.audit.kkt = std::max(trajectory.audit.kkt, gauss.kkt);
+  raise_worst(trajectory.audit.kkt, gauss.kkt);
   trajectory.redundant = trajectory.redundant || gauss.redundant;
   return gauss;
 }

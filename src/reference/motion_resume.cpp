@@ -12,6 +12,8 @@
 
 namespace zwang {
 
+// The audit of a resumed motion does not decide: what happened before is not known to it, and `zwang check`
+// compares its states.
 Trajectory Motion::resume(const State& state, const std::vector<double>& closed) {
   return integrate(rejoin(state, closed));
 }

@@ -6,6 +6,7 @@
 #include "kernels/base/status.h"
 #include "src/laws/shock.h"
 #include "src/reference/accumulation.h"
+#include "src/reference/audit.h"
 #include "src/reference/member_state.h"
 #include "src/reference/motion.h"
 #include "src/reference/trajectory.h"
@@ -64,8 +65,8 @@ void Motion::take_velocities(const Shock& shock, const State& before) {
 
 void Motion::audit_shock(const Shock& shock, const State& before, EventKind kind) {
   Audit& audit = recorder_.trajectory().audit;
-  audit.kkt = std::max(audit.kkt, shock.kkt);
-  audit.carnot = std::max(audit.carnot, shock.carnot);
+  raise_worst(audit.kkt, shock.kkt);
+  raise_worst(audit.carnot, shock.carnot);
 
   // Conditions that move, or that prescribe a velocity other than zero, may supply energy; others may not.
   bool fixed = kind != EventKind::impulse;
@@ -74,7 +75,7 @@ void Motion::audit_shock(const Shock& shock, const State& before, EventKind kind
   for (std::size_t i = 0; i < member_.conditions.size(); ++i)
     fixed =
         fixed && !(shock.struck[i] && std::abs(equations_.rate(i, still)) > member_.zero_of(i, before).rate);
-  if (fixed) audit.energy_created = std::max(audit.energy_created, -shock.energy_lost);
+  if (fixed) raise_worst(audit.energy_created, -shock.energy_lost);
 }
 
 ShockParticipants Motion::participants(const std::vector<char>& touching) const {

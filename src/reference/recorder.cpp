@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "src/laws/least_constraint.h"
+#include "src/reference/audit.h"
 
 namespace zwang {
 
@@ -39,9 +40,9 @@ void Recorder::audit_energy() {
   const double kinetic = member_.equations.kinetic(now);
   const double work = member_.y(member_.y.size() - 1);
   Audit& audit = trajectory_.audit;
-  audit.energy_drift = std::max(audit.energy_drift, std::abs(energy + energy_lost_ - work - energy_start_));
-  audit.energy_size =
-      std::max({audit.energy_size, std::abs(kinetic), std::abs(energy - kinetic), std::abs(work)});
+  raise_worst(audit.energy_drift, std::abs(energy + energy_lost_ - work - energy_start_));
+  for (const double size : {std::abs(kinetic), std::abs(energy - kinetic), std::abs(work)})
+    raise_worst(audit.energy_size, size);
 }
 
 void Recorder::skip_past_outputs() {

@@ -49,6 +49,8 @@ struct Audit {
   double carnot = 0;              // largest violation of Carnot's identity
   // Largest T(v+) - T(v-) at a shock with fixed conditions and no external impulse.
   double energy_created = 0;
+  // Shares of what the tolerances explain (kernels/base/audit_bound.h); above 1: the motion is inaccurate.
+  double energy_share = 0, condition_share = 0, shock_share = 0;
 };
 
 struct Trajectory {

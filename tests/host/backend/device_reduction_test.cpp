@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "kernels/reduce/worst_share.h"
 #include "tests/support/awkward_members.h"
 #include "tests/support/reduce_on_host.h"
 
@@ -108,6 +109,19 @@ TEST(DeviceReduction, CountsTheStatusesOfMembers) {
   for (int kind = 0; kind < event_kinds; ++kind)
     EXPECT_EQ(reduced->tally.events[kind], expected.events[kind]);
   for (int a = 0; a < audit_numbers; ++a) EXPECT_EQ(reduced->tally.worst[a], expected.worst[a]) << a;
+  for (int a = 0; a < audit_shares; ++a) {
+    long long worst = -1;
+    double share = 0;
+    for (long long k = 0; k < 1000; ++k) {
+      const double next =
+          kept_share(given.audits[static_cast<std::size_t>(k * audit_numbers + audit_violations + a)]);
+      if (!given.enters(k, false) || next <= share) continue;
+      share = next;
+      worst = k;
+    }
+    EXPECT_EQ(share_of_key(reduced->tally.shares[a]), share) << a;
+    EXPECT_EQ(member_of_key(reduced->tally.shares[a]), worst) << a;
+  }
   EXPECT_EQ(reduced->examples[static_cast<std::size_t>(Status::singular)], singular);
   EXPECT_TRUE(reduced->examples[static_cast<std::size_t>(Status::ok)].empty());
 }

@@ -272,6 +272,15 @@ at = [1]
   EXPECT_EQ(report.findings.disagreements(), 0u);
 }
 
+TEST(CheckTest, ReportsAMemberThatIsInaccurateByItsOwnAudit) {
+  const Study study = SlungLoad::study();
+  TamperedBackend backend(study, [](BatchResults& results) { results.status[2] = Status::inaccurate; });
+  const CheckReport report = checked(study, backend, SlungLoad::members);
+  EXPECT_EQ(report.verdict(), CheckVerdict::disagree);
+  EXPECT_EQ(disagreement(report, 2, "status").backend_word, "inaccurate");
+  EXPECT_EQ(report.findings.disagreements(), 1u) << check_table(study, report);
+}
+
 // --- What cannot be decided -----------------------------------------------------------------------------
 
 // Thrown up so that it just reaches the ceiling, or just misses it.

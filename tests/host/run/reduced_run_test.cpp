@@ -42,8 +42,9 @@ class ReducingBackend : public Backend {
       status.push_back(static_cast<int>(results.status[k]));
       steps.insert(steps.end(), {results.steps[k], results.rejected[k]});
       const Audit& a = results.audits[k];
-      audits.insert(audits.end(), {a.position_violation, a.velocity_violation, a.energy_drift, a.energy_size,
-                                   a.kkt, a.carnot, a.energy_created});
+      audits.insert(audits.end(),
+                    {a.position_violation, a.velocity_violation, a.energy_drift, a.energy_size, a.kkt,
+                     a.carnot, a.energy_created, a.energy_share, a.condition_share, a.shock_share});
     }
     for (long long begin = 0; begin < count; begin += piece_) {
       const auto at = static_cast<std::size_t>(begin);
@@ -121,6 +122,10 @@ void expect_same(const RunResult& found, const RunResult& expected) {
   EXPECT_EQ(x.worst.energy_drift, y.worst.energy_drift);
   EXPECT_EQ(x.worst.kkt, y.worst.kkt);
   EXPECT_EQ(x.worst.energy_size, y.worst.energy_size);
+  for (std::size_t k = 0; k < audit_shares; ++k) {
+    EXPECT_EQ(x.shares[k].share, y.shares[k].share) << k;
+    EXPECT_EQ(x.shares[k].member, y.shares[k].member) << k;
+  }
   EXPECT_EQ(found.sure_early, expected.sure_early);
 }
 
