@@ -115,10 +115,10 @@ ZWANG_DEVICE Bracket<Real> hidden_rise(Real a, Real va, Real sa, Real b, Real vb
   return {false, 0, 0};
 }
 
-// The slope by a difference quotient, for curves without a formula for it.
+// The slope by a difference quotient over at most `longest` to both sides, for curves without a formula for it.
 template <class Real, class Curve>
-ZWANG_COLD Real difference_slope(Real x, const Curve& curve) {
-  const Real reach = sizeof(Real) == sizeof(double) ? Real(1e-5) : Real(5e-3);
+ZWANG_COLD Real difference_slope(Real x, const Curve& curve, Real longest = 1) {
+  const Real reach = minimum(longest, sizeof(Real) == sizeof(double) ? Real(1e-5) : Real(5e-3));
   const Real left = maximum(x - reach, Real(0)), right = minimum(x + reach, Real(1));
   return (curve(right) - curve(left)) / (right - left);
 }
@@ -157,7 +157,7 @@ ZWANG_DEVICE bool rises_once(const Knot<Real>& a, const Knot<Real>& b, Real at_m
 template <class Real, class Curve>
 ZWANG_COLD Bracket<Real> rise_by_halving(const Knot<Real>& from, const Knot<Real>& to, Real at_middle,
                                          const Curve& curve) {
-  constexpr int depth = sizeof(Real) == sizeof(double) ? 10 : 3;
+  constexpr int depth = sizeof(Real) == sizeof(double) ? 10 : 7;
   constexpr int most = 64;                  // halvings; a curve that is rounding around zero would take all
   Knot<Real> left = from, ends[depth + 1];  // the intervals still to be searched, the first one last
   Real middles[depth + 1];
@@ -176,7 +176,7 @@ ZWANG_COLD Bracket<Real> rise_by_halving(const Knot<Real>& from, const Knot<Real
     }
     ++halvings;
     middles[count - 1] = curve(Real(0.5) * (x + right.x));
-    ends[count] = {x, value, difference_slope(x, curve)};
+    ends[count] = {x, value, difference_slope(x, curve, Real(0.0625) * (right.x - left.x))};
     middles[count++] = curve(Real(0.5) * (left.x + x));
   }
   return {false, 0, 0};

@@ -113,7 +113,9 @@ TEST(Poles, ArePassedWhereTheWholeFunctionIsContinuous) {
 }
 
 TEST(Poles, ArePassedByEveryMethod) {
-  for (const std::vector<std::string>& method : {std::vector<std::string>{"integrator.method=\"tsit5\""},
+  for (const std::vector<std::string>& method : {std::vector<std::string>{"integrator.method=\"dop853\""},
+                                                 {"integrator.method=\"taylor\""},
+                                                 {"integrator.method=\"tsit5\""},
                                                  {"integrator.method=\"rk4\"", "integrator.step=0.02"}}) {
     const Study study = passages(drawn_start, method);
     BackendReference reference(study, 2);
