@@ -41,6 +41,7 @@ set(long_tests
   "SingleCheck.*"
   "Studies/AccumulationGap.*"
   "AccumulationGapSingle.*"
+  "AccumulationOfBoth.*"
   "Flights.*"
   "Kinks.*"
   "MotionFindings.*"
