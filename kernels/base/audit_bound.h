@@ -15,6 +15,12 @@
 // norm is a mean over components), and the work is integrated without error control. A method of fixed
 // step has no tolerance: its energy is not judged.
 //
+// The work in a power series. Power is a product v Q of two series whose last terms, of order p, are within
+// the tolerance. The product of e^h with itself is e^2h: its term of order p is 2^p times as large, and the
+// integral of the power divides it by p + 1. Where forces do work, a step of a power series of order p may
+// therefore be off by 2^p / (p + 1) tolerances in the work, while the motion is within one. (Measured on
+// impact_oscillator, p = 16: the states right to 2e-10, the balance off by 3e-6, at rtol 1e-9.)
+//
 // Conditions. Projection leaves f, f' and g at the rounding of their terms; a step leaves f off by rtol
 // scale + atol sum |A|, where scale is the size of the terms of f (base/scaled.h), and an event is located
 // to contact_tolerance scale. `conditions` of these are allowed, as in `zwang check`: of equations and
@@ -33,6 +39,10 @@ struct AuditBound {
   static constexpr double energy = 3, conditions = 30, shocks = 10;
   // A motion of one step ends beside its tolerance as easily as any other.
   static constexpr long long spare_steps = 10;
+  // Tolerances by which a step of a power series of this order may be off in the work.
+  static constexpr double work_of_series(int order) {
+    return static_cast<double>(1LL << order) / (order + 1);
+  }
   // A share of the bound is at most this, also where the violation is not a number.
   static constexpr double largest_share = 1e30;
 };

@@ -41,6 +41,13 @@ ZWANG_COLD Real energy_of_tolerance(const Real* k, const typename M::Motion& mot
   return sum;
 }
 
+// Tolerances by which a step may be off in the energy balance.
+template <class M>
+ZWANG_CONSTANT constexpr double tolerances_of_step() {
+  if constexpr (M::Method::expands && M::Model::works) return AuditBound::work_of_series(M::Method::order);
+  return 1;
+}
+
 // How far the energy law may be off. `start`: the motion's first state.
 template <class M>
 ZWANG_COLD typename M::Real allowed_drift(const M& me, const typename M::Motion& start) {
@@ -53,8 +60,8 @@ ZWANG_COLD typename M::Real allowed_drift(const M& me, const typename M::Motion&
   const Real one_step = energy_of_tolerance<M>(me.k, start, rtol, atol) +
                         energy_of_tolerance<M>(me.k, me.motion, rtol, atol) +
                         (2 * rtol + 16 * Precision<Real>::epsilon) * size + atol * sqrt(2 * size * masses);
-  return Real(AuditBound::energy) * Real(me.steps.taken + me.tally.events + AuditBound::spare_steps) *
-         one_step;
+  return Real(AuditBound::energy * tolerances_of_step<M>()) *
+         Real(me.steps.taken + me.tally.events + AuditBound::spare_steps) * one_step;
 }
 
 // How far a condition and its rate may be off.

@@ -21,7 +21,8 @@
 namespace zwang {
 
 // A geometric sequence of shocks is completed when the time left to its limit is negligible, or when all its
-// conditions are reached at once, so that their shocks can no longer be told apart. `arriving` are the
+// conditions, struck one after another until now, are reached at once, so that their shocks can no longer be
+// told apart. Conditions struck together in every shock have not come any closer. `arriving` are the
 // conditions reached by the present shock, `earlier` the sequence before it. Changes what
 // complete_accumulation() and update_active_set() change.
 template <class M>
@@ -29,7 +30,7 @@ ZWANG_COLD void finish_accumulation(M& me, const typename M::Set& arriving,
                                     const typename M::Accumulation::Sequence& earlier) {
   using Real = typename M::Real;
   const auto& sequence = me.accumulation.sequence;
-  bool merged = earlier.found && earlier.conditions.size() > 1;
+  bool merged = earlier.found && earlier.period > 1;
   for (int i = 0; i < M::r; ++i) merged = merged && (!earlier.conditions.has(i) || arriving.has(i));
   const bool over = sequence.nearly_over(Real(me.input.settings->accumulation_gap), me.input.rtol);
   if (!merged && !over) return;

@@ -76,9 +76,9 @@ ZWANG_COLD typename M::Phases phases_of_cycle(const M& me, const typename M::Acc
   return phases;
 }
 
-// The sequence that continues with a shock of `contact` at the time `landing`, if the shocks since its last one
-// repeat those before: then the ratio of these two cycles is that of all further ones. Writes its limit and the
-// phases until then; false where there is none.
+// The sequence that continues with a shock of `contact` at the time `landing`, if the shocks since its last
+// one repeat those before: then the ratio of these two cycles is that of all further ones. Writes its limit
+// and the phases until then; false where there is none.
 template <class M>
 ZWANG_COLD bool continue_cycle(const M& me, int contact, typename M::Real landing, typename M::Real& limit,
                                typename M::Phases& phases) {
@@ -111,9 +111,10 @@ ZWANG_COLD bool continue_cycle(const M& me, int contact, typename M::Real landin
 // limit adds to integrals. Changes those and the pending event.
 //
 // Let tau be that time. The motion of the record is projected at once, M (v* - v) = -A^T l, and keeps all
-// conditions closed until the limit; their multipliers transfer tau lambda. In the motion it stands for, shocks
-// of impulses J alternate with phases in which other sets hold, whose multipliers transfer tau mu, the mean over
-// the phases. Both reach the same velocities, and the other forces transfer the same up to tau^2, hence
+// conditions closed until the limit; their multipliers transfer tau lambda. In the motion it stands for,
+// shocks of impulses J alternate with phases in which other sets hold, whose multipliers transfer tau mu, the
+// mean over the phases. Both reach the same velocities, and the other forces transfer the same up to tau^2,
+// hence
 //   J = l + tau (lambda - mu),
 // for dependent rows with multipliers of least norm. Integrals of functions that depend on the closed set are
 // corrected by the same means; the work is not, because the energy audit is about the recorded motion.

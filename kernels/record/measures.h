@@ -133,9 +133,9 @@ ZWANG_COLD void refine_extremes(M& me, const I& interpolant, Real until) {
   }
 }
 
-// Whether an event matches the pattern of measure m. `size` is set to the impulse, for patterns of shocks. The
-// shocks that an accumulation stands for are not listed: their impulses belong to totals, and the last of them
-// is its limit.
+// Whether an event matches the pattern of measure m. `size` is set to the impulse, for patterns of shocks.
+// The shocks that an accumulation stands for are not listed: their impulses belong to totals, and the last of
+// them is its limit.
 template <class M>
 ZWANG_INLINE bool matches(const typename M::Event& event, int m, typename M::Real& size) {
   const int target = M::Model::measure_target(m);

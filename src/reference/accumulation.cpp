@@ -10,8 +10,8 @@ namespace zwang {
 namespace {
 constexpr std::size_t longest_cycle = 8;  // shocks in one cycle
 constexpr std::size_t memory = 3 * longest_cycle + 1;
-// The rounding of the last shocks does not allow a limit to be extrapolated more accurately, as a share of the
-// sequence's length.
+// The rounding of the last shocks does not allow a limit to be extrapolated more accurately, as a share of
+// the sequence's length.
 constexpr double finest_limit = 1e-9;
 }  // namespace
 

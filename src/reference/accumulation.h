@@ -14,7 +14,8 @@ struct RestPhase {
 
 class AccumulationWatch {
  public:
-  // `gap` and `tolerance`: shares of a sequence's length, of what is left of it and of the error of its limit.
+  // `gap` and `tolerance` are shares of a sequence's length: what may be left of it, and the error of its
+  // limit.
   explicit AccumulationWatch(double gap, double tolerance = 1) : gap_(gap), tolerance_(tolerance) {}
 
   // Adds a shock at time t caused by the conditions `reached`; those of `held` have held as equations since

@@ -53,12 +53,13 @@ double Motion::limit_of_sequence() const {
   return accumulation_.sequence() ? accumulation_.sequence()->limit : member_.t;
 }
 
-// A geometric sequence of shocks ends when its remainder is negligible, or when its conditions have come so
-// close together that they can no longer be distinguished.
+// A geometric sequence of shocks ends when its remainder is negligible, or when its conditions, struck one
+// after another until now, have come so close together that they can no longer be distinguished. Conditions
+// that are struck together in every shock, such as those of two equal balls, have not come any closer.
 void Motion::finish_accumulation(const std::vector<char>& arriving,
                                  const std::optional<AccumulationWatch::Sequence>& earlier) {
   const auto& sequence = accumulation_.sequence();
-  const bool merged = earlier && earlier->conditions.size() > 1 &&
+  const bool merged = earlier && earlier->cycle.size() > 1 &&
                       std::all_of(earlier->conditions.begin(), earlier->conditions.end(),
                                   [&](std::size_t i) { return arriving[i] != 0; });
   if (!merged && !(sequence && sequence->nearly_over())) return;
@@ -155,14 +156,15 @@ void Motion::complete_accumulation(const std::vector<std::size_t>& contacts, dou
 // limit adds to integrals.
 //
 // Let tau be that time. The motion of the record is projected at once, M (v* - v) = -A^T l, and keeps all
-// conditions closed until the limit; their multipliers transfer tau lambda. In the motion it stands for, shocks
-// of impulses J alternate with phases in which other sets hold, whose multipliers transfer tau mu, the mean over
-// the phases. Both reach the same velocities, and the other forces transfer the same up to tau^2, hence
+// conditions closed until the limit; their multipliers transfer tau lambda. In the motion it stands for,
+// shocks of impulses J alternate with phases in which other sets hold, whose multipliers transfer tau mu, the
+// mean over the phases. Both reach the same velocities, and the other forces transfer the same up to tau^2,
+// hence
 //   J = l + tau (lambda - mu),
-// for dependent rows with multipliers of least norm. One contact of mass m that leaves at speed u under gravity:
-// l = -m u, lambda = m g, mu = 0 and tau = 2 u/(g (1 - e)) give m u (1 + e)/(1 - e), the geometric series.
-// Integrals of functions that depend on the closed set are corrected by the same means. The work is not: it
-// belongs to the recorded motion, which the energy audit is about.
+// for dependent rows with multipliers of least norm. One contact of mass m that leaves at speed u under
+// gravity: l = -m u, lambda = m g, mu = 0 and tau = 2 u/(g (1 - e)) give m u (1 + e)/(1 - e), the geometric
+// series. Integrals of functions that depend on the closed set are corrected by the same means. The work is
+// not: it belongs to the recorded motion, which the energy audit is about.
 void Motion::describe_remainder() {
   if (!remainder_) return;
   const Remainder rest = std::move(*remainder_);

@@ -21,8 +21,8 @@ struct Event {
   std::size_t watch = 0;  // of a watched event
   // Of shocks, impulses and impositions:
   bool velocities_jump = false;
-  // Size of the reaction's impulse, by entry of struck(). Of an accumulation: the sum over the shocks that are
-  // not listed.
+  // Size of the reaction's impulse, by entry of struck(). Of an accumulation: the sum over the shocks that
+  // are not listed.
   std::vector<double> impulses{};
   double energy_lost = 0;
   Eigen::VectorXd velocity_before{}, velocity_after{};

@@ -222,6 +222,48 @@ INSTANTIATE_TEST_SUITE_P(Studies, AccumulationGap,
                            return std::get<0>(chosen.param).name + "_" + std::get<1>(chosen.param);
                          });
 
+TEST(AccumulationOfBoth, BallsThatLandTogetherBounceAsLongAsOneAlone) {
+  // Their fifth common shock was once taken for the end of the sequence. The area under each arc is two
+  // thirds of its height times its width, which shrink by e^2 and e.
+  const Subject pair{
+      "pair",
+      R"toml(
+title = "Two balls dropped at once"
+[[point]]
+name = "p"
+mass = 1
+position = [1]
+[[point]]
+name = "q"
+mass = 3
+position = [1]
+[system]
+gravity = [-9.81]
+[[constraint]]
+name = "under_p"
+require = "p.x >= 0"
+restitution = 0.5
+[[constraint]]
+name = "under_q"
+require = "q.x >= 0"
+restitution = 0.5
+[time]
+end = 3
+samples = 2
+)toml",
+      {},
+      {"integral(p.x)", "integral(q.x)", "total(impulse(under_p))", "total(impulse(under_q))"}};
+  const double fall = std::sqrt(2 / 9.81), area = 2.0 / 3 * fall * (1 + 2 * 0.125 / 0.875);
+  const double sum = 1.5 * std::sqrt(2 * 9.81) / 0.5;
+  for (const char* backend : {"reference", "cpu"}) {
+    const std::vector<double> made = measured(pair, backend, 1e-7);
+    EXPECT_NEAR(made[0], area, allowed) << backend;
+    EXPECT_NEAR(made[1], area, allowed) << backend;
+    EXPECT_NEAR(made[2], sum, allowed * sum) << backend;
+    EXPECT_NEAR(made[3], 3 * sum, 3 * allowed * sum) << backend;
+  }
+}
+
 TEST(AccumulationGapSingle, AFloatKnowsTheSumOfTheImpulsesToo) {
   // Sums of a ball dropped from a height of 1: m (1 + e) v/(1 - e); at rest after sqrt(2/g) (1 + e)/(1 - e).
   // Floats carry 4e-6 from step to step, and the bounces end at 1e-4 of their length.

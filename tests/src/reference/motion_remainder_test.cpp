@@ -118,8 +118,8 @@ TEST(MotionRemainderTest, BallsThatLandTogetherAndApartKeepTheirOwnSums) {
 
 TEST(MotionRemainderTest, AHeldContactReceivesItsShareOfTheShocks) {
   // A point slides down a ramp of slope 1 onto a wall: every impact strikes the ramp too. Along the ramp the
-  // acceleration is g/sqrt(2); the wall's impulse j leaves the ramp with j in its own direction by the balance
-  // of momentum across it, j n_wall + k n_ramp along the ramp's tangent: k = j/sqrt(2).
+  // acceleration is g/sqrt(2); the wall's impulse j leaves the ramp with j in its own direction by the
+  // balance of momentum across it, j n_wall + k n_ramp along the ramp's tangent: k = j/sqrt(2).
   for (const double gap : gaps) {
     SystemBuilder b;
     b.point("p", "1", {0, 1}).gravity({"0", "-9.81"});
