@@ -33,6 +33,19 @@ struct ConditionSet {
   }
 };
 
+// The cycle that a sequence of shocks repeats.
+template <class Real, bool alone>
+struct CycleOfShocks {
+  // By how much the last cycle has moved the limit. 0 for a single condition, whose limit is known by its speed.
+  Real uncertainty = 0;
+  int period = 0;  // shocks in a cycle
+  int last = 0;    // index of its latest shock in the ring buffers of AccumulationWatch
+};
+template <class Real>
+struct CycleOfShocks<Real, true> {
+  static constexpr int period = 1;
+};
+
 // The times and conditions of the latest shocks. `alone`: the model has a single inequality, so that a cycle
 // is one shock.
 template <class Set, class Real, bool alone>
@@ -43,21 +56,19 @@ struct AccumulationWatch {
   int newest = 0;                                // index of the latest shock in the ring buffers below
 
   // The geometric sequence that the latest shocks form, if they do.
-  struct Sequence {
+  struct Sequence : CycleOfShocks<Real, alone> {
     bool found = false;
     Set conditions{};
     Real limit = 0, remaining = 0, length = 0, began = 0;
-    // By how much the last cycle has moved the limit. 0 for a single condition, whose limit is known by its
-    // speed.
-    Real uncertainty = 0;
-    int period = 0;  // shocks in a cycle
-    int last = 0;    // index of its latest shock in the ring buffers below
 
     // Whether the time that is left is negligible, and the limit known to the tolerance. The rounding of the
     // last shocks does not allow a limit to be extrapolated more accurately than to 1e-9 of the length.
     ZWANG_INLINE bool nearly_over(Real gap, Real tolerance) const {
-      return found && remaining <= gap * length &&
-             (alone || uncertainty <= maximum(tolerance, Real(1e-9)) * length);
+      if (!(found && remaining <= gap * length)) return false;
+      if constexpr (alone)
+        return true;
+      else
+        return this->uncertainty <= maximum(tolerance, Real(1e-9)) * length;
     }
   } sequence;
 
@@ -132,15 +143,17 @@ struct AccumulationWatch {
       if (absolute(r1 - r2) > Real(0.3) * (1 - maximum(r1, r2))) continue;
       if (!repeats(struck, period)) continue;
       next.found = true;
-      next.period = period;
-      next.last = index_of(-1);
       next.remaining = last.d1 * r1 / (1 - r1);
       next.limit = t + next.remaining;
       next.length = last.d1 + last.d2 + last.d3;
       next.conditions = struck;
       for (int i = 1; i < period; ++i) next.conditions.add(reached[index_of(i - 1)]);
-      if (!alone && next.conditions.size() > 1)
-        next.uncertainty = absolute(last.d1 + next.remaining - last.d2 * r2 / (1 - r2));
+      if constexpr (!alone) {
+        next.period = period;
+        next.last = index_of(-1);
+        if (next.conditions.size() > 1)
+          next.uncertainty = absolute(last.d1 + next.remaining - last.d2 * r2 / (1 - r2));
+      }
       return next;
     }
     return next;

@@ -48,6 +48,15 @@ ZWANG_CONSTANT constexpr double tolerances_of_step() {
   return 1;
 }
 
+// Steps and events count alike. The part of the allowance that follows from the largest energy alone.
+template <class M>
+ZWANG_INLINE typename M::Real allowed_drift_by_size(const M& me) {
+  using Real = typename M::Real;
+  return Real(AuditBound::energy * tolerances_of_step<M>()) *
+         Real(me.steps.taken + me.tally.events + AuditBound::spare_steps) *
+         (2 * me.input.rtol + 16 * Precision<Real>::epsilon) * me.audit.worst[audit_size];
+}
+
 // How far the energy law may be off. `start`: the motion's first state.
 template <class M>
 ZWANG_COLD typename M::Real allowed_drift(const M& me, const typename M::Motion& start) {
@@ -58,10 +67,10 @@ ZWANG_COLD typename M::Real allowed_drift(const M& me, const typename M::Motion&
   M::Model::mass(me.k, me.motion.t, me.motion.q(), me.motion.v(), me.motion.z(), mass);
   for (int i = 0; i < n * n; ++i) masses += absolute(mass[i]);
   const Real one_step = energy_of_tolerance<M>(me.k, start, rtol, atol) +
-                        energy_of_tolerance<M>(me.k, me.motion, rtol, atol) +
-                        (2 * rtol + 16 * Precision<Real>::epsilon) * size + atol * sqrt(2 * size * masses);
+                        energy_of_tolerance<M>(me.k, me.motion, rtol, atol) + atol * sqrt(2 * size * masses);
   return Real(AuditBound::energy * tolerances_of_step<M>()) *
-         Real(me.steps.taken + me.tally.events + AuditBound::spare_steps) * one_step;
+             Real(me.steps.taken + me.tally.events + AuditBound::spare_steps) * one_step +
+         allowed_drift_by_size(me);
 }
 
 // How far a condition and its rate may be off.
@@ -154,6 +163,33 @@ ZWANG_COLD void judge_conditions(M& me, const typename M::Motion& start) {
   me.audit.raise(audit_condition_share, share_of(worst[audit_velocity], most_rate));
 }
 
+// The same with the part of the allowance that follows from atol alone, which needs no scales. False where that is not
+// enough to be certain; then nothing has been changed.
+template <class M>
+ZWANG_COLD bool judge_conditions_by_atol(M& me) {
+  using Real = typename M::Real;
+  const typename M::Motion& motion = me.motion;
+  const Real* worst = me.audit.worst;
+  Real most = 0, share = 0;
+  for (int i = 0; i < M::r; ++i) {
+    ScaledCondition<Real> at_end{};
+    Real a[M::n], rest;
+    M::Model::row(me.k, motion.t, motion.q(), motion.v(), motion.z(), i, at_end.value, at_end.rate, rest, a);
+    for (int j = 0; j < M::n; ++j) at_end.reach += absolute(a[j]);
+    const Real allowed = Real(AuditBound::conditions) * me.input.atol * at_end.reach;
+    if (is_finite(allowed)) most = maximum(most, allowed);
+    const Standing standing = me.constraints.conditions[i].standing;
+    if (standing != Standing::absent)
+      share = maximum(share, condition_share<M>(standing, i, at_end, {allowed, allowed}));
+  }
+  share = maximum(share, share_of(maximum(worst[audit_position], worst[audit_velocity]), most));
+  if (!(share <= Real(AuditBound::certain)) || !is_finite(worst[audit_position]) ||
+      !is_finite(worst[audit_velocity]))
+    return false;
+  me.audit.raise(audit_condition_share, share);
+  return true;
+}
+
 template <class Real>
 ZWANG_INLINE void judge_shocks(MemberAudit<Real>& audit) {
   const Real allowed = Real(AuditBound::shocks) * Precision<Real>::epsilon / sqrt(Precision<Real>::dependent);
@@ -162,20 +198,34 @@ ZWANG_INLINE void judge_shocks(MemberAudit<Real>& audit) {
   audit.raise(audit_shock_share, share_of(audit.worst[audit_created], allowed * audit.worst[audit_size]));
 }
 
+// Energy and conditions by the whole of what is allowed.
+template <class M>
+ZWANG_COLD void judge_closely(M& me, typename M::Real drift, bool energy, bool conditions) {
+  using Real = typename M::Real;
+  typename M::Motion start;
+  start.t = 0;
+  const double* given = me.input.batch->starts + me.input.number * M::fed_back;
+  for (int i = 0; i < M::size; ++i) start.y[i] = i < M::fed_back ? Real(given[i]) : Real(0);
+  if (energy) me.audit.raise(audit_energy_share, share_of(drift, allowed_drift(me, start)));
+  if constexpr (M::r > 0)
+    if (conditions) judge_conditions(me, start);
+}
+
 // At a member's end: the shares of the bound, and the status if one is above 1.
 template <class M>
 ZWANG_COLD void judge_member(M& me) {
   using Real = typename M::Real;
   MemberProgress& progress = me.progress;
   if (progress.status != Status::ok && progress.status != Status::stopped) return;
-  typename M::Motion start;
-  start.t = 0;
-  const double* given = me.input.batch->starts + me.input.number * M::fed_back;
-  for (int i = 0; i < M::size; ++i) start.y[i] = i < M::fed_back ? Real(given[i]) : Real(0);
   const Real drift = me.audit.worst[audit_drift];
-  if (M::Method::adaptive || !is_finite(drift))
-    me.audit.raise(audit_energy_share, share_of(drift, allowed_drift(me, start)));
-  if constexpr (M::r > 0) judge_conditions(me, start);
+  const Real by_size =
+      M::Method::adaptive || !is_finite(drift) ? share_of(drift, allowed_drift_by_size(me)) : Real(0);
+  const bool energy_is_certain = by_size <= Real(AuditBound::certain);
+  if (energy_is_certain) me.audit.raise(audit_energy_share, by_size);
+  bool conditions_are_certain = true;
+  if constexpr (M::r > 0) conditions_are_certain = judge_conditions_by_atol(me);
+  if (!energy_is_certain || !conditions_are_certain)
+    judge_closely(me, drift, !energy_is_certain, !conditions_are_certain);
   judge_shocks(me.audit);
   for (int i = audit_energy_share; i <= audit_shock_share; ++i)
     if (!(me.audit.worst[i] <= 1)) progress.status = Status::inaccurate;

@@ -362,7 +362,8 @@ struct alignas(64) Member : MemberCore<Model_, Method_, Real_> {
   using Input = MemberInput<Real>;
   using Audit = MemberAudit<Real>;
   using Rounding = RoundingSizes<n, Real>;
-  using Phases = RestPhases<Set, Real, Core::Accumulation::longest_cycle + 1>;
+  static constexpr int phases = Core::inequalities() > 1 ? Core::Accumulation::longest_cycle + 1 : 1;
+  using Phases = RestPhases<Set, Real, phases>;
   using Remainder = AccumulationRemainder<Phases, rows, Real>;
 
   LaneExchange<Core> exchange;
@@ -380,7 +381,10 @@ struct alignas(64) Member : MemberCore<Model_, Method_, Real_> {
   Schedule<Event, Remainder, Real> schedule;
   // The conditions that held as equations before each shock of Core::accumulation. A model with a single
   // inequality needs none: they are the equations in force.
-  Set held_before[Core::inequalities() > 1 ? Core::Accumulation::memory : 1];
+  struct HeldBefore {
+    Set sets[Core::Accumulation::memory];
+  };
+  typename OnlyIf<(Core::inequalities() > 1), HeldBefore>::Type held_before;
   Real initial[measures];  // the measures' values at the start
 
   ZWANG_INLINE bool going() const { return this->progress.going(); }

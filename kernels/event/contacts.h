@@ -80,7 +80,7 @@ ZWANG_INLINE typename M::Set held_now(const typename M::Constraints& constraints
 template <class M>
 ZWANG_INLINE void note_held(const M& me, M& full_member) {
   if constexpr (M::inequalities() > 1)
-    full_member.held_before[me.accumulation.newest] = held_now<M>(me.constraints);
+    full_member.held_before.sets[me.accumulation.newest] = held_now<M>(me.constraints);
 }
 
 // When the accumulating shocks recognised so far reach their limit; the present time where there are none.

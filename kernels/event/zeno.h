@@ -71,7 +71,8 @@ ZWANG_COLD typename M::Phases phases_of_cycle(const M& me, const typename M::Acc
     phases.add(1, equations);
   } else {
     for (int ago = 0; ago < of.period; ++ago)
-      phases.add(me.accumulation.share_of_cycle(of, ago), me.held_before[M::Accumulation::index_in(of, ago)]);
+      phases.add(me.accumulation.share_of_cycle(of, ago),
+                 me.held_before.sets[M::Accumulation::index_in(of, ago)]);
   }
   return phases;
 }
@@ -83,28 +84,31 @@ template <class M>
 ZWANG_COLD bool continue_cycle(const M& me, int contact, typename M::Real landing, typename M::Real& limit,
                                typename M::Phases& phases) {
   using Real = typename M::Real;
-  if constexpr (M::inequalities() <= 1) return false;
-  const auto& watch = me.accumulation;
-  constexpr int longest = M::Accumulation::longest_cycle;
-  int period = 1;
-  while (2 * period <= watch.count && period <= longest &&
-         !watch.reached[watch.index_of(period - 1)].has(contact))
-    ++period;
-  if (period < 2 || period > longest || 2 * period > watch.count) return false;
-  for (int k = 0; k < period; ++k)
-    if (!(watch.reached[watch.index_of(k)] == watch.reached[watch.index_of(k + period)])) return false;
-  const auto time = [&](int ago) { return watch.time[watch.index_of(ago)]; };
-  const Real now = me.motion.t, d1 = landing - time(period - 1), d2 = time(period - 1) - time(2 * period - 1);
-  if (!(landing > now && d1 < d2)) return false;
-  const typename M::Set held = held_now<M>(me.constraints);
-  const Real r = d1 / d2, later = d1 * r / (1 - r), whole = landing - now + later;
-  const Real share = later / (d1 * whole);
-  limit = landing + later;
-  phases.add((landing - now) / whole, held);
-  phases.add(share * (landing - time(0)), held);
-  for (int k = 0; k + 1 < period; ++k)
-    phases.add(share * (time(k) - time(k + 1)), me.held_before[watch.index_of(k)]);
-  return true;
+  if constexpr (M::inequalities() > 1) {
+    const auto& watch = me.accumulation;
+    constexpr int longest = M::Accumulation::longest_cycle;
+    int period = 1;
+    while (2 * period <= watch.count && period <= longest &&
+           !watch.reached[watch.index_of(period - 1)].has(contact))
+      ++period;
+    if (period < 2 || period > longest || 2 * period > watch.count) return false;
+    for (int k = 0; k < period; ++k)
+      if (!(watch.reached[watch.index_of(k)] == watch.reached[watch.index_of(k + period)])) return false;
+    const auto time = [&](int ago) { return watch.time[watch.index_of(ago)]; };
+    const Real now = me.motion.t, d1 = landing - time(period - 1),
+               d2 = time(period - 1) - time(2 * period - 1);
+    if (!(landing > now && d1 < d2)) return false;
+    const typename M::Set held = held_now<M>(me.constraints);
+    const Real r = d1 / d2, later = d1 * r / (1 - r), whole = landing - now + later;
+    const Real share = later / (d1 * whole);
+    limit = landing + later;
+    phases.add((landing - now) / whole, held);
+    phases.add(share * (landing - time(0)), held);
+    for (int k = 0; k + 1 < period; ++k)
+      phases.add(share * (time(k) - time(k + 1)), me.held_before.sets[watch.index_of(k)]);
+    return true;
+  }
+  return false;
 }
 
 // The shocks that a completed accumulation stands for: the sum of their impulses, and what the time until the

@@ -23,16 +23,16 @@ std::string path_of(const std::string& config) {
 }
 
 // A formula of the kernels, and something wrong in its place.
-struct Fault {
+struct AuditFault {
   std::string name;  // of the test
   std::string file, formula, mistaken;
   double Audit::*share;  // of the law that shows it
   std::string cause;     // how its words begin
 };
 
-void PrintTo(const Fault& fault, std::ostream* out) { *out << fault.name; }
+void PrintTo(const AuditFault& fault, std::ostream* out) { *out << fault.name; }
 
-const Fault faults[] = {
+const AuditFault audit_faults[] = {
     // A force along the velocity that does no work by the equations.
     {"Acceleration", "kernels/dynamics/smooth_motion.h",
      "Model::motion(k, t, y, M::v_of(y), M::z_of(y), w, held, rate, lambda);",
@@ -88,10 +88,10 @@ method = "dop853"
 members = 1
 )toml";
 
-class PlantedFault : public testing::TestWithParam<Fault> {};
+class PlantedFault : public testing::TestWithParam<AuditFault> {};
 
 TEST_P(PlantedFault, EndsTheMemberAsInaccurateWithItsCause) {
-  const Fault& fault = GetParam();
+  const AuditFault& fault = GetParam();
   const Study study = read_study(struck_pendulum, "struck_pendulum.toml");
   KernelProgram program = cpu_program(study, LaneChoice::best);
   const PreparedMember member = prepare_member(study, 0);
@@ -114,7 +114,7 @@ TEST_P(PlantedFault, EndsTheMemberAsInaccurateWithItsCause) {
   EXPECT_EQ(wrong.last.state.t, 2);  // its numbers are kept
 }
 
-INSTANTIATE_TEST_SUITE_P(Formulas, PlantedFault, testing::ValuesIn(faults),
+INSTANTIATE_TEST_SUITE_P(Formulas, PlantedFault, testing::ValuesIn(audit_faults),
                          [](const auto& fault) { return fault.param.name; });
 
 std::vector<std::string> every_config() {
