@@ -46,6 +46,15 @@ MemberSizes sizes_of_motion(const System& system, const BackendMotion& motion) {
   return sizes;
 }
 
+bool is_limit(Status status) {
+  return status == Status::step_limit || status == Status::event_limit || status == Status::step_too_small ||
+         status == Status::event_lost;
+}
+
+long long credited_steps(const BackendMotion& motion) {
+  return is_limit(motion.status) ? 0 : motion.trial_steps;
+}
+
 BackendMotion motion_of(const Study& study, const Batch& batch, const BatchResults& results, std::size_t k) {
   const System& system = *study.system;
   const auto n = static_cast<Eigen::Index>(system.size());
@@ -68,6 +77,7 @@ BackendMotion motion_of(const Study& study, const Batch& batch, const BatchResul
   made.parameters = part(batch.parameters, system.parameters.size());
   made.events = results.events[k];
   made.event_counts = part(results.event_counts, event_kinds);
+  made.trial_steps = results.steps[k] + results.rejected[k];
   made.measures = part(results.measures, system.measures.size());
   for (std::size_t j = 0; j < outputs; ++j) {
     const double* row =

@@ -20,7 +20,16 @@ struct BackendMotion {
   std::vector<Event> events;
   std::vector<long long> event_counts;  // by kind
   std::vector<double> measures;
+  long long trial_steps = 0;  // accepted and rejected
 };
+
+// Trial steps of the backend by which a budget of the reference is measured. A member that ended because its
+// steps became too many or too small says nothing about what a sound motion needs: it counts as none.
+long long credited_steps(const BackendMotion& motion);
+
+// Statuses that depend on the amount of work rather than on the mechanics: a restarted run cannot reproduce
+// them.
+bool is_limit(Status status);
 
 BackendMotion motion_of(const Study& study, const Batch& batch, const BatchResults& results, std::size_t k);
 

@@ -8,7 +8,9 @@
 
 #include "host/backend/batch.h"
 #include "host/check/backend_motion.h"
+#include "host/check/findings.h"
 #include "host/check/member.h"
+#include "host/check/work_budget.h"
 #include "host/platform/parallel.h"
 #include "host/study/study.h"
 #include "kernels/base/status.h"
@@ -42,7 +44,21 @@ std::string ends_text(const std::vector<CheckReport::Ended>& ended) {
   return causes.size() > 3 ? text + " ..." : text;
 }
 
+// For example "budget 3, events 1".
+std::string causes_text(const std::map<std::string, std::size_t>& causes) {
+  std::string text;
+  for (const auto& [cause, count] : causes)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", cause, count);
+  return text;
+}
+
 }  // namespace
+
+std::map<std::string, std::size_t> CheckReport::undecided_by_cause() const {
+  std::map<std::string, std::size_t> counts;
+  for (const UndecidedStretch& one : undecided) ++counts[undecided_cause_name(one.cause)];
+  return counts;
+}
 
 std::vector<unsigned long long> sampled_members(long long members, std::size_t sample) {
   const auto all = static_cast<unsigned long long>(members);
@@ -56,7 +72,9 @@ std::vector<unsigned long long> sampled_members(long long members, std::size_t s
 CheckVerdict CheckReport::verdict() const {
   if (findings.disagreements() > 0) return CheckVerdict::disagree;
   // If no segment could be decided, the verdict is not a pass.
-  const bool nothing_decided = segments > 0 ? undecided_segments == segments : reverse;
+  // A segment without duration (from the start to an output at t = 0) says nothing about the motion.
+  const bool no_motion_decided = undecided_segments > 0 && !reverse && !(decided_duration > 0);
+  const bool nothing_decided = segments > 0 ? undecided_segments == segments || no_motion_decided : reverse;
   return nothing_decided ? CheckVerdict::undecided : CheckVerdict::pass;
 }
 
@@ -87,10 +105,15 @@ std::string CheckReport::verdict_text() const {
 
 std::string CheckReport::undecided_text() const {
   if (segments == 0) return "no member could be run back";
-  if (reverse) return fmt::format("all {} round trips are too sensitive to be compared", segments);
-  if (failed.size() == members.size())
+  if (reverse)
+    return fmt::format("none of the {} round trips could be compared ({})", segments,
+                       causes_text(undecided_by_cause()));
+  const std::map<std::string, std::size_t> causes = undecided_by_cause();
+  if (failed.size() == members.size() && !causes.contains(undecided_cause_name(UndecidedCause::budget)))
     return fmt::format("every member failed before there was any motion to compare: {}", ends_text(failed));
-  return fmt::format("the two reference runs differ in their events in all {} segments", segments);
+  const char* rest = undecided_segments == segments ? "" : ", and the others have no duration";
+  return fmt::format("nothing could be concluded in {} of {} segments ({}){}", undecided_segments, segments,
+                     causes_text(causes), rest);
 }
 
 CheckReport check(const Study& study, Backend& backend, const CheckOptions& options) {
@@ -104,24 +127,30 @@ CheckReport check(const Study& study, Backend& backend, const CheckOptions& opti
   // Members are independent; findings are merged in member order, so the report does not depend on the
   // threads.
   std::vector<MemberFindings> found(batch.count);
-  std::atomic<std::size_t> done = 0;
+  std::atomic<std::size_t> done = 0, segments = 0;
+  const auto segment_done = [&] { options.progress({done, batch.count, ++segments}); };
   in_parallel(batch.count, options.threads, [&](std::size_t k) {
     const unsigned long long member = report.members[k];
-    if (batch.prepared[k] == Status::ok)
-      found[k] = check_member(study, motion_of(study, batch, results, k), member);
-    else
+    if (batch.prepared[k] == Status::ok) {
+      const BackendMotion motion = motion_of(study, batch, results, k);
+      const WorkBudget budget(options.budget, credited_steps(motion), batch.count);
+      found[k] = check_member(study, motion, member, budget, segment_done);
+    } else {
       found[k].findings.add({.member = member,
                              .quantity = "status",
                              .backend_word = status_name(results.status[k]),
                              .reference_word = status_name(batch.prepared[k])});
-    options.progress(++done, batch.count);
+    }
+    options.progress({++done, batch.count, segments});
   });
   for (std::size_t k = 0; k < batch.count; ++k) {
     report.findings.merge(found[k].findings);
     report.segments += found[k].segments;
     report.undecided_segments += found[k].undecided_segments;
+    report.decided_duration += found[k].decided_duration;
     report.measures += found[k].measures;
     report.undecided_measures += found[k].undecided_measures;
+    report.undecided.insert(report.undecided.end(), found[k].undecided.begin(), found[k].undecided.end());
     if (failed(results.status[k]))
       report.failed.push_back({report.members[k], results.status[k], results.end_time[k]});
   }

@@ -11,10 +11,17 @@
 
 namespace zwang {
 
+struct CheckProgress {
+  std::size_t done = 0, of = 0;  // members; with --reverse those that run back
+  std::size_t segments = 0;      // so far
+};
+
 struct CheckOptions {
   std::size_t sample = 64;  // members, spread evenly over the ensemble
   unsigned threads = 0;     // of the reference; 0: all cores
-  std::function<void(std::size_t done, std::size_t of)> progress = [](std::size_t, std::size_t) {};
+  double budget = 1;        // multiplies the work that the reference may spend (WorkBudget)
+  // Called after every segment and every member, from several threads.
+  std::function<void(const CheckProgress&)> progress = [](const CheckProgress&) {};
 };
 
 enum class CheckVerdict { pass, disagree, undecided };
@@ -24,8 +31,11 @@ struct CheckReport {
   std::string backend, device;
   std::vector<unsigned long long> members;           // numbers of the members compared
   std::size_t segments = 0, undecided_segments = 0;  // with --reverse: round trips, one per member
+  double decided_duration = 0;                       // of the segments that are not undecided, all members
   std::size_t measures = 0, undecided_measures = 0;
   Findings findings;
+  // In the order of the members. Besides segments it lists whole runs in which a limit was to be confirmed.
+  std::vector<UndecidedStretch> undecided;
   struct Ended {
     unsigned long long member;
     Status status;
@@ -36,6 +46,7 @@ struct CheckReport {
 
   CheckVerdict verdict() const;
   std::string verdict_text() const;
+  std::map<std::string, std::size_t> undecided_by_cause() const;
 
  private:
   std::string undecided_text() const;

@@ -6,6 +6,7 @@
 #include "host/check/findings.h"
 #include "host/check/reference_pair.h"
 #include "host/check/segment.h"
+#include "host/check/work_budget.h"
 #include "kernels/base/layout.h"
 #include "kernels/base/status.h"
 #include "src/reference/reference.h"
@@ -79,20 +80,23 @@ SegmentCheck::EventLists SegmentCheck::event_lists(const Segment& segment, const
   return lists;
 }
 
-bool SegmentCheck::compare_events(const Segment& segment, const ReferencePair& pair, Bursts& bursts,
-                                  Findings& findings) const {
+std::optional<UndecidedCause> SegmentCheck::compare_events(const Segment& segment, const ReferencePair& pair,
+                                                           WorkBudget& budget, Bursts& bursts,
+                                                           Findings& findings) const {
   EventLists lists = event_lists(segment, pair, segment.until);
   bursts = lists.bursts;
-  if (!same_events(lists.tight, lists.perturbed)) return false;
+  if (!same_events(lists.tight, lists.perturbed)) return UndecidedCause::events;
   const std::size_t count = std::max(lists.backend.size(), lists.tight.size());
   if (lists.backend.size() != lists.tight.size() && !segment.last) {
     // An event may fall on either side of the next anchor: extend the runs a little before calling it
     // missing.
     const double further = segment.until + 0.01 * (segment.until - segment.from.state.t);
-    lists = event_lists(segment, run_reference(segment, {{}, further}, pair), further);
+    const ReferencePair extended = run_reference(segment, {{}, further}, pair, budget);
+    if (extended.given_up()) return UndecidedCause::budget;
+    lists = event_lists(segment, extended, further);
     for (std::vector<Instant>* list : {&lists.backend, &lists.tight, &lists.perturbed})
       if (list->size() > count) list->resize(count);
-    if (!same_events(lists.tight, lists.perturbed)) return false;
+    if (!same_events(lists.tight, lists.perturbed)) return UndecidedCause::events;
   }
   for (std::size_t i = 0; i < count; ++i) {
     const bool have = i < lists.backend.size(), expected = i < lists.tight.size();
@@ -116,7 +120,7 @@ bool SegmentCheck::compare_events(const Segment& segment, const ReferencePair& p
                   surplus ? none : lone.first, 0});
     break;
   }
-  return true;
+  return std::nullopt;
 }
 
 void SegmentCheck::compare_instant(const Instant& backend, const Instant& tight, const Instant& perturbed,

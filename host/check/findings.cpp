@@ -19,6 +19,20 @@ double CheckCase::severity() const {
   return apart / allowed;
 }
 
+const char* undecided_cause_name(UndecidedCause cause) {
+  switch (cause) {
+    case UndecidedCause::events:
+      return "events";
+    case UndecidedCause::status:
+      return "status";
+    case UndecidedCause::budget:
+      return "budget";
+    case UndecidedCause::chaos:
+      return "chaos";
+  }
+  return "";
+}
+
 double spread(double a, double b) {
   if (a == b || (std::isnan(a) && std::isnan(b))) return 0;
   const double apart = std::abs(a - b);

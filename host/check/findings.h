@@ -26,6 +26,24 @@ struct CheckCase {
   double severity() const;  // difference / allowed; above 1: disagreement
 };
 
+// Why a stretch of motion was not compared.
+enum class UndecidedCause {
+  events,  // the two reference runs have different events
+  status,  // the two reference runs end differently
+  budget,  // a reference run used up its budget of work
+  chaos,   // of a round trip: it depends too much on its start
+};
+
+const char* undecided_cause_name(UndecidedCause cause);
+
+// A stretch of one member's motion about which nothing could be concluded.
+struct UndecidedStretch {
+  unsigned long long member = 0;
+  double from = 0, until = 0;
+  UndecidedCause cause = UndecidedCause::events;
+  std::string reason;
+};
+
 // Distance of two values of one quantity; infinite if only one of them is defined.
 double spread(double a, double b);
 

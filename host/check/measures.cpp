@@ -71,7 +71,7 @@ StitchedMeasures::StitchedMeasures(const System& system, double accumulation_gap
     : system_(&system), accumulation_gap_(accumulation_gap) {}
 
 void StitchedMeasures::add(const ReferencePair& pair, double duration, bool decided) {
-  parts_.push_back({pair.tight.measures, pair.perturbed.measures, duration});
+  parts_.push_back({pair.tight.measures, pair.perturbed.measures, duration, !pair.given_up()});
   decided_ = decided_ && decided;
 }
 
@@ -109,9 +109,17 @@ StitchedMeasures::Verdict StitchedMeasures::verdict(std::size_t i) const {
   const bool may_not_be_named = measure.pattern == EventPattern::accumulation &&
                                 measure.reduction != Reduction::count &&
                                 left_out(EventKind::accumulation, measure).count > 0;
-  made.decided = !only_one_defined && !counts && !may_not_be_named && (decided_ || !of_events);
+  made.decided = covered(measure.reduction) && !only_one_defined && !counts && !may_not_be_named &&
+                 (decided_ || !of_events);
   if (std::isnan(made.spread)) made.spread = 0;
   return made;
+}
+
+// Whether the reference has run over every segment on which the measure depends.
+bool StitchedMeasures::covered(Reduction reduction) const {
+  if (reduction == Reduction::initial) return true;
+  if (reduction == Reduction::final) return parts_.back().complete;
+  return std::all_of(parts_.begin(), parts_.end(), [](const Part& part) { return part.complete; });
 }
 
 LeftOut StitchedMeasures::left_out(EventKind kind, const Measure& measure) const {

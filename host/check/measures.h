@@ -15,7 +15,8 @@ class StitchedMeasures {
  public:
   StitchedMeasures(const System& system, double accumulation_gap);
 
-  // Adds one segment; `decided`: both reference runs have the same events.
+  // Adds one segment; `decided`: both reference runs have the same events. The measures of a pair that was
+  // given up cover only part of its segment.
   void add(const ReferencePair& pair, double duration, bool decided);
   // Events left out of the comparison permit counts to differ by their number. During the last part of a
   // burst a condition may be closed in one run and open in the other, which integrals may depend on.
@@ -35,7 +36,9 @@ class StitchedMeasures {
   struct Part {
     std::vector<double> tight, perturbed;  // by measure
     double duration;
+    bool complete;
   };
+  bool covered(Reduction reduction) const;
   LeftOut left_out(EventKind kind, const Measure& measure) const;
   double allowance(const Measure& measure) const;
   double integral_allowance(std::size_t measure) const;

@@ -1,6 +1,8 @@
 // Consistency, status, segments and measures of one member.
 #include "host/check/member.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -9,6 +11,7 @@
 #include "host/check/measures.h"
 #include "host/check/reference_pair.h"
 #include "host/check/segment.h"
+#include "host/check/work_budget.h"
 #include "host/sample/member.h"
 #include "host/study/study.h"
 #include "kernels/base/layout.h"
@@ -22,25 +25,19 @@ namespace zwang {
 
 namespace {
 
-// Statuses that depend on the amount of work rather than on the mechanics: a restarted run cannot reproduce
-// them.
-bool is_limit(Status status) {
-  return status == Status::step_limit || status == Status::event_limit || status == Status::step_too_small ||
-         status == Status::event_lost;
-}
-
 class MemberCheck {
  public:
-  MemberCheck(const Study& study, const BackendMotion& motion, unsigned long long member)
+  MemberCheck(const Study& study, const BackendMotion& motion, unsigned long long member, WorkBudget budget)
       : study_(study),
         motion_(motion),
         member_(member),
         reference_(*study.system, study.integrator, motion.parameters, sizes_of_motion(*study.system, motion),
                    member),
         segments_(study, motion, reference_, member),
-        measures_(*study.system, study.integrator.accumulation_gap) {}
+        measures_(*study.system, study.integrator.accumulation_gap),
+        budget_(budget) {}
 
-  MemberFindings run() {
+  MemberFindings run(const std::function<void()>& segment_done) {
     check_consistency();
     check_status();
     // From each output time without nearby events to the next, then to the end.
@@ -48,13 +45,19 @@ class MemberCheck {
     ReferencePair before;
     for (std::size_t k = 0; k < anchors.size(); ++k) {
       const bool last = k + 1 == anchors.size();
+      budget_.begin_stretch(anchors.size() - k);
       SegmentVerdict verdict = segments_.check(
-          anchors[k], last ? std::nullopt : std::optional(anchors[k + 1]), before, made_.findings);
+          anchors[k], last ? std::nullopt : std::optional(anchors[k + 1]), before, budget_, made_.findings);
       ++made_.segments;
-      if (!verdict.decided) ++made_.undecided_segments;
+      if (verdict.decided)
+        made_.decided_duration += verdict.duration;
+      else
+        ++made_.undecided_segments;
+      if (verdict.undecided) made_.undecided.push_back(std::move(*verdict.undecided));
       measures_.add(verdict.pair, verdict.duration, verdict.decided);
       measures_.add_allowance(verdict.bursts);
       before = std::move(verdict.pair);
+      segment_done();
     }
     if (!is_limit(motion_.status)) check_measures();
     return std::move(made_);
@@ -113,7 +116,14 @@ class MemberCheck {
                           .backend_word = status_name(Status::inaccurate),
                           .reference_word = status_name(Status::ok)});
     if (!is_limit(motion_.status)) return;  // compared in the last segment
-    const Trajectory whole_run = reference_.whole_run(motion_.start, study_plan(study_));
+    budget_.begin_stretch(2);               // as much is left for the segments
+    const Trajectory whole_run = reference_.whole_run(motion_.start, study_plan(study_), budget_);
+    if (whole_run.given_up) {
+      made_.undecided.push_back({member_, 0, motion_.end.t, UndecidedCause::budget,
+                                 fmt::format("whether the member ends as {}: {}", status_name(motion_.status),
+                                             used_up_text(whole_run))});
+      return;
+    }
     made_.findings.add({.member = member_,
                         .t = motion_.end.t,
                         .quantity = "status",
@@ -170,13 +180,15 @@ class MemberCheck {
   ReferenceRunner reference_;
   SegmentCheck segments_;
   StitchedMeasures measures_;
+  WorkBudget budget_;
   MemberFindings made_;
 };
 
 }  // namespace
 
-MemberFindings check_member(const Study& study, const BackendMotion& motion, unsigned long long member) {
-  return MemberCheck(study, motion, member).run();
+MemberFindings check_member(const Study& study, const BackendMotion& motion, unsigned long long member,
+                            WorkBudget budget, const std::function<void()>& segment_done) {
+  return MemberCheck(study, motion, member, budget).run(segment_done);
 }
 
 }  // namespace zwang

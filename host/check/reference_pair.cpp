@@ -1,6 +1,8 @@
 // Settings, perturbations and runs of the two reference runs.
 #include "host/check/reference_pair.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -78,6 +80,26 @@ void restore_conditions(const Equations& equations, const std::vector<HeldCondit
 
 }  // namespace
 
+std::string used_up_text(const Trajectory& run) {
+  return fmt::format("the reference used up {} trial steps and came to t = {:.6g}",
+                     WorkBudget::trial_steps(run), run.last.state.t);
+}
+
+std::string undecided_reason(UndecidedCause cause, const ReferencePair& pair) {
+  switch (cause) {
+    case UndecidedCause::events:
+      return "the two reference runs have different events";
+    case UndecidedCause::status:
+      return fmt::format("the two reference runs end as {} and {}", status_name(pair.tight.status),
+                         status_name(pair.perturbed.status));
+    case UndecidedCause::budget:
+      return used_up_text(pair.perturbed.given_up ? pair.perturbed : pair.tight);
+    case UndecidedCause::chaos:
+      return "the way back depends too much on where it begins";
+  }
+  return "";
+}
+
 ReferenceRunner::ReferenceRunner(const System& system, const IntegratorSettings& settings,
                                  std::vector<double> parameters, MemberSizes sizes, unsigned long long member)
     : equations_(system, std::move(parameters)),
@@ -143,26 +165,35 @@ ReferencePair ReferenceRunner::run_pair(const Run& run, const State& state, Pert
   return made;
 }
 
-ReferencePair ReferenceRunner::from_start(const State& start, const Plan& plan,
-                                          Perturbation perturbation) const {
+ReferencePair ReferenceRunner::from_start(const State& start, const Plan& plan, Perturbation perturbation,
+                                          WorkBudget& budget) const {
   const auto run = [&](const IntegratorSettings& settings, const State& state, const Trajectory&) {
-    return simulate(equations_, settings, plan, state);
+    Plan limited = plan;
+    limited.max_trial_steps = budget.run_limit();
+    Trajectory made = simulate(equations_, settings, limited, state);
+    budget.spend(made);
+    return made;
   };
   return run_pair(run, start, perturbation, {});
 }
 
 ReferencePair ReferenceRunner::from_middle(const State& state, const std::vector<double>& closed,
                                            const Plan& plan, Perturbation perturbation,
-                                           const ReferencePair& before) const {
+                                           const ReferencePair& before, WorkBudget& budget) const {
   const auto run = [&](const IntegratorSettings& settings, const State& from, const Trajectory& so_far) {
-    return resume(equations_, settings, {plan.outputs, plan.end, false, so_far.measures, so_far.sides}, from,
-                  closed);
+    const Plan continued{plan.outputs, plan.end, false, so_far.measures, so_far.sides, budget.run_limit()};
+    Trajectory made = resume(equations_, settings, continued, from, closed);
+    budget.spend(made);
+    return made;
   };
   return run_pair(run, state, perturbation, before);
 }
 
-Trajectory ReferenceRunner::whole_run(const State& start, const Plan& plan) const {
-  return simulate(equations_, settings_, plan, start);
+Trajectory ReferenceRunner::whole_run(const State& start, Plan plan, WorkBudget& budget) const {
+  plan.max_trial_steps = budget.run_limit();
+  Trajectory made = simulate(equations_, settings_, plan, start);
+  budget.spend(made);
+  return made;
 }
 
 Sample ReferenceRunner::at(const State& state, const std::vector<double>& closed) const {

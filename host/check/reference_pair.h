@@ -5,6 +5,7 @@
 #pragma once
 
 #include "host/check/findings.h"
+#include "host/check/work_budget.h"
 #include "src/base/settings.h"
 #include "src/reference/reference.h"
 #include "src/reference/trajectory.h"
@@ -21,7 +22,15 @@ struct MemberSizes {
 
 struct ReferencePair {
   Trajectory tight, perturbed;
+
+  // A run used up its budget: the pair does not reach the end of its plan.
+  bool given_up() const { return tight.given_up || perturbed.given_up; }
 };
+
+// Why a pair decides nothing, in words.
+std::string undecided_reason(UndecidedCause cause, const ReferencePair& pair);
+// The same for one run that was given up.
+std::string used_up_text(const Trajectory& run);
 
 // Selects the signs of a perturbation: by segment and by attempt.
 struct Perturbation {
@@ -38,13 +47,14 @@ class ReferenceRunner {
 
   // Run both from the member's start, or from a state in the middle with the given closed conditions.
   // `before` is the pair of the previous segment: its extremes and the signs of watched functions are
-  // continued.
-  ReferencePair from_start(const State& start, const Plan& plan, Perturbation perturbation) const;
+  // continued. Each run takes at most the trial steps that the budget allows; what it took is spent.
+  ReferencePair from_start(const State& start, const Plan& plan, Perturbation perturbation,
+                           WorkBudget& budget) const;
   ReferencePair from_middle(const State& state, const std::vector<double>& closed, const Plan& plan,
-                            Perturbation perturbation, const ReferencePair& before) const;
+                            Perturbation perturbation, const ReferencePair& before, WorkBudget& budget) const;
 
   // One run with the study's settings, without restarts.
-  Trajectory whole_run(const State& start, const Plan& plan) const;
+  Trajectory whole_run(const State& start, Plan plan, WorkBudget& budget) const;
 
   // Multipliers and observables at a state.
   Sample at(const State& state, const std::vector<double>& closed) const;

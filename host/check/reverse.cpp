@@ -10,6 +10,7 @@
 #include "host/check/check.h"
 #include "host/check/findings.h"
 #include "host/check/reference_pair.h"
+#include "host/check/work_budget.h"
 #include "host/platform/parallel.h"
 #include "host/study/study.h"
 #include "kernels/base/layout.h"
@@ -152,14 +153,15 @@ struct TurnedMember {
 };
 
 TurnedMember turn_around(const Study& study, const BackendMotion& motion, unsigned long long member,
-                         std::size_t number) {
+                         std::size_t number, WorkBudget budget) {
   TurnedMember turn{.number = number, .state = motion.end};
   turn.sizes = sizes_of_motion(*study.system, motion);
   turn.state.t = 0;
   turn.state.v = -turn.state.v;
   const ReferenceRunner reference(*study.system, study.integrator, motion.parameters, turn.sizes, member);
   turn.prepared = prepare_start(reference.equations(), study.integrator, turn.state).status;
-  if (turn.prepared == Status::ok) turn.pair = reference.from_start(turn.state, {{}, motion.end.t}, {});
+  if (turn.prepared == Status::ok)
+    turn.pair = reference.from_start(turn.state, {{}, motion.end.t}, {}, budget);
   return turn;
 }
 
@@ -202,10 +204,16 @@ void compare_return(const QuantityNames& names, const Tolerance& tolerance, unsi
     compare(names.positions[k], forward.start.q(i), back.end.q(i), spread(a.q(i), b.q(i)), turn.sizes.q(i));
     compare(names.velocities[k], forward.start.v(i), -back.end.v(i), spread(a.v(i), b.v(i)), turn.sizes.v(i));
   }
-  if (undecided)
-    ++report.undecided_segments;
-  else
+  if (!undecided) {
     report.findings.merge(found);
+    return;
+  }
+  const bool arrived = tight.status == Status::ok && perturbed.status == Status::ok;
+  const UndecidedCause cause = turn.pair.given_up() ? UndecidedCause::budget
+                               : arrived            ? UndecidedCause::chaos
+                                                    : UndecidedCause::status;
+  ++report.undecided_segments;
+  report.undecided.push_back({member, 0, forward.end.t, cause, undecided_reason(cause, turn.pair)});
 }
 
 }  // namespace
@@ -243,8 +251,10 @@ CheckReport check_reverse(const Study& study, Backend& backend, const CheckOptio
   std::atomic<std::size_t> done = 0;
   in_parallel(turns.size(), options.threads, [&](std::size_t i) {
     const std::size_t k = returning[i];
-    turns[i] = turn_around(study, motions[k], report.members[k], k);
-    options.progress(++done, turns.size());
+    const WorkBudget budget(options.budget, motions[k].trial_steps, turns.size());
+    turns[i] = turn_around(study, motions[k], report.members[k], k, budget);
+    const std::size_t now = ++done;
+    options.progress({now, turns.size(), now});
   });
 
   // Back.

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "host/check/findings.h"
+#include "host/check/work_budget.h"
 #include "host/sample/member.h"
 #include "host/study/study.h"
 #include "kernels/base/status.h"
@@ -119,15 +120,22 @@ Plan SegmentCheck::plan_for(const Segment& segment, bool beyond) const {
 }
 
 ReferencePair SegmentCheck::run_reference(const Segment& segment, const Plan& plan,
-                                          const ReferencePair& before) const {
+                                          const ReferencePair& before, WorkBudget& budget) const {
   const Anchor& from = segment.from;
   return from.output ? reference_.from_middle(from.state, from.closed, plan,
-                                              {*from.output + 1, segment.attempt}, before)
-                     : reference_.from_start(from.state, plan, {0, segment.attempt});
+                                              {*from.output + 1, segment.attempt}, before, budget)
+                     : reference_.from_start(from.state, plan, {0, segment.attempt}, budget);
+}
+
+void SegmentCheck::leave_undecided(const Segment& segment, UndecidedCause cause, const ReferencePair& pair,
+                                   SegmentVerdict& verdict) const {
+  verdict.decided = false;
+  verdict.undecided = {member_, segment.from.state.t, segment.until, cause, undecided_reason(cause, pair)};
 }
 
 SegmentVerdict SegmentCheck::check(const Anchor& from, const std::optional<Anchor>& to,
-                                   const ReferencePair& before, Findings& findings) const {
+                                   const ReferencePair& before, WorkBudget& budget,
+                                   Findings& findings) const {
   // One perturbation tests one of many directions. A disagreement is confirmed by further attempts with other
   // perturbations before it counts, unless disagreements are frequent. If the events depend on the
   // perturbation, different events are accepted, but with the same events the numbers must agree.
@@ -138,7 +146,9 @@ SegmentVerdict SegmentCheck::check(const Anchor& from, const std::optional<Ancho
   SegmentVerdict verdict;
   for (now.attempt = 0; now.attempt < attempts; ++now.attempt) {
     Findings found;
-    SegmentVerdict result = compare_once(now, before, found);
+    SegmentVerdict result = compare_once(now, before, budget, found);
+    // A later attempt that was given up excuses nothing, and another one would cost as much.
+    if (now.attempt > 0 && result.pair.given_up()) break;
     const bool better = found.disagreements() < least.disagreements() && (result.decided || !verdict.agreed);
     if (now.attempt > 0 && !better) continue;
     least = std::move(found);
@@ -149,17 +159,19 @@ SegmentVerdict SegmentCheck::check(const Anchor& from, const std::optional<Ancho
   return verdict;
 }
 
-SegmentVerdict SegmentCheck::compare_once(const Segment& now, const ReferencePair& before,
+SegmentVerdict SegmentCheck::compare_once(const Segment& now, const ReferencePair& before, WorkBudget& budget,
                                           Findings& findings) const {
   const Plan plan = plan_for(now, false);
   SegmentVerdict verdict;
-  verdict.pair = run_reference(now, plan, before);
+  verdict.pair = run_reference(now, plan, before, budget);
   const ReferencePair& pair = verdict.pair;
   verdict.duration = pair.tight.last.state.t - now.from.state.t;
 
-  // If the two reference runs differ, nothing can be concluded about the backend.
-  verdict.decided = pair.tight.status == pair.perturbed.status;
-  if (!verdict.decided) return verdict;
+  // If a reference run was given up or the two differ, nothing can be concluded about the backend.
+  if (pair.given_up() || pair.tight.status != pair.perturbed.status) {
+    leave_undecided(now, pair.given_up() ? UndecidedCause::budget : UndecidedCause::status, pair, verdict);
+    return verdict;
+  }
   findings.add({.member = member_,
                 .t = pair.tight.last.state.t,
                 .quantity = "status",
@@ -168,12 +180,17 @@ SegmentVerdict SegmentCheck::compare_once(const Segment& now, const ReferencePai
   verdict.agreed = pair.tight.status == now.expected;
   if (!verdict.agreed) return verdict;
 
-  verdict.decided = compare_events(now, pair, verdict.bursts, findings);
+  if (const auto cause = compare_events(now, pair, budget, verdict.bursts, findings))
+    leave_undecided(now, *cause, pair, verdict);
   verdict.agreed = findings.disagreements() == 0;
   if (!verdict.decided) return verdict;
   if (now.last && end_near_event_) {
     const Plan beyond = plan_for(now, true);
-    compare_points(now, beyond, run_reference(now, beyond, before), findings);
+    const ReferencePair extended = run_reference(now, beyond, before, budget);
+    if (extended.given_up())
+      leave_undecided(now, UndecidedCause::budget, extended, verdict);
+    else
+      compare_points(now, beyond, extended, findings);
   } else {
     compare_points(now, plan, pair, findings);
   }

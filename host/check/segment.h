@@ -8,6 +8,7 @@
 #include "host/check/events.h"
 #include "host/check/findings.h"
 #include "host/check/reference_pair.h"
+#include "host/check/work_budget.h"
 #include "host/study/study.h"
 #include "kernels/base/status.h"
 #include "src/reference/reference.h"
@@ -27,6 +28,7 @@ struct Anchor {
 struct SegmentVerdict {
   bool decided = true;  // both reference runs have the same status and events
   bool agreed = true;   // and so does the backend
+  std::optional<UndecidedStretch> undecided{};
   ReferencePair pair;
   Bursts bursts;
   double duration = 0;
@@ -39,9 +41,9 @@ class SegmentCheck {
 
   std::vector<Anchor> anchors() const;
   // Checks up to the next anchor or to the end of the member's motion. `before`: reference runs of the
-  // previous segment.
+  // previous segment. A segment whose runs use up the budget is undecided.
   SegmentVerdict check(const Anchor& from, const std::optional<Anchor>& to, const ReferencePair& before,
-                       Findings& findings) const;
+                       WorkBudget& budget, Findings& findings) const;
 
   // Minimum distance in time between an output and an event; below it, the output's values may be those
   // before or those after the event.
@@ -74,12 +76,17 @@ class SegmentCheck {
   ComparisonPoint comparison_point(double t, double clearance, std::optional<std::size_t> output) const;
   Segment make_segment(const Anchor& from, const std::optional<Anchor>& to) const;
   Plan plan_for(const Segment& segment, bool beyond) const;
-  ReferencePair run_reference(const Segment& segment, const Plan& plan, const ReferencePair& before) const;
-  SegmentVerdict compare_once(const Segment& segment, const ReferencePair& before, Findings& findings) const;
+  ReferencePair run_reference(const Segment& segment, const Plan& plan, const ReferencePair& before,
+                              WorkBudget& budget) const;
+  SegmentVerdict compare_once(const Segment& segment, const ReferencePair& before, WorkBudget& budget,
+                              Findings& findings) const;
+  void leave_undecided(const Segment& segment, UndecidedCause cause, const ReferencePair& pair,
+                       SegmentVerdict& verdict) const;
 
   EventLists event_lists(const Segment& segment, const ReferencePair& pair, double until) const;
-  bool compare_events(const Segment& segment, const ReferencePair& pair, Bursts& bursts,
-                      Findings& findings) const;
+  // The cause if nothing can be concluded from the events.
+  std::optional<UndecidedCause> compare_events(const Segment& segment, const ReferencePair& pair,
+                                               WorkBudget& budget, Bursts& bursts, Findings& findings) const;
   void compare_instant(const Instant& backend, const Instant& tight, const Instant& perturbed, double reach,
                        double energy, Findings& findings) const;
   bool near_reference_event(const ComparisonPoint& point, double t, const ReferencePair& pair) const;

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "host/check/findings.h"
@@ -47,6 +48,32 @@ std::string cases_text(const CheckReport& report) {
   return table.text();
 }
 
+// At most so many stretches are listed; the counts include all of them.
+constexpr std::size_t stretches_listed = 10;
+
+std::string undecided_text(const CheckReport& report) {
+  TextTable table({"member", "from", "until", "reason"});
+  const std::size_t listed = std::min(report.undecided.size(), stretches_listed);
+  for (std::size_t k = 0; k < listed; ++k) {
+    const UndecidedStretch& one = report.undecided[k];
+    table.add({std::to_string(one.member), short_number(one.from), short_number(one.until), one.reason});
+  }
+  std::string text = "\nundecided\n" + table.text();
+  if (listed < report.undecided.size())
+    text += fmt::format("  and {} more\n", report.undecided.size() - listed);
+  if (report.undecided_by_cause().contains(undecided_cause_name(UndecidedCause::budget)))
+    text += "  --budget 10 allows the reference ten times the work\n";
+  return text;
+}
+
+Json stretch_json(const UndecidedStretch& one) {
+  return {{"member", one.member},
+          {"from", one.from},
+          {"until", one.until},
+          {"cause", undecided_cause_name(one.cause)},
+          {"reason", one.reason}};
+}
+
 // Missing and infinite values become null.
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
@@ -81,6 +108,7 @@ std::string check_table(const Study& study, const CheckReport& report) {
   text += fmt::format("  comparisons  {}, {} disagree\n", report.findings.comparisons(),
                       report.findings.disagreements());
   text += "\nworst cases\n" + cases_text(report);
+  if (!report.undecided.empty()) text += undecided_text(report);
   if (!report.failed.empty()) {
     TextTable table({"member", "status", "t"});
     for (const CheckReport::Ended& one : report.failed)
@@ -109,6 +137,10 @@ std::string check_json(const Study& study, const CheckReport& report) {
     json["measures"] = report.measures;
     json["undecided_measures"] = report.undecided_measures;
   }
+  json["undecided_causes"] = Json::object();
+  for (const auto& [cause, count] : report.undecided_by_cause()) json["undecided_causes"][cause] = count;
+  json["undecided"] = Json::array();
+  for (const UndecidedStretch& one : report.undecided) json["undecided"].push_back(stretch_json(one));
   json["comparisons"] = report.findings.comparisons();
   json["disagreements"] = report.findings.disagreements();
   json["worst_cases"] = Json::array();

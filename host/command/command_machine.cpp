@@ -11,8 +11,10 @@
 #include "host/check/write_check.h"
 #include "host/command/command.h"
 #include "host/inspect/bench.h"
+#include "host/platform/stopwatch.h"
 #include "host/program/program_cache.h"
 #include "host/run/backend_factory.h"
+#include "host/run/progress.h"
 #include "host/study/study.h"
 
 namespace zwang {
@@ -26,6 +28,7 @@ struct CheckCommandOptions : CommonOptions {
   unsigned threads = 0;
   std::vector<int> devices = {0};
   bool reverse = false;
+  double budget = 1;
 };
 
 struct BenchCommandOptions : CommonOptions {
@@ -36,20 +39,44 @@ struct BenchCommandOptions : CommonOptions {
   std::vector<int> devices = {0};
 };
 
-// A progress line that is updated in place, on terminals only.
-void show_progress(std::size_t done, std::size_t of) {
-  static std::mutex guard;
-  if (isatty(STDERR_FILENO) == 0) return;
-  const std::scoped_lock lock(guard);
-  std::cerr << fmt::format("\rchecked {} of {} members{}", done, of, done == of ? "\n" : "") << std::flush;
-}
+// The progress of a check on standard error: on a terminal one line that is updated in place, otherwise a line
+// every few seconds.
+class CheckDisplay {
+ public:
+  void show(const CheckProgress& progress) {
+    const std::scoped_lock lock(guard_);
+    const double now = watch_.seconds();
+    const bool last = progress.done == progress.of;
+    if (now - shown_at_ < (on_terminal_ ? seconds_between_updates : seconds_between_lines) &&
+        !(last && on_terminal_))
+      return;
+    shown_at_ = now;
+    const std::string text = fmt::format("checked {} of {} members, {} segments, {}", progress.done,
+                                         progress.of, progress.segments, duration_text(now));
+    if (on_terminal_)
+      std::cerr << "\r\x1b[K" << text << (last ? "\n" : "") << std::flush;
+    else
+      note(text);
+  }
+
+ private:
+  static constexpr double seconds_between_updates = 0.1, seconds_between_lines = 5;
+  const bool on_terminal_ = isatty(STDERR_FILENO) != 0;
+  std::mutex guard_;
+  Stopwatch watch_;
+  double shown_at_ = 0;
+};
 
 int check(const CheckCommandOptions& options) {
   Study study = load(options);
   if (options.members > 0) study.ensemble.members = options.members;
   const std::unique_ptr<Backend> backend = make_backend(
       options.backend, study, {.threads = options.threads, .devices = options.devices, .note = note});
-  const CheckOptions how{.sample = options.sample, .threads = options.threads, .progress = show_progress};
+  CheckDisplay display;
+  const CheckOptions how{.sample = options.sample,
+                         .threads = options.threads,
+                         .budget = options.budget,
+                         .progress = [&](const CheckProgress& progress) { display.show(progress); }};
   const CheckReport report =
       options.reverse ? check_reverse(study, *backend, how) : check(study, *backend, how);
   const int printed = print(options.json ? check_json(study, report) : check_table(study, report));
@@ -93,6 +120,12 @@ void add_check(CLI::App& app, Action& action) {
       ->check([](const std::string& text) { return at_least(text, 1); });
   add_devices(command, options.devices);
   command->add_option("--threads", options.threads, "threads for the reference; 0: all cores")
+      ->capture_default_str();
+  command
+      ->add_option("--budget", options.budget,
+                   "work the reference may spend before a segment is reported as undecided, as a multiple of "
+                   "the default")
+      ->check(CLI::PositiveNumber)
       ->capture_default_str();
   command->add_flag("--reverse", options.reverse,
                     "check reversibility instead: reverse the velocities at the end, integrate back, compare "

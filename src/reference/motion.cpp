@@ -118,6 +118,12 @@ void Motion::advance(const SmoothStep& step, double theta, const Eigen::VectorXd
     fail(Status::step_limit, "max_steps = " + std::to_string(settings_.max_steps) + " used up");
     return;
   }
+  const long long tried = steps + recorder_.trajectory().rejected;
+  if (tried >= plan_.max_trial_steps) {
+    recorder_.trajectory().given_up = true;
+    fail(Status::step_limit, std::to_string(tried) + " trial steps used up");
+    return;
+  }
   const bool whole = theta >= 1;
   const double until = whole && next_scheduled_time() <= step.t + step.h * (1 + 1e-15)
                            ? next_scheduled_time()

@@ -19,6 +19,9 @@ struct Plan {
   // For a resumed motion: the last signs of watched functions, used where one is zero at the start (a
   // velocity at rest).
   std::vector<int> sides = {};
+  // Trial steps, accepted or not, after which the run is given up (Trajectory::given_up). Unlike max_steps it
+  // is no property of the study: the caller limits the work it is willing to spend.
+  long long max_trial_steps = no_limit;
 };
 
 // Moves the state onto the conditions in force at the start; the result includes the distance moved.

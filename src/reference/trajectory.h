@@ -1,6 +1,7 @@
 // The result of one member's motion: samples at the output times, events, measures, audit.
 #pragma once
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,9 @@
 namespace zwang {
 
 std::string event_kind_name(EventKind kind);
+
+// As a number of trial steps.
+constexpr long long no_limit = std::numeric_limits<long long>::max();
 
 struct Event {
   double t = 0;
@@ -66,6 +70,7 @@ struct Trajectory {
   std::vector<int> sides;        // of watched functions where it ended: -1, +1, 0 (never clearly off zero)
   Audit audit;
   long long steps = 0, rejected = 0;
+  bool given_up = false;  // Plan::max_trial_steps was used up; the status is step_limit
 };
 
 }  // namespace zwang

@@ -36,6 +36,13 @@ TEST(Documentation, TheVerifiedCasesHaveTheirDigits) {
   expect_success(scratch, "/docs/verification.py", "--check --zwang " + shell_word(ZWANG_PROGRAM));
 }
 
+TEST(Documentation, TheErrorFallsWithTheTolerance) {
+  if (!has_python("tomllib")) GTEST_SKIP() << "no Python 3.11";
+  const Scratch scratch;
+  expect_success(scratch, "/docs/convergence.py",
+                 "--check --zwang " + shell_word(ZWANG_PROGRAM) + " string_pendulum bead_on_sphere");
+}
+
 TEST(Documentation, ThePythonExampleFindsTheShareThatWasCounted) {
   if (!has_python("xarray, netCDF4, matplotlib"))
     GTEST_SKIP() << "no Python with xarray, netCDF4 and matplotlib";
