@@ -310,9 +310,9 @@ struct RoundingSizes {
 template <class Set, class Real, int most_>
 struct RestPhases {
   static constexpr int most = most_;
-  int count = 0;
   Real share[most];  // of the time
   Set held[most];
+  int count = 0;
 
   ZWANG_DEVICE void add(Real part, const Set& conditions) {
     if (count == most) return;
@@ -324,11 +324,11 @@ struct RestPhases {
 // What is known of the shocks that a pending accumulation stands for, until its closed set is known too.
 template <class Phases, int rows, class Real>
 struct AccumulationRemainder {
-  bool unknown;
-  Real begin;  // when the accumulation was completed
-  Real time;   // from then to the limit
-  Phases phases;
+  Real begin;              // when the accumulation was completed
+  Real time;               // from then to the limit
   Real multipliers[rows];  // l of the projection onto the limit; 0 where it is rounding
+  Phases phases;
+  bool unknown;
 };
 
 // Events at known times.
@@ -372,19 +372,19 @@ struct alignas(64) Member : MemberCore<Model_, Method_, Real_> {
   Audit audit;
   unsigned event_counts[event_kinds];
   int next_output;  // index of the next output time
-  Rounding sizes;
-  // Conditions that may be at zero now, or whose multiplier may be; the slow path examines only these. The
-  // others are open and clearly below zero, or closed with a multiplier clearly above it.
-  Set candidates;
-  int watch_signs[at_least_one(Model::watches)];  // of watched functions: -1, 0 (not known yet), +1
-  typename OnlyIf<may_become_dependent<Model>, DependenceWatch<Set, Real>>::Type dependence;
-  Schedule<Event, Remainder, Real> schedule;
   // The conditions that held as equations before each shock of Core::accumulation. A model with a single
   // inequality needs none: they are the equations in force.
   struct HeldBefore {
     Set sets[Core::Accumulation::memory];
   };
   typename OnlyIf<(Core::inequalities() > 1), HeldBefore>::Type held_before;
+  typename OnlyIf<may_become_dependent<Model>, DependenceWatch<Set, Real>>::Type dependence;
+  Rounding sizes;
+  // Conditions that may be at zero now, or whose multiplier may be; the slow path examines only these. The
+  // others are open and clearly below zero, or closed with a multiplier clearly above it.
+  Set candidates;
+  int watch_signs[at_least_one(Model::watches)];  // of watched functions: -1, 0 (not known yet), +1
+  Schedule<Event, Remainder, Real> schedule;
   Real initial[measures];  // the measures' values at the start
 
   ZWANG_INLINE bool going() const { return this->progress.going(); }
