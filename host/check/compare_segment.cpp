@@ -11,6 +11,7 @@
 #include "kernels/base/status.h"
 #include "src/reference/reference.h"
 #include "src/reference/trajectory.h"
+#include "src/system/equations.h"
 
 namespace zwang {
 
@@ -170,6 +171,24 @@ bool SegmentCheck::several_events_between(const ComparisonPoint& point, const Re
     }
   }
   return false;
+}
+
+// Whether the two reference runs are so far apart at some output time that their distance excuses a state of another
+// motion. Sizes are those of all coordinates: one that stays near zero says nothing. Beside an event the runs may be on
+// different sides of it.
+bool SegmentCheck::runs_part(const Segment& segment, const Plan& plan, const ReferencePair& pair) const {
+  const auto far = [&](const Eigen::VectorXd& a, const Eigen::VectorXd& b, const Eigen::VectorXd& sizes) {
+    if (a.size() == 0) return false;
+    const double size = sizes.maxCoeff();
+    return (a - b).cwiseAbs().maxCoeff() > sensitivity_limit * size + tolerance_share * tolerance_.unit(size);
+  };
+  return std::any_of(segment.points.begin(), segment.points.end(), [&](const ComparisonPoint& point) {
+    const Sample *tight = sample_at(plan, pair.tight, point.t),
+                 *perturbed = sample_at(plan, pair.perturbed, point.t);
+    if (!point.sides.empty() || !tight || !perturbed) return false;
+    const State &a = tight->state, &b = perturbed->state;
+    return far(a.q, b.q, reference_.sizes().q) || far(a.v, b.v, reference_.sizes().v);
+  });
 }
 
 void SegmentCheck::compare_points(const Segment& segment, const Plan& plan, const ReferencePair& pair,

@@ -26,12 +26,15 @@ struct CheckCase {
   double severity() const;  // difference / allowed; above 1: disagreement
 };
 
+// If a perturbation grows to this fraction of a number's size, a comparison is undecided.
+constexpr double sensitivity_limit = 1e-2;
+
 // Why a stretch of motion was not compared.
 enum class UndecidedCause {
   events,  // the two reference runs have different events
   status,  // the two reference runs end differently
   budget,  // a reference run used up its budget of work
-  chaos,   // of a round trip: it depends too much on its start
+  chaos,   // the motion depends too much on its start
 };
 
 const char* undecided_cause_name(UndecidedCause cause);

@@ -95,7 +95,7 @@ std::string undecided_reason(UndecidedCause cause, const ReferencePair& pair) {
     case UndecidedCause::budget:
       return used_up_text(pair.perturbed.given_up ? pair.perturbed : pair.tight);
     case UndecidedCause::chaos:
-      return "the way back depends too much on where it begins";
+      return "the motion depends too much on where it begins";
   }
   return "";
 }

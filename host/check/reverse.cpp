@@ -30,9 +30,6 @@ namespace {
 // A hundred tolerances, because a round trip has twice the steps and no restarts. Sensitivity counts tenfold,
 // as in `check`.
 constexpr double sensitivity_share = 10, reverse_tolerance_share = 100;
-// If a perturbation at the turning point grows to this fraction of a number's size, the round trip is
-// undecided.
-constexpr double sensitivity_limit = 1e-2;
 
 // Pseudo-random numbers in (-1, 1), the same on every machine.
 class Scatter {

@@ -195,6 +195,9 @@ SegmentVerdict SegmentCheck::compare_once(const Segment& now, const ReferencePai
     compare_points(now, plan, pair, findings);
   }
   if (now.last && now.expected == Status::stopped) compare_stop(pair, findings);
+  // Where the two runs part, anything between them would agree.
+  if (findings.disagreements() == 0 && verdict.decided && runs_part(now, plan, pair))
+    leave_undecided(now, UndecidedCause::chaos, pair, verdict);
   return verdict;
 }
 

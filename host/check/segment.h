@@ -85,6 +85,7 @@ class SegmentCheck {
 
   EventLists event_lists(const Segment& segment, const ReferencePair& pair, double until) const;
   // The cause if nothing can be concluded from the events.
+  bool runs_part(const Segment& segment, const Plan& plan, const ReferencePair& pair) const;
   std::optional<UndecidedCause> compare_events(const Segment& segment, const ReferencePair& pair,
                                                WorkBudget& budget, Bursts& bursts, Findings& findings) const;
   void compare_instant(const Instant& backend, const Instant& tight, const Instant& perturbed, double reach,

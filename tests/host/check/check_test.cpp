@@ -319,6 +319,27 @@ TEST(CheckTest, DoesNotPassWhenNothingCouldBeDecided) {
   EXPECT_EQ(report.verdict(), CheckVerdict::undecided);
 }
 
+// A body balanced on a ridge to a tenth of the tolerance: the reference runs roll down on different sides.
+TEST(CheckTest, CountsASegmentInWhichTheReferenceRunsPartAsUndecided) {
+  const Study study = read_study(R"toml(
+[[point]]
+name = "p"
+mass = 1
+position = [0]
+velocity = [1e-10]
+[system]
+potential = "-0.5*100*p.x^2"
+[time]
+at = [2]
+)toml",
+                                 "ridge.toml");
+  const CheckReport report = self_checked(study, 1);
+  EXPECT_EQ(report.findings.disagreements(), 0u);
+  ASSERT_EQ(report.undecided.size(), 1u);
+  EXPECT_EQ(report.undecided[0].cause, UndecidedCause::chaos);
+  EXPECT_EQ(report.verdict(), CheckVerdict::undecided);
+}
+
 TEST(CheckTest, SaysWhyNothingCouldBeDecidedWhereEveryMemberFails) {
   const Study study = read_study(R"toml(
 [[point]]
