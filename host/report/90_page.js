@@ -25,10 +25,11 @@ function auditRows() {
     ["least constraint (KKT)", text(audit.max_kkt_residual, 2), "largest residual of Gauss's minimum conditions"],
     ["Carnot's identity at shocks", text(audit.max_carnot_residual, 2), ""],
     ["energy gained in shocks", text(audit.max_energy_created, 2), "should be 0"],
-    ...Object.entries(audit.worst_share ?? {}).map(([law, worst]) => [
-      `share of the bound: ${law}`, text(worst.share, 2),
-      worst.member === null ? "" : `largest in member ${worst.member}; above 1 a member is inaccurate`
-    ]),
+    ...Object.entries(audit.worst_share ?? {})
+        .map(
+            ([law, worst]) =>
+                [`share of the bound: ${law}`, text(worst.share, 2),
+                 worst.member === null ? "" : `largest in member ${worst.member}; above 1 a member is inaccurate`]),
   ];
 }
 
