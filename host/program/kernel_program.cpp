@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "host/program/kernel_text.h"
+#include "host/program/mass_ratio.h"
 #include "host/program/tuning.h"
 #include "host/study_file/document.h"
 #include "kernels/base/portable.h"
@@ -29,6 +30,11 @@ Location location_of_method(const Study& study) {
   if (!method) return {study.path, 0, 0};
   const Mark& mark = method->value.mark;
   return mark.line == 0 ? Location{"--set", 0, 0} : Location{study.path, mark.line, mark.column};
+}
+
+EmittedModel emit_for(const Study& study) {
+  return emit_model(*study.system, needs_orthogonal_elimination(study) ? Elimination::orthogonal
+                                                                       : Elimination::straight_where_short);
 }
 
 Method chosen_method(const Study& study, const EmittedModel& model) {
@@ -118,7 +124,7 @@ double seconds_since(std::chrono::steady_clock::time_point begun) {
 
 KernelProgram cpu_program(const Study& study, LaneChoice lanes) {
   const auto begun = std::chrono::steady_clock::now();
-  const EmittedModel model = emit_model(*study.system);
+  const EmittedModel model = emit_for(study);
   const Method method = chosen_method(study, model);
   KernelProgram program = begin_program(model, method, "program.h", "entry_cpu.h");
   const CpuTuning tuning = cpu_tuning(*study.system, model);
@@ -152,7 +158,7 @@ KernelProgram cpu_program(const Study& study, LaneChoice lanes) {
 
 KernelProgram cuda_program(const Study& study) {
   const auto begun = std::chrono::steady_clock::now();
-  const EmittedModel model = emit_model(*study.system);
+  const EmittedModel model = emit_for(study);
   const Method method = chosen_method(study, model);
   KernelProgram program = begin_program(model, method, "program.h", "entry_cuda.h");
   std::string steps = method_type(method, study.integrator);

@@ -50,8 +50,10 @@ bool should_be_masked(const System& system) {
 // Writes a model from rearranged formulas: collects its functions, then their shared values, then the text.
 class ModelWriter {
  public:
-  explicit ModelWriter(const System& system)
-      : system_(system), pool_(*system.pool), masked_(should_be_masked(system)) {}
+  ModelWriter(const System& system, Elimination elimination)
+      : system_(system),
+        pool_(*system.pool),
+        masked_(should_be_masked(system) && (elimination != Elimination::orthogonal || system.density)) {}
 
   EmittedModel write();
 
@@ -427,9 +429,9 @@ EmittedSeries ModelWriter::series(const Shared& shared) const {
 
 }  // namespace
 
-EmittedModel emit_model(const System& system) {
+EmittedModel emit_model(const System& system, Elimination elimination) {
   const System ready = rearranged(system);
-  return ModelWriter(ready).write();
+  return ModelWriter(ready, elimination).write();
 }
 
 }  // namespace zwang

@@ -26,6 +26,10 @@ struct EmittedModel {
   EmittedSeries series{};           // of the motion with no condition held: a second struct
 };
 
-EmittedModel emit_model(const System& system);
+// How accelerations are found: by straight-line code in the model where the system is small enough, or always by
+// an orthogonal factor of the list of held rows, which keeps the digits of masses far apart.
+enum class Elimination { straight_where_short, orthogonal };
+
+EmittedModel emit_model(const System& system, Elimination elimination = Elimination::straight_where_short);
 
 }  // namespace zwang
