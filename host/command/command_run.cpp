@@ -165,10 +165,13 @@ void note_how_to_resume(const RunCommandOptions& options, const ResultFolder& fo
 FiledRun run_in(ResultFolder& folder, const RunCommandOptions& options, const Study& study,
                 const Shard& shard, const InterruptWatch& interrupts, RankLink* link) {
   if (link) start_ranks(*link);
-  const std::unique_ptr<Backend> backend =
-      make_backend(options.backend, study, backend_options(options, link));
-  interrupts.check();
   ProgressDisplay display(stderr, options.quiet);
+  const std::unique_ptr<Backend> backend = [&] {
+    // From the cache a program is loaded within a tenth of a second.
+    const DelayedLine compiling(display, "compiling " + study.name + ", once for this machine ...");
+    return make_backend(options.backend, study, backend_options(options, link));
+  }();
+  interrupts.check();
   RunFilesOptions files = files_options(options, shard);
   std::optional<RankCoordinator> coordinator;
   if (link) {

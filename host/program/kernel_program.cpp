@@ -170,14 +170,20 @@ KernelProgram cuda_program(const Study& study) {
   program.text.sources["program.h"] += "using Entry = zwang::CudaEntry<zwang::Model, " + steps + ", " +
                                        real_type(study.integrator) +
                                        (tuning.events_in_registers ? ", true" : ", false") + ">;\n";
-  const auto add = [&](const std::string& name, const char* entry, int blocks) {
-    program.text.sources[name] = "#include \"program.h\"\n" + std::string(entry) + "(Entry, " +
+  const auto add = [&](const std::string& name, const std::string& shared, const std::string& entry,
+                       int blocks) {
+    program.text.sources[name] = "#include \"program.h\"\n" + shared + entry + "(Entry, " +
                                  std::to_string(cuda_threads) + ", " + std::to_string(blocks) + ")\n";
   };
-  add("step.cu", "ZWANG_CUDA_STEP", tuning.step_blocks);
-  add("event.cu", "ZWANG_CUDA_EVENT", tuning.event_blocks);
-  add("slow_path.cu", "ZWANG_CUDA_SLOW_PATH", tuning.slow_path_blocks);
+  const std::string shared = "ZWANG_CUDA_SHARED_EVENTS";
+  add("step.cu", "", "ZWANG_CUDA_STEP", tuning.step_blocks);
+  add("event.cu", shared + "(extern template, Entry)\n", "ZWANG_CUDA_EVENT", tuning.event_blocks);
+  add("slow_path.cu", shared + "(template, Entry)\n", "ZWANG_CUDA_SLOW_PATH", tuning.slow_path_blocks);
   program.text.units = {"step.cu", "event.cu", "slow_path.cu"};
+  program.text.linked_units = {"event.cu", "slow_path.cu"};
+  // A limit for functions: that of a kernel follows from its launch bounds.
+  const std::string registers = "--maxrregcount=" + std::to_string(cuda_function_registers);
+  for (const std::string& unit : program.text.linked_units) program.text.unit_flags[unit] = {registers};
   program.text.flags = {"--std=c++17", "--device-as-default-execution-space", "--disable-warnings"};
   program.emission_seconds = seconds_since(begun);
   return program;

@@ -130,6 +130,18 @@ ZWANG_STAND_IN(cuCtxSetCurrent, (Handle context), (context), (void)context)
 ZWANG_STAND_IN(cuModuleLoadData, (Handle * module, const void* image), (module, image), (void)image;
                *module = something)
 ZWANG_STAND_IN(cuModuleUnload, (Handle module), (module), (void)module)
+ZWANG_STAND_IN(cuLinkCreate_v2, (unsigned options, int* names, void** values, Handle* linker),
+               (options, names, values, linker), (void)options;
+               (void)names; (void)values; *linker = something)
+ZWANG_STAND_IN(cuLinkAddData_v2,
+               (Handle linker, int kind, void* data, Bytes size, const char* name, unsigned options,
+                int* names, void** values),
+               (linker, kind, data, size, name, options, names, values), (void)linker;
+               (void)kind; (void)data; (void)size; (void)name; (void)options; (void)names; (void)values)
+ZWANG_STAND_IN(cuLinkComplete, (Handle linker, void** image, Bytes* size), (linker, image, size),
+               (void)linker;
+               *image = something; *size = 0)
+ZWANG_STAND_IN(cuLinkDestroy, (Handle linker), (linker), (void)linker)
 ZWANG_STAND_IN(cuModuleGetFunction, (Handle * function, Handle module, const char* name),
                (function, module, name), (void)module;
                (void)name; *function = something)

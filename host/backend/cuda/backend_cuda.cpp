@@ -5,11 +5,12 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
-#include <future>
+#include <map>
 #include <mutex>
 #include <numeric>
 #include <thread>
 
+#include "host/backend/cuda/compilations.h"
 #include "host/backend/cuda/compiler.h"
 #include "host/platform/machine_error.h"
 #include "host/platform/private_files.h"
@@ -72,7 +73,6 @@ BackendCuda::~BackendCuda() = default;
 void BackendCuda::start(const KernelProgram& program, std::vector<int> devices,
                         const std::filesystem::path& folder) {
   const auto begun = std::chrono::steady_clock::now();
-  cache_ = folder;
   const std::vector<int> available = all_devices(Driver::get());
   if (devices.empty()) devices = available;
   for (const int number : devices) require_device(number, static_cast<int>(available.size()));
@@ -80,42 +80,31 @@ void BackendCuda::start(const KernelProgram& program, std::vector<int> devices,
   for (const int number : devices)
     for (int i = 0; i < workers_per_device; ++i) workers_.push_back(std::make_unique<CudaWorker>(number));
 
-  for (const auto& worker : workers_) worker->load(binaries(program.text, worker->architecture(), folder));
-  prepare_reductions();
+  // All units of the study and of the reductions at once, for each kind of device.
+  std::map<int, CudaCompilations> programs, reductions;
+  for (const auto& worker : workers_) {
+    const int architecture = worker->architecture();
+    if (programs.count(architecture) > 0) continue;
+    programs.emplace(architecture, CudaCompilations(program.text, architecture, folder));
+    reductions.emplace(architecture, CudaCompilations(reduction_program(), architecture, folder));
+  }
+  std::map<int, CudaBinaries> program_binaries, reduction_binaries;
+  for (auto& [architecture, compilations] : programs)
+    program_binaries[architecture] = take(std::move(compilations));
+  for (auto& [architecture, compilations] : reductions)
+    reduction_binaries[architecture] = take(std::move(compilations));
+
+  for (const auto& worker : workers_) worker->load(program_binaries.at(worker->architecture()));
+  prepare_reductions(reduction_binaries);
   compile_seconds = program.emission_seconds +
                     std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
 }
 
-// Units are compiled concurrently; each is a program with its own entry in the cache.
-std::vector<std::string> BackendCuda::binaries(const ProgramText& text, int architecture,
-                                               const std::filesystem::path& folder) {
-  struct Made {
-    std::string cubin, note;
-    bool compiled = false;
-  };
-  std::vector<std::future<Made>> making;
-  for (const std::string& unit : text.units)
-    making.push_back(std::async(std::launch::async, [&, unit] {
-      ProgramText one = text;
-      one.units = {unit};
-      const CudaCompiler compiler(architecture);
-      ProgramCache cache(folder);
-      Made made;
-      const auto binary = cache.get(
-          compiler.key(one), [&](const std::filesystem::path& target) { compiler.compile(one, target); },
-          &made.compiled);
-      made.cubin = read_whole(binary).value_or("");
-      made.note = cache.note();
-      return made;
-    }));
-  std::vector<std::string> cubins;
-  for (std::future<Made>& one : making) {
-    Made made = one.get();
-    cubins.push_back(std::move(made.cubin));
-    compiled_ = compiled_ || made.compiled;
-    if (!made.note.empty()) note_ = made.note;
-  }
-  return cubins;
+CudaBinaries BackendCuda::take(CudaCompilations compilations) {
+  CudaCompilations::Made made = compilations.wait();
+  compiled_ = compiled_ || made.compiled;
+  if (!made.note.empty()) note_ = made.note;
+  return std::move(made.binaries);
 }
 
 // Each model is named once: results, and the files that contain this name, do not depend on the number of

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "host/backend/backend.h"
+#include "host/backend/cuda/compilations.h"
 #include "host/backend/cuda/reduction_device.h"
 #include "host/backend/cuda/worker.h"
 #include "host/backend/kernel_buffers.h"
@@ -59,12 +60,11 @@ class BackendCuda : public Backend {
   struct Chunk;
   struct ReducedChunk;
   void start(const KernelProgram& program, std::vector<int> devices, const std::filesystem::path& cache);
-  std::vector<std::string> binaries(const ProgramText& text, int architecture,
-                                    const std::filesystem::path& cache);
+  CudaBinaries take(CudaCompilations compilations);
   void work(CudaWorker& worker, std::vector<Chunk>& chunks, std::atomic<std::size_t>& next,
             const Batch& batch, const Wanted& wanted);
   std::size_t chunk_size(const Batch& batch, const Wanted& wanted) const;
-  void prepare_reductions();
+  void prepare_reductions(const std::map<int, CudaBinaries>& by_architecture);
   std::size_t reduced_chunk_size(const Batch& batch, const ReductionPlan& plan);
   void work_reduced(std::size_t worker, std::vector<ReducedChunk>& chunks, std::atomic<std::size_t>& next,
                     const Batch& batch, long long first, const ReductionPlan& plan, bool members);
@@ -76,7 +76,6 @@ class BackendCuda : public Backend {
   std::string method_, note_;
   long long motion_operations_ = 0, series_operations_ = 0;
   bool compiled_ = false;
-  std::filesystem::path cache_;
   std::vector<std::unique_ptr<CudaWorker>> workers_;  // two per device: one computes while the other copies
   std::vector<std::unique_ptr<CudaReductionDevice>> reduction_devices_;  // one per worker
   std::size_t reduced_share_ = 0;                                        // bytes of device memory per worker

@@ -38,14 +38,12 @@ struct BackendCuda::ReducedChunk {
   double seconds = 0;
 };
 
-// The reductions are the same for every study: compiled once per architecture, then loaded from the cache.
-void BackendCuda::prepare_reductions() {
-  const ProgramText text = reduction_program();
+void BackendCuda::prepare_reductions(const std::map<int, CudaBinaries>& by_architecture) {
   for (const auto& worker : workers_) {
-    const std::vector<std::string> cubins = binaries(text, worker->architecture(), cache_);
     worker->make_current();
-    reduction_devices_.push_back(std::make_unique<CudaReductionDevice>(worker->context(), worker->stream(),
-                                                                       worker->processors(), cubins.at(0)));
+    reduction_devices_.push_back(
+        std::make_unique<CudaReductionDevice>(worker->context(), worker->stream(), worker->processors(),
+                                              by_architecture.at(worker->architecture()).modules.at(0)));
   }
 }
 

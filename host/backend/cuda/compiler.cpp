@@ -12,10 +12,15 @@ namespace zwang {
 
 namespace {
 
-// `kind`: "sm" for a binary of exactly this architecture, "compute" for PTX that later ones accept too.
+// The options of the program's first unit. `kind`: "sm" for a binary of exactly this architecture, "compute"
+// for PTX that later ones accept too.
 std::vector<std::string> options_for(const ProgramText& program, const char* kind, int architecture) {
+  const std::string& unit = program.units.at(0);
   std::vector<std::string> options{fmt::format("--gpu-architecture={}_{}", kind, architecture)};
   options.insert(options.end(), program.flags.begin(), program.flags.end());
+  if (program.linked_units.count(unit) > 0) options.emplace_back("--relocatable-device-code=true");
+  if (const auto own = program.unit_flags.find(unit); own != program.unit_flags.end())
+    options.insert(options.end(), own->second.begin(), own->second.end());
   return options;
 }
 

@@ -62,6 +62,10 @@ Driver load_driver() {
   library.find(made.context_use, "cuCtxSetCurrent");
   library.find(made.module_load, "cuModuleLoadData");
   library.find(made.module_unload, "cuModuleUnload");
+  library.find(made.link_create, "cuLinkCreate_v2");
+  library.find(made.link_add, "cuLinkAddData_v2");
+  library.find(made.link_complete, "cuLinkComplete");
+  library.find(made.link_destroy, "cuLinkDestroy");
   library.find(made.module_function, "cuModuleGetFunction");
   library.find(made.module_global, "cuModuleGetGlobal_v2");
   library.find(made.function_attribute, "cuFuncGetAttribute");

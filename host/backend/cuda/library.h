@@ -13,6 +13,7 @@ using Device = int;
 using Pointer = unsigned long long;  // on the device
 using Context = struct ContextObject*;
 using Module = struct ModuleObject*;
+using Linker = struct LinkerObject*;
 using Function = struct FunctionObject*;
 using Stream = struct StreamObject*;
 using Event = struct EventObject*;
@@ -39,6 +40,11 @@ struct Driver {
   Result (*context_use)(Context context);
   Result (*module_load)(Module* module, const void* image);
   Result (*module_unload)(Module module);
+  Result (*link_create)(unsigned options, int* names, void** values, Linker* linker);
+  Result (*link_add)(Linker linker, int kind, void* bytes, std::size_t size, const char* name,
+                     unsigned options, int* names, void** values);
+  Result (*link_complete)(Linker linker, void** image, std::size_t* size);  // the linker owns the image
+  Result (*link_destroy)(Linker linker);
   Result (*module_function)(Function* function, Module module, const char* name);
   Result (*module_global)(Pointer* pointer, std::size_t* bytes, Module module, const char* name);
   Result (*function_attribute)(int* value, int attribute, Function function);
@@ -68,6 +74,7 @@ struct Driver {
 };
 
 constexpr Result out_of_memory = 2;
+constexpr int link_kind_object = 0;  // a binary, for link_add
 
 // Functions of NVRTC; get() as for the driver.
 struct Nvrtc {

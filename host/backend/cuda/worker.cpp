@@ -67,17 +67,44 @@ CudaWorker::~CudaWorker() {
   driver_.context_release(device_);
 }
 
-void CudaWorker::load(const std::vector<std::string>& cubins) {
+namespace {
+
+// Loads relocatable objects as one module. Linking takes 12 ms on the host of an H200, so the result is not
+// cached.
+cuda::Module linked_module(const Driver& driver, const std::vector<std::string>& objects) {
+  const char* doing = "linking the program";
+  cuda::Linker linker = nullptr;
+  driver.require(driver.link_create(0, nullptr, nullptr, &linker), doing);
+  cuda::Result result = 0;
+  for (const std::string& object : objects)
+    if (result == 0)
+      // The driver reads the object and does not change it.
+      result = driver.link_add(linker, cuda::link_kind_object, const_cast<char*>(object.data()),
+                               object.size(), "unit", 0, nullptr, nullptr);
+  void* image = nullptr;
+  std::size_t bytes = 0;
+  cuda::Module module = nullptr;
+  if (result == 0) result = driver.link_complete(linker, &image, &bytes);
+  if (result == 0) result = driver.module_load(&module, image);
+  driver.link_destroy(linker);
+  driver.require(result, doing);
+  return module;
+}
+
+}  // namespace
+
+void CudaWorker::load(const CudaBinaries& binaries) {
   make_current();
-  for (const std::string& cubin : cubins) {
+  for (const std::string& cubin : binaries.modules) {
     cuda::Module module = nullptr;
     driver_.require(driver_.module_load(&module, cubin.data()), "loading the program");
     modules_.push_back(module);
   }
+  if (!binaries.objects.empty()) modules_.push_back(linked_module(driver_, binaries.objects));
   open_kernel_ = kernel(0, "zwang_open");
   step_kernel_ = kernel(0, "zwang_step");
-  event_kernel_ = kernel(1, "zwang_event");
-  slow_path_kernel_ = kernel(2, "zwang_slow_path");
+  event_kernel_ = kernel(modules_.size() - 1, "zwang_event");
+  slow_path_kernel_ = kernel(modules_.size() - 1, "zwang_slow_path");
   cuda::Pointer place = 0;
   std::size_t bytes = 0;
   driver_.require(driver_.module_global(&place, &bytes, modules_[0], "zwang_slot_bytes"),
