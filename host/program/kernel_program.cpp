@@ -183,6 +183,10 @@ KernelProgram cuda_program(const Study& study) {
   add("event.cu", "ZWANG_CUDA_EVENT", tuning.event_blocks);
   add("slow_path.cu", "ZWANG_CUDA_SLOW_PATH", tuning.slow_path_blocks);
   program.text.units = {"step.cu", "event.cu", "slow_path.cu"};
+  // The loops of long models are long enough as they are: unrolled, their slow path takes ten times as long to compile.
+  if (model.is_long)
+    for (const char* unit : {"event.cu", "slow_path.cu"})
+      program.text.unit_flags[unit] = {"--Ofast-compile=min"};
   program.text.flags = {"--std=c++17", "--device-as-default-execution-space", "--disable-warnings"};
   program.emission_seconds = seconds_since(begun);
   return program;
