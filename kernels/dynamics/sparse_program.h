@@ -13,7 +13,8 @@
 
 namespace zwang {
 
-template <class Model, class Real>
+// `exchanges`: how often the working set is corrected as a whole before rows are exchanged one by one.
+template <class Model, class Real, int exchanges = 8>
 struct SparseProgram {
   static constexpr int n = Model::coordinates, m = at_least_one(Model::conditions);
   using Plan = typename Model::VelocityElimination;
@@ -185,13 +186,12 @@ struct SparseProgram {
   // Where nothing is left to correct the conditions of the minimum hold. In most events that takes one to three
   // eliminations, however many rows there are; false: undecided.
   ZWANG_DEVICE bool exchange_blocks() {
-    constexpr int rounds = 8;
     feasible = false;
     for (int i = 0; i < count; ++i) {
       if (!(length[i] > 0)) return false;
       working[i] = true;
     }
-    for (int round = 0; round < rounds; ++round) {
+    for (int round = 0; round < exchanges; ++round) {
       solve_working_set();
       const Real allowed = rounding * norm<n>(z);
       bool changed = false;
