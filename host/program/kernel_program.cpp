@@ -94,7 +94,7 @@ std::vector<std::string> compiler_flags(const char* optimisation) {
 
 // Long arrays stay in memory (kernels/base/portable.h), and the model calls the elimination of the kernels.
 constexpr const char* long_model_head =
-    "#define ZWANG_LONG_MODEL 1\n#include \"kernels/base/sparse_elimination.h\"\n";
+    "#define ZWANG_LONG_MODEL 1\n#include \"kernels/dynamics/sparse_elimination.h\"\n";
 
 // The part common to both kinds of program: the kernels and the header with the model.
 KernelProgram begin_program(const EmittedModel& model, Method method, const std::string& unit_name,

@@ -1,6 +1,6 @@
 // Gauss's principle of least constraint for long models, as QuadraticProgram (dynamics/least_constraint.h): the same
 // problem, tolerances and results, but rows are stored by their few entries, and the rows of a working set are
-// eliminated along the tables of the model (base/sparse_elimination.h). A change of the working set costs as much as
+// eliminated along the tables of the model (dynamics/sparse_elimination.h). A change of the working set costs as much as
 // one elimination; an orthonormal basis of the rows would have no zeros.
 //
 // Only for models whose rows are always independent (chains, ropes, trees): multipliers are unique.
@@ -8,7 +8,7 @@
 
 #include "kernels/base/linear_algebra.h"
 #include "kernels/base/portable.h"
-#include "kernels/base/sparse_elimination.h"
+#include "kernels/dynamics/sparse_elimination.h"
 #include "kernels/dynamics/mass.h"
 
 namespace zwang {

@@ -4,16 +4,14 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cmath>
 #include <cstdint>
-#include <cstdlib>
 #include <limits>
 #include <map>
-#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
+#include "src/emit/shape.h"
 #include "src/expression/expression.h"
 #include "src/expression/operation.h"
 
@@ -25,104 +23,6 @@ namespace {
 constexpr std::size_t smallest_family = 4;
 // A sum of at least this many terms is computed by loops.
 constexpr int long_sum = 12;
-
-// "k[12]" as ("k", 12); a plain name has no index.
-struct Place {
-  std::string array;
-  std::optional<long> index;
-};
-
-Place place_of(const std::string& text) {
-  const std::size_t bracket = text.find('[');
-  if (bracket == std::string::npos) return {text, {}};
-  return {text.substr(0, bracket), std::strtol(text.c_str() + bracket + 1, nullptr, 10)};
-}
-
-// What a formula reads from arrays, or a number in it.
-struct Leaf {
-  Expr node{};
-  std::string array;  // empty: a number
-  long index = 0;
-  double number = 0;
-};
-
-// The formulas of one repetition: their common structure as a key, and what differs between repetitions.
-struct Shape {
-  std::string key;
-  std::vector<Leaf> leaves;
-  std::vector<long> targets;  // indices of the outputs
-};
-
-class ShapeReader {
- public:
-  ShapeReader(const Expressions& pool, const Hoisted& hoisted) : pool_(pool), hoisted_(hoisted) {}
-
-  Shape read(const std::vector<Output>& outputs) {
-    made_ = {};
-    number_.clear();
-    for (const Output& output : outputs) {
-      visit(output.value);
-      const Place target = place_of(output.target);
-      made_.key +=
-          "=" + target.array + (target.index ? "[]" : "") + std::to_string(number_.at(output.value.id)) + ";";
-      if (target.index) made_.targets.push_back(*target.index);
-    }
-    return std::move(made_);
-  }
-
- private:
-  // Arguments before the node, each node once, in an order that depends on the structure alone.
-  void visit(Expr root) {
-    std::vector<std::pair<Expr, bool>> waiting = {{root, false}};
-    while (!waiting.empty()) {
-      const auto [e, arguments_done] = waiting.back();
-      waiting.pop_back();
-      if (number_.contains(e.id)) continue;
-      const Node& node = pool_.node(e);
-      const bool leaf = hoisted_.contains(e.id) || arity(node.op) == 0;
-      if (leaf || arguments_done) {
-        describe(e, node);
-        number_.emplace(e.id, number_.size());
-        continue;
-      }
-      waiting.push_back({e, true});
-      for (int i = arity(node.op) - 1; i >= 0; --i)
-        waiting.push_back({node.arguments[static_cast<std::size_t>(i)], false});
-    }
-  }
-
-  void describe(Expr e, const Node& node) {
-    if (const auto name = hoisted_.find(e.id); name != hoisted_.end()) {
-      add_leaf(e, place_of(name->second));
-    } else if (node.op == Op::symbol) {
-      add_leaf(e, place_of(symbol_text(node.symbol)));
-    } else if (node.op == Op::constant && !std::isfinite(node.value)) {
-      made_.key += literal(node.value);
-    } else if (node.op == Op::constant) {
-      made_.key += "#";
-      made_.leaves.push_back({e, "", 0, node.value});
-    } else {
-      made_.key += std::to_string(static_cast<int>(node.op)) + "(";
-      for (int i = 0; i < arity(node.op); ++i) {
-        const Expr argument = node.arguments[static_cast<std::size_t>(i)];
-        made_.key += std::to_string(number_.at(argument.id)) + ",";
-        // The exponent decides the form of the text.
-        if (node.op == Op::power && i == 1 && pool_.is_constant(argument))
-          made_.key += literal(pool_.node(argument).value);
-      }
-    }
-  }
-
-  void add_leaf(Expr e, const Place& place) {
-    made_.key += place.array + (place.index ? "[]," : ",");
-    if (place.index) made_.leaves.push_back({e, place.array, *place.index, 0});
-  }
-
-  const Expressions& pool_;
-  const Hoisted& hoisted_;
-  Shape made_;
-  std::unordered_map<std::uint32_t, std::size_t> number_;
-};
 
 // The indices of one family as functions of the loop's counter j: constant, linear, or from a table.
 class IndexText {
@@ -238,9 +138,8 @@ class LoopWriter {
         margin_(static_cast<std::size_t>(indent), ' ') {}
 
   void write(const std::vector<std::vector<Output>>& repetitions) {
-    ShapeReader reader(pool_, hoisted_);
     std::vector<Shape> shapes;
-    for (const auto& outputs : repetitions) shapes.push_back(reader.read(outputs));
+    for (const auto& outputs : repetitions) shapes.push_back(shape_of(pool_, hoisted_, outputs));
     std::vector<Output> single;
     for (const std::vector<std::size_t>& group : grouped(shapes)) {
       if (group.size() < smallest_family) {
@@ -324,10 +223,9 @@ class LoopWriter {
     const std::string name = "s" + std::to_string(sums_++);
     text_ += margin_ + "R " + name + " = R(0);\n";
     const std::vector<Term> terms = terms_of(sum);
-    ShapeReader reader(pool_, hoisted_);
     std::vector<Shape> shapes;
     for (const Term& term : terms) {
-      shapes.push_back(reader.read({{"", term.value}}));
+      shapes.push_back(shape_of(pool_, hoisted_, {{"", term.value}}));
       shapes.back().key += term.negative ? "-" : "+";
     }
     for (const std::vector<std::size_t>& group : grouped(shapes)) {
@@ -439,9 +337,8 @@ std::string rolled_text(const Expressions& pool, Hoisted hoisted, const std::vec
 
 CaseFamilies case_families(const Expressions& pool, const Hoisted& hoisted,
                            const std::vector<std::vector<Output>>& cases, Tables& tables, int indent) {
-  ShapeReader reader(pool, hoisted);
   std::vector<Shape> shapes;
-  for (const auto& outputs : cases) shapes.push_back(reader.read(outputs));
+  for (const auto& outputs : cases) shapes.push_back(shape_of(pool, hoisted, outputs));
   CaseFamilies made;
   made.body.resize(cases.size());
   made.slot.resize(cases.size());

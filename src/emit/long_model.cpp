@@ -65,7 +65,7 @@ std::string index_function(const std::string& name, const std::string& argument,
   return head + " " + argument + ") { return " + tables.add(values) + "[" + argument + "]; }\n";
 }
 
-// The order of an elimination and the places it works on (kernels/base/sparse_elimination.h).
+// The order of an elimination and the places it works on (kernels/dynamics/sparse_elimination.h).
 std::string elimination_text(const std::string& name, const EliminationPlan& plan, const Storage& storage,
                              Tables& tables) {
   std::vector<long> order, first = {0}, row, place, target;

@@ -1,6 +1,6 @@
 // Motion and projection of a long system (a chain, a rope, a tree): Phi and all other formulas as loops over families
 // (src/emit/families.h), and the elimination of the conditions by the kernels, along index tables
-// (kernels/base/sparse_elimination.h). Text and compile time do not grow with the number of bodies, and the work of a
+// (kernels/dynamics/sparse_elimination.h). Text and compile time do not grow with the number of bodies, and the work of a
 // step grows in proportion to it.
 #pragma once
 

@@ -66,7 +66,7 @@ struct SymbolicDependence {
 SymbolicDependence solve_dependence(const System& system);
 
 // The same without the solution: Phi and the right side, and what follows from the multipliers, which are symbols. The
-// elimination is left to the kernels (kernels/base/sparse_elimination.h).
+// elimination is left to the kernels (kernels/dynamics/sparse_elimination.h).
 struct HeldEquations {
   SparseMatrix phi;
   EliminationPlan plan;

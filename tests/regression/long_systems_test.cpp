@@ -25,21 +25,21 @@ namespace {
 
 constexpr double long_gravity = 9.81;
 
-struct Knot {
+struct LongKnot {
   double x, y;
   int parent;  // -1: the nail
 };
 
 struct LongSystem {
-  std::vector<Knot> knots;
+  std::vector<LongKnot> knots;
   double length;         // of each link
   const char* relation;  // "==" or "<="
 };
 
-std::string number(double x) { return fmt::format("{}", x); }
+std::string number_text(double x) { return fmt::format("{}", x); }
 
 // Gravity differs from member to member, so that the lanes of a pack do.
-Study study_of(const LongSystem& system, double end, double tolerance, const std::string& more = "") {
+Study long_study(const LongSystem& system, double end, double tolerance, const std::string& more = "") {
   std::string
       text =
           "title = \"long\"\n[parameters]\ng = { grid = [9.81, 10.3, 5] }\n[[anchor]]\nname = \"nail\"\n"
@@ -47,18 +47,18 @@ Study study_of(const LongSystem& system, double end, double tolerance, const std
       links;
   const auto name = [](int i) { return i < 0 ? std::string("nail") : "p" + std::to_string(i); };
   for (std::size_t i = 0; i < system.knots.size(); ++i) {
-    const Knot& knot = system.knots[i];
+    const LongKnot& knot = system.knots[i];
     const std::string here = name(static_cast<int>(i));
-    text += "[[point]]\nname = \"" + here + "\"\nmass = 0.1\nposition = [" + number(knot.x) + ", " +
-            number(knot.y) + "]\n";
+    text += "[[point]]\nname = \"" + here + "\"\nmass = 0.1\nposition = [" + number_text(knot.x) + ", " +
+            number_text(knot.y) + "]\n";
     links += "[[constraint]]\nname = \"link" + std::to_string(i) + "\"\nrequire = \"distance(" + here + ", " +
-             name(knot.parent) + ") " + system.relation + " " + number(system.length) + "\"\n";
+             name(knot.parent) + ") " + system.relation + " " + number_text(system.length) + "\"\n";
   }
-  return read_study(
-      text + links + more +
-          "[system]\ngravity = [0, \"-g\"]\n[ensemble]\nmembers = 5\n[time]\nend = " + number(end) +
-          "\nsamples = 2\n[integrator]\nrtol = " + number(tolerance) + "\natol = " + number(tolerance) + "\n",
-      "long.toml");
+  return read_study(text + links + more +
+                        "[system]\ngravity = [0, \"-g\"]\n[ensemble]\nmembers = 5\n[time]\nend = " +
+                        number_text(end) + "\nsamples = 2\n[integrator]\nrtol = " + number_text(tolerance) +
+                        "\natol = " + number_text(tolerance) + "\n",
+                    "long.toml");
 }
 
 LongSystem chain_of(int links) {
@@ -73,7 +73,7 @@ LongSystem tree_of(int links) {
   for (int i = 0; i < links; ++i) {
     const int parent = i == 0 ? -1 : (i - 1) / 2;
     const double angle = -1.6 + (i % 2 == 1 ? 0.6 : -0.7) * (i > 0) + 0.1 * std::log2(i + 1);
-    const Knot from = parent < 0 ? Knot{0, 0, 0} : made.knots[static_cast<std::size_t>(parent)];
+    const LongKnot from = parent < 0 ? LongKnot{0, 0, 0} : made.knots[static_cast<std::size_t>(parent)];
     made.knots.push_back({from.x + 0.2 * std::cos(angle), from.y + 0.2 * std::sin(angle), parent});
   }
   return made;
@@ -94,7 +94,7 @@ double distance_off(const LongSystem& system, const double* q, std::size_t i) {
 }
 
 // T + V of a member at its end, per mass, and at its start, where it rests.
-double energy(const std::size_t knots, const double* state, double g) {
+double energy_per_mass(const std::size_t knots, const double* state, double g) {
   double sum = 0;
   for (std::size_t i = 0; i < 2 * knots; ++i) sum += 0.5 * state[2 * knots + i] * state[2 * knots + i];
   for (std::size_t i = 0; i < knots; ++i) sum += g * state[2 * i + 1];
@@ -113,12 +113,12 @@ void expect_conserved(const LongSystem& system, const Study& study, const BatchR
     const double g = long_gravity + 0.49 * static_cast<double>(member) / 4;
     const double* end = &results.end_state[member * 4 * knots];
     double start = 0, size = 0;
-    for (const Knot& knot : system.knots) {
+    for (const LongKnot& knot : system.knots) {
       start += g * knot.y;
       size += g * (1 + std::abs(knot.y));
     }
     // A few hundred steps, each off by the tolerance.
-    EXPECT_NEAR(energy(knots, end, g), start, 300 * tolerance * size) << "member " << member;
+    EXPECT_NEAR(energy_per_mass(knots, end, g), start, 300 * tolerance * size) << "member " << member;
     for (std::size_t i = 0; i < knots; ++i)
       ASSERT_NEAR(distance_off(system, end, i), 0, 1e-13) << "link " << i << " of member " << member;
   }
@@ -166,7 +166,7 @@ TEST(LongSystems, AHangingChainSwingsInItsModes) {
       system.knots.push_back({x, y, i - 1});
     }
     const double end = 0.7 * 2 * std::acos(-1) / w;
-    const Study study = study_of(system, end, 1e-14);
+    const Study study = long_study(system, end, 1e-14);
     BackendCpu cpu = cpu_for(study);
     const BatchResults results = run_members(study, cpu, 1);
     ASSERT_EQ(results.status[0], Status::ok);
@@ -181,7 +181,7 @@ TEST(LongSystems, AHangingChainSwingsInItsModes) {
 TEST(LongSystems, ChainsAndTreesKeepEnergyAndLengths) {
   constexpr double tolerance = 1e-9;
   for (const LongSystem& system : {chain_of(40), chain_of(160), tree_of(63)}) {
-    const Study study = study_of(system, 0.2, tolerance);
+    const Study study = long_study(system, 0.2, tolerance);
     BackendCpu cpu = cpu_for(study);
     expect_conserved(system, study, run_members(study, cpu, 5), tolerance);
   }
@@ -191,7 +191,7 @@ TEST(LongSystems, KeepEnergyAndLengthsOnAGpu) {
   if (const std::string why = cuda::why_no_device(); !why.empty()) GTEST_SKIP() << why;
   constexpr double tolerance = 1e-9;
   for (const LongSystem& system : {chain_of(40), tree_of(63)}) {
-    const Study study = study_of(system, 0.2, tolerance);
+    const Study study = long_study(system, 0.2, tolerance);
     const std::unique_ptr<Backend> backend = make_backend("cuda", study, {});
     expect_conserved(system, study, run_members(study, *backend, 5), tolerance);
   }
@@ -200,7 +200,7 @@ TEST(LongSystems, KeepEnergyAndLengthsOnAGpu) {
 // Event by event: which strings jerk and go slack, and where the rope ends.
 TEST(LongSystems, ARopeJerksAsInTheReference) {
   const LongSystem system = rope_of(20);
-  const Study study = study_of(system, 0.25, 1e-10);
+  const Study study = long_study(system, 0.25, 1e-10);
   BackendReference reference(study, 2);
   const BatchResults expected = run_members(study, reference, 5);
   for (const LaneChoice lanes : {LaneChoice::single, LaneChoice::best}) {
@@ -217,7 +217,7 @@ TEST(LongSystems, ARopeJerksAsInTheReference) {
 // A member's bits depend neither on the other lanes of its pack nor on threads.
 TEST(LongSystems, AMemberIsTheSameInAnyCompany) {
   for (const LongSystem& system : {chain_of(20), rope_of(20)}) {
-    const Study study = study_of(system, 0.2, 1e-8);
+    const Study study = long_study(system, 0.2, 1e-8);
     BackendCpu cpu = cpu_for(study);
     const BatchResults all = run_members(study, cpu, 5);
     const std::size_t size = all.end_state.size() / 5;
@@ -237,9 +237,9 @@ TEST(LongSystems, AChainHungUpAtBothEndsAgreesWithTheReference) {
   for (int i = 0; i < 19; ++i)
     system.knots.push_back({(i + 1) * along, -std::min(i + 1, 19 - i) * down, i - 1});
   const Study study =
-      study_of(system, 0.1, 1e-10,
-               "[[anchor]]\nname = \"far\"\nposition = [" + number(20 * along) +
-                   ", 0]\n[[constraint]]\nname = \"last\"\nrequire = \"distance(p18, far) == 0.05\"\n");
+      long_study(system, 0.1, 1e-10,
+                 "[[anchor]]\nname = \"far\"\nposition = [" + number_text(20 * along) +
+                     ", 0]\n[[constraint]]\nname = \"last\"\nrequire = \"distance(p18, far) == 0.05\"\n");
   ASSERT_TRUE(emit_model(*study.system).is_long);
   BackendReference reference(study, 2);
   BackendCpu cpu = cpu_for(study);

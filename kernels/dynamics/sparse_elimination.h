@@ -12,7 +12,6 @@
 #pragma once
 
 #include "kernels/base/portable.h"
-#include "kernels/base/scaled.h"
 
 namespace zwang {
 
