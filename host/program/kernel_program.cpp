@@ -136,7 +136,8 @@ KernelProgram cpu_program(const Study& study, LaneChoice lanes) {
   common += "using Number = " + (packed ? pack : real) + ";\n";
   common += "using Entry = zwang::CpuEntry<zwang::Model, " + method_type(method, study.integrator) + ", " +
             real + ", Number>;\n";
-  const bool fast_events = has_light_events(*study.system, model.masked);
+  const bool fast_events =
+      has_light_events(*study.system, model.masked) || has_free_impacts(*study.system, model.masked);
   const auto add = [&](const std::string& name, const std::string& text) {
     program.text.sources[name] = "#include \"program.h\"\n" + text;
     program.text.units.push_back(name);

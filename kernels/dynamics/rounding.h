@@ -1,4 +1,5 @@
-// What counts as zero: values of conditions with the rounding scale of their terms, and the magnitudes of coordinates and velocities on which those scales rest.
+// What counts as zero: values of conditions with the rounding scale of their terms, and the magnitudes of coordinates
+// and velocities on which those scales rest.
 #pragma once
 
 #include "kernels/base/portable.h"
@@ -17,23 +18,23 @@ struct ScaledCondition {
   bool vanishes;
 };
 
-// At the position of `motion`, with velocities v; size_q and size_v are the magnitudes behind their rounding.
+// At the position of the state y, with velocities v; size_q and size_v are the magnitudes behind their rounding.
 template <class M, class Real>
-ZWANG_COLD ScaledCondition<Real> scaled_condition(const Real* k, const typename M::Motion& motion, int i,
-                                                  const Real* v, const Real* size_q, const Real* size_v) {
+ZWANG_COLD ScaledCondition<Real> scaled_condition_at(const Real* k, Real t, const Real* y, int i,
+                                                     const Real* v, const Real* size_q, const Real* size_v) {
   using Model = typename M::Model;
   using S = Scaled<Real>;
   constexpr int n = M::n;
   S sk[at_least_one(Model::constants)], q[n], w[n], z[at_least_one(M::nz)], a[n], value, rate, rest;
   for (int j = 0; j < Model::constants; ++j) sk[j] = S(k[j]);
   for (int j = 0; j < n; ++j) {
-    q[j] = S(motion.y[j], size_q[j]);
+    q[j] = S(y[j], size_q[j]);
     w[j] = S(v[j], size_v[j]);
     a[j] = S(0);
   }
-  for (int j = 0; j < M::nz; ++j) z[j] = S(motion.z()[j]);
+  for (int j = 0; j < M::nz; ++j) z[j] = S(y[2 * n + j]);
   value = rate = rest = S(0);
-  Model::row(sk, S(motion.t), q, w, z, i, value, rate, rest, a);
+  Model::row(sk, S(t), q, w, z, i, value, rate, rest, a);
   bool vanishes = true;
   Real reach = 0;
   for (int j = 0; j < n; ++j) {
@@ -41,6 +42,11 @@ ZWANG_COLD ScaledCondition<Real> scaled_condition(const Real* k, const typename 
     reach += absolute(a[j].value);
   }
   return {value.value, value.scale, rate.value, rate.scale, rest.scale, reach, vanishes};
+}
+template <class M, class Real>
+ZWANG_INLINE ScaledCondition<Real> scaled_condition(const Real* k, const typename M::Motion& motion, int i,
+                                                    const Real* v, const Real* size_q, const Real* size_v) {
+  return scaled_condition_at<M>(k, motion.t, motion.y, i, v, size_q, size_v);
 }
 
 // A share of a rounding scale that counts as zero: at least 32 roundings in single precision, whatever the

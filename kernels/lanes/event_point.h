@@ -44,6 +44,8 @@ struct EventPoint {
   Real noise, next_h;    // release: the rounding of f''; and the length of the next step
   bool armed;            // release: f is clearly below zero already
 
+  static constexpr bool in_free_flight = false;
+
   // The entry of the condition of the event.
   ZWANG_INLINE Real of_sought(const Real* x) const {
     Real sum = 0;
@@ -59,6 +61,11 @@ struct EventPoint {
   }
   // The event function, which crosses zero upwards.
   ZWANG_INLINE Real curve() const { return reached ? of_sought(f) : -of_sought(lambda); }
+  // What counts as zero for it; and its rate, of a condition that is reached.
+  ZWANG_INLINE Real curve_zero() const { return reached ? of_sought(value_zero) : multiplier_zero; }
+  ZWANG_INLINE Real curve_rate() const { return of_sought(f_rate); }
+  ZWANG_INLINE bool identify() const { return true; }
+  ZWANG_INLINE void evaluate_all() const {}
 
   ZWANG_INLINE void evaluate_rates() { right_side<M>(k, t, y, held, any_held, rate, lambda); }
   ZWANG_INLINE void evaluate_rows() { Model::rows(k, t, y, y + n, y + 2 * n, f, f_rate, rest, a); }

@@ -1,9 +1,9 @@
 // Fast event: a lane whose step ends at a crossing handles the common event by itself: it covers the
 // remaining distance, applies the impact or the release, and continues the motion, with the numbers it has in
-// registers. Handled are single contacts in the sense of event/single_contact.h, in systems of few
-// coordinates and conditions: the active set is guessed, and the impulses and multipliers of Gauss's
-// principle must be clearly positive. If that is not so, nothing is changed, and the slow path handles the
-// event (member/slow_path.h).
+// registers. Handled are single contacts in the sense of event/single_contact.h: in systems of few coordinates and
+// conditions all of them (EventPoint), in larger ones rebounds in free flight (FreeImpact). The active set is guessed,
+// and the impulses and multipliers of Gauss's principle must be clearly positive. If that is not so, nothing is changed,
+// and the slow path handles the event (member/slow_path.h).
 //
 // Every index is constant after unrolling, and values of the condition sought are sums over all conditions
 // with weights 0 and 1: so everything stays in registers.
@@ -17,6 +17,7 @@
 #include "kernels/event/contacts.h"
 #include "kernels/event/refine_event_time.h"
 #include "kernels/lanes/event_point.h"
+#include "kernels/lanes/free_impact.h"
 #include "kernels/lanes/lane_state.h"
 #include "kernels/member/start_and_end.h"
 #include "kernels/record/event_log.h"
@@ -26,12 +27,25 @@
 
 namespace zwang {
 
+// The kind of point that a model's fast events have.
+template <class M, bool light>
+struct PointOfFastEvent {
+  using Type = EventPoint<M>;
+  static constexpr bool possible = true;
+};
+template <class M>
+struct PointOfFastEvent<M, false> {
+  using Type = FreeImpact<M>;
+  static constexpr bool possible = FreeImpact<M>::possible();
+};
+
 template <class M, class R>
 struct FastEvent {
   using Model = typename M::Model;
   using Method = typename M::Method;
   using Real = typename M::Real;
-  using Point = EventPoint<M>;
+  using PointKind = PointOfFastEvent<M, Model::light_events>;
+  using Point = typename PointKind::Type;
   static constexpr int n = M::n, r = M::r, rows = M::rows, size = M::size;
 
   const KernelSettings& settings;
@@ -43,7 +57,7 @@ struct FastEvent {
   LaneLedger<R, M::rows>& ledger;
   StepFlags<M, R>& flags;
 
-  // Measures that are evaluated at an event by a formula need more than a lane has.
+  // Measures that are evaluated at an event by a formula.
   static constexpr bool measures_at_events() {
     bool any = false;
     for (int m = 0; m < Model::measures; ++m)
@@ -51,8 +65,9 @@ struct FastEvent {
                     Reduction(Model::measure_reduction(m)) == Reduction::at);
     return any;
   }
-  static constexpr bool possible =
-      Model::light_events && Model::signals == 0 && Method::adaptive && !measures_at_events();
+  // Such formulas may contain multipliers and which conditions are closed: in free flight these are zero.
+  static constexpr bool possible = PointKind::possible && Model::signals == 0 && Method::adaptive &&
+                                   (Point::in_free_flight || !measures_at_events());
 
   // Handles the event of one lane. False: nothing has been changed.
   ZWANG_INLINE bool handle(int lane) const {
@@ -74,6 +89,7 @@ struct FastEvent {
       else
         record_release(lane, point, tally);
       members[lane].tally = tally;
+      point.evaluate_all();
       update_conditions(lane, point, impact);
       store_measures(lane, point, before);
       resume_motion(lane, point);
@@ -129,6 +145,7 @@ struct FastEvent {
       from[i] = lane_of(state.y[i], lane);
       point.y[i] = lane_of(trial.end[i], lane);
     }
+    if (!point.identify()) return false;
     point.evaluate_scales();
     point.measure_sizes(from, h);
     if (!point.find_zeros()) return false;
@@ -139,8 +156,8 @@ struct FastEvent {
 
   ZWANG_INLINE bool refine_in_registers(Point& point, Real start, Real h, Real known_slope) const {
     const Real reach = 2 * Real(settings.crossing_reach), left_out = Real(0.01) * Real(settings.rtol);
-    const Real zero = point.reached ? point.of_sought(point.value_zero) : point.multiplier_zero;
-    Real value = point.curve(), slope = point.reached ? point.of_sought(point.f_rate) : known_slope;
+    const Real zero = point.curve_zero();
+    Real value = point.curve(), slope = point.reached ? point.curve_rate() : known_slope;
     Real duration = -value / slope;
     if (point.reached) {
       // The quadratic term saves a second iteration.
@@ -159,7 +176,7 @@ struct FastEvent {
                  square(share) > Precision<Real>::epsilon);
       const Real next = point.curve(), secant = (next - value) / duration;
       if (point.reached)
-        slope = point.of_sought(point.f_rate);
+        slope = point.curve_rate();
       else if (secant > Real(0.1) * slope && secant < 10 * slope)
         slope = secant;
       const bool nearer = absolute(next) < absolute(value);
@@ -210,13 +227,24 @@ struct FastEvent {
     contact.t = point.t;
     contact.kind = EventKind::contact;
     contact.constraints = point.condition();
+    place_member(me, point, impact.event.before);
     append_event(me, full_member, tally, contact, settings, batch);
     if (impact.fixed) full_member.audit.raise(audit_created, -impact.event.energy_lost);
     if (impact.fixed && !impact.rebounds) full_member.audit.raise(audit_carnot, impact.carnot);
     me.energy.lost = lane_of(ledger.energy_lost, lane) + impact.energy_lost;
     set_lane(ledger.energy_lost, lane, me.energy.lost);
     impact.event.kind = EventKind::shock;
+    place_member(me, point, impact.event.after);
     append_event(me, full_member, tally, impact.event, settings, batch);
+  }
+  // Formulas at events are evaluated at the member's state; it is that of the event, with the velocities v.
+  ZWANG_INLINE void place_member(M& me, const Point& point, const Real* v) const {
+    if constexpr (measures_at_events()) {
+      me.motion.t = point.t;
+      ZWANG_REGISTERS for (int c = 0; c < size; ++c) {
+        me.motion.y[c] = c >= n && c < 2 * n ? v[c - n] : point.y[c];
+      }
+    }
   }
   ZWANG_INLINE void record_release(int lane, const Point& point, Tally<Real>& tally) const {
     typename M::Event event;
@@ -229,6 +257,15 @@ struct FastEvent {
   // The active set after the event, and the data for event detection.
   ZWANG_INLINE void update_conditions(int lane, const Point& point, const ImpactRecord<M>& impact) const {
     M& me = members[lane];
+    if constexpr (Point::in_free_flight) {
+      open_condition(point.t, true, point.value, Real(0), me.constraints.conditions[point.index]);
+      return;  // it was armed, and it is
+    } else {
+      update_all_conditions(me, lane, point, impact);
+    }
+  }
+  ZWANG_INLINE void update_all_conditions(M& me, int lane, const Point& point,
+                                          const ImpactRecord<M>& impact) const {
     me.constraints.any_held = point.any_held;
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
       me.constraints.held[i] = point.held[i];
