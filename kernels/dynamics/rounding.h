@@ -107,6 +107,24 @@ ZWANG_COLD void measure_sizes(const Real* k, const typename M::Motion& motion, c
   raise_to_noise<M>(k, motion, sizes);
 }
 
+// The same for states in registers, with the mass matrix given.
+template <int n, class Real>
+ZWANG_INLINE void measure_sizes_by_mass(const Real* mass, const Real* y0, const Real* y1, Real duration,
+                                        Real* size_q, Real* size_v) {
+  Real whole_q = 0, whole_v = 0;
+  ZWANG_REGISTERS for (int i = 0; i < n; ++i) {
+    size_q[i] = maximum(maximum(absolute(y0[i]), absolute(y1[i])), absolute(duration * y0[n + i]));
+    size_v[i] = maximum(absolute(y0[n + i]), absolute(y1[n + i]));
+    const Real m = maximum(mass[i * n + i], Real(0));
+    whole_q += m * square(size_q[i]);
+    whole_v += m * square(size_v[i]);
+  }
+  ZWANG_REGISTERS for (int i = 0; i < n; ++i) {
+    size_q[i] = not_below(size_q[i], mass[i * n + i], whole_q);
+    size_v[i] = not_below(size_v[i], mass[i * n + i], whole_v);
+  }
+}
+
 // A velocity is mere rounding where its share of sqrt(2 T) is below this; `twice_kinetic` is that of the
 // velocities before the shock, by the diagonal of the mass matrix.
 template <class Real>

@@ -72,18 +72,7 @@ struct FreeImpact {
   ZWANG_INLINE void evaluate_scales() { Model::mass(k, t, y, y + n, y + 2 * n, mass); }
 
   ZWANG_INLINE void measure_sizes(const Real* from, Real duration) {
-    Real whole_q = 0, whole_v = 0;
-    ZWANG_REGISTERS for (int i = 0; i < n; ++i) {
-      size_q[i] = maximum(maximum(absolute(from[i]), absolute(y[i])), absolute(duration * from[n + i]));
-      size_v[i] = maximum(absolute(from[n + i]), absolute(y[n + i]));
-      const Real m = maximum(mass[i * n + i], Real(0));
-      whole_q += m * square(size_q[i]);
-      whole_v += m * square(size_v[i]);
-    }
-    ZWANG_REGISTERS for (int i = 0; i < n; ++i) {
-      size_q[i] = not_below(size_q[i], mass[i * n + i], whole_q);
-      size_v[i] = not_below(size_v[i], mass[i * n + i], whole_v);
-    }
+    measure_sizes_by_mass<n>(mass, from, y, duration, size_q, size_v);
   }
 
   // The zero levels. False if the gradient vanishes.
@@ -94,27 +83,8 @@ struct FreeImpact {
     return !scaled.vanishes;
   }
 
-  // As EventPoint::flow(), in free flight.
-  ZWANG_INLINE void flow(Real duration, int stages, bool) {
-    Real from[size], sum[size];
-    const Real start = t;
-    ZWANG_REGISTERS for (int c = 0; c < size; ++c) {
-      from[c] = y[c];
-      sum[c] = rate[c];
-    }
-    ZWANG_ROLLED for (int stage = 1; stage < stages; ++stage) {
-      const Real ahead = (stage < 3 ? Real(0.5) : Real(1)) * duration, share = stage < 3 ? Real(2) : Real(1);
-      ZWANG_REGISTERS for (int c = 0; c < size; ++c) { y[c] = from[c] + ahead * rate[c]; }
-      t = start + ahead;
-      evaluate_rates();
-      ZWANG_REGISTERS for (int c = 0; c < size; ++c) { sum[c] += share * rate[c]; }
-    }
-    ZWANG_REGISTERS for (int c = 0; c < size; ++c) {
-      y[c] = from[c] + duration * (stages == 4 ? Real(1.0 / 6) * sum[c] : rate[c]);
-    }
-    t = start + duration;
-    evaluate_rates();
-    evaluate_rows();
+  ZWANG_INLINE void flow(Real duration, int stages, bool strays) {
+    move_along_flow<M>(*this, duration, stages, strays);
   }
 
   // [mayer2-9] The shock of one row: l = (1 + e) f' / Phi, with its rebound (mechanics section 4). False if it does not

@@ -43,14 +43,14 @@ struct LaneGroup {
   using Method = typename M::Method;
   using Real = typename M::Real;
   using Mask = typename Lanes<R>::Mask;
-  using Search = StepLengthSearch<Real, M::rows>;
+  using Search = StepLengthSearch<Real, M::event_functions>;
   using Ledger = LaneLedger<R, M::rows>;
   using Steps = StepStorage<M, R>;
   using Drives = DriveStorage<M, R>;
   using SingleLane = zwang::LaneGroup<M, Real>;
   static constexpr int lanes = Lanes<R>::count, n = M::n, r = M::r, size = M::size;
   static constexpr int signals = Model::signals;
-  static constexpr bool finds_crossings_on_series = Method::expands && FastEvent<M, R>::possible;
+  static constexpr bool finds_crossings_on_series = Method::expands && FastEvent<M, R>::contacts_possible;
 
   const KernelSettings& settings;
   const KernelBatch& batch;
@@ -155,7 +155,7 @@ struct LaneGroup {
     resume(me);
     full_members = full_member;
     const auto& exchange = me->exchange;
-    static_cast<CrossingResult<Real, M::rows>&>(*searches) = exchange.step.crossing;
+    static_cast<CrossingResult<Real, M::event_functions>&>(*searches) = exchange.step.crossing;
     trial.step.h = exchange.step.h;
     flags.set_at_event();
     state.searching = false;
@@ -163,6 +163,9 @@ struct LaneGroup {
     ZWANG_REGISTERS for (int i = 0; i < size; ++i) { trial.end[i] = exchange.end[i]; }
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
       flags.first_if_at_end[i] = !exchange.verdict.order_unknown;
+    }
+    ZWANG_REGISTERS for (int i = 0; i < signals; ++i) {
+      flags.signal_first_if_at_end[i] = !exchange.verdict.order_unknown;
     }
     if constexpr (finds_crossings_on_series)
       if (exchange.verdict.crosses_on_series) return truncate_at_crossing();
