@@ -92,6 +92,10 @@ std::vector<std::string> compiler_flags(const char* optimisation) {
   return flags;
 }
 
+// Long arrays stay in memory (kernels/base/portable.h), and the model calls the elimination of the kernels.
+constexpr const char* long_model_head =
+    "#define ZWANG_LONG_MODEL 1\n#include \"kernels/base/sparse_elimination.h\"\n";
+
 // The part common to both kinds of program: the kernels and the header with the model.
 KernelProgram begin_program(const EmittedModel& model, Method method, const std::string& unit_name,
                             const std::string& entry_header) {
@@ -99,9 +103,10 @@ KernelProgram begin_program(const EmittedModel& model, Method method, const std:
   program.method = method_name(method);
   program.motion_operations = model.motion_operations;
   for (const KernelFile& file : kernel_files()) program.text.sources[std::string(file.name)] = file.text;
-  program.text.sources[unit_name] = "#include \"kernels/entry/" + entry_header + "\"\n\nnamespace zwang {\n" +
-                                    model.text + (method == Method::taylor ? "\n" + model.series.text : "") +
-                                    "}\n\n";
+  program.text.sources[unit_name] = (model.is_long ? long_model_head : "") +
+                                    std::string("#include \"kernels/entry/") + entry_header +
+                                    "\"\n\nnamespace zwang {\n" + model.text +
+                                    (method == Method::taylor ? "\n" + model.series.text : "") + "}\n\n";
   program.text.units = {unit_name};
   return program;
 }
@@ -179,6 +184,10 @@ KernelProgram cuda_program(const Study& study) {
   add("event.cu", "ZWANG_CUDA_EVENT", tuning.event_blocks);
   add("slow_path.cu", "ZWANG_CUDA_SLOW_PATH", tuning.slow_path_blocks);
   program.text.units = {"step.cu", "event.cu", "slow_path.cu"};
+  // The loops of long models are long enough as they are: unrolled, their slow path takes ten times as long to compile.
+  if (model.is_long)
+    for (const char* unit : {"event.cu", "slow_path.cu"})
+      program.text.unit_flags[unit] = {"--Ofast-compile=min"};
   program.text.flags = {"--std=c++17", "--device-as-default-execution-space", "--disable-warnings"};
   program.emission_seconds = seconds_since(begun);
   return program;

@@ -13,6 +13,8 @@
 #include "kernels/base/status.h"
 #include "kernels/dynamics/accumulation.h"
 #include "kernels/dynamics/least_constraint.h"
+#include "kernels/dynamics/mass.h"
+#include "kernels/dynamics/sparse_program.h"
 #include "kernels/integrator/runge_kutta.h"
 #include "kernels/rootfinding/step_length_search.h"
 
@@ -56,6 +58,17 @@ struct RowsMayBecomeDependent<Model, Model::rows_may_become_dependent> {
 };
 template <class Model>
 constexpr bool may_become_dependent = RowsMayBecomeDependent<Model>::value;
+
+// The quadratic program of Gauss's principle.
+template <class Model, class Real, bool = is_long_model<Model> && !may_become_dependent<Model>>
+struct ProgramOf {
+  using Type = QuadraticProgram<Model::coordinates, at_least_one(Model::conditions),
+                                typename RootOf<Model, Real>::Type, Real>;
+};
+template <class Model, class Real>
+struct ProgramOf<Model, Real, true> {
+  using Type = SparseProgram<Model, Real>;
+};
 
 // The part a condition plays in the motion (mechanics section 2).
 enum class Standing : int {
@@ -190,7 +203,8 @@ struct alignas(16) MemberCore : ModelSizes<Model_> {
   }
   using Set = ConditionSet<Sizes::r>;
   using Accumulation = AccumulationWatch<Set, Real, inequalities() == 1>;
-  using Qp = QuadraticProgram<Sizes::n, Sizes::rows, Model::diagonal_mass, Real>;
+  using Root = typename RootOf<Model, Real>::Type;
+  using Qp = typename ProgramOf<Model, Real>::Type;
   using Constraints = ConstraintState<Model, Real>;
   using Motion = MotionState<Model, Real>;
 

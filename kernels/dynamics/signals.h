@@ -5,6 +5,7 @@
 
 #include "kernels/base/portable.h"
 #include "kernels/base/scaled.h"
+#include "kernels/dynamics/mass.h"
 #include "kernels/dynamics/member.h"
 #include "kernels/dynamics/rounding.h"
 #include "kernels/dynamics/smooth_motion.h"
@@ -47,20 +48,20 @@ ZWANG_COLD void scaled_multipliers(const M& me, Scaled<typename M::Real>* lambda
   using Real = typename M::Real;
   constexpr int n = M::n;
   const typename M::Motion& motion = me.motion;
-  Real plain[M::rows], mass[n * n], force[n], metric[n];
+  Real plain[M::rows], mass[MassShape<Model>::entries], force[n], metric[n];
   multipliers_at<M>(me.k, me.constraints, motion.t, motion.y, plain);
   Model::mass(me.k, motion.t, motion.q(), motion.v(), motion.z(), mass);
   Model::applied(me.k, motion.t, motion.q(), motion.v(), motion.z(), force);
-  typename M::Qp qp;
+  typename M::Root root;
   for (int i = 0; i < M::r; ++i) lambda[i] = Scaled<Real>(plain[i]);
-  if (!qp.root.factor(mass)) return;
-  qp.root.into(force, metric);
+  if (!root.factor(mass)) return;
+  root.into(force, metric);
   const Real free_size = norm<n>(metric);
   for (int i = 0; i < M::r; ++i) {
     if (!(me.constraints.held[i] > 0)) continue;
     Real value, rate, rest, a[n], u[n];
     Model::row(me.k, motion.t, motion.q(), motion.v(), motion.z(), i, value, rate, rest, a);
-    qp.root.into(a, u);
+    root.into(a, u);
     const Real length = norm<n>(u);
     const Real rest_scale =
         scaled_condition<M>(me.k, motion, i, motion.v(), me.sizes.q, me.sizes.v).rest_scale;

@@ -6,6 +6,7 @@
 #include "kernels/base/linear_algebra.h"
 #include "kernels/base/portable.h"
 #include "kernels/base/scaled.h"
+#include "kernels/dynamics/mass.h"
 #include "kernels/dynamics/rounding.h"
 #include "kernels/dynamics/smooth_motion.h"
 #include "kernels/event/contact_rules.h"
@@ -22,7 +23,7 @@ struct FreeImpact {
   // Every condition is an inequality on positions: nothing is held in free flight, and nothing else takes part in a
   // shock.
   ZWANG_CONSTANT static constexpr bool possible() {
-    bool free = r > 0 && Model::masked && !Model::any_general && !Model::has_density;
+    bool free = r > 0 && Model::masked && !Model::any_general && !Model::has_density && !is_long_model<Model>;
     for (int i = 0; i < r; ++i) free = free && !Model::is_equation(i) && Model::is_holonomic(i);
     return free;
   }
