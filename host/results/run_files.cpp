@@ -17,6 +17,7 @@
 #include "host/files/write_trajectories.h"
 #include "host/platform/child_process.h"
 #include "host/platform/machine_error.h"
+#include "host/platform/stage_times.h"
 #include "host/platform/stopwatch.h"
 #include "host/run/run_result.h"
 #include "host/sample/csv_inputs.h"
@@ -225,6 +226,7 @@ FiledRun RecordedRun::file(const std::function<void()>& check) {
   else
     made.summary = summary_json(study_, made.result);
   check();
+  const StageTimer timer("publish");
   folder_.publish();
   folder_.remove_checkpoint();
   return made;
@@ -245,6 +247,7 @@ void write_results(ResultFolder& folder, const Study& study, FiledRun& made, con
                    const std::function<void()>& check) {
   made.files.insert(made.files.begin(), {summary_name, statistics_name});
   if (study.output.members) {
+    const StageTimer timer("write members.nc");
     MembersWriter members(folder.part(members_name), study, made.result, sources.drawn);
     sources.members([&](long long first, const Batch& batch, const BatchResults& results) {
       members.add(first, batch, results);
@@ -253,11 +256,17 @@ void write_results(ResultFolder& folder, const Study& study, FiledRun& made, con
     made.files.emplace_back(members_name);
   }
   check();
-  if (const RecordedTrajectories chosen = sources.trajectories(); !chosen.members.empty()) {
+  const RecordedTrajectories chosen = [&] {
+    const StageTimer timer("integrate trajectories");
+    return sources.trajectories();
+  }();
+  if (!chosen.members.empty()) {
+    const StageTimer timer("write trajectories.nc");
     write_trajectories(folder.part(trajectories_name), study, made.result, chosen.members, chosen.results);
     made.files.emplace_back(trajectories_name);
   }
   check();
+  const StageTimer timer("write statistics.nc");
   write_statistics(folder.part(statistics_name), study, made.result);
   write_study_files(folder, study, made);
 }

@@ -8,6 +8,7 @@
 #include "host/estimators/histogram.h"
 #include "host/estimators/moments.h"
 #include "host/platform/parallel.h"
+#include "host/platform/stage_times.h"
 #include "host/platform/stopwatch.h"
 #include "host/run/count_members.h"
 #include "host/statistics/plan.h"
@@ -117,6 +118,7 @@ long long EnsembleRun::batch_end(long long up_to) const {
 }
 
 Batch EnsembleRun::draw(long long begin, long long end) {
+  const StageTimer timer("draw");
   const Stopwatch drawing;
   std::vector<unsigned long long> numbers(static_cast<std::size_t>(end - begin));
   std::iota(numbers.begin(), numbers.end(), static_cast<unsigned long long>(begin));
@@ -135,6 +137,7 @@ Batch EnsembleRun::leave_drawing_to_device(long long begin, long long end) const
 EnsembleRun::Integrated EnsembleRun::integrate(long long begin, long long end) {
   Integrated made;
   made.batch = draw(begin, end);
+  const StageTimer timer("integrate");
   const Stopwatch integrating;
   made.results = backend_.run(made.batch, {});
   performance_.integrate_s += integrating.seconds();
@@ -197,10 +200,14 @@ void EnsembleRun::advance_by_blocks(long long begin, long long end) {
   const Batch batch = draw_plan_ ? leave_drawing_to_device(begin, end) : draw(begin, end);
   const ReductionPlan plan = reduction();
   const Stopwatch integrating;
-  const ReducedBatch reduced = backend_.run_reduced(batch, begin, plan, static_cast<bool>(options_.members));
+  const ReducedBatch reduced = [&] {
+    const StageTimer timer("integrate");
+    return backend_.run_reduced(batch, begin, plan, static_cast<bool>(options_.members));
+  }();
   performance_.integrate_s += integrating.seconds();
 
   const Stopwatch counting;
+  std::optional<StageTimer> timer(std::in_place, "count batches");
   add_starts_to_tally(tally_, study_.ensemble, begin, batch);
   for (const ReducedMembers& part : reduced.parts) {
     add_ends_to_tally(tally_, part);
@@ -212,6 +219,7 @@ void EnsembleRun::advance_by_blocks(long long begin, long long end) {
     statistics_.add_blocks(plan, part.blocks, entered, threads_);
     add_tail(part);
   }
+  timer.reset();
   performance_.statistics_s += counting.seconds();
   position_ = end;
   sure_ = until_ && until_met(*until_, statistics_);
@@ -249,6 +257,7 @@ void EnsembleRun::add_tail(const ReducedMembers& part) {
 
 void EnsembleRun::write(long long begin, const Batch& batch, const BatchResults& results) {
   if (!options_.members) return;
+  const StageTimer timer("write members");
   const Stopwatch writing;
   options_.members(begin, batch, results);
   performance_.write_s += writing.seconds();

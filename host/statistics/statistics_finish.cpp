@@ -9,6 +9,7 @@
 #include "host/estimators/quantiles.h"
 #include "host/estimators/rank_correlation.h"
 #include "host/platform/parallel.h"
+#include "host/platform/stage_times.h"
 #include "host/statistics/plan.h"
 #include "host/statistics/quantile_source.h"
 #include "host/statistics/replicates.h"
@@ -18,6 +19,7 @@
 namespace zwang {
 
 StatisticsResult Statistics::finish(unsigned threads) {
+  const StageTimer all("finish statistics");
   close_last_block();
   select_on_device();  // before finish_tile and histogram_result, which read selected_
   StatisticsResult result;
@@ -28,7 +30,10 @@ StatisticsResult Statistics::finish(unsigned threads) {
   result.observables.resize(plan_.outputs * plan_.observables);
   result.measures.resize(plan_.measures);
   result.inputs.resize(plan_.inputs);
-  in_parallel(tiles_.size(), threads, [&](std::size_t k) { finish_tile(tiles_[k], result); });
+  {
+    const StageTimer timer("finish statistics: quantiles");
+    in_parallel(tiles_.size(), threads, [&](std::size_t k) { finish_tile(tiles_[k], result); });
+  }
   result.observable_quantiles = basis_of(Kind::observable);
   result.measure_quantiles = basis_of(Kind::measure);
 
@@ -38,6 +43,7 @@ StatisticsResult Statistics::finish(unsigned threads) {
   in_parallel(plan_.histograms.size(), device_columns_.empty() ? threads : 1,
               [&](std::size_t h) { result.histograms[h] = histogram_result(plan_.histograms[h]); });
   result.covariance = covariance_matrix(related_tree_.folded(CoMoments(plan_.related())));
+  const StageTimer timer("finish statistics: ranks");
   result.rank_correlation = rank_correlation(threads);
   result.rank_stride = storage_.stride;
   return result;

@@ -13,6 +13,7 @@
 #include "host/backend/cuda/compiler.h"
 #include "host/platform/machine_error.h"
 #include "host/platform/private_files.h"
+#include "host/platform/stage_times.h"
 #include "host/program/host_compiler.h"
 #include "host/study/study.h"
 
@@ -67,20 +68,30 @@ BackendCuda::BackendCuda(const Study& study, const KernelProgram& program, std::
   start(program, std::move(devices), cache);
 }
 
-BackendCuda::~BackendCuda() = default;
+BackendCuda::~BackendCuda() {
+  const StageTimer timer("stop backend");
+  reduction_devices_.clear();
+  workers_.clear();
+}
 
 void BackendCuda::start(const KernelProgram& program, std::vector<int> devices,
                         const std::filesystem::path& folder) {
   const auto begun = std::chrono::steady_clock::now();
   cache_ = folder;
-  const std::vector<int> available = all_devices(Driver::get());
+  const std::vector<int> available = [] {
+    const StageTimer timer("start backend: driver");
+    return all_devices(Driver::get());
+  }();
   if (devices.empty()) devices = available;
   for (const int number : devices) require_device(number, static_cast<int>(available.size()));
   if (devices.empty()) require_device(0, 0);
-  for (const int number : devices)
-    for (int i = 0; i < workers_per_device; ++i) workers_.push_back(std::make_unique<CudaWorker>(number));
-
+  {
+    const StageTimer timer("start backend: contexts");
+    for (const int number : devices)
+      for (int i = 0; i < workers_per_device; ++i) workers_.push_back(std::make_unique<CudaWorker>(number));
+  }
   for (const auto& worker : workers_) worker->load(binaries(program.text, worker->architecture(), folder));
+  const StageTimer timer("start backend: reductions");
   prepare_reductions();
   compile_seconds = program.emission_seconds +
                     std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
@@ -89,6 +100,7 @@ void BackendCuda::start(const KernelProgram& program, std::vector<int> devices,
 // Units are compiled concurrently; each is a program with its own entry in the cache.
 std::vector<std::string> BackendCuda::binaries(const ProgramText& text, int architecture,
                                                const std::filesystem::path& folder) {
+  const StageTimer timer("start backend: programs");
   struct Made {
     std::string cubin, note;
     bool compiled = false;

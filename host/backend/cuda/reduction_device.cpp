@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "host/platform/stage_times.h"
 #include "host/program/kernel_text.h"
 
 namespace zwang {
@@ -61,6 +62,7 @@ std::optional<ReductionDevice::Address> CudaReductionDevice::reserve(std::size_t
     if (memory_) driver_.release(memory_);
     memory_ = 0;
     capacity_ = 0;
+    const StageTimer timer("integrate: reduce: allocate");
     const cuda::Result result = driver_.allocate(&memory_, bytes);
     if (result == cuda::out_of_memory) return std::nullopt;
     driver_.require(result, fmt::format("allocating {} bytes for statistics", bytes));
@@ -71,11 +73,13 @@ std::optional<ReductionDevice::Address> CudaReductionDevice::reserve(std::size_t
 
 // Synchronises, because the host's copy may be freed as soon as this returns.
 void CudaReductionDevice::copy_in(Address to, const void* from, std::size_t bytes) {
+  const StageTimer timer("integrate: reduce: copy in");
   driver_.require(driver_.copy_in(to, from, bytes, stream_), "copying to the GPU");
   synchronise();
 }
 
 void CudaReductionDevice::copy_out(void* to, Address from, std::size_t bytes) {
+  const StageTimer timer("integrate: reduce: copy out");
   driver_.require(driver_.copy_out(to, from, bytes, stream_), "copying statistics from the GPU");
   synchronise();
 }
@@ -99,6 +103,9 @@ void CudaReductionDevice::run(const char* reduction, const void* job, std::size_
   driver_.require(driver_.launch(function, static_cast<unsigned>(blocks), 1, 1, threads_per_block, 1, 1, 0,
                                  stream_, arguments, nullptr),
                   "starting a reduction");
+  if (!StageTimes::get().on()) return;
+  const StageTimer timer(reduction);
+  synchronise();
 }
 
 void CudaReductionDevice::synchronise() const {
