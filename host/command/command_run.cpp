@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "host/backend/backend.h"
+#include "host/backend/cuda/early_start.h"
 #include "host/command/command.h"
 #include "host/files/load_finished_run.h"
 #include "host/files/result_folder.h"
@@ -165,12 +166,14 @@ void note_how_to_resume(const RunCommandOptions& options, const ResultFolder& fo
 
 // Runs the study and writes its files to the folder.
 FiledRun run_in(ResultFolder& folder, const RunCommandOptions& options, const Study& study,
-                const Shard& shard, const InterruptWatch& interrupts, RankLink* link) {
+                const Shard& shard, const InterruptWatch& interrupts, RankLink* link,
+                std::unique_ptr<cuda::EarlyStart> early) {
   if (link) start_ranks(*link);
   const std::unique_ptr<Backend> backend = [&] {
     const StageTimer timer("start backend");
     return make_backend(options.backend, study, backend_options(options, link));
   }();
+  early.reset();
   interrupts.check();
   ProgressDisplay display(stderr, options.quiet);
   RunFilesOptions files = files_options(options, shard);
@@ -209,6 +212,10 @@ int show(const RunCommandOptions& options, const Study& study, const ResultFolde
 // A run without MPI, or rank 0 of an MPI run, which collects and writes the results.
 int run_and_write(const RunCommandOptions& options, RankLink* link) {
   const double max_failed = read_max_failed(options.max_failed);
+  // Ranks choose their device later.
+  std::unique_ptr<cuda::EarlyStart> early;
+  if (!link && (options.backend == "auto" || options.backend == "cuda"))
+    early = std::make_unique<cuda::EarlyStart>(options.devices);
   const Study study = load_for_run(options);
   const Shard shard = read_shard(options.shard);
   if (options.report && !shard.whole())
@@ -224,7 +231,7 @@ int run_and_write(const RunCommandOptions& options, RankLink* link) {
                        .inputs = CsvInputs(study).paths()});
   if (folder.complete()) return finished_before(options, study, shard, folder, max_failed);
   try {
-    FiledRun made = run_in(folder, options, study, shard, interrupts, link);
+    FiledRun made = run_in(folder, options, study, shard, interrupts, link, std::move(early));
     if (options.report) {
       const StageTimer timer("write report");
       write_report(folder.path(), folder.path() / report_name);

@@ -23,8 +23,6 @@ namespace {
 
 using cuda::Driver;
 
-constexpr int workers_per_device = 2;
-
 std::vector<int> all_devices(const Driver& driver) {
   int count = 0;
   driver.require(driver.device_count(&count), "counting devices");
@@ -70,8 +68,18 @@ BackendCuda::BackendCuda(const Study& study, const KernelProgram& program, std::
 
 BackendCuda::~BackendCuda() {
   const StageTimer timer("stop backend");
+  if (retiring_.joinable()) retiring_.join();
   reduction_devices_.clear();
   workers_.clear();
+}
+
+void BackendCuda::retire() {
+  if (retiring_.joinable()) return;
+  retiring_ = std::thread([this] {
+    const StageTimer timer("stop backend, beside other work");
+    reduction_devices_.clear();
+    workers_.clear();
+  });
 }
 
 void BackendCuda::start(const KernelProgram& program, std::vector<int> devices,
@@ -85,11 +93,15 @@ void BackendCuda::start(const KernelProgram& program, std::vector<int> devices,
   if (devices.empty()) devices = available;
   for (const int number : devices) require_device(number, static_cast<int>(available.size()));
   if (devices.empty()) require_device(0, 0);
+  for (std::size_t team = workers_per_device; team-- > 0;) free_teams_.push_back(team);
   {
     const StageTimer timer("start backend: contexts");
     for (const int number : devices)
-      for (int i = 0; i < workers_per_device; ++i) workers_.push_back(std::make_unique<CudaWorker>(number));
+      for (std::size_t i = 0; i < workers_per_device; ++i)
+        workers_.push_back(std::make_unique<CudaWorker>(number));
   }
+  device_ = device_names();
+  threads_ = static_cast<unsigned>(workers_.size());
   for (const auto& worker : workers_) worker->load(binaries(program.text, worker->architecture(), folder));
   const StageTimer timer("start backend: reductions");
   prepare_reductions();
@@ -132,7 +144,7 @@ std::vector<std::string> BackendCuda::binaries(const ProgramText& text, int arch
 
 // Each model is named once: results, and the files that contain this name, do not depend on the number of
 // devices.
-std::string BackendCuda::device() const {
+std::string BackendCuda::device_names() const {
   std::vector<std::string> kinds;
   for (const auto& worker : workers_)
     if (std::find(kinds.begin(), kinds.end(), worker->name()) == kinds.end()) kinds.push_back(worker->name());
