@@ -149,7 +149,9 @@ KernelProgram cpu_program(const Study& study, LaneChoice lanes) {
   };
   program.text.units.clear();
   add("steps.cpp", std::string(fast_events ? "ZWANG_CPU_FAST_EVENTS(extern template, Entry)\n" : "") +
-                       "ZWANG_CPU_EVENTS(extern template, Entry)\nZWANG_CPU_ENTRIES(Entry)\n");
+                       "ZWANG_CPU_EVENTS(extern template, Entry)\nZWANG_CPU_RECORDS(extern template, "
+                       "Entry)\nZWANG_CPU_ENTRIES(Entry)\n");
+  add("records.cpp", "ZWANG_CPU_RECORDS(template, Entry)\n");
   add("events.cpp", "ZWANG_CPU_EVENTS(template, Entry)\n");
   if (fast_events)
     add("fast_events.cpp",
@@ -173,6 +175,7 @@ KernelProgram cuda_program(const Study& study) {
         operations_of_series(*study.system, model.series, series_order(study.integrator));
   const CudaTuning tuning = cuda_tuning(study, model, method);
   if (tuning.unroll_stages) steps = "zwang::UnrolledStages<" + steps + ">";
+  if (tuning.record_steps) steps = "zwang::RecordingSteps<" + steps + ">";
   program.text.sources["program.h"] += "using Entry = zwang::CudaEntry<zwang::Model, " + steps + ", " +
                                        real_type(study.integrator) +
                                        (tuning.events_in_registers ? ", true" : ", false") + ">;\n";
