@@ -141,14 +141,17 @@ KernelProgram cpu_program(const Study& study, LaneChoice lanes) {
   common += "using Number = " + (packed ? pack : real) + ";\n";
   common += "using Entry = zwang::CpuEntry<zwang::Model, " + method_type(method, study.integrator) + ", " +
             real + ", Number>;\n";
-  const bool fast_events = has_light_events(*study.system, model.masked);
+  const bool fast_events =
+      has_light_events(*study.system, model.masked) || has_free_impacts(*study.system, model.masked);
   const auto add = [&](const std::string& name, const std::string& text) {
     program.text.sources[name] = "#include \"program.h\"\n" + text;
     program.text.units.push_back(name);
   };
   program.text.units.clear();
   add("steps.cpp", std::string(fast_events ? "ZWANG_CPU_FAST_EVENTS(extern template, Entry)\n" : "") +
-                       "ZWANG_CPU_EVENTS(extern template, Entry)\nZWANG_CPU_ENTRIES(Entry)\n");
+                       "ZWANG_CPU_EVENTS(extern template, Entry)\nZWANG_CPU_RECORDS(extern template, "
+                       "Entry)\nZWANG_CPU_ENTRIES(Entry)\n");
+  add("records.cpp", "ZWANG_CPU_RECORDS(template, Entry)\n");
   add("events.cpp", "ZWANG_CPU_EVENTS(template, Entry)\n");
   if (fast_events)
     add("fast_events.cpp",
@@ -172,6 +175,7 @@ KernelProgram cuda_program(const Study& study) {
         operations_of_series(*study.system, model.series, series_order(study.integrator));
   const CudaTuning tuning = cuda_tuning(study, model, method);
   if (tuning.unroll_stages) steps = "zwang::UnrolledStages<" + steps + ">";
+  if (tuning.record_steps) steps = "zwang::RecordingSteps<" + steps + ">";
   program.text.sources["program.h"] += "using Entry = zwang::CudaEntry<zwang::Model, " + steps + ", " +
                                        real_type(study.integrator) +
                                        (tuning.events_in_registers ? ", true" : ", false") + ">;\n";

@@ -90,4 +90,22 @@ ZWANG_COLD Scaled<typename M::Real> scaled_signal(const M& me, int i) {
   return Model::signal(k, S(me.motion.t), q, v, z, lambda, held, i);
 }
 
+// The same for a state in registers, in models whose signals do not depend on multipliers.
+template <class M, class Real>
+ZWANG_COLD Scaled<Real> scaled_signal_at(const Real* k, Real t, const Real* y, const Real* size_q,
+                                         const Real* size_v, int i) {
+  using Model = typename M::Model;
+  using S = Scaled<Real>;
+  constexpr int n = M::n;
+  S sk[at_least_one(Model::constants)], q[n], v[n], z[at_least_one(M::nz)], lambda[M::rows], held[M::rows];
+  for (int j = 0; j < M::rows; ++j) lambda[j] = held[j] = S(0);
+  for (int j = 0; j < Model::constants; ++j) sk[j] = S(k[j]);
+  for (int j = 0; j < n; ++j) {
+    q[j] = S(y[j], size_q[j]);
+    v[j] = S(y[n + j], size_v[j]);
+  }
+  for (int j = 0; j < M::nz; ++j) z[j] = S(y[2 * n + j]);
+  return Model::signal(sk, S(t), q, v, z, lambda, held, i);
+}
+
 }  // namespace zwang

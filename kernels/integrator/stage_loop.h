@@ -64,14 +64,17 @@ struct RegisterStep {
   // The rates of the stages are outside of this object: an array indexed by a variable is in local memory,
   // and the compiler would place the whole lane group there with it.
   struct alignas(16) Stages {
-    R k[Method::last + 1][rates];
+    R k[Method::records ? Method::stages : Method::last + 1][rates];
   };
   Stages* stages = nullptr;
+  static constexpr bool stages_in_registers =
+      Method::unrolled;  // unless their address is passed to a function
 
   ZWANG_INLINE R* first() { return first_rate; }
   ZWANG_INLINE const R* first() const { return first_rate; }
   ZWANG_INLINE R* last() { return last_rate; }
   ZWANG_INLINE const R* last() const { return last_rate; }
+  ZWANG_INLINE R (*stage_rates())[rates] { return stages->k; }
 
   template <class F>
   ZWANG_INLINE void take(R t, const R* y, const F& right_side) {

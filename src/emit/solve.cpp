@@ -372,6 +372,12 @@ bool has_light_events(const System& system, bool masked) {
          std::all_of(system.constraints.begin(), system.constraints.end(), light);
 }
 
+bool has_free_impacts(const System& system, bool masked) {
+  const auto inequality = [](const Constraint& c) { return c.holonomic && !c.equation; };
+  return masked && !system.constraints.empty() && !system.density && !system.any_general() &&
+         std::all_of(system.constraints.begin(), system.constraints.end(), inequality);
+}
+
 SymbolicSizes solve_sizes(const System& system) {
   Expressions& pool = *system.pool;
   const std::vector<Expr> free = solve_free_motion(system);

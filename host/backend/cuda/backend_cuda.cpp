@@ -13,6 +13,7 @@
 #include "host/backend/cuda/compiler.h"
 #include "host/platform/machine_error.h"
 #include "host/platform/private_files.h"
+#include "host/platform/stage_times.h"
 #include "host/program/host_compiler.h"
 #include "host/study/study.h"
 
@@ -21,8 +22,6 @@ namespace zwang {
 namespace {
 
 using cuda::Driver;
-
-constexpr int workers_per_device = 2;
 
 std::vector<int> all_devices(const Driver& driver) {
   int count = 0;
@@ -67,20 +66,44 @@ BackendCuda::BackendCuda(const Study& study, const KernelProgram& program, std::
   start(program, std::move(devices), cache);
 }
 
-BackendCuda::~BackendCuda() = default;
+BackendCuda::~BackendCuda() {
+  const StageTimer timer("stop backend");
+  if (retiring_.joinable()) retiring_.join();
+  reduction_devices_.clear();
+  workers_.clear();
+}
+
+void BackendCuda::retire() {
+  if (retiring_.joinable()) return;
+  retiring_ = std::thread([this] {
+    const StageTimer timer("stop backend, beside other work");
+    reduction_devices_.clear();
+    workers_.clear();
+  });
+}
 
 void BackendCuda::start(const KernelProgram& program, std::vector<int> devices,
                         const std::filesystem::path& folder) {
   const auto begun = std::chrono::steady_clock::now();
   cache_ = folder;
-  const std::vector<int> available = all_devices(Driver::get());
+  const std::vector<int> available = [] {
+    const StageTimer timer("start backend: driver");
+    return all_devices(Driver::get());
+  }();
   if (devices.empty()) devices = available;
   for (const int number : devices) require_device(number, static_cast<int>(available.size()));
   if (devices.empty()) require_device(0, 0);
-  for (const int number : devices)
-    for (int i = 0; i < workers_per_device; ++i) workers_.push_back(std::make_unique<CudaWorker>(number));
-
+  for (std::size_t team = workers_per_device; team-- > 0;) free_teams_.push_back(team);
+  {
+    const StageTimer timer("start backend: contexts");
+    for (const int number : devices)
+      for (std::size_t i = 0; i < workers_per_device; ++i)
+        workers_.push_back(std::make_unique<CudaWorker>(number));
+  }
+  device_ = device_names();
+  threads_ = static_cast<unsigned>(workers_.size());
   for (const auto& worker : workers_) worker->load(binaries(program.text, worker->architecture(), folder));
+  const StageTimer timer("start backend: reductions");
   prepare_reductions();
   compile_seconds = program.emission_seconds +
                     std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
@@ -89,6 +112,7 @@ void BackendCuda::start(const KernelProgram& program, std::vector<int> devices,
 // Units are compiled concurrently; each is a program with its own entry in the cache.
 std::vector<std::string> BackendCuda::binaries(const ProgramText& text, int architecture,
                                                const std::filesystem::path& folder) {
+  const StageTimer timer("start backend: programs");
   struct Made {
     std::string cubin, note;
     bool compiled = false;
@@ -120,7 +144,7 @@ std::vector<std::string> BackendCuda::binaries(const ProgramText& text, int arch
 
 // Each model is named once: results, and the files that contain this name, do not depend on the number of
 // devices.
-std::string BackendCuda::device() const {
+std::string BackendCuda::device_names() const {
   std::vector<std::string> kinds;
   for (const auto& worker : workers_)
     if (std::find(kinds.begin(), kinds.end(), worker->name()) == kinds.end()) kinds.push_back(worker->name());
