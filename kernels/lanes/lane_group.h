@@ -386,6 +386,10 @@ struct LaneGroup {
       ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
         first = first || (searches[lane].sought[i] > 0 && lane_of(flags.first_if_at_end[i], lane));
       }
+      ZWANG_REGISTERS for (int i = 0; i < signals; ++i) {
+        first = first ||
+                (searches[lane].sought[M::rows + i] > 0 && lane_of(flags.signal_first_if_at_end[i], lane));
+      }
       set_lane(made, lane, first);
     });
     return made;
