@@ -52,11 +52,10 @@ struct CpuEntry {
   which void zwang::measured_at<Entry::M>(const Entry::Real*, const Entry::M::Constraints&, Entry::Real,    \
                                           const Entry::Real*, Entry::Real*);
 
-#define ZWANG_CPU_RECORDS(which, Entry)                                                            \
-  which Entry::Number zwang::write_outputs_inside<Entry::M, Entry::Number>(                        \
-      const zwang::KernelSettings&, const zwang::KernelBatch&, Entry::M*,                          \
-      const zwang::StepRecord<Entry::M, Entry::Number>&, const zwang::Lanes<Entry::Number>::Mask&, \
-      Entry::Number, Entry::Number);
+#define ZWANG_CPU_RECORDS(which, Entry)                                                \
+  which zwang::Lanes<Entry::Number>::Mask zwang::record_step<Entry::M, Entry::Number>( \
+      const zwang::KernelSettings&, const zwang::KernelBatch&, Entry::M*,              \
+      const zwang::StepRecord<Entry::M, Entry::Number>&, zwang::RecordRequest<Entry::M, Entry::Number>&);
 
 // `zwang_work` integrates members until the counter has passed the last one. Any number of threads may call
 // it at once.

@@ -13,8 +13,7 @@
 
 namespace zwang {
 
-// What the dense output needs of a step. These are copies: on a GPU a function that is not inlined gets them, and the
-// lane group stays in registers.
+// What the dense output needs of a step: copies of a part of the lane group.
 template <class M, class R>
 struct StepRecord {
   using Model = typename M::Model;
@@ -41,10 +40,24 @@ struct StepRecord {
   }
 };
 
-// The right side and the multipliers at a state inside the step, not inlined: one copy for all uses.
+// The right side and the multipliers at a state inside the step.
 template <class M, class R>
-ZWANG_COLD void rates_inside(const StepRecord<M, R>& step, R t, const R* y, R* rate, R* lambda) {
+ZWANG_HOT void rates_inside(const StepRecord<M, R>& step, R t, const R* y, R* rate, R* lambda) {
   right_side<M>(step.k, t, y, step.held, step.any_held, rate, lambda);
+}
+
+// The multipliers as observables and measures see them: as forces_at() in record/measures.h.
+template <class M, class R>
+ZWANG_INLINE void forces_inside(const StepRecord<M, R>& step, R t, const R* y, R* lambda) {
+  ZWANG_REGISTERS for (int i = 0; i < M::r; ++i) { lambda[i] = R(0); }
+  if (!step.any_held) return;
+  R rate[M::size], all[M::rows];
+  rates_inside<M>(step, t, y, rate, all);
+  ZWANG_REGISTERS for (int i = 0; i < M::r; ++i) {
+    const R finite = if_less(absolute(all[i]), infinity<R>(), all[i], R(0));
+    const R force = M::Model::is_equation(i) ? finite : maximum(finite, R(0));
+    lambda[i] = if_less(R(0), step.held[i], force, R(0));
+  }
 }
 
 template <class M, class R>

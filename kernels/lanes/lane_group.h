@@ -92,7 +92,8 @@ struct LaneGroup {
         try_step(moving);
         if (any(flags.accepted)) project_and_detect_events();
         search_driver().advance();
-        if (any(flags.output_due)) record_steps();
+        const Mask recorded = to_record();
+        if (any(recorded)) record(recorded, part_to_record());
         if (any(flags.at_event || flags.crosses_on_series)) handle_fast_events();
         needs_slow_path = needs_slow_path || flags.stuck || interrupted();
       }
@@ -113,12 +114,16 @@ struct LaneGroup {
     needs_slow_path = flags.accepted = flags.rejected = false;
     update_held_flags();
   }
-  // One trial step. at_event: the step ends at a single crossing and nothing else has to be handled there.
-  ZWANG_INLINE Progress step_once() {
+  // One trial step. True: something has to be recorded inside it, by record_step_of_lane(), before finish_step().
+  ZWANG_INLINE bool step_once() {
     try_step(state.live);
     if (flags.accepted) project_and_detect_events();
     search_driver().advance();
-    if (flags.output_due) record_steps();
+    return to_record();
+  }
+  ZWANG_INLINE void record_step_of_lane() { record(state.live, part_to_record()); }
+  // What follows a trial step. at_event: it ends at a single crossing and nothing else has to be handled there.
+  ZWANG_INLINE Progress finish_step() {
     if (flags.stuck || interrupted())
       return flags.crosses_on_series || (flags.at_event && !flags.output_due && !flags.extremum_possible)
                  ? Progress::at_event
@@ -346,37 +351,62 @@ struct LaneGroup {
     return R(Precision<Real>::moment) * maximum(absolute(then), trial.step.h);
   }
 
-  // Writes the outputs inside the steps that are accepted and free of events up to their end, or up to the crossing near
-  // their end that was sought. The rest is left to the slow path, among it outputs close to that crossing.
-  ZWANG_INLINE void record_steps() {
-    if constexpr (records_steps<M>)
-      record_until(flags.accepted && (!flags.event_possible || ends_at_first_event()),
-                   select(flags.at_event, R(2 * Real(settings.crossing_reach)), R(0)));
+  // Lanes whose step has something to be recorded inside it, and is free of events up to its end or up to the crossing
+  // near its end that was sought. All others are left to the slow path.
+  ZWANG_INLINE Mask to_record() const {
+    if constexpr (!records_steps<M>) return no_lanes<R>();
+    const Mask inside = flags.accepted && (flags.output_due || flags.extremum_possible);
+    if (!any(inside)) return inside;
+    return inside && (!flags.event_possible || ends_at_first_event());
+  }
+  // The crossing may lie a little before the end of the step: that part is left to the slow path, too.
+  ZWANG_INLINE R part_to_record() const {
+    return select(flags.at_event, R(1 - 2 * Real(settings.crossing_reach)), R(1));
   }
   // The same for the step of a single lane that has been truncated at the crossing on its power series, to rounding.
   ZWANG_INLINE void record_truncated_step() {
-    if constexpr (records_steps<M>)
-      if (flags.output_due) record_until(ends_at_first_event(), R(sqrt(Precision<Real>::epsilon)));
+    const Mask lanes_to_record = to_record();
+    if (any(lanes_to_record)) record(lanes_to_record, R(1 - sqrt(Precision<Real>::epsilon)), true);
   }
-  // `margin`: the last part of the step, which is left out.
-  ZWANG_INLINE void record_until(const Mask& smooth, R margin) {
-    const R then = state.t + trial.step.h, near = nearness(then), until = then - near - margin * trial.step.h;
-    const Mask wanted = smooth && flags.output_due && (ledger.next_output < until);
-    if (any(wanted)) {
+
+  // Writes outputs and refines extremes in these lanes, up to the fraction `part` of the step. `at_end`: what is left
+  // out is within rounding of the end.
+  ZWANG_INLINE void record(const Mask& which, R part, bool at_end = false) {
+    if constexpr (records_steps<M>) {
+      const R then = state.t + trial.step.h, near = nearness(then);
+      RecordRequest<M, R> request;
+      request.until = then - near - (R(1) - part) * trial.step.h;
+      request.part = at_end ? R(1) : part;
+      request.next_output = ledger.next_output;
+      request.outputs = which && (request.next_output < request.until);
+      request.extremes = which && flags.extremum_possible;
+      if constexpr (Model::any_extremes) {
+        ZWANG_REGISTERS for (int m = 0; m < Model::measures; ++m) {
+          request.values[m] = state.values[m];
+          request.best[m] = state.best[m];
+        }
+      }
+      Mask unresolved;
       if constexpr (Steps::stages_in_registers) {
         typename Steps::Stages copy = *trial.step.stages;
-        write_outputs(wanted, until, copy.k);
+        unresolved = record_rates(copy.k, request);
       } else {
-        write_outputs(wanted, until, trial.step.stage_rates());
+        unresolved = record_rates(trial.step.stage_rates(), request);
+      }
+      ledger.next_output = request.next_output;
+      flags.output_due = flags.output_due && (ledger.next_output < then - near);
+      flags.extremum_possible = flags.extremum_possible && (!which || unresolved);
+      if constexpr (Model::any_extremes) {
+        ZWANG_REGISTERS for (int m = 0; m < Model::measures; ++m) {
+          if (is_extreme<Model>(m)) state.best[m] = request.best[m];
+        }
       }
     }
-    flags.output_due = flags.output_due && (ledger.next_output < then - near);
   }
   template <class Rates>
-  ZWANG_INLINE void write_outputs(const Mask& wanted, R until, Rates stage_rates) {
+  ZWANG_INLINE Mask record_rates(Rates stage_rates, RecordRequest<M, R>& request) {
     const StepRecord<M, R> step(state, trial, stage_rates);
-    ledger.next_output =
-        write_outputs_inside<M, R>(settings, batch, full_members, step, wanted, until, ledger.next_output);
+    return record_step<M, R>(settings, batch, full_members, step, request);
   }
   // Lanes whose step ends at the crossing sought, without another crossing before.
   ZWANG_INLINE Mask ends_at_first_event() const {

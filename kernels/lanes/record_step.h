@@ -1,5 +1,5 @@
-// Records what a study asks to see of the steps of a lane group, without the slow path: output rows inside the steps.
-// The same for a member in memory is in member/outputs.h.
+// Records what a study asks to see of the steps of a lane group, without the slow path: output rows inside the steps
+// and extremes of measures. The same for a member in memory is in member/outputs.h and record/measures.h.
 #pragma once
 
 #include "kernels/base/layout.h"
@@ -7,6 +7,7 @@
 #include "kernels/dynamics/member.h"
 #include "kernels/dynamics/smooth_motion.h"
 #include "kernels/lanes/dense_lane.h"
+#include "kernels/lanes/refine_extremes.h"
 #include "kernels/simd/lane_traits.h"
 
 namespace zwang {
@@ -14,20 +15,6 @@ namespace zwang {
 // Whether lanes record their steps by themselves. On a GPU this is a choice for the study (host/program/tuning.h).
 template <class M>
 constexpr bool records_steps = ZWANG_STAGES_KEPT || M::Method::records;
-
-// The multipliers as observables and measures see them: as forces_at() in record/measures.h.
-template <class M, class R>
-ZWANG_INLINE void forces_inside(const StepRecord<M, R>& step, R t, const R* y, R* lambda) {
-  ZWANG_REGISTERS for (int i = 0; i < M::r; ++i) { lambda[i] = R(0); }
-  if (!step.any_held) return;
-  R rate[M::size], all[M::rows];
-  rates_inside<M>(step, t, y, rate, all);
-  ZWANG_REGISTERS for (int i = 0; i < M::r; ++i) {
-    const R finite = if_less(absolute(all[i]), infinity<R>(), all[i], R(0));
-    const R force = M::Model::is_equation(i) ? finite : maximum(finite, R(0));
-    lambda[i] = if_less(R(0), step.held[i], force, R(0));
-  }
-}
 
 // The rows of one output time in every lane that is due.
 template <class M, class R>
@@ -61,18 +48,29 @@ struct OutputRow {
   }
 };
 
-// Writes the rows of output times before `until` in the lanes `wanted`: states by the dense output, projected onto the
-// held conditions. Returns the next output time of each lane; the index of that time is stored with the member.
+// What is recorded of a step.
 template <class M, class R>
-ZWANG_COLD R write_outputs_inside(const KernelSettings& settings, const KernelBatch& batch, M* full_members,
-                                  const StepRecord<M, R>& step, const typename Lanes<R>::Mask& wanted,
-                                  R until, R next_output) {
+struct RecordRequest {
+  using Mask = typename Lanes<R>::Mask;
+  Mask outputs;   // lanes with output times before `until`
+  Mask extremes;  // lanes in which a measure may have an extremum inside the step
+  R until,
+      part;  // end of what is recorded: as a time, without the margin of the end; as a fraction of the step
+  R next_output;                             // in and out
+  R values[M::measures], best[M::measures];  // of extremes: at the start; the best so far, in and out
+};
+
+// Writes the rows of output times: states by the dense output, projected onto the held conditions. The index of the
+// next output time is stored with the member.
+template <class M, class R>
+ZWANG_INLINE void write_outputs(const KernelSettings& settings, const KernelBatch& batch, M* full_members,
+                                const StepRecord<M, R>& step, const DenseLane<M, R>& dense,
+                                RecordRequest<M, R>& request) {
   using Real = typename M::Real;
   const bool recorded = batch.observables || batch.states;
-  const DenseLane<M, R> dense(step, settings, recorded ? wanted : no_lanes<R>());
-  auto due = wanted;
+  auto due = request.outputs;
   while (any(due)) {
-    const R when = select(due, next_output, step.t);
+    const R when = select(due, request.next_output, step.t);
     R y[M::size];
     OutputRow<M, R> row;
     if (recorded) {
@@ -83,14 +81,32 @@ ZWANG_COLD R write_outputs_inside(const KernelSettings& settings, const KernelBa
     each_lane(due, [&](int lane) {
       M& me = full_members[lane];
       const int index = me.next_output++;
-      row.write(batch, step, y, lane, me.input.number * settings.outputs + index);
-      me.exchange.next_output =
-          index + 1 < settings.outputs ? Real(batch.outputs[index + 1]) : infinity<Real>();
-      set_lane(next_output, lane, me.exchange.next_output);
+      if (recorded) row.write(batch, step, y, lane, me.input.number * settings.outputs + index);
+      const Real next = index + 1 < settings.outputs ? Real(batch.outputs[index + 1]) : infinity<Real>();
+      me.exchange.next_output = next;
+      set_lane(request.next_output, lane, next);
     });
-    due = due && (next_output < until);
+    due = due && (request.next_output < request.until);
   }
-  return next_output;
+}
+
+// Records a step of all lanes that request it. Returns the lanes whose extremes are left to the slow path. On a GPU
+// this is inlined: a call would store the lane group.
+template <class M, class R>
+ZWANG_HOT typename Lanes<R>::Mask record_step(const KernelSettings& settings, const KernelBatch& batch,
+                                              M* full_members, const StepRecord<M, R>& step,
+                                              RecordRequest<M, R>& request) {
+  const DenseLane<M, R> dense(step, settings, request.outputs || request.extremes);
+  write_outputs(settings, batch, full_members, step, dense, request);
+  auto unresolved = no_lanes<R>();
+  if constexpr (M::Model::any_extremes)
+    if (any(request.extremes)) {
+      const ExtremeRefinement<M, R> refinement{step, dense, request.part, request.best};
+      unresolved = refinement.refine(request.extremes, request.values);
+      const auto truncated = request.extremes && (request.part < R(1));
+      if (any(truncated)) unresolved = unresolved || refinement.may_peak_in_rest(truncated);
+    }
+  return unresolved;
 }
 
 }  // namespace zwang

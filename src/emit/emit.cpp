@@ -236,7 +236,8 @@ void ModelWriter::add_observation() {
   for (const Measure& measure : system_.measures) measures.push_back(measure.value);
   std::vector<Argument> reactions = reaction_arguments;
   reactions.push_back({"R*", "out"});
-  add("observables", "void", "observe", reactions, {fill_array(pool_, "out", observables)});
+  add("observables", "void", "observe", reactions, {fill_array(pool_, "out", observables)}).role =
+      FunctionRole::event_scales;
   add("what measures reduce; 0 where a measure needs no formula", "void", "measured", reactions,
       {fill_array(pool_, "out", measures)})
       .role = FunctionRole::in_steps;
