@@ -92,6 +92,10 @@ std::vector<std::string> compiler_flags(const char* optimisation) {
   return flags;
 }
 
+// Long arrays stay in memory (kernels/base/portable.h), and the model calls the elimination of the kernels.
+constexpr const char* long_model_head =
+    "#define ZWANG_LONG_MODEL 1\n#include \"kernels/dynamics/sparse_elimination.h\"\n";
+
 // The part common to both kinds of program: the kernels and the header with the model.
 KernelProgram begin_program(const EmittedModel& model, Method method, const std::string& unit_name,
                             const std::string& entry_header) {
@@ -99,9 +103,10 @@ KernelProgram begin_program(const EmittedModel& model, Method method, const std:
   program.method = method_name(method);
   program.motion_operations = model.motion_operations;
   for (const KernelFile& file : kernel_files()) program.text.sources[std::string(file.name)] = file.text;
-  program.text.sources[unit_name] = "#include \"kernels/entry/" + entry_header + "\"\n\nnamespace zwang {\n" +
-                                    model.text + (method == Method::taylor ? "\n" + model.series.text : "") +
-                                    "}\n\n";
+  program.text.sources[unit_name] = (model.is_long ? long_model_head : "") +
+                                    std::string("#include \"kernels/entry/") + entry_header +
+                                    "\"\n\nnamespace zwang {\n" + model.text +
+                                    (method == Method::taylor ? "\n" + model.series.text : "") + "}\n\n";
   program.text.units = {unit_name};
   return program;
 }
@@ -136,14 +141,17 @@ KernelProgram cpu_program(const Study& study, LaneChoice lanes) {
   common += "using Number = " + (packed ? pack : real) + ";\n";
   common += "using Entry = zwang::CpuEntry<zwang::Model, " + method_type(method, study.integrator) + ", " +
             real + ", Number>;\n";
-  const bool fast_events = has_light_events(*study.system, model.masked);
+  const bool fast_events =
+      has_light_events(*study.system, model.masked) || has_free_impacts(*study.system, model.masked);
   const auto add = [&](const std::string& name, const std::string& text) {
     program.text.sources[name] = "#include \"program.h\"\n" + text;
     program.text.units.push_back(name);
   };
   program.text.units.clear();
   add("steps.cpp", std::string(fast_events ? "ZWANG_CPU_FAST_EVENTS(extern template, Entry)\n" : "") +
-                       "ZWANG_CPU_EVENTS(extern template, Entry)\nZWANG_CPU_ENTRIES(Entry)\n");
+                       "ZWANG_CPU_EVENTS(extern template, Entry)\nZWANG_CPU_RECORDS(extern template, "
+                       "Entry)\nZWANG_CPU_ENTRIES(Entry)\n");
+  add("records.cpp", "ZWANG_CPU_RECORDS(template, Entry)\n");
   add("events.cpp", "ZWANG_CPU_EVENTS(template, Entry)\n");
   if (fast_events)
     add("fast_events.cpp",
@@ -167,6 +175,7 @@ KernelProgram cuda_program(const Study& study) {
         operations_of_series(*study.system, model.series, series_order(study.integrator));
   const CudaTuning tuning = cuda_tuning(study, model, method);
   if (tuning.unroll_stages) steps = "zwang::UnrolledStages<" + steps + ">";
+  if (tuning.record_steps) steps = "zwang::RecordingSteps<" + steps + ">";
   program.text.sources["program.h"] += "using Entry = zwang::CudaEntry<zwang::Model, " + steps + ", " +
                                        real_type(study.integrator) +
                                        (tuning.events_in_registers ? ", true" : ", false") + ">;\n";
@@ -181,9 +190,13 @@ KernelProgram cuda_program(const Study& study) {
   add("slow_path.cu", shared + "(template, Entry)\n", "ZWANG_CUDA_SLOW_PATH", tuning.slow_path_blocks);
   program.text.units = {"step.cu", "event.cu", "slow_path.cu"};
   program.text.linked_units = {"event.cu", "slow_path.cu"};
-  // A limit for functions: that of a kernel follows from its launch bounds.
-  const std::string registers = "--maxrregcount=" + std::to_string(cuda_function_registers);
-  for (const std::string& unit : program.text.linked_units) program.text.unit_flags[unit] = {registers};
+  for (const std::string& unit : program.text.linked_units) {
+    // A limit for functions: that of a kernel follows from its launch bounds.
+    program.text.unit_flags[unit] = {"--maxrregcount=" + std::to_string(cuda_function_registers)};
+    // The loops of long models are long enough as they are: unrolled, their slow path takes ten times as long
+    // to compile.
+    if (model.is_long) program.text.unit_flags[unit].push_back("--Ofast-compile=min");
+  }
   program.text.flags = {"--std=c++17", "--device-as-default-execution-space", "--disable-warnings"};
   program.emission_seconds = seconds_since(begun);
   return program;

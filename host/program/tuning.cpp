@@ -150,6 +150,7 @@ CpuTuning cpu_tuning(const System& system, const EmittedModel& model) {
 
 CudaTuning cuda_tuning(const Study& study, const EmittedModel& model, Method method) {
   CudaTuning tuning;
+  tuning.record_steps = study.time.outputs.size() > few_outputs || measures_extremes(*study.system);
   tuning.unroll_stages = unrolls_stages(*study.system, model, method);
   tuning.events_in_registers = handles_events_in_registers(study, method);
   tuning.step_blocks = blocks_of_steps(*study.system, model, method, tuning);

@@ -14,9 +14,10 @@
 
 namespace zwang {
 
-template <class Model, class Method, class Real_, class Number>
+template <class Model, class Method, class Real_, class Number_>
 struct CpuEntry {
   using Real = Real_;
+  using Number = Number_;
   using M = Member<Model, Method, Real>;
   using Group = LaneGroup<M, Number>;
   static constexpr int lanes = Group::lanes;
@@ -38,7 +39,7 @@ struct CpuEntry {
 
 }  // namespace zwang
 
-// Steps, fast events and the slow path are translation units of their own, compiled in parallel: `which` is
+// Steps, fast events, records and the slow path are translation units of their own, compiled in parallel: `which` is
 // `template` in the unit that contains the function and `extern template` in the others.
 #define ZWANG_CPU_FAST_EVENTS(which, Entry) \
   which bool zwang::handle_fast_event<Entry::Group>(Entry::Group&, int);
@@ -50,6 +51,11 @@ struct CpuEntry {
                                              const Entry::Real*, Entry::Real*);                             \
   which void zwang::measured_at<Entry::M>(const Entry::Real*, const Entry::M::Constraints&, Entry::Real,    \
                                           const Entry::Real*, Entry::Real*);
+
+#define ZWANG_CPU_RECORDS(which, Entry)                                                \
+  which zwang::Lanes<Entry::Number>::Mask zwang::record_step<Entry::M, Entry::Number>( \
+      const zwang::KernelSettings&, const zwang::KernelBatch&, Entry::M*,              \
+      const zwang::StepRecord<Entry::M, Entry::Number>&, zwang::RecordRequest<Entry::M, Entry::Number>&);
 
 // `zwang_work` integrates members until the counter has passed the last one. Any number of threads may call
 // it at once.

@@ -25,6 +25,7 @@
 #include "kernels/entry/warp.h"
 #include "kernels/lanes/fast_event.h"
 #include "kernels/lanes/lane_group.h"
+#include "kernels/lanes/record_step.h"
 #include "kernels/member/slow_path.h"
 
 namespace zwang {
@@ -37,6 +38,9 @@ constexpr int trial_steps_per_turn = 32, trial_steps_per_quiet_turn = 128, quiet
 // Number of idle lanes of a warp at which new members are loaded. Loading takes long, and the other lanes are
 // idle meanwhile. Lanes that handle events in registers need new members less often.
 constexpr int refill_threshold = 8, refill_threshold_with_events = 4;
+
+// Number of lanes of a warp with something to record inside their steps at which it is recorded.
+constexpr int record_threshold = 10;
 
 // `few_interruptions`: members leave their lane mainly for events, not for outputs or extremes
 // (host/program).
@@ -87,7 +91,7 @@ struct CudaEntry {
     M* slots;
     const DeviceLists& lists;
     int filled;  // index of the lists to fill
-    bool busy = false, more = true, event_ready = false;
+    bool busy = false, more = true, event_ready = false, record_ready = false;
     unsigned slot = no_slot;
     int steps_left = 0;
     unsigned tries = 0, turns = 0;
@@ -109,9 +113,27 @@ struct CudaEntry {
     }
 
     __device__ __forceinline__ void try_step() {
-      if (!busy || event_ready) return;
+      if (!busy || event_ready || record_ready) return;
       ++tries;
-      const Progress made = group.step_once();
+      record_ready = group.step_once();
+      if (!record_ready) finish_step();
+    }
+
+    // Records the steps of the warp's lanes when they are many enough, or when no other lane can step: recording takes
+    // as long as a step, and the other lanes are idle meanwhile.
+    __device__ __forceinline__ void record() {
+      const unsigned ready = __ballot_sync(whole_warp, record_ready);
+      if (ready == 0 ||
+          (__popc(ready) < record_threshold && __any_sync(whole_warp, busy && !event_ready && !record_ready)))
+        return;
+      if (!record_ready) return;
+      group.record_step_of_lane();
+      record_ready = false;
+      finish_step();
+    }
+
+    __device__ __forceinline__ void finish_step() {
+      const Progress made = group.finish_step();
       event_ready = made == Progress::at_event;
       if (made == Progress::needs_slow_path) {
         leave_to_slow_path();
@@ -156,6 +178,7 @@ struct CudaEntry {
       if (!events_in_registers && !__any_sync(whole_warp, lane.busy)) break;
       ++lane.turns;
       lane.try_step();
+      if constexpr (records_steps<M>) lane.record();
       if constexpr (events_in_registers) {
         const BlockVote vote =
             votes.count(lane.event_ready, !lane.event_ready && (lane.busy || lane.more), lane.turns);

@@ -7,6 +7,7 @@
 #include "kernels/dynamics/rounding.h"
 #include "kernels/dynamics/signals.h"
 #include "kernels/dynamics/smooth_motion.h"
+#include "kernels/integrator/interpolant.h"
 #include "kernels/integrator/runge_kutta.h"
 #include "kernels/rootfinding/first_root.h"
 

@@ -1,11 +1,12 @@
-// Runge-Kutta methods: one step of every lane, each with its own step size, and the interpolant over a step.
+// Runge-Kutta methods: one step of every lane, each with its own step size.
 //
 // A method is a table: stages 0 .. last, where stage `last` is the end of the step (its row of coefficients
 // are the weights), and further stages needed for the interpolant only. `sample_stage` and
 // `second_sample_stage` (0: none) are well inside the step and are used as samples of the multipliers.
 // `half_unsampled`: more than half of the step is without a stage. `expands`: the method uses power series
 // (integrator/taylor_series.h). `unrolled`: the stages of a GPU's step are unrolled
-// (integrator/stage_loop.h). `shrink`, `grow`: limits of the step length factor.
+// (integrator/stage_loop.h). `records`: lanes of a GPU evaluate the interpolant of their steps
+// (lanes/dense_lane.h). `shrink`, `grow`: limits of the step length factor.
 #pragma once
 
 #include "kernels/base/portable.h"
@@ -17,7 +18,8 @@ namespace zwang {
 // Ch. Tsitouras, Runge-Kutta pairs of order 5(4) satisfying only the first column simplifying assumption,
 // Computers & Mathematics with Applications 62 (2011) 770-775: tables 1 and 2.
 struct Tsit5 {
-  static constexpr bool adaptive = true, unrolled = false, expands = false, half_unsampled = true;
+  static constexpr bool adaptive = true, unrolled = false, records = false, expands = false,
+                        half_unsampled = true;
   static constexpr int last = 6, stages = 7, terms = 4, sample_stage = 2, second_sample_stage = 0;
   static constexpr double shrink = 0.2, grow = 5;
   ZWANG_CONSTANT static constexpr double c(int i) {
@@ -79,7 +81,8 @@ struct Tsit5 {
 };
 
 struct Dop853 {
-  static constexpr bool adaptive = true, unrolled = false, expands = false, half_unsampled = false;
+  static constexpr bool adaptive = true, unrolled = false, records = false, expands = false,
+                        half_unsampled = false;
   static constexpr int last = 12, stages = 16, terms = 7, sample_stage = 9, second_sample_stage = 10;
   static constexpr double shrink = 0.333, grow = 20;
   ZWANG_CONSTANT static constexpr double c(int i) { return dop853::c(i); }
@@ -94,7 +97,8 @@ struct Dop853 {
 };
 
 struct Rk4 {
-  static constexpr bool adaptive = false, unrolled = false, expands = false, half_unsampled = false;
+  static constexpr bool adaptive = false, unrolled = false, records = false, expands = false,
+                        half_unsampled = false;
   static constexpr int last = 4, stages = 5, terms = 3, sample_stage = 2, second_sample_stage = 0;
   static constexpr double shrink = 1, grow = 1;
   ZWANG_CONSTANT static constexpr double c(int i) {
@@ -119,6 +123,11 @@ struct Taylor : Dop853 {
 template <class Method>
 struct UnrolledStages : Method {
   static constexpr bool unrolled = true;
+};
+// The method whose GPU lanes write outputs and refine extremes by themselves (lanes/record_step.h).
+template <class Method>
+struct RecordingSteps : Method {
+  static constexpr bool records = true;
 };
 
 // Weights of stages as types, so that sums over them are unrolled with constant weights and zeros are
@@ -192,6 +201,7 @@ struct StepArrays {
   // fewer different constants. Registers have room only for the accelerations, which determine the
   // velocities.
   static constexpr bool velocities = ZWANG_STAGES_KEPT;
+  static constexpr bool stages_in_registers = false;
   R h;
   R k[Method::stages][rates];
   R w[velocities ? Method::stages : 1][n];
@@ -202,6 +212,7 @@ struct StepArrays {
   ZWANG_INLINE const R* first() const { return k[0]; }
   ZWANG_INLINE R* last() { return k[Method::last]; }
   ZWANG_INLINE const R* last() const { return k[Method::last]; }
+  ZWANG_INLINE R (*stage_rates())[rates] { return k; }
 
   // Stage i: its state and the rate there, by `right_side(t, y, rate)`.
   template <int i, class F>
@@ -242,6 +253,7 @@ struct StepArrays {
       for (int c = 0; c < n; ++c) w[0][c] = y[n + c];
     stages<1, Method::last>(t, y, right_side);
   }
+  // The stages of the interpolant (integrator/interpolant.h).
   template <class F>
   ZWANG_INLINE void complete_interpolant(R t, const R* y, const F& right_side) {
     stages<Method::last + 1, Method::stages - 1>(t, y, right_side);
@@ -283,81 +295,5 @@ ZWANG_INLINE R step_factor(R squared_error) {
   const R valid = if_less(squared_error, infinity<R>(), wanted, R(Method::shrink));
   return lesser(larger(valid, R(Method::shrink)), R(Method::grow));
 }
-
-// Dense output: the interpolant over one member's step, a polynomial for each component.
-template <class Method, int n, int size, class Real>
-struct Interpolant {
-  Real t, h;
-  Real start[size], end[size];
-  Real term[Method::terms][size];
-  bool expanded = false;  // the terms are those of a power series, as exact inside the step as at its end
-
-  // From a step whose interpolant stages have been computed.
-  template <int fed_back>
-  ZWANG_COLD void make(const StepArrays<Method, n, size, fed_back, Real>& step, Real t0, const Real* y) {
-    t = t0;
-    h = step.h;
-    for (int c = 0; c < size; ++c) {
-      start[c] = y[c];
-      end[c] = step.end[c];
-    }
-    if constexpr (Method::last == Tsit5::last) {
-      terms<0, 0, 4>(step);
-      // For a constant velocity the weights sum to x.
-      for (int c = 0; c < n; ++c) term[0][c] += h * start[n + c];
-    } else {
-      for (int c = 0; c < size; ++c) {
-        const Real delta = end[c] - start[c];
-        const Real first = h * (c < n ? start[n + c] : step.k[0][c - n]);
-        const Real final = h * (c < n ? end[n + c] : step.k[Method::last][c - n]);
-        term[0][c] = delta;
-        term[1][c] = first - delta;
-        term[2][c] = 2 * delta - (first + final);
-      }
-      if constexpr (Method::last == Dop853::last) terms<3, 0, dop853::interpolant_rows>(step);
-    }
-  }
-
-  ZWANG_INLINE Real at(Real x, int c) const {
-    if constexpr (Method::expands)
-      if (expanded) {
-        Real sum = 0;
-        for (int d = Method::order - 1; d >= 0; --d) sum = x * (term[d][c] + sum);
-        return start[c] + sum;
-      }
-    if constexpr (Method::last == Tsit5::last) {
-      return start[c] + x * (term[0][c] + x * (term[1][c] + x * (term[2][c] + x * term[3][c])));
-    } else if constexpr (Method::last == Dop853::last) {
-      const Real u = 1 - x;
-      const Real inner = term[3][c] + x * (term[4][c] + u * (term[5][c] + x * term[6][c]));
-      return start[c] + x * (term[0][c] + u * (term[1][c] + x * (term[2][c] + u * inner)));
-    } else {
-      const Real u = 1 - x;
-      return start[c] + x * (term[0][c] + u * (term[1][c] + x * term[2][c]));
-    }
-  }
-  ZWANG_DEVICE void at(Real x, Real* y) const {
-    for (int c = 0; c < size; ++c) y[c] = x >= 1 ? end[c] : at(x, c);
-  }
-  // The largest contribution of the highest term of dop853's interpolant, max x^4 (1 - x)^3 times its
-  // coefficient. The interpolants of the other methods are about as exact as their steps.
-  ZWANG_INLINE Real last_term(int c) const {
-    if (expanded) return Real(0);
-    if constexpr (Method::last == Dop853::last) return Real(6912.0 / 823543) * absolute(term[6][c]);
-    return Real(0);
-  }
-
- private:
-  template <int first, int m, int count, class S>
-  ZWANG_INLINE void terms(const S& step) {
-    if constexpr (m < count) {
-      using W = DenseWeights<Method, m>;
-      for (int c = 0; c < n; ++c)
-        term[first + m][c] = h * h * weighted<PositionWeights<W>>(step.k, c, Real(0));
-      for (int c = n; c < size; ++c) term[first + m][c] = h * weighted<W>(step.k, c - n, Real(0));
-      terms<first, m + 1, count>(step);
-    }
-  }
-};
 
 }  // namespace zwang

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "kernels/base/portable.h"
-#include "kernels/integrator/runge_kutta.h"
+#include "kernels/integrator/interpolant.h"
 #include "kernels/simd/lane_traits.h"
 #include "kernels/simd/sincos.h"
 
@@ -154,23 +154,23 @@ struct SeriesStep {
   }
 };
 
-// All terms of one member's step.
-template <class Method, int n, int size, class Real>
+// All terms of a step, of the first `kept` numbers.
+template <class Method, int n, int size, class R, int kept = size>
 struct SeriesTerms {
-  Real start[size], term[Method::order][size];
+  R start[kept], term[Method::order][kept];
 
-  ZWANG_INLINE void take(const Real* k, Real t, Real h, const Real* y) {
-    ZWANG_REGISTERS for (int c = 0; c < size; ++c) { start[c] = y[c]; }
-    const auto keep = [&](int degree, const Real* terms, const Real*) {
-      ZWANG_REGISTERS for (int c = 0; c < size; ++c) { term[degree - 1][c] = terms[c]; }
+  ZWANG_INLINE void take(const R* k, R t, R h, const R* y) {
+    ZWANG_REGISTERS for (int c = 0; c < kept; ++c) { start[c] = y[c]; }
+    const auto keep = [&](int degree, const R* terms, const R*) {
+      ZWANG_REGISTERS for (int c = 0; c < kept; ++c) { term[degree - 1][c] = terms[c]; }
     };
-    Expansion<Method, n, size, Real>::for_each_term(k, t, h, y, keep);
+    Expansion<Method, n, size, R>::for_each_term(k, t, h, y, keep);
   }
   // The first `count` numbers at the fraction x of the step.
   template <int count>
-  ZWANG_INLINE void at(Real x, Real* y) const {
+  ZWANG_INLINE void at(R x, R* y) const {
     ZWANG_REGISTERS for (int c = 0; c < count; ++c) {
-      Real sum = 0;
+      R sum = R(0);
       ZWANG_REGISTERS for (int d = Method::order - 1; d >= 0; --d) { sum = x * (term[d][c] + sum); }
       y[c] = start[c] + sum;
     }

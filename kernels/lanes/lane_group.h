@@ -13,10 +13,12 @@
 #include "kernels/dynamics/smooth_motion.h"
 #include "kernels/integrator/taylor_series.h"
 #include "kernels/lanes/accept_step.h"
+#include "kernels/lanes/dense_lane.h"
 #include "kernels/lanes/event_detection.h"
 #include "kernels/lanes/fast_event.h"
 #include "kernels/lanes/lane_state.h"
 #include "kernels/lanes/lane_state_transfer.h"
+#include "kernels/lanes/record_step.h"
 #include "kernels/lanes/step_length.h"
 #include "kernels/lanes/step_truncation.h"
 #include "kernels/lanes/taylor_crossing.h"
@@ -43,14 +45,14 @@ struct LaneGroup {
   using Method = typename M::Method;
   using Real = typename M::Real;
   using Mask = typename Lanes<R>::Mask;
-  using Search = StepLengthSearch<Real, M::rows>;
+  using Search = StepLengthSearch<Real, M::event_functions>;
   using Ledger = LaneLedger<R, M::rows>;
   using Steps = StepStorage<M, R>;
   using Drives = DriveStorage<M, R>;
   using SingleLane = zwang::LaneGroup<M, Real>;
   static constexpr int lanes = Lanes<R>::count, n = M::n, r = M::r, size = M::size;
   static constexpr int signals = Model::signals;
-  static constexpr bool finds_crossings_on_series = Method::expands && FastEvent<M, R>::possible;
+  static constexpr bool finds_crossings_on_series = Method::expands && FastEvent<M, R>::contacts_possible;
 
   const KernelSettings& settings;
   const KernelBatch& batch;
@@ -90,6 +92,8 @@ struct LaneGroup {
         try_step(moving);
         if (any(flags.accepted)) project_and_detect_events();
         search_driver().advance();
+        const Mask recorded = to_record();
+        if (any(recorded)) record(recorded, part_to_record());
         if (any(flags.at_event || flags.crosses_on_series)) handle_fast_events();
         needs_slow_path = needs_slow_path || flags.stuck || interrupted();
       }
@@ -110,11 +114,16 @@ struct LaneGroup {
     needs_slow_path = flags.accepted = flags.rejected = false;
     update_held_flags();
   }
-  // One trial step. at_event: the step ends at a single crossing and nothing else has to be handled there.
-  ZWANG_INLINE Progress step_once() {
+  // One trial step. True: something has to be recorded inside it, by record_step_of_lane(), before finish_step().
+  ZWANG_INLINE bool step_once() {
     try_step(state.live);
     if (flags.accepted) project_and_detect_events();
     search_driver().advance();
+    return to_record();
+  }
+  ZWANG_INLINE void record_step_of_lane() { record(state.live, part_to_record()); }
+  // What follows a trial step. at_event: it ends at a single crossing and nothing else has to be handled there.
+  ZWANG_INLINE Progress finish_step() {
     if (flags.stuck || interrupted())
       return flags.crosses_on_series || (flags.at_event && !flags.output_due && !flags.extremum_possible)
                  ? Progress::at_event
@@ -134,6 +143,7 @@ struct LaneGroup {
         flags.set_at_event();
         state.searching = false;
         single = truncate_at_crossing();
+        if (single) record_truncated_step();
       }
     if (single && fast_event().handle(0)) {
       update_held_flags();
@@ -155,7 +165,7 @@ struct LaneGroup {
     resume(me);
     full_members = full_member;
     const auto& exchange = me->exchange;
-    static_cast<CrossingResult<Real, M::rows>&>(*searches) = exchange.step.crossing;
+    static_cast<CrossingResult<Real, M::event_functions>&>(*searches) = exchange.step.crossing;
     trial.step.h = exchange.step.h;
     flags.set_at_event();
     state.searching = false;
@@ -164,8 +174,14 @@ struct LaneGroup {
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
       flags.first_if_at_end[i] = !exchange.verdict.order_unknown;
     }
+    ZWANG_REGISTERS for (int i = 0; i < signals; ++i) {
+      flags.signal_first_if_at_end[i] = !exchange.verdict.order_unknown;
+    }
     if constexpr (finds_crossings_on_series)
-      if (exchange.verdict.crosses_on_series) return truncate_at_crossing();
+      if (exchange.verdict.crosses_on_series) {
+        if (!truncate_at_crossing()) return false;
+        record_truncated_step();
+      }
     return true;
   }
   // A lane with a search in progress keeps its member.
@@ -254,6 +270,7 @@ struct LaneGroup {
     const Real whole = lane_of(trial.step.h, lane);
     const auto before = flags.lane(lane);
     set_lane(trial.step.h, lane, single.trial.step.h);
+    set_lane(ledger.next_output, lane, lane_of(single_ledger.next_output, 0));
     flags.set(lane, single.flags);
     ZWANG_REGISTERS for (int i = 0; i < size; ++i) { set_lane(trial.end[i], lane, single.trial.end[i]); }
     if (handle_fast_event(*this, lane)) return true;
@@ -325,9 +342,87 @@ struct LaneGroup {
     if constexpr (may_become_dependent<Model>)
       if (state.any_held) flags.event_possible = flags.event_possible || is_near_dependence_at(then);
     flags.clipped = flags.clipped || (ledger.taken + R(2) > R(Real(settings.max_steps)));
-    const R near = R(Precision<Real>::moment) * maximum(absolute(then), trial.step.h);
-    flags.output_due = ledger.next_output < then - near;
+    flags.output_due = ledger.next_output < then - nearness(then);
     audit(then, flags.accepted && !flags.event_possible && !flags.clipped);
+  }
+
+  // How close to the end of a step an output time counts as that of the end.
+  ZWANG_INLINE R nearness(R then) const {
+    return R(Precision<Real>::moment) * maximum(absolute(then), trial.step.h);
+  }
+
+  // Lanes whose step has something to be recorded inside it, and is free of events up to its end or up to the crossing
+  // near its end that was sought. All others are left to the slow path.
+  ZWANG_INLINE Mask to_record() const {
+    if constexpr (!records_steps<M>) return no_lanes<R>();
+    const Mask inside = flags.accepted && (flags.output_due || flags.extremum_possible);
+    if (!any(inside)) return inside;
+    return inside && (!flags.event_possible || ends_at_first_event());
+  }
+  // The crossing may lie a little before the end of the step: that part is left to the slow path, too.
+  ZWANG_INLINE R part_to_record() const {
+    return select(flags.at_event, R(1 - 2 * Real(settings.crossing_reach)), R(1));
+  }
+  // The same for the step of a single lane that has been truncated at the crossing on its power series, to rounding.
+  ZWANG_INLINE void record_truncated_step() {
+    const Mask lanes_to_record = to_record();
+    if (any(lanes_to_record)) record(lanes_to_record, R(1 - sqrt(Precision<Real>::epsilon)), true);
+  }
+
+  // Writes outputs and refines extremes in these lanes, up to the fraction `part` of the step. `at_end`: what is left
+  // out is within rounding of the end.
+  ZWANG_INLINE void record(const Mask& which, R part, bool at_end = false) {
+    if constexpr (records_steps<M>) {
+      const R then = state.t + trial.step.h, near = nearness(then);
+      RecordRequest<M, R> request;
+      request.until = then - near - (R(1) - part) * trial.step.h;
+      request.part = at_end ? R(1) : part;
+      request.next_output = ledger.next_output;
+      request.outputs = which && (request.next_output < request.until);
+      request.extremes = which && flags.extremum_possible;
+      if constexpr (Model::any_extremes) {
+        ZWANG_REGISTERS for (int m = 0; m < Model::measures; ++m) {
+          request.values[m] = state.values[m];
+          request.best[m] = state.best[m];
+        }
+      }
+      Mask unresolved;
+      if constexpr (Steps::stages_in_registers) {
+        typename Steps::Stages copy = *trial.step.stages;
+        unresolved = record_rates(copy.k, request);
+      } else {
+        unresolved = record_rates(trial.step.stage_rates(), request);
+      }
+      ledger.next_output = request.next_output;
+      flags.output_due = flags.output_due && (ledger.next_output < then - near);
+      flags.extremum_possible = flags.extremum_possible && (!which || unresolved);
+      if constexpr (Model::any_extremes) {
+        ZWANG_REGISTERS for (int m = 0; m < Model::measures; ++m) {
+          if (is_extreme<Model>(m)) state.best[m] = request.best[m];
+        }
+      }
+    }
+  }
+  template <class Rates>
+  ZWANG_INLINE Mask record_rates(Rates stage_rates, RecordRequest<M, R>& request) {
+    const StepRecord<M, R> step(state, trial, stage_rates);
+    return record_step<M, R>(settings, batch, full_members, step, request);
+  }
+  // Lanes whose step ends at the crossing sought, without another crossing before.
+  ZWANG_INLINE Mask ends_at_first_event() const {
+    Mask made = no_lanes<R>();
+    each_lane(flags.accepted && flags.at_event, [&, this](int lane) {
+      bool first = false;
+      ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
+        first = first || (searches[lane].sought[i] > 0 && lane_of(flags.first_if_at_end[i], lane));
+      }
+      ZWANG_REGISTERS for (int i = 0; i < signals; ++i) {
+        first = first ||
+                (searches[lane].sought[M::rows + i] > 0 && lane_of(flags.signal_first_if_at_end[i], lane));
+      }
+      set_lane(made, lane, first);
+    });
+    return made;
   }
 
   // Whether the held rows are nearly dependent at the end of the step: the slow path decides what follows.

@@ -18,20 +18,6 @@ ZWANG_DEVICE void set_next_output(M& me) {
   me.exchange.next_output = more ? next_output_time(me) : infinity<Real>();
 }
 
-// Whether the interpolant is as accurate as its step. Its error is not controlled; on the studies of configs/
-// it is about a tenth of the last term, which may therefore be as large as fifty tolerances.
-template <class M>
-ZWANG_DEVICE bool interpolant_is_accurate(const typename M::Input& input, const DenseStep<M>& dense) {
-  using Real = typename M::Real;
-  bool accurate = true;
-  for (int c = 0; c < M::fed_back; ++c) {
-    const auto& interpolant = dense.interpolant;
-    const Real size = maximum(absolute(interpolant.start[c]), absolute(interpolant.end[c]));
-    accurate = accurate && interpolant.last_term(c) <= 50 * (input.atol + input.rtol * size);
-  }
-  return accurate;
-}
-
 // Rows for output times within the step and before `until`: states by the interpolant, or by a partial step
 // where that is not accurate enough, projected onto the held conditions. Times within rounding of `until` are
 // left for later: values at an event are those after it.
@@ -39,7 +25,7 @@ template <class M>
 ZWANG_COLD void emit_outputs_until(M& me, const DenseStep<M>& dense, typename M::Real until) {
   using Real = typename M::Real;
   const auto& interpolant = dense.interpolant;
-  const bool accurate = interpolant_is_accurate(me.input, dense);
+  const bool accurate = interpolant_is_accurate<M::fed_back>(interpolant, me.input.rtol, me.input.atol);
   const Real margin = Precision<Real>::moment * maximum(absolute(until), interpolant.h);
   while (output_before(me, until - margin)) {
     const Real when = next_output_time(me);

@@ -55,6 +55,10 @@ std::string model_head(const System& system, bool masked, std::size_t first_bran
   const bool forces = std::any_of(
       system.measures.begin(), system.measures.end(),
       [&](const Measure& measure) { return system.pool->mentions(measure.value, SymbolKind::multiplier); });
+  const bool observed_forces =
+      std::any_of(system.observables.begin(), system.observables.end(), [&](const NamedExpr& observable) {
+        return system.pool->mentions(observable.value, SymbolKind::multiplier);
+      });
   return "// Emitted. Coordinates: " + std::to_string(n) + ", conditions: " + std::to_string(r) + ".\n" +
          "struct Model {\n" +
          numbers({{"parameters", system.parameters.size()},
@@ -81,7 +85,7 @@ std::string model_head(const System& system, bool masked, std::size_t first_bran
                  {"impulses_shift", system.impulses_shift()},
                  {"any_general", system.any_general()},
                  {"light_events", has_light_events(system, masked)}}) +
-         truths({{"signals_forces", system.reactions_bend()}}) +
+         truths({{"signals_forces", system.reactions_bend()}, {"observes_forces", observed_forces}}) +
          numbers({{"density", system.density.value_or(0)}}) +
          // Absent in most models: kernels test for its presence (kernels/dynamics/member.h).
          (rows_may_become_dependent(system) ? truths({{"rows_may_become_dependent", true}}) : "");

@@ -157,6 +157,10 @@ ZWANG_STAND_IN(cuOccupancyMaxActiveBlocksPerMultiprocessor,
                (void)threads; (void)shared; *blocks = 2)
 ZWANG_STAND_IN(cuMemGetInfo_v2, (Bytes * free, Bytes* total), (free, total), *free = *total = Bytes{1} << 30)
 ZWANG_STAND_IN(cuMemFree_v2, (Place place), (place), std::free(reinterpret_cast<void*>(place)))
+ZWANG_STAND_IN(cuMemHostAlloc, (void** memory, Bytes bytes, unsigned flags), (memory, bytes, flags),
+               (void)flags;
+               *memory = std::calloc(bytes, 1))
+ZWANG_STAND_IN(cuMemFreeHost, (void* memory), (memory), std::free(memory))
 ZWANG_STAND_IN(cuMemcpyHtoDAsync_v2, (Place to, const void* from, Bytes bytes, Handle stream),
                (to, from, bytes, stream), (void)stream;
                std::memcpy(reinterpret_cast<void*>(to), from, bytes))
@@ -179,6 +183,7 @@ ZWANG_STAND_IN(cuStreamSynchronize, (Handle stream), (stream), (void)stream)
 ZWANG_STAND_IN(cuEventCreate, (Handle * event, unsigned flags), (event, flags), (void)flags;
                *event = something)
 ZWANG_STAND_IN(cuEventDestroy_v2, (Handle event), (event), (void)event)
+ZWANG_STAND_IN(cuEventSynchronize, (Handle event), (event), (void)event)
 ZWANG_STAND_IN(cuEventRecord, (Handle event, Handle stream), (event, stream), (void)event; (void)stream)
 ZWANG_STAND_IN(cuEventElapsedTime, (float* milliseconds, Handle begin, Handle end),
                (milliseconds, begin, end), (void)begin;

@@ -73,6 +73,8 @@ Driver load_driver() {
   library.find(made.memory_info, "cuMemGetInfo_v2");
   library.find(made.allocate, "cuMemAlloc_v2");
   library.find(made.release, "cuMemFree_v2");
+  library.find(made.host_allocate, "cuMemHostAlloc");
+  library.find(made.host_release, "cuMemFreeHost");
   library.find(made.copy_in, "cuMemcpyHtoDAsync_v2");
   library.find(made.copy_out, "cuMemcpyDtoHAsync_v2");
   library.find(made.set_bytes, "cuMemsetD8Async");
@@ -84,6 +86,7 @@ Driver load_driver() {
   library.find(made.stream_synchronise, "cuStreamSynchronize");
   library.find(made.event_create, "cuEventCreate");
   library.find(made.event_destroy, "cuEventDestroy_v2");
+  library.find(made.event_synchronise, "cuEventSynchronize");
   library.find(made.event_record, "cuEventRecord");
   library.find(made.event_elapsed, "cuEventElapsedTime");
   made.require(made.initialise(0), "initialising the driver");

@@ -52,6 +52,8 @@ struct Driver {
   Result (*memory_info)(std::size_t* free, std::size_t* total);
   Result (*allocate)(Pointer* pointer, std::size_t bytes);
   Result (*release)(Pointer pointer);
+  Result (*host_allocate)(void** memory, std::size_t bytes, unsigned flags);
+  Result (*host_release)(void* memory);
   Result (*copy_in)(Pointer to, const void* from, std::size_t bytes, Stream stream);
   Result (*copy_out)(void* to, Pointer from, std::size_t bytes, Stream stream);
   Result (*set_bytes)(Pointer to, unsigned char value, std::size_t bytes, Stream stream);
@@ -65,6 +67,7 @@ struct Driver {
   Result (*stream_synchronise)(Stream stream);
   Result (*event_create)(Event* event, unsigned flags);
   Result (*event_destroy)(Event event);
+  Result (*event_synchronise)(Event event);
   Result (*event_record)(Event event, Stream stream);
   Result (*event_elapsed)(float* milliseconds, Event begin, Event end);
 
@@ -75,6 +78,7 @@ struct Driver {
 
 constexpr Result out_of_memory = 2;
 constexpr int link_kind_object = 0;  // a binary, for link_add
+constexpr unsigned event_without_time = 2;
 
 // Functions of NVRTC; get() as for the driver.
 struct Nvrtc {

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 
+#include "host/platform/stage_times.h"
 #include "host/program/kernel_program.h"
 #include "kernels/base/layout.h"
 
@@ -94,6 +96,7 @@ cuda::Module linked_module(const Driver& driver, const std::vector<std::string>&
 }  // namespace
 
 void CudaWorker::load(const CudaBinaries& binaries) {
+  const StageTimer timer("start backend: load modules");
   make_current();
   for (const std::string& cubin : binaries.modules) {
     cuda::Module module = nullptr;
@@ -125,9 +128,13 @@ bool CudaWorker::integrate(const KernelSettings& settings, KernelBuffers& buffer
   // The first layout gives the size, the second one the addresses.
   Arena plan(0);
   lay_out(plan, slots, buffers, batch);
-  if (!reserve(plan.used())) return false;
+  {
+    const StageTimer timer("integrate: allocate");
+    if (!reserve(plan.used())) return false;
+  }
   Arena arena(memory_);
   const Layout layout = lay_out(arena, slots, buffers, batch);
+  std::optional<StageTimer> copying(std::in_place, "integrate: copy inputs, draw");
   buffers.each_array(batch, [&, at = layout.arrays.begin()](const KernelBuffers::Array& array,
                                                             const auto&) mutable {
     // Results are initialised too: outputs that a member never reaches stay missing.
@@ -141,10 +148,19 @@ bool CudaWorker::integrate(const KernelSettings& settings, KernelBuffers& buffer
                   "copying the settings");
   driver_.require(driver_.copy_in(layout.batch, &batch, sizeof batch, stream_), "copying the settings");
   if (before_integration && !before_integration(batch)) return false;
+  if (StageTimes::get().on()) synchronise("copying members to the GPU");
+  copying.reset();
   record(begun_, stream_);
-  run_turns(settings, batch, layout, slots);
+  {
+    const StageTimer timer("integrate: kernels");
+    run_turns(settings, batch, layout, slots);
+  }
   record(ended_, stream_);
-  if (after_integration && !after_integration(batch)) return false;
+  if (after_integration) {
+    const StageTimer timer("integrate: reduce");
+    if (!after_integration(batch)) return false;
+  }
+  const StageTimer timer("integrate: copy results");
   buffers.each_array(batch,
                      [&, at = layout.arrays.begin()](const KernelBuffers::Array& array, const auto&) mutable {
                        const cuda::Pointer from = *at++;

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "kernels/integrator/interpolant.h"
 #include "kernels/integrator/runge_kutta.h"
 
 namespace zwang {
@@ -105,6 +106,45 @@ TEST(Dop853, TheInterpolantIsOfTheSeventhOrderAndMeetsBothEnds) {
   };
   EXPECT_LT(worst(0.5), 1e-8);
   EXPECT_NEAR(std::log2(worst(1.0) / worst(0.5)), 8, 1.2) << "a step of order seven errs by the eighth power";
+}
+
+// The defect at five nodes determines what the interpolant misses: the error becomes one of the ninth power.
+TEST(Dop853, TheCorrectedInterpolantIsOfTheEighthOrderAndMeetsBothEnds) {
+  const double y[2] = {1, 0.5};
+  const auto worst = [&](double h, bool corrected) {
+    Arrays step;
+    take(step, 0, y, h);
+    complete_stages<Dop853, 1, 2, 2>(step.stage_rates(), 0., h, y, swing_rate);
+    Interpolant<Dop853, 1, 2, double> interpolant;
+    interpolant.make(step, 0, y);
+    InterpolantCorrection<2, double> correction;
+    correction.make<2>(interpolant, corrected, swing_rate);
+    EXPECT_EQ(correction.at(0, 1), 0);
+    EXPECT_EQ(correction.at(1, 1), 0);
+    double off = 0;
+    for (double x = 0.05; x < 0.99; x += 0.1) {
+      const Swing there = swing({1, 0.5}, x * h, 100);
+      off = std::max({off, std::abs(interpolant.at(x, 0) + correction.at(x, 0) - there.q),
+                      std::abs(interpolant.at(x, 1) + correction.at(x, 1) - there.v)});
+    }
+    return off;
+  };
+  EXPECT_LT(worst(0.5, true), 0.1 * worst(0.5, false));
+  EXPECT_NEAR(std::log2(worst(1.0, true) / worst(0.5, true)), 9, 1.2);
+}
+
+// The slope of the nested form against differences.
+TEST(Dop853, TheSlopeOfTheInterpolantIsThatOfItsValues) {
+  const double y[2] = {1, 0.5};
+  Arrays step;
+  take(step, 0, y, 1);
+  step.complete_interpolant(0, y, swing_rate);
+  Interpolant<Dop853, 1, 2, double> interpolant;
+  interpolant.make(step, 0, y);
+  for (double x = 0.1; x < 0.95; x += 0.2)
+    for (int c = 0; c < 2; ++c)
+      EXPECT_NEAR(interpolant.slope(x, c), (interpolant.at(x + 1e-5, c) - interpolant.at(x - 1e-5, c)) / 2e-5,
+                  1e-9);
 }
 
 // The estimate must scale with the step like the error, and the factor must propose a step of the right
