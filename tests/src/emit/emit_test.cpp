@@ -195,7 +195,7 @@ TEST(EmitTest, WithAnEquationAlwaysInForceThereIsNoFreeMotion) {
 TEST(EmitTest, WhatDependsOnParametersAloneIsComputedOncePerMember) {
   SystemBuilder builder;
   builder.parameter("m", 2).parameter("k", 3).coordinate("x", 1, 0).kinetic("0.5*m*x'^2");
-  builder.potential("0.5*sqrt(k)*x^2/exp(m)").observe("double", "2*sqrt(k)*x");
+  builder.potential("0.5*sqrt(k)*x^2/exp(m)").measure("maximum(2*sqrt(k)*x)");
   const std::string text = text_of(builder);
   EXPECT_EQ(occurrences(text, "sqrt("), 1u);
   EXPECT_EQ(occurrences(text, "exp("), 1u);
@@ -342,9 +342,10 @@ TEST(EmitTest, TheSymbolicSolveIsTheSolve) {
 TEST(EmitTest, RearrangedFormulasShareDifferencesAndReciprocals) {
   SystemBuilder builder;
   builder.parameter("L", 2).coordinate("x", 1, 1).coordinate("y", 1, 1).kinetic("x'^2 + y'^2");
-  builder.observe("there", "x - y").observe("back", "(y - x)/L").observe("thirds", "x/(x + y) + y/(x + y)");
-  builder.observe("root", "(x^2 + y^2)^(-1.5)").observe("common", "x*y/L - x*x/L + 2*(x/L)");
-  const std::string text = function_of(text_of(builder), "observe");
+  for (const char* formula :
+       {"x - y", "(y - x)/L", "x/(x + y) + y/(x + y)", "(x^2 + y^2)^(-1.5)", "x*y/L - x*x/L + 2*(x/L)"})
+    builder.measure("maximum(" + std::string(formula) + ")");
+  const std::string text = function_of(text_of(builder), "measured");
   EXPECT_EQ(occurrences(text, "q[0] - q[1]"), 1u) << text;
   EXPECT_EQ(occurrences(text, "q[1] - q[0]"), 0u) << text;
   EXPECT_EQ(occurrences(text, " / "), 2u) << text;  // one for x + y, one for the root
