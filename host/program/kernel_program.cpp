@@ -12,6 +12,7 @@
 #include "src/base/error.h"
 #include "src/base/settings.h"
 #include "src/emit/emit.h"
+#include "src/emit/long_model.h"
 #include "src/emit/solve.h"
 #include "src/emit/taylor_series.h"
 #include "src/emit/text.h"
@@ -32,9 +33,11 @@ Location location_of_method(const Study& study) {
   return mark.line == 0 ? Location{"--set", 0, 0} : Location{study.path, mark.line, mark.column};
 }
 
-EmittedModel emit_for(const Study& study) {
-  return emit_model(*study.system, needs_orthogonal_elimination(study) ? Elimination::orthogonal
-                                                                       : Elimination::straight_where_short);
+EmittedModel emit_for(const Study& study, std::size_t long_from) {
+  return emit_model(
+      *study.system,
+      needs_orthogonal_elimination(study) ? Elimination::orthogonal : Elimination::straight_where_short,
+      long_from);
 }
 
 Method chosen_method(const Study& study, const EmittedModel& model) {
@@ -129,7 +132,7 @@ double seconds_since(std::chrono::steady_clock::time_point begun) {
 
 KernelProgram cpu_program(const Study& study, LaneChoice lanes) {
   const auto begun = std::chrono::steady_clock::now();
-  const EmittedModel model = emit_for(study);
+  const EmittedModel model = emit_for(study, long_on_cpu);
   const Method method = chosen_method(study, model);
   KernelProgram program = begin_program(model, method, "program.h", "entry_cpu.h");
   const CpuTuning tuning = cpu_tuning(*study.system, model);
@@ -166,7 +169,7 @@ KernelProgram cpu_program(const Study& study, LaneChoice lanes) {
 
 KernelProgram cuda_program(const Study& study) {
   const auto begun = std::chrono::steady_clock::now();
-  const EmittedModel model = emit_for(study);
+  const EmittedModel model = emit_for(study, long_on_gpu);
   const Method method = chosen_method(study, model);
   KernelProgram program = begin_program(model, method, "program.h", "entry_cuda.h");
   std::string steps = method_type(method, study.integrator);

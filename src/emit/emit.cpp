@@ -52,10 +52,10 @@ bool should_be_masked(const System& system) {
 // Writes a model from rearranged formulas: collects its functions, then their shared values, then the text.
 class ModelWriter {
  public:
-  ModelWriter(const System& system, Elimination elimination)
+  ModelWriter(const System& system, Elimination elimination, std::size_t long_from)
       : system_(system),
         pool_(*system.pool),
-        long_(elimination != Elimination::orthogonal && is_long(system)),
+        long_(elimination != Elimination::orthogonal && is_long(system, long_from)),
         masked_(long_ ||
                 (should_be_masked(system) && (elimination != Elimination::orthogonal || system.density))) {}
 
@@ -447,9 +447,9 @@ EmittedSeries ModelWriter::series(const Shared& shared) const {
 
 }  // namespace
 
-EmittedModel emit_model(const System& system, Elimination elimination) {
+EmittedModel emit_model(const System& system, Elimination elimination, std::size_t long_from) {
   const System ready = rearranged(system);
-  return ModelWriter(ready, elimination).write();
+  return ModelWriter(ready, elimination, long_from).write();
 }
 
 }  // namespace zwang

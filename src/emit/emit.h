@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <string>
 
+#include "src/emit/long_model.h"
 #include "src/emit/taylor_series.h"
 #include "src/emit/text.h"
 #include "src/system/system.h"
@@ -31,6 +32,8 @@ struct EmittedModel {
 // an orthogonal factor of the list of held rows, which keeps the digits of masses far apart.
 enum class Elimination { straight_where_short, orthogonal };
 
-EmittedModel emit_model(const System& system, Elimination elimination = Elimination::straight_where_short);
+// `long_from`: conditions from which formulas of the same shape become loops (src/emit/long_model.h).
+EmittedModel emit_model(const System& system, Elimination elimination = Elimination::straight_where_short,
+                        std::size_t long_from = long_on_cpu);
 
 }  // namespace zwang

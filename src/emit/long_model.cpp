@@ -16,8 +16,6 @@ namespace zwang {
 
 namespace {
 
-// Shorter systems are faster in straight-line code, and compile in a few seconds.
-constexpr std::size_t long_conditions = 16;
 // Multiplications per coordinate and condition. A chain of points in a plane needs 5, in space 6; where every condition
 // meets every other one there are as many as conditions.
 constexpr long long sparse_multiplications = 24;
@@ -223,9 +221,9 @@ class LongMotionWriter {
 
 }  // namespace
 
-bool is_long(const System& system) {
+bool is_long(const System& system, std::size_t from) {
   const std::size_t r = system.constraints.size();
-  if (r < long_conditions || system.density || system.any_general()) return false;
+  if (r < from || system.density || system.any_general()) return false;
   if (!std::all_of(system.mass.begin(), system.mass.end(),
                    [](const MassEntry& e) { return e.row == e.column; }))
     return false;
