@@ -101,6 +101,7 @@ void BackendCuda::start(const KernelProgram& program, std::vector<int> devices,
         workers_.push_back(std::make_unique<CudaWorker>(number));
   }
   device_ = device_names();
+  first_device_ = devices.front();
   threads_ = static_cast<unsigned>(workers_.size());
   for (const auto& worker : workers_) worker->load(binaries(program.text, worker->architecture(), folder));
   const StageTimer timer("start backend: reductions");
