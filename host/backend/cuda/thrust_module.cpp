@@ -18,9 +18,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* thrust_library = "libzwang_thrust.so";
-// Copies and launches cost more than the host's sort of a short column.
-constexpr std::size_t least_rows = std::size_t{1} << 22;
-
 using RankColumn = int(int device, const double* values, unsigned long long rows, unsigned* ranks,
                        unsigned long long* present);
 
@@ -54,7 +51,7 @@ ColumnRanker thrust_ranker(int device) {
   const auto one_at_a_time = std::make_shared<std::mutex>();
   return [device, one_at_a_time](std::span<const double> values,
                                  std::span<std::uint32_t> ranks) -> std::optional<std::size_t> {
-    if (values.size() < least_rows) return std::nullopt;
+    if (values.size() < long_column) return std::nullopt;
     const std::scoped_lock lock(*one_at_a_time);
     const StageTimer timer("finish statistics: ranks on the device");
     unsigned long long present = 0;
