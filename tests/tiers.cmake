@@ -52,6 +52,9 @@ set(long_tests
   "Jams.*"
   "Poles.*"
   "Kinks.*"
+  "LongSystems.ARope*"
+  "LongSystems.AChain*"
+  "LongSystems.Chains*"
   "MotionFindings.*"
   "SoakFindings.*"
   "Configs/SingleContact.*"
@@ -111,7 +114,7 @@ endforeach()
 
 # Tests that need a device carry the label `gpu`, by their names.
 set(gpu_tests "*gpu*" "*Gpu*" "*GPU*")
-set(long_gpu_tests "Gpu/EveryBackend.*" "*Linkages.PassThemOnAGpu*")
+set(long_gpu_tests "Gpu/EveryBackend.*" "*Linkages.PassThemOnAGpu*" "*LightMasses.SwingOnAGpu*")
 set(kept_gpu_tests)
 foreach(config ${representative_configs})
   list(APPEND kept_gpu_tests "Gpu/EveryBackend.*/cuda_${config}")

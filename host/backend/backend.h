@@ -13,6 +13,7 @@
 
 namespace zwang {
 
+class MemberRecordLayout;
 struct DrawPlan;
 
 // Members prepared for integration: parameters drawn, starts made consistent with the constraints.
@@ -57,7 +58,12 @@ struct BatchResults {
 // A batch whose statistics were computed on the device.
 struct ReducedBatch {
   std::vector<ReducedMembers> parts;  // in order, without gaps
-  BatchResults members;               // if requested; without observables
+};
+
+// Where a backend puts the records of members (host/backend/member_bytes.h).
+struct RecordTarget {
+  const MemberRecordLayout* layout = nullptr;  // null: no records are wanted
+  char* records = nullptr;                     // batch.count x layout->bytes()
 };
 
 class Backend {
@@ -70,12 +76,17 @@ class Backend {
   virtual unsigned threads() const = 0;  // host threads that integrate
   virtual BatchResults run(const Batch& batch, const Wanted& wanted) = 0;
   // Whether run_reduced is available, which computes the statistics on the device and copies only these.
-  // `first`, the number of the batch's first member, is a multiple of 256. `members`: also return the end
-  // state and measures of each member.
+  // `first`, the number of the batch's first member, is a multiple of 256. Records hold what the device knows;
+  // how the host has prepared the starts has to be entered afterwards.
   virtual bool reduces() const { return false; }
   virtual bool draws() const { return false; }  // whether it accepts Batch::device_sampling
   virtual ReducedBatch run_reduced(const Batch& batch, long long first, const ReductionPlan& plan,
-                                   bool members);
+                                   const RecordTarget& records);
+  // How many calls of run_reduced may be under way at the same time, from different threads.
+  virtual std::size_t batches_at_once() const { return 1; }
+  // Nothing will be integrated any more, and no values are left on the device: its memory may be released, which takes
+  // a while, on a thread of its own.
+  virtual void retire() {}
   double compile_seconds = 0;  // spent before the first batch
 };
 

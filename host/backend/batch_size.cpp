@@ -28,7 +28,7 @@ double bytes_per_member(const Study& study, bool observables, bool members) {
   const std::size_t state = 2 * system.size() + system.auxiliaries.size();
   std::size_t numbers = 2 * system.parameters.size() + 2 * state + 8;
   if (observables) numbers += study.time.outputs.size() * system.observables.size();
-  if (members) numbers += system.measures.size() + state + event_kinds + 2 * std::size_t{audit_numbers} + 4;
+  if (members) numbers += system.measures.size() + state + event_kinds + 8;
   return 8 * static_cast<double>(numbers);
 }
 
@@ -53,8 +53,20 @@ BatchSize::BatchSize(const Study& study, const Backend& backend, long long fixed
   next_ = fixed > 0 ? fixed : least_;
 }
 
+long long BatchSize::next(long long left) const {
+  if (fixed_ > 0 || left <= next_) return next_;
+  const long long batches = (left + next_ - 1) / next_;
+  return (left + batches - 1) / batches;
+}
+
+void BatchSize::begin(long long members) {
+  if (fixed_ > 0 || learned_) return;
+  next_ = std::clamp(static_cast<long long>(fastest_growth) * members, least_, most_);
+}
+
 void BatchSize::learn(long long members, double seconds) {
   if (fixed_ > 0 || members <= 0) return;
+  learned_ = true;
   const double factor = std::min(seconds_wanted_ / std::max(seconds, 1e-6), fastest_growth);
   next_ = std::clamp(static_cast<long long>(factor * static_cast<double>(members)), least_, most_);
 }

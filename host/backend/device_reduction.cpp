@@ -4,6 +4,7 @@
 #include <cassert>
 
 #include "host/backend/device_columns.h"
+#include "host/platform/buffer_pool.h"
 #include "host/statistics/run_tally.h"
 #include "kernels/base/layout.h"
 #include "kernels/base/status.h"
@@ -118,7 +119,7 @@ class MemberReduction {
     if (at_once > 0) {
       take(job_.sketch_table, at_once * sketch_keys);
       job_.sketch_room = entry_capacity(at_once);
-      take(job_.sketch_entries, job_.sketch_room);
+      take(job_.sketch_entries, 2 * job_.sketch_room);
     }
     Address end = at;
     for (const ReductionPlan::Kept& kept : plan_.kept) {
@@ -284,13 +285,14 @@ class MemberReduction {
       run("reduce_sketch", job_, member_groups() * job_.sketch_count);
       fetch_entries();
     }
+    device_.finish_copies();
     std::vector<SketchExtras> extras;
     fetch(extras, static_cast<const SketchExtras*>(job_.sketch_extras), plan_.sketched.size());
     for (std::size_t k = 0; k < extras.size(); ++k) made_.blocks.sketches[k].extras = extras[k];
   }
 
-  // Copies the non-empty buckets, as many columns at a time as fit into the entry list. Each column has its
-  // own range of the list.
+  // Copies the non-empty buckets, as many columns at a time as fit into one of the two entry lists, while the
+  // other list is filled. Each column has its own range of a list.
   void fetch_entries() {
     const auto columns = static_cast<std::size_t>(job_.sketch_count);
     clear(job_.sketch_found, columns);
@@ -308,12 +310,18 @@ class MemberReduction {
       job.sketch_first += static_cast<long long>(begin);
       job.sketch_count = static_cast<long long>(end - begin);
       job.sketch_table += begin * sketch_keys;
+      if (entry_lists_used_++ % 2 != 0) job.sketch_entries += job_.sketch_room;
       send(job.sketch_found, places);
       run("reduce_sketch_entries", job, job.sketch_count * sketch_keys);
+      const std::shared_ptr<HostBuffer> memory =
+          device_.buffers().take(static_cast<std::size_t>(total) * sizeof(SketchEntry));
+      if (total > 0)
+        device_.copy_out_later(memory->data(), address_of(job.sketch_entries), memory->bytes().size());
+      const auto* entries = reinterpret_cast<const SketchEntry*>(memory->data());
       for (std::size_t k = begin; k < end; ++k)
-        fetch(made_.blocks.sketches[static_cast<std::size_t>(job_.sketch_first) + k].entries,
-              static_cast<const SketchEntry*>(job.sketch_entries + places[k - begin]),
-              static_cast<std::size_t>(sizes[k]));
+        made_.blocks.sketches[static_cast<std::size_t>(job_.sketch_first) + k].entries =
+            std::span(entries + places[k - begin], static_cast<std::size_t>(sizes[k]));
+      made_.blocks.sketch_memory.push_back(memory);
     }
   }
 
@@ -364,6 +372,7 @@ class MemberReduction {
   std::vector<HistogramColumn> histograms_;
   std::vector<double> edges_;
   long long counts_ = 0;
+  std::size_t entry_lists_used_ = 0;
 };
 
 }  // namespace
@@ -379,7 +388,8 @@ ReductionBytes reduction_bytes(const ReductionPlan& plan) {
   const std::size_t at_once = std::min(plan.sketched.size(), most_sketched_at_once);
   bytes.fixed = (std::size_t{1} << 20) + 100 * plan.columns();
   if (at_once > 0)
-    bytes.fixed += at_once * sketch_keys * sizeof(unsigned) + entry_capacity(at_once) * sizeof(SketchEntry);
+    bytes.fixed +=
+        at_once * sketch_keys * sizeof(unsigned) + 2 * entry_capacity(at_once) * sizeof(SketchEntry);
   return bytes;
 }
 

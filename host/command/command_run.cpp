@@ -6,12 +6,14 @@
 #include <limits>
 
 #include "host/backend/backend.h"
+#include "host/backend/cuda/early_start.h"
 #include "host/command/command.h"
 #include "host/files/load_finished_run.h"
 #include "host/files/result_folder.h"
 #include "host/files/run_identity.h"
 #include "host/platform/child_process.h"
 #include "host/platform/interrupt.h"
+#include "host/platform/stage_times.h"
 #include "host/rank/coordinator.h"
 #include "host/rank/link.h"
 #include "host/rank/worker.h"
@@ -41,7 +43,7 @@ struct RunCommandOptions : CommonOptions {
   std::string shard = "none";
   double checkpoint = 10;  // seconds
   bool report = false;
-  bool quiet = false;
+  bool quiet = false, timings = false;
   std::string max_failed = "5%";
   long long batch = 0;
   long long statistics_memory = 512;  // MiB
@@ -64,6 +66,7 @@ Study load_for_run(const RunCommandOptions& options) {
   require_seed_for_toml(options.seed);
   if (options.has_seed) overrides.push_back("ensemble.seed=" + std::to_string(options.seed));
   require_path_not_listed_name(options.study);
+  const StageTimer timer("load study");
   Study study = load_study(options.study, overrides);
   if (!options.quiet) note_added_parameters(study);
   return study;
@@ -163,12 +166,18 @@ void note_how_to_resume(const RunCommandOptions& options, const ResultFolder& fo
 
 // Runs the study and writes its files to the folder.
 FiledRun run_in(ResultFolder& folder, const RunCommandOptions& options, const Study& study,
-                const Shard& shard, const InterruptWatch& interrupts, RankLink* link) {
+                const Shard& shard, const InterruptWatch& interrupts, RankLink* link,
+                std::unique_ptr<cuda::EarlyStart> early) {
   if (link) start_ranks(*link);
-  const std::unique_ptr<Backend> backend =
-      make_backend(options.backend, study, backend_options(options, link));
-  interrupts.check();
   ProgressDisplay display(stderr, options.quiet);
+  const std::unique_ptr<Backend> backend = [&] {
+    // From the cache a program is loaded within a tenth of a second.
+    const DelayedLine compiling(display, "compiling " + study.name + ", once for this machine ...");
+    const StageTimer timer("start backend");
+    return make_backend(options.backend, study, backend_options(options, link));
+  }();
+  early.reset();
+  interrupts.check();
   RunFilesOptions files = files_options(options, shard);
   std::optional<RankCoordinator> coordinator;
   if (link) {
@@ -205,6 +214,10 @@ int show(const RunCommandOptions& options, const Study& study, const ResultFolde
 // A run without MPI, or rank 0 of an MPI run, which collects and writes the results.
 int run_and_write(const RunCommandOptions& options, RankLink* link) {
   const double max_failed = read_max_failed(options.max_failed);
+  // Ranks choose their device later.
+  std::unique_ptr<cuda::EarlyStart> early;
+  if (!link && (options.backend == "auto" || options.backend == "cuda"))
+    early = std::make_unique<cuda::EarlyStart>(options.devices);
   const Study study = load_for_run(options);
   const Shard shard = read_shard(options.shard);
   if (options.report && !shard.whole())
@@ -220,12 +233,15 @@ int run_and_write(const RunCommandOptions& options, RankLink* link) {
                        .inputs = CsvInputs(study).paths()});
   if (folder.complete()) return finished_before(options, study, shard, folder, max_failed);
   try {
-    FiledRun made = run_in(folder, options, study, shard, interrupts, link);
+    FiledRun made = run_in(folder, options, study, shard, interrupts, link, std::move(early));
     if (options.report) {
+      const StageTimer timer("write report");
       write_report(folder.path(), folder.path() / report_name);
       made.files.emplace_back(report_name);
     }
-    return show(options, study, folder, made, max_failed);
+    const int code = show(options, study, folder, made, max_failed);
+    if (options.timings) note(StageTimes::get().table());
+    return code;
   } catch (const Interrupted&) {
     note_how_to_resume(options, folder, "interrupted");
     return exit_interrupted;
@@ -260,6 +276,7 @@ int run_as_worker(const RunCommandOptions& options, RankLink& link) {
 }
 
 int run(const RunCommandOptions& options) {
+  if (options.timings) StageTimes::get().enable();
   const std::unique_ptr<RankLink> link = join_ranks();
   if (!link) return run_and_write(options, nullptr);
   if (link->rank() != 0) return run_as_worker(options, *link);
@@ -282,7 +299,7 @@ void group_options(CLI::App* command) {
     for (const char* name : names) command->get_option(name)->group(title);
   };
   group("Ensemble", {"--members", "--seed", "--set", "--shard"});
-  group("Machine", {"--backend", "--device", "--threads", "--batch", "--statistics-memory"});
+  group("Machine", {"--backend", "--device", "--threads", "--batch", "--statistics-memory", "--timings"});
   group("Output", {"--out", "--overwrite", "--resume", "--checkpoint", "--report", "--json", "--quiet",
                    "--max-failed"});
 }
@@ -334,6 +351,8 @@ void add_options(CLI::App* command, RunCommandOptions& options) {
                    "MiB for stored values or quantile sketches; quantiles are exact if all values fit")
       ->check(CLI::Range(1LL, 1LL << 24))
       ->capture_default_str();
+  command->add_flag("--timings", options.timings,
+                    "print the seconds of each stage of the run at the end, which slows it a little");
   group_options(command);
 }
 

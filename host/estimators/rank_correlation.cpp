@@ -15,30 +15,51 @@ namespace {
 // Twice the mean rank, counted from 1: an integer even for ties. 0: missing.
 using Ranks = std::vector<std::uint32_t>;
 
-struct RankedColumn {
-  Ranks ranks;
-  bool complete = true;
+using Order = std::vector<std::pair<double, std::uint32_t>>;  // value and row
+
+// Distributes finite values between buckets of equal width. A larger value is never in an earlier bucket.
+class Buckets {
+ public:
+  explicit Buckets(std::span<const double> values) {
+    constexpr std::size_t values_per_bucket = 32, most = std::size_t{1} << 16;
+    double low = std::numeric_limits<double>::infinity(), high = -low;
+    for (const double x : values) {
+      if (!std::isfinite(x)) continue;
+      low = std::min(low, x);
+      high = std::max(high, x);
+    }
+    count_ = std::clamp(values.size() / values_per_bucket, std::size_t{1}, most);
+    low_ = low;
+    per_width_ = double(count_) / (high - low);
+    // No values, equal values, or a range that is not finite.
+    if (!(high > low) || !std::isfinite(per_width_)) count_ = 1;
+  }
+  std::size_t count() const { return count_; }
+  std::size_t of(double x) const {
+    const double place = (x - low_) * per_width_;
+    return count_ == 1 || !(place > 0) ? 0 : place < double(count_) ? std::size_t(place) : count_ - 1;
+  }
+
+ private:
+  std::size_t count_ = 1;
+  double low_ = 0, per_width_ = 0;
 };
 
-RankedColumn ranked(std::span<const double> values) {
-  RankedColumn column;
-  column.ranks.resize(values.size(), 0);
-  // Pairs of value and row: sorting row numbers alone would access the values in random order.
-  std::vector<std::pair<double, std::uint32_t>> order;
-  order.reserve(values.size());
-  for (std::uint32_t row = 0; row < values.size(); ++row) {
-    if (!std::isnan(values[row])) order.emplace_back(values[row], row);
-  }
-  column.complete = order.size() == values.size();
-  std::sort(order.begin(), order.end());
-
-  // The values at places first + 1 ... last are equal: their mean rank is (first + 1 + last) / 2.
-  for (std::size_t first = 0, last = 0; first < order.size(); first = last) {
-    while (last < order.size() && order[last].first == order[first].first) ++last;
-    for (std::size_t k = first; k < last; ++k)
-      column.ranks[order[k].second] = std::uint32_t(first + 1 + last);
-  }
-  return column;
+// Pairs of value and row: sorting row numbers alone would access the values in random order. Buckets that fit
+// into the cache are sorted one by one; values that are all in one bucket are sorted as without buckets.
+Order sorted_with_rows(std::span<const double> values) {
+  const Buckets buckets(values);
+  std::vector<std::uint32_t> begin(buckets.count() + 1, 0);
+  for (const double x : values)
+    if (!std::isnan(x)) ++begin[buckets.of(x) + 1];
+  for (std::size_t k = 1; k < begin.size(); ++k) begin[k] += begin[k - 1];
+  Order order(begin.back());
+  std::vector<std::uint32_t> next(begin.begin(), begin.end() - 1);
+  for (std::uint32_t row = 0; row < values.size(); ++row)
+    if (!std::isnan(values[row])) order[next[buckets.of(values[row])]++] = {values[row], row};
+  for (std::size_t k = 0; k < buckets.count(); ++k)
+    std::sort(order.begin() + begin[k], order.begin() + begin[k + 1]);
+  return order;
 }
 
 // Ranks within a subset of the `rows` rows, from the ranks among all rows: by counting instead of sorting
@@ -74,36 +95,66 @@ double correlation_of(const Ranks& a, const Ranks& b) {
   return std::clamp(double(ab) / std::sqrt(double(aa) * double(bb)), -1.0, 1.0);
 }
 
-double pair_correlation(const RankedColumn& a, const RankedColumn& b) {
-  if (a.complete && b.complete) return correlation_of(a.ranks, b.ranks);
-  Ranks both_a, both_b;
-  for (std::size_t k = 0; k < a.ranks.size(); ++k) {
-    if (a.ranks[k] == 0 || b.ranks[k] == 0) continue;
-    both_a.push_back(a.ranks[k]);
-    both_b.push_back(b.ranks[k]);
-  }
-  rank_again(both_a, a.ranks.size());
-  rank_again(both_b, a.ranks.size());
-  return correlation_of(both_a, both_b);
-}
-
 }  // namespace
 
-Matrix rank_correlation_matrix(std::span<const std::span<const double>> columns, unsigned threads) {
-  const std::size_t n = columns.size();
-  std::vector<RankedColumn> ranks(n);
-  in_parallel(n, threads, [&](std::size_t c) { ranks[c] = ranked(columns[c]); });
+struct RankCorrelation::RankedColumn {
+  Ranks ranks;
+  std::size_t present = 0;  // rows with a value
 
+  bool complete() const { return present == ranks.size(); }
+  double correlation_with(const RankedColumn& other) const;
+};
+
+// If the rows with both values are all rows with a value of one column, its ranks among them are known already.
+double RankCorrelation::RankedColumn::correlation_with(const RankedColumn& other) const {
+  if (complete() && other.complete()) return correlation_of(ranks, other.ranks);
+  Ranks both, others;
+  both.reserve(std::min(present, other.present));
+  others.reserve(both.capacity());
+  for (std::size_t k = 0; k < ranks.size(); ++k) {
+    if (ranks[k] == 0 || other.ranks[k] == 0) continue;
+    both.push_back(ranks[k]);
+    others.push_back(other.ranks[k]);
+  }
+  if (both.size() != present) rank_again(both, ranks.size());
+  if (others.size() != other.present) rank_again(others, ranks.size());
+  return correlation_of(both, others);
+}
+
+RankCorrelation::RankCorrelation(std::vector<std::span<const double>> columns)
+    : columns_(std::move(columns)), ranked_(columns_.size()) {}
+RankCorrelation::~RankCorrelation() = default;
+
+// The values at places first + 1 ... last are equal: their mean rank is (first + 1 + last) / 2.
+void RankCorrelation::rank(std::size_t column) {
+  const Order order = sorted_with_rows(columns_[column]);
+  RankedColumn& made = ranked_[column];
+  made.ranks.resize(columns_[column].size(), 0);
+  made.present = order.size();
+  for (std::size_t first = 0, last = 0; first < order.size(); first = last) {
+    while (last < order.size() && order[last].first == order[first].first) ++last;
+    for (std::size_t k = first; k < last; ++k) made.ranks[order[k].second] = std::uint32_t(first + 1 + last);
+  }
+}
+
+Matrix RankCorrelation::matrix(unsigned threads) const {
+  const std::size_t n = columns_.size();
   std::vector<std::pair<std::size_t, std::size_t>> pairs;
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t j = 0; j <= i; ++j) pairs.emplace_back(i, j);
   }
-  Matrix matrix(n * n);
+  Matrix made(n * n);
   in_parallel(pairs.size(), threads, [&](std::size_t k) {
     const auto [i, j] = pairs[k];
-    matrix[i * n + j] = matrix[j * n + i] = pair_correlation(ranks[i], ranks[j]);
+    made[i * n + j] = made[j * n + i] = ranked_[i].correlation_with(ranked_[j]);
   });
-  return matrix;
+  return made;
+}
+
+Matrix rank_correlation_matrix(std::span<const std::span<const double>> columns, unsigned threads) {
+  RankCorrelation ranks({columns.begin(), columns.end()});
+  in_parallel(ranks.columns(), threads, [&](std::size_t c) { ranks.rank(c); });
+  return ranks.matrix(threads);
 }
 
 }  // namespace zwang

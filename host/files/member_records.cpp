@@ -17,11 +17,11 @@ namespace zwang {
 
 namespace {
 
-constexpr std::size_t members_at_a_time = 4096;
+constexpr std::size_t records_at_a_time = std::size_t{32} << 20;  // bytes
 constexpr std::size_t bytes_at_a_time = std::size_t{1} << 20;
 constexpr mode_t records_mode = 0666;  // restricted by the umask
 
-bool is_status(Status status) { return static_cast<std::size_t>(status) < status_count; }
+bool is_status(std::int64_t status) { return status >= 0 && status < status_count; }
 
 // Reads the first `bytes` of the stream in chunks; false if it ends before.
 template <class Take>
@@ -44,19 +44,17 @@ bool read_members(const std::filesystem::path& path, const MemberRecordLayout& l
   std::ifstream stream(path, std::ios::binary);
   if (!stream || mark.bytes % layout.bytes() != 0) return false;
   Checksum checksum;
-  Batch batch;
-  BatchResults results;
   bool known = true;
-  const auto unpack = [&](const char* records, std::size_t size) {
+  const auto pass_on = [&](const char* records, std::size_t size) {
     checksum.update(records, size);
-    const std::size_t count = size / layout.bytes();
-    layout.make_room(batch, results, count);
-    for (std::size_t k = 0; k < count; ++k) layout.unpack(records + k * layout.bytes(), batch, results, k);
-    known = known && std::all_of(results.status.begin(), results.status.end(), is_status);
-    if (known) take(first, batch, results);
-    first += static_cast<long long>(count);
+    for (std::size_t at = 0; at < size; at += layout.bytes())
+      known = known && is_status(MemberRecordLayout::whole(records + at, layout.places().status));
+    if (known) take(first, {records, size});
+    first += static_cast<long long>(size / layout.bytes());
   };
-  const bool all = read_pieces(stream, mark.bytes, members_at_a_time * layout.bytes(), unpack);
+  const bool all =
+      read_pieces(stream, mark.bytes,
+                  std::max<std::size_t>(1, records_at_a_time / layout.bytes()) * layout.bytes(), pass_on);
   return all && known && checksum.value() == mark.checksum;
 }
 
@@ -84,12 +82,6 @@ void MemberRecordsFile::check_beginning(const MemberRecordsMark& mark) {
                .found = all ? "different bytes" : "fewer bytes than were recorded",
                .expected = "the " + std::to_string(mark.bytes) + " bytes that were recorded",
                .hint = "--overwrite restarts from the first member"});
-}
-
-void MemberRecordsFile::add(const Batch& batch, const BatchResults& results) {
-  buffer_.clear();
-  layout_.pack(batch, results, buffer_);
-  append({buffer_.data(), buffer_.size()});
 }
 
 void MemberRecordsFile::append(std::string_view records) {

@@ -4,11 +4,10 @@
 
 #include <filesystem>
 #include <functional>
+#include <span>
 #include <string_view>
-#include <vector>
 
-#include "host/backend/backend.h"
-#include "host/files/member_bytes.h"
+#include "host/backend/member_bytes.h"
 #include "host/platform/bytes.h"
 #include "host/platform/private_files.h"
 
@@ -20,7 +19,7 @@ struct MemberRecordsMark {
 };
 
 // Receives the members of a file in order, a few thousand at a time.
-using TakeMembers = std::function<void(long long first, const Batch& batch, const BatchResults& results)>;
+using TakeMembers = std::function<void(long long first, std::span<const char> records)>;
 
 // Reads the file up to the mark. False if it is shorter or its checksum differs; the members passed to `take`
 // are invalid then.
@@ -34,8 +33,7 @@ class MemberRecordsFile {
   // file is not the one the mark was taken from.
   MemberRecordsFile(std::filesystem::path path, MemberRecordLayout layout, const MemberRecordsMark& mark);
 
-  void add(const Batch& batch, const BatchResults& results);
-  void append(std::string_view records);  // packed records
+  void append(std::string_view records);  // packed
   MemberRecordsMark mark() const { return {bytes_, checksum_.value()}; }
   void sync();  // fsync
 
@@ -51,7 +49,6 @@ class MemberRecordsFile {
   OpenFile file_;
   std::uint64_t bytes_ = 0;
   Checksum checksum_;
-  std::vector<char> buffer_;
 };
 
 }  // namespace zwang

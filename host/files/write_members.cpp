@@ -1,22 +1,26 @@
 // Variables of members.nc, filled block by block.
 #include "host/files/write_members.h"
 
+#include <fcntl.h>
+
 #include <algorithm>
 #include <bit>
 #include <cassert>
+#include <cstring>
 #include <limits>
 
 #include "host/files/write_origin.h"
+#include "host/platform/parallel.h"
 #include "host/run/count_members.h"
 #include "host/study/study.h"
 #include "kernels/base/layout.h"
+#include "kernels/base/status.h"
+#include "kernels/reduce/member_record.h"
 #include "src/system/system.h"
 
 namespace zwang {
 
 namespace {
-
-using Type = NetcdfFile::Type;
 
 constexpr std::size_t block_bytes = std::size_t{16} << 20;
 constexpr std::size_t most_in_block = 16384;
@@ -24,6 +28,19 @@ constexpr std::size_t most_in_block = 16384;
 std::size_t numbers_of(const System& system, std::size_t inputs) {
   return inputs + 2 * system.size() + system.auxiliaries.size() + system.measures.size() + event_kinds + 8 +
          (system.density ? 3 : 0);
+}
+
+// Values of rows after the last member of a chunk; no reader sees them.
+template <class Number>
+constexpr Number padding = std::numeric_limits<Number>::is_integer ? std::numeric_limits<Number>::lowest()
+                                                                   : std::numeric_limits<Number>::quiet_NaN();
+
+template <class Number, class Value>
+void fill_flat(std::vector<char>& chunk, std::size_t count, const Value& value) {
+  auto* to = reinterpret_cast<Number*>(chunk.data());
+  const std::size_t all = chunk.size() / sizeof(Number);
+  for (std::size_t k = 0; k < count; ++k) to[k] = static_cast<Number>(value(k));
+  std::fill(to + count, to + all, padding<Number>);
 }
 
 }  // namespace
@@ -38,166 +55,248 @@ std::size_t members_in_block(std::size_t numbers_per_member, long long members) 
 }
 
 MembersWriter::MembersWriter(const std::filesystem::path& path, const Study& study, const RunResult& origin,
-                             std::vector<std::size_t> drawn)
-    : file_(path),
-      drawn_(std::move(drawn)),
-      parameters_(study.system->parameters.size()),
+                             MemberRecordLayout layout, unsigned threads)
+    : file_(std::in_place, path),
+      path_(path),
+      layout_(std::move(layout)),
       coordinates_(study.system->size()),
-      auxiliaries_(study.system->auxiliaries.size()),
-      measures_(study.system->measures.size()),
       ensemble_(study.ensemble),
       density_(study.system->density),
-      block_members_(members_in_block(numbers_of(*study.system, drawn_.size()), study.ensemble.members)) {
+      threads_(thread_count(threads)),
+      block_members_(
+          members_in_block(numbers_of(*study.system, layout_.drawn().size()), study.ensemble.members)) {
   define(study, origin);
+  disk_ = OpenFile(::open(path_.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!Hdf5Chunks::available()) return;
+  file_->close();
+  file_.reset();
+  chunks_.emplace(path_);
+  for (Column& column : columns_)
+    if (column.width > 0) column.chunks = chunks_->open(column.variable.name, column.flat ? 0 : column.width);
 }
 
-template <class Number>
-MembersWriter::Column<Number> MembersWriter::column(const std::string& name, Type type,
-                                                    const std::optional<NetcdfFile::Dimension>& second,
-                                                    const std::string& long_name, bool deflate) {
+MembersWriter::Column& MembersWriter::column(const char* name, Type type, Content content, int place,
+                                             const std::optional<NetcdfFile::Dimension>& second,
+                                             const char* long_name, bool deflate) {
   NetcdfFile::Shape shape{.dimensions = {member_}, .chunks = {block_members_}, .deflate = deflate};
   if (second) {
     shape.dimensions.push_back(*second);
     shape.chunks.push_back(std::max<std::size_t>(1, second->size));
   }
-  const std::size_t width = second ? second->size : 1;
-  return {file_.variable(name, type, shape, long_name), width, !second,
-          std::vector<Number>(width * block_members_)};
+  columns_.push_back({.content = content,
+                      .type = type,
+                      .variable = file_->variable(name, type, shape, long_name),
+                      .place = place,
+                      .width = second ? second->size : 1,
+                      .flat = !second,
+                      .deflate = deflate});
+  return columns_.back();
 }
 
 // Inputs, states and measures are nearly random: compression runs at 50 MB/s and saves an eighth (a third for
-// measures), and would be the slowest part of a run on a fast device. Columns of mostly equal or small
-// numbers compress very well.
+// measures). Columns of mostly equal or small numbers compress very well.
 void MembersWriter::define(const Study& study, const RunResult& origin) {
   const System& system = *study.system;
-  write_origin(file_, study, origin, "members of an ensemble, one by one");
-  member_ = file_.dimension("member", 0);
-  const NetcdfFile::Dimension input = file_.names("input", origin.inputs, "drawn input");
-  const NetcdfFile::Dimension coordinate = file_.names("coordinate", system.coordinates, "coordinate");
-  const NetcdfFile::Dimension auxiliary = file_.names("auxiliary", system.auxiliaries, "auxiliary state");
-  const NetcdfFile::Dimension measure = file_.names("measure", measure_names(system), "measure");
-  const NetcdfFile::Dimension kind = file_.names("event_kind", event_words(), "kind of event");
+  const RecordPlaces& at = layout_.places();
+  write_origin(*file_, study, origin, "members of an ensemble, one by one");
+  member_ = file_->dimension("member", 0);
+  const NetcdfFile::Dimension input = file_->names("input", origin.inputs, "drawn input");
+  const NetcdfFile::Dimension coordinate = file_->names("coordinate", system.coordinates, "coordinate");
+  const NetcdfFile::Dimension auxiliary = file_->names("auxiliary", system.auxiliaries, "auxiliary state");
+  const NetcdfFile::Dimension measure = file_->names("measure", measure_names(system), "measure");
+  const NetcdfFile::Dimension kind = file_->names("event_kind", event_words(), "kind of event");
+  const auto size = static_cast<int>(coordinates_);
 
-  const auto real = [&](const char* name, const std::optional<NetcdfFile::Dimension>& second,
+  const auto real = [&](const char* name, int place, const std::optional<NetcdfFile::Dimension>& second,
                         const char* long_name, bool deflate = false) {
-    reals_.push_back(column<double>(name, Type::real, second, long_name, deflate));
+    column(name, Type::real, Content::numbers, place, second, long_name, deflate);
   };
-  real("inputs", input, "inputs as drawn");
-  real("final_position", coordinate, "coordinates where the member ended");
-  real("final_velocity", coordinate, "velocities where the member ended");
-  real("final_auxiliary", auxiliary, "auxiliary states where the member ended");
-  real("end_time", {}, "time at which the member ended", true);
-  real("measures", measure, "measures; missing where they never came about");
-  real("start_position_moved", {}, "how far positions were moved to meet the conditions (Euclidean length)",
+  real("inputs", at.inputs, input, "inputs as drawn");
+  real("final_position", at.state, coordinate, "coordinates where the member ended");
+  real("final_velocity", at.state + size, coordinate, "velocities where the member ended");
+  real("final_auxiliary", at.state + 2 * size, auxiliary, "auxiliary states where the member ended");
+  real("end_time", at.end_time, {}, "time at which the member ended", true);
+  real("measures", at.measures, measure, "measures; missing where they never came about");
+  real("start_position_moved", at.position_moved, {},
+       "how far positions were moved to meet the conditions (Euclidean length)", true);
+  real("start_velocity_moved", at.velocity_moved, {},
+       "how far velocities were moved to meet the conditions (Euclidean length)", true);
+  if (density_) define_density(study);
+
+  const auto whole = [&](const char* name, Content content, int place,
+                         const std::optional<NetcdfFile::Dimension>& second, const char* long_name) {
+    file_->attribute(column(name, Type::integer, content, place, second, long_name, true).variable, "units",
+                     "1");
+  };
+  whole("member", Content::member, 0, {}, "number of the member");
+  whole("steps", Content::numbers, at.steps, {}, "accepted steps");
+  whole("rejected", Content::numbers, at.rejected, {}, "rejected steps");
+  whole("events", Content::numbers, at.events, kind, "events by kind");
+  whole("attempts", Content::numbers, at.attempts, {}, "draws made until one met the conditions");
+
+  const auto flag = [&](const char* name, Content content, const std::vector<std::string>& words,
+                        const char* long_name) {
+    file_->flags(column(name, Type::byte, content, 0, {}, long_name, true).variable, Type::byte, words);
+  };
+  flag("status", Content::status, status_words(), "how the member ended");
+  flag("entered", Content::entered, {"no", "yes"}, "whether the member is in the statistics");
+  flag("redundant", Content::redundant, {"no", "yes"}, "whether dependent conditions were met");
+}
+
+void MembersWriter::define_density(const Study& study) {
+  start_density_.emplace(study);
+  const std::string& why = start_density_->why_unknown();
+  const auto real = [&](const char* name, Content content, const char* long_name, bool may_be_unknown) {
+    const Column& made = column(name, Type::real, content, 0, {}, long_name, false);
+    if (may_be_unknown && !why.empty()) file_->attribute(made.variable, "missing_because", why);
+  };
+  real("log_density_change", Content::density_change,
+       "change of the log-density along the flow; missing after an inelastic shock", false);
+  real("log_density_start", Content::density_start,
+       "log-density of the drawn starts in (q, v, z); missing where there is none", true);
+  real("log_density", Content::density, "log-density of the ensemble in (q, v, z) where the member ended",
        true);
-  real("start_velocity_moved", {}, "how far velocities were moved to meet the conditions (Euclidean length)",
-       true);
+}
 
-  if (density_) {
-    start_density_.emplace(study);
-    real("log_density_change", {},
-         "change of the log-density along the flow; missing after an inelastic shock");
-    real("log_density_start", {},
-         "log-density of the drawn starts in (q, v, z); missing where there is none");
-    real("log_density", {}, "log-density of the ensemble in (q, v, z) where the member ended");
-    if (const std::string& why = start_density_->why_unknown(); !why.empty())
-      for (std::size_t i = 9; i < 11; ++i) file_.attribute(reals_[i].variable, "missing_because", why);
+// Whole blocks are written from where they lie; the rest is kept until more members arrive.
+void MembersWriter::add(long long first, std::span<const char> records) {
+  const std::size_t size = layout_.bytes(), block_bytes_of_records = block_members_ * size;
+  if (open_.empty()) open_first_ = first;
+  assert(written_ == 0 || first == open_first_ + static_cast<long long>(open_.size() / size));
+  std::vector<char> completed;
+  std::vector<Block> blocks;
+  if (!open_.empty()) {
+    const std::size_t taken = std::min(records.size(), block_bytes_of_records - open_.size());
+    open_.insert(open_.end(), records.begin(), records.begin() + static_cast<std::ptrdiff_t>(taken));
+    records = records.subspan(taken);
+    first += static_cast<long long>(taken / size);
+    if (open_.size() < block_bytes_of_records) return;
+    completed.swap(open_);
+    blocks.push_back({completed.data(), block_members_, open_first_});
   }
-
-  const auto whole = [&](const char* name, const std::optional<NetcdfFile::Dimension>& second,
-                         const char* long_name) {
-    integers_.push_back(column<long long>(name, Type::integer, second, long_name, true));
-    file_.attribute(integers_.back().variable, "units", "1");
-  };
-  whole("member", {}, "number of the member");
-  whole("steps", {}, "accepted steps");
-  whole("rejected", {}, "rejected steps");
-  whole("events", kind, "events by kind");
-  whole("attempts", {}, "draws made until one met the conditions");
-
-  const auto flag = [&](const char* name, const std::vector<std::string>& words, const char* long_name) {
-    bytes_.push_back(column<signed char>(name, Type::byte, {}, long_name, true));
-    file_.flags(bytes_.back().variable, Type::byte, words);
-  };
-  flag("status", status_words(), "how the member ended");
-  flag("entered", {"no", "yes"}, "whether the member is in the statistics");
-  flag("redundant", {"no", "yes"}, "whether dependent conditions were met");
-}
-
-void MembersWriter::add(long long first, const Batch& batch, const BatchResults& results) {
-  assert(written_ + filled_ == 0 || first == next_);
-  next_ = first;
-  for (std::size_t k = 0; k < batch.count; ++k) {
-    take(k, batch, results);
-    ++next_;
-    if (++filled_ == block_members_) write_block();
+  for (; records.size() >= block_bytes_of_records; records = records.subspan(block_bytes_of_records)) {
+    blocks.push_back({records.data(), block_members_, first});
+    first += static_cast<long long>(block_members_);
   }
+  // Their number bounds the memory.
+  const std::size_t at_once = threads_;
+  for (std::size_t begin = 0; begin < blocks.size(); begin += at_once)
+    write_blocks(std::span(blocks).subspan(begin, std::min(at_once, blocks.size() - begin)));
+  open_.assign(records.begin(), records.end());
+  open_first_ = first;
 }
 
-// Copies one member into its row of the block.
-void MembersWriter::take(std::size_t k, const Batch& batch, const BatchResults& results) {
-  const auto row = [&](auto& column) {
-    return column.block.begin() + static_cast<std::ptrdiff_t>(filled_ * column.width);
-  };
-  const auto copy = [&](Reals& column, const double* from) { std::copy_n(from, column.width, row(column)); };
-  const double* parameters = batch.parameters.data() + k * parameters_;
-  std::transform(drawn_.begin(), drawn_.end(), row(reals_[0]), [&](std::size_t i) { return parameters[i]; });
-  const double* state = results.end_state.data() + k * (2 * coordinates_ + auxiliaries_);
-  copy(reals_[1], state);
-  copy(reals_[2], state + coordinates_);
-  copy(reals_[3], state + 2 * coordinates_);
-  copy(reals_[4], &results.end_time[k]);
-  copy(reals_[5], results.measures.data() + k * measures_);
-  copy(reals_[6], &batch.position_moved[k]);
-  copy(reals_[7], &batch.velocity_moved[k]);
-
-  if (density_) take_density(k, batch, results);
-
-  *row(integers_[0]) = next_;
-  *row(integers_[1]) = results.steps[k];
-  *row(integers_[2]) = results.rejected[k];
-  std::copy_n(results.event_counts.data() + k * event_kinds, event_kinds, row(integers_[3]));
-  *row(integers_[4]) = batch.attempts[k];
-
-  *row(bytes_[0]) = static_cast<signed char>(results.status[k]);
-  *row(bytes_[1]) = enters(ensemble_, next_, results.status[k]) ? 1 : 0;
-  *row(bytes_[2]) = results.redundant[k] != 0 ? 1 : 0;
+void MembersWriter::write_blocks(std::span<const Block> blocks) {
+  std::vector<std::vector<char>> chunks(blocks.size() * columns_.size());
+  in_parallel(chunks.size(), threads_, [&](std::size_t k) {
+    const Column& column = columns_[k % columns_.size()];
+    if (column.width > 0) chunks[k] = chunk_of(column, blocks[k / columns_.size()]);
+  });
+  for (std::size_t b = 0; b < blocks.size(); ++b) {
+    for (std::size_t c = 0; c < columns_.size(); ++c)
+      if (columns_[c].width > 0) put(columns_[c], blocks[b], written_, chunks[b * columns_.size() + c]);
+    written_ += blocks[b].count;
+  }
+  // The disk begins now: at the end of the run little is left to wait for. Not supported everywhere, nor needed.
+  if (disk_.is_open()) ::sync_file_range(disk_.descriptor(), 0, 0, SYNC_FILE_RANGE_WRITE);
 }
 
-// The density of a start that was projected onto the conditions is unknown.
-void MembersWriter::take_density(std::size_t k, const Batch& batch, const BatchResults& results) {
-  const double missing = std::numeric_limits<double>::quiet_NaN();
-  const double* z = results.end_state.data() + k * (2 * coordinates_ + auxiliaries_) + 2 * coordinates_;
-  const bool moved = batch.position_moved[k] != 0 || batch.velocity_moved[k] != 0;
-  const double change = z[*density_ + 1] > 0.5 ? missing : z[*density_];
-  const double start =
-      moved ? missing : start_density_->log_at({batch.parameters.data() + k * parameters_, parameters_});
-  reals_[8].block[filled_] = change;
-  reals_[9].block[filled_] = start;
-  reals_[10].block[filled_] = start + change;
-}
-
-template <class Number>
-void MembersWriter::write_column(Column<Number>& column) {
-  NetcdfFile::Place start = {written_}, count = {filled_};
+void MembersWriter::put(const Column& column, const Block& block, std::size_t row,
+                        const std::vector<char>& chunk) {
+  if (chunks_) {
+    chunks_->write(column.chunks, row, block.count, chunk);
+    return;
+  }
+  NetcdfFile::Place start = {row}, count = {block.count};
   if (!column.flat) {
     start.push_back(0);
     count.push_back(column.width);
   }
-  file_.put(column.variable, start, count, std::span<const Number>(column.block));
+  const std::size_t numbers = chunk.size() / column.number_bytes();
+  const auto values = [&](auto number) {
+    return std::span(reinterpret_cast<const decltype(number)*>(chunk.data()), numbers);
+  };
+  if (column.type == Type::real)
+    file_->put(column.variable, start, count, values(0.0));
+  else if (column.type == Type::integer)
+    file_->put(column.variable, start, count, values(0LL));
+  else
+    file_->put(column.variable, start, count, values(static_cast<signed char>(0)));
 }
 
-void MembersWriter::write_block() {
-  for (Reals& column : reals_) write_column(column);
-  for (Integers& column : integers_) write_column(column);
-  for (Bytes& column : bytes_) write_column(column);
-  written_ += filled_;
-  filled_ = 0;
+// One variable of a block: as it is stored if chunks are written directly, else as numbers.
+std::vector<char> MembersWriter::chunk_of(const Column& column, const Block& block) const {
+  std::vector<char> chunk(block_members_ * column.width * column.number_bytes());
+  const auto record = [&](std::size_t k) { return block.records + k * layout_.bytes(); };
+  const auto status = [&](std::size_t k) {
+    return static_cast<Status>(MemberRecordLayout::whole(record(k), layout_.places().status));
+  };
+  switch (column.content) {
+    case Content::numbers: {
+      const std::size_t row = 8 * column.width;
+      for (std::size_t k = 0; k < block.count; ++k)
+        std::memcpy(chunk.data() + k * row, record(k) + 8 * column.place, row);
+      const std::size_t numbers = block.count * column.width, all = block_members_ * column.width;
+      if (column.type == Type::real)
+        std::fill_n(reinterpret_cast<double*>(chunk.data()) + numbers, all - numbers, padding<double>);
+      else
+        std::fill_n(reinterpret_cast<std::int64_t*>(chunk.data()) + numbers, all - numbers,
+                    padding<std::int64_t>);
+      break;
+    }
+    case Content::member:
+      fill_flat<std::int64_t>(chunk, block.count,
+                              [&](std::size_t k) { return block.first + static_cast<long long>(k); });
+      break;
+    case Content::status:
+      fill_flat<signed char>(chunk, block.count, [&](std::size_t k) { return static_cast<int>(status(k)); });
+      break;
+    case Content::entered:
+      fill_flat<signed char>(chunk, block.count, [&](std::size_t k) {
+        return enters(ensemble_, block.first + static_cast<long long>(k), status(k)) ? 1 : 0;
+      });
+      break;
+    case Content::redundant:
+      fill_flat<signed char>(chunk, block.count, [&](std::size_t k) {
+        return MemberRecordLayout::whole(record(k), layout_.places().redundant);
+      });
+      break;
+    default:
+      fill_density(column.content, block, chunk);
+  }
+  return column.deflate && chunks_ ? shuffled_and_deflated(chunk, column.number_bytes()) : std::move(chunk);
+}
+
+// The density of a start that was projected onto the conditions is unknown.
+void MembersWriter::fill_density(Content content, const Block& block, std::vector<char>& chunk) const {
+  const double missing = std::numeric_limits<double>::quiet_NaN();
+  const RecordPlaces& at = layout_.places();
+  const int z = at.state + static_cast<int>(2 * coordinates_ + *density_);
+  StartDensity start_density = *start_density_;  // a copy: not shared between threads
+  std::vector<double> parameters(layout_.parameters(), 0);
+  fill_flat<double>(chunk, block.count, [&](std::size_t k) {
+    const char* record = block.records + k * layout_.bytes();
+    const auto real = [&](int place) { return MemberRecordLayout::real(record, place); };
+    const double change = real(z + 1) > 0.5 ? missing : real(z);
+    if (content == Content::density_change) return change;
+    const bool moved = real(at.position_moved) != 0 || real(at.velocity_moved) != 0;
+    for (std::size_t i = 0; i < layout_.drawn().size(); ++i)
+      parameters[layout_.drawn()[i]] = real(at.inputs + static_cast<int>(i));
+    const double start = moved ? missing : start_density.log_at(parameters);
+    return content == Content::density_start ? start : start + change;
+  });
 }
 
 void MembersWriter::close() {
-  if (filled_ > 0) write_block();
-  file_.close();
+  if (!open_.empty()) {
+    const Block last{open_.data(), open_.size() / layout_.bytes(), open_first_};
+    write_blocks({&last, 1});
+    open_.clear();
+  }
+  if (chunks_)
+    chunks_->close();
+  else
+    file_->close();
 }
 
 }  // namespace zwang

@@ -1,71 +1,85 @@
 // Writes members.nc: inputs, end state and measures of every member, in blocks while the members arrive.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <vector>
 
-#include "host/backend/backend.h"
+#include "host/backend/member_bytes.h"
+#include "host/files/hdf5_chunks.h"
 #include "host/files/netcdf_file.h"
+#include "host/platform/private_files.h"
 #include "host/run/run_result.h"
 #include "host/sample/start_density.h"
 #include "host/study/study.h"
 
 namespace zwang {
 
-// Buffers one block of members (at most 16384, and at most about 16 MiB) and writes it when it is full,
-// independently of the batches: the file is the same for any batch size.
+// Collects blocks of members (at most 16384, and at most about 16 MiB) and writes each when it is full,
+// independently of the batches: the file is the same for any batch size. Threads bring several blocks into the
+// order of the file and compress them side by side; they are written one after the other.
 class MembersWriter {
  public:
   // Of `origin`, only backend, device, precision and the names of the inputs are read, which are known before
-  // the run. drawn: the parameter index of each input, as in Sampler::drawn().
+  // the run. `layout`: of the records that will be added.
   MembersWriter(const std::filesystem::path& path, const Study& study, const RunResult& origin,
-                std::vector<std::size_t> drawn);
+                MemberRecordLayout layout, unsigned threads);
 
-  // Members first, first + 1, ...: each batch begins where the previous one ended.
-  void add(long long first, const Batch& batch, const BatchResults& results);
+  // Records of the members first, first + 1, ...: each call begins where the previous one ended.
+  void add(long long first, std::span<const char> records);
 
   void close();
 
  private:
-  // One variable of the file and its current block.
-  template <class Number>
+  using Type = NetcdfFile::Type;
+  // What a variable holds of a member: consecutive numbers of its record, or something computed from it.
+  enum class Content { numbers, member, density_change, density_start, density, status, entered, redundant };
   struct Column {
+    Content content;
+    Type type;
     NetcdfFile::Variable variable;
+    int place;          // in the record, if the content is numbers
     std::size_t width;  // numbers per member
     bool flat;          // one-dimensional: (member), not (member, 1)
-    std::vector<Number> block;
+    bool deflate;
+    std::size_t chunks = 0;  // of chunks_
+
+    std::size_t number_bytes() const { return type == Type::byte ? 1 : 8; }
   };
-  using Reals = Column<double>;
-  using Integers = Column<long long>;
-  using Bytes = Column<signed char>;
+  // Consecutive members that fill a block, or the last ones.
+  struct Block {
+    const char* records;
+    std::size_t count;
+    long long first;  // member
+  };
 
   void define(const Study& study, const RunResult& origin);
-  template <class Number>
-  Column<Number> column(const std::string& name, NetcdfFile::Type type,
-                        const std::optional<NetcdfFile::Dimension>& second, const std::string& long_name,
-                        bool deflate);
-  void take(std::size_t k, const Batch& batch, const BatchResults& results);
-  void take_density(std::size_t k, const Batch& batch, const BatchResults& results);
-  void write_block();
-  template <class Number>
-  void write_column(Column<Number>& column);
+  void define_density(const Study& study);
+  Column& column(const char* name, Type type, Content content, int place,
+                 const std::optional<NetcdfFile::Dimension>& second, const char* long_name, bool deflate);
+  void write_blocks(std::span<const Block> blocks);
+  std::vector<char> chunk_of(const Column& column, const Block& block) const;
+  void fill_density(Content content, const Block& block, std::vector<char>& chunk) const;
+  void put(const Column& column, const Block& block, std::size_t row, const std::vector<char>& chunk);
 
-  NetcdfFile file_;
-  std::vector<std::size_t> drawn_;
-  std::size_t parameters_, coordinates_, auxiliaries_, measures_;
+  std::optional<NetcdfFile> file_;    // until the definitions are complete, or for everything
+  std::optional<Hdf5Chunks> chunks_;  // afterwards, if available
+  std::filesystem::path path_;
+  OpenFile disk_;
+  MemberRecordLayout layout_;
+  std::size_t coordinates_;
   EnsembleSettings ensemble_;
   std::optional<std::size_t> density_;         // index of the auxiliary of logdensity()
   std::optional<StartDensity> start_density_;  // if there is one
+  unsigned threads_;
   std::size_t block_members_;
   NetcdfFile::Dimension member_{};
-  // inputs, position, velocity, auxiliary, end time, measures, moves of the start; then log-densities
-  std::vector<Reals> reals_;
-  std::vector<Integers> integers_;  // member, steps, rejected, events, attempts
-  std::vector<Bytes> bytes_;        // status, entered, redundant
-  long long next_ = 0;              // next member
-  std::size_t written_ = 0;         // members in the file
-  std::size_t filled_ = 0;          // members in the block
+  std::vector<Column> columns_;
+  std::vector<char> open_;    // records of the members after the last whole block
+  long long open_first_ = 0;  // the first of them
+  std::size_t written_ = 0;   // members in the file
 };
 
 // Members per block: a power of two.

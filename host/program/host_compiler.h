@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@ struct ProgramText {
   std::vector<std::string> units;              // names of the sources that are translation units
   std::vector<std::string> flags;              // for compiling and linking; -shared, -fPIC and -I are added
   std::map<std::string, std::vector<std::string>> unit_flags{};  // by unit, appended to `flags`
+  std::set<std::string> linked_units{};  // for GPUs: relocatable objects, linked into one module when loaded
 };
 
 class HostCompiler {

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "host/program/kernel_text.h"
+#include "host/program/mass_ratio.h"
 #include "host/program/tuning.h"
 #include "host/study_file/document.h"
 #include "kernels/base/portable.h"
@@ -29,6 +30,11 @@ Location location_of_method(const Study& study) {
   if (!method) return {study.path, 0, 0};
   const Mark& mark = method->value.mark;
   return mark.line == 0 ? Location{"--set", 0, 0} : Location{study.path, mark.line, mark.column};
+}
+
+EmittedModel emit_for(const Study& study) {
+  return emit_model(*study.system, needs_orthogonal_elimination(study) ? Elimination::orthogonal
+                                                                       : Elimination::straight_where_short);
 }
 
 Method chosen_method(const Study& study, const EmittedModel& model) {
@@ -86,6 +92,10 @@ std::vector<std::string> compiler_flags(const char* optimisation) {
   return flags;
 }
 
+// Long arrays stay in memory (kernels/base/portable.h), and the model calls the elimination of the kernels.
+constexpr const char* long_model_head =
+    "#define ZWANG_LONG_MODEL 1\n#include \"kernels/dynamics/sparse_elimination.h\"\n";
+
 // The part common to both kinds of program: the kernels and the header with the model.
 KernelProgram begin_program(const EmittedModel& model, Method method, const std::string& unit_name,
                             const std::string& entry_header) {
@@ -93,9 +103,10 @@ KernelProgram begin_program(const EmittedModel& model, Method method, const std:
   program.method = method_name(method);
   program.motion_operations = model.motion_operations;
   for (const KernelFile& file : kernel_files()) program.text.sources[std::string(file.name)] = file.text;
-  program.text.sources[unit_name] = "#include \"kernels/entry/" + entry_header + "\"\n\nnamespace zwang {\n" +
-                                    model.text + (method == Method::taylor ? "\n" + model.series.text : "") +
-                                    "}\n\n";
+  program.text.sources[unit_name] = (model.is_long ? long_model_head : "") +
+                                    std::string("#include \"kernels/entry/") + entry_header +
+                                    "\"\n\nnamespace zwang {\n" + model.text +
+                                    (method == Method::taylor ? "\n" + model.series.text : "") + "}\n\n";
   program.text.units = {unit_name};
   return program;
 }
@@ -118,7 +129,7 @@ double seconds_since(std::chrono::steady_clock::time_point begun) {
 
 KernelProgram cpu_program(const Study& study, LaneChoice lanes) {
   const auto begun = std::chrono::steady_clock::now();
-  const EmittedModel model = emit_model(*study.system);
+  const EmittedModel model = emit_for(study);
   const Method method = chosen_method(study, model);
   KernelProgram program = begin_program(model, method, "program.h", "entry_cpu.h");
   const CpuTuning tuning = cpu_tuning(*study.system, model);
@@ -130,7 +141,8 @@ KernelProgram cpu_program(const Study& study, LaneChoice lanes) {
   common += "using Number = " + (packed ? pack : real) + ";\n";
   common += "using Entry = zwang::CpuEntry<zwang::Model, " + method_type(method, study.integrator) + ", " +
             real + ", Number>;\n";
-  const bool fast_events = has_light_events(*study.system, model.masked);
+  const bool fast_events =
+      has_light_events(*study.system, model.masked) || has_free_impacts(*study.system, model.masked);
   const auto add = [&](const std::string& name, const std::string& text) {
     program.text.sources[name] = "#include \"program.h\"\n" + text;
     program.text.units.push_back(name);
@@ -154,7 +166,7 @@ KernelProgram cpu_program(const Study& study, LaneChoice lanes) {
 
 KernelProgram cuda_program(const Study& study) {
   const auto begun = std::chrono::steady_clock::now();
-  const EmittedModel model = emit_model(*study.system);
+  const EmittedModel model = emit_for(study);
   const Method method = chosen_method(study, model);
   KernelProgram program = begin_program(model, method, "program.h", "entry_cuda.h");
   std::string steps = method_type(method, study.integrator);
@@ -167,14 +179,24 @@ KernelProgram cuda_program(const Study& study) {
   program.text.sources["program.h"] += "using Entry = zwang::CudaEntry<zwang::Model, " + steps + ", " +
                                        real_type(study.integrator) +
                                        (tuning.events_in_registers ? ", true" : ", false") + ">;\n";
-  const auto add = [&](const std::string& name, const char* entry, int blocks) {
-    program.text.sources[name] = "#include \"program.h\"\n" + std::string(entry) + "(Entry, " +
+  const auto add = [&](const std::string& name, const std::string& shared, const std::string& entry,
+                       int blocks) {
+    program.text.sources[name] = "#include \"program.h\"\n" + shared + entry + "(Entry, " +
                                  std::to_string(cuda_threads) + ", " + std::to_string(blocks) + ")\n";
   };
-  add("step.cu", "ZWANG_CUDA_STEP", tuning.step_blocks);
-  add("event.cu", "ZWANG_CUDA_EVENT", tuning.event_blocks);
-  add("slow_path.cu", "ZWANG_CUDA_SLOW_PATH", tuning.slow_path_blocks);
+  const std::string shared = "ZWANG_CUDA_SHARED_EVENTS";
+  add("step.cu", "", "ZWANG_CUDA_STEP", tuning.step_blocks);
+  add("event.cu", shared + "(extern template, Entry)\n", "ZWANG_CUDA_EVENT", tuning.event_blocks);
+  add("slow_path.cu", shared + "(template, Entry)\n", "ZWANG_CUDA_SLOW_PATH", tuning.slow_path_blocks);
   program.text.units = {"step.cu", "event.cu", "slow_path.cu"};
+  program.text.linked_units = {"event.cu", "slow_path.cu"};
+  for (const std::string& unit : program.text.linked_units) {
+    // A limit for functions: that of a kernel follows from its launch bounds.
+    program.text.unit_flags[unit] = {"--maxrregcount=" + std::to_string(cuda_function_registers)};
+    // The loops of long models are long enough as they are: unrolled, their slow path takes ten times as long
+    // to compile.
+    if (model.is_long) program.text.unit_flags[unit].push_back("--Ofast-compile=min");
+  }
   program.text.flags = {"--std=c++17", "--device-as-default-execution-space", "--disable-warnings"};
   program.emission_seconds = seconds_since(begun);
   return program;

@@ -6,9 +6,10 @@
 #include <memory>
 #include <thread>
 
-#include "host/files/member_bytes.h"
+#include "host/backend/member_bytes.h"
 #include "host/files/member_records.h"
 #include "host/files/run_identity.h"
+#include "host/platform/buffer_pool.h"
 #include "host/platform/stopwatch.h"
 #include "host/rank/messages.h"
 #include "host/run/run.h"
@@ -25,7 +26,6 @@ class Worker {
  public:
   Worker(RankLink& link, const Study& study, Backend& backend, const WorkerSettings& settings)
       : link_(link), study_(study), settings_(settings), run_(study, backend, options()) {
-    if (study.output.members) layout_.emplace(study, run_.sampler().drawn());
     link_.send(0, MessageKind::ready,
                readiness_bytes({.host = link.host(),
                                 .threads = backend.threads(),
@@ -52,9 +52,11 @@ class Worker {
     made.first = 0;
     made.end = 0;
     made.progress = {};
-    made.members = [this](long long, const Batch& batch, const BatchResults& results) {
-      if (layout_) layout_->pack(batch, results, members_);
-    };
+    if (study_.output.members)
+      made.members = [this](long long, const std::shared_ptr<const HostBuffer>& records) {
+        const std::span<const char> bytes = records->bytes();
+        members_.insert(members_.end(), bytes.begin(), bytes.end());
+      };
     return made;
   }
 
@@ -82,7 +84,6 @@ class Worker {
   RankLink& link_;
   const Study& study_;
   WorkerSettings settings_;
-  std::optional<MemberRecordLayout> layout_;
   std::vector<char> members_;  // of the current range, packed
   EnsembleRun run_;
   std::deque<std::string> ranges_;

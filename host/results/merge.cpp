@@ -7,11 +7,12 @@
 #include <map>
 
 #include "host/backend/backend.h"
-#include "host/files/member_bytes.h"
+#include "host/backend/member_bytes.h"
 #include "host/files/member_records.h"
 #include "host/files/run_identity.h"
 #include "host/files/run_record.h"
 #include "host/files/trajectory_bytes.h"
+#include "host/files/write_members.h"
 #include "host/platform/stopwatch.h"
 #include "host/run/count_members.h"
 #include "host/run/run.h"
@@ -152,8 +153,7 @@ RunResult ShardMerge::joined(unsigned threads) {
   return made;
 }
 
-void ShardMerge::read_member_records(const TakeMembers& take, const std::vector<std::size_t>& drawn) const {
-  const MemberRecordLayout layout(study_, drawn);
+void ShardMerge::read_member_records(const TakeMembers& take, const MemberRecordLayout& layout) const {
   for (const Part& part : parts_) {
     const RunRecord& record = part.reader.record();
     const fs::path file = part.folder / ResultFolder::shard_members_name;
@@ -194,12 +194,15 @@ FiledRun ShardMerge::into(ResultFolder& folder, unsigned threads, const std::fun
   FiledRun made;
   made.result = joined(threads);
   check();
-  const std::vector<std::size_t> drawn = Sampler(study_).drawn();
+  const MemberRecordLayout layout(study_, Sampler(study_).drawn());
+  const auto write_members = [&](const fs::path& part) {
+    MembersWriter members(part, study_, made.result, layout, threads);
+    read_member_records([&](long long first, std::span<const char> records) { members.add(first, records); },
+                        layout);
+    members.close();
+  };
   write_results(folder, study_, made,
-                {.drawn = drawn,
-                 .members = [&](const TakeMembers& take) { read_member_records(take, drawn); },
-                 .trajectories = [this] { return trajectories(); }},
-                check);
+                {.write_members = write_members, .trajectories = [this] { return trajectories(); }}, check);
   made.result.performance.write_s += writing.seconds();
   made.result.performance.wall_s += writing.seconds();
   write_summary(folder, study_, made);

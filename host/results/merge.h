@@ -5,6 +5,7 @@
 #include <functional>
 #include <vector>
 
+#include "host/backend/member_bytes.h"
 #include "host/files/member_records.h"
 #include "host/files/result_folder.h"
 #include "host/files/run_identity.h"
@@ -36,7 +37,7 @@ class ShardMerge {
   void require_every_shard();
   void load_study_of_shards();
   RunResult joined(unsigned threads);
-  void read_member_records(const TakeMembers& take, const std::vector<std::size_t>& drawn) const;
+  void read_member_records(const TakeMembers& take, const MemberRecordLayout& layout) const;
   RecordedTrajectories trajectories() const;
 
   std::vector<Part> parts_;  // sorted by shard number once all are present

@@ -7,7 +7,7 @@
 
 #include "host/backend/backend.h"
 #include "host/backend/batch.h"
-#include "host/files/member_bytes.h"
+#include "host/backend/member_bytes.h"
 #include "host/files/member_records.h"
 #include "host/files/run_identity.h"
 #include "host/files/run_record.h"
@@ -15,9 +15,12 @@
 #include "host/files/write_statistics.h"
 #include "host/files/write_summary.h"
 #include "host/files/write_trajectories.h"
+#include "host/platform/buffer_pool.h"
 #include "host/platform/child_process.h"
 #include "host/platform/machine_error.h"
+#include "host/platform/stage_times.h"
 #include "host/platform/stopwatch.h"
+#include "host/results/member_output.h"
 #include "host/run/run_result.h"
 #include "host/sample/csv_inputs.h"
 #include "host/statistics/plan.h"
@@ -53,6 +56,8 @@ class RecordedRun {
   void write_shard(FiledRun& made);
   RecordedTrajectories trajectories();
   void read_member_records(const TakeMembers& take) const;
+  std::unique_ptr<MembersWriter> begin_members();
+  void write_members();
 
   Stopwatch wall_;
   ResultFolder& folder_;
@@ -64,6 +69,7 @@ class RecordedRun {
   Checkpoint checkpoint_;
   std::optional<MemberRecordsFile> members_;
   EnsembleRun run_;
+  std::optional<MemberOutput> member_output_;  // writes to members_; ends before it
   RunRecord record_;
 };
 
@@ -79,10 +85,10 @@ RunOptions of_shard(RunOptions options, const Study& study, const Shard& shard) 
   return options;
 }
 
-RunOptions with_members(RunOptions options, const Study& study, std::optional<MemberRecordsFile>& members) {
+RunOptions with_members(RunOptions options, const Study& study, std::optional<MemberOutput>& output) {
   if (study.output.members)
-    options.members = [&members](long long, const Batch& batch, const BatchResults& results) {
-      members->add(batch, results);
+    options.members = [&output](long long first, std::shared_ptr<const HostBuffer> records) {
+      output->add(first, std::move(records));
     };
   return options;
 }
@@ -95,7 +101,7 @@ RecordedRun::RecordedRun(ResultFolder& folder, const Study& study, Backend& back
       files_(files),
       threads_(options.threads),
       checkpoint_(folder, files.checkpoints),
-      run_(study, backend, with_members(of_shard(options, study, files.shard), study, members_)) {
+      run_(study, backend, with_members(of_shard(options, study, files.shard), study, member_output_)) {
   const RunResult origin = run_.origin();
   record_.identity = run_identity(study, origin, options.statistics_memory, files.shard);
   record_.study_name = study.name;
@@ -130,11 +136,36 @@ void RecordedRun::resume_from_checkpoint() {
     require_members(*found, layout);
     if (files_.resumed) files_.resumed(record.part.position - record.part.first);
   }
-  if (study_.output.members)
-    members_.emplace(folder_.hidden(ResultFolder::checkpoint_members_name), layout, mark);
+  if (!study_.output.members) return;
+  members_.emplace(folder_.hidden(ResultFolder::checkpoint_members_name), layout, mark);
+  // A coordinator appends the records of all ranks itself; shards have no members.nc.
+  if (files_.coordinator) return;
+  MemberOutput::BeginMembers begin;
+  if (files_.shard.whole()) begin = [this] { return begin_members(); };
+  member_output_.emplace(*members_, std::move(begin));
 }
 
-void RecordedRun::save() { checkpoint_.save(record_, run_, members_ ? &*members_ : nullptr); }
+// The writer of members.nc with the members recorded so far.
+std::unique_ptr<MembersWriter> RecordedRun::begin_members() {
+  auto made = std::make_unique<MembersWriter>(folder_.part(members_name), study_, run_.origin(),
+                                              members_->layout(), threads_);
+  if (members_->mark().bytes > 0)
+    read_member_records([&](long long first, std::span<const char> records) { made->add(first, records); });
+  return made;
+}
+
+// Most of members.nc has been written beside the run; with ranks it is written now.
+void RecordedRun::write_members() {
+  if (member_output_)
+    member_output_->close();
+  else
+    begin_members()->close();
+}
+
+void RecordedRun::save() {
+  if (member_output_) member_output_->settle();
+  checkpoint_.save(record_, run_, members_ ? &*members_ : nullptr);
+}
 
 void RecordedRun::run(const std::function<void()>& check) {
   try {
@@ -158,6 +189,7 @@ void RecordedRun::run(const std::function<void()>& check) {
 // Repeats the selected members with states and events: a member's motion has the same bits in every batch.
 // `until` may have ended the run before some of them.
 RecordedTrajectories RecordedRun::trajectories() {
+  const StageTimer timer("integrate trajectories");
   RecordedTrajectories made;
   const RunPart part = run_.part();
   for (const long long member : study_.output.trajectories)
@@ -182,6 +214,7 @@ void RecordedRun::write_shard(FiledRun& made) {
   record_.part = run_.part();
   record_.trajectories = trajectories();
   if (members_) {
+    if (member_output_) member_output_->settle();
     record_.members = members_->mark();
     const std::filesystem::path to = folder_.part(ResultFolder::shard_members_name);
     std::error_code failed;
@@ -204,14 +237,18 @@ FiledRun RecordedRun::file(const std::function<void()>& check) {
   const Stopwatch writing;
   const bool whole = files_.shard.whole();
   if (!whole) write_shard(made);
+  // The backend is used for the last time; its memory is released while the results are computed and written.
+  RecordedTrajectories chosen;
+  if (whole) chosen = trajectories();
   const double shard_s = writing.seconds();
+  if (!run_.needs_device()) backend_.retire();
   made.result = run_.finish();
+  backend_.retire();
   const Stopwatch rest;
   if (whole) {
     write_results(folder_, study_, made,
-                  {.drawn = run_.sampler().drawn(),
-                   .members = [this](const TakeMembers& take) { read_member_records(take); },
-                   .trajectories = [this] { return trajectories(); }},
+                  {.write_members = [this](const std::filesystem::path&) { write_members(); },
+                   .trajectories = [&] { return std::move(chosen); }},
                   check);
   } else {
     write_study_files(folder_, study_, made);
@@ -225,6 +262,7 @@ FiledRun RecordedRun::file(const std::function<void()>& check) {
   else
     made.summary = summary_json(study_, made.result);
   check();
+  const StageTimer timer("publish");
   folder_.publish();
   folder_.remove_checkpoint();
   return made;
@@ -245,19 +283,19 @@ void write_results(ResultFolder& folder, const Study& study, FiledRun& made, con
                    const std::function<void()>& check) {
   made.files.insert(made.files.begin(), {summary_name, statistics_name});
   if (study.output.members) {
-    MembersWriter members(folder.part(members_name), study, made.result, sources.drawn);
-    sources.members([&](long long first, const Batch& batch, const BatchResults& results) {
-      members.add(first, batch, results);
-    });
-    members.close();
+    const StageTimer timer("write members.nc");
+    sources.write_members(folder.part(members_name));
     made.files.emplace_back(members_name);
   }
   check();
-  if (const RecordedTrajectories chosen = sources.trajectories(); !chosen.members.empty()) {
+  const RecordedTrajectories chosen = sources.trajectories();
+  if (!chosen.members.empty()) {
+    const StageTimer timer("write trajectories.nc");
     write_trajectories(folder.part(trajectories_name), study, made.result, chosen.members, chosen.results);
     made.files.emplace_back(trajectories_name);
   }
   check();
+  const StageTimer timer("write statistics.nc");
   write_statistics(folder.part(statistics_name), study, made.result);
   write_study_files(folder, study, made);
 }

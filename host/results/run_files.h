@@ -38,9 +38,8 @@ FiledRun run_into(ResultFolder& folder, const Study& study, Backend& backend, Ru
 
 // Sources of the data that results are written from: a run or a merge.
 struct ResultSources {
-  std::vector<std::size_t> drawn;  // as in Sampler::drawn()
-  std::function<void(const TakeMembers&)>
-      members;  // passes all members on; called if the study writes members.nc
+  // writes or completes members.nc under this name; called if the study has one
+  std::function<void(const std::filesystem::path& part)> write_members;
   std::function<RecordedTrajectories()> trajectories;  // of the members the study selects
 };
 

@@ -106,6 +106,23 @@ void ProgressDisplay::show(const RunProgress& progress) {
   std::fflush(stream_);
 }
 
+DelayedLine::DelayedLine(const ProgressDisplay& display, std::string text)
+    : DelayedLine(display.kind() == ProgressDisplay::Kind::silent ? nullptr : display.stream(),
+                  std::move(text),
+                  std::chrono::milliseconds(static_cast<long long>(
+                      1000 * (display.kind() == ProgressDisplay::Kind::bar ? 1 : seconds_between_lines)))) {}
+
+DelayedLine::DelayedLine(std::FILE* stream, std::string text, std::chrono::milliseconds delay) {
+  if (stream == nullptr) return;
+  thread_ = std::jthread([this, stream, delay, text = std::move(text)](const std::stop_token& stop) {
+    std::unique_lock lock(guard_);
+    never_.wait_for(lock, stop, delay, [] { return false; });
+    if (stop.stop_requested()) return;
+    fmt::print(stream, "zwang: {}\n", text);
+    std::fflush(stream);
+  });
+}
+
 void ProgressDisplay::clear() {
   if (!bar_shown_) return;
   std::fputs("\r\x1b[K", stream_);

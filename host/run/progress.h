@@ -1,8 +1,12 @@
 // Shows the progress of a run: a bar on a terminal, otherwise a line every few seconds, or nothing if silent.
 #pragma once
 
+#include <chrono>
+#include <condition_variable>
 #include <cstdio>
+#include <mutex>
 #include <string>
+#include <thread>
 
 #include "host/run/run.h"
 
@@ -31,12 +35,30 @@ class ProgressDisplay {
   void show(const RunProgress& progress);
   // Removes the bar, so that later output begins on an empty line.
   void clear();
+  Kind kind() const { return kind_; }
+  std::FILE* stream() const { return stream_; }
 
  private:
   std::FILE* stream_;
   Kind kind_;
   bool bar_shown_ = false;
   double shown_at_ = 0;  // in seconds of the run
+};
+
+// Prints a line if this object still exists after a while: one second on a terminal, otherwise as long as
+// between two lines of progress. For work of unknown length, such as compilation.
+class DelayedLine {
+ public:
+  DelayedLine(const ProgressDisplay& display, std::string text);
+  DelayedLine(std::FILE* stream, std::string text, std::chrono::milliseconds delay);
+  DelayedLine(const DelayedLine&) = delete;
+  DelayedLine& operator=(const DelayedLine&) = delete;
+  ~DelayedLine() = default;  // the thread is stopped at once
+
+ private:
+  std::mutex guard_;
+  std::condition_variable_any never_;
+  std::jthread thread_;
 };
 
 }  // namespace zwang

@@ -7,7 +7,9 @@
 #include "host/backend/batch.h"
 #include "host/estimators/histogram.h"
 #include "host/estimators/moments.h"
+#include "host/platform/buffer_pool.h"
 #include "host/platform/parallel.h"
+#include "host/platform/stage_times.h"
 #include "host/platform/stopwatch.h"
 #include "host/run/count_members.h"
 #include "host/statistics/plan.h"
@@ -91,6 +93,7 @@ EnsembleRun::EnsembleRun(const Study& study, Backend& backend, RunOptions option
       options_(std::move(options)),
       threads_(thread_count(options_.threads)),
       sampler_(study),
+      record_layout_(study, sampler_.drawn()),
       statistics_(statistics_plan(study, sampler_, options_.statistics_memory), options_.first),
       until_(until_rule(study)),
       batch_size_(study, backend, options_.batch, static_cast<bool>(options_.members)),
@@ -99,24 +102,26 @@ EnsembleRun::EnsembleRun(const Study& study, Backend& backend, RunOptions option
   assert(options_.first <= end_ && end_ <= study.ensemble.members);
   performance_.threads = backend.threads();
   performance_.compile_s = backend.compile_seconds;
-  // If members are written, their drawn parameters are needed on the host.
-  if (backend.draws() && !options_.members) draw_plan_ = draw_plan(study, sampler_);
+  if (backend.draws()) draw_plan_ = draw_plan(study, sampler_);
 }
 
 // A batch does not go past a decision of `until`.
 long long EnsembleRun::last_end(long long first) const { return until_ ? next_decision(first, end_) : end_; }
 
-long long EnsembleRun::batch_end(long long up_to) const {
-  const long long end = std::min({last_end(position_), position_ + batch_size_.next(), up_to});
+long long EnsembleRun::batch_end(long long begin, long long up_to) const {
+  const long long last = std::min(last_end(begin), up_to);
+  const long long end = std::min(last, begin + batch_size_.next(last - begin));
   if (!backend_.reduces()) return end;
   // The device reduces whole blocks: an open block is completed first, and a batch ends at the end of a
   // block.
-  if (!statistics_.accepts_blocks()) return std::min(end, (position_ / block_members + 1) * block_members);
+  if (under_way_.empty() && !statistics_.accepts_blocks())
+    return std::min(end, (begin / block_members + 1) * block_members);
   const long long whole = end / block_members * block_members;
-  return end < end_ && whole > position_ ? whole : end;
+  return end < end_ && whole > begin ? whole : end;
 }
 
 Batch EnsembleRun::draw(long long begin, long long end) {
+  const StageTimer timer("draw");
   const Stopwatch drawing;
   std::vector<unsigned long long> numbers(static_cast<std::size_t>(end - begin));
   std::iota(numbers.begin(), numbers.end(), static_cast<unsigned long long>(begin));
@@ -125,16 +130,10 @@ Batch EnsembleRun::draw(long long begin, long long end) {
   return made;
 }
 
-Batch EnsembleRun::leave_drawing_to_device(long long begin, long long end) const {
-  Batch made;
-  made.count = static_cast<std::size_t>(end - begin);
-  made.device_sampling = &*draw_plan_;
-  return made;
-}
-
 EnsembleRun::Integrated EnsembleRun::integrate(long long begin, long long end) {
   Integrated made;
   made.batch = draw(begin, end);
+  const StageTimer timer("integrate");
   const Stopwatch integrating;
   made.results = backend_.run(made.batch, {});
   performance_.integrate_s += integrating.seconds();
@@ -170,12 +169,13 @@ void EnsembleRun::set_pilot() {
 void EnsembleRun::advance(long long up_to) {
   const Stopwatch all;
   if (statistics_.needs_pilot()) set_pilot();
-  const long long begin = position_, end = batch_end(up_to);
-  if (backend_.reduces() && statistics_.accepts_blocks())
-    advance_by_blocks(begin, end);
-  else
+  if (!under_way_.empty() || (backend_.reduces() && statistics_.accepts_blocks())) {
+    advance_by_blocks(up_to);
+  } else {
+    const long long begin = position_, end = batch_end(begin, up_to);
     advance_by_members(begin, end);
-  batch_size_.learn(end - begin, all.seconds());
+    batch_size_.learn(end - begin, all.seconds());
+  }
   performance_.wall_s += all.seconds();
   report_progress(performance_.wall_s);
 }
@@ -189,68 +189,16 @@ void EnsembleRun::advance_by_members(long long begin, long long end) {
   performance_.statistics_s += counting.seconds();
   position_ = end;
   sure_ = until_ && until_met(*until_, statistics_);
-  write(begin, members.batch, members.results);
-}
-
-// The statistics of whole blocks are computed on the device; an incomplete last block is added on the host.
-void EnsembleRun::advance_by_blocks(long long begin, long long end) {
-  const Batch batch = draw_plan_ ? leave_drawing_to_device(begin, end) : draw(begin, end);
-  const ReductionPlan plan = reduction();
-  const Stopwatch integrating;
-  const ReducedBatch reduced = backend_.run_reduced(batch, begin, plan, static_cast<bool>(options_.members));
-  performance_.integrate_s += integrating.seconds();
-
-  const Stopwatch counting;
-  add_starts_to_tally(tally_, study_.ensemble, begin, batch);
-  for (const ReducedMembers& part : reduced.parts) {
-    add_ends_to_tally(tally_, part);
-    auto entered = static_cast<long long>(part.tally.entered);
-    const long long tail = part.first + part.blocks.blocks * block_members;
-    for (std::size_t k = 0; k < part.tail_status.size(); ++k)
-      entered -=
-          enters(study_.ensemble, tail + static_cast<long long>(k), static_cast<Status>(part.tail_status[k]));
-    statistics_.add_blocks(plan, part.blocks, entered, threads_);
-    add_tail(part);
-  }
-  performance_.statistics_s += counting.seconds();
-  position_ = end;
-  sure_ = until_ && until_met(*until_, statistics_);
-  write(begin, batch, reduced.members);
-}
-
-ReductionPlan EnsembleRun::reduction() const {
-  ReductionPlan plan = statistics_.reduction();
-  plan.parameters = study_.system->parameters.size();
-  for (const std::size_t parameter : sampler_.drawn()) plan.drawn.push_back(static_cast<int>(parameter));
-  plan.nominal = study_.ensemble.include_nominal;
-  plan.first_drawn = plan.nominal ? 1 : 0;
-  return plan;
-}
-
-void EnsembleRun::add_tail(const ReducedMembers& part) {
-  const std::size_t rows = part.tail_status.size(), parameters = study_.system->parameters.size();
-  if (rows == 0) return;
-  const long long first = part.first + part.count - static_cast<long long>(rows);
-  std::vector<char> entered;
-  std::vector<double> inputs;
-  for (std::size_t k = 0; k < rows; ++k) {
-    const long long member = first + static_cast<long long>(k);
-    entered.push_back(enters(study_.ensemble, member, static_cast<Status>(part.tail_status[k])) ? 1 : 0);
-    for (const std::size_t drawn : sampler_.drawn())
-      inputs.push_back(part.tail_parameters[k * parameters + drawn]);
-  }
-  statistics_.add({.first = first,
-                   .entered = entered,
-                   .observables = part.tail_observables,
-                   .measures = part.tail_measures,
-                   .inputs = inputs},
-                  threads_);
-}
-
-void EnsembleRun::write(long long begin, const Batch& batch, const BatchResults& results) {
   if (!options_.members) return;
+  const std::shared_ptr<HostBuffer> records = record_pool_.take(members.batch.count * record_layout_.bytes());
+  record_layout_.pack(members.batch, members.results, records->data(), threads_);
+  write(begin, records);
+}
+
+void EnsembleRun::write(long long begin, std::shared_ptr<const HostBuffer> records) {
+  const StageTimer timer("write members");
   const Stopwatch writing;
-  options_.members(begin, batch, results);
+  options_.members(begin, std::move(records));
   performance_.write_s += writing.seconds();
 }
 
@@ -286,6 +234,7 @@ void EnsembleRun::restore(const RunPart& part, Statistics statistics) {
 }
 
 void EnsembleRun::begin(long long first, long long end) {
+  assert(under_way_.empty());
   options_.first = position_ = first;
   end_ = end;
   until_.reset();

@@ -2,12 +2,18 @@
 // order of their numbers. Members are not kept.
 #pragma once
 
+#include <deque>
 #include <functional>
+#include <future>
 #include <limits>
+#include <memory>
 #include <optional>
 
 #include "host/backend/backend.h"
 #include "host/backend/batch_size.h"
+#include "host/backend/member_bytes.h"
+#include "host/platform/buffer_pool.h"
+#include "host/platform/stopwatch.h"
 #include "host/run/run_result.h"
 #include "host/sample/draw_plan.h"
 #include "host/sample/sampler.h"
@@ -35,8 +41,10 @@ struct RunOptions {
   long long first = 0;
   std::optional<long long> end = std::nullopt;
 
-  // Called after every batch. An exception from them ends the run.
-  std::function<void(long long first, const Batch& batch, const BatchResults& results)> members = {};
+  // Called after every batch. An exception from them ends the run. The records of its members, packed as
+  // MemberRecordLayout says, may be kept and read by other threads; their memory is used again when they are
+  // dropped.
+  std::function<void(long long first, std::shared_ptr<const HostBuffer> records)> members = {};
   std::function<void(const RunProgress& progress)> progress = {};
 };
 
@@ -64,9 +72,12 @@ class EnsembleRun {
   EnsembleRun& operator=(const EnsembleRun&) = delete;
 
   bool done() const { return position_ >= end_ || sure_; }
-  // Runs one batch, which ends at `up_to` at the latest. Throws Error if a member cannot be drawn or started.
+  // Counts one more batch, which ends at `up_to` at the latest. On a device the next batches are integrated
+  // meanwhile; no batch that has begun goes beyond `up_to`. Throws Error if a member cannot be drawn or started.
   void advance(long long up_to = std::numeric_limits<long long>::max());
   RunResult finish();  // once
+  // Whether values that finish() needs are on the backend's device.
+  bool needs_device() const { return statistics_.has_device_values(); }
 
   RunPart part() const;
   // Continues from the state of another run of the same study. To be called before the first advance().
@@ -95,15 +106,26 @@ class EnsembleRun {
     BatchResults results;
   };
   struct Rows;
-  long long batch_end(long long up_to) const;
+  // A batch that a device integrates and reduces.
+  struct BatchUnderWay {
+    long long begin = 0, end = 0;
+    Batch batch;
+    ReductionPlan plan;
+    std::shared_ptr<HostBuffer> records;  // null: not wanted
+    double begun_s = 0;                   // by clock_
+    std::future<ReducedBatch> reduced;    // last: its thread uses the others
+  };
+  long long batch_end(long long begin, long long up_to) const;
   Batch draw(long long begin, long long end);
   Batch leave_drawing_to_device(long long begin, long long end) const;
   Integrated integrate(long long begin, long long end);
   void advance_by_members(long long begin, long long end);
-  void advance_by_blocks(long long begin, long long end);
+  void advance_by_blocks(long long up_to);
+  void begin_batches(long long up_to);
+  void count_reduced(const BatchUnderWay& done, const ReducedBatch& reduced);
   ReductionPlan reduction() const;
   void add_tail(const ReducedMembers& part);
-  void write(long long begin, const Batch& batch, const BatchResults& results);
+  void write(long long begin, std::shared_ptr<const HostBuffer> records);
   Rows rows_of(long long begin, const Integrated& members) const;
   void set_pilot();
   void report_progress(double seconds) const;
@@ -113,6 +135,8 @@ class EnsembleRun {
   RunOptions options_;
   unsigned threads_;
   Sampler sampler_;
+  MemberRecordLayout record_layout_;
+  BufferPool record_pool_;
   std::optional<DrawPlan> draw_plan_;  // set if the backend draws
   Statistics statistics_;
   std::optional<UntilRule> until_;
@@ -122,6 +146,9 @@ class EnsembleRun {
   bool sure_ = false;
   RunTally tally_;
   RunPerformance performance_;
+  Stopwatch clock_;
+  double last_end_s_ = 0;                                 // when the last batch on a device ended, by clock_
+  std::deque<std::unique_ptr<BatchUnderWay>> under_way_;  // in the order of their members
 };
 
 // Runs the whole ensemble.

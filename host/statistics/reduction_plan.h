@@ -3,8 +3,10 @@
 
 #include <array>
 #include <memory>
+#include <span>
 #include <vector>
 
+#include "host/platform/buffer_pool.h"
 #include "kernels/base/status.h"
 #include "kernels/reduce/reduce_layout.h"
 
@@ -62,8 +64,9 @@ struct BlockSummary {
 
   struct Sketch {
     SketchExtras extras{};
-    std::vector<SketchEntry> entries;  // in any order
+    std::span<const SketchEntry> entries;  // in any order, in sketch_memory
   };
+  std::vector<std::shared_ptr<const HostBuffer>> sketch_memory;
   std::vector<Sketch> sketches;                        // as ReductionPlan::sketched
   std::vector<std::vector<long long>> histograms;      // as ReductionPlan::histograms: below, the bins, above
   std::vector<std::vector<std::vector<double>>> kept;  // as ReductionPlan::kept: by column, unless resident

@@ -17,6 +17,7 @@
 #include "host/estimators/histogram.h"
 #include "host/estimators/moments.h"
 #include "host/estimators/quantiles.h"
+#include "host/estimators/rank_correlation.h"
 #include "host/statistics/column_store.h"
 #include "host/statistics/plan.h"
 #include "host/statistics/quantile_source.h"
@@ -86,6 +87,8 @@ class Statistics {
   // Closes the last, incomplete block and computes the results. Nothing can be added afterwards.
   StatisticsResult finish(unsigned threads = 1);
 
+  bool has_device_values() const { return !device_columns_.empty(); }
+
   const Storage& storage() const { return storage_; }
 
  private:
@@ -123,10 +126,11 @@ class Statistics {
                                            const Histogram& empty) const;
   std::unique_ptr<QuantileSource> quantile_source(const Tile& tile, std::size_t column,
                                                   const Moments& moments) const;
-  void finish_tile(const Tile& tile, StatisticsResult& result) const;
+  void finish_column(const Tile& tile, const TilePart& part, std::size_t column,
+                     StatisticsResult& result) const;
   QuantileBasis basis_of(Kind kind) const;
   HistogramResult histogram_result(const HistogramPlan& histogram) const;
-  Matrix rank_correlation(unsigned threads) const;
+  RankCorrelation rank_correlation() const;
   void check_follows(const Statistics& next) const;
 
   StatisticsPlan plan_;

@@ -9,6 +9,7 @@
 #include "host/estimators/quantiles.h"
 #include "host/estimators/rank_correlation.h"
 #include "host/platform/parallel.h"
+#include "host/platform/stage_times.h"
 #include "host/statistics/plan.h"
 #include "host/statistics/quantile_source.h"
 #include "host/statistics/replicates.h"
@@ -18,6 +19,7 @@
 namespace zwang {
 
 StatisticsResult Statistics::finish(unsigned threads) {
+  const StageTimer all("finish statistics");
   close_last_block();
   select_on_device();  // before finish_tile and histogram_result, which read selected_
   StatisticsResult result;
@@ -28,7 +30,24 @@ StatisticsResult Statistics::finish(unsigned threads) {
   result.observables.resize(plan_.outputs * plan_.observables);
   result.measures.resize(plan_.measures);
   result.inputs.resize(plan_.inputs);
-  in_parallel(tiles_.size(), threads, [&](std::size_t k) { finish_tile(tiles_[k], result); });
+  RankCorrelation ranks = rank_correlation();
+  {
+    const StageTimer timer("finish statistics: columns");
+    // Each column is a task of its own: one tile holds all measures, whose values are sorted. The longest come
+    // first.
+    std::vector<std::pair<const Tile*, TilePart>> parts;
+    for (auto tile = tiles_.rbegin(); tile != tiles_.rend(); ++tile) parts.emplace_back(&*tile, TilePart{});
+    in_parallel(parts.size(), threads,
+                [&](std::size_t k) { parts[k].second = parts[k].first->columns.part(); });
+    std::vector<std::pair<std::size_t, std::size_t>> columns;  // part, column of its tile
+    for (std::size_t p = 0; p < parts.size(); ++p)
+      for (std::size_t c = 0; c < parts[p].first->columns.setup().columns; ++c) columns.emplace_back(p, c);
+    in_parallel(ranks.columns() + columns.size(), threads, [&](std::size_t k) {
+      if (k < ranks.columns()) return ranks.rank(k);
+      const auto [p, c] = columns[k - ranks.columns()];
+      finish_column(*parts[p].first, parts[p].second, c, result);
+    });
+  }
   result.observable_quantiles = basis_of(Kind::observable);
   result.measure_quantiles = basis_of(Kind::measure);
 
@@ -38,8 +57,10 @@ StatisticsResult Statistics::finish(unsigned threads) {
   in_parallel(plan_.histograms.size(), device_columns_.empty() ? threads : 1,
               [&](std::size_t h) { result.histograms[h] = histogram_result(plan_.histograms[h]); });
   result.covariance = covariance_matrix(related_tree_.folded(CoMoments(plan_.related())));
-  result.rank_correlation = rank_correlation(threads);
+  const StageTimer timer("finish statistics: ranks");
+  result.rank_correlation = ranks.matrix(threads);
   result.rank_stride = storage_.stride;
+  device_columns_.clear();
   return result;
 }
 
@@ -54,25 +75,23 @@ void Statistics::close_last_block() {
 
 // --- One column --------------------------------------------------------------------------------------------
 
-void Statistics::finish_tile(const Tile& tile, StatisticsResult& result) const {
-  const TilePart part = tile.columns.part();
+void Statistics::finish_column(const Tile& tile, const TilePart& part, std::size_t c,
+                               StatisticsResult& result) const {
   auto& list = tile.kind == Kind::observable ? result.observables
                : tile.kind == Kind::measure  ? result.measures
                                              : result.inputs;
-  for (std::size_t c = 0; c < tile.columns.setup().columns; ++c) {
-    SeriesStatistics& series = list[tile.first_column + c];
-    series.moments = column_moments(part.moments, c);
-    series.missing = entered_ - series.moments.count;
-    const MeanEstimate mean = mean_estimate(part, c);
-    series.standard_error = mean.standard_error;
-    series.mean_low = mean.low();
-    series.mean_high = mean.high();
-    if (tile.kind == Kind::input) continue;
-    series.quantiles =
-        estimate_quantiles(series.moments.count, plan_.quantiles, [&](std::span<const long long> ranks) {
-          return quantile_source(tile, c, series.moments)->order_statistics(ranks);
-        });
-  }
+  SeriesStatistics& series = list[tile.first_column + c];
+  series.moments = column_moments(part.moments, c);
+  series.missing = entered_ - series.moments.count;
+  const MeanEstimate mean = mean_estimate(part, c);
+  series.standard_error = mean.standard_error;
+  series.mean_low = mean.low();
+  series.mean_high = mean.high();
+  if (tile.kind == Kind::input) return;
+  series.quantiles =
+      estimate_quantiles(series.moments.count, plan_.quantiles, [&](std::span<const long long> ranks) {
+        return quantile_source(tile, c, series.moments)->order_statistics(ranks);
+      });
 }
 
 std::unique_ptr<QuantileSource> Statistics::quantile_source(const Tile& tile, std::size_t column,
@@ -142,13 +161,13 @@ HistogramResult Statistics::histogram_result(const HistogramPlan& plan) const {
   return result;
 }
 
-Matrix Statistics::rank_correlation(unsigned threads) const {
+RankCorrelation Statistics::rank_correlation() const {
   std::vector<std::span<const double>> columns;
   for (const Tile& tile : tiles_) {
     if (tile.kind == Kind::observable) continue;
     for (std::size_t c = 0; c < tile.columns.setup().columns; ++c) columns.push_back(tile.columns.kept(c));
   }
-  return rank_correlation_matrix(columns, threads);
+  return RankCorrelation(std::move(columns));
 }
 
 }  // namespace zwang

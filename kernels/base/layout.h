@@ -74,6 +74,9 @@ struct KernelBatch {
 
 // Threads in a block of the GPU kernels (entry/entry_cuda.h).
 constexpr int cuda_threads = 128;
+// Registers that functions of the slow path may use. They are compiled apart from the kernels that call them,
+// which must have at least as many.
+constexpr int cuda_function_registers = 128;
 
 // Counters shared by the kernels of one batch. Lists come in pairs: one is filled while the other is read,
 // and they change places after every turn (entry/entry_cuda.h).

@@ -10,14 +10,20 @@
 // Instructions read operands directly from constant memory; a double literal would cost two more
 // instructions.
 #define ZWANG_CONSTANT_MEMORY __constant__
+// Index tables of long models, read at run time.
+#define ZWANG_TABLE __device__ const
 #define ZWANG_HOT __host__ __device__ __forceinline__
 #define ZWANG_INLINE __host__ __device__ __forceinline__
 #define ZWANG_COLD __host__ __device__ __noinline__
 #define ZWANG_BUILTIN(name) ::name
 #define ZWANG_UNROLL _Pragma("unroll")
 // Loops over arrays that must stay in registers: the compiler keeps an array there only if every index is
-// constant.
+// constant. The arrays of long models do not fit: they are in local memory, and a few loads at once hide its latency.
+#if defined(ZWANG_LONG_MODEL)
+#define ZWANG_REGISTERS _Pragma("unroll 4")
+#else
 #define ZWANG_REGISTERS _Pragma("unroll")
+#endif
 // Loops that are not unrolled: in long code, instruction fetch limits the warps.
 #define ZWANG_ROLLED _Pragma("unroll 1")
 #define ZWANG_STAGES_KEPT 0
@@ -25,6 +31,7 @@
 #define ZWANG_DEVICE
 #define ZWANG_CONSTANT
 #define ZWANG_CONSTANT_MEMORY inline
+#define ZWANG_TABLE inline constexpr
 #define ZWANG_HOT
 #define ZWANG_REGISTERS
 #define ZWANG_ROLLED

@@ -6,6 +6,7 @@
 #include "kernels/base/linear_algebra.h"
 #include "kernels/base/portable.h"
 #include "kernels/base/status.h"
+#include "kernels/dynamics/mass.h"
 #include "kernels/dynamics/member.h"
 #include "kernels/dynamics/rounding.h"
 
@@ -61,11 +62,11 @@ ZWANG_INLINE typename M::Real allowed_drift_by_size(const M& me) {
 template <class M>
 ZWANG_COLD typename M::Real allowed_drift(const M& me, const typename M::Motion& start) {
   using Real = typename M::Real;
-  constexpr int n = M::n;
+  using Mass = MassShape<typename M::Model>;
   const Real rtol = me.input.rtol, atol = me.input.atol, size = me.audit.worst[audit_size];
-  Real mass[n * n], masses = 0;
+  Real mass[Mass::entries], masses = 0;
   M::Model::mass(me.k, me.motion.t, me.motion.q(), me.motion.v(), me.motion.z(), mass);
-  for (int i = 0; i < n * n; ++i) masses += absolute(mass[i]);
+  for (int i = 0; i < Mass::entries; ++i) masses += absolute(mass[i]);
   const Real one_step = energy_of_tolerance<M>(me.k, start, rtol, atol) +
                         energy_of_tolerance<M>(me.k, me.motion, rtol, atol) + atol * sqrt(2 * size * masses);
   return Real(AuditBound::energy * tolerances_of_step<M>()) *
@@ -122,10 +123,11 @@ ZWANG_COLD void measure_motion(const M& me, const typename M::Motion& start, typ
   using Real = typename M::Real;
   constexpr int n = M::n;
   const typename M::Motion& end = me.motion;
-  Real mass[n * n];
+  using Mass = MassShape<typename M::Model>;
+  Real mass[Mass::entries];
   M::Model::mass(me.k, end.t, end.q(), end.v(), end.z(), mass);
   for (int i = 0; i < n; ++i) {
-    const Real m = mass[i * n + i];
+    const Real m = mass[Mass::diagonal(i)];
     sizes.q[i] = maximum(absolute(start.y[i]), absolute(end.y[i]));
     sizes.v[i] = maximum(absolute(start.y[n + i]), absolute(end.y[n + i]));
     if (m > 0) sizes.v[i] = maximum(sizes.v[i], sqrt(2 * me.audit.worst[audit_size] / m));

@@ -13,10 +13,10 @@
 
 namespace zwang {
 
-template <int n, int m, bool diagonal, class Real>
+template <int n, int m, class Root, class Real>
 struct QuadraticProgram {
   // The problem. `root` is the Cholesky factor L of M; rows are added one by one.
-  MassRoot<n, diagonal, Real> root;
+  Root root;
   Real free[n];  // x0
   int count = 0;
   bool equation[m];
@@ -36,8 +36,9 @@ struct QuadraticProgram {
     return Precision<Real>::tie + 32 * Precision<Real>::epsilon * coefficients;
   }
 
-  // A row of length zero restricts nothing: it is satisfied or not.
-  ZWANG_DEVICE void add_row(const Real* a, Real c, bool is_equation) {
+  // A row of length zero restricts nothing: it is satisfied or not. The number of its condition matters to
+  // SparseProgram only.
+  ZWANG_DEVICE void add_row(int /*condition*/, const Real* a, Real c, bool is_equation) {
     const int i = count++;
     root.into(a, unit[i]);
     length[i] = norm<n>(unit[i]);  // the square root of Phi_ii [mayer-15]
@@ -76,6 +77,12 @@ struct QuadraticProgram {
     for (int i = 0; i < n; ++i) x[i] += free[i];
   }
   ZWANG_INLINE Real multiplier(int i) const { return length[i] > 0 ? mu[i] / length[i] : Real(0); }
+  // Adds the magnitudes of the changes of x by the multiplier of a row.
+  ZWANG_DEVICE void add_push(int i, Real* pushed) const {
+    Real push[n];
+    root.back(unit[i], push);
+    for (int k = 0; k < n; ++k) pushed[k] += absolute(mu[i] * push[k]);
+  }
 
   // The violation of the conditions of the minimum (Karush-Kuhn-Tucker) beyond rounding, relative to the size
   // of the problem: the same measure as kkt_residual() of the reference, for the audit of every member.

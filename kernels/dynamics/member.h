@@ -13,6 +13,8 @@
 #include "kernels/base/status.h"
 #include "kernels/dynamics/accumulation.h"
 #include "kernels/dynamics/least_constraint.h"
+#include "kernels/dynamics/mass.h"
+#include "kernels/dynamics/sparse_program.h"
 #include "kernels/integrator/runge_kutta.h"
 #include "kernels/rootfinding/step_length_search.h"
 
@@ -30,6 +32,8 @@ struct ModelSizes {
   static constexpr int first_kink = Model::watches + (Model::stops ? 1 : 0);  // among the signals
   static constexpr int rows = at_least_one(r), measures = at_least_one(Model::measures),
                        drives = at_least_one(Model::drives), signals = at_least_one(Model::signals);
+  // Conditions, and after them the signals: what a search over the step length may look for.
+  static constexpr int event_functions = rows + Model::signals;
 
   // The velocities and the auxiliaries within a state vector; within its rates, their rates.
   template <class R>
@@ -54,6 +58,17 @@ struct RowsMayBecomeDependent<Model, Model::rows_may_become_dependent> {
 };
 template <class Model>
 constexpr bool may_become_dependent = RowsMayBecomeDependent<Model>::value;
+
+// The quadratic program of Gauss's principle.
+template <class Model, class Real, bool = is_long_model<Model> && !may_become_dependent<Model>>
+struct ProgramOf {
+  using Type = QuadraticProgram<Model::coordinates, at_least_one(Model::conditions),
+                                typename RootOf<Model, Real>::Type, Real>;
+};
+template <class Model, class Real>
+struct ProgramOf<Model, Real, true> {
+  using Type = SparseProgram<Model, Real>;
+};
 
 // The part a condition plays in the motion (mechanics section 2).
 enum class Standing : int {
@@ -188,7 +203,8 @@ struct alignas(16) MemberCore : ModelSizes<Model_> {
   }
   using Set = ConditionSet<Sizes::r>;
   using Accumulation = AccumulationWatch<Set, Real, inequalities() == 1>;
-  using Qp = QuadraticProgram<Sizes::n, Sizes::rows, Model::diagonal_mass, Real>;
+  using Root = typename RootOf<Model, Real>::Type;
+  using Qp = typename ProgramOf<Model, Real>::Type;
   using Constraints = ConstraintState<Model, Real>;
   using Motion = MotionState<Model, Real>;
 
@@ -212,11 +228,11 @@ struct alignas(16) StoredLedger {
   Real peak_lambda[rows];
   Real drift, energy_size, worst_position, worst_velocity;
 };
-template <class Real, int rows>
+template <class Real, int functions>
 struct alignas(16) StoredStep {
-  Real h;                               // length of the step to be handled; it starts at the member's t and y
-  CrossingResult<Real, rows> crossing;  // if it ends at an event, or crosses one on its power series
-  Real no_search_from;                  // as in StepLengthSearch
+  Real h;  // length of the step to be handled; it starts at the member's t and y
+  CrossingResult<Real, functions> crossing;  // if it ends at an event, or crosses one on its power series
+  Real no_search_from;                       // as in StepLengthSearch
 };
 
 // Flags of a step that a lane stores for the slow path or the event kernel: one word, as members lie in
@@ -233,10 +249,18 @@ struct StepVerdict {
   unsigned always_handle : 1;
 };
 
+// Watched functions, the stop condition and kinks, as a lane needs them.
+template <class Core>
+struct SignalExchange {
+  using Real = typename Core::Real;
+  Real signal[Core::signals];
+  Real side[Core::signals];  // +1: a rise through zero is an event, -1: a fall, 0: neither
+};
+
 // Numbers exchanged between a member and the lane that moves it: first those that an event may change. The
 // lane loads them at the start of a step and stores those at the step's end.
 template <class Core>
-struct ExchangeChanged {
+struct ExchangeChanged : OnlyIf<(Core::Model::signals > 0), SignalExchange<Core>>::Type {
   using Real = typename Core::Real;
   StoredLedger<Real, Core::rows> ledger;
   Real lambda[Core::rows], f[Core::rows], f_rate[Core::rows];
@@ -247,21 +271,19 @@ struct ExchangeChanged {
 template <class Core>
 struct ExchangeCore : ExchangeChanged<Core> {
   using Real = typename Core::Real;
-  StoredStep<Real, Core::rows> step;
+  StoredStep<Real, Core::event_functions> step;
   StepVerdict verdict;
   Real scheduled_time, next_output;
   Real end[Core::size];  // the step's end, projected onto the held conditions
 };
 template <class Core>
-struct LaneExchange : ExchangeCore<Core> {
+struct LaneExchange : ExchangeCore<Core>, OnlyIf<Core::Model::signals == 0, SignalExchange<Core>>::Type {
   using Real = typename Core::Real;
   using Method = typename Core::Method;
   Real next_h;  // the length of the step after this one
   bool may_cross[Core::rows];
   Real last_rate[Core::size - Core::n];  // as first_rate, at the end
-  Real signal[Core::signals];
-  Real side[Core::signals];   // +1: a rise through zero is an event, -1: a fall, 0: neither
-  EventToHandle<Real> event;  // at the end of the step, until it is handled
+  EventToHandle<Real> event;             // at the end of the step, until it is handled
   typename OnlyIf<ZWANG_STAGES_KEPT, StepArrays<Method, Core::n, Core::size, Core::fed_back, Real>>::Type
       stages;
 };

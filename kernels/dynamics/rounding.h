@@ -1,8 +1,10 @@
-// What counts as zero: values of conditions with the rounding scale of their terms, and the magnitudes of coordinates and velocities on which those scales rest.
+// What counts as zero: values of conditions with the rounding scale of their terms, and the magnitudes of coordinates
+// and velocities on which those scales rest.
 #pragma once
 
 #include "kernels/base/portable.h"
 #include "kernels/base/scaled.h"
+#include "kernels/dynamics/mass.h"
 #include "kernels/dynamics/member.h"
 
 namespace zwang {
@@ -17,30 +19,45 @@ struct ScaledCondition {
   bool vanishes;
 };
 
-// At the position of `motion`, with velocities v; size_q and size_v are the magnitudes behind their rounding.
+// Calls visit(j) for the coordinates that enter condition i; for all, where the model has no list of them.
+template <class Model, class Visit>
+ZWANG_INLINE void for_coordinates_of([[maybe_unused]] int i, const Visit& visit) {
+  if constexpr (is_long_model<Model>)
+    for (int e = Model::first_read(i); e < Model::first_read(i + 1); ++e) visit(Model::read(e));
+  else
+    for (int j = 0; j < Model::coordinates; ++j) visit(j);
+}
+
+// At the position of the state y, with velocities v; size_q and size_v are the magnitudes behind their rounding.
 template <class M, class Real>
-ZWANG_COLD ScaledCondition<Real> scaled_condition(const Real* k, const typename M::Motion& motion, int i,
-                                                  const Real* v, const Real* size_q, const Real* size_v) {
+ZWANG_COLD ScaledCondition<Real> scaled_condition_at(const Real* k, Real t, const Real* y, int i,
+                                                     const Real* v, const Real* size_q, const Real* size_v) {
   using Model = typename M::Model;
   using S = Scaled<Real>;
   constexpr int n = M::n;
   S sk[at_least_one(Model::constants)], q[n], w[n], z[at_least_one(M::nz)], a[n], value, rate, rest;
   for (int j = 0; j < Model::constants; ++j) sk[j] = S(k[j]);
-  for (int j = 0; j < n; ++j) {
-    q[j] = S(motion.y[j], size_q[j]);
+  const auto load = [&](int j) {
+    q[j] = S(y[j], size_q[j]);
     w[j] = S(v[j], size_v[j]);
     a[j] = S(0);
-  }
-  for (int j = 0; j < M::nz; ++j) z[j] = S(motion.z()[j]);
+  };
+  for_coordinates_of<Model>(i, load);
+  for (int j = 0; j < M::nz; ++j) z[j] = S(y[2 * n + j]);
   value = rate = rest = S(0);
-  Model::row(sk, S(motion.t), q, w, z, i, value, rate, rest, a);
+  Model::row(sk, S(t), q, w, z, i, value, rate, rest, a);
   bool vanishes = true;
   Real reach = 0;
-  for (int j = 0; j < n; ++j) {
+  for_coordinates_of<Model>(i, [&](int j) {
     vanishes = vanishes && (a[j].scale == 0 || absolute(a[j].value) <= Real(1e-10) * a[j].scale);
     reach += absolute(a[j].value);
-  }
+  });
   return {value.value, value.scale, rate.value, rate.scale, rest.scale, reach, vanishes};
+}
+template <class M, class Real>
+ZWANG_INLINE ScaledCondition<Real> scaled_condition(const Real* k, const typename M::Motion& motion, int i,
+                                                    const Real* v, const Real* size_q, const Real* size_v) {
+  return scaled_condition_at<M>(k, motion.t, motion.y, i, v, size_q, size_v);
 }
 
 // A share of a rounding scale that counts as zero: at least 32 roundings in single precision, whatever the
@@ -75,17 +92,18 @@ template <class M, class Real>
 ZWANG_DEVICE void raise_to_noise(const Real* k, const typename M::Motion& motion,
                                  typename M::Rounding& sizes) {
   constexpr int n = M::n;
-  Real mass[n * n];
+  using Mass = MassShape<typename M::Model>;
+  Real mass[Mass::entries];
   M::Model::mass(k, motion.t, motion.q(), motion.v(), motion.z(), mass);
   Real whole_q = 0, whole_v = 0;
   for (int i = 0; i < n; ++i) {
-    const Real m = maximum(mass[i * n + i], Real(0));
+    const Real m = maximum(mass[Mass::diagonal(i)], Real(0));
     whole_q += m * sizes.q[i] * sizes.q[i];
     whole_v += m * sizes.v[i] * sizes.v[i];
   }
   for (int i = 0; i < n; ++i) {
-    sizes.q[i] = not_below(sizes.q[i], mass[i * n + i], whole_q);
-    sizes.v[i] = not_below(sizes.v[i], mass[i * n + i], whole_v);
+    sizes.q[i] = not_below(sizes.q[i], mass[Mass::diagonal(i)], whole_q);
+    sizes.v[i] = not_below(sizes.v[i], mass[Mass::diagonal(i)], whole_v);
   }
 }
 
@@ -101,6 +119,24 @@ ZWANG_COLD void measure_sizes(const Real* k, const typename M::Motion& motion, c
   raise_to_noise<M>(k, motion, sizes);
 }
 
+// The same for states in registers, with the mass matrix given.
+template <int n, class Real>
+ZWANG_INLINE void measure_sizes_by_mass(const Real* mass, const Real* y0, const Real* y1, Real duration,
+                                        Real* size_q, Real* size_v) {
+  Real whole_q = 0, whole_v = 0;
+  ZWANG_REGISTERS for (int i = 0; i < n; ++i) {
+    size_q[i] = maximum(maximum(absolute(y0[i]), absolute(y1[i])), absolute(duration * y0[n + i]));
+    size_v[i] = maximum(absolute(y0[n + i]), absolute(y1[n + i]));
+    const Real m = maximum(mass[i * n + i], Real(0));
+    whole_q += m * square(size_q[i]);
+    whole_v += m * square(size_v[i]);
+  }
+  ZWANG_REGISTERS for (int i = 0; i < n; ++i) {
+    size_q[i] = not_below(size_q[i], mass[i * n + i], whole_q);
+    size_v[i] = not_below(size_v[i], mass[i * n + i], whole_v);
+  }
+}
+
 // A velocity is mere rounding where its share of sqrt(2 T) is below this; `twice_kinetic` is that of the
 // velocities before the shock, by the diagonal of the mass matrix.
 template <class Real>
@@ -114,12 +150,13 @@ ZWANG_INLINE bool is_velocity_noise(Real v, Real mass, Real noise) {
 // Components of v that are mere rounding of velocities as large as `before` become exactly zero.
 template <class M, class Real>
 ZWANG_DEVICE void drop_noise(const Real* mass, const Real* before, Real* v) {
+  using Mass = MassShape<typename M::Model>;
   constexpr int n = M::n;
   Real whole = 0;
-  for (int i = 0; i < n; ++i) whole += maximum(mass[i * n + i], Real(0)) * before[i] * before[i];
+  for (int i = 0; i < n; ++i) whole += maximum(mass[Mass::diagonal(i)], Real(0)) * before[i] * before[i];
   whole = velocity_noise(whole);
   for (int i = 0; i < n; ++i)
-    if (is_velocity_noise(v[i], mass[i * n + i], whole)) v[i] = 0;
+    if (is_velocity_noise(v[i], mass[Mass::diagonal(i)], whole)) v[i] = 0;
 }
 
 }  // namespace zwang

@@ -4,6 +4,7 @@
 
 #include "kernels/base/linear_algebra.h"
 #include "kernels/base/portable.h"
+#include "kernels/dynamics/mass.h"
 #include "kernels/dynamics/member.h"
 
 namespace zwang {
@@ -29,7 +30,7 @@ ZWANG_COLD RowDependence<Real> row_dependence(const Real* k, Real t, const Real*
   constexpr int n = M::n;
   RowDependence<Real> found{0, 1};
   typename M::Qp qp;
-  Real mass[n * n];
+  Real mass[MassShape<Model>::entries];
   Model::mass(k, t, y, M::v_of(y), M::z_of(y), mass);
   if (!qp.root.factor(mass)) return found;
   for (int i = 0; i < n; ++i) qp.free[i] = 0;
@@ -39,7 +40,7 @@ ZWANG_COLD RowDependence<Real> row_dependence(const Real* k, Real t, const Real*
     Real value, rate, rest, a[n], along[n], across[n];
     Model::row(k, t, y, M::v_of(y), M::z_of(y), i, value, rate, rest, a);
     const int row = qp.count;
-    qp.add_row(a, Real(0), true);
+    qp.add_row(i, a, Real(0), true);
     if (qp.set.count == n) continue;
     const Real distance = qp.set.split(qp.unit[row], across, along);
     if (!(distance > dependent_distance<Real>())) continue;

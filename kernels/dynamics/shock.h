@@ -4,6 +4,7 @@
 
 #include "kernels/base/portable.h"
 #include "kernels/base/status.h"
+#include "kernels/dynamics/mass.h"
 #include "kernels/dynamics/member.h"
 #include "kernels/dynamics/rounding.h"
 
@@ -32,7 +33,7 @@ struct ShockSetting {
   static constexpr int n = M::n;
   const M& me;
   typename M::Set contacts, velocities;  // holonomic inequalities at f = 0; velocity inequalities in force
-  Real mass[n * n];
+  Real mass[MassShape<Model>::entries];
   Real zero[M::rows];  // what counts as zero for f' or g
 
   ZWANG_INLINE bool is_equation(int i) const {
@@ -130,7 +131,7 @@ ZWANG_DEVICE void solve_from(const ShockSetting<M>& setting, const Real* alpha, 
                  a);
       const Real offset = rate - dot<n>(a, v0) + rows.rebound[j];
       if (!is_finite(offset) || !all_finite<n>(a)) return;
-      qp.add_row(a, offset, rows.equation[j]);
+      qp.add_row(rows.condition[j], a, offset, rows.equation[j]);
       round.fixed = round.fixed && absolute(offset) <= setting.zero[rows.condition[j]];
     }
     qp.solve();
@@ -140,9 +141,7 @@ ZWANG_DEVICE void solve_from(const ShockSetting<M>& setting, const Real* alpha, 
     for (int j = 0; j < qp.count; ++j) {
       round.l[j] = qp.multiplier(j);
       round.weight[j] = qp.length[j] * qp.length[j];
-      Real push[n];
-      qp.root.back(qp.unit[j], push);
-      for (int i = 0; i < n; ++i) round.pushed[i] += absolute(qp.mu[j] * push[i]);
+      qp.add_push(j, round.pushed);
     }
     round.kkt = qp.kkt();
     Real size = 0, moved = 0;
@@ -183,12 +182,14 @@ ZWANG_COLD void solve_round(const ShockSetting<M>& setting, const Real* alpha, c
   if (!linear_only.feasible) return;
   solve_from(setting, alpha, rows, linear_only.v, false, false, other);
   if (!other.feasible) return;
-  Real cost_best = 0, cost_other = 0;
-  for (int i = 0; i < n; ++i)
-    for (int j = 0; j < n; ++j) {
-      cost_best += (best.v[i] - alpha[i]) * setting.mass[i * n + j] * (best.v[j] - alpha[j]);
-      cost_other += (other.v[i] - alpha[i]) * setting.mass[i * n + j] * (other.v[j] - alpha[j]);
-    }
+  Real by_best[n], by_other[n];
+  for (int i = 0; i < n; ++i) {
+    by_best[i] = best.v[i] - alpha[i];
+    by_other[i] = other.v[i] - alpha[i];
+  }
+  using Mass = MassShape<typename M::Model>;
+  const Real cost_best = Mass::product(by_best, setting.mass, by_best),
+             cost_other = Mass::product(by_other, setting.mass, by_other);
   if (!best.feasible || cost_other < cost_best) best = other;
 }
 
@@ -215,7 +216,7 @@ ZWANG_DEVICE bool prepare(ShockSetting<M>& setting, const Real* alpha, ShockResu
   copy<n>(alpha, result.v);
   for (int i = 0; i < n; ++i) result.pushed[i] = 0;
   for (int i = 0; i < M::r; ++i) result.impulses[i] = setting.zero[i] = 0;
-  if (!all_finite<n * n>(setting.mass) || !all_finite<n>(alpha)) return false;
+  if (!all_finite<MassShape<typename M::Model>::entries>(setting.mass) || !all_finite<n>(alpha)) return false;
   Real larger[n];
   for (int i = 0; i < n; ++i)
     larger[i] = maximum(me.sizes.v[i], maximum(absolute(alpha[i]), absolute(me.motion.v()[i])));
@@ -243,14 +244,11 @@ ZWANG_DEVICE bool is_singular(const ShockSetting<M>& setting, const Real* v) {
 template <class M, class Real>
 ZWANG_DEVICE Real carnot_defect(const Real* mass, const Real* u, const Real* v) {
   constexpr int n = M::n;
-  Real before = 0, after = 0, change = 0;
-  for (int i = 0; i < n; ++i)
-    for (int j = 0; j < n; ++j) {
-      const Real m = mass[i * n + j];
-      before += u[i] * m * u[j];
-      after += v[i] * m * v[j];
-      change += (v[i] - u[i]) * m * (v[j] - u[j]);
-    }
+  using Mass = MassShape<typename M::Model>;
+  Real difference[n];
+  for (int i = 0; i < n; ++i) difference[i] = v[i] - u[i];
+  const Real before = Mass::product(u, mass, u), after = Mass::product(v, mass, v),
+             change = Mass::product(difference, mass, difference);
   return before > 0 ? absolute(before - after - change) / before : Real(0);
 }
 

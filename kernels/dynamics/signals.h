@@ -5,6 +5,7 @@
 
 #include "kernels/base/portable.h"
 #include "kernels/base/scaled.h"
+#include "kernels/dynamics/mass.h"
 #include "kernels/dynamics/member.h"
 #include "kernels/dynamics/rounding.h"
 #include "kernels/dynamics/smooth_motion.h"
@@ -47,20 +48,20 @@ ZWANG_COLD void scaled_multipliers(const M& me, Scaled<typename M::Real>* lambda
   using Real = typename M::Real;
   constexpr int n = M::n;
   const typename M::Motion& motion = me.motion;
-  Real plain[M::rows], mass[n * n], force[n], metric[n];
+  Real plain[M::rows], mass[MassShape<Model>::entries], force[n], metric[n];
   multipliers_at<M>(me.k, me.constraints, motion.t, motion.y, plain);
   Model::mass(me.k, motion.t, motion.q(), motion.v(), motion.z(), mass);
   Model::applied(me.k, motion.t, motion.q(), motion.v(), motion.z(), force);
-  typename M::Qp qp;
+  typename M::Root root;
   for (int i = 0; i < M::r; ++i) lambda[i] = Scaled<Real>(plain[i]);
-  if (!qp.root.factor(mass)) return;
-  qp.root.into(force, metric);
+  if (!root.factor(mass)) return;
+  root.into(force, metric);
   const Real free_size = norm<n>(metric);
   for (int i = 0; i < M::r; ++i) {
     if (!(me.constraints.held[i] > 0)) continue;
     Real value, rate, rest, a[n], u[n];
     Model::row(me.k, motion.t, motion.q(), motion.v(), motion.z(), i, value, rate, rest, a);
-    qp.root.into(a, u);
+    root.into(a, u);
     const Real length = norm<n>(u);
     const Real rest_scale =
         scaled_condition<M>(me.k, motion, i, motion.v(), me.sizes.q, me.sizes.v).rest_scale;
@@ -87,6 +88,24 @@ ZWANG_COLD Scaled<typename M::Real> scaled_signal(const M& me, int i) {
     for (int j = 0; j < M::r; ++j) held[j] = S(me.constraints.held[j]);
   }
   return Model::signal(k, S(me.motion.t), q, v, z, lambda, held, i);
+}
+
+// The same for a state in registers, in models whose signals do not depend on multipliers.
+template <class M, class Real>
+ZWANG_COLD Scaled<Real> scaled_signal_at(const Real* k, Real t, const Real* y, const Real* size_q,
+                                         const Real* size_v, int i) {
+  using Model = typename M::Model;
+  using S = Scaled<Real>;
+  constexpr int n = M::n;
+  S sk[at_least_one(Model::constants)], q[n], v[n], z[at_least_one(M::nz)], lambda[M::rows], held[M::rows];
+  for (int j = 0; j < M::rows; ++j) lambda[j] = held[j] = S(0);
+  for (int j = 0; j < Model::constants; ++j) sk[j] = S(k[j]);
+  for (int j = 0; j < n; ++j) {
+    q[j] = S(y[j], size_q[j]);
+    v[j] = S(y[n + j], size_v[j]);
+  }
+  for (int j = 0; j < M::nz; ++j) z[j] = S(y[2 * n + j]);
+  return Model::signal(sk, S(t), q, v, z, lambda, held, i);
 }
 
 }  // namespace zwang

@@ -4,6 +4,7 @@
 
 #include "kernels/base/linear_algebra.h"
 #include "kernels/base/portable.h"
+#include "kernels/dynamics/mass.h"
 #include "kernels/dynamics/member.h"
 #include "kernels/simd/lane_traits.h"
 
@@ -20,7 +21,7 @@ ZWANG_DEVICE bool solve_held_rows(const Real* k, Real t, const Real* y, const Re
                                   int* which) {
   constexpr int n = Model::coordinates;
   const Real *q = y, *v = y + n, *z = y + 2 * n;
-  Real mass[n * n];
+  Real mass[MassShape<Model>::entries];
   Model::mass(k, t, q, v, z, mass);
   if (!qp.root.factor(mass)) return false;
   for (int i = 0; i < n; ++i) qp.free[i] = 0;
@@ -34,7 +35,7 @@ ZWANG_DEVICE bool solve_held_rows(const Real* k, Real t, const Real* y, const Re
     Real value, rate, rest, a[n];
     Model::row(k, t, q, v, z, i, value, rate, rest, a);
     which[qp.count] = i;
-    qp.add_row(a, level == Level::acceleration ? rest : level == Level::velocity ? rate : value, true);
+    qp.add_row(i, a, level == Level::acceleration ? rest : level == Level::velocity ? rate : value, true);
   }
   qp.solve_as_equations();
   return true;
@@ -108,7 +109,7 @@ ZWANG_DEVICE void multipliers_at(const Real* k, const typename M::Constraints& c
   for (int pass = 0; pass < 2; ++pass) {
     typename M::Qp qp;
     int which[M::rows];
-    Real mass[n * n], force[n], a[n];
+    Real mass[MassShape<Model>::entries], force[n], a[n];
     Model::mass(k, t, y, v, z, mass);
     if (!qp.root.factor(mass)) return;
     Model::applied(k, t, y, v, z, force);
@@ -118,7 +119,7 @@ ZWANG_DEVICE void multipliers_at(const Real* k, const typename M::Constraints& c
       Real value, f_rate, rest;
       Model::row(k, t, y, v, z, i, value, f_rate, rest, a);
       which[qp.count] = i;
-      qp.add_row(a, rest, pass == 1 || Model::is_equation(i));
+      qp.add_row(i, a, rest, pass == 1 || Model::is_equation(i));
     }
     qp.solve();
     if (!qp.feasible) continue;

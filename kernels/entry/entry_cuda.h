@@ -236,11 +236,12 @@ struct CudaEntry {
   static constexpr int event_threads = stages_members ? warp_lanes : cuda_threads;
   static constexpr int slow_path_threads = SlowPathTable::fits ? warp_lanes : cuda_threads;
   // Blocks on a multiprocessor: as many as its shared memory has room for, so that each gets as many
-  // registers as possible.
+  // registers as possible, and not more than leave registers for the functions.
   ZWANG_CONSTANT static constexpr int slow_path_blocks(int otherwise) {
-    return SlowPathTable::fits
-               ? int(shared_bytes_of_processor / (sizeof(SlowPathTable) + shared_bytes_reserved_by_block))
-               : otherwise;
+    const int room =
+                  int(shared_bytes_of_processor / (sizeof(SlowPathTable) + shared_bytes_reserved_by_block)),
+              most = registers_of_processor / (cuda_function_registers * slow_path_threads);
+    return !SlowPathTable::fits ? otherwise : room < most ? room : most;
   }
 
   // Padding between the fields of a new member is written too, because it is copied along with them.
@@ -354,6 +355,12 @@ struct CudaEntry {
 };
 
 }  // namespace zwang
+
+// Functions of the slow path that events in memory call too. `which` is `template` in the unit that contains
+// them and `extern template` in the other; both units are linked.
+#define ZWANG_CUDA_SHARED_EVENTS(which, Entry)                  \
+  which bool zwang::try_event_at_step_end<Entry::M>(Entry::M&); \
+  which bool zwang::continue_from_event<Entry::M>(Entry::M&);
 
 // One kernel in each program, compiled in parallel. `blocks` blocks of `threads` threads should fit on a
 // multiprocessor. zwang_step and zwang_event read their settings from constant memory (kernel parameters).

@@ -18,6 +18,7 @@ constexpr int shared_bytes_of_table = 32 * 1024;
 // Shared memory of a multiprocessor of compute capability 9.0 in bytes, 228 KiB less a reserve of 4 KiB, and
 // the amount that the hardware reserves for each block.
 constexpr int shared_bytes_of_processor = 224 * 1024, shared_bytes_reserved_by_block = 1024;
+constexpr int registers_of_processor = 64 * 1024;
 
 // The number of lanes in the mask before this lane.
 __device__ __forceinline__ unsigned rank_among(unsigned lanes) {

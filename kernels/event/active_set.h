@@ -5,6 +5,7 @@
 #include "kernels/base/linear_algebra.h"
 #include "kernels/base/portable.h"
 #include "kernels/base/status.h"
+#include "kernels/dynamics/mass.h"
 #include "kernels/dynamics/member.h"
 #include "kernels/dynamics/rounding.h"
 #include "kernels/event/contact_rules.h"
@@ -32,10 +33,10 @@ ZWANG_COLD void solve_gauss_problem(const M& me, const typename M::Set& set, Gau
   constexpr int n = M::n;
   const typename M::Motion& motion = me.motion;
   typename M::Qp& qp = problem.qp;
-  Real mass[n * n], force[n];
+  Real mass[MassShape<Model>::entries], force[n];
   Model::mass(me.k, motion.t, motion.q(), motion.v(), motion.z(), mass);
   Model::applied(me.k, motion.t, motion.q(), motion.v(), motion.z(), force);
-  if (!all_finite<n * n>(mass) || !all_finite<n>(force) || !qp.root.factor(mass)) {
+  if (!all_finite<MassShape<Model>::entries>(mass) || !all_finite<n>(force) || !qp.root.factor(mass)) {
     problem.status = Status::not_finite;
     return;
   }
@@ -49,7 +50,7 @@ ZWANG_COLD void solve_gauss_problem(const M& me, const typename M::Set& set, Gau
     Model::row(me.k, motion.t, motion.q(), motion.v(), motion.z(), i, value, rate, rest, a);
     const int j = qp.count;
     problem.which[j] = i;
-    qp.add_row(a, rest, Model::is_equation(i));
+    qp.add_row(i, a, rest, Model::is_equation(i));
     const auto scaled = scaled_condition<M>(me.k, motion, i, motion.v(), me.sizes.q, me.sizes.v);
     if (scaled.vanishes) problem.status = Status::singular;
     problem.slack[j] = zero_of_second(me.input.contact_tolerance, qp.length[j], free_size, scaled.rest_scale);

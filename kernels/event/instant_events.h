@@ -8,6 +8,7 @@
 #include "kernels/base/portable.h"
 #include "kernels/base/status.h"
 #include "kernels/dynamics/density.h"
+#include "kernels/dynamics/mass.h"
 #include "kernels/dynamics/member.h"
 #include "kernels/dynamics/rounding.h"
 #include "kernels/dynamics/shock.h"
@@ -253,11 +254,11 @@ ZWANG_DEVICE void add_impulses(const M& me, typename M::Real now, ScheduledNow<M
   for (int j = 0; j < Model::impulses; ++j) {
     const Real at = Model::impulse_time(me.k, j);
     if (!(at > me.schedule.done_until && at <= now)) continue;
-    Real amounts[n], mass[n * n], gained[n];
+    Real amounts[n], mass[MassShape<Model>::entries], gained[n];
     Model::impulse(me.k, motion.t, motion.q(), motion.v(), motion.z(), j, amounts);
     copy<n>(amounts, gained);
     if (Model::impulse_is_momentum(j)) {
-      MassRoot<n, Model::diagonal_mass, Real> root;
+      typename M::Root root;
       Model::mass(me.k, motion.t, motion.q(), motion.v(), motion.z(), mass);
       if (root.factor(mass)) root.solve(amounts, gained);
     }

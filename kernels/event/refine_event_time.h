@@ -152,6 +152,7 @@ ZWANG_COLD bool locate_at_step_end(M& me, LocatedEvent<M>& found) {
   using Real = typename M::Real;
   const auto& exchange = me.exchange;
   const int which = exchange.step.crossing.which();
+  if (which >= M::rows) return false;  // a signal that its lane could not handle
   const bool reached = me.constraints.conditions[which].standing == Standing::open;
   EventFunction<Real>& event_function = found.event_function;
   event_function.kind = reached ? EventFunctionKind::reached : EventFunctionKind::release;

@@ -155,6 +155,15 @@ struct RegisterStep {
   // Numbers that do not enter the right side (integrals, the work) are summed once, for the end of the step.
   template <int row, int j = 0>
   ZWANG_INLINE static void sum_stages(const R (*k)[rates], R* sum, R* bend) {
+    if constexpr (in_memory) {
+      ZWANG_REGISTERS for (int m = 0; m < rates; ++m) {
+        R total = R(0), bent = R(0);
+        add_stages<row>(k, m, total, bent);
+        sum[m] = total;
+        if (m < n) bend[m] = bent;
+      }
+      return;
+    }
     if constexpr (j == 0) {
       ZWANG_REGISTERS for (int m = 0; m < rates; ++m) { sum[m] = R(0); }
       ZWANG_REGISTERS for (int c = 0; c < n; ++c) { bend[c] = R(0); }
@@ -167,6 +176,21 @@ struct RegisterStep {
         if (bends && m < n) bend[m] = bend[m] + weight<row, j, true>() * k[j][m];
       }
       sum_stages<row, j + 1>(k, sum, bend);
+    }
+  }
+
+  // The same for one component, in registers: long arrays are in memory, and are passed once.
+  static constexpr bool in_memory = rates > 64;
+  template <int row, int j = 0>
+  ZWANG_INLINE static void add_stages(const R (*k)[rates], int m, R& total, R& bent) {
+    if constexpr (j <= Method::last) {
+      constexpr bool counts = Table::weight_at(row, j) != 0, bends = Table::position_weight_at(row, j) != 0;
+      if constexpr (counts || bends) {
+        const R rate = k[j][m];
+        if constexpr (counts) total = total + weight<row, j, false>() * rate;
+        if constexpr (bends) bent = bent + weight<row, j, true>() * rate;
+      }
+      add_stages<row, j + 1>(k, m, total, bent);
     }
   }
 

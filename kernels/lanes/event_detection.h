@@ -121,6 +121,18 @@ struct EventDetector {
     }
     // Rising at the start, falling at the end, and not a cubic: its maximum is not bounded by the samples.
     ZWANG_INLINE Mask arches(R start, R end) const { return (off > slack) && (p > start) && (q > end); }
+    // Starts downwards, possibly from zero: the cubic is below -depth x, the remainder below 2.4 off x.
+    ZWANG_INLINE Mask descends(R start, R end) const {
+      const R depth = -maximum(maximum(p, q), end);
+      return (R(10) * off <= depth) && (R(0) < depth) && (start <= R(Real(1e-9)) * depth);
+    }
+    // No crossing before the end if the end is at zero: the function is (1 - x)^3 start + x^3 end + 3 x (1 - x) times
+    // p (1 - x)^2 + both x (1 - x) + q x^2, and that is below zero if `both` is, or if its square is below 4 p q. The
+    // remainder enters with a factor of 1.5.
+    ZWANG_INLINE Mask crosses_last() const {
+      const R both = p + q + R(8) * off;
+      return (maximum(p, q) < R(0)) && ((both < R(0)) || (square(both) < R(4) * p * q));
+    }
   };
 
   ZWANG_INLINE Detection check_cubic(int i, R mid) const {
@@ -128,10 +140,7 @@ struct EventDetector {
     const Shape curve(state.f[i], mid, trial.end_f[i], rise, fall);
     const R p = curve.p, q = curve.q, off = curve.off;
     Mask may_cross = curve.reaches(R(0)) && !curve.stays_below(R(0));
-    // Or it starts downwards, possibly from zero: the cubic is below -depth x, the remainder below 2.4 off x.
-    const R depth = -maximum(maximum(p, q), trial.end_f[i]);
-    may_cross =
-        may_cross && !((R(10) * off <= depth) && (R(0) < depth) && (state.f[i] <= R(Real(1e-9)) * depth));
+    may_cross = may_cross && !curve.descends(state.f[i], trial.end_f[i]);
     // A condition that has just opened starts from zero without a slope: 3 x^2 (1 - x) q must exceed the
     // remainder. Or even without curvature, as a string whose tension has just vanished: x^3 times the
     // parabola through midpoint and end.
@@ -141,12 +150,7 @@ struct EventDetector {
     const Mask leaves =
         (level > R(0)) && (state.f[i] <= level) && (p <= level) && starts_down && (trial.end_f[i] < -level);
     may_cross = (may_cross || level > R(0)) && !leaves;
-    // No crossing before the end: the function is (1 - x)^3 f + x^3 end_f + 3 x (1 - x) times p (1 - x)^2 +
-    // both x (1 - x) + q x^2, and that is below zero if `both` is, or if its square is below 4 p q. The
-    // remainder enters with a factor of 1.5.
-    const R both = p + q + R(8) * off;
-    const Mask below = (both < R(0)) || (square(both) < R(4) * p * q);
-    return {may_cross, (maximum(p, q) < R(0)) && below};
+    return {may_cross, curve.crosses_last()};
   }
 
   // A velocity condition has no formula for its slope: differences over 1/256 of the step at both ends
@@ -205,7 +209,12 @@ struct EventDetector {
                           change(side * late[i], end));
         const Mask cannot_cross =
             (curve.top + R(2) * curve.spread < R(0)) && !curve.reaches(R(0)) && !curve.arches(start, end);
-        flags.signal_event_possible = flags.signal_event_possible || !cannot_cross;
+        // One that has just crossed starts from zero, exactly.
+        const Mask leaves = (absolute(start) <= R(0)) && curve.descends(start, end);
+        trial.mid_signal[i] = mid[i];
+        flags.signal_may_cross[i] = !cannot_cross && !leaves;
+        flags.signal_first_if_at_end[i] = curve.crosses_last();
+        flags.signal_event_possible = flags.signal_event_possible || flags.signal_may_cross[i];
       }
       flags.event_possible = flags.event_possible || flags.signal_event_possible;
     }

@@ -21,6 +21,34 @@ struct ImpactRecord {
   bool rebounds, fixed;  // with restitution; no condition that takes part moves by itself
 };
 
+// A short step of a point along the flow by the classical Runge-Kutta method (stages = 4), or by the midpoint rule (2) or
+// Euler's method (1) where those are accurate enough. As in event/refine_event_time.h. `strays`: the step is long enough
+// to leave the active conditions, so the state is projected onto them.
+template <class M, class Point, class Real>
+ZWANG_INLINE void move_along_flow(Point& point, Real duration, int stages, bool strays) {
+  constexpr int size = M::size;
+  Real from[size], sum[size];
+  const Real start = point.t;
+  ZWANG_REGISTERS for (int c = 0; c < size; ++c) {
+    from[c] = point.y[c];
+    sum[c] = point.rate[c];
+  }
+  ZWANG_ROLLED for (int stage = 1; stage < stages; ++stage) {
+    const Real ahead = (stage < 3 ? Real(0.5) : Real(1)) * duration, share = stage < 3 ? Real(2) : Real(1);
+    ZWANG_REGISTERS for (int c = 0; c < size; ++c) { point.y[c] = from[c] + ahead * point.rate[c]; }
+    point.t = start + ahead;
+    point.evaluate_rates();
+    ZWANG_REGISTERS for (int c = 0; c < size; ++c) { sum[c] += share * point.rate[c]; }
+  }
+  ZWANG_REGISTERS for (int c = 0; c < size; ++c) {
+    point.y[c] = from[c] + duration * (stages == 4 ? Real(1.0 / 6) * sum[c] : point.rate[c]);
+  }
+  point.t = start + duration;
+  if (point.any_held && strays) project<M>(point.k, point.t, point.y, point.held, 3);
+  point.evaluate_rates();
+  point.evaluate_rows();
+}
+
 template <class M>
 struct EventPoint {
   using Model = typename M::Model;
@@ -44,6 +72,8 @@ struct EventPoint {
   Real noise, next_h;    // release: the rounding of f''; and the length of the next step
   bool armed;            // release: f is clearly below zero already
 
+  static constexpr bool in_free_flight = false;
+
   // The entry of the condition of the event.
   ZWANG_INLINE Real of_sought(const Real* x) const {
     Real sum = 0;
@@ -59,6 +89,11 @@ struct EventPoint {
   }
   // The event function, which crosses zero upwards.
   ZWANG_INLINE Real curve() const { return reached ? of_sought(f) : -of_sought(lambda); }
+  // What counts as zero for it; and its rate, of a condition that is reached.
+  ZWANG_INLINE Real curve_zero() const { return reached ? of_sought(value_zero) : multiplier_zero; }
+  ZWANG_INLINE Real curve_rate() const { return of_sought(f_rate); }
+  ZWANG_INLINE bool identify() const { return true; }
+  ZWANG_INLINE void evaluate_all() const {}
 
   ZWANG_INLINE void evaluate_rates() { right_side<M>(k, t, y, held, any_held, rate, lambda); }
   ZWANG_INLINE void evaluate_rows() { Model::rows(k, t, y, y + n, y + 2 * n, f, f_rate, rest, a); }
@@ -109,30 +144,8 @@ struct EventPoint {
     return good;
   }
 
-  // A short step along the flow by the classical Runge-Kutta method (stages = 4), or by the midpoint rule (2)
-  // or Euler's method (1) where those are accurate enough. As in event/refine_event_time.h. `strays`: the
-  // step is long enough to leave the active conditions, so the state is projected onto them.
   ZWANG_INLINE void flow(Real duration, int stages, bool strays) {
-    Real from[size], sum[size];
-    const Real start = t;
-    ZWANG_REGISTERS for (int c = 0; c < size; ++c) {
-      from[c] = y[c];
-      sum[c] = rate[c];
-    }
-    ZWANG_ROLLED for (int stage = 1; stage < stages; ++stage) {
-      const Real ahead = (stage < 3 ? Real(0.5) : Real(1)) * duration, share = stage < 3 ? Real(2) : Real(1);
-      ZWANG_REGISTERS for (int c = 0; c < size; ++c) { y[c] = from[c] + ahead * rate[c]; }
-      t = start + ahead;
-      evaluate_rates();
-      ZWANG_REGISTERS for (int c = 0; c < size; ++c) { sum[c] += share * rate[c]; }
-    }
-    ZWANG_REGISTERS for (int c = 0; c < size; ++c) {
-      y[c] = from[c] + duration * (stages == 4 ? Real(1.0 / 6) * sum[c] : rate[c]);
-    }
-    t = start + duration;
-    if (any_held && strays) project<M>(k, t, y, held, 3);
-    evaluate_rates();
-    evaluate_rows();
+    move_along_flow<M>(*this, duration, stages, strays);
   }
 
   ZWANG_INLINE void set_active(const Real* next_held) {

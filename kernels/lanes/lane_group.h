@@ -45,14 +45,14 @@ struct LaneGroup {
   using Method = typename M::Method;
   using Real = typename M::Real;
   using Mask = typename Lanes<R>::Mask;
-  using Search = StepLengthSearch<Real, M::rows>;
+  using Search = StepLengthSearch<Real, M::event_functions>;
   using Ledger = LaneLedger<R, M::rows>;
   using Steps = StepStorage<M, R>;
   using Drives = DriveStorage<M, R>;
   using SingleLane = zwang::LaneGroup<M, Real>;
   static constexpr int lanes = Lanes<R>::count, n = M::n, r = M::r, size = M::size;
   static constexpr int signals = Model::signals;
-  static constexpr bool finds_crossings_on_series = Method::expands && FastEvent<M, R>::possible;
+  static constexpr bool finds_crossings_on_series = Method::expands && FastEvent<M, R>::contacts_possible;
 
   const KernelSettings& settings;
   const KernelBatch& batch;
@@ -165,7 +165,7 @@ struct LaneGroup {
     resume(me);
     full_members = full_member;
     const auto& exchange = me->exchange;
-    static_cast<CrossingResult<Real, M::rows>&>(*searches) = exchange.step.crossing;
+    static_cast<CrossingResult<Real, M::event_functions>&>(*searches) = exchange.step.crossing;
     trial.step.h = exchange.step.h;
     flags.set_at_event();
     state.searching = false;
@@ -173,6 +173,9 @@ struct LaneGroup {
     ZWANG_REGISTERS for (int i = 0; i < size; ++i) { trial.end[i] = exchange.end[i]; }
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
       flags.first_if_at_end[i] = !exchange.verdict.order_unknown;
+    }
+    ZWANG_REGISTERS for (int i = 0; i < signals; ++i) {
+      flags.signal_first_if_at_end[i] = !exchange.verdict.order_unknown;
     }
     if constexpr (finds_crossings_on_series)
       if (exchange.verdict.crosses_on_series) {
@@ -417,6 +420,10 @@ struct LaneGroup {
       bool first = false;
       ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
         first = first || (searches[lane].sought[i] > 0 && lane_of(flags.first_if_at_end[i], lane));
+      }
+      ZWANG_REGISTERS for (int i = 0; i < signals; ++i) {
+        first = first ||
+                (searches[lane].sought[M::rows + i] > 0 && lane_of(flags.signal_first_if_at_end[i], lane));
       }
       set_lane(made, lane, first);
     });

@@ -73,6 +73,7 @@ struct StepFlags {
   Mask may_cross[M::rows];  // this condition may cross zero within the step
   // If the step ends where this condition crosses zero, it has not crossed before.
   Mask first_if_at_end[M::rows];
+  Mask signal_may_cross[M::signals], signal_first_if_at_end[M::signals];  // the same for signals
 
   // A step that ends at an event, before anything else is known about it.
   ZWANG_INLINE void set_at_event() {
@@ -96,6 +97,10 @@ struct StepFlags {
       one.may_cross[i] = lane_of(may_cross[i], lane);
       one.first_if_at_end[i] = lane_of(first_if_at_end[i], lane);
     }
+    for (int i = 0; i < M::Model::signals; ++i) {
+      one.signal_may_cross[i] = lane_of(signal_may_cross[i], lane);
+      one.signal_first_if_at_end[i] = lane_of(signal_first_if_at_end[i], lane);
+    }
     return one;
   }
   ZWANG_INLINE void set(int lane, const StepFlags<M, typename M::Real>& one) {
@@ -112,6 +117,10 @@ struct StepFlags {
     for (int i = 0; i < M::r; ++i) {
       set_lane(may_cross[i], lane, one.may_cross[i]);
       set_lane(first_if_at_end[i], lane, one.first_if_at_end[i]);
+    }
+    for (int i = 0; i < M::Model::signals; ++i) {
+      set_lane(signal_may_cross[i], lane, one.signal_may_cross[i]);
+      set_lane(signal_first_if_at_end[i], lane, one.signal_first_if_at_end[i]);
     }
   }
 };
@@ -147,8 +156,9 @@ struct StepInProgress : OnlyIf<has_second_sample<M>, SecondSample<M, R>>::Type {
   DriveStorage<M, R>* drive = nullptr;  // in local memory on a GPU, like the stages
   // Multipliers: extremes over the stages, at the end, and at the sample stage.
   R lowest_lambda[M::rows], highest_lambda[M::rows], end_lambda[M::rows], sampled_lambda[M::rows];
-  R mid_f[M::rows];  // values of the conditions at the midpoint
-  R end[M::size];    // state at the end, projected onto the active conditions
+  R mid_f[M::rows];          // values of the conditions at the midpoint
+  R mid_signal[M::signals];  // those of the signals
+  R end[M::size];            // state at the end, projected onto the active conditions
   R end_f[M::rows], end_f_rate[M::rows], end_signal[at_least_one(M::Model::signals)], end_values[M::measures];
   R next_h;  // proposed length of the step after this one
 };

@@ -16,14 +16,14 @@ struct LaneStateTransfer {
   using Method = typename M::Method;
   using Real = typename M::Real;
   static constexpr int r = M::r, size = M::size, signals = Model::signals;
-  StepLengthSearch<Real, M::rows>* searches;  // one for each lane
+  StepLengthSearch<Real, M::event_functions>* searches;  // one for each lane
   LaneState<M, R>& state;
   StepInProgress<M, R>& trial;
   StepFlags<M, R>& flags;
   LaneLedger<R, M::rows>& ledger;
 
   using Ledger = StoredLedger<Real, M::rows>;
-  using Step = StoredStep<Real, M::rows>;
+  using Step = StoredStep<Real, M::event_functions>;
 
   // Copies of what is outside the registers: loaded together, then stored together.
   ZWANG_INLINE Ledger stored_ledger(int lane) const {
@@ -65,6 +65,10 @@ struct LaneStateTransfer {
       if (Model::is_equation(i)) continue;
       order_unknown =
           order_unknown && !(searches[lane].sought[i] > 0 && lane_of(flags.first_if_at_end[i], lane));
+    }
+    ZWANG_REGISTERS for (int i = 0; i < signals; ++i) {
+      order_unknown = order_unknown && !(searches[lane].sought[M::rows + i] > 0 &&
+                                         lane_of(flags.signal_first_if_at_end[i], lane));
     }
     made.order_unknown = order_unknown;
     return made;

@@ -17,9 +17,10 @@ struct CrossingSearchDriver {
   using Method = typename M::Method;
   using Real = typename M::Real;
   using Mask = typename Lanes<R>::Mask;
-  using Search = StepLengthSearch<Real, M::rows>;
-  static constexpr int lanes = Lanes<R>::count, r = M::r;
-  static constexpr bool finds_crossings_on_series = Method::expands && FastEvent<M, R>::possible;
+  using Search = StepLengthSearch<Real, M::event_functions>;
+  static constexpr int lanes = Lanes<R>::count, r = M::r, rows = M::rows;
+  static constexpr bool finds_crossings_on_series = Method::expands && FastEvent<M, R>::contacts_possible;
+  static constexpr bool seeks_signals = FastEvent<M, R>::signals_possible;
 
   const KernelSettings& settings;
   const LaneLedger<R, M::rows>& ledger;
@@ -31,7 +32,7 @@ struct CrossingSearchDriver {
   // Begins or continues the search in every lane whose step has a single crossing. While searching, a lane
   // repeats its step from the same state.
   ZWANG_INLINE void advance() const {
-    if constexpr (r > 0) {
+    if constexpr (r > 0 || seeks_signals) {
       state.searching = state.searching && flags.accepted;
       const Mask concerned = state.searching || (flags.accepted && flags.event_possible);
       if (!any(concerned)) return;
@@ -42,7 +43,8 @@ struct CrossingSearchDriver {
           if (!lane_of(flags.accepted, lane)) continue;
           if (lane_of(state.searching, lane))
             continue_search(lane);
-          else if (lane_of(flags.event_possible, lane) && !lane_of(flags.signal_event_possible, lane) &&
+          else if (lane_of(flags.event_possible, lane) &&
+                   (seeks_signals || !lane_of(flags.signal_event_possible, lane)) &&
                    !lane_of(state.always_handle, lane))
             begin(lane);
         }
@@ -50,7 +52,8 @@ struct CrossingSearchDriver {
         each_lane(concerned, [this](int lane) {
           if (lane_of(state.searching, lane))
             continue_search(lane);
-          else if (!lane_of(flags.signal_event_possible, lane) && !lane_of(state.always_handle, lane))
+          else if ((seeks_signals || !lane_of(flags.signal_event_possible, lane)) &&
+                   !lane_of(state.always_handle, lane))
             begin(lane);
         });
       }
@@ -72,6 +75,13 @@ struct CrossingSearchDriver {
       made.slope += search.sought[i] * lane_of(trial.end_f_rate[i], lane);
       unknown += search.sought[i] * (presses || !Model::is_holonomic(i) ? Real(1) : Real(0));
     }
+    if constexpr (seeks_signals) {
+      ZWANG_REGISTERS for (int i = 0; i < Model::signals; ++i) {
+        made.value +=
+            search.sought[rows + i] * lane_of(state.side[i], lane) * lane_of(trial.end_signal[i], lane);
+        unknown += search.sought[rows + i];
+      }
+    }
     if (unknown > 0) made.slope = missing<Real>();
     return made;
   }
@@ -85,6 +95,12 @@ struct CrossingSearchDriver {
           search.sought[i] * (presses ? -lane_of(state.lambda[i], lane) : lane_of(state.f[i], lane));
       made.slope += search.sought[i] * lane_of(state.f_rate[i], lane);
       unknown += search.sought[i] * (presses || !Model::is_holonomic(i) ? Real(1) : Real(0));
+    }
+    if constexpr (seeks_signals) {
+      ZWANG_REGISTERS for (int i = 0; i < Model::signals; ++i) {
+        made.value += search.sought[rows + i] * lane_of(state.side[i], lane) * lane_of(state.signal[i], lane);
+        unknown += search.sought[rows + i];
+      }
     }
     const Real soon = Real(1e-9) * (made.value + Real(1.0 / 3) * lane_of(trial.step.h, lane) * made.slope);
     if (unknown > 0)
@@ -100,7 +116,7 @@ struct CrossingSearchDriver {
     Curve from, to;
     if (!is_crossing(lane, from, to)) return;
     if constexpr (finds_crossings_on_series)
-      if (!lane_of(trial.constrained, lane)) {
+      if (!lane_of(trial.constrained, lane) && !lane_of(flags.signal_event_possible, lane)) {
         searches[lane].slope = to.value;  // for the first guess, by the chord
         set_lane(flags.crosses_on_series, lane, true);
         return;
@@ -108,7 +124,7 @@ struct CrossingSearchDriver {
     begin_search(lane, from, to);
   }
 
-  // Whether a single condition, and nothing else, crosses zero within the step.
+  // Whether a single condition or signal, and nothing else, crosses zero within the step.
   ZWANG_INLINE bool is_crossing(int lane, Curve& from, Curve& to) const {
     Search& search = searches[lane];
     if (search.no_search_from == lane_of(state.t, lane)) return false;
@@ -120,6 +136,12 @@ struct CrossingSearchDriver {
       search.sought[i] = 1;
       // A condition that has just opened is left to the slow path.
       count += lane_of(ledger.arming_level[i], lane) < 0 ? Real(2) : Real(1);
+    }
+    ZWANG_REGISTERS for (int i = 0; i < Model::signals; ++i) {
+      const bool crosses = seeks_signals && lane_of(flags.signal_may_cross[i], lane);
+      search.sought[rows + i] = crosses ? Real(1) : Real(0);
+      // The stop condition ends the member: it is left to the slow path.
+      if (crosses) count += Model::stops && i == Model::watches ? Real(2) : Real(1);
     }
     if (!(count > 0 && count < Real(1.5))) return false;
     from = curve_at_start(lane, search);
@@ -144,6 +166,12 @@ struct CrossingSearchDriver {
       via = presses ? -lane_of(trial.sampled_lambda[i], lane) : lane_of(trial.mid_f[i], lane);
       if (presses) part = Real(Method::c(Method::sample_stage));
       by_stages = presses;
+    }
+    if constexpr (seeks_signals) {
+      ZWANG_REGISTERS for (int i = 0; i < Model::signals; ++i) {
+        if (search.sought[rows + i] > 0)
+          via = lane_of(state.side[i], lane) * lane_of(trial.mid_signal[i], lane);
+      }
     }
     search.reach = Real(settings.crossing_reach);
     const Real whole = lane_of(trial.step.h, lane);
@@ -177,7 +205,14 @@ struct CrossingSearchDriver {
     Search& search = searches[lane];
     const Curve now = curve_at_end(lane, search);
     const Real length = lane_of(trial.step.h, lane), next = search.improve(length, now.value, now.slope);
-    bool disturbed = lane_of(flags.signal_event_possible, lane) || search.tries > search.most_tries;
+    bool disturbed = search.tries > search.most_tries;
+    if constexpr (seeks_signals) {
+      ZWANG_REGISTERS for (int i = 0; i < Model::signals; ++i) {
+        disturbed = disturbed || (lane_of(flags.signal_may_cross[i], lane) && !(search.sought[rows + i] > 0));
+      }
+    } else {
+      disturbed = disturbed || lane_of(flags.signal_event_possible, lane);
+    }
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
       if (Model::is_equation(i)) continue;
       disturbed = disturbed || (lane_of(flags.may_cross[i], lane) && !(search.sought[i] > 0));

@@ -14,7 +14,7 @@ struct TaylorCrossing {
   using Model = typename M::Model;
   using Real = typename M::Real;
   static constexpr int n = M::n, r = M::r;
-  const CrossingResult<Real, M::rows>& search;
+  const CrossingResult<Real, M::event_functions>& search;
   const LaneState<M, Real>& state;
   Real h;  // length of the step that is expanded
 

@@ -11,6 +11,7 @@
 #include "kernels/base/linear_algebra.h"
 #include "kernels/base/portable.h"
 #include "kernels/base/status.h"
+#include "kernels/dynamics/mass.h"
 #include "kernels/dynamics/member.h"
 #include "kernels/dynamics/row_dependence.h"
 #include "kernels/dynamics/smooth_motion.h"
@@ -121,12 +122,9 @@ ZWANG_COLD bool is_near_dependence(M& me) {
 }
 
 // x^T M x
-template <int n, class Real>
+template <class Model, class Real>
 ZWANG_DEVICE Real squared_length(const Real* mass, const Real* x) {
-  Real sum = 0;
-  for (int i = 0; i < n; ++i)
-    for (int j = 0; j < n; ++j) sum += x[i] * mass[i * n + j] * x[j];
-  return sum;
+  return MassShape<Model>::product(x, mass, x);
 }
 
 // Projects a state within a step of length h onto the held conditions. False where that moves it by so large a part of
@@ -135,13 +133,13 @@ template <class M, class Real>
 ZWANG_COLD bool project_within_step(const Real* k, Real t, const Real* held, Real h, Real* y) {
   constexpr int n = M::n;
   const Real largest_move = Real(0.05);
-  Real mass[n * n], moved[n];
+  Real mass[MassShape<typename M::Model>::entries], moved[n];
   M::Model::mass(k, t, y, M::v_of(y), M::z_of(y), mass);
-  const Real way = square(h) * squared_length<n>(mass, M::v_of(y));
+  const Real way = square(h) * squared_length<typename M::Model>(mass, M::v_of(y));
   for (int i = 0; i < n; ++i) moved[i] = y[i];
   project<M>(k, t, y, held, 6);
   for (int i = 0; i < n; ++i) moved[i] -= y[i];
-  return squared_length<n>(mass, moved) <= square(largest_move) * way;
+  return squared_length<typename M::Model>(mass, moved) <= square(largest_move) * way;
 }
 
 // Removes the part of x (a change of positions or of velocities) across the held conditions at the state y.
@@ -150,7 +148,7 @@ ZWANG_COLD void make_tangential(const Real* k, Real t, const Real* y, const Real
   using Model = typename M::Model;
   constexpr int n = M::n;
   typename M::Qp qp;
-  Real mass[n * n];
+  Real mass[MassShape<Model>::entries];
   Model::mass(k, t, y, M::v_of(y), M::z_of(y), mass);
   if (!qp.root.factor(mass)) return;
   copy<n>(x, qp.free);
@@ -158,7 +156,7 @@ ZWANG_COLD void make_tangential(const Real* k, Real t, const Real* y, const Real
     if (!(held[i] > 0)) continue;
     Real value, rate, rest, a[n];
     Model::row(k, t, y, M::v_of(y), M::z_of(y), i, value, rate, rest, a);
-    qp.add_row(a, Real(0), true);
+    qp.add_row(i, a, Real(0), true);
   }
   qp.solve_as_equations();
   qp.point(x);

@@ -17,5 +17,6 @@ constexpr int reduce_threads = 256;  // largest number of threads in a block; th
       zwang::name(job, i);                                                                      \
   }
 #define ZWANG_CUDA_REDUCTION(name) ZWANG_CUDA_REDUCE_ENTRY(name, ReduceJob)
+#define ZWANG_CUDA_RECORD(name) ZWANG_CUDA_REDUCE_ENTRY(name, RecordJob)
 #define ZWANG_CUDA_DRAW(name) ZWANG_CUDA_REDUCE_ENTRY(name, DrawJob)
 #define ZWANG_CUDA_RESIDENT_REDUCTION(name) ZWANG_CUDA_REDUCE_ENTRY(name, ResidentColumns)

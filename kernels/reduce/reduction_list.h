@@ -3,6 +3,7 @@
 
 #include "kernels/reduce/counts.h"
 #include "kernels/reduce/covariances.h"
+#include "kernels/reduce/member_record.h"
 #include "kernels/reduce/resident_columns.h"
 #include "kernels/sampling/draw.h"
 
@@ -27,6 +28,9 @@
 #define ZWANG_RESIDENT_REDUCTIONS(DO) \
   DO(count_radix_digits)              \
   DO(count_bins)
+
+// Records of members.
+#define ZWANG_RECORDS(DO) DO(pack_record_number)
 
 // Sampling of members on the device.
 #define ZWANG_DRAWS(DO) DO(draw_member_there)

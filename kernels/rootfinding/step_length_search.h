@@ -9,29 +9,29 @@
 namespace zwang {
 
 // Result of a search, also stored with the member for the kernels that handle the event.
-template <class Real, int rows>
+template <class Real, int functions>
 struct CrossingResult {
-  // 1 for the condition whose crossing is sought, else 0. Weights instead of an index keep arrays in
-  // registers.
-  Real sought[rows];
+  // 1 for the event function whose crossing is sought, else 0: conditions, then signals. Weights instead of an index
+  // keep arrays in registers.
+  Real sought[functions];
   Real h, next_h;  // of the step before the search: its proposed length, and the proposed length after it
   // Slope of the event function at the latest end. For a crossing to be found on the series: its value at the
   // end of the whole step.
   Real slope;
 
-  // The index of the condition sought.
+  // The index of the event function sought.
   ZWANG_INLINE int which() const {
     int found = 0;
-    for (int i = 0; i < rows; ++i)
+    for (int i = 0; i < functions; ++i)
       if (sought[i] > 0) found = i;
     return found;
   }
 };
 
 // State of a search. It belongs to the lane: a member is not stored while its search is in progress.
-template <class Real, int rows>
-struct StepLengthSearch : CrossingResult<Real, rows> {
-  using CrossingResult<Real, rows>::slope;
+template <class Real, int functions>
+struct StepLengthSearch : CrossingResult<Real, functions> {
+  using CrossingResult<Real, functions>::slope;
   Real no_search_from;  // start time of a step for which a search failed; it is not searched again
   Real halved_at;       // start time of a step within which the function may have risen and fallen again
   int tries, halvings;

@@ -6,8 +6,10 @@
 #include <utility>
 
 #include "src/base/error.h"
+#include "src/emit/families.h"
 #include "src/emit/function.h"
 #include "src/emit/head.h"
+#include "src/emit/long_model.h"
 #include "src/emit/rewrite.h"
 #include "src/emit/share.h"
 #include "src/emit/solve.h"
@@ -50,8 +52,12 @@ bool should_be_masked(const System& system) {
 // Writes a model from rearranged formulas: collects its functions, then their shared values, then the text.
 class ModelWriter {
  public:
-  explicit ModelWriter(const System& system)
-      : system_(system), pool_(*system.pool), masked_(should_be_masked(system)) {}
+  ModelWriter(const System& system, Elimination elimination)
+      : system_(system),
+        pool_(*system.pool),
+        long_(elimination != Elimination::orthogonal && is_long(system)),
+        masked_(long_ ||
+                (should_be_masked(system) && (elimination != Elimination::orthogonal || system.density))) {}
 
   EmittedModel write();
 
@@ -66,6 +72,9 @@ class ModelWriter {
   void add_steps();
   void add_dependence();
   void add_light_events();
+  // Returns the text of its eliminations.
+  std::string add_long_motion();
+  std::string text_of(const Hoisted& hoisted, const Function& function);
 
   Function& add(const std::string& comment, const std::string& result, const std::string& name,
                 std::vector<Argument> more, std::vector<FunctionCase> cases,
@@ -85,13 +94,14 @@ class ModelWriter {
 
   const System& system_;
   Expressions& pool_;
+  bool long_;  // formulas of the same shape are loops
   bool masked_;
   std::vector<Function> functions_;
+  Tables tables_;
+  long long long_multiplications_ = 0;
   Formulas free_rates_;  // of all but the positions, with nothing held
 };
 
-const std::vector<Argument> state_arguments = {
-    {"const R*", "k"}, {"R", "t"}, {"const R*", "q"}, {"const R*", "v"}, {"const R*", "z"}};
 const std::vector<Argument> reaction_arguments = {{"const R*", "lambda"}, {"const R*", "held"}};
 
 Function& ModelWriter::add(const std::string& comment, const std::string& result, const std::string& name,
@@ -132,10 +142,13 @@ void ModelWriter::add_parameters() {
 
 void ModelWriter::add_dynamics() {
   const std::size_t n = system_.size();
-  Formulas mass(n * n, pool_.zero());
+  Formulas mass(long_ ? n : n * n, pool_.zero());
   for (const MassEntry& entry : system_.mass)
-    mass[entry.row * n + entry.column] = mass[entry.column * n + entry.row] = entry.value;
-  add("M, n x n", "void", "mass", {{"R*", "m"}}, {fill_array(pool_, "m", mass)});
+    if (long_)
+      mass[entry.row] = entry.value;
+    else
+      mass[entry.row * n + entry.column] = mass[entry.column * n + entry.row] = entry.value;
+  add(long_ ? "M, its diagonal" : "M, n x n", "void", "mass", {{"R*", "m"}}, {fill_array(pool_, "m", mass)});
   add("Q", "void", "applied", {{"R*", "force"}}, {fill_array(pool_, "force", system_.applied)});
   FunctionCase rates = fill_array(pool_, "z_rate", system_.rates);
   rates.outputs.push_back({"work_rate", system_.power});
@@ -230,18 +243,6 @@ void ModelWriter::add_observation() {
       .role = FunctionRole::in_steps;
   add("integrands of measures", "void", "integrands", reactions,
       {fill_array(pool_, "out", system_.integrands)});
-}
-
-// Rates of y = (q, v, z, integrals, and the work where there is any).
-Formulas motion_rates(const System& system, const Formulas& acceleration, const Formulas& auxiliary,
-                      const Formulas& integrands, Expr work) {
-  Formulas rates;
-  for (std::size_t i = 0; i < system.size(); ++i)
-    rates.push_back(system.pool->symbol(SymbolKind::velocity, i));
-  for (const Formulas* list : {&acceleration, &auxiliary, &integrands})
-    rates.insert(rates.end(), list->begin(), list->end());
-  if (does_work(system)) rates.push_back(work);
-  return rates;
 }
 
 // d log rho/dt = -div [voss-11], div = sum_k da_k/dv_k + sum_j dz'_j/dz_j, by differentiating the expressions
@@ -378,7 +379,10 @@ EmittedModel ModelWriter::write() {
   add_conditions();
   add_event_functions();
   add_observation();
-  if (masked_) {
+  std::string eliminations;
+  if (long_) {
+    eliminations = add_long_motion();
+  } else if (masked_) {
     add_motion();
     add_steps();
     if (rows_may_become_dependent(system_)) add_dependence();
@@ -387,35 +391,50 @@ EmittedModel ModelWriter::write() {
   const Shared shared(system_, functions_);
   EmittedModel made;
   made.masked = masked_;
+  made.is_long = long_;
   made.drives = shared.drives();
   made.text = model_head(system_, masked_, shared.first_branch(), shared.drives());
-  made.text += "\n" + model_tables(system_) + "\n" + shared.make_constants();
+  made.text += "\n" + model_tables(system_) + "\n" + eliminations;
+  made.text += text_of(shared.parameter_names(), shared.make_constants());
   if (masked_) made.text += "\n" + std::string(dependent_text);
   for (const Function& function : functions_) {
     const bool motion = function.role == FunctionRole::motion;
     if (motion && shared.drives() > 0) made.text += "\n" + shared.make_drive();
-    made.text += "\n" + function_text(pool_, shared.of(function), function);
+    made.text += "\n" + text_of(shared.of(function), function);
     if (motion) count_motion(function, shared, made);
   }
-  made.text += "};\n";
+  made.text = tables_.text() + made.text + "};\n";
   made.series = series(shared);
   return made;
 }
 
-// The arithmetic of one evaluation of motion(), with and without drive().
+std::string ModelWriter::add_long_motion() {
+  LongMotion made = write_long_motion(system_, tables_);
+  for (Function& function : made.functions) functions_.push_back(std::move(function));
+  long_multiplications_ = made.multiplications;
+  return made.eliminations;
+}
+
+std::string ModelWriter::text_of(const Hoisted& hoisted, const Function& function) {
+  return long_ ? rolled_function_text(pool_, hoisted, function, tables_)
+               : function_text(pool_, hoisted, function);
+}
+
+// The arithmetic of one evaluation of motion(), with and without drive(). A multiplication of the elimination comes with
+// a subtraction.
 void ModelWriter::count_motion(const Function& motion, const Shared& shared, EmittedModel& made) const {
-  const std::vector<Output>& outputs = motion.cases.front().outputs;
-  Formulas roots(outputs.size());
-  std::transform(outputs.begin(), outputs.end(), roots.begin(),
-                 [](const Output& output) { return output.value; });
+  Formulas roots;
+  for (const FunctionCase& part : motion.cases)
+    for (const Output& output : part.outputs) roots.push_back(output.value);
   made.motion_by_kind = count_operations(pool_, shared.in_motion(), roots);
-  made.motion_operations = count_operations(pool_, shared.constants(), roots).total();
+  made.motion_operations =
+      count_operations(pool_, shared.constants(), roots).total() + 2 * long_multiplications_;
 }
 
 // Steps by power series: their text, or the reason why there is none.
 EmittedSeries ModelWriter::series(const Shared& shared) const {
   EmittedSeries none;
-  if (!masked_)
+  if (!masked_ || long_)
     none.obstacle = "too many conditions";
   else if (!system_.branches.empty())
     none.obstacle = "an integral of abs, sign, min, max, floor or wrap";
@@ -428,9 +447,9 @@ EmittedSeries ModelWriter::series(const Shared& shared) const {
 
 }  // namespace
 
-EmittedModel emit_model(const System& system) {
+EmittedModel emit_model(const System& system, Elimination elimination) {
   const System ready = rearranged(system);
-  return ModelWriter(ready).write();
+  return ModelWriter(ready, elimination).write();
 }
 
 }  // namespace zwang

@@ -33,10 +33,8 @@ bool uses_name(const std::string& code, const std::string& name) {
 }
 
 // Arguments that the body does not use stay unnamed.
-std::string signature(const Function& function, const std::string& body) {
-  const std::string head = std::string("  ") +
-                           (function.role == FunctionRole::at_events ? "ZWANG_DEVICE" : "ZWANG_HOT") +
-                           " static " + function.result + " " + function.name + "(";
+std::string signature(const Function& function, const std::string& linkage, const std::string& body) {
+  const std::string head = "  " + linkage + " static " + function.result + " " + function.name + "(";
   std::string text = head;
   std::size_t line_start = 0;
   for (std::size_t i = 0; i < function.arguments.size(); ++i) {
@@ -55,14 +53,21 @@ std::string signature(const Function& function, const std::string& body) {
   return text + "\n";
 }
 
+std::string whole_text(const Function& function, const std::string& linkage, const std::string& body) {
+  return "  // " + function.comment + "\n  template <class R>\n" + signature(function, linkage, body) + body +
+         "  }\n";
+}
+
+std::string zeros_text(const FunctionCase& made, const std::string& margin) {
+  if (made.zeroed.empty()) return "";
+  return margin + "for (int n = 0; n < " + std::to_string(made.zeroed_length) + "; ++n) " + made.zeroed +
+         "[n] = R(0);\n";
+}
+
 std::string case_text(const Expressions& pool, const Hoisted& hoisted, const FunctionCase& made, int indent) {
   const std::string margin(static_cast<std::size_t>(indent), ' ');
   const Block block = print_block(pool, hoisted, made.stages, made.outputs, indent);
-  std::string text;
-  if (!made.zeroed.empty())
-    text = margin + "for (int n = 0; n < " + std::to_string(made.zeroed_length) + "; ++n) " + made.zeroed +
-           "[n] = R(0);\n";
-  text += block.text;
+  std::string text = made.before + zeros_text(made, margin) + block.text;
   for (const std::string& formula : block.returned)
     text.append(margin).append("return ").append(formula).append(";\n");
   return text;
@@ -97,6 +102,35 @@ std::string switch_text(const Expressions& pool, const Hoisted& hoisted, const F
   return text + "      default:\n        " + fallback + "    }\n";
 }
 
+// A branch for each family of cases. Tables state which branch computes a case, and its number in the family.
+std::string rolled_switch_text(const Expressions& pool, const Hoisted& hoisted, const Function& function,
+                               Tables& tables) {
+  const bool returns = function.result != "void";
+  const std::string fallback = returns ? "return " + literal(function.otherwise) + ";\n" : "";
+  if (function.cases.empty()) return returns ? "    " + fallback : "";
+  std::vector<std::vector<Output>> cases;
+  for (const FunctionCase& made : function.cases) cases.push_back(made.outputs);
+  CaseFamilies families = case_families(pool, hoisted, cases, tables, 6);
+  const std::string& i = function.chosen_by;
+  std::vector<long> all(cases.size());
+  for (std::size_t n = 0; n < all.size(); ++n) all[n] = static_cast<long>(n);
+  const std::string slot = families.slot == all ? i : tables.add(families.slot) + "[" + i + "]";
+  const std::string which = families.bodies.size() == 1 ? "" : tables.add(families.body) + "[" + i + "]";
+  const auto zeroed = std::find_if(function.cases.begin(), function.cases.end(),
+                                   [](const FunctionCase& made) { return !made.zeroed.empty(); });
+  std::string text = zeroed == function.cases.end() ? "" : zeros_text(*zeroed, "    ");
+  if (!which.empty()) text += "    const int family = " + which + ";\n";
+  for (std::size_t b = 0; b < families.bodies.size(); ++b) {
+    const CaseFamilies::Body& body = families.bodies[b];
+    const std::string code =
+        body.text + (body.returned.empty() ? "" : "      return " + body.returned + ";\n");
+    text += which.empty() ? "    {\n" : "    if (family == " + std::to_string(b) + ") {\n";
+    if (uses_name(code, "j")) text += "      const int j = " + slot + ";\n";
+    text += code + "    }\n";
+  }
+  return text + (returns && !which.empty() ? "    " + fallback : "");
+}
+
 }  // namespace
 
 FunctionCase fill_array(const Expressions& pool, const std::string& array, const std::vector<Expr>& values) {
@@ -119,9 +153,27 @@ void append_array(FunctionCase& made, const std::string& array, const std::vecto
 }
 
 std::string function_text(const Expressions& pool, const Hoisted& hoisted, const Function& function) {
-  const std::string body = function.chosen_by.empty() ? case_text(pool, hoisted, function.cases.front(), 4)
-                                                      : switch_text(pool, hoisted, function);
-  return "  // " + function.comment + "\n  template <class R>\n" + signature(function, body) + body + "  }\n";
+  std::string body;
+  if (!function.chosen_by.empty())
+    body = switch_text(pool, hoisted, function);
+  else
+    for (const FunctionCase& made : function.cases) body += case_text(pool, hoisted, made, 4);
+  const char* linkage = function.role == FunctionRole::at_events ? "ZWANG_DEVICE" : "ZWANG_HOT";
+  return whole_text(function, linkage, body);
+}
+
+std::string rolled_function_text(const Expressions& pool, const Hoisted& hoisted, const Function& function,
+                                 Tables& tables) {
+  std::string body;
+  if (!function.chosen_by.empty()) {
+    body = rolled_switch_text(pool, hoisted, function, tables);
+  } else {
+    for (const FunctionCase& made : function.cases)
+      body += made.before + zeros_text(made, "    ") + rolled_text(pool, hoisted, made.outputs, tables, 4);
+  }
+  // Not inlined: a step calls the motion a dozen times, and arrays this long are in memory anyway.
+  const char* linkage = function.role == FunctionRole::at_events ? "ZWANG_DEVICE" : "ZWANG_COLD";
+  return whole_text(function, linkage, body);
 }
 
 std::string table_text(const std::string& type, const std::string& name, const std::vector<int>& values) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "src/emit/families.h"
 #include "src/emit/text.h"
 #include "src/expression/expression.h"
 
@@ -13,12 +14,17 @@ struct Argument {
   std::string type, name;
 };
 
+// The arguments of all functions of the state.
+inline const std::vector<Argument> state_arguments = {
+    {"const R*", "k"}, {"R", "t"}, {"const R*", "q"}, {"const R*", "v"}, {"const R*", "z"}};
+
 // One block of straight-line code.
 struct FunctionCase {
   std::vector<Stage> stages{};
   std::vector<Output> outputs{};
   std::string zeroed{};  // an array to fill with zeros first, its length given
   std::size_t zeroed_length = 0;
+  std::string before{};  // lines ahead of it all
 };
 
 // When the kernels call a function.
@@ -36,8 +42,9 @@ struct Function {
   std::string name;
   std::vector<Argument> arguments;
   std::vector<FunctionCase> cases;
-  std::string chosen_by{};  // the int argument that picks the case; empty: there is one case
-  double otherwise = 0;     // result beyond the cases
+  std::string
+      chosen_by{};       // the int argument that picks the case; empty: all are executed, one after the other
+  double otherwise = 0;  // result beyond the cases
   FunctionRole role = FunctionRole::at_events;
 };
 
@@ -48,6 +55,9 @@ FunctionCase fill_array(const Expressions& pool, const std::string& array, const
 void append_array(FunctionCase& made, const std::string& array, const std::vector<Expr>& values);
 
 std::string function_text(const Expressions& pool, const Hoisted& hoisted, const Function& function);
+// The same with loops over formulas of the same shape (src/emit/families.h).
+std::string rolled_function_text(const Expressions& pool, const Hoisted& hoisted, const Function& function,
+                                 Tables& tables);
 
 // A table of integers or booleans as a function of its index: device code has no constant arrays in a class.
 std::string table_text(const std::string& type, const std::string& name, const std::vector<int>& values);

@@ -82,7 +82,8 @@ void Shared::share_drive(const std::vector<Function>& functions) {
   Formulas roots;
   for (const Function& function : functions) {
     if (!is_motion(function)) continue;
-    for (const Output& output : function.cases.front().outputs) roots.push_back(output.value);
+    for (const FunctionCase& part : function.cases)
+      for (const Output& output : part.outputs) roots.push_back(output.value);
   }
   const TimeOnly timed(pool_);
   Formulas parts = largest_parts(
@@ -92,22 +93,25 @@ void Shared::share_drive(const std::vector<Function>& functions) {
   for (std::size_t i = 0; i < drive_.size(); ++i) in_motion_[drive_[i].id] = entry("w", i);
 }
 
-std::string Shared::make_constants() const {
+Hoisted Shared::parameter_names() const {
+  Hoisted given;
+  for (std::size_t i = 0; i < system_.parameters.size(); ++i)
+    given[pool_.symbol(SymbolKind::parameter, i).id] = entry("p", i);
+  return given;
+}
+
+Function Shared::make_constants() const {
   Formulas constants;
-  Hoisted given;  // the parameters, as arguments of this function
-  for (std::size_t i = 0; i < system_.parameters.size(); ++i) {
+  for (std::size_t i = 0; i < system_.parameters.size(); ++i)
     constants.push_back(pool_.symbol(SymbolKind::parameter, i));
-    given[constants.back().id] = entry("p", i);
-  }
   constants.insert(constants.end(), constant_.begin(), constant_.end());
   FunctionCase made;
   append_array(made, "k", constants);
-  return function_text(pool_, given,
-                       {"the member's constants: its parameters, and what is made of them alone",
-                        "void",
-                        "make_constants",
-                        {{"const R*", "p"}, {"R*", "k"}},
-                        {made}});
+  return {"the member's constants: its parameters, and what is made of them alone",
+          "void",
+          "make_constants",
+          {{"const R*", "p"}, {"R*", "k"}},
+          {made}};
 }
 
 std::string Shared::make_drive() const {

@@ -29,8 +29,9 @@ class Shared {
   std::size_t first_branch() const;
   std::size_t drives() const { return drive_.size(); }
 
-  // The functions that compute k and w.
-  std::string make_constants() const;
+  // The functions that compute k and w. The first has other names for the parameters.
+  Function make_constants() const;
+  Hoisted parameter_names() const;
   std::string make_drive() const;
 
  private:

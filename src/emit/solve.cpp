@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "src/emit/elimination.h"
@@ -110,7 +111,7 @@ long long estimated_multiplications(const System& system, long long limit) {
 
 namespace {
 
-// M, the rows that are held, and Phi, factorised.
+// M factorised, the rows that are held, and Phi.
 class HeldRows {
  public:
   HeldRows(const System& system, bool holonomic_only)
@@ -125,13 +126,17 @@ class HeldRows {
       for (std::size_t k = 0; k < constraint.columns.size(); ++k)
         rows_[i][constraint.columns[k]] = where_held(i, constraint.row[k]);
     }
-    const SparseMatrix phi = phi_matrix();
+    matrix_ = phi_matrix();
     for (std::size_t i = 0; i < rows_.size(); ++i) {
-      const auto found = phi.find({i, i});
-      weights_.push_back(found == phi.end() ? pool_.zero() : found->second);
+      const auto found = matrix_.find({i, i});
+      weights_.push_back(found == matrix_.end() ? pool_.zero() : found->second);
     }
-    phi_.emplace(pool_, plan_elimination(pattern_of(phi, rows_.size()), PivotOrder::least_fill), phi,
-                 Pivots::may_vanish);
+  }
+
+  // Eliminates the conditions symbolically.
+  void factorise() { phi_.emplace(pool_, plan(), matrix_, Pivots::may_vanish); }
+  EliminationPlan plan() const {
+    return plan_elimination(pattern_of(matrix_, rows_.size()), PivotOrder::least_fill);
   }
 
   // A select and not a product: the entry of a row that is not held may be infinite or undefined.
@@ -155,6 +160,7 @@ class HeldRows {
 
   const std::vector<SparseVector>& rows() const { return rows_; }
   const SymbolicFactor& mass() const { return mass_; }
+  const SparseMatrix& matrix() const { return matrix_; }  // Phi
   const SymbolicFactor& phi() const { return *phi_; }
   const std::vector<Expr>& weights() const { return weights_; }  // the diagonal of Phi
 
@@ -165,9 +171,15 @@ class HeldRows {
   SparseMatrix phi_matrix() const {
     std::vector<SparseVector> half;
     for (const SparseVector& row : rows_) half.push_back(mass_.forward(row));
+    std::map<std::size_t, std::vector<std::size_t>> users;  // rows by column
     SparseMatrix phi;
-    for (std::size_t i = 0; i < half.size(); ++i)
-      for (std::size_t j = 0; j <= i; ++j) {
+    for (std::size_t i = 0; i < half.size(); ++i) {
+      std::set<std::size_t> others;
+      for (const auto& [k, a] : half[i]) {
+        users[k].push_back(i);
+        others.insert(users[k].begin(), users[k].end());
+      }
+      for (const std::size_t j : others) {
         WeightedSum sum;
         for (const auto& [k, a] : half[i])
           if (const auto b = half[j].find(k); b != half[j].end())
@@ -175,6 +187,7 @@ class HeldRows {
         const Expr value = sum.value(pool_);
         if (!pool_.is_zero(value)) phi[{i, j}] = value;
       }
+    }
     return phi;
   }
 
@@ -182,6 +195,7 @@ class HeldRows {
   Expressions& pool_;
   SymbolicFactor mass_;
   std::vector<SparseVector> rows_;  // A, by condition; empty where it takes no part
+  SparseMatrix matrix_;
   std::vector<Expr> weights_;
   std::optional<SymbolicFactor> phi_;
 };
@@ -211,24 +225,70 @@ SparseVector sparse(const Expressions& pool, const std::vector<Expr>& list) {
   return made;
 }
 
-SymbolicStep solve_step(const System& system, bool positions) {
-  Expressions& pool = *system.pool;
-  HeldRows held(system, positions);
-  SymbolicStep made;
+// What the held conditions are off, on the level of positions or of velocities.
+std::vector<Expr> residuals_of(const System& system, HeldRows& held, bool positions) {
+  std::vector<Expr> residuals;
   for (std::size_t i = 0; i < system.constraints.size(); ++i) {
     const Constraint& constraint = system.constraints[i];
     const bool takes_part = constraint.holonomic || !positions;
-    made.residuals.push_back(takes_part ? held.where_held(i, positions ? constraint.value : constraint.rate)
-                                        : pool.zero());
+    residuals.push_back(takes_part ? held.where_held(i, positions ? constraint.value : constraint.rate)
+                                   : system.pool->zero());
   }
+  return residuals;
+}
+
+// -M^-1 A^T multipliers
+std::vector<Expr> change_by(const System& system, const HeldRows& held, const SparseVector& multipliers) {
+  Expressions& pool = *system.pool;
+  const SparseVector pull = held.mass().solve(held.transposed_times(multipliers));
+  std::vector<Expr> change;
+  for (const Expr e : dense(pool, pull, system.size())) change.push_back(pool.negate(e));
+  return change;
+}
+
+SymbolicStep solve_step(const System& system, bool positions) {
+  Expressions& pool = *system.pool;
+  HeldRows held(system, positions);
+  held.factorise();
+  SymbolicStep made;
+  made.residuals = residuals_of(system, held, positions);
   const SparseVector multipliers = held.phi().solve(sparse(pool, made.residuals));
   made.multipliers = dense(pool, multipliers, system.constraints.size());
   made.weights = held.weights();
-  const SparseVector pull = held.mass().solve(held.transposed_times(multipliers));
-  for (const Expr e : dense(pool, pull, system.size())) made.change.push_back(pool.negate(e));
+  made.change = change_by(system, held, multipliers);
   made.stages = held.stages();
   made.stages.push_back({"multipliers", made.multipliers});
   return made;
+}
+
+// Phi0 = A M^-1 Q + c, the value of f'' in free motion [mayer-16]
+SparseVector excess_of(const System& system, HeldRows& held, const SparseVector& free) {
+  Expressions& pool = *system.pool;
+  SparseVector excess;
+  for (std::size_t i = 0; i < system.constraints.size(); ++i) {
+    WeightedSum free_part;
+    for (const auto& [k, a] : held.rows()[i]) free_part.add(pool, entry(pool, free, k), a);
+    Sum sum;
+    sum.add(pool, free_part.value(pool));
+    sum.add(pool, held.where_held(i, system.constraints[i].rest));
+    excess[i] = sum.value(pool);
+  }
+  return excess;
+}
+
+// M a = Q - A^T lambda [mayer-14], written a = M^-1 Q - M^-1 A^T lambda
+std::vector<Expr> acceleration_by(const System& system, const HeldRows& held, const SparseVector& free,
+                                  const SparseVector& multipliers) {
+  Expressions& pool = *system.pool;
+  const SparseVector change = held.mass().solve(held.transposed_times(multipliers));
+  std::vector<Expr> acceleration;
+  for (std::size_t k = 0; k < system.size(); ++k) {
+    Sum sum;
+    sum.add(pool, entry(pool, free, k));
+    sum.add(pool, pool.negate(entry(pool, change, k)));
+    acceleration.push_back(sum.value(pool));
+  }
+  return acceleration;
 }
 
 // The power of reactions is -lambda A v [voss]. For a position condition A v = f' - f_t, and f' = 0 while it
@@ -263,30 +323,15 @@ bool does_work(const System& system) {
 SymbolicMotion solve_motion(const System& system) {
   Expressions& pool = *system.pool;
   HeldRows held(system, false);
+  held.factorise();
   SymbolicMotion made;
 
-  // Phi0 = A M^-1 Q + c, the value of f'' in free motion [mayer-16]
   const SparseVector free = held.mass().solve(sparse(pool, system.applied));
-  SparseVector excess;
-  for (std::size_t i = 0; i < system.constraints.size(); ++i) {
-    WeightedSum free_part;
-    for (const auto& [k, a] : held.rows()[i]) free_part.add(pool, entry(pool, free, k), a);
-    Sum sum;
-    sum.add(pool, free_part.value(pool));
-    sum.add(pool, held.where_held(i, system.constraints[i].rest));
-    excess[i] = sum.value(pool);
-  }
+  const SparseVector excess = excess_of(system, held, free);
 
-  // Phi lambda = Phi0 [mayer-17]; M a = Q - A^T lambda [mayer-14], written a = M^-1 Q - M^-1 A^T lambda
+  // Phi lambda = Phi0 [mayer-17]
   const SparseVector multipliers = held.phi().solve(excess);
-  const SparseVector pull = held.transposed_times(multipliers);
-  const SparseVector change = held.mass().solve(pull);
-  for (std::size_t k = 0; k < system.size(); ++k) {
-    Sum sum;
-    sum.add(pool, entry(pool, free, k));
-    sum.add(pool, pool.negate(entry(pool, change, k)));
-    made.acceleration.push_back(sum.value(pool));
-  }
+  made.acceleration = acceleration_by(system, held, free, multipliers);
 
   made.multipliers = dense(pool, multipliers, system.constraints.size());
   made.work = work_of(system, held, made.multipliers);
@@ -306,12 +351,31 @@ std::vector<Expr> solve_free_motion(const System& system) {
   return dense(pool, mass.solve(sparse(pool, system.applied)), system.size());
 }
 
+// Rates of y = (q, v, z, integrals, and the work where there is any).
+std::vector<Expr> motion_rates(const System& system, const std::vector<Expr>& acceleration,
+                               const std::vector<Expr>& auxiliary, const std::vector<Expr>& integrands,
+                               Expr work) {
+  std::vector<Expr> rates;
+  for (std::size_t i = 0; i < system.size(); ++i)
+    rates.push_back(system.pool->symbol(SymbolKind::velocity, i));
+  for (const std::vector<Expr>* list : {&acceleration, &auxiliary, &integrands})
+    rates.insert(rates.end(), list->begin(), list->end());
+  if (does_work(system)) rates.push_back(work);
+  return rates;
+}
+
 bool has_light_events(const System& system, bool masked) {
   constexpr std::size_t few_coordinates = 6, few_conditions = 3;
   const auto light = [](const Constraint& c) { return c.linear && (c.equation || c.holonomic); };
   return masked && system.size() <= few_coordinates && !system.constraints.empty() &&
          system.constraints.size() <= few_conditions && !system.density && !system.any_general() &&
          std::all_of(system.constraints.begin(), system.constraints.end(), light);
+}
+
+bool has_free_impacts(const System& system, bool masked) {
+  const auto inequality = [](const Constraint& c) { return c.holonomic && !c.equation; };
+  return masked && !system.constraints.empty() && !system.density && !system.any_general() &&
+         std::all_of(system.constraints.begin(), system.constraints.end(), inequality);
 }
 
 SymbolicSizes solve_sizes(const System& system) {
@@ -330,8 +394,42 @@ SymbolicSizes solve_sizes(const System& system) {
 }
 
 SymbolicDependence solve_dependence(const System& system) {
-  const HeldRows held(system, false);
+  HeldRows held(system, false);
+  held.factorise();
   return {held.phi().smallest_pivot_share(), held.stages()};
+}
+
+namespace {
+
+// The multipliers as symbols.
+SparseVector multiplier_symbols(const System& system) {
+  SparseVector made;
+  for (std::size_t i = 0; i < system.constraints.size(); ++i)
+    made[i] = system.pool->symbol(SymbolKind::multiplier, i);
+  return made;
+}
+
+}  // namespace
+
+HeldEquations motion_equations(const System& system) {
+  Expressions& pool = *system.pool;
+  HeldRows held(system, false);
+  const SparseVector free = held.mass().solve(sparse(pool, system.applied));
+  const SparseVector multipliers = multiplier_symbols(system);
+  HeldEquations made{held.matrix(), held.plan(), {}, {}, {}};
+  made.right = dense(pool, excess_of(system, held, free), system.constraints.size());
+  made.result = acceleration_by(system, held, free, multipliers);
+  made.work = work_of(system, held, dense(pool, multipliers, system.constraints.size()));
+  return made;
+}
+
+HeldEquations step_equations(const System& system, bool positions) {
+  HeldRows held(system, positions);
+  return {held.matrix(),
+          held.plan(),
+          residuals_of(system, held, positions),
+          change_by(system, held, multiplier_symbols(system)),
+          {}};
 }
 
 SymbolicStep solve_position_step(const System& system) { return solve_step(system, true); }

@@ -9,6 +9,7 @@
 
 #include <vector>
 
+#include "src/emit/elimination.h"
 #include "src/emit/text.h"
 #include "src/expression/expression.h"
 #include "src/system/system.h"
@@ -35,6 +36,10 @@ bool is_always_held(const ConditionFormula& condition);
 // then handle common events in registers (kernels/lanes/fast_event.h), with functions of their own.
 bool has_light_events(const System& system, bool masked);
 
+// True if every condition is an inequality on positions: lanes then handle rebounds in free flight in registers, for any
+// number of coordinates and conditions (kernels/lanes/free_impact.h).
+bool has_free_impacts(const System& system, bool masked);
+
 // |M^-1/2 Q|^2 and v M v, the scales of forces and speeds.
 struct SymbolicSizes {
   Expr push, speed;
@@ -43,6 +48,11 @@ SymbolicSizes solve_sizes(const System& system);
 
 // True if anything but potential forces may change the energy: the work is then integrated with the motion.
 bool does_work(const System& system);
+
+// Rates of y = (q, v, z, integrals, and the work where there is any).
+std::vector<Expr> motion_rates(const System& system, const std::vector<Expr>& acceleration,
+                               const std::vector<Expr>& auxiliary, const std::vector<Expr>& integrands,
+                               Expr work);
 
 // Multiplications of one solve, from the sparsity pattern alone; counting stops beyond the limit.
 long long estimated_multiplications(const System& system, long long limit);
@@ -58,6 +68,18 @@ struct SymbolicDependence {
   std::vector<Stage> stages;
 };
 SymbolicDependence solve_dependence(const System& system);
+
+// The same without the solution: Phi and the right side, and what follows from the multipliers, which are symbols. The
+// elimination is left to the kernels (kernels/dynamics/sparse_elimination.h).
+struct HeldEquations {
+  SparseMatrix phi;
+  EliminationPlan plan;
+  std::vector<Expr> right;   // one per condition
+  std::vector<Expr> result;  // n: accelerations, or the change of positions or velocities
+  Expr work{};               // as in SymbolicMotion
+};
+HeldEquations motion_equations(const System& system);
+HeldEquations step_equations(const System& system, bool positions);
 
 SymbolicStep solve_position_step(const System& system);
 SymbolicStep solve_velocity_step(const System& system);

@@ -28,26 +28,6 @@ std::string at_least(const Piece& piece, Strength strength) {
   return piece.strength >= strength ? piece.text : "(" + piece.text + ")";
 }
 
-std::string symbol_text(const Symbol& symbol) {
-  const std::string index = "[" + std::to_string(symbol.index) + "]";
-  switch (symbol.kind) {
-    case SymbolKind::parameter:
-      return "k" + index;
-    case SymbolKind::coordinate:
-      return "q" + index;
-    case SymbolKind::velocity:
-      return "v" + index;
-    case SymbolKind::auxiliary:
-      return "z" + index;
-    case SymbolKind::multiplier:
-      return "lambda" + index;
-    case SymbolKind::closed:
-      return "held" + index;
-    default:
-      return symbol == dependent_share ? "dependent<R>()" : "t";
-  }
-}
-
 std::string_view function_name(Op op) {
   switch (op) {
     case Op::abs:
@@ -151,7 +131,7 @@ class BlockPrinter {
   // Counts the uses of each node; nodes without a use are not printed.
   void count_uses(const std::vector<Expr>& roots) {
     for (const Expr root : roots) ++uses_[root.id];
-    for (const Expr e : nodes_below(pool_, hoisted_, roots, [](Expr) { return false; })) {
+    for (const Expr e : nodes_of(pool_, hoisted_, roots)) {
       if (hoisted_.contains(e.id)) continue;
       for (int i = 0; i < arity(pool_.node(e).op); ++i)
         ++uses_[pool_.node(e).arguments[static_cast<std::size_t>(i)].id];
@@ -237,6 +217,30 @@ class BlockPrinter {
 
 }  // namespace
 
+std::string symbol_text(const Symbol& symbol) {
+  const std::string index = "[" + std::to_string(symbol.index) + "]";
+  switch (symbol.kind) {
+    case SymbolKind::parameter:
+      return "k" + index;
+    case SymbolKind::coordinate:
+      return "q" + index;
+    case SymbolKind::velocity:
+      return "v" + index;
+    case SymbolKind::auxiliary:
+      return "z" + index;
+    case SymbolKind::multiplier:
+      return "lambda" + index;
+    case SymbolKind::closed:
+      return "held" + index;
+    default:
+      return symbol == dependent_share ? "dependent<R>()" : "t";
+  }
+}
+
+std::vector<Expr> nodes_of(const Expressions& pool, const Hoisted& hoisted, const std::vector<Expr>& roots) {
+  return nodes_below(pool, hoisted, roots, [](Expr) { return false; });
+}
+
 std::string literal(double value) {
   if (std::isnan(value)) return "missing<R>()";
   if (std::isinf(value)) return value > 0 ? "infinity<R>()" : "-infinity<R>()";
@@ -256,7 +260,7 @@ Block print_block(const Expressions& pool, const Hoisted& hoisted, const std::ve
 
 Operations count_operations(const Expressions& pool, const Hoisted& hoisted, const std::vector<Expr>& roots) {
   Operations count;
-  for (const Expr e : nodes_below(pool, hoisted, roots, [](Expr) { return false; })) {
+  for (const Expr e : nodes_of(pool, hoisted, roots)) {
     const Op op = pool.node(e).op;
     if (arity(op) == 0 || hoisted.contains(e.id) || op == Op::negate) continue;
     if (op == Op::add || op == Op::subtract)

@@ -37,6 +37,12 @@ struct Stage {
 // Names of values that a function does not compute itself, by node: constants computed once per member.
 using Hoisted = std::unordered_map<std::uint32_t, std::string>;
 
+// The nodes the roots depend on, themselves included, ascending; nothing below a node with a name.
+std::vector<Expr> nodes_of(const Expressions& pool, const Hoisted& hoisted, const std::vector<Expr>& roots);
+
+// "q[3]", the text of a symbol.
+std::string symbol_text(const Symbol& symbol);
+
 // A number as C++ text of type R, losing no bits.
 std::string literal(double value);
 

@@ -105,6 +105,64 @@ inline std::vector<Subject> awkward_systems() {
   return made;
 }
 
+// Systems whose formulas are loops: a chain of rods with different masses, lengths and drag; a rope over a floor, with
+// springs, a velocity limit, strings tied later, measures and observables of every knot; a tree; a net with loops.
+inline std::vector<Subject> long_systems() {
+  std::vector<Subject> made;
+  const auto name = [](const char* letter, int i) { return letter + std::to_string(i); };
+  SystemBuilder chain;
+  chain.parameter("g", 9.81).parameter("c", 0.2).anchor("p0", {"0", "0.1*t"}).gravity({"0", "-g"});
+  for (int i = 1; i <= 20; ++i) {
+    chain.parameter(name("m", i), 0.5 + 0.1 * i)
+        .point(name("p", i), name("m", i), {1.1 * i, 0.1}, {0.1 * i, 0.3});
+    chain.force(name("p", i) + ".x", "-c*" + name("p", i) + ".x'");
+    const std::string length = i % 3 == 0 ? "1" : i % 3 == 1 ? "1 + 0.1*sin(t)" : "0.05*" + std::to_string(i);
+    chain.require(name("rod", i), "distance(" + name("p", i - 1) + ", " + name("p", i) + ") == " + length);
+  }
+  made.push_back(subject("chain", chain));
+
+  SystemBuilder rope;
+  rope.parameter("L", 1).parameter("s", 3).anchor("p0", {"0", "0"}).gravity({"0", "-9.81"});
+  std::string springs = "0", sum = "0";
+  for (int i = 1; i <= 18; ++i) {
+    const std::string p = name("p", i), before = name("p", i - 1);
+    rope.point(p, "0.1", {0.6 * i, -0.2 * (i % 3)}, {0.1, 0.02 * i}).observe(name("height", i), p + ".y");
+    rope.require(name("string", i), "distance(" + before + ", " + p + ") <= L", i % 4 == 0 ? "0.3" : "0",
+                 i % 5 == 0 ? "0.2" : "", i % 5 == 0 ? "0.7*L" : "");
+    if (i % 2 == 0) rope.require(name("floor", i), p + ".y >= -3", "0.5");
+    if (i > 1) springs += " + 0.5*s*(" + p + ".x - " + before + ".x)^2";
+    sum += " + " + p + ".x'^2";
+    rope.measure("maximum(" + p + ".y)")
+        .measure("integral(reaction(" + name("string", i) + ")*max(" + p + ".y, -0.1))");
+  }
+  rope.require("slow", "p3.x' + p4.y' <= 2")
+      .potential(springs)
+      .stop(sum + " > 1000")
+      .watch("low", "p9.y + 0.5");
+  made.push_back(subject("rope", rope));
+
+  SystemBuilder tree;
+  tree.anchor("p0", {"0", "0", "0"}).gravity({"0", "0", "-9.81"});
+  for (int i = 1; i <= 24; ++i) {
+    tree.point(name("p", i), std::to_string(1 + i % 2), {0.3 * i, 0.1 * (i % 4), -0.2 * i},
+               {0.1, 0.2, 0.01 * i});
+    tree.require(name("rod", i), "distance(" + name("p", i / 3) + ", " + name("p", i) + ") == 1.5");
+  }
+  made.push_back(subject("tree", tree));
+
+  SystemBuilder net;  // four by five knots: elimination fills in, and rows may become dependent
+  for (int i = 0; i < 20; ++i) {
+    net.point(name("p", i), "0.2", {1.0 * (i % 4) + 0.01 * i, 0.9 * (i / 4), 0.3 * (i % 3)},
+              {0.1, 0, 0.02 * i});
+    if (i % 4 > 0)
+      net.require(name("across", i), "distance(" + name("p", i - 1) + ", " + name("p", i) + ") <= 1");
+    if (i >= 4)
+      net.require(name("along", i), "distance(" + name("p", i - 4) + ", " + name("p", i) + ") == 1");
+  }
+  made.push_back(subject("net", net));
+  return made;
+}
+
 inline std::vector<Subject> configured_systems() {
   std::vector<std::string> paths;
   for (const auto& entry : std::filesystem::directory_iterator(std::string(ZWANG_SOURCE_DIR) + "/configs"))

@@ -37,7 +37,8 @@ class EmittedModels {
     // Sines and cosines by the library in all kinds: those of packs differ from it in the last digit.
     std::string text =
         "#include \"kernels/base/portable.h\"\n#undef ZWANG_FUSES\n#define ZWANG_FUSES 0\n"
-        "#include \"kernels/simd/pack.h\"\n#include \"kernels/base/scaled.h\"\nnamespace zwang {\n";
+        "#include \"kernels/simd/pack.h\"\n#include \"kernels/base/scaled.h\"\n"
+        "#include \"kernels/dynamics/sparse_elimination.h\"\nnamespace zwang {\n";
     text += driver;
     for (std::size_t i = 0; i < systems.size(); ++i) {
       const std::string space = "model_" + std::to_string(i);

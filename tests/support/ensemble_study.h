@@ -24,9 +24,15 @@ class EnsembleStudy {
       : study(read_study(text, "written.toml", overrides)) {
     const auto backend = make_backend("cpu", study, {.threads = 2});
     RunOptions options{.threads = 2};
-    options.members = [this](long long, const Batch&, const BatchResults& results) {
-      measures.insert(measures.end(), results.measures.begin(), results.measures.end());
-      ends.insert(ends.end(), results.end_state.begin(), results.end_state.end());
+    const MemberRecordLayout layout(study, Sampler(study).drawn());
+    options.members = [&](long long, const std::shared_ptr<const HostBuffer>& records) {
+      const RecordPlaces& at = layout.places();
+      for (const char* record = records->bytes().data();
+           record < records->bytes().data() + records->bytes().size(); record += layout.bytes()) {
+        for (int k = at.measures; k < at.position_moved; ++k)
+          measures.push_back(MemberRecordLayout::real(record, k));
+        for (int k = at.state; k < at.end_time; ++k) ends.push_back(MemberRecordLayout::real(record, k));
+      }
     };
     result = run_ensemble(study, *backend, std::move(options));
     EXPECT_EQ(result.tally.failed, 0);

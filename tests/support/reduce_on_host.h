@@ -41,6 +41,15 @@ class HostMachine : public ReductionDevice {
     std::memcpy(to, reinterpret_cast<const void*>(from), bytes);
     brought += bytes;
   }
+  // Copies are delayed as long as the interface allows.
+  void copy_out_later(void* to, Address from, std::size_t bytes) override {
+    finish_copies();
+    later_ = {to, from, bytes};
+  }
+  void finish_copies() override {
+    if (later_.bytes > 0) copy_out(later_.to, later_.from, later_.bytes);
+    later_ = {};
+  }
   void clear(Address at, std::size_t bytes) override { std::memset(reinterpret_cast<void*>(at), 0, bytes); }
   void run(const char* reduction, const void* job, std::size_t job_bytes, long long count) override {
 #define ZWANG_TRY(name, Job)                                                           \
@@ -51,9 +60,11 @@ class HostMachine : public ReductionDevice {
 #define ZWANG_TRY_REDUCTION(name) ZWANG_TRY(name, ReduceJob)
 #define ZWANG_TRY_DRAW(name) ZWANG_TRY(name, DrawJob)
 #define ZWANG_TRY_KEPT(name) ZWANG_TRY(name, ResidentColumns)
+#define ZWANG_TRY_RECORD(name) ZWANG_TRY(name, RecordJob)
     ZWANG_REDUCTIONS(ZWANG_TRY_REDUCTION)
     ZWANG_RESIDENT_REDUCTIONS(ZWANG_TRY_KEPT)
     ZWANG_DRAWS(ZWANG_TRY_DRAW)
+    ZWANG_RECORDS(ZWANG_TRY_RECORD)
 #undef ZWANG_TRY
     throw std::logic_error("no such reduction: " + std::string(reduction));
   }
@@ -62,6 +73,12 @@ class HostMachine : public ReductionDevice {
   int kept = 0;             // allocations not yet freed
 
  private:
+  struct Copy {
+    void* to = nullptr;
+    Address from = 0;
+    std::size_t bytes = 0;
+  };
+  Copy later_;
   std::vector<unsigned long long> memory_;
 };
 

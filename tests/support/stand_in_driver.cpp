@@ -130,6 +130,18 @@ ZWANG_STAND_IN(cuCtxSetCurrent, (Handle context), (context), (void)context)
 ZWANG_STAND_IN(cuModuleLoadData, (Handle * module, const void* image), (module, image), (void)image;
                *module = something)
 ZWANG_STAND_IN(cuModuleUnload, (Handle module), (module), (void)module)
+ZWANG_STAND_IN(cuLinkCreate_v2, (unsigned options, int* names, void** values, Handle* linker),
+               (options, names, values, linker), (void)options;
+               (void)names; (void)values; *linker = something)
+ZWANG_STAND_IN(cuLinkAddData_v2,
+               (Handle linker, int kind, void* data, Bytes size, const char* name, unsigned options,
+                int* names, void** values),
+               (linker, kind, data, size, name, options, names, values), (void)linker;
+               (void)kind; (void)data; (void)size; (void)name; (void)options; (void)names; (void)values)
+ZWANG_STAND_IN(cuLinkComplete, (Handle linker, void** image, Bytes* size), (linker, image, size),
+               (void)linker;
+               *image = something; *size = 0)
+ZWANG_STAND_IN(cuLinkDestroy, (Handle linker), (linker), (void)linker)
 ZWANG_STAND_IN(cuModuleGetFunction, (Handle * function, Handle module, const char* name),
                (function, module, name), (void)module;
                (void)name; *function = something)
@@ -145,6 +157,10 @@ ZWANG_STAND_IN(cuOccupancyMaxActiveBlocksPerMultiprocessor,
                (void)threads; (void)shared; *blocks = 2)
 ZWANG_STAND_IN(cuMemGetInfo_v2, (Bytes * free, Bytes* total), (free, total), *free = *total = Bytes{1} << 30)
 ZWANG_STAND_IN(cuMemFree_v2, (Place place), (place), std::free(reinterpret_cast<void*>(place)))
+ZWANG_STAND_IN(cuMemHostAlloc, (void** memory, Bytes bytes, unsigned flags), (memory, bytes, flags),
+               (void)flags;
+               *memory = std::calloc(bytes, 1))
+ZWANG_STAND_IN(cuMemFreeHost, (void* memory), (memory), std::free(memory))
 ZWANG_STAND_IN(cuMemcpyHtoDAsync_v2, (Place to, const void* from, Bytes bytes, Handle stream),
                (to, from, bytes, stream), (void)stream;
                std::memcpy(reinterpret_cast<void*>(to), from, bytes))
@@ -167,6 +183,7 @@ ZWANG_STAND_IN(cuStreamSynchronize, (Handle stream), (stream), (void)stream)
 ZWANG_STAND_IN(cuEventCreate, (Handle * event, unsigned flags), (event, flags), (void)flags;
                *event = something)
 ZWANG_STAND_IN(cuEventDestroy_v2, (Handle event), (event), (void)event)
+ZWANG_STAND_IN(cuEventSynchronize, (Handle event), (event), (void)event)
 ZWANG_STAND_IN(cuEventRecord, (Handle event, Handle stream), (event, stream), (void)event; (void)stream)
 ZWANG_STAND_IN(cuEventElapsedTime, (float* milliseconds, Handle begin, Handle end),
                (milliseconds, begin, end), (void)begin;

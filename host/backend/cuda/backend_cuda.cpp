@@ -5,14 +5,16 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
-#include <future>
+#include <map>
 #include <mutex>
 #include <numeric>
 #include <thread>
 
+#include "host/backend/cuda/compilations.h"
 #include "host/backend/cuda/compiler.h"
 #include "host/platform/machine_error.h"
 #include "host/platform/private_files.h"
+#include "host/platform/stage_times.h"
 #include "host/program/host_compiler.h"
 #include "host/study/study.h"
 
@@ -21,8 +23,6 @@ namespace zwang {
 namespace {
 
 using cuda::Driver;
-
-constexpr int workers_per_device = 2;
 
 std::vector<int> all_devices(const Driver& driver) {
   int count = 0;
@@ -67,60 +67,78 @@ BackendCuda::BackendCuda(const Study& study, const KernelProgram& program, std::
   start(program, std::move(devices), cache);
 }
 
-BackendCuda::~BackendCuda() = default;
+BackendCuda::~BackendCuda() {
+  const StageTimer timer("stop backend");
+  if (retiring_.joinable()) retiring_.join();
+  reduction_devices_.clear();
+  workers_.clear();
+}
+
+void BackendCuda::retire() {
+  if (retiring_.joinable()) return;
+  retiring_ = std::thread([this] {
+    const StageTimer timer("stop backend, beside other work");
+    reduction_devices_.clear();
+    workers_.clear();
+  });
+}
 
 void BackendCuda::start(const KernelProgram& program, std::vector<int> devices,
                         const std::filesystem::path& folder) {
   const auto begun = std::chrono::steady_clock::now();
-  cache_ = folder;
-  const std::vector<int> available = all_devices(Driver::get());
+  const std::vector<int> available = [] {
+    const StageTimer timer("start backend: driver");
+    return all_devices(Driver::get());
+  }();
   if (devices.empty()) devices = available;
   for (const int number : devices) require_device(number, static_cast<int>(available.size()));
   if (devices.empty()) require_device(0, 0);
-  for (const int number : devices)
-    for (int i = 0; i < workers_per_device; ++i) workers_.push_back(std::make_unique<CudaWorker>(number));
-
-  for (const auto& worker : workers_) worker->load(binaries(program.text, worker->architecture(), folder));
-  prepare_reductions();
+  for (std::size_t team = workers_per_device; team-- > 0;) free_teams_.push_back(team);
+  {
+    const StageTimer timer("start backend: contexts");
+    for (const int number : devices)
+      for (std::size_t i = 0; i < workers_per_device; ++i)
+        workers_.push_back(std::make_unique<CudaWorker>(number));
+  }
+  device_ = device_names();
+  threads_ = static_cast<unsigned>(workers_.size());
+  compile_and_load(program.text, folder);
   compile_seconds = program.emission_seconds +
                     std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
 }
 
-// Units are compiled concurrently; each is a program with its own entry in the cache.
-std::vector<std::string> BackendCuda::binaries(const ProgramText& text, int architecture,
-                                               const std::filesystem::path& folder) {
-  struct Made {
-    std::string cubin, note;
-    bool compiled = false;
-  };
-  std::vector<std::future<Made>> making;
-  for (const std::string& unit : text.units)
-    making.push_back(std::async(std::launch::async, [&, unit] {
-      ProgramText one = text;
-      one.units = {unit};
-      const CudaCompiler compiler(architecture);
-      ProgramCache cache(folder);
-      Made made;
-      const auto binary = cache.get(
-          compiler.key(one), [&](const std::filesystem::path& target) { compiler.compile(one, target); },
-          &made.compiled);
-      made.cubin = read_whole(binary).value_or("");
-      made.note = cache.note();
-      return made;
-    }));
-  std::vector<std::string> cubins;
-  for (std::future<Made>& one : making) {
-    Made made = one.get();
-    cubins.push_back(std::move(made.cubin));
-    compiled_ = compiled_ || made.compiled;
-    if (!made.note.empty()) note_ = made.note;
+// All units of the study and of the reductions are compiled at once, for each kind of device.
+void BackendCuda::compile_and_load(const ProgramText& text, const std::filesystem::path& folder) {
+  std::map<int, CudaBinaries> programs, reductions;
+  {
+    const StageTimer timer("start backend: programs");
+    std::map<int, CudaCompilations> of_programs, of_reductions;
+    for (const auto& worker : workers_) {
+      const int architecture = worker->architecture();
+      if (of_programs.count(architecture) > 0) continue;
+      of_programs.emplace(architecture, CudaCompilations(text, architecture, folder));
+      of_reductions.emplace(architecture, CudaCompilations(reduction_program(), architecture, folder));
+    }
+    for (auto& [architecture, compilations] : of_programs)
+      programs[architecture] = take(std::move(compilations));
+    for (auto& [architecture, compilations] : of_reductions)
+      reductions[architecture] = take(std::move(compilations));
   }
-  return cubins;
+  for (const auto& worker : workers_) worker->load(programs.at(worker->architecture()));
+  const StageTimer timer("start backend: reductions");
+  prepare_reductions(reductions);
+}
+
+CudaBinaries BackendCuda::take(CudaCompilations compilations) {
+  CudaCompilations::Made made = compilations.wait();
+  compiled_ = compiled_ || made.compiled;
+  if (!made.note.empty()) note_ = made.note;
+  return std::move(made.binaries);
 }
 
 // Each model is named once: results, and the files that contain this name, do not depend on the number of
 // devices.
-std::string BackendCuda::device() const {
+std::string BackendCuda::device_names() const {
   std::vector<std::string> kinds;
   for (const auto& worker : workers_)
     if (std::find(kinds.begin(), kinds.end(), worker->name()) == kinds.end()) kinds.push_back(worker->name());

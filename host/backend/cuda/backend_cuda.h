@@ -2,11 +2,15 @@
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <thread>
 #include <vector>
 
 #include "host/backend/backend.h"
+#include "host/backend/cuda/compilations.h"
 #include "host/backend/cuda/reduction_device.h"
 #include "host/backend/cuda/worker.h"
 #include "host/backend/kernel_buffers.h"
@@ -34,13 +38,15 @@ class BackendCuda : public Backend {
   double measure_peak();
 
   std::string name() const override { return "cuda"; }
-  std::string device() const override;
-  unsigned threads() const override { return static_cast<unsigned>(workers_.size()); }
+  std::string device() const override { return device_; }
+  unsigned threads() const override { return threads_; }
+  void retire() override;
   BatchResults run(const Batch& batch, const Wanted& wanted) override;
   bool reduces() const override { return statistics_on_device; }
   bool draws() const override { return statistics_on_device; }
   ReducedBatch run_reduced(const Batch& batch, long long first, const ReductionPlan& plan,
-                           bool members) override;
+                           const RecordTarget& records) override;
+  std::size_t batches_at_once() const override;
 
   const std::string& method() const { return method_; }
   bool compiled() const { return compiled_; }  // not found in the cache
@@ -58,28 +64,44 @@ class BackendCuda : public Backend {
  private:
   struct Chunk;
   struct ReducedChunk;
+  std::string device_names() const;
   void start(const KernelProgram& program, std::vector<int> devices, const std::filesystem::path& cache);
-  std::vector<std::string> binaries(const ProgramText& text, int architecture,
-                                    const std::filesystem::path& cache);
+  void compile_and_load(const ProgramText& text, const std::filesystem::path& cache);
+  CudaBinaries take(CudaCompilations compilations);
   void work(CudaWorker& worker, std::vector<Chunk>& chunks, std::atomic<std::size_t>& next,
             const Batch& batch, const Wanted& wanted);
   std::size_t chunk_size(const Batch& batch, const Wanted& wanted) const;
-  void prepare_reductions();
-  std::size_t reduced_chunk_size(const Batch& batch, const ReductionPlan& plan);
+  void prepare_reductions(const std::map<int, CudaBinaries>& by_architecture);
+  std::size_t reduced_chunk_size(std::size_t members, const ReductionPlan& plan);
+  // The batch of one call of run_reduced.
+  struct ReducedCall {
+    const Batch& batch;
+    long long first;
+    const ReductionPlan& plan;
+    const RecordTarget& records;
+  };
   void work_reduced(std::size_t worker, std::vector<ReducedChunk>& chunks, std::atomic<std::size_t>& next,
-                    const Batch& batch, long long first, const ReductionPlan& plan, bool members);
+                    const ReducedCall& call);
+  void work_as_team(std::size_t team, std::vector<ReducedChunk>& chunks, const ReducedCall& call);
 
   std::shared_ptr<const System> system_;
   std::vector<double> outputs_;
   KernelShape shape_;
   KernelSettings settings_;
-  std::string method_, note_;
+  std::string method_, note_, device_;
+  unsigned threads_ = 0;
   long long motion_operations_ = 0, series_operations_ = 0;
   bool compiled_ = false;
-  std::filesystem::path cache_;
-  std::vector<std::unique_ptr<CudaWorker>> workers_;  // two per device: one computes while the other copies
+  // Two per device: one computes while the other copies. Those of a device follow each other.
+  static constexpr std::size_t workers_per_device = 2;
+  std::vector<std::unique_ptr<CudaWorker>> workers_;
   std::vector<std::unique_ptr<CudaReductionDevice>> reduction_devices_;  // one per worker
-  std::size_t reduced_share_ = 0;                                        // bytes of device memory per worker
+  // A team has one worker of each device and runs one batch at a time.
+  std::mutex teams_guard_;
+  std::condition_variable team_is_free_;
+  std::vector<std::size_t> free_teams_;
+  std::size_t reduced_share_ = 0;  // bytes of device memory per worker
+  std::thread retiring_;
 };
 
 }  // namespace zwang

@@ -12,10 +12,21 @@ namespace zwang {
 
 namespace {
 
-// `kind`: "sm" for a binary of exactly this architecture, "compute" for PTX that later ones accept too.
-std::vector<std::string> options_for(const ProgramText& program, const char* kind, int architecture) {
+// The first version that knows --Ofast-compile; earlier ones compile without it, only more slowly.
+constexpr int first_with_fast_compile = 13;
+
+// The options of the program's first unit. `kind`: "sm" for a binary of exactly this architecture, "compute"
+// for PTX that later ones accept too.
+std::vector<std::string> options_for(const ProgramText& program, const char* kind, int architecture,
+                                     int version) {
+  const std::string& unit = program.units.at(0);
   std::vector<std::string> options{fmt::format("--gpu-architecture={}_{}", kind, architecture)};
   options.insert(options.end(), program.flags.begin(), program.flags.end());
+  if (program.linked_units.count(unit) > 0) options.emplace_back("--relocatable-device-code=true");
+  if (const auto own = program.unit_flags.find(unit); own != program.unit_flags.end())
+    options.insert(options.end(), own->second.begin(), own->second.end());
+  if (version < first_with_fast_compile)
+    std::erase_if(options, [](const std::string& option) { return option.starts_with("--Ofast-compile"); });
   return options;
 }
 
@@ -119,7 +130,7 @@ CudaCompiler::CudaCompiler(int architecture) : architecture_(architecture) {
 
 std::string CudaCompiler::key(const ProgramText& program) const {
   std::string key = fmt::format("NVRTC {}.{}\n", major_, minor_);
-  for (const std::string& option : options_for(program, "sm", architecture_)) key += option + "\n";
+  for (const std::string& option : options_for(program, "sm", architecture_, major_)) key += option + "\n";
   for (const auto& [name, text] : program.sources)
     key += fmt::format("{} {}\n", name, text.size()) + text + "\n";
   for (const std::string& unit : program.units) key += "unit " + unit + "\n";
@@ -128,7 +139,7 @@ std::string CudaCompiler::key(const ProgramText& program) const {
 
 std::string CudaCompiler::compile(const ProgramText& program, const std::filesystem::path& target) const {
   Compilation compilation(program, program.units.at(0));
-  compilation.compile(options_for(program, "sm", architecture_));
+  compilation.compile(options_for(program, "sm", architecture_, major_));
   const int code = write_new(target, compilation.cubin(), 0700, false);
   if (code != 0)
     throw MachineError({.where = {.file = target.string()},
@@ -141,7 +152,7 @@ std::string CudaCompiler::compile(const ProgramText& program, const std::filesys
 
 std::string CudaCompiler::ptx(const ProgramText& program) const {
   Compilation compilation(program, program.units.at(0));
-  compilation.compile(options_for(program, "compute", architecture_));
+  compilation.compile(options_for(program, "compute", architecture_, major_));
   return compilation.ptx();
 }
 

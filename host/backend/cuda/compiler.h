@@ -19,8 +19,9 @@ class CudaCompiler {
   // Everything the compiled program depends on: the key for a ProgramCache.
   std::string key(const ProgramText& program) const;
 
-  // Writes the binary of the program's first unit and returns the compiler's log. Throws a MachineError with
-  // the first messages, which name file and line, if compilation fails.
+  // Writes the binary of the program's first unit, an object if it is one of the linked units, and returns
+  // the compiler's log. Throws a MachineError with the first messages, which name file and line, if
+  // compilation fails.
   std::string compile(const ProgramText& program, const std::filesystem::path& target) const;
 
   // The first unit as PTX, which ptxas translates for this architecture and later ones.

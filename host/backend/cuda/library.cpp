@@ -62,6 +62,10 @@ Driver load_driver() {
   library.find(made.context_use, "cuCtxSetCurrent");
   library.find(made.module_load, "cuModuleLoadData");
   library.find(made.module_unload, "cuModuleUnload");
+  library.find(made.link_create, "cuLinkCreate_v2");
+  library.find(made.link_add, "cuLinkAddData_v2");
+  library.find(made.link_complete, "cuLinkComplete");
+  library.find(made.link_destroy, "cuLinkDestroy");
   library.find(made.module_function, "cuModuleGetFunction");
   library.find(made.module_global, "cuModuleGetGlobal_v2");
   library.find(made.function_attribute, "cuFuncGetAttribute");
@@ -69,6 +73,8 @@ Driver load_driver() {
   library.find(made.memory_info, "cuMemGetInfo_v2");
   library.find(made.allocate, "cuMemAlloc_v2");
   library.find(made.release, "cuMemFree_v2");
+  library.find(made.host_allocate, "cuMemHostAlloc");
+  library.find(made.host_release, "cuMemFreeHost");
   library.find(made.copy_in, "cuMemcpyHtoDAsync_v2");
   library.find(made.copy_out, "cuMemcpyDtoHAsync_v2");
   library.find(made.set_bytes, "cuMemsetD8Async");
@@ -80,6 +86,7 @@ Driver load_driver() {
   library.find(made.stream_synchronise, "cuStreamSynchronize");
   library.find(made.event_create, "cuEventCreate");
   library.find(made.event_destroy, "cuEventDestroy_v2");
+  library.find(made.event_synchronise, "cuEventSynchronize");
   library.find(made.event_record, "cuEventRecord");
   library.find(made.event_elapsed, "cuEventElapsedTime");
   made.require(made.initialise(0), "initialising the driver");

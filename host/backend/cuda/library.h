@@ -13,6 +13,7 @@ using Device = int;
 using Pointer = unsigned long long;  // on the device
 using Context = struct ContextObject*;
 using Module = struct ModuleObject*;
+using Linker = struct LinkerObject*;
 using Function = struct FunctionObject*;
 using Stream = struct StreamObject*;
 using Event = struct EventObject*;
@@ -39,6 +40,11 @@ struct Driver {
   Result (*context_use)(Context context);
   Result (*module_load)(Module* module, const void* image);
   Result (*module_unload)(Module module);
+  Result (*link_create)(unsigned options, int* names, void** values, Linker* linker);
+  Result (*link_add)(Linker linker, int kind, void* bytes, std::size_t size, const char* name,
+                     unsigned options, int* names, void** values);
+  Result (*link_complete)(Linker linker, void** image, std::size_t* size);  // the linker owns the image
+  Result (*link_destroy)(Linker linker);
   Result (*module_function)(Function* function, Module module, const char* name);
   Result (*module_global)(Pointer* pointer, std::size_t* bytes, Module module, const char* name);
   Result (*function_attribute)(int* value, int attribute, Function function);
@@ -46,6 +52,8 @@ struct Driver {
   Result (*memory_info)(std::size_t* free, std::size_t* total);
   Result (*allocate)(Pointer* pointer, std::size_t bytes);
   Result (*release)(Pointer pointer);
+  Result (*host_allocate)(void** memory, std::size_t bytes, unsigned flags);
+  Result (*host_release)(void* memory);
   Result (*copy_in)(Pointer to, const void* from, std::size_t bytes, Stream stream);
   Result (*copy_out)(void* to, Pointer from, std::size_t bytes, Stream stream);
   Result (*set_bytes)(Pointer to, unsigned char value, std::size_t bytes, Stream stream);
@@ -59,6 +67,7 @@ struct Driver {
   Result (*stream_synchronise)(Stream stream);
   Result (*event_create)(Event* event, unsigned flags);
   Result (*event_destroy)(Event event);
+  Result (*event_synchronise)(Event event);
   Result (*event_record)(Event event, Stream stream);
   Result (*event_elapsed)(float* milliseconds, Event begin, Event end);
 
@@ -68,6 +77,8 @@ struct Driver {
 };
 
 constexpr Result out_of_memory = 2;
+constexpr int link_kind_object = 0;  // a binary, for link_add
+constexpr unsigned event_without_time = 2;
 
 // Functions of NVRTC; get() as for the driver.
 struct Nvrtc {

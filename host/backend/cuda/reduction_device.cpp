@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
+#include <utility>
 
+#include "host/platform/stage_times.h"
 #include "host/program/kernel_text.h"
 
 namespace zwang {
@@ -12,6 +15,7 @@ namespace zwang {
 namespace {
 
 constexpr int threads_per_block = 256;
+constexpr std::size_t least_landing = std::size_t{8} << 20;
 
 }  // namespace
 
@@ -23,7 +27,8 @@ ProgramText reduction_program() {
       program.sources[std::string(file.name)] = file.text;
   program.sources["reduce.cu"] =
       "#include \"kernels/reduce/entry_reduce_cuda.h\"\nZWANG_REDUCTIONS(ZWANG_CUDA_REDUCTION)\n"
-      "ZWANG_RESIDENT_REDUCTIONS(ZWANG_CUDA_RESIDENT_REDUCTION)\nZWANG_DRAWS(ZWANG_CUDA_DRAW)\n";
+      "ZWANG_RESIDENT_REDUCTIONS(ZWANG_CUDA_RESIDENT_REDUCTION)\nZWANG_DRAWS(ZWANG_CUDA_DRAW)\n"
+      "ZWANG_RECORDS(ZWANG_CUDA_RECORD)\n";
   program.units = {"reduce.cu"};
   program.flags = {"--std=c++17", "--device-as-default-execution-space", "--disable-warnings",
                    "--fmad=false"};
@@ -40,6 +45,12 @@ CudaReductionDevice::~CudaReductionDevice() {
   driver_.context_use(context_);
   if (memory_) driver_.release(memory_);
   if (module_) driver_.module_unload(module_);
+  for (Landing& landing : landings_) {
+    // A copy may be under way if an exception has ended the run.
+    if (landing.to) driver_.event_synchronise(landing.arrived);
+    if (landing.arrived) driver_.event_destroy(landing.arrived);
+    if (landing.memory) driver_.host_release(landing.memory);
+  }
 }
 
 void CudaReductionDevice::make_current() {
@@ -61,6 +72,7 @@ std::optional<ReductionDevice::Address> CudaReductionDevice::reserve(std::size_t
     if (memory_) driver_.release(memory_);
     memory_ = 0;
     capacity_ = 0;
+    const StageTimer timer("integrate: reduce: allocate");
     const cuda::Result result = driver_.allocate(&memory_, bytes);
     if (result == cuda::out_of_memory) return std::nullopt;
     driver_.require(result, fmt::format("allocating {} bytes for statistics", bytes));
@@ -71,13 +83,51 @@ std::optional<ReductionDevice::Address> CudaReductionDevice::reserve(std::size_t
 
 // Synchronises, because the host's copy may be freed as soon as this returns.
 void CudaReductionDevice::copy_in(Address to, const void* from, std::size_t bytes) {
+  const StageTimer timer("integrate: reduce: copy in");
   driver_.require(driver_.copy_in(to, from, bytes, stream_), "copying to the GPU");
   synchronise();
 }
 
 void CudaReductionDevice::copy_out(void* to, Address from, std::size_t bytes) {
+  const StageTimer timer("integrate: reduce: copy out");
   driver_.require(driver_.copy_out(to, from, bytes, stream_), "copying statistics from the GPU");
   synchronise();
+}
+
+void CudaReductionDevice::make_room(Landing& landing, std::size_t bytes) {
+  if (!landing.arrived)
+    driver_.require(driver_.event_create(&landing.arrived, cuda::event_without_time), "creating an event");
+  if (bytes <= landing.capacity) return;
+  if (landing.memory) driver_.host_release(landing.memory);
+  landing.memory = nullptr;
+  landing.capacity = 0;
+  // Locking pages takes as long as many copies: the memory grows rarely.
+  const std::size_t capacity = std::bit_ceil(std::max(bytes, least_landing));
+  driver_.require(driver_.host_allocate(&landing.memory, capacity, 0),
+                  fmt::format("allocating {} bytes of page-locked memory", capacity));
+  landing.capacity = capacity;
+}
+
+void CudaReductionDevice::finish(Landing& landing) {
+  if (!landing.to) return;
+  driver_.require(driver_.event_synchronise(landing.arrived), "copying from the GPU");
+  std::memcpy(std::exchange(landing.to, nullptr), landing.memory, landing.bytes);
+}
+
+// The host copies the piece before on to its place while this one arrives.
+void CudaReductionDevice::copy_out_later(void* to, Address from, std::size_t bytes) {
+  Landing& landing = landings_[next_landing_];
+  next_landing_ = 1 - next_landing_;
+  make_room(landing, bytes);
+  driver_.require(driver_.copy_out(landing.memory, from, bytes, stream_), "copying from the GPU");
+  driver_.require(driver_.event_record(landing.arrived, stream_), "copying from the GPU");
+  landing.to = to;
+  landing.bytes = bytes;
+  finish(landings_[next_landing_]);
+}
+
+void CudaReductionDevice::finish_copies() {
+  for (Landing& landing : landings_) finish(landing);
 }
 
 void CudaReductionDevice::clear(Address at, std::size_t bytes) {
@@ -99,6 +149,9 @@ void CudaReductionDevice::run(const char* reduction, const void* job, std::size_
   driver_.require(driver_.launch(function, static_cast<unsigned>(blocks), 1, 1, threads_per_block, 1, 1, 0,
                                  stream_, arguments, nullptr),
                   "starting a reduction");
+  if (!StageTimes::get().on()) return;
+  const StageTimer timer(reduction);
+  synchronise();
 }
 
 void CudaReductionDevice::synchronise() const {

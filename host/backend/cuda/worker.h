@@ -16,6 +16,12 @@ struct CudaOccupation {
   int registers = 0, local_bytes = 0, threads_per_processor = 0, processors = 0;
 };
 
+// A compiled program.
+struct CudaBinaries {
+  std::vector<std::string> modules;  // complete; those of a study begin with its stepping kernel
+  std::vector<std::string> objects;  // relocatable, to be linked into one module, with the other kernels
+};
+
 class CudaWorker {
  public:
   explicit CudaWorker(int number);  // ordinal of the device
@@ -23,7 +29,7 @@ class CudaWorker {
   CudaWorker(const CudaWorker&) = delete;
   CudaWorker& operator=(const CudaWorker&) = delete;
 
-  void load(const std::vector<std::string>& cubins);  // in the order of cuda_program's units
+  void load(const CudaBinaries& binaries);  // of a cuda_program
 
   // Driver calls act on the current context of the calling thread: must be called first in each thread.
   void make_current() const;

@@ -156,7 +156,9 @@ TEST(HostileMembers, AStatusThatDoesNotExistIsDamage) {
   const MemberRecordLayout layout(study, Sampler(study).drawn());
   const auto can_be_read = [&] {
     MemberRecordsFile file(scratch.path() / "members", layout, {});
-    file.add(batch, results);
+    std::vector<char> records(batch.count * layout.bytes());
+    layout.pack(batch, results, records.data(), 1);
+    file.append({records.data(), records.size()});
     return read_members(scratch.path() / "members", layout, file.mark(), 0, [](auto&&...) {});
   };
   EXPECT_TRUE(can_be_read());

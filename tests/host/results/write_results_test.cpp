@@ -26,28 +26,17 @@ std::vector<Number> rows_of(const std::vector<Number>& all, std::size_t count, s
           all.begin() + static_cast<std::ptrdiff_t>((first + rows) * width)};
 }
 
-void write_members_in_batches(const std::filesystem::path& path, const SmallRun& small, std::size_t size) {
-  MembersWriter writer(path, small.study, small.run, small.drawn);
+void write_members_in_batches(const std::filesystem::path& path, const SmallRun& small, std::size_t size,
+                              unsigned threads = 1) {
+  const MemberRecordLayout layout(small.study, small.drawn);
   const std::size_t count = small.batch.count;
+  std::vector<char> records(count * layout.bytes());
+  layout.pack(small.batch, small.results, records.data(), 1);
+  MembersWriter writer(path, small.study, small.run, layout, threads);
   for (std::size_t first = 0; first < count; first += size) {
     const std::size_t rows = std::min(size, count - first);
-    const auto part = [&](const auto& all) { return rows_of(all, count, first, rows); };
-    Batch batch;
-    batch.count = rows;
-    batch.parameters = part(small.batch.parameters);
-    batch.position_moved = part(small.batch.position_moved);
-    batch.velocity_moved = part(small.batch.velocity_moved);
-    batch.attempts = part(small.batch.attempts);
-    BatchResults results;
-    results.status = part(small.results.status);
-    results.end_time = part(small.results.end_time);
-    results.end_state = part(small.results.end_state);
-    results.measures = part(small.results.measures);
-    results.steps = part(small.results.steps);
-    results.rejected = part(small.results.rejected);
-    results.event_counts = part(small.results.event_counts);
-    results.redundant = part(small.results.redundant);
-    writer.add(static_cast<long long>(first), batch, results);
+    writer.add(static_cast<long long>(first),
+               std::span(records).subspan(first * layout.bytes(), rows * layout.bytes()));
   }
   writer.close();
 }

@@ -71,6 +71,25 @@ TEST(ProgressTest, TheBarIsRemovedAtTheEnd) {
 
 TEST(ProgressTest, ASilentDisplayWritesNothing) { EXPECT_EQ(written_by(ProgressDisplay::Kind::silent), ""); }
 
+// What a delayed line writes about work that takes 0.2 s.
+std::string delayed_text(std::chrono::milliseconds delay) {
+  std::FILE* file = std::tmpfile();
+  {
+    const DelayedLine line(file, "compiling", delay);
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  }
+  std::rewind(file);
+  std::string text(100, '\0');
+  text.resize(std::fread(text.data(), 1, text.size(), file));
+  std::fclose(file);
+  return text;
+}
+
+TEST(ProgressTest, ADelayedLineIsPrintedOnceAndOnlyForLongWork) {
+  EXPECT_EQ(delayed_text(std::chrono::milliseconds(1)), "zwang: compiling\n");
+  EXPECT_EQ(delayed_text(std::chrono::hours(1)), "");
+}
+
 TEST(ProgressTest, NumbersAndTimesReadWell) {
   EXPECT_EQ(count_text(0), "0");
   EXPECT_EQ(count_text(9999), "9999");

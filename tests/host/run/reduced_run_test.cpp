@@ -2,7 +2,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <stdexcept>
 
+#include "host/backend/device_records.h"
 #include "host/backend/device_sampling.h"
 #include "host/study/study.h"
 #include "host/study_file/load_study.h"
@@ -29,9 +36,12 @@ class ReducingBackend : public Backend {
   bool draws() const override { return true; }
 
   ReducedBatch run_reduced(const Batch& given, long long first, const ReductionPlan& plan,
-                           bool members) override {
+                           const RecordTarget& records) override {
+    const Turn turn(*this);
+    if (first == fails_at) throw std::runtime_error("a lost device");
+    HostMachine& device = *machines_[turn.machine];
     ReducedBatch made;
-    const Batch batch = given.device_sampling != nullptr ? drawn(given, first) : given;
+    const Batch batch = given.device_sampling != nullptr ? drawn(device, given, first) : given;
     BatchResults results = reference_.run(batch, {});
     const auto count = static_cast<long long>(batch.count);
     by_blocks += count;
@@ -58,19 +68,50 @@ class ReducingBackend : public Backend {
       there.event_counts = results.event_counts.data() + at * event_kinds;
       there.audits = audits.data() + at * audit_numbers;
       there.redundant = redundant.data() + at;
-      made.parts.push_back(*reduce_members(device_, plan, there, first + begin));
-    }
-    if (members) {
-      results.observables.clear();
-      made.members = std::move(results);
+      there.end_time = results.end_time.data() + at;
+      there.end_state = results.end_state.data() + at * (results.end_state.size() / batch.count);
+      made.parts.push_back(*reduce_members(device, plan, there, first + begin));
+      if (records.layout != nullptr)
+        EXPECT_TRUE(fetch_member_records(device, *records.layout, there,
+                                         records.records + at * records.layout->bytes()));
     }
     return made;
   }
 
-  long long by_members = 0, by_blocks = 0, drawn_on_device = 0;
+  std::size_t batches_at_once() const override { return at_once; }
+
+  std::atomic<long long> by_members = 0, by_blocks = 0, drawn_on_device = 0;
+  std::size_t at_once = 1;
+  int most_at_once = 0;
+  long long fails_at = -1;
 
  private:
-  Batch drawn(const Batch& given, long long first) {
+  // One of the machines for the time of a call, as a device's workers take turns.
+  struct Turn {
+    explicit Turn(ReducingBackend& backend) : of(backend) {
+      std::unique_lock lock(of.guard_);
+      if (of.free_.empty()) {
+        of.free_.push_back(of.machines_.size());
+        of.machines_.push_back(std::make_unique<HostMachine>());
+      }
+      machine = of.free_.back();
+      of.free_.pop_back();
+      of.most_at_once = std::max(of.most_at_once, ++of.running_);
+      // The first batch ends when as many as possible have begun.
+      of.changed_.notify_all();
+      of.changed_.wait_for(lock, std::chrono::seconds(5),
+                           [&] { return of.most_at_once >= static_cast<int>(of.at_once); });
+    }
+    ~Turn() {
+      const std::scoped_lock lock(of.guard_);
+      --of.running_;
+      of.free_.push_back(machine);
+    }
+    ReducingBackend& of;
+    std::size_t machine = 0;
+  };
+
+  Batch drawn(HostMachine& device, const Batch& given, long long first) {
     Batch made;
     made.count = given.count;
     drawn_on_device += static_cast<long long>(given.count);
@@ -86,14 +127,18 @@ class ReducingBackend : public Backend {
     there.parameters = made.parameters.data();
     there.starts = made.starts.data();
     there.prepared = prepared.data();
-    EXPECT_TRUE(zwang::draw_on_device(device_, *given.device_sampling, there, first));
+    EXPECT_TRUE(zwang::draw_on_device(device, *given.device_sampling, there, first));
     EXPECT_EQ(prepared, std::vector<int>(given.count, 0));
     return made;
   }
 
   BackendReference reference_;
-  HostMachine device_;
   long long piece_;
+  std::mutex guard_;
+  std::condition_variable changed_;
+  std::deque<std::unique_ptr<HostMachine>> machines_;
+  std::vector<std::size_t> free_;
+  int running_ = 0;
 };
 
 Study read(const std::string& text, const std::vector<std::string>& overrides = {}) {
@@ -169,21 +214,56 @@ TEST(ReducedRun, CompletesAnOpenBlockFirst) {
   expect_same(run.finish(), run_by_reference(study));
 }
 
-TEST(ReducedRun, ReturnsMembersIfRequested) {
-  const Study study = read(thrown_ball, {"ensemble.members=600"});
-  const auto measures_of = [&](Backend& backend) {
-    std::vector<double> measures;
-    RunOptions options{.threads = 2};
-    options.members = [&](long long, const Batch& batch, const BatchResults& results) {
-      EXPECT_EQ(results.status.size(), batch.count);
-      measures.insert(measures.end(), results.measures.begin(), results.measures.end());
+TEST(ReducedRun, PacksTheRecordsThatTheHostPacks) {
+  // Drawn on the device, drawn on the host, and with starts that are moved or drawn again.
+  for (const std::vector<std::string>& overrides :
+       {std::vector<std::string>{"ensemble.members=600"},
+        {"ensemble.members=600", "ensemble.sampler=\"sobol\""},
+        {"ensemble.members=600", "ensemble.include_nominal=true"}}) {
+    const Study study = read(thrown_ball, overrides);
+    const auto records_of = [&](Backend& backend) {
+      std::vector<char> all;
+      RunOptions options{.threads = 2};
+      options.members = [&](long long, const std::shared_ptr<const HostBuffer>& records) {
+        all.insert(all.end(), records->bytes().begin(), records->bytes().end());
+      };
+      run_ensemble(study, backend, std::move(options));
+      return all;
     };
-    run_ensemble(study, backend, std::move(options));
-    return measures;
-  };
-  ReducingBackend reducing(study, 256);
-  BackendReference plain(study, 2);
-  EXPECT_EQ(measures_of(reducing), measures_of(plain));
+    ReducingBackend reducing(study, 256);
+    BackendReference plain(study, 2);
+    const std::vector<char> found = records_of(reducing), expected = records_of(plain);
+    EXPECT_EQ(found.size(), 600 * MemberRecordLayout(study, Sampler(study).drawn()).bytes());
+    EXPECT_EQ(found, expected) << overrides.back();
+  }
+}
+
+TEST(ReducedRun, CountsBatchesThatAreUnderWayTogetherInTheirOrder) {
+  const Study study = read(thrown_ball, {"ensemble.members=3000"});
+  const RunResult expected = run_by_reference(study);
+  for (const std::size_t at_once : {2, 3, 5}) {
+    ReducingBackend backend(study, 256);
+    backend.at_once = at_once;
+    std::vector<long long> firsts;
+    RunOptions options{.threads = 2, .batch = 512};
+    options.members = [&](long long first, const auto&) { firsts.push_back(first); };
+    expect_same(run_ensemble(study, backend, std::move(options)), expected);
+    EXPECT_EQ(firsts, (std::vector<long long>{0, 512, 1024, 1536, 2048, 2560}));
+    EXPECT_EQ(backend.most_at_once, static_cast<int>(at_once));
+  }
+}
+
+TEST(ReducedRun, EndsWithTheErrorOfABatchUnderWay) {
+  const Study study = read(thrown_ball, {"ensemble.members=3000"});
+  ReducingBackend backend(study, 256);
+  backend.at_once = 2;
+  backend.fails_at = 1024;
+  EnsembleRun run(study, backend, {.threads = 2, .batch = 512});
+  run.advance();
+  EXPECT_EQ(run.part().position, 512);
+  run.advance();
+  EXPECT_THROW(run.advance(), std::runtime_error);
+  EXPECT_EQ(run.part().position, 1024);
 }
 
 }  // namespace

@@ -50,10 +50,13 @@ TEST(EnsembleRunTest, MembersAreTheOnesThatReplayShows) {
   std::vector<double> highest;
   long long expected = 0;
   RunOptions options{.batch = 13};
-  options.members = [&](long long first, const Batch& batch, const BatchResults& results) {
+  const MemberRecordLayout layout(study, Sampler(study).drawn());
+  options.members = [&](long long first, const std::shared_ptr<const HostBuffer>& records) {
     EXPECT_EQ(first, expected);
-    expected += static_cast<long long>(batch.count);
-    for (std::size_t k = 0; k < batch.count; ++k) highest.push_back(results.measures[2 * k]);
+    const std::span<const char> bytes = records->bytes();
+    expected += static_cast<long long>(bytes.size() / layout.bytes());
+    for (std::size_t at = 0; at < bytes.size(); at += layout.bytes())
+      highest.push_back(MemberRecordLayout::real(bytes.data() + at, layout.places().measures));
   };
   const RunResult result = run_by_reference(study, options);
   ASSERT_EQ(highest.size(), 40U);
@@ -141,8 +144,12 @@ TEST(EnsembleRunTest, FailuresOfEveryKindAreCountedAndNotInTheStatistics) {
   const Study study = read_study(troubles, "troubles.toml");
   std::vector<Status> ends;
   RunOptions options;
-  options.members = [&](long long, const Batch&, const BatchResults& results) {
-    ends.insert(ends.end(), results.status.begin(), results.status.end());
+  const MemberRecordLayout layout(study, Sampler(study).drawn());
+  options.members = [&](long long, const std::shared_ptr<const HostBuffer>& records) {
+    const std::span<const char> bytes = records->bytes();
+    for (std::size_t at = 0; at < bytes.size(); at += layout.bytes())
+      ends.push_back(
+          static_cast<Status>(MemberRecordLayout::whole(bytes.data() + at, layout.places().status)));
   };
   const RunResult result = run_by_reference(study, options);
   const RunTally& tally = result.tally;

@@ -118,8 +118,11 @@ TEST(StartDensity, StandsInMembersNcWithItsChangeAlongTheFlow) {
   const SmallRun made = with_density("");
   const Scratch scratch;
   const auto path = scratch.path() / "members.nc";
-  MembersWriter writer(path, made.study, made.run, made.drawn);
-  writer.add(0, made.batch, made.results);
+  const MemberRecordLayout layout(made.study, made.drawn);
+  std::vector<char> records(made.batch.count * layout.bytes());
+  layout.pack(made.batch, made.results, records.data(), 1);
+  MembersWriter writer(path, made.study, made.run, layout, 2);
+  writer.add(0, records);
   writer.close();
   const NetcdfReader file(path);
   const std::vector<double> change = file.numbers("log_density_change"),

@@ -144,13 +144,31 @@ TEST(EmitTest, TheTextIsAFunctionOfTheSystemAloneAndLeavesItUntouched) {
 }
 
 TEST(EmitTest, AChainCostsInProportionToItsLength) {
-  const EmittedModel ten = emit_model(*chain(10).make().system), fifty = emit_model(*chain(50).make().system);
-  ASSERT_TRUE(ten.masked && fifty.masked);
-  EXPECT_GT(ten.motion_operations, 0);
+  const EmittedModel three = emit_model(*chain(3).make().system),
+                     fifteen = emit_model(*chain(15).make().system);
+  ASSERT_TRUE(three.masked && fifteen.masked && !fifteen.is_long);
+  EXPECT_GT(three.motion_operations, 0);
   // Five times, and a little more because the first and last links are cheaper than the inner ones.
-  EXPECT_LE(static_cast<double>(fifty.motion_operations), 5.5 * static_cast<double>(ten.motion_operations));
-  EXPECT_EQ(fifty.motion_by_kind.divisions, 50);  // one for each pivot
-  EXPECT_EQ(occurrences(function_of(fifty.text, "motion"), "for ("), 0u);
+  EXPECT_LE(static_cast<double>(fifteen.motion_operations),
+            6.5 * static_cast<double>(three.motion_operations));
+  EXPECT_EQ(fifteen.motion_by_kind.divisions, 15);  // one for each pivot
+  EXPECT_EQ(occurrences(function_of(fifteen.text, "motion"), "for ("), 0u);
+}
+
+// Beyond fifteen conditions formulas of the same shape are loops: tables grow with the chain, the code does not.
+TEST(EmitTest, TheCodeOfALongChainDoesNotGrowWithIt) {
+  const EmittedModel twenty = emit_model(*chain(20).make().system),
+                     eighty = emit_model(*chain(80).make().system);
+  ASSERT_TRUE(twenty.is_long && eighty.is_long && twenty.masked && eighty.masked);
+  const auto code = [](const EmittedModel& model) {
+    return model.text.substr(model.text.find("struct Model"));
+  };
+  EXPECT_NEAR(static_cast<double>(code(eighty).size()), static_cast<double>(code(twenty).size()), 200);
+  EXPECT_EQ(occurrences(code(eighty), "\n"), occurrences(code(twenty), "\n"));
+  EXPECT_GT(occurrences(function_of(eighty.text, "motion"), "for ("), 0u);
+  EXPECT_NEAR(static_cast<double>(eighty.motion_operations),
+              4.0 * static_cast<double>(twenty.motion_operations),
+              0.1 * static_cast<double>(eighty.motion_operations));
 }
 
 TEST(EmitTest, ManyConditionsThatMayAllMeetAreLeftToTheSolversList) {

@@ -1,0 +1,28 @@
+// Motion and projection of a long system (a chain, a rope, a tree): Phi and all other formulas as loops over families
+// (src/emit/families.h), and the elimination of the conditions by the kernels, along index tables
+// (kernels/dynamics/sparse_elimination.h). Text and compile time do not grow with the number of bodies, and the work of a
+// step grows in proportion to it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "src/emit/families.h"
+#include "src/emit/function.h"
+#include "src/system/system.h"
+
+namespace zwang {
+
+// True for systems with many conditions, each on few bodies, whose elimination fills in little. Their mass matrix is
+// diagonal: a coupled one has an inverse without zeros.
+bool is_long(const System& system);
+
+struct LongMotion {
+  std::vector<Function> functions;  // with the names and arguments of those of short systems
+  std::string eliminations;         // text of the structs that describe the eliminations
+  long long multiplications = 0;    // of one elimination
+};
+
+LongMotion write_long_motion(const System& system, Tables& tables);
+
+}  // namespace zwang
