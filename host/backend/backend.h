@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "host/estimators/rank_correlation.h"
 #include "host/statistics/reduction_plan.h"
 #include "host/study/study.h"
 #include "kernels/base/status.h"
@@ -84,6 +85,8 @@ class Backend {
                                    const RecordTarget& records);
   // How many calls of run_reduced may be under way at the same time, from different threads.
   virtual std::size_t batches_at_once() const { return 1; }
+  // Ranks long columns on the device; empty: the host does it.
+  virtual ColumnRanker column_ranker() const { return {}; }
   // Nothing will be integrated any more, and no values are left on the device: its memory may be released, which takes
   // a while, on a thread of its own.
   virtual void retire() {}

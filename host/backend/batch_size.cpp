@@ -64,11 +64,14 @@ void BatchSize::begin(long long members) {
   next_ = std::clamp(static_cast<long long>(fastest_growth) * members, least_, most_);
 }
 
+// Batches that have begun beside the first one may be larger than it was: they count as tried.
 void BatchSize::learn(long long members, double seconds) {
   if (fixed_ > 0 || members <= 0) return;
+  const double size = static_cast<double>(members), tried = learned_ ? 0 : static_cast<double>(next_);
+  const double wanted = seconds_wanted_ / std::max(seconds, 1e-6) * size;
+  next_ = std::clamp(static_cast<long long>(std::min(wanted, std::max(fastest_growth * size, tried))), least_,
+                     most_);
   learned_ = true;
-  const double factor = std::min(seconds_wanted_ / std::max(seconds, 1e-6), fastest_growth);
-  next_ = std::clamp(static_cast<long long>(factor * static_cast<double>(members)), least_, most_);
 }
 
 }  // namespace zwang

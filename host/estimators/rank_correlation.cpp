@@ -121,15 +121,21 @@ double RankCorrelation::RankedColumn::correlation_with(const RankedColumn& other
   return correlation_of(both, others);
 }
 
-RankCorrelation::RankCorrelation(std::vector<std::span<const double>> columns)
-    : columns_(std::move(columns)), ranked_(columns_.size()) {}
+RankCorrelation::RankCorrelation(std::vector<std::span<const double>> columns, ColumnRanker ranker)
+    : columns_(std::move(columns)), ranked_(columns_.size()), ranker_(std::move(ranker)) {}
 RankCorrelation::~RankCorrelation() = default;
 
 // The values at places first + 1 ... last are equal: their mean rank is (first + 1 + last) / 2.
 void RankCorrelation::rank(std::size_t column) {
-  const Order order = sorted_with_rows(columns_[column]);
   RankedColumn& made = ranked_[column];
   made.ranks.resize(columns_[column].size(), 0);
+  if (ranker_) {
+    if (const auto present = ranker_(columns_[column], made.ranks)) {
+      made.present = *present;
+      return;
+    }
+  }
+  const Order order = sorted_with_rows(columns_[column]);
   made.present = order.size();
   for (std::size_t first = 0, last = 0; first < order.size(); first = last) {
     while (last < order.size() && order[last].first == order[first].first) ++last;
@@ -151,8 +157,9 @@ Matrix RankCorrelation::matrix(unsigned threads) const {
   return made;
 }
 
-Matrix rank_correlation_matrix(std::span<const std::span<const double>> columns, unsigned threads) {
-  RankCorrelation ranks({columns.begin(), columns.end()});
+Matrix rank_correlation_matrix(std::span<const std::span<const double>> columns, unsigned threads,
+                               const ColumnRanker& ranker) {
+  RankCorrelation ranks({columns.begin(), columns.end()}, ranker);
   in_parallel(ranks.columns(), threads, [&](std::size_t c) { ranks.rank(c); });
   return ranks.matrix(threads);
 }

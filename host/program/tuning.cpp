@@ -53,9 +53,9 @@ constexpr std::size_t longest_events_for_o2 = 100'000;
 constexpr std::size_t most_rates_in_registers = 4;
 constexpr long long longest_unrolled_motion = 64, operations_per_function = 20;
 
-// GPU: events inside the stepping kernel pay if members leave their lanes for little else. With more outputs,
-// or with extremes, more lanes that store their state sooner are faster
-// (bench/results/h200/variants.csv).
+// GPU: with more output times, or with extremes, lanes record their steps inside. Events inside the stepping kernel
+// pay only without: with 51 output times on the slow path more lanes that store their state sooner were faster
+// (bench/results/h200/variants.csv), and beside the recording of steps they have not been measured.
 constexpr std::size_t few_outputs = 2;
 
 // --- Properties of a study ---------------------------------------------------------------------------------
@@ -76,7 +76,7 @@ bool has_cheap_series(const System& system, const EmittedModel& model) {
   });
 }
 
-// Minima and maxima are located within steps, on the slow path.
+// Minima and maxima are located within steps.
 bool measures_extremes(const System& system) {
   return std::any_of(system.measures.begin(), system.measures.end(), [](const Measure& measure) {
     return measure.pattern == EventPattern::none &&
@@ -107,15 +107,16 @@ bool handles_events_in_registers(const Study& study, Method method) {
          !measures_extremes(*study.system);
 }
 
-// As many blocks as small systems leave registers for. Extremes are compared at every step and need registers
-// of their own.
+// As many blocks as small systems leave registers for. Steps that are recorded inside need all registers: the
+// impact oscillator spills 1964 bytes with three blocks and 564 with two.
 int blocks_of_steps(const System& system, const EmittedModel& model, Method method,
                     const CudaTuning& tuning) {
   const bool tiny =
       system.size() == 1 && system.constraints.size() <= 1 && integrated_quantities(system) <= 2;
+  if (tuning.record_steps) return 2;
   if (method == Method::taylor) return tiny && !tuning.events_in_registers ? 3 : 2;
   if (!tuning.unroll_stages || !tiny || model.drives > 1) return 2;
-  return measures_extremes(system) ? 3 : 4;
+  return 4;
 }
 
 }  // namespace

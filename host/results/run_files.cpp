@@ -85,10 +85,16 @@ RunOptions of_shard(RunOptions options, const Study& study, const Shard& shard) 
   return options;
 }
 
-RunOptions with_members(RunOptions options, const Study& study, std::optional<MemberOutput>& output) {
+// With ranks there is no output beside the run: the coordinator appends what ranks send, and the few members that this
+// process completes itself are appended here.
+RunOptions with_members(RunOptions options, const Study& study, std::optional<MemberRecordsFile>& members,
+                        std::optional<MemberOutput>& output) {
   if (study.output.members)
-    options.members = [&output](long long first, std::shared_ptr<const HostBuffer> records) {
-      output->add(first, std::move(records));
+    options.members = [&members, &output](long long first, std::shared_ptr<const HostBuffer> records) {
+      if (output)
+        output->add(first, std::move(records));
+      else
+        members->append({records->bytes().data(), records->bytes().size()});
     };
   return options;
 }
@@ -101,7 +107,8 @@ RecordedRun::RecordedRun(ResultFolder& folder, const Study& study, Backend& back
       files_(files),
       threads_(options.threads),
       checkpoint_(folder, files.checkpoints),
-      run_(study, backend, with_members(of_shard(options, study, files.shard), study, member_output_)) {
+      run_(study, backend,
+           with_members(of_shard(options, study, files.shard), study, members_, member_output_)) {
   const RunResult origin = run_.origin();
   record_.identity = run_identity(study, origin, options.statistics_memory, files.shard);
   record_.study_name = study.name;

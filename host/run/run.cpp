@@ -270,7 +270,7 @@ RunResult EnsembleRun::origin() const {
 RunResult EnsembleRun::finish() {
   RunResult made = origin();
   const Stopwatch counting;
-  made.statistics = statistics_.finish(threads_);
+  made.statistics = statistics_.finish(threads_, backend_.column_ranker());
   performance_.statistics_s += counting.seconds();
   performance_.wall_s += counting.seconds();
   made.sure_early = sure_ && position_ < end_;

@@ -12,6 +12,7 @@
 #include "host/backend/backend.h"
 #include "host/backend/batch_size.h"
 #include "host/backend/member_bytes.h"
+#include "host/estimators/rank_correlation.h"
 #include "host/platform/buffer_pool.h"
 #include "host/platform/stopwatch.h"
 #include "host/run/run_result.h"
@@ -76,8 +77,11 @@ class EnsembleRun {
   // meanwhile; no batch that has begun goes beyond `up_to`. Throws Error if a member cannot be drawn or started.
   void advance(long long up_to = std::numeric_limits<long long>::max());
   RunResult finish();  // once
-  // Whether values that finish() needs are on the backend's device.
-  bool needs_device() const { return statistics_.has_device_values(); }
+  // Whether finish() uses the backend's device: for values that are there, or to rank long columns.
+  bool needs_device() const {
+    return statistics_.has_device_values() ||
+           statistics_.members() / statistics_.storage().stride >= static_cast<long long>(long_column);
+  }
 
   RunPart part() const;
   // Continues from the state of another run of the same study. To be called before the first advance().

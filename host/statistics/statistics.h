@@ -85,7 +85,8 @@ class Statistics {
   static Statistics load(StatisticsPlan plan, std::istream& stream, const std::string& name);
 
   // Closes the last, incomplete block and computes the results. Nothing can be added afterwards.
-  StatisticsResult finish(unsigned threads = 1);
+  // `ranker`: for the rank correlations, if another machine does them.
+  StatisticsResult finish(unsigned threads = 1, const ColumnRanker& ranker = {});
 
   bool has_device_values() const { return !device_columns_.empty(); }
 
@@ -130,7 +131,7 @@ class Statistics {
                      StatisticsResult& result) const;
   QuantileBasis basis_of(Kind kind) const;
   HistogramResult histogram_result(const HistogramPlan& histogram) const;
-  RankCorrelation rank_correlation() const;
+  RankCorrelation rank_correlation(const ColumnRanker& ranker) const;
   void check_follows(const Statistics& next) const;
 
   StatisticsPlan plan_;

@@ -18,7 +18,7 @@
 
 namespace zwang {
 
-StatisticsResult Statistics::finish(unsigned threads) {
+StatisticsResult Statistics::finish(unsigned threads, const ColumnRanker& ranker) {
   const StageTimer all("finish statistics");
   close_last_block();
   select_on_device();  // before finish_tile and histogram_result, which read selected_
@@ -30,7 +30,7 @@ StatisticsResult Statistics::finish(unsigned threads) {
   result.observables.resize(plan_.outputs * plan_.observables);
   result.measures.resize(plan_.measures);
   result.inputs.resize(plan_.inputs);
-  RankCorrelation ranks = rank_correlation();
+  RankCorrelation ranks = rank_correlation(ranker);
   {
     const StageTimer timer("finish statistics: columns");
     // Each column is a task of its own: one tile holds all measures, whose values are sorted. The longest come
@@ -161,13 +161,13 @@ HistogramResult Statistics::histogram_result(const HistogramPlan& plan) const {
   return result;
 }
 
-RankCorrelation Statistics::rank_correlation() const {
+RankCorrelation Statistics::rank_correlation(const ColumnRanker& ranker) const {
   std::vector<std::span<const double>> columns;
   for (const Tile& tile : tiles_) {
     if (tile.kind == Kind::observable) continue;
     for (std::size_t c = 0; c < tile.columns.setup().columns; ++c) columns.push_back(tile.columns.kept(c));
   }
-  return RankCorrelation(std::move(columns));
+  return RankCorrelation(std::move(columns), ranker);
 }
 
 }  // namespace zwang

@@ -271,6 +271,11 @@ struct LaneGroup {
     const auto before = flags.lane(lane);
     set_lane(trial.step.h, lane, single.trial.step.h);
     set_lane(ledger.next_output, lane, lane_of(single_ledger.next_output, 0));
+    if constexpr (Model::any_extremes) {
+      ZWANG_REGISTERS for (int m = 0; m < Model::measures; ++m) {
+        if (is_extreme<Model>(m)) set_lane(state.best[m], lane, single.state.best[m]);
+      }
+    }
     flags.set(lane, single.flags);
     ZWANG_REGISTERS for (int i = 0; i < size; ++i) { set_lane(trial.end[i], lane, single.trial.end[i]); }
     if (handle_fast_event(*this, lane)) return true;

@@ -237,7 +237,7 @@ void ModelWriter::add_observation() {
   std::vector<Argument> reactions = reaction_arguments;
   reactions.push_back({"R*", "out"});
   add("observables", "void", "observe", reactions, {fill_array(pool_, "out", observables)}).role =
-      FunctionRole::event_scales;
+      FunctionRole::in_steps;
   add("what measures reduce; 0 where a measure needs no formula", "void", "measured", reactions,
       {fill_array(pool_, "out", measures)})
       .role = FunctionRole::in_steps;

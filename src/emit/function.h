@@ -30,10 +30,10 @@ struct FunctionCase {
 // When the kernels call a function.
 enum class FunctionRole {
   at_events,
-  in_steps,     // at every step
-  motion,       // the same; rates and multipliers with conditions held
-  free_motion,  // the same; rates with none held
-  event_scales,  // inlined into steps, evaluated at events or outputs only: its constants are not kept in registers
+  in_steps,      // at every step, or inside it at output times
+  motion,        // the same; rates and multipliers with conditions held
+  free_motion,   // the same; rates with none held
+  event_scales,  // inlined into steps, evaluated at events only: its constants are not kept in registers
 };
 
 struct Function {

@@ -101,6 +101,7 @@ void BackendCuda::start(const KernelProgram& program, std::vector<int> devices,
         workers_.push_back(std::make_unique<CudaWorker>(number));
   }
   device_ = device_names();
+  first_device_ = devices.front();
   threads_ = static_cast<unsigned>(workers_.size());
   compile_and_load(program.text, folder);
   compile_seconds = program.emission_seconds +

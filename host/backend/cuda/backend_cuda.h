@@ -12,8 +12,10 @@
 #include "host/backend/backend.h"
 #include "host/backend/cuda/compilations.h"
 #include "host/backend/cuda/reduction_device.h"
+#include "host/backend/cuda/thrust_module.h"
 #include "host/backend/cuda/worker.h"
 #include "host/backend/kernel_buffers.h"
+#include "host/estimators/rank_correlation.h"
 #include "host/program/host_compiler.h"
 #include "host/program/kernel_program.h"
 #include "host/program/program_cache.h"
@@ -41,6 +43,7 @@ class BackendCuda : public Backend {
   std::string device() const override { return device_; }
   unsigned threads() const override { return threads_; }
   void retire() override;
+  ColumnRanker column_ranker() const override { return thrust_ranker(first_device_); }
   BatchResults run(const Batch& batch, const Wanted& wanted) override;
   bool reduces() const override { return statistics_on_device; }
   bool draws() const override { return statistics_on_device; }
@@ -90,6 +93,7 @@ class BackendCuda : public Backend {
   KernelSettings settings_;
   std::string method_, note_, device_;
   unsigned threads_ = 0;
+  int first_device_ = 0;
   long long motion_operations_ = 0, series_operations_ = 0;
   bool compiled_ = false;
   // Two per device: one computes while the other copies. Those of a device follow each other.

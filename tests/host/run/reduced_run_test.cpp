@@ -71,9 +71,10 @@ class ReducingBackend : public Backend {
       there.end_time = results.end_time.data() + at;
       there.end_state = results.end_state.data() + at * (results.end_state.size() / batch.count);
       made.parts.push_back(*reduce_members(device, plan, there, first + begin));
-      if (records.layout != nullptr)
+      if (records.layout != nullptr) {
         EXPECT_TRUE(fetch_member_records(device, *records.layout, there,
                                          records.records + at * records.layout->bytes()));
+      }
     }
     return made;
   }
