@@ -8,8 +8,8 @@
 
 #include "kernels/base/linear_algebra.h"
 #include "kernels/base/portable.h"
-#include "kernels/dynamics/sparse_elimination.h"
 #include "kernels/dynamics/mass.h"
+#include "kernels/dynamics/sparse_elimination.h"
 
 namespace zwang {
 
