@@ -82,7 +82,7 @@ set(kept_tests
   "Configs/CudaCompile.*/knife_edge"           # condition on velocities
   "Configs/CudaCompile.*/cart_geodetic"        # general variation
   "Configs/CudaCompile.*/impulse_string_wall"  # quadratic program
-  "Small/CudaRegisters.*/impact_oscillator"
+  "Small/CudaRegisters.*/gpu_impact"
   "Studies/CudaUndefined.*/string_pendulum"
   "Formulas/KernelError.OfAMillionth*/Stages"            # the integrator
   "Formulas/KernelError.OfAMillionth*/Shock"             # the quadratic program

@@ -120,14 +120,14 @@ std::string ptx_of(const std::string& study, const std::string& unit) {
   return CudaCompiler(90).ptx(text);
 }
 
-// A measure at an event keeps the events of a bouncing ball in memory. Their kernel contains none of the
+// Events of an inequality on velocities are handled in memory. Their kernel contains none of the
 // functions of the slow path, which take ten times as long to compile as the kernel: they are linked.
 TEST(CudaText, EventsInMemoryAreLinkedToTheFunctionsOfTheSlowPath) {
   if (!has_nvrtc()) GTEST_SKIP() << "no NVRTC on this machine";
   const std::regex undefined("\\.extern \\.func[^;{]*try_event_at_step_end"),
       defined("\\.func[^;{]*try_event_at_step_end[^;{]*\\{");
-  const std::string event = ptx_of("configs/bouncing_ball", "event.cu"),
-                    slow_path = ptx_of("configs/bouncing_ball", "slow_path.cu");
+  const std::string event = ptx_of("configs/oneway_clutch", "event.cu"),
+                    slow_path = ptx_of("configs/oneway_clutch", "slow_path.cu");
   EXPECT_TRUE(std::regex_search(event, undefined));
   EXPECT_FALSE(std::regex_search(event, defined));
   EXPECT_TRUE(std::regex_search(slow_path, defined));
