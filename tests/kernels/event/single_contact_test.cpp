@@ -34,7 +34,7 @@ Ways all_ways(const Study& study, std::size_t count) {
   KernelProgram program = cpu_program(study, LaneChoice::best);
   BackendCpu fast(study, program, *HostCompiler::find(), 2);
   replace(program, "lanes/fast_event.h", "PointKind::possible && ", "false && ");
-  replace(program, "lanes/fast_event.h", "Model::signals > 0 && knows_signals", "false && knows_signals");
+  replace(program, "lanes/fast_event.h", "(Model::signals > 0) && knows_signals", "false && knows_signals");
   BackendCpu single(study, program, *HostCompiler::find(), 2);
   replace(program, "event/single_contact.h", "if constexpr (SingleContactSolver<M>::possible) {",
           "if constexpr (false) {");
