@@ -77,8 +77,8 @@ class Backend {
   virtual unsigned threads() const = 0;  // host threads that integrate
   virtual BatchResults run(const Batch& batch, const Wanted& wanted) = 0;
   // Whether run_reduced is available, which computes the statistics on the device and copies only these.
-  // `first`, the number of the batch's first member, is a multiple of 256. Records hold what the device knows;
-  // how the host has prepared the starts has to be entered afterwards.
+  // `first`, the number of the batch's first member, is a multiple of 256. Records hold what the device
+  // knows; how the host has prepared the starts has to be entered afterwards.
   virtual bool reduces() const { return false; }
   virtual bool draws() const { return false; }  // whether it accepts Batch::device_sampling
   virtual ReducedBatch run_reduced(const Batch& batch, long long first, const ReductionPlan& plan,
@@ -87,8 +87,8 @@ class Backend {
   virtual std::size_t batches_at_once() const { return 1; }
   // Ranks long columns on the device; empty: the host does it.
   virtual ColumnRanker column_ranker() const { return {}; }
-  // Nothing will be integrated any more, and no values are left on the device: its memory may be released, which takes
-  // a while, on a thread of its own.
+  // Nothing will be integrated any more, and no values are left on the device: its memory may be released,
+  // which takes a while, on a thread of its own.
   virtual void retire() {}
   double compile_seconds = 0;  // spent before the first batch
 };

@@ -24,8 +24,8 @@ class MemberRecordLayout {
 
   // Packs all members of the batch into `records`, batch.count x bytes().
   void pack(const Batch& batch, const BatchResults& results, char* records, unsigned threads) const;
-  // Enters how the host has prepared the starts into records that a device has packed. Nothing to enter if the
-  // device has drawn the members.
+  // Enters how the host has prepared the starts into records that a device has packed. Nothing to enter if
+  // the device has drawn the members.
   void enter_starts(const Batch& batch, char* records, unsigned threads) const;
 
   // Numbers of one record.

@@ -173,9 +173,9 @@ bool SegmentCheck::several_events_between(const ComparisonPoint& point, const Re
   return false;
 }
 
-// Whether the two reference runs are so far apart at some output time that their distance excuses a state of another
-// motion. Sizes are those of all coordinates: one that stays near zero says nothing. Beside an event the runs may be on
-// different sides of it.
+// Whether the two reference runs are so far apart at some output time that their distance excuses a state of
+// another motion. Sizes are those of all coordinates: one that stays near zero says nothing. Beside an event
+// the runs may be on different sides of it.
 bool SegmentCheck::runs_part(const Segment& segment, const Plan& plan, const ReferencePair& pair) const {
   const auto far = [&](const Eigen::VectorXd& a, const Eigen::VectorXd& b, const Eigen::VectorXd& sizes) {
     if (a.size() == 0) return false;

@@ -13,8 +13,8 @@ namespace {
 // Divided among the members of a check. A trial step of a small study takes about 20 microseconds: half a
 // minute on one core if every member uses up its share.
 constexpr double divided_steps = 1e6;
-// For each trial step of the backend. The tight run (tsit5, a hundredth of the tolerance) takes up to 40 times
-// the steps of dop853, and more than that compared with Taylor series.
+// For each trial step of the backend. The tight run (tsit5, a hundredth of the tolerance) takes up to 40
+// times the steps of dop853, and more than that compared with Taylor series.
 constexpr double per_backend_step = 100;
 // Beyond so many steps a backend's steps are small for a reason that the reference shares: they count less.
 constexpr double many_steps = 1e4, per_further_step = 2;

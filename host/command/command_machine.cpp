@@ -39,8 +39,8 @@ struct BenchCommandOptions : CommonOptions {
   std::vector<int> devices = {0};
 };
 
-// The progress of a check on standard error: on a terminal one line that is updated in place, otherwise a line
-// every few seconds.
+// The progress of a check on standard error: on a terminal one line that is updated in place, otherwise a
+// line every few seconds.
 class CheckDisplay {
  public:
   void show(const CheckProgress& progress) {

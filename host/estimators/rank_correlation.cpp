@@ -105,7 +105,8 @@ struct RankCorrelation::RankedColumn {
   double correlation_with(const RankedColumn& other) const;
 };
 
-// If the rows with both values are all rows with a value of one column, its ranks among them are known already.
+// If the rows with both values are all rows with a value of one column, its ranks among them are known
+// already.
 double RankCorrelation::RankedColumn::correlation_with(const RankedColumn& other) const {
   if (complete() && other.complete()) return correlation_of(ranks, other.ranks);
   Ranks both, others;

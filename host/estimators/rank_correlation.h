@@ -12,12 +12,13 @@
 
 namespace zwang {
 
-// Rows from which on another machine is worth its copies and launches: shorter columns are sorted faster by the host.
+// Rows from which on another machine is worth its copies and launches: shorter columns are sorted faster by
+// the host.
 constexpr std::size_t long_column = std::size_t{1} << 22;
 
-// Another machine that ranks a column: writes twice the mean rank of each value, counted from 1, or 0 for NaN, and
-// returns the number of values that are not NaN. Nothing: the host has to do it. Ranks are exact, so it does not matter
-// for the result who does it. Called from several threads.
+// Another machine that ranks a column: writes twice the mean rank of each value, counted from 1, or 0 for
+// NaN, and returns the number of values that are not NaN. Nothing: the host has to do it. Ranks are exact, so
+// it does not matter for the result who does it. Called from several threads.
 using ColumnRanker =
     std::function<std::optional<std::size_t>(std::span<const double> values, std::span<std::uint32_t> ranks)>;
 

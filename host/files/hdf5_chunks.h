@@ -1,8 +1,8 @@
-// Writes chunks of a NetCDF-4 file that have been filtered already. NetCDF filters on the thread that writes, one
-// chunk after the other; here many threads filter, and one writes.
+// Writes chunks of a NetCDF-4 file that have been filtered already. NetCDF filters on the thread that writes,
+// one chunk after the other; here many threads filter, and one writes.
 //
-// HDF5 and zlib are those that the NetCDF library has loaded: their functions are looked up by name, because the
-// names of the library files differ between systems.
+// HDF5 and zlib are those that the NetCDF library has loaded: their functions are looked up by name, because
+// the names of the library files differ between systems.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace zwang {
 
-// The bytes that NetCDF stores for a chunk of a variable with the options shuffle and deflate, level 1: bytes of
-// equal significance are adjacent, then compressed.
+// The bytes that NetCDF stores for a chunk of a variable with the options shuffle and deflate, level 1: bytes
+// of equal significance are adjacent, then compressed.
 std::vector<char> shuffled_and_deflated(std::span<const char> chunk, std::size_t bytes_per_number);
 
 class Hdf5Chunks {
@@ -30,7 +30,8 @@ class Hdf5Chunks {
 
   // A variable with chunks over its first dimension, and `width` numbers in its second one; 0: it has none.
   std::size_t open(const std::string& variable, std::size_t width);
-  // The chunk of `rows` rows that begins at row `first`, as it is stored. The variable then ends at its last row.
+  // The chunk of `rows` rows that begins at row `first`, as it is stored. The variable then ends at its last
+  // row.
   void write(std::size_t variable, std::uint64_t first, std::uint64_t rows, std::span<const char> stored);
 
   // When this returns, everything is in the file.

@@ -197,7 +197,8 @@ void MembersWriter::write_blocks(std::span<const Block> blocks) {
       if (columns_[c].width > 0) put(columns_[c], blocks[b], written_, chunks[b * columns_.size() + c]);
     written_ += blocks[b].count;
   }
-  // The disk begins now: at the end of the run little is left to wait for. Not supported everywhere, nor needed.
+  // The disk begins now: at the end of the run little is left to wait for. Not supported everywhere, nor
+  // needed.
   if (disk_.is_open()) ::sync_file_range(disk_.descriptor(), 0, 0, SYNC_FILE_RANGE_WRITE);
 }
 

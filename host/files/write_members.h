@@ -18,8 +18,8 @@
 namespace zwang {
 
 // Collects blocks of members (at most 16384, and at most about 16 MiB) and writes each when it is full,
-// independently of the batches: the file is the same for any batch size. Threads bring several blocks into the
-// order of the file and compress them side by side; they are written one after the other.
+// independently of the batches: the file is the same for any batch size. Threads bring several blocks into
+// the order of the file and compress them side by side; they are written one after the other.
 class MembersWriter {
  public:
   // Of `origin`, only backend, device, precision and the names of the inputs are read, which are known before

@@ -26,8 +26,8 @@ class HostBuffer {
   std::size_t size_ = 0, capacity_ = 0;
 };
 
-// Fresh pages for every batch of results would cost as much time as copying them. Buffers may be given back from
-// any thread, also after the pool has ended.
+// Fresh pages for every batch of results would cost as much time as copying them. Buffers may be given back
+// from any thread, also after the pool has ended.
 class BufferPool {
  public:
   std::shared_ptr<HostBuffer> take(std::size_t bytes);

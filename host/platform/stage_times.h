@@ -1,4 +1,5 @@
-// Seconds that a process spends in its stages, for `run --timings`: where the time beside the integration goes.
+// Seconds that a process spends in its stages, for `run --timings`: where the time beside the integration
+// goes.
 #pragma once
 
 #include <atomic>

@@ -21,8 +21,9 @@ namespace {
 // Members looked at beside the nominal one. Masses drawn over many decades are seen in a few draws.
 constexpr unsigned long long members_looked_at = 32;
 
-// Steps grow by the noise of the multipliers when their relative rounding, eps times the ratio, exceeds this many
-// tolerances: a light bead on a taut line takes seven times its steps at 120, and no longer advances at 1e5.
+// Steps grow by the noise of the multipliers when their relative rounding, eps times the ratio, exceeds this
+// many tolerances: a light bead on a taut line takes seven times its steps at 120, and no longer advances at
+// 1e5.
 constexpr double tolerated_noise = 30;
 
 // Rows that share a coordinate: the coordinate, and all coordinates of those rows.
@@ -87,8 +88,8 @@ double largest_mass_ratio(const Study& study) {
                          slots, mass);
     largest = std::max(largest, ratio_of(mass, shared));
   };
-  // The number does not depend on the number of members, so that a member moves alike in every run. A member that
-  // cannot be drawn (a grid or a file that ends) ends the search; a run that needs it reports it.
+  // The number does not depend on the number of members, so that a member moves alike in every run. A member
+  // that cannot be drawn (a grid or a file that ends) ends the search; a run that needs it reports it.
   try {
     sampler.draw_nominal(scratch, member);
     look();

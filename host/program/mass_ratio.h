@@ -5,10 +5,10 @@
 
 namespace zwang {
 
-// Two rows that share a light coordinate are nearly dependent in the mass metric once they are in line: Phi = A
-// M^-1 A^T then has a condition number of the ratio of the heaviest mass of the two rows to the shared one. The
-// largest such ratio, over the nominal member and the first members drawn, at their starts; 1 where no two rows
-// share a coordinate. Reproducible: it depends on the study alone.
+// Two rows that share a light coordinate are nearly dependent in the mass metric once they are in line: Phi =
+// A M^-1 A^T then has a condition number of the ratio of the heaviest mass of the two rows to the shared one.
+// The largest such ratio, over the nominal member and the first members drawn, at their starts; 1 where no
+// two rows share a coordinate. Reproducible: it depends on the study alone.
 double largest_mass_ratio(const Study& study);
 
 // True where multipliers computed from Phi lose more digits than the tolerance can spare: accelerations then

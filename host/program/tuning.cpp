@@ -53,9 +53,10 @@ constexpr std::size_t longest_events_for_o2 = 100'000;
 constexpr std::size_t most_rates_in_registers = 4;
 constexpr long long longest_unrolled_motion = 64, operations_per_function = 20;
 
-// GPU: with more output times, or with extremes, lanes record their steps inside. Events inside the stepping kernel
-// pay only without: with 51 output times on the slow path more lanes that store their state sooner were faster
-// (bench/results/h200/variants.csv), and beside the recording of steps they have not been measured.
+// GPU: with more output times, or with extremes, lanes record their steps inside. Events inside the stepping
+// kernel pay only without: with 51 output times on the slow path more lanes that store their state sooner
+// were faster (bench/results/h200/variants.csv), and beside the recording of steps they have not been
+// measured.
 constexpr std::size_t few_outputs = 2;
 
 // --- Properties of a study ---------------------------------------------------------------------------------

@@ -16,12 +16,13 @@
 
 namespace zwang {
 
-// One batch is written while at most one other waits: memory is bounded, and a run that is faster than its disk
-// is slowed to the disk's speed.
+// One batch is written while at most one other waits: memory is bounded, and a run that is faster than its
+// disk is slowed to the disk's speed.
 class MemberOutput {
  public:
-  // `file` is used by this object's thread until settle() or close() has returned. `begin_members` makes the writer of
-  // members.nc, with the members of an earlier process that are in the file already; empty: there is no members.nc.
+  // `file` is used by this object's thread until settle() or close() has returned. `begin_members` makes the
+  // writer of members.nc, with the members of an earlier process that are in the file already; empty: there
+  // is no members.nc.
   using BeginMembers = std::function<std::unique_ptr<MembersWriter>()>;
   MemberOutput(MemberRecordsFile& file, BeginMembers begin_members);
   ~MemberOutput();  // what has not been written is dropped

@@ -85,8 +85,8 @@ RunOptions of_shard(RunOptions options, const Study& study, const Shard& shard) 
   return options;
 }
 
-// With ranks there is no output beside the run: the coordinator appends what ranks send, and the few members that this
-// process completes itself are appended here.
+// With ranks there is no output beside the run: the coordinator appends what ranks send, and the few members
+// that this process completes itself are appended here.
 RunOptions with_members(RunOptions options, const Study& study, std::optional<MemberRecordsFile>& members,
                         std::optional<MemberOutput>& output) {
   if (study.output.members)

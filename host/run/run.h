@@ -74,7 +74,8 @@ class EnsembleRun {
 
   bool done() const { return position_ >= end_ || sure_; }
   // Counts one more batch, which ends at `up_to` at the latest. On a device the next batches are integrated
-  // meanwhile; no batch that has begun goes beyond `up_to`. Throws Error if a member cannot be drawn or started.
+  // meanwhile; no batch that has begun goes beyond `up_to`. Throws Error if a member cannot be drawn or
+  // started.
   void advance(long long up_to = std::numeric_limits<long long>::max());
   RunResult finish();  // once
   // Whether finish() uses the backend's device: for values that are there, or to rank long columns.

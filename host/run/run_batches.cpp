@@ -1,5 +1,6 @@
-// Batches whose statistics are computed on a device. Several are under way at the same time: one is integrated while
-// another one is reduced there and a third one is counted here. They are counted in the order of their members.
+// Batches whose statistics are computed on a device. Several are under way at the same time: one is
+// integrated while another one is reduced there and a third one is counted here. They are counted in the
+// order of their members.
 #include <algorithm>
 #include <cassert>
 #include <utility>
@@ -24,8 +25,8 @@ Batch EnsembleRun::leave_drawing_to_device(long long begin, long long end) const
   return made;
 }
 
-// Begins batches until as many are under way as the backend takes. With `until` there is one at a time, because
-// its result decides whether there is another one.
+// Begins batches until as many are under way as the backend takes. With `until` there is one at a time,
+// because its result decides whether there is another one.
 void EnsembleRun::begin_batches(long long up_to) {
   const std::size_t at_once = until_ ? 1 : backend_.batches_at_once();
   for (;;) {

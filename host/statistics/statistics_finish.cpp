@@ -33,8 +33,8 @@ StatisticsResult Statistics::finish(unsigned threads, const ColumnRanker& ranker
   RankCorrelation ranks = rank_correlation(ranker);
   {
     const StageTimer timer("finish statistics: columns");
-    // Each column is a task of its own: one tile holds all measures, whose values are sorted. The longest come
-    // first.
+    // Each column is a task of its own: one tile holds all measures, whose values are sorted. The longest
+    // come first.
     std::vector<std::pair<const Tile*, TilePart>> parts;
     for (auto tile = tiles_.rbegin(); tile != tiles_.rend(); ++tile) parts.emplace_back(&*tile, TilePart{});
     in_parallel(parts.size(), threads,

@@ -43,8 +43,9 @@ struct AuditBound {
   static constexpr double work_of_series(int order) {
     return static_cast<double>(1LL << order) / (order + 1);
   }
-  // Kernels first compare a violation with a part of what is allowed that costs little to compute. Where it uses less
-  // than this share of the part, the rest is not computed: the share reported is then an upper bound.
+  // Kernels first compare a violation with a part of what is allowed that costs little to compute. Where it
+  // uses less than this share of the part, the rest is not computed: the share reported is then an upper
+  // bound.
   static constexpr double certain = 0.1;
   // A share of the bound is at most this, also where the violation is not a number.
   static constexpr double largest_share = 1e30;

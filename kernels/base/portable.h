@@ -18,7 +18,8 @@
 #define ZWANG_BUILTIN(name) ::name
 #define ZWANG_UNROLL _Pragma("unroll")
 // Loops over arrays that must stay in registers: the compiler keeps an array there only if every index is
-// constant. The arrays of long models do not fit: they are in local memory, and a few loads at once hide its latency.
+// constant. The arrays of long models do not fit: they are in local memory, and a few loads at once hide its
+// latency.
 #if defined(ZWANG_LONG_MODEL)
 #define ZWANG_REGISTERS _Pragma("unroll 4")
 #else

@@ -36,7 +36,8 @@ struct ConditionSet {
 // The cycle that a sequence of shocks repeats.
 template <class Real, bool alone>
 struct CycleOfShocks {
-  // By how much the last cycle has moved the limit. 0 for a single condition, whose limit is known by its speed.
+  // By how much the last cycle has moved the limit. 0 for a single condition, whose limit is known by its
+  // speed.
   Real uncertainty = 0;
   int period = 0;  // shocks in a cycle
   int last = 0;    // index of its latest shock in the ring buffers of AccumulationWatch

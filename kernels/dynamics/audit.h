@@ -165,8 +165,8 @@ ZWANG_COLD void judge_conditions(M& me, const typename M::Motion& start) {
   me.audit.raise(audit_condition_share, share_of(worst[audit_velocity], most_rate));
 }
 
-// The same with the part of the allowance that follows from atol alone, which needs no scales. False where that is not
-// enough to be certain; then nothing has been changed.
+// The same with the part of the allowance that follows from atol alone, which needs no scales. False where
+// that is not enough to be certain; then nothing has been changed.
 template <class M>
 ZWANG_COLD bool judge_conditions_by_atol(M& me) {
   using Real = typename M::Real;

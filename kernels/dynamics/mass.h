@@ -1,5 +1,5 @@
-// The mass matrix as the kernels store it: n x n numbers, or the diagonal alone for long models, whose matrix is
-// diagonal and would not fit into the memory of a lane.
+// The mass matrix as the kernels store it: n x n numbers, or the diagonal alone for long models, whose matrix
+// is diagonal and would not fit into the memory of a lane.
 #pragma once
 
 #include "kernels/base/linear_algebra.h"
@@ -7,8 +7,8 @@
 
 namespace zwang {
 
-// Whether a model is written as loops over families of formulas (src/emit/long_model.h). The emitter states it in such
-// models only.
+// Whether a model is written as loops over families of formulas (src/emit/long_model.h). The emitter states
+// it in such models only.
 template <class Model, bool = true>
 struct IsLongModel {
   static constexpr bool value = false;

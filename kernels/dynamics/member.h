@@ -46,8 +46,8 @@ struct ModelSizes {
   }
 };
 
-// Whether rows may become linearly dependent at some state. The emitter states it in the models concerned only
-// (src/system/row_structure.h).
+// Whether rows may become linearly dependent at some state. The emitter states it in the models concerned
+// only (src/system/row_structure.h).
 template <class Model, bool = true>
 struct RowsMayBecomeDependent {
   static constexpr bool value = false;

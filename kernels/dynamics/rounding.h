@@ -1,5 +1,5 @@
-// What counts as zero: values of conditions with the rounding scale of their terms, and the magnitudes of coordinates
-// and velocities on which those scales rest.
+// What counts as zero: values of conditions with the rounding scale of their terms, and the magnitudes of
+// coordinates and velocities on which those scales rest.
 #pragma once
 
 #include "kernels/base/portable.h"
@@ -28,7 +28,8 @@ ZWANG_INLINE void for_coordinates_of([[maybe_unused]] int i, const Visit& visit)
     for (int j = 0; j < Model::coordinates; ++j) visit(j);
 }
 
-// At the position of the state y, with velocities v; size_q and size_v are the magnitudes behind their rounding.
+// At the position of the state y, with velocities v; size_q and size_v are the magnitudes behind their
+// rounding.
 template <class M, class Real>
 ZWANG_COLD ScaledCondition<Real> scaled_condition_at(const Real* k, Real t, const Real* y, int i,
                                                      const Real* v, const Real* size_q, const Real* size_v) {

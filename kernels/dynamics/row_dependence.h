@@ -1,5 +1,5 @@
-// How close the held rows are to linear dependence, for models in which they may become dependent: linkages that close
-// a loop, contacts that enclose a body. The reference is src/reference/singular_passage.cpp.
+// How close the held rows are to linear dependence, for models in which they may become dependent: linkages
+// that close a loop, contacts that enclose a body. The reference is src/reference/singular_passage.cpp.
 #pragma once
 
 #include "kernels/base/linear_algebra.h"
@@ -16,8 +16,8 @@ struct RowDependence {
   Real distance;
 };
 
-// Unit rows closer than this to the span of the others are dependent: rounding over this distance would leave no digit
-// to tell two branches of the motion apart.
+// Unit rows closer than this to the span of the others are dependent: rounding over this distance would leave
+// no digit to tell two branches of the motion apart.
 template <class Real>
 ZWANG_INLINE Real dependent_distance() {
   return sizeof(Real) == sizeof(double) ? Real(1e-6) : Real(1e-3);
@@ -51,7 +51,8 @@ ZWANG_COLD RowDependence<Real> row_dependence(const Real* k, Real t, const Real*
   return found;
 }
 
-// The smallest pivot of Phi over its diagonal entry: the square of such a distance, in the order of the elimination.
+// The smallest pivot of Phi over its diagonal entry: the square of such a distance, in the order of the
+// elimination.
 template <class M, class R>
 ZWANG_INLINE R pivot_share(const R* k, R t, const R* y, const R* held) {
   using Model = typename M::Model;

@@ -252,10 +252,10 @@ ZWANG_DEVICE Real carnot_defect(const Real* mass, const Real* u, const Real* v) 
   return before > 0 ? absolute(before - after - change) / before : Real(0);
 }
 
-// Rounds of rebounds at one instant end when every approach is within zero. A row of contacts without a gap, as
-// of disks that fill the width of a box, is left with speeds of that size, which are what remains of infinitely
-// many rounds. Contacts whose rate is not clearly zero come to rest: left as they are, some would count as
-// approaching for the active set, whose zeros are those of the velocities after the shock.
+// Rounds of rebounds at one instant end when every approach is within zero. A row of contacts without a gap,
+// as of disks that fill the width of a box, is left with speeds of that size, which are what remains of
+// infinitely many rounds. Contacts whose rate is not clearly zero come to rest: left as they are, some would
+// count as approaching for the active set, whose zeros are those of the velocities after the shock.
 template <class M>
 ZWANG_COLD void settle(const ShockSetting<M>& setting, ShockResult<M>& result) {
   using Real = typename M::Real;

@@ -1,5 +1,6 @@
-// Elimination of the conditions of a long system: L D L^T of Phi along index tables, so that the code has the same
-// length for any number of conditions, and a chain or a tree costs one division and a few products per condition.
+// Elimination of the conditions of a long system: L D L^T of Phi along index tables, so that the code has the
+// same length for any number of conditions, and a chain or a tree costs one division and a few products per
+// condition.
 //
 // A Plan states the order and the fill, found once when the model is emitted (src/emit/elimination.h):
 //   size          conditions
@@ -17,8 +18,9 @@ namespace zwang {
 
 // Replaces Phi by its factors: at place c the inverse of the pivot, below it L. `right` becomes L^-1 right.
 //
-// A row that is not held has a zero diagonal, and the pivot of a row that depends on earlier rows is only rounding: a
-// share of the diagonal entry below `dependent`. Both get the inverse 0, and with it the multiplier 0.
+// A row that is not held has a zero diagonal, and the pivot of a row that depends on earlier rows is only
+// rounding: a share of the diagonal entry below `dependent`. Both get the inverse 0, and with it the
+// multiplier 0.
 template <class Plan, class R>
 ZWANG_COLD void factor_held(R dependent, R* phi, R* right) {
   R noise[Plan::size];
@@ -60,8 +62,8 @@ ZWANG_INLINE void solve_held(R dependent, R* phi, R* lambda) {
   solve_factored<Plan>(phi, lambda);
 }
 
-// The smallest ratio of a pivot to its diagonal entry, without pivots that are rounding: 1 for orthogonal rows, 0 where
-// they become dependent. Destroys phi.
+// The smallest ratio of a pivot to its diagonal entry, without pivots that are rounding: 1 for orthogonal
+// rows, 0 where they become dependent. Destroys phi.
 template <class Plan, class R>
 ZWANG_COLD R smallest_pivot_share(R dependent, R* phi) {
   R diagonal[Plan::size], right[Plan::size];

@@ -1,7 +1,7 @@
-// Gauss's principle of least constraint for long models, as QuadraticProgram (dynamics/least_constraint.h): the same
-// problem, tolerances and results, but rows are stored by their few entries, and the rows of a working set are
-// eliminated along the tables of the model (dynamics/sparse_elimination.h). A change of the working set costs as much as
-// one elimination; an orthonormal basis of the rows would have no zeros.
+// Gauss's principle of least constraint for long models, as QuadraticProgram (dynamics/least_constraint.h):
+// the same problem, tolerances and results, but rows are stored by their few entries, and the rows of a
+// working set are eliminated along the tables of the model (dynamics/sparse_elimination.h). A change of the
+// working set costs as much as one elimination; an orthonormal basis of the rows would have no zeros.
 //
 // Only for models whose rows are always independent (chains, ropes, trees): multipliers are unique.
 #pragma once
@@ -182,9 +182,9 @@ struct SparseProgram {
     solve_working_set();
   }
 
-  // Guesses the working set and corrects it: rows with negative multipliers leave, violated rows enter, all at once.
-  // Where nothing is left to correct the conditions of the minimum hold. In most events that takes one to three
-  // eliminations, however many rows there are; false: undecided.
+  // Guesses the working set and corrects it: rows with negative multipliers leave, violated rows enter, all
+  // at once. Where nothing is left to correct the conditions of the minimum hold. In most events that takes
+  // one to three eliminations, however many rows there are; false: undecided.
   ZWANG_DEVICE bool exchange_blocks() {
     feasible = false;
     for (int i = 0; i < count; ++i) {

@@ -39,8 +39,8 @@ struct CpuEntry {
 
 }  // namespace zwang
 
-// Steps, fast events, records and the slow path are translation units of their own, compiled in parallel: `which` is
-// `template` in the unit that contains the function and `extern template` in the others.
+// Steps, fast events, records and the slow path are translation units of their own, compiled in parallel:
+// `which` is `template` in the unit that contains the function and `extern template` in the others.
 #define ZWANG_CPU_FAST_EVENTS(which, Entry) \
   which bool zwang::handle_fast_event<Entry::Group>(Entry::Group&, int);
 #define ZWANG_CPU_EVENTS(which, Entry)                                                                      \

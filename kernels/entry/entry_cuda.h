@@ -119,8 +119,8 @@ struct CudaEntry {
       if (!record_ready) finish_step();
     }
 
-    // Records the steps of the warp's lanes when they are many enough, or when no other lane can step: recording takes
-    // as long as a step, and the other lanes are idle meanwhile.
+    // Records the steps of the warp's lanes when they are many enough, or when no other lane can step:
+    // recording takes as long as a step, and the other lanes are idle meanwhile.
     __device__ __forceinline__ void record() {
       const unsigned ready = __ballot_sync(whole_warp, record_ready);
       if (ready == 0 ||

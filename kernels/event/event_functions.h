@@ -48,8 +48,8 @@ struct DenseStep {
   const typename M::Constraints& constraints;
   Interpolant<Method, M::n, M::size, Real> interpolant;
   Real first_rate[M::size - M::n];
-  // Where the held rows become linearly dependent, as a fraction of the step, and how far around that place rounding
-  // spoils a right side (member/singular_passage.h).
+  // Where the held rows become linearly dependent, as a fraction of the step, and how far around that place
+  // rounding spoils a right side (member/singular_passage.h).
   Real dependence = infinity<Real>(), excluded = 0;
 
   ZWANG_INLINE bool is_spoiled(Real x) const { return absolute(x - dependence) < excluded; }

@@ -20,8 +20,8 @@
 
 namespace zwang {
 
-// Reads the member and changes nothing in it, but for close_held(). Not for long models: more than three rows hold in
-// most of their events, and their quadratic program costs little more than one elimination.
+// Reads the member and changes nothing in it, but for close_held(). Not for long models: more than three rows
+// hold in most of their events, and their quadratic program costs little more than one elimination.
 template <class M>
 struct SingleContactSolver {
   using Model = typename M::Model;

@@ -1,5 +1,5 @@
-// Dense output: the interpolant over a step, a polynomial for each component, of one member or of all lanes of a
-// group.
+// Dense output: the interpolant over a step, a polynomial for each component, of one member or of all lanes
+// of a group.
 #pragma once
 
 #include "kernels/base/portable.h"
@@ -25,8 +25,8 @@ ZWANG_INLINE R state_at_any_stage(int i, const R (*k)[width], R h, const R* y, R
     if (i != j) return state_at_any_stage<Method, n, fed_back, j + 1>(i, k, h, y, there);
   return state_at_stage<Method, n, fed_back, j>(k, h, y, there);
 }
-// The stages that only the interpolant needs, as StepArrays::complete_interpolant() with one copy of the right side
-// `rates(t, y, rate)`, which has `all` numbers.
+// The stages that only the interpolant needs, as StepArrays::complete_interpolant() with one copy of the
+// right side `rates(t, y, rate)`, which has `all` numbers.
 template <class Method, int n, int fed_back, int all, int width, class R, class F>
 ZWANG_INLINE void complete_stages(R (*k)[width], R t, R h, const R* y, const F& rates) {
   if constexpr (Method::stages > Method::last + 1) {
@@ -143,15 +143,16 @@ ZWANG_INLINE typename Lanes<R>::Mask interpolant_is_accurate(const I& interpolan
   return accurate;
 }
 
-// What dop853's interpolant u misses of the motion, to the order of the step itself. Its error e vanishes at both
-// ends together with its slope, hence e = x^2 (1 - x)^2 p(x). From y' = f(y) follows, with an error one order
-// higher, e' = d(x) = h f(t + x h, u) - u': the defect, sampled at five nodes, determines p of degree 4. On double
-// pendulums, at rtol 1e-7 to 1e-11, the steps whose interpolant errs by up to 28 tolerances err by at most 2.1 so
-// corrected, their ends by 1.9. Five evaluations serve all outputs of a step; a partial step needs twelve for each.
+// What dop853's interpolant u misses of the motion, to the order of the step itself. Its error e vanishes at
+// both ends together with its slope, hence e = x^2 (1 - x)^2 p(x). From y' = f(y) follows, with an error one
+// order higher, e' = d(x) = h f(t + x h, u) - u': the defect, sampled at five nodes, determines p of degree
+// 4. On double pendulums, at rtol 1e-7 to 1e-11, the steps whose interpolant errs by up to 28 tolerances err
+// by at most 2.1 so corrected, their ends by 1.9. Five evaluations serve all outputs of a step; a partial
+// step needs twelve for each.
 struct CorrectionNodes {
   static constexpr int count = 5;
-  // Not symmetric about the middle: symmetric nodes give two conditions for the three coefficients of the even part
-  // of p.
+  // Not symmetric about the middle: symmetric nodes give two conditions for the three coefficients of the
+  // even part of p.
   ZWANG_CONSTANT static constexpr double at(int i) {
     constexpr double table[count] = {0.1, 0.28, 0.48, 0.68, 0.86};
     return table[i];
@@ -203,7 +204,8 @@ struct InterpolantCorrection {
     for (int j = 0; j < count; ++j)
       for (int c = 0; c < size; ++c) p[j][c] = R(0);
   }
-  // In the lanes `wanted`; the others keep none. `rates(t, y, rate)` is the right side, size + rest its numbers.
+  // In the lanes `wanted`; the others keep none. `rates(t, y, rate)` is the right side, size + rest its
+  // numbers.
   template <int all, class I, class F>
   ZWANG_INLINE void make(const I& interpolant, const typename Lanes<R>::Mask& wanted, const F& rates) {
     clear();

@@ -126,9 +126,9 @@ struct EventDetector {
       const R depth = -maximum(maximum(p, q), end);
       return (R(10) * off <= depth) && (R(0) < depth) && (start <= R(Real(1e-9)) * depth);
     }
-    // No crossing before the end if the end is at zero: the function is (1 - x)^3 start + x^3 end + 3 x (1 - x) times
-    // p (1 - x)^2 + both x (1 - x) + q x^2, and that is below zero if `both` is, or if its square is below 4 p q. The
-    // remainder enters with a factor of 1.5.
+    // No crossing before the end if the end is at zero: the function is (1 - x)^3 start + x^3 end + 3 x (1 -
+    // x) times p (1 - x)^2 + both x (1 - x) + q x^2, and that is below zero if `both` is, or if its square is
+    // below 4 p q. The remainder enters with a factor of 1.5.
     ZWANG_INLINE Mask crosses_last() const {
       const R both = p + q + R(8) * off;
       return (maximum(p, q) < R(0)) && ((both < R(0)) || (square(both) < R(4) * p * q));

@@ -21,9 +21,9 @@ struct ImpactRecord {
   bool rebounds, fixed;  // with restitution; no condition that takes part moves by itself
 };
 
-// A short step of a point along the flow by the classical Runge-Kutta method (stages = 4), or by the midpoint rule (2) or
-// Euler's method (1) where those are accurate enough. As in event/refine_event_time.h. `strays`: the step is long enough
-// to leave the active conditions, so the state is projected onto them.
+// A short step of a point along the flow by the classical Runge-Kutta method (stages = 4), or by the midpoint
+// rule (2) or Euler's method (1) where those are accurate enough. As in event/refine_event_time.h. `strays`:
+// the step is long enough to leave the active conditions, so the state is projected onto them.
 template <class M, class Point, class Real>
 ZWANG_INLINE void move_along_flow(Point& point, Real duration, int stages, bool strays) {
   constexpr int size = M::size;

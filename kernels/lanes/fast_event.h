@@ -1,10 +1,10 @@
 // Fast event: a lane whose step ends at a crossing handles the common event by itself: it covers the
 // remaining distance, applies the impact or the release, and continues the motion, with the numbers it has in
-// registers. Handled are single contacts in the sense of event/single_contact.h: in systems of few coordinates and
-// conditions all of them (EventPoint), in larger ones rebounds in free flight (FreeImpact). The active set is guessed,
-// and the impulses and multipliers of Gauss's principle must be clearly positive. Crossings of watched functions and
-// kinks (SignalPoint) change nothing but the side on which the signal is. If anything is unclear, nothing is changed, and
-// the slow path handles the event (member/slow_path.h).
+// registers. Handled are single contacts in the sense of event/single_contact.h: in systems of few
+// coordinates and conditions all of them (EventPoint), in larger ones rebounds in free flight (FreeImpact).
+// The active set is guessed, and the impulses and multipliers of Gauss's principle must be clearly positive.
+// Crossings of watched functions and kinks (SignalPoint) change nothing but the side on which the signal is.
+// If anything is unclear, nothing is changed, and the slow path handles the event (member/slow_path.h).
 //
 // Every index is constant after unrolling, and values of the condition sought are sums over all conditions
 // with weights 0 and 1: so everything stays in registers.
@@ -58,7 +58,8 @@ struct FastEvent : FastEventLane<M, R> {
 
   // Signals that depend on multipliers need more than a lane has.
   static constexpr bool knows_signals = Method::adaptive && !Model::signals_forces;
-  // Formulas at contacts may contain multipliers and which conditions are closed: in free flight these are zero.
+  // Formulas at contacts may contain multipliers and which conditions are closed: in free flight these are
+  // zero.
   static constexpr bool contacts_possible =
       PointKind::possible && knows_signals && (Point::in_free_flight || !Base::measures_at_events());
   static constexpr bool signals_possible =
@@ -232,7 +233,8 @@ struct FastEvent : FastEventLane<M, R> {
     }
   }
 
-  // Whether the signals are known after an impact or release. The rates of the point are then those of the new branches.
+  // Whether the signals are known after an impact or release. The rates of the point are then those of the
+  // new branches.
   ZWANG_INLINE bool signals_clear(int lane, Point& point, SignalsAfterEvent<M>& signals) const {
     if constexpr (Model::signals == 0) {
       return true;

@@ -1,5 +1,5 @@
-// What all events have in common that a lane handles by itself (lanes/fast_event.h): whether nothing else is due, the way
-// along the flow to the crossing, extremes of measures, and the lane's data afterwards.
+// What all events have in common that a lane handles by itself (lanes/fast_event.h): whether nothing else is
+// due, the way along the flow to the crossing, extremes of measures, and the lane's data afterwards.
 #pragma once
 
 #include "kernels/base/layout.h"

@@ -1,6 +1,7 @@
-// The state of one lane at an impact in free flight: no condition is held, one is reached, and it rebounds. The point of
-// such an event has the interface of EventPoint (lanes/event_point.h) but evaluates the reached condition alone, so that
-// its cost does not grow with the number of conditions: gases of disks, boards of pegs, rows of balls.
+// The state of one lane at an impact in free flight: no condition is held, one is reached, and it rebounds.
+// The point of such an event has the interface of EventPoint (lanes/event_point.h) but evaluates the reached
+// condition alone, so that its cost does not grow with the number of conditions: gases of disks, boards of
+// pegs, rows of balls.
 #pragma once
 
 #include "kernels/base/linear_algebra.h"
@@ -20,8 +21,8 @@ struct FreeImpact {
   using Real = typename M::Real;
   static constexpr int n = M::n, r = M::r, rows = M::rows, size = M::size;
 
-  // Every condition is an inequality on positions: nothing is held in free flight, and nothing else takes part in a
-  // shock.
+  // Every condition is an inequality on positions: nothing is held in free flight, and nothing else takes
+  // part in a shock.
   ZWANG_CONSTANT static constexpr bool possible() {
     bool free = r > 0 && Model::masked && !Model::any_general && !Model::has_density && !is_long_model<Model>;
     for (int i = 0; i < r; ++i) free = free && !Model::is_equation(i) && Model::is_holonomic(i);
@@ -88,8 +89,8 @@ struct FreeImpact {
     move_along_flow<M>(*this, duration, stages, strays);
   }
 
-  // [mayer2-9] The shock of one row: l = (1 + e) f' / Phi, with its rebound (mechanics section 4). False if it does not
-  // rebound, or if a sign is not clear.
+  // [mayer2-9] The shock of one row: l = (1 + e) f' / Phi, with its rebound (mechanics section 4). False if
+  // it does not rebound, or if a sign is not clear.
   ZWANG_INLINE bool apply_impact(ImpactRecord<M>& impact) {
     evaluate_scales();
     const Real e = Model::restitution(k, index), approach = value_rate, leaving = e * approach;

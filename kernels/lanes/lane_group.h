@@ -114,7 +114,8 @@ struct LaneGroup {
     needs_slow_path = flags.accepted = flags.rejected = false;
     update_held_flags();
   }
-  // One trial step. True: something has to be recorded inside it, by record_step_of_lane(), before finish_step().
+  // One trial step. True: something has to be recorded inside it, by record_step_of_lane(), before
+  // finish_step().
   ZWANG_INLINE bool step_once() {
     try_step(state.live);
     if (flags.accepted) project_and_detect_events();
@@ -122,7 +123,8 @@ struct LaneGroup {
     return to_record();
   }
   ZWANG_INLINE void record_step_of_lane() { record(state.live, part_to_record()); }
-  // What follows a trial step. at_event: it ends at a single crossing and nothing else has to be handled there.
+  // What follows a trial step. at_event: it ends at a single crossing and nothing else has to be handled
+  // there.
   ZWANG_INLINE Progress finish_step() {
     if (flags.stuck || interrupted())
       return flags.crosses_on_series || (flags.at_event && !flags.output_due && !flags.extremum_possible)
@@ -356,8 +358,8 @@ struct LaneGroup {
     return R(Precision<Real>::moment) * maximum(absolute(then), trial.step.h);
   }
 
-  // Lanes whose step has something to be recorded inside it, and is free of events up to its end or up to the crossing
-  // near its end that was sought. All others are left to the slow path.
+  // Lanes whose step has something to be recorded inside it, and is free of events up to its end or up to the
+  // crossing near its end that was sought. All others are left to the slow path.
   ZWANG_INLINE Mask to_record() const {
     if constexpr (!records_steps<M>) return no_lanes<R>();
     const Mask inside = flags.accepted && (flags.output_due || flags.extremum_possible);
@@ -368,14 +370,15 @@ struct LaneGroup {
   ZWANG_INLINE R part_to_record() const {
     return select(flags.at_event, R(1 - 2 * Real(settings.crossing_reach)), R(1));
   }
-  // The same for the step of a single lane that has been truncated at the crossing on its power series, to rounding.
+  // The same for the step of a single lane that has been truncated at the crossing on its power series, to
+  // rounding.
   ZWANG_INLINE void record_truncated_step() {
     const Mask lanes_to_record = to_record();
     if (any(lanes_to_record)) record(lanes_to_record, R(1 - sqrt(Precision<Real>::epsilon)), true);
   }
 
-  // Writes outputs and refines extremes in these lanes, up to the fraction `part` of the step. `at_end`: what is left
-  // out is within rounding of the end.
+  // Writes outputs and refines extremes in these lanes, up to the fraction `part` of the step. `at_end`: what
+  // is left out is within rounding of the end.
   ZWANG_INLINE void record(const Mask& which, R part, bool at_end = false) {
     if constexpr (records_steps<M>) {
       const R then = state.t + trial.step.h, near = nearness(then);

@@ -1,5 +1,6 @@
-// Records what a study asks to see of the steps of a lane group, without the slow path: output rows inside the steps
-// and extremes of measures. The same for a member in memory is in member/outputs.h and record/measures.h.
+// Records what a study asks to see of the steps of a lane group, without the slow path: output rows inside
+// the steps and extremes of measures. The same for a member in memory is in member/outputs.h and
+// record/measures.h.
 #pragma once
 
 #include "kernels/base/layout.h"
@@ -12,7 +13,8 @@
 
 namespace zwang {
 
-// Whether lanes record their steps by themselves. On a GPU this is a choice for the study (host/program/tuning.h).
+// Whether lanes record their steps by themselves. On a GPU this is a choice for the study
+// (host/program/tuning.h).
 template <class M>
 constexpr bool records_steps = ZWANG_STAGES_KEPT || M::Method::records;
 
@@ -60,8 +62,8 @@ struct RecordRequest {
   R values[M::measures], best[M::measures];  // of extremes: at the start; the best so far, in and out
 };
 
-// Writes the rows of output times: states by the dense output, projected onto the held conditions. The index of the
-// next output time is stored with the member.
+// Writes the rows of output times: states by the dense output, projected onto the held conditions. The index
+// of the next output time is stored with the member.
 template <class M, class R>
 ZWANG_INLINE void write_outputs(const KernelSettings& settings, const KernelBatch& batch, M* full_members,
                                 const StepRecord<M, R>& step, const DenseLane<M, R>& dense,
@@ -90,8 +92,8 @@ ZWANG_INLINE void write_outputs(const KernelSettings& settings, const KernelBatc
   }
 }
 
-// Records a step of all lanes that request it. Returns the lanes whose extremes are left to the slow path. On a GPU
-// this is inlined: a call would store the lane group.
+// Records a step of all lanes that request it. Returns the lanes whose extremes are left to the slow path. On
+// a GPU this is inlined: a call would store the lane group.
 template <class M, class R>
 ZWANG_HOT typename Lanes<R>::Mask record_step(const KernelSettings& settings, const KernelBatch& batch,
                                               M* full_members, const StepRecord<M, R>& step,

@@ -1,5 +1,5 @@
-// Extremes of measures inside the steps of a lane group, refined on the dense output by all lanes together. The same
-// for a member in memory is refine_extremes() in record/measures.h.
+// Extremes of measures inside the steps of a lane group, refined on the dense output by all lanes together.
+// The same for a member in memory is refine_extremes() in record/measures.h.
 #pragma once
 
 #include "kernels/base/layout.h"
@@ -53,17 +53,18 @@ struct ExtremeRefinement {
   using Model = typename M::Model;
   using Real = typename M::Real;
   using Mask = typename Lanes<R>::Mask;
-  // Distance of three points around a maximum, as a fraction of the step. The vertex of their parabola is off by about
-  // its square, and the value there by the fourth power: 1e-12 of the bend over the step. Smaller distances would
-  // lose as much by rounding. Maxima that the polynomial through the samples does not describe, and which are sharper
-  // therefore, need them nevertheless.
+  // Distance of three points around a maximum, as a fraction of the step. The vertex of their parabola is off
+  // by about its square, and the value there by the fourth power: 1e-12 of the bend over the step. Smaller
+  // distances would lose as much by rounding. Maxima that the polynomial through the samples does not
+  // describe, and which are sharper therefore, need them nevertheless.
   static constexpr bool doubles = sizeof(Real) == sizeof(double);
   static constexpr Real spacing = Real(doubles ? 1.0 / 1024 : 1.0 / 64),
                         close_spacing = spacing / (doubles ? 16 : 4);
   static constexpr int most_rounds = 6;
-  // Largest deviation of the curve from the parabola at its vertex, as a share of the bend between the three points,
-  // where the first vertex is beside the guess and bent like the polynomial through the samples. Later ones must agree
-  // to rounding: where a maximum is sharper than the three points show, that deviation is the error of its value.
+  // Largest deviation of the curve from the parabola at its vertex, as a share of the bend between the three
+  // points, where the first vertex is beside the guess and bent like the polynomial through the samples.
+  // Later ones must agree to rounding: where a maximum is sharper than the three points show, that deviation
+  // is the error of its value.
   static constexpr Real most_deviation = Real(1e-3);
 
   const StepRecord<M, R>& step;
@@ -71,9 +72,10 @@ struct ExtremeRefinement {
   R until;
   R* best;
 
-  // Takes samples in the lanes `wanted`, and refines the maxima between them that might exceed the best value. Returns
-  // the lanes in which a maximum was not found: there the slow path repeats the refinement, and `best` is unchanged,
-  // because values beside a sharp maximum would make it look like one that cannot exceed them.
+  // Takes samples in the lanes `wanted`, and refines the maxima between them that might exceed the best
+  // value. Returns the lanes in which a maximum was not found: there the slow path repeats the refinement,
+  // and `best` is unchanged, because values beside a sharp maximum would make it look like one that cannot
+  // exceed them.
   ZWANG_INLINE Mask refine(const Mask& wanted, const R* start_values) const {
     R samples[sample_count][M::measures];
     ZWANG_ROLLED for (int s = 0; s < sample_count; ++s) {
@@ -100,8 +102,8 @@ struct ExtremeRefinement {
     return unresolved;
   }
 
-  // Whether a measure may have its maximum in the rest of a step, between `until` and the end, which is so short that
-  // the parabola through three of its values describes it. Values at both ends count elsewhere.
+  // Whether a measure may have its maximum in the rest of a step, between `until` and the end, which is so
+  // short that the parabola through three of its values describes it. Values at both ends count elsewhere.
   ZWANG_INLINE Mask may_peak_in_rest(const Mask& wanted) const {
     R values[3][M::measures];
     ZWANG_ROLLED for (int i = 0; i < 3; ++i) {
@@ -143,7 +145,8 @@ struct ExtremeRefinement {
       R left = R(0), right = R(0), which = R(sample_count);
       ZWANG_UNROLL for (int s = sample_count - 1; s >= 0; --s) {
         const int before = s > 0 ? s - 1 : 0, after = s + 1 < sample_count ? s + 1 : s;
-        // The two samples beside a maximum may be equally high; at the ends of the step a third one shows its height.
+        // The two samples beside a maximum may be equally high; at the ends of the step a third one shows its
+        // height.
         const int third = s == 0 ? 2 : s == sample_count - 1 ? s - 2 : s;
         const R spread = curve[s] - minimum(minimum(curve[before], curve[after]), curve[third]);
         const Mask here =
@@ -163,8 +166,8 @@ struct ExtremeRefinement {
     return unresolved;
   }
 
-  // From the guess x to the maximum on [left, right], by the vertices of parabolas through three close points. Returns
-  // the lanes that have not got there.
+  // From the guess x to the maximum on [left, right], by the vertices of parabolas through three close
+  // points. Returns the lanes that have not got there.
   ZWANG_INLINE Mask climb(int m, R sign, Mask open, R x, R half_bend, R left, R right, R& top) const {
     R reach = R(spacing);
     ZWANG_ROLLED for (int round = 0; round < most_rounds; ++round) {

@@ -1,5 +1,5 @@
-// The crossing of a watched function or of a kink of an integrand, handled by its lane (lanes/fast_event.h): the event is
-// recorded, and the signal changes its side.
+// The crossing of a watched function or of a kink of an integrand, handled by its lane (lanes/fast_event.h):
+// the event is recorded, and the signal changes its side.
 #pragma once
 
 #include "kernels/base/layout.h"
@@ -104,7 +104,8 @@ struct SignalCrossing : FastEventLane<M, R> {
     append_event(me, full_member, tally, event, settings, batch);
   }
 
-  // The branch of the integrand behind a kink; `there` is a state of that side. The rates of the point are then its.
+  // The branch of the integrand behind a kink; `there` is a state of that side. The rates of the point are
+  // then its.
   ZWANG_INLINE void change_branch(int lane, SignalPoint<M>& point, const Real* there) const {
     if constexpr (Model::branches > 0) {
       ZWANG_REGISTERS for (int i = 0; i < Model::branches; ++i) {

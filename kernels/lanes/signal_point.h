@@ -1,5 +1,5 @@
-// The state of one lane where a signal crosses zero: a watched function, or a kink of an integrand. Conditions, forces
-// and velocities are the same before and after.
+// The state of one lane where a signal crosses zero: a watched function, or a kink of an integrand.
+// Conditions, forces and velocities are the same before and after.
 #pragma once
 
 #include "kernels/base/portable.h"
@@ -72,8 +72,8 @@ struct SignalPoint {
   }
 };
 
-// The signals after an impact or release: their values, the sides of kinks and the branches of their integrands. The
-// sides of all others must be what they were.
+// The signals after an impact or release: their values, the sides of kinks and the branches of their
+// integrands. The sides of all others must be what they were.
 template <class M>
 struct SignalsAfterEvent {
   using Model = typename M::Model;

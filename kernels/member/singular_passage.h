@@ -1,6 +1,6 @@
-// Steps past positions in which the held rows become linearly dependent for an instant, although the motion goes on
-// smoothly: a parallelogram linkage whose cranks and coupler come to lie in one line. Branches of the configuration
-// space cross there. src/reference/singular_passage.h derives the method and is the reference:
+// Steps past positions in which the held rows become linearly dependent for an instant, although the motion
+// goes on smoothly: a parallelogram linkage whose cranks and coupler come to lie in one line. Branches of the
+// configuration space cross there. src/reference/singular_passage.h derives the method and is the reference:
 //   - the right side is evaluated at the state projected onto the constraints;
 //   - the dependence falls into the widest gap between the nodes of the method, or clearly behind the step's end;
 //   - the error across the constraints does not count: the projection removes it;
@@ -20,8 +20,8 @@
 
 namespace zwang {
 
-// The gap between two nodes of the method that is to contain the dependence, as fractions of the step, and the fraction
-// aimed at: nodes 1/3 and 0.6 of dop853, 0.327 and 0.9 of tsit5, 0.5 and 1 of rk4.
+// The gap between two nodes of the method that is to contain the dependence, as fractions of the step, and
+// the fraction aimed at: nodes 1/3 and 0.6 of dop853, 0.327 and 0.9 of tsit5, 0.5 and 1 of rk4.
 template <class Real>
 struct NodeGap {
   Real from, aim, until;
@@ -54,8 +54,9 @@ struct Approach {
   Real excluded;  // the time around the dependence in which rounding spoils a right side
 };
 
-// The distance to the dependence is a linear function of time near its zero; its slope follows from a state a little
-// later. Fails the member where the rows are dependent now, or were when they became active and are not any more.
+// The distance to the dependence is a linear function of time near its zero; its slope follows from a state a
+// little later. Fails the member where the rows are dependent now, or were when they became active and are
+// not any more.
 template <class M>
 ZWANG_COLD Approach<typename M::Real> approach_to_dependence(M& me) {
   using Real = typename M::Real;
@@ -63,8 +64,8 @@ ZWANG_COLD Approach<typename M::Real> approach_to_dependence(M& me) {
   const typename M::Motion& motion = me.motion;
   const Real* held = me.constraints.held;
   const Approach<Real> none{false, 0, 0};
-  // Rounding of positions at a distance s is amplified to epsilon/s, of velocities to epsilon/s^2, of accelerations to
-  // epsilon/s^3.
+  // Rounding of positions at a distance s is amplified to epsilon/s, of velocities to epsilon/s^2, of
+  // accelerations to epsilon/s^3.
   const Real spoiled_distance = Real(sizeof(Real) == sizeof(double) ? 1e-2 : 1e-1);
   typename M::Set rows;
   for (int i = 0; i < M::r; ++i)
@@ -80,8 +81,8 @@ ZWANG_COLD Approach<typename M::Real> approach_to_dependence(M& me) {
   if (me.dependence.rank < 0 || !(me.dependence.rows == rows)) {
     me.dependence.rank = now.rank;
     me.dependence.rows = rows;
-    // Redundant rows stay dependent on the constraints; rows that are independent a little later start in a singular
-    // position.
+    // Redundant rows stay dependent on the constraints; rows that are independent a little later start in a
+    // singular position.
     if (now.rank < rows.size()) {
       const Real soon = Real(0.1) * motion.h;
       move_ahead(soon);
@@ -103,8 +104,8 @@ ZWANG_COLD Approach<typename M::Real> approach_to_dependence(M& me) {
           spoiled_distance / absolute(slope)};
 }
 
-// Whether the next step has to be a projected one. Also sets the level at which lanes leave the step to the slow path:
-// for rows that are almost dependent and stay so, well below their present share.
+// Whether the next step has to be a projected one. Also sets the level at which lanes leave the step to the
+// slow path: for rows that are almost dependent and stay so, well below their present share.
 template <class M>
 ZWANG_COLD bool is_near_dependence(M& me) {
   using Real = typename M::Real;
@@ -127,8 +128,8 @@ ZWANG_DEVICE Real squared_length(const Real* mass, const Real* x) {
   return MassShape<Model>::product(x, mass, x);
 }
 
-// Projects a state within a step of length h onto the held conditions. False where that moves it by so large a part of
-// the way covered by the step that the branch would not be certain.
+// Projects a state within a step of length h onto the held conditions. False where that moves it by so large
+// a part of the way covered by the step that the branch would not be certain.
 template <class M, class Real>
 ZWANG_COLD bool project_within_step(const Real* k, Real t, const Real* held, Real h, Real* y) {
   constexpr int n = M::n;
@@ -187,8 +188,8 @@ ZWANG_COLD typename M::Real tangential_error(const M& me, const Step& step, cons
   return squared_error_of<Method, controlled>(step.h, me.input.rtol, sums[0], sums[1]);
 }
 
-// The longest step from here, without regard to errors: to the next scheduled time, and within the bounds of periodic
-// functions.
+// The longest step from here, without regard to errors: to the next scheduled time, and within the bounds of
+// periodic functions.
 template <class M>
 ZWANG_DEVICE typename M::Real longest_step(const M& me) {
   using Real = typename M::Real;
@@ -200,8 +201,8 @@ ZWANG_DEVICE typename M::Real longest_step(const M& me) {
   return longest;
 }
 
-// One step with projected right sides, and its dense output. Writes the exchange as a lane would; the member stays at the
-// start of the step. False: it fails as singular.
+// One step with projected right sides, and its dense output. Writes the exchange as a lane would; the member
+// stays at the start of the step. False: it fails as singular.
 template <class M>
 ZWANG_COLD bool take_projected_step(M& me, DenseStep<M>& dense) {
   using Real = typename M::Real;

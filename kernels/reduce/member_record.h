@@ -44,8 +44,8 @@ struct RecordJob {
   unsigned long long* records;  // members x places.size
 };
 
-// The number at place k of a member, as 64 bits. The start is taken as drawn at the first attempt and not moved:
-// where that may be wrong, the host has prepared the start and enters what it knows.
+// The number at place k of a member, as 64 bits. The start is taken as drawn at the first attempt and not
+// moved: where that may be wrong, the host has prepared the start and enters what it knows.
 ZWANG_INLINE unsigned long long record_number(const RecordJob& job, long long member, int k) {
   const RecordPlaces& at = job.places;
   const KernelBatch& batch = job.batch;

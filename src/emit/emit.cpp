@@ -420,8 +420,8 @@ std::string ModelWriter::text_of(const Hoisted& hoisted, const Function& functio
                : function_text(pool_, hoisted, function);
 }
 
-// The arithmetic of one evaluation of motion(), with and without drive(). A multiplication of the elimination comes with
-// a subtraction.
+// The arithmetic of one evaluation of motion(), with and without drive(). A multiplication of the elimination
+// comes with a subtraction.
 void ModelWriter::count_motion(const Function& motion, const Shared& shared, EmittedModel& made) const {
   Formulas roots;
   for (const FunctionCase& part : motion.cases)

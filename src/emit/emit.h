@@ -28,8 +28,8 @@ struct EmittedModel {
   EmittedSeries series{};           // of the motion with no condition held: a second struct
 };
 
-// How accelerations are found: by straight-line code in the model where the system is small enough, or always by
-// an orthogonal factor of the list of held rows, which keeps the digits of masses far apart.
+// How accelerations are found: by straight-line code in the model where the system is small enough, or always
+// by an orthogonal factor of the list of held rows, which keeps the digits of masses far apart.
 enum class Elimination { straight_where_short, orthogonal };
 
 // `long_from`: conditions from which formulas of the same shape become loops (src/emit/long_model.h).

@@ -126,8 +126,8 @@ std::string loop_head(std::size_t count, const std::string& margin) {
   return margin + "for (int j = 0; j < " + std::to_string(count) + "; ++j) {\n";
 }
 
-// Each repetition is computed by itself, those of a family in a loop, the others in straight-line code that shares
-// common subexpressions.
+// Each repetition is computed by itself, those of a family in a loop, the others in straight-line code that
+// shares common subexpressions.
 class LoopWriter {
  public:
   LoopWriter(const Expressions& pool, Hoisted hoisted, Tables& tables, int indent)
@@ -262,7 +262,8 @@ class LoopWriter {
   std::size_t sums_ = 0;
 };
 
-// Outputs with the same index in different arrays (f and f' of a condition) share subexpressions: one repetition.
+// Outputs with the same index in different arrays (f and f' of a condition) share subexpressions: one
+// repetition.
 std::vector<std::vector<Output>> repetitions_of(const std::vector<Output>& outputs) {
   std::vector<std::vector<Output>> made;
   std::map<long, std::vector<std::size_t>> by_index;

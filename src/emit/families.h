@@ -1,7 +1,8 @@
-// Loops in place of straight-line code, for long systems. Formulas that differ only in the indices and numbers they
-// contain (rod i between points i and i + 1) are a family: their text is written once, as the body of a loop, and the
-// indices that are not linear in the loop's counter come from a table. The length of the text, and with it the
-// compiler's work, then depends on the number of different formulas and not on the number of bodies.
+// Loops in place of straight-line code, for long systems. Formulas that differ only in the indices and
+// numbers they contain (rod i between points i and i + 1) are a family: their text is written once, as the
+// body of a loop, and the indices that are not linear in the loop's counter come from a table. The length of
+// the text, and with it the compiler's work, then depends on the number of different formulas and not on the
+// number of bodies.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +15,8 @@
 
 namespace zwang {
 
-// Tables of a model; equal ones are one. They precede its struct, because device code has no constant arrays in a class.
+// Tables of a model; equal ones are one. They precede its struct, because device code has no constant arrays
+// in a class.
 class Tables {
  public:
   // Both return the name of the table.
@@ -29,8 +31,8 @@ class Tables {
   std::map<std::string, std::string> names_;  // by type and content
 };
 
-// The code that computes the outputs, with loops over families. Long sums are loops of their own; outputs without an
-// index are computed last. `hoisted` gets the names of the sums.
+// The code that computes the outputs, with loops over families. Long sums are loops of their own; outputs
+// without an index are computed last. `hoisted` gets the names of the sums.
 std::string rolled_text(const Expressions& pool, Hoisted hoisted, const std::vector<Output>& outputs,
                         Tables& tables, int indent);
 

@@ -16,14 +16,14 @@ namespace zwang {
 
 namespace {
 
-// Multiplications per coordinate and condition. A chain of points in a plane needs 5, in space 6; where every condition
-// meets every other one there are as many as conditions.
+// Multiplications per coordinate and condition. A chain of points in a plane needs 5, in space 6; where every
+// condition meets every other one there are as many as conditions.
 constexpr long long sparse_multiplications = 24;
 
 using Formulas = std::vector<Expr>;
 
-// Where the entries of Phi are stored: the diagonal by condition, then the entries below it, in the order of rows.
-// Fill-in is at the end.
+// Where the entries of Phi are stored: the diagonal by condition, then the entries below it, in the order of
+// rows. Fill-in is at the end.
 class Storage {
  public:
   Storage(const HeldEquations& equations) : size_(equations.right.size()) {
@@ -94,7 +94,8 @@ struct ListOfLists {
   }
 };
 
-// By condition: the columns of its row, and the coordinates that enter its formulas, by themselves or by their rates.
+// By condition: the columns of its row, and the coordinates that enter its formulas, by themselves or by
+// their rates.
 std::string coordinates_text(const System& system, Tables& tables) {
   ListOfLists columns, reads;
   for (const Constraint& constraint : system.constraints) {

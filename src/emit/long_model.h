@@ -1,7 +1,7 @@
-// Motion and projection of a long system (a chain, a rope, a tree): Phi and all other formulas as loops over families
-// (src/emit/families.h), and the elimination of the conditions by the kernels, along index tables
-// (kernels/dynamics/sparse_elimination.h). Text and compile time do not grow with the number of bodies, and the work of a
-// step grows in proportion to it.
+// Motion and projection of a long system (a chain, a rope, a tree): Phi and all other formulas as loops over
+// families (src/emit/families.h), and the elimination of the conditions by the kernels, along index tables
+// (kernels/dynamics/sparse_elimination.h). Text and compile time do not grow with the number of bodies, and
+// the work of a step grows in proportion to it.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +19,8 @@ namespace zwang {
 // 50 s to compile instead of 7.
 constexpr std::size_t long_on_cpu = 16, long_on_gpu = 10;
 
-// True for systems with at least so many conditions, each on few bodies, whose elimination fills in little. Their mass matrix is
-// diagonal: a coupled one has an inverse without zeros.
+// True for systems with at least so many conditions, each on few bodies, whose elimination fills in little.
+// Their mass matrix is diagonal: a coupled one has an inverse without zeros.
 bool is_long(const System& system, std::size_t from = long_on_cpu);
 
 struct LongMotion {

@@ -36,8 +36,8 @@ bool is_always_held(const ConditionFormula& condition);
 // then handle common events in registers (kernels/lanes/fast_event.h), with functions of their own.
 bool has_light_events(const System& system, bool masked);
 
-// True if every condition is an inequality on positions: lanes then handle rebounds in free flight in registers, for any
-// number of coordinates and conditions (kernels/lanes/free_impact.h).
+// True if every condition is an inequality on positions: lanes then handle rebounds in free flight in
+// registers, for any number of coordinates and conditions (kernels/lanes/free_impact.h).
 bool has_free_impacts(const System& system, bool masked);
 
 // |M^-1/2 Q|^2 and v M v, the scales of forces and speeds.
@@ -69,8 +69,8 @@ struct SymbolicDependence {
 };
 SymbolicDependence solve_dependence(const System& system);
 
-// The same without the solution: Phi and the right side, and what follows from the multipliers, which are symbols. The
-// elimination is left to the kernels (kernels/dynamics/sparse_elimination.h).
+// The same without the solution: Phi and the right side, and what follows from the multipliers, which are
+// symbols. The elimination is left to the kernels (kernels/dynamics/sparse_elimination.h).
 struct HeldEquations {
   SparseMatrix phi;
   EliminationPlan plan;

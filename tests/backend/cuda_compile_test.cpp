@@ -162,8 +162,8 @@ long long spilled(const std::string& report, const std::string& kernel) {
   return stores + loads;
 }
 
-// Small systems keep a whole step in registers. Where steps are recorded inside (outputs, extremes), values are moved to
-// local memory around that.
+// Small systems keep a whole step in registers. Where steps are recorded inside (outputs, extremes), values
+// are moved to local memory around that.
 class CudaRegisters : public testing::TestWithParam<std::string> {};
 TEST_P(CudaRegisters, AStepSpillsNothing) {
   if (!has_nvrtc()) GTEST_SKIP() << "no NVRTC on this machine";

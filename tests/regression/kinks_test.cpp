@@ -248,7 +248,8 @@ TEST(Kinks, OfMultipliersAreLocatedLikeThoseOfCoordinates) {
   }
 }
 
-// A pendulum thrown from its lowest point, and how long its tension is above a limit; further measures may follow.
+// A pendulum thrown from its lowest point, and how long its tension is above a limit; further measures may
+// follow.
 std::string loads_text(const std::string& speed) {
   return R"toml(
 title = "Loads above a limit"

@@ -1,8 +1,8 @@
-// A light bead between a rod and a heavy load on a taut line. In the mass metric the two rows differ by an angle of
-// sqrt(m/M), so that the tension computed from A M^-1 A^T is known to a share of epsilon M/m only.
+// A light bead between a rod and a heavy load on a taut line. In the mass metric the two rows differ by an
+// angle of sqrt(m/M), so that the tension computed from A M^-1 A^T is known to a share of epsilon M/m only.
 //
-// Closed form for small angles: under the load's weight T = M g the bead oscillates about the line,
-// x = X/2 - V/(2 w) sin(w t) with w^2 = 2 T/(m L), while the load swings as a pendulum of length 2 L: X = V sin(W t)/W
+// Closed form for small angles: under the load's weight T = M g the bead oscillates about the line, x = X/2 -
+// V/(2 w) sin(w t) with w^2 = 2 T/(m L), while the load swings as a pendulum of length 2 L: X = V sin(W t)/W
 // with W^2 = g/(2 L).
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Long systems, whose models are loops along tables: chains, ropes and trees of many links, held against a closed form,
-// against the laws of conservation, and against the reference.
+// Long systems, whose models are loops along tables: chains, ropes and trees of many links, held against a
+// closed form, against the laws of conservation, and against the reference.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -125,8 +125,8 @@ void expect_conserved(const LongSystem& system, const Study& study, const BatchR
   EXPECT_TRUE(emit_model(*study.system).is_long);
 }
 
-// A hanging chain of n equal links l in its k-th mode: point j from below moves by A L_j(x) cos(w t), where L_j are
-// Laguerre's polynomials, L_n(x) = 0 and w^2 = x g/l.
+// A hanging chain of n equal links l in its k-th mode: point j from below moves by A L_j(x) cos(w t), where
+// L_j are Laguerre's polynomials, L_n(x) = 0 and w^2 = x g/l.
 std::vector<double> laguerre(int degree, double x) {
   std::vector<double> values = {1, 1 - x};
   for (int j = 1; j < degree; ++j)

@@ -105,8 +105,9 @@ inline std::vector<Subject> awkward_systems() {
   return made;
 }
 
-// Systems whose formulas are loops: a chain of rods with different masses, lengths and drag; a rope over a floor, with
-// springs, a velocity limit, strings tied later, measures and observables of every knot; a tree; a net with loops.
+// Systems whose formulas are loops: a chain of rods with different masses, lengths and drag; a rope over a
+// floor, with springs, a velocity limit, strings tied later, measures and observables of every knot; a tree;
+// a net with loops.
 inline std::vector<Subject> long_systems() {
   std::vector<Subject> made;
   const auto name = [](const char* letter, int i) { return letter + std::to_string(i); };

@@ -30,9 +30,9 @@ class EmittedModels {
   using Function = void(const char* name, const double* p, double t, const double* q, const double* v,
                         const double* z, const double* lambda, const double* held, int i, double* out);
 
-  // One library for all systems, since most of the compile time is start-up.
-  // kinds: "plain"; "pack", whose last lane is read while the others hold other conditions; "alone", a pack with
-  // equal lanes; "scaled"; "single".
+  // One library for all systems, since most of the compile time is start-up. kinds: "plain"; "pack", whose
+  // last lane is read while the others hold other conditions; "alone", a pack with equal lanes; "scaled";
+  // "single".
   EmittedModels(const std::vector<const System*>& systems, const std::vector<std::string>& kinds) {
     // Sines and cosines by the library in all kinds: those of packs differ from it in the last digit.
     std::string text =

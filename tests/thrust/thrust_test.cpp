@@ -1,5 +1,6 @@
-// Thrust as an independent judge of kernels/reduce and of the ranks: it sorts, searches and counts by algorithms that are
-// not ours. Here on its host backend; the tests named Gpu use libzwang_thrust.so on a device.
+// Thrust as an independent judge of kernels/reduce and of the ranks: it sorts, searches and counts by
+// algorithms that are not ours. Here on its host backend; the tests named Gpu use libzwang_thrust.so on a
+// device.
 #include <gtest/gtest.h>
 #include <thrust/binary_search.h>
 #include <thrust/count.h>
@@ -115,7 +116,8 @@ TEST(Thrust, FindsTheMomentsOfTheReductions) {
     }
     for (const double x : values) size += std::abs(x);
     if (!std::isfinite(size)) continue;  // values so large that no plain sum of them is finite
-    // Of 2560 additions, relative to the sum of the sizes; a mean of subnormal numbers is rounded to the least of them.
+    // Of 2560 additions, relative to the sum of the sizes; a mean of subnormal numbers is rounded to the
+    // least of them.
     constexpr double rounding = 1e-12, least = std::numeric_limits<double>::denorm_min();
     EXPECT_NEAR(sum, thrust::reduce(values.begin(), values.end(), 0.0),
                 rounding * size + least * double(values.size()))

@@ -48,8 +48,8 @@ void BackendCuda::prepare_reductions(const std::map<int, CudaBinaries>& by_archi
   }
 }
 
-// One chunk per worker of a team if memory allows, in whole blocks: little is copied, and the cost of a summary does
-// not depend on the number of members.
+// One chunk per worker of a team if memory allows, in whole blocks: little is copied, and the cost of a
+// summary does not depend on the number of members.
 std::size_t BackendCuda::reduced_chunk_size(std::size_t members, const ReductionPlan& plan) {
   constexpr std::size_t least = 1 << 17, most = 1 << 22;
   const ReductionBytes bytes = reduction_bytes(plan);

@@ -12,8 +12,8 @@ class EarlyStart {
  public:
   // ordinals of the devices; empty: all
   explicit EarlyStart(std::vector<int> devices);
-  // When a backend has been made, which then holds the contexts; or without one. What fails here is reported when a
-  // backend is made.
+  // When a backend has been made, which then holds the contexts; or without one. What fails here is reported
+  // when a backend is made.
   ~EarlyStart();
   EarlyStart(const EarlyStart&) = delete;
   EarlyStart& operator=(const EarlyStart&) = delete;

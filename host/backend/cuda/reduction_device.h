@@ -39,7 +39,8 @@ class CudaReductionDevice : public ReductionDevice {
  private:
   void synchronise() const;
 
-  // Page-locked memory, to which a device copies at full speed and beside its kernels, and the copy under way.
+  // Page-locked memory, to which a device copies at full speed and beside its kernels, and the copy under
+  // way.
   struct Landing {
     void* memory = nullptr;
     std::size_t capacity = 0;

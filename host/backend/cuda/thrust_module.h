@@ -5,8 +5,8 @@
 
 namespace zwang {
 
-// Ranks columns on this device, one after the other; empty if there is no library libzwang_thrust.so beside the program
-// or in its library folder. ZWANG_THRUST names another library, or "off".
+// Ranks columns on this device, one after the other; empty if there is no library libzwang_thrust.so beside
+// the program or in its library folder. ZWANG_THRUST names another library, or "off".
 ColumnRanker thrust_ranker(int device);
 
 }  // namespace zwang

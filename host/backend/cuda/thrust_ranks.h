@@ -1,5 +1,5 @@
-// Ranks of a column by Thrust's sort. Sorting and ranking are exact in any order, so they need not be our own; sums
-// are, because their order decides their last digits.
+// Ranks of a column by Thrust's sort. Sorting and ranking are exact in any order, so they need not be our
+// own; sums are, because their order decides their last digits.
 //
 // Compiled by nvcc for devices (thrust_module.cu), and by tests for Thrust's host backend.
 #pragma once
@@ -61,8 +61,9 @@ struct Smaller {
   ZWANG_INLINE std::uint32_t operator()(std::uint32_t a, std::uint32_t b) const { return a < b ? a : b; }
 };
 
-// `values` and `ranks` are in host memory; at most 2^30 rows. Ranks as in host/estimators/rank_correlation.cpp: twice
-// the mean rank, 0 for NaN. Returns the number of values that are not NaN.
+// `values` and `ranks` are in host memory; at most 2^30 rows. Ranks as in
+// host/estimators/rank_correlation.cpp: twice the mean rank, 0 for NaN. Returns the number of values that are
+// not NaN.
 inline std::size_t rank_by_thrust(const double* values, std::size_t rows, std::uint32_t* ranks) {
   thrust::device_vector<unsigned long long> keys(rows);
   {

@@ -1,4 +1,5 @@
-// The quadratic program on sparse rows against the one on dense rows: random chains of rows, some of them equations.
+// The quadratic program on sparse rows against the one on dense rows: random chains of rows, some of them
+// equations.
 #include "kernels/dynamics/sparse_program.h"
 
 #include <gtest/gtest.h>

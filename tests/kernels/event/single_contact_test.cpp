@@ -81,9 +81,9 @@ INSTANTIATE_TEST_SUITE_P(Configs, SingleContact,
                                          "shaken_table", "crane_slings", "impact_oscillator", "gate_stops"),
                          [](const auto& name) { return name.param; });
 
-// Rebounds in free flight among more conditions than a lane handles otherwise (kernels/lanes/free_impact.h): two disks of
-// different masses in a box with a peg, under gravity; formulas at shocks and contacts. Beside them watched functions and
-// the kink of an integrand (kernels/lanes/signal_point.h).
+// Rebounds in free flight among more conditions than a lane handles otherwise (kernels/lanes/free_impact.h):
+// two disks of different masses in a box with a peg, under gravity; formulas at shocks and contacts. Beside
+// them watched functions and the kink of an integrand (kernels/lanes/signal_point.h).
 TEST(FreeImpactsAndSignals, GiveTheEventsAndMeasuresOfTheGeneralWay) {
   const Study study = read_study(R"toml(
 [parameters]

@@ -155,7 +155,8 @@ TEST(EmitTest, AChainCostsInProportionToItsLength) {
   EXPECT_EQ(occurrences(function_of(fifteen.text, "motion"), "for ("), 0u);
 }
 
-// Beyond fifteen conditions formulas of the same shape are loops: tables grow with the chain, the code does not.
+// Beyond fifteen conditions formulas of the same shape are loops: tables grow with the chain, the code does
+// not.
 TEST(EmitTest, TheCodeOfALongChainDoesNotGrowWithIt) {
   const EmittedModel twenty = emit_model(*chain(20).make().system),
                      eighty = emit_model(*chain(80).make().system);
