@@ -192,6 +192,10 @@ KernelProgram cuda_program(const Study& study) {
   add("event.cu", shared + "(extern template, Entry)\n", "ZWANG_CUDA_EVENT", tuning.event_blocks);
   add("slow_path.cu", shared + "(template, Entry)\n", "ZWANG_CUDA_SLOW_PATH", tuning.slow_path_blocks);
   program.text.units = {"step.cu", "event.cu", "slow_path.cu"};
+  if (tuning.record_steps) {
+    add("record.cu", "", "ZWANG_CUDA_RECORD", tuning.record_blocks);
+    program.text.units.emplace_back("record.cu");
+  }
   program.text.linked_units = {"event.cu", "slow_path.cu"};
   for (const std::string& unit : program.text.linked_units) {
     // A limit for functions: that of a kernel follows from its launch bounds.

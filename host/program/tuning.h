@@ -30,9 +30,9 @@ CpuTuning cpu_tuning(const System& system, const EmittedModel& model);
 struct CudaTuning {
   bool unroll_stages = false;        // stages of a step written out, their rates in registers
   bool events_in_registers = false;  // lanes handle common events inside the stepping kernel
-  bool record_steps = false;         // lanes write outputs and refine extremes inside their steps
+  bool record_steps = false;         // outputs and extremes inside steps are left to a kernel of their own
   // Blocks per multiprocessor that the compiler must leave registers for.
-  int step_blocks = 2, event_blocks = 2, slow_path_blocks = 4;
+  int step_blocks = 2, event_blocks = 2, slow_path_blocks = 4, record_blocks = 2;
 };
 CudaTuning cuda_tuning(const Study& study, const EmittedModel& model, IntegratorSettings::Method method);
 

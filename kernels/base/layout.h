@@ -89,11 +89,25 @@ struct DeviceCounters {
   unsigned long long busy, possible;
 };
 
+// Steps that lanes leave to zwang_record, for the outputs and extremes inside them (entry/record_cuda.h). Each
+// warp of the kernel that fills the list has a region of its own.
+struct DeviceStepList {
+  void* numbers;       // by region, number and entry
+  unsigned* slots;     // the slot of each entry's member, or no slot
+  unsigned* tags;      // index of the first output, and what is to be recorded
+  unsigned* extremes;  // the entries of each region with extremes
+  unsigned* counts;    // of each region: entries, entries with extremes
+  unsigned capacity;   // entries in a region
+  unsigned regions;
+};
+
 struct DeviceLists {
   DeviceCounters* counters;
   unsigned* at_event;    // slots whose step ends at an event
   unsigned* waiting[2];  // slots that wait for the slow path, with one of the marks below or none
   unsigned* moving[2];   // slots in smooth motion
+  // Steps to be recorded that zwang_step and zwang_event have left; empty for studies with nothing to record.
+  DeviceStepList steps, events;
   // Marks of waiting slots. empty: the slot needs a new member. event_pending: the member is at the event at
   // the end of its step, which still has to be dispatched. Without a mark its step has to be handled.
   static constexpr unsigned empty = 0x80000000U, event_pending = 0x40000000U, marks = empty | event_pending;

@@ -408,6 +408,13 @@ struct alignas(64) Member : MemberCore<Model_, Method_, Real_> {
   int watch_signs[at_least_one(Model::watches)];  // of watched functions: -1, 0 (not known yet), +1
   Schedule<Event, Remainder, Real> schedule;
   Real initial[measures];  // the measures' values at the start
+  // Extremes inside steps that zwang_record has refined on a GPU, apart from the results of the lane: which of
+  // its steps may contain an extremum does not depend on when they are refined.
+  struct RefinedExtremes {
+    Real extremes[measures];
+  };
+  static constexpr bool has_refined = Method::records && Model::any_extremes;
+  typename OnlyIf<has_refined, RefinedExtremes>::Type refined;
 
   ZWANG_INLINE bool going() const { return this->progress.going(); }
   ZWANG_INLINE void fail(Status why) { this->progress.fail(why); }

@@ -10,8 +10,11 @@
 //   zwang_slow_path   waiting[read]      moving[1 - read]                    other events, outputs, starts
 //   zwang_step        moving[read]       at_event, moving and waiting        smooth steps
 //                                        [1 - read]
+//   zwang_record      -                  -                                   outputs and extremes inside steps
+//                                                                            (entry/record_cuda.h)
 //
-// In each turn zwang_event runs first; zwang_slow_path and zwang_step follow at the same time on two streams.
+// In each turn zwang_event runs first; zwang_slow_path and zwang_step follow at the same time on two streams,
+// zwang_record after zwang_step.
 // In zwang_step a lane moves one member in registers; when the member needs anything else, the lane stores
 // it, puts its slot on a list and takes the next slot. So the lanes of a warp execute the same code together,
 // and a member that takes long occupies one lane only. Lanes of small systems with power series handle the
@@ -22,6 +25,8 @@
 #include "kernels/base/layout.h"
 #include "kernels/base/portable.h"
 #include "kernels/dynamics/member.h"
+#include "kernels/entry/record_cuda.h"
+#include "kernels/entry/stepping_lane.h"
 #include "kernels/entry/warp.h"
 #include "kernels/lanes/fast_event.h"
 #include "kernels/lanes/lane_group.h"
@@ -34,13 +39,6 @@ namespace zwang {
 // behind during a long smooth motion. More in turns after which few members were at an event: fewer than one
 // in `quiet_ratio`.
 constexpr int trial_steps_per_turn = 32, trial_steps_per_quiet_turn = 128, quiet_ratio = 16;
-
-// Number of idle lanes of a warp at which new members are loaded. Loading takes long, and the other lanes are
-// idle meanwhile. Lanes that handle events in registers need new members less often.
-constexpr int refill_threshold = 8, refill_threshold_with_events = 4;
-
-// Number of lanes of a warp with something to record inside their steps at which it is recorded.
-constexpr int record_threshold = 10;
 
 // `few_interruptions`: members leave their lane mainly for events, not for outputs or extremes
 // (host/program).
@@ -76,80 +74,9 @@ struct CudaEntry {
       return in_registers;
   }
 
-  __device__ __forceinline__ static void append_moving(const DeviceLists& lists, int list, unsigned slot) {
-    lists.moving[list][atomicAdd(&lists.counters->moving[list], 1U)] = slot;
-  }
-  __device__ __forceinline__ static void append_waiting(const DeviceLists& lists, int list, unsigned entry) {
-    lists.waiting[list][atomicAdd(&lists.counters->waiting[list], 1U)] = entry;
-  }
-
   // --- zwang_step ---------------------------------------------------------------------------------------
 
-  // One lane of zwang_step.
-  struct SteppingLane {
-    Group& group;
-    M* slots;
-    const DeviceLists& lists;
-    int filled;  // index of the lists to fill
-    bool busy = false, more = true, event_ready = false, record_ready = false;
-    unsigned slot = no_slot;
-    int steps_left = 0;
-    unsigned tries = 0, turns = 0;
-
-    // Loads new members for the idle lanes of the warp if they are many enough, or if no other lane can step.
-    __device__ __forceinline__ void refill(WarpFeed& feed, int steps) {
-      const unsigned idle = __ballot_sync(whole_warp, !busy && more);
-      if (__popc(idle) < (events_in_registers ? refill_threshold_with_events : refill_threshold) &&
-          __any_sync(whole_warp, busy && !event_ready))
-        return;
-      const bool wanted = !busy && more;
-      const unsigned next = feed.next(wanted);
-      if (wanted) more = busy = next != no_slot;
-      if (wanted && busy) {
-        slot = next;
-        group.resume(slots + slot);
-        steps_left = steps;
-      }
-    }
-
-    __device__ __forceinline__ void try_step() {
-      if (!busy || event_ready || record_ready) return;
-      ++tries;
-      record_ready = group.step_once();
-      if (!record_ready) finish_step();
-    }
-
-    // Records the steps of the warp's lanes when they are many enough, or when no other lane can step:
-    // recording takes as long as a step, and the other lanes are idle meanwhile.
-    __device__ __forceinline__ void record() {
-      const unsigned ready = __ballot_sync(whole_warp, record_ready);
-      if (ready == 0 ||
-          (__popc(ready) < record_threshold && __any_sync(whole_warp, busy && !event_ready && !record_ready)))
-        return;
-      if (!record_ready) return;
-      group.record_step_of_lane();
-      record_ready = false;
-      finish_step();
-    }
-
-    __device__ __forceinline__ void finish_step() {
-      const Progress made = group.finish_step();
-      event_ready = made == Progress::at_event;
-      if (made == Progress::needs_slow_path) {
-        leave_to_slow_path();
-      } else if (made == Progress::continues && --steps_left <= 0 && group.may_store()) {
-        group.store_member();
-        append_moving(lists, filled, slot);
-        busy = false;
-      }
-    }
-
-    __device__ __forceinline__ void leave_to_slow_path() {
-      group.store_for_event_handling();
-      append_waiting(lists, filled, slot);
-      busy = false;
-    }
-  };
+  using Lane = SteppingLane<Group, events_in_registers>;
 
   __device__ __forceinline__ static void step(const KernelSettings& settings, const KernelBatch& batch,
                                               M* slots, const DeviceLists& lists, int read) {
@@ -159,6 +86,7 @@ struct CudaEntry {
     __shared__ PaddedScratch shared_scratch[scratch_in_shared_memory ? cuda_threads : 1];
     __shared__ WarpBuffer buffers[events_in_registers ? 1 : cuda_threads / warp_lanes];
     __shared__ BlockVotes votes;
+    __shared__ StepListRegion<M> regions[records_steps<M> ? cuda_threads / warp_lanes : 1];
     LaneScratch own;
     Ledger in_registers;
     LaneScratch& scratch = scratch_in_shared_memory ? shared_scratch[threadIdx.x] : own;
@@ -172,19 +100,23 @@ struct CudaEntry {
     unsigned* const at_event_total = &lists.counters->at_event[1 - read];
     unsigned at_event_count = 0;
     EventPhase event_phase;
-    SteppingLane lane{group, slots, lists, 1 - read};
+    StepListRegion<M>& recorded = regions[records_steps<M> ? threadIdx.x / warp_lanes : 0];
+    const unsigned warp = (blockIdx.x * cuda_threads + threadIdx.x) / warp_lanes;
+    if (records_steps<M> && threadIdx.x % warp_lanes == 0) recorded.open(lists.steps, warp);
+    __syncwarp();
+    Lane lane{group, slots, lists, recorded, 1 - read};
     for (;;) {
       lane.refill(feed, steps);
-      if (!events_in_registers && !__any_sync(whole_warp, lane.busy)) break;
+      if (!events_in_registers && !__any_sync(whole_warp, lane.busy || (records_steps<M> && lane.more)))
+        break;
       ++lane.turns;
       lane.try_step();
-      if constexpr (records_steps<M>) lane.record();
       if constexpr (events_in_registers) {
         const BlockVote vote =
             votes.count(lane.event_ready, !lane.event_ready && (lane.busy || lane.more), lane.turns);
         if (vote.at_event + vote.others == 0) break;
         if (!event_phase.begins(vote)) continue;
-        if (lane.event_ready && !group.handle_event_in_registers()) lane.leave_to_slow_path();
+        if (lane.event_ready) lane.handle_event();
       } else {
         if (lane.event_ready) {
           group.store_for_event_handling();
@@ -195,6 +127,8 @@ struct CudaEntry {
       lane.event_ready = false;
     }
     if constexpr (!events_in_registers) at_event.flush(at_event_count, lists.at_event, at_event_total);
+    __syncwarp();
+    if (records_steps<M> && threadIdx.x % warp_lanes == 0) recorded.close();
     count_tries(lists, lane.tries, lane.turns);
   }
 
@@ -260,6 +194,19 @@ struct CudaEntry {
     Group group(settings, batch, slots, &search, lane_ledger);
     typename Group::Steps::Stages stages;
     group.trial.step.stages = &stages;
+    constexpr bool records = records_steps<M> && Group::finds_crossings_on_series;
+    __shared__ StepListRegion<M> regions[records ? event_threads / warp_lanes : 1];
+    StepListRegion<M>& recorded = regions[records ? threadIdx.x / warp_lanes : 0];
+    if (records && threadIdx.x % warp_lanes == 0)
+      recorded.open(lists.events, (blockIdx.x * event_threads + threadIdx.x) / warp_lanes);
+    __syncwarp();
+    const auto handle = [&](M* front, unsigned slot) {
+      unsigned entry = no_slot;
+      const auto record = [&](Group& from, auto& request) { entry = recorded.append(from, request, slot); };
+      if (group.handle_stored_event(front, slots + slot, record)) return true;
+      if constexpr (records) recorded.drop(entry, slots[slot], batch);
+      return false;
+    };
     if constexpr (stages_members) {
       __shared__ EventTable staged;
       // From the end of the list: the members stored last may still be cached.
@@ -268,8 +215,7 @@ struct CudaEntry {
       for (unsigned first = blockIdx.x * warp_lanes; first < count; first += gridDim.x * warp_lanes) {
         const unsigned next = entry(first + gridDim.x * warp_lanes + threadIdx.x);
         staged.load(slots, slot);
-        const bool present = slot != no_slot,
-                   handled = present && group.handle_stored_event(staged.own(), slots + slot);
+        const bool present = slot != no_slot, handled = present && handle(staged.own(), slot);
         if (handled) group.store_member();
         const WarpAppend moving(handled, slot, &lists.counters->moving[read]);
         staged.template store<M::bytes_changed_by_events>(slots, handled ? slot : no_slot);
@@ -280,7 +226,7 @@ struct CudaEntry {
     } else {
       for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
         const unsigned slot = lists.at_event[i];
-        if (group.handle_stored_event(slots + slot, slots + slot)) {
+        if (handle(slots + slot, slot)) {
           group.store_member();
           append_moving(lists, read, slot);
         } else {
@@ -288,6 +234,8 @@ struct CudaEntry {
         }
       }
     }
+    __syncwarp();
+    if (records && threadIdx.x % warp_lanes == 0) recorded.close();
   }
 
   __device__ static void handle_events_in_memory(M* slots, const DeviceLists& lists, int read) {
@@ -368,6 +316,8 @@ struct CudaEntry {
 // memory.
 #define ZWANG_CUDA_STEP(Entry, threads, blocks)                                      \
   extern "C" __device__ unsigned long long zwang_slot_bytes = sizeof(Entry::M);      \
+  extern "C" __device__ unsigned long long zwang_listed_step_bytes =                 \
+      zwang::ListedStep<Entry::M>::numbers() * sizeof(Entry::M::Real);               \
   extern "C" __global__ void __launch_bounds__(threads)                              \
       zwang_open(const __grid_constant__ zwang::DeviceLists lists, unsigned slots) { \
     Entry::open(lists, slots);                                                       \
@@ -391,4 +341,11 @@ struct CudaEntry {
       zwang_slow_path(const zwang::KernelSettings* settings, const zwang::KernelBatch* batch,             \
                       Entry::M* slots, const __grid_constant__ zwang::DeviceLists lists, int read) {      \
     Entry::run_slow_path(*settings, *batch, slots, lists, read);                                          \
+  }
+#define ZWANG_CUDA_RECORD(Entry, threads, blocks)                                     \
+  extern "C" __global__ void __launch_bounds__(threads, blocks)                       \
+      zwang_record(const __grid_constant__ zwang::KernelSettings settings,            \
+                   const __grid_constant__ zwang::KernelBatch batch, Entry::M* slots, \
+                   const __grid_constant__ zwang::DeviceLists lists) {                \
+    zwang::CudaRecorder<Entry::M>::run(settings, batch, slots, lists);                \
   }

@@ -124,7 +124,7 @@ template <class Method>
 struct UnrolledStages : Method {
   static constexpr bool unrolled = true;
 };
-// The method whose GPU lanes write outputs and refine extremes by themselves (lanes/record_step.h).
+// The method whose GPU lanes leave outputs and extremes inside their steps to zwang_record (entry/record_cuda.h).
 template <class Method>
 struct RecordingSteps : Method {
   static constexpr bool records = true;

@@ -64,7 +64,7 @@ struct RegisterStep {
   // The rates of the stages are outside of this object: an array indexed by a variable is in local memory,
   // and the compiler would place the whole lane group there with it.
   struct alignas(16) Stages {
-    R k[Method::records ? Method::stages : Method::last + 1][rates];
+    R k[Method::last + 1][rates];
   };
   Stages* stages = nullptr;
   static constexpr bool stages_in_registers =

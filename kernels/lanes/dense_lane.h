@@ -26,6 +26,7 @@ struct StepRecord {
   bool any_held;       // in some lane
   R (*stages)[rates];  // Method::stages rows; those of the interpolant are computed here
 
+  ZWANG_INLINE StepRecord() {}
   ZWANG_INLINE StepRecord(const LaneState<M, R>& state, const StepInProgress<M, R>& trial,
                           R (*stage_rates)[rates])
       : t(state.t), h(trial.step.h), any_held(state.any_held), stages(stage_rates) {

@@ -119,6 +119,10 @@ struct EventDetector {
     ZWANG_INLINE Mask stays_below(R level) const {
       return (off <= slack) && (maximum(maximum(p, q), top) + slack < level);
     }
+    // The same for functions without a formula for their slopes: the midpoint must show the cubic more clearly.
+    ZWANG_INLINE Mask is_cubic_below(R level) const {
+      return (R(10) * off <= slack) && (maximum(maximum(p, q), top) + slack < level);
+    }
     // Rising at the start, falling at the end, and not a cubic: its maximum is not bounded by the samples.
     ZWANG_INLINE Mask arches(R start, R end) const { return (off > slack) && (p > start) && (q > end); }
     // Starts downwards, possibly from zero: the cubic is below -depth x, the remainder below 2.4 off x.
@@ -207,8 +211,9 @@ struct EventDetector {
         const R side = state.side[i], start = side * state.signal[i], end = side * trial.end_signal[i];
         const Shape curve(start, side * mid[i], end, change(start, side * early[i]),
                           change(side * late[i], end));
-        const Mask cannot_cross =
+        const Mask far_below =
             (curve.top + R(2) * curve.spread < R(0)) && !curve.reaches(R(0)) && !curve.arches(start, end);
+        const Mask cannot_cross = far_below || curve.is_cubic_below(R(0));
         // One that has just crossed starts from zero, exactly.
         const Mask leaves = (absolute(start) <= R(0)) && curve.descends(start, end);
         trial.mid_signal[i] = mid[i];

@@ -200,6 +200,11 @@ struct FastEvent : FastEventLane<M, R> {
   // The active set after the event, and the data for event detection.
   ZWANG_INLINE void update_conditions(int lane, const Point& point, const ImpactRecord<M>& impact) const {
     M& me = members[lane];
+    // Others that had just opened are armed now: is_alone().
+    ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
+      if (!(point.sought[i] > 0) && lane_of(ledger.arming_level[i], lane) < 0)
+        set_lane(ledger.arming_level[i], lane, Real(1));
+    }
     if constexpr (Point::in_free_flight) {
       open_condition(point.t, true, point.value, Real(0), me.constraints.conditions[point.index]);
       return;  // it was armed, and it is

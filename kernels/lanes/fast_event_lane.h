@@ -52,8 +52,8 @@ struct FastEventLane {
       const Real arming_level = lane_of(ledger.arming_level[i], lane);
       if (searches[lane].sought[i] > 0)
         alone = alone && lane_of(flags.first_if_at_end[i], lane) && (presses_now || arming_level > 0);
-      else
-        alone = alone && (presses_now || !(arming_level < 0));
+      else  // one that has just opened must be clearly below zero at the end of the step
+        alone = alone && (presses_now || !(arming_level < 0) || lane_of(trial.end_f[i], lane) < arming_level);
     }
     return alone;
   }

@@ -19,7 +19,9 @@
 #include "kernels/lanes/lane_state.h"
 #include "kernels/lanes/lane_state_transfer.h"
 #include "kernels/lanes/record_step.h"
+#include "kernels/lanes/step_end.h"
 #include "kernels/lanes/step_length.h"
+#include "kernels/lanes/step_recorder.h"
 #include "kernels/lanes/step_truncation.h"
 #include "kernels/lanes/taylor_crossing.h"
 #include "kernels/lanes/trial_step.h"
@@ -31,6 +33,10 @@ namespace zwang {
 
 // The outcome of one trial step of a single lane.
 enum class Progress { continues, at_event, needs_slow_path };
+
+// The outcome of an event whose crossing is on a power series. `repeats`: another event may come before it, and
+// the step is tried again with a shorter length.
+enum class EventOutcome { handled, repeats, left };
 
 // The fast event of one lane of a pack, not inlined: compiled once, apart from the step.
 template <class LaneGroup>
@@ -90,10 +96,9 @@ struct LaneGroup {
       const Mask moving = state.live && !needs_slow_path;
       if (any(moving)) {
         try_step(moving);
-        if (any(flags.accepted)) project_and_detect_events();
+        if (any(flags.accepted)) step_end().evaluate();
         search_driver().advance();
-        const Mask recorded = to_record();
-        if (any(recorded)) record(recorded, part_to_record());
+        record_steps();
         if (any(flags.at_event || flags.crosses_on_series)) handle_fast_events();
         needs_slow_path = needs_slow_path || flags.stuck || interrupted();
       }
@@ -114,15 +119,14 @@ struct LaneGroup {
     needs_slow_path = flags.accepted = flags.rejected = false;
     update_held_flags();
   }
-  // One trial step. True: something has to be recorded inside it, by record_step_of_lane(), before
+  // One trial step. True: something has to be recorded inside it, as recorder().request() says, before
   // finish_step().
   ZWANG_INLINE bool step_once() {
     try_step(state.live);
-    if (flags.accepted) project_and_detect_events();
+    if (flags.accepted) step_end().evaluate();
     search_driver().advance();
-    return to_record();
+    return recorder().due();
   }
-  ZWANG_INLINE void record_step_of_lane() { record(state.live, part_to_record()); }
   // What follows a trial step. at_event: it ends at a single crossing and nothing else has to be handled
   // there.
   ZWANG_INLINE Progress finish_step() {
@@ -135,19 +139,25 @@ struct LaneGroup {
   }
   // Stores the step with the member, for the event kernel or the slow path.
   ZWANG_INLINE void store_for_event_handling() { transfer().store_for_event_handling(0, *members); }
-  // Handles the event of this step. False if the slow path has to; the step is then as it was.
-  ZWANG_INLINE bool handle_event_in_registers() {
+  // Handles the event of this step. False if the slow path has to; the step is then as it was. A step that is
+  // truncated at the event is recorded by `record(group, request)`.
+  template <class Record>
+  ZWANG_INLINE bool handle_event_in_registers(const Record& record) {
     const R whole = trial.step.h;
     const StepFlags<M, R> before = flags;
-    bool single = true;
+    EventOutcome outcome = EventOutcome::handled;
     if constexpr (finds_crossings_on_series)
       if (before.crosses_on_series) {
         flags.set_at_event();
         state.searching = false;
-        single = truncate_at_crossing();
-        if (single) record_truncated_step();
+        outcome = truncate_at_crossing();
+        if (outcome == EventOutcome::handled) record_truncated_step(record);
       }
-    if (single && fast_event().handle(0)) {
+    if (outcome == EventOutcome::repeats) {
+      flags.at_event = flags.accepted = false;
+      return true;
+    }
+    if (outcome == EventOutcome::handled && fast_event().handle(0)) {
       update_held_flags();
       return true;
     }
@@ -158,12 +168,19 @@ struct LaneGroup {
     return false;
   }
   // Handles the event of a step that was stored with the member. False: nothing has been changed.
-  ZWANG_INLINE bool handle_stored_event(M* me, M* full_member) {
-    return load_at_event(me, full_member) && fast_event().handle(0);
+  template <class Record>
+  ZWANG_INLINE bool handle_stored_event(M* me, M* full_member, const Record& record) {
+    const EventOutcome outcome = load_at_event(me, full_member, record);
+    if (outcome == EventOutcome::repeats) {
+      evaluate_signals();
+      return true;
+    }
+    return outcome == EventOutcome::handled && fast_event().handle(0);
   }
-  // Restores the lane at the end of a stored step, truncated at the crossing where that is on the series.
-  // False if that crossing is not the only or not the first event.
-  ZWANG_INLINE bool load_at_event(M* me, M* full_member) {
+  // Restores the lane at the end of a stored step, truncated at the crossing where that is on the series and
+  // recorded by `record(group, request)`. The event remains to be handled where the outcome is so.
+  template <class Record>
+  ZWANG_INLINE EventOutcome load_at_event(M* me, M* full_member, const Record& record) {
     resume(me);
     full_members = full_member;
     const auto& exchange = me->exchange;
@@ -175,16 +192,18 @@ struct LaneGroup {
     ZWANG_REGISTERS for (int i = 0; i < size; ++i) { trial.end[i] = exchange.end[i]; }
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
       flags.first_if_at_end[i] = !exchange.verdict.order_unknown;
+      trial.end_f[i] = exchange.f[i];
     }
     ZWANG_REGISTERS for (int i = 0; i < signals; ++i) {
       flags.signal_first_if_at_end[i] = !exchange.verdict.order_unknown;
     }
     if constexpr (finds_crossings_on_series)
       if (exchange.verdict.crosses_on_series) {
-        if (!truncate_at_crossing()) return false;
-        record_truncated_step();
+        const EventOutcome outcome = truncate_at_crossing();
+        if (outcome != EventOutcome::handled) return outcome;
+        record_truncated_step(record);
       }
-    return true;
+    return EventOutcome::handled;
   }
   // A lane with a search in progress keeps its member.
   ZWANG_INLINE bool may_store() const { return !state.searching && !(searches->halved_at == state.t); }
@@ -193,12 +212,16 @@ struct LaneGroup {
   ZWANG_INLINE FastEvent<M, R> fast_event() {
     return {settings, batch, members, full_members, searches, state, trial, ledger, flags};
   }
+  ZWANG_INLINE StepRecorder<M, R> recorder() {
+    return {settings, batch, full_members, searches, state, trial, flags, ledger};
+  }
 
  private:
   ZWANG_INLINE LaneStateTransfer<M, R> transfer() { return {searches, state, trial, flags, ledger}; }
   ZWANG_INLINE CrossingSearchDriver<M, R> search_driver() {
     return {settings, ledger, searches, state, trial, flags};
   }
+  ZWANG_INLINE StepEnd<M, R> step_end() { return {settings, full_members, state, trial, flags, ledger}; }
   ZWANG_INLINE TrialStep<M, R> trial_step() { return {settings, members, state, trial}; }
 
   // Accepted steps that do not simply continue.
@@ -268,7 +291,13 @@ struct LaneGroup {
     typename SingleLane::Ledger single_ledger;
     SingleLane single(settings, batch, &me, &search, single_ledger);
     transfer().store_for_event_handling(lane, me);
-    if (!single.load_at_event(&me, &me)) return false;
+    const auto record = [](SingleLane& group, auto& request) { group.recorder().record(request); };
+    const EventOutcome outcome = single.load_at_event(&me, &me, record);
+    if (outcome == EventOutcome::repeats) {
+      set_lane(state.h, lane, single.state.h);
+      set_lane(flags.accepted, lane, false);
+    }
+    if (outcome != EventOutcome::handled) return outcome == EventOutcome::repeats;
     const Real whole = lane_of(trial.step.h, lane);
     const auto before = flags.lane(lane);
     set_lane(trial.step.h, lane, single.trial.step.h);
@@ -325,126 +354,33 @@ struct LaneGroup {
     ledger.rejected = ledger.rejected + select(flags.rejected, R(1), R(0));
   }
 
-  // Projects the end of the step onto the active conditions, and detects possible events within the step.
-  ZWANG_INLINE void project_and_detect_events() {
-    const R then = state.t + trial.step.h;
-    if (state.any_held) project<M>(state.k, then, trial.end, state.held, 3);
-    const R *q = trial.end, *v = trial.end + n, *z = trial.end + 2 * n;
-    if constexpr (r > 0) Model::levels(state.k, then, q, v, z, trial.end_f, trial.end_f_rate);
-    R middle[M::fed_back];
-    const EventDetector<M, R> detector{state, ledger, trial, flags};
-    if constexpr (r > 0 || signals > 0 || Model::any_extremes) detector.find_middle(middle);
-    if constexpr (Method::expands) {
-      ZWANG_REGISTERS for (int i = 0; i < M::fed_back; ++i) {
-        middle[i] = select(trial.constrained, middle[i], trial.series.middle[i]);
+  // CPU: records what is due inside the steps of all lanes.
+  ZWANG_INLINE void record_steps() {
+    const Mask due = recorder().due();
+    if (!any(due)) return;
+    auto request = recorder().request(due);
+    recorder().record(request);
+  }
+  // Has the step of a single lane recorded that has been truncated at the crossing on its power series.
+  template <class Record>
+  ZWANG_INLINE void record_truncated_step(const Record& record) {
+    if constexpr (records_steps<M>)
+      if (recorder().due()) {
+        auto request = recorder().request_truncated(state.live);
+        record(*this, request);
       }
-    }
-    if constexpr (Model::any_turns)
-      PeriodLimit<M, R>{state, trial}.reject_long(then, middle, trial.next_h, flags, ledger);
-    flags.event_possible = state.always_handle;
-    flags.signal_event_possible = no_lanes<R>();
-    detector.detect_conditions(middle);
-    detector.detect_signals(then, middle);
-    detector.detect_extremes(then, middle);
-    if constexpr (may_become_dependent<Model>)
-      if (state.any_held) flags.event_possible = flags.event_possible || is_near_dependence_at(then);
-    flags.clipped = flags.clipped || (ledger.taken + R(2) > R(Real(settings.max_steps)));
-    flags.output_due = ledger.next_output < then - nearness(then);
-    audit(then, flags.accepted && !flags.event_possible && !flags.clipped);
   }
 
-  // How close to the end of a step an output time counts as that of the end.
-  ZWANG_INLINE R nearness(R then) const {
-    return R(Precision<Real>::moment) * maximum(absolute(then), trial.step.h);
+  // A lane loaded from a step that is to be repeated needs the signals at its start.
+  ZWANG_INLINE void evaluate_signals() {
+    if constexpr (signals > 0)
+      Model::all_signals(state.k, state.t, state.y, state.y + n, state.y + 2 * n, state.lambda, state.held,
+                         state.signal);
   }
 
-  // Lanes whose step has something to be recorded inside it, and is free of events up to its end or up to the
-  // crossing near its end that was sought. All others are left to the slow path.
-  ZWANG_INLINE Mask to_record() const {
-    if constexpr (!records_steps<M>) return no_lanes<R>();
-    const Mask inside = flags.accepted && (flags.output_due || flags.extremum_possible);
-    if (!any(inside)) return inside;
-    return inside && (!flags.event_possible || ends_at_first_event());
-  }
-  // The crossing may lie a little before the end of the step: that part is left to the slow path, too.
-  ZWANG_INLINE R part_to_record() const {
-    return select(flags.at_event, R(1 - 2 * Real(settings.crossing_reach)), R(1));
-  }
-  // The same for the step of a single lane that has been truncated at the crossing on its power series, to
-  // rounding.
-  ZWANG_INLINE void record_truncated_step() {
-    const Mask lanes_to_record = to_record();
-    if (any(lanes_to_record)) record(lanes_to_record, R(1 - sqrt(Precision<Real>::epsilon)), true);
-  }
-
-  // Writes outputs and refines extremes in these lanes, up to the fraction `part` of the step. `at_end`: what
-  // is left out is within rounding of the end.
-  ZWANG_INLINE void record(const Mask& which, R part, bool at_end = false) {
-    if constexpr (records_steps<M>) {
-      const R then = state.t + trial.step.h, near = nearness(then);
-      RecordRequest<M, R> request;
-      request.until = then - near - (R(1) - part) * trial.step.h;
-      request.part = at_end ? R(1) : part;
-      request.next_output = ledger.next_output;
-      request.outputs = which && (request.next_output < request.until);
-      request.extremes = which && flags.extremum_possible;
-      if constexpr (Model::any_extremes) {
-        ZWANG_REGISTERS for (int m = 0; m < Model::measures; ++m) {
-          request.values[m] = state.values[m];
-          request.best[m] = state.best[m];
-        }
-      }
-      Mask unresolved;
-      if constexpr (Steps::stages_in_registers) {
-        typename Steps::Stages copy = *trial.step.stages;
-        unresolved = record_rates(copy.k, request);
-      } else {
-        unresolved = record_rates(trial.step.stage_rates(), request);
-      }
-      ledger.next_output = request.next_output;
-      flags.output_due = flags.output_due && (ledger.next_output < then - near);
-      flags.extremum_possible = flags.extremum_possible && (!which || unresolved);
-      if constexpr (Model::any_extremes) {
-        ZWANG_REGISTERS for (int m = 0; m < Model::measures; ++m) {
-          if (is_extreme<Model>(m)) state.best[m] = request.best[m];
-        }
-      }
-    }
-  }
-  template <class Rates>
-  ZWANG_INLINE Mask record_rates(Rates stage_rates, RecordRequest<M, R>& request) {
-    const StepRecord<M, R> step(state, trial, stage_rates);
-    return record_step<M, R>(settings, batch, full_members, step, request);
-  }
-  // Lanes whose step ends at the crossing sought, without another crossing before.
-  ZWANG_INLINE Mask ends_at_first_event() const {
-    Mask made = no_lanes<R>();
-    each_lane(flags.accepted && flags.at_event, [&, this](int lane) {
-      bool first = false;
-      ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
-        first = first || (searches[lane].sought[i] > 0 && lane_of(flags.first_if_at_end[i], lane));
-      }
-      ZWANG_REGISTERS for (int i = 0; i < signals; ++i) {
-        first = first ||
-                (searches[lane].sought[M::rows + i] > 0 && lane_of(flags.signal_first_if_at_end[i], lane));
-      }
-      set_lane(made, lane, first);
-    });
-    return made;
-  }
-
-  // Whether the held rows are nearly dependent at the end of the step: the slow path decides what follows.
-  ZWANG_INLINE Mask is_near_dependence_at(R then) const {
-    R level = R(0);
-    ZWANG_REGISTERS for (int lane = 0; lane < lanes; ++lane) {
-      set_lane(level, lane, lane_of(state.live, lane) ? full_members[lane].dependence.level : Real(0));
-    }
-    return pivot_share<M>(state.k, then, trial.end, state.held) < level;
-  }
-
-  // Shortens the step of a single lane to the crossing found on its power series. False if that is not the
-  // only event within the shortened step.
-  ZWANG_INLINE bool truncate_at_crossing() {
+  // Shortens the step of a single lane to the crossing found on its power series. If that is not the only event
+  // within the shortened step, a step of about this length is tried next.
+  ZWANG_INLINE EventOutcome truncate_at_crossing() {
     SeriesTerms<Method, n, size, Real> terms;
     terms.take(state.k, state.t, trial.step.h, state.y);
     Model::levels(state.k, state.t, state.y, state.y + n, state.y + 2 * n, state.f, state.f_rate);
@@ -461,33 +397,18 @@ struct LaneGroup {
     ZWANG_REGISTERS for (int m = 0; m < trial.step.rates; ++m) {
       trial.step.last()[m] = trial.step.first()[m];
     }
-    project_and_detect_events();
-    bool alone =
-        !flags.signal_event_possible && trial.step.h > 16 * Precision<Real>::epsilon * absolute(state.t);
+    step_end().evaluate();
+    const Real shortest = 16 * Precision<Real>::epsilon * absolute(state.t);
+    if (!(trial.step.h > shortest)) return EventOutcome::left;
+    bool alone = !flags.signal_event_possible;
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
       alone = alone && (!flags.may_cross[i] || searches->sought[i] > 0);
     }
-    return alone;
-  }
-
-  // [voss] T + V + energy lost in shocks - work of other forces and of moving conditions is constant.
-  ZWANG_INLINE void audit(R then, Mask undisturbed) {
-    R kinetic, energy;
-    Model::energies(state.k, then, trial.end, trial.end + n, trial.end + 2 * n, kinetic, energy);
-    R work = R(0);
-    if constexpr (Model::works) work = trial.end[size - 1];
-    const R off = absolute(energy + ledger.energy_lost - work - ledger.energy_start);
-    ledger.drift = select(undisturbed, larger(ledger.drift, off), ledger.drift);
-    const R large = larger(larger(absolute(kinetic), absolute(energy - kinetic)), absolute(work));
-    ledger.energy_size = select(undisturbed, larger(ledger.energy_size, large), ledger.energy_size);
-    ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
-      const R on = select(undisturbed, state.held[i], R(0));
-      if (Model::is_holonomic(i))
-        ledger.worst_position =
-            larger(ledger.worst_position, if_less(R(0), on, absolute(trial.end_f[i]), R(0)));
-      ledger.worst_velocity =
-          larger(ledger.worst_velocity, if_less(R(0), on, absolute(trial.end_f_rate[i]), R(0)));
-    }
+    if (alone) return EventOutcome::handled;
+    // Just short of the crossing, so that the step shows which event is the first.
+    state.h = Real(0.999) * trial.step.h;
+    return trial.step.h < Real(0.9) * whole && state.h > 64 * shortest ? EventOutcome::repeats
+                                                                       : EventOutcome::left;
   }
 };
 

@@ -121,12 +121,6 @@ struct ExtremeRefinement {
     return made;
   }
 
- private:
-  // The larger one, in the lanes given. NaN counts as missing.
-  ZWANG_INLINE static R better(const Mask& lanes, R known, R value) {
-    return select(lanes && (value <= value) && !(known >= value), value, known);
-  }
-
   // The functions that the measures reduce at the fraction x of the part until `until`.
   ZWANG_INLINE void values_at(R x, R* values) const {
     R y[M::size], lambda[M::rows];
@@ -134,6 +128,12 @@ struct ExtremeRefinement {
     dense.at(part, y);
     if constexpr (Model::measures_forces) forces_inside<M>(step, when, y, lambda);
     Model::measured(step.k, when, y, y + M::n, y + 2 * M::n, lambda, step.held, values);
+  }
+
+ private:
+  // The larger one, in the lanes given. NaN counts as missing.
+  ZWANG_INLINE static R better(const Mask& lanes, R known, R value) {
+    return select(lanes && (value <= value) && !(known >= value), value, known);
   }
 
   // A candidate is a sample not below its neighbours whose surroundings might exceed the best value: as in

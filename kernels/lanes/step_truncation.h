@@ -29,8 +29,8 @@ struct CrossingSearchDriver {
   const StepInProgress<M, R>& trial;
   StepFlags<M, R>& flags;  // accepted, at_event, event_possible and crosses_on_series are changed
 
-  // Begins or continues the search in every lane whose step has a single crossing. While searching, a lane
-  // repeats its step from the same state.
+  // Begins or continues the search in every lane whose step has a crossing. While searching, a lane repeats its
+  // step from the same state.
   ZWANG_INLINE void advance() const {
     if constexpr (r > 0 || seeks_signals) {
       state.searching = state.searching && flags.accepted;
@@ -110,40 +110,59 @@ struct CrossingSearchDriver {
     return made;
   }
 
-  // Where the motion is known as a power series, no trial steps are needed: the crossing is found on the
-  // series when the event is handled.
+  // Where the motion is known as a power series, no trial steps are needed: the crossing of a condition is
+  // found on the series when the event is handled.
   ZWANG_INLINE void begin(int lane) const {
     Curve from, to;
-    if (!is_crossing(lane, from, to)) return;
+    if (!choose_crossing(lane, from, to)) return;
     if constexpr (finds_crossings_on_series)
-      if (!lane_of(trial.constrained, lane) && !lane_of(flags.signal_event_possible, lane)) {
+      if (!lane_of(trial.constrained, lane) && !seeks_signal(searches[lane])) {
         searches[lane].slope = to.value;  // for the first guess, by the chord
         set_lane(flags.crosses_on_series, lane, true);
         return;
       }
     begin_search(lane, from, to);
   }
+  ZWANG_INLINE static bool seeks_signal(const Search& search) {
+    Real sum = 0;
+    ZWANG_REGISTERS for (int i = 0; i < Model::signals; ++i) { sum += search.sought[rows + i]; }
+    return sum > 0;
+  }
 
-  // Whether a single condition or signal, and nothing else, crosses zero within the step.
-  ZWANG_INLINE bool is_crossing(int lane, Curve& from, Curve& to) const {
+  // Where a function that starts below zero crosses it, as a fraction of the step: by chords through its value
+  // `inside` at the fraction `part`, or in the first part by the parabola with the slope at the start. 2 if the
+  // samples show no crossing.
+  ZWANG_INLINE static Real crossing_by_chords(Real start, Real inside, Real part, Real end) {
+    if (inside > 0) return part * start / (start - inside);
+    return end > 0 ? part + (1 - part) * inside / (inside - end) : Real(2);
+  }
+  ZWANG_INLINE Real crossing_of_condition(int lane, int i) const {
+    if (lane_of(state.presses_now[i], lane))
+      return crossing_by_chords(-lane_of(state.lambda[i], lane), -lane_of(trial.sampled_lambda[i], lane),
+                                Real(Method::c(Method::sample_stage)), -lane_of(trial.end_lambda[i], lane));
+    const Real start = lane_of(state.f[i], lane), inside = lane_of(trial.mid_f[i], lane),
+               rise = lane_of(trial.step.h, lane) * lane_of(state.f_rate[i], lane);
+    // A condition that has just opened starts from zero: its chord would be too.
+    if (Model::is_holonomic(i) && inside > 0 && rise < 0) {
+      const Real bend = 4 * (inside - start) - 2 * rise;
+      return (Real(sqrt(square(rise) - 4 * bend * start)) - rise) / (2 * bend);
+    }
+    return crossing_by_chords(start, inside, Real(0.5), lane_of(trial.end_f[i], lane));
+  }
+  ZWANG_INLINE Real crossing_of_signal(int lane, int i) const {
+    const Real side = lane_of(state.side[i], lane);
+    return crossing_by_chords(side * lane_of(state.signal[i], lane),
+                              side * lane_of(trial.mid_signal[i], lane), Real(0.5),
+                              side * lane_of(trial.end_signal[i], lane));
+  }
+
+  // The condition or signal that crosses zero first within the step, as far as its samples show: when the step
+  // has been shortened to the crossing, another one before it is detected. False: the event is left to the
+  // slow path, or the step is repeated with half of its length.
+  ZWANG_INLINE bool choose_crossing(int lane, Curve& from, Curve& to) const {
     Search& search = searches[lane];
     if (search.no_search_from == lane_of(state.t, lane)) return false;
-    Real count = 0;
-    ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
-      search.sought[i] = 0;
-      if (Model::is_equation(i)) continue;
-      if (!lane_of(flags.may_cross[i], lane)) continue;
-      search.sought[i] = 1;
-      // A condition that has just opened is left to the slow path.
-      count += lane_of(ledger.arming_level[i], lane) < 0 ? Real(2) : Real(1);
-    }
-    ZWANG_REGISTERS for (int i = 0; i < Model::signals; ++i) {
-      const bool crosses = seeks_signals && lane_of(flags.signal_may_cross[i], lane);
-      search.sought[rows + i] = crosses ? Real(1) : Real(0);
-      // The stop condition ends the member: it is left to the slow path.
-      if (crosses) count += Model::stops && i == Model::watches ? Real(2) : Real(1);
-    }
-    if (!(count > 0 && count < Real(1.5))) return false;
+    if (!choose_sought(lane, search)) return false;
     from = curve_at_start(lane, search);
     to = curve_at_end(lane, search);
     if (!(from.value < 0)) return false;
@@ -154,6 +173,38 @@ struct CrossingSearchDriver {
     search.h = lane_of(state.h, lane);
     search.next_h = lane_of(trial.next_h, lane);
     return true;
+  }
+
+  // Sets `sought`. False if there is nothing to seek, or something that is left to the slow path.
+  ZWANG_INLINE bool choose_sought(int lane, Search& search) const {
+    int chosen = -1;
+    bool sound = true;
+    Real first = 0;
+    const auto consider = [&](int which, const auto& crossing) {
+      Real place = 0;
+      if constexpr (M::event_functions > 1) place = crossing();
+      if (chosen >= 0 && !(place < first)) return;
+      first = place;
+      chosen = which;
+    };
+    ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
+      if (Model::is_equation(i) || !lane_of(flags.may_cross[i], lane)) continue;
+      // A condition that has just opened is left to the slow path.
+      sound = sound && !(lane_of(ledger.arming_level[i], lane) < 0);
+      consider(i, [&, i] { return crossing_of_condition(lane, i); });
+    }
+    if constexpr (seeks_signals) {
+      ZWANG_REGISTERS for (int i = 0; i < Model::signals; ++i) {
+        if (!lane_of(flags.signal_may_cross[i], lane)) continue;
+        // The stop condition ends the member: it is left to the slow path.
+        sound = sound && !(Model::stops && i == Model::watches);
+        consider(rows + i, [&, i] { return crossing_of_signal(lane, i); });
+      }
+    }
+    ZWANG_REGISTERS for (int i = 0; i < M::event_functions; ++i) {
+      search.sought[i] = i == chosen ? Real(1) : Real(0);
+    }
+    return sound && chosen >= 0;
   }
 
   ZWANG_INLINE void begin_search(int lane, const Curve& from, const Curve& to) const {

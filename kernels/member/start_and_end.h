@@ -112,6 +112,8 @@ ZWANG_COLD void reset_member(M& me, const KernelSettings& settings, const Kernel
   me.exchange.step.no_search_from = -infinity<Real>();
   me.exchange.verdict = {};
   clear_measures<typename M::Model>(me.results, me.initial);
+  if constexpr (M::has_refined)
+    for (int m = 0; m < M::measures; ++m) me.refined.extremes[m] = missing<Real>();
 }
 
 // From the inputs of the batch to a member whose active set is known. False: it has failed or ended already.
@@ -155,6 +157,7 @@ template <class M>
 ZWANG_COLD void finish_member(M& me, bool begun) {
   using Model = typename M::Model;
   flush_accumulation(me);
+  if constexpr (M::has_refined) update_extremes<Model>(me.refined.extremes, me.results);
   finish_measures(me, begun);
   judge_member(me);
   const KernelBatch& batch = *me.input.batch;

@@ -12,7 +12,7 @@ namespace zwang {
 
 // Whether measure m is the minimum or maximum of a function over the whole trajectory.
 template <class Model>
-ZWANG_INLINE bool is_extreme(int m) {
+ZWANG_INLINE constexpr bool is_extreme(int m) {
   const Reduction reduction = Reduction(Model::measure_reduction(m));
   return EventPattern(Model::measure_pattern(m)) == EventPattern::none &&
          (reduction == Reduction::minimum || reduction == Reduction::maximum);
@@ -93,44 +93,50 @@ ZWANG_COLD void begin_measures(M& me) {
   }
 }
 
-// Extremes within a smooth step, up to its fraction `until`: samples of the interpolant, and peaks between
-// them where one might beat the best value known. Writes the member's results.
-template <class M, class I, class Real>
-ZWANG_COLD void refine_extremes(M& me, const I& interpolant, Real until) {
-  using Model = typename M::Model;
-  if constexpr (Model::any_extremes) {
-    const auto at = [&](Real x, Real* values) {
-      Real y[M::size];
-      interpolant.at(x * until, y);
-      measured_at<M>(me.k, me.constraints, interpolant.t + x * until * interpolant.h, y, values);
-    };
-    Real samples[sample_count][M::measures];
+// Extremes of the functions `at(x, values)` over 0 <= x <= 1: samples, and peaks between them where one might
+// beat the best value known. Writes `results`.
+template <class Model, class Real, class At>
+ZWANG_INLINE void bracket_extremes(const At& at, Real* results) {
+  constexpr int measures = at_least_one(Model::measures);
+  Real samples[sample_count][measures];
+  for (int s = 0; s < sample_count; ++s) {
+    at(Real(sample_fraction(s)), samples[s]);
+    update_extremes<Model>(samples[s], results);
+  }
+  for (int m = 0; m < Model::measures; ++m) {
+    if (!is_extreme<Model>(m)) continue;
+    const Real sign = Reduction(Model::measure_reduction(m)) == Reduction::maximum ? Real(1) : Real(-1);
     for (int s = 0; s < sample_count; ++s) {
-      at(Real(sample_fraction(s)), samples[s]);
-      update_extremes<Model>(samples[s], me.results);
-    }
-    for (int m = 0; m < Model::measures; ++m) {
-      if (!is_extreme<Model>(m)) continue;
-      const Real sign = Reduction(Model::measure_reduction(m)) == Reduction::maximum ? Real(1) : Real(-1);
-      for (int s = 0; s < sample_count; ++s) {
-        const int left = s > 0 ? s - 1 : 0, right = s + 1 < sample_count ? s + 1 : s;
-        const Real a = sign * samples[left][m], b = sign * samples[s][m], c = sign * samples[right][m];
-        // The two samples beside a peak may be equally high; at the ends of the step a third one shows its
-        // height.
-        const int third = s == 0 ? 2 : s == sample_count - 1 ? s - 2 : s;
-        const Real spread = b - minimum(minimum(a, c), sign * samples[third][m]);
-        if (!(b >= a && b >= c) || !(spread > 0) || b + spread <= sign * me.results[m]) continue;
-        const auto curve = [&](Real x) {
-          Real values[M::measures];
-          at(x, values);
-          return sign * values[m];
-        };
-        const Peak<Real> top =
-            peak(Real(sample_fraction(left)), Real(sample_fraction(right)), infinity<Real>(), 50, curve);
-        update_extreme<Model>(m, sign * top.value, me.results);
-      }
+      const int left = s > 0 ? s - 1 : 0, right = s + 1 < sample_count ? s + 1 : s;
+      const Real a = sign * samples[left][m], b = sign * samples[s][m], c = sign * samples[right][m];
+      // The two samples beside a peak may be equally high; at the ends of the step a third one shows its
+      // height.
+      const int third = s == 0 ? 2 : s == sample_count - 1 ? s - 2 : s;
+      const Real spread = b - minimum(minimum(a, c), sign * samples[third][m]);
+      if (!(b >= a && b >= c) || !(spread > 0) || b + spread <= sign * results[m]) continue;
+      const auto curve = [&](Real x) {
+        Real values[measures];
+        at(x, values);
+        return sign * values[m];
+      };
+      const Peak<Real> top =
+          peak(Real(sample_fraction(left)), Real(sample_fraction(right)), infinity<Real>(), 50, curve);
+      update_extreme<Model>(m, sign * top.value, results);
     }
   }
+}
+
+// Extremes within a smooth step, up to its fraction `until`. Writes the member's results.
+template <class M, class I, class Real>
+ZWANG_COLD void refine_extremes(M& me, const I& interpolant, Real until) {
+  if constexpr (M::Model::any_extremes)
+    bracket_extremes<typename M::Model>(
+        [&](Real x, Real* values) {
+          Real y[M::size];
+          interpolant.at(x * until, y);
+          measured_at<M>(me.k, me.constraints, interpolant.t + x * until * interpolant.h, y, values);
+        },
+        me.results);
 }
 
 // Whether an event matches the pattern of measure m. `size` is set to the impulse, for patterns of shocks.

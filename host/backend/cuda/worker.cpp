@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <optional>
 
+#include "host/backend/cuda/device_arena.h"
 #include "host/platform/stage_times.h"
 #include "host/program/kernel_program.h"
 #include "kernels/base/layout.h"
@@ -24,21 +25,6 @@ int attribute(const Driver& driver, cuda::DeviceAttribute which, cuda::Device de
 }
 
 }  // namespace
-
-// Hands out consecutive ranges of one allocation, aligned to 256 bytes.
-class CudaWorker::Arena {
- public:
-  explicit Arena(cuda::Pointer begin) : begin_(begin), at_(begin) {}
-  cuda::Pointer take(std::size_t bytes) {
-    const cuda::Pointer piece = at_;
-    at_ += (bytes + 255) / 256 * 256;
-    return piece;
-  }
-  std::size_t used() const { return at_ - begin_; }
-
- private:
-  cuda::Pointer begin_, at_;
-};
 
 CudaWorker::CudaWorker(int number) : driver_(Driver::get()) {
   driver_.require(driver_.device_get(&device_, number), fmt::format("opening device {}", number));
@@ -108,13 +94,21 @@ void CudaWorker::load(const CudaBinaries& binaries) {
   step_kernel_ = kernel(0, "zwang_step");
   event_kernel_ = kernel(modules_.size() - 1, "zwang_event");
   slow_path_kernel_ = kernel(modules_.size() - 1, "zwang_slow_path");
+  if (binaries.modules.size() > 1) record_kernel_ = kernel(1, "zwang_record");
+  slot_bytes_ = device_number("zwang_slot_bytes");
+  listed_step_bytes_ = device_number("zwang_listed_step_bytes");
+}
+
+// A number that the module of the stepping kernel states.
+unsigned long long CudaWorker::device_number(const char* name) const {
+  const std::string doing = std::string("reading ") + name;
   cuda::Pointer place = 0;
   std::size_t bytes = 0;
-  driver_.require(driver_.module_global(&place, &bytes, modules_[0], "zwang_slot_bytes"),
-                  "reading the size of a slot");
-  driver_.require(driver_.copy_out(&slot_bytes_, place, sizeof slot_bytes_, stream_),
-                  "reading the size of a slot");
-  synchronise("reading the size of a slot");
+  unsigned long long number = 0;
+  driver_.require(driver_.module_global(&place, &bytes, modules_[0], name), doing);
+  driver_.require(driver_.copy_out(&number, place, sizeof number, stream_), doing);
+  synchronise(doing);
+  return number;
 }
 
 void CudaWorker::make_current() const {
@@ -126,13 +120,13 @@ bool CudaWorker::integrate(const KernelSettings& settings, KernelBuffers& buffer
   KernelBatch batch = buffers.batch();
   const auto slots = slots_for(batch.count);
   // The first layout gives the size, the second one the addresses.
-  Arena plan(0);
+  DeviceArena plan(0);
   lay_out(plan, slots, buffers, batch);
   {
     const StageTimer timer("integrate: allocate");
     if (!reserve(plan.used())) return false;
   }
-  Arena arena(memory_);
+  DeviceArena arena(memory_);
   const Layout layout = lay_out(arena, slots, buffers, batch);
   std::optional<StageTimer> copying(std::in_place, "integrate: copy inputs, draw");
   buffers.each_array(batch, [&, at = layout.arrays.begin()](const KernelBuffers::Array& array,
@@ -228,43 +222,17 @@ CudaWorker::Kernel CudaWorker::kernel(std::size_t module, const char* name) cons
   return made;
 }
 
-// Number of members in device memory at a time: enough that lanes find work while other members are on the
-// slow path, at most the number of members, and for large members at most what fits into 4 GiB.
-unsigned CudaWorker::slots_for(long long members) const {
-  constexpr long long rounds = 32, room = 4LL << 30;
-  const long long lanes = static_cast<long long>(step_kernel_.blocks) * step_kernel_.threads;
-  const long long fit = room / static_cast<long long>(std::max(slot_bytes_, 1ULL));
-  return static_cast<unsigned>(std::clamp<long long>(members, 1, std::clamp(fit, lanes, rounds * lanes)));
-}
-
-// Assigns addresses to all arrays and sets the pointers of `batch`.
-CudaWorker::Layout CudaWorker::lay_out(Arena& arena, unsigned slots, KernelBuffers& buffers,
-                                       KernelBatch& batch) const {
-  Layout made;
-  made.settings = arena.take(sizeof(KernelSettings));
-  made.batch = arena.take(sizeof(KernelBatch));
-  made.counters = arena.take(sizeof(DeviceCounters));
-  made.lists.counters = reinterpret_cast<DeviceCounters*>(made.counters);
-  made.lists.at_event = reinterpret_cast<unsigned*>(arena.take(sizeof(unsigned) * slots));
-  for (int parity = 0; parity < 2; ++parity) {
-    made.lists.waiting[parity] = reinterpret_cast<unsigned*>(arena.take(sizeof(unsigned) * slots));
-    made.lists.moving[parity] = reinterpret_cast<unsigned*>(arena.take(sizeof(unsigned) * slots));
-  }
-  made.slots = arena.take(slot_bytes_ * slots);
-  buffers.each_array(batch, [&](const KernelBuffers::Array& array, const auto& point) {
-    made.arrays.push_back(arena.take(array.bytes));
-    point(reinterpret_cast<void*>(made.arrays.back()));
-  });
-  return made;
-}
-
-// Repeats turns until all lists are empty. A turn is zwang_event, then zwang_step on the main stream and
-// zwang_slow_path on a concurrent stream: the slow path is rarely needed and long, and steps need not wait
+// Repeats turns until all lists are empty. A turn is zwang_event, then zwang_step and zwang_record on the main
+// stream and zwang_slow_path on a concurrent stream: the slow path is rarely needed and long, and steps need not wait
 // for it. The lists come in pairs; `parity` selects the list that this turn reads, and the other one is
 // filled for the next turn. The host polls the counters according to poll_schedule_.
 void CudaWorker::run_turns(const KernelSettings& settings, const KernelBatch& batch, const Layout& layout,
                            unsigned slots) {
   clear(layout.counters, sizeof(DeviceCounters), stream_);
+  // A list that no kernel of the study fills stays empty.
+  for (const DeviceStepList* list : {&layout.lists.steps, &layout.lists.events})
+    if (list->regions > 0)
+      clear(reinterpret_cast<cuda::Pointer>(list->counts), 2 * sizeof(unsigned) * list->regions, stream_);
   // Settings and batch are passed by value to zwang_event and zwang_step, by device address to
   // zwang_slow_path.
   KernelSettings settings_value = settings;
@@ -286,14 +254,16 @@ void CudaWorker::run_turns(const KernelSettings& settings, const KernelBatch& ba
   int taken = 0;
   for (int turns = poll_schedule_.first();; turns = poll_schedule_.next(taken)) {
     for (int i = 0; i < turns; ++i, parity = 1 - parity) {
-      launch(event_kernel_, event_arguments, slots, stream_);
+      launch_timed("kernels: event", event_kernel_, event_arguments, slots, stream_);
       record(events_done_, stream_);
       make_stream_wait(slow_path_stream_, events_done_);
-      launch(slow_path_kernel_, slow_path_arguments, slots, slow_path_stream_);
+      launch_timed("kernels: slow path", slow_path_kernel_, slow_path_arguments, slots, slow_path_stream_);
       clear(length_of_waiting(), sizeof(unsigned), slow_path_stream_);
       // The slow path of the previous turn has filled the list that this step reads.
       make_stream_wait(stream_, slow_path_done_);
-      launch(step_kernel_, step_arguments, slots, stream_);
+      launch_timed("kernels: step", step_kernel_, step_arguments, slots, stream_);
+      if (record_kernel_.function)
+        launch_timed("kernels: record", record_kernel_, step_arguments, slots, stream_);
       record(slow_path_done_, slow_path_stream_);
     }
     taken += turns;
@@ -326,11 +296,22 @@ void CudaWorker::PollSchedule::learn(int taken, bool ended) {
   }
 }
 
+// Under `run --timings` kernels run one after the other, so that each has a time of its own.
+void CudaWorker::launch_timed(const char* stage, const Kernel& kernel, void** arguments, unsigned threads,
+                              cuda::Stream stream) const {
+  const StageTimer timer(stage);
+  launch(kernel, arguments, threads, stream);
+  if (StageTimes::get().on()) driver_.require(driver_.stream_synchronise(stream), stage);
+}
 void CudaWorker::launch(const Kernel& kernel, void** arguments, unsigned threads, cuda::Stream stream) const {
-  const unsigned block = static_cast<unsigned>(kernel.threads), wanted = (threads + block - 1) / block;
-  const unsigned blocks = std::min(wanted, static_cast<unsigned>(kernel.blocks));
-  driver_.require(driver_.launch(kernel.function, blocks, 1, 1, block, 1, 1, 0, stream, arguments, nullptr),
+  const unsigned block = static_cast<unsigned>(kernel.threads);
+  driver_.require(driver_.launch(kernel.function, blocks_for(kernel, threads), 1, 1, block, 1, 1, 0, stream,
+                                 arguments, nullptr),
                   "starting a kernel");
+}
+unsigned CudaWorker::blocks_for(const Kernel& kernel, unsigned threads) const {
+  const unsigned block = static_cast<unsigned>(kernel.threads), wanted = (threads + block - 1) / block;
+  return std::min(wanted, static_cast<unsigned>(kernel.blocks));
 }
 void CudaWorker::clear(cuda::Pointer at, std::size_t bytes, cuda::Stream stream) const {
   driver_.require(driver_.set_bytes(at, 0, bytes, stream), "clearing counters");
@@ -349,18 +330,6 @@ double CudaWorker::elapsed() const {
   float milliseconds = 0;
   driver_.require(driver_.event_elapsed(&milliseconds, begun_, ended_), "reading the GPU's clock");
   return 1e-3 * static_cast<double>(milliseconds);
-}
-
-bool CudaWorker::reserve(std::size_t bytes) {
-  if (bytes <= capacity_) return true;
-  if (memory_) driver_.release(memory_);
-  memory_ = 0;
-  capacity_ = 0;
-  const cuda::Result result = driver_.allocate(&memory_, bytes);
-  if (result == cuda::out_of_memory) return false;
-  driver_.require(result, fmt::format("allocating {1} bytes on {0}", name_, bytes));
-  capacity_ = bytes;
-  return true;
 }
 
 }  // namespace zwang

@@ -11,6 +11,8 @@
 
 namespace zwang {
 
+class DeviceArena;
+
 // Resources of a device that a kernel uses.
 struct CudaOccupation {
   int registers = 0, local_bytes = 0, threads_per_processor = 0, processors = 0;
@@ -18,7 +20,8 @@ struct CudaOccupation {
 
 // A compiled program.
 struct CudaBinaries {
-  std::vector<std::string> modules;  // complete; those of a study begin with its stepping kernel
+  std::vector<std::string>
+      modules;  // complete: the stepping kernel, and the recording kernel where there is one
   std::vector<std::string> objects;  // relocatable, to be linked into one module, with the other kernels
 };
 
@@ -64,10 +67,9 @@ class CudaWorker {
   };
   struct Layout {
     cuda::Pointer settings, batch, slots, counters;
-    DeviceLists lists;                  // device pointers
+    DeviceLists lists{};                // device pointers
     std::vector<cuda::Pointer> arrays;  // in the order of KernelBuffers::each_array
   };
-  class Arena;
 
   // Number of turns to launch before the host polls whether all members have ended. Polling costs as much as
   // a few launches, and so do turns launched after the end. Batches of one study need nearly the same number
@@ -85,10 +87,17 @@ class CudaWorker {
 
   Kernel kernel(std::size_t module, const char* name) const;
   unsigned slots_for(long long members) const;
-  Layout lay_out(Arena& arena, unsigned slots, KernelBuffers& buffers, KernelBatch& batch) const;
+  std::size_t listed_steps_of_warp(unsigned slots) const;
+  DeviceStepList step_list(DeviceArena& arena, const Kernel& filled_by, unsigned slots,
+                           std::size_t entries) const;
+  Layout lay_out(DeviceArena& arena, unsigned slots, KernelBuffers& buffers, KernelBatch& batch) const;
   void run_turns(const KernelSettings& settings, const KernelBatch& batch, const Layout& layout,
                  unsigned slots);
+  unsigned blocks_for(const Kernel& kernel, unsigned threads) const;
+  void launch_timed(const char* stage, const Kernel& kernel, void** arguments, unsigned threads,
+                    cuda::Stream stream) const;
   void launch(const Kernel& kernel, void** arguments, unsigned threads, cuda::Stream stream) const;
+  unsigned long long device_number(const char* name) const;
   void clear(cuda::Pointer at, std::size_t bytes, cuda::Stream stream) const;
   void record(cuda::Event event, cuda::Stream stream) const;
   void make_stream_wait(cuda::Stream stream, cuda::Event event) const;
@@ -104,9 +113,10 @@ class CudaWorker {
   cuda::Event begun_ = nullptr, ended_ = nullptr, events_done_ = nullptr, slow_path_done_ = nullptr;
   std::vector<cuda::Module> modules_;
   Kernel open_kernel_, step_kernel_, event_kernel_, slow_path_kernel_;
+  Kernel record_kernel_;  // without a function where a study has nothing to record inside steps
   std::string name_;
   int architecture_ = 0, processors_ = 0;
-  unsigned long long slot_bytes_ = 0;
+  unsigned long long slot_bytes_ = 0, listed_step_bytes_ = 0;
   cuda::Pointer memory_ = 0;
   std::size_t capacity_ = 0;
   DeviceCounters counters_{};

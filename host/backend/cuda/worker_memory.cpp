@@ -1,0 +1,98 @@
+// Device memory of a worker: how many members are under way, how many steps wait to be recorded, and where
+// everything is.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+
+#include "host/backend/cuda/device_arena.h"
+#include "host/backend/cuda/library.h"
+#include "host/backend/cuda/worker.h"
+#include "host/backend/kernel_buffers.h"
+#include "kernels/base/layout.h"
+
+namespace zwang {
+
+namespace {
+
+constexpr std::size_t warp_threads = 32;
+
+}  // namespace
+
+// Number of members in device memory at a time: enough that lanes find work while other members are on the
+// slow path, at most the number of members, and for large members at most what fits into 4 GiB.
+unsigned CudaWorker::slots_for(long long members) const {
+  constexpr long long rounds = 32, room = 4LL << 30;
+  const long long lanes = static_cast<long long>(step_kernel_.blocks) * step_kernel_.threads;
+  const long long fit = room / static_cast<long long>(std::max(slot_bytes_, 1ULL));
+  return static_cast<unsigned>(std::clamp<long long>(members, 1, std::clamp(fit, lanes, rounds * lanes)));
+}
+
+// Entries that a warp of the stepping kernel has for steps to be recorded: as many as its lanes take in a turn,
+// within two gibibytes for all warps. When they are used up the turn ends.
+std::size_t CudaWorker::listed_steps_of_warp(unsigned slots) const {
+  constexpr std::size_t room = 2UL << 30, least = 512, most_of_slot = 128;
+  const std::size_t warps = blocks_for(step_kernel_, slots) *
+                            static_cast<std::size_t>(step_kernel_.threads / warp_threads),
+                    fit = room / (warps * std::max(listed_step_bytes_, 8ULL)),
+                    wanted = most_of_slot * ((slots + warps - 1) / warps) + least;
+  return std::max(least, std::min(fit, wanted) / warp_threads * warp_threads);
+}
+
+// A list of steps to be recorded, with a region for each warp of the kernel that fills it.
+DeviceStepList CudaWorker::step_list(DeviceArena& arena, const Kernel& filled_by, unsigned slots,
+                                     std::size_t entries) const {
+  DeviceStepList made{};
+  const std::size_t warps =
+      blocks_for(filled_by, slots) * static_cast<std::size_t>(filled_by.threads / warp_threads);
+  made.regions = static_cast<unsigned>(warps);
+  made.capacity = static_cast<unsigned>(entries);
+  made.numbers = reinterpret_cast<void*>(arena.take(warps * entries * listed_step_bytes_));
+  for (unsigned** words : {&made.slots, &made.tags, &made.extremes})
+    *words = reinterpret_cast<unsigned*>(arena.take(sizeof(unsigned) * warps * entries));
+  made.counts = reinterpret_cast<unsigned*>(arena.take(sizeof(unsigned) * 2 * warps));
+  return made;
+}
+
+// Assigns addresses to all arrays and sets the pointers of `batch`.
+CudaWorker::Layout CudaWorker::lay_out(DeviceArena& arena, unsigned slots, KernelBuffers& buffers,
+                                       KernelBatch& batch) const {
+  Layout made;
+  made.settings = arena.take(sizeof(KernelSettings));
+  made.batch = arena.take(sizeof(KernelBatch));
+  made.counters = arena.take(sizeof(DeviceCounters));
+  made.lists.counters = reinterpret_cast<DeviceCounters*>(made.counters);
+  made.lists.at_event = reinterpret_cast<unsigned*>(arena.take(sizeof(unsigned) * slots));
+  for (int parity = 0; parity < 2; ++parity) {
+    made.lists.waiting[parity] = reinterpret_cast<unsigned*>(arena.take(sizeof(unsigned) * slots));
+    made.lists.moving[parity] = reinterpret_cast<unsigned*>(arena.take(sizeof(unsigned) * slots));
+  }
+  if (record_kernel_.function) {
+    made.lists.steps = step_list(arena, step_kernel_, slots, listed_steps_of_warp(slots));
+    const std::size_t warps =
+        blocks_for(event_kernel_, slots) * static_cast<std::size_t>(event_kernel_.threads / warp_threads);
+    made.lists.events =
+        step_list(arena, event_kernel_, slots,
+                  warp_threads * ((slots + warps * warp_threads - 1) / (warps * warp_threads)));
+  }
+  made.slots = arena.take(slot_bytes_ * slots);
+  buffers.each_array(batch, [&](const KernelBuffers::Array& array, const auto& point) {
+    made.arrays.push_back(arena.take(array.bytes));
+    point(reinterpret_cast<void*>(made.arrays.back()));
+  });
+  return made;
+}
+
+bool CudaWorker::reserve(std::size_t bytes) {
+  if (bytes <= capacity_) return true;
+  if (memory_) driver_.release(memory_);
+  memory_ = 0;
+  capacity_ = 0;
+  const cuda::Result result = driver_.allocate(&memory_, bytes);
+  if (result == cuda::out_of_memory) return false;
+  driver_.require(result, fmt::format("allocating {1} bytes on {0}", name_, bytes));
+  capacity_ = bytes;
+  return true;
+}
+
+}  // namespace zwang
