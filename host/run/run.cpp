@@ -15,7 +15,9 @@
 #include "host/statistics/plan.h"
 #include "host/statistics/reduction_plan.h"
 #include "host/study/study.h"
+#include "kernels/base/layout.h"
 #include "kernels/base/status.h"
+#include "src/expression/expression.h"
 #include "src/system/system.h"
 
 namespace zwang {
@@ -43,8 +45,23 @@ HistogramPlan histogram_plan(const System& system, const std::string& name,
 
 std::optional<UntilRule> until_rule(const Study& study) {
   const std::optional<UntilSettings>& until = study.ensemble.until;
-  if (!until) return {};
-  return UntilRule{index_of(study.system->measures, until->measure), until->relative_stderr};
+  if (!until || !until->index.empty()) return {};
+  return UntilRule{index_of(study.system->measures, until->measure), until->error, until->limit};
+}
+
+// Reductions over events other than counts and totals are missing where no such event occurred.
+bool can_be_missing(const System& system, const Measure& measure) {
+  const std::vector<Symbol> symbols = system.pool->symbols({measure.value});
+  return std::any_of(symbols.begin(), symbols.end(), [&](const Symbol& symbol) {
+    if (symbol.kind != SymbolKind::reduction) return false;
+    const ReductionFormula& formula = system.reductions[symbol.index];
+    return formula.pattern != EventPattern::none && formula.reduction != Reduction::count &&
+           formula.reduction != Reduction::total;
+  });
+}
+
+bool takes_choices(const ParameterRule& rule) {
+  return rule.distribution && rule.distribution->kind == Distribution::Kind::choice;
 }
 
 }  // namespace
@@ -67,6 +84,15 @@ StatisticsPlan statistics_plan(const Study& study, const Sampler& sampler, std::
   plan.observables = system.observables.size();
   plan.measures = system.measures.size();
   plan.inputs = sampler.drawn().size();
+  plan.flags = system.flags.size();
+  for (const Measure& measure : system.measures)
+    plan.traits.push_back({measure.probability, measure.undecided, can_be_missing(system, measure)});
+  for (const std::size_t parameter : sampler.drawn())
+    plan.input_takes_choices.push_back(takes_choices(study.parameters[parameter]) ? 1 : 0);
+  for (const auto& [name, settings] : study.statistics.exceedances)
+    plan.exceedances.push_back(
+        {index_of(system.measures, name), settings.at, static_cast<std::size_t>(settings.points)});
+  for (const GivenSettings& given : study.givens) plan.givens.push_back({given.flag, given.observables});
   plan.quantiles = study.statistics.quantiles;
   for (const auto& [name, settings] : study.statistics.histograms)
     plan.histograms.push_back(histogram_plan(system, name, settings));

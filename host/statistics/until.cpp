@@ -1,3 +1,4 @@
+#include "host/estimators/proportion.h"
 #include "host/statistics/until.h"
 #include "host/statistics/replicates.h"
 
@@ -17,11 +18,23 @@ bool is_decision(long long done) {
   return done >= first_decision && std::has_single_bit(static_cast<unsigned long long>(done));
 }
 
+// NaN (fewer than two values) compares false.
+bool is_small_enough(const UntilRule& rule, double mean, double standard_error, double halfwidth) {
+  using Error = UntilRule::Error;
+  if (rule.error == Error::absolute_halfwidth) return halfwidth <= rule.limit;
+  const double error = rule.error == Error::relative_stderr ? standard_error : halfwidth;
+  return mean != 0 && error <= rule.limit * std::abs(mean);
+}
+
 bool until_met(const UntilRule& rule, const Statistics& statistics) {
   if (statistics.first_member() != 0 || !is_decision(statistics.members())) return false;
   const MeanEstimate estimate = statistics.measure_so_far(rule.measure);
-  // NaN (fewer than two values) compares false.
-  return estimate.mean != 0 && estimate.standard_error <= rule.relative_stderr * std::abs(estimate.mean);
+  double halfwidth = (estimate.high() - estimate.low()) / 2;
+  if (const std::optional<Proportion> share = statistics.probability_so_far(rule.measure)) {
+    if (!share->decides()) return false;
+    halfwidth = share->halfwidth();
+  }
+  return is_small_enough(rule, estimate.mean, estimate.standard_error, halfwidth);
 }
 
 }  // namespace zwang

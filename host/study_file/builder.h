@@ -190,7 +190,12 @@ class StudyBuilder {
 
   // --- Settings (settings.cpp) ---
   void read_ensemble();
+  // until and exceedance: stopping.cpp
   void read_until(const Field& field);
+  void read_until_error(const Field& field, const Table& table, UntilSettings& made);
+  void read_exceedances(const Field& field);
+  void read_levels(const Field& field, std::vector<double>& levels);
+  std::vector<std::string> names_of_measures() const;
   void read_members(const Field& field);
   void read_time();
   void read_output_times(const Table& table);
@@ -251,10 +256,11 @@ class StudyBuilder {
 
   // --- Fields kept for messages of later checks ---
   struct Fields {
-    Field kinetic;                                       // [system] kinetic
+    Field kinetic;                             // [system] kinetic
     std::vector<Field> constraints, impulses;  // one per entry of description_
     std::vector<Field> reductions;             // one per reduction: the measure that uses it first
-    Field general_variation;                             // the first constraint with variation = "general"
+    Field general_variation;                   // the first constraint with variation = "general"
+    Field until_index;                         // [ensemble] until, index
   };
   Fields fields_;
 

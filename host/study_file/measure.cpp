@@ -84,16 +84,14 @@ void StudyBuilder::read_measures() {
 // [[given]]: statistics over the members that fulfil a condition.
 void StudyBuilder::read_givens() {
   std::set<std::string> names;
-  std::size_t number = 0;
-  for (Field entry : repeated_table(reader_, "given")) {
-    entry.place = "given number " + std::to_string(++number);
+  const std::vector<Field> entries = repeated_table(reader_, "given");
+  for (const Field& entry : entries) {
     const Table table(reader_, entry, {"name", "when", "observables"});
     GivenSettings made;
     if (const Field name = table.require("name", "a name for the members selected"))
       if (const auto word = reader_.string(name, "a name in quotes")) {
         made.name = *word;
         register_name_in(names, *word, reader_.document().locate(name.value->mark), entry.place);
-        entry.place = "given '" + printable(*word) + "'";
       }
     if (const Field when = table.require("when", "a condition on measures, such as \"peak > limit\""))
       if (reader_.string(when, "a condition in quotes, such as \"peak > limit\"")) {
@@ -108,8 +106,8 @@ void StudyBuilder::read_givens() {
       made.observables = reader_.boolean(observables).value_or(false);
     study_.givens.push_back(std::move(made));
   }
-  if (number > given_limit)
-    reader_.report({study_.path, 0, 0}, "[[given]]: too many", std::to_string(number),
+  if (entries.size() > given_limit)
+    reader_.report({study_.path, 0, 0}, "[[given]]: too many", std::to_string(entries.size()),
                    "at most " + std::to_string(given_limit));
 }
 
