@@ -8,7 +8,7 @@ struct Proportion {
   long long hits = 0, of = 0;
   double low = 0, high = 0;  // Wilson's interval; NaN if none were counted
 
-  double share() const;                                        // hits / of; NaN if none were counted
+  double share() const;  // hits / of; NaN if none were counted
   double halfwidth() const { return (high - low) / 2; }
   // Fewer cases on either side say little about the error of a proportion.
   bool decides() const { return hits >= 10 && of - hits >= 10; }

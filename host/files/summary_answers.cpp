@@ -1,6 +1,7 @@
 #include "host/files/summary_answers.h"
 
 #include "host/estimators/first_order.h"
+#include "host/statistics/pick_freeze.h"
 #include "host/statistics/statistics_result.h"
 #include "src/system/system.h"
 
@@ -21,8 +22,13 @@ SummaryJson exceedance_json(const ExceedanceResult& curve) {
     low.push_back(share.low);
     high.push_back(share.high);
   }
-  return {{"at", curve.at},   {"hits", hits}, {"of", of}, {"low", low},
-          {"high", high},     {"interval", "pointwise"},  {"relative_error", curve.relative_error}};
+  return {{"at", curve.at},
+          {"hits", hits},
+          {"of", of},
+          {"low", low},
+          {"high", high},
+          {"interval", "pointwise"},
+          {"relative_error", curve.relative_error}};
 }
 
 }  // namespace
@@ -62,6 +68,33 @@ SummaryJson first_order_json(const Study& study, const RunResult& result) {
       if (*one.reason != '\0') entry["reason"] = one.reason;
     }
     json[study.system->measures[m].name] = std::move(row);
+  }
+  return json;
+}
+
+SummaryJson sensitivity_json(const Study& study, const RunResult& result) {
+  if (!study.sensitivity) return nullptr;
+  SummaryJson json = SummaryJson::object();
+  for (std::size_t m = 0; m < study.sensitivity->of.size(); ++m) {
+    const PickFreezeResult& of = result.statistics.pick_freeze[m];
+    SummaryJson row = SummaryJson::object();
+    for (std::size_t i = 0; i < of.inputs.size(); ++i) {
+      const SobolIndex& one = of.inputs[i];
+      const SensitivitySettings::Input& input = study.sensitivity->inputs[i];
+      SummaryJson& entry = row[input.name];
+      entry = {{"first", one.first},
+               {"first_stderr", one.first_stderr},
+               {"total", one.total},
+               {"total_stderr", one.total_stderr}};
+      if (!input.note.empty()) entry["note"] = input.note;
+    }
+    row["interaction"] = of.interaction;
+    row["interaction_stderr"] = of.interaction_stderr;
+    row["variance"] = of.variance;
+    row["rows"] = of.rows;
+    row["rows_left_out"] = {{"failed", of.failed}, {"missing", of.missing}};
+    if (of.rows > 1 && !(of.variance > 0)) row["reason"] = "the measure is constant";
+    json[study.system->measures[study.sensitivity->of[m]].name] = std::move(row);
   }
   return json;
 }

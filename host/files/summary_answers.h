@@ -19,4 +19,7 @@ void add_answers_json(const Study& study, const RunResult& result, std::size_t m
 // By measure and input; null if there are none.
 SummaryJson first_order_json(const Study& study, const RunResult& result);
 
+// Sobol' indices by measure and input; null without [sensitivity].
+SummaryJson sensitivity_json(const Study& study, const RunResult& result);
+
 }  // namespace zwang

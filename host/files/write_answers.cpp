@@ -7,6 +7,7 @@
 
 #include "host/estimators/first_order.h"
 #include "host/estimators/proportion.h"
+#include "host/statistics/pick_freeze.h"
 #include "host/statistics/statistics_result.h"
 
 namespace zwang {
@@ -26,8 +27,8 @@ using Shares = std::vector<std::optional<Proportion>>;
 void add_shares(NetcdfFile& file, const std::string& prefix, const std::string& what,
                 const std::vector<Dimension>& dimensions, Shares shares, NetcdfNumbers& numbers) {
   const auto counts = [&](const char* name, const std::string& words) {
-    const Variable variable =
-        file.variable(prefix + name, Type::integer, {.dimensions = dimensions, .may_be_missing = true}, words);
+    const Variable variable = file.variable(prefix + name, Type::integer,
+                                            {.dimensions = dimensions, .may_be_missing = true}, words);
     file.attribute(variable, "units", "1");
     return variable;
   };
@@ -56,7 +57,8 @@ void add_shares(NetcdfFile& file, const std::string& prefix, const std::string& 
 void add_reals(NetcdfFile& file, const std::string& name, const std::vector<Dimension>& dimensions,
                const std::string& words, std::vector<double> values, NetcdfNumbers& numbers) {
   const Variable variable = file.variable(name, Type::real, {.dimensions = dimensions}, words);
-  numbers.emplace_back([variable, values = std::move(values)](NetcdfFile& into) { into.put(variable, values); });
+  numbers.emplace_back(
+      [variable, values = std::move(values)](NetcdfFile& into) { into.put(variable, values); });
 }
 
 }  // namespace
@@ -74,10 +76,9 @@ void add_probabilities(NetcdfFile& file, const RunResult& result, const AnswerDi
              std::move(probabilities), numbers);
   add_shares(file, "measure_occurs_", "in which a measure came about", {dimensions.measure},
              std::move(occurs), numbers);
-  const Variable variable =
-      file.variable("measure_undecided", Type::integer,
-                    {.dimensions = {dimensions.measure}, .may_be_missing = true},
-                    "members in which a missing value decided a comparison of a probability");
+  const Variable variable = file.variable(
+      "measure_undecided", Type::integer, {.dimensions = {dimensions.measure}, .may_be_missing = true},
+      "members in which a missing value decided a comparison of a probability");
   file.attribute(variable, "units", "1");
   numbers.emplace_back([variable, undecided](NetcdfFile& into) { into.put(variable, undecided); });
 }
@@ -118,8 +119,8 @@ void add_first_order(NetcdfFile& file, const RunResult& result, const AnswerDime
     bins.push_back(one.bins > 0 ? one.bins : no_count);
   }
   add_reals(file, "first_order", shape,
-            "first-order index by bins of the input: share of the measure's variance, at least", std::move(index),
-            numbers);
+            "first-order index by bins of the input: share of the measure's variance, at least",
+            std::move(index), numbers);
   add_reals(file, "first_order_null95", shape, "what an input without influence exceeds in 5 % of the runs",
             std::move(null95), numbers);
   const Variable variable = file.variable("first_order_bins", Type::integer,
@@ -141,13 +142,45 @@ void add_givens(NetcdfFile& file, const Study& study, const RunResult& result, D
     conditions.push_back(study.givens[g].condition);
   }
   add_shares(file, "given_", "that fulfil the condition", {given}, std::move(shares), numbers);
-  const Variable condition = file.variable("given_condition", Type::text, {.dimensions = {given}}, "the condition");
+  const Variable condition =
+      file.variable("given_condition", Type::text, {.dimensions = {given}}, "the condition");
   numbers.emplace_back([condition, conditions](NetcdfFile& into) { into.put(condition, conditions); });
   if (dimensions.input.size == 0) return;
-  add_reals(file, "given_input_shift", {given, dimensions.input}, "(mean given - mean) / std of a drawn input",
-            std::move(shift), numbers);
+  add_reals(file, "given_input_shift", {given, dimensions.input},
+            "(mean given - mean) / std of a drawn input", std::move(shift), numbers);
   add_reals(file, "given_input_shift_stderr", {given, dimensions.input}, "standard error of the shift",
             std::move(error), numbers);
+}
+
+// Inputs that are single draws have their place among the drawn inputs; groups have a dimension of their own.
+void add_sobol_indices(NetcdfFile& file, const Study& study, const RunResult& result,
+                       const AnswerDimensions& dimensions, NetcdfNumbers& numbers) {
+  if (!study.sensitivity) return;
+  const std::vector<SensitivitySettings::Input>& inputs = study.sensitivity->inputs;
+  const bool groups = std::any_of(inputs.begin(), inputs.end(),
+                                  [](const auto& input) { return input.parameters.size() > 1; });
+  std::vector<std::string> names = result.inputs;
+  if (groups) {
+    names.clear();
+    for (const SensitivitySettings::Input& input : inputs) names.push_back(input.name);
+  }
+  const Dimension over =
+      groups ? file.names("sobol_input", names, "input, or inputs varied together") : dimensions.input;
+  const auto add = [&](const char* name, const char* words, double SobolIndex::*number) {
+    std::vector<double> values(dimensions.measure.size * names.size(), none);
+    for (std::size_t m = 0; m < study.sensitivity->of.size(); ++m)
+      for (std::size_t i = 0; i < inputs.size(); ++i) {
+        const auto place =
+            static_cast<std::size_t>(std::find(names.begin(), names.end(), inputs[i].name) - names.begin());
+        values[study.sensitivity->of[m] * names.size() + place] =
+            result.statistics.pick_freeze[m].inputs[i].*number;
+      }
+    add_reals(file, name, {dimensions.measure, over}, words, std::move(values), numbers);
+  };
+  add("sobol_first", "first-order Sobol' index (Saltelli 2010)", &SobolIndex::first);
+  add("sobol_first_stderr", "its standard error", &SobolIndex::first_stderr);
+  add("sobol_total", "total Sobol' index (Jansen 1999)", &SobolIndex::total);
+  add("sobol_total_stderr", "its standard error", &SobolIndex::total_stderr);
 }
 
 }  // namespace zwang

@@ -28,4 +28,8 @@ void add_first_order(NetcdfFile& file, const RunResult& result, const AnswerDime
 void add_givens(NetcdfFile& file, const Study& study, const RunResult& result, NetcdfFile::Dimension given,
                 const AnswerDimensions& dimensions, NetcdfNumbers& numbers);
 
+// Sobol' indices by measure and input; nothing without [sensitivity].
+void add_sobol_indices(NetcdfFile& file, const Study& study, const RunResult& result,
+                       const AnswerDimensions& dimensions, NetcdfNumbers& numbers);
+
 }  // namespace zwang

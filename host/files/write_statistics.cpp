@@ -250,8 +250,7 @@ std::vector<Group> groups_of_givens(const Study& study, const StatisticsResult& 
   }();
   Group measures{"given_measure_", " of a measure, over the members given", {given, measure}, {}};
   Group inputs{"given_input_", " of a drawn input, over the members given", {given, input}, {}};
-  Group observables{
-      "given_", " of an observable at an output time, over the members given", {given}, {}};
+  Group observables{"given_", " of an observable at an output time, over the members given", {given}, {}};
   observables.dimensions.insert(observables.dimensions.end(), over_time.begin(), over_time.end());
   bool any = false;
   for (const GivenResult& one : statistics.givens) {
@@ -321,6 +320,7 @@ void write_statistics(const std::filesystem::path& path, const Study& study, con
     add_probabilities(file, result, dimensions, numbers);
     add_exceedances(file, result, dimensions, numbers);
     add_first_order(file, result, dimensions, numbers);
+    add_sobol_indices(file, study, result, dimensions, numbers);
   }
   std::vector<Group> given_groups;
   if (!study.givens.empty()) {
@@ -329,9 +329,10 @@ void write_statistics(const std::filesystem::path& path, const Study& study, con
     for (const Group& group : given_groups) {
       add_moments(file, group, numbers);
       if (group.prefix != "given_input_")
-        add_quantiles(file, group, quantile,
-                      group.prefix == "given_" ? statistics.observable_quantiles : statistics.measure_quantiles,
-                      numbers);
+        add_quantiles(
+            file, group, quantile,
+            group.prefix == "given_" ? statistics.observable_quantiles : statistics.measure_quantiles,
+            numbers);
     }
     add_givens(file, study, result, given, dimensions, numbers);
   }

@@ -165,8 +165,7 @@ Json observables_json(const Study& study, const std::vector<SeriesStatistics>& s
   const std::vector<std::string> names = observable_names(*study.system);
   for (std::size_t i = 0; i < names.size(); ++i) {
     SeriesList list;
-    for (std::size_t t = 0; t < study.time.outputs.size(); ++t)
-      list.push_back(&series[t * names.size() + i]);
+    for (std::size_t t = 0; t < study.time.outputs.size(); ++t) list.push_back(&series[t * names.size() + i]);
     json[names[i]] = series_json(list, true, &study.statistics.quantiles);
   }
   return json;
@@ -266,6 +265,7 @@ std::string summary_json(const Study& study, const RunResult& result) {
   json["rank_correlation"] = matrix_json(related, measures, statistics.rank_correlation);
   json["rank_correlation"]["member_stride"] = statistics.rank_stride;
   json["first_order"] = first_order_json(study, result);
+  json["sensitivity"] = sensitivity_json(study, result);
   json["given"] = givens_json(study, result);
   json["performance"] = performance_json(result);
   // A study's file name need not be UTF-8; everything else is.

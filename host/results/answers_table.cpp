@@ -9,6 +9,7 @@
 #include "host/estimators/proportion.h"
 #include "host/platform/table.h"
 #include "host/run/progress.h"
+#include "host/statistics/pick_freeze.h"
 #include "host/statistics/statistics_result.h"
 #include "src/system/system.h"
 
@@ -49,7 +50,8 @@ std::string probabilities_text(const Study& study, const RunResult& result) {
     if (!series.probability) continue;
     any = true;
     const Proportion& share = *series.probability;
-    table.add({measures[i].name, share_text(share), figure_of(share.share()), interval_text(share.low, share.high)});
+    table.add({measures[i].name, share_text(share), figure_of(share.share()),
+               interval_text(share.low, share.high)});
     if (series.undecided > 0)
       undecided += fmt::format("{}: in {} members a value was missing, and its comparison counts as false\n",
                                measures[i].name, count_text(series.undecided));
@@ -70,8 +72,11 @@ std::string givens_text(const Study& study, const RunResult& result) {
     if (given.share.hits == 0 || result.inputs.empty()) continue;
     std::vector<std::size_t> order(result.inputs.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    const auto size = [&](std::size_t i) { return std::isnan(given.shift[i]) ? -1 : std::abs(given.shift[i]); };
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return size(a) > size(b); });
+    const auto size = [&](std::size_t i) {
+      return std::isnan(given.shift[i]) ? -1 : std::abs(given.shift[i]);
+    };
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return size(a) > size(b); });
     TextTable table({"input", "mean given", "mean", "shift in std"});
     for (std::size_t k = 0; k < std::min(order.size(), shifts_shown); ++k) {
       const std::size_t i = order[k];
@@ -84,6 +89,41 @@ std::string givens_text(const Study& study, const RunResult& result) {
     }
     text += table.text("");
     if (order.size() > shifts_shown) text += fmt::format("and {} more\n", order.size() - shifts_shown);
+  }
+  return text;
+}
+
+std::string sensitivity_text(const Study& study, const RunResult& result) {
+  if (!study.sensitivity) return "";
+  constexpr double warned_share = 0.01;
+  std::string text;
+  for (std::size_t m = 0; m < study.sensitivity->of.size(); ++m) {
+    const PickFreezeResult& of = result.statistics.pick_freeze[m];
+    const std::string& name = study.system->measures[study.sensitivity->of[m]].name;
+    text += fmt::format("\nSobol' indices of {}, {} rows\n", name, count_text(of.rows));
+    const long long left = of.failed + of.missing;
+    if (double(left) > warned_share * double(of.rows + left))
+      text += fmt::format(
+          "WARNING: {} rows are left out ({} failed, {} without a value): the indices refer to the rest\n",
+          count_text(left), count_text(of.failed), count_text(of.missing));
+    if (of.rows < 2 || !(of.variance > 0)) {
+      text += of.rows < 2 ? "no indices: too few rows\n" : "no indices: the measure is constant\n";
+      continue;
+    }
+    std::vector<std::size_t> order(of.inputs.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return of.inputs[a].total > of.inputs[b].total; });
+    TextTable table({"input", "first order", "+- 95 %", "total", "+- 95 %"});
+    const auto number = [](double value) { return fmt::format("{:.4f}", value); };
+    for (const std::size_t i : order) {
+      const SobolIndex& one = of.inputs[i];
+      table.add({study.sensitivity->inputs[i].name, number(one.first), number(1.96 * one.first_stderr),
+                 number(one.total), number(1.96 * one.total_stderr)});
+    }
+    text += table.text("");
+    text += fmt::format("interactions: {:.4f} +- {:.4f} of the variance\n", of.interaction,
+                        1.96 * of.interaction_stderr);
   }
   return text;
 }

@@ -14,6 +14,9 @@ std::string probabilities_text(const Study& study, const RunResult& result);
 // The members of each [[given]], and the inputs in which they differ from all members.
 std::string givens_text(const Study& study, const RunResult& result);
 
+// Sobol' indices, the largest total index first. Empty without [sensitivity].
+std::string sensitivity_text(const Study& study, const RunResult& result);
+
 // "0.00065 .. 0.00154": as many digits as the width of the interval warrants.
 std::string interval_text(double low, double high);
 

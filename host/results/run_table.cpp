@@ -141,7 +141,8 @@ std::string measures_text(const Study& study, const RunResult& result) {
       table.add(measures[i].name, result.statistics.measures[i]);
   std::string text = table.empty() ? "" : "\n" + table.text();
   if (table.has_missing()) text += "never: number of members in which the measure never occurred\n";
-  return text + probabilities_text(study, result) + givens_text(study, result);
+  return text + probabilities_text(study, result) + sensitivity_text(study, result) +
+         givens_text(study, result);
 }
 
 std::string observables_text(const Study& study, const RunResult& result) {
@@ -226,8 +227,9 @@ std::string failures_text(const RunResult& result, const RunTableContext& contex
 
 std::string until_text(const UntilSettings& until, const RunResult& result) {
   using Error = UntilSettings::Error;
-  const std::string limit = until.error == Error::absolute_halfwidth ? fmt::format("{:g}", until.limit)
-                                                                     : fmt::format("{:g} %", 100 * until.limit);
+  const std::string limit = until.error == Error::absolute_halfwidth
+                                ? fmt::format("{:g}", until.limit)
+                                : fmt::format("{:g} %", 100 * until.limit);
   return fmt::format(
       fmt::runtime(result.sure_early ? "ended early: {} of {} is below {} (limit {} members)\n"
                                      : "ran to the limit: {} of {} is above {} after {} members\n"),

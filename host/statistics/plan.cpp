@@ -25,8 +25,9 @@ std::size_t buckets_for(double bytes, std::size_t columns) {
 }  // namespace
 
 std::size_t StatisticsPlan::given_series() const {
-  return series() * static_cast<std::size_t>(std::count_if(
-                        givens.begin(), givens.end(), [](const GivenPlan& given) { return given.observables; }));
+  return series() *
+         static_cast<std::size_t>(std::count_if(givens.begin(), givens.end(),
+                                                [](const GivenPlan& given) { return given.observables; }));
 }
 
 Storage choose_storage(const StatisticsPlan& plan) {
@@ -84,6 +85,10 @@ std::string plan_text(const StatisticsPlan& plan) {
   for (const ExceedancePlan& exceedance : plan.exceedances) {
     text += fmt::format(" exceedance {} points {}", exceedance.measure, exceedance.points);
     for (const double x : exceedance.at) text += " at " + number_text(x);
+  }
+  if (plan.pick_freeze) {
+    text += fmt::format(" pick-freeze inputs {}", plan.pick_freeze->inputs);
+    for (const std::size_t measure : plan.pick_freeze->measures) text += fmt::format(" of {}", measure);
   }
   for (const GivenPlan& given : plan.givens)
     text += fmt::format(" given {}{}", given.flag, given.observables ? " observables" : "");

@@ -39,15 +39,22 @@ struct GivenPlan {
   bool observables = false;  // also of observables
 };
 
+// Sobol' indices by pick-freeze of some measures.
+struct PickFreezePlan {
+  std::vector<std::size_t> measures;
+  std::size_t inputs = 0;  // inputs or groups of them that are varied
+};
+
 // Does not contain threads and batches: two parts of an ensemble can be joined if their plans are equal.
 struct StatisticsPlan {
   long long members = 0;  // of the whole ensemble, over all shards; with `until`, the limit
   std::size_t outputs = 0, observables = 0, measures = 0, inputs = 0;
-  std::size_t flags = 0;                   // numbers 0 or 1 that follow the measures of a member
-  std::vector<MeasureTraits> traits;       // by measure; empty: none is known
-  std::vector<char> input_takes_choices;   // by input: its values are few; empty: none does
+  std::size_t flags = 0;                  // numbers 0 or 1 that follow the measures of a member
+  std::vector<MeasureTraits> traits;      // by measure; empty: none is known
+  std::vector<char> input_takes_choices;  // by input: its values are few; empty: none does
   std::vector<ExceedancePlan> exceedances;
   std::vector<GivenPlan> givens;
+  std::optional<PickFreezePlan> pick_freeze;
   std::vector<double> quantiles;
   std::vector<HistogramPlan> histograms;
   std::size_t memory = std::size_t{512} << 20;  // bytes for values and buckets

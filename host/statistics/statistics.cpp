@@ -39,6 +39,8 @@ Statistics::Statistics(StatisticsPlan plan, long long first_member)
   add_tiles(Kind::given_measure, 0, storage_.measure_buckets);
   add_tiles(Kind::given_input, 0, 0);
   related_open_.resize(block_members * plan_.related(), nan);
+  if (plan_.pick_freeze)
+    pick_freeze_.emplace(plan_.pick_freeze->measures.size(), plan_.pick_freeze->inputs, first_member);
   prepare_histograms();
 }
 

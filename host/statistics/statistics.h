@@ -21,6 +21,7 @@
 #include "host/estimators/quantiles.h"
 #include "host/estimators/rank_correlation.h"
 #include "host/statistics/column_store.h"
+#include "host/statistics/pick_freeze.h"
 #include "host/statistics/plan.h"
 #include "host/statistics/quantile_source.h"
 #include "host/statistics/reduction_plan.h"
@@ -60,6 +61,14 @@ class Statistics {
 
   // Members in order; each batch begins where the last one ended.
   void add(const MemberRows& rows, unsigned threads = 1);
+
+  // Pick-freeze: the values of the rows just added, as PickFreeze::add() takes them.
+  void add_pick_freeze(std::span<const double> values, std::span<const char> whole) {
+    pick_freeze_->add(values, whole);
+  }
+  std::vector<PickFreezeResult> pick_freeze_so_far() const {
+    return pick_freeze_ ? pick_freeze_->results() : std::vector<PickFreezeResult>{};
+  }
 
   // Whole blocks reduced on a device, in order like members, are accepted only if accepts_blocks(). Otherwise
   // members are added one by one: the first block if it sets the pilot, and a last, incomplete block.
@@ -146,7 +155,7 @@ class Statistics {
   void finish_column(const Tile& tile, const TilePart& part, std::size_t column,
                      StatisticsResult& result) const;
   SeriesStatistics& series_at(Kind kind, std::size_t column, StatisticsResult& result,
-                             long long& members) const;
+                              long long& members) const;
   QuantileBasis basis_of(Kind kind) const;
   HistogramResult histogram_result(const HistogramPlan& histogram) const;
   RankCorrelation rank_correlation(const ColumnRanker& ranker) const;
@@ -174,6 +183,8 @@ class Statistics {
   // Values of observables that are resident on the device; those of other members are in the tiles.
   std::vector<std::shared_ptr<ColumnStore>> device_columns_;
   std::vector<SelectedValues> selected_;  // by column of (given) observables, if some are on the device
+
+  std::optional<PickFreeze> pick_freeze_;
 
   // Rows of measures and inputs, for their covariances.
   std::vector<double> related_open_;  // block_members x related

@@ -53,7 +53,8 @@ std::optional<Proportion> Statistics::zero_one(const Tile& tile, std::size_t col
     const QuantileSketch& sketch = tile.columns.sketches()[column];
     if (sketch.relative_error() != 0) return {};
     const long long ones = sketch.count_above(0.5), zeros = count - ones;
-    const std::vector<long long> last_zero = {std::max(zeros - 1, 0LL)}, first_one = {std::min(zeros, count - 1)};
+    const std::vector<long long> last_zero = {std::max(zeros - 1, 0LL)},
+                                 first_one = {std::min(zeros, count - 1)};
     if ((zeros > 0 && sketch.values_at(last_zero)[0] != 0) ||
         (ones > 0 && sketch.values_at(first_one)[0] != 1))
       return {};
@@ -165,8 +166,7 @@ void Statistics::finish_givens(StatisticsResult& result) const {
 // --- First-order indices -----------------------------------------------------------------------------------
 
 std::vector<FirstOrderIndex> Statistics::first_order(const RankCorrelation& ranks,
-                                                     const StatisticsResult& result,
-                                                     unsigned threads) const {
+                                                     const StatisticsResult& result, unsigned threads) const {
   std::vector<FirstOrderIndex> made(plan_.measures * plan_.inputs);
   in_parallel(made.size(), threads, [&](std::size_t k) {
     const std::size_t measure = k / plan_.inputs, input = k % plan_.inputs;
@@ -178,7 +178,8 @@ std::vector<FirstOrderIndex> Statistics::first_order(const RankCorrelation& rank
       made[k].reason = "fewer than 200 members";
       return;
     }
-    if (const auto& probability = result.measures[measure].probability; probability && !probability->decides()) {
+    if (const auto& probability = result.measures[measure].probability;
+        probability && !probability->decides()) {
       made[k].reason = "fewer than 10 hits or misses";
       return;
     }

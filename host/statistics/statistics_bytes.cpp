@@ -99,6 +99,7 @@ void Statistics::save(std::ostream& stream) const {
     save_related(bytes, node.value);
   }
   bytes.numbers(related_open_);
+  if (pick_freeze_) pick_freeze_->save(bytes);
   bytes.finish();
 }
 
@@ -148,6 +149,7 @@ Statistics Statistics::load(StatisticsPlan plan, std::istream& stream, const std
   const std::size_t open = statistics.related_open_.size();
   bytes.numbers(statistics.related_open_, open);
   if (statistics.related_open_.size() != open) bytes.refuse("too few rows", "a whole block");
+  if (statistics.pick_freeze_) statistics.pick_freeze_->load(bytes, members);
   bytes.finish();
   return statistics;
 }

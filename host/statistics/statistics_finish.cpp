@@ -68,6 +68,7 @@ StatisticsResult Statistics::finish(unsigned threads, const ColumnRanker& ranker
   for (const ExceedancePlan& exceedance : plan_.exceedances)
     result.exceedances.push_back(exceedance_result(exceedance, result.measures[exceedance.measure]));
   finish_givens(result);
+  result.pick_freeze = pick_freeze_so_far();
   const StageTimer timer("finish statistics: ranks");
   result.first_order = first_order(ranks, result, threads);
   result.rank_correlation = ranks.matrix(threads);
@@ -110,7 +111,7 @@ void Statistics::finish_column(const Tile& tile, const TilePart& part, std::size
 
 // Where the results of a column belong. `members`: of which members.
 SeriesStatistics& Statistics::series_at(Kind kind, std::size_t column, StatisticsResult& result,
-                                       long long& members) const {
+                                        long long& members) const {
   if (kind == Kind::observable) return result.observables[column];
   if (kind == Kind::measure) return result.measures[column];
   if (kind == Kind::input) return result.inputs[column];

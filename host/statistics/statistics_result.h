@@ -9,6 +9,7 @@
 #include "host/estimators/moments.h"
 #include "host/estimators/proportion.h"
 #include "host/estimators/quantiles.h"
+#include "host/statistics/pick_freeze.h"
 
 namespace zwang {
 
@@ -29,9 +30,9 @@ struct SeriesStatistics {
 // P(measure > x), strictly, at several x; members without a value exceed nothing.
 struct ExceedanceResult {
   std::size_t measure = 0;
-  std::vector<double> at;            // ascending
-  std::vector<Proportion> above;     // pointwise intervals
-  double relative_error = 0;         // of x, as QuantileBasis; 0: exact
+  std::vector<double> at;         // ascending
+  std::vector<Proportion> above;  // pointwise intervals
+  double relative_error = 0;      // of x, as QuantileBasis; 0: exact
 };
 
 // Statistics over the members that fulfil a condition.
@@ -65,10 +66,11 @@ struct StatisticsResult {
   std::vector<SeriesStatistics> observables;  // outputs x observables, time by time
   std::vector<SeriesStatistics> measures, inputs;
   QuantileBasis observable_quantiles, measure_quantiles;
-  std::vector<HistogramResult> histograms;  // in the order of the plan
+  std::vector<HistogramResult> histograms;    // in the order of the plan
   std::vector<ExceedanceResult> exceedances;  // in the order of the plan
   std::vector<GivenResult> givens;            // in the order of the plan
   std::vector<FirstOrderIndex> first_order;   // measures x inputs
+  std::vector<PickFreezeResult> pick_freeze;  // by measure of the plan; empty without pick-freeze
 
   // Of measures, then inputs, pairwise over the members that have both values.
   Matrix covariance, rank_correlation;

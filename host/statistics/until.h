@@ -15,6 +15,13 @@ struct UntilRule {
   std::size_t measure = 0;
   Error error = Error::relative_stderr;
   double limit = 0.01;
+  // Instead of the measure's mean: an index of pick-freeze, for one or for all of its measures.
+  struct Index {
+    bool total = false;
+    std::size_t input = 0;
+    std::optional<std::size_t> measure = {};  // among those of the plan
+  };
+  std::optional<Index> index = {};
 };
 
 constexpr long long first_decision = 1024;

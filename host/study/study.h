@@ -98,7 +98,7 @@ struct ExceedanceSettings {
 
 struct StatisticsSettings {
   std::vector<double> quantiles = {0.05, 0.25, 0.5, 0.75, 0.95};
-  std::map<std::string, HistogramSettings> histograms;  // by observable or measure
+  std::map<std::string, HistogramSettings> histograms;    // by observable or measure
   std::map<std::string, ExceedanceSettings> exceedances;  // by measure
 };
 
@@ -108,6 +108,21 @@ struct GivenSettings {
   std::string condition;     // as written
   std::size_t flag = 0;      // among System::flags: 1 in the members selected
   bool observables = false;  // also observables over time
+};
+
+// Sobol' indices by pick-freeze: rows of members that share their draws except those of one input.
+struct SensitivitySettings {
+  struct Input {
+    std::string name;                     // of a draw, or of a group
+    std::vector<std::size_t> parameters;  // varied together: indices into Study::parameters
+    std::string note;                     // what the index refers to, if that needs saying
+  };
+  long long base = 0;           // rows; EnsembleSettings::members is this number
+  std::vector<std::size_t> of;  // measures
+  std::vector<Input> inputs;
+
+  // Blocks of members: A, B, and A with one input from B. Member number = block * base + row.
+  std::size_t blocks() const { return inputs.size() + 2; }
 };
 
 struct OutputSettings {
@@ -131,7 +146,13 @@ struct Study {
   IntegratorSettings integrator;
   StatisticsSettings statistics;
   std::vector<GivenSettings> givens;
+  std::optional<SensitivitySettings> sensitivity;
   OutputSettings output;
+
+  // All members that are integrated; with `until` at most.
+  long long members_in_all() const {
+    return ensemble.members * (sensitivity ? static_cast<long long>(sensitivity->blocks()) : 1);
+  }
 };
 
 }  // namespace zwang

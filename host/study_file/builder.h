@@ -188,6 +188,15 @@ class StudyBuilder {
   MeasureScope measure_scope(const Field& field);
   Expr add_reduction(const ReducedFormula& reduced, const Field& field);
 
+  // --- Pick-freeze (sensitivity.cpp) ---
+  void read_sensitivity();
+  void read_sensitivity_measures(const Field& field);
+  void read_sensitivity_inputs(const Table& table);
+  std::vector<std::size_t> read_draws(const Field& field);
+  bool check_joints(const Field& field, const std::vector<std::size_t>& parameters);
+  void check_sensitivity();
+  void check_members_of_sensitivity(const Field& members);
+
   // --- Settings (settings.cpp) ---
   void read_ensemble();
   // until and exceedance: stopping.cpp
@@ -261,6 +270,7 @@ class StudyBuilder {
     std::vector<Field> reductions;             // one per reduction: the measure that uses it first
     Field general_variation;                   // the first constraint with variation = "general"
     Field until_index;                         // [ensemble] until, index
+    Field sensitivity;                         // [sensitivity]
   };
   Fields fields_;
 

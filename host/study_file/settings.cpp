@@ -67,6 +67,7 @@ void StudyBuilder::read_members(const Field& field) {
   EnsembleSettings& made = study_.ensemble;
   const double wanted = parameters_.grid_members + (made.include_nominal ? 1 : 0);
   std::optional<long long> members;
+  if (study_.sensitivity) return check_members_of_sensitivity(field);
   if (field) {
     members = reader_.integer(field, 1, member_limit);
     if (members && parameters_.has_grid && std::isfinite(wanted) && static_cast<double>(*members) != wanted)

@@ -88,8 +88,8 @@ void StudyBuilder::read_exceedances(const Field& field) {
     const std::string& path = entry.value.set_path;
     const Field item{&entry.value, path.empty() ? field.place + "." + printable(entry.key) : path};
     if (std::find(names.begin(), names.end(), entry.key) == names.end())
-      reader_.report(reader_.document().locate(entry.mark),
-                     item.place + ": there is no measure of that name", "'" + printable(entry.key) + "'",
+      reader_.report(reader_.document().locate(entry.mark), item.place + ": there is no measure of that name",
+                     "'" + printable(entry.key) + "'",
                      names.empty() ? "a name from [measure], which is empty" : "one of: " + list_text(names),
                      suggestion(entry.key, names));
     const Table table(reader_, item, {"at", "points"});

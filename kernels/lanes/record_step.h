@@ -58,7 +58,7 @@ struct RecordRequest {
   Mask extremes;  // lanes in which a measure may have an extremum inside the step
   R until,
       part;  // end of what is recorded: as a time, without the margin of the end; as a fraction of the step
-  R next_output;                             // in and out
+  R next_output;                                 // in and out
   R values[M::reductions], best[M::reductions];  // of extremes: at the start; the best so far, in and out
 };
 

@@ -52,8 +52,8 @@ std::string model_head(const System& system, bool masked, std::size_t first_bran
                                     [](const MassEntry& e) { return e.row == e.column; });
   const bool always_held = std::any_of(system.constraints.begin(), system.constraints.end(), is_always_held);
   const bool extremes = std::any_of(system.reductions.begin(), system.reductions.end(), is_extreme);
-  const bool forces = std::any_of(
-      system.reductions.begin(), system.reductions.end(), [&](const ReductionFormula& formula) {
+  const bool forces =
+      std::any_of(system.reductions.begin(), system.reductions.end(), [&](const ReductionFormula& formula) {
         return system.pool->mentions(formula.value, SymbolKind::multiplier);
       });
   const bool observed_forces =

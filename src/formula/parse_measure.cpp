@@ -84,13 +84,16 @@ std::optional<Expr> Parser::measure_name() {
     // A name that only this measure or a later one has too means the parameter or function.
     if (!is_measure) return {};
     const bool parameter = scalar && scope_.scalars.at(token.text).needs == allow_parameters;
-    const char* other = parameter ? "a parameter" : scalar ? "a coordinate" : vector ? "a point" : "a function";
+    const char* other = parameter ? "a parameter"
+                        : scalar  ? "a coordinate"
+                        : vector  ? "a point"
+                                  : "a function";
     fail(token, "'" + token.text + "' is both a measure and " + other, "a name with one meaning",
          "rename the measure '" + token.text + "'");
   }
   if (!is_measure)
-    fail(token, "the measure '" + token.text + "' is not defined yet",
-         "a measure defined above this one", "measures are read from top to bottom");
+    fail(token, "the measure '" + token.text + "' is not defined yet", "a measure defined above this one",
+         "measures are read from top to bottom");
   ++next_;
   may_be_missing(earlier->second);
   return earlier->second;
@@ -153,8 +156,7 @@ Parser::Truth Parser::negated_condition() {
   } else {
     truth = comparison_of_measures();
   }
-  if (negated)
-    truth.holds = pool_.if_less(truth.holds, pool_.constant(0.5), pool_.one(), pool_.zero());
+  if (negated) truth.holds = pool_.if_less(truth.holds, pool_.constant(0.5), pool_.one(), pool_.zero());
   return truth;
 }
 

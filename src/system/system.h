@@ -75,9 +75,9 @@ inline bool is_extreme(const ReductionFormula& formula) {
 // One number per member, evaluated at the member's end.
 struct Measure {
   std::string name;
-  Expr value{};                              // of reductions and parameters; NaN: missing
-  bool probability = false;                  // probability(..): 0 or 1, never missing
-  std::optional<std::size_t> undecided = {}; // for a probability: the flag of a missing value that decided
+  Expr value{};                               // of reductions and parameters; NaN: missing
+  bool probability = false;                   // probability(..): 0 or 1, never missing
+  std::optional<std::size_t> undecided = {};  // for a probability: the flag of a missing value that decided
 };
 
 // The reduction that a measure is, if it is one without anything around it.
