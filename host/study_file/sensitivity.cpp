@@ -102,12 +102,14 @@ std::vector<std::size_t> StudyBuilder::read_draws(const Field& field) {
   std::vector<std::string> names;
   for (const std::size_t i : drawn) names.push_back(study_.parameters[i].name);
   const auto items = reader_.array(field, "an array of names of draws");
+  if (!items || items->empty()) inputs_broken_ = true;
   if (!items) return made;
   if (items->empty()) reader_.report(field, "no inputs", "at least one name of a draw");
   for (const Field& item : *items) {
     const auto word = reader_.string(item, "the name of a draw, in quotes");
     if (!word) continue;
     const auto place = static_cast<std::size_t>(std::find(names.begin(), names.end(), *word) - names.begin());
+    inputs_broken_ = inputs_broken_ || place == names.size();
     if (place == names.size())
       reader_.report(item, "not a draw of this study",
                      names.empty() ? "a draw; this study has none" : "one of: " + list_text(names),
@@ -148,7 +150,10 @@ void StudyBuilder::read_sensitivity_inputs(const Table& table) {
       if (!used.insert(i).second)
         reader_.report_found(field, "an input is listed twice", "'" + study_.parameters[i].name + "'",
                              "every input once");
-    if (!check_joints(field, parameters)) return;
+    if (!check_joints(field, parameters)) {
+      inputs_broken_ = true;
+      return;
+    }
     SensitivitySettings::Input one{name, std::move(parameters), ""};
     for (const std::size_t i : one.parameters)
       if (depends_on_draws(pool(), study_, study_.parameters[i]))
@@ -199,7 +204,7 @@ void StudyBuilder::check_sensitivity() {
     if (!names.insert(input.name).second)
       reader_.report_found(field, "two inputs have the same name", "'" + input.name + "'",
                            "another name for the group");
-  if (made.inputs.size() < 2)
+  if (made.inputs.size() < 2 && !inputs_broken_)
     reader_.report_found(field, "needs two inputs or more, use the plain run",
                          fmt::format("{} input{}", made.inputs.size(), made.inputs.size() == 1 ? "" : "s"),
                          "two draws or groups of draws");

@@ -26,7 +26,7 @@ struct Condition {
 
 // A reduction over the whole motion: maximum(x), count(shock(c)), at(event(e), x) ...
 struct ReducedFormula {
-  Reduction reduction;
+  Reduction reduction = Reduction::final;
   EventPattern pattern = EventPattern::none;
   std::string name{};  // the condition or the watched event
   Expr value{};        // what is reduced, or evaluated at the event
