@@ -28,9 +28,10 @@ double CombinedMeasures::combined(const std::vector<double>& reductions, std::si
   return measures_.combined(reductions)[measure];
 }
 
-// A measure moves with its reductions. For a smooth formula the changes by each of them add up to the tolerance. A
-// formula that jumps (a condition, sign, floor) within it cannot be used to check the backend: each reduction is moved
-// by its tolerance times the number of reductions, which covers conditions on sums of all of them.
+// A measure moves with its reductions. For a smooth formula the changes by each of them add up to the
+// tolerance. A formula that jumps (a condition, sign, floor) within it cannot be used to check the backend:
+// each reduction is moved by its tolerance times the number of reductions, which covers conditions on sums of
+// all of them.
 CombinedMeasures::Verdict CombinedMeasures::verdict(std::size_t measure, double value) const {
   const Measure& of = system_.measures[measure];
   if (const auto only = only_reduction(*system_.pool, of)) {

@@ -6,8 +6,8 @@ namespace zwang {
 
 namespace {
 
-// The continued fraction of the incomplete beta function, Abramowitz and Stegun 26.5.8, evaluated from the front by
-// Lentz's method. Converges fast for x < (a + 1)/(a + b + 2).
+// The continued fraction of the incomplete beta function, Abramowitz and Stegun 26.5.8, evaluated from the
+// front by Lentz's method. Converges fast for x < (a + 1)/(a + b + 2).
 double beta_fraction(double x, double a, double b) {
   constexpr double tiny = 1e-300, accuracy = 1e-16;
   constexpr int most_terms = 10'000;

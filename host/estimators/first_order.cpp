@@ -32,8 +32,8 @@ RankCounts counted(std::span<const std::uint32_t> ranks, std::span<const double>
   return made;
 }
 
-// The bin of every rank: by the middle of its members among all, or one bin for each rank. Replaces the counts.
-// Returns the number of bins that are not empty.
+// The bin of every rank: by the middle of its members among all, or one bin for each rank. Replaces the
+// counts. Returns the number of bins that are not empty.
 long long assign_bins(RankCounts& counts, bool by_value, long long bins) {
   const double per_bin = double(counts.members) / double(bins);
   long long passed = 0, used = 0, last = -1;

@@ -1,8 +1,10 @@
-// First-order sensitivity indices from a plain sample: how much of a measure's variance is explained by one input.
+// First-order sensitivity indices from a plain sample: how much of a measure's variance is explained by one
+// input.
 //
-// Members are divided into bins of equal count by the input's rank. The variance between the bins, corrected for the
-// number of bins, over the whole variance is the index of the input (Pearson's correlation ratio, adjusted as by
-// T. L. Kelley, PNAS 21 (1935) 554). What varies inside a bin counts as unexplained: the index is a lower estimate.
+// Members are divided into bins of equal count by the input's rank. The variance between the bins, corrected
+// for the number of bins, over the whole variance is the index of the input (Pearson's correlation ratio,
+// adjusted as by T. L. Kelley, PNAS 21 (1935) 554). What varies inside a bin counts as unexplained: the index
+// is a lower estimate.
 #pragma once
 
 #include <cstdint>
@@ -24,9 +26,9 @@ constexpr long long fewest_for_first_order = 200;  // members
 // clamp(floor(n^(1/3)), 4, 50)
 long long bins_for(long long members);
 
-// ranks: twice the mean rank of the input, counted from 1 and equal for equal values; 0 if it is missing. values: the
-// measure, NaN if missing. Infinite values make the index undefined. `by_value`: every value of the input is a bin of
-// its own, otherwise there are `bins` bins; equal values are never divided.
+// ranks: twice the mean rank of the input, counted from 1 and equal for equal values; 0 if it is missing.
+// values: the measure, NaN if missing. Infinite values make the index undefined. `by_value`: every value of
+// the input is a bin of its own, otherwise there are `bins` bins; equal values are never divided.
 FirstOrderIndex first_order_index(std::span<const std::uint32_t> ranks, std::span<const double> values,
                                   bool by_value, long long bins);
 

@@ -8,8 +8,9 @@ namespace zwang {
 
 double Proportion::share() const { return of > 0 ? double(hits) / double(of) : nan; }
 
-// centre = (p + z^2/2n)/(1 + z^2/n), half = z/(1 + z^2/n) sqrt(p(1 - p)/n + z^2/4n^2). The bounds are the roots of a
-// quadratic equation with product p^2/(1 + z^2/n), so the lower one needs no difference of nearly equal numbers.
+// centre = (p + z^2/2n)/(1 + z^2/n), half = z/(1 + z^2/n) sqrt(p(1 - p)/n + z^2/4n^2). The bounds are the
+// roots of a quadratic equation with product p^2/(1 + z^2/n), so the lower one needs no difference of nearly
+// equal numbers.
 Proportion proportion(long long hits, long long of) {
   if (of < 1) return {hits, of, nan, nan};
   constexpr double z = 1.959963984540054, z2 = z * z;  // 0.975 quantile of the standard normal

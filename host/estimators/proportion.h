@@ -14,8 +14,8 @@ struct Proportion {
   bool decides() const { return hits >= 10 && of - hits >= 10; }
 };
 
-// E. B. Wilson, Probable inference, the law of succession, and statistical inference, JASA 22 (1927) 209. The interval
-// is inside [0, 1]; it begins at exactly 0 for none and ends at exactly 1 for all.
+// E. B. Wilson, Probable inference, the law of succession, and statistical inference, JASA 22 (1927) 209. The
+// interval is inside [0, 1]; it begins at exactly 0 for none and ends at exactly 1 for all.
 Proportion proportion(long long hits, long long of);
 
 }  // namespace zwang

@@ -10,8 +10,8 @@
 
 namespace zwang {
 
-// Definitions come before data: each definition adds a function that writes its values later. The result must outlive
-// these functions.
+// Definitions come before data: each definition adds a function that writes its values later. The result must
+// outlive these functions.
 using NetcdfNumbers = std::vector<std::function<void(NetcdfFile&)>>;
 
 struct AnswerDimensions {

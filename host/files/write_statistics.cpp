@@ -237,8 +237,8 @@ std::vector<std::string> given_names(const Study& study) {
   return names;
 }
 
-// Statistics over the members of each [[given]]: measures, inputs and, if one of them asks for it, observables, which
-// are missing for the others.
+// Statistics over the members of each [[given]]: measures, inputs and, if one of them asks for it,
+// observables, which are missing for the others.
 std::vector<Group> groups_of_givens(const Study& study, const StatisticsResult& statistics, Dimension given,
                                     const std::vector<Dimension>& over_time, Dimension measure,
                                     Dimension input) {

@@ -7,8 +7,8 @@ function shareText(share) {
 // One bar with Wilson's interval for a measure that is 0 or 1.
 function drawProbability(parent, measure) {
   const top = Math.min(1, Math.max(1.15 * measure.high, 1e-12));
-  const words = `${shareText(measure)} members: ${text(measure.probability)}, 95 % interval ${text(measure.low, 3)} to ${
-      text(measure.high, 3)}`;
+  const words = `${shareText(measure)} members: ${text(measure.probability)}, 95 % interval ${
+      text(measure.low, 3)} to ${text(measure.high, 3)}`;
   const undecided = measure.undecided > 0 ?
       ` In ${whole(measure.undecided)} members a value was missing; its comparison counts as false.` :
       "";
@@ -21,10 +21,12 @@ function drawProbability(parent, measure) {
     x: {domain: [0, top]},
     y: {domain: [0, 1], ticks: []},
     left: 12,
-    rows: () => [["hits", "of", "probability", "low", "high"],
-                 [measure.hits, measure.of, measure.probability, measure.low, measure.high]],
-    hint: `${words}${measure.interval === "Wilson" ? "" : " (conservative: members are spread more evenly than by chance)"}.${
-        undecided}`,
+    rows: () => [
+        ["hits", "of", "probability", "low", "high"],
+        [measure.hits, measure.of, measure.probability, measure.low, measure.high]],
+    hint: `${words}${
+        measure.interval === "Wilson" ? "" :
+                                        " (conservative: members are spread more evenly than by chance)"}.${undecided}`,
   });
   const {top: y0, bottom} = chart.box, height = bottom - y0, middle = (y0 + bottom) / 2;
   chart.mark("rect", {
@@ -41,7 +43,9 @@ function drawProbability(parent, measure) {
 // A horizontal interval with end marks.
 function drawWhisker(chart, low, high, y, half) {
   const a = chart.sx(low), b = chart.sx(high);
-  chart.mark("path", {class: "quantile whisker", d: `M${a},${y - half}v${2 * half}M${a},${y}H${b}M${b},${y - half}v${2 * half}`});
+  chart.mark(
+      "path",
+      {class: "quantile whisker", d: `M${a},${y - half}v${2 * half}M${a},${y}H${b}M${b},${y - half}v${2 * half}`});
 }
 
 // P(measure > x) with a logarithmic axis, down to the last x that a member exceeds.
@@ -63,16 +67,20 @@ function drawExceedance(parent, measure) {
     about: `Exceedance curve of ${measure.name}, logarithmic, with pointwise 95 % intervals.`,
     x: {domain: extent(xs), label: readable(measure.name)},
     y: {domain: [decades[0], 0], ticks: decades, show: (power) => (power === 0 ? "1" : `1e${power}`.replace("-", "−"))},
-    rows: () => [["x", "members above", "of", "low", "high"],
-                 ...curve.at.map((x, i) => [x, curve.hits[i], curve.of[i], curve.low[i], curve.high[i]])],
+    rows: () => [
+        ["x", "members above", "of", "low", "high"],
+        ...curve.at.map((x, i) => [x, curve.hits[i], curve.of[i], curve.low[i], curve.high[i]])],
     hint: "Band: Wilson's 95 % interval at each x, pointwise. Members without a value exceed nothing." +
-        (curve.relative_error > 0 ? ` Counted in buckets: x is known to ${text(curve.relative_error, 2)} of its distance from the median.` : ""),
+        (curve.relative_error > 0 ?
+             ` Counted in buckets: x is known to ${text(curve.relative_error, 2)} of its distance from the median.` :
+             ""),
   });
   chart.area(xs, lows, highs, {class: "band"});
   chart.line(xs, ps, {class: "mean"});
   chart.hover(() => xs, (k) => {
     const i = kept[k];
-    return `above ${text(curve.at[i])}: ${whole(curve.hits[i])} of ${whole(curve.of[i])}\n${text(curve.hits[i] / curve.of[i])}, ` +
+    return `above ${text(curve.at[i])}: ${whole(curve.hits[i])} of ${whole(curve.of[i])}\n${
+               text(curve.hits[i] / curve.of[i])}, ` +
         `95 % ${text(curve.low[i], 3)} to ${text(curve.high[i], 3)}`;
   });
 }
@@ -80,7 +88,8 @@ function drawExceedance(parent, measure) {
 function showExceedances() {
   const curves = data.measures.filter((measure) => measure.exceedance);
   if (curves.length === 0) return;
-  const place = section("exceedance", "How often a level is exceeded", "The share of members above each value of a measure.");
+  const place =
+      section("exceedance", "How often a level is exceeded", "The share of members above each value of a measure.");
   const grid = element("div", {class: "grid2"});
   place.append(grid);
   for (const measure of curves) drawExceedance(grid, measure);
@@ -92,9 +101,12 @@ function drawGiven(parent, name, given) {
   parent.append(panel);
   panel.append(
       element("h3", {}, readable(name), " ", element("code", {}, given.condition)),
-      element("p", {}, `${shareText(given)} members: ${text(given.probability)}, 95 % interval ${text(given.low, 3)} to ${
-          text(given.high, 3)}.`));
-  if (given.hits < 20) panel.append(notice(`Only ${whole(given.hits)} members: what they have in common may be chance.`));
+      element(
+          "p", {},
+          `${shareText(given)} members: ${text(given.probability)}, 95 % interval ${text(given.low, 3)} to ${
+              text(given.high, 3)}.`));
+  if (given.hits < 20)
+    panel.append(notice(`Only ${whole(given.hits)} members: what they have in common may be chance.`));
   const rows = Object.entries(given.inputs).filter(([, input]) => input.shift !== null);
   if (rows.length === 0) return;
   rows.sort((a, b) => Math.abs(b[1].shift) - Math.abs(a[1].shift));
@@ -103,10 +115,17 @@ function drawGiven(parent, name, given) {
     body.append(element(
         "tr", {}, element("th", {scope: "row"}, input), element("td", {class: "number"}, text(found.mean)),
         element("td", {class: "number"}, text(data.inputs?.[input]?.mean)),
-        element("td", {class: "number"}, `${found.shift < 0 ? "" : "+"}${text(found.shift, 3)} ± ${text(found.shift_stderr, 2)}`)));
+        element(
+            "td", {class: "number"},
+            `${found.shift < 0 ? "" : "+"}${text(found.shift, 3)} ± ${text(found.shift_stderr, 2)}`)));
   panel.append(element(
       "table", {},
-      element("thead", {}, element("tr", {}, ...["input", "mean given", "mean of all", "shift in standard deviations"].map((word) => element("th", {}, word)))),
+      element(
+          "thead", {},
+          element(
+              "tr", {},
+              ...["input", "mean given", "mean of all", "shift in standard deviations"].map(
+                  (word) => element("th", {}, word)))),
       body));
 }
 

@@ -264,8 +264,8 @@ ReportJson report_measures(const ReportSource& source) {
                       {"meaning", meaning(source.study, measures[i])}};
     one.update(selected(series, {"count", "missing", "mean", "std", "stderr", "mean_low", "mean_high",
                                  "minimum", "maximum"}));
-    for (const char* key : {"kind", "hits", "of", "probability", "low", "high", "interval", "undecided", "occurs",
-                            "exceedance"})
+    for (const char* key : {"kind", "hits", "of", "probability", "low", "high", "interval", "undecided",
+                            "occurs", "exceedance"})
       if (series.contains(key)) one[key] = series[key];
     one["quantiles"] = ReportJson::array();
     for (const auto& [probability, value] : series["quantiles"].items())

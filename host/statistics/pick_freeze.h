@@ -1,15 +1,15 @@
 // Sobol' indices by pick-freeze, in one pass and bounded memory.
 //
-// Row j has the values of a measure with the inputs A_j, B_j, and A_j with input i from B_j. With f_A, f_B, f_i, their
-// mean m and variance V (of the 2N values of A and B, divisor 2N - 1):
-//   first order  S_i = mean((f_B - m)(f_i - f_A)) / V   A. Saltelli et al., Comput. Phys. Commun. 181 (2010) 259, with
-//                                                       f_B relative to m: same expectation, smaller variance
-//   total        T_i = mean((f_A - f_i)^2) / (2V)       M. J. W. Jansen, Comput. Phys. Commun. 117 (1999) 35
-// Standard errors are by the delta method: an index I = mean(u)/V with row terms u_j, and w_j = ((f_A - m)^2 +
-// (f_B - m)^2)/2, has se^2 = var(u_j - I w_j)/(N V^2).
+// Row j has the values of a measure with the inputs A_j, B_j, and A_j with input i from B_j. With f_A, f_B,
+// f_i, their mean m and variance V (of the 2N values of A and B, divisor 2N - 1):
+//   S_i = mean((f_B - m)(f_i - f_A)) / V   first order: A. Saltelli et al., Comput. Phys. Commun. 181 (2010)
+//                                          259, with f_B relative to m: same expectation, smaller variance
+//   T_i = mean((f_A - f_i)^2) / (2V)       total: M. J. W. Jansen, Comput. Phys. Commun. 117 (1999) 35
+// Standard errors are by the delta method: an index I = mean(u)/V with row terms u_j, and w_j = ((f_A - m)^2
+// + (f_B - m)^2)/2, has se^2 = var(u_j - I w_j)/(N V^2).
 //
-// Rows are summed by blocks of 256 row numbers relative to the block's mean, and blocks are merged in a fixed tree, so
-// that results do not depend on threads, batches or shards.
+// Rows are summed by blocks of 256 row numbers relative to the block's mean, and blocks are merged in a fixed
+// tree, so that results do not depend on threads, batches or shards.
 #pragma once
 
 #include <array>
@@ -67,8 +67,8 @@ class PickFreeze {
   // first_row: a multiple of 256.
   PickFreeze(std::size_t measures, std::size_t inputs, long long first_row);
 
-  // Rows in order: values[(row x blocks + block) x measures + measure], blocks A, B, input 1 ...; whole[row]: no
-  // member of it failed.
+  // Rows in order: values[(row x blocks + block) x measures + measure], blocks A, B, input 1 ...; whole[row]:
+  // no member of it failed.
   void add(std::span<const double> values, std::span<const char> whole);
   void join(const PickFreeze& next);
 

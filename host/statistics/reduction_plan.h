@@ -14,8 +14,8 @@ namespace zwang {
 
 class ColumnStore;
 
-// What to compute. Columns are numbered as in Statistics: observables by time, the same of members with a flag,
-// measures, flags, inputs, and measures and inputs of members with a flag.
+// What to compute. Columns are numbered as in Statistics: observables by time, the same of members with a
+// flag, measures, flags, inputs, and measures and inputs of members with a flag.
 struct ReductionPlan {
   std::size_t series = 0, measures = 0;  // columns of observables, of measures
   std::size_t flags = 0;                 // numbers 0 or 1 that follow the measures of a member

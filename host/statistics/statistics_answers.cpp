@@ -99,7 +99,8 @@ void Statistics::finish_measure(std::size_t measure, const Tile& tile, std::size
 
 namespace {
 
-// Ranks of the order statistics that k values exceed, k spread evenly in log k from count - 1 down to 1: ascending.
+// Ranks of the order statistics that k values exceed, k spread evenly in log k from count - 1 down to 1:
+// ascending.
 std::vector<long long> exceedance_ranks(long long count, std::size_t points) {
   std::vector<long long> ranks;
   if (count < 2) return ranks;

@@ -275,7 +275,7 @@ class StudyBuilder {
   Fields fields_;
 
   bool inputs_broken_ = false;  // [sensitivity] names inputs that do not exist or cannot be varied
-  bool time_broken_ = false;  // [time] is missing or invalid: range() then assumes any time
+  bool time_broken_ = false;    // [time] is missing or invalid: range() then assumes any time
 };
 
 }  // namespace zwang

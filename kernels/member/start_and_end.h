@@ -163,7 +163,8 @@ ZWANG_COLD void finish_member(M& me, bool begun) {
   batch.end_time[number] = double(me.motion.t);
   for (int i = 0; i < M::fed_back; ++i) batch.end_state[number * M::fed_back + i] = double(me.motion.y[i]);
   if constexpr (Model::member_values > 0) {
-    // In double precision, whatever the precision of the motion: a condition compares with the parameter drawn.
+    // In double precision, whatever the precision of the motion: a condition compares with the parameter
+    // drawn.
     double results[M::reductions];
     for (int i = 0; i < Model::reductions; ++i) results[i] = double(me.results[i]);
     Model::combine_reductions(batch.parameters + number * Model::parameters, results,

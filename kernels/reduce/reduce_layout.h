@@ -69,8 +69,8 @@ struct ReduceJob {
   int nominal;        // 1: member 0 is not counted
   char* entered;      // by member
 
-  // Columns: observables by time, the same of members with a flag, measures, flags, inputs, and measures and inputs
-  // of members with a flag. The values of other members are missing in columns of members with a flag.
+  // Columns: observables by time, the same of members with a flag, measures, flags, inputs, and measures and
+  // inputs of members with a flag. The values of other members are missing in columns of members with a flag.
   long long series, measures, flags, inputs, parameters;
   const int *series_given, *given;  // flags that select members
   long long series_given_count, given_count;

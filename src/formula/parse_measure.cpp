@@ -1,4 +1,5 @@
-// The grammar of [measure]: expressions of reductions, parameters and earlier measures, and conditions on them.
+// The grammar of [measure]: expressions of reductions, parameters and earlier measures, and conditions on
+// them.
 #include <algorithm>
 #include <cmath>
 

@@ -223,8 +223,8 @@ class Parser {
   int depth_ = 0;
   std::optional<std::pair<Expr, Distance>> last_distance_;
 
-  // In a measure: what is missing (NaN) makes the result missing. Functions such as min, and simplifications such as
-  // x - x = 0, lose a NaN among their operands, so operands that may be one are listed here.
+  // In a measure: what is missing (NaN) makes the result missing. Functions such as min, and simplifications
+  // such as x - x = 0, lose a NaN among their operands, so operands that may be one are listed here.
   void may_be_missing(Expr e) {
     if (outside_reductions() && !pool_.is_constant(e) &&
         std::find(operands_.begin(), operands_.end(), e) == operands_.end())

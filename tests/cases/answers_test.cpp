@@ -37,7 +37,8 @@ kinetic = "0.5*x'^2"
 end = 1
 [ensemble]
 members = )toml" << column.size()
-                      << "\n" << rest;
+                      << "\n"
+                      << rest;
   return load_study(path.string());
 }
 
@@ -48,9 +49,9 @@ TEST(AnswerCases, AProbabilityHasWilsonsIntervalHoweverItIsWritten) {
     std::size_t hits, of;
     double low, high;
   };
-  for (const Case& one : {Case{0, 10, 0.0, 0.27753279986288925}, Case{10, 10, 0.72246720013711075, 1.0},
-                          Case{512, 1024, 0.46943284426047429, 0.53056715573952571},
-                          Case{0, 1, 0.0, 0.79345068562276261}}) {
+  for (const Case& one :
+       {Case{0, 10, 0.0, 0.27753279986288925}, Case{10, 10, 0.72246720013711075, 1.0},
+        Case{512, 1024, 0.46943284426047429, 0.53056715573952571}, Case{0, 1, 0.0, 0.79345068562276261}}) {
     std::vector<double> bits(one.of, 0.0);
     std::fill_n(bits.begin(), one.hits, 1.0);
     const Study study = study_of_column(folder, bits, R"toml([measure]
@@ -151,9 +152,12 @@ TEST(AnswerCases, GiveTheSameBitsForBatchesThreadsAndBackends) {
     EXPECT_EQ(a.moments.count, c.moments.count);
     EXPECT_NEAR(a.moments.mean, c.moments.mean, 1e-8 * std::abs(c.moments.mean));
     ASSERT_EQ(a.probability.has_value(), c.probability.has_value());
-    if (a.probability) EXPECT_EQ(a.probability->hits, c.probability->hits);
+    if (a.probability) {
+      EXPECT_EQ(a.probability->hits, c.probability->hits);
+    }
   }
-  EXPECT_EQ(cpu.statistics.givens[0].inputs[0].moments.mean, other.statistics.givens[0].inputs[0].moments.mean);
+  EXPECT_EQ(cpu.statistics.givens[0].inputs[0].moments.mean,
+            other.statistics.givens[0].inputs[0].moments.mean);
 }
 
 constexpr const char* linear = R"toml(
@@ -206,12 +210,14 @@ TEST(AnswerCases, SobolIndicesDoNotDependOnBatchesOrSamplersOfABlock) {
     const Study study = read_study(with_sensitivity(1024), "written.toml", overrides);
     const RunResult one = run_by("cpu", study), two = run_by("cpu", study, {.threads = 1, .batch = 100});
     for (std::size_t i = 0; i < 3; ++i) {
-      const SobolIndex &a = one.statistics.pick_freeze[0].inputs[i], &b = two.statistics.pick_freeze[0].inputs[i];
+      const SobolIndex &a = one.statistics.pick_freeze[0].inputs[i],
+                       &b = two.statistics.pick_freeze[0].inputs[i];
       EXPECT_EQ(a.first, b.first) << sampler;
       EXPECT_EQ(a.total_stderr, b.total_stderr) << sampler;
     }
     const Study plain = read_study(linear, "written.toml", {overrides[0], "ensemble.members=1024"});
-    EXPECT_EQ(one.statistics.measures[0].moments.mean, run_by("cpu", plain).statistics.measures[0].moments.mean)
+    EXPECT_EQ(one.statistics.measures[0].moments.mean,
+              run_by("cpu", plain).statistics.measures[0].moments.mean)
         << sampler;
   }
 }
@@ -252,9 +258,8 @@ base = 16384
 }
 
 TEST(AnswerCases, UntilStopsOnceAnIndexIsKnown) {
-  const Study study =
-      read_study(with_sensitivity(65'536), "written.toml",
-                 {R"(ensemble.until={ index = "T.v0", absolute_halfwidth = 0.05 })"});
+  const Study study = read_study(with_sensitivity(65'536), "written.toml",
+                                 {R"(ensemble.until={ index = "T.v0", absolute_halfwidth = 0.05 })"});
   const RunResult found = run_by("cpu", study);
   EXPECT_TRUE(found.sure_early);
   EXPECT_LT(found.tally.members, 65'536 * 5);

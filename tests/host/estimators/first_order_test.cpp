@@ -47,10 +47,12 @@ TEST(FirstOrder, SeesADependenceThatRanksDoNotSee) {
   const FirstOrderIndex idle = index_of_columns(other, measure, false, bins_for(20'000));
   EXPECT_LT(std::abs(idle.index), 2 * idle.null95);
   EXPECT_LT(idle.null95, 0.01);
-  EXPECT_LT(std::abs(rank_correlation_matrix(std::vector<std::span<const double>>{input, measure}, 1)[1]), 0.05);
+  EXPECT_LT(std::abs(rank_correlation_matrix(std::vector<std::span<const double>>{input, measure}, 1)[1]),
+            0.05);
 }
 
-// 5 % of the indices of an input without influence exceed null95: of 400, 20 with a standard deviation of 4.4.
+// 5 % of the indices of an input without influence exceed null95: of 400, 20 with a standard deviation of
+// 4.4.
 TEST(FirstOrder, ExceedsItsBoundByChanceInFivePercent) {
   std::mt19937_64 generator(5);
   std::normal_distribution<double> normal;
@@ -94,7 +96,8 @@ TEST(FirstOrder, LeavesOutMissingValuesAndKeepsEqualInputsTogether) {
   }
   EXPECT_NEAR(found.index, 1 - (within / 45) / (total / 47), 1e-12);
   EXPECT_TRUE(std::isnan(index_of_columns(std::vector<double>(60, 1.0), measure, false, 4).index));
-  EXPECT_STREQ(index_of_columns(input, std::vector<double>(60, 2.0), false, 4).reason, "the measure is constant");
+  EXPECT_STREQ(index_of_columns(input, std::vector<double>(60, 2.0), false, 4).reason,
+               "the measure is constant");
 }
 
 TEST(FirstOrder, HasAsManyBinsAsTheCubeRootOfTheMembers) {

@@ -21,8 +21,11 @@ struct OneMeasure {
     Statistics made(plan);
     for (std::size_t k = 0; k < entered.size(); k += batch) {
       const std::size_t n = std::min(batch, entered.size() - k);
-      made.add({static_cast<long long>(k), std::span(entered).subspan(k, n), {},
-                std::span(measures).subspan(2 * k, 2 * n), std::span(inputs).subspan(k, n)});
+      made.add({static_cast<long long>(k),
+                std::span(entered).subspan(k, n),
+                {},
+                std::span(measures).subspan(2 * k, 2 * n),
+                std::span(inputs).subspan(k, n)});
     }
     return made.finish();
   }
@@ -134,10 +137,13 @@ TEST(Answers, UntilWaitsForTenHitsAndTenMisses) {
     for (int k = 0; k < 16'384; ++k) hits.add(k % every == 0 ? 1 : 0, 0, 0);
     Statistics made(hits.plan);
     while (made.members() < 16'384 && !until_met(rule, made)) {
-      const auto k = static_cast<std::size_t>(made.members()), n = static_cast<std::size_t>(
-          next_decision(made.members(), 16'384)) - k;
-      made.add({static_cast<long long>(k), std::span(hits.entered).subspan(k, n), {},
-                std::span(hits.measures).subspan(2 * k, 2 * n), std::span(hits.inputs).subspan(k, n)});
+      const auto k = static_cast<std::size_t>(made.members()),
+                 n = static_cast<std::size_t>(next_decision(made.members(), 16'384)) - k;
+      made.add({static_cast<long long>(k),
+                std::span(hits.entered).subspan(k, n),
+                {},
+                std::span(hits.measures).subspan(2 * k, 2 * n),
+                std::span(hits.inputs).subspan(k, n)});
     }
     return made.members();
   };

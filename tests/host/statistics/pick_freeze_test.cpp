@@ -18,7 +18,8 @@ TEST(PickFreeze, AgreesWithTheFormulasOnFourRows) {
   const double a[4][2] = {{1, 2}, {3, -1}, {0, 4}, {2, 2}}, b[4][2] = {{2, 1}, {-1, 3}, {1, 1}, {4, 0}};
   std::vector<double> rows;
   for (int j = 0; j < 4; ++j) {
-    for (const double x : {y(a[j][0], a[j][1]), y(b[j][0], b[j][1]), y(b[j][0], a[j][1]), y(a[j][0], b[j][1])})
+    for (const double x :
+         {y(a[j][0], a[j][1]), y(b[j][0], b[j][1]), y(b[j][0], a[j][1]), y(a[j][0], b[j][1])})
       rows.push_back(x);
   }
   const PickFreezeResult found = indices_of(sums_of_rows(rows, 2, std::vector<char>(4, 1)));
@@ -67,8 +68,8 @@ class Rows {
   std::uint64_t state_ = 12345;
 };
 
-// SALib 1.6.0: SALib.analyze.sobol.first_order and total_order of the same rows, centred at the mean of A and B, times
-// (2N - 1)/2N for the divisor of the variance; standard errors by NumPy from the rows.
+// SALib 1.6.0: SALib.analyze.sobol.first_order and total_order of the same rows, centred at the mean of A and
+// B, times (2N - 1)/2N for the divisor of the variance; standard errors by NumPy from the rows.
 TEST(PickFreeze, AgreesWithSalibOnTheSameMembers) {
   const PickFreezeResult found = Rows(300).added(300).results()[0];
   const double first[] = {0.28251896050903647, 0.6494390485644309, 0.083456189241805};

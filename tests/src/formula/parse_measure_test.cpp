@@ -14,7 +14,8 @@ namespace {
 
 constexpr double missing_value = std::numeric_limits<double>::quiet_NaN();
 
-// A world of one coordinate and one parameter; the reductions final(x), maximum(x), minimum(x) are numbers 0, 1, 2.
+// A world of one coordinate and one parameter; the reductions final(x), maximum(x), minimum(x) are numbers 0,
+// 1, 2.
 class MeasureFormulas : public testing::Test {
  protected:
   MeasureFormulas() {
@@ -52,8 +53,9 @@ TEST_F(MeasureFormulas, CombineReductionsParametersAndEarlierMeasures) {
 }
 
 TEST_F(MeasureFormulas, AreMissingWhereAnOperandIs) {
-  for (const char* text : {"final(x) + 1", "min(final(x), 2)", "max(2, final(x))", "0*final(x)", "final(x) - final(x)",
-                           "final(x)^0", "hypot(final(x), 1)", "sign(final(x))", "min(sqrt(final(x)), 1)"}) {
+  for (const char* text :
+       {"final(x) + 1", "min(final(x), 2)", "max(2, final(x))", "0*final(x)", "final(x) - final(x)",
+        "final(x)^0", "hypot(final(x), 1)", "sign(final(x))", "min(sqrt(final(x)), 1)"}) {
     EXPECT_TRUE(std::isnan(value(text, {missing_value, 1, 1}))) << text;
     EXPECT_FALSE(std::isnan(value(text, {2, missing_value, missing_value}))) << text;
   }
@@ -68,7 +70,8 @@ TEST_F(MeasureFormulas, ComparisonsAreFalseForMissingValues) {
   const auto holds = [&](const std::string& condition, double x) {
     return value("probability(" + condition + ")", {x, 0, 0});
   };
-  for (const char* condition : {"final(x) < 2", "final(x) <= 2", "final(x) > 2", "final(x) >= 2", "2 <= final(x)"}) {
+  for (const char* condition :
+       {"final(x) < 2", "final(x) <= 2", "final(x) > 2", "final(x) >= 2", "2 <= final(x)"}) {
     EXPECT_EQ(holds(condition, missing_value), 0) << condition;
     EXPECT_EQ(holds(std::string("not ") + condition, missing_value), 1) << condition;
   }
@@ -87,7 +90,9 @@ TEST_F(MeasureFormulas, NotBindsCloserThanAndAndCloserThanOr) {
   for (int k = 0; k < 8; ++k) {
     const bool x = k & 1, y = k & 2, z = k & 4;
     const std::vector<double> numbers = {x ? 1.0 : -1.0, y ? 1.0 : -1.0, z ? 1.0 : -1.0};
-    const auto holds = [&](const std::string& condition) { return value("probability(" + condition + ")", numbers) == 1; };
+    const auto holds = [&](const std::string& condition) {
+      return value("probability(" + condition + ")", numbers) == 1;
+    };
     EXPECT_EQ(holds(a + " or " + b + " and " + c), x || (y && z));
     EXPECT_EQ(holds("(" + a + " or " + b + ") and " + c), (x || y) && z);
     EXPECT_EQ(holds("not " + a + " and " + b), !x && y);
@@ -110,10 +115,10 @@ TEST_F(MeasureFormulas, TellWhetherAMissingValueDecided) {
 TEST_F(MeasureFormulas, RefuseWhatIsNoMeasure) {
   scope.later = {"next"};
   for (const char* text :
-       {"", "x", "t", "final(x) > 1", "probability(final(x))", "probability(final(x) = 1)", "1 + probability(p > 1)",
-        "probability(p > 1) and p > 2", "probability(p > 1 and)", "probability((p > 1)", "probability(p > 1))",
-        "probability(not)", "next", "final(next)", "final(probability(x > 1))", "probability(p > 1 > 0)",
-        "probability(p > 1 and p)", "and", "p and p"})
+       {"", "x", "t", "final(x) > 1", "probability(final(x))", "probability(final(x) = 1)",
+        "1 + probability(p > 1)", "probability(p > 1) and p > 2", "probability(p > 1 and)",
+        "probability((p > 1)", "probability(p > 1))", "probability(not)", "next", "final(next)",
+        "final(probability(x > 1))", "probability(p > 1 > 0)", "probability(p > 1 and p)", "and", "p and p"})
     EXPECT_THROW(parse(text), Error) << text;
 }
 
