@@ -104,8 +104,10 @@ function finding(measure) {
       big: text(measure.probability),
       unit: `${whole(measure.hits)} of ${whole(measure.of)}`,
       key: true,
-      words: `95 % interval ${text(measure.low, 3)} to ${text(measure.high, 3)}${
-          measure.hits < 10 ? "; so few cases fix little more than the order of magnitude" : ""}.`
+      words: `${event ? `“${target}” ${verb(meaning)}. ` : ""}95 % interval ${text(measure.low, 3)} to ${
+          text(
+              measure.high,
+              3)}${measure.hits < 10 ? "; so few cases fix little more than the order of magnitude" : ""}.`
     };
   if (event && (meaning.reduction === "first" || meaning.reduction === "last" || meaning.reduction === "at")) {
     const when = {

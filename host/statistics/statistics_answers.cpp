@@ -169,7 +169,12 @@ void Statistics::finish_givens(StatisticsResult& result) const {
 std::vector<FirstOrderIndex> Statistics::first_order(const RankCorrelation& ranks,
                                                      const StatisticsResult& result, unsigned threads) const {
   std::vector<FirstOrderIndex> made(plan_.measures * plan_.inputs);
-  in_parallel(made.size(), threads, [&](std::size_t k) {
+  // A pair takes 8 bytes per stored member while it is computed: no more of them at once than a quarter of the
+  // statistics memory holds.
+  const std::size_t pair_bytes = 8 * static_cast<std::size_t>(members_ / storage_.stride + 1);
+  const auto at_once =
+      static_cast<unsigned>(std::clamp<std::size_t>(plan_.memory / 4 / pair_bytes, 1, std::max(threads, 1U)));
+  in_parallel(made.size(), at_once, [&](std::size_t k) {
     const std::size_t measure = k / plan_.inputs, input = k % plan_.inputs;
     const Tile& tile = tile_of(Kind::measure, measure);
     const std::span<const double> values = tile.columns.kept(measure - tile.first_column);

@@ -141,6 +141,25 @@ TEST(AnswerCases, AComparisonWithATimeThatNeverCameIsFalse) {
   expect_variance(hit.inputs[0], std::pow(0.49272366964933851, 2), "variance of v0 given a hit");
 }
 
+TEST(AnswerCases, ObservablesOfSomeMembersAreRefusedBeyondTheMemory) {
+  std::string text = wall;
+  text.replace(text.find("[[given]]"), 9, "[observe]\nx = \"x\"\n[[given]]\nobservables = true");
+  const Study study = read_study(text, "written.toml");
+  const auto backend = make_backend("reference", study, {.threads = 1});
+  const auto message = [&](std::size_t memory) -> std::string {
+    try {
+      EnsembleRun(study, *backend, {.threads = 1, .statistics_memory = memory});
+      return "";
+    } catch (const Error& error) {
+      return error.what();
+    }
+  };
+  // Two output times of one observable, of all members and of those selected.
+  EXPECT_NE(message(1 << 20).find("4e+05 numbers, 3.05 MiB; the statistics have 1 MiB"), std::string::npos)
+      << message(1 << 20);
+  EXPECT_EQ(message(64 << 20), "");
+}
+
 TEST(AnswerCases, GiveTheSameBitsForBatchesThreadsAndBackends) {
   const Study study = read_study(wall, "written.toml", {"ensemble.members=3000"});
   const RunResult cpu = run_by("cpu", study), other = run_by("cpu", study, {.threads = 1, .batch = 333});
