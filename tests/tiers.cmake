@@ -19,6 +19,8 @@ set(representative_configs
   three_balls)         # impacts that accumulate in several constraints
 
 set(long_tests
+  # Coverage of intervals over 400 repeats.
+  "PickFreezeCoverage.*"
   # All studies by all backends. Kept: the representatives.
   "Configs/EveryBackend.*"
   # All studies compiled by NVRTC and assembled for three architectures. Kept: four representatives.

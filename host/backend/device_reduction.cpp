@@ -56,7 +56,10 @@ class MemberReduction {
     job_.measures = static_cast<long long>(plan.measures);
     job_.inputs = static_cast<long long>(plan.drawn.size());
     job_.parameters = static_cast<long long>(plan.parameters);
-    job_.columns = job_.series + job_.measures + job_.inputs;
+    job_.flags = static_cast<long long>(plan.flags);
+    job_.series_given_count = static_cast<long long>(plan.series_given.size());
+    job_.given_count = static_cast<long long>(plan.given.size());
+    job_.columns = static_cast<long long>(plan.columns());
     job_.related_count = job_.measures + job_.inputs;
     job_.pair_count = job_.related_count * (job_.related_count + 1) / 2;
     job_.replicates = plan.replicates;
@@ -101,6 +104,8 @@ class MemberReduction {
     const std::size_t columns = plan_.columns();
     take(job_.entered, static_cast<std::size_t>(job_.batch.count));
     take(job_.drawn, plan_.drawn.size());
+    take(job_.series_given, plan_.series_given.size());
+    take(job_.given, plan_.given.size());
     take(job_.parts, blocks * columns);
     take(job_.replicate_parts, blocks * columns * static_cast<std::size_t>(plan_.replicates));
     take(job_.related, blocks * plan_.related());
@@ -169,6 +174,8 @@ class MemberReduction {
 
   void send_plan() {
     send(job_.drawn, plan_.drawn);
+    send(job_.series_given, plan_.series_given);
+    send(job_.given, plan_.given);
     send(job_.sketch_columns, plan_.sketched);
     send(job_.sketch_pivots, plan_.pivots);
     for (const ReductionPlan::Counted& one : plan_.histograms) {
@@ -360,8 +367,10 @@ class MemberReduction {
     fetch(made_.tail_observables, static_cast<const double*>(job_.batch.observables + begin * job_.series),
           rows * plan_.series);
     fetch(made_.tail_parameters, job_.batch.parameters + begin * job_.parameters, rows * plan_.parameters);
-    fetch(made_.tail_measures, static_cast<const double*>(job_.batch.measures + begin * job_.measures),
-          rows * plan_.measures);
+    const std::size_t width = plan_.measures + plan_.flags;
+    fetch(made_.tail_measures,
+          static_cast<const double*>(job_.batch.measures + begin * static_cast<long long>(width)),
+          rows * width);
   }
 
   ReductionDevice& device_;

@@ -42,9 +42,9 @@ Study load_for_member(const MemberOptions& options) {
   Study study = load(options);
   // The draws of a member do not depend on the size of the ensemble, so every number is valid; a number
   // beyond the ensemble gets a note.
-  if (options.member >= static_cast<unsigned long long>(study.ensemble.members))
+  if (options.member >= static_cast<unsigned long long>(study.members_in_all()))
     std::cerr << fmt::format("zwang: note: member {} is not among the study's {} members (0 to {})\n",
-                             options.member, study.ensemble.members, study.ensemble.members - 1);
+                             options.member, study.members_in_all(), study.members_in_all() - 1);
   return study;
 }
 

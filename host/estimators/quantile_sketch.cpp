@@ -218,6 +218,19 @@ std::vector<double> QuantileSketch::values_at(std::span<const long long> ranks) 
   return values;
 }
 
+long long QuantileSketch::count_above(double x) const {
+  // The estimates ascend with the rank.
+  long long low = 0, high = count();
+  while (low < high) {
+    const long long middle = low + (high - low) / 2;
+    if (values_at({&middle, 1})[0] > x)
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  return count() - low;
+}
+
 std::size_t QuantileSketch::memory() const {
   std::size_t bytes = sizeof *this;
   for (const Side& side : sides_) {

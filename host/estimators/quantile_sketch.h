@@ -48,6 +48,9 @@ class QuantileSketch {
   // Estimates of the order statistics of these ranks (from 0, ascending).
   std::vector<double> values_at(std::span<const long long> ranks) const;
 
+  // The number of values above x, by the estimates that values_at() gives.
+  long long count_above(double x) const;
+
   // An order statistic x is known to within relative_error() |x - pivot|, or 2.3e-308 if that is larger, and
   // the rounding of x. 0 if every value lies on the edge of its bucket, as small integers do.
   double relative_error() const;

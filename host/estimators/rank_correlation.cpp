@@ -144,6 +144,10 @@ void RankCorrelation::rank(std::size_t column) {
   }
 }
 
+std::span<const std::uint32_t> RankCorrelation::ranks(std::size_t column) const {
+  return ranked_[column].ranks;
+}
+
 Matrix RankCorrelation::matrix(unsigned threads) const {
   const std::size_t n = columns_.size();
   std::vector<std::pair<std::size_t, std::size_t>> pairs;

@@ -5,8 +5,10 @@
 #include <functional>
 #include <limits>
 
+#include "host/estimators/moments.h"
 #include "host/estimators/quantiles.h"
 #include "host/files/netcdf_file.h"
+#include "host/files/write_answers.h"
 #include "host/files/write_origin.h"
 #include "host/statistics/statistics_result.h"
 #include "host/study/study.h"
@@ -68,8 +70,7 @@ constexpr QuantileField quantile_fields[] = {
      [](const Quantile& q) { return q.high; }},
 };
 
-// Definitions come before data: each definition adds a function that writes its values later.
-using Numbers = std::vector<std::function<void(NetcdfFile&)>>;
+using Numbers = NetcdfNumbers;
 
 // Observables at their times, measures, or inputs.
 struct Group {
@@ -117,10 +118,14 @@ void add_quantiles(NetcdfFile& file, const Group& group, Dimension quantile, con
                        ? "from all values; linear between order statistics (type 7)"
                        : "order statistics x are known to relative_error |x - pivot|, the pivot being "
                          "the median of the first 256 members");
-    numbers.emplace_back([&group, &field, variable](NetcdfFile& into) {
+    numbers.emplace_back([&group, &field, variable, quantile](NetcdfFile& into) {
       std::vector<double> values;
-      for (const Series* series : group.series)
+      for (const Series* series : group.series) {
         for (const Quantile& q : series->quantiles) values.push_back(field.value(q));
+        // Observables of a condition that did not ask for them.
+        if (series->quantiles.empty())
+          values.insert(values.end(), quantile.size, std::numeric_limits<double>::quiet_NaN());
+      }
       into.put(variable, values);
     });
   }
@@ -226,6 +231,44 @@ void add_relations(NetcdfFile& file, const System& system, const RunResult& resu
   });
 }
 
+std::vector<std::string> given_names(const Study& study) {
+  std::vector<std::string> names;
+  for (const GivenSettings& given : study.givens) names.push_back(given.name);
+  return names;
+}
+
+// Statistics over the members of each [[given]]: measures, inputs and, if one of them asks for it,
+// observables, which are missing for the others.
+std::vector<Group> groups_of_givens(const Study& study, const StatisticsResult& statistics, Dimension given,
+                                    const std::vector<Dimension>& over_time, Dimension measure,
+                                    Dimension input) {
+  static const Series no_series = [] {
+    Series made;
+    made.moments = column_moments(TileMoments{}, 0);
+    made.standard_error = made.mean_low = made.mean_high = std::numeric_limits<double>::quiet_NaN();
+    return made;
+  }();
+  Group measures{"given_measure_", " of a measure, over the members given", {given, measure}, {}};
+  Group inputs{"given_input_", " of a drawn input, over the members given", {given, input}, {}};
+  Group observables{"given_", " of an observable at an output time, over the members given", {given}, {}};
+  observables.dimensions.insert(observables.dimensions.end(), over_time.begin(), over_time.end());
+  bool any = false;
+  for (const GivenResult& one : statistics.givens) {
+    for (const Series& series : one.measures) measures.series.push_back(&series);
+    for (const Series& series : one.inputs) inputs.series.push_back(&series);
+    std::vector<const Series*> rows(over_time[0].size * over_time[1].size, &no_series);
+    if (!one.observables.empty())
+      rows = by_observable(one.observables, study.system->observables.size(), study.time.outputs.size());
+    any = any || !one.observables.empty();
+    observables.series.insert(observables.series.end(), rows.begin(), rows.end());
+  }
+  std::vector<Group> made;
+  if (measure.size > 0) made.push_back(std::move(measures));
+  if (input.size > 0) made.push_back(std::move(inputs));
+  if (any) made.push_back(std::move(observables));
+  return made;
+}
+
 std::size_t most_bins(const std::vector<HistogramResult>& histograms) {
   std::size_t most = 0;
   for (const HistogramResult& histogram : histograms) most = std::max(most, histogram.edges.size() - 1);
@@ -272,6 +315,27 @@ void write_statistics(const std::filesystem::path& path, const Study& study, con
   const HistogramVariables over_time = add_histograms(file, observables, bin, edge);
   const HistogramVariables of_measures = add_histograms(file, measures, bin, edge);
   add_relations(file, system, result, measure, numbers);
+  const AnswerDimensions dimensions{measure, input};
+  if (measure.size > 0) {
+    add_probabilities(file, result, dimensions, numbers);
+    add_exceedances(file, result, dimensions, numbers);
+    add_first_order(file, result, dimensions, numbers);
+    add_sobol_indices(file, study, result, dimensions, numbers);
+  }
+  std::vector<Group> given_groups;
+  if (!study.givens.empty()) {
+    const Dimension given = file.names("given", given_names(study), "members that fulfil a condition");
+    given_groups = groups_of_givens(study, statistics, given, {observable, time.dimension}, measure, input);
+    for (const Group& group : given_groups) {
+      add_moments(file, group, numbers);
+      if (group.prefix != "given_input_")
+        add_quantiles(
+            file, group, quantile,
+            group.prefix == "given_" ? statistics.observable_quantiles : statistics.measure_quantiles,
+            numbers);
+    }
+    add_givens(file, study, result, given, dimensions, numbers);
+  }
 
   // Numbers.
   file.put(time.variable, study.time.outputs);

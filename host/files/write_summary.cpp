@@ -7,6 +7,7 @@
 
 #include "host/estimators/correlation.h"
 #include "host/estimators/quantiles.h"
+#include "host/files/summary_answers.h"
 #include "host/files/write_origin.h"
 #include "host/statistics/run_tally.h"
 #include "host/statistics/statistics_result.h"
@@ -21,7 +22,7 @@ namespace zwang {
 namespace {
 
 // Keys keep their order. NaN and infinity become null.
-using Json = nlohmann::ordered_json;
+using Json = SummaryJson;
 
 double ratio(double a, double b) { return b > 0 ? a / b : std::numeric_limits<double>::quiet_NaN(); }
 
@@ -45,9 +46,13 @@ Json start_json(const RunTally& tally) {
 
 Json until_json(const Study& study, const RunResult& result) {
   if (!study.ensemble.until) return nullptr;
-  return {{"measure", study.ensemble.until->measure},
-          {"relative_stderr", study.ensemble.until->relative_stderr},
-          {"met_early", result.sure_early}};
+  const UntilSettings& until = *study.ensemble.until;
+  Json json;
+  if (!until.measure.empty()) json["measure"] = until.measure;
+  if (!until.index.empty()) json["index"] = until.index;
+  json[until_error_name(until.error)] = until.limit;
+  json["met_early"] = result.sure_early;
+  return json;
 }
 
 Json members_json(const Study& study, const RunResult& result) {
@@ -155,13 +160,12 @@ Json series_json(const SeriesList& list, bool array, const std::vector<double>* 
   return json;
 }
 
-Json observables_json(const Study& study, const StatisticsResult& statistics) {
+Json observables_json(const Study& study, const std::vector<SeriesStatistics>& series) {
   Json json = Json::object();
   const std::vector<std::string> names = observable_names(*study.system);
   for (std::size_t i = 0; i < names.size(); ++i) {
     SeriesList list;
-    for (std::size_t t = 0; t < study.time.outputs.size(); ++t)
-      list.push_back(&statistics.observables[t * names.size() + i]);
+    for (std::size_t t = 0; t < study.time.outputs.size(); ++t) list.push_back(&series[t * names.size() + i]);
     json[names[i]] = series_json(list, true, &study.statistics.quantiles);
   }
   return json;
@@ -171,6 +175,30 @@ Json columns_json(const std::vector<std::string>& names, const std::vector<Serie
                   const std::vector<double>* quantiles) {
   Json json = Json::object();
   for (std::size_t i = 0; i < names.size(); ++i) json[names[i]] = series_json({&series[i]}, false, quantiles);
+  return json;
+}
+
+// Statistics over the members of each [[given]]; null if there is none.
+Json givens_json(const Study& study, const RunResult& result) {
+  if (study.givens.empty()) return nullptr;
+  const std::vector<std::string> measures = measure_names(*study.system);
+  Json json = Json::object();
+  for (std::size_t g = 0; g < study.givens.size(); ++g) {
+    const GivenResult& one = result.statistics.givens[g];
+    Json& given = json[study.givens[g].name];
+    given["condition"] = study.givens[g].condition;
+    given.update(proportion_json(one.share));
+    given["measures"] = columns_json(measures, one.measures, &study.statistics.quantiles);
+    for (std::size_t i = 0; i < measures.size(); ++i)
+      if (one.measures[i].probability)
+        given["measures"][measures[i]].update(proportion_json(*one.measures[i].probability));
+    given["inputs"] = columns_json(result.inputs, one.inputs, nullptr);
+    for (std::size_t i = 0; i < result.inputs.size(); ++i) {
+      given["inputs"][result.inputs[i]]["shift"] = one.shift[i];
+      given["inputs"][result.inputs[i]]["shift_stderr"] = one.shift_error[i];
+    }
+    if (!one.observables.empty()) given["observables"] = observables_json(study, one.observables);
+  }
   return json;
 }
 
@@ -226,14 +254,19 @@ std::string summary_json(const Study& study, const RunResult& result) {
   json["events"] = events_json(result.tally);
   json["audit"] = audit_json(result.tally);
   json["time"] = study.time.outputs;
-  json["observables"] = observables_json(study, statistics);
+  json["observables"] = observables_json(study, statistics.observables);
   json["measures"] = columns_json(measured, statistics.measures, &study.statistics.quantiles);
+  for (std::size_t i = 0; i < measured.size(); ++i)
+    add_answers_json(study, result, i, json["measures"][measured[i]]);
   json["inputs"] = columns_json(result.inputs, statistics.inputs, nullptr);
   json["quantile_method"] = {{"observables", basis_json(statistics.observable_quantiles)},
                              {"measures", basis_json(statistics.measure_quantiles)}};
   json["covariance"] = matrix_json(related, measures, statistics.covariance);
   json["rank_correlation"] = matrix_json(related, measures, statistics.rank_correlation);
   json["rank_correlation"]["member_stride"] = statistics.rank_stride;
+  json["first_order"] = first_order_json(study, result);
+  json["sensitivity"] = sensitivity_json(study, result);
+  json["given"] = givens_json(study, result);
   json["performance"] = performance_json(result);
   // A study's file name need not be UTF-8; everything else is.
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";

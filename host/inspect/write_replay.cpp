@@ -97,12 +97,25 @@ Json audit_json(const Trajectory& trajectory) {
             {"shocks", audit.shock_share}}}};
 }
 
+// Where a member of [sensitivity] belongs.
+std::string block_text(const Study& study, long long number) {
+  const SensitivitySettings& settings = *study.sensitivity;
+  const auto block = static_cast<std::size_t>(number / settings.base);
+  if (block >= settings.blocks()) return "";
+  const std::string draws =
+      block == 0   ? "its own draws (A)"
+      : block == 1 ? "the second draws (B)"
+                   : "its own draws, but " + settings.inputs[block - 2].name + " from the second ones (B)";
+  return fmt::format("row {} of [sensitivity], with {}\n", number % settings.base, draws);
+}
+
 std::string heading(const Replay& replay) {
   const Study& study = replay.study;
   const Trajectory& trajectory = replay.trajectory;
   std::string text = (study.title.empty() ? study.name : study.title) + "\n";
   text += fmt::format("member {} of {}, seed {}, {} backend\n", replay.member.number, study.name,
                       study.ensemble.seed, replay.backend);
+  if (study.sensitivity) text += block_text(study, static_cast<long long>(replay.member.number));
   std::string drawn;
   for (const std::size_t i : drawn_inputs(study))
     drawn += fmt::format("{}{} = {}", drawn.empty() ? "" : ", ", study.parameters[i].name,

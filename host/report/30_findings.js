@@ -99,6 +99,16 @@ function finding(measure) {
       words: event ? `“${target}” never ${verb(meaning)} in any of ${whole(n)} members.` : "No member has a value.",
       key: event
     };
+  if (measure.kind === "probability")
+    return {
+      big: text(measure.probability),
+      unit: `${whole(measure.hits)} of ${whole(measure.of)}`,
+      key: true,
+      words: `${event ? `“${target}” ${verb(meaning)}. ` : ""}95 % interval ${text(measure.low, 3)} to ${
+          text(
+              measure.high,
+              3)}${measure.hits < 10 ? "; so few cases fix little more than the order of magnitude" : ""}.`
+    };
   if (event && (meaning.reduction === "first" || meaning.reduction === "last" || meaning.reduction === "at")) {
     const when = {
       first: "Time of first occurrence",

@@ -9,6 +9,10 @@ function drawMeasure(parent, measure) {
         element("p", {class: "hint"}, "No member has a value."));
     return;
   }
+  if (measure.kind === "probability") {
+    drawProbability(panel, measure);
+    return;
+  }
   const made = binsAt(measure, 0, measure.quantiles, measure.minimum, measure.maximum);
   const wide = made.bins.filter((bin) => bin.high > bin.low);
   const domain = wide.length > 0 ? [wide[0].low, wide[wide.length - 1].high] : extent(measure.minimum, measure.maximum);

@@ -128,6 +128,14 @@ ReportJson report_data(const ReportSource& source) {
   made["time"] = shown;
   made["observables"] = report_observables(source, times);
   made["measures"] = report_measures(source);
+  // Small tables, shown as they are in summary.json.
+  for (const char* key : {"first_order", "sensitivity", "given"})
+    made[key] = source.summary.contains(key) ? source.summary[key] : ReportJson();
+  for (auto& [name, given] : made["given"].items())
+    for (const char* key : {"measures", "observables"}) given.erase(key);
+  made["inputs"] = ReportJson::object();
+  for (const auto& [name, input] : source.summary["inputs"].items())
+    made["inputs"][name] = {{"mean", input["mean"]}};
   made["relations"] = report_relations(source);
   made["sample"] = report_sample(source);
   made["motion"] = report_motion(source);

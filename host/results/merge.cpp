@@ -135,7 +135,7 @@ RunResult ShardMerge::joined(unsigned threads) {
   made.backend = first.identity.fact("backend");
   made.device = first.identity.fact("device");
   made.precision = first.identity.fact("precision");
-  made.requested = study_.ensemble.members;
+  made.requested = study_.members_in_all();
   made.inputs = sampler.drawn_names();
 
   Statistics statistics(plan);

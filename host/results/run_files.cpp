@@ -76,7 +76,9 @@ class RecordedRun {
 RunOptions of_shard(RunOptions options, const Study& study, const Shard& shard) {
   if (!shard.whole() && study.ensemble.until)
     throw Error({.message = "--shard: a study with ensemble.until cannot be cut into shards",
-                 .found = "until = { measure = \"" + study.ensemble.until->measure + "\" }",
+                 .found = study.ensemble.until->index.empty()
+                              ? "until = { measure = \"" + study.ensemble.until->measure + "\" }"
+                              : "until = { index = \"" + study.ensemble.until->index + "\" }",
                  .expected = "a fixed number of members: `until` is decided over all members together",
                  .hint = "remove `until` from the study"});
   const auto [first, end] = shard_members(study.ensemble.members, shard.number - 1, shard.of);

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "host/platform/table.h"
+#include "host/results/answers_table.h"
 #include "host/run/progress.h"
 #include "host/statistics/run_tally.h"
 #include "host/statistics/statistics_result.h"
@@ -66,6 +67,7 @@ class SeriesTable {
 
   void add(const std::string& name, const SeriesStatistics& series) { rows_.push_back({name, &series}); }
 
+  bool empty() const { return rows_.empty(); }
   bool has_missing() const {
     return std::any_of(rows_.begin(), rows_.end(), [](const Row& row) { return row.series->missing > 0; });
   }
@@ -135,10 +137,12 @@ std::string measures_text(const Study& study, const RunResult& result) {
   if (measures.empty()) return "";
   SeriesTable table("measure", "never", study.statistics);
   for (std::size_t i = 0; i < measures.size(); ++i)
-    table.add(measures[i].name, result.statistics.measures[i]);
-  std::string text = "\n" + table.text();
+    if (!result.statistics.measures[i].probability)
+      table.add(measures[i].name, result.statistics.measures[i]);
+  std::string text = table.empty() ? "" : "\n" + table.text();
   if (table.has_missing()) text += "never: number of members in which the measure never occurred\n";
-  return text;
+  return text + probabilities_text(study, result) + sensitivity_text(study, result) +
+         givens_text(study, result);
 }
 
 std::string observables_text(const Study& study, const RunResult& result) {
@@ -221,6 +225,18 @@ std::string failures_text(const RunResult& result, const RunTableContext& contex
   return text;
 }
 
+std::string until_text(const UntilSettings& until, const RunResult& result) {
+  using Error = UntilSettings::Error;
+  const std::string limit = until.error == Error::absolute_halfwidth
+                                ? fmt::format("{:g}", until.limit)
+                                : fmt::format("{:g} %", 100 * until.limit);
+  return fmt::format(
+      fmt::runtime(result.sure_early ? "ended early: {} of {} is below {} (limit {} members)\n"
+                                     : "ran to the limit: {} of {} is above {} after {} members\n"),
+      until.error == Error::relative_stderr ? "standard error" : "half of the 95 % interval",
+      until.index.empty() ? until.measure : until.index, limit, count_text(result.requested));
+}
+
 std::string members_text(const Study& study, const RunResult& result) {
   const RunTally& tally = result.tally;
   std::string text = fmt::format("{} member{}, {} in the statistics", count_text(tally.members),
@@ -231,12 +247,7 @@ std::string members_text(const Study& study, const RunResult& result) {
   text += "\n";
   if (study.ensemble.include_nominal)
     text += "member 0 is the nominal member: every distribution at its centre\n";
-  if (const auto& until = study.ensemble.until)
-    text += fmt::format(
-        fmt::runtime(result.sure_early
-                         ? "ended early: standard error of {} is below {:g} % (limit {} members)\n"
-                         : "ran to the limit: standard error of {} is above {:g} % after {} members\n"),
-        until->measure, 100 * until->relative_stderr, count_text(result.requested));
+  if (const auto& until = study.ensemble.until) text += until_text(*until, result);
   return text;
 }
 

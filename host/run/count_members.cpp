@@ -69,12 +69,17 @@ void add_shares(RunTally& tally, const Audit& audit, long long member) {
   for (std::size_t k = 0; k < shares.size(); ++k) add_share(tally.shares[k], kept_share(shares[k]), member);
 }
 
+// The smallest numbers, ascending.
+void add_example(std::vector<long long>& examples, long long member) {
+  examples.insert(std::upper_bound(examples.begin(), examples.end(), member), member);
+  if (examples.size() > RunTally::examples_kept) examples.pop_back();
+}
+
 void add_end(RunTally& tally, long long member, Status status) {
   const auto how = static_cast<std::size_t>(status);
   ++tally.status[how];
   if (!ended_well(status)) ++tally.failed;
-  std::vector<long long>& examples = tally.examples[how];
-  if (status != Status::ok && examples.size() < RunTally::examples_kept) examples.push_back(member);
+  if (status != Status::ok) add_example(tally.examples[how], member);
 }
 
 }  // namespace
@@ -137,6 +142,8 @@ void add_ends_to_tally(RunTally& tally, const ReducedMembers& members) {
 }
 
 void join_tally(RunTally& tally, const RunTally& next) {
+  tally.blocks = std::max(tally.blocks, next.blocks);
+  tally.block_size = std::max(tally.block_size, next.block_size);
   add_count(tally.members, next.members);
   add_count(tally.entered, next.entered);
   add_count(tally.failed, next.failed);

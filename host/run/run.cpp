@@ -1,5 +1,7 @@
 #include "host/run/run.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cassert>
 #include <numeric>
@@ -15,7 +17,10 @@
 #include "host/statistics/plan.h"
 #include "host/statistics/reduction_plan.h"
 #include "host/study/study.h"
+#include "kernels/base/layout.h"
 #include "kernels/base/status.h"
+#include "src/base/error.h"
+#include "src/expression/expression.h"
 #include "src/system/system.h"
 
 namespace zwang {
@@ -44,7 +49,44 @@ HistogramPlan histogram_plan(const System& system, const std::string& name,
 std::optional<UntilRule> until_rule(const Study& study) {
   const std::optional<UntilSettings>& until = study.ensemble.until;
   if (!until) return {};
-  return UntilRule{index_of(study.system->measures, until->measure), until->relative_stderr};
+  UntilRule rule{index_of(study.system->measures, until->measure), until->error, until->limit};
+  if (until->index.empty()) return rule;
+  const SensitivitySettings& settings = *study.sensitivity;
+  rule.index = {.total = until->index[0] == 'T', .input = index_of(settings.inputs, until->index.substr(2))};
+  if (!until->measure.empty())
+    rule.index->measure = static_cast<std::size_t>(
+        std::find(settings.of.begin(), settings.of.end(), rule.measure) - settings.of.begin());
+  return rule;
+}
+
+// Reductions over events other than counts and totals are missing where no such event occurred.
+bool can_be_missing(const System& system, const Measure& measure) {
+  const std::vector<Symbol> symbols = system.pool->symbols({measure.value});
+  return std::any_of(symbols.begin(), symbols.end(), [&](const Symbol& symbol) {
+    if (symbol.kind != SymbolKind::reduction) return false;
+    const ReductionFormula& formula = system.reductions[symbol.index];
+    return formula.pattern != EventPattern::none && formula.reduction != Reduction::count &&
+           formula.reduction != Reduction::total;
+  });
+}
+
+bool takes_choices(const ParameterRule& rule) {
+  return rule.distribution && rule.distribution->kind == Distribution::Kind::choice;
+}
+
+// Whether a member fulfils a condition is known at its end: its observables must be stored until then.
+void refuse_unstored_given(const Study& study, const Statistics& statistics, std::size_t memory) {
+  const auto wanted = std::count_if(study.givens.begin(), study.givens.end(),
+                                    [](const GivenSettings& given) { return given.observables; });
+  if (wanted == 0 || statistics.storage().exact_observables) return;
+  const double numbers = double(study.ensemble.members) * double(study.system->observables.size()) *
+                         double(study.time.outputs.size()) * double(1 + wanted);
+  throw Error({.where = {study.path, 0, 0},
+               .message = "[[given]] with observables = true needs the observables of all members in memory",
+               .found = fmt::format("{:.3g} numbers, {:.3g} MiB; the statistics have {:.3g} MiB", numbers,
+                                    numbers * 8 / (1 << 20), double(memory) / (1 << 20)),
+               .expected = "fewer members, output times or observables, or more memory",
+               .hint = "raise --statistics-memory, lower [time] samples, or leave observables out"});
 }
 
 }  // namespace
@@ -67,6 +109,16 @@ StatisticsPlan statistics_plan(const Study& study, const Sampler& sampler, std::
   plan.observables = system.observables.size();
   plan.measures = system.measures.size();
   plan.inputs = sampler.drawn().size();
+  plan.flags = system.flags.size();
+  for (const Measure& measure : system.measures)
+    plan.traits.push_back({measure.probability, measure.undecided, can_be_missing(system, measure)});
+  for (const std::size_t parameter : sampler.drawn())
+    plan.input_takes_choices.push_back(takes_choices(study.parameters[parameter]) ? 1 : 0);
+  for (const auto& [name, settings] : study.statistics.exceedances)
+    plan.exceedances.push_back(
+        {index_of(system.measures, name), settings.at, static_cast<std::size_t>(settings.points)});
+  for (const GivenSettings& given : study.givens) plan.givens.push_back({given.flag, given.observables});
+  if (study.sensitivity) plan.pick_freeze = {study.sensitivity->of, study.sensitivity->inputs.size()};
   plan.quantiles = study.statistics.quantiles;
   for (const auto& [name, settings] : study.statistics.histograms)
     plan.histograms.push_back(histogram_plan(system, name, settings));
@@ -100,6 +152,7 @@ EnsembleRun::EnsembleRun(const Study& study, Backend& backend, RunOptions option
       end_(options_.end.value_or(study.ensemble.members)),
       position_(options_.first) {
   assert(options_.first <= end_ && end_ <= study.ensemble.members);
+  refuse_unstored_given(study, statistics_, options_.statistics_memory);
   performance_.threads = backend.threads();
   performance_.compile_s = backend.compile_seconds;
   if (backend.draws()) draw_plan_ = draw_plan(study, sampler_);
@@ -120,22 +173,23 @@ long long EnsembleRun::batch_end(long long begin, long long up_to) const {
   return end < end_ && whole > begin ? whole : end;
 }
 
-Batch EnsembleRun::draw(long long begin, long long end) {
+Batch EnsembleRun::draw(long long begin, long long end, std::size_t block) {
   const StageTimer timer("draw");
   const Stopwatch drawing;
   std::vector<unsigned long long> numbers(static_cast<std::size_t>(end - begin));
-  std::iota(numbers.begin(), numbers.end(), static_cast<unsigned long long>(begin));
+  const long long first = begin + static_cast<long long>(block) * study_.ensemble.members;
+  std::iota(numbers.begin(), numbers.end(), static_cast<unsigned long long>(first));
   Batch made = prepare_batch(study_, sampler_, numbers, threads_);
   performance_.sample_s += drawing.seconds();
   return made;
 }
 
-EnsembleRun::Integrated EnsembleRun::integrate(long long begin, long long end) {
+EnsembleRun::Integrated EnsembleRun::integrate(long long begin, long long end, std::size_t block) {
   Integrated made;
-  made.batch = draw(begin, end);
+  made.batch = draw(begin, end, block);
   const StageTimer timer("integrate");
   const Stopwatch integrating;
-  made.results = backend_.run(made.batch, {});
+  made.results = backend_.run(made.batch, {.observables = block == 0});
   performance_.integrate_s += integrating.seconds();
   return made;
 }
@@ -169,7 +223,8 @@ void EnsembleRun::set_pilot() {
 void EnsembleRun::advance(long long up_to) {
   const Stopwatch all;
   if (statistics_.needs_pilot()) set_pilot();
-  if (!under_way_.empty() || (backend_.reduces() && statistics_.accepts_blocks())) {
+  // The values of a row are needed together, so pick-freeze is counted by members.
+  if (!under_way_.empty() || (backend_.reduces() && statistics_.accepts_blocks() && !study_.sensitivity)) {
     advance_by_blocks(up_to);
   } else {
     const long long begin = position_, end = batch_end(begin, up_to);
@@ -187,12 +242,41 @@ void EnsembleRun::advance_by_members(long long begin, long long end) {
   add_to_tally(tally_, study_.ensemble, begin, members.batch, members.results);
   statistics_.add(rows_of(begin, members).rows, threads_);
   performance_.statistics_s += counting.seconds();
+  if (study_.sensitivity) add_pick_freeze(begin, end, members.results);
   position_ = end;
   sure_ = until_ && until_met(*until_, statistics_);
   if (!options_.members) return;
   const std::shared_ptr<HostBuffer> records = record_pool_.take(members.batch.count * record_layout_.bytes());
   record_layout_.pack(members.batch, members.results, records->data(), threads_);
   write(begin, records);
+}
+
+// The other blocks of the rows [begin, end). Their members are counted, but enter no statistics of their own.
+void EnsembleRun::add_pick_freeze(long long begin, long long end, const BatchResults& plain) {
+  const SensitivitySettings& settings = *study_.sensitivity;
+  const std::size_t rows = plain.status.size(), blocks = settings.blocks(), measures = settings.of.size();
+  const std::size_t width = study_.system->member_values();
+  std::vector<double> values(rows * blocks * measures);
+  std::vector<char> whole(rows, 1);
+  const auto take = [&](std::size_t block, const BatchResults& results) {
+    for (std::size_t row = 0; row < rows; ++row) {
+      if (!enters(study_.ensemble, begin + static_cast<long long>(row), results.status[row])) whole[row] = 0;
+      for (std::size_t m = 0; m < measures; ++m)
+        values[(row * blocks + block) * measures + m] = results.measures[row * width + settings.of[m]];
+    }
+  };
+  take(0, plain);
+  const long long entered = tally_.entered;
+  for (std::size_t block = 1; block < blocks; ++block) {
+    const Integrated members = integrate(begin, end, block);
+    add_to_tally(tally_, study_.ensemble, begin + static_cast<long long>(block) * study_.ensemble.members,
+                 members.batch, members.results);
+    take(block, members.results);
+  }
+  tally_.entered = entered;
+  tally_.blocks = static_cast<long long>(blocks);
+  tally_.block_size = study_.ensemble.members;
+  statistics_.add_pick_freeze(values, whole);
 }
 
 void EnsembleRun::write(long long begin, std::shared_ptr<const HostBuffer> records) {
@@ -204,8 +288,9 @@ void EnsembleRun::write(long long begin, std::shared_ptr<const HostBuffer> recor
 
 void EnsembleRun::report_progress(double seconds) const {
   if (!options_.progress) return;
-  options_.progress({.done = position_ - options_.first,
-                     .of = end_ - options_.first,
+  const long long blocks = study_.sensitivity ? static_cast<long long>(study_.sensitivity->blocks()) : 1;
+  options_.progress({.done = (position_ - options_.first) * blocks,
+                     .of = (end_ - options_.first) * blocks,
                      .failed = tally_.failed,
                      .may_stop_early = until_.has_value(),
                      .seconds = seconds});
@@ -262,7 +347,7 @@ RunResult EnsembleRun::origin() const {
   made.backend = backend_.name();
   made.device = backend_.device();
   made.precision = study_.integrator.single ? "single" : "double";
-  made.requested = study_.ensemble.members;
+  made.requested = study_.members_in_all();
   made.inputs = sampler_.drawn_names();
   return made;
 }

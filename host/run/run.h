@@ -121,9 +121,11 @@ class EnsembleRun {
     std::future<ReducedBatch> reduced;    // last: its thread uses the others
   };
   long long batch_end(long long begin, long long up_to) const;
-  Batch draw(long long begin, long long end);
+  Batch draw(long long begin, long long end, std::size_t block = 0);
   Batch leave_drawing_to_device(long long begin, long long end) const;
-  Integrated integrate(long long begin, long long end);
+  // `block`: of pick-freeze; observables are wanted of block 0 only.
+  Integrated integrate(long long begin, long long end, std::size_t block = 0);
+  void add_pick_freeze(long long begin, long long end, const BatchResults& plain);
   void advance_by_members(long long begin, long long end);
   void advance_by_blocks(long long up_to);
   void begin_batches(long long up_to);

@@ -53,9 +53,21 @@ std::vector<std::string> dimension_names(const Study& study) {
   return names;
 }
 
+namespace {
+
+// Pick-freeze has a second set of draws, whose names end in a prime: one design of twice the dimensions.
+std::vector<std::string> uniform_names(const Study& study) {
+  std::vector<std::string> names = dimension_names(study);
+  const std::size_t count = names.size();
+  for (std::size_t k = 0; k < count && study.sensitivity; ++k) names.push_back(names[k] + "\u2032");
+  return names;
+}
+
+}  // namespace
+
 Sampler::Sampler(const Study& study)
     : study_(&study),
-      uniform_(study.ensemble, dimension_names(study)),
+      uniform_(study.ensemble, uniform_names(study)),
       start_check_(*study.system, study.integrator.contact_tolerance),
       drawn_(drawn_inputs(study)) {
   assert(study.system->parameters.size() == study.parameters.size());
@@ -109,7 +121,31 @@ void Sampler::read_rules() {
       made.value.emplace(pool, rule.value.value());
     }
   }
-  assert(dimension == uniform_.dimensions());
+  assert(dimension * (study_->sensitivity ? 2 : 1) == uniform_.dimensions());
+  if (study_->sensitivity) assign_inputs();
+}
+
+void Sampler::assign_inputs() {
+  const SensitivitySettings& settings = *study_->sensitivity;
+  input_of_dimension_.assign(uniform_.dimensions() / 2, -1);
+  for (std::size_t i = 0; i < settings.inputs.size(); ++i)
+    for (const std::size_t parameter : settings.inputs[i].parameters) {
+      const ParameterRule& rule = study_->parameters[parameter];
+      const std::size_t dimension =
+          rule.joint ? joints_[*rule.joint].dimensions[rule.joint_component] : rules_[parameter].dimension;
+      input_of_dimension_[dimension] = static_cast<int>(i);
+    }
+}
+
+Sampler::Place Sampler::place_of_member(unsigned long long member) const {
+  const auto rows = static_cast<unsigned long long>(study_->ensemble.members);
+  if (!study_->sensitivity || member / rows >= study_->sensitivity->blocks()) return {member, 0};
+  return {member % rows, static_cast<std::size_t>(member / rows)};
+}
+
+bool Sampler::is_swapped(std::size_t dimension, std::size_t block) const {
+  if (block == 0 || input_of_dimension_[dimension] < 0) return false;
+  return block == 1 || static_cast<std::size_t>(input_of_dimension_[dimension]) == block - 2;
 }
 
 // ---------------------------------------------------------------------------------------------------------
@@ -124,6 +160,7 @@ class Sampler::Drawing {
       : sampler_(sampler),
         study_(*sampler.study_),
         member_(member),
+        place_(member ? sampler.place_of_member(*member) : Place{}),
         attempt_(attempt),
         scratch_(scratch),
         made_(made) {
@@ -151,7 +188,10 @@ class Sampler::Drawing {
   // At t = 0, with the parameters drawn so far.
   double evaluate(const ParameterFormula& formula) { return formula(made_.parameters, scratch_.slots); }
 
-  double uniform(std::size_t dimension) const { return sampler_.uniform_(dimension, *member_, attempt_); }
+  double uniform(std::size_t dimension) const {
+    if (sampler_.is_swapped(dimension, place_.block)) dimension += sampler_.input_of_dimension_.size();
+    return sampler_.uniform_(dimension, place_.row, attempt_);
+  }
 
   void start() {
     scratch_.outputs.resize(sampler_.start_.outputs());
@@ -199,7 +239,7 @@ class Sampler::Drawing {
 
   // A Latin hypercube is built for a fixed number of members and has no strata for more.
   void check_limit() const {
-    if (sampler_.uniform_.dimensions() == 0 || *member_ < sampler_.uniform_.limit()) return;
+    if (sampler_.uniform_.dimensions() == 0 || place_.row < sampler_.uniform_.limit()) return;
     fail(dimension_names(study_), "the Latin hypercube has no stratum for this member",
          std::to_string(sampler_.uniform_.limit()) + " members", "a member of the ensemble");
   }
@@ -290,6 +330,7 @@ class Sampler::Drawing {
   const Sampler& sampler_;
   const Study& study_;
   std::optional<unsigned long long> member_;
+  Place place_;
   unsigned attempt_;
   Scratch& scratch_;
   MemberInputs& made_;

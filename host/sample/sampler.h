@@ -86,8 +86,17 @@ class Sampler {
   };
 
   void read_rules();
+  void assign_inputs();
   void read_joint(const Joint& joint);
   bool nominal(unsigned long long member) const { return member == 0 && study_->ensemble.include_nominal; }
+  // Pick-freeze: the row of a member, and its block. Block 0 is the ensemble itself.
+  struct Place {
+    unsigned long long row = 0;
+    std::size_t block = 0;
+  };
+  Place place_of_member(unsigned long long member) const;
+  // Whether a draw of this block is that of B.
+  bool is_swapped(std::size_t dimension, std::size_t block) const;
   void project(Scratch& scratch, PreparedMember& made) const;
   [[noreturn]] void refuse(Scratch& scratch, const PreparedMember& made) const;
   const Equations& equations(Scratch& scratch, const std::vector<double>& parameters) const;
@@ -100,6 +109,7 @@ class Sampler {
   StartCheck start_check_;
   std::vector<std::size_t> drawn_;
   std::vector<std::string> drawn_names_;
+  std::vector<int> input_of_dimension_;  // pick-freeze: the input a draw belongs to, -1: none; else empty
 };
 
 // Indices (into Study::parameters) of the inputs that are drawn.

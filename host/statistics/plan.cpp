@@ -24,10 +24,16 @@ std::size_t buckets_for(double bytes, std::size_t columns) {
 
 }  // namespace
 
+std::size_t StatisticsPlan::given_series() const {
+  return series() *
+         static_cast<std::size_t>(std::count_if(givens.begin(), givens.end(),
+                                                [](const GivenPlan& given) { return given.observables; }));
+}
+
 Storage choose_storage(const StatisticsPlan& plan) {
   const double memory = double(plan.memory), members = double(plan.members);
-  const double related_bytes = members * double(plan.related()) * 12;
-  const std::size_t series = plan.outputs * plan.observables;
+  const double related_bytes = members * (double(plan.related()) * 12 + double(plan.flags) * 8);
+  const std::size_t series = plan.series() + plan.given_series();
   const double series_bytes = members * double(series) * 8;
   Storage storage;
 
@@ -37,7 +43,7 @@ Storage choose_storage(const StatisticsPlan& plan) {
   double left = memory - related_bytes;
   if (related_bytes > 0.75 * memory) {
     storage.exact_measures = false;
-    storage.measure_buckets = buckets_for(memory / 4, plan.measures);
+    storage.measure_buckets = buckets_for(memory / 4, plan.measures * (1 + plan.givens.size()));
     while (storage.stride < plan.members && related_bytes / double(storage.stride) > memory / 4)
       storage.stride *= 2;
     left = memory / 2;
@@ -71,6 +77,21 @@ std::string plan_text(const StatisticsPlan& plan) {
       text += " from " + number_text(histogram.range->low) + " to " + number_text(histogram.range->high);
     }
   }
+  if (plan.flags > 0) text += fmt::format(" flags {}", plan.flags);
+  for (const MeasureTraits& traits : plan.traits)
+    text += fmt::format(" measure {}{}{}", traits.probability ? "p" : "-", traits.can_be_missing ? "m" : "-",
+                        traits.undecided ? fmt::format(" undecided {}", *traits.undecided) : "");
+  for (const char choice : plan.input_takes_choices) text += choice != 0 ? " choice" : " drawn";
+  for (const ExceedancePlan& exceedance : plan.exceedances) {
+    text += fmt::format(" exceedance {} points {}", exceedance.measure, exceedance.points);
+    for (const double x : exceedance.at) text += " at " + number_text(x);
+  }
+  if (plan.pick_freeze) {
+    text += fmt::format(" pick-freeze inputs {}", plan.pick_freeze->inputs);
+    for (const std::size_t measure : plan.pick_freeze->measures) text += fmt::format(" of {}", measure);
+  }
+  for (const GivenPlan& given : plan.givens)
+    text += fmt::format(" given {}{}", given.flag, given.observables ? " observables" : "");
   return text;
 }
 

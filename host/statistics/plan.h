@@ -19,10 +19,42 @@ struct HistogramPlan {
   std::optional<Range> range;  // empty: automatic
 };
 
+// What is known about a measure before the run.
+struct MeasureTraits {
+  bool probability = false;              // its form: 0 or 1, never missing
+  std::optional<std::size_t> undecided;  // the flag of a missing value that decided it
+  bool can_be_missing = false;           // its form: it may not come about
+};
+
+// P(measure > x) at several x.
+struct ExceedancePlan {
+  std::size_t measure = 0;
+  std::vector<double> at;  // ascending; empty: order statistics ...
+  std::size_t points = 0;  // ... so many at most
+};
+
+// Statistics over the members with a flag.
+struct GivenPlan {
+  std::size_t flag = 0;
+  bool observables = false;  // also of observables
+};
+
+// Sobol' indices by pick-freeze of some measures.
+struct PickFreezePlan {
+  std::vector<std::size_t> measures;
+  std::size_t inputs = 0;  // inputs or groups of them that are varied
+};
+
 // Does not contain threads and batches: two parts of an ensemble can be joined if their plans are equal.
 struct StatisticsPlan {
   long long members = 0;  // of the whole ensemble, over all shards; with `until`, the limit
   std::size_t outputs = 0, observables = 0, measures = 0, inputs = 0;
+  std::size_t flags = 0;                  // numbers 0 or 1 that follow the measures of a member
+  std::vector<MeasureTraits> traits;      // by measure; empty: none is known
+  std::vector<char> input_takes_choices;  // by input: its values are few; empty: none does
+  std::vector<ExceedancePlan> exceedances;
+  std::vector<GivenPlan> givens;
+  std::optional<PickFreezePlan> pick_freeze;
   std::vector<double> quantiles;
   std::vector<HistogramPlan> histograms;
   std::size_t memory = std::size_t{512} << 20;  // bytes for values and buckets
@@ -31,7 +63,11 @@ struct StatisticsPlan {
   int replicates = 0;
   std::function<int(long long)> replicate_of;
 
-  std::size_t columns() const { return outputs * observables + measures + inputs; }
+  std::size_t series() const { return outputs * observables; }
+  std::size_t given_series() const;  // columns of observables over the members with a flag
+  std::size_t columns() const {
+    return series() + given_series() + measures + flags + inputs + givens.size() * related();
+  }
   // Measures, then inputs: the columns of covariance and rank correlation.
   std::size_t related() const { return measures + inputs; }
 };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace zwang {
@@ -23,6 +24,18 @@ class StoredValues : public QuantileSource {
 
  private:
   std::span<const double> values_;
+};
+
+// The same with values of its own.
+class OwnValues : public QuantileSource {
+ public:
+  explicit OwnValues(std::vector<double> values) : values_(std::move(values)) {}
+  std::vector<double> order_statistics(std::span<const long long> ranks) const override {
+    return StoredValues(values_).order_statistics(ranks);
+  }
+
+ private:
+  std::vector<double> values_;
 };
 
 // Estimates from the buckets of a sketch, clamped to the extremes, which are known exactly.

@@ -14,16 +14,18 @@ namespace zwang {
 
 class ColumnStore;
 
-// What to compute. Columns are numbered as in Statistics: observables by time, measures, inputs.
+// What to compute. Columns are numbered as in Statistics: observables by time, the same of members with a
+// flag, measures, flags, inputs, and measures and inputs of members with a flag.
 struct ReductionPlan {
   std::size_t series = 0, measures = 0;  // columns of observables, of measures
+  std::size_t flags = 0;                 // numbers 0 or 1 that follow the measures of a member
+  std::vector<int> series_given, given;  // flags that select members, for observables and for the others
   std::size_t parameters = 0;
   std::vector<int> drawn;     // by input: index of the parameter
   bool nominal = false;       // member 0 is not counted
   int replicates = 0;         // 0: none
   long long first_drawn = 0;  // the member that belongs to replicate 0
 
-  // Values stored for order statistics and ranks.
   // Values stored for order statistics and ranks.
   struct Kept {
     std::vector<long long> columns;
@@ -42,7 +44,9 @@ struct ReductionPlan {
   };
   std::vector<Counted> histograms;
 
-  std::size_t columns() const { return series + measures + drawn.size(); }
+  std::size_t columns() const {
+    return series * (1 + series_given.size()) + measures + flags + drawn.size() + given.size() * related();
+  }
   std::size_t related() const { return measures + drawn.size(); }
   std::size_t pairs() const { return related() * (related() + 1) / 2; }
 };

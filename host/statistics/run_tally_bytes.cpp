@@ -1,5 +1,6 @@
 #include "host/statistics/run_tally_bytes.h"
 
+#include <algorithm>
 #include <limits>
 #include <vector>
 
@@ -13,6 +14,8 @@ namespace {
 template <class Tally, class Visit>
 void each_number(Tally& tally, Visit&& visit) {
   visit(tally.members);
+  visit(tally.blocks);
+  visit(tally.block_size);
   visit(tally.entered);
   visit(tally.failed);
   for (auto& count : tally.status) visit(count);
@@ -39,10 +42,21 @@ void each_number(Tally& tally, Visit&& visit) {
   visit(tally.refused_draws);
 }
 
-// Refuses counts that the members first to first + members - 1 cannot have.
-void require_possible(const ByteReader& bytes, const RunTally& tally, long long first, long long members) {
+// Refuses counts that the rows first to first + rows - 1 cannot have. Without pick-freeze a row is a member.
+void require_possible(const ByteReader& bytes, const RunTally& tally, long long first, long long rows) {
   constexpr long long any = std::numeric_limits<long long>::max() / 2;  // leaves room for adding others
-  if (tally.members != members) bytes.refuse("a tally of other members", "a tally of the recorded members");
+  constexpr long long most_blocks = 1'000'000;
+  bytes.require_count(tally.blocks, most_blocks);
+  bytes.require_count(tally.block_size, any / most_blocks);
+  if (tally.members % std::max(tally.blocks, 1LL) != 0 ||
+      tally.members / std::max(tally.blocks, 1LL) != rows || (tally.blocks > 1) != (tally.block_size > 0))
+    bytes.refuse("a tally of other members", "a tally of the recorded members");
+  const long long members = tally.members;
+  const auto recorded = [&](long long member) {
+    if (member < 0 || (tally.blocks > 1 && member / tally.block_size >= tally.blocks)) return false;
+    const long long row = tally.blocks > 1 ? member % tally.block_size : member;
+    return row >= first && row < first + rows;
+  };
   long long left = members;
   for (const long long count : tally.status) {
     bytes.require_count(count, left);
@@ -55,10 +69,9 @@ void require_possible(const ByteReader& bytes, const RunTally& tally, long long 
   bytes.require_count(tally.entered, well);
   for (const std::vector<long long>& examples : tally.examples)
     for (const long long member : examples)
-      if (member < first || member >= first + members)
-        bytes.refuse("an example outside the recorded members", "a recorded member");
+      if (!recorded(member)) bytes.refuse("an example outside the recorded members", "a recorded member");
   for (const WorstShare& worst : tally.shares)
-    if (worst.member != -1 && (worst.member < first || worst.member >= first + members))
+    if (worst.member != -1 && !recorded(worst.member))
       bytes.refuse("a worst member outside the recorded members", "a recorded member");
   bytes.require_counts(tally.events, any);
   for (const long long count : {tally.redundant, tally.moved}) bytes.require_count(count, members);

@@ -30,14 +30,22 @@ Statistics::Statistics(StatisticsPlan plan, long long first_member)
   assert(first_member % block_members == 0);
   assert(plan_.replicates == 0 || plan_.replicate_of);
   const long long series_stride = storage_.exact_observables ? 1 : 0;
-  add_tiles(Kind::observable, plan_.outputs * plan_.observables, series_stride, storage_.observable_buckets);
-  add_tiles(Kind::measure, plan_.measures, storage_.stride, storage_.measure_buckets);
-  add_tiles(Kind::input, plan_.inputs, storage_.stride, 0);
+  add_tiles(Kind::observable, series_stride, storage_.observable_buckets);
+  add_tiles(Kind::given_observable, series_stride, storage_.observable_buckets);
+  add_tiles(Kind::measure, storage_.stride, storage_.measure_buckets);
+  add_tiles(Kind::flag, storage_.stride, 0);
+  add_tiles(Kind::input, storage_.stride, 0);
+  // Stored values of members with a flag are among those of all members.
+  add_tiles(Kind::given_measure, 0, storage_.measure_buckets);
+  add_tiles(Kind::given_input, 0, 0);
   related_open_.resize(block_members * plan_.related(), nan);
+  if (plan_.pick_freeze)
+    pick_freeze_.emplace(plan_.pick_freeze->measures.size(), plan_.pick_freeze->inputs, first_member);
   prepare_histograms();
 }
 
-void Statistics::add_tiles(Kind kind, std::size_t columns, long long stride, std::size_t buckets) {
+void Statistics::add_tiles(Kind kind, long long stride, std::size_t buckets) {
+  const std::size_t columns = columns_of(kind);
   for (std::size_t first = 0; first < columns; first += tile_columns) {
     TileSetup setup{.columns = std::min<std::size_t>(tile_columns, columns - first),
                     .members = plan_.members,
@@ -63,18 +71,38 @@ Statistics::Tile& Statistics::tile_of(Kind kind, std::size_t column) {
   return const_cast<Tile&>(std::as_const(*this).tile_of(kind, column));
 }
 
-// Number of the tile's first column among all columns: observables, measures, inputs.
-std::size_t Statistics::column_number(const Tile& tile) const {
-  const std::size_t series = plan_.outputs * plan_.observables;
-  switch (tile.kind) {
+std::size_t Statistics::columns_of(Kind kind) const {
+  switch (kind) {
     case Kind::observable:
-      return tile.first_column;
+      return plan_.series();
+    case Kind::given_observable:
+      return plan_.given_series();
     case Kind::measure:
-      return series + tile.first_column;
+      return plan_.measures;
+    case Kind::flag:
+      return plan_.flags;
     case Kind::input:
+      return plan_.inputs;
+    case Kind::given_measure:
+      return plan_.givens.size() * plan_.measures;
+    case Kind::given_input:
       break;
   }
-  return series + plan_.measures + tile.first_column;
+  return plan_.givens.size() * plan_.inputs;
+}
+
+// Among all columns.
+std::size_t Statistics::first_column_of(Kind kind) const {
+  std::size_t first = 0;
+  for (const Kind before : {Kind::observable, Kind::given_observable, Kind::measure, Kind::flag, Kind::input,
+                            Kind::given_measure})
+    if (before < kind) first += columns_of(before);
+  return first;
+}
+
+// Number of the tile's first column among all columns.
+std::size_t Statistics::column_number(const Tile& tile) const {
+  return first_column_of(tile.kind) + tile.first_column;
 }
 
 // The columns of a histogram among those of its kind: an observable has one per output time.
@@ -139,27 +167,72 @@ void Statistics::set_pilot(const MemberRows& first_members) {
   assert(needs_pilot() && first_members.first == 0);
   Statistics scratch(plan_);
   const std::size_t count = std::min<std::size_t>(first_members.entered.size(), block_members);
-  for (Tile& tile : scratch.tiles_) tile.columns.fill(tile_rows(tile, first_members, 0, count));
+  const Tables tables = tables_of(first_members);
+  for (Tile& tile : scratch.tiles_) tile.columns.fill(tile_rows(tile, tables, 0, count));
   apply_pilot(scratch.pilot_of_open_block());
 }
 
 // --- Members -----------------------------------------------------------------------------------------------
 
-TileRows Statistics::tile_rows(const Tile& tile, const MemberRows& rows, std::size_t begin,
+Statistics::Tables Statistics::tables_of(const MemberRows& rows) const {
+  Tables made{rows, {}, {}, {}};
+  const std::size_t count = rows.entered.size(), width = plan_.measures + plan_.flags;
+  const auto append = [](std::vector<double>& to, std::span<const double> row, bool flag) {
+    if (flag)
+      to.insert(to.end(), row.begin(), row.end());
+    else
+      to.insert(to.end(), row.size(), nan);
+  };
+  for (std::size_t k = 0; k < count && !plan_.givens.empty(); ++k) {
+    const std::span<const double> row = rows.measures.subspan(k * width, width);
+    for (const GivenPlan& given : plan_.givens) {
+      const bool flag = row[plan_.measures + given.flag] == 1;
+      append(made.measures, row.first(plan_.measures), flag);
+      append(made.inputs, rows.inputs.subspan(k * plan_.inputs, plan_.inputs), flag);
+      if (given.observables)
+        append(made.observables, rows.observables.subspan(k * plan_.series(), plan_.series()), flag);
+    }
+  }
+  return made;
+}
+
+TileRows Statistics::tile_rows(const Tile& tile, const Tables& tables, std::size_t begin,
                                std::size_t count) const {
-  const bool observable = tile.kind == Kind::observable, measure = tile.kind == Kind::measure;
-  const std::span<const double> table = observable ? rows.observables : measure ? rows.measures : rows.inputs;
-  const std::size_t length = observable ? plan_.outputs * plan_.observables
-                             : measure  ? plan_.measures
-                                        : plan_.inputs;
-  return {table.data() + begin * length + tile.first_column, length, rows.entered.data() + begin, count};
+  const MemberRows& rows = tables.rows;
+  std::span<const double> table;
+  std::size_t length = columns_of(tile.kind), skip = 0;
+  switch (tile.kind) {
+    case Kind::observable:
+      table = rows.observables;
+      break;
+    case Kind::given_observable:
+      table = tables.observables;
+      break;
+    case Kind::measure:
+    case Kind::flag:
+      table = rows.measures;
+      length = plan_.measures + plan_.flags;
+      skip = tile.kind == Kind::flag ? plan_.measures : 0;
+      break;
+    case Kind::input:
+      table = rows.inputs;
+      break;
+    case Kind::given_measure:
+      table = tables.measures;
+      break;
+    case Kind::given_input:
+      table = tables.inputs;
+      break;
+  }
+  return {table.data() + begin * length + skip + tile.first_column, length, rows.entered.data() + begin,
+          count};
 }
 
 void Statistics::fill_related(const MemberRows& rows, std::size_t begin, std::size_t count) {
   const std::size_t place = std::size_t((rows.first + static_cast<long long>(begin)) % block_members);
   for (std::size_t k = 0; k < count; ++k) {
     if (rows.entered[begin + k] == 0) continue;
-    const double* measures = rows.measures.data() + (begin + k) * plan_.measures;
+    const double* measures = rows.measures.data() + (begin + k) * (plan_.measures + plan_.flags);
     const double* inputs = rows.inputs.data() + (begin + k) * plan_.inputs;
     double* to = related_open_.data() + (place + k) * plan_.related();
     std::copy(measures, measures + plan_.measures, to);
@@ -176,9 +249,10 @@ void Statistics::close_related() {
 }
 
 // The first block sets the pilot as a whole before it is counted.
-void Statistics::add_first_block(const MemberRows& rows, std::size_t& begin) {
+void Statistics::add_first_block(const Tables& tables, std::size_t& begin) {
+  const MemberRows& rows = tables.rows;
   const std::size_t count = std::min(rows.entered.size(), block_members - open_rows());
-  for (Tile& tile : tiles_) tile.columns.fill(tile_rows(tile, rows, 0, count));
+  for (Tile& tile : tiles_) tile.columns.fill(tile_rows(tile, tables, 0, count));
   fill_related(rows, 0, count);
   begin = count;
   if (open_rows() + count < block_members) return;
@@ -192,7 +266,8 @@ void Statistics::add(const MemberRows& rows, unsigned threads) {
   assert(rows.first == first_member_ + members_);
   const std::size_t total = rows.entered.size();
   std::size_t first = 0;
-  if (wants_pilot() && !pilot_) add_first_block(rows, first);
+  const Tables tables = tables_of(rows);
+  if (wants_pilot() && !pilot_) add_first_block(tables, first);
 
   // Each tile adds its columns of all rows, block by block; the covariances are one more task.
   const auto each_block = [&](const auto& fill_and_close) {
@@ -209,7 +284,7 @@ void Statistics::add(const MemberRows& rows, unsigned threads) {
         fill_related(rows, begin, count);
         if (complete) close_related();
       } else {
-        tiles_[k - 1].columns.fill(tile_rows(tiles_[k - 1], rows, begin, count));
+        tiles_[k - 1].columns.fill(tile_rows(tiles_[k - 1], tables, begin, count));
         if (complete) tiles_[k - 1].columns.close();
       }
     });

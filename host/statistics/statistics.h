@@ -14,11 +14,14 @@
 #include <vector>
 
 #include "host/estimators/correlation.h"
+#include "host/estimators/first_order.h"
 #include "host/estimators/histogram.h"
 #include "host/estimators/moments.h"
+#include "host/estimators/proportion.h"
 #include "host/estimators/quantiles.h"
 #include "host/estimators/rank_correlation.h"
 #include "host/statistics/column_store.h"
+#include "host/statistics/pick_freeze.h"
 #include "host/statistics/plan.h"
 #include "host/statistics/quantile_source.h"
 #include "host/statistics/reduction_plan.h"
@@ -34,7 +37,7 @@ struct MemberRows {
   long long first = 0;
   std::span<const char> entered;        // count
   std::span<const double> observables;  // count x outputs x observables
-  std::span<const double> measures;     // count x measures
+  std::span<const double> measures;     // count x (measures + flags)
   std::span<const double> inputs;       // count x inputs drawn
 };
 
@@ -59,6 +62,14 @@ class Statistics {
   // Members in order; each batch begins where the last one ended.
   void add(const MemberRows& rows, unsigned threads = 1);
 
+  // Pick-freeze: the values of the rows just added, as PickFreeze::add() takes them.
+  void add_pick_freeze(std::span<const double> values, std::span<const char> whole) {
+    pick_freeze_->add(values, whole);
+  }
+  std::vector<PickFreezeResult> pick_freeze_so_far() const {
+    return pick_freeze_ ? pick_freeze_->results() : std::vector<PickFreezeResult>{};
+  }
+
   // Whole blocks reduced on a device, in order like members, are accepted only if accepts_blocks(). Otherwise
   // members are added one by one: the first block if it sets the pilot, and a last, incomplete block.
   bool accepts_blocks() const;
@@ -75,6 +86,8 @@ class Statistics {
 
   // Mean of a measure over the complete blocks so far.
   MeanEstimate measure_so_far(std::size_t measure) const;
+  // The members with 1 over the complete blocks so far, if the measure is 0 or 1 in all of them.
+  std::optional<Proportion> probability_so_far(std::size_t measure) const;
 
   // Appends the shard that follows. Throws Error if it does not follow or belongs to another study.
   void join(const Statistics& next);
@@ -93,14 +106,26 @@ class Statistics {
   const Storage& storage() const { return storage_; }
 
  private:
-  enum class Kind { observable, measure, input };
+  // In the order of their columns. The given_ kinds are columns of the members with a flag: by flag, then as
+  // the kind without it.
+  enum class Kind { observable, given_observable, measure, flag, input, given_measure, given_input };
+  static bool is_series(Kind kind) { return kind == Kind::observable || kind == Kind::given_observable; }
   struct Tile {
     Kind kind;
     std::size_t first_column;  // among those of its kind
     ColumnTile columns;
   };
 
-  void add_tiles(Kind kind, std::size_t columns, long long stride, std::size_t buckets);
+  // Rows with the tables of the given_ kinds, in which values of members without the flag are missing.
+  struct Tables {
+    MemberRows rows;
+    std::vector<double> observables, measures, inputs;
+  };
+  Tables tables_of(const MemberRows& rows) const;
+  std::size_t columns_of(Kind kind) const;
+  std::size_t first_column_of(Kind kind) const;
+
+  void add_tiles(Kind kind, long long stride, std::size_t buckets);
   bool wants_pilot() const;
   Pilot pilot_of_open_block() const;
   void apply_pilot(Pilot pilot);
@@ -108,10 +133,10 @@ class Statistics {
   Tile& tile_of(Kind kind, std::size_t column);
   const Tile& tile_of(Kind kind, std::size_t column) const;
   std::size_t column_number(const Tile& tile) const;
-  TileRows tile_rows(const Tile& tile, const MemberRows& rows, std::size_t begin, std::size_t count) const;
+  TileRows tile_rows(const Tile& tile, const Tables& tables, std::size_t begin, std::size_t count) const;
   void fill_related(const MemberRows& rows, std::size_t begin, std::size_t count);
   void close_related();
-  void add_first_block(const MemberRows& rows, std::size_t& begin);
+  void add_first_block(const Tables& tables, std::size_t& begin);
   std::size_t open_rows() const { return std::size_t(members_ % block_members); }
   std::vector<std::size_t> histogram_columns(const HistogramPlan& histogram) const;
 
@@ -129,10 +154,23 @@ class Statistics {
                                                   const Moments& moments) const;
   void finish_column(const Tile& tile, const TilePart& part, std::size_t column,
                      StatisticsResult& result) const;
+  SeriesStatistics& series_at(Kind kind, std::size_t column, StatisticsResult& result,
+                              long long& members) const;
   QuantileBasis basis_of(Kind kind) const;
   HistogramResult histogram_result(const HistogramPlan& histogram) const;
   RankCorrelation rank_correlation(const ColumnRanker& ranker) const;
   void check_follows(const Statistics& next) const;
+
+  // Probabilities, exceedance, conditional statistics and first-order indices (statistics_answers.cpp).
+  std::vector<double> masked_values(const Tile& tile, std::size_t column) const;
+  std::optional<Proportion> zero_one(const Tile& tile, std::size_t column, const Moments& moments) const;
+  void finish_measure(std::size_t measure, const Tile& tile, std::size_t column, long long members,
+                      SeriesStatistics& series) const;
+  ExceedanceResult exceedance_result(const ExceedancePlan& plan, const SeriesStatistics& series) const;
+  void finish_givens(StatisticsResult& result) const;
+  std::vector<FirstOrderIndex> first_order(const RankCorrelation& ranks, const StatisticsResult& result,
+                                           unsigned threads) const;
+  long long members_with_flag(std::size_t flag) const;
 
   StatisticsPlan plan_;
   Storage storage_;
@@ -144,7 +182,9 @@ class Statistics {
 
   // Values of observables that are resident on the device; those of other members are in the tiles.
   std::vector<std::shared_ptr<ColumnStore>> device_columns_;
-  std::vector<SelectedValues> selected_;  // by column of observables, if some are on the device
+  std::vector<SelectedValues> selected_;  // by column of (given) observables, if some are on the device
+
+  std::optional<PickFreeze> pick_freeze_;
 
   // Rows of measures and inputs, for their covariances.
   std::vector<double> related_open_;  // block_members x related

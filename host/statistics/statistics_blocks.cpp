@@ -8,6 +8,7 @@
 #include "host/estimators/quantiles.h"
 #include "host/platform/parallel.h"
 #include "host/statistics/column_store.h"
+#include "host/statistics/plan.h"
 #include "host/statistics/reduction_plan.h"
 #include "host/statistics/replicates.h"
 #include "host/statistics/statistics.h"
@@ -25,8 +26,13 @@ bool Statistics::accepts_blocks() const {
 ReductionPlan Statistics::reduction() const {
   assert(accepts_blocks());
   ReductionPlan made;
-  made.series = plan_.outputs * plan_.observables;
+  made.series = plan_.series();
   made.measures = plan_.measures;
+  made.flags = plan_.flags;
+  for (const GivenPlan& given : plan_.givens) {
+    if (given.observables) made.series_given.push_back(static_cast<int>(given.flag));
+    made.given.push_back(static_cast<int>(given.flag));
+  }
   made.replicates = plan_.replicates;
   for (const Tile& tile : tiles_) {
     const TileSetup& setup = tile.columns.setup();
@@ -35,7 +41,7 @@ ReductionPlan Statistics::reduction() const {
       const auto column = static_cast<long long>(first + c);
       if (setup.stride > 0) {
         // Observables are the bulk of the values. Measures and inputs are copied to the host for their ranks.
-        const bool resident = tile.kind == Kind::observable;
+        const bool resident = is_series(tile.kind);
         if (made.kept.empty() || made.kept.back().stride != setup.stride ||
             made.kept.back().resident != resident)
           made.kept.push_back({.columns = {}, .stride = setup.stride, .resident = resident});
@@ -159,7 +165,7 @@ template <class Ask>
 auto Statistics::with_all_values(const Ask& ask) const {
   std::vector<std::span<const double>> on_host;
   for (const Tile& tile : tiles_)
-    for (std::size_t c = 0; c < tile.columns.setup().columns && tile.kind == Kind::observable; ++c)
+    for (std::size_t c = 0; c < tile.columns.setup().columns && is_series(tile.kind); ++c)
       on_host.push_back(tile.columns.kept(c));
   HostColumns host_columns(std::move(on_host));
   std::vector<ColumnStore*> parts{&host_columns};
@@ -171,7 +177,7 @@ void Statistics::select_on_device() {
   if (device_columns_.empty()) return;
   std::vector<std::vector<long long>> ranks;
   for (const Tile& tile : tiles_) {
-    if (tile.kind != Kind::observable) continue;
+    if (!is_series(tile.kind)) continue;
     const TilePart part = tile.columns.part();
     for (std::size_t c = 0; c < tile.columns.setup().columns; ++c) {
       const Moments moments = column_moments(part.moments, c);

@@ -18,7 +18,7 @@ namespace zwang {
 namespace {
 
 constexpr std::uint64_t magic = 0x54535a7473747361;  // identifies the format
-constexpr std::uint32_t version = 1;                 // of the format: raised with every change
+constexpr std::uint32_t version = 2;                 // of the format: raised with every change
 constexpr std::size_t longest_plan = 1 << 20;        // characters
 
 void save_pilot(ByteWriter& bytes, const std::optional<Pilot>& pilot) {
@@ -86,8 +86,8 @@ void Statistics::save(std::ostream& stream) const {
   bytes.number(entered_);
   save_pilot(bytes, pilot_);
   for (const Tile& tile : tiles_) {
-    if (tile.kind == Kind::observable && !device_columns_.empty())
-      tile.columns.save(bytes, [&](std::size_t c) { return device_values(tile.first_column + c); });
+    if (is_series(tile.kind) && !device_columns_.empty())
+      tile.columns.save(bytes, [&](std::size_t c) { return device_values(column_number(tile) + c); });
     else
       tile.columns.save(bytes);
   }
@@ -99,6 +99,7 @@ void Statistics::save(std::ostream& stream) const {
     save_related(bytes, node.value);
   }
   bytes.numbers(related_open_);
+  if (pick_freeze_) pick_freeze_->save(bytes);
   bytes.finish();
 }
 
@@ -148,6 +149,7 @@ Statistics Statistics::load(StatisticsPlan plan, std::istream& stream, const std
   const std::size_t open = statistics.related_open_.size();
   bytes.numbers(statistics.related_open_, open);
   if (statistics.related_open_.size() != open) bytes.refuse("too few rows", "a whole block");
+  if (statistics.pick_freeze_) statistics.pick_freeze_->load(bytes, members);
   bytes.finish();
   return statistics;
 }

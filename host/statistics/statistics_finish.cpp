@@ -5,6 +5,7 @@
 #include "host/estimators/correlation.h"
 #include "host/estimators/histogram.h"
 #include "host/estimators/moments.h"
+#include "host/estimators/proportion.h"
 #include "host/estimators/quantile_sketch.h"
 #include "host/estimators/quantiles.h"
 #include "host/estimators/rank_correlation.h"
@@ -29,6 +30,13 @@ StatisticsResult Statistics::finish(unsigned threads, const ColumnRanker& ranker
   // Results of single columns.
   result.observables.resize(plan_.outputs * plan_.observables);
   result.measures.resize(plan_.measures);
+  result.givens.resize(plan_.givens.size());
+  for (std::size_t g = 0; g < plan_.givens.size(); ++g) {
+    result.givens[g].share = proportion(members_with_flag(plan_.givens[g].flag), entered_);
+    result.givens[g].measures.resize(plan_.measures);
+    result.givens[g].inputs.resize(plan_.inputs);
+    result.givens[g].observables.resize(plan_.givens[g].observables ? plan_.series() : 0);
+  }
   result.inputs.resize(plan_.inputs);
   RankCorrelation ranks = rank_correlation(ranker);
   {
@@ -57,7 +65,12 @@ StatisticsResult Statistics::finish(unsigned threads, const ColumnRanker& ranker
   in_parallel(plan_.histograms.size(), device_columns_.empty() ? threads : 1,
               [&](std::size_t h) { result.histograms[h] = histogram_result(plan_.histograms[h]); });
   result.covariance = covariance_matrix(related_tree_.folded(CoMoments(plan_.related())));
+  for (const ExceedancePlan& exceedance : plan_.exceedances)
+    result.exceedances.push_back(exceedance_result(exceedance, result.measures[exceedance.measure]));
+  finish_givens(result);
+  result.pick_freeze = pick_freeze_so_far();
   const StageTimer timer("finish statistics: ranks");
+  result.first_order = first_order(ranks, result, threads);
   result.rank_correlation = ranks.matrix(threads);
   result.rank_stride = storage_.stride;
   device_columns_.clear();
@@ -77,30 +90,56 @@ void Statistics::close_last_block() {
 
 void Statistics::finish_column(const Tile& tile, const TilePart& part, std::size_t c,
                                StatisticsResult& result) const {
-  auto& list = tile.kind == Kind::observable ? result.observables
-               : tile.kind == Kind::measure  ? result.measures
-                                             : result.inputs;
-  SeriesStatistics& series = list[tile.first_column + c];
+  if (tile.kind == Kind::flag) return;
+  const std::size_t column = tile.first_column + c;
+  long long members = entered_;
+  SeriesStatistics& series = series_at(tile.kind, column, result, members);
   series.moments = column_moments(part.moments, c);
-  series.missing = entered_ - series.moments.count;
+  series.missing = members - series.moments.count;
   const MeanEstimate mean = mean_estimate(part, c);
   series.standard_error = mean.standard_error;
   series.mean_low = mean.low();
   series.mean_high = mean.high();
-  if (tile.kind == Kind::input) return;
+  if (tile.kind == Kind::input || tile.kind == Kind::given_input) return;
   series.quantiles =
       estimate_quantiles(series.moments.count, plan_.quantiles, [&](std::span<const long long> ranks) {
         return quantile_source(tile, c, series.moments)->order_statistics(ranks);
       });
+  if (tile.kind == Kind::measure || tile.kind == Kind::given_measure)
+    finish_measure(column % plan_.measures, tile, c, members, series);
+}
+
+// Where the results of a column belong. `members`: of which members.
+SeriesStatistics& Statistics::series_at(Kind kind, std::size_t column, StatisticsResult& result,
+                                        long long& members) const {
+  if (kind == Kind::observable) return result.observables[column];
+  if (kind == Kind::measure) return result.measures[column];
+  if (kind == Kind::input) return result.inputs[column];
+  const std::size_t width = kind == Kind::given_measure ? plan_.measures
+                            : kind == Kind::given_input ? plan_.inputs
+                                                        : plan_.series();
+  std::size_t g = column / width;
+  if (kind == Kind::given_observable) {
+    // Only some of them have observables.
+    std::size_t left = g;
+    for (g = 0; !plan_.givens[g].observables || left > 0; ++g) left -= plan_.givens[g].observables ? 1 : 0;
+  }
+  GivenResult& given = result.givens[g];
+  members = given.share.hits;
+  auto& list = kind == Kind::given_measure ? given.measures
+               : kind == Kind::given_input ? given.inputs
+                                           : given.observables;
+  return list[column % width];
 }
 
 std::unique_ptr<QuantileSource> Statistics::quantile_source(const Tile& tile, std::size_t column,
                                                             const Moments& moments) const {
-  if (tile.kind == Kind::observable && !device_columns_.empty())
-    return std::make_unique<SelectedValues>(selected_[tile.first_column + column]);
+  if (!device_columns_.empty() && is_series(tile.kind))
+    return std::make_unique<SelectedValues>(selected_[column_number(tile) + column]);
   if (tile.columns.setup().buckets > 0)
     return std::make_unique<SketchedValues>(tile.columns.sketches()[column], moments.minimum,
                                             moments.maximum);
+  if (tile.kind == Kind::given_measure) return std::make_unique<OwnValues>(masked_values(tile, column));
   return std::make_unique<StoredValues>(tile.columns.kept(column));
 }
 
@@ -164,7 +203,7 @@ HistogramResult Statistics::histogram_result(const HistogramPlan& plan) const {
 RankCorrelation Statistics::rank_correlation(const ColumnRanker& ranker) const {
   std::vector<std::span<const double>> columns;
   for (const Tile& tile : tiles_) {
-    if (tile.kind == Kind::observable) continue;
+    if (tile.kind != Kind::measure && tile.kind != Kind::input) continue;
     for (std::size_t c = 0; c < tile.columns.setup().columns; ++c) columns.push_back(tile.columns.kept(c));
   }
   return RankCorrelation(std::move(columns), ranker);

@@ -37,6 +37,7 @@ void Statistics::join(const Statistics& next) {
   for (const auto& node : next.related_tree_.nodes()) related_tree_.push(node);
   device_columns_.insert(device_columns_.end(), next.device_columns_.begin(), next.device_columns_.end());
   related_open_ = next.related_open_;
+  if (pick_freeze_) pick_freeze_->join(*next.pick_freeze_);
   members_ += next.members_;
   entered_ += next.entered_;
 }

@@ -1,11 +1,15 @@
 // Results of the statistics of an ensemble. Undefined numbers are NaN.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "host/estimators/correlation.h"
+#include "host/estimators/first_order.h"
 #include "host/estimators/moments.h"
+#include "host/estimators/proportion.h"
 #include "host/estimators/quantiles.h"
+#include "host/statistics/pick_freeze.h"
 
 namespace zwang {
 
@@ -16,6 +20,28 @@ struct SeriesStatistics {
   double standard_error = 0;           // ... this one is to be reported: by replicates if there are any
   double mean_low = 0, mean_high = 0;  // 95 % interval of the mean
   std::vector<Quantile> quantiles;     // in the order of the plan; none for inputs
+  // Of a measure that is 0 or 1: the members with 1. mean_low and mean_high are then its bounds.
+  std::optional<Proportion> probability;
+  bool by_form = false;              // it was written as probability(..); false: recognised by its values
+  long long undecided = 0;           // of a probability(..): members in which a missing value decided
+  std::optional<Proportion> occurs;  // of a measure that can be missing: the members that have a value
+};
+
+// P(measure > x), strictly, at several x; members without a value exceed nothing.
+struct ExceedanceResult {
+  std::size_t measure = 0;
+  std::vector<double> at;         // ascending
+  std::vector<Proportion> above;  // pointwise intervals
+  double relative_error = 0;      // of x, as QuantileBasis; 0: exact
+};
+
+// Statistics over the members that fulfil a condition.
+struct GivenResult {
+  Proportion share;  // these members, of those that entered
+  std::vector<SeriesStatistics> measures, inputs;
+  std::vector<SeriesStatistics> observables;  // outputs x observables; empty if not wanted
+  // By input: (mean given - mean) / std, and its standard error.
+  std::vector<double> shift, shift_error;
 };
 
 // Accuracy of the quantiles.
@@ -40,7 +66,11 @@ struct StatisticsResult {
   std::vector<SeriesStatistics> observables;  // outputs x observables, time by time
   std::vector<SeriesStatistics> measures, inputs;
   QuantileBasis observable_quantiles, measure_quantiles;
-  std::vector<HistogramResult> histograms;  // in the order of the plan
+  std::vector<HistogramResult> histograms;    // in the order of the plan
+  std::vector<ExceedanceResult> exceedances;  // in the order of the plan
+  std::vector<GivenResult> givens;            // in the order of the plan
+  std::vector<FirstOrderIndex> first_order;   // measures x inputs
+  std::vector<PickFreezeResult> pick_freeze;  // by measure of the plan; empty without pick-freeze
 
   // Of measures, then inputs, pairwise over the members that have both values.
   Matrix covariance, rank_correlation;

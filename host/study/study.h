@@ -54,11 +54,22 @@ struct AnchorFormula {
 enum class Consistency { project, reject, error };
 enum class SamplerKind { random, latin_hypercube, sobol };
 
-// Stop early once the mean of this measure has this relative standard error.
+// Stop early once the mean of a measure, or a sensitivity index, is known well enough.
 struct UntilSettings {
+  enum class Error { relative_stderr, relative_halfwidth, absolute_halfwidth };
   std::string measure;
-  double relative_stderr = 0.01;
+  std::string index;  // with [sensitivity], instead of a measure: "S.NAME" or "T.NAME" of an input
+  Error error = Error::relative_stderr;
+  double limit = 0.01;
 };
+
+// The key of the study file.
+inline const char* until_error_name(UntilSettings::Error error) {
+  using Error = UntilSettings::Error;
+  return error == Error::relative_stderr      ? "relative_stderr"
+         : error == Error::relative_halfwidth ? "relative_halfwidth"
+                                              : "absolute_halfwidth";
+}
 
 struct EnsembleSettings {
   long long members = 1;  // with `until`: the largest number
@@ -79,9 +90,39 @@ struct HistogramSettings {
   std::optional<std::pair<double, double>> range;
 };
 
+// P(measure > x) at given x, or at so many order statistics.
+struct ExceedanceSettings {
+  std::vector<double> at;  // ascending; empty: `points` counts
+  long long points = 60;
+};
+
 struct StatisticsSettings {
   std::vector<double> quantiles = {0.05, 0.25, 0.5, 0.75, 0.95};
-  std::map<std::string, HistogramSettings> histograms;  // by observable or measure
+  std::map<std::string, HistogramSettings> histograms;    // by observable or measure
+  std::map<std::string, ExceedanceSettings> exceedances;  // by measure
+};
+
+// Statistics once more over the members that fulfil a condition.
+struct GivenSettings {
+  std::string name;
+  std::string condition;     // as written
+  std::size_t flag = 0;      // among System::flags: 1 in the members selected
+  bool observables = false;  // also observables over time
+};
+
+// Sobol' indices by pick-freeze: rows of members that share their draws except those of one input.
+struct SensitivitySettings {
+  struct Input {
+    std::string name;                     // of a draw, or of a group
+    std::vector<std::size_t> parameters;  // varied together: indices into Study::parameters
+    std::string note;                     // what the index refers to, if that needs saying
+  };
+  long long base = 0;           // rows; EnsembleSettings::members is this number
+  std::vector<std::size_t> of;  // measures
+  std::vector<Input> inputs;
+
+  // Blocks of members: A, B, and A with one input from B. Member number = block * base + row.
+  std::size_t blocks() const { return inputs.size() + 2; }
 };
 
 struct OutputSettings {
@@ -104,7 +145,14 @@ struct Study {
   TimeSettings time;
   IntegratorSettings integrator;
   StatisticsSettings statistics;
+  std::vector<GivenSettings> givens;
+  std::optional<SensitivitySettings> sensitivity;
   OutputSettings output;
+
+  // All members that are integrated; with `until` at most.
+  long long members_in_all() const {
+    return ensemble.members * (sensitivity ? static_cast<long long>(sensitivity->blocks()) : 1);
+  }
 };
 
 }  // namespace zwang

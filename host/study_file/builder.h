@@ -172,20 +172,39 @@ class StudyBuilder {
   void read_variation(const Table& table, ConditionFormula& made, bool readable);
   void reject_beside_general_variation();
 
-  // --- Impulses, events, observables and measures (observe.cpp) ---
+  // --- Impulses, events and observables (observe.cpp) ---
   void read_impulses();
   void read_target(const Field& field, ImpulseFormula& made);
   void read_amounts(const Field& field, ImpulseFormula& made);
   void read_events();
   void read_stop(const Field& field);
   void read_observables();
-  void read_measures();
   void define_energies();
   void add_density();
 
+  // --- Measures and conditions on them (measure.cpp) ---
+  void read_measures();
+  void read_givens();
+  MeasureScope measure_scope(const Field& field);
+  Expr add_reduction(const ReducedFormula& reduced, const Field& field);
+
+  // --- Pick-freeze (sensitivity.cpp) ---
+  void read_sensitivity();
+  void read_sensitivity_measures(const Field& field);
+  void read_sensitivity_inputs(const Table& table);
+  std::vector<std::size_t> read_draws(const Field& field);
+  bool check_joints(const Field& field, const std::vector<std::size_t>& parameters);
+  void check_sensitivity();
+  void check_members_of_sensitivity(const Field& members);
+
   // --- Settings (settings.cpp) ---
   void read_ensemble();
+  // until and exceedance: stopping.cpp
   void read_until(const Field& field);
+  void read_until_error(const Field& field, const Table& table, UntilSettings& made);
+  void read_exceedances(const Field& field);
+  void read_levels(const Field& field, std::vector<double>& levels);
+  std::vector<std::string> names_of_measures() const;
   void read_members(const Field& field);
   void read_time();
   void read_output_times(const Table& table);
@@ -246,13 +265,17 @@ class StudyBuilder {
 
   // --- Fields kept for messages of later checks ---
   struct Fields {
-    Field kinetic;                                       // [system] kinetic
-    std::vector<Field> constraints, impulses, measures;  // one per entry of description_
-    Field general_variation;                             // the first constraint with variation = "general"
+    Field kinetic;                             // [system] kinetic
+    std::vector<Field> constraints, impulses;  // one per entry of description_
+    std::vector<Field> reductions;             // one per reduction: the measure that uses it first
+    Field general_variation;                   // the first constraint with variation = "general"
+    Field until_index;                         // [ensemble] until, index
+    Field sensitivity;                         // [sensitivity]
   };
   Fields fields_;
 
-  bool time_broken_ = false;  // [time] is missing or invalid: range() then assumes any time
+  bool inputs_broken_ = false;  // [sensitivity] names inputs that do not exist or cannot be varied
+  bool time_broken_ = false;    // [time] is missing or invalid: range() then assumes any time
 };
 
 }  // namespace zwang

@@ -62,39 +62,12 @@ void StudyBuilder::read_ensemble() {
   read_members(table["members"]);
 }
 
-void StudyBuilder::read_until(const Field& field) {
-  const std::string form = R"({ measure = "NAME", relative_stderr = 0.01 })";
-  if (field.value->kind != Value::Kind::table) {
-    reader_.report(field, "not a table", form);
-    return;
-  }
-  // The first members of a grid are one corner of it, not a sample.
-  if (parameters_.has_grid)
-    reader_.report_found(field, "a grid must be run completely", "until with a grid",
-                         "no 'until', or no grid");
-  const Table table(reader_, field, {"measure", "relative_stderr"});
-  UntilSettings made;
-  if (const Field measure = table.require("measure", "the name of a measure, as in " + form))
-    if (const auto word = reader_.string(measure, "the name of a measure, in quotes")) {
-      std::vector<std::string> names;
-      for (const Measure& known : description_.measures) names.push_back(known.name);
-      made.measure = *word;
-      if (std::find(names.begin(), names.end(), *word) == names.end())
-        reader_.report(
-            measure, "there is no such measure",
-            names.empty() ? "a name from [measure], which is empty" : "one of: " + list_text(names),
-            suggestion(*word, names));
-    }
-  if (const Field error = table.require("relative_stderr", "a number > 0, as in " + form))
-    made.relative_stderr = constant(error, is_positive, "a finite number > 0").value_or(0.01);
-  study_.ensemble.until = made;
-}
-
 // With grids, the number of members is the product of their sizes.
 void StudyBuilder::read_members(const Field& field) {
   EnsembleSettings& made = study_.ensemble;
   const double wanted = parameters_.grid_members + (made.include_nominal ? 1 : 0);
   std::optional<long long> members;
+  if (study_.sensitivity) return check_members_of_sensitivity(field);
   if (field) {
     members = reader_.integer(field, 1, member_limit);
     if (members && parameters_.has_grid && std::isfinite(wanted) && static_cast<double>(*members) != wanted)
@@ -215,7 +188,7 @@ void StudyBuilder::read_integrator() {
 }
 
 void StudyBuilder::read_statistics() {
-  const Table table(reader_, single_table(reader_, "statistics"), {"quantiles", "histogram"});
+  const Table table(reader_, single_table(reader_, "statistics"), {"quantiles", "histogram", "exceedance"});
   if (const Field quantiles = table["quantiles"])
     if (const auto items = reader_.array(quantiles, "an array of numbers from 0 to 1")) {
       std::vector<double>& made = study_.statistics.quantiles;
@@ -229,6 +202,7 @@ void StudyBuilder::read_statistics() {
       }
     }
   if (const Field histogram = table["histogram"]) read_histograms(histogram);
+  if (const Field exceedance = table["exceedance"]) read_exceedances(exceedance);
 }
 
 void StudyBuilder::read_histograms(const Field& field) {

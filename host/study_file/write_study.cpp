@@ -103,11 +103,12 @@ void complete_conditions(Value& root, const System& system) {
   for_each(root, "event", [](Value& event, std::size_t) { put_default(event, "direction", integer(0)); });
 }
 
-void complete_ensemble(Value& root, const EnsembleSettings& ensemble) {
+void complete_ensemble(Value& root, const Study& study) {
+  const EnsembleSettings& ensemble = study.ensemble;
   constexpr const char* samplers[] = {"random", "latin-hypercube", "sobol"};
   constexpr const char* consistencies[] = {"project", "reject", "error"};
   Value& table = table_of(root, "ensemble");
-  put(table, "members", integer(ensemble.members));
+  put(table, "members", integer(study.members_in_all()));
   put(table, "seed", integer(static_cast<long long>(ensemble.seed)));
   put_default(table, "sampler", text(samplers[static_cast<int>(ensemble.sampler)]));
   put_default(table, "include_nominal", boolean(ensemble.include_nominal));
@@ -141,6 +142,13 @@ void complete_results(Value& root, const Study& study) {
   if (Entry* histograms = statistics.find("histogram"))
     for (Entry& histogram : histograms->value.entries)
       put_default(histogram.value, "bins", integer(study.statistics.histograms.at(histogram.key).bins));
+  if (Entry* exceedances = statistics.find("exceedance"))
+    for (Entry& exceedance : exceedances->value.entries)
+      if (!exceedance.value.find("at"))
+        put_default(exceedance.value, "points",
+                    integer(study.statistics.exceedances.at(exceedance.key).points));
+  for_each(root, "given",
+           [](Value& given, std::size_t) { put_default(given, "observables", boolean(false)); });
   Value& output = table_of(root, "output");
   put_default(output, "members", boolean(study.output.members));
   std::vector<long long> chosen;
@@ -179,7 +187,7 @@ std::string study_as_run(const Study& study) {
   put_default(root, "title", text(study.title));
   complete_bodies(root);
   complete_conditions(root, *study.system);
-  complete_ensemble(root, study.ensemble);
+  complete_ensemble(root, study);
   complete_time(root, study.time);
   complete_integrator(root, study.integrator);
   complete_results(root, study);

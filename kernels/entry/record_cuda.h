@@ -54,7 +54,7 @@ struct ListedStep {
 
   ZWANG_CONSTANT static constexpr int numbers() {
     int count = 3 + 2 * M::fed_back + M::r;
-    for (int m = 0; m < Model::measures; ++m) count += is_extreme<Model>(m) ? 2 : 0;
+    for (int m = 0; m < Model::reductions; ++m) count += is_extreme<Model>(m) ? 2 : 0;
     for (int j = 0; j <= Method::last; ++j) count += interpolant_uses_stage<Method>(j) ? kept : 0;
     return count;
   }
@@ -120,7 +120,7 @@ struct StepListRegion {
     if (by_stages) tag |= Entry::constrained;
     ZWANG_REGISTERS for (int i = 0; i < M::r; ++i) { put(group.state.held[i]); }
     if constexpr (Model::any_extremes) {
-      ZWANG_REGISTERS for (int m = 0; m < Model::measures; ++m) {
+      ZWANG_REGISTERS for (int m = 0; m < Model::reductions; ++m) {
         if (!is_extreme<Model>(m)) continue;
         if (refines) {
           to[0] = group.state.values[m];
@@ -229,7 +229,7 @@ struct CudaRecorder {
     Real rates[Method::stages][StepRecord<M, Real>::rates];
     StepRecord<M, Real> step;
     step.stages = rates;
-    Real until, values[M::measures], best[M::measures];
+    Real until, values[M::reductions], best[M::reductions];
     read(me, numbers, stride, tag, refines, step, until, values, best);
     const DenseLane<M, Real> dense(step, settings, true);
     if (!refines) {
@@ -251,7 +251,7 @@ struct CudaRecorder {
       Real rates[Method::stages][StepRecord<M, Real>::rates];
       StepRecord<M, Real> step;
       step.stages = rates;
-      Real until, values[M::measures], best[M::measures];
+      Real until, values[M::reductions], best[M::reductions];
       read(me, numbers, stride, tag, true, step, until, values, best);
       const DenseLane<M, Real> dense(step, settings, true);
       const ExtremeRefinement<M, Real> refinement{step, dense, Real(1), best};
@@ -279,7 +279,7 @@ struct CudaRecorder {
       step.any_held = step.any_held || step.held[i] > 0;
     }
     if constexpr (Model::any_extremes) {
-      ZWANG_REGISTERS for (int m = 0; m < Model::measures; ++m) {
+      ZWANG_REGISTERS for (int m = 0; m < Model::reductions; ++m) {
         if (!is_extreme<Model>(m)) continue;
         if (refines) {
           values[m] = numbers[0];
@@ -314,13 +314,13 @@ struct CudaRecorder {
 
   // Several steps of one member may be refined at the same time.
   __device__ __forceinline__ static void raise_all(const Real* best, M& me) {
-    ZWANG_REGISTERS for (int m = 0; m < Model::measures; ++m) {
+    ZWANG_REGISTERS for (int m = 0; m < Model::reductions; ++m) {
       if (is_extreme<Model>(m) && best[m] == best[m]) raise(m, best[m], me.refined.extremes[m]);
     }
   }
   // The better one of two values that may be missing (NaN), in one step for all lanes.
   __device__ __forceinline__ static void raise(int m, Real value, Real& known) {
-    const bool largest = Reduction(Model::measure_reduction(m)) == Reduction::maximum;
+    const bool largest = Reduction(Model::reduction_kind(m)) == Reduction::maximum;
     auto* const word = reinterpret_cast<decltype(word_of(value))*>(&known);
     auto before = *word;
     while (better_of(largest, number_of(before), value) == value && number_of(before) != value) {

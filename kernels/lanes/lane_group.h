@@ -303,7 +303,7 @@ struct LaneGroup {
     set_lane(trial.step.h, lane, single.trial.step.h);
     set_lane(ledger.next_output, lane, lane_of(single_ledger.next_output, 0));
     if constexpr (Model::any_extremes) {
-      ZWANG_REGISTERS for (int m = 0; m < Model::measures; ++m) {
+      ZWANG_REGISTERS for (int m = 0; m < Model::reductions; ++m) {
         if (is_extreme<Model>(m)) set_lane(state.best[m], lane, single.state.best[m]);
       }
     }

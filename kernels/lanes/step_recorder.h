@@ -56,7 +56,7 @@ struct StepRecorder {
   // Writes outputs and refines extremes at once.
   ZWANG_INLINE void record(RecordRequest<M, R>& request) {
     if constexpr (Model::any_extremes) {
-      ZWANG_REGISTERS for (int m = 0; m < Model::measures; ++m) {
+      ZWANG_REGISTERS for (int m = 0; m < Model::reductions; ++m) {
         request.values[m] = state.values[m];
         request.best[m] = state.best[m];
       }
@@ -64,7 +64,7 @@ struct StepRecorder {
     const StepRecord<M, R> step(state, trial, trial.step.stage_rates());
     const Mask unresolved = record_step<M, R>(settings, batch, full_members, step, request);
     if constexpr (Model::any_extremes) {
-      ZWANG_REGISTERS for (int m = 0; m < Model::measures; ++m) {
+      ZWANG_REGISTERS for (int m = 0; m < Model::reductions; ++m) {
         if (is_extreme<Model>(m)) state.best[m] = request.best[m];
       }
     }

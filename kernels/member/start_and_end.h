@@ -113,7 +113,7 @@ ZWANG_COLD void reset_member(M& me, const KernelSettings& settings, const Kernel
   me.exchange.verdict = {};
   clear_measures<typename M::Model>(me.results, me.initial);
   if constexpr (M::has_refined)
-    for (int m = 0; m < M::measures; ++m) me.refined.extremes[m] = missing<Real>();
+    for (int m = 0; m < M::reductions; ++m) me.refined.extremes[m] = missing<Real>();
 }
 
 // From the inputs of the batch to a member whose active set is known. False: it has failed or ended already.
@@ -165,8 +165,14 @@ ZWANG_COLD void finish_member(M& me, bool begun) {
   batch.status[number] = int(me.progress.status);
   batch.end_time[number] = double(me.motion.t);
   for (int i = 0; i < M::fed_back; ++i) batch.end_state[number * M::fed_back + i] = double(me.motion.y[i]);
-  for (int i = 0; i < Model::measures; ++i)
-    batch.measures[number * Model::measures + i] = double(me.results[i]);
+  if constexpr (Model::member_values > 0) {
+    // In double precision, whatever the precision of the motion: a condition compares with the parameter
+    // drawn.
+    double results[M::reductions];
+    for (int i = 0; i < Model::reductions; ++i) results[i] = double(me.results[i]);
+    Model::combine_reductions(batch.parameters + number * Model::parameters, results,
+                              batch.measures + number * Model::member_values);
+  }
   batch.steps[2 * number] = me.steps.taken;
   batch.steps[2 * number + 1] = me.steps.rejected;
   for (int i = 0; i < event_kinds; ++i) batch.event_counts[number * event_kinds + i] = me.event_counts[i];

@@ -7,9 +7,15 @@
 
 namespace zwang {
 
+// The column of a measure or an input.
+ZWANG_INLINE long long related_column(const ReduceJob& job, long long related) {
+  const long long first = job.series * (1 + job.series_given_count);
+  return first + related + (related < job.measures ? 0 : job.flags);
+}
+
 // A value of a column relative to the block's first value; NaN for missing values.
 ZWANG_INLINE double from_pivot(const ReduceJob& job, long long member, long long column, double pivot) {
-  const double x = column_value(job, member, job.series + column);
+  const double x = column_value(job, member, related_column(job, column));
   return reduced_finite(x) ? x - pivot : missing<double>();
 }
 
@@ -22,7 +28,7 @@ ZWANG_INLINE void reduce_related_columns(const ReduceJob& job, long long i) {
   // Four running sums, added in a fixed order.
   double sums[4] = {0, 0, 0, 0};
   for (int row = 0; row < reduced_block; ++row) {
-    const double x = column_value(job, begin + row, job.series + column);
+    const double x = column_value(job, begin + row, related_column(job, column));
     const bool present = reduced_finite(x);
     if (present && made.known == 0) {
       made.known = 1;

@@ -14,13 +14,32 @@ namespace zwang {
 
 ZWANG_INLINE bool reduced_finite(double x) { return absolute(x) <= 1.7976931348623157e308; }
 
+ZWANG_INLINE bool has_flag(const ReduceJob& job, long long member, int flag) {
+  return job.batch.measures[member * (job.measures + job.flags) + job.measures + flag] == 1;
+}
+
 // A member's value in a column; NaN where the member does not count.
 ZWANG_INLINE double column_value(const ReduceJob& job, long long member, long long column) {
   if (job.entered[member] == 0) return missing<double>();
   if (column < job.series) return job.batch.observables[member * job.series + column];
   column -= job.series;
-  if (column < job.measures) return job.batch.measures[member * job.measures + column];
-  return job.batch.parameters[member * job.parameters + job.drawn[column - job.measures]];
+  const long long row = job.measures + job.flags, given_series = job.series_given_count * job.series;
+  if (column < given_series)
+    return has_flag(job, member, job.series_given[column / job.series])
+               ? job.batch.observables[member * job.series + column % job.series]
+               : missing<double>();
+  column -= given_series;
+  if (column >= row + job.inputs) {
+    // Measures by flag, then inputs by flag.
+    column -= row + job.inputs;
+    const bool measure = column < job.given_count * job.measures;
+    if (!measure) column -= job.given_count * job.measures;
+    const long long width = measure ? job.measures : job.inputs;
+    if (!has_flag(job, member, job.given[column / width])) return missing<double>();
+    column = column % width + (measure ? 0 : row);
+  }
+  if (column < row) return job.batch.measures[member * row + column];
+  return job.batch.parameters[member * job.parameters + job.drawn[column - row]];
 }
 
 // --- Members that count ------------------------------------------------------------------------------------

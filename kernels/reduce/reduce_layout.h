@@ -69,9 +69,12 @@ struct ReduceJob {
   int nominal;        // 1: member 0 is not counted
   char* entered;      // by member
 
-  // Columns: observables by time, measures, inputs.
-  long long series, measures, inputs, parameters;
-  long long columns;                    // of all three kinds
+  // Columns: observables by time, the same of members with a flag, measures, flags, inputs, and measures and
+  // inputs of members with a flag. The values of other members are missing in columns of members with a flag.
+  long long series, measures, flags, inputs, parameters;
+  const int *series_given, *given;  // flags that select members
+  long long series_given_count, given_count;
+  long long columns;                    // of all kinds
   long long related_count, pair_count;  // measures and inputs, and their pairs
   const int* drawn;                     // for each input: its parameter
   ColumnPart* parts;                    // blocks x columns; a merged node lies where its first block did

@@ -76,7 +76,7 @@ void try_other_uses(const std::string& text) {
   } catch (const Error&) {
   }
   try {
-    parse_measure(world.pool(), text, world.scope(), all, {.place = "fuzz"});
+    parse_measure(world.pool(), text, world.scope(), world.measure_scope(), {.place = "fuzz"});
   } catch (const Error&) {
   }
 }

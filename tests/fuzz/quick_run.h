@@ -39,7 +39,7 @@ class QuickBackend : public Backend {
         for (std::size_t i = 0; i < size; ++i)
           to.push_back(x < 1.1 ? std::numeric_limits<double>::quiet_NaN() : std::sin(x + double(i)));
       };
-      numbers(made.measures, system.measures.size());
+      numbers(made.measures, system.member_values());
       if (wanted.observables) numbers(made.observables, outputs * system.observables.size());
       if (wanted.states) numbers(made.states, outputs * (state + 2 * r));
       if (wanted.events) made.events.push_back(events(x));

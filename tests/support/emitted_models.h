@@ -121,12 +121,12 @@ void call_masked(const char* name, const R* k, R t, const R* q, const R* v, cons
 template <class M, class R>
 void call_tables(const char* name, int i, R* out) {
   const int sizes[] = {M::parameters,  M::coordinates,   M::auxiliaries, M::conditions,    M::integrals,
-                       M::signals,     M::watches,       M::impulses,    M::observables,   M::measures,
+                       M::signals,     M::watches,       M::impulses,    M::observables,   M::reductions,
                        M::stops,       M::masked,        M::always_held, M::diagonal_mass, M::any_turns,
                        M::any_extremes};
   const int condition[] = {M::is_equation(i), M::is_holonomic(i), M::is_linear(i)};
-  const int measure[] = {M::measure_reduction(i), M::measure_pattern(i), M::measure_target(i),
-                         M::measure_integral(i)};
+  const int measure[] = {M::reduction_kind(i), M::reduction_pattern(i), M::reduction_target(i),
+                         M::reduction_integral(i)};
   if (same(name, "sizes")) for (int j = 0; j < 16; ++j) out[j] = R(sizes[j]);
   if (same(name, "condition")) for (int j = 0; j < 3; ++j) out[j] = R(condition[j]);
   if (same(name, "measure")) for (int j = 0; j < 4; ++j) out[j] = R(measure[j]);

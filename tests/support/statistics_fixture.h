@@ -78,9 +78,21 @@ inline std::vector<std::uint64_t> bits_of(const StatisticsResult& result) {
   std::vector<std::uint64_t> bits;
   const auto number = [&](double x) { bits.push_back(std::bit_cast<std::uint64_t>(x)); };
   const auto count = [&](long long n) { bits.push_back(std::uint64_t(n)); };
+  const auto share = [&](const Proportion& p) {
+    for (const long long n : {p.hits, p.of}) count(n);
+    for (const double x : {p.low, p.high}) number(x);
+  };
   count(result.members);
   count(result.entered);
-  for (const auto* list : {&result.observables, &result.measures, &result.inputs}) {
+  std::vector<const std::vector<SeriesStatistics>*> lists = {&result.observables, &result.measures,
+                                                             &result.inputs};
+  for (const GivenResult& given : result.givens) {
+    share(given.share);
+    for (const double x : given.shift) number(x);
+    for (const double x : given.shift_error) number(x);
+    for (const auto* list : {&given.measures, &given.inputs, &given.observables}) lists.push_back(list);
+  }
+  for (const auto* list : lists) {
     for (const SeriesStatistics& s : *list) {
       const Moments& m = s.moments;
       for (const long long n : {m.count, m.infinite, s.missing}) count(n);
@@ -88,6 +100,9 @@ inline std::vector<std::uint64_t> bits_of(const StatisticsResult& result) {
                              s.standard_error, s.mean_low, s.mean_high}) {
         number(x);
       }
+      if (s.probability) share(*s.probability);
+      if (s.occurs) share(*s.occurs);
+      count(s.undecided);
       for (const Quantile& q : s.quantiles) {
         for (const double x : {q.value, q.low, q.high}) number(x);
       }
@@ -105,6 +120,18 @@ inline std::vector<std::uint64_t> bits_of(const StatisticsResult& result) {
     for (const long long n : h.below) count(n);
     for (const long long n : h.above) count(n);
   }
+  for (const ExceedanceResult& curve : result.exceedances) {
+    for (const double x : curve.at) number(x);
+    for (const Proportion& p : curve.above) share(p);
+    number(curve.relative_error);
+  }
+  for (const FirstOrderIndex& one : result.first_order) {
+    for (const double x : {one.index, one.null95}) number(x);
+    for (const long long n : {one.bins, one.members}) count(n);
+  }
+  for (const PickFreezeResult& of : result.pick_freeze)
+    for (const SobolIndex& one : of.inputs)
+      for (const double x : {one.first, one.first_stderr, one.total, one.total_stderr}) number(x);
   for (const double x : result.covariance) number(x);
   for (const double x : result.rank_correlation) number(x);
   count(result.rank_stride);

@@ -162,16 +162,27 @@ class SystemBuilder {
     return *this;
   }
   SystemBuilder& measure(const std::string& text) {
-    const MeasureFormula parsed = parse_measure(pool(), text, scope_, allow_all, {.place = "measure"});
-    Measure made{.name = text, .reduction = parsed.reduction, .pattern = parsed.pattern};
-    made.value = parsed.value;
-    for (std::size_t i = 0; i < made_.conditions.size(); ++i)
-      if (made_.conditions[i].name == parsed.name) made.target = i;
-    for (std::size_t i = 0; i < scope_.events.size() && parsed.pattern == EventPattern::watched; ++i)
-      if (scope_.events[i] == parsed.name) made.target = i;
-    made_.measures.push_back(made);
+    const MeasureFormula parsed = parse_measure(pool(), text, scope_, measure_scope(), {.place = "measure"});
+    made_.measures.push_back({.name = text, .value = parsed.value, .probability = parsed.probability});
     return *this;
   }
+  // Reductions get the next free number.
+  MeasureScope measure_scope() {
+    MeasureScope made;
+    made.allowed_inside = allow_all;
+    made.reduce = [this](const ReducedFormula& reduced) {
+      ReductionFormula formula{
+          .reduction = reduced.reduction, .pattern = reduced.pattern, .value = reduced.value};
+      for (std::size_t i = 0; i < made_.conditions.size(); ++i)
+        if (made_.conditions[i].name == reduced.name) formula.target = i;
+      for (std::size_t i = 0; i < scope_.events.size() && reduced.pattern == EventPattern::watched; ++i)
+        if (scope_.events[i] == reduced.name) formula.target = i;
+      made_.reductions.push_back(formula);
+      return pool().symbol(SymbolKind::reduction, made_.reductions.size() - 1);
+    };
+    return made;
+  }
+  const Description& description() const { return made_; }
 
   Expr formula(const std::string& text) {
     return parse_expression(pool(), text, scope_, allow_all, {.place = "test"});

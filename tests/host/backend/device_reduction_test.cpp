@@ -49,6 +49,27 @@ TEST(DeviceReduction, GivesTheBitsOfTheHostForReplicates) {
   }
 }
 
+TEST(DeviceReduction, GivesTheBitsOfTheHostForMembersWithAFlag) {
+  // One measure and two flags; the second selects observables too.
+  AwkwardMembers given(2900, 18, 3);
+  for (std::size_t k = 0; k < 2900; ++k) {
+    given.measures[3 * k + 1] = k % 3 == 0 ? 1 : 0;
+    given.measures[3 * k + 2] = k % 7 < 4 ? 1 : 0;
+  }
+  for (const std::size_t memory : {std::size_t{512} << 20, std::size_t{20'000}}) {
+    StatisticsPlan plan = plan_of(given, 9, memory);
+    plan.measures = 1;
+    plan.flags = 2;
+    plan.givens = {{.flag = 0, .observables = false}, {.flag = 1, .observables = true}};
+    plan.exceedances = {{.measure = 0, .at = {}, .points = 20}};
+    HostMachine device;
+    Statistics found = by_blocks(device, given, plan, {.nominal = true, .cuts = {512, 1792, 2900}});
+    Statistics expected = by_rows(given, plan, true);
+    ASSERT_EQ(plan.columns(), 2 * 18 + 1 + 2 + 3 + 2 * (1 + 3));
+    expect_same(found, expected, memory > 20'000 ? "stored" : "buckets");
+  }
+}
+
 TEST(DeviceReduction, GivesTheCheckpointOfTheHost) {
   // A NaN of the data may change its bits on the way; here no value is missing.
   AwkwardMembers given(1536, 9, 1);

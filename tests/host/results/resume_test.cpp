@@ -254,6 +254,44 @@ TEST_F(Resume, AnyNumberOfShardsJoinsToTheFilesOfOneRun) {
   }
 }
 
+// Conditional statistics, probabilities, exceedance and pick-freeze: shards are cut in rows.
+TEST_F(Resume, ShardsAndInterruptedRunsOfPickFreezeEndInTheFilesOfOneRun) {
+  write_text(folder / "ball.toml", thrown_ball + R"toml(
+[[given]]
+name = "high"
+when = "highest > 0.5"
+[statistics]
+exceedance.highest = { points = 9 }
+[sensitivity]
+base = 900
+[output]
+members = true
+)toml");
+  const Arguments alone = {"run", "ball.toml", "--backend", "reference", "--quiet", "--batch", "100"};
+  const auto run_into = [&](const std::string& out, const Arguments& more) {
+    Arguments all = with_options(alone, {"--out", out});
+    return run_program(folder, with_options(all, more));
+  };
+  ASSERT_EQ(run_into("whole", {}).code, 0) << read_text(folder / "stderr");
+  const Files whole = files_in(folder / "whole");
+  Arguments folders;
+  for (const char* shard : {"1/3", "2/3", "3/3"}) {
+    folders.push_back(std::string("part ") + shard);
+    ASSERT_EQ(run_into(folders.back(), {"--shard", shard}).code, 0);
+  }
+  const ProgramRun made = merge(folders, "joined");
+  EXPECT_EQ(made.code, 0) << made.err;
+  expect_same(files_in(folder / "joined"), whole, "joined");
+
+  Arguments slow = with_options(alone, {"--out", "resumed", "--checkpoint", "0"});
+  const pid_t process = start_program(folder, slow);
+  ASSERT_TRUE(eventually([&] { return fs::exists(folder / "resumed" / ".checkpoint"); }));
+  ::kill(process, SIGINT);
+  EXPECT_EQ(wait_for(process), 130);
+  EXPECT_EQ(run_into("resumed", {"--resume"}).code, 0);
+  expect_same(files_in(folder / "resumed"), whole, "resumed");
+}
+
 // Features that could depend on more than a member's number: positions in a sequence or a hypercube, rows of
 // a file, a nominal member, failing members and their examples, exact quantiles and quantiles from a sketch.
 TEST_F(Resume, ShardsOfEverySamplerAndOfMembersThatFailJoinToTheFilesOfOneRun) {

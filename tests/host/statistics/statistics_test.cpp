@@ -253,7 +253,7 @@ long long members_until(const MadeUpEnsemble& ensemble, const UntilRule& rule, l
 TEST(Until, StopsAtTheSameMemberForAnyBatch) {
   const MadeUpEnsemble ensemble(20'000, 1);
   // The spread of measure 0 is about as large as its mean: 2 % needs a few thousand members.
-  const UntilRule rule{.measure = 0, .relative_stderr = 0.02};
+  const UntilRule rule{.measure = 0, .limit = 0.02};
   const long long stopped = members_until(ensemble, rule, 20'000);
   EXPECT_TRUE(is_decision(stopped));
   EXPECT_GT(stopped, 1024);
@@ -264,15 +264,15 @@ TEST(Until, StopsAtTheSameMemberForAnyBatch) {
 
 TEST(Until, RunsToTheEndIfTheErrorStaysLarge) {
   const MadeUpEnsemble ensemble(3000, 1);
-  EXPECT_EQ(members_until(ensemble, {.measure = 0, .relative_stderr = 1e-9}, 500), 3000);
+  EXPECT_EQ(members_until(ensemble, {.measure = 0, .limit = 1e-9}, 500), 3000);
 }
 
 TEST(Until, DoesNotStopBeforeARareEventHasOccurred) {
   MadeUpEnsemble ensemble(4096, 1);
   for (std::size_t k = 0; k < 4096; ++k) ensemble.measures[2 * k] = 0;
-  EXPECT_EQ(members_until(ensemble, {.measure = 0, .relative_stderr = 0.5}, 4096), 4096);
+  EXPECT_EQ(members_until(ensemble, {.measure = 0, .limit = 0.5}, 4096), 4096);
   for (std::size_t k = 0; k < 4096; ++k) ensemble.measures[2 * k] = 3;
-  EXPECT_EQ(members_until(ensemble, {.measure = 0, .relative_stderr = 0.5}, 4096), 1024);
+  EXPECT_EQ(members_until(ensemble, {.measure = 0, .limit = 0.5}, 4096), 1024);
 }
 
 }  // namespace

@@ -66,10 +66,10 @@ until = { relative_error = 0.1 }
      ball_and_time,
      R"(study.toml:2:9: error: [ensemble] until: 'measure' is missing
   expected: the name of a measure, as in { measure = "NAME", relative_stderr = 0.01 }
-study.toml:2:9: error: [ensemble] until: 'relative_stderr' is missing
-  expected: a number > 0, as in { measure = "NAME", relative_stderr = 0.01 }
+study.toml:2:9: error: [ensemble] until: how well it is to be known is missing
+  expected: one of relative_stderr, relative_halfwidth and absolute_halfwidth
 study.toml:2:11: error: [ensemble] until: unknown key 'relative_error'
-  expected: one of: measure and relative_stderr)"},
+  expected: one of: measure, index, relative_stderr, relative_halfwidth and absolute_halfwidth)"},
     {"a goal beside a grid",
      R"toml([parameters]
 push = { grid = [0, 1, 5] }

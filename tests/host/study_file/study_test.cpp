@@ -191,9 +191,9 @@ TEST(Study, observables_and_measures_keep_the_order_of_the_file) {
   for (const Measure& measure : study.system->measures) names.push_back(measure.name);
   EXPECT_EQ(names, (std::vector<std::string>{"height", "tension", "energy", "peak_tension", "first_slack",
                                              "snaps", "hardest_snap", "slack_time", "final_x", "gates"}));
-  EXPECT_EQ(study.system->measures[5].reduction, Reduction::final);
-  EXPECT_EQ(study.system->measures[3].pattern, EventPattern::impulse);
-  EXPECT_EQ(study.system->measures[6].pattern, EventPattern::watched);
+  EXPECT_EQ(study.system->reductions[5].reduction, Reduction::final);
+  EXPECT_EQ(study.system->reductions[3].pattern, EventPattern::impulse);
+  EXPECT_EQ(study.system->reductions[6].pattern, EventPattern::watched);
 }
 
 TEST(Study, kinetic_and_potential_in_formulas_are_those_of_the_system) {

@@ -132,7 +132,7 @@ TEST(StudyAsRun, a_goal_for_the_ensemble_stays) {
   const Study again = read_study(study_as_run(study), "again.toml");
   ASSERT_TRUE(again.ensemble.until.has_value());
   EXPECT_EQ(again.ensemble.until->measure, "snaps");
-  EXPECT_EQ(again.ensemble.until->relative_stderr, 0.1);
+  EXPECT_EQ(again.ensemble.until->limit, 0.1);
 }
 
 // Compares two trees by their contents, without marks.

@@ -169,8 +169,8 @@ class Comparison {
   void observation() const {
     std::vector<Expr> observables, measures;
     for (const NamedExpr& observable : system_.observables) observables.push_back(observable.value);
-    for (std::size_t k = 0; k < system_.measures.size(); ++k) {
-      const Measure& m = system_.measures[k];
+    for (std::size_t k = 0; k < system_.reductions.size(); ++k) {
+      const ReductionFormula& m = system_.reductions[k];
       measures.push_back(m.value);
       EXPECT_EQ(
           (std::vector<double>{double(m.reduction), double(m.pattern), double(m.target), double(m.integral)}),
@@ -180,7 +180,7 @@ class Comparison {
     expect_formulas(call("measured"), measures, "measure");
     // On its branch an integrand is the formula of the study.
     std::vector<Expr> integrands(system_.integrands.size());
-    for (const Measure& m : system_.measures)
+    for (const ReductionFormula& m : system_.reductions)
       if (m.reduction == Reduction::integral || m.reduction == Reduction::mean)
         integrands[m.integral] = m.value;
     expect_formulas(call("integrands"), integrands, "integrand");

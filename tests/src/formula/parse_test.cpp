@@ -35,8 +35,17 @@ class ParseTest : public ::testing::Test {
   Condition condition(const std::string& text, bool strict = false) {
     return parse_condition(builder.pool(), text, scope, everything, {.place = "here"}, strict);
   }
-  MeasureFormula measure(const std::string& text) {
-    return parse_measure(builder.pool(), text, scope, everything, {.place = "here"});
+  // A measure that is one reduction.
+  ReducedFormula measure(const std::string& text) {
+    std::optional<ReducedFormula> found;
+    MeasureScope measures;
+    measures.allowed_inside = everything;
+    measures.reduce = [&](const ReducedFormula& reduced) {
+      found = reduced;
+      return builder.pool().symbol(SymbolKind::reduction, 0);
+    };
+    parse_measure(builder.pool(), text, scope, measures, {.place = "here"});
+    return found.value_or(ReducedFormula{});
   }
   double value(const std::string& text, double t = 0) {
     const Mechanism mechanism = builder.make();
@@ -292,11 +301,11 @@ TEST_F(ParseTest, MeasuresAreOneReduction) {
   EXPECT_EQ(measure("first(release(rod))").name, "rod");
   EXPECT_EQ(measure("last(shock(wall))").reduction, Reduction::last);
   EXPECT_EQ(measure("count(accumulation(wall))").pattern, EventPattern::accumulation);
-  const MeasureFormula at = measure("at(contact(wall), x + y)");
+  const ReducedFormula at = measure("at(contact(wall), x + y)");
   EXPECT_EQ(at.reduction, Reduction::at);
   EXPECT_EQ(at.value, parse("x + y"));
   for (const char* text :
-       {"x", "maximum", "maximum()", "maximum(x) + 1", "2*final(x)", "count(x)", "count(impulse(wall))",
+       {"x", "maximum", "maximum()", "maximum(x) + y", "t*final(x)", "count(x)", "count(impulse(wall))",
         "total(shock(wall))", "minimum(impulse(wall))", "first(event(gat))", "at(release(wall))", "at(x, y)",
         "final(maximum(x))", "count(shock())", "count(shock(1))", "mean(x, y)", "count(event(wall))",
         "median(x)", ""})

@@ -1,0 +1,35 @@
+// First-order sensitivity indices from a plain sample: how much of a measure's variance is explained by one
+// input.
+//
+// Members are divided into bins of equal count by the input's rank. The variance between the bins, corrected
+// for the number of bins, over the whole variance is the index of the input (Pearson's correlation ratio,
+// adjusted as by T. L. Kelley, PNAS 21 (1935) 554). What varies inside a bin counts as unexplained: the index
+// is a lower estimate.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace zwang {
+
+struct FirstOrderIndex {
+  double index = 0;         // NaN: not computed
+  double null95 = 0;        // what an input without influence exceeds in 5 % of the samples
+  long long bins = 0;       // 0: not computed
+  long long members = 0;    // with both values
+  const char* reason = "";  // why it was not computed; empty: it was
+};
+
+constexpr long long fewest_for_first_order = 200;  // members
+
+// clamp(floor(n^(1/3)), 4, 50)
+long long bins_for(long long members);
+
+// ranks: twice the mean rank of the input, counted from 1 and equal for equal values; 0 if it is missing.
+// values: the measure, NaN if missing. Infinite values make the index undefined. `by_value`: every value of
+// the input is a bin of its own, otherwise there are `bins` bins; equal values are never divided.
+FirstOrderIndex first_order_index(std::span<const std::uint32_t> ranks, std::span<const double> values,
+                                  bool by_value, long long bins);
+
+}  // namespace zwang
