@@ -68,15 +68,17 @@ constexpr QuantileField quantile_fields[] = {
      [](const Quantile& q) { return q.high; }},
 };
 
-// Definitions come before data: each definition adds a function that writes its values later.
-using Numbers = std::vector<std::function<void(NetcdfFile&)>>;
+// Definitions come before data: each definition adds a function that writes its values later, from the
+// statistics of one point of the sweeps, or from those of the whole ensemble.
+using Numbers = std::vector<std::function<void(NetcdfFile&, const StatisticsResult&)>>;
 
 // Observables at their times, measures, or inputs.
 struct Group {
   std::string prefix;                 // of the variables' names
   std::string of;                     // description of the series
   std::vector<Dimension> dimensions;  // without the quantile dimension
-  std::vector<const Series*> series;  // in the order of the dimensions
+  // In the order of the dimensions.
+  std::function<std::vector<const Series*>(const StatisticsResult&)> series;
 };
 
 void add_moments(NetcdfFile& file, const Group& group, Numbers& numbers) {
@@ -85,9 +87,9 @@ void add_moments(NetcdfFile& file, const Group& group, Numbers& numbers) {
                                             {.dimensions = group.dimensions}, field.long_name + group.of);
     if (*field.cell_method != '\0')
       file.attribute(variable, "cell_methods", std::string("realization: ") + field.cell_method);
-    numbers.emplace_back([&group, &field, variable](NetcdfFile& into) {
+    numbers.emplace_back([&group, &field, variable](NetcdfFile& into, const StatisticsResult& of) {
       std::vector<double> values;
-      for (const Series* series : group.series) values.push_back(field.value(*series));
+      for (const Series* series : group.series(of)) values.push_back(field.value(*series));
       into.put(variable, values);
     });
   }
@@ -95,9 +97,9 @@ void add_moments(NetcdfFile& file, const Group& group, Numbers& numbers) {
     const Variable variable = file.variable(group.prefix + field.name, Type::integer,
                                             {.dimensions = group.dimensions}, field.long_name + group.of);
     file.attribute(variable, "units", "1");
-    numbers.emplace_back([&group, &field, variable](NetcdfFile& into) {
+    numbers.emplace_back([&group, &field, variable](NetcdfFile& into, const StatisticsResult& of) {
       std::vector<long long> values;
-      for (const Series* series : group.series) values.push_back(field.value(*series));
+      for (const Series* series : group.series(of)) values.push_back(field.value(*series));
       into.put(variable, values);
     });
   }
@@ -117,9 +119,9 @@ void add_quantiles(NetcdfFile& file, const Group& group, Dimension quantile, con
                        ? "from all values; linear between order statistics (type 7)"
                        : "order statistics x are known to relative_error |x - pivot|, the pivot being "
                          "the median of the first 256 members");
-    numbers.emplace_back([&group, &field, variable](NetcdfFile& into) {
+    numbers.emplace_back([&group, &field, variable](NetcdfFile& into, const StatisticsResult& of) {
       std::vector<double> values;
-      for (const Series* series : group.series)
+      for (const Series* series : group.series(of))
         for (const Quantile& q : series->quantiles) values.push_back(field.value(q));
       into.put(variable, values);
     });
@@ -180,11 +182,10 @@ void put_histogram(NetcdfFile& file, const HistogramVariables& variables, const 
 // --- The whole file ----------------------------------------------------------------------------------------
 
 // result.observables is ordered by time; the file is ordered by observable.
-std::vector<const Series*> by_observable(const std::vector<Series>& series, std::size_t observables,
-                                         std::size_t outputs) {
+std::vector<const Series*> by_observable(const std::vector<Series>& series, std::size_t observables) {
   std::vector<const Series*> made;
   for (std::size_t i = 0; i < observables; ++i)
-    for (std::size_t t = 0; t < outputs; ++t) made.push_back(&series[t * observables + i]);
+    for (std::size_t k = i; k < series.size(); k += observables) made.push_back(&series[k]);
   return made;
 }
 
@@ -194,36 +195,103 @@ std::vector<const Series*> pointers(const std::vector<Series>& series) {
   return made;
 }
 
+std::vector<std::string> related_names(const System& system, const RunResult& result) {
+  std::vector<std::string> names = measure_names(system);
+  names.insert(names.end(), result.inputs.begin(), result.inputs.end());
+  return names;
+}
+
+// Any point: what is the same for all of them.
+const StatisticsResult& any_of(const RunResult& result) {
+  return result.points.empty() ? result.statistics : result.points.front();
+}
+
+// The least accurate of all points.
+QuantileBasis basis_over_points(const RunResult& result, QuantileBasis StatisticsResult::*of) {
+  QuantileBasis basis = any_of(result).*of;
+  for (const StatisticsResult& point : result.points) {
+    basis.exact = basis.exact && (point.*of).exact;
+    basis.relative_error = std::max(basis.relative_error, (point.*of).relative_error);
+  }
+  return basis;
+}
+
 // Covariances and rank correlations of measures and inputs. The two dimensions have different names: xarray
 // opens a variable with a repeated dimension but cannot select from it.
 void add_relations(NetcdfFile& file, const System& system, const RunResult& result, Dimension measure,
-                   Numbers& numbers) {
-  std::vector<std::string> names = measure_names(system);
-  const std::size_t measures = names.size();
-  names.insert(names.end(), result.inputs.begin(), result.inputs.end());
-  const std::size_t all = names.size();
-  const Dimension row = file.names("variable", names, "measures, then drawn inputs");
+                   Dimension row, Numbers& numbers) {
+  const std::vector<std::string> names = related_names(system, result);
+  const std::size_t measures = system.measures.size(), all = names.size();
   const Dimension column = file.names("other_variable", names, "measures, then drawn inputs");
-  const Variable kind = file.variable("variable_kind", Type::text, {.dimensions = {row}}, "what it is");
   const Variable covariance = file.variable("covariance", Type::real, {.dimensions = {row, column}},
                                             "covariance over the members that have both");
   const Variable rank = file.variable("rank_correlation", Type::real, {.dimensions = {row, column}},
                                       "Spearman's rank correlation over the members that have both");
-  file.attribute(rank, "member_stride", result.statistics.rank_stride);
+  file.attribute(rank, "member_stride", any_of(result).rank_stride);
   // The same numbers under the name documented in results.md.
   const Variable square = file.variable("measure_covariance", Type::real, {.dimensions = {measure, measure}},
                                         "covariance of measures over the members that have both");
-  numbers.emplace_back([&result, kind, covariance, rank, square, measures, all](NetcdfFile& into) {
-    std::vector<std::string> kinds(measures, "measure");
-    kinds.resize(all, "input");
-    into.put(kind, kinds);
-    into.put(covariance, result.statistics.covariance);
-    into.put(rank, result.statistics.rank_correlation);
+  numbers.emplace_back(
+      [covariance](NetcdfFile& into, const StatisticsResult& of) { into.put(covariance, of.covariance); });
+  numbers.emplace_back(
+      [rank](NetcdfFile& into, const StatisticsResult& of) { into.put(rank, of.rank_correlation); });
+  numbers.emplace_back([square, measures, all](NetcdfFile& into, const StatisticsResult& of) {
     std::vector<double> corner;
     for (std::size_t i = 0; i < measures; ++i)
-      for (std::size_t j = 0; j < measures; ++j) corner.push_back(result.statistics.covariance[i * all + j]);
+      for (std::size_t j = 0; j < measures; ++j) corner.push_back(of.covariance[i * all + j]);
     into.put(square, corner);
   });
+}
+
+struct KindVariable {
+  Variable variable;
+  std::vector<std::string> kinds;
+};
+
+// Whether a row of the relations is a measure or an input.
+KindVariable add_kinds(NetcdfFile& file, Dimension row, std::size_t measures) {
+  std::vector<std::string> kinds(measures, "measure");
+  kinds.resize(row.size, "input");
+  return {file.variable("variable_kind", Type::text, {.dimensions = {row}}, "what it is"), kinds};
+}
+
+// --- Sweeps ------------------------------------------------------------------------------------------------
+
+struct SweepAxes {
+  std::vector<Dimension> dimensions;
+  std::vector<Variable> variables;
+};
+
+// One dimension for each sweep with its values.
+SweepAxes add_sweeps(NetcdfFile& file, const Study& study) {
+  SweepAxes made;
+  const std::vector<std::string> names = sweep_dimensions(study);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    made.dimensions.push_back(file.dimension(names[i], study.sweeps[i].values.size()));
+    made.variables.push_back(
+        file.variable(names[i], Type::real, {.dimensions = {made.dimensions.back()}}, study.sweeps[i].name));
+    file.attribute(made.variables.back(), "scale", study.sweeps[i].logarithmic ? "log" : "linear");
+  }
+  return made;
+}
+
+// The numbers of members by point.
+void add_point_counts(NetcdfFile& file, Numbers& numbers) {
+  const auto counted = [&](const char* name, const char* long_name,
+                           long long (*value)(const StatisticsResult&)) {
+    const Variable variable = file.variable(name, Type::integer, {}, long_name);
+    file.attribute(variable, "units", "1");
+    numbers.emplace_back([variable, value](NetcdfFile& into, const StatisticsResult& of) {
+      const long long count = value(of);
+      into.put(variable, std::span(&count, 1));
+    });
+  };
+  counted("members_integrated", "members integrated at this point",
+          [](const StatisticsResult& of) { return of.members; });
+  counted("members_entered", "members in the statistics of this point",
+          [](const StatisticsResult& of) { return of.entered; });
+  counted("members_failed", "members that failed at this point",
+          [](const StatisticsResult& of) { return of.failed; });
 }
 
 std::size_t most_bins(const std::vector<HistogramResult>& histograms) {
@@ -236,7 +304,6 @@ std::size_t most_bins(const std::vector<HistogramResult>& histograms) {
 
 void write_statistics(const std::filesystem::path& path, const Study& study, const RunResult& result) {
   const System& system = *study.system;
-  const StatisticsResult& statistics = result.statistics;
   NetcdfFile file(path);
   write_origin(file, study, result, "statistics of an ensemble");
   file.attribute("members_requested", static_cast<unsigned long long>(result.requested));
@@ -251,34 +318,58 @@ void write_statistics(const std::filesystem::path& path, const Study& study, con
   const Dimension quantile = file.dimension("quantile", study.statistics.quantiles.size());
   const Variable probability =
       file.variable("quantile", Type::real, {.dimensions = {quantile}}, "probability of the quantile");
-  const std::size_t bins = most_bins(statistics.histograms);
+  const std::size_t bins = most_bins(any_of(result).histograms);
   const Dimension bin = file.dimension("bin", bins);
   const Dimension edge = file.dimension("bin_edge", bins == 0 ? 0 : bins + 1);
 
-  // Variables.
-  const Group observables{
-      "",
-      " of an observable at an output time",
-      {observable, time.dimension},
-      by_observable(statistics.observables, system.observables.size(), study.time.outputs.size())};
-  const Group measures{"measure_", " of a measure", {measure}, pointers(statistics.measures)};
-  const Group inputs{"input_", " of a drawn input", {input}, pointers(statistics.inputs)};
+  const Dimension row = file.names("variable", related_names(system, result), "measures, then drawn inputs");
+  const KindVariable kinds = add_kinds(file, row, system.measures.size());
+  const SweepAxes sweeps = add_sweeps(file, study);
+
+  // Variables, with one leading dimension for each sweep.
+  file.lead_with(sweeps.dimensions);
+  const Group observables{"",
+                          " of an observable at an output time",
+                          {observable, time.dimension},
+                          [count = system.observables.size()](const StatisticsResult& of) {
+                            return by_observable(of.observables, count);
+                          }};
+  const Group measures{"measure_", " of a measure", {measure}, [](const StatisticsResult& of) {
+                         return pointers(of.measures);
+                       }};
+  const Group inputs{
+      "input_", " of a drawn input", {input}, [](const StatisticsResult& of) { return pointers(of.inputs); }};
   Numbers numbers;
+  if (!study.sweeps.empty()) add_point_counts(file, numbers);
   add_moments(file, observables, numbers);
-  add_quantiles(file, observables, quantile, statistics.observable_quantiles, numbers);
+  add_quantiles(file, observables, quantile,
+                basis_over_points(result, &StatisticsResult::observable_quantiles), numbers);
   add_moments(file, measures, numbers);
-  add_quantiles(file, measures, quantile, statistics.measure_quantiles, numbers);
+  add_quantiles(file, measures, quantile, basis_over_points(result, &StatisticsResult::measure_quantiles),
+                numbers);
   add_moments(file, inputs, numbers);
   const HistogramVariables over_time = add_histograms(file, observables, bin, edge);
   const HistogramVariables of_measures = add_histograms(file, measures, bin, edge);
-  add_relations(file, system, result, measure, numbers);
+  add_relations(file, system, result, measure, row, numbers);
+  file.lead_with({});
 
   // Numbers.
   file.put(time.variable, study.time.outputs);
   file.put(probability, study.statistics.quantiles);
-  for (const auto& put : numbers) put(file);
-  for (const HistogramResult& histogram : statistics.histograms)
-    put_histogram(file, histogram.of_measure ? of_measures : over_time, histogram);
+  file.put(kinds.variable, kinds.kinds);
+  for (std::size_t i = 0; i < sweeps.variables.size(); ++i)
+    file.put(sweeps.variables[i], study.sweeps[i].values);
+  const std::span<const StatisticsResult> points =
+      study.sweeps.empty() ? std::span(&result.statistics, 1) : std::span(result.points);
+  numbers.emplace_back([&](NetcdfFile& into, const StatisticsResult& of) {
+    for (const HistogramResult& histogram : of.histograms)
+      put_histogram(into, histogram.of_measure ? of_measures : over_time, histogram);
+  });
+  for (const auto& put : numbers)
+    for (std::size_t point = 0; point < points.size(); ++point) {
+      file.at_combination(point);
+      put(file, points[point]);
+    }
   file.close();
 }
 

@@ -207,15 +207,101 @@ Json performance_json(const RunResult& result) {
           {"members_per_s", ratio(static_cast<double>(result.tally.members), times.integrate_s)}};
 }
 
-}  // namespace
-
-std::string summary_json(const Study& study, const RunResult& result) {
-  const StatisticsResult& statistics = result.statistics;
+// The statistics of the ensemble, or of one point of its sweeps.
+Json statistics_json(const Study& study, const RunResult& result, const StatisticsResult& statistics) {
   std::vector<std::string> related = measure_names(*study.system);
   const std::size_t measures = related.size();
   const std::vector<std::string> measured = related;
   related.insert(related.end(), result.inputs.begin(), result.inputs.end());
+  Json json;
+  json["observables"] = observables_json(study, statistics);
+  json["measures"] = columns_json(measured, statistics.measures, &study.statistics.quantiles);
+  json["inputs"] = columns_json(result.inputs, statistics.inputs, nullptr);
+  json["quantile_method"] = {{"observables", basis_json(statistics.observable_quantiles)},
+                             {"measures", basis_json(statistics.measure_quantiles)}};
+  json["covariance"] = matrix_json(related, measures, statistics.covariance);
+  json["rank_correlation"] = matrix_json(related, measures, statistics.rank_correlation);
+  json["rank_correlation"]["member_stride"] = statistics.rank_stride;
+  return json;
+}
 
+// --- Sweeps ------------------------------------------------------------------------------------------------
+
+bool is_text(const Json& json) {
+  return json.is_string() || (json.is_array() && std::all_of(json.begin(), json.end(), [](const Json& one) {
+                                return one.is_string();
+                              }));
+}
+
+// Objects of the same keys, one for each point, become one object of arrays by point. Names are not repeated.
+Json by_point(const std::vector<const Json*>& points) {
+  const bool objects =
+      std::any_of(points.begin(), points.end(), [](const Json* one) { return one->is_object(); });
+  if (objects) {
+    Json made = Json::object();
+    for (const Json* point : points)
+      for (const auto& [key, value] : point->items()) {
+        if (made.contains(key)) continue;
+        static const Json none;
+        std::vector<const Json*> values;
+        for (const Json* one : points)
+          values.push_back(one->is_object() && one->contains(key) ? &(*one)[key] : &none);
+        made[key] = by_point(values);
+      }
+    return made;
+  }
+  if (is_text(*points.front()) &&
+      std::all_of(points.begin(), points.end(), [&](const Json* one) { return *one == *points.front(); }))
+    return *points.front();
+  Json made = Json::array();
+  for (const Json* point : points) made.push_back(*point);
+  return made;
+}
+
+Json statistics_by_point(const Study& study, const RunResult& result) {
+  std::vector<Json> points;
+  std::vector<const Json*> pointers;
+  for (const StatisticsResult& point : result.points) points.push_back(statistics_json(study, result, point));
+  for (const Json& point : points) pointers.push_back(&point);
+  return by_point(pointers);
+}
+
+Json sweep_json(const Study& study) {
+  Json json{{"names", Json::array()},
+            {"dimensions", sweep_dimensions(study)},
+            {"values", Json::array()},
+            {"shape", Json::array()},
+            {"scales", Json::array()}};
+  for (const Sweep& sweep : study.sweeps) {
+    json["names"].push_back(sweep.name);
+    json["values"].push_back(sweep.values);
+    json["shape"].push_back(sweep.values.size());
+    json["scales"].push_back(sweep.logarithmic ? "log" : "linear");
+  }
+  json["points"] = study.ensemble.points();
+  json["members_per_point"] = study.ensemble.members_per_point;
+  json["streams"] = study.ensemble.streams == Streams::common ? "common" : "independent";
+  return json;
+}
+
+// The members of the points.
+Json members_by_point(const RunResult& result) {
+  Json json{{"integrated", Json::array()},
+            {"entered", Json::array()},
+            {"failed", Json::array()},
+            {"met_until", Json::array()}};
+  for (const StatisticsResult& point : result.points) {
+    json["integrated"].push_back(point.members);
+    json["entered"].push_back(point.entered);
+    json["failed"].push_back(point.failed);
+    json["met_until"].push_back(point.met_until);
+  }
+  return json;
+}
+
+}  // namespace
+
+std::string summary_json(const Study& study, const RunResult& result) {
   Json json;
   json["study"] = study.name;
   json["title"] = study.title;
@@ -226,14 +312,13 @@ std::string summary_json(const Study& study, const RunResult& result) {
   json["events"] = events_json(result.tally);
   json["audit"] = audit_json(result.tally);
   json["time"] = study.time.outputs;
-  json["observables"] = observables_json(study, statistics);
-  json["measures"] = columns_json(measured, statistics.measures, &study.statistics.quantiles);
-  json["inputs"] = columns_json(result.inputs, statistics.inputs, nullptr);
-  json["quantile_method"] = {{"observables", basis_json(statistics.observable_quantiles)},
-                             {"measures", basis_json(statistics.measure_quantiles)}};
-  json["covariance"] = matrix_json(related, measures, statistics.covariance);
-  json["rank_correlation"] = matrix_json(related, measures, statistics.rank_correlation);
-  json["rank_correlation"]["member_stride"] = statistics.rank_stride;
+  if (!study.sweeps.empty()) {
+    json["sweep"] = sweep_json(study);
+    json["members"]["by_point"] = members_by_point(result);
+  }
+  const Json statistics = study.sweeps.empty() ? statistics_json(study, result, result.statistics)
+                                               : statistics_by_point(study, result);
+  for (const auto& [key, value] : statistics.items()) json[key] = value;
   json["performance"] = performance_json(result);
   // A study's file name need not be UTF-8; everything else is.
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";

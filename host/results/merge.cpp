@@ -18,6 +18,7 @@
 #include "host/run/run.h"
 #include "host/run/run_result.h"
 #include "host/sample/sampler.h"
+#include "host/statistics/ensemble_statistics.h"
 #include "host/statistics/plan.h"
 #include "host/statistics/statistics.h"
 #include "host/study_file/load_study.h"
@@ -130,7 +131,7 @@ void ShardMerge::load_study_of_shards() {
 RunResult ShardMerge::joined(unsigned threads) {
   const RunRecord& first = parts_.front().reader.record();
   const Sampler sampler(study_);
-  const StatisticsPlan plan = statistics_plan(study_, sampler, first.identity.statistics_memory());
+  const EnsemblePlan plan = ensemble_plan(study_, sampler, first.identity.statistics_memory());
   RunResult made;
   made.backend = first.identity.fact("backend");
   made.device = first.identity.fact("device");
@@ -138,18 +139,18 @@ RunResult ShardMerge::joined(unsigned threads) {
   made.requested = study_.ensemble.members;
   made.inputs = sampler.drawn_names();
 
-  Statistics statistics(plan);
+  EnsembleStatistics statistics(plan);
   for (Part& part : parts_) {
     const RunPart& own = part.reader.record().part;
-    const auto [begin, end] = shard_members(study_.ensemble.members, part.shard.number - 1, part.shard.of);
+    const auto [begin, end] = shard_members(plan.blocks(), part.shard.number - 1, part.shard.of);
     if (own.first != begin || own.end != end || own.position != end)
       part.reader.refuse(fmt::format("members {} to {}", own.first, own.position),
                          fmt::format("members {} to {}", begin, end));
-    statistics.join(part.reader.statistics(plan));
+    statistics.join(part.reader.statistics(plan), threads);
     join_tally(made.tally, own.tally);
     add_performance(made.performance, own.performance);
   }
-  made.statistics = statistics.finish(threads);
+  take_statistics(made, study_, statistics.finish(threads));
   return made;
 }
 

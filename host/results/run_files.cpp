@@ -79,7 +79,8 @@ RunOptions of_shard(RunOptions options, const Study& study, const Shard& shard) 
                  .found = "until = { measure = \"" + study.ensemble.until->measure + "\" }",
                  .expected = "a fixed number of members: `until` is decided over all members together",
                  .hint = "remove `until` from the study"});
-  const auto [first, end] = shard_members(study.ensemble.members, shard.number - 1, shard.of);
+  const auto [first, end] = shard_members(MemberBlocks{study.ensemble.points(), study.ensemble.per_point()},
+                                          shard.number - 1, shard.of);
   options.first = first;
   options.end = end;
   return options;

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "host/platform/table.h"
+#include "host/results/sweep_table.h"
 #include "host/run/progress.h"
 #include "host/statistics/run_tally.h"
 #include "host/statistics/statistics_result.h"
@@ -15,6 +16,7 @@
 #include "host/study_file/raw_text.h"
 #include "kernels/base/layout.h"
 #include "kernels/base/status.h"
+#include "src/base/error.h"
 #include "src/reference/trajectory.h"
 #include "src/system/system.h"
 
@@ -221,6 +223,12 @@ std::string failures_text(const RunResult& result, const RunTableContext& contex
   return text;
 }
 
+std::string sweep_names(const Study& study) {
+  std::vector<std::string> names;
+  for (const Sweep& sweep : study.sweeps) names.push_back(printable(sweep.name));
+  return list_text(names);
+}
+
 std::string members_text(const Study& study, const RunResult& result) {
   const RunTally& tally = result.tally;
   std::string text = fmt::format("{} member{}, {} in the statistics", count_text(tally.members),
@@ -229,9 +237,21 @@ std::string members_text(const Study& study, const RunResult& result) {
   const auto stopped = tally.status[static_cast<std::size_t>(Status::stopped)];
   if (stopped > 0) text += fmt::format(", {} stopped early", count_text(stopped));
   text += "\n";
+  if (!study.sweeps.empty())
+    text +=
+        fmt::format("{} points of a sweep over {}, {} member{} each\n", count_text(study.ensemble.points()),
+                    sweep_names(study), count_text(study.ensemble.members_per_point),
+                    study.ensemble.members_per_point == 1 ? "" : "s");
   if (study.ensemble.include_nominal)
-    text += "member 0 is the nominal member: every distribution at its centre\n";
-  if (const auto& until = study.ensemble.until)
+    text += fmt::format("member 0{} is the nominal member: every distribution at its centre\n",
+                        study.sweeps.empty() ? "" : " of each point");
+  if (!study.sweeps.empty() && study.ensemble.until) {
+    const auto met = std::count_if(result.points.begin(), result.points.end(),
+                                   [](const StatisticsResult& point) { return point.met_until; });
+    text += fmt::format("ended early at {} of {} points: standard error of {} below {:g} %\n", met,
+                        result.points.size(), study.ensemble.until->measure,
+                        100 * study.ensemble.until->relative_stderr);
+  } else if (const auto& until = study.ensemble.until)
     text += fmt::format(
         fmt::runtime(result.sure_early
                          ? "ended early: standard error of {} is below {:g} % (limit {} members)\n"
@@ -276,10 +296,14 @@ std::string run_table(const Study& study, const RunResult& result, const RunTabl
                                          threads, threads == 1 ? "" : "s");
   text += what + (what.size() + device.size() <= line_width ? ' ' : '\n') + device;
   text += members_text(study, result);
-  if (result.inputs.empty() && result.tally.members > 1)
-    text += "this study draws no inputs: all members are identical\n";
-  text += measures_text(study, result);
-  text += observables_text(study, result);
+  if (study.sweeps.empty()) {
+    if (result.inputs.empty() && result.tally.members > 1)
+      text += "this study draws no inputs: all members are identical\n";
+    text += measures_text(study, result);
+    text += observables_text(study, result);
+  } else {
+    text += sweep_tables(study, result);
+  }
   text += "\n" + events_text(result.tally) + audit_text(result.tally) + starts_text(result.tally);
   text += failures_text(result, context);
   text += "\n" + time_text(result) + files_text(context);

@@ -21,7 +21,8 @@ struct RunResult {
   bool sure_early = false;          // `until` was met before the limit
   std::vector<std::string> inputs;  // names of the drawn parameters, in the order of statistics.inputs
   RunTally tally;
-  StatisticsResult statistics;
+  StatisticsResult statistics;           // without a sweep
+  std::vector<StatisticsResult> points;  // with sweeps: by point, the first sweep slowest
   RunPerformance performance;
 };
 

@@ -39,8 +39,10 @@ void each_number(Tally& tally, Visit&& visit) {
   visit(tally.refused_draws);
 }
 
-// Refuses counts that the members first to first + members - 1 cannot have.
-void require_possible(const ByteReader& bytes, const RunTally& tally, long long first, long long members) {
+// Refuses counts that so many members of the range cannot have.
+void require_possible(const ByteReader& bytes, const RunTally& tally,
+                      const std::pair<long long, long long>& range, long long members) {
+  const auto outside = [&](long long member) { return member < range.first || member >= range.second; };
   constexpr long long any = std::numeric_limits<long long>::max() / 2;  // leaves room for adding others
   if (tally.members != members) bytes.refuse("a tally of other members", "a tally of the recorded members");
   long long left = members;
@@ -55,10 +57,9 @@ void require_possible(const ByteReader& bytes, const RunTally& tally, long long 
   bytes.require_count(tally.entered, well);
   for (const std::vector<long long>& examples : tally.examples)
     for (const long long member : examples)
-      if (member < first || member >= first + members)
-        bytes.refuse("an example outside the recorded members", "a recorded member");
+      if (outside(member)) bytes.refuse("an example outside the recorded members", "a recorded member");
   for (const WorstShare& worst : tally.shares)
-    if (worst.member != -1 && (worst.member < first || worst.member >= first + members))
+    if (worst.member != -1 && outside(worst.member))
       bytes.refuse("a worst member outside the recorded members", "a recorded member");
   bytes.require_counts(tally.events, any);
   for (const long long count : {tally.redundant, tally.moved}) bytes.require_count(count, members);
@@ -75,14 +76,14 @@ void save_tally(ByteWriter& bytes, const RunTally& tally) {
   tally.total_velocity_move.save(bytes);
 }
 
-RunTally load_tally(ByteReader& bytes, long long first, long long members) {
+RunTally load_tally(ByteReader& bytes, std::pair<long long, long long> range, long long members) {
   RunTally tally;
   each_number(tally,
               [&](auto& number) { number = bytes.number<std::remove_reference_t<decltype(number)>>(); });
   for (std::vector<long long>& examples : tally.examples) bytes.numbers(examples, RunTally::examples_kept);
   tally.total_position_move.load(bytes);
   tally.total_velocity_move.load(bytes);
-  require_possible(bytes, tally, first, members);
+  require_possible(bytes, tally, range, members);
   return tally;
 }
 

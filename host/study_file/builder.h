@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "host/sample/prepared_member.h"
 #include "host/study/study.h"
 #include "host/study_file/csv_columns.h"
 #include "host/study_file/document.h"
@@ -144,6 +145,15 @@ class StudyBuilder {
   bool read_file(const Table& table, const Field& field, Distribution& made);
   bool check_arguments(const Field& field, const Distribution& made);
   Interval range(const Distribution& made);
+  // --- Sweeps (sweep.cpp) ---
+  static bool is_sweep(const Field& field);
+  std::optional<std::size_t> sweep(const Field& field, const std::string& name);
+  bool read_sweep(const Field& field, Sweep& made);
+  bool read_sweep_ends(const Field& from, const Field& to, const Field& count, Sweep& made);
+  bool read_sweep_values(const Field& field, Sweep& made);
+  std::optional<long long> count_points();
+  // What a table in the place of a number defines: a draw or a sweep.
+  ParameterFact draw_or_sweep(const Field& field, ParameterRule& rule);
   void draft_joints();
   void add_joint(const JointDraft& draft);
   bool check_covariance(const JointDraft& draft, const Joint& joint);
@@ -186,7 +196,12 @@ class StudyBuilder {
   // --- Settings (settings.cpp) ---
   void read_ensemble();
   void read_until(const Field& field);
-  void read_members(const Field& field);
+  // --- Numbers of members (members.cpp) ---
+  void read_members(const Table& table);
+  void read_members_per_point(const Table& table);
+  std::optional<long long> members_per_point(const Field& field);
+  void check_file_rows(long long needed);
+  void check_statistics_size();
   void read_time();
   void read_output_times(const Table& table);
   bool read_given_times(const Field& at, const Field& end);
@@ -200,6 +215,7 @@ class StudyBuilder {
   // --- Checks that need numbers: the nominal member (nominal.cpp) ---
   void check_masses();
   void check_nominal_member();
+  void check_nominal_member(const MemberInputs& nominal);
   void check_mass_matrix(const Eigen::MatrixXd& mass);
 
   // --- Input ---
@@ -233,6 +249,7 @@ class StudyBuilder {
     std::vector<FileUse> file_uses;              // used by read_members()
     bool has_grid = false;                       // used by read_members() and read_until()
     double grid_members = 1;                     // product of the points of all grids; NaN if one is invalid
+    bool has_sweep = false, sweep_broken = false;  // used by read_members()
   };
   Parameters parameters_;
 

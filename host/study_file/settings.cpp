@@ -35,7 +35,8 @@ bool at_least_1e_14(double x) { return x >= 1e-14 && std::isfinite(x); }
 
 void StudyBuilder::read_ensemble() {
   const Table table(reader_, single_table(reader_, "ensemble"),
-                    {"members", "seed", "sampler", "include_nominal", "consistency", "until"});
+                    {"members", "members_per_point", "streams", "seed", "sampler", "include_nominal",
+                     "consistency", "until"});
   EnsembleSettings& made = study_.ensemble;
   if (const Field seed = table["seed"])
     made.seed = static_cast<unsigned long long>(
@@ -59,7 +60,13 @@ void StudyBuilder::read_ensemble() {
     if (word == "error") made.consistency = Consistency::error;
   }
   if (const Field until = table["until"]) read_until(until);
-  read_members(table["members"]);
+  if (const Field streams = table["streams"])
+    if (reader_.choice(streams, {"common", "independent"}) == "independent")
+      made.streams = Streams::independent;
+  if (parameters_.has_sweep)
+    read_members_per_point(table);
+  else
+    read_members(table);
 }
 
 void StudyBuilder::read_until(const Field& field) {
@@ -88,33 +95,6 @@ void StudyBuilder::read_until(const Field& field) {
   if (const Field error = table.require("relative_stderr", "a number > 0, as in " + form))
     made.relative_stderr = constant(error, is_positive, "a finite number > 0").value_or(0.01);
   study_.ensemble.until = made;
-}
-
-// With grids, the number of members is the product of their sizes.
-void StudyBuilder::read_members(const Field& field) {
-  EnsembleSettings& made = study_.ensemble;
-  const double wanted = parameters_.grid_members + (made.include_nominal ? 1 : 0);
-  std::optional<long long> members;
-  if (field) {
-    members = reader_.integer(field, 1, member_limit);
-    if (members && parameters_.has_grid && std::isfinite(wanted) && static_cast<double>(*members) != wanted)
-      reader_.report(
-          field, "not the number of points of the grids",
-          number_text(wanted) + (made.include_nominal ? ": the product of all grids, and the nominal member"
-                                                      : ": the product of all grids"),
-          "leave it out: the grids determine it");
-  } else if (parameters_.has_grid && wanted > static_cast<double>(member_limit)) {
-    reader_.report({study_.path, 0, 0}, "[ensemble]: the grids have too many points", number_text(wanted),
-                   "at most " + std::to_string(member_limit));
-  } else if (parameters_.has_grid && std::isfinite(wanted)) {
-    members = static_cast<long long>(wanted);
-  }
-  made.members = members.value_or(1);
-  if (field && !members) return;
-  for (const FileUse& use : parameters_.file_uses)
-    if (use.rows < static_cast<std::size_t>(made.members))
-      reader_.report_found(use.field, "the file has too few rows", std::to_string(use.rows) + " rows",
-                           std::to_string(made.members) + ", one for each member");
 }
 
 void StudyBuilder::read_time() {
@@ -276,6 +256,10 @@ void StudyBuilder::read_output() {
   const Table table(reader_, single_table(reader_, "output"), {"members", "trajectories"});
   if (const Field members = table["members"])
     study_.output.members = reader_.boolean(members).value_or(false);
+  // members.nc numbers its members without gaps.
+  if (study_.output.members && study_.ensemble.until && !study_.sweeps.empty())
+    reader_.report(table["members"], "`until` with a sweep leaves members out, which members.nc cannot",
+                   "no 'until', or members = false");
   const Field trajectories = table["trajectories"];
   const auto items = trajectories ? reader_.array(trajectories, "an array of member numbers") : std::nullopt;
   if (!items) return;
@@ -309,6 +293,7 @@ void StudyBuilder::check_sizes() {
     report_too_large("too many output times for this number of trajectories",
                      fmt::format("{} members with {} numbers at {} times", trajectories, states, outputs),
                      trajectory_limit);
+  check_statistics_size();
 }
 
 }  // namespace zwang

@@ -108,6 +108,12 @@ void complete_ensemble(Value& root, const EnsembleSettings& ensemble) {
   constexpr const char* consistencies[] = {"project", "reject", "error"};
   Value& table = table_of(root, "ensemble");
   put(table, "members", integer(ensemble.members));
+  if (ensemble.members_per_point > 0) {
+    put(table, "members_per_point", integer(ensemble.members_per_point));
+    put_default(table, "streams", text(ensemble.streams == Streams::common ? "common" : "independent"));
+  } else if (Entry* per_point = table.find("members_per_point")) {
+    per_point->value = integer(ensemble.members);
+  }
   put(table, "seed", integer(static_cast<long long>(ensemble.seed)));
   put_default(table, "sampler", text(samplers[static_cast<int>(ensemble.sampler)]));
   put_default(table, "include_nominal", boolean(ensemble.include_nominal));
