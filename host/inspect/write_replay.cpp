@@ -97,6 +97,19 @@ Json audit_json(const Trajectory& trajectory) {
             {"shocks", audit.shock_share}}}};
 }
 
+long long point_of(const Replay& replay) {
+  return replay.study.ensemble.point_of(static_cast<long long>(replay.member.number));
+}
+
+// "c = 0.1, n = 2"
+std::string swept_text(const Replay& replay) {
+  std::string text;
+  for (const Sweep& sweep : replay.study.sweeps)
+    text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", sweep.name,
+                        short_number(replay.member.inputs.parameters[sweep.parameter]));
+  return text;
+}
+
 std::string heading(const Replay& replay) {
   const Study& study = replay.study;
   const Trajectory& trajectory = replay.trajectory;
@@ -107,6 +120,9 @@ std::string heading(const Replay& replay) {
   for (const std::size_t i : drawn_inputs(study))
     drawn += fmt::format("{}{} = {}", drawn.empty() ? "" : ", ", study.parameters[i].name,
                          short_number(replay.member.inputs.parameters[i]));
+  if (!study.sweeps.empty())
+    text +=
+        fmt::format("point {} of {}: {}\n", point_of(replay), study.ensemble.points(), swept_text(replay));
   if (!drawn.empty()) text += "drawn: " + drawn + "\n";
   if (!trajectory.start_consistent)
     text += fmt::format("start moved onto the constraints: positions by {}, velocities by {}\n",
@@ -203,6 +219,11 @@ std::string replay_json(const Replay& replay) {
   for (const std::size_t i : drawn_inputs(replay.study))
     inputs[replay.study.parameters[i].name] = replay.member.inputs.parameters[i];
   json["inputs"] = inputs;
+  if (!replay.study.sweeps.empty()) {
+    json["point"] = point_of(replay);
+    for (const Sweep& sweep : replay.study.sweeps)
+      json["sweep"][sweep.name] = replay.member.inputs.parameters[sweep.parameter];
+  }
   json["projection"] = {{"position", trajectory.position_moved}, {"velocity", trajectory.velocity_moved}};
   Json times = Json::array();
   for (const Sample& sample : trajectory.samples) times.push_back(sample.state.t);

@@ -74,6 +74,7 @@ showAbout();
 showFindings();
 showMotion();
 showObservables();
+showSweeps();
 showMeasures();
 showRelations();
 showEvents();

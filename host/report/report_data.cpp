@@ -126,10 +126,15 @@ ReportJson report_data(const ReportSource& source) {
   ReportJson shown = ReportJson::array();
   for (const std::size_t t : times) shown.push_back(rounded(source.study.time.outputs[t]));
   made["time"] = shown;
-  made["observables"] = report_observables(source, times);
-  made["measures"] = report_measures(source);
-  made["relations"] = report_relations(source);
-  made["sample"] = report_sample(source);
+  made["sweep"] = report_sweep(source);
+  // With a sweep there are no statistics over all members.
+  const bool plain = source.study.sweeps.empty();
+  const ReportJson none = ReportJson::array();
+  made["observables"] = plain ? report_observables(source, times) : none;
+  made["measures"] = plain ? report_measures(source) : none;
+  made["relations"] = plain ? report_relations(source)
+                            : ReportJson{{"names", none}, {"kinds", none}, {"rank", none}, {"linear", none}};
+  made["sample"] = plain ? report_sample(source) : ReportJson();
   made["motion"] = report_motion(source);
   return made;
 }

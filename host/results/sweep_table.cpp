@@ -126,13 +126,4 @@ std::string sweep_tables(const Study& study, const RunResult& result) {
       (study.time.outputs.size() - 1) * system.observables.size());
 }
 
-std::string point_text(const Study& study, long long point) {
-  const std::vector<std::size_t> places = places_of(study, static_cast<std::size_t>(point));
-  std::string text;
-  for (std::size_t i = 0; i < places.size(); ++i)
-    text += fmt::format("{}{} = {}", i > 0 ? ", " : "", printable(study.sweeps[i].name),
-                        short_number(study.sweeps[i].values[places[i]]));
-  return text;
-}
-
 }  // namespace zwang

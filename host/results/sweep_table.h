@@ -12,7 +12,4 @@ namespace zwang {
 // beyond the 30th are left out, but for the ends and those with the smallest and largest mean.
 std::string sweep_tables(const Study& study, const RunResult& result);
 
-// The swept quantities at a point: "c = 0.1, n = 2".
-std::string point_text(const Study& study, long long point);
-
 }  // namespace zwang
