@@ -30,7 +30,7 @@ struct Shape {
         sample(state + 2 * system.constraints.size()),
         outputs(output_times),
         observables(system.observables.size()),
-        measures(system.measures.size()) {}
+        measures(system.member_values()) {}
   std::size_t parameters, state, sample, outputs, observables, measures;
 };
 

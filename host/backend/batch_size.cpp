@@ -28,7 +28,7 @@ double bytes_per_member(const Study& study, bool observables, bool members) {
   const std::size_t state = 2 * system.size() + system.auxiliaries.size();
   std::size_t numbers = 2 * system.parameters.size() + 2 * state + 8;
   if (observables) numbers += study.time.outputs.size() * system.observables.size();
-  if (members) numbers += system.measures.size() + state + event_kinds + 8;
+  if (members) numbers += system.member_values() + state + event_kinds + 8;
   return 8 * static_cast<double>(numbers);
 }
 

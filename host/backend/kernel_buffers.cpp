@@ -64,7 +64,7 @@ KernelShape::KernelShape(const System& system, std::size_t output_times)
       sample(state + 2 * system.constraints.size()),
       outputs(output_times),
       observables(system.observables.size()),
-      measures(system.measures.size()),
+      measures(system.member_values()),
       event_row(static_cast<std::size_t>(
           event_row_length(static_cast<int>(system.size()), static_cast<int>(system.constraints.size())))) {}
 

@@ -39,7 +39,7 @@ MemberRecordLayout::MemberRecordLayout(const Study& study, std::vector<std::size
     : drawn_(std::move(drawn)),
       parameters_(study.system->parameters.size()),
       state_(2 * study.system->size() + study.system->auxiliaries.size()),
-      measures_(study.system->measures.size()),
+      measures_(study.system->member_values()),
       places_(record_places(static_cast<int>(drawn_.size()), static_cast<int>(state_),
                             static_cast<int>(measures_))) {}
 

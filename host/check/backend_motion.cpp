@@ -78,7 +78,8 @@ BackendMotion motion_of(const Study& study, const Batch& batch, const BatchResul
   made.events = results.events[k];
   made.event_counts = part(results.event_counts, event_kinds);
   made.trial_steps = results.steps[k] + results.rejected[k];
-  made.measures = part(results.measures, system.measures.size());
+  made.measures = part(results.measures, system.member_values());
+  made.measures.resize(system.measures.size());
   for (std::size_t j = 0; j < outputs; ++j) {
     const double* row =
         results.states.data() + (k * outputs + j) * (width + 2 * static_cast<std::size_t>(conditions));

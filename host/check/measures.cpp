@@ -1,4 +1,4 @@
-// Combination of measures over segments and the tolerances of the result.
+// Combination of reductions over segments and the tolerances of the result.
 #include "host/check/measures.h"
 #include "kernels/base/layout.h"
 #include "src/expression/expression.h"
@@ -18,7 +18,7 @@ constexpr double missing = std::numeric_limits<double>::quiet_NaN();
 // exact up to the change of the forces in that time.
 constexpr double unaccounted = 0.1;
 
-// The value of one measure over all segments from its values over each of them.
+// The value of one reduction over all segments from its values over each of them.
 double stitched(Reduction reduction, const std::vector<double>& values,
                 const std::vector<double>& durations) {
   double result = missing, time = 0;
@@ -67,16 +67,16 @@ bool is_sum(Reduction reduction) {
 
 }  // namespace
 
-StitchedMeasures::StitchedMeasures(const System& system, double accumulation_gap)
+StitchedReductions::StitchedReductions(const System& system, double accumulation_gap)
     : system_(&system), accumulation_gap_(accumulation_gap) {}
 
-void StitchedMeasures::add(const ReferencePair& pair, double duration, bool decided) {
-  parts_.push_back({pair.tight.measures, pair.perturbed.measures, duration, !pair.given_up()});
+void StitchedReductions::add(const ReferencePair& pair, double duration, bool decided) {
+  parts_.push_back({pair.tight.reductions, pair.perturbed.reductions, duration, !pair.given_up()});
   decided_ = decided_ && decided;
 }
 
-StitchedMeasures::Verdict StitchedMeasures::verdict(std::size_t i) const {
-  const Measure& measure = system_->measures[i];
+StitchedReductions::Verdict StitchedReductions::verdict(std::size_t i) const {
+  const ReductionFormula& formula = system_->reductions[i];
   std::vector<double> tight, perturbed, durations;
   for (const Part& part : parts_) {
     tight.push_back(part.tight[i]);
@@ -84,57 +84,57 @@ StitchedMeasures::Verdict StitchedMeasures::verdict(std::size_t i) const {
     durations.push_back(part.duration);
   }
   Verdict made;
-  made.reference = stitched(measure.reduction, tight, durations);
-  const double other = stitched(measure.reduction, perturbed, durations);
+  made.reference = stitched(formula.reduction, tight, durations);
+  const double other = stitched(formula.reduction, perturbed, durations);
   made.spread = std::abs(made.reference - other);
 
   // Errors of sums add up: absolute values, so that they cannot cancel by chance.
-  if (is_sum(measure.reduction)) {
+  if (is_sum(formula.reduction)) {
     double sum = 0, time = 0;
     for (std::size_t k = 0; k < tight.size(); ++k) {
-      const double weight = measure.reduction == Reduction::mean ? durations[k] : 1;
+      const double weight = formula.reduction == Reduction::mean ? durations[k] : 1;
       sum += weight * std::abs(tight[k] - perturbed[k]);
       time += durations[k];
     }
-    made.spread = measure.reduction == Reduction::mean && time > 0 ? sum / time : sum;
+    made.spread = formula.reduction == Reduction::mean && time > 0 ? sum / time : sum;
   }
-  made.allowance = allowance(measure) + integral_allowance(i);
+  made.allowance = allowance(formula) + integral_allowance(i);
 
-  // A measure whose existence or count differs between the two reference runs cannot be used to check the
+  // A reduction whose existence or count differs between the two reference runs cannot be used to check the
   // backend.
-  const bool of_events = measure.pattern != EventPattern::none;
+  const bool of_events = formula.pattern != EventPattern::none;
   const bool only_one_defined = std::isnan(made.reference) != std::isnan(other);
-  const bool counts = measure.reduction == Reduction::count && made.spread > made.allowance;
+  const bool counts = formula.reduction == Reduction::count && made.spread > made.allowance;
   // Neither can the time of an accumulation that may or may not list this condition.
-  const bool may_not_be_named = measure.pattern == EventPattern::accumulation &&
-                                measure.reduction != Reduction::count &&
-                                left_out(EventKind::accumulation, measure).count > 0;
-  made.decided = covered(measure.reduction) && !only_one_defined && !counts && !may_not_be_named &&
+  const bool may_not_be_named = formula.pattern == EventPattern::accumulation &&
+                                formula.reduction != Reduction::count &&
+                                left_out(EventKind::accumulation, formula).count > 0;
+  made.decided = covered(formula.reduction) && !only_one_defined && !counts && !may_not_be_named &&
                  (decided_ || !of_events);
   if (std::isnan(made.spread)) made.spread = 0;
   return made;
 }
 
-// Whether the reference has run over every segment on which the measure depends.
-bool StitchedMeasures::covered(Reduction reduction) const {
+// Whether the reference has run over every segment on which the reduction depends.
+bool StitchedReductions::covered(Reduction reduction) const {
   if (reduction == Reduction::initial) return true;
   if (reduction == Reduction::final) return parts_.back().complete;
   return std::all_of(parts_.begin(), parts_.end(), [](const Part& part) { return part.complete; });
 }
 
-LeftOut StitchedMeasures::left_out(EventKind kind, const Measure& measure) const {
-  const auto found = bursts_.left_out.find({kind, measure.target});
+LeftOut StitchedReductions::left_out(EventKind kind, const ReductionFormula& formula) const {
+  const auto found = bursts_.left_out.find({kind, formula.target});
   return found == bursts_.left_out.end() ? LeftOut{} : found->second;
 }
 
 // If the integrand depends on which conditions are closed, it may differ by a part of its size; otherwise, in
 // the last part of a burst, by the remaining velocities.
-double StitchedMeasures::integral_allowance(std::size_t i) const {
-  const Measure& measure = system_->measures[i];
-  const bool integral = measure.reduction == Reduction::integral, mean = measure.reduction == Reduction::mean;
+double StitchedReductions::integral_allowance(std::size_t i) const {
+  const ReductionFormula& formula = system_->reductions[i];
+  const bool integral = formula.reduction == Reduction::integral, mean = formula.reduction == Reduction::mean;
   const Expressions& pool = *system_->pool;
-  const bool depends_on_contact = pool.mentions(measure.value, SymbolKind::closed) ||
-                                  pool.mentions(measure.value, SymbolKind::multiplier);
+  const bool depends_on_contact = pool.mentions(formula.value, SymbolKind::closed) ||
+                                  pool.mentions(formula.value, SymbolKind::multiplier);
   if (!(integral || mean) || i >= sizes_.size()) return 0;
   const double share = depends_on_contact ? unaccounted : std::min(unaccounted, 10 * accumulation_gap_);
   double time = 0;
@@ -142,15 +142,15 @@ double StitchedMeasures::integral_allowance(std::size_t i) const {
   return share * bursts_.reaches * sizes_[i] / (mean && time > 0 ? time : 1);
 }
 
-double StitchedMeasures::allowance(const Measure& measure) const {
+double StitchedReductions::allowance(const ReductionFormula& formula) const {
   LeftOut out;
-  if (measure.pattern == EventPattern::shock || measure.pattern == EventPattern::impulse)
-    out = left_out(EventKind::shock, measure);
-  if (measure.pattern == EventPattern::release) out = left_out(EventKind::release, measure);
-  if (measure.pattern == EventPattern::contact) out = left_out(EventKind::contact, measure);
-  const bool accumulation = measure.pattern == EventPattern::accumulation;
-  if (accumulation) out = left_out(EventKind::accumulation, measure);
-  switch (measure.reduction) {
+  if (formula.pattern == EventPattern::shock || formula.pattern == EventPattern::impulse)
+    out = left_out(EventKind::shock, formula);
+  if (formula.pattern == EventPattern::release) out = left_out(EventKind::release, formula);
+  if (formula.pattern == EventPattern::contact) out = left_out(EventKind::contact, formula);
+  const bool accumulation = formula.pattern == EventPattern::accumulation;
+  if (accumulation) out = left_out(EventKind::accumulation, formula);
+  switch (formula.reduction) {
     case Reduction::count:
       return out.count;
     case Reduction::total:

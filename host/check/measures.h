@@ -1,6 +1,6 @@
-// Measures of the reference, combined from the segments between its restarts. Because every segment starts
+// Reductions of the reference, combined from the segments between its restarts. Because every segment starts
 // from the backend's state, chaotic divergence does not enter: the result is the reference's value of the
-// measures along the backend's own motion.
+// reductions along the backend's own motion.
 #pragma once
 
 #include "host/check/events.h"
@@ -11,17 +11,17 @@
 
 namespace zwang {
 
-class StitchedMeasures {
+class StitchedReductions {
  public:
-  StitchedMeasures(const System& system, double accumulation_gap);
+  StitchedReductions(const System& system, double accumulation_gap);
 
-  // Adds one segment; `decided`: both reference runs have the same events. The measures of a pair that was
+  // Adds one segment; `decided`: both reference runs have the same events. The reductions of a pair that was
   // given up cover only part of its segment.
   void add(const ReferencePair& pair, double duration, bool decided);
   // Events left out of the comparison permit counts to differ by their number. During the last part of a
   // burst a condition may be closed in one run and open in the other, which integrals may depend on.
   void add_allowance(const Bursts& bursts) { bursts_.add(bursts); }
-  // Sizes of the integrands, by measure.
+  // Sizes of the integrands, by reduction.
   void set_sizes(std::vector<double> sizes) { sizes_ = std::move(sizes); }
 
   struct Verdict {
@@ -30,18 +30,18 @@ class StitchedMeasures {
     double allowance = 0;  // for the tails of bursts
     bool decided = true;
   };
-  Verdict verdict(std::size_t measure) const;
+  Verdict verdict(std::size_t reduction) const;
 
  private:
   struct Part {
-    std::vector<double> tight, perturbed;  // by measure
+    std::vector<double> tight, perturbed;  // by reduction
     double duration;
     bool complete;
   };
   bool covered(Reduction reduction) const;
-  LeftOut left_out(EventKind kind, const Measure& measure) const;
-  double allowance(const Measure& measure) const;
-  double integral_allowance(std::size_t measure) const;
+  LeftOut left_out(EventKind kind, const ReductionFormula& formula) const;
+  double allowance(const ReductionFormula& formula) const;
+  double integral_allowance(std::size_t reduction) const;
 
   const System* system_;
   double accumulation_gap_;

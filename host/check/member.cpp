@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "host/check/backend_motion.h"
+#include "host/check/combined_measures.h"
 #include "host/check/events.h"
 #include "host/check/measures.h"
 #include "host/check/reference_pair.h"
@@ -34,7 +35,7 @@ class MemberCheck {
         reference_(*study.system, study.integrator, motion.parameters, sizes_of_motion(*study.system, motion),
                    member),
         segments_(study, motion, reference_, member),
-        measures_(*study.system, study.integrator.accumulation_gap),
+        reductions_(*study.system, study.integrator.accumulation_gap),
         budget_(budget) {}
 
   MemberFindings run(const std::function<void()>& segment_done) {
@@ -54,8 +55,8 @@ class MemberCheck {
       else
         ++made_.undecided_segments;
       if (verdict.undecided) made_.undecided.push_back(std::move(*verdict.undecided));
-      measures_.add(verdict.pair, verdict.duration, verdict.decided);
-      measures_.add_allowance(verdict.bursts);
+      reductions_.add(verdict.pair, verdict.duration, verdict.decided);
+      reductions_.add_allowance(verdict.bursts);
       before = std::move(verdict.pair);
       segment_done();
     }
@@ -94,15 +95,17 @@ class MemberCheck {
     const auto integrals = static_cast<Eigen::Index>(study_.system->integrands.size());
     const std::vector<double> values = noted.finish(moment, Eigen::VectorXd::Zero(integrals), 0);
     const QuantityNames names(*study_.system);
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      const Measure& measure = study_.system->measures[i];
-      if (measure.pattern == EventPattern::none || measure.reduction == Reduction::at) continue;
+    for (std::size_t i = 0; i < motion_.measures.size(); ++i) {
+      const std::optional<std::size_t> r = only_reduction(*study_.system->pool, study_.system->measures[i]);
+      if (!r) continue;
+      const ReductionFormula& formula = study_.system->reductions[*r];
+      if (formula.pattern == EventPattern::none || formula.reduction == Reduction::at) continue;
       // Sums are rounded once per event.
       const double once = study_.integrator.single ? std::numeric_limits<float>::epsilon() / 2 : 1e-10;
       const double times = study_.integrator.single ? static_cast<double>(motion_.events.size()) + 1 : 1;
-      const double rounding = once * times * std::abs(values[i]) + std::numeric_limits<double>::min();
+      const double rounding = once * times * std::abs(values[*r]) + std::numeric_limits<double>::min();
       made_.findings.add({member_, motion_.end.t, names.measures[i] + " (from its events)",
-                          motion_.measures[i], values[i], rounding});
+                          motion_.measures[i], values[*r], rounding});
     }
   }
 
@@ -131,11 +134,11 @@ class MemberCheck {
                         .reference_word = status_name(whole_run.status)});
   }
 
-  // Sizes of the measures' expressions along the motion, evaluated with the conditions as they were, all
+  // Sizes of the reduced expressions along the motion, evaluated with the conditions as they were, all
   // open, and all closed.
-  std::vector<double> measure_sizes() const {
+  std::vector<double> reduced_sizes() const {
     const Measures measures(reference_.equations());
-    std::vector<double> sizes(motion_.measures.size(), 0);
+    std::vector<double> sizes(study_.system->reductions.size(), 0);
     for (std::size_t j = 0; j < motion_.samples.size(); ++j) {
       if (!motion_.reached[j]) continue;
       const Sample& sample = motion_.samples[j];
@@ -150,20 +153,15 @@ class MemberCheck {
   }
 
   void check_measures() {
-    measures_.set_sizes(measure_sizes());
+    reductions_.set_sizes(reduced_sizes());
     const Tolerance tolerance(study_.integrator);
     const QuantityNames names(*study_.system);
+    const CombinedMeasures combined(*study_.system, reference_.equations(), reductions_, tolerance);
     for (std::size_t i = 0; i < motion_.measures.size(); ++i) {
-      const StitchedMeasures::Verdict verdict = measures_.verdict(i);
       const double value = motion_.measures[i];
-      const double size = std::max(std::abs(verdict.reference), std::abs(value));
-      const CheckCase one{
-          member_,
-          motion_.end.t,
-          names.measures[i],
-          value,
-          verdict.reference,
-          10 * verdict.spread + 30 * tolerance.unit(std::isfinite(size) ? size : 0) + verdict.allowance};
+      const CombinedMeasures::Verdict verdict = combined.verdict(i, value);
+      const CheckCase one{member_, motion_.end.t,      names.measures[i],
+                          value,   verdict.reference, verdict.tolerance};
       ++made_.measures;
       // If the end coincides with an event, the values before and after the event are equally valid.
       const bool decided = verdict.decided && !(segments_.end_is_near_event() && one.severity() > 1);
@@ -179,7 +177,7 @@ class MemberCheck {
   unsigned long long member_;
   ReferenceRunner reference_;
   SegmentCheck segments_;
-  StitchedMeasures measures_;
+  StitchedReductions reductions_;
   WorkBudget budget_;
   MemberFindings made_;
 };

@@ -79,10 +79,7 @@ bool has_cheap_series(const System& system, const EmittedModel& model) {
 
 // Minima and maxima are located within steps.
 bool measures_extremes(const System& system) {
-  return std::any_of(system.measures.begin(), system.measures.end(), [](const Measure& measure) {
-    return measure.pattern == EventPattern::none &&
-           (measure.reduction == Reduction::minimum || measure.reduction == Reduction::maximum);
-  });
+  return std::any_of(system.reductions.begin(), system.reductions.end(), is_extreme);
 }
 
 // --- Decisions ---------------------------------------------------------------------------------------------

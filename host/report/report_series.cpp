@@ -109,10 +109,10 @@ struct MeasureCounts {
 };
 
 // Whole numbers get one bin each if they are few.
-std::vector<double> measure_edges(const Measure& measure, double low, double high) {
+std::vector<double> measure_edges(bool counts, double low, double high) {
   std::vector<double> edges;
   if (!std::isfinite(low) || !std::isfinite(high)) return edges;
-  if (measure.reduction == Reduction::count && high - low < 60) {
+  if (counts && high - low < 60) {
     for (double edge = low - 0.5; edge < high + 1; edge += 1) edges.push_back(edge);
     return edges;
   }
@@ -140,7 +140,10 @@ std::vector<MeasureCounts> counts_of_members(const ReportSource& source, std::si
   const auto& measures = source.study.system->measures;
   for (std::size_t i = 0; i < shown; ++i) {
     const ReportJson& series = source.summary["measures"][measures[i].name];
-    made[i].edges = measure_edges(measures[i], number(series["minimum"]), number(series["maximum"]));
+    const std::optional<std::size_t> reduction = only_reduction(*source.study.system->pool, measures[i]);
+    const bool counts =
+        reduction && source.study.system->reductions[*reduction].reduction == Reduction::count;
+    made[i].edges = measure_edges(counts, number(series["minimum"]), number(series["maximum"]));
     made[i].counts.assign(made[i].edges.empty() ? 0 : made[i].edges.size() - 1, 0);
     made[i].known = true;
   }
@@ -199,13 +202,16 @@ bool is_string(const Study& study, std::size_t condition) {
 
 // Meaning of a measure, for the sentence that describes it.
 ReportJson meaning(const Study& study, const Measure& measure) {
-  ReportJson made = {{"reduction", reduction_word(measure.reduction)},
-                     {"pattern", pattern_word(measure.pattern)}};
-  if (measure.pattern == EventPattern::none) return made;
-  const bool watched = measure.pattern == EventPattern::watched;
+  const std::optional<std::size_t> only = only_reduction(*study.system->pool, measure);
+  if (!only) return {{"reduction", ""}, {"pattern", ""}};
+  const ReductionFormula& formula = study.system->reductions[*only];
+  ReportJson made = {{"reduction", reduction_word(formula.reduction)},
+                     {"pattern", pattern_word(formula.pattern)}};
+  if (formula.pattern == EventPattern::none) return made;
+  const bool watched = formula.pattern == EventPattern::watched;
   made["target"] =
-      watched ? study.system->watches[measure.target].name : study.system->constraints[measure.target].name;
-  made["string"] = !watched && is_string(study, measure.target);
+      watched ? study.system->watches[formula.target].name : study.system->constraints[formula.target].name;
+  made["string"] = !watched && is_string(study, formula.target);
   return made;
 }
 

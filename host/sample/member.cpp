@@ -29,7 +29,7 @@ Trajectory replay_member(const Study& study, const PreparedMember& member, const
     trajectory.last.state = member.start;
     trajectory.last.multipliers = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(equations.count()));
     trajectory.last.closed.assign(equations.count(), 0.0);
-    trajectory.measures.assign(study.system->measures.size(), std::nan(""));
+    trajectory.measures.assign(study.system->member_values(), std::nan(""));
   }
   trajectory.position_moved = member.preparation.position_moved;
   trajectory.velocity_moved = member.preparation.velocity_moved;

@@ -107,6 +107,14 @@ struct StatisticsSettings {
   std::map<std::string, HistogramSettings> histograms;  // by observable or measure
 };
 
+// Statistics once more over the members that fulfil a condition.
+struct GivenSettings {
+  std::string name;
+  std::string condition;     // as written
+  std::size_t flag = 0;      // among System::flags: 1 in the members selected
+  bool observables = false;  // also observables over time
+};
+
 struct OutputSettings {
   bool members = false;
   std::vector<long long> trajectories;
@@ -128,6 +136,7 @@ struct Study {
   TimeSettings time;
   IntegratorSettings integrator;
   StatisticsSettings statistics;
+  std::vector<GivenSettings> givens;
   OutputSettings output;
 };
 

@@ -182,16 +182,21 @@ class StudyBuilder {
   void read_variation(const Table& table, ConditionFormula& made, bool readable);
   void reject_beside_general_variation();
 
-  // --- Impulses, events, observables and measures (observe.cpp) ---
+  // --- Impulses, events and observables (observe.cpp) ---
   void read_impulses();
   void read_target(const Field& field, ImpulseFormula& made);
   void read_amounts(const Field& field, ImpulseFormula& made);
   void read_events();
   void read_stop(const Field& field);
   void read_observables();
-  void read_measures();
   void define_energies();
   void add_density();
+
+  // --- Measures and conditions on them (measure.cpp) ---
+  void read_measures();
+  void read_givens();
+  MeasureScope measure_scope(const Field& field);
+  Expr add_reduction(const ReducedFormula& reduced, const Field& field);
 
   // --- Settings (settings.cpp) ---
   void read_ensemble();
@@ -264,7 +269,8 @@ class StudyBuilder {
   // --- Fields kept for messages of later checks ---
   struct Fields {
     Field kinetic;                                       // [system] kinetic
-    std::vector<Field> constraints, impulses, measures;  // one per entry of description_
+    std::vector<Field> constraints, impulses;  // one per entry of description_
+    std::vector<Field> reductions;             // one per reduction: the measure that uses it first
     Field general_variation;                             // the first constraint with variation = "general"
   };
   Fields fields_;

@@ -18,13 +18,14 @@ namespace {
 const std::vector<std::string> top_keys = {"title",      "parameters", "joint",  "anchor",     "point",
                                            "coordinate", "auxiliary",  "system", "constraint", "impulse",
                                            "event",      "ensemble",   "time",   "integrator", "observe",
-                                           "measure",    "statistics", "output"};
+                                           "measure",    "given",      "statistics",
+                                           "output"};
 
 // Whether an unknown top-level key may be a misspelt table that defines names, such as [[pont]]. Formulas
 // that use unknown names are then not reported.
 bool may_hide_names(const Value& root) {
-  const std::vector<std::string> no_names = {"title", "system",     "impulse",    "ensemble",
-                                             "time",  "integrator", "statistics", "output"};
+  const std::vector<std::string> no_names = {"title",      "system",     "impulse", "ensemble", "time",
+                                             "integrator", "statistics", "output",  "given"};
   return std::any_of(root.entries.begin(), root.entries.end(), [&](const Entry& entry) {
     if (std::find(top_keys.begin(), top_keys.end(), entry.key) != top_keys.end()) return false;
     const std::string meant = nearest(entry.key, top_keys);
@@ -81,6 +82,7 @@ Study StudyBuilder::build() {
   define_energies();
   read_observables();
   read_measures();
+  read_givens();
   add_density();
   read_ensemble();
   read_integrator();

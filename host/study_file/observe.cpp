@@ -1,4 +1,4 @@
-// Reads [[impulse]], [[event]], [time] stop, [observe] and [measure].
+// Reads [[impulse]], [[event]], [time] stop and [observe].
 #include <algorithm>
 #include <cmath>
 
@@ -161,12 +161,12 @@ void StudyBuilder::add_density() {
   bool wanted = false;
   for (const NamedExpr& observable : description_.observables)
     wanted = wanted || uses_density(observable.value);
-  for (std::size_t i = 0; i < description_.measures.size(); ++i) {
-    const Measure& measure = description_.measures[i];
-    if (!uses_density(measure.value)) continue;
+  for (std::size_t i = 0; i < description_.reductions.size(); ++i) {
+    const ReductionFormula& formula = description_.reductions[i];
+    if (!uses_density(formula.value)) continue;
     wanted = true;
-    if (measure.reduction == Reduction::integral || measure.reduction == Reduction::mean)
-      reader_.report(fields_.measures[i],
+    if (formula.reduction == Reduction::integral || formula.reduction == Reduction::mean)
+      reader_.report(fields_.reductions[i],
                      "logdensity() has no integral or mean, because a shock may make it undefined",
                      "initial, final, minimum, maximum or at of it");
   }
@@ -188,35 +188,6 @@ void StudyBuilder::read_observables() {
     register_name_in(names, entry.key, reader_.document().locate(entry.mark), field.place);
     const std::optional<Expr> made = formula(field, allow_state | allow_reactions);
     description_.observables.push_back({entry.key, made.value_or(pool().zero())});
-  }
-}
-
-void StudyBuilder::read_measures() {
-  const Field table = single_table(reader_, "measure");
-  if (!table) return;
-  std::set<std::string> names;
-  for (const Entry& entry : table.value->entries) {
-    const Field field{&entry.value, named_place("measure", entry)};
-    register_name_in(names, entry.key, reader_.document().locate(entry.mark), field.place);
-    Measure made{.name = entry.key};
-    const auto parsed =
-        !reader_.string(field, "a measure in quotes, such as \"final(load.x)\"")
-            ? std::nullopt
-            : parse_or_report(field, [&](const Source& source) {
-                return parse_measure(pool(), entry.value.text, scope_, allow_state | allow_reactions, source);
-              });
-    if (parsed) {
-      made.reduction = parsed->reduction;
-      made.pattern = parsed->pattern;
-      made.value = parsed->value;
-      if (made.pattern == EventPattern::watched)
-        made.target = static_cast<std::size_t>(
-            std::find(scope_.events.begin(), scope_.events.end(), parsed->name) - scope_.events.begin());
-      else if (made.pattern != EventPattern::none)
-        made.target = names_.constraint_index.at(parsed->name);
-    }
-    fields_.measures.push_back(field);
-    description_.measures.push_back(std::move(made));
   }
 }
 

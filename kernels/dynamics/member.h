@@ -30,7 +30,7 @@ struct ModelSizes {
   static constexpr int fed_back = 2 * n + nz, error_controlled = fed_back + Model::integrals;
   static constexpr int size = error_controlled + (Model::works ? 1 : 0);
   static constexpr int first_kink = Model::watches + (Model::stops ? 1 : 0);  // among the signals
-  static constexpr int rows = at_least_one(r), measures = at_least_one(Model::measures),
+  static constexpr int rows = at_least_one(r), reductions = at_least_one(Model::reductions),
                        drives = at_least_one(Model::drives), signals = at_least_one(Model::signals);
   // Conditions, and after them the signals: what a search over the step length may look for.
   static constexpr int event_functions = rows + Model::signals;
@@ -209,7 +209,7 @@ struct alignas(16) MemberCore : ModelSizes<Model_> {
   using Motion = MotionState<Model, Real>;
 
   MemberProgress progress;
-  Real results[Sizes::measures];  // of the measures, so far
+  Real results[Sizes::reductions];  // of the reductions, so far
   Tally<Real> tally;
   Accumulation accumulation;  // recognises that shocks accumulate
   Constraints constraints;
@@ -266,7 +266,7 @@ struct ExchangeChanged : OnlyIf<(Core::Model::signals > 0), SignalExchange<Core>
   Real lambda[Core::rows], f[Core::rows], f_rate[Core::rows];
   Real presses_now[Core::rows];           // 1: a closed inequality with a positive multiplier
   Real first_rate[Core::size - Core::n];  // rates of all but the positions, at the start
-  Real values[Core::Model::any_extremes ? Core::measures : 1];  // of the measures
+  Real values[Core::Model::any_extremes ? Core::reductions : 1];  // that are reduced
 };
 template <class Core>
 struct ExchangeCore : ExchangeChanged<Core> {
@@ -378,7 +378,7 @@ struct alignas(64) Member : MemberCore<Model_, Method_, Real_> {
   using Model = Model_;
   using Method = Method_;
   using Real = Real_;
-  using Core::n, Core::rows, Core::measures;
+  using Core::n, Core::rows, Core::reductions;
   using typename Core::Set;
   using Event = EventRecord<n, rows, Set, Real>;
   using Input = MemberInput<Real>;
@@ -407,7 +407,7 @@ struct alignas(64) Member : MemberCore<Model_, Method_, Real_> {
   Set candidates;
   int watch_signs[at_least_one(Model::watches)];  // of watched functions: -1, 0 (not known yet), +1
   Schedule<Event, Remainder, Real> schedule;
-  Real initial[measures];  // the measures' values at the start
+  Real initial[reductions];  // the reduced values at the start
 
   ZWANG_INLINE bool going() const { return this->progress.going(); }
   ZWANG_INLINE void fail(Status why) { this->progress.fail(why); }

@@ -43,10 +43,10 @@ ZWANG_INLINE void accept_step(const typename Lanes<R>::Mask& staying, StepInProg
     state.signal[i] = select(accepted, trial.end_signal[i], state.signal[i]);
   }
   if constexpr (Model::any_extremes) {
-    ZWANG_REGISTERS for (int m = 0; m < Model::measures; ++m) {
+    ZWANG_REGISTERS for (int m = 0; m < Model::reductions; ++m) {
       if (!is_extreme<Model>(m)) continue;
       state.values[m] = select(accepted, trial.end_values[m], state.values[m]);
-      const bool largest = Reduction(Model::measure_reduction(m)) == Reduction::maximum;
+      const bool largest = Reduction(Model::reduction_kind(m)) == Reduction::maximum;
       const R better = largest ? if_less(state.best[m], state.values[m], state.values[m], state.best[m])
                                : if_less(state.values[m], state.best[m], state.values[m], state.best[m]);
       state.best[m] = select(accepted, better, state.best[m]);

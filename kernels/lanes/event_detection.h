@@ -225,16 +225,16 @@ struct EventDetector {
   ZWANG_INLINE void detect_extremes(R then, const R* middle) const {
     flags.extremum_possible = no_lanes<R>();
     if constexpr (Model::any_extremes) {
-      R mid[M::measures], early[M::measures], late[M::measures], there[M::fed_back], forces[M::rows];
+      R mid[M::reductions], early[M::reductions], late[M::reductions], there[M::fed_back], forces[M::rows];
       measure(state.t + R(Real(0.5)) * trial.step.h, middle, mid);
       measure(state_after_start(there), there, early);
       measure(state_before_end(then, there), there, late);
       ZWANG_REGISTERS for (int i = 0; i < r; ++i) { forces[i] = trial.end_lambda[i]; }
       Model::measured(state.k, then, trial.end, trial.end + n, trial.end + 2 * n, forces, state.held,
                       trial.end_values);
-      ZWANG_REGISTERS for (int m = 0; m < Model::measures; ++m) {
+      ZWANG_REGISTERS for (int m = 0; m < Model::reductions; ++m) {
         if (!is_extreme<Model>(m)) continue;
-        const R sign = R(Reduction(Model::measure_reduction(m)) == Reduction::maximum ? Real(1) : Real(-1));
+        const R sign = R(Reduction(Model::reduction_kind(m)) == Reduction::maximum ? Real(1) : Real(-1));
         flags.extremum_possible = flags.extremum_possible ||
                                   may_peak(sign * state.values[m], sign * early[m], sign * mid[m],
                                            sign * late[m], sign * trial.end_values[m], sign * state.best[m]);

@@ -84,7 +84,7 @@ struct FastEvent : FastEventLane<M, R> {
     Point point;
     ImpactRecord<M> impact;
     SignalsAfterEvent<M> signals;
-    Real before[M::measures];
+    Real before[M::reductions];
     Tally<Real> tally = members[lane].tally;
     if (!this->is_alone(lane, tally) || !approach_event(lane, point) ||
         !this->nothing_else_is_due(lane, point))

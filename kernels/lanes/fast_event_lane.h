@@ -32,9 +32,9 @@ struct FastEventLane {
   // Measures that are evaluated at an event by a formula.
   static constexpr bool measures_at_events() {
     bool any = false;
-    for (int m = 0; m < Model::measures; ++m)
-      any = any || (EventPattern(Model::measure_pattern(m)) != EventPattern::none &&
-                    Reduction(Model::measure_reduction(m)) == Reduction::at);
+    for (int m = 0; m < Model::reductions; ++m)
+      any = any || (EventPattern(Model::reduction_pattern(m)) != EventPattern::none &&
+                    Reduction(Model::reduction_kind(m)) == Reduction::at);
     return any;
   }
 
@@ -134,11 +134,11 @@ struct FastEventLane {
   template <class AnyPoint>
   ZWANG_INLINE void store_measures(int lane, const AnyPoint& point, const Real* before) const {
     if constexpr (Model::any_extremes) {
-      Real after[M::measures];
+      Real after[M::reductions];
       evaluate_measures(point, after);
-      ZWANG_REGISTERS for (int m = 0; m < Model::measures; ++m) {
+      ZWANG_REGISTERS for (int m = 0; m < Model::reductions; ++m) {
         if (!is_extreme<Model>(m)) continue;
-        const bool largest = Reduction(Model::measure_reduction(m)) == Reduction::maximum;
+        const bool largest = Reduction(Model::reduction_kind(m)) == Reduction::maximum;
         Real best = lane_of(state.best[m], lane);
         best = better_of(largest, better_of(largest, best, before[m]), after[m]);
         set_lane(state.best[m], lane, best);

@@ -274,7 +274,7 @@ struct LaneGroup {
     set_lane(trial.step.h, lane, single.trial.step.h);
     set_lane(ledger.next_output, lane, lane_of(single_ledger.next_output, 0));
     if constexpr (Model::any_extremes) {
-      ZWANG_REGISTERS for (int m = 0; m < Model::measures; ++m) {
+      ZWANG_REGISTERS for (int m = 0; m < Model::reductions; ++m) {
         if (is_extreme<Model>(m)) set_lane(state.best[m], lane, single.state.best[m]);
       }
     }
@@ -389,7 +389,7 @@ struct LaneGroup {
       request.outputs = which && (request.next_output < request.until);
       request.extremes = which && flags.extremum_possible;
       if constexpr (Model::any_extremes) {
-        ZWANG_REGISTERS for (int m = 0; m < Model::measures; ++m) {
+        ZWANG_REGISTERS for (int m = 0; m < Model::reductions; ++m) {
           request.values[m] = state.values[m];
           request.best[m] = state.best[m];
         }
@@ -405,7 +405,7 @@ struct LaneGroup {
       flags.output_due = flags.output_due && (ledger.next_output < then - near);
       flags.extremum_possible = flags.extremum_possible && (!which || unresolved);
       if constexpr (Model::any_extremes) {
-        ZWANG_REGISTERS for (int m = 0; m < Model::measures; ++m) {
+        ZWANG_REGISTERS for (int m = 0; m < Model::reductions; ++m) {
           if (is_extreme<Model>(m)) state.best[m] = request.best[m];
         }
       }

@@ -39,7 +39,7 @@ struct LaneState {
   R f[M::rows], f_rate[M::rows];             // values of the conditions and their rates
   R signal[signals];                         // watched functions, the stop condition, kinks
   R side[signals];                           // as in LaneExchange
-  R values[M::measures], best[M::measures];  // of extremal measures: present value, and the best so far
+  R values[M::reductions], best[M::reductions];  // of extremal measures: present value, and the best so far
   Mask presses_now[M::rows];                 // an active inequality with a positive multiplier
   Mask always_handle;                        // every step goes through the slow path
   Mask live;                                 // the lane has a member
@@ -159,7 +159,7 @@ struct StepInProgress : OnlyIf<has_second_sample<M>, SecondSample<M, R>>::Type {
   R mid_f[M::rows];          // values of the conditions at the midpoint
   R mid_signal[M::signals];  // those of the signals
   R end[M::size];            // state at the end, projected onto the active conditions
-  R end_f[M::rows], end_f_rate[M::rows], end_signal[at_least_one(M::Model::signals)], end_values[M::measures];
+  R end_f[M::rows], end_f_rate[M::rows], end_signal[at_least_one(M::Model::signals)], end_values[M::reductions];
   R next_h;  // proposed length of the step after this one
 };
 

@@ -87,7 +87,7 @@ struct LaneStateTransfer {
     exchange.next_h = lane_of(trial.next_h, lane);
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) { exchange.may_cross[i] = lane_of(flags.may_cross[i], lane); }
     if constexpr (Model::any_extremes) {
-      ZWANG_REGISTERS for (int m = 0; m < Model::measures; ++m) {
+      ZWANG_REGISTERS for (int m = 0; m < Model::reductions; ++m) {
         if (is_extreme<Model>(m)) me.results[m] = lane_of(state.best[m], lane);
       }
     }
@@ -120,7 +120,7 @@ struct LaneStateTransfer {
       exchange.signal[i] = lane_of(trial.end_signal[i], lane);
     }
     if constexpr (Model::any_extremes) {
-      ZWANG_REGISTERS for (int m = 0; m < Model::measures; ++m) {
+      ZWANG_REGISTERS for (int m = 0; m < Model::reductions; ++m) {
         exchange.values[m] = lane_of(trial.end_values[m], lane);
       }
     }
@@ -145,7 +145,7 @@ struct LaneStateTransfer {
     }
     ZWANG_REGISTERS for (int i = 0; i < signals; ++i) { exchange.signal[i] = state.signal[i]; }
     if constexpr (Model::any_extremes) {
-      ZWANG_REGISTERS for (int m = 0; m < Model::measures; ++m) {
+      ZWANG_REGISTERS for (int m = 0; m < Model::reductions; ++m) {
         exchange.values[m] = state.values[m];
         if (is_extreme<Model>(m)) me.results[m] = state.best[m];
       }
@@ -179,7 +179,7 @@ struct LaneStateTransfer {
       set_lane(state.side[i], lane, exchange.side[i]);
     }
     if constexpr (Model::any_extremes) {
-      ZWANG_REGISTERS for (int m = 0; m < Model::measures; ++m) {
+      ZWANG_REGISTERS for (int m = 0; m < Model::reductions; ++m) {
         set_lane(state.values[m], lane, exchange.values[m]);
         if (is_extreme<Model>(m)) set_lane(state.best[m], lane, me.results[m]);
       }
@@ -213,7 +213,7 @@ struct LaneStateTransfer {
             ledger.arming_level[i]);
     }
     ZWANG_REGISTERS for (int i = 0; i < signals; ++i) { clear(lane, state.signal[i], state.side[i]); }
-    ZWANG_REGISTERS for (int i = 0; i < Model::measures; ++i) { clear(lane, state.values[i], state.best[i]); }
+    ZWANG_REGISTERS for (int i = 0; i < Model::reductions; ++i) { clear(lane, state.values[i], state.best[i]); }
     clear(lane, state.t, state.h, trial.next_h, ledger.taken, ledger.rejected, ledger.energy_start,
           ledger.energy_lost);
     clear(lane, ledger.drift, ledger.energy_size, ledger.worst_position, ledger.worst_velocity);

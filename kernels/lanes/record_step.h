@@ -59,7 +59,7 @@ struct RecordRequest {
   R until,
       part;  // end of what is recorded: as a time, without the margin of the end; as a fraction of the step
   R next_output;                             // in and out
-  R values[M::measures], best[M::measures];  // of extremes: at the start; the best so far, in and out
+  R values[M::reductions], best[M::reductions];  // of extremes: at the start; the best so far, in and out
 };
 
 // Writes the rows of output times: states by the dense output, projected onto the held conditions. The index

@@ -77,18 +77,18 @@ struct ExtremeRefinement {
   // and `best` is unchanged, because values beside a sharp maximum would make it look like one that cannot
   // exceed them.
   ZWANG_INLINE Mask refine(const Mask& wanted, const R* start_values) const {
-    R samples[sample_count][M::measures];
+    R samples[sample_count][M::reductions];
     ZWANG_ROLLED for (int s = 0; s < sample_count; ++s) {
       if (s == 0)
-        for (int m = 0; m < Model::measures; ++m) samples[0][m] = start_values[m];
+        for (int m = 0; m < Model::reductions; ++m) samples[0][m] = start_values[m];
       else
         values_at(R(Real(sample_fraction(s))), samples[s]);
     }
     Mask unresolved = no_lanes<R>();
-    R found[M::measures];
-    ZWANG_ROLLED for (int m = 0; m < Model::measures; ++m) {
+    R found[M::reductions];
+    ZWANG_ROLLED for (int m = 0; m < Model::reductions; ++m) {
       if (!is_extreme<Model>(m)) continue;
-      const Real sign = Reduction(Model::measure_reduction(m)) == Reduction::maximum ? Real(1) : Real(-1);
+      const Real sign = Reduction(Model::reduction_kind(m)) == Reduction::maximum ? Real(1) : Real(-1);
       R curve[sample_count], top = R(sign) * best[m];
       for (int s = 0; s < sample_count; ++s) {
         curve[s] = R(sign) * samples[s][m];
@@ -97,7 +97,7 @@ struct ExtremeRefinement {
       unresolved = unresolved || refine_one(m, R(sign), wanted, curve, top);
       found[m] = R(sign) * top;
     }
-    for (int m = 0; m < Model::measures; ++m)
+    for (int m = 0; m < Model::reductions; ++m)
       if (is_extreme<Model>(m)) best[m] = select(wanted && !unresolved, found[m], best[m]);
     return unresolved;
   }
@@ -105,14 +105,14 @@ struct ExtremeRefinement {
   // Whether a measure may have its maximum in the rest of a step, between `until` and the end, which is so
   // short that the parabola through three of its values describes it. Values at both ends count elsewhere.
   ZWANG_INLINE Mask may_peak_in_rest(const Mask& wanted) const {
-    R values[3][M::measures];
+    R values[3][M::reductions];
     ZWANG_ROLLED for (int i = 0; i < 3; ++i) {
       values_at(R(1) + R(Real(0.5) * Real(i)) * (R(1) / until - R(1)), values[i]);
     }
     Mask made = no_lanes<R>();
-    ZWANG_ROLLED for (int m = 0; m < Model::measures; ++m) {
+    ZWANG_ROLLED for (int m = 0; m < Model::reductions; ++m) {
       if (!is_extreme<Model>(m)) continue;
-      const R sign = R(Reduction(Model::measure_reduction(m)) == Reduction::maximum ? Real(1) : Real(-1));
+      const R sign = R(Reduction(Model::reduction_kind(m)) == Reduction::maximum ? Real(1) : Real(-1));
       const R slope = R(Real(0.5)) * sign * (values[2][m] - values[0][m]),
               bend = sign * (values[2][m] - R(2) * values[1][m] + values[0][m]);
       // The vertex is at -slope / bend from the middle, in units of half the interval.
@@ -181,7 +181,7 @@ struct ExtremeRefinement {
           vertex = if_less(bend, R(0), middle - reach * slope / bend, if_less(R(0), slope, right, left));
           vertex = minimum(maximum(vertex, left), right);
         }
-        R all[M::measures];
+        R all[M::reductions];
         values_at(i == 3 ? vertex : middle + R(Real(i - 1)) * reach, all);
         const R now = sign * all[m];
         if (i == 3) {

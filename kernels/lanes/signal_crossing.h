@@ -52,7 +52,7 @@ struct SignalCrossing : FastEventLane<M, R> {
     change_branch(lane, point, there);
     point.evaluate_all();
     change_side(lane, point);
-    Real values[M::measures];
+    Real values[M::reductions];
     this->evaluate_measures(point, values);
     this->store_measures(lane, point, values);
     Real peak[rows];

@@ -162,8 +162,13 @@ ZWANG_COLD void finish_member(M& me, bool begun) {
   batch.status[number] = int(me.progress.status);
   batch.end_time[number] = double(me.motion.t);
   for (int i = 0; i < M::fed_back; ++i) batch.end_state[number * M::fed_back + i] = double(me.motion.y[i]);
-  for (int i = 0; i < Model::measures; ++i)
-    batch.measures[number * Model::measures + i] = double(me.results[i]);
+  if constexpr (Model::member_values > 0) {
+    // In double precision, whatever the precision of the motion: a condition compares with the parameter drawn.
+    double results[M::reductions];
+    for (int i = 0; i < Model::reductions; ++i) results[i] = double(me.results[i]);
+    Model::combine_reductions(batch.parameters + number * Model::parameters, results,
+                              batch.measures + number * Model::member_values);
+  }
   batch.steps[2 * number] = me.steps.taken;
   batch.steps[2 * number + 1] = me.steps.rejected;
   for (int i = 0; i < event_kinds; ++i) batch.event_counts[number * event_kinds + i] = me.event_counts[i];

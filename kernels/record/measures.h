@@ -13,8 +13,8 @@ namespace zwang {
 // Whether measure m is the minimum or maximum of a function over the whole trajectory.
 template <class Model>
 ZWANG_INLINE bool is_extreme(int m) {
-  const Reduction reduction = Reduction(Model::measure_reduction(m));
-  return EventPattern(Model::measure_pattern(m)) == EventPattern::none &&
+  const Reduction reduction = Reduction(Model::reduction_kind(m));
+  return EventPattern(Model::reduction_pattern(m)) == EventPattern::none &&
          (reduction == Reduction::minimum || reduction == Reduction::maximum);
 }
 
@@ -49,19 +49,19 @@ ZWANG_INLINE Real better_of(bool largest, Real known, Real value) {
 }
 template <class Model, class Real>
 ZWANG_INLINE void update_extreme(int m, Real value, Real* results) {
-  const bool largest = Reduction(Model::measure_reduction(m)) == Reduction::maximum;
+  const bool largest = Reduction(Model::reduction_kind(m)) == Reduction::maximum;
   results[m] = better_of(largest, results[m], value);
 }
 template <class Model, class Real>
 ZWANG_DEVICE void update_extremes(const Real* values, Real* results) {
-  for (int m = 0; m < Model::measures; ++m)
+  for (int m = 0; m < Model::reductions; ++m)
     if (is_extreme<Model>(m)) update_extreme<Model>(m, values[m], results);
 }
 // Takes the member's present state into account; writes its results.
 template <class M>
 ZWANG_COLD void update_extremes_now(M& me) {
   if constexpr (M::Model::any_extremes) {
-    typename M::Real values[M::measures];
+    typename M::Real values[M::reductions];
     measured_at<M>(me.k, me.constraints, me.motion.t, me.motion.y, values);
     update_extremes<typename M::Model>(values, me.results);
   }
@@ -70,8 +70,8 @@ ZWANG_COLD void update_extremes_now(M& me) {
 // Before the start: counts and totals are zero, everything else is missing.
 template <class Model, class Real>
 ZWANG_COLD void clear_measures(Real* results, Real* initial) {
-  for (int m = 0; m < Model::measures; ++m) {
-    const Reduction reduction = Reduction(Model::measure_reduction(m));
+  for (int m = 0; m < Model::reductions; ++m) {
+    const Reduction reduction = Reduction(Model::reduction_kind(m));
     const bool counts = reduction == Reduction::count || reduction == Reduction::total;
     results[m] = counts ? Real(0) : missing<Real>();
     initial[m] = 0;
@@ -80,8 +80,8 @@ ZWANG_COLD void clear_measures(Real* results, Real* initial) {
 template <class Model>
 ZWANG_CONSTANT constexpr bool needs_initial_values() {
   bool any = Model::any_extremes;
-  for (int m = 0; m < Model::measures; ++m)
-    any = any || Reduction(Model::measure_reduction(m)) == Reduction::initial;
+  for (int m = 0; m < Model::reductions; ++m)
+    any = any || Reduction(Model::reduction_kind(m)) == Reduction::initial;
   return any;
 }
 // At the start; writes the member's initial values and results.
@@ -104,14 +104,14 @@ ZWANG_COLD void refine_extremes(M& me, const I& interpolant, Real until) {
       interpolant.at(x * until, y);
       measured_at<M>(me.k, me.constraints, interpolant.t + x * until * interpolant.h, y, values);
     };
-    Real samples[sample_count][M::measures];
+    Real samples[sample_count][M::reductions];
     for (int s = 0; s < sample_count; ++s) {
       at(Real(sample_fraction(s)), samples[s]);
       update_extremes<Model>(samples[s], me.results);
     }
-    for (int m = 0; m < Model::measures; ++m) {
+    for (int m = 0; m < Model::reductions; ++m) {
       if (!is_extreme<Model>(m)) continue;
-      const Real sign = Reduction(Model::measure_reduction(m)) == Reduction::maximum ? Real(1) : Real(-1);
+      const Real sign = Reduction(Model::reduction_kind(m)) == Reduction::maximum ? Real(1) : Real(-1);
       for (int s = 0; s < sample_count; ++s) {
         const int left = s > 0 ? s - 1 : 0, right = s + 1 < sample_count ? s + 1 : s;
         const Real a = sign * samples[left][m], b = sign * samples[s][m], c = sign * samples[right][m];
@@ -121,7 +121,7 @@ ZWANG_COLD void refine_extremes(M& me, const I& interpolant, Real until) {
         const Real spread = b - minimum(minimum(a, c), sign * samples[third][m]);
         if (!(b >= a && b >= c) || !(spread > 0) || b + spread <= sign * me.results[m]) continue;
         const auto curve = [&](Real x) {
-          Real values[M::measures];
+          Real values[M::reductions];
           at(x, values);
           return sign * values[m];
         };
@@ -138,12 +138,12 @@ ZWANG_COLD void refine_extremes(M& me, const I& interpolant, Real until) {
 // them is its limit.
 template <class M>
 ZWANG_INLINE bool matches(const typename M::Event& event, int m, typename M::Real& size) {
-  const int target = M::Model::measure_target(m);
-  const Reduction reduction = Reduction(M::Model::measure_reduction(m));
+  const int target = M::Model::reduction_target(m);
+  const Reduction reduction = Reduction(M::Model::reduction_kind(m));
   const bool accumulation = event.kind == EventKind::accumulation;
   const bool unlisted = reduction == Reduction::total || reduction == Reduction::last;
   size = 0;
-  switch (EventPattern(M::Model::measure_pattern(m))) {
+  switch (EventPattern(M::Model::reduction_pattern(m))) {
     case EventPattern::shock:
     case EventPattern::impulse:
       if (!event.jump || (accumulation && !unlisted)) return false;
@@ -181,16 +181,16 @@ ZWANG_INLINE void increment(Real& result) {
 template <class M>
 ZWANG_INLINE void update_event_measures(M& me, const typename M::Event& event) {
   using Real = typename M::Real;
-  ZWANG_REGISTERS for (int m = 0; m < M::Model::measures; ++m) {
+  ZWANG_REGISTERS for (int m = 0; m < M::Model::reductions; ++m) {
     Real size;
     if (!matches<M>(event, m, size)) continue;
     Real& result = me.results[m];
-    if (Reduction(M::Model::measure_reduction(m)) == Reduction::count) {
+    if (Reduction(M::Model::reduction_kind(m)) == Reduction::count) {
       increment(result);
       continue;
     }
     const bool none = result != result;
-    switch (Reduction(M::Model::measure_reduction(m))) {
+    switch (Reduction(M::Model::reduction_kind(m))) {
       case Reduction::total:
         result += size;
         break;
@@ -205,7 +205,7 @@ ZWANG_INLINE void update_event_measures(M& me, const typename M::Event& event) {
         break;
       case Reduction::at:
         if (none) {
-          Real values[M::measures];
+          Real values[M::reductions];
           measured_at<M>(me.k, me.constraints, me.motion.t, me.motion.y, values);
           result = values[m];
         }
@@ -222,12 +222,12 @@ template <class M>
 ZWANG_COLD void finish_measures(M& me, bool begun) {
   using Real = typename M::Real;
   const typename M::Motion& motion = me.motion;
-  Real now[M::measures];
+  Real now[M::reductions];
   measured_at<M>(me.k, me.constraints, motion.t, motion.y, now);
-  for (int m = 0; m < M::Model::measures; ++m) {
+  for (int m = 0; m < M::Model::reductions; ++m) {
     const Real integral =
-        M::Model::integrals > 0 ? motion.y[M::fed_back + M::Model::measure_integral(m)] : Real(0);
-    switch (Reduction(M::Model::measure_reduction(m))) {
+        M::Model::integrals > 0 ? motion.y[M::fed_back + M::Model::reduction_integral(m)] : Real(0);
+    switch (Reduction(M::Model::reduction_kind(m))) {
       case Reduction::initial:
         me.results[m] = begun ? me.initial[m] : missing<Real>();
         break;

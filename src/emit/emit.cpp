@@ -72,6 +72,7 @@ class ModelWriter {
   void add_steps();
   void add_dependence();
   void add_light_events();
+  std::string member_values_text() const;
   // Returns the text of its eliminations.
   std::string add_long_motion();
   std::string text_of(const Hoisted& hoisted, const Function& function);
@@ -231,18 +232,31 @@ void ModelWriter::add_event_functions() {
 }
 
 void ModelWriter::add_observation() {
-  Formulas observables, measures;
+  Formulas observables, reduced;
   for (const NamedExpr& observable : system_.observables) observables.push_back(observable.value);
-  for (const Measure& measure : system_.measures) measures.push_back(measure.value);
+  for (const ReductionFormula& formula : system_.reductions) reduced.push_back(formula.value);
   std::vector<Argument> reactions = reaction_arguments;
   reactions.push_back({"R*", "out"});
   add("observables", "void", "observe", reactions, {fill_array(pool_, "out", observables)}).role =
       FunctionRole::in_steps;
-  add("what measures reduce; 0 where a measure needs no formula", "void", "measured", reactions,
-      {fill_array(pool_, "out", measures)})
+  add("what measures reduce; 0 where a reduction needs no formula", "void", "measured", reactions,
+      {fill_array(pool_, "out", reduced)})
       .role = FunctionRole::in_steps;
   add("integrands of measures", "void", "integrands", reactions,
       {fill_array(pool_, "out", system_.integrands)});
+}
+
+// Measures and flags from the reductions of a member, once at its end. In the arithmetic of the caller, which
+// passes the parameters themselves: no constant of a member is spent on it.
+std::string ModelWriter::member_values_text() const {
+  FunctionCase made;
+  append_array(made, "out", system_.member_value_formulas());
+  return function_text(pool_, {},
+                       {"measures and flags from the reductions of a whole motion",
+                        "void",
+                        "combine_reductions",
+                        {{"const R*", "k"}, {"const R*", "results"}, {"R*", "out"}},
+                        {made}});
 }
 
 // d log rho/dt = -div [voss-11], div = sum_k da_k/dv_k + sum_j dz'_j/dz_j, by differentiating the expressions
@@ -403,6 +417,7 @@ EmittedModel ModelWriter::write() {
     made.text += "\n" + text_of(shared.of(function), function);
     if (motion) count_motion(function, shared, made);
   }
+  made.text += "\n" + member_values_text();
   made.text = tables_.text() + made.text + "};\n";
   made.series = series(shared);
   return made;

@@ -51,10 +51,11 @@ std::string model_head(const System& system, bool masked, std::size_t first_bran
   const bool diagonal = std::all_of(system.mass.begin(), system.mass.end(),
                                     [](const MassEntry& e) { return e.row == e.column; });
   const bool always_held = std::any_of(system.constraints.begin(), system.constraints.end(), is_always_held);
-  const bool extremes = std::any_of(system.measures.begin(), system.measures.end(), is_extreme);
+  const bool extremes = std::any_of(system.reductions.begin(), system.reductions.end(), is_extreme);
   const bool forces = std::any_of(
-      system.measures.begin(), system.measures.end(),
-      [&](const Measure& measure) { return system.pool->mentions(measure.value, SymbolKind::multiplier); });
+      system.reductions.begin(), system.reductions.end(), [&](const ReductionFormula& formula) {
+        return system.pool->mentions(formula.value, SymbolKind::multiplier);
+      });
   const bool observed_forces =
       std::any_of(system.observables.begin(), system.observables.end(), [&](const NamedExpr& observable) {
         return system.pool->mentions(observable.value, SymbolKind::multiplier);
@@ -72,7 +73,9 @@ std::string model_head(const System& system, bool masked, std::size_t first_bran
                   {"branches", system.branches.size()},
                   {"watches", system.watches.size()},
                   {"impulses", system.impulses.size()}}) +
-         numbers({{"observables", system.observables.size()}, {"measures", system.measures.size()}}) +
+         numbers({{"observables", system.observables.size()},
+                  {"reductions", system.reductions.size()},
+                  {"member_values", system.member_values()}}) +
          truths({{"stops", system.stop.has_value()},
                  {"masked", masked},
                  {"always_held", always_held},
@@ -93,17 +96,21 @@ std::string model_head(const System& system, bool masked, std::size_t first_bran
 
 std::string model_tables(const System& system) {
   const auto& constraints = system.constraints;
-  return "  // conditions, watched functions, impulses and measures by number\n" +
+  return "  // conditions, watched functions, impulses and reductions by number\n" +
          table("bool", "is_equation", constraints, [](const Constraint& c) { return c.equation; }) +
          table("bool", "is_holonomic", constraints, [](const Constraint& c) { return c.holonomic; }) +
          table("bool", "is_linear", constraints, [](const Constraint& c) { return c.linear; }) +
          table("int", "watch_direction", system.watches, [](const WatchFormula& w) { return w.direction; }) +
          table("bool", "impulse_is_momentum", system.impulses,
                [](const ImpulseFormula& impulse) { return impulse.momentum; }) +
-         table("int", "measure_reduction", system.measures, [](const Measure& m) { return m.reduction; }) +
-         table("int", "measure_pattern", system.measures, [](const Measure& m) { return m.pattern; }) +
-         table("int", "measure_target", system.measures, [](const Measure& m) { return m.target; }) +
-         table("int", "measure_integral", system.measures, [](const Measure& m) { return m.integral; });
+         table("int", "reduction_kind", system.reductions,
+               [](const ReductionFormula& formula) { return formula.reduction; }) +
+         table("int", "reduction_pattern", system.reductions,
+               [](const ReductionFormula& formula) { return formula.pattern; }) +
+         table("int", "reduction_target", system.reductions,
+               [](const ReductionFormula& formula) { return formula.target; }) +
+         table("int", "reduction_integral", system.reductions,
+               [](const ReductionFormula& formula) { return formula.integral; });
 }
 
 }  // namespace zwang

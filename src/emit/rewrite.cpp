@@ -103,7 +103,8 @@ void visit_formulas(System& system, const Visit& visit) {
   for (WatchFormula& watch : system.watches) visit(watch.value);
   visit_optional(system.stop);
   for (NamedExpr& observable : system.observables) visit(observable.value);
-  for (Measure& measure : system.measures) visit(measure.value);
+  // Measures are evaluated once per member, so their formulas stay as they are.
+  for (ReductionFormula& formula : system.reductions) visit(formula.value);
   visit_list(system.integrands);
   for (Turn& turn : system.turns) {
     visit(turn.rate);

@@ -232,6 +232,8 @@ std::string symbol_text(const Symbol& symbol) {
       return "lambda" + index;
     case SymbolKind::closed:
       return "held" + index;
+    case SymbolKind::reduction:
+      return "results" + index;
     default:
       return symbol == dependent_share ? "dependent<R>()" : "t";
   }

@@ -15,8 +15,12 @@ Expr parse_expression(Expressions& pool, const std::string& text, const Scope& s
 // Strict comparisons are allowed in `stop` only.
 Condition parse_condition(Expressions& pool, const std::string& text, const Scope& scope, unsigned allowed,
                           const Source& source, bool strict_allowed);
-MeasureFormula parse_measure(Expressions& pool, const std::string& text, const Scope& scope, unsigned allowed,
-                             const Source& source);
+// A formula of [measure].
+MeasureFormula parse_measure(Expressions& pool, const std::string& text, const Scope& scope,
+                             const MeasureScope& measures, const Source& source);
+// A condition on measures, as inside probability(..).
+MeasureFormula parse_measure_condition(Expressions& pool, const std::string& text, const Scope& scope,
+                                       const MeasureScope& measures, const Source& source);
 
 bool is_reserved(std::string_view name);  // function names, t, pi
 bool is_name(std::string_view text);      // [A-Za-z_][A-Za-z0-9_]*

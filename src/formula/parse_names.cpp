@@ -44,6 +44,8 @@ std::vector<std::string> Parser::known_names() const {
       names.push_back(name);
       for (std::size_t i = 0; i < entry.position.size(); ++i) names.push_back(name + "." + "xyz"[i]);
     }
+  if (outside_reductions())
+    for (const auto& [name, value] : measures_->earlier) names.push_back(name);
   for (const FormulaFunction& function : functions) names.emplace_back(function.name);
   for (const std::string_view function : vector_functions) names.emplace_back(function);
   return names;
@@ -52,10 +54,14 @@ std::vector<std::string> Parser::known_names() const {
 void Parser::require_allowed(const Token& token, unsigned needs) const {
   const unsigned missing = needs & ~allowed_;
   if (missing == 0) return;
+  if (outside_reductions())
+    fail(token, "'" + token.text + "' changes over time, a measure is one number per member",
+         "a reduction of it, such as final(" + token.text + ") or maximum(" + token.text + ")");
   fail(token, what_is_needed(missing) + " cannot be used here", what_is_allowed(allowed_));
 }
 
 Expr Parser::name() {
+  if (const std::optional<Expr> measure = measure_name()) return *measure;
   Token token = peek();
   ++next_;
   if (peek().text == "." && peek(1).kind == TokenKind::name) {
@@ -108,6 +114,7 @@ Expr Parser::call() {
     if (peek().text != ")") do
         arguments.push_back(sum());
       while (take(","));
+    for (const Expr argument : arguments) may_be_missing(argument);
     const int count = static_cast<int>(arguments.size());
     if (count < function->least || (function->most >= 0 && count > function->most)) {
       const std::string wanted = function->most < 0 ? "at least " + std::to_string(function->least)
@@ -125,10 +132,14 @@ Expr Parser::call() {
   } else if (contains(state_functions, word) || contains(condition_functions, word)) {
     result = condition_call(word, token);
   } else {
-    const bool reduces = std::any_of(std::begin(reductions), std::end(reductions),
-                                     [&](const ReductionName& r) { return r.name == word; });
+    const bool reduces = is_reduction(word);
+    if (word == "probability") fail_on_probability(token);
+    if (reduces && outside_reductions()) {
+      --depth_;
+      return reduction(token);
+    }
     fail(token, reduces ? "'" + word + "' reduces over time" : "unknown function '" + word + "'",
-         reduces ? "reductions only as the outermost function of a [measure]"
+         reduces ? "reductions only in [measure], and not inside one another"
                  : "a function of the formula language",
          reduces ? "" : suggestion(word, known_names()));
   }
@@ -155,6 +166,9 @@ std::string Parser::condition_argument(const std::string& function) {
 Expr Parser::condition_call(const std::string& function, const Token& token) {
   const bool defined =
       (function != "kinetic" || scope_.kinetic) && (function != "potential" || scope_.potential);
+  if (outside_reductions())
+    fail(token, "'" + function + "' changes over time, a measure is one number per member",
+         "a reduction of it, such as maximum(" + function + "(..))");
   if (!(allowed_ & allow_reactions) || !defined)
     fail(token, "'" + function + "' cannot be used here", "it stands only in [observe] and [measure]");
   if (function == "kinetic") return *scope_.kinetic;

@@ -24,11 +24,19 @@ struct Condition {
   std::optional<Distance> left_distance, right_distance;
 };
 
-struct MeasureFormula {
+// A reduction over the whole motion: maximum(x), count(shock(c)), at(event(e), x) ...
+struct ReducedFormula {
   Reduction reduction;
   EventPattern pattern = EventPattern::none;
   std::string name{};  // the condition or the watched event
   Expr value{};        // what is reduced, or evaluated at the event
+};
+
+// A measure: an expression of reductions, parameters and other measures, or the truth of a condition on them.
+struct MeasureFormula {
+  Expr value{};              // NaN: missing. A condition: 1 where it is true, else 0
+  bool probability = false;  // probability(..)
+  Expr undecided{};          // of a condition: 1 where one of its comparisons has a missing side, else 0
 };
 
 }  // namespace zwang

@@ -51,7 +51,9 @@ class Parser {
     return condition;
   }
 
-  MeasureFormula whole_measure();
+  // Formulas of [measure]: parse_measure.cpp.
+  MeasureFormula whole_measure(const MeasureScope& measures);
+  MeasureFormula whole_measure_condition(const MeasureScope& measures);
 
  private:
   const Token& peek(std::size_t ahead = 0) const {
@@ -161,6 +163,8 @@ class Parser {
     deeper();
     const Expr exponent = signed_power();  // to the right: a^b^c = a^(b^c)
     --depth_;
+    may_be_missing(base);
+    may_be_missing(exponent);
     return pool_.apply(Op::power, base, exponent);
   }
 
@@ -191,7 +195,24 @@ class Parser {
   void require_allowed(const Token& token, unsigned needs) const;
   std::vector<std::string> known_names() const;
   std::string condition_argument(const std::string& function);
-  void event_argument(MeasureFormula& measure);
+
+  // --- Formulas of [measure] (parse_measure.cpp) ---
+  struct Truth {
+    Expr holds, undecided;
+  };
+  bool outside_reductions() const { return measures_ && !reducing_; }
+  void event_argument(ReducedFormula& reduced);
+  Expr reduction(const Token& token);
+  // The value of a measure by name, if the next token is one.
+  std::optional<Expr> measure_name();
+  Truth any_of_conditions();
+  Truth all_of_conditions();
+  Truth negated_condition();
+  Truth comparison_of_measures();
+  bool opens_condition() const;
+  [[noreturn]] void fail_on_probability(const Token& token) const;
+  Expr present(Expr e);
+  Expr unless_missing(Expr value);
 
   Expressions& pool_;
   const Scope& scope_;
@@ -201,6 +222,17 @@ class Parser {
   std::size_t next_ = 0;
   int depth_ = 0;
   std::optional<std::pair<Expr, Distance>> last_distance_;
+
+  // In a measure: what is missing (NaN) makes the result missing. Functions such as min, and simplifications such as
+  // x - x = 0, lose a NaN among their operands, so operands that may be one are listed here.
+  void may_be_missing(Expr e) {
+    if (outside_reductions() && !pool_.is_constant(e) &&
+        std::find(operands_.begin(), operands_.end(), e) == operands_.end())
+      operands_.push_back(e);
+  }
+  const MeasureScope* measures_ = nullptr;
+  bool reducing_ = false;  // inside a reduction
+  std::vector<Expr> operands_;
 };
 
 }  // namespace zwang

@@ -48,6 +48,17 @@ struct Scope {
   std::optional<Expr> kinetic = {}, potential = {}, logdensity = {};
 };
 
+struct ReducedFormula;
+
+// What a formula in [measure] may use besides numbers and parameters.
+struct MeasureScope {
+  // The symbol of a reduction. The same reduction has the same symbol.
+  std::function<Expr(const ReducedFormula&)> reduce;
+  std::map<std::string, Expr, std::less<>> earlier;  // measures defined before, by name
+  std::vector<std::string> later;                    // names of this one and those that follow
+  unsigned allowed_inside = allow_nothing;           // what a reduction may reduce: bits of Allowed
+};
+
 // The place of a formula in the study, for error messages.
 struct Source {
   std::string place;  // "constraint 'cable', require"

@@ -41,6 +41,11 @@ inline constexpr ReductionName reductions[] = {
     {"count", Reduction::count},     {"first", Reduction::first}, {"last", Reduction::last},
     {"total", Reduction::total},     {"at", Reduction::at}};
 
+inline bool is_reduction(std::string_view name) {
+  return std::any_of(std::begin(reductions), std::end(reductions),
+                     [name](const ReductionName& reduction) { return reduction.name == name; });
+}
+
 struct PatternName {
   std::string_view name;
   EventPattern pattern;

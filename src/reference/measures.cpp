@@ -20,7 +20,7 @@ constexpr double missing = std::numeric_limits<double>::quiet_NaN();
 
 // True if the event matches the measure's pattern; for impulses `size` is set too. The shocks that an
 // accumulation stands for are not listed: their impulses belong to totals, and the last of them is its limit.
-bool matches(const Measure& measure, const Event& event, double& size) {
+bool matches(const ReductionFormula& measure, const Event& event, double& size) {
   const auto among = [&](const std::vector<std::size_t>& list) {
     return std::find(list.begin(), list.end(), measure.target) != list.end();
   };
@@ -59,10 +59,11 @@ bool matches(const Measure& measure, const Event& event, double& size) {
 Measures::Measures(const Equations& equations) : equations_(&equations) {
   const System& system = equations.system();
   std::vector<Expr> roots;
-  for (const Measure& measure : system.measures) roots.push_back(measure.value);
+  for (const ReductionFormula& formula : system.reductions) roots.push_back(formula.value);
   program_ = Program(*system.pool, roots);
-  for (const Measure& measure : system.measures) {
-    const bool counts = measure.reduction == Reduction::count || measure.reduction == Reduction::total;
+  combine_ = Program(*system.pool, system.member_value_formulas());
+  for (const ReductionFormula& formula : system.reductions) {
+    const bool counts = formula.reduction == Reduction::count || formula.reduction == Reduction::total;
     results_.push_back(counts ? 0 : missing);
   }
 }
@@ -76,8 +77,8 @@ std::vector<double> Measures::values(const Moment& moment) const {
 }
 
 bool Measures::wants_extremes() const {
-  const auto& measures = equations_->system().measures;
-  return std::any_of(measures.begin(), measures.end(), is_extreme);
+  const auto& reductions = equations_->system().reductions;
+  return std::any_of(reductions.begin(), reductions.end(), is_extreme);
 }
 
 void Measures::start(const Moment& moment) {
@@ -90,25 +91,25 @@ void Measures::update_extremes(const Moment& moment) {
 }
 
 void Measures::update_extremes(const std::vector<double>& now) {
-  const auto& measures = equations_->system().measures;
-  for (std::size_t i = 0; i < measures.size(); ++i) {
-    if (!is_extreme(measures[i]) || std::isnan(now[i])) continue;
+  const auto& reductions = equations_->system().reductions;
+  for (std::size_t i = 0; i < reductions.size(); ++i) {
+    if (!is_extreme(reductions[i]) || std::isnan(now[i])) continue;
     const bool better =
-        measures[i].reduction == Reduction::maximum ? now[i] > results_[i] : now[i] < results_[i];
+        reductions[i].reduction == Reduction::maximum ? now[i] > results_[i] : now[i] < results_[i];
     if (better || std::isnan(results_[i])) results_[i] = now[i];
   }
 }
 
 void Measures::refine_extremes(const std::function<std::vector<double>(double)>& at) {
   if (!wants_extremes()) return;
-  const auto& measures = equations_->system().measures;
+  const auto& reductions = equations_->system().reductions;
   const std::span<const double> fractions = sample_fractions();
   std::vector<std::vector<double>> samples;
   for (const double theta : fractions) samples.push_back(at(theta));
   for (const std::vector<double>& sample : samples) update_extremes(sample);
-  for (std::size_t i = 0; i < measures.size(); ++i) {
-    if (!is_extreme(measures[i])) continue;
-    const double sign = measures[i].reduction == Reduction::maximum ? 1 : -1;
+  for (std::size_t i = 0; i < reductions.size(); ++i) {
+    if (!is_extreme(reductions[i])) continue;
+    const double sign = reductions[i].reduction == Reduction::maximum ? 1 : -1;
     for (std::size_t k = 0; k < fractions.size(); ++k) {
       const std::size_t left = k > 0 ? k - 1 : 0, right = std::min(k + 1, fractions.size() - 1);
       const double a = sign * samples[left][i], b = sign * samples[k][i], c = sign * samples[right][i];
@@ -125,12 +126,12 @@ void Measures::refine_extremes(const std::function<std::vector<double>(double)>&
 }
 
 void Measures::note(const Event& event, const Moment& after) {
-  const auto& measures = equations_->system().measures;
-  for (std::size_t i = 0; i < measures.size(); ++i) {
+  const auto& reductions = equations_->system().reductions;
+  for (std::size_t i = 0; i < reductions.size(); ++i) {
     double size = 0;
-    if (!matches(measures[i], event, size)) continue;
+    if (!matches(reductions[i], event, size)) continue;
     double& result = results_[i];
-    switch (measures[i].reduction) {
+    switch (reductions[i].reduction) {
       case Reduction::count:
         result += 1;
         break;
@@ -159,15 +160,19 @@ std::vector<double> Measures::finish(const Moment& moment, const Eigen::VectorXd
                                      double duration) const {
   std::vector<double> out = results_;
   const std::vector<double> now = values(moment);
-  const auto& measures = equations_->system().measures;
-  for (std::size_t i = 0; i < measures.size(); ++i) {
-    const auto k = static_cast<Eigen::Index>(measures[i].integral);
-    if (measures[i].reduction == Reduction::initial) out[i] = initial_.empty() ? missing : initial_[i];
-    if (measures[i].reduction == Reduction::final) out[i] = now[i];
-    if (measures[i].reduction == Reduction::integral) out[i] = integrals(k);
-    if (measures[i].reduction == Reduction::mean) out[i] = duration > 0 ? integrals(k) / duration : now[i];
+  const auto& reductions = equations_->system().reductions;
+  for (std::size_t i = 0; i < reductions.size(); ++i) {
+    const auto k = static_cast<Eigen::Index>(reductions[i].integral);
+    if (reductions[i].reduction == Reduction::initial) out[i] = initial_.empty() ? missing : initial_[i];
+    if (reductions[i].reduction == Reduction::final) out[i] = now[i];
+    if (reductions[i].reduction == Reduction::integral) out[i] = integrals(k);
+    if (reductions[i].reduction == Reduction::mean) out[i] = duration > 0 ? integrals(k) / duration : now[i];
   }
   return out;
+}
+
+std::vector<double> Measures::combined(const std::vector<double>& reductions) const {
+  return combine_.run<double>({.parameters = equations_->parameters(), .reductions = reductions});
 }
 
 }  // namespace zwang

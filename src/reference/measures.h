@@ -1,4 +1,4 @@
-// Measures: one number per member, by reduction over the continuous trajectory and over its events.
+// Measures: one number per member, from reductions over the continuous trajectory and over its events.
 #pragma once
 
 #include "src/expression/evaluate.h"
@@ -18,23 +18,26 @@ class Measures {
  public:
   explicit Measures(const Equations& equations);
 
-  // The values of the measures' expressions at a point.
+  // The values of the reduced expressions at a point.
   std::vector<double> values(const Moment& moment) const;
 
   void start(const Moment& moment);
   void update_extremes(const Moment& moment);  // both sides of every event, and every step's end
   void update_extremes(const std::vector<double>& values);
-  // A smooth part of the motion: `at` gives the values of every measure at a fraction theta of it.
+  // A smooth part of the motion: `at` gives the values of every reduction at a fraction theta of it.
   void refine_extremes(const std::function<std::vector<double>(double)>& at);
   void note(const Event& event, const Moment& after);
-  // `integrals`: the accumulated integrands.
+  // The reductions at the end. `integrals`: the accumulated integrands.
   std::vector<double> finish(const Moment& moment, const Eigen::VectorXd& integrals, double duration) const;
+  // The member's measures and flags from its reductions.
+  std::vector<double> combined(const std::vector<double>& reductions) const;
 
  private:
   bool wants_extremes() const;
 
   const Equations* equations_;
-  Program program_;  // value of every measure, zero where it has no expression
+  Program program_;  // what every reduction reduces, zero where it has no expression
+  Program combine_;  // measures and flags
   std::vector<double> results_;
   std::vector<double> initial_;
 };

@@ -145,9 +145,10 @@ Trajectory Recorder::finish() {
   flush_accumulation();
   trajectory_.last = sample(member_.state());
   const auto integrals = static_cast<Eigen::Index>(member_.system().integrands.size());
-  trajectory_.measures =
+  trajectory_.reductions =
       measures_.finish(moment_of(trajectory_.last),
                        member_.y.segment(member_.y.size() - 1 - integrals, integrals), member_.t - begun_);
+  trajectory_.measures = measures_.combined(trajectory_.reductions);
   trajectory_.sides = member_.watch_signs;
   return std::move(trajectory_);
 }

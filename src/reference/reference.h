@@ -13,7 +13,7 @@ struct Plan {
   std::vector<double> outputs;  // ascending
   double end = 0;
   bool every_step = false;  // sample after every step instead of at the output times
-  // For a resumed motion: extremes known already, by measure (NaN: none). They count, and extremes that
+  // For a resumed motion: extremes known already, by reduction (NaN: none). They count, and extremes that
   // cannot exceed them are not refined.
   std::vector<double> extremes = {};
   // For a resumed motion: the last signs of watched functions, used where one is zero at the start (a

@@ -66,7 +66,8 @@ struct Trajectory {
   std::vector<Sample> samples;  // at the output times reached
   Sample last;                  // where the member ended
   std::vector<Event> events;
-  std::vector<double> measures;  // NaN = missing
+  std::vector<double> reductions;  // over the whole motion; NaN = missing
+  std::vector<double> measures;    // measures, then flags (System::member_value_formulas); NaN = missing
   std::vector<int> sides;        // of watched functions where it ended: -1, +1, 0 (never clearly off zero)
   Audit audit;
   long long steps = 0, rejected = 0;

@@ -68,10 +68,10 @@ void derive_energy(System& system, const std::vector<Expr>& momentum) {
 }
 
 void collect_integrands(System& system) {
-  for (Measure& measure : system.measures) {
-    if (measure.reduction != Reduction::integral && measure.reduction != Reduction::mean) continue;
-    measure.integral = system.integrands.size();
-    system.integrands.push_back(measure.value);
+  for (ReductionFormula& formula : system.reductions) {
+    if (formula.reduction != Reduction::integral && formula.reduction != Reduction::mean) continue;
+    formula.integral = system.integrands.size();
+    system.integrands.push_back(formula.value);
   }
 }
 

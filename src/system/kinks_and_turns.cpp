@@ -271,8 +271,8 @@ void collect_turns(System& system) {
     if (!constraint.equation) roots.push_back(constraint.value);
   for (const WatchFormula& watch : system.watches) roots.push_back(watch.value);
   if (system.stop) roots.push_back(*system.stop);
-  for (const Measure& measure : system.measures)
-    if (is_extreme(measure)) roots.push_back(measure.value);
+  for (const ReductionFormula& formula : system.reductions)
+    if (is_extreme(formula)) roots.push_back(formula.value);
   roots.insert(roots.end(), system.kinks.begin(), system.kinks.end());
   PoleBounds poles(system);
   for (const Expr e : pool.reachable(roots)) {  // arguments come before the functions of them

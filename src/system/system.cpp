@@ -51,6 +51,19 @@ bool System::reactions_bend() const {
   return std::any_of(kinks.begin(), kinks.end(), [this](Expr e) { return mentions_reactions(*pool, e); });
 }
 
+std::optional<std::size_t> only_reduction(const Expressions& pool, const Measure& measure) {
+  const Node& node = pool.node(measure.value);
+  if (node.op != Op::symbol || node.symbol.kind != SymbolKind::reduction) return {};
+  return node.symbol.index;
+}
+
+std::vector<Expr> Description::member_value_formulas() const {
+  std::vector<Expr> formulas;
+  for (const Measure& measure : measures) formulas.push_back(measure.value);
+  formulas.insert(formulas.end(), flags.begin(), flags.end());
+  return formulas;
+}
+
 std::string System::symbol_name(const Symbol& symbol) const {
   switch (symbol.kind) {
     case SymbolKind::parameter:
@@ -65,6 +78,8 @@ std::string System::symbol_name(const Symbol& symbol) const {
       return "multiplier(" + conditions[symbol.index].name + ")";
     case SymbolKind::closed:
       return "closed(" + conditions[symbol.index].name + ")";
+    case SymbolKind::reduction:
+      return "reduction " + std::to_string(symbol.index + 1);
     default:
       return "t";
   }

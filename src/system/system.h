@@ -57,8 +57,8 @@ struct NamedExpr {
   Expr value;
 };
 
-struct Measure {
-  std::string name;
+// One number gathered along the whole motion, such as maximum(x) or count(shock(c)).
+struct ReductionFormula {
   Reduction reduction = Reduction::final;
   EventPattern pattern = EventPattern::none;
   std::size_t target = 0;  // condition or watched event of the pattern
@@ -67,10 +67,21 @@ struct Measure {
 };
 
 // The least or largest value of an expression over the continuous motion.
-inline bool is_extreme(const Measure& measure) {
-  return measure.pattern == EventPattern::none &&
-         (measure.reduction == Reduction::minimum || measure.reduction == Reduction::maximum);
+inline bool is_extreme(const ReductionFormula& formula) {
+  return formula.pattern == EventPattern::none &&
+         (formula.reduction == Reduction::minimum || formula.reduction == Reduction::maximum);
 }
+
+// One number per member, evaluated at the member's end.
+struct Measure {
+  std::string name;
+  Expr value{};                              // of reductions and parameters; NaN: missing
+  bool probability = false;                  // probability(..): 0 or 1, never missing
+  std::optional<std::size_t> undecided = {}; // for a probability: the flag of a missing value that decided
+};
+
+// The reduction that a measure is, if it is one without anything around it.
+std::optional<std::size_t> only_reduction(const Expressions& pool, const Measure& measure);
 
 // The contents of the study, before anything is derived.
 struct Description {
@@ -93,7 +104,15 @@ struct Description {
   // it is 1 once a shock has made the density meaningless, else 0.
   std::optional<std::size_t> density = {};
   std::vector<NamedExpr> observables;
+  std::vector<ReductionFormula> reductions;
   std::vector<Measure> measures;
+  // Further numbers per member that are 0 or 1: conditions that select members, and whether a missing value
+  // decided a probability. Expressions of reductions and parameters, as the values of measures.
+  std::vector<Expr> flags;
+
+  // Numbers per member computed from its reductions: the measures, then the flags.
+  std::size_t member_values() const { return measures.size() + flags.size(); }
+  std::vector<Expr> member_value_formulas() const;
 };
 
 // A condition with its rows: A a + c is f'' (or g').
@@ -132,7 +151,7 @@ struct System : Description {
   std::vector<MassEntry> mass;  // lower triangle of M, non-zero entries
   std::vector<Expr> applied;    // Q of mechanics section 1
   std::vector<Constraint> constraints;
-  std::vector<Expr> integrands;  // of the measures integral() and mean()
+  std::vector<Expr> integrands;  // of the reductions integral() and mean()
   std::vector<Turn> turns;
   // The roots of these functions are jumps (sign, floor, wrap) and kinks (abs, min, max) of the integrands.
   std::vector<Expr> kinks;

@@ -1,0 +1,116 @@
+// Reads [measure] and [[given]].
+#include <algorithm>
+#include <set>
+
+#include "host/study/study.h"
+#include "host/study_file/builder.h"
+#include "host/study_file/document.h"
+#include "host/study_file/reader.h"
+#include "kernels/base/layout.h"
+#include "src/base/error.h"
+#include "src/expression/expression.h"
+#include "src/formula/parse.h"
+#include "src/formula/parsed_formula.h"
+#include "src/formula/scope.h"
+#include "src/system/system.h"
+
+namespace zwang {
+
+namespace {
+
+constexpr std::size_t given_limit = 64;
+
+}  // namespace
+
+// The symbol of a reduction. Measures that use the same reduction share it.
+Expr StudyBuilder::add_reduction(const ReducedFormula& reduced, const Field& field) {
+  ReductionFormula made{.reduction = reduced.reduction, .pattern = reduced.pattern, .value = reduced.value};
+  if (made.pattern == EventPattern::watched)
+    made.target = static_cast<std::size_t>(
+        std::find(scope_.events.begin(), scope_.events.end(), reduced.name) - scope_.events.begin());
+  else if (made.pattern != EventPattern::none)
+    made.target = names_.constraint_index.at(reduced.name);
+  std::vector<ReductionFormula>& known = description_.reductions;
+  const auto same = std::find_if(known.begin(), known.end(), [&](const ReductionFormula& other) {
+    return other.reduction == made.reduction && other.pattern == made.pattern &&
+           other.target == made.target && other.value == made.value;
+  });
+  const auto place = static_cast<std::size_t>(same - known.begin());
+  if (same == known.end()) {
+    fields_.reductions.push_back(field);
+    known.push_back(std::move(made));
+  }
+  return pool().symbol(SymbolKind::reduction, place);
+}
+
+// What a formula may use: the measures read so far.
+MeasureScope StudyBuilder::measure_scope(const Field& field) {
+  MeasureScope scope;
+  scope.reduce = [this, field](const ReducedFormula& reduced) { return add_reduction(reduced, field); };
+  for (const Measure& measure : description_.measures) scope.earlier.emplace(measure.name, measure.value);
+  scope.allowed_inside = allow_state | allow_reactions;
+  return scope;
+}
+
+void StudyBuilder::read_measures() {
+  const Field table = single_table(reader_, "measure");
+  if (!table) return;
+  std::set<std::string> names;
+  const std::vector<Entry>& entries = table.value->entries;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const Entry& entry = entries[i];
+    const Field field{&entry.value, named_place("measure", entry)};
+    register_name_in(names, entry.key, reader_.document().locate(entry.mark), field.place);
+    Measure made{.name = entry.key, .value = pool().zero()};
+    MeasureScope scope = measure_scope(field);
+    for (std::size_t k = i; k < entries.size(); ++k) scope.later.push_back(entries[k].key);
+    const auto parsed = !reader_.string(field, "a measure in quotes, such as \"final(load.x)\"")
+                            ? std::nullopt
+                            : parse_or_report(field, [&](const Source& source) {
+                                return parse_measure(pool(), entry.value.text, scope_, scope, source);
+                              });
+    if (parsed) {
+      made.value = parsed->value;
+      made.probability = parsed->probability;
+      if (parsed->probability) {
+        made.undecided = description_.flags.size();
+        description_.flags.push_back(parsed->undecided);
+      }
+    }
+    description_.measures.push_back(std::move(made));
+  }
+}
+
+// [[given]]: statistics over the members that fulfil a condition.
+void StudyBuilder::read_givens() {
+  std::set<std::string> names;
+  std::size_t number = 0;
+  for (Field entry : repeated_table(reader_, "given")) {
+    entry.place = "given number " + std::to_string(++number);
+    const Table table(reader_, entry, {"name", "when", "observables"});
+    GivenSettings made;
+    if (const Field name = table.require("name", "a name for the members selected"))
+      if (const auto word = reader_.string(name, "a name in quotes")) {
+        made.name = *word;
+        register_name_in(names, *word, reader_.document().locate(name.value->mark), entry.place);
+        entry.place = "given '" + printable(*word) + "'";
+      }
+    if (const Field when = table.require("when", "a condition on measures, such as \"peak > limit\""))
+      if (reader_.string(when, "a condition in quotes, such as \"peak > limit\"")) {
+        const auto parsed = parse_or_report(when, [&](const Source& source) {
+          return parse_measure_condition(pool(), when.value->text, scope_, measure_scope(when), source);
+        });
+        made.flag = description_.flags.size();
+        made.condition = when.value->text;
+        description_.flags.push_back(parsed ? parsed->value : pool().zero());
+      }
+    if (const Field observables = table["observables"])
+      made.observables = reader_.boolean(observables).value_or(false);
+    study_.givens.push_back(std::move(made));
+  }
+  if (number > given_limit)
+    reader_.report({study_.path, 0, 0}, "[[given]]: too many", std::to_string(number),
+                   "at most " + std::to_string(given_limit));
+}
+
+}  // namespace zwang
