@@ -160,7 +160,7 @@ class MemberCheck {
     for (std::size_t i = 0; i < motion_.measures.size(); ++i) {
       const double value = motion_.measures[i];
       const CombinedMeasures::Verdict verdict = combined.verdict(i, value);
-      const CheckCase one{member_, motion_.end.t,      names.measures[i],
+      const CheckCase one{member_, motion_.end.t,     names.measures[i],
                           value,   verdict.reference, verdict.tolerance};
       ++made_.measures;
       // If the end coincides with an event, the values before and after the event are equally valid.

@@ -203,7 +203,10 @@ FiledRun ShardMerge::into(ResultFolder& folder, unsigned threads, const std::fun
     members.close();
   };
   write_results(folder, study_, made,
-                {.write_members = write_members, .trajectories = [this] { return trajectories(); }}, check);
+                {.write_members = write_members,
+                 .read_members = [&](const TakeMembers& take) { read_member_records(take, layout); },
+                 .trajectories = [this] { return trajectories(); }},
+                check);
   made.result.performance.write_s += writing.seconds();
   made.result.performance.wall_s += writing.seconds();
   write_summary(folder, study_, made);

@@ -12,6 +12,7 @@
 #include "host/files/run_identity.h"
 #include "host/files/run_record.h"
 #include "host/files/write_members.h"
+#include "host/files/write_records.h"
 #include "host/files/write_statistics.h"
 #include "host/files/write_summary.h"
 #include "host/files/write_trajectories.h"
@@ -33,6 +34,7 @@ namespace zwang {
 namespace {
 
 constexpr const char* members_name = "members.nc";
+constexpr const char* records_name = "records.nc";
 constexpr const char* trajectories_name = "trajectories.nc";
 constexpr const char* statistics_name = "statistics.nc";
 constexpr const char* study_name = "study.toml";
@@ -90,7 +92,7 @@ RunOptions of_shard(RunOptions options, const Study& study, const Shard& shard) 
 // that this process completes itself are appended here.
 RunOptions with_members(RunOptions options, const Study& study, std::optional<MemberRecordsFile>& members,
                         std::optional<MemberOutput>& output) {
-  if (study.output.members)
+  if (keeps_members(study))
     options.members = [&members, &output](long long first, std::shared_ptr<const HostBuffer> records) {
       if (output)
         output->add(first, std::move(records));
@@ -122,7 +124,7 @@ RecordedRun::RecordedRun(ResultFolder& folder, const Study& study, Backend& back
 void RecordedRun::require_members(const RecordReader& found, const MemberRecordLayout& layout) const {
   const RunRecord& record = found.record();
   const auto done = static_cast<std::uint64_t>(record.part.position - record.part.first);
-  const std::uint64_t expected = study_.output.members ? done * layout.bytes() : 0;
+  const std::uint64_t expected = keeps_members(study_) ? done * layout.bytes() : 0;
   if (record.members.bytes != expected)
     found.refuse(fmt::format("{} bytes of member records", record.members.bytes),
                  fmt::format("{}", expected));
@@ -144,12 +146,12 @@ void RecordedRun::resume_from_checkpoint() {
     require_members(*found, layout);
     if (files_.resumed) files_.resumed(record.part.position - record.part.first);
   }
-  if (!study_.output.members) return;
+  if (!keeps_members(study_)) return;
   members_.emplace(folder_.hidden(ResultFolder::checkpoint_members_name), layout, mark);
   // A coordinator appends the records of all ranks itself; shards have no members.nc.
   if (files_.coordinator) return;
   MemberOutput::BeginMembers begin;
-  if (files_.shard.whole()) begin = [this] { return begin_members(); };
+  if (files_.shard.whole() && study_.output.members) begin = [this] { return begin_members(); };
   member_output_.emplace(*members_, std::move(begin));
 }
 
@@ -256,6 +258,11 @@ FiledRun RecordedRun::file(const std::function<void()>& check) {
   if (whole) {
     write_results(folder_, study_, made,
                   {.write_members = [this](const std::filesystem::path&) { write_members(); },
+                   .read_members =
+                       [this](const TakeMembers& take) {
+                         if (member_output_) member_output_->settle();
+                         read_member_records(take);
+                       },
                    .trajectories = [&] { return std::move(chosen); }},
                   check);
   } else {
@@ -294,6 +301,11 @@ void write_results(ResultFolder& folder, const Study& study, FiledRun& made, con
     const StageTimer timer("write members.nc");
     sources.write_members(folder.part(members_name));
     made.files.emplace_back(members_name);
+  }
+  if (!study.system->records.empty()) {
+    const StageTimer timer("write records.nc");
+    write_records(folder.part(records_name), study, made.result, sources.read_members);
+    made.files.emplace_back(records_name);
   }
   check();
   const RecordedTrajectories chosen = sources.trajectories();

@@ -139,7 +139,10 @@ class EnsembleRun {
   void write(long long begin, std::shared_ptr<const HostBuffer> records);
   Rows rows_of(long long begin, const Integrated& members) const;
   void set_pilot();
-  bool reduces_on_device() const { return backend_.reduces() && study_.sweeps.empty(); }
+  // Points of a sweep, and the rows of records, are counted on the host.
+  bool reduces_on_device() const {
+    return backend_.reduces() && study_.sweeps.empty() && study_.system->records.empty();
+  }
   void decide_until();
   void report_progress(double seconds) const;
 

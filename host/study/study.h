@@ -140,4 +140,9 @@ struct Study {
   OutputSettings output;
 };
 
+// Whether the records of single members are kept until the end: for members.nc or records.nc.
+inline bool keeps_members(const Study& study) {
+  return study.output.members || !study.system->records.empty();
+}
+
 }  // namespace zwang

@@ -198,6 +198,15 @@ class StudyBuilder {
   MeasureScope measure_scope(const Field& field);
   Expr add_reduction(const ReducedFormula& reduced, const Field& field);
 
+  // --- Records (record.cpp) ---
+  void read_records();
+  void read_record(const Field& entry, RecordFormula& made);
+  void read_record_times(const Table& table, const Field& entry, RecordFormula& made);
+  void read_record_pattern(const Field& field, RecordFormula& made);
+  void read_record_values(const Field& field, RecordFormula& made);
+  void place_in_record(const ReducedFormula& reduced, ReductionFormula& made) const;
+  void check_records_size();
+
   // --- Settings (settings.cpp) ---
   void read_ensemble();
   void read_until(const Field& field);
@@ -268,10 +277,10 @@ class StudyBuilder {
 
   // --- Fields kept for messages of later checks ---
   struct Fields {
-    Field kinetic;                                       // [system] kinetic
+    Field kinetic;                             // [system] kinetic
     std::vector<Field> constraints, impulses;  // one per entry of description_
     std::vector<Field> reductions;             // one per reduction: the measure that uses it first
-    Field general_variation;                             // the first constraint with variation = "general"
+    Field general_variation;                   // the first constraint with variation = "general"
   };
   Fields fields_;
 

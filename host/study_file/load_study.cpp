@@ -15,11 +15,10 @@ namespace zwang {
 
 namespace {
 
-const std::vector<std::string> top_keys = {"title",      "parameters", "joint",  "anchor",     "point",
-                                           "coordinate", "auxiliary",  "system", "constraint", "impulse",
-                                           "event",      "ensemble",   "time",   "integrator", "observe",
-                                           "measure",    "given",      "statistics",
-                                           "output"};
+const std::vector<std::string> top_keys = {"title",      "parameters", "joint",      "anchor",     "point",
+                                           "coordinate", "auxiliary",  "system",     "constraint", "impulse",
+                                           "event",      "ensemble",   "time",       "integrator", "observe",
+                                           "measure",    "given",      "statistics", "output",     "record"};
 
 // Whether an unknown top-level key may be a misspelt table that defines names, such as [[pont]]. Formulas
 // that use unknown names are then not reported.
@@ -81,6 +80,7 @@ Study StudyBuilder::build() {
   read_events();
   define_energies();
   read_observables();
+  read_records();
   read_measures();
   read_givens();
   add_density();
@@ -89,6 +89,7 @@ Study StudyBuilder::build() {
   read_statistics();
   read_output();
   check_sizes();
+  check_records_size();
   reader_.finish();
 
   // The equations are derived here; after this only checks that need numbers remain.

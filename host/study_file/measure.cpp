@@ -5,6 +5,7 @@
 #include "host/study/study.h"
 #include "host/study_file/builder.h"
 #include "host/study_file/document.h"
+#include "host/study_file/raw_text.h"
 #include "host/study_file/reader.h"
 #include "kernels/base/layout.h"
 #include "src/base/error.h"
@@ -30,10 +31,11 @@ Expr StudyBuilder::add_reduction(const ReducedFormula& reduced, const Field& fie
         std::find(scope_.events.begin(), scope_.events.end(), reduced.name) - scope_.events.begin());
   else if (made.pattern != EventPattern::none)
     made.target = names_.constraint_index.at(reduced.name);
+  if (is_of_record(made)) place_in_record(reduced, made);
   std::vector<ReductionFormula>& known = description_.reductions;
   const auto same = std::find_if(known.begin(), known.end(), [&](const ReductionFormula& other) {
     return other.reduction == made.reduction && other.pattern == made.pattern &&
-           other.target == made.target && other.value == made.value;
+           other.target == made.target && other.value == made.value && other.column == made.column;
   });
   const auto place = static_cast<std::size_t>(same - known.begin());
   if (same == known.end()) {
@@ -49,6 +51,8 @@ MeasureScope StudyBuilder::measure_scope(const Field& field) {
   scope.reduce = [this, field](const ReducedFormula& reduced) { return add_reduction(reduced, field); };
   for (const Measure& measure : description_.measures) scope.earlier.emplace(measure.name, measure.value);
   scope.allowed_inside = allow_state | allow_reactions;
+  for (const RecordFormula& record : description_.records)
+    for (const NamedExpr& value : record.values) scope.records[record.name].push_back(value.name);
   return scope;
 }
 

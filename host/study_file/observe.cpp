@@ -161,6 +161,8 @@ void StudyBuilder::add_density() {
   bool wanted = false;
   for (const NamedExpr& observable : description_.observables)
     wanted = wanted || uses_density(observable.value);
+  for (const RecordFormula& record : description_.records)
+    for (const NamedExpr& value : record.values) wanted = wanted || uses_density(value.value);
   for (std::size_t i = 0; i < description_.reductions.size(); ++i) {
     const ReductionFormula& formula = description_.reductions[i];
     if (!uses_density(formula.value)) continue;

@@ -61,7 +61,8 @@ struct FastEvent : FastEventLane<M, R> {
   // Formulas at contacts may contain multipliers and which conditions are closed: in free flight these are
   // zero.
   static constexpr bool contacts_possible =
-      PointKind::possible && knows_signals && (Point::in_free_flight || !Base::measures_at_events());
+      PointKind::possible && knows_signals &&
+      (Point::in_free_flight || !(Base::measures_at_events() || RecordsOf<Model>::forces));
   static constexpr bool signals_possible =
       (Model::signals > 0) && knows_signals && Model::masked && !is_long_model<Model>;
   static constexpr bool possible = contacts_possible || signals_possible;
@@ -194,6 +195,7 @@ struct FastEvent : FastEventLane<M, R> {
     event.t = point.t;
     event.kind = EventKind::release;
     event.constraints = point.condition();
+    if constexpr (RecordsOf<Model>::at_events) this->place_member(members[lane], point, point.y + n);
     append_event(members[lane], full_members[lane], tally, event, settings, batch);
   }
 

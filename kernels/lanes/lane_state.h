@@ -32,18 +32,18 @@ template <class M, class R>
 struct LaneState {
   using Mask = typename Lanes<R>::Mask;
   static constexpr int signals = at_least_one(M::Model::signals);
-  R k[at_least_one(M::Model::constants)];    // parameters and derived constants
-  R t, h, y[M::size];                        // time, proposed step length, state
-  R held[M::rows];                           // 1: the condition is active
-  R lambda[M::rows];                         // multipliers
-  R f[M::rows], f_rate[M::rows];             // values of the conditions and their rates
-  R signal[signals];                         // watched functions, the stop condition, kinks
-  R side[signals];                           // as in LaneExchange
+  R k[at_least_one(M::Model::constants)];        // parameters and derived constants
+  R t, h, y[M::size];                            // time, proposed step length, state
+  R held[M::rows];                               // 1: the condition is active
+  R lambda[M::rows];                             // multipliers
+  R f[M::rows], f_rate[M::rows];                 // values of the conditions and their rates
+  R signal[signals];                             // watched functions, the stop condition, kinks
+  R side[signals];                               // as in LaneExchange
   R values[M::reductions], best[M::reductions];  // of extremal measures: present value, and the best so far
-  Mask presses_now[M::rows];                 // an active inequality with a positive multiplier
-  Mask always_handle;                        // every step goes through the slow path
-  Mask live;                                 // the lane has a member
-  Mask searching;                            // a search over the step length is in progress
+  Mask presses_now[M::rows];                     // an active inequality with a positive multiplier
+  Mask always_handle;                            // every step goes through the slow path
+  Mask live;                                     // the lane has a member
+  Mask searching;                                // a search over the step length is in progress
   // Over all lanes of the group:
   bool any_held = false;       // some lane has an active condition
   bool any_redundant = false;  // the active rows of some lane are linearly dependent
@@ -159,7 +159,8 @@ struct StepInProgress : OnlyIf<has_second_sample<M>, SecondSample<M, R>>::Type {
   R mid_f[M::rows];          // values of the conditions at the midpoint
   R mid_signal[M::signals];  // those of the signals
   R end[M::size];            // state at the end, projected onto the active conditions
-  R end_f[M::rows], end_f_rate[M::rows], end_signal[at_least_one(M::Model::signals)], end_values[M::reductions];
+  R end_f[M::rows], end_f_rate[M::rows], end_signal[at_least_one(M::Model::signals)],
+      end_values[M::reductions];
   R next_h;  // proposed length of the step after this one
 };
 

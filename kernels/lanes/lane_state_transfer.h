@@ -213,7 +213,9 @@ struct LaneStateTransfer {
             ledger.arming_level[i]);
     }
     ZWANG_REGISTERS for (int i = 0; i < signals; ++i) { clear(lane, state.signal[i], state.side[i]); }
-    ZWANG_REGISTERS for (int i = 0; i < Model::reductions; ++i) { clear(lane, state.values[i], state.best[i]); }
+    ZWANG_REGISTERS for (int i = 0; i < Model::reductions; ++i) {
+      clear(lane, state.values[i], state.best[i]);
+    }
     clear(lane, state.t, state.h, trial.next_h, ledger.taken, ledger.rejected, ledger.energy_start,
           ledger.energy_lost);
     clear(lane, ledger.drift, ledger.energy_size, ledger.worst_position, ledger.worst_velocity);

@@ -14,9 +14,11 @@
 namespace zwang {
 
 // Whether lanes record their steps by themselves. On a GPU this is a choice for the study
-// (host/program/tuning.h).
+// (host/program/tuning.h). The times of periodic records differ between members: these are left to the slow
+// path.
 template <class M>
-constexpr bool records_steps = ZWANG_STAGES_KEPT || M::Method::records;
+constexpr bool records_steps = (ZWANG_STAGES_KEPT || M::Method::records) &&
+                               !RecordsOf<typename M::Model>::periodic;
 
 // The rows of one output time in every lane that is due.
 template <class M, class R>
@@ -58,7 +60,7 @@ struct RecordRequest {
   Mask extremes;  // lanes in which a measure may have an extremum inside the step
   R until,
       part;  // end of what is recorded: as a time, without the margin of the end; as a fraction of the step
-  R next_output;                             // in and out
+  R next_output;                                 // in and out
   R values[M::reductions], best[M::reductions];  // of extremes: at the start; the best so far, in and out
 };
 

@@ -6,6 +6,7 @@
 #include "kernels/base/status.h"
 #include "kernels/dynamics/member.h"
 #include "kernels/record/measures.h"
+#include "kernels/record/member_records.h"
 
 namespace zwang {
 
@@ -21,6 +22,8 @@ ZWANG_INLINE void append_event(M& me, M& full_member, Tally<typename M::Real>& t
                                const typename M::Event& event, const KernelSettings& settings,
                                const KernelBatch& batch) {
   update_event_measures(me, event);
+  if constexpr (RecordsOf<typename M::Model>::at_events)
+    write_event_records(me, full_member.input.number, event, batch);
   if (batch.events && tally.events < batch.event_capacity) {
     constexpr int row = event_row_length(M::n, M::r);
     double* to = batch.events + (full_member.input.number * batch.event_capacity + tally.events) * row;

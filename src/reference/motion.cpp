@@ -87,6 +87,7 @@ bool Motion::set_initial_state(const State& start) {
   member_.watch_signs.assign(system.watches.size(), 0);
   const double energy = equations_.energy(start);
   recorder_.set_start(start.t, energy);
+  recorder_.start_records(start.t);
   for (std::size_t i = 0; i < system.constraints.size(); ++i) {
     const Constraint& constraint = system.constraints[i];
     const double restitution = formulas_.restitution[i];

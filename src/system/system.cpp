@@ -57,6 +57,12 @@ std::optional<std::size_t> only_reduction(const Expressions& pool, const Measure
   return node.symbol.index;
 }
 
+std::size_t Description::record_room() const {
+  std::size_t room = 0;
+  for (const RecordFormula& record : records) room += record.room();
+  return room;
+}
+
 std::vector<Expr> Description::member_value_formulas() const {
   std::vector<Expr> formulas;
   for (const Measure& measure : measures) formulas.push_back(measure.value);
