@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "host/estimators/correlation.h"
@@ -284,6 +285,35 @@ Json sweep_json(const Study& study) {
   return json;
 }
 
+// Wilson's 95 % interval of a share.
+std::pair<double, double> share_interval(double k, double n) {
+  constexpr double z = 1.959963984540054;
+  const double p = k / n, below = 1 + z * z / n, centre = (p + z * z / (2 * n)) / below,
+               half = z / below * std::sqrt(p * (1 - p) / n + z * z / (4 * n * n));
+  return {k == 0 ? 0 : std::max(0.0, centre - half), k == n ? 1 : std::min(1.0, centre + half)};
+}
+
+// Shares of the labels that occur, over all members with a label.
+Json labels_json(const RunResult& result) {
+  Json json = Json::object();
+  for (const LabelCounts& counts : result.labels) {
+    Json list = Json::array();
+    for (std::size_t label = 0; label < counts.members.size(); ++label) {
+      const long long hits = counts.members[label];
+      if (hits == 0) continue;
+      const auto [low, high] = share_interval(static_cast<double>(hits), static_cast<double>(counts.of));
+      list.push_back({{"label", label},
+                      {"hits", hits},
+                      {"of", counts.of},
+                      {"probability", static_cast<double>(hits) / static_cast<double>(counts.of)},
+                      {"low", low},
+                      {"high", high}});
+    }
+    json[counts.measure] = list;
+  }
+  return json;
+}
+
 // The members of the points.
 Json members_by_point(const RunResult& result) {
   Json json{{"integrated", Json::array()},
@@ -319,6 +349,7 @@ std::string summary_json(const Study& study, const RunResult& result) {
   const Json statistics = study.sweeps.empty() ? statistics_json(study, result, result.statistics)
                                                : statistics_by_point(study, result);
   for (const auto& [key, value] : statistics.items()) json[key] = value;
+  if (!result.labels.empty()) json["labels"] = labels_json(result);
   json["performance"] = performance_json(result);
   // A study's file name need not be UTF-8; everything else is.
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";

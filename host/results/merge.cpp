@@ -14,6 +14,7 @@
 #include "host/files/trajectory_bytes.h"
 #include "host/files/write_members.h"
 #include "host/platform/stopwatch.h"
+#include "host/results/labels.h"
 #include "host/run/count_members.h"
 #include "host/run/run.h"
 #include "host/run/run_result.h"
@@ -196,15 +197,23 @@ FiledRun ShardMerge::into(ResultFolder& folder, unsigned threads, const std::fun
   made.result = joined(threads);
   check();
   const MemberRecordLayout layout(study_, Sampler(study_).drawn());
+  ReadMembers all = [&](const TakeMembers& take) { read_member_records(take, layout); };
+  Labels labels(study_);
+  if (labels.any()) {
+    labels.decide(all);
+    all = labels.entering(all);
+    const Sampler sampler(study_);
+    const std::size_t memory = parts_.front().reader.record().identity.statistics_memory();
+    labels.complete(ensemble_plan(study_, sampler, memory), all, threads, made.result);
+  }
   const auto write_members = [&](const fs::path& part) {
     MembersWriter members(part, study_, made.result, layout, threads);
-    read_member_records([&](long long first, std::span<const char> records) { members.add(first, records); },
-                        layout);
+    all([&](long long first, std::span<const char> records) { members.add(first, records); });
     members.close();
   };
   write_results(folder, study_, made,
                 {.write_members = write_members,
-                 .read_members = [&](const TakeMembers& take) { read_member_records(take, layout); },
+                 .read_members = all,
                  .trajectories = [this] { return trajectories(); }},
                 check);
   made.result.performance.write_s += writing.seconds();

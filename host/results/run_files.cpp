@@ -21,6 +21,7 @@
 #include "host/platform/machine_error.h"
 #include "host/platform/stage_times.h"
 #include "host/platform/stopwatch.h"
+#include "host/results/labels.h"
 #include "host/results/member_output.h"
 #include "host/run/run_result.h"
 #include "host/sample/csv_inputs.h"
@@ -58,6 +59,8 @@ class RecordedRun {
   void write_shard(FiledRun& made);
   RecordedTrajectories trajectories();
   void read_member_records(const TakeMembers& take) const;
+  ReadMembers all_members();
+  void decide_labels(RunResult& result);
   std::unique_ptr<MembersWriter> begin_members();
   void write_members();
 
@@ -70,6 +73,8 @@ class RecordedRun {
   double wall_before_s_ = 0;  // of the run before it was interrupted
   Checkpoint checkpoint_;
   std::optional<MemberRecordsFile> members_;
+  Labels labels_;
+  bool labels_decided_ = false;
   EnsembleRun run_;
   std::optional<MemberOutput> member_output_;  // writes to members_; ends before it
   RunRecord record_;
@@ -110,6 +115,7 @@ RecordedRun::RecordedRun(ResultFolder& folder, const Study& study, Backend& back
       files_(files),
       threads_(options.threads),
       checkpoint_(folder, files.checkpoints),
+      labels_(study),
       run_(study, backend,
            with_members(of_shard(options, study, files.shard), study, members_, member_output_)) {
   const RunResult origin = run_.origin();
@@ -151,7 +157,8 @@ void RecordedRun::resume_from_checkpoint() {
   // A coordinator appends the records of all ranks itself; shards have no members.nc.
   if (files_.coordinator) return;
   MemberOutput::BeginMembers begin;
-  if (files_.shard.whole() && study_.output.members) begin = [this] { return begin_members(); };
+  if (files_.shard.whole() && study_.output.members && !labels_.any())
+    begin = [this] { return begin_members(); };
   member_output_.emplace(*members_, std::move(begin));
 }
 
@@ -160,13 +167,30 @@ std::unique_ptr<MembersWriter> RecordedRun::begin_members() {
   auto made = std::make_unique<MembersWriter>(folder_.part(members_name), study_, run_.origin(),
                                               members_->layout(), threads_);
   if (members_->mark().bytes > 0)
-    read_member_records([&](long long first, std::span<const char> records) { made->add(first, records); });
+    all_members()([&](long long first, std::span<const char> records) { made->add(first, records); });
   return made;
 }
 
-// Most of members.nc has been written beside the run; with ranks it is written now.
+// All members recorded so far, with their labels once these are decided.
+ReadMembers RecordedRun::all_members() {
+  ReadMembers read = [this](const TakeMembers& take) {
+    if (member_output_) member_output_->settle();
+    read_member_records(take);
+  };
+  return labels_decided_ ? labels_.entering(std::move(read)) : read;
+}
+
+void RecordedRun::decide_labels(RunResult& result) {
+  if (!labels_.any()) return;
+  labels_.decide(all_members());
+  labels_decided_ = true;
+  labels_.complete(run_.plan(), all_members(), threads_, result);
+}
+
+// Most of members.nc has been written beside the run; with ranks, and where members have labels, it is written
+// now.
 void RecordedRun::write_members() {
-  if (member_output_)
+  if (member_output_ && !labels_.any())
     member_output_->close();
   else
     begin_members()->close();
@@ -254,15 +278,12 @@ FiledRun RecordedRun::file(const std::function<void()>& check) {
   if (!run_.needs_device()) backend_.retire();
   made.result = run_.finish();
   backend_.retire();
+  if (whole) decide_labels(made.result);
   const Stopwatch rest;
   if (whole) {
     write_results(folder_, study_, made,
                   {.write_members = [this](const std::filesystem::path&) { write_members(); },
-                   .read_members =
-                       [this](const TakeMembers& take) {
-                         if (member_output_) member_output_->settle();
-                         read_member_records(take);
-                       },
+                   .read_members = all_members(),
                    .trajectories = [&] { return std::move(chosen); }},
                   check);
   } else {

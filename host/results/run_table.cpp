@@ -143,6 +143,25 @@ std::string measures_text(const Study& study, const RunResult& result) {
   return text;
 }
 
+// Shares of labels: one row for each that occurs.
+std::string labels_text(const RunResult& result) {
+  std::string text;
+  for (const LabelCounts& counts : result.labels) {
+    TextTable table({counts.measure, "members", "share"});
+    for (std::size_t label = 0; label < counts.members.size(); ++label) {
+      if (counts.members[label] == 0) continue;
+      const double share = static_cast<double>(counts.members[label]) / static_cast<double>(counts.of);
+      table.add({label == 0    ? "0 (no period)"
+                 : label == 65 ? "65 (further ones)"
+                               : std::to_string(label),
+                 fmt::format("{} of {}", count_text(counts.members[label]), count_text(counts.of)),
+                 figure(share)});
+    }
+    text += "\n" + table.text("");
+  }
+  return text;
+}
+
 std::string observables_text(const Study& study, const RunResult& result) {
   const auto& observables = study.system->observables;
   const std::vector<double>& times = study.time.outputs;
@@ -304,6 +323,7 @@ std::string run_table(const Study& study, const RunResult& result, const RunTabl
   } else {
     text += sweep_tables(study, result);
   }
+  text += labels_text(result);
   text += "\n" + events_text(result.tally) + audit_text(result.tally) + starts_text(result.tally);
   text += failures_text(result, context);
   text += "\n" + time_text(result) + files_text(context);

@@ -15,6 +15,13 @@ struct RunPerformance {
   double wall_s = 0, compile_s = 0, sample_s = 0, integrate_s = 0, statistics_s = 0, write_s = 0;
 };
 
+// How many members have each label of a measure label(..), over all points of the sweeps.
+struct LabelCounts {
+  std::string measure;
+  std::vector<long long> members;  // by label: 0 not periodic, 1, 2, ... attractors, 65 further ones
+  long long of = 0;                // members that entered and have a label
+};
+
 struct RunResult {
   std::string backend, device, precision;
   long long requested = 0;          // members requested; with `until`, the limit
@@ -23,6 +30,7 @@ struct RunResult {
   RunTally tally;
   StatisticsResult statistics;           // without a sweep
   std::vector<StatisticsResult> points;  // with sweeps: by point, the first sweep slowest
+  std::vector<LabelCounts> labels;
   RunPerformance performance;
 };
 

@@ -206,6 +206,7 @@ class StudyBuilder {
   void read_record_values(const Field& field, RecordFormula& made);
   void place_in_record(const ReducedFormula& reduced, ReductionFormula& made) const;
   void check_records_size();
+  void check_labels();
 
   // --- Settings (settings.cpp) ---
   void read_ensemble();

@@ -90,6 +90,7 @@ Study StudyBuilder::build() {
   read_output();
   check_sizes();
   check_records_size();
+  check_labels();
   reader_.finish();
 
   // The equations are derived here; after this only checks that need numbers remain.
