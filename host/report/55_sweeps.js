@@ -249,12 +249,14 @@ function showSweeps() {
   const grid = element("div", {class: "grid2"});
   if (axes.length === 1) {
     place.append(grid);
-    for (const measure of data.sweep.measures) drawSweepCurve(grid, measure);
+    for (const measure of data.sweep.measures)
+      if (!data.labels?.[measure.name]) drawSweepCurve(grid, measure);
     return;
   }
   const panels = data.sweep.measures.map(() => element("div", {class: "panel"}));
-  sweepSliders(
-      place, (fixed) => data.sweep.measures.forEach((measure, k) => drawSweepMap(panels[k], measure, fixed, 0, 1)));
+  const drawMap = (measure, panel, fixed) =>
+      data.labels?.[measure.name] ? drawBasins(panel, measure, fixed, 0, 1) : drawSweepMap(panel, measure, fixed, 0, 1);
+  sweepSliders(place, (fixed) => data.sweep.measures.forEach((measure, k) => drawMap(measure, panels[k], fixed)));
   place.append(grid);
   grid.append(...panels);
 }

@@ -75,6 +75,8 @@ showFindings();
 showMotion();
 showObservables();
 showSweeps();
+showRecords();
+showLabels();
 showMeasures();
 showRelations();
 showEvents();

@@ -127,6 +127,8 @@ ReportJson report_data(const ReportSource& source) {
   for (const std::size_t t : times) shown.push_back(rounded(source.study.time.outputs[t]));
   made["time"] = shown;
   made["sweep"] = report_sweep(source);
+  made["records"] = report_records(source);
+  made["labels"] = source.summary.value("labels", ReportJson());
   // With a sweep there are no statistics over all members.
   const bool plain = source.study.sweeps.empty();
   const ReportJson none = ReportJson::array();
