@@ -40,6 +40,12 @@ Event event_of(const double* row, const System& system) {
     event.velocity_before = Eigen::Map<const Eigen::VectorXd>(before, size);
     event.velocity_after = Eigen::Map<const Eigen::VectorXd>(before + n, size);
   }
+  const double* state = before + 2 * n;
+  const auto numbers = [](const double* from, std::size_t count) {
+    return Eigen::VectorXd(Eigen::Map<const Eigen::VectorXd>(from, static_cast<Eigen::Index>(count)));
+  };
+  event.state = {event.t, numbers(state, n), numbers(state + n, n),
+                 numbers(state + 2 * n, system.auxiliaries.size())};
   return event;
 }
 
@@ -66,8 +72,9 @@ KernelShape::KernelShape(const System& system, std::size_t output_times)
       observables(system.observables.size()),
       measures(system.member_values()),
       records(system.record_room()),
-      event_row(static_cast<std::size_t>(
-          event_row_length(static_cast<int>(system.size()), static_cast<int>(system.constraints.size())))) {}
+      event_row(static_cast<std::size_t>(event_row_length(static_cast<int>(system.size()),
+                                                          static_cast<int>(system.constraints.size()),
+                                                          static_cast<int>(system.auxiliaries.size())))) {}
 
 std::size_t KernelShape::member_bytes(const Wanted& wanted, long long event_room) const {
   std::size_t numbers = parameters + 2 * state + records + measures + 1 + 2 + event_kinds + audit_numbers;

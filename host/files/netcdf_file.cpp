@@ -26,6 +26,8 @@ nc_type code_of(NetcdfFile::Type type) {
       return NC_INT64;
     case NetcdfFile::Type::byte:
       return NC_BYTE;
+    case NetcdfFile::Type::character:
+      return NC_CHAR;
     default:
       return NC_STRING;
   }
@@ -113,6 +115,7 @@ NetcdfFile::Variable NetcdfFile::variable(const std::string& name, Type type, co
   if (!stored.chunks.empty()) stored.chunks.insert(stored.chunks.begin(), leading_.size(), 1);
   set_storage(made, stored);
   attribute(made, "long_name", long_name);
+  if (type == Type::character) attribute(made, "_Encoding", "utf-8");
   // Studies have no units. With "seconds", xarray would convert times to time spans.
   if (type == Type::real) attribute(made, "units", "1");
   return made;
@@ -295,6 +298,16 @@ void NetcdfFile::put(const Variable& variable, const Place& start, const Place& 
            [](int file, int id, const std::size_t* from, const std::size_t* size, const char* const* texts) {
              return nc_put_vara_string(file, id, from, size, const_cast<const char**>(texts));
            });
+}
+
+void NetcdfFile::put_characters(const Variable& variable, std::span<const std::string> texts) {
+  const Place count = whole(variable);
+  const std::size_t width = count.back();
+  std::vector<char> rows(texts.size() * width, '\0');
+  for (std::size_t k = 0; k < texts.size(); ++k)
+    std::copy_n(texts[k].begin(), std::min(width, texts[k].size()),
+                rows.begin() + static_cast<std::ptrdiff_t>(k * width));
+  put_part(variable, Place(count.size(), 0), count, std::span<const char>(rows), nc_put_vara_text);
 }
 
 void NetcdfFile::close() {

@@ -24,7 +24,7 @@ class NetcdfFile {
   };
 
   // Type of a variable. Doubles that are not written read as NaN, integers as -1.
-  enum class Type { real, integer, byte, text };
+  enum class Type { real, integer, byte, text, character };
   struct Shape {
     std::vector<Dimension> dimensions;
     // By dimension; empty: contiguous, or the library's choice. Whole chunks should be written at once where
@@ -69,6 +69,9 @@ class NetcdfFile {
   void put(const Variable& variable, std::span<const double> values);
   void put(const Variable& variable, std::span<const long long> values);
   void put(const Variable& variable, std::span<const std::string> values);
+  // Texts as rows of characters, padded with zeros: their last dimension is that of the characters. Much faster
+  // than variables of type text, whose every value is an object of its own in the file.
+  void put_characters(const Variable& variable, std::span<const std::string> texts);
   using Place = std::vector<std::size_t>;
   void put(const Variable& variable, const Place& start, const Place& count, std::span<const double> values);
   void put(const Variable& variable, const Place& start, const Place& count,

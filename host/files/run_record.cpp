@@ -19,7 +19,7 @@ namespace zwang {
 namespace {
 
 constexpr std::uint64_t magic = 0x64726f6365727a77;  // identifies the file format
-constexpr std::uint32_t version = 2;                 // of the layout: increment with every change
+constexpr std::uint32_t version = 3;                 // of the layout: increment with every change
 constexpr std::uint64_t longest_text = std::uint64_t{1} << 26;
 constexpr std::uint64_t most_names = std::uint64_t{1} << 20;
 

@@ -39,6 +39,15 @@ Json event_json(const System& system, const Event& event) {
   object["kind"] = event_kind_name(event.kind);
   if (event.kind == EventKind::event) object["name"] = system.watches[event.watch].name;
   object["constraints"] = names_of(system, event.constraints);
+  if (event.state.q.size() > 0) {
+    object["position"] = by_coordinate(system, event.state.q);
+    object["velocity"] = by_coordinate(system, event.state.v);
+    if (event.state.z.size() > 0) {
+      object["auxiliary"] = Json::object();
+      for (std::size_t i = 0; i < system.auxiliaries.size(); ++i)
+        object["auxiliary"][system.auxiliaries[i]] = event.state.z(static_cast<Eigen::Index>(i));
+    }
+  }
   if (!event.velocities_jump) return object;
   object["reached"] = names_of(system, event.reached);
   Json impulse = Json::object();

@@ -118,6 +118,7 @@ struct GivenSettings {
 struct OutputSettings {
   bool members = false;
   std::vector<long long> trajectories;
+  bool events = true;  // in trajectories.nc
 };
 
 struct Study {

@@ -225,6 +225,7 @@ class StudyBuilder {
   void read_histograms(const Field& field);
   std::optional<std::pair<double, double>> read_range(const Field& field);
   void read_output();
+  void read_trajectory_range(const Field& field);
   void check_sizes();
 
   // --- Checks that need numbers: the nominal member (nominal.cpp) ---

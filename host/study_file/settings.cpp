@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 
 #include "host/sample/sampler.h"
@@ -253,14 +254,19 @@ std::optional<std::pair<double, double>> StudyBuilder::read_range(const Field& f
 }
 
 void StudyBuilder::read_output() {
-  const Table table(reader_, single_table(reader_, "output"), {"members", "trajectories"});
+  const Table table(reader_, single_table(reader_, "output"), {"members", "trajectories", "events"});
   if (const Field members = table["members"])
     study_.output.members = reader_.boolean(members).value_or(false);
   // members.nc numbers its members without gaps.
   if (study_.output.members && study_.ensemble.until && !study_.sweeps.empty())
     reader_.report(table["members"], "`until` with a sweep leaves members out, which members.nc cannot",
                    "no 'until', or members = false");
+  if (const Field events = table["events"]) study_.output.events = reader_.boolean(events).value_or(true);
   const Field trajectories = table["trajectories"];
+  if (trajectories && trajectories.value->kind == Value::Kind::string) {
+    read_trajectory_range(trajectories);
+    return;
+  }
   const auto items = trajectories ? reader_.array(trajectories, "an array of member numbers") : std::nullopt;
   if (!items) return;
   // If the ensemble was made smaller on the command line, trajectories beyond it are skipped, not reported.
@@ -269,12 +275,41 @@ void StudyBuilder::read_output() {
   const bool cut_down = members && !members->value.set_path.empty();
   std::set<long long> seen;
   for (const Field& item : *items) {
+    if (item.value->kind == Value::Kind::string) {
+      read_trajectory_range(item);
+      continue;
+    }
     const long long last = study_.ensemble.members - 1;
     const auto member = reader_.integer(item, 0, cut_down ? std::numeric_limits<long long>::max() : last);
     if (!member || *member > last) continue;
     if (!seen.insert(*member).second) reader_.report(item, "the member is listed twice", "every member once");
     study_.output.trajectories.push_back(*member);
   }
+}
+
+// "all", or "10..20": both ends included.
+void StudyBuilder::read_trajectory_range(const Field& field) {
+  const std::string& text = field.value->text;
+  long long first = 0, last = study_.ensemble.members - 1;
+  if (text != "all") {
+    const std::size_t dots = text.find("..");
+    const char *begin = text.data(), *end = begin + text.size();
+    const auto whole = [](const char* from, const char* to, long long& number) {
+      const auto [stop, code] = std::from_chars(from, to, number);
+      return code == std::errc{} && stop == to;
+    };
+    if (dots == std::string::npos || !whole(begin, begin + dots, first) ||
+        !whole(begin + dots + 2, end, last) || first < 0 || last < first) {
+      reader_.report(field, "not a range of members", "\"all\", or a range such as \"0..99\"");
+      return;
+    }
+    last = std::min(last, study_.ensemble.members - 1);
+  }
+  if (last - first >= static_cast<long long>(trajectory_limit)) {
+    reader_.report(field, "too many members", "at most " + std::to_string(trajectory_limit));
+    return;
+  }
+  for (long long member = first; member <= last; ++member) study_.output.trajectories.push_back(member);
 }
 
 // Each number may be within its limit while their product exceeds any memory.

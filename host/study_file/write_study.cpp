@@ -1,6 +1,7 @@
 // Fills in every default of a study's document and writes it as TOML.
 #include "host/study_file/write_study.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "host/sample/csv_inputs.h"
@@ -152,7 +153,15 @@ void complete_results(Value& root, const Study& study) {
   std::vector<long long> chosen;
   for (const long long member : study.output.trajectories)
     if (member < study.ensemble.members) chosen.push_back(member);
-  put(output, "trajectories", array(chosen, integer));
+  // "all" and ranges stay as they were written.
+  const Entry* written = output.find("trajectories");
+  const auto has_text = [](const Value& value) {
+    return value.kind == Kind::string ||
+           std::any_of(value.items.begin(), value.items.end(),
+                       [](const Value& one) { return one.kind == Kind::string; });
+  };
+  if (!written || !has_text(written->value)) put(output, "trajectories", array(chosen, integer));
+  put_default(output, "events", boolean(study.output.events));
 }
 
 // --- CSV files ---------------------------------------------------------------------------------------------

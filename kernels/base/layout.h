@@ -64,10 +64,10 @@ constexpr int audit_numbers = audit_violations + audit_shares;
 
 // One event in the log: t, kind, watched function, energy lost, velocities jump (0 or 1); then for each
 // condition whether it is listed, whether it was reached, and its impulse; then the velocities before and
-// after.
+// after; then the state (q, v, z) after the event.
 constexpr int event_row_head = 5;
-constexpr int event_row_length(int coordinates, int conditions) {
-  return event_row_head + 3 * conditions + 2 * coordinates;
+constexpr int event_row_length(int coordinates, int conditions, int auxiliaries) {
+  return event_row_head + 3 * conditions + 4 * coordinates + auxiliaries;
 }
 
 // The numbers of one record of a member: occurrences, and those counted; then rows of the time, the number of

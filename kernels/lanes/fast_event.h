@@ -180,14 +180,14 @@ struct FastEvent : FastEventLane<M, R> {
     contact.kind = EventKind::contact;
     contact.constraints = point.condition();
     this->place_member(me, point, impact.event.before);
-    append_event(me, full_member, tally, contact, settings, batch);
+    append_event(me, full_member, tally, contact, settings, batch, point.y, impact.event.before);
     if (impact.fixed) full_member.audit.raise(audit_created, -impact.event.energy_lost);
     if (impact.fixed && !impact.rebounds) full_member.audit.raise(audit_carnot, impact.carnot);
     me.energy.lost = lane_of(ledger.energy_lost, lane) + impact.energy_lost;
     set_lane(ledger.energy_lost, lane, me.energy.lost);
     impact.event.kind = EventKind::shock;
     this->place_member(me, point, impact.event.after);
-    append_event(me, full_member, tally, impact.event, settings, batch);
+    append_event(me, full_member, tally, impact.event, settings, batch, point.y, impact.event.after);
   }
 
   ZWANG_INLINE void record_release(int lane, const Point& point, Tally<Real>& tally) const {
@@ -196,7 +196,7 @@ struct FastEvent : FastEventLane<M, R> {
     event.kind = EventKind::release;
     event.constraints = point.condition();
     if constexpr (RecordsOf<Model>::at_events) this->place_member(members[lane], point, point.y + n);
-    append_event(members[lane], full_members[lane], tally, event, settings, batch);
+    append_event(members[lane], full_members[lane], tally, event, settings, batch, point.y, point.y + n);
   }
 
   // The active set after the event, and the data for event detection.

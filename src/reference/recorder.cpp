@@ -121,6 +121,7 @@ void Recorder::record_event_now(Event event) {
   const Sample now = update_extremes_now();
   measures_.note(event, moment_of(now));
   records_.note_event(event, moment_of(now));
+  event.state = now.state;
   trajectory_.events.push_back(std::move(event));
   const auto& events = trajectory_.events;
   if (events.size() > standstill_limit && events[events.size() - standstill_limit].t == events.back().t)

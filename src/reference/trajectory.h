@@ -30,6 +30,7 @@ struct Event {
   std::vector<double> impulses{};
   double energy_lost = 0;
   Eigen::VectorXd velocity_before{}, velocity_after{};
+  State state{};  // after the event
 
   // The conditions that the impulses belong to.
   const std::vector<std::size_t>& struck() const {
