@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
+#include <optional>
 
 #include "host/estimators/quantiles.h"
 #include "host/files/netcdf_file.h"
@@ -294,6 +295,59 @@ void add_point_counts(NetcdfFile& file, Numbers& numbers) {
           [](const StatisticsResult& of) { return of.failed; });
 }
 
+// --- Values of records -------------------------------------------------------------------------------------
+
+struct RecordHistogramVariables {
+  Variable counts, edges, below, above;
+};
+
+std::size_t most_record_bins(const RunResult& result) {
+  std::size_t most = 0;
+  for (const RecordHistogram& one : result.record_histograms) most = std::max(most, one.edges.size() - 1);
+  return most;
+}
+
+// With one leading dimension for each sweep, but for the edges, which all points share.
+RecordHistogramVariables add_record_histograms(NetcdfFile& file, const RunResult& result,
+                                               const std::vector<Dimension>& sweeps) {
+  std::vector<std::string> names;
+  for (const RecordHistogram& one : result.record_histograms) names.push_back(one.name);
+  const std::size_t bins = most_record_bins(result);
+  const Dimension value = file.names("record_value", names, "value of a record"),
+                  bin = file.dimension("record_bin", bins),
+                  edge = file.dimension("record_bin_edge", bins + 1);
+  RecordHistogramVariables made;
+  made.edges = file.variable("record_histogram_edges", Type::real, {.dimensions = {value, edge}},
+                             "edges of the bins of values of records");
+  file.lead_with(sweeps);
+  const auto counted = [&](const char* name, std::vector<Dimension> dimensions, const char* long_name) {
+    Variable variable = file.variable(
+        name, Type::integer, {.dimensions = std::move(dimensions), .may_be_missing = true}, long_name);
+    file.attribute(variable, "units", "1");
+    return variable;
+  };
+  made.counts = counted("record_histogram", {value, bin}, "rows in each bin, pooled over members");
+  made.below = counted("record_histogram_below", {value}, "rows below the first edge");
+  made.above = counted("record_histogram_above", {value}, "rows above the last edge");
+  file.lead_with({});
+  return made;
+}
+
+void put_record_histograms(NetcdfFile& file, const RecordHistogramVariables& variables,
+                           const RunResult& result) {
+  for (std::size_t k = 0; k < result.record_histograms.size(); ++k) {
+    const RecordHistogram& one = result.record_histograms[k];
+    file.put(variables.edges, {k, 0}, {1, one.edges.size()}, one.edges);
+    for (std::size_t point = 0; point < one.points.size(); ++point) {
+      const RecordHistogram::Counts& counts = one.points[point];
+      file.at_combination(point);
+      file.put(variables.counts, {k, 0}, {1, counts.bins.size()}, counts.bins);
+      file.put(variables.below, {k}, {1}, std::span(&counts.below, 1));
+      file.put(variables.above, {k}, {1}, std::span(&counts.above, 1));
+    }
+  }
+}
+
 std::size_t most_bins(const std::vector<HistogramResult>& histograms) {
   std::size_t most = 0;
   for (const HistogramResult& histogram : histograms) most = std::max(most, histogram.edges.size() - 1);
@@ -353,6 +407,9 @@ void write_statistics(const std::filesystem::path& path, const Study& study, con
   add_relations(file, system, result, measure, row, numbers);
   file.lead_with({});
 
+  std::optional<RecordHistogramVariables> pooled;
+  if (!result.record_histograms.empty()) pooled = add_record_histograms(file, result, sweeps.dimensions);
+
   // Numbers.
   file.put(time.variable, study.time.outputs);
   file.put(probability, study.statistics.quantiles);
@@ -370,6 +427,7 @@ void write_statistics(const std::filesystem::path& path, const Study& study, con
       file.at_combination(point);
       put(file, points[point]);
     }
+  if (pooled) put_record_histograms(file, *pooled, result);
   file.close();
 }
 

@@ -60,6 +60,18 @@ Json event_json(const System& system, const Event& event) {
   return object;
 }
 
+// One array over the rows per value.
+Json record_json(const RecordFormula& formula, const MemberRecord& record) {
+  Json object{{"total", record.total}, {"t", Json::array()}, {"index", Json::array()}};
+  for (const RecordRow& row : record.rows) {
+    object["t"].push_back(row.t);
+    object["index"].push_back(row.occurrence);
+    for (std::size_t c = 0; c < row.values.size(); ++c)
+      object[formula.values[c].name].push_back(row.values[c]);
+  }
+  return object;
+}
+
 // One array over the samples per name.
 template <class Names, class Value>
 Json columns(const std::vector<Sample>& samples, const Names& names, const Value& value) {
@@ -246,6 +258,8 @@ std::string replay_json(const Replay& replay) {
   for (std::size_t i = 0; i < system.measures.size(); ++i)
     measures[system.measures[i].name] = trajectory.measures[i];
   json["measures"] = measures;
+  for (std::size_t i = 0; i < trajectory.records.size(); ++i)
+    json["records"][system.records[i].name] = record_json(system.records[i], trajectory.records[i]);
   json["events"] = Json::array();
   for (const Event& event : trajectory.events) json["events"].push_back(event_json(system, event));
   json["final"] = {{"t", trajectory.last.state.t},

@@ -15,6 +15,7 @@
 #include "host/files/write_members.h"
 #include "host/platform/stopwatch.h"
 #include "host/results/labels.h"
+#include "host/results/record_histograms.h"
 #include "host/run/count_members.h"
 #include "host/run/run.h"
 #include "host/run/run_result.h"
@@ -206,6 +207,7 @@ FiledRun ShardMerge::into(ResultFolder& folder, unsigned threads, const std::fun
     const std::size_t memory = parts_.front().reader.record().identity.statistics_memory();
     labels.complete(ensemble_plan(study_, sampler, memory), all, threads, made.result);
   }
+  if (!study_.system->records.empty()) pool_records(study_, all, made.result);
   const auto write_members = [&](const fs::path& part) {
     MembersWriter members(part, study_, made.result, layout, threads);
     all([&](long long first, std::span<const char> records) { members.add(first, records); });

@@ -23,6 +23,7 @@
 #include "host/platform/stopwatch.h"
 #include "host/results/labels.h"
 #include "host/results/member_output.h"
+#include "host/results/record_histograms.h"
 #include "host/run/run_result.h"
 #include "host/sample/csv_inputs.h"
 #include "host/statistics/plan.h"
@@ -279,6 +280,7 @@ FiledRun RecordedRun::file(const std::function<void()>& check) {
   made.result = run_.finish();
   backend_.retire();
   if (whole) decide_labels(made.result);
+  if (whole && !study_.system->records.empty()) pool_records(study_, all_members(), made.result);
   const Stopwatch rest;
   if (whole) {
     write_results(folder_, study_, made,

@@ -22,6 +22,17 @@ struct LabelCounts {
   long long of = 0;                // members that entered and have a label
 };
 
+// Values of a record, pooled over rows and members.
+struct RecordHistogram {
+  struct Counts {
+    std::vector<long long> bins;
+    long long below = 0, above = 0;
+  };
+  std::string name;  // "record.value"
+  std::vector<double> edges;
+  std::vector<Counts> points;  // by point of the sweeps
+};
+
 struct RunResult {
   std::string backend, device, precision;
   long long requested = 0;          // members requested; with `until`, the limit
@@ -31,6 +42,7 @@ struct RunResult {
   StatisticsResult statistics;           // without a sweep
   std::vector<StatisticsResult> points;  // with sweeps: by point, the first sweep slowest
   std::vector<LabelCounts> labels;
+  std::vector<RecordHistogram> record_histograms;
   RunPerformance performance;
 };
 

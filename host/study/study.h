@@ -104,7 +104,8 @@ struct HistogramSettings {
 
 struct StatisticsSettings {
   std::vector<double> quantiles = {0.05, 0.25, 0.5, 0.75, 0.95};
-  std::map<std::string, HistogramSettings> histograms;  // by observable or measure
+  std::map<std::string, HistogramSettings> histograms;         // by observable or measure
+  std::map<std::string, HistogramSettings> record_histograms;  // by "record.value"
 };
 
 // Statistics once more over the members that fulfil a condition.

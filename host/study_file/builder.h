@@ -2,8 +2,8 @@
 // folder, one file per part of the study, as named below.
 //
 // Order of calls. build() (load_study.cpp) runs the read_* methods in the only order that works:
-//   names -> parameters -> bodies and [system] -> [time] -> constraints -> impulses -> events -> observables
-//   and measures -> settings -> checks at the nominal member.
+//   names -> parameters -> bodies and [system] -> [time] -> constraints -> impulses -> events and [time] stop ->
+//   observables, records and measures -> settings -> checks at the nominal member.
 // Names come first, so that a formula that uses a name in the wrong place gets a message about that name.
 // Parameters come before every formula that may use them, [time] before constraints because range() needs the
 // end time, constraints and events before the observables and measures that mention them, and [ensemble]
@@ -279,6 +279,7 @@ class StudyBuilder {
 
   // --- Fields kept for messages of later checks ---
   struct Fields {
+    Field stop;                                // [time] stop
     Field kinetic;                             // [system] kinetic
     std::vector<Field> constraints, impulses;  // one per entry of description_
     std::vector<Field> reductions;             // one per reduction: the measure that uses it first

@@ -77,8 +77,9 @@ Study StudyBuilder::build() {
   read_constraints();
   read_impulses();
   reject_beside_general_variation();
-  read_events();
   define_energies();
+  read_events();
+  if (fields_.stop) read_stop(fields_.stop);
   read_observables();
   read_records();
   read_measures();

@@ -108,7 +108,8 @@ void StudyBuilder::read_time() {
   }
   const Table table(reader_, field, {"end", "samples", "at", "stop"});
   read_output_times(table);
-  if (const Field stop = table["stop"]) read_stop(stop);
+  // Read once the constraints are known, whose reactions it may use.
+  fields_.stop = table["stop"];
 }
 
 void StudyBuilder::read_output_times(const Table& table) {
@@ -220,6 +221,9 @@ void StudyBuilder::read_histograms(const Field& field) {
   std::vector<std::string> names;
   for (const NamedExpr& observable : description_.observables) names.push_back(observable.name);
   for (const Measure& measure : description_.measures) names.push_back(measure.name);
+  const std::size_t plain = names.size();
+  for (const RecordFormula& record : description_.records)
+    for (const NamedExpr& value : record.values) names.push_back(record.name + "." + value.name);
   for (const Entry& entry : field.value->entries) {
     const std::string& path = entry.value.set_path;
     const Field item{&entry.value, path.empty() ? field.place + "." + printable(entry.key) : path};
@@ -232,7 +236,9 @@ void StudyBuilder::read_histograms(const Field& field) {
     HistogramSettings made;
     if (const Field bins = table["bins"]) made.bins = reader_.integer(bins, 1, bin_limit).value_or(made.bins);
     if (const Field range = table["range"]) made.range = read_range(range);
-    study_.statistics.histograms.emplace(entry.key, made);
+    const auto found = std::find(names.begin(), names.end(), entry.key);
+    const bool of_record = static_cast<std::size_t>(found - names.begin()) >= plain && found != names.end();
+    (of_record ? study_.statistics.record_histograms : study_.statistics.histograms).emplace(entry.key, made);
   }
 }
 
@@ -257,10 +263,12 @@ void StudyBuilder::read_output() {
   const Table table(reader_, single_table(reader_, "output"), {"members", "trajectories", "events"});
   if (const Field members = table["members"])
     study_.output.members = reader_.boolean(members).value_or(false);
-  // members.nc numbers its members without gaps.
-  if (study_.output.members && study_.ensemble.until && !study_.sweeps.empty())
-    reader_.report(table["members"], "`until` with a sweep leaves members out, which members.nc cannot",
-                   "no 'until', or members = false");
+  // members.nc and records.nc number their members without gaps.
+  const bool keeps = study_.output.members || !description_.records.empty();
+  if (keeps && study_.ensemble.until && !study_.sweeps.empty())
+    reader_.report({study_.path, 0, 0}, "`until` with a sweep leaves members out",
+                   study_.output.members ? "[output] members = true" : "[[record]]",
+                   "no 'until', or neither members.nc nor records");
   if (const Field events = table["events"]) study_.output.events = reader_.boolean(events).value_or(true);
   const Field trajectories = table["trajectories"];
   if (trajectories && trajectories.value->kind == Value::Kind::string) {

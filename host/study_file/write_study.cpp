@@ -142,12 +142,18 @@ void complete_integrator(Value& root, const IntegratorSettings& settings) {
   put_default(table, "accumulation_gap", real(settings.accumulation_gap));
 }
 
+long long bins_of(const StatisticsSettings& statistics, const std::string& name) {
+  const auto found = statistics.histograms.find(name);
+  return found != statistics.histograms.end() ? found->second.bins
+                                              : statistics.record_histograms.at(name).bins;
+}
+
 void complete_results(Value& root, const Study& study) {
   Value& statistics = table_of(root, "statistics");
   put_default(statistics, "quantiles", array(study.statistics.quantiles, real));
   if (Entry* histograms = statistics.find("histogram"))
     for (Entry& histogram : histograms->value.entries)
-      put_default(histogram.value, "bins", integer(study.statistics.histograms.at(histogram.key).bins));
+      put_default(histogram.value, "bins", integer(bins_of(study.statistics, histogram.key)));
   Value& output = table_of(root, "output");
   put_default(output, "members", boolean(study.output.members));
   std::vector<long long> chosen;

@@ -162,7 +162,7 @@ void Motion::update_certainties(const Sample& now) {
           std::max(condition.multiplier_zero, 10 * settings_.contact_tolerance * lambda);
   }
   for (std::size_t k = 0; k < member_.watch_signs.size(); ++k) {
-    const Scaled value = equations_.evaluate_scaled(formulas_.watches[k], now.state, member_.sizes);
+    const Scaled value = member_.scaled_kink(formulas_.watches[k], now.state);
     if (member_.watch_signs[k] == 0 && std::abs(value.value) > settings_.contact_tolerance * value.scale)
       member_.watch_signs[k] = value.value > 0 ? 1 : -1;
   }

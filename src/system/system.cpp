@@ -48,7 +48,10 @@ bool System::impulses_shift() const {
 }
 
 bool System::reactions_bend() const {
-  return std::any_of(kinks.begin(), kinks.end(), [this](Expr e) { return mentions_reactions(*pool, e); });
+  const auto mentions = [this](Expr e) { return mentions_reactions(*pool, e); };
+  return std::any_of(kinks.begin(), kinks.end(), mentions) || (stop && mentions(*stop)) ||
+         std::any_of(watches.begin(), watches.end(),
+                     [&](const WatchFormula& watch) { return mentions(watch.value); });
 }
 
 std::optional<std::size_t> only_reduction(const Expressions& pool, const Measure& measure) {

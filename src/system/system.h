@@ -193,7 +193,8 @@ struct System : Description {
   bool any_general() const;
   // No impulse depends on the velocities it changes.
   bool impulses_shift() const;
-  // Some kink of an integrand depends on multipliers or on which conditions are closed.
+  // Some watched function, the stop condition or a kink of an integrand depends on multipliers or on which
+  // conditions are closed.
   bool reactions_bend() const;
 
   std::string symbol_name(const Symbol& symbol) const;

@@ -141,6 +141,51 @@ TEST_P(RecordsOnBackend, AStroboscopeShowsALinearMap) {
   EXPECT_EQ(one_member(settled, GetParam()).measures[0], 1);
 }
 
+// A pendulum released from the horizontal pulls with 3 m g cos(theta), so y = -T/3 at the tension T.
+TEST_P(RecordsOnBackend, EventsAndStopMayUseReactions) {
+  const Study study = case_study(R"toml(title = "Tension"
+[[anchor]]
+name = "pivot"
+position = [0, 0]
+[[point]]
+name = "p"
+mass = 1
+position = [1, 0]
+[system]
+gravity = [0, -1]
+[[constraint]]
+name = "rod"
+require = "distance(p, pivot) == 1"
+[[event]]
+name = "half"
+when = "reaction(rod) - 1.5"
+[time]
+end = 3
+stop = "reaction(rod) > 2.4"
+[measure]
+there = "at(event(half), p.y)"
+ended = "final(p.y)"
+)toml");
+  const BatchResults results = one_member(study, GetParam());
+  EXPECT_EQ(results.status[0], Status::stopped);
+  EXPECT_NEAR(results.measures[0], -0.5, 1e-8);
+  EXPECT_NEAR(results.measures[1], -0.8, 1e-8);
+}
+
+// The state of an event is that after it.
+TEST_P(RecordsOnBackend, EventsCarryTheState) {
+  const Study study = case_study(dropped_ball);
+  const std::vector<unsigned long long> numbers = {0};
+  const BatchResults results = make_backend(GetParam(), study, {.threads = 1})
+                                   ->run(prepare_batch(study, numbers, 1), {.events = true});
+  ASSERT_EQ(results.events[0].size(), 18U);
+  const Event &contact = results.events[0][0], &shock = results.events[0][1];
+  const double v1 = std::sqrt(2 * 9.81);
+  EXPECT_NEAR(contact.state.v(0), -v1, 1e-9);
+  EXPECT_NEAR(shock.state.v(0), 0.8 * v1, 1e-9);
+  EXPECT_NEAR(shock.state.q(0), 0, 1e-12);
+}
+
 INSTANTIATE_TEST_SUITE_P(Backends, RecordsOnBackend, testing::Values("reference", "cpu"),
                          [](const auto& given) { return std::string(given.param); });
 
