@@ -246,8 +246,9 @@ restitution = "e"
 [time]
 end = 1.7
 [measure]
-bounces = "count(shock(floor))") ");
-      BackendReference backend(study, 1);
+bounces = "count(shock(floor))"
+)toml");
+  BackendReference backend(study, 1);
   const RunResult result = run_ensemble(study, backend, {});
   const double expected[] = {5, 4, 3, 3, 2, 2, 2, 2};
   for (std::size_t i = 0; i < 8; ++i) EXPECT_EQ(result.points[i].measures[0].moments.mean, expected[i]);
@@ -275,8 +276,9 @@ samples = 2
 [integrator]
 rtol = 1e-4
 [measure]
-over = "probability(maximum(x) > c)") ");
-      BackendReference backend(study, 2);
+over = "probability(maximum(x) > c)"
+)toml");
+  BackendReference backend(study, 2);
   const RunResult result = run_ensemble(study, backend, {.threads = 2});
   double before = 2;
   for (std::size_t i = 0; i < 9; ++i) {
