@@ -131,7 +131,7 @@ void Labels::complete(const EnsemblePlan& plan, const ReadMembers& read, unsigne
   EnsemblePlan repeated = plan;
   repeated.point.outputs = 0;
   std::erase_if(repeated.point.histograms, [](const HistogramPlan& one) { return !one.of_measure; });
-  const std::size_t measures = plan.point.measures, inputs = plan.point.inputs;
+  const std::size_t measures = study_.system->member_values(), inputs = plan.point.inputs;
   EnsembleStatistics statistics(repeated);
   for (const LabelMeasure& one : measures_)
     result.labels.push_back({.measure = study_.system->measures[one.measure].name,

@@ -64,7 +64,7 @@ void EnsembleStatistics::add_to_point(const MemberRows& rows, std::size_t begin,
   point.statistics->add({.first = first % plan.members,
                          .entered = part(rows.entered, 1),
                          .observables = part(rows.observables, plan.outputs * plan.observables),
-                         .measures = part(rows.measures, plan.measures),
+                         .measures = part(rows.measures, rows.measures.size() / rows.entered.size()),
                          .inputs = part(rows.inputs, plan.inputs)},
                         threads);
   if (rows.failed.empty()) return;

@@ -14,6 +14,11 @@ namespace zwang {
 
 namespace {
 
+// Numbers per member in MemberRows::measures: the measures, then flags, which have no statistics.
+std::size_t measures_width(const MemberRows& rows) {
+  return rows.entered.empty() ? 0 : rows.measures.size() / rows.entered.size();
+}
+
 // The lower median: a value of the data, so that a value that occurs often is resolved exactly.
 double median_of(std::vector<double> values) {
   std::erase_if(values, [](double x) { return !std::isfinite(x); });
@@ -150,7 +155,7 @@ TileRows Statistics::tile_rows(const Tile& tile, const MemberRows& rows, std::si
   const bool observable = tile.kind == Kind::observable, measure = tile.kind == Kind::measure;
   const std::span<const double> table = observable ? rows.observables : measure ? rows.measures : rows.inputs;
   const std::size_t length = observable ? plan_.outputs * plan_.observables
-                             : measure  ? plan_.measures
+                             : measure  ? measures_width(rows)
                                         : plan_.inputs;
   return {table.data() + begin * length + tile.first_column, length, rows.entered.data() + begin, count};
 }
@@ -159,7 +164,7 @@ void Statistics::fill_related(const MemberRows& rows, std::size_t begin, std::si
   const std::size_t place = std::size_t((rows.first + static_cast<long long>(begin)) % block_members);
   for (std::size_t k = 0; k < count; ++k) {
     if (rows.entered[begin + k] == 0) continue;
-    const double* measures = rows.measures.data() + (begin + k) * plan_.measures;
+    const double* measures = rows.measures.data() + (begin + k) * measures_width(rows);
     const double* inputs = rows.inputs.data() + (begin + k) * plan_.inputs;
     double* to = related_open_.data() + (place + k) * plan_.related();
     std::copy(measures, measures + plan_.measures, to);

@@ -139,7 +139,7 @@ TEST(SweepTest, RefusesWhatIsNoSweep) {
   EXPECT_TRUE(mentions(sweep_refusal("c = { sweep = [1, 2, 5] }", "", {"ensemble.members=5"}),
                        "the study has a sweep"));
   EXPECT_TRUE(
-      mentions(sweep_refusal("c = { sweep = [1, 2, 500000] }",
+      mentions(sweep_refusal("c = { sweep = [1, 2, 900000] }",
                              "[observe]\nx = \"x\"\nv = \"x'\"\n[statistics]\nquantiles = [0.1, 0.5, 0.9]\n"),
                "too many numbers in statistics.nc"));
 }
