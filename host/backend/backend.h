@@ -47,6 +47,7 @@ struct BatchResults {
   std::vector<double> end_time;            // count
   std::vector<double> end_state;           // count x (q, v, z): the last good state
   std::vector<double> measures;            // count x measures; NaN: never occurred
+  std::vector<double> records;             // count x System::record_room() (kernels/base/layout.h)
   std::vector<double> observables;         // count x outputs x observables, if wanted
   std::vector<double> states;              // count x outputs x (q, v, z, multipliers, closed), if wanted
   std::vector<MemberEvents> events;        // count, if wanted

@@ -30,8 +30,9 @@ struct Shape {
         sample(state + 2 * system.constraints.size()),
         outputs(output_times),
         observables(system.observables.size()),
-        measures(system.member_values()) {}
-  std::size_t parameters, state, sample, outputs, observables, measures;
+        measures(system.member_values()),
+        records(system.record_room()) {}
+  std::size_t parameters, state, sample, outputs, observables, measures, records;
 };
 
 double* put(const Eigen::VectorXd& values, double* to) { return std::copy(values.begin(), values.end(), to); }
@@ -51,6 +52,7 @@ BatchResults allocate_results(std::size_t count, const Shape& shape, const Wante
   made.end_time.resize(count);
   made.end_state.resize(count * shape.state);
   made.measures.assign(count * shape.measures, no_value);
+  made.records.assign(count * shape.records, 0);
   if (wanted.observables) made.observables.assign(count * shape.outputs * shape.observables, no_value);
   if (wanted.states) made.states.assign(count * shape.outputs * shape.sample, no_value);
   if (wanted.events) made.events.resize(count);
@@ -62,8 +64,30 @@ BatchResults allocate_results(std::size_t count, const Shape& shape, const Wante
   return made;
 }
 
-void store_results(Trajectory&& trajectory, std::size_t k, const Shape& shape, const Wanted& wanted,
-                   BatchResults& results) {
+// In the layout of the kernels (kernels/base/layout.h). The rows are in their order from the first slot on: a
+// ring that has gone round begins at slot `total % most`.
+void store_records(const std::vector<MemberRecord>& records, const System& system, double* to) {
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    const RecordFormula& formula = system.records[i];
+    const auto length = static_cast<std::size_t>(record_row_head) + formula.values.size();
+    const bool wraps = formula.keep_last && records[i].total > formula.most;
+    const long long start = wraps ? records[i].total % formula.most : 0;
+    to[0] = static_cast<double>(records[i].occurrences);
+    to[1] = static_cast<double>(records[i].total);
+    for (std::size_t k = 0; k < records[i].rows.size(); ++k) {
+      const RecordRow& row = records[i].rows[k];
+      double* slot = to + record_head +
+                     static_cast<std::size_t>((start + static_cast<long long>(k)) % formula.most) * length;
+      slot[0] = row.t;
+      slot[1] = static_cast<double>(row.occurrence);
+      std::copy(row.values.begin(), row.values.end(), slot + record_row_head);
+    }
+    to += formula.room();
+  }
+}
+
+void store_results(Trajectory&& trajectory, const System& system, std::size_t k, const Shape& shape,
+                   const Wanted& wanted, BatchResults& results) {
   results.status[k] = trajectory.status;
   results.end_time[k] = trajectory.last.state.t;
   put(trajectory.last.state, results.end_state.data() + k * shape.state);
@@ -79,6 +103,7 @@ void store_results(Trajectory&& trajectory, std::size_t k, const Shape& shape, c
       std::copy(sample.closed.begin(), sample.closed.end(),
                 put(sample.multipliers, put(sample.state, results.states.data() + row * shape.sample)));
   }
+  store_records(trajectory.records, system, results.records.data() + k * shape.records);
   for (const Event& event : trajectory.events)
     ++results.event_counts[k * event_kinds + static_cast<std::size_t>(event.kind)];
   if (wanted.events) results.events[k] = std::move(trajectory.events);
@@ -112,7 +137,7 @@ BatchResults BackendReference::run(const Batch& batch, const Wanted& wanted) {
       return;
     }
     const Equations equations(*system_, {parameters, parameters + shape.parameters});
-    store_results(simulate(equations, settings_, plan_, start), k, shape, wanted, results);
+    store_results(simulate(equations, settings_, plan_, start), *system_, k, shape, wanted, results);
   });
   return results;
 }

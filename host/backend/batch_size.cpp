@@ -21,6 +21,7 @@ constexpr double device_seconds = 1;  // longer than on the host: the summaries 
 constexpr long long device_least = 1 << 16;
 constexpr double host_seconds = 0.2;  // progress is updated five times a second
 constexpr double fastest_growth = 4;
+constexpr double recorded_bytes = 64.0 * 1024 * 1024;  // of [[record]], held for one batch
 
 // Approximate bytes per member while its batch is processed: inputs twice (batch and backend), results once.
 double bytes_per_member(const Study& study, bool observables, bool members) {
@@ -45,6 +46,15 @@ BatchSize::BatchSize(const Study& study, unsigned threads, long long fixed)
 
 BatchSize::BatchSize(const Study& study, const Backend& backend, long long fixed, bool members_wanted)
     : BatchSize(study, backend.threads(), fixed) {
+  use_device(study, backend, fixed, members_wanted);
+  const auto room = static_cast<double>(study.system->record_room());
+  if (room == 0) return;
+  most_ = std::clamp(static_cast<long long>(recorded_bytes / (8 * room)), 1LL, most_);
+  least_ = std::min(least_, most_);
+  next_ = std::min(next_, most_);
+}
+
+void BatchSize::use_device(const Study& study, const Backend& backend, long long fixed, bool members_wanted) {
   if (!backend.reduces()) return;
   least_ = device_least;
   seconds_wanted_ = device_seconds;

@@ -25,6 +25,8 @@ class BatchSize {
   void learn(long long members, double seconds);
 
  private:
+  void use_device(const Study& study, const Backend& backend, long long fixed, bool members_wanted);
+
   long long fixed_, least_, most_, next_;
   double seconds_wanted_;
   bool learned_ = false;

@@ -40,6 +40,12 @@ Event event_of(const double* row, const System& system) {
     event.velocity_before = Eigen::Map<const Eigen::VectorXd>(before, size);
     event.velocity_after = Eigen::Map<const Eigen::VectorXd>(before + n, size);
   }
+  const double* state = before + 2 * n;
+  const auto numbers = [](const double* from, std::size_t count) {
+    return Eigen::VectorXd(Eigen::Map<const Eigen::VectorXd>(from, static_cast<Eigen::Index>(count)));
+  };
+  event.state = {event.t, numbers(state, n), numbers(state + n, n),
+                 numbers(state + 2 * n, system.auxiliaries.size())};
   return event;
 }
 
@@ -65,11 +71,13 @@ KernelShape::KernelShape(const System& system, std::size_t output_times)
       outputs(output_times),
       observables(system.observables.size()),
       measures(system.member_values()),
-      event_row(static_cast<std::size_t>(
-          event_row_length(static_cast<int>(system.size()), static_cast<int>(system.constraints.size())))) {}
+      records(system.record_room()),
+      event_row(static_cast<std::size_t>(event_row_length(static_cast<int>(system.size()),
+                                                          static_cast<int>(system.constraints.size()),
+                                                          static_cast<int>(system.auxiliaries.size())))) {}
 
 std::size_t KernelShape::member_bytes(const Wanted& wanted, long long event_room) const {
-  std::size_t numbers = parameters + 2 * state + measures + 1 + 2 + event_kinds + audit_numbers;
+  std::size_t numbers = parameters + 2 * state + records + measures + 1 + 2 + event_kinds + audit_numbers;
   if (wanted.observables) numbers += outputs * observables;
   if (wanted.states) numbers += outputs * sample;
   if (wanted.events) numbers += static_cast<std::size_t>(event_room) * event_row;
@@ -102,6 +110,7 @@ KernelBuffers::KernelBuffers(const KernelShape& shape, const std::vector<double>
     observables_.assign(count_ * shape.outputs * shape.observables, unset);
   if (wanted.states) states_.assign(count_ * shape.outputs * shape.sample, unset);
   if (wanted.events) events_.assign(count_ * static_cast<std::size_t>(event_room) * shape.event_row, 0);
+  if (!resident.members) records_.assign(count_ * shape.records, 0);
   each_array(batch_, [](const Array& array, const std::function<void(void*)>& point) { point(array.data); });
 }
 
@@ -138,6 +147,7 @@ void KernelBuffers::each_array(KernelBatch& batch, const Visit& visit) {
   one(audits_, batch.audits, false, resident_members * audit_numbers);
   one(redundant_, batch.redundant, false, resident_members);
   one(events_, batch.events, false);
+  one(records_, batch.records, false);
 }
 
 long long KernelBuffers::events_of(std::size_t member) const {
@@ -166,6 +176,7 @@ BatchResults KernelBuffers::take_results() {
   made.measures = std::move(measures_);
   made.observables = std::move(observables_);
   made.states = std::move(states_);
+  made.records = std::move(records_);
   made.event_counts = std::move(event_counts_);
   return made;
 }
@@ -198,6 +209,7 @@ void append_results(BatchResults& to, BatchResults&& from) {
   append(to.measures, std::move(from.measures));
   append(to.observables, std::move(from.observables));
   append(to.states, std::move(from.states));
+  append(to.records, std::move(from.records));
   append(to.events, std::move(from.events));
   append(to.steps, std::move(from.steps));
   append(to.rejected, std::move(from.rejected));

@@ -16,7 +16,7 @@ namespace zwang {
 // Numbers per member in the kernels' arrays.
 struct KernelShape {
   KernelShape(const System& system, std::size_t output_times);
-  std::size_t parameters, state, sample, outputs, observables, measures, event_row;
+  std::size_t parameters, state, sample, outputs, observables, measures, records, event_row;
 
   // Bytes per member in all arrays together.
   std::size_t member_bytes(const Wanted& wanted, long long event_room) const;
@@ -66,7 +66,7 @@ class KernelBuffers {
   std::span<const double> parameters_, starts_;  // into the batch
   std::vector<double> outputs_;
   std::vector<int> prepared_, status_, redundant_;
-  std::vector<double> end_time_, end_state_, measures_, observables_, states_, audits_, events_;
+  std::vector<double> end_time_, end_state_, measures_, observables_, states_, audits_, events_, records_;
   std::vector<long long> steps_, event_counts_;
   KernelBatch batch_{};
   std::size_t count_ = 0;

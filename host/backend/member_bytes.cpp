@@ -40,6 +40,7 @@ MemberRecordLayout::MemberRecordLayout(const Study& study, std::vector<std::size
       parameters_(study.system->parameters.size()),
       state_(2 * study.system->size() + study.system->auxiliaries.size()),
       measures_(study.system->member_values()),
+      recorded_(study.system->record_room()),
       places_(record_places(static_cast<int>(drawn_.size()), static_cast<int>(state_),
                             static_cast<int>(measures_))) {}
 
@@ -60,6 +61,7 @@ void MemberRecordLayout::pack(const Batch& batch, const BatchResults& results, s
   put(record, places_.attempts, std::int64_t{batch.attempts[k]});
   put(record, places_.status, static_cast<std::int64_t>(results.status[k]));
   put(record, places_.redundant, std::int64_t{results.redundant[k] != 0});
+  put_all(record, recorded_place(), results.records.data() + k * recorded_, recorded_);
 }
 
 void MemberRecordLayout::pack(const Batch& batch, const BatchResults& results, char* records,

@@ -11,13 +11,16 @@
 
 namespace zwang {
 
-// Layout of one member's record: 8 bytes per number, with exactly the numbers that members.nc holds.
+// Layout of one member's record: 8 bytes per number, with exactly the numbers that members.nc and records.nc
+// hold.
 class MemberRecordLayout {
  public:
   // drawn: the parameter index of each input, as in Sampler::drawn().
   MemberRecordLayout(const Study& study, std::vector<std::size_t> drawn);
 
-  std::size_t bytes() const { return 8 * static_cast<std::size_t>(places_.size); }
+  std::size_t bytes() const { return 8 * (static_cast<std::size_t>(places_.size) + recorded_); }
+  // Where the numbers of [[record]] begin, as in BatchResults::records; none if the device packs.
+  int recorded_place() const { return places_.size; }
   const RecordPlaces& places() const { return places_; }
   const std::vector<std::size_t>& drawn() const { return drawn_; }
   std::size_t parameters() const { return parameters_; }
@@ -36,7 +39,7 @@ class MemberRecordLayout {
   void pack(const Batch& batch, const BatchResults& results, std::size_t k, char* record) const;
 
   std::vector<std::size_t> drawn_;
-  std::size_t parameters_, state_, measures_;
+  std::size_t parameters_, state_, measures_, recorded_;
   RecordPlaces places_;
 };
 

@@ -56,6 +56,8 @@ double stitched(Reduction reduction, const std::vector<double>& values,
       case Reduction::last:
         if (!absent) result = value;
         break;
+      default:  // over the rows of a record: not known from the segments
+        break;
     }
   }
   return result;
@@ -117,6 +119,7 @@ StitchedReductions::Verdict StitchedReductions::verdict(std::size_t i) const {
 
 // Whether the reference has run over every segment on which the reduction depends.
 bool StitchedReductions::covered(Reduction reduction) const {
+  if (reduction >= Reduction::record_count) return false;
   if (reduction == Reduction::initial) return true;
   if (reduction == Reduction::final) return parts_.back().complete;
   return std::all_of(parts_.begin(), parts_.end(), [](const Part& part) { return part.complete; });

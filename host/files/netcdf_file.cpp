@@ -6,6 +6,7 @@
 #include <sys/statvfs.h>
 
 #include <algorithm>
+#include <cassert>
 #include <cerrno>
 #include <limits>
 #include <utility>
@@ -25,6 +26,8 @@ nc_type code_of(NetcdfFile::Type type) {
       return NC_INT64;
     case NetcdfFile::Type::byte:
       return NC_BYTE;
+    case NetcdfFile::Type::character:
+      return NC_CHAR;
     default:
       return NC_STRING;
   }
@@ -98,16 +101,21 @@ NetcdfFile::Dimension NetcdfFile::dimension(const std::string& name, std::size_t
 NetcdfFile::Variable NetcdfFile::variable(const std::string& name, Type type, const Shape& shape,
                                           const std::string& long_name) {
   std::vector<int> ids;
-  for (const Dimension& dimension : shape.dimensions) ids.push_back(dimension.id);
+  for (const std::vector<Dimension>* list : {&std::as_const(leading_), &shape.dimensions})
+    for (const Dimension& dimension : *list) ids.push_back(dimension.id);
   Variable made{-1, name};
   errno = 0;
   require(nc_def_var(id_, name.c_str(), code_of(type), static_cast<int>(ids.size()), ids.data(), &made.id),
           "given the variable " + name);
   variables_.resize(static_cast<std::size_t>(made.id) + 1);
+  variables_.back().leading = leading_;
   variables_.back().dimensions = shape.dimensions;
   set_fill(made, type, shape);
-  set_storage(made, shape);
+  Shape stored = shape;
+  if (!stored.chunks.empty()) stored.chunks.insert(stored.chunks.begin(), leading_.size(), 1);
+  set_storage(made, stored);
   attribute(made, "long_name", long_name);
+  if (type == Type::character) attribute(made, "_Encoding", "utf-8");
   // Studies have no units. With "seconds", xarray would convert times to time spans.
   if (type == Type::real) attribute(made, "units", "1");
   return made;
@@ -116,7 +124,9 @@ NetcdfFile::Variable NetcdfFile::variable(const std::string& name, Type type, co
 NetcdfFile::Dimension NetcdfFile::names(const std::string& name, const std::vector<std::string>& texts,
                                         const std::string& long_name) {
   const Dimension made = dimension(name, texts.size());
+  const std::vector<Dimension> leading = std::exchange(leading_, {});
   waiting_.push_back({variable(name, Type::text, {.dimensions = {made}}, long_name), texts});
+  leading_ = leading;
   return made;
 }
 
@@ -206,14 +216,38 @@ NetcdfFile::Place NetcdfFile::whole(const Variable& variable) const {
   return count;
 }
 
+// A variable with leading dimensions is written once all its arrays are here: one long write instead of many
+// short ones.
+template <class Number>
+void NetcdfFile::put_whole(const Variable& variable, std::span<const Number> values,
+                           std::vector<Number>& collected) {
+  Known& known = variables_[static_cast<std::size_t>(variable.id)];
+  Place count = whole(variable);
+  if (known.leading.empty()) {
+    put(variable, Place(count.size(), 0), count, values);
+    return;
+  }
+  std::size_t combinations = 1, size = 1;
+  for (const Dimension& dimension : known.leading) combinations *= dimension.size;
+  for (const std::size_t length : count) size *= length;
+  if (combination_ == 0) collected.clear();
+  assert(collected.size() == combination_ * size && values.size() == size);
+  collected.insert(collected.end(), values.begin(), values.end());
+  if (combination_ + 1 < combinations) return;
+  for (auto dimension = known.leading.rbegin(); dimension != known.leading.rend(); ++dimension)
+    count.insert(count.begin(), dimension->size);
+  const std::vector<Dimension> leading = std::exchange(known.leading, {});
+  put(variable, Place(count.size(), 0), count, std::span<const Number>(collected));
+  variables_[static_cast<std::size_t>(variable.id)].leading = leading;
+  collected = {};
+}
+
 void NetcdfFile::put(const Variable& variable, std::span<const double> values) {
-  const Place count = whole(variable);
-  put(variable, Place(count.size(), 0), count, values);
+  put_whole(variable, values, variables_[static_cast<std::size_t>(variable.id)].reals);
 }
 
 void NetcdfFile::put(const Variable& variable, std::span<const long long> values) {
-  const Place count = whole(variable);
-  put(variable, Place(count.size(), 0), count, values);
+  put_whole(variable, values, variables_[static_cast<std::size_t>(variable.id)].integers);
 }
 
 void NetcdfFile::put(const Variable& variable, std::span<const std::string> values) {
@@ -221,42 +255,59 @@ void NetcdfFile::put(const Variable& variable, std::span<const std::string> valu
   put(variable, Place(count.size(), 0), count, values);
 }
 
-void NetcdfFile::put(const Variable& variable, const Place& start, const Place& count,
-                     std::span<const double> values) {
+// A part of the array of the present combination of leading indices.
+template <class Number, class Write>
+void NetcdfFile::put_part(const Variable& variable, const Place& start, const Place& count,
+                          std::span<const Number> values, const Write& write) {
   begin_data();
   if (nothing(count)) return;
+  Place from = start, size = count;
+  std::size_t rest = combination_;
+  const std::vector<Dimension>& leading = variables_[static_cast<std::size_t>(variable.id)].leading;
+  for (auto dimension = leading.rbegin(); dimension != leading.rend(); ++dimension) {
+    from.insert(from.begin(), rest % dimension->size);
+    size.insert(size.begin(), 1);
+    rest /= dimension->size;
+  }
   errno = 0;
-  require(nc_put_vara_double(id_, variable.id, start.data(), count.data(), values.data()),
+  require(write(id_, variable.id, from.data(), size.data(), values.data()),
           "written (" + variable.name + ")");
+}
+
+void NetcdfFile::put(const Variable& variable, const Place& start, const Place& count,
+                     std::span<const double> values) {
+  put_part(variable, start, count, values, nc_put_vara_double);
 }
 
 void NetcdfFile::put(const Variable& variable, const Place& start, const Place& count,
                      std::span<const long long> values) {
-  begin_data();
-  if (nothing(count)) return;
-  errno = 0;
-  require(nc_put_vara_longlong(id_, variable.id, start.data(), count.data(), values.data()),
-          "written (" + variable.name + ")");
+  put_part(variable, start, count, values, nc_put_vara_longlong);
 }
 
 void NetcdfFile::put(const Variable& variable, const Place& start, const Place& count,
                      std::span<const signed char> values) {
-  begin_data();
-  if (nothing(count)) return;
-  errno = 0;
-  require(nc_put_vara_schar(id_, variable.id, start.data(), count.data(), values.data()),
-          "written (" + variable.name + ")");
+  put_part(variable, start, count, values, nc_put_vara_schar);
 }
 
 void NetcdfFile::put(const Variable& variable, const Place& start, const Place& count,
                      std::span<const std::string> values) {
-  begin_data();
-  if (nothing(count)) return;
   std::vector<const char*> pointers;
   for (const std::string& value : values) pointers.push_back(value.c_str());
-  errno = 0;
-  require(nc_put_vara_string(id_, variable.id, start.data(), count.data(), pointers.data()),
-          "written (" + variable.name + ")");
+  // The library takes the texts as pointers that it does not write through.
+  put_part(variable, start, count, std::span<const char* const>(pointers),
+           [](int file, int id, const std::size_t* from, const std::size_t* size, const char* const* texts) {
+             return nc_put_vara_string(file, id, from, size, const_cast<const char**>(texts));
+           });
+}
+
+void NetcdfFile::put_characters(const Variable& variable, std::span<const std::string> texts) {
+  const Place count = whole(variable);
+  const std::size_t width = count.back();
+  std::vector<char> rows(texts.size() * width, '\0');
+  for (std::size_t k = 0; k < texts.size(); ++k)
+    std::copy_n(texts[k].begin(), std::min(width, texts[k].size()),
+                rows.begin() + static_cast<std::ptrdiff_t>(k * width));
+  put_part(variable, Place(count.size(), 0), count, std::span<const char>(rows), nc_put_vara_text);
 }
 
 void NetcdfFile::close() {

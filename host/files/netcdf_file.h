@@ -24,7 +24,7 @@ class NetcdfFile {
   };
 
   // Type of a variable. Doubles that are not written read as NaN, integers as -1.
-  enum class Type { real, integer, byte, text };
+  enum class Type { real, integer, byte, text, character };
   struct Shape {
     std::vector<Dimension> dimensions;
     // By dimension; empty: contiguous, or the library's choice. Whole chunks should be written at once where
@@ -57,11 +57,21 @@ class NetcdfFile {
   // CF flags: flag_values 0, 1, 2 ... and one word for each.
   void flags(const Variable& variable, Type type, const std::vector<std::string>& meanings);
 
+  // From now on variables get these dimensions before their own; none ends that. Such variables hold one
+  // array for each combination of the leading indices.
+  void lead_with(std::vector<Dimension> dimensions) { leading_ = std::move(dimensions); }
+
   // --- Data ---
+  // The combination of leading indices to which the following data belong, the first dimension slowest. Whole
+  // arrays are collected, in order from the first combination to the last, and written together.
+  void at_combination(std::size_t number) { combination_ = number; }
   // All values, or the part that begins at `start` and has length `count` in each dimension.
   void put(const Variable& variable, std::span<const double> values);
   void put(const Variable& variable, std::span<const long long> values);
   void put(const Variable& variable, std::span<const std::string> values);
+  // Texts as rows of characters, padded with zeros: their last dimension is that of the characters. Much faster
+  // than variables of type text, whose every value is an object of its own in the file.
+  void put_characters(const Variable& variable, std::span<const std::string> texts);
   using Place = std::vector<std::size_t>;
   void put(const Variable& variable, const Place& start, const Place& count, std::span<const double> values);
   void put(const Variable& variable, const Place& start, const Place& count,
@@ -76,7 +86,10 @@ class NetcdfFile {
 
  private:
   struct Known {
-    std::vector<Dimension> dimensions;
+    std::vector<Dimension> leading, dimensions;
+    // Arrays put so far, until there is one for each combination of the leading indices.
+    std::vector<double> reals;
+    std::vector<long long> integers;
   };
 
   // `work` names the operation for the message.
@@ -84,12 +97,19 @@ class NetcdfFile {
   void set_fill(const Variable& variable, Type type, const Shape& shape);
   void set_storage(const Variable& variable, const Shape& shape);
   Place whole(const Variable& variable) const;
+  template <class Number>
+  void put_whole(const Variable& variable, std::span<const Number> values, std::vector<Number>& collected);
+  template <class Number, class Write>
+  void put_part(const Variable& variable, const Place& start, const Place& count,
+                std::span<const Number> values, const Write& write);
   void begin_data();
 
   std::filesystem::path path_;
   int id_ = -1;
   bool defining_ = true;
   bool failed_ = false;
+  std::vector<Dimension> leading_;
+  std::size_t combination_ = 0;
   std::vector<Known> variables_;  // by identifier
   struct Waiting {
     Variable variable;

@@ -58,7 +58,20 @@ std::vector<long long> NetcdfSource::integers(const std::string& name) const {
   return made;
 }
 
+// Texts are values of their own, or rows of characters padded with zeros.
 std::vector<std::string> NetcdfSource::texts(const std::string& name) const {
+  nc_type type = NC_NAT;
+  require(nc_inq_vartype(id_, variable(name), &type), name);
+  if (type == NC_CHAR) {
+    std::string characters(size(name), '\0');
+    const std::size_t width = shape(name).back();
+    if (characters.empty()) return {};
+    require(nc_get_var_text(id_, variable(name), characters.data()), name);
+    std::vector<std::string> made;
+    for (std::size_t at = 0; at < characters.size(); at += width)
+      made.emplace_back(characters.substr(at, width).c_str());
+    return made;
+  }
   std::vector<char*> pointers(size(name));
   if (pointers.empty()) return {};
   require(nc_get_var_string(id_, variable(name), pointers.data()), name);

@@ -72,9 +72,9 @@ bool same_file(const fs::path& a, const fs::path& b) {
 }  // namespace
 
 const std::vector<std::string>& ResultFolder::result_names() {
-  static const std::vector<std::string> names = {"report.html",      csv_inputs_name, "study.toml",
-                                                 "statistics.nc",    "members.nc",    "trajectories.nc",
-                                                 shard_members_name, shard_name,      "summary.json"};
+  static const std::vector<std::string> names = {
+      "report.html",     csv_inputs_name, "study.toml",       "statistics.nc", "members.nc",
+      "trajectories.nc", "records.nc",    shard_members_name, shard_name,      "summary.json"};
   return names;
 }
 

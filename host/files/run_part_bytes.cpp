@@ -32,6 +32,7 @@ void save_part(ByteWriter& bytes, const RunPart& part) {
   bytes.number(part.end);
   bytes.number(part.position);
   bytes.number<char>(part.sure ? 1 : 0);
+  bytes.number(part.tally.members);
   save_tally(bytes, part.tally);
   bytes.number(part.performance.threads);
   each_time(part.performance, [&](double seconds) { bytes.number(seconds); });
@@ -46,7 +47,9 @@ RunPart load_part(ByteReader& bytes) {
     bytes.refuse(fmt::format("members {} to {} of {}", part.first, part.position, part.end),
                  "numbers in order");
   part.sure = bytes.number<char>() != 0;
-  part.tally = load_tally(bytes, part.first, part.position - part.first);
+  // With a sweep `until` may leave members out.
+  const long long members = bytes.count(part.position - part.first);
+  part.tally = load_tally(bytes, {part.first, part.position}, members);
   part.performance.threads = bytes.number<unsigned>();
   each_time(part.performance, [&](double& seconds) { seconds = bytes.number<double>(); });
   return part;

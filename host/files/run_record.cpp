@@ -10,9 +10,8 @@
 #include "host/platform/bytes.h"
 #include "host/platform/machine_error.h"
 #include "host/platform/private_files.h"
-#include "host/statistics/plan.h"
+#include "host/statistics/ensemble_statistics.h"
 #include "host/statistics/run_tally_bytes.h"
-#include "host/statistics/statistics.h"
 #include "src/base/error.h"
 
 namespace zwang {
@@ -20,7 +19,7 @@ namespace zwang {
 namespace {
 
 constexpr std::uint64_t magic = 0x64726f6365727a77;  // identifies the file format
-constexpr std::uint32_t version = 1;                 // of the layout: increment with every change
+constexpr std::uint32_t version = 3;                 // of the layout: increment with every change
 constexpr std::uint64_t longest_text = std::uint64_t{1} << 26;
 constexpr std::uint64_t most_names = std::uint64_t{1} << 20;
 
@@ -65,7 +64,8 @@ RunRecord load_head(ByteReader& bytes) {
 
 // --- Files -------------------------------------------------------------------------------------------------
 
-void write_record(const std::filesystem::path& path, const RunRecord& record, const Statistics& statistics) {
+void write_record(const std::filesystem::path& path, const RunRecord& record,
+                  const EnsembleStatistics& statistics) {
   {
     std::ofstream stream(path, std::ios::binary | std::ios::trunc);
     ByteWriter bytes(stream);
@@ -100,12 +100,12 @@ RecordReader::RecordReader(const std::filesystem::path& path, std::string what, 
   });
 }
 
-Statistics RecordReader::statistics(StatisticsPlan plan) {
+EnsembleStatistics RecordReader::statistics(EnsemblePlan plan) {
   return guarded([&] {
-    Statistics made = Statistics::load(std::move(plan), stream_, path_.string());
+    EnsembleStatistics made = EnsembleStatistics::load(std::move(plan), stream_, path_.string());
     const RunPart& part = record_.part;
-    if (made.first_member() != part.first || made.members() != part.position - part.first ||
-        made.entered() != part.tally.entered)
+    if (made.first_member() != part.first || made.position() != part.position ||
+        made.members() != part.tally.members || made.entered() != part.tally.entered)
       refuse("statistics of other members", "statistics of the members recorded");
     if (stream_.peek() != std::char_traits<char>::eof()) refuse("bytes after its end", "no more bytes");
     return made;

@@ -14,8 +14,7 @@
 #include "host/files/run_identity.h"
 #include "host/platform/bytes.h"
 #include "host/run/run.h"
-#include "host/statistics/plan.h"
-#include "host/statistics/statistics.h"
+#include "host/statistics/ensemble_statistics.h"
 
 namespace zwang {
 
@@ -36,7 +35,8 @@ struct RunRecord {
 };
 
 // Throws MachineError if the file cannot be written.
-void write_record(const std::filesystem::path& path, const RunRecord& record, const Statistics& statistics);
+void write_record(const std::filesystem::path& path, const RunRecord& record,
+                  const EnsembleStatistics& statistics);
 
 // Reads a record in two steps: the statistics need a plan, and the plan needs the study named in the record.
 class RecordReader {
@@ -46,7 +46,7 @@ class RecordReader {
   RecordReader(const std::filesystem::path& path, std::string what, std::string hint);
 
   const RunRecord& record() const { return record_; }
-  Statistics statistics(StatisticsPlan plan);  // call once
+  EnsembleStatistics statistics(EnsemblePlan plan);  // call once
   [[noreturn]] void refuse(const std::string& found, const std::string& expected) const;
 
  private:

@@ -41,8 +41,9 @@ SummaryJson proportion_json(const Proportion& share) {
           {"high", share.high}};
 }
 
-void add_answers_json(const Study& study, const RunResult& result, std::size_t measure, SummaryJson& json) {
-  const SeriesStatistics& series = result.statistics.measures[measure];
+void add_answers_json(const Study& study, const StatisticsResult& statistics, std::size_t measure,
+                      SummaryJson& json) {
+  const SeriesStatistics& series = statistics.measures[measure];
   json["kind"] = series.probability ? "probability" : "number";
   if (series.probability) {
     json["recognised"] = series.by_form ? "form" : "values";
@@ -51,18 +52,19 @@ void add_answers_json(const Study& study, const RunResult& result, std::size_t m
     if (series.by_form) json["undecided"] = series.undecided;
   }
   if (series.occurs) json["occurs"] = proportion_json(*series.occurs);
-  for (const ExceedanceResult& curve : result.statistics.exceedances)
+  for (const ExceedanceResult& curve : statistics.exceedances)
     if (curve.measure == measure) json["exceedance"] = exceedance_json(curve);
 }
 
-SummaryJson first_order_json(const Study& study, const RunResult& result) {
+SummaryJson first_order_json(const Study& study, const RunResult& result,
+                             const StatisticsResult& statistics) {
   const std::size_t inputs = result.inputs.size();
-  if (result.statistics.first_order.empty()) return nullptr;
+  if (statistics.first_order.empty()) return nullptr;
   SummaryJson json = SummaryJson::object();
   for (std::size_t m = 0; m < study.system->measures.size(); ++m) {
     SummaryJson row = SummaryJson::object();
     for (std::size_t i = 0; i < inputs; ++i) {
-      const FirstOrderIndex& one = result.statistics.first_order[m * inputs + i];
+      const FirstOrderIndex& one = statistics.first_order[m * inputs + i];
       SummaryJson& entry = row[result.inputs[i]];
       entry = {{"index", one.index}, {"null95", one.null95}, {"bins", one.bins}};
       if (*one.reason != '\0') entry["reason"] = one.reason;
@@ -72,11 +74,11 @@ SummaryJson first_order_json(const Study& study, const RunResult& result) {
   return json;
 }
 
-SummaryJson sensitivity_json(const Study& study, const RunResult& result) {
+SummaryJson sensitivity_json(const Study& study, const StatisticsResult& statistics) {
   if (!study.sensitivity) return nullptr;
   SummaryJson json = SummaryJson::object();
   for (std::size_t m = 0; m < study.sensitivity->of.size(); ++m) {
-    const PickFreezeResult& of = result.statistics.pick_freeze[m];
+    const PickFreezeResult& of = statistics.pick_freeze[m];
     SummaryJson row = SummaryJson::object();
     for (std::size_t i = 0; i < of.inputs.size(); ++i) {
       const SobolIndex& one = of.inputs[i];

@@ -37,6 +37,8 @@ void save_event(ByteWriter& bytes, const Event& event) {
   bytes.number(event.energy_lost);
   save_vector(bytes, event.velocity_before);
   save_vector(bytes, event.velocity_after);
+  for (const Eigen::VectorXd* part : {&event.state.q, &event.state.v, &event.state.z})
+    save_vector(bytes, *part);
 }
 
 Event load_event(ByteReader& bytes) {
@@ -53,6 +55,8 @@ Event load_event(ByteReader& bytes) {
   event.energy_lost = bytes.number<double>();
   event.velocity_before = load_vector(bytes);
   event.velocity_after = load_vector(bytes);
+  event.state.t = event.t;
+  for (Eigen::VectorXd* part : {&event.state.q, &event.state.v, &event.state.z}) *part = load_vector(bytes);
   return event;
 }
 
@@ -106,6 +110,9 @@ bool is_of_system(const Event& event, const System& system) {
     return static_cast<std::size_t>(v.size()) == system.size();
   };
   return are_conditions(event.constraints) && are_conditions(event.reached) &&
+         (event.state.q.size() == 0 ||
+          (are_velocities(event.state.q) && are_velocities(event.state.v) &&
+           static_cast<std::size_t>(event.state.z.size()) == system.auxiliaries.size())) &&
          (event.kind != EventKind::event || event.watch < system.watches.size()) &&
          (!event.velocities_jump ||
           (are_velocities(event.velocity_before) && are_velocities(event.velocity_after)));

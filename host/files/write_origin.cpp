@@ -1,6 +1,9 @@
 // Attributes, axes and names shared by all NetCDF files.
 #include "host/files/write_origin.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "host/study/study.h"
 #include "host/study_file/write_study.h"
 #include "kernels/base/layout.h"
@@ -33,6 +36,71 @@ TimeAxis add_time(NetcdfFile& file, const Study& study) {
       file.variable("time", NetcdfFile::Type::real, {.dimensions = {dimension}}, "output time");
   file.attribute(variable, "axis", "T");
   return {dimension, variable};
+}
+
+namespace {
+
+// Dimensions and variables of the result files whose names are not made of prefixes.
+constexpr const char* names_in_files[] = {"observable",
+                                          "time",
+                                          "measure",
+                                          "input",
+                                          "quantile",
+                                          "bin",
+                                          "bin_edge",
+                                          "variable",
+                                          "other_variable",
+                                          "variable_kind",
+                                          "covariance",
+                                          "rank_correlation",
+                                          "member",
+                                          "coordinate",
+                                          "auxiliary",
+                                          "event_kind",
+                                          "condition",
+                                          "event",
+                                          "mean",
+                                          "std",
+                                          "stderr",
+                                          "mean_low",
+                                          "mean_high",
+                                          "skewness",
+                                          "kurtosis",
+                                          "minimum",
+                                          "maximum",
+                                          "count",
+                                          "missing",
+                                          "infinite",
+                                          "quantiles",
+                                          "quantiles_low",
+                                          "quantiles_high",
+                                          "histogram",
+                                          "histogram_edges",
+                                          "histogram_below",
+                                          "histogram_above",
+                                          "members_integrated",
+                                          "members_entered",
+                                          "members_failed",
+                                          "given",
+                                          "status",
+                                          "steps"};
+
+}  // namespace
+
+std::vector<std::string> sweep_dimensions(const Study& study) {
+  std::vector<std::string> names;
+  const auto taken = [&](const std::string& name) {
+    return std::find(std::begin(names_in_files), std::end(names_in_files), name) !=
+               std::end(names_in_files) ||
+           std::find(names.begin(), names.end(), name) != names.end();
+  };
+  for (const Sweep& sweep : study.sweeps) {
+    std::string name;
+    for (const char c : sweep.name) name += c == '.' ? "_" : c == '\'' ? "_dot" : std::string(1, c);
+    while (taken(name)) name += "_swept";
+    names.push_back(name);
+  }
+  return names;
 }
 
 std::vector<std::string> observable_names(const System& system) {

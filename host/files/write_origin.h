@@ -18,6 +18,10 @@ struct TimeAxis {
 };
 TimeAxis add_time(NetcdfFile& file, const Study& study);
 
+// The names of the sweeps as dimensions: load.x becomes load_x, load.x' becomes load_x_dot. A name that the
+// files use themselves gets _swept at its end.
+std::vector<std::string> sweep_dimensions(const Study& study);
+
 // Names in the order of the system.
 std::vector<std::string> observable_names(const System& system);
 std::vector<std::string> measure_names(const System& system);

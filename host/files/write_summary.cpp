@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "host/estimators/correlation.h"
@@ -179,12 +180,12 @@ Json columns_json(const std::vector<std::string>& names, const std::vector<Serie
 }
 
 // Statistics over the members of each [[given]]; null if there is none.
-Json givens_json(const Study& study, const RunResult& result) {
+Json givens_json(const Study& study, const RunResult& result, const StatisticsResult& statistics) {
   if (study.givens.empty()) return nullptr;
   const std::vector<std::string> measures = measure_names(*study.system);
   Json json = Json::object();
   for (std::size_t g = 0; g < study.givens.size(); ++g) {
-    const GivenResult& one = result.statistics.givens[g];
+    const GivenResult& one = statistics.givens[g];
     Json& given = json[study.givens[g].name];
     given["condition"] = study.givens[g].condition;
     given.update(proportion_json(one.share));
@@ -235,15 +236,135 @@ Json performance_json(const RunResult& result) {
           {"members_per_s", ratio(static_cast<double>(result.tally.members), times.integrate_s)}};
 }
 
-}  // namespace
-
-std::string summary_json(const Study& study, const RunResult& result) {
-  const StatisticsResult& statistics = result.statistics;
+// The statistics of the ensemble, or of one point of its sweeps.
+Json statistics_json(const Study& study, const RunResult& result, const StatisticsResult& statistics) {
   std::vector<std::string> related = measure_names(*study.system);
   const std::size_t measures = related.size();
   const std::vector<std::string> measured = related;
   related.insert(related.end(), result.inputs.begin(), result.inputs.end());
+  Json json;
+  json["observables"] = observables_json(study, statistics.observables);
+  json["measures"] = columns_json(measured, statistics.measures, &study.statistics.quantiles);
+  for (std::size_t i = 0; i < measured.size(); ++i)
+    add_answers_json(study, statistics, i, json["measures"][measured[i]]);
+  json["inputs"] = columns_json(result.inputs, statistics.inputs, nullptr);
+  json["quantile_method"] = {{"observables", basis_json(statistics.observable_quantiles)},
+                             {"measures", basis_json(statistics.measure_quantiles)}};
+  json["covariance"] = matrix_json(related, measures, statistics.covariance);
+  json["rank_correlation"] = matrix_json(related, measures, statistics.rank_correlation);
+  json["rank_correlation"]["member_stride"] = statistics.rank_stride;
+  json["first_order"] = first_order_json(study, result, statistics);
+  json["sensitivity"] = sensitivity_json(study, statistics);
+  json["given"] = givens_json(study, result, statistics);
+  return json;
+}
 
+// --- Sweeps ------------------------------------------------------------------------------------------------
+
+bool is_text(const Json& json) {
+  return json.is_string() || (json.is_array() && std::all_of(json.begin(), json.end(), [](const Json& one) {
+                                return one.is_string();
+                              }));
+}
+
+// Objects of the same keys, one for each point, become one object of arrays by point. Names are not repeated.
+Json by_point(const std::vector<const Json*>& points) {
+  const bool objects =
+      std::any_of(points.begin(), points.end(), [](const Json* one) { return one->is_object(); });
+  if (objects) {
+    Json made = Json::object();
+    for (const Json* point : points)
+      for (const auto& [key, value] : point->items()) {
+        if (made.contains(key)) continue;
+        static const Json none;
+        std::vector<const Json*> values;
+        for (const Json* one : points)
+          values.push_back(one->is_object() && one->contains(key) ? &(*one)[key] : &none);
+        made[key] = by_point(values);
+      }
+    return made;
+  }
+  if ((is_text(*points.front()) || points.front()->is_null()) &&
+      std::all_of(points.begin(), points.end(), [&](const Json* one) { return *one == *points.front(); }))
+    return *points.front();
+  Json made = Json::array();
+  for (const Json* point : points) made.push_back(*point);
+  return made;
+}
+
+Json statistics_by_point(const Study& study, const RunResult& result) {
+  std::vector<Json> points;
+  std::vector<const Json*> pointers;
+  for (const StatisticsResult& point : result.points) points.push_back(statistics_json(study, result, point));
+  for (const Json& point : points) pointers.push_back(&point);
+  return by_point(pointers);
+}
+
+Json sweep_json(const Study& study) {
+  Json json{{"names", Json::array()},
+            {"dimensions", sweep_dimensions(study)},
+            {"values", Json::array()},
+            {"shape", Json::array()},
+            {"scales", Json::array()}};
+  for (const Sweep& sweep : study.sweeps) {
+    json["names"].push_back(sweep.name);
+    json["values"].push_back(sweep.values);
+    json["shape"].push_back(sweep.values.size());
+    json["scales"].push_back(sweep.logarithmic ? "log" : "linear");
+  }
+  json["points"] = study.ensemble.points();
+  json["members_per_point"] = study.ensemble.members_per_point;
+  json["streams"] = study.ensemble.streams == Streams::common ? "common" : "independent";
+  return json;
+}
+
+// Wilson's 95 % interval of a share.
+std::pair<double, double> share_interval(double k, double n) {
+  constexpr double z = 1.959963984540054;
+  const double p = k / n, below = 1 + z * z / n, centre = (p + z * z / (2 * n)) / below,
+               half = z / below * std::sqrt(p * (1 - p) / n + z * z / (4 * n * n));
+  return {k == 0 ? 0 : std::max(0.0, centre - half), k == n ? 1 : std::min(1.0, centre + half)};
+}
+
+// Shares of the labels that occur, over all members with a label.
+Json labels_json(const RunResult& result) {
+  Json json = Json::object();
+  for (const LabelCounts& counts : result.labels) {
+    Json list = Json::array();
+    for (std::size_t label = 0; label < counts.members.size(); ++label) {
+      const long long hits = counts.members[label];
+      if (hits == 0) continue;
+      const auto [low, high] = share_interval(static_cast<double>(hits), static_cast<double>(counts.of));
+      list.push_back({{"label", label},
+                      {"hits", hits},
+                      {"of", counts.of},
+                      {"probability", static_cast<double>(hits) / static_cast<double>(counts.of)},
+                      {"low", low},
+                      {"high", high}});
+    }
+    json[counts.measure] = list;
+  }
+  return json;
+}
+
+// The members of the points.
+Json members_by_point(const RunResult& result) {
+  Json json{{"integrated", Json::array()},
+            {"entered", Json::array()},
+            {"failed", Json::array()},
+            {"met_until", Json::array()}};
+  for (const StatisticsResult& point : result.points) {
+    json["integrated"].push_back(point.members);
+    json["entered"].push_back(point.entered);
+    json["failed"].push_back(point.failed);
+    json["met_until"].push_back(point.met_until);
+  }
+  return json;
+}
+
+}  // namespace
+
+std::string summary_json(const Study& study, const RunResult& result) {
   Json json;
   json["study"] = study.name;
   json["title"] = study.title;
@@ -254,19 +375,14 @@ std::string summary_json(const Study& study, const RunResult& result) {
   json["events"] = events_json(result.tally);
   json["audit"] = audit_json(result.tally);
   json["time"] = study.time.outputs;
-  json["observables"] = observables_json(study, statistics.observables);
-  json["measures"] = columns_json(measured, statistics.measures, &study.statistics.quantiles);
-  for (std::size_t i = 0; i < measured.size(); ++i)
-    add_answers_json(study, result, i, json["measures"][measured[i]]);
-  json["inputs"] = columns_json(result.inputs, statistics.inputs, nullptr);
-  json["quantile_method"] = {{"observables", basis_json(statistics.observable_quantiles)},
-                             {"measures", basis_json(statistics.measure_quantiles)}};
-  json["covariance"] = matrix_json(related, measures, statistics.covariance);
-  json["rank_correlation"] = matrix_json(related, measures, statistics.rank_correlation);
-  json["rank_correlation"]["member_stride"] = statistics.rank_stride;
-  json["first_order"] = first_order_json(study, result);
-  json["sensitivity"] = sensitivity_json(study, result);
-  json["given"] = givens_json(study, result);
+  if (!study.sweeps.empty()) {
+    json["sweep"] = sweep_json(study);
+    json["members"]["by_point"] = members_by_point(result);
+  }
+  const Json statistics = study.sweeps.empty() ? statistics_json(study, result, result.statistics)
+                                               : statistics_by_point(study, result);
+  for (const auto& [key, value] : statistics.items()) json[key] = value;
+  if (!result.labels.empty()) json["labels"] = labels_json(result);
   json["performance"] = performance_json(result);
   // A study's file name need not be UTF-8; everything else is.
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";

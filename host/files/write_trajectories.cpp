@@ -1,6 +1,7 @@
 // Variables of trajectories.nc: states at output times, ends and events.
 #include "host/files/write_trajectories.h"
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -106,7 +107,7 @@ void add_ends(NetcdfFile& file, const Axes& axes, std::span<const long long> mem
 
 struct EventColumns {
   std::vector<long long> trajectory, kind, listed, reached;
-  std::vector<double> time, impulse, energy_lost, before, after;
+  std::vector<double> time, impulse, energy_lost, before, after, position, velocity, auxiliary;
   std::vector<std::string> name, constraints;
 };
 
@@ -136,6 +137,9 @@ void append(const Event& event, long long trajectory, const System& system, Even
   to.energy_lost.push_back(event.velocities_jump ? event.energy_lost : missing);
   append(event.velocity_before, event.velocities_jump, system.size(), to.before);
   append(event.velocity_after, event.velocities_jump, system.size(), to.after);
+  append(event.state.q, event.state.q.size() > 0, system.size(), to.position);
+  append(event.state.v, event.state.v.size() > 0, system.size(), to.velocity);
+  append(event.state.z, event.state.z.size() > 0, system.auxiliaries.size(), to.auxiliary);
 }
 
 EventColumns event_columns(const System& system, const std::vector<MemberEvents>& events) {
@@ -160,9 +164,16 @@ void add_events(NetcdfFile& file, const Axes& axes, const EventColumns& columns,
   add("event_time", Type::real, each, columns.time, "time of the event");
   const Variable kind = add("event_kind", Type::integer, each, columns.kind, "kind of the event");
   file.flags(kind, Type::integer, event_words());
-  add("event_name", Type::text, each, columns.name, "name of a watched event");
-  add("event_constraints", Type::text, each, columns.constraints,
-      "names of the conditions listed, between spaces");
+  const auto add_texts = [&](const char* name, const std::vector<std::string>& texts, const char* long_name) {
+    std::size_t width = 1;
+    for (const std::string& text : texts) width = std::max(width, text.size());
+    const Dimension letters = file.dimension(std::string(name) + "_letters", width);
+    const Variable variable =
+        file.variable(name, Type::character, {.dimensions = {axes.event, letters}}, long_name);
+    numbers.emplace_back([&file, &texts, variable] { file.put_characters(variable, texts); });
+  };
+  add_texts("event_name", columns.name, "name of a watched event");
+  add_texts("event_constraints", columns.constraints, "names of the conditions listed, between spaces");
   const std::vector<std::string> answers = {"no", "yes"};
   file.flags(add("event_listed", Type::integer, by_constraint, columns.listed,
                  "whether the condition takes part: reached, released, with an impulse ..."),
@@ -174,6 +185,10 @@ void add_events(NetcdfFile& file, const Axes& axes, const EventColumns& columns,
   add("event_energy_lost", Type::real, each, columns.energy_lost, "kinetic energy before less after");
   add("event_velocity_before", Type::real, by_coordinate, columns.before, "velocities before the jump");
   add("event_velocity_after", Type::real, by_coordinate, columns.after, "velocities after the jump");
+  add("event_position", Type::real, by_coordinate, columns.position, "coordinates at the event");
+  add("event_velocity", Type::real, by_coordinate, columns.velocity, "velocities after the event");
+  add("event_auxiliary", Type::real, {axes.event, axes.auxiliary}, columns.auxiliary,
+      "auxiliary states at the event");
 }
 
 }  // namespace
@@ -194,7 +209,7 @@ void write_trajectories(const std::filesystem::path& path, const Study& study, c
   Writes numbers;
   add_ends(file, axes, members, results, numbers);
   add_states(file, system, axes, results, numbers);
-  add_events(file, axes, events, numbers);
+  if (study.output.events) add_events(file, axes, events, numbers);
 
   file.put(axes.time.variable, study.time.outputs);
   for (const auto& put : numbers) put();

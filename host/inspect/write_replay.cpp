@@ -39,6 +39,15 @@ Json event_json(const System& system, const Event& event) {
   object["kind"] = event_kind_name(event.kind);
   if (event.kind == EventKind::event) object["name"] = system.watches[event.watch].name;
   object["constraints"] = names_of(system, event.constraints);
+  if (event.state.q.size() > 0) {
+    object["position"] = by_coordinate(system, event.state.q);
+    object["velocity"] = by_coordinate(system, event.state.v);
+    if (event.state.z.size() > 0) {
+      object["auxiliary"] = Json::object();
+      for (std::size_t i = 0; i < system.auxiliaries.size(); ++i)
+        object["auxiliary"][system.auxiliaries[i]] = event.state.z(static_cast<Eigen::Index>(i));
+    }
+  }
   if (!event.velocities_jump) return object;
   object["reached"] = names_of(system, event.reached);
   Json impulse = Json::object();
@@ -48,6 +57,18 @@ Json event_json(const System& system, const Event& event) {
   object["energy_lost"] = event.energy_lost;
   object["velocity_before"] = by_coordinate(system, event.velocity_before);
   object["velocity_after"] = by_coordinate(system, event.velocity_after);
+  return object;
+}
+
+// One array over the rows per value.
+Json record_json(const RecordFormula& formula, const MemberRecord& record) {
+  Json object{{"total", record.total}, {"t", Json::array()}, {"index", Json::array()}};
+  for (const RecordRow& row : record.rows) {
+    object["t"].push_back(row.t);
+    object["index"].push_back(row.occurrence);
+    for (std::size_t c = 0; c < row.values.size(); ++c)
+      object[formula.values[c].name].push_back(row.values[c]);
+  }
   return object;
 }
 
@@ -109,6 +130,19 @@ std::string block_text(const Study& study, long long number) {
   return fmt::format("row {} of [sensitivity], with {}\n", number % settings.base, draws);
 }
 
+long long point_of(const Replay& replay) {
+  return replay.study.ensemble.point_of(static_cast<long long>(replay.member.number));
+}
+
+// "c = 0.1, n = 2"
+std::string swept_text(const Replay& replay) {
+  std::string text;
+  for (const Sweep& sweep : replay.study.sweeps)
+    text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", sweep.name,
+                        short_number(replay.member.inputs.parameters[sweep.parameter]));
+  return text;
+}
+
 std::string heading(const Replay& replay) {
   const Study& study = replay.study;
   const Trajectory& trajectory = replay.trajectory;
@@ -120,6 +154,9 @@ std::string heading(const Replay& replay) {
   for (const std::size_t i : drawn_inputs(study))
     drawn += fmt::format("{}{} = {}", drawn.empty() ? "" : ", ", study.parameters[i].name,
                          short_number(replay.member.inputs.parameters[i]));
+  if (!study.sweeps.empty())
+    text +=
+        fmt::format("point {} of {}: {}\n", point_of(replay), study.ensemble.points(), swept_text(replay));
   if (!drawn.empty()) text += "drawn: " + drawn + "\n";
   if (!trajectory.start_consistent)
     text += fmt::format("start moved onto the constraints: positions by {}, velocities by {}\n",
@@ -216,6 +253,11 @@ std::string replay_json(const Replay& replay) {
   for (const std::size_t i : drawn_inputs(replay.study))
     inputs[replay.study.parameters[i].name] = replay.member.inputs.parameters[i];
   json["inputs"] = inputs;
+  if (!replay.study.sweeps.empty()) {
+    json["point"] = point_of(replay);
+    for (const Sweep& sweep : replay.study.sweeps)
+      json["sweep"][sweep.name] = replay.member.inputs.parameters[sweep.parameter];
+  }
   json["projection"] = {{"position", trajectory.position_moved}, {"velocity", trajectory.velocity_moved}};
   Json times = Json::array();
   for (const Sample& sample : trajectory.samples) times.push_back(sample.state.t);
@@ -229,6 +271,8 @@ std::string replay_json(const Replay& replay) {
   for (std::size_t i = 0; i < system.measures.size(); ++i)
     measures[system.measures[i].name] = trajectory.measures[i];
   json["measures"] = measures;
+  for (std::size_t i = 0; i < trajectory.records.size(); ++i)
+    json["records"][system.records[i].name] = record_json(system.records[i], trajectory.records[i]);
   json["events"] = Json::array();
   for (const Event& event : trajectory.events) json["events"].push_back(event_json(system, event));
   json["final"] = {{"t", trajectory.last.state.t},

@@ -101,7 +101,7 @@ bool unrolls_stages(const System& system, const EmittedModel& model, Method meth
 
 bool handles_events_in_registers(const Study& study, Method method) {
   return method == Method::taylor && study.system->size() == 1 && study.time.outputs.size() <= few_outputs &&
-         !measures_extremes(*study.system);
+         !measures_extremes(*study.system) && study.system->records.empty();
 }
 
 // As many blocks as small systems leave registers for.

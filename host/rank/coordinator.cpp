@@ -15,6 +15,7 @@
 #include "host/rank/messages.h"
 #include "host/run/run.h"
 #include "host/run/run_result.h"
+#include "host/statistics/plan.h"
 #include "host/study/study.h"
 
 namespace zwang {
@@ -24,10 +25,6 @@ namespace {
 constexpr auto coordinator_poll_interval = std::chrono::microseconds(300);
 // One in progress and one queued, so that no worker idles while a checkpoint is written.
 constexpr std::size_t ranges_per_worker = 2;
-
-long long next_block(long long member) {
-  return (member + block_members - 1) / block_members * block_members;
-}
 
 // Ranks work in parallel: the summed times divided by the number of ranks approximate the elapsed times.
 void divide_times(RunPerformance& performance, int ranks) {
@@ -56,13 +53,15 @@ void RankCoordinator::finish() {
 
 void RankCoordinator::begin(EnsembleRun& run) {
   // A run on one rank may have been interrupted inside a block; ranges are joined at block boundaries only.
-  while (!run.done() && run.part().position % block_members != 0)
-    run.advance(std::min(next_block(run.part().position), run.part().end));
+  const MemberBlocks blocks = run.blocks();
+  while (!run.done() && !blocks.is_boundary(run.part().position))
+    run.advance(std::min(blocks.boundary_from(run.part().position), run.part().end));
   identity_ = run_identity(study_, run.origin(), settings_.run.statistics_memory, settings_.shard);
   const RunPart part = run.part();
   work_.emplace(
       part.position, part.end, [&run](long long first) { return run.last_end(first); },
-      BatchSize(study_, backend_ != nullptr ? backend_->threads() : 1, settings_.run.batch));
+      BatchSize(study_, backend_ != nullptr ? backend_->threads() : 1, settings_.run.batch),
+      [blocks](long long member) { return blocks.boundary_from(member); });
   if (backend_ == nullptr || run.done()) return;
   WorkerSettings own = settings_;
   own.check = [] {};
@@ -163,9 +162,11 @@ bool RankCoordinator::join(EnsembleRun& run, MemberRecordsFile* members) {
   while (!run.done() && !waiting_.empty() && waiting_.begin()->first == run.part().position) {
     const auto next = waiting_.extract(waiting_.begin());
     if (members != nullptr) members->append(next.mapped().members);
-    work_->joined(next.mapped().part.end);
     joined = true;
     run.join(next.mapped().part, next.mapped().statistics);
+    // With a sweep `until` may leave out members that have been assigned already.
+    work_->joined(run.part().position);
+    waiting_.erase(waiting_.begin(), waiting_.lower_bound(run.part().position));
   }
   return joined;
 }

@@ -9,6 +9,7 @@
 #include "host/platform/child_process.h"
 #include "host/platform/machine_error.h"
 #include "host/run/run.h"
+#include "host/statistics/ensemble_statistics.h"
 #include "host/statistics/plan.h"
 #include "host/statistics/statistics.h"
 #include "src/base/error.h"
@@ -78,7 +79,8 @@ Readiness read_readiness(const std::string& text) {
   });
 }
 
-std::string result_bytes(const RunPart& part, const std::string& members, const Statistics& statistics) {
+std::string result_bytes(const RunPart& part, const std::string& members,
+                         const EnsembleStatistics& statistics) {
   return written([&](ByteWriter& bytes, std::ostream& stream) {
     save_part(bytes, part);
     bytes.text(members);
@@ -87,13 +89,13 @@ std::string result_bytes(const RunPart& part, const std::string& members, const 
   });
 }
 
-RangeResult read_result(std::string text, StatisticsPlan plan) {
+RangeResult read_result(std::string text, EnsemblePlan plan) {
   return read_from(std::move(text), [&](ByteReader& bytes, std::istream& stream) {
     RunPart part = load_part(bytes);
     std::string members = bytes.text(longest_members);
     bytes.finish();
     return RangeResult{std::move(part), std::move(members),
-                       Statistics::load(std::move(plan), stream, source)};
+                       EnsembleStatistics::load(std::move(plan), stream, source)};
   });
 }
 

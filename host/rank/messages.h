@@ -6,6 +6,7 @@
 
 #include "host/files/run_identity.h"
 #include "host/run/run.h"
+#include "host/statistics/ensemble_statistics.h"
 #include "host/statistics/plan.h"
 #include "host/statistics/statistics.h"
 
@@ -32,10 +33,11 @@ Readiness read_readiness(const std::string& bytes);
 struct RangeResult {
   RunPart part;
   std::string members;  // packed records, if the study writes members.nc
-  Statistics statistics;
+  EnsembleStatistics statistics;
 };
-std::string result_bytes(const RunPart& part, const std::string& members, const Statistics& statistics);
-RangeResult read_result(std::string bytes, StatisticsPlan plan);
+std::string result_bytes(const RunPart& part, const std::string& members,
+                         const EnsembleStatistics& statistics);
+RangeResult read_result(std::string bytes, EnsemblePlan plan);
 
 // The exception being handled, to be rethrown on rank 0 as the same type.
 std::string error_bytes();

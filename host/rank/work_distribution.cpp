@@ -24,8 +24,13 @@ long long whole_blocks(long long members) {
 }  // namespace
 
 WorkDistribution::WorkDistribution(long long begin, long long end,
-                                   std::function<long long(long long)> last_end, BatchSize sizes)
-    : next_(begin), end_(end), last_end_(std::move(last_end)), sizes_(sizes) {}
+                                   std::function<long long(long long)> last_end, BatchSize sizes,
+                                   std::function<long long(long long)> boundary_from)
+    : next_(begin),
+      end_(end),
+      last_end_(std::move(last_end)),
+      boundary_from_(std::move(boundary_from)),
+      sizes_(sizes) {}
 
 BatchSize& WorkDistribution::sizes_of(int worker) {
   return by_worker_.try_emplace(worker, sizes_).first->second;
@@ -40,7 +45,8 @@ std::optional<MemberRange> WorkDistribution::fresh(int worker, double now) {
   const long long size = whole_blocks(sizes_of(worker).next());
   const std::size_t window = window_minimum + window_per_worker * by_worker_.size();
   if (next_ >= end_ || assigned_.size() >= window) return {};
-  const MemberRange range{next_, std::min({next_ + size, last_end_(next_), end_})};
+  const long long up_to = boundary_from_ ? boundary_from_(next_ + size) : next_ + size;
+  const MemberRange range{next_, std::min({up_to, last_end_(next_), end_})};
   assigned_[range.first] = {range, {worker}, now, false};
   next_ = range.end;
   return range;
@@ -70,6 +76,7 @@ bool WorkDistribution::accept_result(int worker, const MemberRange& range, doubl
 
 void WorkDistribution::joined(long long position) {
   assigned_.erase(assigned_.begin(), assigned_.lower_bound(position));
+  next_ = std::max(next_, position);
 }
 
 }  // namespace zwang

@@ -13,10 +13,11 @@ namespace zwang {
 
 class WorkDistribution {
  public:
-  // The ranges of [begin, end), begin a multiple of 256; `last_end` gives the largest permitted end of a
-  // range that begins at `first`. Range sizes adapt like batch sizes: `sizes` is copied for every worker.
+  // The ranges of [begin, end), begin at the beginning of a block; `last_end` gives the largest permitted end
+  // of a range that begins at `first`. Range sizes adapt like batch sizes: `sizes` is copied for every worker.
+  // `boundary_from` gives the first beginning of a block at or after a member; by default multiples of 256.
   WorkDistribution(long long begin, long long end, std::function<long long(long long first)> last_end,
-                   BatchSize sizes);
+                   BatchSize sizes, std::function<long long(long long member)> boundary_from = {});
 
   // The next range for this worker at time `now` in seconds; empty if there is none at present. Once all
   // ranges are assigned, or too many results are held back by one unfinished range, the oldest overdue range
@@ -41,7 +42,7 @@ class WorkDistribution {
   BatchSize& sizes_of(int worker);
 
   long long next_, end_;
-  std::function<long long(long long)> last_end_;
+  std::function<long long(long long)> last_end_, boundary_from_;
   BatchSize sizes_;
   std::map<int, BatchSize> by_worker_;
   std::map<long long, Assigned> assigned_;  // assigned and not joined, by first member

@@ -52,7 +52,7 @@ class Worker {
     made.first = 0;
     made.end = 0;
     made.progress = {};
-    if (study_.output.members)
+    if (keeps_members(study_))
       made.members = [this](long long, const std::shared_ptr<const HostBuffer>& records) {
         const std::span<const char> bytes = records->bytes();
         members_.insert(members_.end(), bytes.begin(), bytes.end());

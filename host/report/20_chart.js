@@ -36,10 +36,11 @@ function extent(...lists) {
 class Chart {
   // x, y: {domain: [low, high], label}. `title`: nodes of the caption; `rows`: for the CSV; `about`: description for
   // screen readers.
-  constructor(parent, {title, name, about, rows, width = 640, height = 250, x, y, left = null, hint = null}) {
+  constructor(
+      parent, {title, name, about, rows, width = 640, height = 250, x, y, left = null, rightRoom = 12, hint = null}) {
     this.width = width;
     this.height = height;
-    this.box = {left: left ?? 0, right: width - 12, top: 10, bottom: height - (x.label ? 38 : 24)};
+    this.box = {left: left ?? 0, right: width - rightRoom, top: 10, bottom: height - (x.label ? 38 : 24)};
     if (left === null) this.box.left = this.roomForNumbers(y);
     this.figure = element(
         "figure", {"data-chart": name},
@@ -87,7 +88,7 @@ class Chart {
       const x = this.sx(value);
       axes.append(
           shape("line", {x1: x, x2: x, y1: bottom, y2: bottom + 4}),
-          shape("text", {x, y: bottom + 17, "text-anchor": "middle"}, text(value)));
+          shape("text", {x, y: bottom + 17, "text-anchor": "middle"}, this.x.show?.(value) ?? text(value)));
     }
     axes.append(shape("path", {d: `M${left},${bottom}H${right}`}));
     if (this.x.label)

@@ -169,7 +169,9 @@ function showFindings() {
   const place = section(
       "findings", "What came out",
       `${whole(data.members.entered)} members, each with its own drawn inputs. Numbers are in the study's own units.`);
-  if (data.measures.length === 0)
+  if (data.sweep)
+    place.append(element("p", {}, "The study has a sweep: each of its points has statistics of its own, shown below."));
+  else if (data.measures.length === 0)
     place.append(notice("The study has no measures; add a [measure] table to get one number per member."));
   const made = data.measures.map((measure) => [measure, finding(measure)]);
   made.sort((a, b) => Number(b[1].key) - Number(a[1].key));

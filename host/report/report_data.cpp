@@ -126,18 +126,26 @@ ReportJson report_data(const ReportSource& source) {
   ReportJson shown = ReportJson::array();
   for (const std::size_t t : times) shown.push_back(rounded(source.study.time.outputs[t]));
   made["time"] = shown;
-  made["observables"] = report_observables(source, times);
-  made["measures"] = report_measures(source);
+  made["sweep"] = report_sweep(source);
+  made["records"] = report_records(source);
+  made["labels"] = source.summary.value("labels", ReportJson());
+  // With a sweep there are no statistics over all members.
+  const bool plain = source.study.sweeps.empty();
+  const ReportJson none = ReportJson::array();
+  made["observables"] = plain ? report_observables(source, times) : none;
+  made["measures"] = plain ? report_measures(source) : none;
   // Small tables, shown as they are in summary.json.
   for (const char* key : {"first_order", "sensitivity", "given"})
-    made[key] = source.summary.contains(key) ? source.summary[key] : ReportJson();
+    made[key] = plain && source.summary.contains(key) ? source.summary[key] : ReportJson();
   for (auto& [name, given] : made["given"].items())
     for (const char* key : {"measures", "observables"}) given.erase(key);
   made["inputs"] = ReportJson::object();
-  for (const auto& [name, input] : source.summary["inputs"].items())
-    made["inputs"][name] = {{"mean", input["mean"]}};
-  made["relations"] = report_relations(source);
-  made["sample"] = report_sample(source);
+  if (plain)
+    for (const auto& [name, input] : source.summary["inputs"].items())
+      made["inputs"][name] = {{"mean", input["mean"]}};
+  made["relations"] = plain ? report_relations(source)
+                            : ReportJson{{"names", none}, {"kinds", none}, {"rank", none}, {"linear", none}};
+  made["sample"] = plain ? report_sample(source) : ReportJson();
   made["motion"] = report_motion(source);
   return made;
 }

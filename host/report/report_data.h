@@ -28,6 +28,10 @@ ReportJson report_data(const ReportSource& source);
 ReportJson report_observables(const ReportSource& source, const std::vector<std::size_t>& times);
 ReportJson report_measures(const ReportSource& source);
 ReportJson report_relations(const ReportSource& source);
+// Measures by the points of the sweeps; null without a sweep.
+ReportJson report_sweep(const ReportSource& source);
+// Rows of records as densities; null without records.nc.
+ReportJson report_records(const ReportSource& source);
 // A sample of members with measures and inputs; null without members.nc.
 ReportJson report_sample(const ReportSource& source);
 // Motion and events of the stored trajectories, and the scene to draw; null without trajectories.nc.

@@ -14,10 +14,13 @@
 #include "host/files/trajectory_bytes.h"
 #include "host/files/write_members.h"
 #include "host/platform/stopwatch.h"
+#include "host/results/labels.h"
+#include "host/results/record_histograms.h"
 #include "host/run/count_members.h"
 #include "host/run/run.h"
 #include "host/run/run_result.h"
 #include "host/sample/sampler.h"
+#include "host/statistics/ensemble_statistics.h"
 #include "host/statistics/plan.h"
 #include "host/statistics/statistics.h"
 #include "host/study_file/load_study.h"
@@ -130,7 +133,7 @@ void ShardMerge::load_study_of_shards() {
 RunResult ShardMerge::joined(unsigned threads) {
   const RunRecord& first = parts_.front().reader.record();
   const Sampler sampler(study_);
-  const StatisticsPlan plan = statistics_plan(study_, sampler, first.identity.statistics_memory());
+  const EnsemblePlan plan = ensemble_plan(study_, sampler, first.identity.statistics_memory());
   RunResult made;
   made.backend = first.identity.fact("backend");
   made.device = first.identity.fact("device");
@@ -138,18 +141,18 @@ RunResult ShardMerge::joined(unsigned threads) {
   made.requested = study_.members_in_all();
   made.inputs = sampler.drawn_names();
 
-  Statistics statistics(plan);
+  EnsembleStatistics statistics(plan);
   for (Part& part : parts_) {
     const RunPart& own = part.reader.record().part;
-    const auto [begin, end] = shard_members(study_.ensemble.members, part.shard.number - 1, part.shard.of);
+    const auto [begin, end] = shard_members(plan.blocks(), part.shard.number - 1, part.shard.of);
     if (own.first != begin || own.end != end || own.position != end)
       part.reader.refuse(fmt::format("members {} to {}", own.first, own.position),
                          fmt::format("members {} to {}", begin, end));
-    statistics.join(part.reader.statistics(plan));
+    statistics.join(part.reader.statistics(plan), threads);
     join_tally(made.tally, own.tally);
     add_performance(made.performance, own.performance);
   }
-  made.statistics = statistics.finish(threads);
+  take_statistics(made, study_, statistics.finish(threads));
   return made;
 }
 
@@ -195,14 +198,26 @@ FiledRun ShardMerge::into(ResultFolder& folder, unsigned threads, const std::fun
   made.result = joined(threads);
   check();
   const MemberRecordLayout layout(study_, Sampler(study_).drawn());
+  ReadMembers all = [&](const TakeMembers& take) { read_member_records(take, layout); };
+  Labels labels(study_);
+  if (labels.any()) {
+    labels.decide(all);
+    all = labels.entering(all);
+    const Sampler sampler(study_);
+    const std::size_t memory = parts_.front().reader.record().identity.statistics_memory();
+    labels.complete(ensemble_plan(study_, sampler, memory), all, threads, made.result);
+  }
+  if (!study_.system->records.empty()) pool_records(study_, all, made.result);
   const auto write_members = [&](const fs::path& part) {
     MembersWriter members(part, study_, made.result, layout, threads);
-    read_member_records([&](long long first, std::span<const char> records) { members.add(first, records); },
-                        layout);
+    all([&](long long first, std::span<const char> records) { members.add(first, records); });
     members.close();
   };
   write_results(folder, study_, made,
-                {.write_members = write_members, .trajectories = [this] { return trajectories(); }}, check);
+                {.write_members = write_members,
+                 .read_members = all,
+                 .trajectories = [this] { return trajectories(); }},
+                check);
   made.result.performance.write_s += writing.seconds();
   made.result.performance.wall_s += writing.seconds();
   write_summary(folder, study_, made);

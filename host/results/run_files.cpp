@@ -12,6 +12,7 @@
 #include "host/files/run_identity.h"
 #include "host/files/run_record.h"
 #include "host/files/write_members.h"
+#include "host/files/write_records.h"
 #include "host/files/write_statistics.h"
 #include "host/files/write_summary.h"
 #include "host/files/write_trajectories.h"
@@ -20,7 +21,9 @@
 #include "host/platform/machine_error.h"
 #include "host/platform/stage_times.h"
 #include "host/platform/stopwatch.h"
+#include "host/results/labels.h"
 #include "host/results/member_output.h"
+#include "host/results/record_histograms.h"
 #include "host/run/run_result.h"
 #include "host/sample/csv_inputs.h"
 #include "host/statistics/plan.h"
@@ -33,6 +36,7 @@ namespace zwang {
 namespace {
 
 constexpr const char* members_name = "members.nc";
+constexpr const char* records_name = "records.nc";
 constexpr const char* trajectories_name = "trajectories.nc";
 constexpr const char* statistics_name = "statistics.nc";
 constexpr const char* study_name = "study.toml";
@@ -56,6 +60,8 @@ class RecordedRun {
   void write_shard(FiledRun& made);
   RecordedTrajectories trajectories();
   void read_member_records(const TakeMembers& take) const;
+  ReadMembers all_members();
+  void decide_labels(RunResult& result);
   std::unique_ptr<MembersWriter> begin_members();
   void write_members();
 
@@ -68,6 +74,8 @@ class RecordedRun {
   double wall_before_s_ = 0;  // of the run before it was interrupted
   Checkpoint checkpoint_;
   std::optional<MemberRecordsFile> members_;
+  Labels labels_;
+  bool labels_decided_ = false;
   EnsembleRun run_;
   std::optional<MemberOutput> member_output_;  // writes to members_; ends before it
   RunRecord record_;
@@ -81,7 +89,8 @@ RunOptions of_shard(RunOptions options, const Study& study, const Shard& shard) 
                               : "until = { index = \"" + study.ensemble.until->index + "\" }",
                  .expected = "a fixed number of members: `until` is decided over all members together",
                  .hint = "remove `until` from the study"});
-  const auto [first, end] = shard_members(study.ensemble.members, shard.number - 1, shard.of);
+  const auto [first, end] = shard_members(MemberBlocks{study.ensemble.points(), study.ensemble.per_point()},
+                                          shard.number - 1, shard.of);
   options.first = first;
   options.end = end;
   return options;
@@ -91,7 +100,7 @@ RunOptions of_shard(RunOptions options, const Study& study, const Shard& shard) 
 // that this process completes itself are appended here.
 RunOptions with_members(RunOptions options, const Study& study, std::optional<MemberRecordsFile>& members,
                         std::optional<MemberOutput>& output) {
-  if (study.output.members)
+  if (keeps_members(study))
     options.members = [&members, &output](long long first, std::shared_ptr<const HostBuffer> records) {
       if (output)
         output->add(first, std::move(records));
@@ -109,6 +118,7 @@ RecordedRun::RecordedRun(ResultFolder& folder, const Study& study, Backend& back
       files_(files),
       threads_(options.threads),
       checkpoint_(folder, files.checkpoints),
+      labels_(study),
       run_(study, backend,
            with_members(of_shard(options, study, files.shard), study, members_, member_output_)) {
   const RunResult origin = run_.origin();
@@ -123,7 +133,7 @@ RecordedRun::RecordedRun(ResultFolder& folder, const Study& study, Backend& back
 void RecordedRun::require_members(const RecordReader& found, const MemberRecordLayout& layout) const {
   const RunRecord& record = found.record();
   const auto done = static_cast<std::uint64_t>(record.part.position - record.part.first);
-  const std::uint64_t expected = study_.output.members ? done * layout.bytes() : 0;
+  const std::uint64_t expected = keeps_members(study_) ? done * layout.bytes() : 0;
   if (record.members.bytes != expected)
     found.refuse(fmt::format("{} bytes of member records", record.members.bytes),
                  fmt::format("{}", expected));
@@ -145,12 +155,13 @@ void RecordedRun::resume_from_checkpoint() {
     require_members(*found, layout);
     if (files_.resumed) files_.resumed(record.part.position - record.part.first);
   }
-  if (!study_.output.members) return;
+  if (!keeps_members(study_)) return;
   members_.emplace(folder_.hidden(ResultFolder::checkpoint_members_name), layout, mark);
   // A coordinator appends the records of all ranks itself; shards have no members.nc.
   if (files_.coordinator) return;
   MemberOutput::BeginMembers begin;
-  if (files_.shard.whole()) begin = [this] { return begin_members(); };
+  if (files_.shard.whole() && study_.output.members && !labels_.any())
+    begin = [this] { return begin_members(); };
   member_output_.emplace(*members_, std::move(begin));
 }
 
@@ -159,13 +170,30 @@ std::unique_ptr<MembersWriter> RecordedRun::begin_members() {
   auto made = std::make_unique<MembersWriter>(folder_.part(members_name), study_, run_.origin(),
                                               members_->layout(), threads_);
   if (members_->mark().bytes > 0)
-    read_member_records([&](long long first, std::span<const char> records) { made->add(first, records); });
+    all_members()([&](long long first, std::span<const char> records) { made->add(first, records); });
   return made;
 }
 
-// Most of members.nc has been written beside the run; with ranks it is written now.
+// All members recorded so far, with their labels once these are decided.
+ReadMembers RecordedRun::all_members() {
+  ReadMembers read = [this](const TakeMembers& take) {
+    if (member_output_) member_output_->settle();
+    read_member_records(take);
+  };
+  return labels_decided_ ? labels_.entering(std::move(read)) : read;
+}
+
+void RecordedRun::decide_labels(RunResult& result) {
+  if (!labels_.any()) return;
+  labels_.decide(all_members());
+  labels_decided_ = true;
+  labels_.complete(run_.plan(), all_members(), threads_, result);
+}
+
+// Most of members.nc has been written beside the run; with ranks, and where members have labels, it is written
+// now.
 void RecordedRun::write_members() {
-  if (member_output_)
+  if (member_output_ && !labels_.any())
     member_output_->close();
   else
     begin_members()->close();
@@ -253,10 +281,13 @@ FiledRun RecordedRun::file(const std::function<void()>& check) {
   if (!run_.needs_device()) backend_.retire();
   made.result = run_.finish();
   backend_.retire();
+  if (whole) decide_labels(made.result);
+  if (whole && !study_.system->records.empty()) pool_records(study_, all_members(), made.result);
   const Stopwatch rest;
   if (whole) {
     write_results(folder_, study_, made,
                   {.write_members = [this](const std::filesystem::path&) { write_members(); },
+                   .read_members = all_members(),
                    .trajectories = [&] { return std::move(chosen); }},
                   check);
   } else {
@@ -295,6 +326,11 @@ void write_results(ResultFolder& folder, const Study& study, FiledRun& made, con
     const StageTimer timer("write members.nc");
     sources.write_members(folder.part(members_name));
     made.files.emplace_back(members_name);
+  }
+  if (!study.system->records.empty()) {
+    const StageTimer timer("write records.nc");
+    write_records(folder.part(records_name), study, made.result, sources.read_members);
+    made.files.emplace_back(records_name);
   }
   check();
   const RecordedTrajectories chosen = sources.trajectories();

@@ -40,7 +40,8 @@ FiledRun run_into(ResultFolder& folder, const Study& study, Backend& backend, Ru
 struct ResultSources {
   // writes or completes members.nc under this name; called if the study has one
   std::function<void(const std::filesystem::path& part)> write_members;
-  std::function<RecordedTrajectories()> trajectories;  // of the members the study selects
+  std::function<void(const TakeMembers& take)> read_members;  // all records; called if the study keeps them
+  std::function<RecordedTrajectories()> trajectories;         // of the members the study selects
 };
 
 // Writes all files except the summary. `made.result` must be set; the names of the files are added.

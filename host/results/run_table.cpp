@@ -9,6 +9,7 @@
 
 #include "host/platform/table.h"
 #include "host/results/answers_table.h"
+#include "host/results/sweep_table.h"
 #include "host/run/progress.h"
 #include "host/statistics/run_tally.h"
 #include "host/statistics/statistics_result.h"
@@ -16,6 +17,7 @@
 #include "host/study_file/raw_text.h"
 #include "kernels/base/layout.h"
 #include "kernels/base/status.h"
+#include "src/base/error.h"
 #include "src/reference/trajectory.h"
 #include "src/system/system.h"
 
@@ -145,6 +147,25 @@ std::string measures_text(const Study& study, const RunResult& result) {
          givens_text(study, result);
 }
 
+// Shares of labels: one row for each that occurs.
+std::string labels_text(const RunResult& result) {
+  std::string text;
+  for (const LabelCounts& counts : result.labels) {
+    TextTable table({counts.measure, "members", "share"});
+    for (std::size_t label = 0; label < counts.members.size(); ++label) {
+      if (counts.members[label] == 0) continue;
+      const double share = static_cast<double>(counts.members[label]) / static_cast<double>(counts.of);
+      table.add({label == 0    ? "0 (no period)"
+                 : label == 65 ? "65 (further ones)"
+                               : std::to_string(label),
+                 fmt::format("{} of {}", count_text(counts.members[label]), count_text(counts.of)),
+                 figure(share)});
+    }
+    text += "\n" + table.text("");
+  }
+  return text;
+}
+
 std::string observables_text(const Study& study, const RunResult& result) {
   const auto& observables = study.system->observables;
   const std::vector<double>& times = study.time.outputs;
@@ -225,16 +246,26 @@ std::string failures_text(const RunResult& result, const RunTableContext& contex
   return text;
 }
 
+std::string until_limit_text(const UntilSettings& until) {
+  return until.error == UntilSettings::Error::absolute_halfwidth ? fmt::format("{:g}", until.limit)
+                                                                 : fmt::format("{:g} %", 100 * until.limit);
+}
+const char* until_error_text(const UntilSettings& until) {
+  return until.error == UntilSettings::Error::relative_stderr ? "standard error" : "half of the 95 % interval";
+}
+
 std::string until_text(const UntilSettings& until, const RunResult& result) {
-  using Error = UntilSettings::Error;
-  const std::string limit = until.error == Error::absolute_halfwidth
-                                ? fmt::format("{:g}", until.limit)
-                                : fmt::format("{:g} %", 100 * until.limit);
   return fmt::format(
       fmt::runtime(result.sure_early ? "ended early: {} of {} is below {} (limit {} members)\n"
                                      : "ran to the limit: {} of {} is above {} after {} members\n"),
-      until.error == Error::relative_stderr ? "standard error" : "half of the 95 % interval",
-      until.index.empty() ? until.measure : until.index, limit, count_text(result.requested));
+      until_error_text(until), until.index.empty() ? until.measure : until.index, until_limit_text(until),
+      count_text(result.requested));
+}
+
+std::string sweep_names(const Study& study) {
+  std::vector<std::string> names;
+  for (const Sweep& sweep : study.sweeps) names.push_back(printable(sweep.name));
+  return list_text(names);
 }
 
 std::string members_text(const Study& study, const RunResult& result) {
@@ -245,9 +276,22 @@ std::string members_text(const Study& study, const RunResult& result) {
   const auto stopped = tally.status[static_cast<std::size_t>(Status::stopped)];
   if (stopped > 0) text += fmt::format(", {} stopped early", count_text(stopped));
   text += "\n";
+  if (!study.sweeps.empty())
+    text +=
+        fmt::format("{} points of a sweep over {}, {} member{} each\n", count_text(study.ensemble.points()),
+                    sweep_names(study), count_text(study.ensemble.members_per_point),
+                    study.ensemble.members_per_point == 1 ? "" : "s");
   if (study.ensemble.include_nominal)
-    text += "member 0 is the nominal member: every distribution at its centre\n";
-  if (const auto& until = study.ensemble.until) text += until_text(*until, result);
+    text += fmt::format("member 0{} is the nominal member: every distribution at its centre\n",
+                        study.sweeps.empty() ? "" : " of each point");
+  if (!study.sweeps.empty() && study.ensemble.until) {
+    const auto met = std::count_if(result.points.begin(), result.points.end(),
+                                   [](const StatisticsResult& point) { return point.met_until; });
+    text += fmt::format("ended early at {} of {} points: {} of {} below {}\n", met, result.points.size(),
+                        until_error_text(*study.ensemble.until), study.ensemble.until->measure,
+                        until_limit_text(*study.ensemble.until));
+  } else if (const auto& until = study.ensemble.until)
+    text += until_text(*until, result);
   return text;
 }
 
@@ -287,10 +331,15 @@ std::string run_table(const Study& study, const RunResult& result, const RunTabl
                                          threads, threads == 1 ? "" : "s");
   text += what + (what.size() + device.size() <= line_width ? ' ' : '\n') + device;
   text += members_text(study, result);
-  if (result.inputs.empty() && result.tally.members > 1)
-    text += "this study draws no inputs: all members are identical\n";
-  text += measures_text(study, result);
-  text += observables_text(study, result);
+  if (study.sweeps.empty()) {
+    if (result.inputs.empty() && result.tally.members > 1)
+      text += "this study draws no inputs: all members are identical\n";
+    text += measures_text(study, result);
+    text += observables_text(study, result);
+  } else {
+    text += sweep_tables(study, result);
+  }
+  text += labels_text(result);
   text += "\n" + events_text(result.tally) + audit_text(result.tally) + starts_text(result.tally);
   text += failures_text(result, context);
   text += "\n" + time_text(result) + files_text(context);

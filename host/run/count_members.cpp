@@ -26,7 +26,7 @@ void add_count(long long& sum, long long next) {
 }
 
 bool is_nominal(const EnsembleSettings& ensemble, long long member) {
-  return ensemble.include_nominal && member == 0;
+  return ensemble.include_nominal && ensemble.place_in_point(member) == 0;
 }
 
 void add_draws(RunTally& tally, const EnsembleSettings& ensemble, const Batch& batch, std::size_t k) {
@@ -83,6 +83,8 @@ void add_end(RunTally& tally, long long member, Status status) {
 }
 
 }  // namespace
+
+bool failed_at_end(Status status) { return !ended_well(status); }
 
 bool enters(const EnsembleSettings& ensemble, long long member, Status status) {
   return ended_well(status) && !is_nominal(ensemble, member);

@@ -10,6 +10,9 @@
 
 namespace zwang {
 
+// Whether a member with this status failed: neither ok nor stopped.
+bool failed_at_end(Status status);
+
 // Whether this member enters the statistics: its status is ok or stopped, and it is not the nominal member.
 bool enters(const EnsembleSettings& ensemble, long long member, Status status);
 

@@ -16,6 +16,7 @@
 #include "host/run/count_members.h"
 #include "host/statistics/plan.h"
 #include "host/statistics/reduction_plan.h"
+#include "host/statistics/statistics_result.h"
 #include "host/study/study.h"
 #include "kernels/base/layout.h"
 #include "kernels/base/status.h"
@@ -101,10 +102,19 @@ void add_performance(RunPerformance& sum, const RunPerformance& next) {
   sum.write_s += next.write_s;
 }
 
-StatisticsPlan statistics_plan(const Study& study, const Sampler& sampler, std::size_t memory) {
+void take_statistics(RunResult& result, const Study& study, std::vector<StatisticsResult> points) {
+  if (study.sweeps.empty())
+    result.statistics = std::move(points.front());
+  else
+    result.points = std::move(points);
+}
+
+EnsemblePlan ensemble_plan(const Study& study, const Sampler& sampler, std::size_t memory) {
   const System& system = *study.system;
-  StatisticsPlan plan;
-  plan.members = study.ensemble.members;
+  EnsemblePlan made;
+  made.points = study.ensemble.points();
+  StatisticsPlan& plan = made.point;
+  plan.members = study.ensemble.per_point();
   plan.outputs = study.time.outputs.size();
   plan.observables = system.observables.size();
   plan.measures = system.measures.size();
@@ -129,12 +139,12 @@ StatisticsPlan statistics_plan(const Study& study, const Sampler& sampler, std::
       return static_cast<int>(sampler.replicate_of(static_cast<unsigned long long>(member)));
     };
   }
-  return plan;
+  return made;
 }
 
 // The rows of a batch for the statistics, with the arrays they refer to.
 struct EnsembleRun::Rows {
-  std::vector<char> entered;
+  std::vector<char> entered, failed;
   std::vector<double> inputs;
   MemberRows rows;
 };
@@ -146,7 +156,7 @@ EnsembleRun::EnsembleRun(const Study& study, Backend& backend, RunOptions option
       threads_(thread_count(options_.threads)),
       sampler_(study),
       record_layout_(study, sampler_.drawn()),
-      statistics_(statistics_plan(study, sampler_, options_.statistics_memory), options_.first),
+      statistics_(ensemble_plan(study, sampler_, options_.statistics_memory), options_.first),
       until_(until_rule(study)),
       batch_size_(study, backend, options_.batch, static_cast<bool>(options_.members)),
       end_(options_.end.value_or(study.ensemble.members)),
@@ -159,12 +169,16 @@ EnsembleRun::EnsembleRun(const Study& study, Backend& backend, RunOptions option
 }
 
 // A batch does not go past a decision of `until`.
-long long EnsembleRun::last_end(long long first) const { return until_ ? next_decision(first, end_) : end_; }
+long long EnsembleRun::last_end(long long first) const {
+  if (!until_) return end_;
+  const long long place = study_.ensemble.place_in_point(first), begin = first - place;
+  return std::min(end_, begin + next_decision(place, study_.ensemble.per_point()));
+}
 
 long long EnsembleRun::batch_end(long long begin, long long up_to) const {
   const long long last = std::min(last_end(begin), up_to);
   const long long end = std::min(last, begin + batch_size_.next(last - begin));
-  if (!backend_.reduces()) return end;
+  if (!reduces_on_device()) return end;
   // The device reduces whole blocks: an open block is completed first, and a batch ends at the end of a
   // block.
   if (under_way_.empty() && !statistics_.accepts_blocks())
@@ -200,10 +214,12 @@ EnsembleRun::Rows EnsembleRun::rows_of(long long begin, const Integrated& member
   const std::size_t parameters = study_.system->parameters.size();
   Rows made;
   made.entered.resize(batch.count);
+  made.failed.resize(batch.count);
   made.inputs.resize(batch.count * drawn.size());
   for (std::size_t k = 0; k < batch.count; ++k) {
     const long long member = begin + static_cast<long long>(k);
     made.entered[k] = enters(study_.ensemble, member, members.results.status[k]) ? 1 : 0;
+    made.failed[k] = failed_at_end(members.results.status[k]) ? 1 : 0;
     for (std::size_t j = 0; j < drawn.size(); ++j)
       made.inputs[k * drawn.size() + j] = batch.parameters[k * parameters + drawn[j]];
   }
@@ -211,20 +227,38 @@ EnsembleRun::Rows EnsembleRun::rows_of(long long begin, const Integrated& member
                .entered = made.entered,
                .observables = members.results.observables,
                .measures = members.results.measures,
-               .inputs = made.inputs};
+               .inputs = made.inputs,
+               .failed = made.failed};
   return made;
 }
 
+// The first members of the point, in which this part begins.
 void EnsembleRun::set_pilot() {
-  if (!pilot_) pilot_ = integrate(0, std::min<long long>(block_members, study_.ensemble.members));
-  statistics_.set_pilot(rows_of(0, *pilot_).rows);
+  const long long point = statistics_.current_point(), per_point = study_.ensemble.per_point();
+  if (!pilot_ || pilot_point_ != point)
+    pilot_ = integrate(point * per_point, point * per_point + std::min<long long>(block_members, per_point));
+  pilot_point_ = point;
+  Rows rows = rows_of(point * per_point, *pilot_);
+  rows.rows.first = 0;
+  statistics_.current().set_pilot(rows.rows);
+}
+
+// Whether the present point needs no more members. Without a sweep the run is then done.
+void EnsembleRun::decide_until() {
+  if (!until_) return;
+  if (study_.sweeps.empty()) {
+    sure_ = until_met(*until_, statistics_.current());
+  } else if (study_.ensemble.place_in_point(position_) != 0 && until_met(*until_, statistics_.current())) {
+    statistics_.end_point(threads_);
+    position_ = statistics_.position();
+  }
 }
 
 void EnsembleRun::advance(long long up_to) {
   const Stopwatch all;
-  if (statistics_.needs_pilot()) set_pilot();
+  if (statistics_.current().needs_pilot()) set_pilot();
   // The values of a row are needed together, so pick-freeze is counted by members.
-  if (!under_way_.empty() || (backend_.reduces() && statistics_.accepts_blocks() && !study_.sensitivity)) {
+  if (!under_way_.empty() || (reduces_on_device() && statistics_.accepts_blocks() && !study_.sensitivity)) {
     advance_by_blocks(up_to);
   } else {
     const long long begin = position_, end = batch_end(begin, up_to);
@@ -244,7 +278,7 @@ void EnsembleRun::advance_by_members(long long begin, long long end) {
   performance_.statistics_s += counting.seconds();
   if (study_.sensitivity) add_pick_freeze(begin, end, members.results);
   position_ = end;
-  sure_ = until_ && until_met(*until_, statistics_);
+  decide_until();
   if (!options_.members) return;
   const std::shared_ptr<HostBuffer> records = record_pool_.take(members.batch.count * record_layout_.bytes());
   record_layout_.pack(members.batch, members.results, records->data(), threads_);
@@ -305,9 +339,9 @@ RunPart EnsembleRun::part() const {
           .performance = performance_};
 }
 
-void EnsembleRun::restore(const RunPart& part, Statistics statistics) {
+void EnsembleRun::restore(const RunPart& part, EnsembleStatistics statistics) {
   assert(part.first == options_.first && part.end == end_ && position_ == options_.first);
-  assert(statistics.first_member() + statistics.members() == part.position);
+  assert(statistics.position() == part.position);
   position_ = part.position;
   sure_ = part.sure;
   tally_ = part.tally;
@@ -327,16 +361,16 @@ void EnsembleRun::begin(long long first, long long end) {
   tally_ = {};
   performance_ = {};
   performance_.threads = backend_.threads();
-  statistics_ = Statistics(plan(), first);
+  statistics_ = EnsembleStatistics(plan(), first);
 }
 
-void EnsembleRun::join(const RunPart& part, const Statistics& statistics) {
+void EnsembleRun::join(const RunPart& part, const EnsembleStatistics& statistics) {
   assert(part.first == position_ && part.position == part.end && part.end <= end_);
   const Stopwatch counting;
-  statistics_.join(statistics);
+  statistics_.join(statistics, threads_);
   join_tally(tally_, part.tally);
   position_ = part.end;
-  sure_ = until_ && until_met(*until_, statistics_);
+  decide_until();
   add_performance(performance_, part.performance);
   performance_.statistics_s += counting.seconds();
   report_progress(performance_.wall_s);
@@ -355,10 +389,13 @@ RunResult EnsembleRun::origin() const {
 RunResult EnsembleRun::finish() {
   RunResult made = origin();
   const Stopwatch counting;
-  made.statistics = statistics_.finish(threads_, backend_.column_ranker());
+  take_statistics(made, study_, statistics_.finish(threads_, backend_.column_ranker()));
   performance_.statistics_s += counting.seconds();
   performance_.wall_s += counting.seconds();
   made.sure_early = sure_ && position_ < end_;
+  if (!study_.sweeps.empty() && until_)
+    made.sure_early = std::all_of(made.points.begin(), made.points.end(),
+                                  [](const StatisticsResult& point) { return point.met_until; });
   made.tally = tally_;
   made.performance = performance_;
   return made;

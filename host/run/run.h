@@ -18,10 +18,12 @@
 #include "host/run/run_result.h"
 #include "host/sample/draw_plan.h"
 #include "host/sample/sampler.h"
+#include "host/statistics/ensemble_statistics.h"
 #include "host/statistics/plan.h"
 #include "host/statistics/reduction_plan.h"
 #include "host/statistics/run_tally.h"
 #include "host/statistics/statistics.h"
+#include "host/statistics/statistics_result.h"
 #include "host/statistics/until.h"
 #include "host/study/study.h"
 
@@ -38,7 +40,7 @@ struct RunOptions {
   unsigned threads = 0;  // for drawing and statistics; 0: the number of cores
   long long batch = 0;   // members per batch; 0: chosen. Does not change results.
   std::size_t statistics_memory = std::size_t{512} << 20;  // beyond it quantiles are estimated from buckets
-  // The part of the ensemble to run: [first, end), first a multiple of 256; the whole by default.
+  // The part of the ensemble to run: [first, end), both where blocks begin; the whole by default.
   long long first = 0;
   std::optional<long long> end = std::nullopt;
 
@@ -60,8 +62,11 @@ struct RunPart {
 // Adds the seconds; takes the larger number of threads.
 void add_performance(RunPerformance& sum, const RunPerformance& next);
 
-// The statistics that a study requests. The sampler must outlive the plan.
-StatisticsPlan statistics_plan(const Study& study, const Sampler& sampler, std::size_t memory);
+// The statistics that a study requests, by point of its sweeps. The sampler must outlive the plan.
+EnsemblePlan ensemble_plan(const Study& study, const Sampler& sampler, std::size_t memory);
+
+// Moves the results of the points into their place: one set of statistics, or one for each point of the sweeps.
+void take_statistics(RunResult& result, const Study& study, std::vector<StatisticsResult> points);
 
 // A run in progress: statistics and tally of the members [first, position). Study and backend must outlive
 // it.
@@ -81,28 +86,29 @@ class EnsembleRun {
   // Whether finish() uses the backend's device: for values that are there, or to rank long columns.
   bool needs_device() const {
     return statistics_.has_device_values() ||
-           statistics_.members() / statistics_.storage().stride >= static_cast<long long>(long_column);
+           statistics_.longest_column() >= static_cast<long long>(long_column);
   }
 
   RunPart part() const;
   // Continues from the state of another run of the same study. To be called before the first advance().
-  void restore(const RunPart& part, Statistics statistics);
-  // Starts over with another part of the ensemble, first a multiple of 256. Used by workers; early stopping
+  void restore(const RunPart& part, EnsembleStatistics statistics);
+  // Starts over with another part of the ensemble, where a block begins. Used by workers; early stopping
   // is then decided by the process that collects the parts.
   void begin(long long first, long long end);
-  // Appends the part that follows, run by another process. The position of this run must be a multiple of
-  // 256.
-  void join(const RunPart& part, const Statistics& statistics);
+  // Appends the part that follows, run by another process. The position of this run must be one at which a
+  // block begins.
+  void join(const RunPart& part, const EnsembleStatistics& statistics);
   // The last possible end of a range of members that begins at `first`: the next `until` decision, or the
   // end.
   long long last_end(long long first) const;
   // The plan of this run's statistics, needed to load statistics.
-  StatisticsPlan plan() const { return statistics_plan(study_, sampler_, options_.statistics_memory); }
+  EnsemblePlan plan() const { return ensemble_plan(study_, sampler_, options_.statistics_memory); }
+  MemberBlocks blocks() const { return {study_.ensemble.points(), study_.ensemble.per_point()}; }
 
   // The fields that are known before the run: backend, device, precision, names of the inputs.
   RunResult origin() const;
   const Sampler& sampler() const { return sampler_; }
-  const Statistics& statistics() const { return statistics_; }
+  const EnsembleStatistics& statistics() const { return statistics_; }
   const RunTally& tally() const { return tally_; }
 
  private:
@@ -135,6 +141,11 @@ class EnsembleRun {
   void write(long long begin, std::shared_ptr<const HostBuffer> records);
   Rows rows_of(long long begin, const Integrated& members) const;
   void set_pilot();
+  // Points of a sweep, and the rows of records, are counted on the host.
+  bool reduces_on_device() const {
+    return backend_.reduces() && study_.sweeps.empty() && study_.system->records.empty();
+  }
+  void decide_until();
   void report_progress(double seconds) const;
 
   const Study& study_;
@@ -145,10 +156,11 @@ class EnsembleRun {
   MemberRecordLayout record_layout_;
   BufferPool record_pool_;
   std::optional<DrawPlan> draw_plan_;  // set if the backend draws
-  Statistics statistics_;
+  EnsembleStatistics statistics_;
   std::optional<UntilRule> until_;
   BatchSize batch_size_;
-  std::optional<Integrated> pilot_;  // members 0 to 255, if the statistics needed them
+  std::optional<Integrated> pilot_;  // the first 256 members of a point, if the statistics needed them
+  long long pilot_point_ = 0;        // of the sweeps
   long long end_, position_;
   bool sure_ = false;
   RunTally tally_;

@@ -70,7 +70,7 @@ void EnsembleRun::advance_by_blocks(long long up_to) {
   position_ = done->end;
   if (!until_) begin_batches(up_to);
   count_reduced(*done, reduced);
-  sure_ = until_ && until_met(*until_, statistics_);
+  decide_until();
   if (!options_.members) return;
   record_layout_.enter_starts(done->batch, done->records->data(), threads_);
   write(done->begin, done->records);
@@ -95,7 +95,7 @@ void EnsembleRun::count_reduced(const BatchUnderWay& done, const ReducedBatch& r
 }
 
 ReductionPlan EnsembleRun::reduction() const {
-  ReductionPlan plan = statistics_.reduction();
+  ReductionPlan plan = statistics_.current_reduction();
   plan.parameters = study_.system->parameters.size();
   for (const std::size_t parameter : sampler_.drawn()) plan.drawn.push_back(static_cast<int>(parameter));
   plan.nominal = study_.ensemble.include_nominal;

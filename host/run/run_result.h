@@ -15,13 +15,34 @@ struct RunPerformance {
   double wall_s = 0, compile_s = 0, sample_s = 0, integrate_s = 0, statistics_s = 0, write_s = 0;
 };
 
+// How many members have each label of a measure label(..), over all points of the sweeps.
+struct LabelCounts {
+  std::string measure;
+  std::vector<long long> members;  // by label: 0 not periodic, 1, 2, ... attractors, 65 further ones
+  long long of = 0;                // members that entered and have a label
+};
+
+// Values of a record, pooled over rows and members.
+struct RecordHistogram {
+  struct Counts {
+    std::vector<long long> bins;
+    long long below = 0, above = 0;
+  };
+  std::string name;  // "record.value"
+  std::vector<double> edges;
+  std::vector<Counts> points;  // by point of the sweeps
+};
+
 struct RunResult {
   std::string backend, device, precision;
   long long requested = 0;          // members requested; with `until`, the limit
   bool sure_early = false;          // `until` was met before the limit
   std::vector<std::string> inputs;  // names of the drawn parameters, in the order of statistics.inputs
   RunTally tally;
-  StatisticsResult statistics;
+  StatisticsResult statistics;           // without a sweep
+  std::vector<StatisticsResult> points;  // with sweeps: by point, the first sweep slowest
+  std::vector<LabelCounts> labels;
+  std::vector<RecordHistogram> record_histograms;
   RunPerformance performance;
 };
 

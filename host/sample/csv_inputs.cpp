@@ -50,8 +50,10 @@ std::string CsvInputs::text() const {
     text += '\n';
   };
   add_row([](const Column& column) { return column.name; });
-  const auto members = static_cast<std::size_t>(study_.ensemble.members);
-  for (std::size_t row = 0; row < members; ++row)
+  const EnsembleSettings& ensemble = study_.ensemble;
+  const auto rows =
+      static_cast<std::size_t>(ensemble.streams == Streams::common ? ensemble.per_point() : ensemble.members);
+  for (std::size_t row = 0; row < rows; ++row)
     add_row([&](const Column& column) { return number_text(column.source->file_values[row]); });
   return text;
 }

@@ -227,6 +227,7 @@ std::optional<PreparedMember> unprojected_member(const Sampler& sampler) {
 
 std::optional<DrawPlan> draw_plan(const Study& study, const Sampler& sampler) {
   if (study.ensemble.sampler != SamplerKind::random || study.ensemble.include_nominal) return std::nullopt;
+  if (!study.sweeps.empty()) return std::nullopt;
   const std::optional<PreparedMember> first = unprojected_member(sampler);
   if (!first) return std::nullopt;
   Planner planner(study, first->inputs);

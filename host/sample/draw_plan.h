@@ -18,7 +18,7 @@ struct DrawPlan {
 
 // Nothing if the host has to draw:
 //   - a sampler other than "random", or a nominal member;
-//   - joint normals, grids, files;
+//   - joint normals, grids, files, sweeps;
 //   - a distribution or formula with logarithms, exponentials or angles, whose last bit differs between
 //     machines;
 //   - starts that violate a constraint, or whose consistency depends on the draws.

@@ -19,6 +19,7 @@ namespace philox_use {
 constexpr std::uint32_t scramble = 0x80000000;  // + 256 * replicate + level
 constexpr std::uint32_t shuffle = 0x90000000;   // a stored permutation
 constexpr std::uint32_t cipher = 0xa0000000;    // + round
+constexpr std::uint32_t point = 0xb0000000;     // the seed of a sweep's point
 }  // namespace philox_use
 
 // 64-bit FNV-1a hash of the name's bytes, folded to 32 bits by exclusive or.

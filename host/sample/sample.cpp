@@ -12,10 +12,10 @@ MemberInputs draw_member(const Study& study, unsigned long long member, unsigned
   return made;
 }
 
-MemberInputs nominal_member(const Study& study) {
+MemberInputs nominal_member(const Study& study, unsigned long long point) {
   Sampler::Scratch scratch;
   MemberInputs made;
-  Sampler(study).draw_nominal(scratch, made);
+  Sampler(study).draw_nominal(scratch, made, point);
   return made;
 }
 

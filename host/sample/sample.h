@@ -11,7 +11,7 @@ namespace zwang {
 // Throws Error if a distribution's arguments are invalid for this member (std < 0, a > b, ...).
 MemberInputs draw_member(const Study& study, unsigned long long member, unsigned attempt = 0);
 
-// Every distribution at its centre.
-MemberInputs nominal_member(const Study& study);
+// Every distribution at its centre, at a point of the sweeps.
+MemberInputs nominal_member(const Study& study, unsigned long long point = 0);
 
 }  // namespace zwang

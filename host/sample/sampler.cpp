@@ -2,6 +2,7 @@
 // member.
 #include "host/sample/sampler.h"
 
+#include <array>
 #include <cassert>
 #include <cmath>
 #include <limits>
@@ -67,6 +68,8 @@ std::vector<std::string> uniform_names(const Study& study) {
 
 Sampler::Sampler(const Study& study)
     : study_(&study),
+      per_point_(study.sweeps.empty() ? std::numeric_limits<unsigned long long>::max()
+                                      : static_cast<unsigned long long>(study.ensemble.per_point())),
       uniform_(study.ensemble, uniform_names(study)),
       start_check_(*study.system, study.integrator.contact_tolerance),
       drawn_(drawn_inputs(study)) {
@@ -117,7 +120,7 @@ void Sampler::read_rules() {
       if (takes_uniform(rule.distribution->kind)) made.dimension = dimension++;
     } else if (rule.joint) {
       joints_[*rule.joint].dimensions[rule.joint_component] = dimension++;
-    } else {
+    } else if (!rule.sweep) {
       made.value.emplace(pool, rule.value.value());
     }
   }
@@ -154,11 +157,12 @@ bool Sampler::is_swapped(std::size_t dimension, std::size_t block) const {
 
 class Sampler::Drawing {
  public:
-  // No member number means the nominal member.
-  Drawing(const Sampler& sampler, std::optional<unsigned long long> member, unsigned attempt,
-          Scratch& scratch, MemberInputs& made)
+  // member: its number in the point of the sweeps; none means the nominal member.
+  Drawing(const Sampler& sampler, unsigned long long point, std::optional<unsigned long long> member,
+          unsigned attempt, Scratch& scratch, MemberInputs& made)
       : sampler_(sampler),
         study_(*sampler.study_),
+        point_(point),
         member_(member),
         place_(member ? sampler.place_of_member(*member) : Place{}),
         attempt_(attempt),
@@ -171,14 +175,18 @@ class Sampler::Drawing {
   }
 
   void run() {
+    place_in_sweeps();
     if (member_) {
       check_limit();
       place_on_grids();
+      if (sampler_.uniform_.has_designs() && (!scratch_.design || scratch_.design->point != point_))
+        scratch_.design = sampler_.uniform_.design_of(point_);
     }
     for (std::size_t i = 0; i < study_.parameters.size(); ++i) {
       const ParameterRule& rule = study_.parameters[i];
       made_.parameters[i] = rule.distribution ? draw(i)
                             : rule.joint      ? joint_component(rule)
+                            : rule.sweep      ? study_.sweeps[*rule.sweep].values[places_[*rule.sweep]]
                                               : evaluate(*sampler_.rules_[i].value);
     }
     start();
@@ -190,7 +198,24 @@ class Sampler::Drawing {
 
   double uniform(std::size_t dimension) const {
     if (sampler_.is_swapped(dimension, place_.block)) dimension += sampler_.input_of_dimension_.size();
-    return sampler_.uniform_(dimension, place_.row, attempt_);
+    return sampler_.uniform_(dimension, place_.row, attempt_, point_,
+                             scratch_.design ? &*scratch_.design : nullptr);
+  }
+
+  // The digits of the point's number, in the mixed base of the sweeps' lengths, the first sweep slowest.
+  void place_in_sweeps() {
+    unsigned long long rest = point_;
+    places_.fill(0);
+    for (std::size_t i = study_.sweeps.size(); i-- > 0;) {
+      const std::size_t size = study_.sweeps[i].values.size();
+      places_[i] = static_cast<std::size_t>(rest % size);
+      rest /= size;
+    }
+    if (rest == 0) return;
+    std::vector<std::string> names;
+    for (const Sweep& sweep : study_.sweeps) names.push_back(sweep.name);
+    fail(names, "the sweep has no point for this member",
+         std::to_string(study_.ensemble.points()) + " points", "a member of the ensemble");
   }
 
   void start() {
@@ -227,10 +252,11 @@ class Sampler::Drawing {
     return at_quantile(distribution.kind, x, uniform(sampler_.rules_[i].dimension));
   }
 
-  // Row k for member k. The nominal member uses row 0, which is its own if include_nominal is set.
+  // Row k for member k of a point, or of the ensemble if the streams are independent. The nominal member uses row 0, which is its own if include_nominal is set.
   double file_value(const ParameterRule& rule) const {
     const std::vector<double>& rows = rule.distribution->file_values;
-    const unsigned long long row = member_.value_or(0);
+    const bool independent = study_.ensemble.streams == Streams::independent;
+    const unsigned long long row = (independent ? point_ * own_members() : 0) + member_.value_or(0);
     if (row >= rows.size())
       fail({rule.name}, "its file has too few rows", std::to_string(rows.size()) + " rows",
            "one row for each member, the first for member 0");
@@ -320,15 +346,23 @@ class Sampler::Drawing {
   [[noreturn]] void fail(std::vector<std::string> names, const std::string& what, const std::string& found,
                          const std::string& expected) const {
     for (std::string& name : names) name.insert(0, "'").append("'");
-    const std::string who = member_ ? "member " + std::to_string(*member_) : "the nominal member";
+    const std::string who =
+        member_ ? "member " + std::to_string(point_ * own_members() + *member_) : "the nominal member";
     throw Error({.where = {study_.path, 0, 0},
                  .message = list_text(names) + " of " + who + ": " + what,
                  .found = found,
                  .expected = expected});
   }
 
+  // Members of a point of the sweeps; 0 without a sweep, where all members are of point 0.
+  unsigned long long own_members() const {
+    return static_cast<unsigned long long>(study_.ensemble.members_per_point);
+  }
+
   const Sampler& sampler_;
   const Study& study_;
+  unsigned long long point_;
+  std::array<std::size_t, most_sweeps> places_{};  // index of the value, by sweep
   std::optional<unsigned long long> member_;
   Place place_;
   unsigned attempt_;
@@ -337,12 +371,12 @@ class Sampler::Drawing {
 };
 
 void Sampler::draw(unsigned long long member, unsigned attempt, Scratch& scratch, MemberInputs& made) const {
-  if (nominal(member)) return draw_nominal(scratch, made);
-  Drawing(*this, member, attempt, scratch, made).run();
+  if (nominal(member)) return draw_nominal(scratch, made, member / per_point_);
+  Drawing(*this, member / per_point_, member % per_point_, attempt, scratch, made).run();
 }
 
-void Sampler::draw_nominal(Scratch& scratch, MemberInputs& made) const {
-  Drawing(*this, std::nullopt, 0, scratch, made).run();
+void Sampler::draw_nominal(Scratch& scratch, MemberInputs& made, unsigned long long point) const {
+  Drawing(*this, point, std::nullopt, 0, scratch, made).run();
 }
 
 }  // namespace zwang

@@ -45,15 +45,17 @@ class Sampler {
     std::vector<char> joint_drawn;
     Eigen::VectorXd normals;
     Eigen::MatrixXd covariance, factor;
+    std::optional<UniformSource::Design> design;  // of the point drawn last, if points have their own
     StartCheck::Scratch start;
     std::optional<Equations> equations;  // built when the first start has to be projected
   };
 
-  // Parameters and start as drawn; `attempt` counts redraws of a rejected member. Member 0 is the nominal
-  // member if the study sets include_nominal. Throws Error if a distribution's arguments are invalid for this
+  // Parameters and start as drawn; `attempt` counts redraws of a rejected member. Member 0 of
+  // each point is the nominal member if the study sets include_nominal. Throws Error if a distribution's arguments are invalid for this
   // member.
   void draw(unsigned long long member, unsigned attempt, Scratch& scratch, MemberInputs& made) const;
-  void draw_nominal(Scratch& scratch, MemberInputs& made) const;  // every distribution at its centre
+  // Every distribution at its centre, at a point of the sweeps.
+  void draw_nominal(Scratch& scratch, MemberInputs& made, unsigned long long point = 0) const;
 
   // Draws the member and makes its start consistent with the constraints by the study's `consistency` rule.
   // Throws Error if that rule is "error" and the start violates a constraint.
@@ -68,6 +70,7 @@ class Sampler {
   // hypercube that is an upper bound (Owen 1997: its variance is at most members / (members - 1) times that
   // of independent members). With R > 1 (Sobol) the standard error is that of the mean of R replicate means.
   unsigned replicates() const { return uniform_.replicates(); }
+  // `member`: its number in its point.
   unsigned replicate_of(unsigned long long member) const { return uniform_.replicate_of(member); }
 
  private:
@@ -88,7 +91,9 @@ class Sampler {
   void read_rules();
   void assign_inputs();
   void read_joint(const Joint& joint);
-  bool nominal(unsigned long long member) const { return member == 0 && study_->ensemble.include_nominal; }
+  bool nominal(unsigned long long member) const {
+    return study_->ensemble.include_nominal && member % per_point_ == 0;
+  }
   // Pick-freeze: the row of a member, and its block. Block 0 is the ensemble itself.
   struct Place {
     unsigned long long row = 0;
@@ -102,6 +107,7 @@ class Sampler {
   const Equations& equations(Scratch& scratch, const std::vector<double>& parameters) const;
 
   const Study* study_;
+  unsigned long long per_point_;   // members of a point of the sweeps; without a sweep: no limit
   std::vector<Rule> rules_;        // per parameter
   std::vector<JointRule> joints_;  // per joint
   UniformSource uniform_;

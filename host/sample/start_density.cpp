@@ -58,8 +58,8 @@ double log_density(Kind kind, std::span<const double> a, double x) {
 StartDensity::StartDensity(const Study& study) : study_(study), pool_(*study.system->pool) {
   const System& system = *study.system;
   for (std::size_t i = 0; i < study.parameters.size(); ++i)
-    in_draws_.push_back(study.parameters[i].drawn() ? pool_.symbol(SymbolKind::parameter, i)
-                                                    : in_draws(*study.parameters[i].value));
+    in_draws_.push_back(study.parameters[i].value ? in_draws(*study.parameters[i].value)
+                                                  : pool_.symbol(SymbolKind::parameter, i));
   // The two auxiliary states of logdensity() itself are not part of the phase space.
   std::vector<Expr> start;
   const std::size_t nz = system.auxiliaries.size() - (system.density ? 2 : 0);
@@ -72,6 +72,7 @@ StartDensity::StartDensity(const Study& study) : study_(study), pool_(*study.sys
   prepare_draws();
   if (study.ensemble.consistency == Consistency::reject && !system.constraints.empty())
     why_unknown_ = "rejecting starts changes the density of the remaining ones";
+  if (!study.sweeps.empty()) why_unknown_ = "the study has a sweep: each point has a density of its own";
   std::vector<Expr> entries;
   for (const Expr e : start)
     for (const std::size_t draw : draws_)

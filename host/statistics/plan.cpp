@@ -55,12 +55,25 @@ Storage choose_storage(const StatisticsPlan& plan) {
   return storage;
 }
 
-std::pair<long long, long long> shard_members(long long members, long long shard, long long shards) {
-  const long long blocks = (members + block_members - 1) / block_members;
+long long MemberBlocks::blocks_per_point() const { return (per_point + block_members - 1) / block_members; }
+
+long long MemberBlocks::begin_of(long long block) const {
+  const long long each = blocks_per_point();
+  return block / each * per_point + block % each * block_members;
+}
+
+long long MemberBlocks::boundary_from(long long member) const {
+  const long long place = member % per_point;
+  const long long up = (place + block_members - 1) / block_members * block_members;
+  return member - place + std::min(up, per_point);
+}
+
+std::pair<long long, long long> shard_members(const MemberBlocks& members, long long shard,
+                                              long long shards) {
+  const long long blocks = members.points * members.blocks_per_point();
   // blocks * shard / shards, computed without the product, which might overflow.
   const auto begin = [&](long long k) {
-    const long long block = blocks / shards * k + blocks % shards * k / shards;
-    return std::min(block * block_members, members);
+    return members.begin_of(blocks / shards * k + blocks % shards * k / shards);
   };
   return {begin(shard), begin(shard + 1)};
 }

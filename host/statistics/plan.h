@@ -85,9 +85,26 @@ struct Storage {
 };
 Storage choose_storage(const StatisticsPlan& plan);
 
+// The members of an ensemble in blocks of 256, which do not go beyond the points of the sweeps: each point has
+// the blocks that an ensemble of its members alone would have.
+struct MemberBlocks {
+  long long points = 1;
+  long long per_point = 0;  // members
+
+  long long members() const { return points * per_point; }
+  long long blocks_per_point() const;
+  long long begin_of(long long block) const;  // its first member; of the number of blocks: all members
+  // The first member at or after this one at which a block begins, or all members.
+  long long boundary_from(long long member) const;
+  bool is_boundary(long long member) const { return boundary_from(member) == member; }
+};
+std::pair<long long, long long> shard_members(const MemberBlocks& members, long long shard, long long shards);
+
 // The members [first, second) of shard `shard` (from 0) of `shards`. Cuts are between blocks, so that joined
 // shards give the same merge tree.
-std::pair<long long, long long> shard_members(long long members, long long shard, long long shards);
+inline std::pair<long long, long long> shard_members(long long members, long long shard, long long shards) {
+  return shard_members(MemberBlocks{1, members}, shard, shards);
+}
 
 // The plan as text: equal texts mean equal plans.
 std::string plan_text(const StatisticsPlan& plan);

@@ -42,8 +42,9 @@ void each_number(Tally& tally, Visit&& visit) {
   visit(tally.refused_draws);
 }
 
-// Refuses counts that the rows first to first + rows - 1 cannot have. Without pick-freeze a row is a member.
-void require_possible(const ByteReader& bytes, const RunTally& tally, long long first, long long rows) {
+// Refuses counts that so many rows of the range cannot have. Without pick-freeze a row is a member.
+void require_possible(const ByteReader& bytes, const RunTally& tally,
+                      const std::pair<long long, long long>& range, long long rows) {
   constexpr long long any = std::numeric_limits<long long>::max() / 2;  // leaves room for adding others
   constexpr long long most_blocks = 1'000'000;
   bytes.require_count(tally.blocks, most_blocks);
@@ -55,7 +56,7 @@ void require_possible(const ByteReader& bytes, const RunTally& tally, long long 
   const auto recorded = [&](long long member) {
     if (member < 0 || (tally.blocks > 1 && member / tally.block_size >= tally.blocks)) return false;
     const long long row = tally.blocks > 1 ? member % tally.block_size : member;
-    return row >= first && row < first + rows;
+    return row >= range.first && row < range.second;
   };
   long long left = members;
   for (const long long count : tally.status) {
@@ -88,14 +89,14 @@ void save_tally(ByteWriter& bytes, const RunTally& tally) {
   tally.total_velocity_move.save(bytes);
 }
 
-RunTally load_tally(ByteReader& bytes, long long first, long long members) {
+RunTally load_tally(ByteReader& bytes, std::pair<long long, long long> range, long long rows) {
   RunTally tally;
   each_number(tally,
               [&](auto& number) { number = bytes.number<std::remove_reference_t<decltype(number)>>(); });
   for (std::vector<long long>& examples : tally.examples) bytes.numbers(examples, RunTally::examples_kept);
   tally.total_position_move.load(bytes);
   tally.total_velocity_move.load(bytes);
-  require_possible(bytes, tally, first, members);
+  require_possible(bytes, tally, range, rows);
   return tally;
 }
 

@@ -1,14 +1,16 @@
 // Serialises a tally: all its numbers in one fixed order.
 #pragma once
 
+#include <utility>
+
 #include "host/platform/bytes.h"
 #include "host/statistics/run_tally.h"
 
 namespace zwang {
 
 void save_tally(ByteWriter& bytes, const RunTally& tally);
-// The tally of the members first to first + members - 1. Throws Error if such members cannot have these
-// counts.
-RunTally load_tally(ByteReader& bytes, long long first, long long members);
+// The tally of so many members among those of the range [first, second). Throws Error if such members cannot
+// have these counts.
+RunTally load_tally(ByteReader& bytes, std::pair<long long, long long> range, long long members);
 
 }  // namespace zwang

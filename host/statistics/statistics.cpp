@@ -13,7 +13,6 @@
 namespace zwang {
 
 namespace {
-
 // The lower median: a value of the data, so that a value that occurs often is resolved exactly.
 double median_of(std::vector<double> values) {
   std::erase_if(values, [](double x) { return !std::isfinite(x); });

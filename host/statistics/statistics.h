@@ -39,6 +39,7 @@ struct MemberRows {
   std::span<const double> observables;  // count x outputs x observables
   std::span<const double> measures;     // count x (measures + flags)
   std::span<const double> inputs;       // count x inputs drawn
+  std::span<const char> failed = {};    // count, counted by EnsembleStatistics; may be left out
 };
 
 // Derived from the first 256 members if not all values are stored: the pivots of the buckets, and the ranges

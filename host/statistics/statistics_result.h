@@ -60,9 +60,12 @@ struct HistogramResult {
   std::vector<long long> below, above;         // by output time: outside the edges
 };
 
+// Of all members, or of one point of the sweeps. statistics_result_bytes.cpp writes every field.
 struct StatisticsResult {
   long long members = 0;
   long long entered = 0;
+  long long failed = 0;                       // neither ok nor stopped
+  bool met_until = false;                     // `until` was met before the last member
   std::vector<SeriesStatistics> observables;  // outputs x observables, time by time
   std::vector<SeriesStatistics> measures, inputs;
   QuantileBasis observable_quantiles, measure_quantiles;

@@ -33,6 +33,16 @@ struct Joint {
   std::vector<std::vector<Expr>> covariance;
 };
 
+constexpr std::size_t most_sweeps = 8;
+
+// A quantity that takes given values one after the other, each with an ensemble of its own.
+struct Sweep {
+  std::string name;           // the parameter's: "c", or "load.x" for a quantity written in place
+  std::size_t parameter = 0;  // index into Study::parameters
+  std::vector<double> values;
+  bool logarithmic = false;  // equally spaced logarithms
+};
+
 // How one parameter gets its value. Parameters are evaluated in the order of Study::parameters, which is the
 // order of System::parameters. Distributions written directly in positions, velocities, initial values and
 // restitutions are hidden parameters with names such as load.x, load.x', cable.restitution.
@@ -42,6 +52,7 @@ struct ParameterRule {
   std::optional<Distribution> distribution;  // or a draw
   std::optional<std::size_t> joint;          // or a component of joints[*joint]
   std::size_t joint_component = 0;
+  std::optional<std::size_t> sweep;  // or a value of sweeps[*sweep]
   bool drawn() const { return distribution.has_value() || joint.has_value(); }
 };
 
@@ -71,13 +82,25 @@ inline const char* until_error_name(UntilSettings::Error error) {
                                               : "absolute_halfwidth";
 }
 
+// Whether the draws of a member depend on its number within its point of the sweeps, or on its number.
+enum class Streams { common, independent };
+
 struct EnsembleSettings {
-  long long members = 1;  // with `until`: the largest number
+  long long members = 1;  // over all points of the sweeps; with `until`: the largest number
+  // Members at each point of the sweeps: member = point * members_per_point + j. 0: there is no sweep.
+  long long members_per_point = 0;
+  Streams streams = Streams::common;
   unsigned long long seed = 1;
   SamplerKind sampler = SamplerKind::random;
   bool include_nominal = false;
   Consistency consistency = Consistency::project;
   std::optional<UntilSettings> until;
+
+  // Members of one point; without a sweep all members.
+  long long per_point() const { return members_per_point > 0 ? members_per_point : members; }
+  long long points() const { return members / per_point(); }
+  long long point_of(long long member) const { return member / per_point(); }
+  long long place_in_point(long long member) const { return member % per_point(); }
 };
 
 struct TimeSettings {
@@ -98,8 +121,9 @@ struct ExceedanceSettings {
 
 struct StatisticsSettings {
   std::vector<double> quantiles = {0.05, 0.25, 0.5, 0.75, 0.95};
-  std::map<std::string, HistogramSettings> histograms;    // by observable or measure
-  std::map<std::string, ExceedanceSettings> exceedances;  // by measure
+  std::map<std::string, HistogramSettings> histograms;         // by observable or measure
+  std::map<std::string, HistogramSettings> record_histograms;  // by "record.value"
+  std::map<std::string, ExceedanceSettings> exceedances;       // by measure
 };
 
 // Statistics once more over the members that fulfil a condition.
@@ -128,6 +152,7 @@ struct SensitivitySettings {
 struct OutputSettings {
   bool members = false;
   std::vector<long long> trajectories;
+  bool events = true;  // in trajectories.nc
 };
 
 struct Study {
@@ -139,6 +164,7 @@ struct Study {
   std::shared_ptr<const System> system;
   std::vector<ParameterRule> parameters;
   std::vector<Joint> joints;
+  std::vector<Sweep> sweeps;  // their points are all combinations, the first sweep slowest
   std::vector<AnchorFormula> anchors;
   std::vector<Expr> initial_positions, initial_velocities, initial_auxiliaries;  // of parameters
   EnsembleSettings ensemble;
@@ -154,5 +180,10 @@ struct Study {
     return ensemble.members * (sensitivity ? static_cast<long long>(sensitivity->blocks()) : 1);
   }
 };
+
+// Whether the records of single members are kept until the end: for members.nc or records.nc.
+inline bool keeps_members(const Study& study) {
+  return study.output.members || !study.system->records.empty();
+}
 
 }  // namespace zwang

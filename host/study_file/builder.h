@@ -2,8 +2,8 @@
 // folder, one file per part of the study, as named below.
 //
 // Order of calls. build() (load_study.cpp) runs the read_* methods in the only order that works:
-//   names -> parameters -> bodies and [system] -> [time] -> constraints -> impulses -> events -> observables
-//   and measures -> settings -> checks at the nominal member.
+//   names -> parameters -> bodies and [system] -> [time] -> constraints -> impulses -> events and [time] stop ->
+//   observables, records and measures -> settings -> checks at the nominal member.
 // Names come first, so that a formula that uses a name in the wrong place gets a message about that name.
 // Parameters come before every formula that may use them, [time] before constraints because range() needs the
 // end time, constraints and events before the observables and measures that mention them, and [ensemble]
@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "host/sample/prepared_member.h"
 #include "host/study/study.h"
 #include "host/study_file/csv_columns.h"
 #include "host/study_file/document.h"
@@ -144,6 +145,15 @@ class StudyBuilder {
   bool read_file(const Table& table, const Field& field, Distribution& made);
   bool check_arguments(const Field& field, const Distribution& made);
   Interval range(const Distribution& made);
+  // --- Sweeps (sweep.cpp) ---
+  static bool is_sweep(const Field& field);
+  std::optional<std::size_t> sweep(const Field& field, const std::string& name);
+  bool read_sweep(const Field& field, Sweep& made);
+  bool read_sweep_ends(const Field& from, const Field& to, const Field& count, Sweep& made);
+  bool read_sweep_values(const Field& field, Sweep& made);
+  std::optional<long long> count_points();
+  // What a table in the place of a number defines: a draw or a sweep.
+  ParameterFact draw_or_sweep(const Field& field, ParameterRule& rule);
   void draft_joints();
   void add_joint(const JointDraft& draft);
   bool check_covariance(const JointDraft& draft, const Joint& joint);
@@ -197,6 +207,16 @@ class StudyBuilder {
   void check_sensitivity();
   void check_members_of_sensitivity(const Field& members);
 
+  // --- Records (record.cpp) ---
+  void read_records();
+  void read_record(const Field& entry, RecordFormula& made);
+  void read_record_times(const Table& table, const Field& entry, RecordFormula& made);
+  void read_record_pattern(const Field& field, RecordFormula& made);
+  void read_record_values(const Field& field, RecordFormula& made);
+  void place_in_record(const ReducedFormula& reduced, ReductionFormula& made) const;
+  void check_records_size();
+  void check_labels();
+
   // --- Settings (settings.cpp) ---
   void read_ensemble();
   // until and exceedance: stopping.cpp
@@ -205,7 +225,13 @@ class StudyBuilder {
   void read_exceedances(const Field& field);
   void read_levels(const Field& field, std::vector<double>& levels);
   std::vector<std::string> names_of_measures() const;
-  void read_members(const Field& field);
+
+  // --- Numbers of members (members.cpp) ---
+  void read_members(const Table& table);
+  void read_members_per_point(const Table& table);
+  std::optional<long long> members_per_point(const Field& field);
+  void check_file_rows(long long needed);
+  void check_statistics_size();
   void read_time();
   void read_output_times(const Table& table);
   bool read_given_times(const Field& at, const Field& end);
@@ -214,11 +240,13 @@ class StudyBuilder {
   void read_histograms(const Field& field);
   std::optional<std::pair<double, double>> read_range(const Field& field);
   void read_output();
+  void read_trajectory_range(const Field& field);
   void check_sizes();
 
   // --- Checks that need numbers: the nominal member (nominal.cpp) ---
   void check_masses();
   void check_nominal_member();
+  void check_nominal_member(const MemberInputs& nominal);
   void check_mass_matrix(const Eigen::MatrixXd& mass);
 
   // --- Input ---
@@ -252,6 +280,7 @@ class StudyBuilder {
     std::vector<FileUse> file_uses;              // used by read_members()
     bool has_grid = false;                       // used by read_members() and read_until()
     double grid_members = 1;                     // product of the points of all grids; NaN if one is invalid
+    bool has_sweep = false, sweep_broken = false;  // used by read_members()
   };
   Parameters parameters_;
 
@@ -265,6 +294,7 @@ class StudyBuilder {
 
   // --- Fields kept for messages of later checks ---
   struct Fields {
+    Field stop;                                // [time] stop
     Field kinetic;                             // [system] kinetic
     std::vector<Field> constraints, impulses;  // one per entry of description_
     std::vector<Field> reductions;             // one per reduction: the measure that uses it first

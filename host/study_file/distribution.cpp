@@ -44,7 +44,7 @@ std::optional<Distribution> StudyBuilder::distribution(const Field& field) {
     known.emplace_back(kind.name);
     if (field.value->find(kind.name)) present.emplace_back(kind.name);
   }
-  const std::string choices = "one of: " + list_text(known, "or");
+  const std::string choices = "one of: " + list_text(known, "or") + "; or sweep = [from, to, count]";
   known.emplace_back("column");
   const std::size_t before = reader_.problems().size();
   const Table table(reader_, field, known);

@@ -86,11 +86,9 @@ std::optional<Expr> StudyBuilder::formula(const Field& field, unsigned allowed) 
 
 Expr StudyBuilder::quantity(const Field& field, const std::string& draw_name, unsigned allowed) {
   if (field.value->kind != Value::Kind::table) return formula(field, allowed).value_or(pool().zero());
-  ParameterFact fact;
   ParameterRule rule;
   rule.name = draw_name;
-  rule.distribution = distribution(field);
-  if (rule.distribution) fact = {State::drawn, 0, range(*rule.distribution)};
+  const ParameterFact fact = draw_or_sweep(field, rule);
   return pool().symbol(SymbolKind::parameter, add_parameter(std::move(rule), fact));
 }
 
@@ -129,7 +127,9 @@ std::optional<double> StudyBuilder::constant(const Field& field, Test holds, con
     if (!made) return {};
     const Evaluated evaluated = evaluate(*made);
     if (evaluated.state == State::drawn)
-      reader_.report(field, "must be the same for every member", "parameters that are not drawn");
+      reader_.report(field, "must be the same for every member",
+                     study_.sweeps.empty() ? "parameters that are not drawn"
+                                           : "parameters that are neither drawn nor swept");
     if (evaluated.state != State::constant) return {};
     value = evaluated.value;
   }

@@ -16,9 +16,9 @@ namespace zwang {
 namespace {
 
 const std::vector<std::string> top_keys = {
-    "title",   "parameters", "joint",   "anchor",     "point",    "coordinate", "auxiliary",
-    "system",  "constraint", "impulse", "event",      "ensemble", "time",       "integrator",
-    "observe", "measure",    "given",   "statistics", "output",   "sensitivity"};
+    "title",   "parameters", "joint",   "anchor",     "point",    "coordinate",  "auxiliary",
+    "system",  "constraint", "impulse", "event",      "ensemble", "time",        "integrator",
+    "observe", "measure",    "given",   "statistics", "output",   "sensitivity", "record"};
 
 // Whether an unknown top-level key may be a misspelt table that defines names, such as [[pont]]. Formulas
 // that use unknown names are then not reported.
@@ -78,9 +78,11 @@ Study StudyBuilder::build() {
   read_constraints();
   read_impulses();
   reject_beside_general_variation();
-  read_events();
   define_energies();
+  read_events();
+  if (fields_.stop) read_stop(fields_.stop);
   read_observables();
+  read_records();
   read_measures();
   read_givens();
   add_density();
@@ -91,6 +93,8 @@ Study StudyBuilder::build() {
   read_statistics();
   read_output();
   check_sizes();
+  check_records_size();
+  check_labels();
   reader_.finish();
 
   // The equations are derived here; after this only checks that need numbers remain.

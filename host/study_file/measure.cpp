@@ -5,6 +5,7 @@
 #include "host/study/study.h"
 #include "host/study_file/builder.h"
 #include "host/study_file/document.h"
+#include "host/study_file/raw_text.h"
 #include "host/study_file/reader.h"
 #include "kernels/base/layout.h"
 #include "src/base/error.h"
@@ -12,6 +13,7 @@
 #include "src/formula/parse.h"
 #include "src/formula/parsed_formula.h"
 #include "src/formula/scope.h"
+#include "src/system/equations.h"
 #include "src/system/system.h"
 
 namespace zwang {
@@ -30,10 +32,14 @@ Expr StudyBuilder::add_reduction(const ReducedFormula& reduced, const Field& fie
         std::find(scope_.events.begin(), scope_.events.end(), reduced.name) - scope_.events.begin());
   else if (made.pattern != EventPattern::none)
     made.target = names_.constraint_index.at(reduced.name);
+  if (is_of_record(made)) place_in_record(reduced, made);
+  if (made.reduction == Reduction::record_label && evaluate(made.value).state != State::constant)
+    reader_.report(field, "the tolerance of label(..) must be the same for every member",
+                   "a number, or parameters that are neither drawn nor swept");
   std::vector<ReductionFormula>& known = description_.reductions;
   const auto same = std::find_if(known.begin(), known.end(), [&](const ReductionFormula& other) {
     return other.reduction == made.reduction && other.pattern == made.pattern &&
-           other.target == made.target && other.value == made.value;
+           other.target == made.target && other.value == made.value && other.column == made.column;
   });
   const auto place = static_cast<std::size_t>(same - known.begin());
   if (same == known.end()) {
@@ -49,6 +55,8 @@ MeasureScope StudyBuilder::measure_scope(const Field& field) {
   scope.reduce = [this, field](const ReducedFormula& reduced) { return add_reduction(reduced, field); };
   for (const Measure& measure : description_.measures) scope.earlier.emplace(measure.name, measure.value);
   scope.allowed_inside = allow_state | allow_reactions;
+  for (const RecordFormula& record : description_.records)
+    for (const NamedExpr& value : record.values) scope.records[record.name].push_back(value.name);
   return scope;
 }
 
@@ -79,6 +87,29 @@ void StudyBuilder::read_measures() {
     }
     description_.measures.push_back(std::move(made));
   }
+}
+
+// A label is decided once all members have ended: nothing can be computed from it before.
+void StudyBuilder::check_labels() {
+  const auto uses_label = [&](Expr e) {
+    const std::vector<Symbol> symbols = pool().symbols({e});
+    return std::any_of(symbols.begin(), symbols.end(), [&](const Symbol& symbol) {
+      return symbol.kind == SymbolKind::reduction &&
+             description_.reductions[symbol.index].reduction == Reduction::record_label;
+    });
+  };
+  std::vector<Expr> combined = description_.flags;
+  for (const Measure& measure : description_.measures)
+    if (!only_reduction(pool(), measure) || measure.probability) combined.push_back(measure.value);
+  if (std::any_of(combined.begin(), combined.end(), uses_label))
+    reader_.report(
+        {study_.path, 0, 0}, "label(..) must stand alone in its measure", "a formula around it",
+        "which = \"label(section, 1e-3)\"",
+        "labels are numbered once all members have ended; their shares are reported by themselves");
+  for (const Measure& measure : description_.measures)
+    if (study_.ensemble.until && study_.ensemble.until->measure == measure.name && uses_label(measure.value))
+      reader_.report({study_.path, 0, 0}, "[ensemble] until: labels are known at the end only", measure.name,
+                     "another measure");
 }
 
 // [[given]]: statistics over the members that fulfil a condition.

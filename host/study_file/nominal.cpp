@@ -5,6 +5,7 @@
 
 #include "host/sample/prepared_member.h"
 #include "host/sample/sample.h"
+#include "host/study/study.h"
 #include "host/study_file/builder.h"
 #include "host/study_file/reader.h"
 #include "src/base/error.h"
@@ -13,6 +14,18 @@
 #include "src/system/system.h"
 
 namespace zwang {
+
+namespace {
+
+// ", c = 0.1": the swept quantities of a member.
+std::string swept_values(const Study& study, const MemberInputs& member) {
+  std::string text;
+  for (const Sweep& sweep : study.sweeps)
+    text += ", " + sweep.name + " = " + number_text(member.parameters[sweep.parameter]);
+  return text;
+}
+
+}  // namespace
 
 // The acceleration of a coordinate without kinetic energy is undetermined.
 void StudyBuilder::check_masses() {
@@ -29,12 +42,21 @@ void StudyBuilder::check_masses() {
   reader_.finish();
 }
 
+// With sweeps, at the first and the last of their points.
 void StudyBuilder::check_nominal_member() {
+  check_nominal_member(nominal_member(study_));
+  if (!study_.sweeps.empty())
+    check_nominal_member(
+        nominal_member(study_, static_cast<unsigned long long>(study_.ensemble.points() - 1)));
+}
+
+void StudyBuilder::check_nominal_member(const MemberInputs& nominal) {
   const System& system = *study_.system;
-  const MemberInputs nominal = nominal_member(study_);
   const auto report = [&](const Field& field, const std::string& message, const std::string& found,
                           const std::string& expected, const std::string& hint) {
-    reader_.report_found(field, message, found + " for the nominal member (every distribution at its centre)",
+    reader_.report_found(field, message,
+                         found + " for the nominal member (every distribution at its centre" +
+                             swept_values(study_, nominal) + ")",
                          expected, hint);
   };
   for (const DeferredCheck& check : parameters_.deferred_checks) {

@@ -101,7 +101,7 @@ void StudyBuilder::read_events() {
                          reader_.document().locate(entry.value->find("name")->value.mark), entry.place))
       scope_.events.push_back(made.name);
     if (const Field when = table.require("when", "a formula; the event occurs where it is zero"))
-      if (const auto value = formula(when, allow_state)) {
+      if (const auto value = formula(when, allow_state | allow_reactions)) {
         made.value = *value;
         if (!can_change(pool(), *value) && !follows_from_earlier_error(when.value->text))
           reader_.report(when, "never changes",
@@ -116,7 +116,7 @@ void StudyBuilder::read_events() {
 void StudyBuilder::read_stop(const Field& field) {
   if (!reader_.string(field, "a condition in quotes")) return;
   const auto condition = parse_or_report(field, [&](const Source& source) {
-    return parse_condition(pool(), field.value->text, scope_, allow_state, source, true);
+    return parse_condition(pool(), field.value->text, scope_, allow_state | allow_reactions, source, true);
   });
   if (!condition) return;
   const bool greater =
@@ -161,6 +161,10 @@ void StudyBuilder::add_density() {
   bool wanted = false;
   for (const NamedExpr& observable : description_.observables)
     wanted = wanted || uses_density(observable.value);
+  for (const RecordFormula& record : description_.records)
+    for (const NamedExpr& value : record.values) wanted = wanted || uses_density(value.value);
+  for (const WatchFormula& watch : description_.watches) wanted = wanted || uses_density(watch.value);
+  wanted = wanted || (description_.stop && uses_density(*description_.stop));
   for (std::size_t i = 0; i < description_.reductions.size(); ++i) {
     const ReductionFormula& formula = description_.reductions[i];
     if (!uses_density(formula.value)) continue;

@@ -1,4 +1,5 @@
 // Reads [parameters]: numbers, formulas of earlier parameters, or distributions, in the order of the file.
+#include <algorithm>
 #include <cmath>
 
 #include "host/study/study.h"
@@ -63,14 +64,27 @@ void StudyBuilder::read_parameters() {
     if (!draft.numbers_only) add_joint(draft);
 }
 
+ParameterFact StudyBuilder::draw_or_sweep(const Field& field, ParameterRule& rule) {
+  if (is_sweep(field)) {
+    rule.sweep = sweep(field, rule.name);
+    if (!rule.sweep) return {};
+    const std::vector<double>& values = study_.sweeps[*rule.sweep].values;
+    const auto [low, high] = std::minmax_element(values.begin(), values.end());
+    return {State::drawn, 0, {*low, *high}};
+  }
+  rule.distribution = distribution(field);
+  if (!rule.distribution) return {};
+  return {State::drawn, 0, range(*rule.distribution)};
+}
+
 void StudyBuilder::read_parameter(const Entry& entry, const Field& field) {
   if (entry.value.kind == Value::Kind::string) names_.later[entry.key] = {"is defined by itself", order};
   ParameterRule rule;
   ParameterFact fact;
   switch (entry.value.kind) {
     case Value::Kind::table:
-      rule.distribution = distribution(field);
-      if (rule.distribution) fact = {State::drawn, 0, range(*rule.distribution)};
+      rule.name = entry.key;
+      fact = draw_or_sweep(field, rule);
       break;
     case Value::Kind::integer:
     case Value::Kind::real:
@@ -84,8 +98,10 @@ void StudyBuilder::read_parameter(const Entry& entry, const Field& field) {
       if (fact.state == State::constant && !std::isfinite(fact.value)) fact = {};
       break;
     default:
-      reader_.report(field, "not a value a parameter can have",
-                     "a number, a formula in quotes, or a distribution such as { uniform = [0, 1] }");
+      reader_.report(
+          field, "not a value a parameter can have",
+          "a number, a formula in quotes, a distribution such as { uniform = [0, 1] }, or a sweep such as "
+          "{ sweep = [0, 1, 11] }");
   }
   define_parameter(entry.key, std::move(rule), fact);
 }

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 
 #include "host/sample/sampler.h"
@@ -19,7 +20,6 @@ namespace zwang {
 
 namespace {
 
-constexpr long long member_limit = 1'000'000'000'000;
 constexpr long long output_limit = 10'000'000;
 constexpr long long bin_limit = 1'000'000;
 // Limits on data held in memory: statistics of every observable at every output time, states of all
@@ -35,7 +35,8 @@ bool at_least_1e_14(double x) { return x >= 1e-14 && std::isfinite(x); }
 
 void StudyBuilder::read_ensemble() {
   const Table table(reader_, single_table(reader_, "ensemble"),
-                    {"members", "seed", "sampler", "include_nominal", "consistency", "until"});
+                    {"members", "members_per_point", "streams", "seed", "sampler", "include_nominal",
+                     "consistency", "until"});
   EnsembleSettings& made = study_.ensemble;
   if (const Field seed = table["seed"])
     made.seed = static_cast<unsigned long long>(
@@ -59,35 +60,13 @@ void StudyBuilder::read_ensemble() {
     if (word == "error") made.consistency = Consistency::error;
   }
   if (const Field until = table["until"]) read_until(until);
-  read_members(table["members"]);
-}
-
-// With grids, the number of members is the product of their sizes.
-void StudyBuilder::read_members(const Field& field) {
-  EnsembleSettings& made = study_.ensemble;
-  const double wanted = parameters_.grid_members + (made.include_nominal ? 1 : 0);
-  std::optional<long long> members;
-  if (study_.sensitivity) return check_members_of_sensitivity(field);
-  if (field) {
-    members = reader_.integer(field, 1, member_limit);
-    if (members && parameters_.has_grid && std::isfinite(wanted) && static_cast<double>(*members) != wanted)
-      reader_.report(
-          field, "not the number of points of the grids",
-          number_text(wanted) + (made.include_nominal ? ": the product of all grids, and the nominal member"
-                                                      : ": the product of all grids"),
-          "leave it out: the grids determine it");
-  } else if (parameters_.has_grid && wanted > static_cast<double>(member_limit)) {
-    reader_.report({study_.path, 0, 0}, "[ensemble]: the grids have too many points", number_text(wanted),
-                   "at most " + std::to_string(member_limit));
-  } else if (parameters_.has_grid && std::isfinite(wanted)) {
-    members = static_cast<long long>(wanted);
-  }
-  made.members = members.value_or(1);
-  if (field && !members) return;
-  for (const FileUse& use : parameters_.file_uses)
-    if (use.rows < static_cast<std::size_t>(made.members))
-      reader_.report_found(use.field, "the file has too few rows", std::to_string(use.rows) + " rows",
-                           std::to_string(made.members) + ", one for each member");
+  if (const Field streams = table["streams"])
+    if (reader_.choice(streams, {"common", "independent"}) == "independent")
+      made.streams = Streams::independent;
+  if (parameters_.has_sweep)
+    read_members_per_point(table);
+  else
+    read_members(table);
 }
 
 void StudyBuilder::read_time() {
@@ -100,7 +79,8 @@ void StudyBuilder::read_time() {
   }
   const Table table(reader_, field, {"end", "samples", "at", "stop"});
   read_output_times(table);
-  if (const Field stop = table["stop"]) read_stop(stop);
+  // Read once the constraints are known, whose reactions it may use.
+  fields_.stop = table["stop"];
 }
 
 void StudyBuilder::read_output_times(const Table& table) {
@@ -213,6 +193,9 @@ void StudyBuilder::read_histograms(const Field& field) {
   std::vector<std::string> names;
   for (const NamedExpr& observable : description_.observables) names.push_back(observable.name);
   for (const Measure& measure : description_.measures) names.push_back(measure.name);
+  const std::size_t plain = names.size();
+  for (const RecordFormula& record : description_.records)
+    for (const NamedExpr& value : record.values) names.push_back(record.name + "." + value.name);
   for (const Entry& entry : field.value->entries) {
     const std::string& path = entry.value.set_path;
     const Field item{&entry.value, path.empty() ? field.place + "." + printable(entry.key) : path};
@@ -225,7 +208,9 @@ void StudyBuilder::read_histograms(const Field& field) {
     HistogramSettings made;
     if (const Field bins = table["bins"]) made.bins = reader_.integer(bins, 1, bin_limit).value_or(made.bins);
     if (const Field range = table["range"]) made.range = read_range(range);
-    study_.statistics.histograms.emplace(entry.key, made);
+    const auto found = std::find(names.begin(), names.end(), entry.key);
+    const bool of_record = static_cast<std::size_t>(found - names.begin()) >= plain && found != names.end();
+    (of_record ? study_.statistics.record_histograms : study_.statistics.histograms).emplace(entry.key, made);
   }
 }
 
@@ -247,10 +232,21 @@ std::optional<std::pair<double, double>> StudyBuilder::read_range(const Field& f
 }
 
 void StudyBuilder::read_output() {
-  const Table table(reader_, single_table(reader_, "output"), {"members", "trajectories"});
+  const Table table(reader_, single_table(reader_, "output"), {"members", "trajectories", "events"});
   if (const Field members = table["members"])
     study_.output.members = reader_.boolean(members).value_or(false);
+  // members.nc and records.nc number their members without gaps.
+  const bool keeps = study_.output.members || !description_.records.empty();
+  if (keeps && study_.ensemble.until && !study_.sweeps.empty())
+    reader_.report({study_.path, 0, 0}, "`until` with a sweep leaves members out",
+                   study_.output.members ? "[output] members = true" : "[[record]]",
+                   "no 'until', or neither members.nc nor records");
+  if (const Field events = table["events"]) study_.output.events = reader_.boolean(events).value_or(true);
   const Field trajectories = table["trajectories"];
+  if (trajectories && trajectories.value->kind == Value::Kind::string) {
+    read_trajectory_range(trajectories);
+    return;
+  }
   const auto items = trajectories ? reader_.array(trajectories, "an array of member numbers") : std::nullopt;
   if (!items) return;
   // If the ensemble was made smaller on the command line, trajectories beyond it are skipped, not reported.
@@ -259,12 +255,41 @@ void StudyBuilder::read_output() {
   const bool cut_down = members && !members->value.set_path.empty();
   std::set<long long> seen;
   for (const Field& item : *items) {
+    if (item.value->kind == Value::Kind::string) {
+      read_trajectory_range(item);
+      continue;
+    }
     const long long last = study_.ensemble.members - 1;
     const auto member = reader_.integer(item, 0, cut_down ? std::numeric_limits<long long>::max() : last);
     if (!member || *member > last) continue;
     if (!seen.insert(*member).second) reader_.report(item, "the member is listed twice", "every member once");
     study_.output.trajectories.push_back(*member);
   }
+}
+
+// "all", or "10..20": both ends included.
+void StudyBuilder::read_trajectory_range(const Field& field) {
+  const std::string& text = field.value->text;
+  long long first = 0, last = study_.ensemble.members - 1;
+  if (text != "all") {
+    const std::size_t dots = text.find("..");
+    const char *begin = text.data(), *end = begin + text.size();
+    const auto whole = [](const char* from, const char* to, long long& number) {
+      const auto [stop, code] = std::from_chars(from, to, number);
+      return code == std::errc{} && stop == to;
+    };
+    if (dots == std::string::npos || !whole(begin, begin + dots, first) ||
+        !whole(begin + dots + 2, end, last) || first < 0 || last < first) {
+      reader_.report(field, "not a range of members", "\"all\", or a range such as \"0..99\"");
+      return;
+    }
+    last = std::min(last, study_.ensemble.members - 1);
+  }
+  if (last - first >= static_cast<long long>(trajectory_limit)) {
+    reader_.report(field, "too many members", "at most " + std::to_string(trajectory_limit));
+    return;
+  }
+  for (long long member = first; member <= last; ++member) study_.output.trajectories.push_back(member);
 }
 
 // Each number may be within its limit while their product exceeds any memory.
@@ -283,6 +308,7 @@ void StudyBuilder::check_sizes() {
     report_too_large("too many output times for this number of trajectories",
                      fmt::format("{} members with {} numbers at {} times", trajectories, states, outputs),
                      trajectory_limit);
+  check_statistics_size();
 }
 
 }  // namespace zwang

@@ -1,6 +1,7 @@
 // Fills in every default of a study's document and writes it as TOML.
 #include "host/study_file/write_study.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "host/sample/csv_inputs.h"
@@ -109,6 +110,12 @@ void complete_ensemble(Value& root, const Study& study) {
   constexpr const char* consistencies[] = {"project", "reject", "error"};
   Value& table = table_of(root, "ensemble");
   put(table, "members", integer(study.members_in_all()));
+  if (ensemble.members_per_point > 0) {
+    put(table, "members_per_point", integer(ensemble.members_per_point));
+    put_default(table, "streams", text(ensemble.streams == Streams::common ? "common" : "independent"));
+  } else if (Entry* per_point = table.find("members_per_point")) {
+    per_point->value = integer(ensemble.members);
+  }
   put(table, "seed", integer(static_cast<long long>(ensemble.seed)));
   put_default(table, "sampler", text(samplers[static_cast<int>(ensemble.sampler)]));
   put_default(table, "include_nominal", boolean(ensemble.include_nominal));
@@ -136,12 +143,18 @@ void complete_integrator(Value& root, const IntegratorSettings& settings) {
   put_default(table, "accumulation_gap", real(settings.accumulation_gap));
 }
 
+long long bins_of(const StatisticsSettings& statistics, const std::string& name) {
+  const auto found = statistics.histograms.find(name);
+  return found != statistics.histograms.end() ? found->second.bins
+                                              : statistics.record_histograms.at(name).bins;
+}
+
 void complete_results(Value& root, const Study& study) {
   Value& statistics = table_of(root, "statistics");
   put_default(statistics, "quantiles", array(study.statistics.quantiles, real));
   if (Entry* histograms = statistics.find("histogram"))
     for (Entry& histogram : histograms->value.entries)
-      put_default(histogram.value, "bins", integer(study.statistics.histograms.at(histogram.key).bins));
+      put_default(histogram.value, "bins", integer(bins_of(study.statistics, histogram.key)));
   if (Entry* exceedances = statistics.find("exceedance"))
     for (Entry& exceedance : exceedances->value.entries)
       if (!exceedance.value.find("at"))
@@ -154,7 +167,15 @@ void complete_results(Value& root, const Study& study) {
   std::vector<long long> chosen;
   for (const long long member : study.output.trajectories)
     if (member < study.ensemble.members) chosen.push_back(member);
-  put(output, "trajectories", array(chosen, integer));
+  // "all" and ranges stay as they were written.
+  const Entry* written = output.find("trajectories");
+  const auto has_text = [](const Value& value) {
+    return value.kind == Kind::string ||
+           std::any_of(value.items.begin(), value.items.end(),
+                       [](const Value& one) { return one.kind == Kind::string; });
+  };
+  if (!written || !has_text(written->value)) put(output, "trajectories", array(chosen, integer));
+  put_default(output, "events", boolean(study.output.events));
 }
 
 // --- CSV files ---------------------------------------------------------------------------------------------

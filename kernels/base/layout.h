@@ -20,7 +20,29 @@ enum class EventKind {
 constexpr int event_kinds = 11;
 
 // How a measure reduces a motion to one number, and which events it refers to.
-enum class Reduction { initial, final, minimum, maximum, mean, integral, count, first, last, total, at };
+enum class Reduction {
+  initial,
+  final,
+  minimum,
+  maximum,
+  mean,
+  integral,
+  count,
+  first,
+  last,
+  total,
+  at,
+  // Over the rows of a record.
+  record_count,
+  record_first,
+  record_last,
+  record_mean,
+  record_minimum,
+  record_maximum,
+  record_std,
+  record_period,
+  record_label  // decided by the host once all members have ended
+};
 enum class EventPattern { none, shock, release, contact, accumulation, impulse, watched };
 
 // The numbers of [integrator] and [time]; their meaning is documented in src/base/settings.h.
@@ -42,11 +64,16 @@ constexpr int audit_numbers = audit_violations + audit_shares;
 
 // One event in the log: t, kind, watched function, energy lost, velocities jump (0 or 1); then for each
 // condition whether it is listed, whether it was reached, and its impulse; then the velocities before and
-// after.
+// after; then the state (q, v, z) after the event.
 constexpr int event_row_head = 5;
-constexpr int event_row_length(int coordinates, int conditions) {
-  return event_row_head + 3 * conditions + 2 * coordinates;
+constexpr int event_row_length(int coordinates, int conditions, int auxiliaries) {
+  return event_row_head + 3 * conditions + 4 * coordinates + auxiliaries;
 }
+
+// The numbers of one record of a member: occurrences, and those counted; then rows of the time, the number of
+// the occurrence and the values (kernels/record/member_records.h).
+constexpr int record_head = 2, record_row_head = 2;
+constexpr int record_row_length(int values) { return record_row_head + values; }
 
 // Members and the arrays for their results, member after member. The pointer to an array that is not
 // requested is null.
@@ -68,6 +95,7 @@ struct KernelBatch {
   int* redundant;            // count
   double* events;            // count x event_capacity x event_row_length
   long long event_capacity;  // rows per member; further events are counted, not written
+  double* records;           // count x Model::record_room
   // 3 clock tick sums: total, events and outputs, starts and ends of members. Null: not counted.
   long long* ticks;
 };

@@ -59,6 +59,25 @@ struct RowsMayBecomeDependent<Model, Model::rows_may_become_dependent> {
 template <class Model>
 constexpr bool may_become_dependent = RowsMayBecomeDependent<Model>::value;
 
+// The records of a study, absent in most models.
+template <class Model, bool = true>
+struct RecordsOf {
+  static constexpr int count = 0;
+  static constexpr bool at_events = false, forces = false, periodic = false;
+};
+template <class Model>
+struct RecordsOf<Model, Model::has_records> {
+  static constexpr int count = Model::records;
+  static constexpr bool at_events = Model::records_at_events, forces = Model::records_forces,
+                        periodic = Model::records_periodic;
+};
+// The numbers of the next occurrences of periodic records, and the first of their times.
+template <class Real, int records>
+struct RecordClock {
+  long long next[records];
+  Real time;
+};
+
 // The quadratic program of Gauss's principle.
 template <class Model, class Real, bool = is_long_model<Model> && !may_become_dependent<Model>>
 struct ProgramOf {
@@ -407,6 +426,8 @@ struct alignas(64) Member : MemberCore<Model_, Method_, Real_> {
   Set candidates;
   int watch_signs[at_least_one(Model::watches)];  // of watched functions: -1, 0 (not known yet), +1
   Schedule<Event, Remainder, Real> schedule;
+  typename OnlyIf<RecordsOf<Model>::periodic, RecordClock<Real, at_least_one(RecordsOf<Model>::count)>>::Type
+      record_clock;
   Real initial[reductions];  // the reduced values at the start
   // Extremes inside steps that zwang_record has refined on a GPU, apart from the results of the lane: which of
   // its steps may contain an extremum does not depend on when they are refined.

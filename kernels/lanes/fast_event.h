@@ -61,7 +61,8 @@ struct FastEvent : FastEventLane<M, R> {
   // Formulas at contacts may contain multipliers and which conditions are closed: in free flight these are
   // zero.
   static constexpr bool contacts_possible =
-      PointKind::possible && knows_signals && (Point::in_free_flight || !Base::measures_at_events());
+      PointKind::possible && knows_signals &&
+      (Point::in_free_flight || !(Base::measures_at_events() || RecordsOf<Model>::forces));
   static constexpr bool signals_possible =
       (Model::signals > 0) && knows_signals && Model::masked && !is_long_model<Model>;
   static constexpr bool possible = contacts_possible || signals_possible;
@@ -179,14 +180,14 @@ struct FastEvent : FastEventLane<M, R> {
     contact.kind = EventKind::contact;
     contact.constraints = point.condition();
     this->place_member(me, point, impact.event.before);
-    append_event(me, full_member, tally, contact, settings, batch);
+    append_event(me, full_member, tally, contact, settings, batch, point.y, impact.event.before);
     if (impact.fixed) full_member.audit.raise(audit_created, -impact.event.energy_lost);
     if (impact.fixed && !impact.rebounds) full_member.audit.raise(audit_carnot, impact.carnot);
     me.energy.lost = lane_of(ledger.energy_lost, lane) + impact.energy_lost;
     set_lane(ledger.energy_lost, lane, me.energy.lost);
     impact.event.kind = EventKind::shock;
     this->place_member(me, point, impact.event.after);
-    append_event(me, full_member, tally, impact.event, settings, batch);
+    append_event(me, full_member, tally, impact.event, settings, batch, point.y, impact.event.after);
   }
 
   ZWANG_INLINE void record_release(int lane, const Point& point, Tally<Real>& tally) const {
@@ -194,7 +195,8 @@ struct FastEvent : FastEventLane<M, R> {
     event.t = point.t;
     event.kind = EventKind::release;
     event.constraints = point.condition();
-    append_event(members[lane], full_members[lane], tally, event, settings, batch);
+    if constexpr (RecordsOf<Model>::at_events) this->place_member(members[lane], point, point.y + n);
+    append_event(members[lane], full_members[lane], tally, event, settings, batch, point.y, point.y + n);
   }
 
   // The active set after the event, and the data for event detection.

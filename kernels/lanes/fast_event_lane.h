@@ -104,7 +104,7 @@ struct FastEventLane {
   // Formulas at events are evaluated at the member's state; it is that of the event, with the velocities v.
   template <class AnyPoint>
   ZWANG_INLINE void place_member(M& me, const AnyPoint& point, const Real* v) const {
-    if constexpr (measures_at_events()) {
+    if constexpr (measures_at_events() || RecordsOf<Model>::at_events) {
       me.motion.t = point.t;
       ZWANG_REGISTERS for (int c = 0; c < size; ++c) {
         me.motion.y[c] = c >= n && c < 2 * n ? v[c - n] : point.y[c];

@@ -14,9 +14,11 @@
 namespace zwang {
 
 // Whether lanes record their steps by themselves. On a GPU this is a choice for the study
-// (host/program/tuning.h).
+// (host/program/tuning.h). The times of periodic records differ between members: these are left to the slow
+// path.
 template <class M>
-constexpr bool records_steps = ZWANG_STAGES_KEPT || M::Method::records;
+constexpr bool records_steps = (ZWANG_STAGES_KEPT || M::Method::records) &&
+                               !RecordsOf<typename M::Model>::periodic;
 
 // The rows of one output time in every lane that is due.
 template <class M, class R>

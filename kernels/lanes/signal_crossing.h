@@ -101,7 +101,7 @@ struct SignalCrossing : FastEventLane<M, R> {
     event.kind = EventKind::event;
     event.watch = point.index;
     this->place_member(me, point, point.y + n);
-    append_event(me, full_member, tally, event, settings, batch);
+    append_event(me, full_member, tally, event, settings, batch, point.y, point.y + n);
   }
 
   // The branch of the integrand behind a kink; `there` is a state of that side. The rates of the point are

@@ -13,9 +13,7 @@ namespace zwang {
 // Writes the next output time into the exchange, for the lane.
 template <class M>
 ZWANG_DEVICE void set_next_output(M& me) {
-  using Real = typename M::Real;
-  const bool more = me.next_output < me.input.settings->outputs;
-  me.exchange.next_output = more ? next_output_time(me) : infinity<Real>();
+  me.exchange.next_output = next_output_time(me);
 }
 
 // Rows for output times within the step and before `until`: states by the interpolant, or by a partial step
@@ -37,7 +35,7 @@ ZWANG_COLD void emit_outputs_until(M& me, const DenseStep<M>& dense, typename M:
       dense.flow(x, y);
     // Close to a dependence of the held rows the projection would add more rounding than it removes drift.
     if (me.constraints.any_held && !dense.is_spoiled(x)) project<M>(me.k, when, y, me.constraints.held, 3);
-    write_output(me, when, y);
+    write_output(me, when, when, y);
   }
 }
 
@@ -51,7 +49,7 @@ ZWANG_COLD void emit_outputs_beyond(M& me, typename M::Real until) {
     const Real when = next_output_time(me);
     Real y[M::size];
     integrate_short(me, tried, me.exchange.end, when - tried, 4, y);
-    write_output(me, when, y);
+    write_output(me, when, when, y);
   }
 }
 

@@ -15,6 +15,7 @@
 #include "kernels/integrator/runge_kutta.h"
 #include "kernels/record/event_log.h"
 #include "kernels/record/measures.h"
+#include "kernels/record/member_records.h"
 #include "kernels/record/output_rows.h"
 
 namespace zwang {
@@ -133,6 +134,7 @@ ZWANG_COLD bool begin_member(M& me, const KernelSettings& settings, const Kernel
   me.energy.start = energy_of<M>(me.k, motion);
   me.fail(Status(batch.prepared ? batch.prepared[number] : 0));
   if (!me.going()) return false;
+  begin_records(me);
   for (int i = 0; i < M::r; ++i) {
     const Real e = Model::restitution(me.k, i), from = Model::from(me.k, i), until = Model::until(me.k, i);
     if (!(e >= 0 && e <= 1) || !(Model::radius(me.k, motion.t, motion.q(), motion.v(), motion.z(), i) > 0))

@@ -6,6 +6,7 @@
 #include "kernels/base/status.h"
 #include "kernels/dynamics/member.h"
 #include "kernels/record/measures.h"
+#include "kernels/record/member_records.h"
 
 namespace zwang {
 
@@ -14,15 +15,19 @@ constexpr int standstill_limit = 1000;
 
 // Writes an event to the log and updates tally, counts and measures; fails the member where a limit is
 // passed. `me` may be a copy of the member's front (MemberCore) in shared memory: its results and progress
-// are written. Number and counts are those of `full_member`. `tally` is the member's, or a copy of it in
+// are written. Number and counts are those of `full_member`. y and v: the state after the event, of whose
+// velocities v counts. `tally` is the member's, or a copy of it in
 // registers.
 template <class M>
 ZWANG_INLINE void append_event(M& me, M& full_member, Tally<typename M::Real>& tally,
                                const typename M::Event& event, const KernelSettings& settings,
-                               const KernelBatch& batch) {
+                               const KernelBatch& batch, const typename M::Real* y,
+                               const typename M::Real* v) {
   update_event_measures(me, event);
+  if constexpr (RecordsOf<typename M::Model>::at_events)
+    write_event_records(me, full_member.input.number, event, batch);
   if (batch.events && tally.events < batch.event_capacity) {
-    constexpr int row = event_row_length(M::n, M::r);
+    constexpr int row = event_row_length(M::n, M::r, M::nz);
     double* to = batch.events + (full_member.input.number * batch.event_capacity + tally.events) * row;
     *to++ = double(event.t);
     *to++ = double(int(event.kind));
@@ -34,6 +39,9 @@ ZWANG_INLINE void append_event(M& me, M& full_member, Tally<typename M::Real>& t
     ZWANG_REGISTERS for (int i = 0; i < M::r; ++i) { *to++ = event.jump ? double(event.impulse[i]) : 0; }
     ZWANG_REGISTERS for (int i = 0; i < M::n; ++i) { *to++ = event.jump ? double(event.before[i]) : 0; }
     ZWANG_REGISTERS for (int i = 0; i < M::n; ++i) { *to++ = event.jump ? double(event.after[i]) : 0; }
+    ZWANG_REGISTERS for (int i = 0; i < M::n; ++i) { *to++ = double(y[i]); }
+    ZWANG_REGISTERS for (int i = 0; i < M::n; ++i) { *to++ = double(v[i]); }
+    ZWANG_REGISTERS for (int i = 0; i < M::nz; ++i) { *to++ = double(y[2 * M::n + i]); }
   }
   ++tally.events;
   // Atomic, although no other thread counts here: such an add does not wait for the old value.
@@ -48,7 +56,7 @@ ZWANG_INLINE void append_event(M& me, M& full_member, Tally<typename M::Real>& t
 template <class M>
 ZWANG_COLD void record_event_now(M& me, const typename M::Event& event) {
   update_extremes_now(me);
-  append_event(me, me, me.tally, event, *me.input.settings, *me.input.batch);
+  append_event(me, me, me.tally, event, *me.input.settings, *me.input.batch, me.motion.y, me.motion.v());
 }
 
 // Logs the accumulation that is pending, if any: at its limit time, or now if something else comes before

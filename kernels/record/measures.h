@@ -5,7 +5,8 @@
 #include "kernels/base/layout.h"
 #include "kernels/base/portable.h"
 #include "kernels/dynamics/member.h"
-#include "kernels/dynamics/smooth_motion.h"
+#include "kernels/record/forces.h"
+#include "kernels/record/member_records.h"
 #include "kernels/rootfinding/first_root.h"
 
 namespace zwang {
@@ -16,20 +17,6 @@ ZWANG_INLINE constexpr bool is_extreme(int m) {
   const Reduction reduction = Reduction(Model::reduction_kind(m));
   return EventPattern(Model::reduction_pattern(m)) == EventPattern::none &&
          (reduction == Reduction::minimum || reduction == Reduction::maximum);
-}
-
-// The multipliers as observables and measures see them: a closed inequality never has a negative one. What is
-// below zero is rounding around a release.
-template <class M, class Real>
-ZWANG_DEVICE void forces_at(const Real* k, const typename M::Constraints& constraints, Real t, const Real* y,
-                            Real* lambda) {
-  for (int i = 0; i < M::r; ++i) lambda[i] = 0;
-  if (!constraints.any_held) return;
-  multipliers_at<M>(k, constraints, t, y, lambda);
-  for (int i = 0; i < M::r; ++i) {
-    if (!is_finite(lambda[i])) lambda[i] = 0;
-    if (constraints.conditions[i].standing == Standing::closed) lambda[i] = maximum(lambda[i], Real(0));
-  }
 }
 
 // The functions that the measures reduce, at a state.
@@ -247,6 +234,9 @@ ZWANG_COLD void finish_measures(M& me, bool begun) {
         me.results[m] = motion.t > 0 ? integral / motion.t : now[m];
         break;
       default:
+        if constexpr (RecordsOf<typename M::Model>::count > 0)
+          if (int(Reduction(M::Model::reduction_kind(m))) >= int(Reduction::record_count))
+            me.results[m] = Real(reduced_record(me, m, double(now[m])));
         break;
     }
   }

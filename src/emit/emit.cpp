@@ -136,6 +136,17 @@ void ModelWriter::add_parameters() {
   add_choice("restitution of condition i", "restitution",
              of_conditions([](const Constraint& c) { return c.restitution; }));
   add_choice("time of impulse i", "impulse_time", impulse_times);
+  if (!system_.records.empty()) {
+    Formulas every, phase, from;
+    for (const RecordFormula& record : system_.records) {
+      every.push_back(record.every);
+      phase.push_back(record.phase);
+      from.push_back(record.from);
+    }
+    add_choice("period of record i", "record_every", every);
+    add_choice("its first time", "record_phase", phase);
+    add_choice("nothing earlier is recorded", "record_from", from);
+  }
   // These are constant throughout the motion.
   for (std::size_t i = first; i < functions_.size(); ++i)
     functions_[i].arguments = {{"const R*", "k"}, {"int", "i"}};
@@ -242,6 +253,12 @@ void ModelWriter::add_observation() {
   add("what measures reduce; 0 where a reduction needs no formula", "void", "measured", reactions,
       {fill_array(pool_, "out", reduced)})
       .role = FunctionRole::in_steps;
+  if (!system_.records.empty()) {
+    Formulas recorded;
+    for (const RecordFormula& record : system_.records)
+      for (const NamedExpr& value : record.values) recorded.push_back(value.value);
+    add("values of all records", "void", "recorded", reactions, {fill_array(pool_, "out", recorded)});
+  }
   add("integrands of measures", "void", "integrands", reactions,
       {fill_array(pool_, "out", system_.integrands)});
 }

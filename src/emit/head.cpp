@@ -43,6 +43,58 @@ std::string table(const std::string& type, const std::string& name, const std::v
   return table_text(type, name, values);
 }
 
+// What kernels know of records; absent in most models.
+std::string record_head_text(const System& system) {
+  if (system.records.empty()) return "";
+  bool at_events = false, periodic = false, forces = false;
+  std::size_t values = 0;
+  for (const RecordFormula& record : system.records) {
+    at_events = at_events || !record.periodic();
+    periodic = periodic || record.periodic();
+    values += record.values.size();
+    for (const NamedExpr& value : record.values)
+      forces = forces || mentions_reactions(*system.pool, value.value);
+  }
+  return truths({{"has_records", true},
+                 {"records_at_events", at_events},
+                 {"records_periodic", periodic},
+                 {"records_forces", forces}}) +
+         numbers({{"records", system.records.size()},
+                  {"recorded_values", values},
+                  {"record_room", system.record_room()}});
+}
+
+// One number for each record: the sum of `size` over those before it.
+template <class Size>
+std::vector<std::size_t> places_of(const std::vector<RecordFormula>& records, const Size& size) {
+  std::vector<std::size_t> places;
+  std::size_t next = 0;
+  for (const RecordFormula& record : records) {
+    places.push_back(next);
+    next += size(record);
+  }
+  return places;
+}
+
+std::string record_tables(const System& system) {
+  const std::vector<RecordFormula>& records = system.records;
+  if (records.empty()) return "";
+  const auto number = [](std::size_t place) { return place; };
+  return table("int", "record_pattern", records, [](const RecordFormula& r) { return r.pattern; }) +
+         table("int", "record_target", records, [](const RecordFormula& r) { return r.target; }) +
+         table("int", "record_values", records, [](const RecordFormula& r) { return r.values.size(); }) +
+         table("int", "record_most", records, [](const RecordFormula& r) { return r.most; }) +
+         table("int", "record_skip", records, [](const RecordFormula& r) { return r.skip; }) +
+         table("bool", "record_keeps_last", records, [](const RecordFormula& r) { return r.keep_last; }) +
+         table("bool", "record_before", records, [](const RecordFormula& r) { return r.before; }) +
+         table("int", "record_offset", places_of(records, [](const RecordFormula& r) { return r.room(); }),
+               number) +
+         table("int", "record_first_value",
+               places_of(records, [](const RecordFormula& r) { return r.values.size(); }), number) +
+         table("int", "reduction_column", system.reductions,
+               [](const ReductionFormula& formula) { return formula.column; });
+}
+
 }  // namespace
 
 std::string model_head(const System& system, bool masked, std::size_t first_branch, std::size_t drives) {
@@ -91,7 +143,8 @@ std::string model_head(const System& system, bool masked, std::size_t first_bran
          truths({{"signals_forces", system.reactions_bend()}, {"observes_forces", observed_forces}}) +
          numbers({{"density", system.density.value_or(0)}}) +
          // Absent in most models: kernels test for its presence (kernels/dynamics/member.h).
-         (rows_may_become_dependent(system) ? truths({{"rows_may_become_dependent", true}}) : "");
+         (rows_may_become_dependent(system) ? truths({{"rows_may_become_dependent", true}}) : "") +
+         record_head_text(system);
 }
 
 std::string model_tables(const System& system) {
@@ -110,7 +163,8 @@ std::string model_tables(const System& system) {
          table("int", "reduction_target", system.reductions,
                [](const ReductionFormula& formula) { return formula.target; }) +
          table("int", "reduction_integral", system.reductions,
-               [](const ReductionFormula& formula) { return formula.integral; });
+               [](const ReductionFormula& formula) { return formula.integral; }) +
+         record_tables(system);
 }
 
 }  // namespace zwang

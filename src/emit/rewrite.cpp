@@ -103,6 +103,12 @@ void visit_formulas(System& system, const Visit& visit) {
   for (WatchFormula& watch : system.watches) visit(watch.value);
   visit_optional(system.stop);
   for (NamedExpr& observable : system.observables) visit(observable.value);
+  for (RecordFormula& record : system.records) {
+    visit(record.every);
+    visit(record.phase);
+    visit(record.from);
+    for (NamedExpr& value : record.values) visit(value.value);
+  }
   // Measures are evaluated once per member, so their formulas stay as they are.
   for (ReductionFormula& formula : system.reductions) visit(formula.value);
   visit_list(system.integrands);

@@ -18,6 +18,9 @@ Condition parse_condition(Expressions& pool, const std::string& text, const Scop
 // A formula of [measure].
 MeasureFormula parse_measure(Expressions& pool, const std::string& text, const Scope& scope,
                              const MeasureScope& measures, const Source& source);
+// An event as in count(..): shock(c), release(c), contact(c), accumulation(c) or event(name).
+ReducedFormula parse_event_pattern(Expressions& pool, const std::string& text, const Scope& scope,
+                                   const Source& source);
 // A condition on measures, as inside probability(..).
 MeasureFormula parse_measure_condition(Expressions& pool, const std::string& text, const Scope& scope,
                                        const MeasureScope& measures, const Source& source);

@@ -43,8 +43,62 @@ void Parser::event_argument(ReducedFormula& reduced) {
   expect(")", "to close " + token.text + "(");
 }
 
+// count(section), first(section.x), period(section, tol): after the name and its parenthesis. Nothing: the
+// argument is not a record.
+std::optional<Expr> Parser::record_reduction(const Token& token) {
+  const auto* it = std::find_if(std::begin(record_reductions), std::end(record_reductions),
+                                [&](const ReductionName& r) { return r.name == token.text; });
+  const bool whole = token.text == "period" || token.text == "label", rows = whole || token.text == "count";
+  const bool records_only = whole || token.text == "std";
+  const Token name = peek();
+  std::vector<std::string> names;
+  for (const auto& [record, values] : measures_->records) names.push_back(record);
+  const auto record = measures_->records.find(name.text);
+  if (it == std::end(record_reductions)) return {};
+  if (record == measures_->records.end()) {
+    const bool may_be_meant = token.text == "count" && peek(1).text == ")" && !names.empty();
+    if (!records_only && !may_be_meant) return {};
+    fail(
+        name, "there is no record '" + name.text + "'",
+        names.empty() ? "the name of a [[record]]; this study has none" : "one of: " + list_text(names, "or"),
+        suggestion(name.text, names));
+  }
+  if (!rows && peek(1).text != ".")
+    fail(name, "a record is a list of states",
+         "one of its values, such as " + name.text + "." + record->second.front());
+  ++next_;
+  ReducedFormula reduced{.reduction = it->reduction};
+  reduced.name = name.text;
+  if (!rows) {
+    expect(".", "and the name of a value of the record");
+    const Token column = peek();
+    ++next_;
+    if (!contains(record->second, column.text))
+      fail(column, "the record '" + name.text + "' has no value '" + column.text + "'",
+           "one of: " + list_text(record->second, "or"), suggestion(column.text, record->second));
+    reduced.column = column.text;
+  }
+  if (whole) {
+    expect(",", "and a tolerance");
+    const Token tolerance = peek();
+    const unsigned outside = allowed_;
+    allowed_ = allow_parameters;
+    reducing_ = true;
+    reduced.value = sum();
+    reducing_ = false;
+    allowed_ = outside;
+    if (pool_.is_constant(reduced.value) && !(pool_.node(reduced.value).value > 0))
+      fail(tolerance, "a positive tolerance is needed", "a positive tolerance, such as 1e-6");
+  }
+  expect(")", "to close " + token.text + "(");
+  const Expr value = measures_->reduce(reduced);
+  may_be_missing(value);
+  return value;
+}
+
 // After the name and its parenthesis.
 Expr Parser::reduction(const Token& token) {
+  if (const std::optional<Expr> made = record_reduction(token)) return *made;
   const auto* it = std::find_if(std::begin(reductions), std::end(reductions),
                                 [&](const ReductionName& r) { return r.name == token.text; });
   const unsigned outside = allowed_;
@@ -239,6 +293,18 @@ MeasureFormula Parser::whole_measure_condition(const MeasureScope& measures) {
   const Truth truth = any_of_conditions();
   if (peek().kind != TokenKind::end) unexpected("and, or, or the end of the condition");
   return {truth.holds, false, truth.undecided};
+}
+
+ReducedFormula Parser::whole_event_pattern() {
+  ReducedFormula made{.reduction = Reduction::count};
+  event_argument(made);
+  if (peek().kind != TokenKind::end) unexpected("the end: one event");
+  return made;
+}
+
+ReducedFormula parse_event_pattern(Expressions& pool, const std::string& text, const Scope& scope,
+                                   const Source& source) {
+  return Parser(pool, text, scope, allow_nothing, source).whole_event_pattern();
 }
 
 MeasureFormula parse_measure(Expressions& pool, const std::string& text, const Scope& scope,

@@ -170,7 +170,8 @@ Expr Parser::condition_call(const std::string& function, const Token& token) {
     fail(token, "'" + function + "' changes over time, a measure is one number per member",
          "a reduction of it, such as maximum(" + function + "(..))");
   if (!(allowed_ & allow_reactions) || !defined)
-    fail(token, "'" + function + "' cannot be used here", "it stands only in [observe] and [measure]");
+    fail(token, "'" + function + "' cannot be used here",
+         "it stands only in [observe], [measure], [[event]], [[record]] and [time] stop");
   if (function == "kinetic") return *scope_.kinetic;
   if (function == "potential") return *scope_.potential;
   if (function == "logdensity") return *scope_.logdensity;

@@ -28,8 +28,9 @@ struct Condition {
 struct ReducedFormula {
   Reduction reduction = Reduction::final;
   EventPattern pattern = EventPattern::none;
-  std::string name{};  // the condition or the watched event
-  Expr value{};        // what is reduced, or evaluated at the event
+  std::string name{};    // the condition, the watched event or the record
+  std::string column{};  // of a record: the value that is reduced
+  Expr value{};          // what is reduced, or evaluated at the event
 };
 
 // A measure: an expression of reductions, parameters and other measures, or the truth of a condition on them.

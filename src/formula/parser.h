@@ -54,6 +54,7 @@ class Parser {
   // Formulas of [measure]: parse_measure.cpp.
   MeasureFormula whole_measure(const MeasureScope& measures);
   MeasureFormula whole_measure_condition(const MeasureScope& measures);
+  ReducedFormula whole_event_pattern();
 
  private:
   const Token& peek(std::size_t ahead = 0) const {
@@ -203,6 +204,7 @@ class Parser {
   bool outside_reductions() const { return measures_ && !reducing_; }
   void event_argument(ReducedFormula& reduced);
   Expr reduction(const Token& token);
+  std::optional<Expr> record_reduction(const Token& token);
   // The value of a measure by name, if the next token is one.
   std::optional<Expr> measure_name();
   Truth any_of_conditions();

@@ -57,6 +57,7 @@ struct MeasureScope {
   std::map<std::string, Expr, std::less<>> earlier;  // measures defined before, by name
   std::vector<std::string> later;                    // names of this one and those that follow
   unsigned allowed_inside = allow_nothing;           // what a reduction may reduce: bits of Allowed
+  std::map<std::string, std::vector<std::string>, std::less<>> records;  // [[record]]: names of their values
 };
 
 // The place of a formula in the study, for error messages.

@@ -41,9 +41,18 @@ inline constexpr ReductionName reductions[] = {
     {"count", Reduction::count},     {"first", Reduction::first}, {"last", Reduction::last},
     {"total", Reduction::total},     {"at", Reduction::at}};
 
+// Reductions over the rows of a record: of its values, of whole rows.
+inline constexpr ReductionName record_reductions[] = {
+    {"count", Reduction::record_count},     {"first", Reduction::record_first},
+    {"last", Reduction::record_last},       {"mean", Reduction::record_mean},
+    {"minimum", Reduction::record_minimum}, {"maximum", Reduction::record_maximum},
+    {"std", Reduction::record_std},         {"period", Reduction::record_period},
+    {"label", Reduction::record_label}};
+
 inline bool is_reduction(std::string_view name) {
-  return std::any_of(std::begin(reductions), std::end(reductions),
-                     [name](const ReductionName& reduction) { return reduction.name == name; });
+  const auto called = [name](const ReductionName& reduction) { return reduction.name == name; };
+  return std::any_of(std::begin(reductions), std::end(reductions), called) ||
+         std::any_of(std::begin(record_reductions), std::end(record_reductions), called);
 }
 
 struct PatternName {

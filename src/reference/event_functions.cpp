@@ -59,9 +59,7 @@ std::vector<EventFunction> event_functions(const MemberState& member, const Moti
     const double level = std::abs(value.value) <= zero ? zero : 0;
     list.push_back({kind, k, sign(level), level, zero});
   };
-  const auto scaled = [&](const Program& program) {
-    return member.equations.evaluate_scaled(program, start, member.sizes);
-  };
+  const auto scaled = [&](const Program& program) { return member.scaled_kink(program, start); };
   for (std::size_t k = 0; k < formulas.watches.size(); ++k) {
     if (member.watch_signs[k] == 0) continue;
     add_signal(EventFunction::Kind::watch, k, scaled(formulas.watches[k]),
@@ -92,10 +90,10 @@ double event_value(const MemberState& member, const MotionFormulas& formulas,
                         : constrained_acceleration(equations, state, member.active).multipliers(index);
       break;
     case EventFunction::Kind::watch:
-      raw = equations.evaluate(formulas.watches[event_function.index], state);
+      raw = member.kink_value(formulas.watches[event_function.index], state, multipliers);
       break;
     case EventFunction::Kind::stop:
-      raw = equations.evaluate(formulas.stop, state);
+      raw = member.kink_value(formulas.stop, state, multipliers);
       break;
     case EventFunction::Kind::kink:
       raw = member.kink_value(formulas.kinks[event_function.index], state, multipliers);

@@ -87,6 +87,7 @@ bool Motion::set_initial_state(const State& start) {
   member_.watch_signs.assign(system.watches.size(), 0);
   const double energy = equations_.energy(start);
   recorder_.set_start(start.t, energy);
+  recorder_.start_records(start.t);
   for (std::size_t i = 0; i < system.constraints.size(); ++i) {
     const Constraint& constraint = system.constraints[i];
     const double restitution = formulas_.restitution[i];
@@ -161,7 +162,7 @@ void Motion::update_certainties(const Sample& now) {
           std::max(condition.multiplier_zero, 10 * settings_.contact_tolerance * lambda);
   }
   for (std::size_t k = 0; k < member_.watch_signs.size(); ++k) {
-    const Scaled value = equations_.evaluate_scaled(formulas_.watches[k], now.state, member_.sizes);
+    const Scaled value = member_.scaled_kink(formulas_.watches[k], now.state);
     if (member_.watch_signs[k] == 0 && std::abs(value.value) > settings_.contact_tolerance * value.scale)
       member_.watch_signs[k] = value.value > 0 ? 1 : -1;
   }

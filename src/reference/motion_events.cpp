@@ -192,7 +192,7 @@ void Motion::apply_start_shock(const Eigen::VectorXd& alpha) {
 void Motion::update_watch_signs() {
   const State now = member_.state();
   for (std::size_t k = 0; k < formulas_.watches.size() && going(); ++k) {
-    const Scaled value = equations_.evaluate_scaled(formulas_.watches[k], now, member_.sizes);
+    const Scaled value = member_.scaled_kink(formulas_.watches[k], now);
     if (std::abs(value.value) <= settings_.contact_tolerance * value.scale) continue;
     const int sign = value.value > 0 ? 1 : -1;
     const int direction = equations_.system().watches[k].direction;
@@ -202,7 +202,7 @@ void Motion::update_watch_signs() {
       recorder_.record_event({.t = member_.t, .kind = EventKind::event, .watch = k});
   }
   if (!going() || formulas_.stop.outputs() == 0) return;
-  const Scaled beyond = equations_.evaluate_scaled(formulas_.stop, now, member_.sizes);
+  const Scaled beyond = member_.scaled_kink(formulas_.stop, now);
   if (beyond.value > settings_.contact_tolerance * beyond.scale) {
     recorder_.record_event({.t = member_.t, .kind = EventKind::stop});
     fail(Status::stopped, "the stop condition was met");

@@ -40,7 +40,7 @@ bool Motion::rejoin(const State& state, const std::vector<double>& closed) {
 void Motion::recall_watch_signs() {
   const State now = member_.state();
   for (std::size_t k = 0; k < plan_.sides.size(); ++k) {
-    const Scaled value = equations_.evaluate_scaled(formulas_.watches[k], now, member_.sizes);
+    const Scaled value = member_.scaled_kink(formulas_.watches[k], now);
     if (std::abs(value.value) <= settings_.contact_tolerance * value.scale)
       member_.watch_signs[k] = plan_.sides[k];
   }

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "src/laws/least_constraint.h"
 #include "src/reference/audit.h"
+#include "src/system/system.h"
 
 namespace zwang {
 
@@ -19,7 +21,11 @@ Moment moment_of(const Sample& sample) { return {sample.state, sample.multiplier
 }  // namespace
 
 Recorder::Recorder(const MemberState& member, const MotionFormulas& formulas, const Plan& plan)
-    : member_(member), formulas_(formulas), plan_(plan), measures_(member.equations) {}
+    : member_(member),
+      formulas_(formulas),
+      plan_(plan),
+      measures_(member.equations),
+      records_(member.equations) {}
 
 void Recorder::fail(Status status, std::string cause) {
   if (trajectory_.status != Status::ok) return;
@@ -31,6 +37,27 @@ void Recorder::start_measures() {
   const Sample first = sample(member_.state());
   if (!plan_.extremes.empty()) measures_.update_extremes(plan_.extremes);
   measures_.start(moment_of(first));
+}
+
+void Recorder::start_records(double t) {
+  const std::string cause = records_.start(t);
+  if (!cause.empty()) fail(Status::not_finite, cause);
+}
+
+// The next time at which something is written: an output time, or that of a periodic record.
+double Recorder::next_time() const {
+  const bool listed = !plan_.every_step && next_output_ < plan_.outputs.size();
+  const double output = listed ? plan_.outputs[next_output_] : std::numeric_limits<double>::infinity();
+  return std::min(output, records_.next_time());
+}
+
+// Everything that is due at `when`.
+void Recorder::write_at(double when, const State& state) {
+  Sample now = sample(state);
+  records_.note_time(when, moment_of(now));
+  if (plan_.every_step || next_output_ == plan_.outputs.size() || plan_.outputs[next_output_] > when) return;
+  now.state.t = plan_.outputs[next_output_++];
+  trajectory_.samples.push_back(std::move(now));
 }
 
 // [voss] T + V + energy lost in shocks - work of other forces and of moving conditions is constant.
@@ -53,29 +80,22 @@ void Recorder::skip_past_outputs() {
 // A partial step of the method itself is more accurate than its interpolant and leaves the motion unchanged.
 // Output times within rounding of the end are left to emit_output_now: values at an event are those after it.
 void Recorder::emit_outputs_until(const SmoothStep& step, double until, const SmoothMotion& smooth) {
-  if (plan_.every_step) return;
   const double near = 1e-12 * std::max(std::abs(until), step.h);
-  while (next_output_ < plan_.outputs.size() && plan_.outputs[next_output_] < until - near) {
-    const double t = plan_.outputs[next_output_++];
+  while (next_time() < until - near) {
+    const double t = next_time();
     const PartialStep part = smooth.flow(step, (t - step.t) / step.h);
     if (part.status != Status::ok) {
       fail(part.status, "the state at an output time is not defined");
       return;
     }
-    trajectory_.samples.push_back(sample(member_.state_of(t, part.y)));
+    write_at(t, member_.state_of(t, part.y));
   }
 }
 
 void Recorder::emit_output_now(double h) {
-  if (plan_.every_step) {
-    trajectory_.samples.push_back(sample(member_.state()));
-    return;
-  }
+  if (plan_.every_step) trajectory_.samples.push_back(sample(member_.state()));
   const double near = 1e-12 * std::max(std::abs(member_.t), h);
-  while (next_output_ < plan_.outputs.size() && plan_.outputs[next_output_] <= member_.t + near) {
-    trajectory_.samples.push_back(sample(member_.state()));
-    trajectory_.samples.back().state.t = plan_.outputs[next_output_++];
-  }
+  while (next_time() <= member_.t + near) write_at(next_time(), member_.state());
 }
 
 void Recorder::refine_extremes(const SmoothStep& step, double theta) {
@@ -100,6 +120,8 @@ void Recorder::record_event(Event event) {
 void Recorder::record_event_now(Event event) {
   const Sample now = update_extremes_now();
   measures_.note(event, moment_of(now));
+  records_.note_event(event, moment_of(now));
+  event.state = now.state;
   trajectory_.events.push_back(std::move(event));
   const auto& events = trajectory_.events;
   if (events.size() > standstill_limit && events[events.size() - standstill_limit].t == events.back().t)
@@ -148,6 +170,12 @@ Trajectory Recorder::finish() {
   trajectory_.reductions =
       measures_.finish(moment_of(trajectory_.last),
                        member_.y.segment(member_.y.size() - 1 - integrals, integrals), member_.t - begun_);
+  const auto& formulas = member_.system().reductions;
+  for (std::size_t i = 0; i < formulas.size(); ++i)
+    if (is_of_record(formulas[i]))
+      trajectory_.reductions[i] =
+          records_.reduced(formulas[i], measures_.values(moment_of(trajectory_.last))[i]);
+  trajectory_.records = records_.finish();
   trajectory_.measures = measures_.combined(trajectory_.reductions);
   trajectory_.sides = member_.watch_signs;
   return std::move(trajectory_);

@@ -8,6 +8,7 @@
 #include "src/reference/measures.h"
 #include "src/reference/member_state.h"
 #include "src/reference/motion_formulas.h"
+#include "src/reference/records.h"
 #include "src/reference/reference.h"
 #include "src/reference/smooth_motion.h"
 #include "src/reference/trajectory.h"
@@ -32,6 +33,8 @@ class Recorder {
     energy_start_ = energy;
   }
   void start_measures();
+  // Fails the member if the period of a record is not a positive number.
+  void start_records(double t);
   void add_energy_lost(double energy) { energy_lost_ += energy; }
   void audit_energy();
 
@@ -65,7 +68,11 @@ class Recorder {
   const MemberState& member_;
   const MotionFormulas& formulas_;
   const Plan& plan_;
+  double next_time() const;
+  void write_at(double when, const State& state);
+
   Measures measures_;
+  Records records_;
   Trajectory trajectory_;
   double begun_ = 0;                           // time at which the record starts
   double energy_start_ = 0, energy_lost_ = 0;  // at the start; in shocks since

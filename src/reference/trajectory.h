@@ -30,6 +30,7 @@ struct Event {
   std::vector<double> impulses{};
   double energy_lost = 0;
   Eigen::VectorXd velocity_before{}, velocity_after{};
+  State state{};  // after the event
 
   // The conditions that the impulses belong to.
   const std::vector<std::size_t>& struck() const {
@@ -57,6 +58,17 @@ struct Audit {
   double energy_share = 0, condition_share = 0, shock_share = 0;
 };
 
+// One state that was kept by a record.
+struct RecordRow {
+  double t = 0;
+  long long occurrence = 0;  // its number among all since the start
+  std::vector<double> values;
+};
+struct MemberRecord {
+  long long occurrences = 0, total = 0;  // all; those since `from` and after `skip`
+  std::vector<RecordRow> rows;           // those kept
+};
+
 struct Trajectory {
   Status status = Status::ok;
   std::string cause;  // in words, when the status is not ok
@@ -66,9 +78,10 @@ struct Trajectory {
   std::vector<Sample> samples;  // at the output times reached
   Sample last;                  // where the member ended
   std::vector<Event> events;
-  std::vector<double> reductions;  // over the whole motion; NaN = missing
-  std::vector<double> measures;    // measures, then flags (System::member_value_formulas); NaN = missing
-  std::vector<int> sides;          // of watched functions where it ended: -1, +1, 0 (never clearly off zero)
+  std::vector<double> reductions;     // over the whole motion; NaN = missing
+  std::vector<double> measures;       // measures, then flags (System::member_value_formulas); NaN = missing
+  std::vector<MemberRecord> records;  // as System::records
+  std::vector<int> sides;  // of watched functions where it ended: -1, +1, 0 (never clearly off zero)
   Audit audit;
   long long steps = 0, rejected = 0;
   bool given_up = false;  // Plan::max_trial_steps was used up; the status is step_limit

@@ -48,13 +48,22 @@ bool System::impulses_shift() const {
 }
 
 bool System::reactions_bend() const {
-  return std::any_of(kinks.begin(), kinks.end(), [this](Expr e) { return mentions_reactions(*pool, e); });
+  const auto mentions = [this](Expr e) { return mentions_reactions(*pool, e); };
+  return std::any_of(kinks.begin(), kinks.end(), mentions) || (stop && mentions(*stop)) ||
+         std::any_of(watches.begin(), watches.end(),
+                     [&](const WatchFormula& watch) { return mentions(watch.value); });
 }
 
 std::optional<std::size_t> only_reduction(const Expressions& pool, const Measure& measure) {
   const Node& node = pool.node(measure.value);
   if (node.op != Op::symbol || node.symbol.kind != SymbolKind::reduction) return {};
   return node.symbol.index;
+}
+
+std::size_t Description::record_room() const {
+  std::size_t room = 0;
+  for (const RecordFormula& record : records) room += record.room();
+  return room;
 }
 
 std::vector<Expr> Description::member_value_formulas() const {

@@ -64,6 +64,7 @@ struct ReductionFormula {
   std::size_t target = 0;  // condition or watched event of the pattern
   Expr value{};
   std::size_t integral = 0;  // for integral and mean: which integrand
+  std::size_t column = 0;    // for rows of a record: which of its values
 };
 
 // The least or largest value of an expression over the continuous motion.
@@ -72,6 +73,25 @@ inline bool is_extreme(const ReductionFormula& formula) {
          (formula.reduction == Reduction::minimum || formula.reduction == Reduction::maximum);
 }
 
+// States that are kept at events, or at the times k * every + phase.
+struct RecordFormula {
+  std::string name;
+  EventPattern pattern = EventPattern::none;  // none: at a period
+  std::size_t target = 0;                     // condition or watched event of the pattern
+  Expr every{}, phase{}, from{};              // of parameters
+  std::vector<NamedExpr> values;
+  bool before = false;  // the velocities before the event
+  long long skip = 0;   // occurrences since `from` that do not count
+  long long most = 64;  // rows kept
+  bool keep_last = false;
+
+  bool periodic() const { return pattern == EventPattern::none; }
+  // Numbers of a member (kernels/base/layout.h).
+  std::size_t room() const {
+    return record_head + static_cast<std::size_t>(most) * (record_row_head + values.size());
+  }
+};
+
 // One number per member, evaluated at the member's end.
 struct Measure {
   std::string name;
@@ -79,6 +99,11 @@ struct Measure {
   bool probability = false;                   // probability(..): 0 or 1, never missing
   std::optional<std::size_t> undecided = {};  // for a probability: the flag of a missing value that decided
 };
+
+// Whether a reduction is one over the rows of a record; its target is then the record.
+inline bool is_of_record(const ReductionFormula& formula) {
+  return formula.reduction >= Reduction::record_count;
+}
 
 // The reduction that a measure is, if it is one without anything around it.
 std::optional<std::size_t> only_reduction(const Expressions& pool, const Measure& measure);
@@ -104,12 +129,15 @@ struct Description {
   // it is 1 once a shock has made the density meaningless, else 0.
   std::optional<std::size_t> density = {};
   std::vector<NamedExpr> observables;
+  std::vector<RecordFormula> records;
   std::vector<ReductionFormula> reductions;
   std::vector<Measure> measures;
   // Further numbers per member that are 0 or 1: conditions that select members, and whether a missing value
   // decided a probability. Expressions of reductions and parameters, as the values of measures.
   std::vector<Expr> flags;
 
+  // Numbers per member in the rows of all records.
+  std::size_t record_room() const;
   // Numbers per member computed from its reductions: the measures, then the flags.
   std::size_t member_values() const { return measures.size() + flags.size(); }
   std::vector<Expr> member_value_formulas() const;
@@ -165,7 +193,8 @@ struct System : Description {
   bool any_general() const;
   // No impulse depends on the velocities it changes.
   bool impulses_shift() const;
-  // Some kink of an integrand depends on multipliers or on which conditions are closed.
+  // Some watched function, the stop condition or a kink of an integrand depends on multipliers or on which
+  // conditions are closed.
   bool reactions_bend() const;
 
   std::string symbol_name(const Symbol& symbol) const;

@@ -58,6 +58,7 @@ void expect_same(const BatchResults& part, const BatchResults& whole, std::size_
   expect_same_bits(part.end_state, whole.end_state, first, count, "end_state");
   expect_same_bits(part.measures, whole.measures, first, count, "measures");
   expect_same_bits(part.observables, whole.observables, first, count, "observables");
+  expect_same_bits(part.records, whole.records, first, count, "records");
   expect_same_bits(part.steps, whole.steps, first, count, "steps");
   expect_same_bits(part.event_counts, whole.event_counts, first, count, "event_counts");
 }

@@ -37,7 +37,7 @@ void expect_stable(const fs::path& path, const QuickRun& run) {
   const auto again = [&](const fs::path& from, const fs::path& to) {
     RecordReader reader(from, "record", "");
     const Sampler sampler(run.study);
-    write_record(to, reader.record(), reader.statistics(statistics_plan(run.study, sampler, run.memory)));
+    write_record(to, reader.record(), reader.statistics(ensemble_plan(run.study, sampler, run.memory)));
   };
   const fs::path one = path.string() + "-one", two = path.string() + "-two";
   if (outcome_of([&] { again(path, one); }) == Outcome::refused) return;

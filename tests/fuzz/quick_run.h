@@ -129,7 +129,7 @@ inline void mend_checksums(const std::filesystem::path& path, std::string& recor
     try {
       RecordReader reader(path, "record", "");
       const Sampler sampler(run.study);
-      reader.statistics(statistics_plan(run.study, sampler, run.memory));
+      reader.statistics(ensemble_plan(run.study, sampler, run.memory));
       return;
     } catch (const Error& error) {
       const Problem& problem = error.problems().front();

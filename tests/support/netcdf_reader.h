@@ -46,6 +46,17 @@ class NetcdfReader {
   }
 
   std::vector<std::string> texts(const std::string& name) const {
+    nc_type type = NC_NAT;
+    require(nc_inq_vartype(id_, variable(name), &type), name);
+    if (type == NC_CHAR) {
+      std::string characters(size(name), '\0');
+      require(nc_get_var_text(id_, variable(name), characters.data()), name);
+      const std::size_t width = shape(name).back();
+      std::vector<std::string> rows;
+      for (std::size_t at = 0; at < characters.size(); at += width)
+        rows.emplace_back(characters.substr(at, width).c_str());
+      return rows;
+    }
     std::vector<char*> pointers(size(name));
     require(nc_get_var_string(id_, variable(name), pointers.data()), name);
     std::vector<std::string> made(pointers.begin(), pointers.end());

@@ -25,7 +25,7 @@ long long count_of(const RunTally& tally, Status status) {
 }
 
 // The whole state of the statistics as bytes.
-std::string bytes_of(const Statistics& statistics) {
+std::string bytes_of(const EnsembleStatistics& statistics) {
   std::ostringstream stream;
   statistics.save(stream);
   return stream.str();
@@ -78,7 +78,7 @@ TEST(EnsembleRunTest, PartsJoinedAreTheWhole) {
   while (!left.done()) left.advance();
   while (!right.done()) right.advance();
   EXPECT_EQ(right.tally().members, 88);
-  Statistics joined = left.statistics();
+  EnsembleStatistics joined = left.statistics();
   joined.join(right.statistics());
   EXPECT_EQ(bytes_of(joined), bytes_by_batches(study, 0));
 }
@@ -96,7 +96,7 @@ TEST(EnsembleRunTest, APartInTheMiddleUsesTheBucketsOfTheWhole) {
   ASSERT_FALSE(whole.statistics().storage().exact_observables);
   for (EnsembleRun* run : {&left, &right, &whole})
     while (!run->done()) run->advance();
-  Statistics joined = left.statistics();
+  EnsembleStatistics joined = left.statistics();
   joined.join(right.statistics());
   EXPECT_EQ(bytes_of(joined), bytes_of(whole.statistics()));
 }

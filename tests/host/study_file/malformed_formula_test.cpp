@@ -224,7 +224,7 @@ require = "ball.x <= 1"
      ball_and_time,
      R"(study.toml:5:13: error: [system.force] "ball.x": 'reaction' cannot be used here
   found:    reaction
-  expected: it stands only in [observe] and [measure])"},
+  expected: it stands only in [observe], [measure], [[event]], [[record]] and [time] stop)"},
     {"a mean of logdensity",
      R"~([measure]
 x = "mean(logdensity())"
@@ -240,7 +240,7 @@ x = "mean(logdensity())"
      ball_and_time,
      R"(study.toml:2:13: error: [system.force] "ball.x": 'logdensity' cannot be used here
   found:    logdensity
-  expected: it stands only in [observe] and [measure])"},
+  expected: it stands only in [observe], [measure], [[event]], [[record]] and [time] stop)"},
 };
 
 INSTANTIATE_TEST_SUITE_P(Formulas, MalformedStudy, testing::ValuesIn(studies), malformed_name);

@@ -1,0 +1,124 @@
+// Runs of sweeps: each point has the bits of the plain study at its value, whatever the batches and parts.
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <sstream>
+
+#include "host/backend/backend_reference.h"
+#include "host/run/run.h"
+#include "host/statistics/ensemble_statistics.h"
+#include "host/statistics/plan.h"
+#include "host/statistics/statistics_result.h"
+#include "host/study_file/config_text.h"
+#include "host/study_file/load_study.h"
+#include "tests/support/run_fixture.h"
+
+namespace zwang {
+namespace {
+
+// The thrown ball with its restitution swept.
+std::string ball_text(const std::string& restitution, const std::string& ensemble) {
+  std::string text = thrown_ball;
+  const auto put = [&](const std::string& from, const std::string& to) {
+    text.replace(text.find(from), from.size(), to);
+  };
+  put("restitution = 0.4", "restitution = \"e\"");
+  put("[parameters]\n", "[parameters]\ne = " + restitution + "\n");
+  put("members = 300", ensemble);
+  return text;
+}
+
+RunResult result_of(const Study& study, RunOptions options = {}) {
+  BackendReference backend(study, 2);
+  options.threads = 2;
+  return run_ensemble(study, backend, options);
+}
+
+std::string result_bytes(const StatisticsResult& result) {
+  std::ostringstream stream;
+  ByteWriter bytes(stream);
+  save_result(bytes, result);
+  return stream.str();
+}
+
+void expect_points_of_plain_runs(const std::string& ensemble, const std::string& members) {
+  const std::vector<std::string> values = {"0.1", "0.4", "0.9"};
+  const Study swept =
+      read_study(ball_text("{ sweep = { values = [0.1, 0.4, 0.9] } }", ensemble), "b.toml", {});
+  const RunResult result = result_of(swept);
+  ASSERT_EQ(result.points.size(), 3U);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const Study plain = read_study(ball_text(values[i], ensemble), "b.toml", {});
+    EXPECT_EQ(std::to_string(plain.ensemble.members), members);
+    EXPECT_EQ(result_bytes(result.points[i]), result_bytes(result_of(plain).statistics)) << values[i];
+  }
+}
+
+TEST(SweepRunTest, EachPointHasTheBitsOfThePlainStudy) {
+  expect_points_of_plain_runs("members_per_point = 300", "300");
+}
+
+TEST(SweepRunTest, SoItHasWithEverySamplerAndTheNominalMember) {
+  expect_points_of_plain_runs("members_per_point = 40\nsampler = \"sobol\"", "40");
+  expect_points_of_plain_runs("members_per_point = 40\nsampler = \"latin-hypercube\"", "40");
+  expect_points_of_plain_runs("members_per_point = 40\ninclude_nominal = true", "40");
+}
+
+TEST(SweepRunTest, BatchesAndPartsChangeNoBit) {
+  const Study study = read_study(
+      ball_text("{ sweep = { values = [0.1, 0.4, 0.9] } }", "members_per_point = 300"), "b.toml", {});
+  BackendReference backend(study, 2);
+  const auto bytes = [](const std::vector<StatisticsResult>& points) {
+    std::string all;
+    for (const StatisticsResult& point : points) all += result_bytes(point);
+    return all;
+  };
+  const std::string whole = bytes(result_of(study).points);
+  for (const long long batch : {1LL, 77LL, 256LL, 450LL})
+    EXPECT_EQ(bytes(result_of(study, {.batch = batch}).points), whole) << batch;
+  // Three parts, of which two begin within a point; the first is saved and loaded.
+  const MemberBlocks blocks{3, 300};
+  std::optional<EnsembleStatistics> joined;
+  for (long long shard = 0; shard < 4; ++shard) {
+    const auto [first, end] = shard_members(blocks, shard, 4);
+    EnsembleRun run(study, backend, {.threads = 2, .first = first, .end = end});
+    while (!run.done()) run.advance();
+    std::stringstream stream;
+    run.statistics().save(stream);
+    const EnsembleStatistics loaded = EnsembleStatistics::load(run.plan(), stream, "part");
+    if (!joined)
+      joined = loaded;
+    else
+      joined->join(loaded);
+    if (shard < 3) continue;
+    EXPECT_EQ(bytes(joined->finish()), whole);
+  }
+}
+
+TEST(SweepRunTest, BlocksDoNotGoBeyondPoints) {
+  const MemberBlocks blocks{3, 300};
+  EXPECT_EQ(blocks.blocks_per_point(), 2);
+  EXPECT_EQ(blocks.begin_of(1), 256);
+  EXPECT_EQ(blocks.begin_of(2), 300);
+  EXPECT_EQ(blocks.boundary_from(1), 256);
+  EXPECT_EQ(blocks.boundary_from(257), 300);
+  EXPECT_TRUE(blocks.is_boundary(556));
+  EXPECT_EQ(shard_members(blocks, 0, 4), (std::pair<long long, long long>{0, 256}));
+  EXPECT_EQ(shard_members(blocks, 3, 4).second, 900);
+}
+
+TEST(SweepRunTest, UntilIsJudgedAtEachPoint) {
+  const Study study = read_study(
+      ball_text("{ sweep = { values = [0, 0.9] } }",
+                "members_per_point = 3000\nuntil = { measure = \"highest\", relative_stderr = 0.02 }"),
+      "b.toml", {});
+  const RunResult result = result_of(study);
+  for (const StatisticsResult& point : result.points) {
+    EXPECT_EQ(point.members, 1024);
+    EXPECT_TRUE(point.met_until);
+  }
+  EXPECT_EQ(result.tally.members, 2048);
+}
+
+}  // namespace
+}  // namespace zwang
