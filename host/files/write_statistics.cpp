@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
+#include <string_view>
 
 #include "host/estimators/quantiles.h"
 #include "host/files/netcdf_file.h"
@@ -77,12 +78,38 @@ struct Group {
   std::string of;                     // description of the series
   std::vector<Dimension> dimensions;  // without the quantile dimension
   std::vector<const Series*> series;  // in the order of the dimensions
+  std::string unit = {};              // label of all series; empty if they differ or have none
 };
+
+// The label that all names share.
+std::string common_unit(const Study& study, const std::vector<std::string>& names) {
+  const std::string unit = names.empty() ? "" : study.unit(names.front());
+  const bool same = std::all_of(names.begin(), names.end(),
+                                [&](const std::string& name) { return study.unit(name) == unit; });
+  return same ? unit : "";
+}
+
+void put_unit(NetcdfFile& file, const Variable& variable, const Group& group) {
+  if (!group.unit.empty()) file.attribute(variable, "units", group.unit);
+}
+
+// The labels of [units] beside the names, since the series of one variable may have different ones.
+void add_units(NetcdfFile& file, const Study& study, const std::string& name, Dimension dimension,
+               std::vector<std::string> names, Numbers& numbers) {
+  for (std::string& one : names) one = study.unit(one);
+  if (std::all_of(names.begin(), names.end(), [](const std::string& unit) { return unit.empty(); })) return;
+  const Variable variable =
+      file.variable(name, Type::text, {.dimensions = {dimension}}, "unit, a label given in the study");
+  numbers.emplace_back([variable, names](NetcdfFile& into) { into.put(variable, names); });
+}
 
 void add_moments(NetcdfFile& file, const Group& group, Numbers& numbers) {
   for (const RealField& field : real_fields) {
     const Variable variable = file.variable(group.prefix + field.name, Type::real,
                                             {.dimensions = group.dimensions}, field.long_name + group.of);
+    // Skewness and kurtosis are pure numbers.
+    if (field.name != std::string_view("skewness") && field.name != std::string_view("kurtosis"))
+      put_unit(file, variable, group);
     if (*field.cell_method != '\0')
       file.attribute(variable, "cell_methods", std::string("realization: ") + field.cell_method);
     numbers.emplace_back([&group, &field, variable](NetcdfFile& into) {
@@ -110,6 +137,7 @@ void add_quantiles(NetcdfFile& file, const Group& group, Dimension quantile, con
   for (const QuantileField& field : quantile_fields) {
     const Variable variable = file.variable(group.prefix + field.name, Type::real, {.dimensions = dimensions},
                                             field.long_name + group.of);
+    put_unit(file, variable, group);
     file.attribute(variable, "method", basis.exact ? "exact" : "sketch");
     file.attribute(variable, "relative_error", basis.exact ? 0.0 : basis.relative_error);
     file.attribute(variable, "comment",
@@ -157,6 +185,7 @@ HistogramVariables add_histograms(NetcdfFile& file, const Group& group, Dimensio
   made.edges = file.variable(group.prefix + "histogram_edges", Type::real,
                              {.dimensions = {group.dimensions.front(), edge}, .chunks = {1, row + 1}},
                              "edges of the bins" + group.of);
+  put_unit(file, made.edges, group);
   made.below = counted("histogram_below", outside, "members below the first edge");
   made.above = counted("histogram_above", outside, "members above the last edge");
   return made;
@@ -260,10 +289,19 @@ void write_statistics(const std::filesystem::path& path, const Study& study, con
       "",
       " of an observable at an output time",
       {observable, time.dimension},
-      by_observable(statistics.observables, system.observables.size(), study.time.outputs.size())};
-  const Group measures{"measure_", " of a measure", {measure}, pointers(statistics.measures)};
-  const Group inputs{"input_", " of a drawn input", {input}, pointers(statistics.inputs)};
+      by_observable(statistics.observables, system.observables.size(), study.time.outputs.size()),
+      common_unit(study, observable_names(system))};
+  const Group measures{"measure_",
+                       " of a measure",
+                       {measure},
+                       pointers(statistics.measures),
+                       common_unit(study, measure_names(system))};
+  const Group inputs{
+      "input_", " of a drawn input", {input}, pointers(statistics.inputs), common_unit(study, result.inputs)};
   Numbers numbers;
+  add_units(file, study, "observable_units", observable, observable_names(system), numbers);
+  add_units(file, study, "measure_units", measure, measure_names(system), numbers);
+  add_units(file, study, "input_units", input, result.inputs, numbers);
   add_moments(file, observables, numbers);
   add_quantiles(file, observables, quantile, statistics.observable_quantiles, numbers);
   add_moments(file, measures, numbers);

@@ -8,6 +8,7 @@
 #include "host/estimators/correlation.h"
 #include "host/estimators/quantiles.h"
 #include "host/files/write_origin.h"
+#include "host/platform/schema_version.h"
 #include "host/statistics/run_tally.h"
 #include "host/statistics/statistics_result.h"
 #include "host/study/study.h"
@@ -30,14 +31,21 @@ Json backend_json(const RunResult& result) {
 }
 
 // Projections and redraws that made starts consistent.
-Json start_json(const RunTally& tally) {
+Json start_json(const Study& study, const RunTally& tally) {
   const auto moved = static_cast<double>(tally.moved);
+  constexpr std::array<const char*, 3> rules = {"project", "reject", "error"};
   return {
+      {"consistency", rules[static_cast<std::size_t>(study.ensemble.consistency)]},
       {"moved", tally.moved},
       {"mean_position_move", ratio(tally.total_position_move.value(), moved)},
       {"max_position_move", tally.largest_position_move},
       {"mean_velocity_move", ratio(tally.total_velocity_move.value(), moved)},
       {"max_velocity_move", tally.largest_velocity_move},
+      {"drawn_values_changed", tally.drawn_changed},  // members with one changed by more than 1 %
+      {"largest_drawn_change", tally.largest_drawn_change},
+      {"largest_drawn_change_of", tally.largest_drawn_change_of < 0
+                                      ? Json(nullptr)
+                                      : Json(start_name(*study.system, tally.largest_drawn_change_of))},
       {"redrawn", tally.redrawn},
       {"rejected_draws", tally.refused_draws},
       {"rejection_rate", ratio(static_cast<double>(tally.refused_draws), static_cast<double>(tally.draws))}};
@@ -68,7 +76,7 @@ Json members_json(const Study& study, const RunResult& result) {
   json["nominal"] = study.ensemble.include_nominal ? Json(0) : Json(nullptr);  // member number
   json["until"] = until_json(study, result);
   json["redundant"] = tally.redundant;
-  json["start"] = start_json(tally);
+  json["start"] = start_json(study, tally);
   return json;
 }
 
@@ -217,6 +225,7 @@ std::string summary_json(const Study& study, const RunResult& result) {
   related.insert(related.end(), result.inputs.begin(), result.inputs.end());
 
   Json json;
+  json["schema_version"] = schema_version;
   json["study"] = study.name;
   json["title"] = study.title;
   json["version"] = ZWANG_VERSION;
@@ -226,6 +235,7 @@ std::string summary_json(const Study& study, const RunResult& result) {
   json["events"] = events_json(result.tally);
   json["audit"] = audit_json(result.tally);
   json["time"] = study.time.outputs;
+  json["units"] = study.units.empty() ? Json::object() : Json(study.units);
   json["observables"] = observables_json(study, statistics);
   json["measures"] = columns_json(measured, statistics.measures, &study.statistics.quantiles);
   json["inputs"] = columns_json(result.inputs, statistics.inputs, nullptr);

@@ -10,11 +10,14 @@ function chooseTime(place) {
   for (const listener of chosen.listeners) listener(chosen.place);
 }
 
-// Pairs of quantiles from the outermost inwards: [low, high] indices of data.quantiles.
+// Central bands from the outermost inwards: [low, high] indices of quantiles p and 1 - p. Quantiles without a partner bound
+// no band.
 function quantilePairs() {
   const p = data.quantiles, made = [];
-  for (let i = 0, j = p.length - 1; i < j; ++i, --j) made.push([i, j]);
-  return made;
+  for (let i = 0; i < p.length; ++i)
+    for (let j = i + 1; j < p.length; ++j)
+      if (Math.abs(p[i] + p[j] - 1) < 1e-9) made.push([i, j]);
+  return made.sort((a, b) => p[a[0]] - p[b[0]]);
 }
 
 function fanRows(observable) {
@@ -55,30 +58,40 @@ function drawFan(parent, observable, index) {
         observable
             .name} over time: mean, standard error and quantiles. Arrow keys read the numbers, Enter moves the slider.`,
     rows: () => fanRows(observable),
-    x: {domain: extent(xs), label: "time"},
-    y: {domain: [low - room, high + room], label: share ? "share of the members" : null},
+    x: {domain: extent(xs), label: withUnit("time", data.units.time)},
+    y: {domain: [low - room, high + room], label: share ? "share of the members" : observable.unit ?? null},
   });
-  if (!share)
+  let slider = null;
+  const place = (i) => {
+    slider.setAttribute("x1", chart.sx(xs[i]));
+    slider.setAttribute("x2", chart.sx(xs[i]));
+  };
+  const draw = () => {
+    drawFanMarks(chart, observable, curves, share);
+    slider = chart.mark("line", {class: "cursor", "stroke-dasharray": "3 3", y1: chart.box.top, y2: chart.box.bottom});
+    place(chosen.place);
+  };
+  draw();
+  chosen.listeners.push(place);
+  chart.zoom(draw);
+  chart.hover(() => xs, (i) => fanWords(observable, i), chooseTime);
+}
+
+// Bands, extremes, single members, median, and the mean with its standard error.
+function drawFanMarks(chart, observable, curves, share) {
+  const xs = data.time, middle = data.quantiles.indexOf(0.5);
+  if (!share) {
     quantilePairs().forEach(
         ([i, j], k) =>
             chart.area(xs, observable.quantiles[i], observable.quantiles[j], {class: k === 0 ? "band outer" : "band"}));
-  if (!share)
     for (const edge of [observable.minimum, observable.maximum]) chart.line(xs, edge, {class: "extreme"});
-  if (!share)
     for (const curve of curves) chart.line(xs, curve, {class: "curve"});
-  const middle = data.quantiles.indexOf(0.5);
-  if (middle >= 0 && !share) chart.line(xs, observable.quantiles[middle], {class: "median"});
+    if (middle >= 0) chart.line(xs, observable.quantiles[middle], {class: "median"});
+  }
   const edge = (sign) =>
       observable.mean.map((mean, i) => mean === null ? null : mean + sign * (observable.stderr[i] ?? 0));
   chart.area(xs, edge(-1), edge(1), {class: "error"});
   chart.line(xs, observable.mean, {class: "mean"});
-  const slider =
-      chart.mark("line", {class: "cursor", "stroke-dasharray": "3 3", y1: chart.box.top, y2: chart.box.bottom});
-  chosen.listeners.push((i) => {
-    slider.setAttribute("x1", chart.sx(xs[i]));
-    slider.setAttribute("x2", chart.sx(xs[i]));
-  });
-  chart.hover(() => xs, (i) => fanWords(observable, i), chooseTime);
 }
 
 // --- The distribution at one time ---
@@ -178,7 +191,7 @@ function drawTimeHistogram(parent, observable) {
     height: 268,
     left: 58,
     about: `Distribution of ${observable.name} at the time of the slider.`,
-    x: {domain, label: readable(observable.name), ticks: share ? [0, 1] : null},
+    x: {domain, label: withUnit(readable(observable.name), observable.unit), ticks: share ? [0, 1] : null},
     y: {domain: [0, 1], label: barLabel(at(0))},
     rows: () => [
         ["time", "low", "high", "share", "members"],
@@ -237,17 +250,11 @@ function timeSlider(place) {
   place.append(element("div", {class: "controls sticky"}, play, range, clock));
 }
 
-function legendEntry(words, ...marks) {
-  const picture = shape("svg", {viewBox: "0 0 26 12", "aria-hidden": "true"});
-  picture.append(...marks);
-  return element("span", {}, picture, words);
-}
-
 function fanLegend() {
   const pairs = quantilePairs(), p = data.quantiles, entries = [];
   pairs.forEach(
       ([i, j], k) => entries.push(legendEntry(
-          `${percent(p[j] - p[i], 0)} of the members`,
+          `central ${text(100 * (p[j] - p[i]), 3)} % of the members`,
           shape("rect", {class: k === 0 ? "band outer" : "band", width: 26, height: 12}))));
   const line = (kind) => shape("path", {class: kind, d: "M0,6H26"});
   entries.push(
@@ -261,7 +268,7 @@ function showObservables() {
   if (data.observables.length === 0) return;
   const place = section(
       "observables", "Over time",
-      "Distribution of the ensemble over time. The slider, or a click on a chart over time, selects the time of the histograms.");
+      "Distribution of the ensemble over time. The slider, or a click on a chart over time, selects the time of the histograms; dragging over a chart enlarges that span.");
   if (data.times_in_files > data.time.length)
     place.append(notice(`${whole(data.time.length)} of ${
         whole(data.times_in_files)} output times are shown; statistics.nc holds all.`));

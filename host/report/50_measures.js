@@ -14,14 +14,16 @@ function drawMeasure(parent, measure) {
   const domain = wide.length > 0 ? [wide[0].low, wide[wide.length - 1].high] : extent(measure.minimum, measure.maximum);
   const absent = measure.meaning.pattern ? "it never occurred in" : "there is none in";
   const missing = measure.missing > 0 ? `; ${absent} ${whole(measure.missing)}` : "";
+  const tails = element("button", {type: "button", class: "tail", "aria-pressed": "false"}, "log");
   const chart = new Chart(panel, {
     name: measure.name,
     title: [readable(measure.name), element("code", {}, measure.formula)],
     width: 420,
     height: 230,
     about: `Histogram of ${measure.name} over members: ${spreadWords(measure)}.`,
-    x: {domain, ticks: measure.meaning.reduction === "count" ? wholeTicks(domain) : null},
+    x: {domain, label: measure.unit ?? null, ticks: measure.meaning.reduction === "count" ? wholeTicks(domain) : null},
     y: {domain: barDomain(made, 1.14), label: barLabel(made)},
+    tools: [tails],
     rows: () => [
         ["low", "high", "share", "members"], ...made.bins.map((bin) => [bin.low, bin.high, bin.share, bin.count])],
     hint: `${whole(measure.count)} members have a value${missing}. Mean ${text(measure.mean)} ± ${
@@ -31,8 +33,23 @@ function drawMeasure(parent, measure) {
              ` Drawn from the quantiles; for a finer one, set [output] members = true or [statistics] histogram.${
                  measure.name} = { bins = 60 }.`),
   });
-  const bars = drawBars(chart, made);
-  drawQuantiles(chart, measure);
+  let bars = [];
+  const draw = () => {
+    chart.marks.replaceChildren();
+    bars = drawBars(chart, made);
+    drawQuantiles(chart, measure);
+  };
+  draw();
+  // A log axis shows the tails of the distribution.
+  const linear = chart.y.domain, least = Math.min(...made.bins.map((bin) => barHeight(made, bin)).filter((h) => h > 0));
+  tails.addEventListener("click", () => {
+    chart.y.log = !chart.y.log;
+    chart.y.domain = chart.y.log ? [least / 2, linear[1] * 2] : linear;
+    tails.setAttribute("aria-pressed", String(chart.y.log));
+    chart.drawAxes();
+    draw();
+  });
+  tails.hidden = !(least < linear[1]);
   chart.hover(() => made.bins.map((bin) => (bin.low + bin.high) / 2), (i) => {
     bars.forEach((bar, k) => bar.classList.toggle("on", k === i));
     return binWords(made.bins[i]);

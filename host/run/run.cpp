@@ -11,6 +11,7 @@
 #include "host/platform/parallel.h"
 #include "host/platform/stage_times.h"
 #include "host/platform/stopwatch.h"
+#include "host/run/all_failed.h"
 #include "host/run/count_members.h"
 #include "host/statistics/plan.h"
 #include "host/statistics/reduction_plan.h"
@@ -106,7 +107,23 @@ EnsembleRun::EnsembleRun(const Study& study, Backend& backend, RunOptions option
 }
 
 // A batch does not go past a decision of `until`.
-long long EnsembleRun::last_end(long long first) const { return until_ ? next_decision(first, end_) : end_; }
+long long EnsembleRun::last_end(long long first) const {
+  const long long last = until_ ? next_decision(first, end_) : end_;
+  // Nor past the members that decide whether everything fails.
+  return first < early_members && judges_first_members() ? std::min(last, early_members) : last;
+}
+
+bool EnsembleRun::judges_first_members() const {
+  return options_.stop_if_all_fail && options_.first == 0 && end_ > early_members &&
+         std::none_of(study_.parameters.begin(), study_.parameters.end(), [](const ParameterRule& rule) {
+           return rule.distribution && rule.distribution->kind == Distribution::Kind::grid;
+         });
+}
+
+void EnsembleRun::judge_first_members() {
+  if (position_ == early_members && tally_.failed == tally_.members && judges_first_members())
+    throw AllFailed(tally_);
+}
 
 long long EnsembleRun::batch_end(long long begin, long long up_to) const {
   const long long last = std::min(last_end(begin), up_to);
@@ -177,6 +194,7 @@ void EnsembleRun::advance(long long up_to) {
     batch_size_.learn(end - begin, all.seconds());
   }
   performance_.wall_s += all.seconds();
+  judge_first_members();
   report_progress(performance_.wall_s);
 }
 
@@ -254,6 +272,7 @@ void EnsembleRun::join(const RunPart& part, const Statistics& statistics) {
   sure_ = until_ && until_met(*until_, statistics_);
   add_performance(performance_, part.performance);
   performance_.statistics_s += counting.seconds();
+  judge_first_members();
   report_progress(performance_.wall_s);
 }
 

@@ -56,7 +56,7 @@ class Sampler {
   void draw_nominal(Scratch& scratch, MemberInputs& made) const;  // every distribution at its centre
 
   // Draws the member and makes its start consistent with the constraints by the study's `consistency` rule.
-  // Throws Error if that rule is "error" and the start violates a constraint.
+  // Throws Error if that rule is "error" and the start violates a constraint by more than start_rounding.
   void prepare(unsigned long long member, Scratch& scratch, PreparedMember& made) const;
 
   // The drawn inputs: their indices into Study::parameters, ascending, and their names.
@@ -89,14 +89,17 @@ class Sampler {
   void read_joint(const Joint& joint);
   bool nominal(unsigned long long member) const { return member == 0 && study_->ensemble.include_nominal; }
   void project(Scratch& scratch, PreparedMember& made) const;
-  [[noreturn]] void refuse(Scratch& scratch, const PreparedMember& made) const;
+  void require_near_constraints(Scratch& scratch, const PreparedMember& made) const;
+  Sizes formula_sizes(const std::vector<double>& parameters) const;
+  void find_drawn_starts();
   const Equations& equations(Scratch& scratch, const std::vector<double>& parameters) const;
 
   const Study* study_;
   std::vector<Rule> rules_;        // per parameter
   std::vector<JointRule> joints_;  // per joint
   UniformSource uniform_;
-  Program start_;  // positions, velocities, auxiliaries
+  Program start_;                          // positions, velocities, auxiliaries
+  std::vector<std::size_t> drawn_starts_;  // positions, then velocities, that depend on a draw
   StartCheck start_check_;
   std::vector<std::size_t> drawn_;
   std::vector<std::string> drawn_names_;

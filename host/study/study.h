@@ -65,7 +65,7 @@ struct EnsembleSettings {
   unsigned long long seed = 1;
   SamplerKind sampler = SamplerKind::random;
   bool include_nominal = false;
-  Consistency consistency = Consistency::project;
+  Consistency consistency = Consistency::error;
   std::optional<UntilSettings> until;
 };
 
@@ -105,6 +105,13 @@ struct Study {
   IntegratorSettings integrator;
   StatisticsSettings statistics;
   OutputSettings output;
+  std::map<std::string, std::string> units;  // labels by name; "time": of all times
+
+  // The label of a name; empty if it has none.
+  std::string unit(const std::string& of) const {
+    const auto found = units.find(of);
+    return found == units.end() ? "" : found->second;
+  }
 };
 
 }  // namespace zwang

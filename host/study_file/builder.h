@@ -183,6 +183,10 @@ class StudyBuilder {
   void define_energies();
   void add_density();
 
+  // --- Labels (units.cpp) ---
+  std::vector<std::string> names_with_numbers() const;
+  void read_units();
+
   // --- Settings (settings.cpp) ---
   void read_ensemble();
   void read_until(const Field& field);

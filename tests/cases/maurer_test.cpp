@@ -158,6 +158,8 @@ gravity = [0, 0, -9.81]
 [[constraint]]
 name = "rod"
 require = "distance(p, hook) == 1"
+[ensemble]
+consistency = "project"
 [time]
 at = [0, 1, 2]
 )toml";

@@ -198,11 +198,13 @@ name = "wall"
 require = "p.x <= 0"
 [ensemble]
 members = 400
+consistency = "project"
 [time]
 end = 0.1
 samples = 2
 )toml";
-  const RunTally moved = run_by_reference(read_study(text, "starts.toml")).tally;
+  const RunTally moved =
+      run_by_reference(read_study(text, "starts.toml")).tally;
   double total = 0, largest = 0;
   long long count = 0;
   const Study study = read_study(text, "starts.toml");
@@ -275,6 +277,7 @@ name = "floor"
 require = "p.x >= -1"
 [ensemble]
 members = 1024
+consistency = "project"
 [time]
 end = 0.1
 samples = 2
