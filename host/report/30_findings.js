@@ -210,7 +210,9 @@ function showFindings() {
 
 // The study's leading comment: its question and first paragraph at the top, the rest collapsed.
 function showAbout() {
-  const paragraphs = data.about.trim().split(/\n\s*\n/).filter((words) => words.trim());
+  // Topic and source are for `zwang list`; a source in sentences stays.
+  const about = data.about.replace(/^(Topic: .*|Source: (application|classical))\n/gm, "");
+  const paragraphs = about.trim().split(/\n\s*\n/).filter((words) => words.trim());
   if (paragraphs.length === 0) return;
   const place = document.getElementById("about");
   const running = (words) => words.replace(/\s*\n\s*/g, " ").trim();

@@ -169,7 +169,7 @@ function drawBars(chart, made) {
           height: chart.box.bottom - chart.box.top
         }),
         chart.mark(
-            "text", {x: Math.min(chart.sx(flat[0].low) + 6, chart.box.right - 70), y: chart.box.top + 12},
+            "text", {x: Math.min(chart.sx(flat[0].low) + 6, chart.box.right - 90), y: chart.box.top + 34},
             `${percent(share)} here`));
   }
   return bars;

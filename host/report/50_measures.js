@@ -75,10 +75,11 @@ function drawQuantiles(chart, measure) {
       y1: chart.box.top + 12,
       y2: chart.box.bottom
     });
-    if (x - free < 30) return;
-    chart.mark(
-        "text", {class: "quantile-name", x, y: chart.box.top + 8, "text-anchor": "middle"}, `${text(100 * p)} %`);
-    free = x;
+    const words = `${text(100 * p)} %`, half = labelWidth(words) / 2;
+    const at = Math.max(chart.box.left + half + 2, Math.min(chart.width - half, x));
+    if (at - half < free + 4) return;
+    chart.mark("text", {class: "quantile-name", x: at, y: chart.box.top + 8, "text-anchor": "middle"}, words);
+    free = at + half;
   });
 }
 

@@ -196,7 +196,7 @@ function drawRates(place, kinds) {
         });
     });
   }
-  chart.svg.before(element(
+  chart.svg.after(element(
       "div", {class: "legend"},
       ...kinds.map(
           (kind) => legendEntry(

@@ -203,8 +203,7 @@ consistency = "project"
 end = 0.1
 samples = 2
 )toml";
-  const RunTally moved =
-      run_by_reference(read_study(text, "starts.toml")).tally;
+  const RunTally moved = run_by_reference(read_study(text, "starts.toml")).tally;
   double total = 0, largest = 0;
   long long count = 0;
   const Study study = read_study(text, "starts.toml");
