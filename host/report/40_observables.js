@@ -96,7 +96,7 @@ function drawFanMarks(chart, observable, curves, share) {
 
 // --- The distribution at one time ---
 
-// Bins of a histogram, or bins between quantiles if there is no histogram: the share between two quantiles is known.
+// Bins of a histogram, or bins estimated from the quantiles if there is no histogram.
 function binsAt(series, i, quantiles, minimum, maximum) {
   if (series.histogram) {
     const {edges, counts} = series.histogram,
@@ -107,12 +107,28 @@ function binsAt(series, i, quantiles, minimum, maximum) {
       bins: counts[i].map((count, k) => ({low: edges[k], high: edges[k + 1], count, share: sum > 0 ? count / sum : 0}))
     };
   }
-  const places = [minimum, ...quantiles, maximum], levels = [0, ...data.quantiles, 1], bins = [];
+  return {exact: false, even: true, bins: binsFromQuantiles(quantiles, minimum, maximum)};
+}
+
+// Bins of equal width from quantiles: the share between two quantiles is spread evenly over the values between them. Bins
+// between the quantiles themselves would be spikes where two of them nearly agree.
+function binsFromQuantiles(quantiles, minimum, maximum) {
+  if (minimum === null || maximum === null) return [];
+  const places = [minimum, ...quantiles, maximum], levels = [0, ...data.quantiles, 1], count = 24;
+  if (!(maximum > minimum)) return [{low: minimum, high: maximum, count: null, share: 1}];
+  const width = (maximum - minimum) / count;
+  const bins = Array.from(
+      {length: count}, (_, k) => ({low: minimum + k * width, high: minimum + (k + 1) * width, count: null, share: 0}));
   for (let k = 0; k + 1 < places.length; ++k) {
-    if (places[k] === null || places[k + 1] === null || levels[k + 1] <= levels[k]) continue;
-    bins.push({low: places[k], high: places[k + 1], count: null, share: levels[k + 1] - levels[k]});
+    const low = places[k], high = places[k + 1], share = levels[k + 1] - levels[k];
+    if (low === null || high === null || !(share > 0)) continue;
+    // Values that all agree belong to one bin.
+    const at = Math.max(0, Math.min(count - 1, Math.floor((low - minimum) / width)));
+    if (!(high > low)) bins[at].share += share;
+    for (const bin of high > low ? bins : [])
+      bin.share += share * Math.max(0, Math.min(high, bin.high) - Math.max(low, bin.low)) / (high - low);
   }
-  return {exact: false, even: false, bins};
+  return bins;
 }
 
 // Two bars for 0 and 1.

@@ -188,7 +188,7 @@ class Scene {
 
   // Initial member and time: between a release and the following shock (two thirds of the time), for the largest shock.
   initialView() {
-    let best = [0, 0], size = -1;
+    let best = [0, 0.25 * (data.motion.last || 1)], size = -1;
     for (let m = 0; m < this.paths.length; ++m) {
       let release = null;
       for (const event of data.motion.events) {

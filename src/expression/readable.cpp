@@ -15,7 +15,7 @@ namespace zwang {
 
 namespace {
 
-// Sums of more terms are treated as one factor and cut.
+// Sums of more terms and products of more factors are treated as one factor and cut.
 constexpr std::size_t term_limit = 100;
 
 struct Factor {
@@ -77,7 +77,9 @@ class Reading {
   static Sum atom(std::string text) { return {{1, {{std::move(text), false, 1}}}}; }
 
   Sum limited(Sum sum) const {
-    if (sum.size() <= term_limit) return sum;
+    const bool short_terms = std::all_of(sum.begin(), sum.end(),
+                                         [](const Term& term) { return term.factors.size() <= term_limit; });
+    if (sum.size() <= term_limit && short_terms) return sum;
     return atom("(" + cut(print(sum)) + ")");
   }
 

@@ -130,7 +130,7 @@ std::string describe_not_finite(const Equations& equations, const State& state, 
   const double size = std::max(state.q.lpNorm<Eigen::Infinity>(), 1e-300),
                speed = std::max(state.v.lpNorm<Eigen::Infinity>(), 1e-300);
   const double unit = std::isfinite(size / speed) ? size / speed : 1;
-  for (double share = 1e-15; share < 0.2; share *= 10) {
+  for (double share = 1e-15; share < 20; share *= 10) {
     State next = state;
     next.q += share * unit * state.v;
     next.t += share * unit;

@@ -182,6 +182,15 @@ TEST_F(RunProgram, AStartOffItsConstraintsEndsTheRun) {
   EXPECT_GT(told["largest_drawn_change"], 0.5);
 }
 
+// Without a terminal nobody can answer: the run is refused before anything is computed.
+TEST_F(RunProgram, MoreThanTenGigabytesNeedYes) {
+  const ProgramRun made = run({"ball.toml", "--members", "1e10", "--out", "huge"});
+  EXPECT_EQ(made.code, 1);
+  EXPECT_NE(made.err.find(" TB of disk"), std::string::npos) << made.err;
+  EXPECT_NE(made.err.find("--yes"), std::string::npos) << made.err;
+  EXPECT_FALSE(fs::exists(folder / "huge/summary.json"));
+}
+
 TEST_F(RunProgram, UnitsAreLabelsInTableAndFiles) {
   const Arguments labels = {"--set", "units.highest=m", "--set", "units.time=s", "--set", "units.height=m"};
   Arguments arguments = {"ball.toml", "--members", "20"};
