@@ -21,7 +21,7 @@ constexpr double asked_bytes = 10e9;
 
 void RunConfirmation::ask(const std::string& cost) {
   if (yes_) return;
-  const Problem refusal{
+  Problem refusal{
       .message = "this run would take " + cost,
       .found = "no --yes",
       .expected = "--yes, which accepts this cost without a question",
@@ -30,7 +30,11 @@ void RunConfirmation::ask(const std::string& cost) {
   std::cerr << "zwang: this run takes " << cost << ". Continue? [y/N] " << std::flush;
   std::string answer;
   std::getline(std::cin, answer);
-  if (answer != "y" && answer != "Y" && answer != "yes") throw Error(refusal);
+  if (answer != "y" && answer != "Y" && answer != "yes") {
+    refusal.found = "the answer '" + answer + "'";
+    refusal.expected = "y, or --yes, which accepts this cost without a question";
+    throw Error(refusal);
+  }
   yes_ = true;
 }
 

@@ -12,6 +12,7 @@
 #include "host/statistics/run_tally.h"
 #include "host/statistics/statistics_result.h"
 #include "host/study/study.h"
+#include "host/study_file/document.h"
 #include "kernels/base/layout.h"
 #include "kernels/base/status.h"
 #include "src/base/error.h"
@@ -49,6 +50,15 @@ Json start_json(const Study& study, const RunTally& tally) {
       {"redrawn", tally.redrawn},
       {"rejected_draws", tally.refused_draws},
       {"rejection_rate", ratio(static_cast<double>(tally.refused_draws), static_cast<double>(tally.draws))}};
+}
+
+// The formulas of [observe] or [measure] as the study writes them, by name.
+Json formulas_json(const Study& study, const char* table) {
+  Json json = Json::object();
+  if (const Entry* found = study.document->find(table))
+    for (const Entry& entry : found->value.entries)
+      json[entry.key] = entry.value.kind == Value::Kind::string ? entry.value.text : shown(entry.value);
+  return json;
 }
 
 Json until_json(const Study& study, const RunResult& result) {
@@ -235,6 +245,8 @@ std::string summary_json(const Study& study, const RunResult& result) {
   json["events"] = events_json(result.tally);
   json["audit"] = audit_json(result.tally);
   json["time"] = study.time.outputs;
+  json["formulas"] = {{"observables", formulas_json(study, "observe")},
+                      {"measures", formulas_json(study, "measure")}};
   json["units"] = study.units.empty() ? Json::object() : Json(study.units);
   json["observables"] = observables_json(study, statistics);
   json["measures"] = columns_json(measured, statistics.measures, &study.statistics.quantiles);

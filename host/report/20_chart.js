@@ -73,9 +73,22 @@ function axisShare(axis, value) {
 
 class Chart {
   // x, y: {domain: [low, high], label, log, ticks, show}. `title`: nodes of the caption; `rows`: for the CSV; `about`:
-  // description for screen readers; `width`: where the width on the page is not known; `tools`: further buttons.
-  constructor(
-      parent, {title, name, about, rows, width = 640, height = 250, x, y, left = null, hint = null, tools = []}) {
+  // description for screen readers; `width`: where the width on the page is not known; `rightRoom`: pixels beside the axes;
+  // `tools`: further buttons.
+  constructor(parent, {
+    title,
+    name,
+    about,
+    rows,
+    width = 640,
+    height = 250,
+    x,
+    y,
+    left = null,
+    rightRoom = 14,
+    hint = null,
+    tools = []
+  }) {
     this.figure = element(
         "figure", {"data-chart": name},
         element(
@@ -86,9 +99,11 @@ class Chart {
     this.height = height;
     this.x = x;
     this.y = y;
-    this.box = {left: left ?? 0, right: this.width - 14, top: 10, bottom: height - (x.label ? 38 : 24)};
+    this.box = {left: left ?? 0, right: this.width - rightRoom, top: 10, bottom: height - (x.label ? 38 : 24)};
     if (left === null) this.box.left = this.roomForNumbers(y);
     this.svg = shape("svg", {viewBox: `0 0 ${this.width} ${height}`, role: "img", tabindex: "0", "aria-label": about});
+    // Drawn outside of the page, a chart keeps the width it was drawn for, and with it the size of its text.
+    if (!this.figure.clientWidth) this.svg.style.width = `${this.width}px`;
     this.tip = element("div", {class: "tip", hidden: ""});
     this.figure.append(this.svg, this.tip);
     if (hint) this.figure.append(element("p", {class: "hint"}, hint));

@@ -177,7 +177,7 @@ function finding(measure) {
   const missing = measure.missing > 0 ? ` ${absent} ${whole(measure.missing)} members.` : "";
   return {
     big: text(measure.mean),
-    unit: `mean ± ${text(measure.stderr, 2)}`,
+    unit: `mean, standard error ${text(measure.stderr, 2)}`,
     key: false,
     words: `${spreadWords(measure)}; from ${text(measure.minimum)} to ${text(measure.maximum)}.${missing}`
   };

@@ -43,13 +43,13 @@ function fanWords(observable, i) {
 }
 
 // open(c) and closed(c) are 0 or 1: their mean is a share, and their quantiles carry no information.
-function isShare(observable) {
+function showsShare(observable) {
   return /^\s*(open|closed)\s*\(\s*\w+\s*\)\s*$/.test(observable.formula);
 }
 
 function drawFan(parent, observable, index) {
   const xs = data.time, curves = data.motion ? data.motion.curves[index] ?? [] : [];
-  const share = isShare(observable), [low, high] = share ? [0, 1] : extent(observable.minimum, observable.maximum);
+  const share = showsShare(observable), [low, high] = share ? [0, 1] : extent(observable.minimum, observable.maximum);
   const room = share ? 0 : (high - low) * 0.04;
   const chart = new Chart(parent, {
     name: `${observable.name}-over-time`,
@@ -192,7 +192,7 @@ function drawBars(chart, made) {
 }
 
 function drawTimeHistogram(parent, observable) {
-  const share = isShare(observable);
+  const share = showsShare(observable);
   const domain = share     ? [-0.5, 1.5] :
       observable.histogram ? extent(observable.histogram.edges) :
                              extent(observable.minimum, observable.maximum);

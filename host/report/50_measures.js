@@ -30,6 +30,8 @@ function drawMeasure(parent, measure) {
               text(measure.stderr, 2)}, std ${text(measure.std)}.` +
         (made.exact ?
              "" :
+             data.has_members ?
+             " Drawn from the quantiles: some values are infinite." :
              ` Drawn from the quantiles; for a finer one, set [output] members = true or [statistics] histogram.${
                  measure.name} = { bins = 60 }.`),
   });
