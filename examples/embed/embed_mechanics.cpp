@@ -1,4 +1,5 @@
-// Gauss's principle alone: the admissible acceleration nearest to the free one, and the residual of the answer.
+// Gauss's principle alone: the admissible acceleration nearest to the free one, and the residual of the
+// answer.
 #include <cstdio>
 
 #include <zwang/src/quadratic_program/kkt_residual.h>

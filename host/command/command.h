@@ -57,8 +57,9 @@ std::string device_text(const std::vector<int>& devices);  // in the form that -
 
 Study load(const CommonOptions& options);
 
-// The study at this path; if there is no such file, the study of `zwang list` with this name. Throws Error if --set
-// names a parameter that the study does not have. Prints notes about what the study probably does not mean.
+// The study at this path; if there is no such file, the study of `zwang list` with this name. Throws Error if
+// --set names a parameter that the study does not have. Prints notes about what the study probably does not
+// mean.
 Study load_by_path_or_name(const std::string& path, const std::vector<std::string>& overrides, bool quiet);
 
 // The text of a study that `zwang list` shows, or nothing.

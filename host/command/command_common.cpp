@@ -32,7 +32,8 @@
 namespace zwang {
 
 void add_common(CLI::App* command, CommonOptions& options) {
-  command->add_option("STUDY", options.study, "study file (TOML)")->required();
+  command->add_option("STUDY", options.study, "study file (TOML), or a name that `zwang list` shows")
+      ->required();
   command->add_option_function<unsigned long long>(
       "--seed",
       [&options](unsigned long long seed) {

@@ -10,6 +10,7 @@
 #include "host/command/bad_verdict.h"
 #include "host/command/command.h"
 #include "host/command/confirm_run.h"
+#include "host/command/run_command.h"
 #include "host/files/load_finished_run.h"
 #include "host/files/result_folder.h"
 #include "host/files/run_identity.h"
@@ -41,24 +42,6 @@ namespace zwang {
 
 namespace {
 
-struct RunCommandOptions : CommonOptions {
-  long long members = 0;  // 0: the study's number
-  std::string backend = "auto";
-  unsigned threads = 0;
-  std::vector<int> devices = {0};
-  bool device_given = false;
-  std::string out;  // empty: results/<study name>
-  bool overwrite = false, resume = false;
-  std::string shard = "none";
-  double checkpoint = 10;  // seconds
-  bool report = false;
-  bool quiet = false, timings = false;
-  bool yes = false;
-  std::string max_failed = "5%";
-  long long batch = 0;
-  long long statistics_memory = 512;  // MiB
-};
-
 // The seed is written to study.toml, and TOML integers are limited to 63 bits.
 void require_seed_for_toml(unsigned long long seed) {
   constexpr unsigned long long largest = std::numeric_limits<long long>::max();
@@ -66,21 +49,6 @@ void require_seed_for_toml(unsigned long long seed) {
     throw Error({.message = "--seed: too large",
                  .found = std::to_string(seed),
                  .expected = "a whole number from 0 to " + std::to_string(largest)});
-}
-
-// --members and --seed change the study like --set does, but a message about them names the option that was given.
-Error named_by_options(const Error& error, const RunCommandOptions& options) {
-  std::vector<Problem> problems = error.problems();
-  const auto rename = [](Problem& problem, const std::string& path, const std::string& option) {
-    if (problem.where.file != "--set" || !problem.message.starts_with(path + ": ")) return;
-    problem.where.file = option;
-    problem.message.erase(0, path.size() + 2);
-  };
-  for (Problem& problem : problems) {
-    if (options.members > 0) rename(problem, "ensemble.members", "--members");
-    if (options.has_seed) rename(problem, "ensemble.seed", "--seed");
-  }
-  return Error(std::move(problems));
 }
 
 // Options that change the study are applied to its document, so that study.toml among the results contains
@@ -96,35 +64,6 @@ Study load_for_run(const RunCommandOptions& options) {
   } catch (const Error& error) {
     throw named_by_options(error, options);
   }
-}
-
-// The command that replays a member of this run, without the member's number at the end.
-std::string replay_command(const RunCommandOptions& options) {
-  std::string command = "zwang replay " + shell_word(options.study);
-  for (const std::string& assignment : options.overrides) command += " --set " + shell_word(assignment);
-  // The draws of a Latin hypercube depend on the number of members.
-  if (options.members > 0) command += fmt::format(" --set ensemble.members={}", options.members);
-  if (options.has_seed) command += fmt::format(" --seed {}", options.seed);
-  return command + " --member ";
-}
-
-// The command that resumes this run. With MPI the user has to add the launcher's command.
-std::string resume_command(const RunCommandOptions& options) {
-  std::string command = "zwang run " + shell_word(options.study);
-  for (const std::string& assignment : options.overrides) command += " --set " + shell_word(assignment);
-  if (options.members > 0) command += fmt::format(" --members {}", options.members);
-  if (options.has_seed) command += fmt::format(" --seed {}", options.seed);
-  if (options.backend != RunCommandOptions().backend) command += " --backend " + options.backend;
-  if (options.device_given) command += " --device " + device_text(options.devices);
-  if (!read_shard(options.shard).whole()) command += " --shard " + options.shard;
-  if (options.statistics_memory != RunCommandOptions().statistics_memory)
-    command += fmt::format(" --statistics-memory {}", options.statistics_memory);
-  if (options.report) command += " --report";
-  if (options.max_failed != RunCommandOptions().max_failed)
-    command += " --max-failed " + shell_word(options.max_failed);
-  if (!options.out.empty()) command += " --out " + shell_word(options.out);
-  if (options.yes) command += " --yes";
-  return command + " --resume";
 }
 
 RunOptions run_options(const RunCommandOptions& options, ProgressDisplay& display,
@@ -241,31 +180,6 @@ int show(const RunCommandOptions& options, const Study& study, const ResultFolde
                          .replay = replay_command(options),
                          .cause = [&](Status, long long member) { return failure_cause(study, member); }}));
   return printed != exit_done ? printed : verdict(made.result.tally, max_failed);
-}
-
-// A run that was stopped because its first members all failed: the cause, and that nothing was written.
-[[noreturn]] void report_all_failed(const RunCommandOptions& options, const Study& study,
-                                    const RunTally& tally) {
-  std::string counts;
-  std::size_t most = static_cast<std::size_t>(Status::ok);
-  for (std::size_t how = 0; how < status_count; ++how) {
-    if (tally.status[how] == 0) continue;
-    counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", count_text(tally.status[how]),
-                          status_name(static_cast<Status>(how)));
-    if (tally.status[how] > tally.status[most]) most = how;
-  }
-  const long long member = tally.examples[most].front();
-  const std::string cause = failure_cause(study, member);
-  throw BadVerdict(
-      {.where = {study.path, 0, 0},
-       .message = fmt::format("member {} ends as {}{}; all of the first {} members fail, so the run was "
-                              "stopped and nothing was written",
-                              member, status_name(static_cast<Status>(most)),
-                              cause.empty() ? "" : ": " + cause, count_text(tally.members)),
-       .found = counts,
-       .expected = "members that reach their end",
-       .hint = "`" + replay_command(options) + std::to_string(member) +
-               "` shows one; --max-failed 100% runs all members nevertheless"});
 }
 
 // A run without MPI, or rank 0 of an MPI run, which collects and writes the results.

@@ -1,4 +1,5 @@
-// The commands and options of the parser as plain tables, from which completions and the manual page are written.
+// The commands and options of the parser as plain tables, from which completions and the manual page are
+// written.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
-// Searches a study for dry friction written as a force, names added by --set, and unsuitable numbers of members.
+// Searches a study for dry friction written as a force, names added by --set, and unsuitable numbers of
+// members.
 #include "host/command/study_notes.h"
 
 #include <fmt/format.h>
@@ -18,7 +19,8 @@ namespace zwang {
 
 namespace {
 
-// The part of a force that jumps where a velocity changes its sign, such as sign(x') or abs(x')/x'; or nothing.
+// The part of a force that jumps where a velocity changes its sign, such as sign(x') or abs(x')/x'; or
+// nothing.
 std::optional<Expr> jump_of_velocity(const Expressions& pool, Expr force) {
   for (const Expr e : pool.reachable({force})) {
     const Node& node = pool.node(e);
@@ -27,7 +29,8 @@ std::optional<Expr> jump_of_velocity(const Expressions& pool, Expr force) {
   return {};
 }
 
-// A force that jumps at rest makes the direction of the motion change in every step: members end as step_limit.
+// A force that jumps at rest makes the direction of the motion change in every step: members end as
+// step_limit.
 void note_dry_friction(const Study& study, std::vector<std::string>& notes) {
   const System& system = *study.system;
   for (std::size_t i = 0; i < system.force.size(); ++i)

@@ -14,8 +14,8 @@ namespace zwang {
 
 namespace {
 
-// HDF5 prints every error of a thread, also those that NetCDF expects when it looks for optional attributes. NetCDF
-// switches that off in the thread that uses it first, which may be one that writes members.nc.
+// HDF5 prints every error of a thread, also those that NetCDF expects when it looks for optional attributes.
+// NetCDF switches that off in the thread that uses it first, which may be one that writes members.nc.
 void silence_hdf5() {
   using SetAuto = int (*)(std::int64_t stack, void* print, void* data);
   constexpr std::int64_t default_stack = 0;

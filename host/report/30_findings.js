@@ -177,9 +177,10 @@ function finding(measure) {
   const missing = measure.missing > 0 ? ` ${absent} ${whole(measure.missing)} members.` : "";
   return {
     big: text(measure.mean),
-    unit: `mean, standard error ${text(measure.stderr, 2)}`,
+    unit: "mean",
     key: false,
-    words: `${spreadWords(measure)}; from ${text(measure.minimum)} to ${text(measure.maximum)}.${missing}`
+    words: `Standard error ${text(measure.stderr, 2)}; ${spreadWords(measure)}; from ${text(measure.minimum)} to ${
+        text(measure.maximum)}.${missing}`
   };
 }
 

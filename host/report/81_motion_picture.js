@@ -13,9 +13,12 @@ class MotionPicture {
     this.pace = last >= 2 && last <= 60 ? 1 : last / 12;
   }
 
+  firstView() {
+    return this.scene.flat ? [0, 0] : [-0.6, 0.28];
+  }
+
   resetView() {
-    this.yaw = this.scene.flat ? 0 : -0.6;
-    this.pitch = this.scene.flat ? 0 : 0.28;
+    [this.yaw, this.pitch] = this.firstView();
     this.zoom = 1;
   }
 
@@ -28,10 +31,12 @@ class MotionPicture {
     return [this.canvas.width / 2 + right * this.pixels, this.canvas.height / 2 - up * this.pixels];
   }
 
+  // The scale at which everything fits in the first view; turning the view does not change it.
   fit() {
-    const {half, radius, flat} = this.scene, room = 0.86;
-    const wide = flat ? half[0] || radius * 0.2 : Math.hypot(half[0], half[1]) || radius * 0.2,
-          high = flat ? half[2] || radius * 0.05 : Math.max(half[2], 0.5 * wide);
+    const {half, radius, flat} = this.scene, room = 0.86, [yaw, pitch] = this.firstView();
+    const deep = Math.abs(half[0] * Math.sin(yaw)) + half[1] * Math.cos(yaw);
+    const wide = (flat ? half[0] : Math.hypot(half[0], half[1])) || radius * 0.2,
+          high = half[2] * Math.cos(pitch) + deep * Math.sin(pitch) || radius * 0.05;
     this.pixels = this.zoom * room * Math.min(this.canvas.width / 2 / wide, this.canvas.height / 2 / high);
     if (!Number.isFinite(this.pixels) || this.pixels <= 0) this.pixels = 1;
   }

@@ -106,7 +106,8 @@ ReportJson impulses_of(const Study& study, const std::vector<double>& impulses, 
   return made;
 }
 
-// Which events of a member the raster shows: every k-th, k by member, so that all members show about equally many.
+// Which events of a member the raster shows: every k-th, k by member, so that all members show about equally
+// many.
 std::vector<std::size_t> event_strides(const std::vector<long long>& owner) {
   std::vector<std::size_t> counts;
   for (const long long one : owner) {

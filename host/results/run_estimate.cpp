@@ -42,7 +42,8 @@ std::optional<double> TimeEstimate::seconds_left(const RunProgress& progress) {
   constexpr double enough_seconds = 1.5, any_report_seconds = 5;
   if (given_ || progress.done >= progress.of) return {};
   if (!first_) first_ = progress;
-  // The first batch includes the start of the machine, so the rate is that between two reports where there are two.
+  // The first batch includes the start of the machine, so the rate is that between two reports where there
+  // are two.
   const double since = progress.seconds - first_->seconds;
   const auto done = static_cast<double>(progress.done - first_->done);
   const bool two = since >= enough_seconds && done > 0;

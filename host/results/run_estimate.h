@@ -8,7 +8,8 @@
 
 namespace zwang {
 
-// Bytes that the results of `members` members take on disk. Events of trajectories are not known beforehand and not counted.
+// Bytes that the results of `members` members take on disk. Events of trajectories are not known beforehand
+// and not counted.
 double estimated_bytes(const Study& study, long long members);
 
 // "850 kB", "12 GB"

@@ -8,8 +8,8 @@
 
 namespace zwang {
 
-// The members that decide: a whole number of blocks, so that every backend and every division of the work decides over the
-// same members.
+// The members that decide: a whole number of blocks, so that every backend and every division of the work
+// decides over the same members.
 constexpr long long early_members = 1024;
 
 class AllFailed : public std::runtime_error {

@@ -17,13 +17,14 @@ namespace zwang {
 
 namespace {
 
-// Below this share of the size of the numbers behind it, a value is rounding: sin(pi) is 1e-16 of numbers of size 3, and a
-// coordinate of 1e-17 is 0 beside others of size 1.
+// Below this share of the size of the numbers behind it, a value is rounding: sin(pi) is 1e-16 of numbers of
+// size 3, and a coordinate of 1e-17 is 0 beside others of size 1.
 constexpr double noise_share = 1e-10;
 // Shared subexpressions are visited once for each use; longer sums are cut.
 constexpr std::size_t terms_limit = 10'000;
 
-// The largest term of a formula at a state: of a sum its largest summand, also where the sum is multiplied by numbers.
+// The largest term of a formula at a state: of a sum its largest summand, also where the sum is multiplied by
+// numbers.
 class TermSize {
  public:
   TermSize(const System& system, const std::vector<double>& parameters, const State& state)

@@ -38,8 +38,8 @@ struct RunTally {
   long long moved = 0;
   double largest_position_move = 0, largest_velocity_move = 0;
   ExactSum total_position_move, total_velocity_move;
-  // Members in which a drawn position or velocity changed by more than drawn_change_noted of its size, and the largest such
-  // change: its share and its number, positions before velocities (-1: none).
+  // Members in which a drawn position or velocity changed by more than drawn_change_noted of its size, and
+  // the largest such change: its share and its number, positions before velocities (-1: none).
   static constexpr double drawn_change_noted = 0.01;
   long long drawn_changed = 0;
   double largest_drawn_change = 0;

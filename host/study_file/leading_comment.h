@@ -1,4 +1,5 @@
-// The comment at the top of a study, which describes it. Its paragraphs may begin with "Topic:" and "Source:".
+// The comment at the top of a study, which describes it. Its paragraphs may begin with "Topic:" and
+// "Source:".
 #pragma once
 
 #include <string>
@@ -12,7 +13,8 @@ std::string leading_comment(std::string_view text);
 // The first paragraph, and the one that begins with "Source:".
 std::string source_comment(std::string_view text);
 
-// The line of the leading comment that begins with "Topic:" or "Source:", without that word; empty if there is none.
+// The line of the leading comment that begins with "Topic:" or "Source:", without that word; empty if there
+// is none.
 std::string comment_line(std::string_view text, std::string_view word);
 
 }  // namespace zwang

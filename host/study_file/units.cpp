@@ -23,8 +23,8 @@ bool is_unit_label(const std::string& text) {
 
 }  // namespace
 
-// Everything that has a name and a number: time, parameters, coordinates and their velocities, auxiliary states, observables
-// and measures.
+// Everything that has a name and a number: time, parameters, coordinates and their velocities, auxiliary
+// states, observables and measures.
 std::vector<std::string> StudyBuilder::names_with_numbers() const {
   std::vector<std::string> names = {"time"};
   for (const ParameterRule& rule : study_.parameters) names.push_back(rule.name);

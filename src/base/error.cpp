@@ -30,7 +30,8 @@ Error::Error(std::vector<Problem> problems) : problems_(std::move(problems)) {
 
 namespace {
 
-// Insertions, deletions, substitutions and swaps of neighbours, each counted as one: "rnu" is one away from "run".
+// Insertions, deletions, substitutions and swaps of neighbours, each counted as one: "rnu" is one away from
+// "run".
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   // Row i: distances of the first i characters of a to the first 0, 1, ... characters of b.
   std::vector<std::size_t> before, last, row(b.size() + 1);

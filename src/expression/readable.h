@@ -10,8 +10,8 @@ namespace zwang {
 
 enum class Notation { plain, latex };
 
-// For reading only: x^2/x becomes x although it has no value at 0, and numbers are rounded to 15 digits. Beyond `limit`
-// characters the text is cut and ends in "...".
+// For reading only: x^2/x becomes x although it has no value at 0, and numbers are rounded to 15 digits.
+// Beyond `limit` characters the text is cut and ends in "...".
 std::string readable_text(const Expressions& pool, Expr e, const SymbolNamer& name,
                           Notation notation = Notation::plain, std::size_t limit = 600);
 

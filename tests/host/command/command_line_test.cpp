@@ -141,6 +141,20 @@ TEST(CommandLine, CompletionScriptsAreWellFormed) {
   }
 }
 
+TEST(CommandLine, ModesLookWhereTheyAreTold) {
+  const Scratch scratch;
+  write_text(scratch.path() / "pendulum.toml",
+             "[[coordinate]]\nname = \"a\"\nposition = 2\n[system]\nkinetic = \"0.5*a'^2\"\npotential = "
+             "\"-9.81*cos(a)\"\n[time]\nend = 1\n");
+  const std::string start = run_program(scratch.path(), {"modes", "pendulum.toml"}).out,
+                    hanging = run_program(scratch.path(), {"modes", "pendulum.toml", "--near", "a=0.1"}).out;
+  EXPECT_NE(start.find("unstable"), std::string::npos) << start;
+  EXPECT_EQ(hanging.find("unstable"), std::string::npos) << hanging;
+  const ProgramRun wrong = run_program(scratch.path(), {"modes", "pendulum.toml", "--near", "b=0"});
+  EXPECT_EQ(wrong.code, 1);
+  EXPECT_NE(wrong.err.find("there is no coordinate of that name"), std::string::npos) << wrong.err;
+}
+
 TEST(CommandLine, ExplainSimplifiesAndWritesLatex) {
   const Scratch scratch;
   const std::string plain = run_program(scratch.path(), {"explain", "slung_load"}).out;
