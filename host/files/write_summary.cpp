@@ -245,9 +245,6 @@ std::string summary_json(const Study& study, const RunResult& result) {
   json["events"] = events_json(result.tally);
   json["audit"] = audit_json(result.tally);
   json["time"] = study.time.outputs;
-  json["formulas"] = {{"observables", formulas_json(study, "observe")},
-                      {"measures", formulas_json(study, "measure")}};
-  json["units"] = study.units.empty() ? Json::object() : Json(study.units);
   json["observables"] = observables_json(study, statistics);
   json["measures"] = columns_json(measured, statistics.measures, &study.statistics.quantiles);
   json["inputs"] = columns_json(result.inputs, statistics.inputs, nullptr);
@@ -256,6 +253,9 @@ std::string summary_json(const Study& study, const RunResult& result) {
   json["covariance"] = matrix_json(related, measures, statistics.covariance);
   json["rank_correlation"] = matrix_json(related, measures, statistics.rank_correlation);
   json["rank_correlation"]["member_stride"] = statistics.rank_stride;
+  json["formulas"] = {{"observables", formulas_json(study, "observe")},
+                      {"measures", formulas_json(study, "measure")}};
+  json["units"] = study.units.empty() ? Json::object() : Json(study.units);
   json["performance"] = performance_json(result);
   // A study's file name need not be UTF-8; everything else is.
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
