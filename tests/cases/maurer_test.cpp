@@ -284,7 +284,8 @@ std::string many_conditions() {
     if (k < 2) text += "variation = \"general\"\nmultiplier = { uniform = [0.1, 0.4] }\n";
   }
   return text +
-         "[ensemble]\nmembers = 20\n[time]\nend = 1\nsamples = 3\n[observe]\nrho = \"c1.multiplier\"\n";
+         "[ensemble]\nmembers = 20\nconsistency = \"project\"\n[time]\nend = 1\nsamples = 3\n[observe]\nrho "
+         "= \"c1.multiplier\"\n";
 }
 
 TEST(Maurer, DependentConditionsLeaveTheMultipliersOpenAndAreNotGuessed) {
