@@ -24,7 +24,7 @@ shard=$SLURM_ARRAY_TASK_ID/$SLURM_ARRAY_TASK_COUNT
 # A shard uses no MPI ranks, however this script was started. Further options of `run` may follow the script's name.
 export ZWANG_MPI=off
 "$zwang" run "$study" --shard "$shard" --out "$results.shards/$SLURM_ARRAY_TASK_ID" \
-  --threads "${SLURM_CPUS_PER_TASK:-0}" --resume --quiet "$@" &
+  --threads "${SLURM_CPUS_PER_TASK:-0}" --resume --quiet --yes "$@" &
 run=$!
 
 # A signal interrupts `wait`, not the run: wait again.

@@ -21,7 +21,7 @@ results=${RESULTS:?the folder for the results}
 
 # Debian's Open MPI and Slurm connect through pmix; `srun --mpi=list` shows what a cluster supports.
 code=0
-srun --mpi=pmix "$zwang" run "$study" --out "$results" --resume --quiet "$@" || code=$?
+srun --mpi=pmix "$zwang" run "$study" --out "$results" --resume --quiet --yes "$@" || code=$?
 
 # Interrupted, with a checkpoint: submit again.
 if [[ $code -eq 130 ]]; then

@@ -2,9 +2,9 @@
 #include <cstdio>
 #include <exception>
 
-#include "host/run/backend_factory.h"
-#include "host/run/run.h"
-#include "host/study_file/load_study.h"
+#include <zwang/host/run/backend_factory.h>
+#include <zwang/host/run/run.h>
+#include <zwang/host/study_file/load_study.h>
 
 constexpr const char* text = R"toml(
 [parameters]

@@ -1,9 +1,10 @@
-// Gauss's principle alone: the admissible acceleration nearest to the free one, and the residual of the answer.
+// Gauss's principle alone: the admissible acceleration nearest to the free one, and the residual of the
+// answer.
 #include <cstdio>
 
-#include "src/quadratic_program/kkt_residual.h"
-#include "src/quadratic_program/quadratic_program.h"
-#include "src/quadratic_program/solve.h"
+#include <zwang/src/quadratic_program/kkt_residual.h>
+#include <zwang/src/quadratic_program/quadratic_program.h>
+#include <zwang/src/quadratic_program/solve.h>
 
 int main() {
   // A point pulled into the corner x <= 0, y <= 0: free acceleration (1, 2), both walls closed.

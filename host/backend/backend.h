@@ -28,6 +28,8 @@ struct Batch {
   std::vector<Status> prepared;    // count: ok, or inconsistent_start (such a member is not integrated)
   // How the starts were prepared; backends do not read it.
   std::vector<double> position_moved, velocity_moved;  // count: by making the start consistent
+  std::vector<double> drawn_change;                    // count: PreparedMember::drawn_change
+  std::vector<int> drawn_change_of;                    // count
   std::vector<unsigned> attempts;                      // count: draws made
 };
 

@@ -28,6 +28,8 @@ Batch allocate_batch(const System& system, std::size_t count) {
   batch.prepared.resize(count);
   batch.position_moved.resize(count);
   batch.velocity_moved.resize(count);
+  batch.drawn_change.resize(count);
+  batch.drawn_change_of.resize(count, -1);
   batch.attempts.resize(count);
   return batch;
 }
@@ -43,6 +45,8 @@ void put(const PreparedMember& member, std::size_t k, Batch& batch) {
   batch.prepared[k] = member.preparation.status;
   batch.position_moved[k] = member.preparation.position_moved;
   batch.velocity_moved[k] = member.preparation.velocity_moved;
+  batch.drawn_change[k] = member.drawn_change;
+  batch.drawn_change_of[k] = member.drawn_change_of;
   batch.attempts[k] = member.attempts;
 }
 

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "host/check/findings.h"
+#include "host/platform/schema_version.h"
 #include "host/platform/table.h"
 #include "host/study/study.h"
 #include "kernels/base/status.h"
@@ -120,6 +121,7 @@ std::string check_table(const Study& study, const CheckReport& report) {
 
 std::string check_json(const Study& study, const CheckReport& report) {
   Json json;
+  json["schema_version"] = schema_version;
   json["study"] = study.name;
   json["title"] = study.title;
   json["seed"] = study.ensemble.seed;

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "host/run/run_result.h"
@@ -12,7 +14,8 @@
 
 namespace CLI {
 class App;
-}
+class Option;
+}  // namespace CLI
 
 namespace zwang {
 
@@ -36,6 +39,7 @@ void add_bench(CLI::App& app, Action& action);
 void add_list(CLI::App& app, Action& action);
 void add_new(CLI::App& app, Action& action);
 void add_completion(CLI::App& app, Action& action);
+void add_man(CLI::App& app, Action& action);
 void add_report(CLI::App& app, Action& action);
 void add_cache(CLI::App& app, Action& action);
 
@@ -53,14 +57,21 @@ std::string device_text(const std::vector<int>& devices);  // in the form that -
 
 Study load(const CommonOptions& options);
 
-// Throws Error with a hint if `path` is not a file but the name of a study that `zwang list` shows.
-void require_path_not_listed_name(const std::string& path);
+// The study at this path; if there is no such file, the study of `zwang list` with this name. Throws Error if
+// --set names a parameter that the study does not have. Prints notes about what the study probably does not
+// mean.
+Study load_by_path_or_name(const std::string& path, const std::vector<std::string>& overrides, bool quiet);
 
-// Prints a note if --set added a parameter instead of changing one: it may be a typing mistake.
-void note_added_parameters(const Study& study);
+// The text of a study that `zwang list` shows, or nothing.
+std::optional<std::string_view> listed_study(const std::string& name);
+std::vector<std::string> listed_names();
 
 // For CLI::Option::check: "" if the text is a number >= smallest, otherwise the error message.
 std::string at_least(const std::string& text, double smallest);
+
+// Lets an option accept a whole number from `least` to `most`, also in the form 1e6 or 2.5e3.
+void accept_whole_number(CLI::Option* option, long long least, long long most);
+constexpr long long member_limit = 1'000'000'000'000;  // docs/study-file.md
 
 // The value of --max-failed as a fraction. Throws Error if it is not one.
 double read_max_failed(const std::string& text);
@@ -71,10 +82,18 @@ int verdict(const RunTally& tally, double max_failed);
 // code.
 int print(const std::string& text);
 
+// The line shown while a study is compiled.
+std::string compiling_text(const Study& study);
+
 // Prints "zwang: note: ..." to standard error.
 void note(const std::string& text);
 
+// From now on errors are also printed to standard output as JSON (--json).
+void print_errors_as_json();
+
 // Prints the exception that is being handled and returns its exit code.
 int report_exception();
+// The same for a command line that cannot be parsed.
+int report_usage(const std::string& message);
 
 }  // namespace zwang

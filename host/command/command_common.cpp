@@ -4,14 +4,19 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <iostream>
 #include <new>
 #include <optional>
 #include <sstream>
 #include <system_error>
 
+#include "host/command/bad_verdict.h"
 #include "host/command/command.h"
+#include "host/command/errors_json.h"
+#include "host/command/study_notes.h"
 #include "host/platform/child_process.h"
 #include "host/platform/colour.h"
 #include "host/platform/machine_error.h"
@@ -27,7 +32,8 @@
 namespace zwang {
 
 void add_common(CLI::App* command, CommonOptions& options) {
-  command->add_option("STUDY", options.study, "study file (TOML)")->required();
+  command->add_option("STUDY", options.study, "study file (TOML), or a name that `zwang list` shows")
+      ->required();
   command->add_option_function<unsigned long long>(
       "--seed",
       [&options](unsigned long long seed) {
@@ -77,18 +83,53 @@ std::string device_text(const std::vector<int>& devices) {
   return devices.empty() ? "all" : fmt::format("{}", fmt::join(devices, ","));
 }
 
-void note_added_parameters(const Study& study) {
+namespace {
+
+// --set changes parameters and adds none: a misspelt name in a script would change nothing without a word.
+void require_known_parameters(const Study& study) {
   const Entry* parameters = study.document->find("parameters");
   if (!parameters) return;
   std::vector<std::string> names;
   for (const Entry& entry : parameters->value.entries)
     if (entry.mark.line > 0) names.push_back(entry.key);
+  std::vector<Problem> problems;
   for (const Entry& entry : parameters->value.entries) {
     if (entry.mark.line > 0 || entry.value.set_path.empty()) continue;
-    const std::string hint = suggestion(entry.key, names);
-    note("--set " + printable(entry.value.set_path) + ": the study has no such parameter; it was added" +
-         (hint.empty() ? "" : "; " + hint));
+    problems.push_back({.where = {"--set", 0, 0},
+                        .message = printable(entry.value.set_path) + ": the study has no such parameter",
+                        .found = printable(entry.key),
+                        .expected = names.empty() ? "a key of the study; it has no [parameters]"
+                                                  : "one of: " + list_text(names, "or"),
+                        .hint = suggestion(entry.key, names)});
   }
+  if (!problems.empty()) throw Error(std::move(problems));
+}
+
+[[noreturn]] void refuse_missing_file(const std::string& path) {
+  std::string name = path;
+  if (name.ends_with(".toml")) name.resize(name.size() - 5);
+  std::string hint = suggestion(path, listed_names());
+  if (name != path && listed_study(name))
+    hint = "'" + name + "', without .toml, is a study that comes with zwang";
+  throw Error({.where = {path, 0, 0},
+               .message = "there is no such file",
+               .found = printable(path),
+               .expected = "the path of a study, or a name that `zwang list` shows",
+               .hint = hint});
+}
+
+}  // namespace
+
+Study load_by_path_or_name(const std::string& path, const std::vector<std::string>& overrides, bool quiet) {
+  std::error_code code;
+  const bool exists = std::filesystem::exists(path, code);
+  const std::optional<std::string_view> listed = exists ? std::nullopt : listed_study(path);
+  if (!exists && !listed) refuse_missing_file(path);
+  Study study = listed ? read_study(std::string(*listed), path, overrides) : load_study(path, overrides);
+  require_known_parameters(study);
+  if (!quiet)
+    for (const std::string& text : study_notes(study)) note(text);
+  return study;
 }
 
 std::string at_least(const std::string& text, double smallest) {
@@ -98,10 +139,39 @@ std::string at_least(const std::string& text, double smallest) {
   return "found " + printable(text) + ", expected a number >= " + number_text(smallest);
 }
 
+namespace {
+
+// "1e6", "2.5e3" and "1000000" are whole numbers, "1e-3" and "0x10" are not.
+std::optional<long long> whole_number(const std::string& text) {
+  const char* const end = text.data() + text.size();
+  long long whole = 0;
+  if (const auto [at, code] = std::from_chars(text.data(), end, whole); code == std::errc{} && at == end)
+    return whole;
+  double number = 0;
+  const auto [at, code] = std::from_chars(text.data(), end, number);
+  // Beyond 2^53 not every whole number is a double.
+  if (code != std::errc{} || at != end || std::abs(number) > 0x1p53 || number != std::floor(number))
+    return {};
+  return static_cast<long long>(number);
+}
+
+}  // namespace
+
+void accept_whole_number(CLI::Option* option, long long least, long long most) {
+  option->transform(CLI::Validator(
+      [least, most](std::string& text) -> std::string {
+        const std::optional<long long> number = whole_number(text);
+        if (!number || *number < least || *number > most)
+          return "found " + printable(text) + ", expected a whole number from " + std::to_string(least) +
+                 " to " + std::to_string(most);
+        text = std::to_string(*number);
+        return "";
+      },
+      ""));
+}
+
 Study load(const CommonOptions& options) {
-  require_path_not_listed_name(options.study);
-  Study study = load_study(options.study, options.overrides);
-  note_added_parameters(study);
+  Study study = load_by_path_or_name(options.study, options.overrides, false);
   if (options.has_seed) study.ensemble.seed = options.seed;
   return study;
 }
@@ -125,36 +195,59 @@ int print(const std::string& text) {
   return exit_machine;
 }
 
+std::string compiling_text(const Study& study) {
+  return "compiling " + printable(study.name) + ", once for this machine ...";
+}
+
 void note(const std::string& text) { std::cerr << "zwang: note: " << text << "\n"; }
+
+namespace {
+
+bool errors_as_json = false;
+
+int report(const std::vector<Problem>& problems, int code) {
+  std::string text;
+  for (const Problem& problem : problems) text += (text.empty() ? "" : "\n") + problem.text();
+  std::cerr << coloured_error(text, colours_wanted(stderr)) << "\n";
+  if (errors_as_json) print(errors_json(problems, code));
+  return code;
+}
+
+}  // namespace
+
+void print_errors_as_json() { errors_as_json = true; }
+
+int report_usage(const std::string& message) {
+  if (errors_as_json) print(errors_json({{.message = message}}, exit_wrong_input));
+  return exit_wrong_input;
+}
 
 int report_exception() {
   try {
     throw;
   } catch (const Error& error) {
-    std::cerr << coloured_error(error.what(), colours_wanted(stderr)) << "\n";
-    return exit_wrong_input;
+    return report(error.problems(), exit_wrong_input);
   } catch (const Interrupted& interrupted) {
     return 128 + interrupted.signal();
+  } catch (const BadVerdict& verdict) {
+    return report({verdict.problem()}, exit_bad_verdict);
   } catch (const MachineError& error) {
-    std::cerr << coloured_error(error.what(), colours_wanted(stderr)) << "\n";
+    return report({error.problem()}, exit_machine);
   } catch (const std::bad_alloc&) {
-    std::cerr << Problem{.message = "out of memory",
-                         .found = "no free memory on this machine or within its limits (ulimit -v)",
-                         .expected = "memory for a batch of members and for the statistics",
-                         .hint = "use a smaller --batch or --statistics-memory"}
-                     .text()
-              << "\n";
+    return report({{.message = "out of memory",
+                    .found = "no free memory on this machine or within its limits (ulimit -v)",
+                    .expected = "memory for a batch of members and for the statistics",
+                    .hint = "use a smaller --batch or --statistics-memory"}},
+                  exit_machine);
   } catch (const std::system_error& error) {
-    std::cerr << Problem{.message = "the operating system refused a request",
-                         .found = error.what(),
-                         .expected = "the requested threads and memory",
-                         .hint = "use a smaller --threads"}
-                     .text()
-              << "\n";
+    return report({{.message = "the operating system refused a request",
+                    .found = error.what(),
+                    .expected = "the requested threads and memory",
+                    .hint = "use a smaller --threads"}},
+                  exit_machine);
   } catch (const std::exception& error) {
-    std::cerr << "zwang: error: " << error.what() << "\n";
+    return report({{.message = error.what()}}, exit_machine);
   }
-  return exit_machine;
 }
 
 }  // namespace zwang

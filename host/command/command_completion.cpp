@@ -1,81 +1,49 @@
-// `completion`: prints a bash completion script, generated from the parser's own commands and options.
+// `completion`: prints a completion script for bash, zsh or fish, written from the parser's own tables.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 
 #include "host/command/command.h"
+#include "host/command/parser_tables.h"
 
 namespace zwang {
 
 namespace {
 
-std::vector<const CLI::App*> commands_of(const CLI::App& app) {
-  return app.get_subcommands([](const CLI::App*) { return true; });
-}
+// --- bash --------------------------------------------------------------------------------------------------
 
-// An option's names, its first name, and its values if they are a fixed set.
-struct OptionWords {
-  std::string names, name, values;
-};
-
-// "TEXT:{auto,cpu}" -> "auto cpu"
-std::string fixed_words(const std::string& type) {
-  const std::size_t begin = type.find('{'), end = type.find('}');
-  if (begin == std::string::npos || end == std::string::npos) return "";
-  std::string words = type.substr(begin + 1, end - begin - 1);
-  for (char& c : words)
-    if (c == ',') c = ' ';
-  return words;
-}
-
-std::vector<OptionWords> options_of(const CLI::App& command) {
-  std::vector<OptionWords> made;
-  for (const CLI::Option* option : command.get_options()) {
-    if (option->get_lnames().empty()) continue;
-    OptionWords words;
-    for (const std::string& name : option->get_lnames()) words.names += "--" + name + " ";
-    words.name = "--" + option->get_lnames().front();
-    words.values = fixed_words(option->get_type_name());
-    made.push_back(words);
-  }
-  return made;
-}
-
-// The name of a command's positional argument: STUDY, DIR or NAME.
-std::string positional_of(const CLI::App& command) {
-  for (const CLI::Option* option : command.get_options())
-    if (option->get_positional() && option->get_lnames().empty()) return option->get_single_name();
-  return "";
-}
-
-std::string positional_words(const CLI::App& command) {
-  const std::string positional = positional_of(command);
-  if (positional == "STUDY") return "_zwang_files '*.toml'";
-  if (positional == "DIR") return "COMPREPLY=($(compgen -d -- \"$word\"))";
-  if (positional == "NAME" && command.get_name() == "list")
-    return "COMPREPLY=($(compgen -W \"$(\"$1\" list 2>/dev/null | sed -n '/^$/q; s/ .*//p')\" -- \"$word\"))";
+std::string bash_positional(const CommandEntry& command) {
+  const std::string names = "$(\"$1\" list 2>/dev/null | sed -n '1d; /^$/q; s/ .*//p')";
+  if (command.positional == "STUDY") return "_zwang_files '*.toml'";
+  if (command.positional == "DIR") return "COMPREPLY=($(compgen -d -- \"$word\"))";
+  if (command.positional == "NAME" && command.name == "list")
+    return "COMPREPLY=($(compgen -W \"" + names + "\" -- \"$word\"))";
+  if (!command.positional_values.empty())
+    return fmt::format("COMPREPLY=($(compgen -W '{}' -- \"$word\"))",
+                       fmt::join(command.positional_values, " "));
   return ":";
 }
 
-std::string completion_script(const CLI::App& app) {
-  std::string commands, cases;
-  for (const CLI::App* command : commands_of(app)) {
-    commands += (commands.empty() ? "" : " ") + command->get_name();
+std::string bash_script(const std::vector<CommandEntry>& commands) {
+  std::string words, cases;
+  for (const CommandEntry& command : commands) {
+    words += (words.empty() ? "" : " ") + command.name;
     std::string names, values;
-    for (const OptionWords& option : options_of(*command)) {
-      names += option.names;
+    for (const OptionEntry& option : command.options) {
+      for (const std::string& name : option.names)
+        if (name.starts_with("--")) names += name + " ";
       if (!option.values.empty())
         values += fmt::format("        {}) COMPREPLY=($(compgen -W '{}' -- \"$word\")); return ;;\n",
-                              option.name, option.values);
+                              option.names.front(), fmt::join(option.values, " "));
     }
     values += "        --out) _zwang_files '*'; return ;;\n";
     cases += fmt::format(
         "    {})\n      case $before in\n{}      esac\n"
         "      if [[ $word == -* ]]; then COMPREPLY=($(compgen -W '{}' -- \"$word\")); else {}; fi ;;\n",
-        command->get_name(), values, names, positional_words(*command));
+        command.name, values, names, bash_positional(command));
   }
   return fmt::format(
-      R"(# bash completion for zwang, written by `zwang completion`.
+      R"(# bash completion for zwang, written by `zwang completion bash`.
 _zwang_files() {{
   local file
   COMPREPLY=()
@@ -96,18 +64,146 @@ _zwang() {{
 }}
 complete -F _zwang zwang
 )",
-      commands, cases);
+      words, cases);
+}
+
+// --- zsh ---------------------------------------------------------------------------------------------------
+
+// Text inside single quotes and brackets of an _arguments specification.
+std::string zsh_text(const std::string& text) {
+  std::string made;
+  for (const char c : text) {
+    if (c == '\'')
+      made += "'\\''";
+    else if (c == '[' || c == ']' || c == ':' || c == '\\')
+      made += std::string("\\") + c;
+    else
+      made += c;
+  }
+  return made;
+}
+
+std::string zsh_option(const OptionEntry& option) {
+  std::string spec = fmt::format("'{}[{}]", option.names.front(), zsh_text(option.description));
+  if (option.names.front() == "--set") spec.insert(1, "*");
+  if (!option.placeholder.empty())
+    spec += fmt::format(":{}:{}", option.placeholder,
+                        !option.values.empty()            ? fmt::format("({})", fmt::join(option.values, " "))
+                        : option.names.front() == "--out" ? "_files"
+                                                          : " ");
+  return spec + "'";
+}
+
+std::string zsh_positional(const CommandEntry& command) {
+  if (command.positional.empty()) return "";
+  std::string how = " ";
+  if (command.positional == "STUDY") how = "_files -g \"*.toml\"";
+  if (command.positional == "DIR") how = "_files -/";
+  if (command.positional == "NAME" && command.name == "list")
+    how = "($(zwang list 2>/dev/null | sed -n \"1d; /^$/q; s/ .*//p\"))";
+  if (!command.positional_values.empty())
+    how = fmt::format("({})", fmt::join(command.positional_values, " "));
+  return fmt::format(" \\\n        '*:{}:{}'", command.positional, how);
+}
+
+std::string zsh_script(const std::vector<CommandEntry>& commands) {
+  std::string words, cases;
+  for (const CommandEntry& command : commands) {
+    words += fmt::format("    '{}:{}'\n", command.name, zsh_text(command.description));
+    std::string options;
+    for (const OptionEntry& option : command.options) options += " \\\n        " + zsh_option(option);
+    cases +=
+        fmt::format("    {})\n      _arguments -s{}{} ;;\n", command.name, options, zsh_positional(command));
+  }
+  return fmt::format(R"(#compdef zwang
+# zsh completion for zwang, written by `zwang completion zsh`.
+_zwang() {{
+  local -a commands
+  commands=(
+{}  )
+  if (( CURRENT == 2 )); then
+    _describe -t commands 'zwang command' commands
+    return
+  fi
+  local command=$words[2]
+  shift words
+  (( CURRENT-- ))
+  case $command in
+{}  esac
+}}
+if [[ $zsh_eval_context[-1] == loadautofunc ]]; then _zwang "$@"; else compdef _zwang zwang; fi
+)",
+                     words, cases);
+}
+
+// --- fish --------------------------------------------------------------------------------------------------
+
+std::string fish_text(const std::string& text) {
+  std::string made;
+  for (const char c : text) made += c == '\'' || c == '\\' ? std::string("\\") + c : std::string(1, c);
+  return made;
+}
+
+std::string fish_positional(const CommandEntry& command, const std::string& here) {
+  if (command.positional == "STUDY")
+    return fmt::format("complete -c zwang -n '{}' -f -a '(__fish_complete_suffix .toml)'\n", here);
+  if (command.positional == "DIR")
+    return fmt::format("complete -c zwang -n '{}' -f -a '(__fish_complete_directories)'\n", here);
+  if (command.positional == "NAME" && command.name == "list")
+    return fmt::format(
+        "complete -c zwang -n '{}' -f -a '(zwang list 2>/dev/null | sed -n \"1d; /^\\$/q; s/ .*//p\")'\n",
+        here);
+  if (!command.positional_values.empty())
+    return fmt::format("complete -c zwang -n '{}' -f -a '{}'\n", here,
+                       fmt::join(command.positional_values, " "));
+  return "";
+}
+
+std::string fish_script(const std::vector<CommandEntry>& commands) {
+  std::string text =
+      "# fish completion for zwang, written by `zwang completion fish`.\ncomplete -c zwang -f\n";
+  for (const CommandEntry& command : commands)
+    text += fmt::format("complete -c zwang -n __fish_use_subcommand -a {} -d '{}'\n", command.name,
+                        fish_text(command.description));
+  for (const CommandEntry& command : commands) {
+    const std::string here = "__fish_seen_subcommand_from " + command.name;
+    for (const OptionEntry& option : command.options) {
+      text += fmt::format("complete -c zwang -n '{}' -l {} -d '{}'", here, option.names.front().substr(2),
+                          fish_text(option.description));
+      if (!option.values.empty())
+        text += fmt::format(" -x -a '{}'", fmt::join(option.values, " "));
+      else if (option.names.front() == "--out")
+        text += " -r -F";
+      else if (!option.placeholder.empty())
+        text += " -x";
+      text += "\n";
+    }
+    text += fish_positional(command, here);
+  }
+  return text;
+}
+
+std::string completion_script(const CLI::App& app, const std::string& shell) {
+  const std::vector<CommandEntry> commands = parser_commands(app);
+  if (shell == "zsh") return zsh_script(commands);
+  return shell == "fish" ? fish_script(commands) : bash_script(commands);
 }
 
 }  // namespace
 
 void add_completion(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("completion", "print a bash completion script");
+  const auto shell = std::make_shared<std::string>("bash");
+  CLI::App* command = app.add_subcommand("completion", "print a completion script for bash, zsh or fish");
+  command->add_option("SHELL", *shell, "the shell (default: bash)")
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
   command->footer(
       "Examples:\n"
       "  source <(zwang completion)\n"
-      "  zwang completion > ~/.local/share/bash-completion/completions/zwang");
-  command->callback([&app, &action] { action = [&app] { return print(completion_script(app)); }; });
+      "  zwang completion bash > ~/.local/share/bash-completion/completions/zwang\n"
+      "  zwang completion zsh > ~/.zfunc/_zwang\n"
+      "  zwang completion fish > ~/.config/fish/completions/zwang.fish");
+  command->callback(
+      [&app, &action, shell] { action = [&app, shell] { return print(completion_script(app, *shell)); }; });
 }
 
 }  // namespace zwang

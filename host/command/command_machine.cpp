@@ -70,8 +70,11 @@ class CheckDisplay {
 int check(const CheckCommandOptions& options) {
   Study study = load(options);
   if (options.members > 0) study.ensemble.members = options.members;
-  const std::unique_ptr<Backend> backend = make_backend(
-      options.backend, study, {.threads = options.threads, .devices = options.devices, .note = note});
+  const std::unique_ptr<Backend> backend = [&] {
+    const DelayedLine compiling(ProgressDisplay(stderr, false), compiling_text(study));
+    return make_backend(options.backend, study,
+                        {.threads = options.threads, .devices = options.devices, .note = note});
+  }();
   CheckDisplay display;
   const CheckOptions how{.sample = options.sample,
                          .threads = options.threads,
@@ -112,12 +115,14 @@ void add_check(CLI::App& app, Action& action) {
                    "backend to check; 'reference' compares the reference with itself at another tolerance")
       ->check(CLI::IsMember({"auto", "cpu", "cuda", "reference"}))
       ->capture_default_str();
-  command
-      ->add_option("--sample", options.sample, "number of members to check, spread evenly over the ensemble")
-      ->check([](const std::string& text) { return at_least(text, 1); })
-      ->capture_default_str();
-  command->add_option("--members", options.members, "size of the ensemble, instead of the study's")
-      ->check([](const std::string& text) { return at_least(text, 1); });
+  accept_whole_number(command
+                          ->add_option("--sample", options.sample,
+                                       "number of members to check, spread evenly over the ensemble")
+                          ->capture_default_str(),
+                      1, member_limit);
+  accept_whole_number(
+      command->add_option("--members", options.members, "size of the ensemble, instead of the study's"), 1,
+      member_limit);
   add_devices(command, options.devices);
   command->add_option("--threads", options.threads, "threads for the reference; 0: all cores")
       ->capture_default_str();
@@ -149,8 +154,9 @@ void add_bench(CLI::App& app, Action& action) {
   command->add_option("--seconds", options.seconds, "minimum seconds per measurement")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  command->add_option("--members", options.members, "members per batch (default: enough to fill the time)")
-      ->check(CLI::PositiveNumber);
+  accept_whole_number(command->add_option("--members", options.members,
+                                          "members per batch (default: enough to fill the time)"),
+                      1, member_limit);
   add_devices(command, options.devices);
   command->add_option("--threads", options.threads, "largest number of threads to try; 0: all cores")
       ->capture_default_str();

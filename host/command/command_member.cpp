@@ -10,6 +10,7 @@
 #include "host/inspect/write_explain.h"
 #include "host/inspect/write_replay.h"
 #include "host/run/backend_factory.h"
+#include "host/run/progress.h"
 #include "host/sample/member.h"
 #include "host/sample/prepared_member.h"
 #include "host/study/study.h"
@@ -36,6 +37,7 @@ struct ReplayOptions : MemberOptions {
 
 struct ExplainOptions : MemberOptions {
   double at = 0;
+  bool latex = false;
 };
 
 Study load_for_member(const MemberOptions& options) {
@@ -43,8 +45,8 @@ Study load_for_member(const MemberOptions& options) {
   // The draws of a member do not depend on the size of the ensemble, so every number is valid; a number
   // beyond the ensemble gets a note.
   if (options.member >= static_cast<unsigned long long>(study.members_in_all()))
-    std::cerr << fmt::format("zwang: note: member {} is not among the study's {} members (0 to {})\n",
-                             options.member, study.members_in_all(), study.members_in_all() - 1);
+    note(fmt::format("member {} is not among the study's {} members (0 to {})", options.member,
+                     study.members_in_all(), study.members_in_all() - 1));
   return study;
 }
 
@@ -58,8 +60,11 @@ int replay(const ReplayOptions& options) {
     throw Error({.message = "--steps needs the reference backend",
                  .found = "--backend " + options.backend,
                  .expected = "--backend reference, or no --steps"});
-  const std::unique_ptr<Backend> backend =
-      by_reference ? nullptr : make_backend(options.backend, study, {.threads = 1, .note = note});
+  const std::unique_ptr<Backend> backend = [&]() -> std::unique_ptr<Backend> {
+    if (by_reference) return nullptr;
+    const DelayedLine compiling(ProgressDisplay(stderr, false), compiling_text(study));
+    return make_backend(options.backend, study, {.threads = 1, .note = note});
+  }();
   const Trajectory trajectory =
       backend ? replay_by_backend(study, member, *backend) : replay_member(study, member, plan);
   const Replay result{study, member, trajectory, backend ? backend->name() : "reference"};
@@ -69,13 +74,17 @@ int replay(const ReplayOptions& options) {
 
 int explain(const ExplainOptions& options) {
   const Study study = load_for_member(options);
+  if (options.latex) return print(explain_latex(study));
+  if (options.at > study.time.end)
+    note(fmt::format("t = {} is beyond the end of the study ({}); the motion is continued",
+                     number_text(options.at), number_text(study.time.end)));
   const PreparedMember member = prepare_member(study, options.member);
   // Slightly beyond the requested time, so that an event at exactly that time is included.
   const double until = options.at * (1 + 1e-12);
   const Trajectory trajectory = replay_member(study, member, {{}, until});
   if (trajectory.last.state.t < options.at && trajectory.status != Status::ok)
-    std::cerr << fmt::format("zwang: note: the member ended at t = {} with status {} ({})\n",
-                             trajectory.last.state.t, status_name(trajectory.status), trajectory.cause);
+    note(fmt::format("the member ended at t = {} with status {} ({})", trajectory.last.state.t,
+                     status_name(trajectory.status), trajectory.cause));
   const Equations equations(*study.system, member.inputs.parameters);
   Explanation explanation = explain(equations, trajectory.last, study.integrator.contact_tolerance);
   if (trajectory.last.state.t >= options.at) explanation.state.t = options.at;
@@ -119,9 +128,12 @@ void add_explain(CLI::App& app, Action& action) {
   command->add_option("--at", options.at, "time of the state; at an event: just after it")
       ->check([](const std::string& text) { return at_least(text, 0); })
       ->capture_default_str();
+  command->add_flag("--latex", options.latex, "print the derived equations as LaTeX")
+      ->excludes(command->get_option("--json"));
   command->footer(
       "Examples:\n"
-      "  zwang explain configs/ostrogradsky.toml\n"
+      "  zwang explain ostrogradsky\n"
+      "  zwang explain ostrogradsky --latex > equations.tex\n"
       "  zwang explain configs/string_pendulum.toml --at 1.5 --json");
   command->callback([&action, given] { action = [given] { return explain(*given); }; });
 }

@@ -1,5 +1,8 @@
 // `modes`: finds small oscillations about an equilibrium.
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <cmath>
 
 #include "host/command/command.h"
 #include "host/inspect/write_modes.h"
@@ -7,10 +10,13 @@
 #include "host/sample/prepared_member.h"
 #include "host/sample/sample.h"
 #include "host/study/study.h"
+#include "host/study_file/raw_text.h"
 #include "src/analysis/equilibrium.h"
 #include "src/analysis/linearise.h"
 #include "src/analysis/modes.h"
+#include "src/base/error.h"
 #include "src/system/equations.h"
+#include "src/system/system.h"
 
 namespace zwang {
 
@@ -18,12 +24,38 @@ namespace {
 
 struct ModesOptions : CommonOptions {
   ModesMember member;
+  std::vector<std::string> near;  // NAME=VALUE
 };
+
+// Moves the start of the search: the equilibrium nearest to it is found.
+void move_start(const System& system, const std::vector<std::string>& near, State& start) {
+  for (const std::string& text : near) {
+    const std::size_t equals = text.find('=');
+    const std::string name = text.substr(0, equals),
+                      value = equals == std::string::npos ? "" : text.substr(equals + 1);
+    const auto found = std::find(system.coordinates.begin(), system.coordinates.end(), name);
+    if (found == system.coordinates.end())
+      throw Error({.where = {"--near", 0, 0},
+                   .message = "there is no coordinate of that name",
+                   .found = printable(text),
+                   .expected = "one of: " + list_text(system.coordinates, "or") + ", as in NAME=VALUE",
+                   .hint = suggestion(name, system.coordinates)});
+    double number = 0;
+    const auto [end, code] = std::from_chars(value.data(), value.data() + value.size(), number);
+    if (value.empty() || code != std::errc{} || end != value.data() + value.size() || !std::isfinite(number))
+      throw Error({.where = {"--near", 0, 0},
+                   .message = name + ": not a number",
+                   .found = printable(value),
+                   .expected = "NAME=VALUE with a finite number"});
+    start.q(found - system.coordinates.begin()) = number;
+  }
+}
 
 int modes(const ModesOptions& options) {
   const Study study = load(options);
-  const MemberInputs inputs =
+  MemberInputs inputs =
       options.member ? prepare_member(study, *options.member).inputs : nominal_member(study);
+  move_start(*study.system, options.near, inputs.start);
   const Equations equations(*study.system, inputs.parameters);
   require_autonomous(equations, inputs.start, study.path);
   const RestEquations rest(equations);
@@ -44,9 +76,15 @@ void add_modes(CLI::App& app, Action& action) {
   command->add_option_function<unsigned long long>(
       "--member", [&options](unsigned long long member) { options.member = member; },
       "use the parameters and start of this member instead of the nominal ones");
+  command
+      ->add_option("--near", options.near,
+                   "search from here: COORDINATE=VALUE, instead of the start (repeatable)")
+      ->take_all()
+      ->allow_extra_args(false);
   command->footer(
       "Examples:\n"
-      "  zwang modes configs/small_oscillations.toml\n"
+      "  zwang modes small_oscillations\n"
+      "  zwang modes configs/small_oscillations.toml --near p.x=0.1\n"
       "  zwang modes configs/small_oscillations.toml --set parameters.k2=4 --json");
   command->callback([&action, given] { action = [given] { return modes(*given); }; });
 }

@@ -7,10 +7,14 @@
 
 #include "host/backend/backend.h"
 #include "host/backend/cuda/early_start.h"
+#include "host/command/bad_verdict.h"
 #include "host/command/command.h"
+#include "host/command/confirm_run.h"
+#include "host/command/run_command.h"
 #include "host/files/load_finished_run.h"
 #include "host/files/result_folder.h"
 #include "host/files/run_identity.h"
+#include "host/inspect/failure_cause.h"
 #include "host/platform/child_process.h"
 #include "host/platform/interrupt.h"
 #include "host/platform/stage_times.h"
@@ -20,34 +24,23 @@
 #include "host/report/report_page.h"
 #include "host/results/run_files.h"
 #include "host/results/run_table.h"
+#include "host/run/all_failed.h"
 #include "host/run/backend_factory.h"
 #include "host/run/progress.h"
 #include "host/run/run.h"
+#include "host/sample/check_starts.h"
 #include "host/sample/csv_inputs.h"
+#include "host/statistics/plan.h"
+#include "host/statistics/run_tally.h"
 #include "host/study/study.h"
 #include "host/study_file/load_study.h"
+#include "host/study_file/raw_text.h"
+#include "kernels/base/status.h"
 #include "src/base/error.h"
 
 namespace zwang {
 
 namespace {
-
-struct RunCommandOptions : CommonOptions {
-  long long members = 0;  // 0: the study's number
-  std::string backend = "auto";
-  unsigned threads = 0;
-  std::vector<int> devices = {0};
-  bool device_given = false;
-  std::string out;  // empty: results/<study name>
-  bool overwrite = false, resume = false;
-  std::string shard = "none";
-  double checkpoint = 10;  // seconds
-  bool report = false;
-  bool quiet = false, timings = false;
-  std::string max_failed = "5%";
-  long long batch = 0;
-  long long statistics_memory = 512;  // MiB
-};
 
 // The seed is written to study.toml, and TOML integers are limited to 63 bits.
 void require_seed_for_toml(unsigned long long seed) {
@@ -65,49 +58,24 @@ Study load_for_run(const RunCommandOptions& options) {
   if (options.members > 0) overrides.push_back("ensemble.members=" + std::to_string(options.members));
   require_seed_for_toml(options.seed);
   if (options.has_seed) overrides.push_back("ensemble.seed=" + std::to_string(options.seed));
-  require_path_not_listed_name(options.study);
   const StageTimer timer("load study");
-  Study study = load_study(options.study, overrides);
-  if (!options.quiet) note_added_parameters(study);
-  return study;
-}
-
-// The command that replays a member of this run, without the member's number at the end.
-std::string replay_command(const RunCommandOptions& options) {
-  std::string command = "zwang replay " + shell_word(options.study);
-  for (const std::string& assignment : options.overrides) command += " --set " + shell_word(assignment);
-  // The draws of a Latin hypercube depend on the number of members.
-  if (options.members > 0) command += fmt::format(" --set ensemble.members={}", options.members);
-  if (options.has_seed) command += fmt::format(" --seed {}", options.seed);
-  return command + " --member ";
-}
-
-// The command that resumes this run. With MPI the user has to add the launcher's command.
-std::string resume_command(const RunCommandOptions& options) {
-  std::string command = "zwang run " + shell_word(options.study);
-  for (const std::string& assignment : options.overrides) command += " --set " + shell_word(assignment);
-  if (options.members > 0) command += fmt::format(" --members {}", options.members);
-  if (options.has_seed) command += fmt::format(" --seed {}", options.seed);
-  if (options.backend != RunCommandOptions().backend) command += " --backend " + options.backend;
-  if (options.device_given) command += " --device " + device_text(options.devices);
-  if (!read_shard(options.shard).whole()) command += " --shard " + options.shard;
-  if (options.statistics_memory != RunCommandOptions().statistics_memory)
-    command += fmt::format(" --statistics-memory {}", options.statistics_memory);
-  if (options.report) command += " --report";
-  if (options.max_failed != RunCommandOptions().max_failed)
-    command += " --max-failed " + shell_word(options.max_failed);
-  if (!options.out.empty()) command += " --out " + shell_word(options.out);
-  return command + " --resume";
+  try {
+    return load_by_path_or_name(options.study, overrides, options.quiet);
+  } catch (const Error& error) {
+    throw named_by_options(error, options);
+  }
 }
 
 RunOptions run_options(const RunCommandOptions& options, ProgressDisplay& display,
-                       const InterruptWatch& interrupts) {
+                       RunConfirmation& confirmation, const InterruptWatch& interrupts) {
   RunOptions made;
+  made.stop_if_all_fail = read_max_failed(options.max_failed) < 1;
   made.threads = options.threads;
   made.batch = options.batch;
   made.statistics_memory = static_cast<std::size_t>(options.statistics_memory) << 20;
   made.progress = [&](const RunProgress& progress) {
     interrupts.check();
+    confirmation.during(progress, [&] { display.clear(); });
     display.show(progress);
   };
   return made;
@@ -166,13 +134,13 @@ void note_how_to_resume(const RunCommandOptions& options, const ResultFolder& fo
 
 // Runs the study and writes its files to the folder.
 FiledRun run_in(ResultFolder& folder, const RunCommandOptions& options, const Study& study,
-                const Shard& shard, const InterruptWatch& interrupts, RankLink* link,
-                std::unique_ptr<cuda::EarlyStart> early) {
+                const Shard& shard, RunConfirmation& confirmation, const InterruptWatch& interrupts,
+                RankLink* link, std::unique_ptr<cuda::EarlyStart> early) {
   if (link) start_ranks(*link);
   ProgressDisplay display(stderr, options.quiet);
   const std::unique_ptr<Backend> backend = [&] {
     // From the cache a program is loaded within a tenth of a second.
-    const DelayedLine compiling(display, "compiling " + study.name + ", once for this machine ...");
+    const DelayedLine compiling(display, compiling_text(study));
     const StageTimer timer("start backend");
     return make_backend(options.backend, study, backend_options(options, link));
   }();
@@ -189,8 +157,8 @@ FiledRun run_in(ResultFolder& folder, const RunCommandOptions& options, const St
   }
   try {
     FiledRun made = run_into(
-        folder, study, *backend, run_options(options, display, interrupts), [&] { interrupts.check(); },
-        files);
+        folder, study, *backend, run_options(options, display, confirmation, interrupts),
+        [&] { interrupts.check(); }, files);
     display.clear();
     return made;
   } catch (...) {
@@ -205,9 +173,12 @@ int show(const RunCommandOptions& options, const Study& study, const ResultFolde
   if (options.json)
     printed = print(made.summary);
   else if (!options.quiet)
-    printed = print(run_table(
-        study, made.result,
-        {.folder = folder.path().string(), .files = made.files, .replay = replay_command(options)}));
+    printed =
+        print(run_table(study, made.result,
+                        {.folder = folder.path().string(),
+                         .files = made.files,
+                         .replay = replay_command(options),
+                         .cause = [&](Status, long long member) { return failure_cause(study, member); }}));
   return printed != exit_done ? printed : verdict(made.result.tally, max_failed);
 }
 
@@ -232,8 +203,13 @@ int run_and_write(const RunCommandOptions& options, RankLink* link) {
                        .study = options.study,
                        .inputs = CsvInputs(study).paths()});
   if (folder.complete()) return finished_before(options, study, shard, folder, max_failed);
+  RunConfirmation confirmation(options.yes, options.quiet);
+  const auto [first, end] = shard_members(study.ensemble.members, shard.number - 1, shard.of);
+  confirmation.before(study, end - first);
+  require_consistent_starts(study, first, end, options.threads);
+  RunCommandOptions repeated = options;  // for the command that resumes
   try {
-    FiledRun made = run_in(folder, options, study, shard, interrupts, link, std::move(early));
+    FiledRun made = run_in(folder, options, study, shard, confirmation, interrupts, link, std::move(early));
     if (options.report) {
       const StageTimer timer("write report");
       write_report(folder.path(), folder.path() / report_name);
@@ -243,12 +219,16 @@ int run_and_write(const RunCommandOptions& options, RankLink* link) {
     if (options.timings) note(StageTimes::get().table());
     return code;
   } catch (const Interrupted&) {
-    note_how_to_resume(options, folder, "interrupted");
+    repeated.yes = confirmation.agreed();
+    note_how_to_resume(repeated, folder, "interrupted");
     return exit_interrupted;
   } catch (const Error&) {
     throw;  // resuming would fail in the same way
+  } catch (const AllFailed& failed) {
+    report_all_failed(options, study, failed.tally());
   } catch (...) {
-    if (folder.has_checkpoint()) note_how_to_resume(options, folder, "the run has ended early");
+    repeated.yes = confirmation.agreed();
+    if (folder.has_checkpoint()) note_how_to_resume(repeated, folder, "the run has ended early");
     throw;
   }
 }
@@ -301,15 +281,16 @@ void group_options(CLI::App* command) {
   group("Ensemble", {"--members", "--seed", "--set", "--shard"});
   group("Machine", {"--backend", "--device", "--threads", "--batch", "--statistics-memory", "--timings"});
   group("Output", {"--out", "--overwrite", "--resume", "--checkpoint", "--report", "--json", "--quiet",
-                   "--max-failed"});
+                   "--max-failed", "--yes"});
 }
 
 void add_options(CLI::App* command, RunCommandOptions& options) {
   add_common(command, options);
   // Added again below with its own text: --help shows the groups in the order of their first options.
   command->remove_option(command->get_option("--json"));
-  command->add_option("--members", options.members, "number of members, instead of the study's")
-      ->check([](const std::string& text) { return at_least(text, 1); });
+  accept_whole_number(command->add_option("--members", options.members,
+                                          "number of members, instead of the study's (also as 1e6)"),
+                      1, member_limit);
   command->add_option("--backend", options.backend, "backend that integrates the members")
       ->check(CLI::IsMember({"auto", "cpu", "cuda", "reference"}))
       ->capture_default_str();
@@ -340,12 +321,15 @@ void add_options(CLI::App* command, RunCommandOptions& options) {
       ->add_option("--max-failed", options.max_failed,
                    "largest accepted share of failed members, as 5% or 0.05; exit code 3 beyond it")
       ->capture_default_str();
+  command->add_flag("--yes", options.yes,
+                    "run without a question although it takes more than an hour or 10 GB");
   command->add_flag("--quiet", options.quiet,
                     "print no progress and no table, only errors (and JSON with --json)");
-  command
-      ->add_option("--batch", options.batch,
-                   "members per batch (default: chosen by memory and speed); results do not depend on it")
-      ->check([](const std::string& text) { return at_least(text, 1); });
+  accept_whole_number(
+      command->add_option(
+          "--batch", options.batch,
+          "members per batch (default: chosen by memory and speed); results do not depend on it"),
+      1, member_limit);
   command
       ->add_option("--statistics-memory", options.statistics_memory,
                    "MiB for stored values or quantile sketches; quantiles are exact if all values fit")
@@ -365,8 +349,8 @@ void add_run(CLI::App& app, Action& action) {
   add_options(command, *given);
   command->footer(
       "Examples:\n"
-      "  zwang run configs/slung_load.toml\n"
-      "  zwang run configs/slung_load.toml --members 1000000 --out results/million --quiet\n"
+      "  zwang run slung_load\n"
+      "  zwang run configs/slung_load.toml --members 1e6 --out results/million --quiet\n"
       "  zwang run configs/slung_load.toml --set parameters.drag=0.1 --seed 7 --overwrite --json > run.json\n"
       "  zwang run configs/slung_load.toml --members 1000000 --resume\n"
       "  zwang run configs/slung_load.toml --shard 2/7 --out shards/2\n"

@@ -9,7 +9,9 @@
 #include "host/command/command.h"
 #include "host/platform/machine_error.h"
 #include "host/platform/private_files.h"
+#include "host/platform/table.h"
 #include "host/study_file/config_text.h"
+#include "host/study_file/leading_comment.h"
 #include "host/study_file/raw_text.h"
 #include "src/base/error.h"
 
@@ -50,29 +52,29 @@ const ConfigFile& find_config(const std::string& name) {
 
 }  // namespace
 
-void require_path_not_listed_name(const std::string& path) {
-  std::error_code ignored;
-  const std::vector<std::string> names = config_names();
-  if (std::filesystem::exists(path, ignored) || std::find(names.begin(), names.end(), path) == names.end())
-    return;
-  throw Error({.where = {path, 0, 0},
-               .message = "there is no such file",
-               .expected = "the path of a study",
-               .hint = "'" + path + "' comes with the program: copy it with `zwang new " + path + " --from " +
-                       path + "`, then use " + path + ".toml"});
+std::vector<std::string> listed_names() { return config_names(); }
+
+std::optional<std::string_view> listed_study(const std::string& name) {
+  for (const ConfigFile& file : config_files())
+    if (file.name != starter_name && short_name(file) == name) return file.text;
+  return {};
 }
 
 namespace {
 
 int list(const std::string& name) {
   if (!name.empty()) return print(std::string(find_config(name).text));
-  std::size_t width = 0;
-  for (const std::string& one : config_names()) width = std::max(width, one.size());
-  std::string text;
-  for (const ConfigFile& file : config_files())
-    if (file.name != starter_name)
-      text += fmt::format("{:<{}}  {}\n", short_name(file), width, title_of(file));
-  return print(text + "\n`zwang list NAME` prints one, `zwang new MINE --from NAME` copies it.\n");
+  TextTable table({"study", "topic", "source", "title"});
+  for (const ConfigFile& file : config_files()) {
+    if (file.name == starter_name) continue;
+    // "Mayer 1899 I, section 3, r = 2." -> Mayer 1899 I
+    const std::string source = comment_line(file.text, "Source:");
+    table.add({short_name(file), comment_line(file.text, "Topic:"),
+               source.substr(0, source.find_first_of(",:;.")), title_of(file)});
+  }
+  return print(
+      table.text("") +
+      "\n`zwang run NAME` runs one, `zwang list NAME` prints it, `zwang new MINE --from NAME` copies it.\n");
 }
 
 // --- A new study ---------------------------------------------------------------------------------

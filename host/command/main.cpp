@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <csignal>
+#include <string_view>
 
 #include "host/command/command.h"
 #include "host/command/version_text.h"
@@ -51,7 +52,7 @@ int run(int argc, char** argv) {
       "Examples:\n"
       "  zwang new first_try && zwang run first_try.toml --report\n"
       "  zwang list\n"
-      "  zwang run configs/slung_load.toml --report");
+      "  zwang run slung_load --report");
 
   zwang::Action action;
   zwang::add_run(app, action);
@@ -66,6 +67,7 @@ int run(int argc, char** argv) {
   zwang::add_list(app, action);
   zwang::add_new(app, action);
   zwang::add_completion(app, action);
+  zwang::add_man(app, action);
 
   if (argc < 2) {
     zwang::print(app.help());
@@ -78,7 +80,7 @@ int run(int argc, char** argv) {
     report_unknown_argument(app, argc, argv);
     throw;
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? zwang::exit_done : zwang::exit_wrong_input;
+    return app.exit(error) == 0 ? zwang::exit_done : zwang::report_usage(error.what());
   }
   return action();
 }
@@ -88,6 +90,9 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   // With SIGXFSZ ignored, a write beyond the file size limit fails with an error code, as on a full disk.
   std::signal(SIGXFSZ, SIG_IGN);
+  // Known before the command line is parsed, because that may fail too.
+  if (std::any_of(argv + 1, argv + argc, [](const char* word) { return std::string_view(word) == "--json"; }))
+    zwang::print_errors_as_json();
   try {
     return run(argc, argv);
   } catch (...) {

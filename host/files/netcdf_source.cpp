@@ -1,8 +1,10 @@
 // Calls of the NetCDF C library for reading, with errors as exceptions.
 #include "host/files/netcdf_source.h"
 
+#include <dlfcn.h>
 #include <netcdf.h>
 
+#include <cstdint>
 #include <functional>
 #include <numeric>
 
@@ -10,7 +12,21 @@
 
 namespace zwang {
 
+namespace {
+
+// HDF5 prints every error of a thread, also those that NetCDF expects when it looks for optional attributes.
+// NetCDF switches that off in the thread that uses it first, which may be one that writes members.nc.
+void silence_hdf5() {
+  using SetAuto = int (*)(std::int64_t stack, void* print, void* data);
+  constexpr std::int64_t default_stack = 0;
+  if (void* function = ::dlsym(RTLD_DEFAULT, "H5Eset_auto2"))
+    reinterpret_cast<SetAuto>(function)(default_stack, nullptr, nullptr);
+}
+
+}  // namespace
+
 NetcdfSource::NetcdfSource(std::filesystem::path path) : path_(std::move(path)) {
+  silence_hdf5();
   require(nc_open(path_.c_str(), NC_NOWRITE, &id_), "the file could not be opened");
 }
 

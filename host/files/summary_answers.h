@@ -19,8 +19,7 @@ void add_answers_json(const Study& study, const StatisticsResult& statistics, st
                       SummaryJson& json);
 
 // By measure and input; null if there are none.
-SummaryJson first_order_json(const Study& study, const RunResult& result,
-                             const StatisticsResult& statistics);
+SummaryJson first_order_json(const Study& study, const RunResult& result, const StatisticsResult& statistics);
 
 // Sobol' indices by measure and input; null without [sensitivity].
 SummaryJson sensitivity_json(const Study& study, const StatisticsResult& statistics);

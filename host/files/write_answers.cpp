@@ -60,9 +60,8 @@ void add_shares(NetcdfFile& file, const std::string& prefix, const std::string& 
 void add_reals(NetcdfFile& file, const std::string& name, const std::vector<Dimension>& dimensions,
                const std::string& words, const RealsOf& values, NetcdfNumbers& numbers) {
   const Variable variable = file.variable(name, Type::real, {.dimensions = dimensions}, words);
-  numbers.emplace_back([variable, values](NetcdfFile& into, const StatisticsResult& of) {
-    into.put(variable, values(of));
-  });
+  numbers.emplace_back(
+      [variable, values](NetcdfFile& into, const StatisticsResult& of) { into.put(variable, values(of)); });
 }
 
 void add_counts(NetcdfFile& file, const std::string& name, const std::vector<Dimension>& dimensions,
@@ -70,9 +69,8 @@ void add_counts(NetcdfFile& file, const std::string& name, const std::vector<Dim
   const Variable variable =
       file.variable(name, Type::integer, {.dimensions = dimensions, .may_be_missing = true}, words);
   file.attribute(variable, "units", "1");
-  numbers.emplace_back([variable, values](NetcdfFile& into, const StatisticsResult& of) {
-    into.put(variable, values(of));
-  });
+  numbers.emplace_back(
+      [variable, values](NetcdfFile& into, const StatisticsResult& of) { into.put(variable, values(of)); });
 }
 
 // The points of the longest curve, and the largest error of its x, over all points of the sweeps.
@@ -172,7 +170,8 @@ void add_first_order(NetcdfFile& file, const RunResult& result, const AnswerDime
       numbers);
 }
 
-void add_givens(NetcdfFile& file, Dimension given, const AnswerDimensions& dimensions, NetcdfNumbers& numbers) {
+void add_givens(NetcdfFile& file, Dimension given, const AnswerDimensions& dimensions,
+                NetcdfNumbers& numbers) {
   add_shares(
       file, "given_", "that fulfil the condition", {given},
       [](const StatisticsResult& of) {
@@ -211,8 +210,8 @@ void add_sobol_indices(NetcdfFile& file, const Study& study, const RunResult& re
   const Dimension over =
       groups ? file.names("sobol_input", names, "input, or inputs varied together") : dimensions.input;
   const auto add = [&](const char* name, const char* words, double SobolIndex::*number) {
-    const auto values = [&study, names, number, all = dimensions.measure.size * names.size()](
-                            const StatisticsResult& of) {
+    const auto values = [&study, names, number,
+                         all = dimensions.measure.size * names.size()](const StatisticsResult& of) {
       std::vector<double> made(all, none);
       const SensitivitySettings& settings = *study.sensitivity;
       for (std::size_t m = 0; m < of.pick_freeze.size(); ++m)

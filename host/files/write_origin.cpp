@@ -17,8 +17,9 @@ void write_origin(NetcdfFile& file, const Study& study, const RunResult& origin,
   file.attribute("Conventions", "CF-1.8");
   file.attribute("title", study.title.empty() ? study.name : study.title);
   file.attribute("content", content);
-  file.attribute("comment",
-                 "a study has no units of its own: units = \"1\" stands for those its numbers are in");
+  file.attribute(
+      "comment",
+      "units = \"1\" stands for the units of the study's numbers where its table [units] names none");
   file.attribute("source", std::string("zwang ") + ZWANG_VERSION);
   file.attribute("version", ZWANG_VERSION);
   file.attribute("study_name", study.name);
@@ -35,7 +36,14 @@ TimeAxis add_time(NetcdfFile& file, const Study& study) {
   const NetcdfFile::Variable variable =
       file.variable("time", NetcdfFile::Type::real, {.dimensions = {dimension}}, "output time");
   file.attribute(variable, "axis", "T");
+  if (const std::string unit = study.unit("time"); !unit.empty()) file.attribute(variable, "units", unit);
   return {dimension, variable};
+}
+
+std::string start_name(const System& system, long long k) {
+  const auto i = static_cast<std::size_t>(k);
+  if (i >= 2 * system.size()) return "";  // of a damaged record
+  return i < system.size() ? system.coordinates[i] : system.coordinates[i - system.size()] + "'";
 }
 
 namespace {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <limits>
 #include <optional>
+#include <string_view>
 
 #include "host/estimators/moments.h"
 #include "host/estimators/quantiles.h"
@@ -80,12 +81,42 @@ struct Group {
   std::vector<Dimension> dimensions;  // without the quantile dimension
   // In the order of the dimensions.
   std::function<std::vector<const Series*>(const StatisticsResult&)> series;
+  std::string unit = {};  // label of all series; empty if they differ or have none
 };
+
+// The label that all names share.
+std::string common_unit(const Study& study, const std::vector<std::string>& names) {
+  const std::string unit = names.empty() ? "" : study.unit(names.front());
+  const bool same = std::all_of(names.begin(), names.end(),
+                                [&](const std::string& name) { return study.unit(name) == unit; });
+  return same ? unit : "";
+}
+
+void put_unit(NetcdfFile& file, const Variable& variable, const Group& group) {
+  if (!group.unit.empty()) file.attribute(variable, "units", group.unit);
+}
+
+// The labels of [units] beside the names, since the series of one variable may have different ones.
+struct UnitLabels {
+  Variable variable;
+  std::vector<std::string> labels;
+};
+void add_units(NetcdfFile& file, const Study& study, const std::string& name, Dimension dimension,
+               std::vector<std::string> names, std::vector<UnitLabels>& units) {
+  for (std::string& one : names) one = study.unit(one);
+  if (std::all_of(names.begin(), names.end(), [](const std::string& unit) { return unit.empty(); })) return;
+  units.push_back(
+      {file.variable(name, Type::text, {.dimensions = {dimension}}, "unit, a label given in the study"),
+       std::move(names)});
+}
 
 void add_moments(NetcdfFile& file, const Group& group, Numbers& numbers) {
   for (const RealField& field : real_fields) {
     const Variable variable = file.variable(group.prefix + field.name, Type::real,
                                             {.dimensions = group.dimensions}, field.long_name + group.of);
+    // Skewness and kurtosis are pure numbers.
+    if (field.name != std::string_view("skewness") && field.name != std::string_view("kurtosis"))
+      put_unit(file, variable, group);
     if (*field.cell_method != '\0')
       file.attribute(variable, "cell_methods", std::string("realization: ") + field.cell_method);
     numbers.emplace_back([&group, &field, variable](NetcdfFile& into, const StatisticsResult& of) {
@@ -113,6 +144,7 @@ void add_quantiles(NetcdfFile& file, const Group& group, Dimension quantile, con
   for (const QuantileField& field : quantile_fields) {
     const Variable variable = file.variable(group.prefix + field.name, Type::real, {.dimensions = dimensions},
                                             field.long_name + group.of);
+    put_unit(file, variable, group);
     file.attribute(variable, "method", basis.exact ? "exact" : "sketch");
     file.attribute(variable, "relative_error", basis.exact ? 0.0 : basis.relative_error);
     file.attribute(variable, "comment",
@@ -164,6 +196,7 @@ HistogramVariables add_histograms(NetcdfFile& file, const Group& group, Dimensio
   made.edges = file.variable(group.prefix + "histogram_edges", Type::real,
                              {.dimensions = {group.dimensions.front(), edge}, .chunks = {1, row + 1}},
                              "edges of the bins" + group.of);
+  put_unit(file, made.edges, group);
   made.below = counted("histogram_below", outside, "members below the first edge");
   made.above = counted("histogram_above", outside, "members above the last edge");
   return made;
@@ -296,10 +329,14 @@ std::vector<Group> groups_of_givens(const Study& study, Dimension given,
   };
   std::vector<Group> made;
   if (measure.size > 0)
-    made.push_back({"given_measure_", " of a measure, over the members given", {given, measure},
+    made.push_back({"given_measure_",
+                    " of a measure, over the members given",
+                    {given, measure},
                     all(&GivenResult::measures)});
   if (input.size > 0)
-    made.push_back({"given_input_", " of a drawn input, over the members given", {given, input},
+    made.push_back({"given_input_",
+                    " of a drawn input, over the members given",
+                    {given, input},
                     all(&GivenResult::inputs)});
   const bool any = std::any_of(study.givens.begin(), study.givens.end(),
                                [](const GivenSettings& one) { return one.observables; });
@@ -456,6 +493,10 @@ void write_statistics(const std::filesystem::path& path, const Study& study, con
   const SweepAxes sweeps = add_sweeps(file, study);
   const GivenAxis givens = add_given_axis(file, study);
   const Dimension given = givens.dimension;
+  std::vector<UnitLabels> units;
+  add_units(file, study, "observable_units", observable, observable_names(system), units);
+  add_units(file, study, "measure_units", measure, measure_names(system), units);
+  add_units(file, study, "input_units", input, result.inputs, units);
 
   // Variables, with one leading dimension for each sweep.
   file.lead_with(sweeps.dimensions);
@@ -464,12 +505,18 @@ void write_statistics(const std::filesystem::path& path, const Study& study, con
                           {observable, time.dimension},
                           [count = system.observables.size()](const StatisticsResult& of) {
                             return by_observable(of.observables, count);
-                          }};
-  const Group measures{"measure_", " of a measure", {measure}, [](const StatisticsResult& of) {
-                         return pointers(of.measures);
-                       }};
-  const Group inputs{
-      "input_", " of a drawn input", {input}, [](const StatisticsResult& of) { return pointers(of.inputs); }};
+                          },
+                          common_unit(study, observable_names(system))};
+  const Group measures{"measure_",
+                       " of a measure",
+                       {measure},
+                       [](const StatisticsResult& of) { return pointers(of.measures); },
+                       common_unit(study, measure_names(system))};
+  const Group inputs{"input_",
+                     " of a drawn input",
+                     {input},
+                     [](const StatisticsResult& of) { return pointers(of.inputs); },
+                     common_unit(study, result.inputs)};
   Numbers numbers;
   if (!study.sweeps.empty()) add_point_counts(file, numbers);
   add_moments(file, observables, numbers);
@@ -495,11 +542,11 @@ void write_statistics(const std::filesystem::path& path, const Study& study, con
     for (const Group& group : given_groups) {
       add_moments(file, group, numbers);
       if (group.prefix != "given_input_")
-        add_quantiles(file, group, quantile,
-                      basis_over_points(result, group.prefix == "given_"
-                                                    ? &StatisticsResult::observable_quantiles
-                                                    : &StatisticsResult::measure_quantiles),
-                      numbers);
+        add_quantiles(
+            file, group, quantile,
+            basis_over_points(result, group.prefix == "given_" ? &StatisticsResult::observable_quantiles
+                                                               : &StatisticsResult::measure_quantiles),
+            numbers);
     }
     add_givens(file, given, dimensions, numbers);
   }
@@ -512,6 +559,7 @@ void write_statistics(const std::filesystem::path& path, const Study& study, con
   file.put(time.variable, study.time.outputs);
   file.put(probability, study.statistics.quantiles);
   file.put(kinds.variable, kinds.kinds);
+  for (const UnitLabels& one : units) file.put(one.variable, one.labels);
   if (!study.givens.empty()) file.put(givens.condition, givens.conditions);
   for (std::size_t i = 0; i < sweeps.variables.size(); ++i)
     file.put(sweeps.variables[i], study.sweeps[i].values);

@@ -10,9 +10,11 @@
 #include "host/estimators/quantiles.h"
 #include "host/files/summary_answers.h"
 #include "host/files/write_origin.h"
+#include "host/platform/schema_version.h"
 #include "host/statistics/run_tally.h"
 #include "host/statistics/statistics_result.h"
 #include "host/study/study.h"
+#include "host/study_file/document.h"
 #include "kernels/base/layout.h"
 #include "kernels/base/status.h"
 #include "src/base/error.h"
@@ -32,17 +34,33 @@ Json backend_json(const RunResult& result) {
 }
 
 // Projections and redraws that made starts consistent.
-Json start_json(const RunTally& tally) {
+Json start_json(const Study& study, const RunTally& tally) {
   const auto moved = static_cast<double>(tally.moved);
+  constexpr std::array<const char*, 3> rules = {"project", "reject", "error"};
   return {
+      {"consistency", rules[static_cast<std::size_t>(study.ensemble.consistency)]},
       {"moved", tally.moved},
       {"mean_position_move", ratio(tally.total_position_move.value(), moved)},
       {"max_position_move", tally.largest_position_move},
       {"mean_velocity_move", ratio(tally.total_velocity_move.value(), moved)},
       {"max_velocity_move", tally.largest_velocity_move},
+      {"drawn_values_changed", tally.drawn_changed},  // members with one changed by more than 1 %
+      {"largest_drawn_change", tally.largest_drawn_change},
+      {"largest_drawn_change_of", tally.largest_drawn_change_of < 0
+                                      ? Json(nullptr)
+                                      : Json(start_name(*study.system, tally.largest_drawn_change_of))},
       {"redrawn", tally.redrawn},
       {"rejected_draws", tally.refused_draws},
       {"rejection_rate", ratio(static_cast<double>(tally.refused_draws), static_cast<double>(tally.draws))}};
+}
+
+// The formulas of [observe] or [measure] as the study writes them, by name.
+Json formulas_json(const Study& study, const char* table) {
+  Json json = Json::object();
+  if (const Entry* found = study.document->find(table))
+    for (const Entry& entry : found->value.entries)
+      json[entry.key] = entry.value.kind == Value::Kind::string ? entry.value.text : shown(entry.value);
+  return json;
 }
 
 Json until_json(const Study& study, const RunResult& result) {
@@ -74,7 +92,7 @@ Json members_json(const Study& study, const RunResult& result) {
   json["nominal"] = study.ensemble.include_nominal ? Json(0) : Json(nullptr);  // member number
   json["until"] = until_json(study, result);
   json["redundant"] = tally.redundant;
-  json["start"] = start_json(tally);
+  json["start"] = start_json(study, tally);
   return json;
 }
 
@@ -366,6 +384,7 @@ Json members_by_point(const RunResult& result) {
 
 std::string summary_json(const Study& study, const RunResult& result) {
   Json json;
+  json["schema_version"] = schema_version;
   json["study"] = study.name;
   json["title"] = study.title;
   json["version"] = ZWANG_VERSION;
@@ -383,6 +402,9 @@ std::string summary_json(const Study& study, const RunResult& result) {
                                                : statistics_by_point(study, result);
   for (const auto& [key, value] : statistics.items()) json[key] = value;
   if (!result.labels.empty()) json["labels"] = labels_json(result);
+  json["formulas"] = {{"observables", formulas_json(study, "observe")},
+                      {"measures", formulas_json(study, "measure")}};
+  json["units"] = study.units.empty() ? Json::object() : Json(study.units);
   json["performance"] = performance_json(result);
   // A study's file name need not be UTF-8; everything else is.
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -18,6 +18,7 @@
 #include "host/backend/cuda/library.h"
 #include "host/platform/parallel.h"
 #include "host/platform/private_files.h"
+#include "host/platform/schema_version.h"
 #include "host/platform/table.h"
 #include "host/program/host_compiler.h"
 #include "host/program/kernel_program.h"
@@ -206,6 +207,7 @@ std::string bench_table(const BenchReport& report) {
 
 std::string bench_json(const BenchReport& report) {
   nlohmann::ordered_json made;
+  made["schema_version"] = schema_version;
   made["study"] = report.study;
   made["compile"] = {{"cold_s", report.compile_cold_s}, {"cached_s", report.compile_cached_s}};
   made["sample_members_per_s"] = report.sample_members_per_second;

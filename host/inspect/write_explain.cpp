@@ -3,10 +3,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "host/platform/schema_version.h"
 #include "host/platform/table.h"
 #include "host/study/study.h"
+#include "host/study_file/leading_comment.h"
 #include "kernels/base/status.h"
 #include "src/base/error.h"
 #include "src/laws/singular.h"
@@ -55,10 +59,35 @@ std::string equations_text(const Study& study, const Explanation& explanation) {
   return text;
 }
 
+// A number that is only rounding of numbers as large as `scale` is shown as 0.
+std::string settled(double value, double scale) {
+  constexpr double rounding = 1e-12;
+  return short_number(std::abs(value) <= rounding * scale ? 0.0 : value);
+}
+
+double largest(const Eigen::VectorXd& x) { return x.size() > 0 ? x.cwiseAbs().maxCoeff() : 0; }
+
+// The size of the accelerations and of f'' in this state, of which differences carry the rounding.
+double acceleration_scale(const Explanation& explanation) {
+  return std::max({largest(explanation.free_acceleration), largest(explanation.phi0),
+                   explanation.status == Status::ok ? largest(explanation.acceleration) : 0.0});
+}
+
+// f'' for constraints on positions, g' for those on velocities.
+std::string second_derivative_name(const Explanation& explanation) {
+  bool positions = false, velocities = false;
+  for (const ExplainedCondition& condition : explanation.conditions)
+    for (const std::string& row : explanation.rows)
+      if (row == condition.name) (condition.kind.starts_with("holonomic") ? positions : velocities) = true;
+  return positions && velocities ? "f'', g'" : velocities ? "g'" : "f''";
+}
+
 // Compares the free motion with the least-constraint motion (Gauss): Ostrogradsky's error is visible in two
 // columns.
 std::string rows_text(const Explanation& explanation) {
-  TextTable table({"constraint", "free f''", "free motion", "f''", "multiplier", "verdict"});
+  const std::string second = second_derivative_name(explanation);
+  const double size = acceleration_scale(explanation);
+  TextTable table({"constraint", "free " + second, "free motion", second, "multiplier", "verdict"});
   for (std::size_t k = 0; k < explanation.rows.size(); ++k) {
     const auto i = static_cast<Eigen::Index>(k);
     std::string verdict;
@@ -69,9 +98,10 @@ std::string rows_text(const Explanation& explanation) {
                              : explanation.phi0(i) > scale ? "breaks it"
                                                            : "respects it";
     const bool solved = explanation.status == Status::ok;
-    table.add({explanation.rows[k], short_number(explanation.phi0(i)), free,
-               solved ? short_number(explanation.second(i)) : "-",
-               solved ? short_number(explanation.multipliers(i)) : "-", verdict});
+    table.add({explanation.rows[k], settled(explanation.phi0(i), size), free,
+               solved ? settled(explanation.second(i), size) : "-",
+               solved ? settled(explanation.multipliers(i), largest(explanation.multipliers)) : "-",
+               verdict});
   }
   return table.text();
 }
@@ -93,8 +123,8 @@ std::string phi_text(const Explanation& explanation) {
     const auto i = static_cast<Eigen::Index>(k);
     std::vector<std::string> row = {explanation.rows[k]};
     for (Eigen::Index j = 0; j < explanation.phi.cols(); ++j)
-      row.push_back(short_number(explanation.phi(i, j)));
-    row.push_back(short_number(explanation.phi0(i)));
+      row.push_back(settled(explanation.phi(i, j), std::sqrt(explanation.phi(i, i) * explanation.phi(j, j))));
+    row.push_back(settled(explanation.phi0(i), acceleration_scale(explanation)));
     table.add(std::move(row));
   }
   return table.text();
@@ -102,7 +132,7 @@ std::string phi_text(const Explanation& explanation) {
 
 std::string vector_text(const Eigen::VectorXd& x) {
   std::vector<std::string> numbers;
-  for (const double value : x) numbers.push_back(short_number(value));
+  for (const double value : x) numbers.push_back(settled(value, largest(x)));
   return "(" + joined(numbers) + ")";
 }
 
@@ -112,8 +142,10 @@ std::string dependencies_text(const Explanation& explanation, const SingularPosi
     std::vector<std::string> terms;
     for (Eigen::Index i = 0; i < singular.dependencies.cols(); ++i)
       if (singular.dependencies(k, i) != 0)
-        terms.push_back(fmt::format("{} A[{}]", short_number(singular.dependencies(k, i)),
-                                    explanation.rows[static_cast<std::size_t>(i)]));
+        terms.push_back(fmt::format(
+            "{}A[{}]",
+            singular.dependencies(k, i) == 1 ? "" : short_number(singular.dependencies(k, i)) + " ",
+            explanation.rows[static_cast<std::size_t>(i)]));
     text += fmt::format(
         "  {} = 0{}\n", fmt::join(terms, " + "),
         singular.contradictions(k) != 0
@@ -137,8 +169,9 @@ std::string minimum_text(const SingularMinimum& minimum) {
 
 std::string singular_text(const Explanation& explanation) {
   const SingularPosition& singular = *explanation.singular;
-  std::string text = fmt::format("\n{}: {} rows of rank {}\n", joined(singular.kinds),
-                                 explanation.rows.size(), singular.rank);
+  std::string text =
+      fmt::format("\n{}: {} row{} of rank {}\n", joined(singular.kinds), explanation.rows.size(),
+                  explanation.rows.size() == 1 ? "" : "s", singular.rank);
   text += dependencies_text(explanation, singular);
   for (const VanishingRow& row : singular.vanishing)
     if (row.order > 0)
@@ -188,17 +221,26 @@ Json singular_json(const SingularPosition& singular) {
   return json;
 }
 
+// What the letters mean.
+constexpr const char* legend =
+    "Phi = A M^-1 A^T; Phi0 = A a0 + c, the value in free motion, with a0 = M^-1 Q; c: the part without "
+    "accelerations\n"
+    "Zwang = (a - a0)^T M (a - a0)/2, Gauss's measure of constraint, is least for the acceleration a\n";
+
 }  // namespace
 
 std::string explain_text(const Study& study, const PreparedMember& member, const Explanation& explanation) {
-  std::string text = fmt::format("{}\n\n{}\n", study.title.empty() ? study.name : study.title,
-                                 equations_text(study, explanation));
+  const std::string comment = source_comment(study.text);
+  std::string text = fmt::format("{}\n{}\n{}\n", study.title.empty() ? study.name : study.title,
+                                 comment.empty() ? "" : comment, equations_text(study, explanation));
   text += fmt::format("member {} at t = {}\n", member.number, short_number(explanation.state.t));
   TextTable state({"coordinate", "position", "velocity", "free acceleration", "acceleration"});
   for (std::size_t k = 0; k < explanation.coordinates.size(); ++k) {
     const auto i = static_cast<Eigen::Index>(k);
-    const auto entry = [i](const Eigen::VectorXd& x) {
-      return i < x.size() ? short_number(x(i)) : std::string("-");
+    const auto entry = [&, i](const Eigen::VectorXd& x) {
+      const bool acceleration = &x == &explanation.free_acceleration || &x == &explanation.acceleration;
+      const double size = acceleration ? acceleration_scale(explanation) : 0;
+      return i < x.size() ? settled(x(i), size) : std::string("-");
     };
     state.add({explanation.coordinates[k], entry(explanation.state.q), entry(explanation.state.v),
                entry(explanation.free_acceleration), entry(explanation.acceleration)});
@@ -212,20 +254,24 @@ std::string explain_text(const Study& study, const PreparedMember& member, const
   if (!explanation.rows.empty()) {
     text += "\n" + phi_text(explanation);
     text += "\nleast constraint\n" + rows_text(explanation);
-    text += "\nsets of pressing inequalities tried\n" + sets_text(explanation);
+    if (!explanation.tried.empty())
+      text += "\nsets of pressing inequalities tried\n" + sets_text(explanation);
+    text += std::string("\n") + legend;
   }
-  text += fmt::format("\nposition: {}, {} degrees of freedom\n", explanation.position,
-                      explanation.degrees_of_freedom);
+  text += fmt::format("\nposition: {}, {} degree{} of freedom\n", explanation.position,
+                      explanation.degrees_of_freedom, explanation.degrees_of_freedom == 1 ? "" : "s");
   if (explanation.singular) text += singular_text(explanation);
   if (explanation.status != Status::ok)
     return text + fmt::format("no acceleration: {}\n", status_name(explanation.status));
   text += fmt::format("Zwang: {}, least-constraint residual {:.2g}\n", short_number(explanation.constraint),
                       explanation.kkt);
-  return text + fmt::format("divergence of the flow: {}\n", short_number(explanation.divergence));
+  const double rates = 1 + largest(explanation.state.v);
+  return text + fmt::format("divergence of the flow: {}\n", settled(explanation.divergence, rates));
 }
 
 std::string explain_json(const Study& study, const PreparedMember& member, const Explanation& explanation) {
   Json json;
+  json["schema_version"] = schema_version;
   json["study"] = study.name;
   json["member"] = member.number;
   json["t"] = explanation.state.t;

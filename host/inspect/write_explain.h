@@ -10,6 +10,8 @@
 namespace zwang {
 
 std::string explain_text(const Study& study, const PreparedMember& member, const Explanation& explanation);
+// The derived equations as a LaTeX fragment for amsmath.
+std::string explain_latex(const Study& study);
 std::string explain_json(const Study& study, const PreparedMember& member, const Explanation& explanation);
 
 }  // namespace zwang

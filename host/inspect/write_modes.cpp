@@ -1,5 +1,6 @@
 // Formats the equilibrium, the modes and the stability verdict.
 #include "host/inspect/write_modes.h"
+#include "host/platform/schema_version.h"
 
 #include <fmt/format.h>
 
@@ -157,6 +158,7 @@ std::string modes_text(const Study& study, const ModesMember& member, const Mode
 
 std::string modes_json(const Study& study, const ModesMember& member, const Modes& modes) {
   Json json;
+  json["schema_version"] = schema_version;
   json["study"] = study.name;
   json["member"] = member ? Json(*member) : Json("nominal");
   json["coordinates"] = study.system->coordinates;

@@ -1,5 +1,6 @@
 // Formats states, events, measures and audit of one member.
 #include "host/inspect/write_replay.h"
+#include "host/platform/schema_version.h"
 
 #include <fmt/format.h>
 
@@ -242,6 +243,7 @@ std::string replay_json(const Replay& replay) {
   const Trajectory& trajectory = replay.trajectory;
   const Columns names = column_names(system);
   Json json;
+  json["schema_version"] = schema_version;
   json["study"] = replay.study.name;
   json["title"] = replay.study.title;
   json["seed"] = replay.study.ensemble.seed;

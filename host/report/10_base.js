@@ -1,5 +1,5 @@
 "use strict";
-// Shared by all scripts: the data, number formatting, DOM elements, themes and downloads.
+// Shared by all scripts: the data, number formatting, DOM elements and themes.
 
 const data = JSON.parse(document.getElementById("data").textContent);
 
@@ -32,6 +32,11 @@ function shareInterval(k, n) {
   const z = 1.959963984540054, p = k / n, d = 1 + z * z / n;
   const middle = (p + z * z / (2 * n)) / d, half = z / d * Math.sqrt(p * (1 - p) / n + z * z / (4 * n * n));
   return [Math.max(0, middle - half), Math.min(1, middle + half)];
+}
+
+// "time (s)"; the name alone where no unit is given.
+function withUnit(name, unit) {
+  return unit ? `${name} (${unit})` : name;
 }
 
 function readable(name) {
@@ -97,36 +102,4 @@ function startTheme() {
   setTheme(dark ? "dark" : "light");
   document.getElementById("theme").addEventListener(
       "click", () => setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"));
-}
-
-// --- Downloads ---
-
-function csvField(value) {
-  if (value === null || value === undefined) return "";
-  const written = String(value);
-  return /[",\n]/.test(written) ? `"${written.replaceAll('"', '""')}"` : written;
-}
-
-function csvText(rows) {
-  return rows.map((row) => row.map(csvField).join(",")).join("\n") + "\n";
-}
-
-// Every chart has one; `rows` returns a header and the numbers shown.
-function csvButton(name, rows) {
-  return element(
-      "button", {
-        type: "button",
-        class: "csv",
-        "aria-label": `Download ${name} as CSV`,
-        onclick: () => {
-          const link = element("a", {
-            download: `${data.study}-${name}.csv`.replace(/[^\w.-]+/g, "_"),
-            href: URL.createObjectURL(new Blob([csvText(rows())], {type: "text/csv"})),
-          });
-          link.click();
-          URL.revokeObjectURL(link.href);
-          announce(`${name}: CSV saved`);
-        },
-      },
-      "CSV");
 }

@@ -8,7 +8,33 @@ function verdictOf(members) {
     return [
       "warn", `${whole(members.failed)} of ${whole(members.entered + members.failed)} members failed and are left out.`
     ];
-  return ["good", `All ${whole(members.entered)} members ran to their end; none failed.`];
+  const ended = `All ${whole(members.entered)} members ran to their end; none failed.`;
+  // A start that is not the drawn one is no failure, but no reason for a green banner either.
+  return [startsMoved() > 0 ? "warn" : "good", ended];
+}
+
+// The number of starts moved by consistency = "project". Rounding, which is moved without asking, does not count.
+function startsMoved() {
+  const start = data.members.start;
+  return start?.consistency === "project" ? start.moved : 0;
+}
+
+function startWords() {
+  const start = data.members.start, made = [];
+  if (startsMoved() > 0)
+    made.push(`${whole(start.moved)} of ${
+        whole(data.members.integrated)} starts violated a constraint and were moved onto it, positions by up to ${
+        text(
+            start.max_position_move,
+            3)}, velocities by up to ${text(start.max_velocity_move, 3)} (consistency = "project").`);
+  if (startsMoved() > 0 && start.drawn_values_changed > 0)
+    made.push(`In ${whole(start.drawn_values_changed)} members a drawn value was changed by more than 1 %, ${
+        start.largest_drawn_change_of} by up to ${
+        percent(start.largest_drawn_change)}: the statistics are not those of the drawn starts.`);
+  if (start?.rejected_draws > 0)
+    made.push(`${whole(start.rejected_draws)} draws (${
+        percent(start.rejection_rate)}) violated a constraint and were drawn again.`);
+  return made;
 }
 
 // Meanings of the members' statuses.
@@ -31,6 +57,7 @@ function showVerdict() {
   const box = element(
       "div", {class: `verdict ${grade}`}, element("strong", {}, words), " ",
       `${data.backend.name} backend (${data.backend.device}), ${data.backend.precision} precision, seed ${data.seed}.`);
+  for (const words of startWords()) box.append(element("p", {class: "starts"}, words));
   const rows = Object.entries(members.status).filter(([status, count]) => status !== "ok" && count > 0);
   if (rows.length > 0) {
     const body = element("tbody");
@@ -77,8 +104,9 @@ function spreadWords(measure) {
     parts.push(`median ${text(q[middle])}`);
   else
     parts.push(`mean ${text(measure.mean)}`);
-  if (p.length >= 2 && q[0] !== null)
-    parts.push(`${percent(p[p.length - 1] - p[0], 0)} between ${text(q[0])} and ${text(q[p.length - 1])}`);
+  const outer = quantilePairs()[0];
+  if (outer && q[outer[0]] !== null)
+    parts.push(`${text(100 * (p[outer[1]] - p[outer[0]]), 3)} % between ${text(q[outer[0]])} and ${text(q[outer[1]])}`);
   return parts.join(", ");
 }
 
@@ -159,16 +187,20 @@ function finding(measure) {
   const missing = measure.missing > 0 ? ` ${absent} ${whole(measure.missing)} members.` : "";
   return {
     big: text(measure.mean),
-    unit: `mean ± ${text(measure.stderr, 2)}`,
+    unit: "mean",
     key: false,
-    words: `${spreadWords(measure)}; from ${text(measure.minimum)} to ${text(measure.maximum)}.${missing}`
+    words: `Standard error ${text(measure.stderr, 2)}; ${spreadWords(measure)}; from ${text(measure.minimum)} to ${
+        text(measure.maximum)}.${missing}`
   };
 }
 
 function showFindings() {
   const place = section(
       "findings", "What came out",
-      `${whole(data.members.entered)} members, each with its own drawn inputs. Numbers are in the study's own units.`);
+      `${
+          whole(
+              data.members
+                  .entered)} members, each with its own drawn inputs. Numbers without a unit are in the study's own units.`);
   if (data.sweep)
     place.append(element("p", {}, "The study has a sweep: each of its points has statistics of its own, shown below."));
   else if (data.measures.length === 0)
@@ -180,14 +212,20 @@ function showFindings() {
     cards.append(element(
         "div", {class: found.key ? "card key" : "card", "data-finding": measure.name},
         element("div", {class: "name"}, readable(measure.name)),
-        element("div", {class: "big"}, found.big, found.unit ? element("small", {}, found.unit) : null),
+        element(
+            "div", {class: "big"}, found.big,
+            // A share of the members has no unit.
+            measure.unit && found.unit !== "of members" ? element("small", {}, measure.unit) : null,
+            found.unit ? element("small", {}, found.unit) : null),
         element("p", {}, found.words), element("div", {class: "formula"}, element("code", {}, measure.formula))));
   place.append(cards);
 }
 
 // The study's leading comment: its question and first paragraph at the top, the rest collapsed.
 function showAbout() {
-  const paragraphs = data.about.trim().split(/\n\s*\n/).filter((words) => words.trim());
+  // Topic and source are for `zwang list`; a source in sentences stays.
+  const about = data.about.replace(/^(Topic: .*|Source: (application|classical))\n/gm, "");
+  const paragraphs = about.trim().split(/\n\s*\n/).filter((words) => words.trim());
   if (paragraphs.length === 0) return;
   const place = document.getElementById("about");
   const running = (words) => words.replace(/\s*\n\s*/g, " ").trim();

@@ -10,11 +10,14 @@ function chooseTime(place) {
   for (const listener of chosen.listeners) listener(chosen.place);
 }
 
-// Pairs of quantiles from the outermost inwards: [low, high] indices of data.quantiles.
+// Central bands from the outermost inwards: [low, high] indices of quantiles p and 1 - p. Quantiles without a partner bound
+// no band.
 function quantilePairs() {
   const p = data.quantiles, made = [];
-  for (let i = 0, j = p.length - 1; i < j; ++i, --j) made.push([i, j]);
-  return made;
+  for (let i = 0; i < p.length; ++i)
+    for (let j = i + 1; j < p.length; ++j)
+      if (Math.abs(p[i] + p[j] - 1) < 1e-9) made.push([i, j]);
+  return made.sort((a, b) => p[a[0]] - p[b[0]]);
 }
 
 function fanRows(observable) {
@@ -40,13 +43,13 @@ function fanWords(observable, i) {
 }
 
 // open(c) and closed(c) are 0 or 1: their mean is a share, and their quantiles carry no information.
-function isShare(observable) {
+function showsShare(observable) {
   return /^\s*(open|closed)\s*\(\s*\w+\s*\)\s*$/.test(observable.formula);
 }
 
 function drawFan(parent, observable, index) {
   const xs = data.time, curves = data.motion ? data.motion.curves[index] ?? [] : [];
-  const share = isShare(observable), [low, high] = share ? [0, 1] : extent(observable.minimum, observable.maximum);
+  const share = showsShare(observable), [low, high] = share ? [0, 1] : extent(observable.minimum, observable.maximum);
   const room = share ? 0 : (high - low) * 0.04;
   const chart = new Chart(parent, {
     name: `${observable.name}-over-time`,
@@ -55,35 +58,45 @@ function drawFan(parent, observable, index) {
         observable
             .name} over time: mean, standard error and quantiles. Arrow keys read the numbers, Enter moves the slider.`,
     rows: () => fanRows(observable),
-    x: {domain: extent(xs), label: "time"},
-    y: {domain: [low - room, high + room], label: share ? "share of the members" : null},
+    x: {domain: extent(xs), label: withUnit("time", data.units.time)},
+    y: {domain: [low - room, high + room], label: share ? "share of the members" : observable.unit ?? null},
   });
-  if (!share)
+  let slider = null;
+  const place = (i) => {
+    slider.setAttribute("x1", chart.sx(xs[i]));
+    slider.setAttribute("x2", chart.sx(xs[i]));
+  };
+  const draw = () => {
+    drawFanMarks(chart, observable, curves, share);
+    slider = chart.mark("line", {class: "cursor", "stroke-dasharray": "3 3", y1: chart.box.top, y2: chart.box.bottom});
+    place(chosen.place);
+  };
+  draw();
+  chosen.listeners.push(place);
+  chart.zoom(draw);
+  chart.hover(() => xs, (i) => fanWords(observable, i), chooseTime);
+}
+
+// Bands, extremes, single members, median, and the mean with its standard error.
+function drawFanMarks(chart, observable, curves, share) {
+  const xs = data.time, middle = data.quantiles.indexOf(0.5);
+  if (!share) {
     quantilePairs().forEach(
         ([i, j], k) =>
             chart.area(xs, observable.quantiles[i], observable.quantiles[j], {class: k === 0 ? "band outer" : "band"}));
-  if (!share)
     for (const edge of [observable.minimum, observable.maximum]) chart.line(xs, edge, {class: "extreme"});
-  if (!share)
     for (const curve of curves) chart.line(xs, curve, {class: "curve"});
-  const middle = data.quantiles.indexOf(0.5);
-  if (middle >= 0 && !share) chart.line(xs, observable.quantiles[middle], {class: "median"});
+    if (middle >= 0) chart.line(xs, observable.quantiles[middle], {class: "median"});
+  }
   const edge = (sign) =>
       observable.mean.map((mean, i) => mean === null ? null : mean + sign * (observable.stderr[i] ?? 0));
   chart.area(xs, edge(-1), edge(1), {class: "error"});
   chart.line(xs, observable.mean, {class: "mean"});
-  const slider =
-      chart.mark("line", {class: "cursor", "stroke-dasharray": "3 3", y1: chart.box.top, y2: chart.box.bottom});
-  chosen.listeners.push((i) => {
-    slider.setAttribute("x1", chart.sx(xs[i]));
-    slider.setAttribute("x2", chart.sx(xs[i]));
-  });
-  chart.hover(() => xs, (i) => fanWords(observable, i), chooseTime);
 }
 
 // --- The distribution at one time ---
 
-// Bins of a histogram, or bins between quantiles if there is no histogram: the share between two quantiles is known.
+// Bins of a histogram, or bins estimated from the quantiles if there is no histogram.
 function binsAt(series, i, quantiles, minimum, maximum) {
   if (series.histogram) {
     const {edges, counts} = series.histogram,
@@ -94,12 +107,28 @@ function binsAt(series, i, quantiles, minimum, maximum) {
       bins: counts[i].map((count, k) => ({low: edges[k], high: edges[k + 1], count, share: sum > 0 ? count / sum : 0}))
     };
   }
-  const places = [minimum, ...quantiles, maximum], levels = [0, ...data.quantiles, 1], bins = [];
+  return {exact: false, even: true, bins: binsFromQuantiles(quantiles, minimum, maximum)};
+}
+
+// Bins of equal width from quantiles: the share between two quantiles is spread evenly over the values between them. Bins
+// between the quantiles themselves would be spikes where two of them nearly agree.
+function binsFromQuantiles(quantiles, minimum, maximum) {
+  if (minimum === null || maximum === null) return [];
+  const places = [minimum, ...quantiles, maximum], levels = [0, ...data.quantiles, 1], count = 24;
+  if (!(maximum > minimum)) return [{low: minimum, high: maximum, count: null, share: 1}];
+  const width = (maximum - minimum) / count;
+  const bins = Array.from(
+      {length: count}, (_, k) => ({low: minimum + k * width, high: minimum + (k + 1) * width, count: null, share: 0}));
   for (let k = 0; k + 1 < places.length; ++k) {
-    if (places[k] === null || places[k + 1] === null || levels[k + 1] <= levels[k]) continue;
-    bins.push({low: places[k], high: places[k + 1], count: null, share: levels[k + 1] - levels[k]});
+    const low = places[k], high = places[k + 1], share = levels[k + 1] - levels[k];
+    if (low === null || high === null || !(share > 0)) continue;
+    // Values that all agree belong to one bin.
+    const at = Math.max(0, Math.min(count - 1, Math.floor((low - minimum) / width)));
+    if (!(high > low)) bins[at].share += share;
+    for (const bin of high > low ? bins : [])
+      bin.share += share * Math.max(0, Math.min(high, bin.high) - Math.max(low, bin.low)) / (high - low);
   }
-  return {exact: false, even: false, bins};
+  return bins;
 }
 
 // Two bars for 0 and 1.
@@ -156,14 +185,14 @@ function drawBars(chart, made) {
           height: chart.box.bottom - chart.box.top
         }),
         chart.mark(
-            "text", {x: Math.min(chart.sx(flat[0].low) + 6, chart.box.right - 70), y: chart.box.top + 12},
+            "text", {x: Math.min(chart.sx(flat[0].low) + 6, chart.box.right - 90), y: chart.box.top + 34},
             `${percent(share)} here`));
   }
   return bars;
 }
 
 function drawTimeHistogram(parent, observable) {
-  const share = isShare(observable);
+  const share = showsShare(observable);
   const domain = share     ? [-0.5, 1.5] :
       observable.histogram ? extent(observable.histogram.edges) :
                              extent(observable.minimum, observable.maximum);
@@ -178,7 +207,7 @@ function drawTimeHistogram(parent, observable) {
     height: 268,
     left: 58,
     about: `Distribution of ${observable.name} at the time of the slider.`,
-    x: {domain, label: readable(observable.name), ticks: share ? [0, 1] : null},
+    x: {domain, label: withUnit(readable(observable.name), observable.unit), ticks: share ? [0, 1] : null},
     y: {domain: [0, 1], label: barLabel(at(0))},
     rows: () => [
         ["time", "low", "high", "share", "members"],
@@ -237,17 +266,11 @@ function timeSlider(place) {
   place.append(element("div", {class: "controls sticky"}, play, range, clock));
 }
 
-function legendEntry(words, ...marks) {
-  const picture = shape("svg", {viewBox: "0 0 26 12", "aria-hidden": "true"});
-  picture.append(...marks);
-  return element("span", {}, picture, words);
-}
-
 function fanLegend() {
   const pairs = quantilePairs(), p = data.quantiles, entries = [];
   pairs.forEach(
       ([i, j], k) => entries.push(legendEntry(
-          `${percent(p[j] - p[i], 0)} of the members`,
+          `central ${text(100 * (p[j] - p[i]), 3)} % of the members`,
           shape("rect", {class: k === 0 ? "band outer" : "band", width: 26, height: 12}))));
   const line = (kind) => shape("path", {class: kind, d: "M0,6H26"});
   entries.push(
@@ -261,7 +284,7 @@ function showObservables() {
   if (data.observables.length === 0) return;
   const place = section(
       "observables", "Over time",
-      "Distribution of the ensemble over time. The slider, or a click on a chart over time, selects the time of the histograms.");
+      "Distribution of the ensemble over time. The slider, or a click on a chart over time, selects the time of the histograms; dragging over a chart enlarges that span.");
   if (data.times_in_files > data.time.length)
     place.append(notice(`${whole(data.time.length)} of ${
         whole(data.times_in_files)} output times are shown; statistics.nc holds all.`));

@@ -18,25 +18,44 @@ function drawMeasure(parent, measure) {
   const domain = wide.length > 0 ? [wide[0].low, wide[wide.length - 1].high] : extent(measure.minimum, measure.maximum);
   const absent = measure.meaning.pattern ? "it never occurred in" : "there is none in";
   const missing = measure.missing > 0 ? `; ${absent} ${whole(measure.missing)}` : "";
+  const tails = element("button", {type: "button", class: "tail", "aria-pressed": "false"}, "log");
   const chart = new Chart(panel, {
     name: measure.name,
     title: [readable(measure.name), element("code", {}, measure.formula)],
     width: 420,
     height: 230,
     about: `Histogram of ${measure.name} over members: ${spreadWords(measure)}.`,
-    x: {domain, ticks: measure.meaning.reduction === "count" ? wholeTicks(domain) : null},
+    x: {domain, label: measure.unit ?? null, ticks: measure.meaning.reduction === "count" ? wholeTicks(domain) : null},
     y: {domain: barDomain(made, 1.14), label: barLabel(made)},
+    tools: [tails],
     rows: () => [
         ["low", "high", "share", "members"], ...made.bins.map((bin) => [bin.low, bin.high, bin.share, bin.count])],
     hint: `${whole(measure.count)} members have a value${missing}. Mean ${text(measure.mean)} ± ${
               text(measure.stderr, 2)}, std ${text(measure.std)}.` +
         (made.exact ?
              "" :
+             data.has_members ?
+             " Drawn from the quantiles: some values are infinite." :
              ` Drawn from the quantiles; for a finer one, set [output] members = true or [statistics] histogram.${
                  measure.name} = { bins = 60 }.`),
   });
-  const bars = drawBars(chart, made);
-  drawQuantiles(chart, measure);
+  let bars = [];
+  const draw = () => {
+    chart.marks.replaceChildren();
+    bars = drawBars(chart, made);
+    drawQuantiles(chart, measure);
+  };
+  draw();
+  // A log axis shows the tails of the distribution.
+  const linear = chart.y.domain, least = Math.min(...made.bins.map((bin) => barHeight(made, bin)).filter((h) => h > 0));
+  tails.addEventListener("click", () => {
+    chart.y.log = !chart.y.log;
+    chart.y.domain = chart.y.log ? [least / 2, linear[1] * 2] : linear;
+    tails.setAttribute("aria-pressed", String(chart.y.log));
+    chart.drawAxes();
+    draw();
+  });
+  tails.hidden = !(least < linear[1]);
   chart.hover(() => made.bins.map((bin) => (bin.low + bin.high) / 2), (i) => {
     bars.forEach((bar, k) => bar.classList.toggle("on", k === i));
     return binWords(made.bins[i]);
@@ -62,10 +81,11 @@ function drawQuantiles(chart, measure) {
       y1: chart.box.top + 12,
       y2: chart.box.bottom
     });
-    if (x - free < 30) return;
-    chart.mark(
-        "text", {class: "quantile-name", x, y: chart.box.top + 8, "text-anchor": "middle"}, `${text(100 * p)} %`);
-    free = x;
+    const words = `${text(100 * p)} %`, half = labelWidth(words) / 2;
+    const at = Math.max(chart.box.left + half + 2, Math.min(chart.width - half, x));
+    if (at - half < free + 4) return;
+    chart.mark("text", {class: "quantile-name", x: at, y: chart.box.top + 8, "text-anchor": "middle"}, words);
+    free = at + half;
   });
 }
 

@@ -28,13 +28,17 @@ function showScatter(place, i, j) {
     width: 420,
     height: 330,
     about: `${names[i]} against ${names[j]}, one dot for each of ${pairs.length} members.`,
-    x: {domain: room(extent(xs)), label: readable(names[j])},
-    y: {domain: room(extent(ys)), label: readable(names[i])},
+    x: {domain: room(extent(xs)), label: withUnit(readable(names[j]), data.units[names[j]])},
+    y: {domain: room(extent(ys)), label: withUnit(readable(names[i]), data.units[names[i]])},
     rows: () => [["member", names[j], names[i]], ...pairs.map(([x, y, member]) => [member, x, y])],
     hint: `${whole(pairs.length)} of ${whole(data.sample.of)} members.`,
   });
-  for (const [x, y] of pairs)
-    chart.mark("circle", {class: "dot", cx: chart.sx(x).toFixed(1), cy: chart.sy(y).toFixed(1), r: 2.2});
+  const draw = () => {
+    for (const [x, y] of pairs)
+      chart.mark("circle", {class: "dot", cx: chart.sx(x).toFixed(1), cy: chart.sy(y).toFixed(1), r: 2.2});
+  };
+  draw();
+  chart.zoom(draw);
   const order = pairs.map((pair, k) => k).sort((a, b) => xs[a] - xs[b]);
   chart.hover(
       () => order.map((k) => xs[k]),
@@ -43,12 +47,15 @@ function showScatter(place, i, j) {
 
 // Layout of the matrix.
 function matrixLayout() {
-  const {names, kinds} = data.relations, n = names.length;
-  const measures = names.map((_, i) => i).filter((i) => kinds[i] === "measure"), columns = names.map((_, i) => i);
+  const {names, kinds} = data.relations, n = names.length;  // of the whole matrix
+  // A measure or input that is the same in all members correlates with nothing and is left out.
+  const varies = (i) => data.relations.rank[i].some((r, j) => j !== i && r !== null);
+  const columns = names.map((_, i) => i).filter(varies), measures = columns.filter((i) => kinds[i] === "measure");
   columns.sort((a, b) => Number(kinds[a] === "measure") - Number(kinds[b] === "measure"));
-  const size = n > 24 ? 18 : n > 14 ? 26 : 38, left = 9 + 7.2 * Math.max(...names.map((name) => name.length));
-  const top = left * 0.72 + 6;
-  return {measures, columns, size, left, top, width: left + n * size + 30, height: top + measures.length * size + 4};
+  const size = n > 24 ? 18 : 38, longest = (list) => Math.max(0, ...list.map((i) => labelWidth(names[i])));
+  const left = 9 + longest(measures), top = longest(columns) * 0.72 + 10;
+  const width = left + columns.length * size + longest(columns) * 0.7 + 8;
+  return {measures, columns, size, left, top, width, height: top + measures.length * size + 4};
 }
 
 function cellWords(i, j) {
@@ -57,13 +64,16 @@ function cellWords(i, j) {
       strength(rank[i][j])}`;
 }
 
+function correlationFill(r) {
+  if (r === null) return "var(--grid)";
+  return `rgba(var(${r < 0 ? "--negative" : "--positive"}), ${(0.08 + 0.9 * Math.abs(r)).toFixed(2)})`;
+}
+
 // A coloured square with its number: blue for positive, orange for negative correlation.
 function drawCell(svg, layout, row, column) {
   const i = layout.measures[row], j = layout.columns[column], {names, rank} = data.relations, r = rank[i][j];
   const {size} = layout, x = layout.left + column * size, y = layout.top + row * size;
-  const fill = r === null ?
-      "var(--grid)" :
-      `rgba(var(${r < 0 ? "--negative" : "--positive"}), ${(0.08 + 0.9 * Math.abs(r)).toFixed(2)})`;
+  const fill = correlationFill(r);
   const cell = shape("rect", {
     class: "cell",
     x,
@@ -76,7 +86,8 @@ function drawCell(svg, layout, row, column) {
     style: `fill: ${fill}`
   });
   svg.append(cell);
-  const number = r === null ? "–" : r.toFixed(2).replace("-", "−").replace(/^(−?)0\./, "$1.");
+  const number =
+      r === null ? "–" : r.toFixed(2).replace(/^-(0\.00)$/, "$1").replace("-", "−").replace(/^(−?)0\./, "$1.");
   const ink = r !== null && Math.abs(r) > 0.55 ? "var(--paper)" : "var(--ink)";
   if (size > 25)
     svg.append(shape(
@@ -85,7 +96,7 @@ function drawCell(svg, layout, row, column) {
           y: y + size / 2 + 4,
           "text-anchor": "middle",
           "pointer-events": "none",
-          style: `font-size: 11px; fill: ${ink}`
+          style: `fill: ${ink}`
         },
         number));
   return cell;
@@ -155,14 +166,16 @@ function drawMatrix(place, scatter) {
     role: "img",
     "aria-label": "Matrix of rank correlations; move with the arrow keys, Enter shows the members."
   });
-  svg.style.maxWidth = `${layout.width}px`;
+  svg.style.width = `${layout.width}px`;
   const tip = element("div", {class: "tip", hidden: ""});
   drawMatrixNames(svg, layout);
   const cells = measures.map((_, row) => columns.map((_, column) => drawCell(svg, layout, row, column)));
   cells.forEach((line, row) => line.forEach((_, column) => addCellHandlers(cells, layout, row, column, tip, scatter)));
   place.append(element(
       "figure", {"data-chart": "correlations"},
-      element("figcaption", {}, element("h3", {}, "Rank correlations"), csvButton("correlations", rows)), svg, tip));
+      element("figcaption", {}, element("h3", {}, "Rank correlations"), chartTools("correlations", rows, () => svg)),
+      element("div", {class: "scroll"}, svg), tip,
+      colourBar({domain: [-1, 1], fill: correlationFill, show: (r) => text(r, 2)})));
   return {cells, measures, columns};
 }
 
@@ -186,5 +199,9 @@ function showRelations() {
   place.append(pair);
   const made = drawMatrix(pair, scatter), best = strongest(made) ?? {row: 0, column: 0};
   pair.append(scatter);
-  made.cells[best.row][best.column].dispatchEvent(new MouseEvent("click"));
+  const cell = made.cells[best.row]?.[best.column];
+  if (cell)
+    cell.dispatchEvent(new MouseEvent("click"));
+  else
+    pair.replaceWith(notice("No measure varies together with another measure or an input."));
 }

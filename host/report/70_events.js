@@ -31,8 +31,26 @@ function eventWords(event) {
   return lines.join("\n");
 }
 
+// How many events stand for one of a member in the list.
+function eventStride(member) {
+  return data.motion.event_strides[member] ?? 1;
+}
+
+// What the raster leaves out, in words.
+function rasterHint() {
+  const motion = data.motion, most = Math.max(1, ...motion.event_strides), parts = [];
+  if (motion.in_files > motion.members.length)
+    parts.push(`The first ${whole(motion.members.length)} of ${whole(motion.in_files)} stored members are shown.`);
+  if (most > 1)
+    parts.push(`Members with many events show only every k-th of them, k up to ${whole(most)}: ${
+        whole(motion.events.filter((event) => !event.unlisted).length)} of ${
+        whole(motion.events_in_files)} events are drawn. A row without marks is a member without events.`);
+  if (parts.length > 0) parts.push("trajectories.nc holds all.");
+  return parts.join(" ") || null;
+}
+
 function drawRaster(place, kinds) {
-  const motion = data.motion, events = motion.events.filter((event) => kinds.includes(event.kind));
+  const motion = data.motion, events = motion.events.filter((event) => kinds.includes(event.kind) && !event.unlisted);
   const members = motion.members.length, row = members > 60 ? 5 : members > 24 ? 9 : 15;
   const height = Math.max(110, members * row + 50);
   const every = Math.max(1, Math.ceil(14 / row));
@@ -42,22 +60,32 @@ function drawRaster(place, kinds) {
     height,
     left: 66,
     about: `Events of ${members} members over time. Arrow keys go from event to event.`,
-    x: {domain: [0, motion.last || 1], label: "time"},
+    x: {domain: [0, motion.last || 1], label: withUnit("time", data.units.time)},
     y: {domain: [members - 0.5, -0.5], ticks: [], names: true},
     rows: () => [
         ["member", "time", "kind", "of", "impulse", "energy_lost"],
         ...events.map(
             (event) => [motion.members[event.member], event.t, event.kind, event.who, event.impulse, event.lost])],
-    hint: motion.in_files > members || motion.events_in_files > motion.events.length ?
-        `The first ${whole(motion.events.length)} of ${
-            whole(motion.events_in_files)} events are shown; trajectories.nc holds all.` :
-        null,
+    hint: rasterHint(),
   });
+  const drawRows = () => {
+    drawRasterRows(chart, row, every);
+    drawRasterMarks(chart, events, row);
+  };
+  drawRows();
+  chart.zoom(drawRows);
+  rasterHover(chart, events);
+}
+
+// One line and one name per member.
+function drawRasterRows(chart, row, every) {
+  const motion = data.motion;
   motion.members.forEach((member, k) => {
     chart.axes.append(shape("line", {
       class: "gridline",
       x1: chart.box.left,
-      x2: chart.sx(Math.min(motion.end[k] ?? motion.last, motion.last)),
+      x2: Math.max(
+          chart.box.left, Math.min(chart.box.right, chart.sx(Math.min(motion.end[k] ?? motion.last, motion.last)))),
       y1: chart.sy(k),
       y2: chart.sy(k)
     }));
@@ -66,8 +94,12 @@ function drawRaster(place, kinds) {
           shape("text", {x: chart.box.left - 7, y: chart.sy(k) + 4, "text-anchor": "end"}, String(member)));
   });
   chart.axes.append(shape(
-      "text", {class: "label", transform: `translate(12 ${height / 2 - 16}) rotate(-90)`, "text-anchor": "middle"},
+      "text",
+      {class: "label", transform: `translate(12 ${chart.height / 2 - 16}) rotate(-90)`, "text-anchor": "middle"},
       "member"));
+}
+
+function drawRasterMarks(chart, events, row) {
   const hardest = Math.max(...events.map((event) => event.impulse ?? 0), 1e-300);
   for (const event of events) {
     const size = event.kind === "shock" ? 0.7 + 0.9 * Math.sqrt((event.impulse ?? 0) / hardest) : 0.8;
@@ -79,7 +111,6 @@ function drawRaster(place, kinds) {
           (size * Math.min(1, row / 9)).toFixed(2)})`
     });
   }
-  rasterHover(chart, events);
 }
 
 // Selects the nearest mark in both directions, not by time alone.
@@ -120,7 +151,8 @@ function rasterHover(chart, events) {
 
 // Events per member and unit of time, in time bins, over the members that have not ended.
 function eventRates(kinds) {
-  const motion = data.motion, bins = Math.max(8, Math.min(40, Math.round(motion.events.length / 4))),
+  const motion = data.motion,
+        bins = Math.max(8, Math.min(40, Math.round(motion.events.filter((event) => !event.unlisted).length / 4))),
         width = (motion.last || 1) / bins;
   const centres = Array.from({length: bins}, (_, k) => (k + 0.5) * width);
   const alive = centres.map(
@@ -128,9 +160,16 @@ function eventRates(kinds) {
           (sum, _, m) => sum + Math.max(0, Math.min(1, ((motion.end[m] ?? motion.last) - k * width) / width)), 0));
   const rates = Object.fromEntries(kinds.map((kind) => [kind, centres.map(() => 0)]));
   for (const event of motion.events)
-    if (rates[event.kind]) rates[event.kind][Math.min(bins - 1, Math.floor(event.t / width))] += 1;
+    if (rates[event.kind] && !event.unlisted)
+      rates[event.kind][Math.min(bins - 1, Math.floor(event.t / width))] += eventStride(event.member);
   for (const kind of kinds) rates[kind] = rates[kind].map((count, k) => alive[k] > 0 ? count / alive[k] / width : null);
   return {centres, rates};
+}
+
+// Contacts often have the rate of shocks: their line is dashed, so that both are seen.
+function rateStyle(kind) {
+  const dash = kind === "contact" || kind === "touch" ? "; stroke-dasharray: 3 5" : "";
+  return `stroke: var(${eventKinds[kind].colour}); stroke-width: 1.8; fill: none${dash}`;
 }
 
 function drawRates(place, kinds) {
@@ -141,15 +180,13 @@ function drawRates(place, kinds) {
     height: 210,
     left: 66,
     about: "Rates of events over time by kind.",
-    x: {domain: [0, data.motion.last || 1], label: "time"},
+    x: {domain: [0, data.motion.last || 1], label: withUnit("time", data.units.time)},
     y: {domain: [0, extent(Object.values(rates), [0])[1] * 1.08]},
     rows: () => [["time", ...kinds], ...centres.map((t, k) => [t, ...kinds.map((kind) => rates[kind][k])])],
     hint: `From the ${whole(data.motion.members.length)} members with stored trajectories, not from all members.`,
   });
   for (const kind of kinds) {
-    chart.line(
-        centres, rates[kind],
-        {style: `stroke: var(${eventKinds[kind].colour}); stroke-width: 1.8; fill: none`, "data-kind": kind});
+    chart.line(centres, rates[kind], {style: rateStyle(kind), "data-kind": kind});
     centres.forEach((t, k) => {
       if (rates[kind][k] > 0)
         chart.mark("path", {
@@ -159,6 +196,12 @@ function drawRates(place, kinds) {
         });
     });
   }
+  chart.svg.after(element(
+      "div", {class: "legend"},
+      ...kinds.map(
+          (kind) => legendEntry(
+              eventKinds[kind].words, shape("path", {d: "M0,6H26", style: rateStyle(kind)}),
+              shape("path", {d: eventKinds[kind].path, style: eventStyle(kind), transform: "translate(13 6)"})))));
   chart.hover(
       () => centres,
       (k) => [`t = ${text(centres[k])}`, ...kinds.map((kind) => `${eventKinds[kind].words} ${text(rates[kind][k], 3)}`)]

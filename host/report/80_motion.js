@@ -73,15 +73,59 @@ function tableAt(table, member, t) {
   return a + 0.5 * s * (b - before + s * (2 * before - 5 * a + 4 * b - after + s * (3 * (a - b) + after - before)));
 }
 
+// Points given by observables, for studies with generalized coordinates only: tip_x, tip_y and perhaps tip_z are the point
+// "tip". Each has the indices of its observables instead of coordinates.
+function observedPoints() {
+  const found = new Map();
+  data.observables.forEach((observable, k) => {
+    const match = observable.name.match(/^(?:(.+)[._])?([xyz])$/);
+    if (!match || !data.motion?.curves[k]) return;
+    const name = match[1] ?? "point";
+    if (!found.has(name)) found.set(name, {});
+    found.get(name)[match[2]] = k;
+  });
+  let first = 0;
+  return [...found].filter(([, axes]) => Object.keys(axes).length >= 2).map(([name, axes]) => {
+    const observables = ["x", "y", "z"].map((axis) => axes[axis]).filter((k) => k !== undefined);
+    first += observables.length;
+    return {name, observables, first: first - observables.length, dimension: observables.length};
+  });
+}
+
+// The path of a member whose points are observables: straight between output times.
+class ObservedPath {
+  constructor(member, points) {
+    this.columns = points.flatMap((point) => point.observables.map((k) => data.motion.curves[k][member]));
+    this.last = data.time.findLastIndex((_, i) => this.columns.every((column) => column[i] !== null));
+    this.end = this.last < 0 ? 0 : data.time[this.last];
+  }
+
+  at(t) {
+    if (this.last < 0) return null;
+    const k = data.time.findIndex((time) => time >= t);
+    if (k <= 0 || this.last === 0) return this.columns.map((column) => column[k === 0 ? 0 : this.last]);
+    const end = Math.min(k, this.last), begin = Math.max(0, end - 1), span = data.time[end] - data.time[begin];
+    const share = Math.min(1, (t - data.time[begin]) / (span || 1));
+    return this.columns.map((column) => column[begin] + share * (column[end] - column[begin]));
+  }
+}
+
 // The scene at one time: positions of points and anchors in space. Planar systems lie in the plane of the screen.
 class Scene {
   constructor() {
     const scene = data.motion.scene;
-    this.points = scene.points;
     this.anchors = scene.anchors;
-    this.links = scene.links;
-    this.walls = scene.walls;
-    this.paths = Array.from({length: data.motion.moving}, (_, m) => new MemberPath(m));
+    if (scene.points.length > 0) {
+      this.points = scene.points;
+      this.links = scene.links;
+      this.walls = scene.walls;
+      this.paths = Array.from({length: data.motion.moving}, (_, m) => new MemberPath(m));
+    } else {
+      this.points = observedPoints();
+      this.links = this.walls = [];
+      const members = data.motion.curves[0].length;
+      this.paths = Array.from({length: members}, (_, m) => new ObservedPath(m, this.points));
+    }
     this.flat = Math.max(...this.points.map((point) => point.dimension)) < 3;
     this.frame();
   }
@@ -107,10 +151,13 @@ class Scene {
     return name === null ? [0, 0, 0] : made.get(name);
   }
 
-  // Extent of the picture: everything that ever moves, without the far tails of a few members.
+  // Extent of the picture: everything that ever moves, without the far tails of a few members. Paths are followed closely
+  // enough that no trail leaves the picture between two samples.
   frame() {
     const axes = [[], [], []],
-          spots = data.motion.time.filter((_, k) => k % Math.ceil(data.motion.time.length / 60) === 0);
+          count = Math.max(60, Math.min(600, 20000 / Math.max(1, this.paths.length * this.points.length)));
+    const spots =
+        Array.from({length: Math.round(count) + 1}, (_, k) => k / Math.round(count) * (data.motion.last || 1));
     for (let m = 0; m < this.paths.length; ++m)
       for (const t of spots)
         for (const place of this.places(m, Math.min(t, this.paths[m].end)).values())
@@ -141,7 +188,7 @@ class Scene {
 
   // Initial member and time: between a release and the following shock (two thirds of the time), for the largest shock.
   initialView() {
-    let best = [0, 0], size = -1;
+    let best = [0, 0.25 * (data.motion.last || 1)], size = -1;
     for (let m = 0; m < this.paths.length; ++m) {
       let release = null;
       for (const event of data.motion.events) {

@@ -13,9 +13,12 @@ class MotionPicture {
     this.pace = last >= 2 && last <= 60 ? 1 : last / 12;
   }
 
+  firstView() {
+    return this.scene.flat ? [0, 0] : [-0.6, 0.28];
+  }
+
   resetView() {
-    this.yaw = this.scene.flat ? 0 : -0.6;
-    this.pitch = this.scene.flat ? 0 : 0.28;
+    [this.yaw, this.pitch] = this.firstView();
     this.zoom = 1;
   }
 
@@ -28,10 +31,12 @@ class MotionPicture {
     return [this.canvas.width / 2 + right * this.pixels, this.canvas.height / 2 - up * this.pixels];
   }
 
+  // The scale at which everything fits in the first view; turning the view does not change it.
   fit() {
-    const {half, radius, flat} = this.scene, room = 0.86;
-    const wide = flat ? half[0] || radius * 0.2 : Math.hypot(half[0], half[1]) || radius * 0.2,
-          high = flat ? half[2] || radius * 0.05 : Math.max(half[2], 0.5 * wide);
+    const {half, radius, flat} = this.scene, room = 0.86, [yaw, pitch] = this.firstView();
+    const deep = Math.abs(half[0] * Math.sin(yaw)) + half[1] * Math.cos(yaw);
+    const wide = (flat ? half[0] : Math.hypot(half[0], half[1])) || radius * 0.2,
+          high = half[2] * Math.cos(pitch) + deep * Math.sin(pitch) || radius * 0.05;
     this.pixels = this.zoom * room * Math.min(this.canvas.width / 2 / wide, this.canvas.height / 2 / high);
     if (!Number.isFinite(this.pixels) || this.pixels <= 0) this.pixels = 1;
   }
@@ -188,36 +193,47 @@ class MotionPicture {
       const age = (this.t - event.t) / glow;
       if (event.before === undefined || age < 0 || age > 1 || (event.member !== this.member && !this.others)) continue;
       const made = this.scene.places(event.member, event.t), main = event.member === this.member;
-      for (const place of this.flashPlaces(event, made)) {
-        const size = (8 + 34 * Math.sqrt((event.impulse ?? 0) / hardest)) * this.ratio * (0.35 + 0.65 * age);
+      for (const [place, impulse] of this.flashPlaces(event, made)) {
+        const size = (8 + 34 * Math.sqrt(Math.abs(impulse ?? 0) / hardest)) * this.ratio * (0.35 + 0.65 * age);
         this.pen.lineWidth = 3 * this.ratio;
         this.disk(place, size, {name: "--warm", alpha: (1 - age) * (main ? 0.5 : 0.15)});
-        if (main && event.impulse) {
+        if (main && impulse) {
           const [x, y] = this.project(place);
           this.pen.globalAlpha = 1 - 0.6 * age;
           this.pen.fillStyle = colour("--warm");
           this.pen.font = `bold ${13 * this.ratio}px sans-serif`;
-          this.pen.fillText(text(event.impulse, 3), x + 12 * this.ratio, y + 22 * this.ratio);
+          this.pen.fillText(text(impulse, 3), x + 12 * this.ratio, y + 22 * this.ratio);
           this.pen.globalAlpha = 1;
         }
       }
     }
   }
 
-  // Points at the ends of the constraints that took part; all points if the constraints are of another kind.
+  // [place, impulse] for each constraint that took part: at its point, or in the middle of a link between two points.
+  // Constraints of another kind have no place of their own; their impulse is shown at the only point, if there is one.
   flashPlaces(event, made) {
-    const names = event.who.split(" "), links = this.scene.links.filter((link) => names.includes(link.name));
-    const ends = new Set(
-        links.flatMap((link) => [link.from, link.to]).filter((name) => name !== null && this.scene.isPoint(name)));
-    for (const wall of this.scene.walls)
-      if (names.includes(wall.name)) {
-        const point = this.scene.points.find(
-            (one) => wall.coordinate >= one.first && wall.coordinate < one.first + one.dimension);
-        if (point) ends.add(point.name);
-      }
-    const all = ends.size > 0         ? [...ends] :
-        this.scene.points.length <= 4 ? this.scene.points.map((point) => point.name) :
-                                        [];
-    return all.map((name) => made.get(name)).filter(Boolean);
+    const parts = event.parts ?? [[event.who.split(" ")[0], event.impulse]], found = [];
+    for (const [name, impulse] of parts) {
+      const place = this.constraintPlace(name, made);
+      if (place) found.push([place, impulse]);
+    }
+    if (found.length === 0 && this.scene.points.length === 1)
+      found.push([made.get(this.scene.points[0].name), event.impulse]);
+    return found.filter(([place]) => place);
+  }
+
+  constraintPlace(name, made) {
+    const wall = this.scene.walls.find((one) => one.name === name);
+    if (wall) {
+      const point =
+          this.scene.points.find((one) => wall.coordinate >= one.first && wall.coordinate < one.first + one.dimension);
+      return point ? made.get(point.name) : null;
+    }
+    const link = this.scene.links.find((one) => one.name === name);
+    if (!link) return null;
+    const ends =
+        [link.from, link.to].filter((end) => end !== null && this.scene.isPoint(end)).map((end) => made.get(end));
+    if (ends.length < 2) return ends[0] ?? null;
+    return ends[0] && ends[1] ? ends[0].map((x, i) => (x + ends[1][i]) / 2) : null;
   }
 }

@@ -42,7 +42,7 @@ class MotionView extends MotionPicture {
             this.draw();
           }
         },
-        ...data.motion.members.slice(0, data.motion.moving)
+        ...data.motion.members.slice(0, this.scene.paths.length)
             .map(
                 (number, k) =>
                     element("option", {value: k, ...(k === this.member ? {selected: ""} : {})}, String(number))));
@@ -181,11 +181,15 @@ class MotionView extends MotionPicture {
     requestAnimationFrame(tick);
   }
 
+  stop() {
+    if (this.playing) this.toggle();
+  }
+
   resize() {
     const ratio = devicePixelRatio || 1, width = this.canvas.clientWidth || 800;
     const flatShape =
         this.scene.flat ? Math.max(0.3, Math.min(0.62, 0.12 + this.scene.half[2] / (this.scene.half[0] || 1))) : 0.52;
-    const height = Math.round(width * flatShape);
+    const height = Math.round(Math.max(width * flatShape, Math.min(240, width)));
     this.canvas.style.height = `${height}px`;
     this.canvas.width = width * ratio;
     this.canvas.height = height * ratio;
@@ -199,8 +203,18 @@ function showMotion() {
     place.append(notice("To show members in motion, set [output] trajectories = [0, 1, 2] in the study."));
     return;
   }
-  if (data.motion.scene.points.length === 0 || data.motion.moving === 0) return;
-  const place = section("motion", "In motion", "Members with stored trajectories.");
+  const observed = data.motion.scene.points.length === 0;
+  if (data.motion.moving === 0) return;
+  if (observed && observedPoints().length === 0) {
+    section("motion", "In motion")
+        .append(notice(
+            "This study has generalized coordinates only. Observables named tip_x and tip_y (and tip_z) are shown as a moving point “tip”."));
+    return;
+  }
+  const place = section(
+      "motion", "In motion",
+      observed ? "Members with stored trajectories; the points are those of the observables ending in _x, _y, _z." :
+                 "Members with stored trajectories.");
   const panel = element("div", {class: "panel"});
   place.append(panel);
   window.motionView = new MotionView(panel);

@@ -68,20 +68,50 @@ function showTrust() {
       `The page needs no network. The same numbers at full precision: ${files.join(", ")}.`);
 }
 
+// The parts of the page, in order.
+function drawPage() {
+  showVerdict();
+  showAbout();
+  showFindings();
+  showMotion();
+  showObservables();
+  showSweeps();
+  showRecords();
+  showLabels();
+  showMeasures();
+  showExceedances();
+  showGivens();
+  showSensitivity();
+  showRelations();
+  showEvents();
+  showTrust();
+}
+
+// Charts are drawn for one width: when it changes, the page is drawn again at the same place and time.
+function redrawPage() {
+  const when = chosen.place, scroll = window.scrollY;
+  window.motionView?.stop();
+  for (const id of ["verdict", "about", "main", "contents", "foot"]) document.getElementById(id).replaceChildren();
+  chosen.listeners.length = 0;
+  themeListeners.length = 0;
+  drawPage();
+  if (data.observables.length > 0) chooseTime(when);
+  window.scrollTo(0, scroll);
+}
+
+function watchWidth() {
+  let drawn = document.documentElement.clientWidth, timer = null;
+  window.addEventListener("resize", () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      if (document.documentElement.clientWidth === drawn) return;
+      drawn = document.documentElement.clientWidth;
+      redrawPage();
+    }, 150);
+  });
+}
+
 startTheme();
-showVerdict();
-showAbout();
-showFindings();
-showMotion();
-showObservables();
-showSweeps();
-showRecords();
-showLabels();
-showMeasures();
-showExceedances();
-showGivens();
-showSensitivity();
-showRelations();
-showEvents();
-showTrust();
+drawPage();
+watchWidth();
 document.documentElement.dataset.ready = "yes";

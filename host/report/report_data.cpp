@@ -9,6 +9,7 @@
 
 #include "host/files/netcdf_source.h"
 #include "host/platform/private_files.h"
+#include "host/study_file/leading_comment.h"
 #include "host/study_file/load_study.h"
 #include "src/base/error.h"
 
@@ -44,29 +45,13 @@ ReportJson read_summary(const std::filesystem::path& folder) {
   return made;
 }
 
-// The leading comment of a study describes it.
-std::string leading_comment(const std::string& text) {
-  std::string made;
-  std::size_t at = 0;
-  while (at < text.size() && (text[at] == '#' || text[at] == '\n')) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    if (text[at] != '#' && !made.empty()) break;
-    if (text[at] == '#') {
-      std::size_t begin = at + 1;
-      if (begin < end && text[begin] == ' ') ++begin;
-      made += text.substr(begin, end - begin) + "\n";
-    }
-    at = end + 1;
-  }
-  return made;
-}
-
 // Facts about the run as a whole; the long arrays come from the other parts.
 ReportJson overview(const ReportSource& source) {
   ReportJson made;
   for (const char* key : {"study", "title", "version", "seed", "backend", "members", "events", "audit",
                           "quantile_method", "performance"})
     made[key] = source.summary.value(key, ReportJson());
+  made["units"] = source.study.units.empty() ? ReportJson::object() : ReportJson(source.study.units);
   made["about"] = leading_comment(source.text);
   made["text"] = source.text;
   made["folder"] = source.folder.string();

@@ -96,6 +96,31 @@ double largest(const std::vector<double>& values, std::size_t begin, std::size_t
   return made;
 }
 
+// [constraint, impulse] of each constraint that took part in a shock.
+ReportJson impulses_of(const Study& study, const std::vector<double>& impulses, std::size_t event) {
+  const auto& constraints = study.system->constraints;
+  ReportJson made = ReportJson::array();
+  for (std::size_t i = 0; i < constraints.size(); ++i)
+    if (const double size = impulses[event * constraints.size() + i]; !std::isnan(size) && size != 0)
+      made.push_back(ReportJson::array({constraints[i].name, rounded(size)}));
+  return made;
+}
+
+// Which events of a member the raster shows: every k-th, k by member, so that all members show about equally
+// many.
+std::vector<std::size_t> event_strides(const std::vector<long long>& owner) {
+  std::vector<std::size_t> counts;
+  for (const long long one : owner) {
+    const auto member = static_cast<std::size_t>(one);
+    if (member >= most_listed) break;
+    if (member >= counts.size()) counts.resize(member + 1, 0);
+    ++counts[member];
+  }
+  const std::size_t each = std::max<std::size_t>(1, most_events / std::max<std::size_t>(1, counts.size()));
+  for (std::size_t& count : counts) count = std::max<std::size_t>(1, (count + each - 1) / each);
+  return counts;
+}
+
 ReportJson events(const NetcdfSource& file, const ReportSource& source, const Choice& choice) {
   const std::vector<long long> owner = file.integers("event_trajectory"), kind = file.integers("event_kind");
   const std::vector<double> time = file.numbers("event_time"), impulse = file.numbers("event_impulse"),
@@ -106,17 +131,26 @@ ReportJson events(const NetcdfSource& file, const ReportSource& source, const Ch
   const std::size_t conditions = source.study.system->constraints.size();
   Jumps jumps(file, choice, source.study.system->size());
   ReportJson made = ReportJson::array();
-  for (std::size_t e = 0; e < time.size() && made.size() < most_events; ++e) {
+  const std::vector<std::size_t> strides = event_strides(owner);
+  std::vector<std::size_t> number(strides.size(), 0);
+  for (std::size_t e = 0; e < time.size(); ++e) {
     const auto member = static_cast<std::size_t>(owner[e]);
     if (member >= most_listed) break;
+    const bool listed = number[member]++ % strides[member] == 0;
+    // The motion view needs every jump of its members, also those that the raster leaves out.
+    if (!listed && member >= choice.members) continue;
     ReportJson one = {{"member", member},
                       {"t", rounded(time[e])},
                       {"kind", words.at(static_cast<std::size_t>(kind[e]))},
                       {"who", name[e].empty() ? constraints[e] : name[e]}};
     if (const double size = largest(impulse, e * conditions, conditions); !std::isnan(size))
       one["impulse"] = rounded(size);
+    if (member < choice.members)
+      if (ReportJson parts = impulses_of(source.study, impulse, e); parts.size() > 1) one["parts"] = parts;
     if (!std::isnan(lost[e])) one["lost"] = rounded(lost[e]);
     jumps.add(e, member, one);
+    if (!listed && !one.contains("before")) continue;
+    if (!listed) one["unlisted"] = true;
     made.push_back(one);
   }
   return made;
@@ -148,6 +182,7 @@ ReportJson report_motion(const ReportSource& source) {
   made["closed"] = states(file, "closed", choice);
   made["curves"] = curves(file, source, members.size());
   made["events"] = events(file, source, choice);
+  made["event_strides"] = event_strides(file.integers("event_trajectory"));
   made["scene"] = report_scene(source, moving, choice.times);
   return made;
 }

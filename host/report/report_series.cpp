@@ -240,6 +240,7 @@ ReportJson report_observables(const ReportSource& source, const std::vector<std:
       return kept;
     };
     ReportJson one = {{"name", name}, {"formula", formula_of(source.study, "observe", name)}};
+    if (const std::string unit = source.study.unit(name); !unit.empty()) one["unit"] = unit;
     for (const char* key : {"mean", "stderr", "minimum", "maximum", "count"}) one[key] = thinned(series[key]);
     one["quantiles"] = ReportJson::array();
     for (const auto& [probability, values] : series["quantiles"].items())
@@ -262,6 +263,7 @@ ReportJson report_measures(const ReportSource& source) {
     ReportJson one = {{"name", measures[i].name},
                       {"formula", formula_of(source.study, "measure", measures[i].name)},
                       {"meaning", meaning(source.study, measures[i])}};
+    if (const std::string unit = source.study.unit(measures[i].name); !unit.empty()) one["unit"] = unit;
     one.update(selected(series, {"count", "missing", "mean", "std", "stderr", "mean_low", "mean_high",
                                  "minimum", "maximum"}));
     for (const char* key : {"kind", "hits", "of", "probability", "low", "high", "interval", "undecided",

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <sstream>
 
+#include "host/files/write_origin.h"
 #include "host/platform/table.h"
 #include "host/results/answers_table.h"
 #include "host/results/sweep_table.h"
@@ -81,6 +83,7 @@ class SeriesTable {
     for (const std::vector<std::size_t>& shown :
          {quantiles_shown(count), three_of(count), middle_of(count), std::vector<std::size_t>{}}) {
       text = text_with(shown);
+      if (shown.size() < count) text += left_out_text(shown);
       if (longest_line(text) <= line_width) break;
     }
     return text;
@@ -91,6 +94,19 @@ class SeriesTable {
     std::string name;
     const SeriesStatistics* series;
   };
+
+  // The quantiles for which the line has no room.
+  std::string left_out_text(const std::vector<std::size_t>& shown) const {
+    std::vector<std::string> names;
+    for (std::size_t k = 0; k < settings_.quantiles.size(); ++k)
+      if (std::find(shown.begin(), shown.end(), k) == shown.end())
+        names.push_back(fmt::format("{:g} %", 100 * settings_.quantiles[k]));
+    std::string text = fmt::format("not shown: {}; summary.json has all quantiles\n", fmt::join(names, ", "));
+    if (text.size() > line_width + 1)
+      text = fmt::format("not shown: {} of {} quantiles; summary.json has all\n", names.size(),
+                         settings_.quantiles.size());
+    return text;
+  }
 
   std::string text_with(const std::vector<std::size_t>& shown) const {
     const bool with_missing = has_missing();
@@ -134,13 +150,35 @@ std::string labelled(const std::string& label, const std::vector<std::string>& i
   return text + "\n";
 }
 
+// "peak (N)"; the name alone where [units] has no label for it.
+std::string with_unit(const Study& study, const std::string& name) {
+  const std::string unit = study.unit(name);
+  return unit.empty() ? name : name + " (" + unit + ")";
+}
+
+// Text broken into lines at blanks; further lines are indented.
+std::string wrapped(const std::string& text) {
+  std::string made, word;
+  std::size_t used = 0;
+  std::istringstream words(text);
+  while (words >> word) {
+    if (used > 0 && used + 1 + word.size() > line_width) {
+      made += "\n ";
+      used = 1;
+    }
+    made += (used > 0 ? " " : "") + word;
+    used += word.size() + (used > 0 ? 1 : 0);
+  }
+  return made + "\n";
+}
+
 std::string measures_text(const Study& study, const RunResult& result) {
   const std::vector<Measure>& measures = study.system->measures;
   if (measures.empty()) return "";
   SeriesTable table("measure", "never", study.statistics);
   for (std::size_t i = 0; i < measures.size(); ++i)
     if (!result.statistics.measures[i].probability)
-      table.add(measures[i].name, result.statistics.measures[i]);
+      table.add(with_unit(study, measures[i].name), result.statistics.measures[i]);
   std::string text = table.empty() ? "" : "\n" + table.text();
   if (table.has_missing()) text += "never: number of members in which the measure never occurred\n";
   return text + probabilities_text(study, result) + sensitivity_text(study, result) +
@@ -172,9 +210,11 @@ std::string observables_text(const Study& study, const RunResult& result) {
   if (observables.empty() || times.empty()) return "";
   const std::size_t row = (times.size() - 1) * observables.size();
   const std::size_t shown = std::min(observables.size(), observables_shown);
-  SeriesTable table("at t = " + short_number(times.back()), "missing", study.statistics);
+  const std::string unit = study.unit("time");
+  SeriesTable table("at t = " + short_number(times.back()) + (unit.empty() ? "" : " " + unit), "missing",
+                    study.statistics);
   for (std::size_t i = 0; i < shown; ++i)
-    table.add(observables[i].name, result.statistics.observables[row + i]);
+    table.add(with_unit(study, observables[i].name), result.statistics.observables[row + i]);
   std::string text = "\n" + table.text();
   if (shown < observables.size()) text += fmt::format("and {} more\n", observables.size() - shown);
   return text;
@@ -207,18 +247,50 @@ std::string audit_text(const RunTally& tally) {
                 "kkt " + rough(worst.kkt), fmt::format("{:.1g} of the bound", largest_share(tally))});
 }
 
-std::string starts_text(const RunTally& tally) {
-  if (tally.moved == 0 && tally.refused_draws == 0) return "";
+std::string starts_text(const Study& study, const RunTally& tally) {
+  // With "error" only rounding is projected, which is not reported.
+  const bool moved = tally.moved > 0 && study.ensemble.consistency == Consistency::project;
+  if (!moved && tally.refused_draws == 0) return "";
   std::vector<std::string> items;
-  if (tally.moved > 0)
-    items.push_back(fmt::format("{} moved onto their constraints, at most by {:.3g} (velocities {:.3g})",
-                                count_text(tally.moved), tally.largest_position_move,
-                                tally.largest_velocity_move));
+  if (moved)
+    items.push_back(
+        fmt::format("{} of {} moved onto their constraints, at most by {:.3g} (velocities {:.3g})",
+                    count_text(tally.moved), count_text(tally.members), tally.largest_position_move,
+                    tally.largest_velocity_move));
   if (tally.refused_draws > 0)
     items.push_back(fmt::format(
         "{} of {} draws rejected ({:.3g} %)", count_text(tally.refused_draws), count_text(tally.draws),
         100 * static_cast<double>(tally.refused_draws) / static_cast<double>(tally.draws)));
-  return labelled("starts", items);
+  std::string text = labelled("starts", items);
+  if (moved && tally.drawn_changed > 0)
+    text += wrapped(fmt::format(
+        "WARNING: in {} member{} a drawn start value was changed by more than {:g} %, {} by up to {:.3g} %",
+        count_text(tally.drawn_changed), tally.drawn_changed == 1 ? "" : "s",
+        100 * RunTally::drawn_change_noted,
+        printable(start_name(*study.system, tally.largest_drawn_change_of)),
+        100 * tally.largest_drawn_change));
+  return text;
+}
+
+// The cause of the first member of each of the most frequent statuses.
+std::string causes_text(const RunTally& tally, const RunTableContext& context) {
+  constexpr std::size_t shown = 2;
+  std::vector<std::size_t> failed;
+  for (std::size_t how = 0; how < status_count; ++how) {
+    const auto status = static_cast<Status>(how);
+    if (tally.status[how] > 0 && status != Status::ok && status != Status::stopped) failed.push_back(how);
+  }
+  std::stable_sort(failed.begin(), failed.end(),
+                   [&](std::size_t a, std::size_t b) { return tally.status[a] > tally.status[b]; });
+  if (failed.size() > shown) failed.resize(shown);
+  std::string text;
+  for (const std::size_t how : failed) {
+    const auto status = static_cast<Status>(how);
+    const long long member = tally.examples[how].front();
+    const std::string cause = context.cause ? context.cause(status, member) : "";
+    if (!cause.empty()) text += wrapped(fmt::format("{}, member {}: {}", status_name(status), member, cause));
+  }
+  return text;
 }
 
 std::string failures_text(const RunResult& result, const RunTableContext& context) {
@@ -237,7 +309,8 @@ std::string failures_text(const RunResult& result, const RunTableContext& contex
     table.add({status_name(status), count_text(tally.status[how]), fmt::format("{:.3g} %", 100 * share),
                "member " + examples});
   }
-  std::string text = "\n" + table.text("") + fmt::format("to replay one: {}{}\n", context.replay, example);
+  std::string text = "\n" + table.text("") + causes_text(tally, context);
+  text += fmt::format("to replay one: {}{}\n", context.replay, example);
   if (result.backend != "reference")
     text +=
         "  (by the reference, which reports the cause; --backend " + result.backend + " repeats this run)\n";
@@ -251,7 +324,8 @@ std::string until_limit_text(const UntilSettings& until) {
                                                                  : fmt::format("{:g} %", 100 * until.limit);
 }
 const char* until_error_text(const UntilSettings& until) {
-  return until.error == UntilSettings::Error::relative_stderr ? "standard error" : "half of the 95 % interval";
+  return until.error == UntilSettings::Error::relative_stderr ? "standard error"
+                                                              : "half of the 95 % interval";
 }
 
 std::string until_text(const UntilSettings& until, const RunResult& result) {
@@ -331,17 +405,19 @@ std::string run_table(const Study& study, const RunResult& result, const RunTabl
                                          threads, threads == 1 ? "" : "s");
   text += what + (what.size() + device.size() <= line_width ? ' ' : '\n') + device;
   text += members_text(study, result);
+  // Where nothing is left for statistics, the cause comes first and there are no tables of dashes.
+  const bool all_failed = result.tally.failed == result.tally.members;
+  if (all_failed) text += failures_text(result, context);
   if (study.sweeps.empty()) {
     if (result.inputs.empty() && result.tally.members > 1)
       text += "this study draws no inputs: all members are identical\n";
-    text += measures_text(study, result);
-    text += observables_text(study, result);
-  } else {
+    if (!all_failed) text += measures_text(study, result) + observables_text(study, result);
+  } else if (!all_failed) {
     text += sweep_tables(study, result);
   }
   text += labels_text(result);
-  text += "\n" + events_text(result.tally) + audit_text(result.tally) + starts_text(result.tally);
-  text += failures_text(result, context);
+  text += "\n" + events_text(result.tally) + audit_text(result.tally) + starts_text(study, result.tally);
+  if (!all_failed) text += failures_text(result, context);
   text += "\n" + time_text(result) + files_text(context);
   return text;
 }

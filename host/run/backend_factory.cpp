@@ -34,19 +34,15 @@ std::unique_ptr<Backend> make_backend(const std::string& kind, const Study& stud
                         .found = kind,
                         .expected = "auto, cuda, cpu or reference"});
 
-  // "auto" tries the backends from fast to slow, takes the first available one and notes why.
-  std::string why = "requested";
-  if (kind == "auto") {
-    why = options.why_no_device();
-    if (why.empty()) {
-      auto made = make_cuda(study, options);
-      options.note("backend: cuda, " + made->device());
-      return made;
-    }
+  // "auto" tries the backends from fast to slow and takes the first available one.
+  if (kind == "auto" && options.why_no_device().empty()) {
+    auto made = make_cuda(study, options);
+    options.note("backend: cuda, " + made->device());
+    return made;
   }
   const std::optional<HostCompiler> compiler = options.find_compiler();
   if (compiler) {
-    if (kind == "auto") options.note("backend: cpu (" + why + ")");
+    // The table at the end of a run names the backend; `zwang --version` tells why there is no GPU.
     return make_cpu(study, *compiler, options);
   }
   options.note(

@@ -36,6 +36,14 @@ void add_draws(RunTally& tally, const EnsembleSettings& ensemble, const Batch& b
   tally.refused_draws += batch.attempts[k] - (gave_up ? 0 : 1);
 }
 
+// Of two equal changes the one of the lower number counts, so that the order of adding does not matter.
+void add_drawn_change(RunTally& tally, double change, long long of) {
+  const bool lower = change == tally.largest_drawn_change && of >= 0 && of < tally.largest_drawn_change_of;
+  if (!(change > tally.largest_drawn_change) && !lower) return;
+  tally.largest_drawn_change = change;
+  tally.largest_drawn_change_of = of;
+}
+
 void add_move(RunTally& tally, const Batch& batch, std::size_t k) {
   const double position = batch.position_moved[k], velocity = batch.velocity_moved[k];
   if (position == 0 && velocity == 0) return;  // the usual case
@@ -44,6 +52,8 @@ void add_move(RunTally& tally, const Batch& batch, std::size_t k) {
   tally.largest_velocity_move = std::fmax(tally.largest_velocity_move, velocity);
   tally.total_position_move.add(position);
   tally.total_velocity_move.add(velocity);
+  if (batch.drawn_change[k] > RunTally::drawn_change_noted) ++tally.drawn_changed;
+  add_drawn_change(tally, batch.drawn_change[k], batch.drawn_change_of[k]);
 }
 
 void add_audit(Audit& worst, const Audit& audit) {
@@ -168,6 +178,8 @@ void join_tally(RunTally& tally, const RunTally& next) {
   tally.largest_velocity_move = std::fmax(tally.largest_velocity_move, next.largest_velocity_move);
   tally.total_position_move.add(next.total_position_move);
   tally.total_velocity_move.add(next.total_velocity_move);
+  add_count(tally.drawn_changed, next.drawn_changed);
+  add_drawn_change(tally, next.largest_drawn_change, next.largest_drawn_change_of);
   add_count(tally.draws, next.draws);
   add_count(tally.redrawn, next.redrawn);
   add_count(tally.refused_draws, next.refused_draws);

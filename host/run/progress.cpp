@@ -108,9 +108,7 @@ void ProgressDisplay::show(const RunProgress& progress) {
 
 DelayedLine::DelayedLine(const ProgressDisplay& display, std::string text)
     : DelayedLine(display.kind() == ProgressDisplay::Kind::silent ? nullptr : display.stream(),
-                  std::move(text),
-                  std::chrono::milliseconds(static_cast<long long>(
-                      1000 * (display.kind() == ProgressDisplay::Kind::bar ? 1 : seconds_between_lines)))) {}
+                  std::move(text), std::chrono::seconds(1)) {}
 
 DelayedLine::DelayedLine(std::FILE* stream, std::string text, std::chrono::milliseconds delay) {
   if (stream == nullptr) return;

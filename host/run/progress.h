@@ -45,8 +45,7 @@ class ProgressDisplay {
   double shown_at_ = 0;  // in seconds of the run
 };
 
-// Prints a line if this object still exists after a while: one second on a terminal, otherwise as long as
-// between two lines of progress. For work of unknown length, such as compilation.
+// Prints a line if this object still exists after a second. For work of unknown length, such as compilation.
 class DelayedLine {
  public:
   DelayedLine(const ProgressDisplay& display, std::string text);

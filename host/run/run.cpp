@@ -13,6 +13,7 @@
 #include "host/platform/parallel.h"
 #include "host/platform/stage_times.h"
 #include "host/platform/stopwatch.h"
+#include "host/run/all_failed.h"
 #include "host/run/count_members.h"
 #include "host/statistics/plan.h"
 #include "host/statistics/reduction_plan.h"
@@ -170,9 +171,25 @@ EnsembleRun::EnsembleRun(const Study& study, Backend& backend, RunOptions option
 
 // A batch does not go past a decision of `until`.
 long long EnsembleRun::last_end(long long first) const {
-  if (!until_) return end_;
-  const long long place = study_.ensemble.place_in_point(first), begin = first - place;
-  return std::min(end_, begin + next_decision(place, study_.ensemble.per_point()));
+  long long last = end_;
+  if (until_) {
+    const long long place = study_.ensemble.place_in_point(first), begin = first - place;
+    last = std::min(end_, begin + next_decision(place, study_.ensemble.per_point()));
+  }
+  // Nor past the members that decide whether everything fails.
+  return first < early_members && judges_first_members() ? std::min(last, early_members) : last;
+}
+
+bool EnsembleRun::judges_first_members() const {
+  return options_.stop_if_all_fail && options_.first == 0 && end_ > early_members &&
+         std::none_of(study_.parameters.begin(), study_.parameters.end(), [](const ParameterRule& rule) {
+           return rule.distribution && rule.distribution->kind == Distribution::Kind::grid;
+         });
+}
+
+void EnsembleRun::judge_first_members() {
+  if (position_ == early_members && tally_.failed == tally_.members && judges_first_members())
+    throw AllFailed(tally_);
 }
 
 long long EnsembleRun::batch_end(long long begin, long long up_to) const {
@@ -266,6 +283,7 @@ void EnsembleRun::advance(long long up_to) {
     batch_size_.learn(end - begin, all.seconds());
   }
   performance_.wall_s += all.seconds();
+  judge_first_members();
   report_progress(performance_.wall_s);
 }
 
@@ -373,6 +391,7 @@ void EnsembleRun::join(const RunPart& part, const EnsembleStatistics& statistics
   decide_until();
   add_performance(performance_, part.performance);
   performance_.statistics_s += counting.seconds();
+  judge_first_members();
   report_progress(performance_.wall_s);
 }
 

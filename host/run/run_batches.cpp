@@ -9,6 +9,7 @@
 #include "host/estimators/moments.h"
 #include "host/platform/stage_times.h"
 #include "host/platform/stopwatch.h"
+#include "host/run/all_failed.h"
 #include "host/run/count_members.h"
 #include "host/run/run.h"
 #include "host/statistics/reduction_plan.h"
@@ -66,7 +67,8 @@ void EnsembleRun::advance_by_blocks(long long up_to) {
   const double now_s = clock_.seconds(), seconds = now_s - std::max(done->begun_s, last_end_s_);
   last_end_s_ = now_s;
   performance_.integrate_s += seconds;
-  batch_size_.learn(done->end - done->begin, seconds);
+  // The few members that decide whether everything fails say little about the speed of a device.
+  if (done->end > early_members) batch_size_.learn(done->end - done->begin, seconds);
   position_ = done->end;
   if (!until_) begin_batches(up_to);
   count_reduced(*done, reduced);

@@ -8,6 +8,7 @@
 #include "kernels/base/status.h"
 #include "src/reference/trajectory.h"
 #include "src/system/equations.h"
+#include "src/system/not_finite.h"
 
 namespace zwang {
 
@@ -26,6 +27,8 @@ Trajectory replay_member(const Study& study, const PreparedMember& member, const
   } else {
     trajectory.status = member.preparation.status;
     trajectory.cause = "the drawn start could not be projected onto the constraints";
+    const std::string formula = describe_not_finite(equations, member.inputs.start, false);
+    if (!formula.empty()) trajectory.cause += ": " + formula;
     trajectory.last.state = member.start;
     trajectory.last.multipliers = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(equations.count()));
     trajectory.last.closed.assign(equations.count(), 0.0);

@@ -15,9 +15,13 @@ struct MemberInputs {
 
 struct PreparedMember {
   unsigned long long number = 0;
-  MemberInputs inputs;    // as drawn; inputs.start is the drawn state
-  State start;            // projected onto the constraints if the study says consistency = "project"
-  Start preparation;      // distance moved, and whether the projection succeeded
+  MemberInputs inputs;  // as drawn; inputs.start is the drawn state
+  State start;          // projected onto the constraints if the study says consistency = "project"
+  Start preparation;    // distance moved, and whether the projection succeeded
+  // The drawn position or velocity that the projection changed most, relative to its size: its number,
+  // positions before velocities; -1 if none changed.
+  double drawn_change = 0;
+  int drawn_change_of = -1;
   unsigned attempts = 1;  // draws made (more than one only with consistency = "reject")
 };
 

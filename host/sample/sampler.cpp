@@ -87,6 +87,27 @@ Sampler::Sampler(const Study& study)
   start.insert(start.end(), study.initial_velocities.begin(), study.initial_velocities.end());
   start.insert(start.end(), study.initial_auxiliaries.begin(), study.initial_auxiliaries.end());
   start_ = Program(*study.system->pool, start);
+  find_drawn_starts();
+}
+
+// A parameter varies if it is drawn or a formula of one that is.
+void Sampler::find_drawn_starts() {
+  const Expressions& pool = *study_->system->pool;
+  std::vector<char> varies(study_->parameters.size(), 0);
+  const auto depends = [&](Expr e) {
+    const std::vector<Symbol> symbols = pool.symbols({e});
+    return std::any_of(symbols.begin(), symbols.end(), [&](const Symbol& symbol) {
+      return symbol.kind == SymbolKind::parameter && varies[symbol.index] != 0;
+    });
+  };
+  for (std::size_t i = 0; i < varies.size(); ++i) {
+    const ParameterRule& rule = study_->parameters[i];
+    varies[i] = rule.drawn() || (rule.value && depends(*rule.value)) ? 1 : 0;
+  }
+  const std::size_t n = study_->initial_positions.size();
+  for (std::size_t k = 0; k < 2 * n; ++k)
+    if (depends(k < n ? study_->initial_positions[k] : study_->initial_velocities[k - n]))
+      drawn_starts_.push_back(k);
 }
 
 void Sampler::read_joint(const Joint& joint) {

@@ -58,7 +58,7 @@ class Sampler {
   void draw_nominal(Scratch& scratch, MemberInputs& made, unsigned long long point = 0) const;
 
   // Draws the member and makes its start consistent with the constraints by the study's `consistency` rule.
-  // Throws Error if that rule is "error" and the start violates a constraint.
+  // Throws Error if that rule is "error" and the start violates a constraint by more than start_rounding.
   void prepare(unsigned long long member, Scratch& scratch, PreparedMember& made) const;
 
   // The drawn inputs: their indices into Study::parameters, ascending, and their names.
@@ -103,7 +103,9 @@ class Sampler {
   // Whether a draw of this block is that of B.
   bool is_swapped(std::size_t dimension, std::size_t block) const;
   void project(Scratch& scratch, PreparedMember& made) const;
-  [[noreturn]] void refuse(Scratch& scratch, const PreparedMember& made) const;
+  void require_near_constraints(Scratch& scratch, const PreparedMember& made) const;
+  Sizes formula_sizes(const std::vector<double>& parameters) const;
+  void find_drawn_starts();
   const Equations& equations(Scratch& scratch, const std::vector<double>& parameters) const;
 
   const Study* study_;
@@ -111,7 +113,8 @@ class Sampler {
   std::vector<Rule> rules_;        // per parameter
   std::vector<JointRule> joints_;  // per joint
   UniformSource uniform_;
-  Program start_;  // positions, velocities, auxiliaries
+  Program start_;                          // positions, velocities, auxiliaries
+  std::vector<std::size_t> drawn_starts_;  // positions, then velocities, that depend on a draw
   StartCheck start_check_;
   std::vector<std::size_t> drawn_;
   std::vector<std::string> drawn_names_;

@@ -40,6 +40,12 @@ struct RunTally {
   long long moved = 0;
   double largest_position_move = 0, largest_velocity_move = 0;
   ExactSum total_position_move, total_velocity_move;
+  // Members in which a drawn position or velocity changed by more than drawn_change_noted of its size, and
+  // the largest such change: its share and its number, positions before velocities (-1: none).
+  static constexpr double drawn_change_noted = 0.01;
+  long long drawn_changed = 0;
+  double largest_drawn_change = 0;
+  long long largest_drawn_change_of = -1;
   // Draws, without the nominal member: all, those beyond the first of a member, those refused by "reject".
   // All draws of a member that gave up count as refused.
   long long draws = 0, redrawn = 0, refused_draws = 0;

@@ -37,6 +37,9 @@ void each_number(Tally& tally, Visit&& visit) {
   visit(tally.moved);
   visit(tally.largest_position_move);
   visit(tally.largest_velocity_move);
+  visit(tally.drawn_changed);
+  visit(tally.largest_drawn_change);
+  visit(tally.largest_drawn_change_of);
   visit(tally.draws);
   visit(tally.redrawn);
   visit(tally.refused_draws);
@@ -75,7 +78,9 @@ void require_possible(const ByteReader& bytes, const RunTally& tally,
     if (worst.member != -1 && !recorded(worst.member))
       bytes.refuse("a worst member outside the recorded members", "a recorded member");
   bytes.require_counts(tally.events, any);
-  for (const long long count : {tally.redundant, tally.moved}) bytes.require_count(count, members);
+  for (const long long count : {tally.redundant, tally.moved, tally.drawn_changed})
+    bytes.require_count(count, members);
+  bytes.require_count(tally.largest_drawn_change_of + 1, any);
   for (const long long count : {tally.steps, tally.rejected, tally.draws, tally.redrawn, tally.refused_draws})
     bytes.require_count(count, any);
 }

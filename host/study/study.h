@@ -93,7 +93,7 @@ struct EnsembleSettings {
   unsigned long long seed = 1;
   SamplerKind sampler = SamplerKind::random;
   bool include_nominal = false;
-  Consistency consistency = Consistency::project;
+  Consistency consistency = Consistency::error;
   std::optional<UntilSettings> until;
 
   // Members of one point; without a sweep all members.
@@ -174,6 +174,13 @@ struct Study {
   std::vector<GivenSettings> givens;
   std::optional<SensitivitySettings> sensitivity;
   OutputSettings output;
+  std::map<std::string, std::string> units;  // labels by name; "time": of all times
+
+  // The label of a name; empty if it has none.
+  std::string unit(const std::string& of) const {
+    const auto found = units.find(of);
+    return found == units.end() ? "" : found->second;
+  }
 
   // All members that are integrated; with `until` at most.
   long long members_in_all() const {

@@ -217,6 +217,10 @@ class StudyBuilder {
   void check_records_size();
   void check_labels();
 
+  // --- Labels (units.cpp) ---
+  std::vector<std::string> names_with_numbers() const;
+  void read_units();
+
   // --- Settings (settings.cpp) ---
   void read_ensemble();
   // until and exceedance: stopping.cpp

@@ -1,5 +1,6 @@
 // Reads [[constraint]]: conditions are rewritten with Mayer's sign, f <= 0 or f == 0.
 #include <cmath>
+#include <regex>
 
 #include "host/study_file/builder.h"
 #include "host/study_file/reader.h"
@@ -120,7 +121,13 @@ bool StudyBuilder::check_condition(const Field& field, const ConditionFormula& m
   if (follows_from_earlier_error(field.value->text) || (made.end_gradient && !made.radius)) return true;
   const SymbolKind kind = made.holonomic ? SymbolKind::coordinate : SymbolKind::velocity;
   if (!pool().mentions(made.value, kind)) {
-    reader_.report(field, "contains no coordinate or velocity", "a condition on coordinates or velocities");
+    static const std::regex to_itself(R"(distance\s*\(\s*(\w+)\s*,\s*\1\s*\))");
+    std::smatch found;
+    // The library's regular expressions recurse on long texts.
+    const bool itself =
+        field.value->text.size() < 1000 && std::regex_search(field.value->text, found, to_itself);
+    reader_.report(field, "contains no coordinate or velocity", "a condition on coordinates or velocities",
+                   itself ? "the distance of '" + found[1].str() + "' to itself is always 0" : "");
     return false;
   }
   const Interval bounds = range(made.value);

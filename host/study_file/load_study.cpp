@@ -16,16 +16,16 @@ namespace zwang {
 namespace {
 
 const std::vector<std::string> top_keys = {
-    "title",   "parameters", "joint",   "anchor",     "point",    "coordinate",  "auxiliary",
-    "system",  "constraint", "impulse", "event",      "ensemble", "time",        "integrator",
-    "observe", "measure",    "given",   "statistics", "output",   "sensitivity", "record"};
+    "title",      "parameters", "joint",      "anchor",   "point",       "coordinate", "auxiliary", "system",
+    "constraint", "impulse",    "event",      "ensemble", "time",        "integrator", "observe",   "measure",
+    "given",      "units",      "statistics", "output",   "sensitivity", "record"};
 
 // Whether an unknown top-level key may be a misspelt table that defines names, such as [[pont]]. Formulas
 // that use unknown names are then not reported.
 bool may_hide_names(const Value& root) {
-  const std::vector<std::string> no_names = {"title", "system",     "impulse",    "ensemble",
-                                             "time",  "integrator", "statistics", "output",
-                                             "given", "sensitivity"};
+  const std::vector<std::string> no_names = {"title",  "system",     "impulse",    "ensemble",
+                                             "time",   "integrator", "units",      "statistics",
+                                             "output", "given",      "sensitivity"};
   return std::any_of(root.entries.begin(), root.entries.end(), [&](const Entry& entry) {
     if (std::find(top_keys.begin(), top_keys.end(), entry.key) != top_keys.end()) return false;
     const std::string meant = nearest(entry.key, top_keys);
@@ -87,6 +87,7 @@ Study StudyBuilder::build() {
   read_givens();
   add_density();
   read_sensitivity();
+  read_units();
   read_ensemble();
   check_sensitivity();
   read_integrator();

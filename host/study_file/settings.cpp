@@ -57,7 +57,7 @@ void StudyBuilder::read_ensemble() {
   if (const Field consistency = table["consistency"]) {
     const auto word = reader_.choice(consistency, {"project", "reject", "error"});
     if (word == "reject") made.consistency = Consistency::reject;
-    if (word == "error") made.consistency = Consistency::error;
+    if (word == "project") made.consistency = Consistency::project;
   }
   if (const Field until = table["until"]) read_until(until);
   if (const Field streams = table["streams"])

@@ -8,7 +8,7 @@
 #include "src/base/index.h"
 #include "src/expression/evaluate.h"
 #include "src/expression/expression.h"
-#include "src/expression/print_expression.h"
+#include "src/expression/readable.h"
 #include "src/expression/scaled.h"
 #include "src/quadratic_program/enumerate.h"
 #include "src/system/divergence.h"
@@ -30,7 +30,7 @@ std::string row_text(const System& system, const Constraint& constraint) {
   std::string text;
   for (std::size_t k = 0; k < constraint.columns.size(); ++k)
     text += (k ? ", " : "") + system.coordinates[constraint.columns[k]] + ": " +
-            expression_text(*system.pool, constraint.row[k], system.namer());
+            readable_text(*system.pool, constraint.row[k], system.namer());
   return "{" + text + "}";
 }
 
@@ -74,7 +74,7 @@ ExplainedSet explain_set(const Explanation& made, const TriedSet& tried) {
 
 void describe_formulas(const Equations& equations, Explanation& made) {
   const System& system = equations.system();
-  const auto text = [&](Expr e) { return expression_text(*system.pool, e, system.namer()); };
+  const auto text = [&](Expr e) { return readable_text(*system.pool, e, system.namer()); };
   for (const MassEntry& entry : system.mass)
     made.mass_text.push_back("M[" + system.coordinates[entry.row] + ", " + system.coordinates[entry.column] +
                              "] = " + text(entry.value));

@@ -80,8 +80,12 @@ class Parser {
                  .hint = hint});
   }
   [[noreturn]] void unexpected(const std::string& expected) const {
-    const bool power = peek().text == "**";
-    fail(peek(), "the formula cannot go on like this", expected, power ? "powers are written with ^" : "");
+    std::string hint;
+    if (peek().text == "**") hint = "powers are written with ^";
+    // "1.0 m", "9.81 m/s^2"
+    if (peek().kind == TokenKind::name && next_ > 0 && tokens_[next_ - 1].kind == TokenKind::number)
+      hint = "products are written with *; units are not part of numbers, the table [units] has labels";
+    fail(peek(), "the formula cannot go on like this", expected, hint);
   }
 
   void expect(std::string_view symbol, const std::string& why) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "src/base/error.h"
 #include "src/expression/evaluate.h"
 #include "src/expression/scaled.h"
 #include "src/laws/project.h"
@@ -46,7 +47,7 @@ Trajectory Motion::integrate(bool begun) {
     const std::optional<LocatedEvent> located = first_event(member_, formulas_, smooth_, *step);
     if (located && located->status != Status::ok) {
       fail(located->status,
-           "an event near t = " + std::to_string(step->t + located->theta * step->h) + " has no state");
+           "an event near t = " + number_text(step->t + located->theta * step->h) + " has no state");
       break;
     }
     advance(*step, located ? located->theta : 1, located ? located->y : step->end);

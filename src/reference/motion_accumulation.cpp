@@ -3,6 +3,7 @@
 
 #include "kernels/base/layout.h"
 #include "kernels/base/status.h"
+#include "src/base/error.h"
 #include "src/base/index.h"
 #include "src/laws/least_constraint.h"
 #include "src/laws/shock.h"
@@ -122,7 +123,7 @@ void Motion::complete_accumulation(const std::vector<std::size_t>& contacts, dou
   accumulating = sorted(std::move(accumulating));
   const Shock result = accumulation_limit(joined(accumulating, resting));
   if (result.status != Status::ok) {
-    fail(result.status, "an accumulation of shocks at t = " + std::to_string(member_.t) + " has no limit");
+    fail(result.status, "an accumulation of shocks at t = " + number_text(member_.t) + " has no limit");
     return;
   }
   const double energy_before = equations_.energy(before);

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "kernels/base/status.h"
+#include "src/base/error.h"
 #include "src/base/index.h"
 #include "src/laws/least_constraint.h"
 #include "src/reference/audit.h"
@@ -75,7 +76,8 @@ std::optional<LeastConstraint> Motion::solve_gauss_problem(const GaussProblem& p
     std::string names;
     for (const std::size_t i : problem.rows)
       names += (names.empty() ? "" : ", ") + equations_.system().constraints[i].name;
-    fail(gauss.status, "no acceleration at t = " + std::to_string(member_.t) + " under " + names);
+    fail(gauss.status,
+         "no acceleration at t = " + number_text(member_.t) + (names.empty() ? "" : " under " + names));
     return std::nullopt;
   }
   Trajectory& trajectory = recorder_.trajectory();

@@ -159,7 +159,7 @@ void Motion::impose(std::size_t i, const State& now) {
                        settings_.contact_tolerance * member_.zero_of(i, now).value;
   if (constraint.holonomic && (f > slack || (constraint.equation && f < -slack)))
     fail(Status::infeasible,
-         "'" + constraint.name + "' is imposed where it does not hold: its value is " + std::to_string(f));
+         "'" + constraint.name + "' is imposed where it does not hold: its value is " + number_text(f));
   member_.conditions[i].standing = constraint.equation ? Standing::equation : Standing::open;
 }
 

@@ -4,6 +4,7 @@
 
 #include "kernels/base/layout.h"
 #include "kernels/base/status.h"
+#include "src/base/error.h"
 #include "src/laws/shock.h"
 #include "src/reference/accumulation.h"
 #include "src/reference/audit.h"
@@ -28,7 +29,7 @@ void Motion::apply_shock(const Eigen::VectorXd& alpha, const std::vector<std::si
   const Shock result = shock(equations_, before, member_.sizes, alpha, participants(touching),
                              formulas_.restitution, settings_.rest_speed);
   if (result.status != Status::ok) {
-    fail(result.status, "no admissible velocities after a shock at t = " + std::to_string(member_.t));
+    fail(result.status, "no admissible velocities after a shock at t = " + number_text(member_.t));
     return;
   }
   take_velocities(result, before);

@@ -5,8 +5,10 @@
 #include <cmath>
 #include <limits>
 
+#include "src/base/error.h"
 #include "src/laws/least_constraint.h"
 #include "src/reference/audit.h"
+#include "src/system/not_finite.h"
 #include "src/system/system.h"
 
 namespace zwang {
@@ -31,6 +33,9 @@ void Recorder::fail(Status status, std::string cause) {
   if (trajectory_.status != Status::ok) return;
   trajectory_.status = status;
   trajectory_.cause = std::move(cause);
+  if (status != Status::not_finite && status != Status::step_too_small) return;
+  const std::string formula = describe_not_finite(member_.equations, member_.state(), true);
+  if (!formula.empty()) trajectory_.cause = formula + " (" + trajectory_.cause + ")";
 }
 
 void Recorder::start_measures() {
@@ -125,7 +130,7 @@ void Recorder::record_event_now(Event event) {
   trajectory_.events.push_back(std::move(event));
   const auto& events = trajectory_.events;
   if (events.size() > standstill_limit && events[events.size() - standstill_limit].t == events.back().t)
-    fail(Status::event_lost, "events repeat without end at t = " + std::to_string(member_.t));
+    fail(Status::event_lost, "events repeat without end at t = " + number_text(member_.t));
   const long long limit = member_.settings.max_events;
   if (static_cast<long long>(events.size()) > limit)
     fail(Status::event_limit, "max_events = " + std::to_string(limit) + " used up");

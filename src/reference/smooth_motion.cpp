@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "src/base/error.h"
 #include "src/base/settings.h"
 #include "src/expression/scaled.h"
 #include "src/laws/least_constraint.h"
@@ -155,7 +156,7 @@ NextStep SmoothMotion::next_step(double next_scheduled_time, double end) {
   NextStep next;
   const auto failed = [&](Status status, const char* cause) {
     next.status = status;
-    next.cause = cause + (" at t = " + std::to_string(t));
+    next.cause = cause + (" at t = " + number_text(t));
     return next;
   };
   Eigen::VectorXd rate;

@@ -201,6 +201,7 @@ name = "right"
 require = "q.z >= 0"
 restitution = 0.3
 [ensemble]
+consistency = "project"
 members = 20000
 [time]
 at = [0.1, 0.5, 1]

@@ -95,6 +95,8 @@ require = "distance(a, b) == 0.8"
 [[constraint]]
 name = "spiral"
 require = "r^2 + 0.5*b.x*phi == 1.195"
+[ensemble]
+consistency = "project"
 [time]
 at = [0, 0.5, 1, 2]
 [observe]

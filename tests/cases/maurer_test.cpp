@@ -158,6 +158,8 @@ gravity = [0, 0, -9.81]
 [[constraint]]
 name = "rod"
 require = "distance(p, hook) == 1"
+[ensemble]
+consistency = "project"
 [time]
 at = [0, 1, 2]
 )toml";
@@ -282,7 +284,8 @@ std::string many_conditions() {
     if (k < 2) text += "variation = \"general\"\nmultiplier = { uniform = [0.1, 0.4] }\n";
   }
   return text +
-         "[ensemble]\nmembers = 20\n[time]\nend = 1\nsamples = 3\n[observe]\nrho = \"c1.multiplier\"\n";
+         "[ensemble]\nmembers = 20\nconsistency = \"project\"\n[time]\nend = 1\nsamples = 3\n[observe]\nrho "
+         "= \"c1.multiplier\"\n";
 }
 
 TEST(Maurer, DependentConditionsLeaveTheMultipliersOpenAndAreNotGuessed) {

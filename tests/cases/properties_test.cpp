@@ -277,6 +277,8 @@ gravity = [0.2, 0.1, -1]
 [[constraint]]
 name = "surface"
 require = "p.x == 0"
+[ensemble]
+consistency = "project"
 [time]
 at = [0, 1, 2, 3]
 )toml";

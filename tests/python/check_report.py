@@ -3,7 +3,8 @@
     /usr/bin/python3 check_report.py PAGE [--pictures FOLDER] [--compare FOLDER]
 
 Prints one line per error and exits with code 1 if there are errors, 77 if Chromium is not installed.
---pictures writes report-light.png and report-dark.png; --compare compares the page with such pictures. Needs selenium.
+--pictures writes report-light.png and report-dark.png, and the same for a phone; --compare compares the page with such
+pictures. Needs selenium.
 """
 
 import argparse
@@ -19,6 +20,11 @@ WIDTH, HEIGHT = 1200, 1500
 # does not.
 CELLS = 60
 MEAN_DIFFERENCE = 5.0  # of 255; another page or the other theme differs by 20 or more
+
+# A phone and a wide screen. Text of charts has one size on both.
+WIDTHS = (400, 1400)
+TEXT_PIXELS = 12.0
+TEXT_TOLERANCE = 0.3  # charts are a whole number of pixels wide, the page may give them a fraction more
 
 complaints = []
 
@@ -83,6 +89,107 @@ def check_charts(browser):
         expect(buttons == 1, f"chart {name} cannot be downloaded")
         expect(broken == 0, f"chart {name} has {broken} marks that are not numbers")
     return [name for name, *_ in counts]
+
+
+def resize(browser, width, height=HEIGHT):
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
+                            {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
+
+
+# Sizes of all text in charts in pixels of the screen; pairs of words that lie on each other (turned text is left out, its
+# box is larger than itself); words that leave their picture or the window.
+TEXTS = """
+    const sizes = [], overlaps = [], outside = [];
+    for (const svg of document.querySelectorAll("figure svg")) {
+      const view = svg.viewBox.baseVal, frame = svg.getBoundingClientRect(), chart = svg.closest("figure").dataset.chart;
+      const texts = [...svg.querySelectorAll("text")].filter((text) => text.textContent.trim());
+      for (const text of texts)
+        sizes.push([chart, text.textContent, parseFloat(getComputedStyle(text).fontSize) * frame.width / view.width]);
+      const boxes = texts.filter((text) => !text.getAttribute("transform")).map((text) => [text.textContent, text.getBoundingClientRect()]);
+      boxes.forEach(([words, a], i) => {
+        if (a.left < frame.left - 3 || a.right > frame.right + 3) outside.push([chart, words]);
+        for (const [others, b] of boxes.slice(i + 1)) {
+          const wide = Math.min(a.right, b.right) - Math.max(a.left, b.left), high = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+          if (wide > 1 && high > 3) overlaps.push([chart, words, others]);
+        }
+      });
+    }
+    return [sizes, overlaps, outside, document.documentElement.scrollWidth - document.documentElement.clientWidth];"""
+
+
+def check_text(browser, page):
+    for theme in ("light", "dark"):
+        for width in WIDTHS:
+            resize(browser, width)
+            browser.get("about:blank")
+            browser.get(page.resolve().as_uri() + f"#theme={theme}")
+            check_text_here(browser, f"at {width} pixels, {theme}")
+    # From wide to narrow without loading again.
+    before = browser.execute_script("return document.querySelectorAll('figure[data-chart]').length")
+    resize(browser, WIDTHS[0])
+    time.sleep(0.8)
+    check_text_here(browser, "after the window was made narrow")
+    after = browser.execute_script("return document.querySelectorAll('figure[data-chart]').length")
+    expect(before == after, f"{before} charts became {after} when the window was made narrow")
+    resize(browser, WIDTH)
+    time.sleep(0.8)
+
+
+def check_text_here(browser, where):
+    sizes, overlaps, outside, wider = browser.execute_script(TEXTS)
+    wrong = [one for one in sizes if abs(one[2] - TEXT_PIXELS) > TEXT_TOLERANCE]
+    expect(sizes, f"charts have no text {where}")
+    expect(not wrong, f"text of another size {where}: {wrong[:3]}")
+    expect(not overlaps, f"text on text {where}: {overlaps[:3]}")
+    expect(not outside, f"text outside of its chart {where}: {outside[:3]}")
+    expect(wider <= 0, f"the page is {wider} pixels wider than the window {where}")
+
+
+# Pictures stand alone: well-formed, with the styles of the page written into them.
+def check_picture_downloads(browser):
+    names = browser.execute_async_script("""
+        const done = arguments[0], made = [], before = window.save;
+        window.save = (blob, name) => made.push([name, blob]);
+        const click = (kind) => { for (const button of document.querySelectorAll("figure .tools button." + kind)) button.click(); };
+        click("svg"); click("png");
+        setTimeout(async () => {
+          window.save = before;
+          done(await Promise.all(made.map(async ([name, blob]) => {
+            const text = name.endsWith(".svg") ? await blob.text() : "";
+            const parsed = text ? new DOMParser().parseFromString(text, "image/svg+xml") : null;
+            return [name, blob.size, text.includes("var(--"), parsed ? parsed.querySelectorAll("parsererror").length : 0];
+          })));
+        }, 3000);""")
+    charts = browser.execute_script("return document.querySelectorAll('figure[data-chart]').length")
+    for ending in (".svg", ".png"):
+        made = [one for one in names if one[0].endswith(ending)]
+        expect(len(made) == charts, f"{len(made)} {ending} pictures of {charts} charts")
+        expect(all(size > 400 for _, size, _, _ in made), f"an empty {ending} picture: {made[:3]}")
+    expect(not [one for one in names if one[2]], "a picture needs the page's style sheet")
+    expect(not [one for one in names if one[3]], "a picture is not well-formed")
+
+
+def check_zoom(browser):
+    from selenium.webdriver import ActionChains
+    figure = next(iter(browser.find_elements("css selector", "figure[data-chart$='-over-time']")), None)
+    if figure is None:
+        return
+    svg, button = figure.find_element("css selector", "svg"), figure.find_element("css selector", "button.reset")
+    ticks = "return [...arguments[0].querySelectorAll('.axis text')].map((text) => text.textContent).join()"
+    browser.execute_script("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", svg)
+    before = browser.execute_script(ticks, svg)
+    # On a busy machine the first gesture may come before the page has scrolled.
+    for _ in range(3):
+        time.sleep(0.3)
+        ActionChains(browser).move_to_element_with_offset(svg, -60, 0).click_and_hold().move_by_offset(120, 5).release().perform()
+        if button.is_displayed():
+            break
+    else:
+        complaints.append("dragging over a chart does not enlarge the span")
+        return
+    expect(browser.execute_script(ticks, svg) != before, "an enlarged span has the same ticks")
+    button.click()
+    expect(browser.execute_script(ticks, svg) == before, "the whole span does not come back")
 
 
 def check_downloads(browser):
@@ -158,7 +265,8 @@ def check_keys(browser):
         expect("NaN" not in shown and "undefined" not in shown, f"a hover says {shown!r}")
 
 
-def picture(browser, page, theme):
+def picture(browser, page, theme, width):
+    resize(browser, width)
     browser.get("about:blank")
     browser.get(page.resolve().as_uri() + f"#theme={theme}")
     background = browser.execute_script("return getComputedStyle(document.body).backgroundColor")
@@ -187,11 +295,12 @@ def difference(browser, one, other):
 def check_pictures(browser, page, options):
     made = {}
     backgrounds = set()
-    for theme in ("light", "dark"):
-        made[theme], background = picture(browser, page, theme)
-        backgrounds.add(background)
-        if options.pictures:
-            (options.pictures / f"report-{theme}.png").write_bytes(made[theme])
+    for name, width in (("", WIDTH), ("phone-", WIDTHS[0])):
+        for theme in ("light", "dark"):
+            made[name + theme], background = picture(browser, page, theme, width)
+            backgrounds.add(background)
+            if options.pictures:
+                (options.pictures / f"report-{name}{theme}.png").write_bytes(made[name + theme])
     expect(len(backgrounds) == 2, "dark and light have the same ground")
     expect(difference(browser, made["light"], made["dark"]) > 4 * MEAN_DIFFERENCE, "dark and light look the same")
     if options.compare:
@@ -216,6 +325,9 @@ def main():
         check_time_slider(browser)
         check_motion(browser)
         check_keys(browser)
+        check_zoom(browser)
+        check_picture_downloads(browser)
+        check_text(browser, options.page)
         downloads = check_downloads(browser)
         expect(downloads == len(charts), f"{downloads} downloads of {len(charts)} charts")
         check_pictures(browser, options.page, options)

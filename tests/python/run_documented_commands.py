@@ -39,7 +39,7 @@ def smaller(line):
     if words[0] != "zwang" or len(words) < 2:
         return line
     if words[1] == "run":
-        line = re.sub(r" --members \d+", "", line) + f" --members {MEMBERS} --max-failed 1"
+        line = re.sub(r" --members \S+", "", line) + f" --members {MEMBERS} --max-failed 1"
     if words[1] == "bench":
         line = re.sub(r" --seconds \S+", "", line) + " --seconds 0.05 --members 64 --threads 1"
     if words[1] == "check":

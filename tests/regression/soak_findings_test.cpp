@@ -76,6 +76,7 @@ when = "a.y'"
 name = "level"
 when = "a.y"
 [ensemble]
+consistency = "project"
 members = 256
 [time]
 end = 2
@@ -135,6 +136,7 @@ restitution = 0.2
 name = "lower"
 require = "distance(p9, p11) <= 0.14149796"
 [ensemble]
+consistency = "project"
 members = 256
 [time]
 end = 0.6

@@ -134,7 +134,7 @@ std::string StudyWriter::text(const std::string& title, long long members) const
   if (!potential_.empty()) made += fmt::format("potential = \"{}\"\n", potential_);
   if (!forces_.empty()) made += "[system.force]\n" + forces_;
   made += conditions_ + impulses_ + watches_;
-  made += fmt::format("\n[ensemble]\nmembers = {}\n", members);
+  made += fmt::format("\n[ensemble]\nmembers = {}\nconsistency = \"project\"\n", members);
   made += fmt::format("\n[time]\nend = {}\nsamples = 13\n", number(duration * units.duration));
   if (!stop.empty()) made += fmt::format("stop = \"{}\"\n", stop);
   made += "\n[integrator]\nmax_events = 20000\n" + settings;

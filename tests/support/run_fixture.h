@@ -81,6 +81,7 @@ name = "cone"
 require = "apex.x^2 + (1 - flat)*(apex.x - 100) <= 0"
 [ensemble]
 members = 120
+consistency = "project"
 [time]
 end = 1
 samples = 3

@@ -262,6 +262,8 @@ require = "p.x <= -1"
 [[constraint]]
 name = "right"
 require = "p.x >= 1"
+[ensemble]
+consistency = "project"
 [time]
 at = [1]
 )toml",

@@ -72,11 +72,99 @@ TEST(CommandLine, TheOptionsOfRunAreGrouped) {
     EXPECT_NE(help.find(title), std::string::npos) << title << " in\n" << help;
 }
 
-TEST(CommandLine, TheNameOfAListedStudyInsteadOfAPathGivesAHint) {
+TEST(CommandLine, AListedStudyIsRunByItsName) {
   const Scratch scratch;
-  const ProgramRun made = run_program(scratch.path(), {"run", "slung_load"});
-  EXPECT_EQ(made.code, 1);
-  EXPECT_NE(made.err.find("zwang new slung_load --from slung_load"), std::string::npos) << made.err;
+  const ProgramRun made =
+      run_program(scratch.path(), {"run", "bouncing_ball", "--backend", "reference", "--quiet"});
+  EXPECT_EQ(made.code, 0) << made.err;
+  EXPECT_TRUE(std::filesystem::exists(scratch.path() / "results/bouncing_ball/summary.json"));
+  EXPECT_NE(run_program(scratch.path(), {"explain", "ostrogradsky"}).out.find("Source: Mayer 1899 I"),
+            std::string::npos);
+  const std::string misspelt = run_program(scratch.path(), {"run", "bouncing_bal"}).err;
+  EXPECT_NE(misspelt.find("did you mean 'bouncing_ball'?"), std::string::npos) << misspelt;
+  const std::string ending = run_program(scratch.path(), {"run", "bouncing_ball.toml"}).err;
+  EXPECT_NE(ending.find("without .toml"), std::string::npos) << ending;
+}
+
+// A file of the same name comes first.
+TEST(CommandLine, AFileHidesAListedStudyOfItsName) {
+  const Scratch scratch;
+  write_text(scratch.path() / "bouncing_ball", "nonsense");
+  const ProgramRun made = run_program(scratch.path(), {"run", "bouncing_ball"});
+  EXPECT_NE(made.err.find("not valid TOML"), std::string::npos) << made.err;
+}
+
+TEST(CommandLine, SwappedLettersAreRecognised) {
+  const Scratch scratch;
+  EXPECT_NE(run_program(scratch.path(), {"rnu", "x"}).err.find("did you mean 'run'?"), std::string::npos);
+}
+
+TEST(CommandLine, ListHasTopicAndSource) {
+  const Scratch scratch;
+  const std::string shown = run_program(scratch.path(), {"list"}).out;
+  EXPECT_TRUE(shown.starts_with("study ")) << shown.substr(0, 80);
+  const std::size_t at = shown.find("\nstring_jerk ");
+  const std::string line = shown.substr(at + 1, shown.find('\n', at + 1) - at - 1);
+  EXPECT_NE(line.find("shocks and impulses"), std::string::npos) << line;
+  EXPECT_NE(line.find("Mayer 1899 II "), std::string::npos) << line;
+}
+
+// Every command and several options, in the manual page and in the completion scripts.
+TEST(CommandLine, ManualPageAndCompletionsHaveEveryCommand) {
+  const Scratch scratch;
+  const std::string page = run_program(scratch.path(), {"man"}).out,
+                    zsh = run_program(scratch.path(), {"completion", "zsh"}).out,
+                    fish = run_program(scratch.path(), {"completion", "fish"}).out;
+  EXPECT_TRUE(zsh.starts_with("#compdef zwang\n"));
+  EXPECT_NE(page.find("\n.TH ZWANG 1"), std::string::npos);
+  for (const std::string& name : commands(run_program(scratch.path(), {"--help"}).out)) {
+    EXPECT_NE(page.find(".SS zwang " + name), std::string::npos) << name;
+    EXPECT_NE(zsh.find("\n    '" + name + ":"), std::string::npos) << name;
+    EXPECT_NE(fish.find(" -a " + name + " "), std::string::npos) << name;
+  }
+  for (const std::string option : {"members", "threads", "yes", "latex", "reverse", "clear"}) {
+    EXPECT_NE(page.find("\\-\\-" + option), std::string::npos) << option;
+    EXPECT_NE(zsh.find("'--" + option + "["), std::string::npos) << option;
+    EXPECT_NE(fish.find(" -l " + option + " "), std::string::npos) << option;
+  }
+  EXPECT_EQ(run_program(scratch.path(), {"completion", "tcsh"}).code, 1);
+}
+
+// Where these shells are installed they read their scripts without an error.
+TEST(CommandLine, CompletionScriptsAreWellFormed) {
+  const Scratch scratch;
+  for (const std::string shell : {"bash", "zsh", "fish"}) {
+    const std::string path = (scratch.path() / shell).string();
+    write_text(path, run_program(scratch.path(), {"completion", shell}).out);
+    if (std::system(("command -v " + shell + " > /dev/null").c_str()) != 0) continue;
+    EXPECT_EQ(std::system((shell + " -n '" + path + "'").c_str()), 0) << shell;
+  }
+}
+
+TEST(CommandLine, ModesLookWhereTheyAreTold) {
+  const Scratch scratch;
+  write_text(scratch.path() / "pendulum.toml",
+             "[[coordinate]]\nname = \"a\"\nposition = 2\n[system]\nkinetic = \"0.5*a'^2\"\npotential = "
+             "\"-9.81*cos(a)\"\n[time]\nend = 1\n");
+  const std::string start = run_program(scratch.path(), {"modes", "pendulum.toml"}).out,
+                    hanging = run_program(scratch.path(), {"modes", "pendulum.toml", "--near", "a=0.1"}).out;
+  EXPECT_NE(start.find("unstable"), std::string::npos) << start;
+  EXPECT_EQ(hanging.find("unstable"), std::string::npos) << hanging;
+  const ProgramRun wrong = run_program(scratch.path(), {"modes", "pendulum.toml", "--near", "b=0"});
+  EXPECT_EQ(wrong.code, 1);
+  EXPECT_NE(wrong.err.find("there is no coordinate of that name"), std::string::npos) << wrong.err;
+}
+
+TEST(CommandLine, ExplainSimplifiesAndWritesLatex) {
+  const Scratch scratch;
+  const std::string plain = run_program(scratch.path(), {"explain", "slung_load"}).out;
+  EXPECT_NE(plain.find("M[load.x, load.x] = mass\n"), std::string::npos) << plain;
+  EXPECT_NE(plain.find("Phi = A M^-1 A^T"), std::string::npos) << plain;
+  const std::string latex = run_program(scratch.path(), {"explain", "slung_load", "--latex"}).out;
+  EXPECT_NE(latex.find("\\begin{align*}"), std::string::npos) << latex;
+  EXPECT_NE(latex.find("M_{x_{\\mathrm{load}},x_{\\mathrm{load}}} &= \\mathrm{mass}"), std::string::npos)
+      << latex;
+  EXPECT_EQ(count_of(latex, "{"), count_of(latex, "}"));
 }
 
 TEST(CommandLine, VersionTellsBuildAndCuda) {

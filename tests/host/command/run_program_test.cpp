@@ -5,6 +5,7 @@
 #include <random>
 #include <sstream>
 
+#include "host/files/netcdf_source.h"
 #include "host/results/run_table.h"
 #include "tests/support/netcdf_reader.h"
 #include "tests/support/run_fixture.h"
@@ -80,15 +81,130 @@ TEST_F(RunProgram, TheTableFitsEightyColumns) {
   }
 }
 
-TEST_F(RunProgram, ASlipOfThePenIsNamed) {
+TEST_F(RunProgram, AnUnknownParameterIsAnErrorWithASuggestion) {
   const ProgramRun added = run({"ball.toml", "--members", "5", "--set", "parameters.sped_up=2"});
-  EXPECT_EQ(added.code, 0);
-  EXPECT_NE(added.err.find("--set parameters.sped_up: the study has no such parameter; it was added; did you "
-                           "mean 'speed_up'?"),
+  EXPECT_EQ(added.code, 1);
+  EXPECT_NE(added.err.find("--set: error: parameters.sped_up: the study has no such parameter"),
             std::string::npos)
       << added.err;
-  const ProgramRun none = run({"ball.toml", "--members", "0", "--out", "x"});
-  EXPECT_NE(none.err.find("--members: found 0, expected a number >= 1"), std::string::npos) << none.err;
+  EXPECT_NE(added.err.find("did you mean 'speed_up'?"), std::string::npos) << added.err;
+  EXPECT_FALSE(fs::exists(folder / "results"));
+}
+
+TEST_F(RunProgram, NumbersOfMembersAreWholeAlsoAsPowersOfTen) {
+  ASSERT_EQ(run({"ball.toml", "--members", "1.2e1", "--out", "dozen"}).code, 0);
+  EXPECT_EQ(summary("dozen")["members"]["requested"], 12);
+  for (const std::string wrong : {"0", "-3", "1e-3", "2.5", "1e14", "many"}) {
+    const ProgramRun none = run({"ball.toml", "--members", wrong, "--out", "x"});
+    EXPECT_EQ(none.code, 1) << wrong;
+    EXPECT_NE(none.err.find("--members"), std::string::npos) << none.err;
+  }
+  EXPECT_NE(run({"ball.toml", "--members", "1e14", "--out", "x"}).err.find("from 1 to 1000000000000"),
+            std::string::npos);
+}
+
+// A grid decides the number of members: the message names the option that was given, not --set.
+TEST_F(RunProgram, AMessageNamesTheOptionThatWasGiven) {
+  const ProgramRun made =
+      run({"ball.toml", "--set", "parameters.speed_up={ grid = [1, 2, 3] }", "--members", "5"});
+  EXPECT_EQ(made.code, 1);
+  EXPECT_NE(made.err.find("--members: error: not the number of points"), std::string::npos) << made.err;
+}
+
+TEST_F(RunProgram, WithJsonAnErrorIsJsonToo) {
+  const ProgramRun study = run({"ball.toml", "--json", "--set", "time.ned=3"});
+  EXPECT_EQ(study.code, 1);
+  const Json json = Json::parse(study.out);
+  EXPECT_EQ(json["schema_version"], 1);
+  EXPECT_EQ(json["exit_code"], 1);
+  EXPECT_EQ(json["errors"].size(), 1u);
+  EXPECT_EQ(json["errors"][0]["hint"], "did you mean 'end'?") << study.out;
+  const ProgramRun usage = run({"ball.toml", "--json", "--members", "none"});
+  EXPECT_EQ(Json::parse(usage.out)["exit_code"], 1);
+  EXPECT_NE(Json::parse(usage.out)["errors"][0]["message"].get<std::string>().find("--members"),
+            std::string::npos);
+}
+
+// The first 1024 members decide, whatever the batches.
+TEST_F(RunProgram, ARunInWhichEverythingFailsStopsAndNamesTheFormula) {
+  const std::string failing = R"toml(system.force={ "ball.x" = "log(ball.x - 50)" })toml";
+  for (const std::string batch : {"100", "4000"}) {
+    const ProgramRun made =
+        run({"ball.toml", "--members", "5000", "--set", failing, "--batch", batch, "--out", "failing"});
+    EXPECT_EQ(made.code, 3) << made.err;
+    EXPECT_NE(made.err.find("the force on ball.x: log(ball.x - 50) = "), std::string::npos) << made.err;
+    EXPECT_NE(made.err.find("all of the first 1024 members fail"), std::string::npos) << made.err;
+    EXPECT_FALSE(fs::exists(folder / "failing/summary.json"));
+  }
+  // Fewer members than decide, or any share allowed: all are run and the table gives the cause.
+  for (const Arguments& few :
+       {Arguments{"--members", "30"}, Arguments{"--members", "1500", "--max-failed", "100%"}}) {
+    Arguments arguments = {"ball.toml", "--set", failing, "--out", "failing", "--overwrite"};
+    arguments.insert(arguments.end(), few.begin(), few.end());
+    const ProgramRun made = run(arguments);
+    EXPECT_NE(made.out.find("log(ball.x - 50) = "), std::string::npos) << made.out;
+    EXPECT_EQ(made.out.find("highest"), std::string::npos) << "a table of dashes\n" << made.out;
+  }
+}
+
+TEST_F(RunProgram, DryFrictionAsAForceAndAnUnbalancedSobolSampleGetNotes) {
+  const ProgramRun friction = run({"ball.toml", "--members", "3", "--set",
+                                   R"toml(system.force={ "ball.x" = "-0.1*sign(ball.x')" })toml", "--set",
+                                   "integrator.max_steps=100", "--max-failed", "100%"});
+  EXPECT_NE(friction.err.find("the force on ball.x contains sign(ball.x')"), std::string::npos)
+      << friction.err;
+  const ProgramRun sobol =
+      run({"ball.toml", "--members", "100", "--set", "ensemble.sampler=sobol", "--out", "sobol"});
+  EXPECT_NE(sobol.err.find("such as 64 or 128"), std::string::npos) << sobol.err;
+}
+
+// With the default rule, on every backend and before anything is written.
+TEST_F(RunProgram, AStartOffItsConstraintsEndsTheRun) {
+  const std::string start = "point.ball.position=[{ uniform = [-1, 1] }]";
+  for (const std::string backend : {"reference", "cpu"}) {
+    const ProgramRun made = run_program(folder, {"run", "ball.toml", "--members", "20", "--set", start,
+                                                 "--backend", backend, "--out", "off"});
+    EXPECT_EQ(made.code, 1);
+    EXPECT_NE(made.err.find("violates the constraint 'table'; nothing was computed"), std::string::npos)
+        << made.err;
+    EXPECT_NE(made.err.find("consistency = \"project\""), std::string::npos) << made.err;
+    EXPECT_FALSE(fs::exists(folder / "off/summary.json"));
+  }
+  const ProgramRun moved = run({"ball.toml", "--members", "20", "--set", start, "--set",
+                                "ensemble.consistency=project", "--out", "moved"});
+  EXPECT_EQ(moved.code, 0) << moved.err;
+  EXPECT_NE(moved.out.find(" of 20 moved onto their constraints"), std::string::npos) << moved.out;
+  EXPECT_NE(moved.out.find("WARNING: in "), std::string::npos) << moved.out;
+  const Json told = summary("moved")["members"]["start"];
+  EXPECT_EQ(told["consistency"], "project");
+  EXPECT_EQ(told["drawn_values_changed"], told["moved"]);
+  EXPECT_EQ(told["largest_drawn_change_of"], "ball.x");
+  EXPECT_GT(told["largest_drawn_change"], 0.5);
+}
+
+// Without a terminal nobody can answer: the run is refused before anything is computed.
+TEST_F(RunProgram, MoreThanTenGigabytesNeedYes) {
+  const ProgramRun made = run({"ball.toml", "--members", "1e10", "--out", "huge"});
+  EXPECT_EQ(made.code, 1);
+  EXPECT_NE(made.err.find(" TB of disk"), std::string::npos) << made.err;
+  EXPECT_NE(made.err.find("--yes"), std::string::npos) << made.err;
+  EXPECT_FALSE(fs::exists(folder / "huge/summary.json"));
+}
+
+TEST_F(RunProgram, UnitsAreLabelsInTableAndFiles) {
+  const Arguments labels = {"--set", "units.highest=m", "--set", "units.time=s", "--set", "units.height=m"};
+  Arguments arguments = {"ball.toml", "--members", "20"};
+  arguments.insert(arguments.end(), labels.begin(), labels.end());
+  const ProgramRun made = run(arguments);
+  EXPECT_NE(made.out.find("highest (m)"), std::string::npos) << made.out;
+  EXPECT_NE(made.out.find("at t = 0.9 s"), std::string::npos) << made.out;
+  EXPECT_EQ(summary("results/ball")["units"]["highest"], "m");
+  const NetcdfSource file(folder / "results/ball/statistics.nc");
+  EXPECT_EQ(file.texts("measure_units"), (std::vector<std::string>{"m", ""}));
+  EXPECT_EQ(file.texts("observable_units"), std::vector<std::string>{"m"});
+  const ProgramRun unknown = run({"ball.toml", "--set", "units.hihgest=m", "--out", "x"});
+  EXPECT_EQ(unknown.code, 1);
+  EXPECT_NE(unknown.err.find("did you mean 'highest'?"), std::string::npos) << unknown.err;
 }
 
 TEST_F(RunProgram, OneMemberAndMembersThatAllFailLeaveNullsNotNumbers) {

@@ -198,6 +198,7 @@ name = "wall"
 require = "p.x <= 0"
 [ensemble]
 members = 400
+consistency = "project"
 [time]
 end = 0.1
 samples = 2
@@ -275,6 +276,7 @@ name = "floor"
 require = "p.x >= -1"
 [ensemble]
 members = 1024
+consistency = "project"
 [time]
 end = 0.1
 samples = 2

@@ -168,8 +168,64 @@ TEST(PrepareMembers, ErrorNamesTheMemberAndTheCondition) {
     error = error_of([&] { sampler.prepare(k, scratch, made); });
     EXPECT_EQ(error.empty(), made.preparation.consistent && error.empty());
   }
-  EXPECT_NE(error.find("violates a constraint"), std::string::npos) << error;
+  EXPECT_NE(error.find("violates the constraint '"), std::string::npos) << error;
   EXPECT_NE(error.find("member " + std::to_string(made.number)), std::string::npos) << error;
+}
+
+Study ball_on_rod(const std::string& position, const std::string& velocity) {
+  return read_study(R"(
+[parameters]
+L = 1
+far = { uniform = [10, 20] }
+[[anchor]]
+name = "nail"
+position = [0, 0]
+[[point]]
+name = "ball"
+mass = 1
+position = )" + position +
+                        "\nvelocity = " + velocity + R"(
+[[constraint]]
+name = "rod"
+require = "distance(ball, nail) == L"
+[ensemble]
+members = 3
+[time]
+end = 1
+)",
+                    "rod.toml");
+}
+
+// The default rule: 1e-6 of the largest term divides rounding from mistakes.
+TEST(PrepareMembers, StartsOffByRoundingAreProjectedAndOthersAreRefused) {
+  const auto refusal = [](const std::string& position, const std::string& velocity) {
+    const Study study = ball_on_rod(position, velocity);
+    EXPECT_EQ(study.ensemble.consistency, Consistency::error);
+    return error_of([&] { prepare_member(study, 0); });
+  };
+  EXPECT_EQ(refusal("[1, 0]", "[0, 1]"), "");
+  EXPECT_EQ(refusal("[1.0000001, 0]", "[0, 1]"), "");
+  EXPECT_EQ(refusal("[\"sin(pi)\", \"cos(pi)\"]", "[1, \"sin(pi)\"]"), "");
+  EXPECT_EQ(refusal("[1, 0]", "[1e-17, 1]"), "") << "noise beside the other velocity";
+  EXPECT_NE(refusal("[1.00001, 0]", "[0, 1]"), "");
+  EXPECT_NE(refusal("[1, 0]", "[1e-4, 1]"), "");
+  EXPECT_NE(refusal("[1, 0]", "[1e-9, 0]"), "") << "no other velocity gives the scale";
+  const std::string error = refusal("[3, 0]", "[0, 0]");
+  EXPECT_NE(error.find("the start of member 0 violates the constraint 'rod'"), std::string::npos) << error;
+  EXPECT_NE(error.find("f = 4"), std::string::npos) << error;
+  EXPECT_NE(error.find("is 2 away in positions"), std::string::npos) << error;
+}
+
+TEST(PrepareMembers, AProjectedMemberNamesTheDrawnValueThatChangedMost) {
+  Study study = ball_on_rod("[\"far\", 0]", "[0, 1]");
+  study.ensemble.consistency = Consistency::project;
+  const PreparedMember made = prepare_member(study, 1);
+  const double far = made.inputs.start.q(0);
+  EXPECT_EQ(made.drawn_change_of, 0);
+  EXPECT_NEAR(made.drawn_change, (far - 1) / far, 1e-12);
+  Study fixed = ball_on_rod("[3, 0]", "[0, 1]");
+  fixed.ensemble.consistency = Consistency::project;
+  EXPECT_EQ(prepare_member(fixed, 1).drawn_change_of, -1) << "3 is no drawn value";
 }
 
 // Prints the rate. The bound is two orders of magnitude below the rate of an unloaded core, so that only

@@ -77,7 +77,8 @@ a = { lognormal = { mean = 0, sdt = 1 } }
      R"(study.toml:2:19: error: parameter 'a', lognormal: 'std' is missing
   expected: a number or a formula for 'std'
 study.toml:2:31: error: parameter 'a', lognormal: unknown key 'sdt'
-  expected: one of: mean and std)"},
+  expected: one of: mean and std
+  hint:     did you mean 'std'?)"},
     {"a triangle whose top is outside",
      R"([parameters]
 a = { triangular = [0, 3, 2] }

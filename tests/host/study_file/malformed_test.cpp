@@ -117,7 +117,7 @@ const std::vector<Override> malformed_overrides = {
   expected: [a, b] with a <= b)"},
     {R"(paramters.g=1)",
      R"(--set: error: paramters.g: unknown key 'paramters'
-  expected: one of: title, parameters, joint, anchor, point, coordinate, auxiliary, system, constraint, impulse, event, ensemble, time, integrator, observe, measure, given, statistics, output and sensitivity
+  expected: one of: title, parameters, joint, anchor, point, coordinate, auxiliary, system, constraint, impulse, event, ensemble, time, integrator, observe, measure, given, units, statistics, output and sensitivity
   hint:     did you mean 'parameters'?)"},
     {R"(parameters.a b=1)",
      R"(--set: error: parameters.a b: not a name

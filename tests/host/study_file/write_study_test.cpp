@@ -83,7 +83,7 @@ TEST(StudyAsRun, defaults_and_what_the_command_line_changed_are_written_out) {
   const std::string text = study_as_run(study);
   for (const char* line :
        {"\nL = 0.1\n", "\nrestitution = 0.25\n", "\nseed = 99\n", "\nmembers = 2\n",
-        "\nsampler = \"random\"\n", "\nconsistency = \"project\"\n", "\nmethod = \"auto\"\n",
+        "\nsampler = \"random\"\n", "\nconsistency = \"error\"\n", "\nmethod = \"auto\"\n",
         "\nmax_step = inf\n", "\nrest_speed = 1e-12\n", "\nfrom = -inf\n",
         "\nhistogram.height = { bins = 60 }\n", "\ntrajectories = [0, 1]\n",
         "\nforce.\"load.x\" = \"-drag*load.x'\"\n", "\nmass = { normal = { mean = 1.0, std = 0.05 } }\n"})
