@@ -256,12 +256,17 @@ TEST_F(Resume, AnyNumberOfShardsJoinsToTheFilesOfOneRun) {
 
 // Conditional statistics, probabilities, exceedance and pick-freeze: shards are cut in rows.
 TEST_F(Resume, ShardsAndInterruptedRunsOfPickFreezeEndInTheFilesOfOneRun) {
-  write_text(folder / "ball.toml", thrown_ball + R"toml(
+  std::string text = thrown_ball;
+  const auto replace = [&](const std::string& old, const std::string& by) {
+    text.replace(text.find(old), old.size(), by);
+  };
+  replace("members = 300", "seed = 4");
+  replace("position = [0.5]", "position = [{ uniform = [0.4, 0.6] }]");
+  write_text(folder / "ball.toml", text + R"toml(exceedance.highest = { points = 9 }
 [[given]]
 name = "high"
-when = "highest > 0.5"
-[statistics]
-exceedance.highest = { points = 9 }
+when = "highest > 0.8"
+observables = true
 [sensitivity]
 base = 900
 [output]
