@@ -40,7 +40,9 @@ function drawSweepCurve(parent, measure) {
   const middle = share ? measure.probability : measure.mean;
   const low = share ? measure.low : measure.mean_low, high = share ? measure.high : measure.mean_high;
   // Quantiles of zeros and ones tell nothing.
-  const outer = share || measure.formula.startsWith("probability(") || measure.quantiles.length < 2 ? [] : [measure.quantiles[0], measure.quantiles.at(-1)];
+  const outer = share || measure.formula.startsWith("probability(") || measure.quantiles.length < 2 ?
+      [] :
+      [measure.quantiles[0], measure.quantiles.at(-1)];
   const several = data.sweep.members_per_point > 1;
   const chart = new Chart(panel, {
     name: `${measure.name}-by-${axis.name}`,
