@@ -39,7 +39,10 @@ function drawSweepCurve(parent, measure) {
   const axis = data.sweep.axes[0], x = sweepAxis(axis), share = isShare(measure);
   const middle = share ? measure.probability : measure.mean;
   const low = share ? measure.low : measure.mean_low, high = share ? measure.high : measure.mean_high;
-  const outer = share || measure.quantiles.length < 2 ? [] : [measure.quantiles[0], measure.quantiles.at(-1)];
+  // Quantiles of zeros and ones tell nothing.
+  const outer = share || measure.formula.startsWith("probability(") || measure.quantiles.length < 2 ?
+      [] :
+      [measure.quantiles[0], measure.quantiles.at(-1)];
   const several = data.sweep.members_per_point > 1;
   const chart = new Chart(panel, {
     name: `${measure.name}-by-${axis.name}`,

@@ -60,6 +60,7 @@ class RecordedRun {
   void write_shard(FiledRun& made);
   RecordedTrajectories trajectories();
   void read_member_records(const TakeMembers& take) const;
+  ReadMembers recorded_members();
   ReadMembers all_members();
   void decide_labels(RunResult& result);
   std::unique_ptr<MembersWriter> begin_members();
@@ -170,17 +171,23 @@ std::unique_ptr<MembersWriter> RecordedRun::begin_members() {
   auto made = std::make_unique<MembersWriter>(folder_.part(members_name), study_, run_.origin(),
                                               members_->layout(), threads_);
   if (members_->mark().bytes > 0)
-    all_members()([&](long long first, std::span<const char> records) { made->add(first, records); });
+    recorded_members()([&](long long first, std::span<const char> records) { made->add(first, records); });
   return made;
 }
 
-// All members recorded so far, with their labels once these are decided.
-ReadMembers RecordedRun::all_members() {
-  ReadMembers read = [this](const TakeMembers& take) {
-    if (member_output_) member_output_->settle();
-    read_member_records(take);
-  };
+// The members in the file, with their labels once these are decided. Does not wait for the output, whose own
+// thread reads the members of a resumed run.
+ReadMembers RecordedRun::recorded_members() {
+  ReadMembers read = [this](const TakeMembers& take) { read_member_records(take); };
   return labels_decided_ ? labels_.entering(std::move(read)) : read;
+}
+
+// The same once everything is in the file.
+ReadMembers RecordedRun::all_members() {
+  return [this](const TakeMembers& take) {
+    if (member_output_) member_output_->settle();
+    recorded_members()(take);
+  };
 }
 
 void RecordedRun::decide_labels(RunResult& result) {
