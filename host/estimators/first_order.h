@@ -14,11 +14,11 @@
 namespace zwang {
 
 struct FirstOrderIndex {
-  double index = 0;         // NaN: not computed
-  double null95 = 0;        // what an input without influence exceeds in 5 % of the samples
-  long long bins = 0;       // 0: not computed
-  long long members = 0;    // with both values
-  const char* reason = "";  // why it was not computed; empty: it was
+  double index = 0;       // NaN: not computed
+  double null95 = 0;      // what an input without influence exceeds in 5 % of the samples
+  long long bins = 0;     // 0: not computed
+  long long members = 0;  // with both values
+  std::string reason;     // why it was not computed; empty: it was
 };
 
 constexpr long long fewest_for_first_order = 200;  // members

@@ -67,7 +67,7 @@ SummaryJson first_order_json(const Study& study, const RunResult& result,
       const FirstOrderIndex& one = statistics.first_order[m * inputs + i];
       SummaryJson& entry = row[result.inputs[i]];
       entry = {{"index", one.index}, {"null95", one.null95}, {"bins", one.bins}};
-      if (*one.reason != '\0') entry["reason"] = one.reason;
+      if (!one.reason.empty()) entry["reason"] = one.reason;
     }
     json[study.system->measures[m].name] = std::move(row);
   }

@@ -174,6 +174,9 @@ void Labels::complete(const EnsemblePlan& plan, const ReadMembers& read, unsigne
     to.measures = std::move(points[p].measures);
     to.covariance = std::move(points[p].covariance);
     to.rank_correlation = std::move(points[p].rank_correlation);
+    to.exceedances = std::move(points[p].exceedances);
+    to.first_order = std::move(points[p].first_order);
+    for (std::size_t g = 0; g < to.givens.size(); ++g) to.givens[g].measures = points[p].givens[g].measures;
     for (HistogramResult& histogram : points[p].histograms)
       for (HistogramResult& own : to.histograms)
         if (own.of_measure && own.index == histogram.index) own = histogram;

@@ -77,11 +77,11 @@ bool takes_choices(const ParameterRule& rule) {
 }
 
 // Whether a member fulfils a condition is known at its end: its observables must be stored until then.
-void refuse_unstored_given(const Study& study, const Statistics& statistics, std::size_t memory) {
+void refuse_unstored_given(const Study& study, const EnsembleStatistics& statistics, std::size_t memory) {
   const auto wanted = std::count_if(study.givens.begin(), study.givens.end(),
                                     [](const GivenSettings& given) { return given.observables; });
   if (wanted == 0 || statistics.storage().exact_observables) return;
-  const double numbers = double(study.ensemble.members) * double(study.system->observables.size()) *
+  const double numbers = double(study.ensemble.per_point()) * double(study.system->observables.size()) *
                          double(study.time.outputs.size()) * double(1 + wanted);
   throw Error({.where = {study.path, 0, 0},
                .message = "[[given]] with observables = true needs the observables of all members in memory",
@@ -328,7 +328,7 @@ void EnsembleRun::add_pick_freeze(long long begin, long long end, const BatchRes
   tally_.entered = entered;
   tally_.blocks = static_cast<long long>(blocks);
   tally_.block_size = study_.ensemble.members;
-  statistics_.add_pick_freeze(values, whole);
+  statistics_.current().add_pick_freeze(values, whole);
 }
 
 void EnsembleRun::write(long long begin, std::shared_ptr<const HostBuffer> records) {

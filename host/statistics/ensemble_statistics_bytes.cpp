@@ -4,7 +4,9 @@
 #include <cstdint>
 
 #include "host/estimators/correlation.h"
+#include "host/estimators/first_order.h"
 #include "host/estimators/moments.h"
+#include "host/estimators/proportion.h"
 #include "host/estimators/quantiles.h"
 #include "host/platform/bytes.h"
 #include "host/statistics/ensemble_statistics.h"
@@ -36,12 +38,31 @@ void each_series_number(Series& series, const Visit& visit) {
   visit(series.mean_high);
 }
 
+void save_share(ByteWriter& bytes, const std::optional<Proportion>& share) {
+  bytes.number<char>(share ? 1 : 0);
+  if (!share) return;
+  for (const long long count : {share->hits, share->of}) bytes.number(count);
+  for (const double bound : {share->low, share->high}) bytes.number(bound);
+}
+
+std::optional<Proportion> load_share(ByteReader& bytes) {
+  if (bytes.number<char>() == 0) return {};
+  Proportion share;
+  for (long long* count : {&share.hits, &share.of}) *count = bytes.number<long long>();
+  for (double* bound : {&share.low, &share.high}) *bound = bytes.number<double>();
+  return share;
+}
+
 void save_list(ByteWriter& bytes, const std::vector<SeriesStatistics>& list) {
   for (const SeriesStatistics& series : list) {
     each_series_number(series, [&](auto number) { bytes.number(number); });
     bytes.number<std::uint64_t>(series.quantiles.size());
     for (const Quantile& quantile : series.quantiles)
       for (const double x : {quantile.value, quantile.low, quantile.high}) bytes.number(x);
+    save_share(bytes, series.probability);
+    bytes.number<char>(series.by_form ? 1 : 0);
+    bytes.number(series.undecided);
+    save_share(bytes, series.occurs);
   }
 }
 
@@ -56,6 +77,10 @@ void load_list(ByteReader& bytes, std::size_t count, std::size_t quantiles,
     series.quantiles.resize(quantiles);
     for (Quantile& quantile : series.quantiles)
       for (double* x : {&quantile.value, &quantile.low, &quantile.high}) *x = bytes.number<double>();
+    series.probability = load_share(bytes);
+    series.by_form = bytes.number<char>() != 0;
+    series.undecided = bytes.number<long long>();
+    series.occurs = load_share(bytes);
   }
 }
 
@@ -104,6 +129,61 @@ void load_matrix(ByteReader& bytes, std::size_t side, Matrix& matrix) {
   if (matrix.size() != side * side) bytes.refuse("another matrix", "one row for each measure and input");
 }
 
+void save_exceedance(ByteWriter& bytes, const ExceedanceResult& curve) {
+  bytes.number<std::uint64_t>(curve.measure);
+  bytes.numbers(curve.at);
+  for (const Proportion& share : curve.above) save_share(bytes, share);
+  bytes.number(curve.relative_error);
+}
+
+ExceedanceResult load_exceedance(ByteReader& bytes, std::size_t measures) {
+  ExceedanceResult curve;
+  curve.measure = bytes.number<std::uint64_t>();
+  if (curve.measure >= measures) bytes.refuse("a curve of another measure", "a measure of the study");
+  bytes.numbers(curve.at, most_numbers);
+  for (std::size_t k = 0; k < curve.at.size(); ++k)
+    curve.above.push_back(load_share(bytes).value_or(Proportion{}));
+  curve.relative_error = bytes.number<double>();
+  return curve;
+}
+
+void save_given(ByteWriter& bytes, const GivenResult& given) {
+  save_share(bytes, given.share);
+  save_list(bytes, given.measures);
+  save_list(bytes, given.inputs);
+  save_list(bytes, given.observables);
+  bytes.numbers(given.shift);
+  bytes.numbers(given.shift_error);
+}
+
+GivenResult load_given(ByteReader& bytes, const StatisticsPlan& plan, const GivenPlan& of) {
+  GivenResult given;
+  given.share = load_share(bytes).value_or(Proportion{});
+  load_list(bytes, plan.measures, plan.quantiles.size(), given.measures);
+  load_list(bytes, plan.inputs, 0, given.inputs);
+  load_list(bytes, of.observables ? plan.outputs * plan.observables : 0, plan.quantiles.size(),
+            given.observables);
+  bytes.numbers(given.shift, plan.inputs);
+  bytes.numbers(given.shift_error, plan.inputs);
+  if (given.shift.size() != plan.inputs || given.shift_error.size() != plan.inputs)
+    bytes.refuse("another number of inputs", "the inputs of the study");
+  return given;
+}
+
+void save_index(ByteWriter& bytes, const FirstOrderIndex& one) {
+  for (const double number : {one.index, one.null95}) bytes.number(number);
+  for (const long long count : {one.bins, one.members}) bytes.number(count);
+  bytes.text(one.reason);
+}
+
+FirstOrderIndex load_index(ByteReader& bytes) {
+  FirstOrderIndex one;
+  for (double* number : {&one.index, &one.null95}) *number = bytes.number<double>();
+  for (long long* count : {&one.bins, &one.members}) *count = bytes.number<long long>();
+  one.reason = bytes.text(256);
+  return one;
+}
+
 }  // namespace
 
 void save_result(ByteWriter& bytes, const StatisticsResult& result) {
@@ -118,6 +198,11 @@ void save_result(ByteWriter& bytes, const StatisticsResult& result) {
   for (const HistogramResult& histogram : result.histograms) save_histogram(bytes, histogram);
   bytes.numbers(result.covariance);
   bytes.numbers(result.rank_correlation);
+  bytes.number<std::uint64_t>(result.exceedances.size());
+  for (const ExceedanceResult& curve : result.exceedances) save_exceedance(bytes, curve);
+  for (const GivenResult& given : result.givens) save_given(bytes, given);
+  bytes.number<std::uint64_t>(result.first_order.size());
+  for (const FirstOrderIndex& one : result.first_order) save_index(bytes, one);
 }
 
 StatisticsResult load_result(ByteReader& bytes, const StatisticsPlan& plan) {
@@ -136,6 +221,11 @@ StatisticsResult load_result(ByteReader& bytes, const StatisticsPlan& plan) {
     result.histograms.push_back(load_histogram(bytes, histogram, plan.outputs));
   load_matrix(bytes, plan.related(), result.covariance);
   load_matrix(bytes, plan.related(), result.rank_correlation);
+  result.exceedances.resize(bytes.length(plan.measures));
+  for (ExceedanceResult& curve : result.exceedances) curve = load_exceedance(bytes, plan.measures);
+  for (const GivenPlan& given : plan.givens) result.givens.push_back(load_given(bytes, plan, given));
+  result.first_order.resize(bytes.length(plan.measures * plan.inputs));
+  for (FirstOrderIndex& one : result.first_order) one = load_index(bytes);
   return result;
 }
 

@@ -60,7 +60,7 @@ struct HistogramResult {
   std::vector<long long> below, above;         // by output time: outside the edges
 };
 
-// Of all members, or of one point of the sweeps. statistics_result_bytes.cpp writes every field.
+// Of all members, or of one point of the sweeps. ensemble_statistics_bytes.cpp writes every field but those of pick-freeze, which has no sweeps.
 struct StatisticsResult {
   long long members = 0;
   long long entered = 0;

@@ -21,8 +21,8 @@ namespace zwang {
 namespace {
 
 constexpr long long fewest_rows = 64;
-constexpr long long most_rows = 1'000'000'000'000;
-constexpr double most_members = 1e12;
+constexpr long long most_base_rows = 1'000'000'000'000;
+constexpr double most_members_of_rows = 1e12;
 
 // The parameters whose draws are varied; values of a grid or file are none.
 std::vector<std::size_t> drawn_parameters(const Study& study) {
@@ -61,7 +61,7 @@ void StudyBuilder::read_sensitivity() {
   const Table table(reader_, field, {"base", "of", "inputs", "groups"});
   study_.sensitivity.emplace();
   if (const Field base = table.require("base", "the number of rows, such as 4096"))
-    study_.sensitivity->base = reader_.integer(base, fewest_rows, most_rows).value_or(fewest_rows);
+    study_.sensitivity->base = reader_.integer(base, fewest_rows, most_base_rows).value_or(fewest_rows);
   if (study_.sensitivity->base == 0) study_.sensitivity->base = fewest_rows;
   read_sensitivity_measures(table["of"]);
   read_sensitivity_inputs(table);
@@ -208,7 +208,7 @@ void StudyBuilder::check_sensitivity() {
     reader_.report_found(field, "needs two inputs or more, use the plain run",
                          fmt::format("{} input{}", made.inputs.size(), made.inputs.size() == 1 ? "" : "s"),
                          "two draws or groups of draws");
-  if (double(made.base) * double(made.blocks()) > most_members)
+  if (double(made.base) * double(made.blocks()) > most_members_of_rows)
     reader_.report_found(field, "too many members",
                          fmt::format("{} rows of {} members", made.base, made.blocks()),
                          "at most 1e12 in all");
@@ -253,7 +253,7 @@ void StudyBuilder::check_members_of_sensitivity(const Field& members) {
   const SensitivitySettings& made = *study_.sensitivity;
   study_.ensemble.members = made.base;
   if (!members) return;
-  const auto given = reader_.integer(members, 1, most_rows);
+  const auto given = reader_.integer(members, 1, most_base_rows);
   const auto wanted = made.base * static_cast<long long>(made.blocks());
   if (given && *given != wanted)
     reader_.report(members, "not the number of members of [sensitivity]",

@@ -20,6 +20,7 @@ namespace zwang {
 
 namespace {
 
+constexpr long long count_limit = 1'000'000'000'000;
 constexpr long long output_limit = 10'000'000;
 constexpr long long bin_limit = 1'000'000;
 // Limits on data held in memory: statistics of every observable at every output time, states of all
@@ -159,7 +160,7 @@ void StudyBuilder::read_integrator() {
   read("rest_speed", made.rest_speed, open_fraction, "a number between 0 and 1");
   read("accumulation_gap", made.accumulation_gap, open_fraction, "a number between 0 and 1");
   const auto count = [&](const char* key, long long& number) {
-    if (const Field field = table[key]) number = reader_.integer(field, 1, member_limit).value_or(number);
+    if (const Field field = table[key]) number = reader_.integer(field, 1, count_limit).value_or(number);
   };
   count("max_steps", made.max_steps);
   count("max_events", made.max_events);
