@@ -259,7 +259,9 @@ function showSweeps() {
   const panels = data.sweep.measures.map(() => element("div", {class: "panel"}));
   const drawMap = (measure, panel, fixed) =>
       data.labels?.[measure.name] ? drawBasins(panel, measure, fixed, 0, 1) : drawSweepMap(panel, measure, fixed, 0, 1);
-  sweepSliders(place, (fixed) => data.sweep.measures.forEach((measure, k) => drawMap(measure, panels[k], fixed)));
-  place.append(grid);
+  // Charts are drawn for the width of their place, which must be on the page before.
+  const controls = element("div");
+  place.append(controls, grid);
   grid.append(...panels);
+  sweepSliders(controls, (fixed) => data.sweep.measures.forEach((measure, k) => drawMap(measure, panels[k], fixed)));
 }

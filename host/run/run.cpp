@@ -181,7 +181,7 @@ long long EnsembleRun::last_end(long long first) const {
 }
 
 bool EnsembleRun::judges_first_members() const {
-  return options_.stop_if_all_fail && options_.first == 0 && end_ > early_members &&
+  return options_.stop_if_all_fail && options_.first == 0 && end_ > early_members && study_.sweeps.empty() &&
          std::none_of(study_.parameters.begin(), study_.parameters.end(), [](const ParameterRule& rule) {
            return rule.distribution && rule.distribution->kind == Distribution::Kind::grid;
          });

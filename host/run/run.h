@@ -40,8 +40,8 @@ struct RunOptions {
   unsigned threads = 0;  // for drawing and statistics; 0: the number of cores
   long long batch = 0;   // members per batch; 0: chosen. Does not change results.
   std::size_t statistics_memory = std::size_t{512} << 20;  // beyond it quantiles are estimated from buckets
-  // Throws AllFailed if the first early_members members of the ensemble all fail. Not with grids, whose first
-  // members are one corner and not a sample.
+  // Throws AllFailed if the first early_members members of the ensemble all fail. Not with grids or
+  // sweeps, whose first members are one corner and not a sample.
   bool stop_if_all_fail = false;
   // The part of the ensemble to run: [first, end), both where blocks begin; the whole by default.
   long long first = 0;

@@ -52,7 +52,7 @@ struct ParameterRule {
   std::optional<Distribution> distribution;  // or a draw
   std::optional<std::size_t> joint;          // or a component of joints[*joint]
   std::size_t joint_component = 0;
-  std::optional<std::size_t> sweep;  // or a value of sweeps[*sweep]
+  std::optional<std::size_t> sweep = {};  // or a value of sweeps[*sweep]
   bool drawn() const { return distribution.has_value() || joint.has_value(); }
 };
 
