@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include "host/files/run_identity.h"
 #include "host/platform/bytes.h"
 #include "host/run/run.h"
@@ -32,7 +33,7 @@ void save_part(ByteWriter& bytes, const RunPart& part) {
   bytes.number(part.end);
   bytes.number(part.position);
   bytes.number<char>(part.sure ? 1 : 0);
-  bytes.number(part.tally.members);
+  bytes.number(part.tally.members / std::max(part.tally.blocks, 1LL));  // rows of pick-freeze
   save_tally(bytes, part.tally);
   bytes.number(part.performance.threads);
   each_time(part.performance, [&](double seconds) { bytes.number(seconds); });
@@ -48,8 +49,8 @@ RunPart load_part(ByteReader& bytes) {
                  "numbers in order");
   part.sure = bytes.number<char>() != 0;
   // With a sweep `until` may leave members out.
-  const long long members = bytes.count(part.position - part.first);
-  part.tally = load_tally(bytes, {part.first, part.position}, members);
+  const long long rows = bytes.count(part.position - part.first);
+  part.tally = load_tally(bytes, {part.first, part.position}, rows);
   part.performance.threads = bytes.number<unsigned>();
   each_time(part.performance, [&](double& seconds) { seconds = bytes.number<double>(); });
   return part;

@@ -140,7 +140,8 @@ twice = "2*paek"
      ball_and_time,
      R"(study.toml:3:12: error: measure 'twice': unknown name 'paek'
   found:    paek
-  expected: a name defined in this study)"},
+  expected: a name defined in this study
+  hint:     did you mean 'peak'?)"},
     {"a probability among observables",
      R"toml([observe]
 p = "probability(ball.x > 1)"
@@ -158,7 +159,8 @@ exceedance.paek = { points = 10 }
      ball_and_time,
      R"(study.toml:4:12: error: [statistics] exceedance.paek: there is no measure of that name
   found:    'paek'
-  expected: one of: peak)"},
+  expected: one of: peak
+  hint:     did you mean 'peak'?)"},
     {"exceedance at falling levels",
      R"toml([measure]
 peak = "maximum(ball.x)"
@@ -359,7 +361,8 @@ of = ["paek"]
   hint:     did you mean 'mass'?
 study.toml:9:7: error: [sensitivity] of entry 1: there is no such measure
   found:    "paek"
-  expected: one of: peak)"},
+  expected: one of: peak
+  hint:     did you mean 'peak'?)"},
     {"sensitivity to an input twice",
      R"toml([parameters]
 a = { uniform = [0, 1] }

@@ -47,7 +47,7 @@ a = true
      ball_and_time,
      R"(study.toml:2:5: error: parameter 'a': not a value a parameter can have
   found:    true
-  expected: a number, a formula in quotes, or a distribution such as { uniform = [0, 1] })"},
+  expected: a number, a formula in quotes, a distribution such as { uniform = [0, 1] }, or a sweep such as { sweep = [0, 1, 11] })"},
     {"a parameter whose value is not finite",
      R"([parameters]
 zero = 0
