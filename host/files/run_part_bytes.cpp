@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include "host/files/run_identity.h"
 #include "host/platform/bytes.h"
 #include "host/run/run.h"
@@ -33,7 +32,7 @@ void save_part(ByteWriter& bytes, const RunPart& part) {
   bytes.number(part.end);
   bytes.number(part.position);
   bytes.number<char>(part.sure ? 1 : 0);
-  bytes.number(part.tally.members / std::max(part.tally.blocks, 1LL));  // rows of pick-freeze
+  bytes.number(part.tally.rows());
   save_tally(bytes, part.tally);
   bytes.number(part.performance.threads);
   each_time(part.performance, [&](double seconds) { bytes.number(seconds); });

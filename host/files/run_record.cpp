@@ -105,7 +105,7 @@ EnsembleStatistics RecordReader::statistics(EnsemblePlan plan) {
     EnsembleStatistics made = EnsembleStatistics::load(std::move(plan), stream_, path_.string());
     const RunPart& part = record_.part;
     if (made.first_member() != part.first || made.position() != part.position ||
-        made.members() != part.tally.members || made.entered() != part.tally.entered)
+        made.members() != part.tally.rows() || made.entered() != part.tally.entered)
       refuse("statistics of other members", "statistics of the members recorded");
     if (stream_.peek() != std::char_traits<char>::eof()) refuse("bytes after its end", "no more bytes");
     return made;

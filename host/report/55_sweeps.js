@@ -218,6 +218,22 @@ function hoverCells(chart, x, y, n, m, words) {
   chart.svg.addEventListener("pointerleave", () => {
     chart.tip.hidden = true;
   });
+  // Arrow keys go from cell to cell.
+  let at = null;
+  chart.svg.addEventListener("keydown", (event) => {
+    const step = {ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1]}[event.key];
+    if (event.key === "Escape") chart.tip.hidden = true;
+    if (!step) return;
+    event.preventDefault();
+    const within = (i, count) => Math.max(0, Math.min(count - 1, i));
+    at = at ? [within(at[0] + step[0], n), within(at[1] + step[1], m)] : [0, 0];
+    const {left, right, top, bottom} = chart.box, [i, j] = at;
+    chart.showTip(left + (i + 0.5) / n * (right - left), bottom - (j + 0.5) / m * (bottom - top), words(i, j));
+    announce(words(i, j));
+  });
+  chart.svg.addEventListener("blur", () => {
+    chart.tip.hidden = true;
+  });
 }
 
 // Sliders for the sweeps beyond the first two; `draw` is called with the index of each.

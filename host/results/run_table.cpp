@@ -76,7 +76,7 @@ class SeriesTable {
     return std::any_of(rows_.begin(), rows_.end(), [](const Row& row) { return row.series->missing > 0; });
   }
 
-  // Shows as many quantiles as fit into a line: all, three, the middle one, none.
+  // Shows as many quantiles as fit into a line: all, three, the middle one, none; then intervals of three digits.
   std::string text() const {
     const std::size_t count = settings_.quantiles.size();
     std::string text;
@@ -84,9 +84,9 @@ class SeriesTable {
          {quantiles_shown(count), three_of(count), middle_of(count), std::vector<std::size_t>{}}) {
       text = text_with(shown);
       if (shown.size() < count) text += left_out_text(shown);
-      if (longest_line(text) <= line_width) break;
+      if (longest_line(text) <= line_width) return text;
     }
-    return text;
+    return text_with({}, true) + (count > 0 ? left_out_text({}) : "");
   }
 
  private:
@@ -108,15 +108,17 @@ class SeriesTable {
     return text;
   }
 
-  std::string text_with(const std::vector<std::size_t>& shown) const {
+  std::string text_with(const std::vector<std::size_t>& shown, bool short_intervals = false) const {
     const bool with_missing = has_missing();
     std::vector<std::string> header = {title_, "mean", "95 % interval", "std"};
     for (const std::size_t k : shown) header.push_back(fmt::format("{:g} %", 100 * settings_.quantiles[k]));
     if (with_missing) header.push_back(missing_);
     TextTable table(std::move(header));
     for (const auto& [name, series] : rows_) {
-      std::vector<std::string> row = {name, figure(series->moments.mean),
-                                      interval(series->mean_low, series->mean_high),
+      const std::string bounds = short_intervals
+                                     ? fmt::format("{:.3g} .. {:.3g}", series->mean_low, series->mean_high)
+                                     : interval(series->mean_low, series->mean_high);
+      std::vector<std::string> row = {name, figure(series->moments.mean), bounds,
                                       figure(series->moments.std)};
       for (const std::size_t k : shown) row.push_back(figure(series->quantiles[k].value));
       if (with_missing) row.push_back(count_text(series->missing));

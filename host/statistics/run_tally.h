@@ -26,6 +26,7 @@ struct RunTally {
   long long members = 0;  // integrated, including the nominal member
   // Pick-freeze: the members of row j are j, j + block_size, j + 2 block_size ...: `blocks` of them.
   long long blocks = 1, block_size = 0;
+  long long rows() const { return blocks > 1 ? members / blocks : members; }  // without pick-freeze: members
   long long entered = 0;  // in the statistics: ok or stopped, without the nominal member
   long long failed = 0;   // neither ok nor stopped
   std::array<long long, status_count> status{};               // members by status

@@ -262,9 +262,17 @@ TEST_F(ResultFiles, the_summary_has_the_keys_of_the_contract_in_their_order) {
   const auto json = nlohmann::ordered_json::parse(summary_json(ball().study, ball().run));
   Texts keys;
   for (const auto& [key, value] : json.items()) keys.push_back(key);
-  EXPECT_EQ(keys, (Texts{"study", "title", "version", "seed", "backend", "members", "events", "audit", "time",
-                         "observables", "measures", "inputs", "quantile_method", "covariance",
-                         "rank_correlation", "first_order", "sensitivity", "given", "performance"}));
+  EXPECT_EQ(keys, (Texts{"schema_version", "study",
+                         "title",          "version",
+                         "seed",           "backend",
+                         "members",        "events",
+                         "audit",          "time",
+                         "observables",    "measures",
+                         "inputs",         "quantile_method",
+                         "covariance",     "rank_correlation",
+                         "first_order",    "sensitivity",
+                         "given",          "formulas",
+                         "units",          "performance"}));
   EXPECT_EQ(json["title"], "A ball, \"dropped\"");
   EXPECT_EQ(json["members"]["requested"], 40);
   EXPECT_EQ(json["members"]["integrated"], 40);

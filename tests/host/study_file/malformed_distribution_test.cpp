@@ -28,7 +28,7 @@ a = {}
      ball_and_time,
      R"(study.toml:2:5: error: parameter 'a': not a distribution
   found:    an empty table
-  expected: one of: uniform, normal, lognormal, triangular, exponential, choice, grid or file)"},
+  expected: one of: uniform, normal, lognormal, triangular, exponential, choice, grid or file; or sweep = [from, to, count])"},
     {"a uniform distribution backwards",
      R"([parameters]
 a = { uniform = [2, 1] }

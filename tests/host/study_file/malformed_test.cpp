@@ -48,7 +48,7 @@ study.toml:13:11: error: observable 'height': unknown name 'load.z'
   expected: a name defined in this study
   hint:     did you mean 'load.x'?
 study.toml:16:1: error: [ensemble]: unknown key 'membres'
-  expected: one of: members, seed, sampler, include_nominal, consistency and until
+  expected: one of: members, members_per_point, streams, seed, sampler, include_nominal, consistency and until
   hint:     did you mean 'members'?)"},
     {"empty names",
      R"([[point]]
@@ -117,7 +117,7 @@ const std::vector<Override> malformed_overrides = {
   expected: [a, b] with a <= b)"},
     {R"(paramters.g=1)",
      R"(--set: error: paramters.g: unknown key 'paramters'
-  expected: one of: title, parameters, joint, anchor, point, coordinate, auxiliary, system, constraint, impulse, event, ensemble, time, integrator, observe, measure, given, units, statistics, output and sensitivity
+  expected: one of: title, parameters, joint, anchor, point, coordinate, auxiliary, system, constraint, impulse, event, ensemble, time, integrator, observe, measure, given, units, statistics, output, sensitivity and record
   hint:     did you mean 'parameters'?)"},
     {R"(parameters.a b=1)",
      R"(--set: error: parameters.a b: not a name
