@@ -34,7 +34,11 @@ TEST_P(CheckEveryConfig, PassesOnTheReferenceItself) {
     return;
   }
   EXPECT_EQ(report.verdict(), CheckVerdict::pass) << check_table(study, report);
-  EXPECT_EQ(report.undecided_segments, 0u);
+  // A chaotic motion that now and then grazes its stop: the two reference runs may differ there.
+  if (GetParam() == "impact_bifurcation")
+    EXPECT_LE(report.undecided_segments, report.segments / 100);
+  else
+    EXPECT_EQ(report.undecided_segments, 0u);
   // Reductions over records are not recomputed from segments.
   const bool reduces_records = !study.system->records.empty();
   EXPECT_EQ(report.undecided_measures == 0, !reduces_records);
