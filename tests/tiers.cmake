@@ -32,6 +32,8 @@ set(long_tests
   "Formulas/KernelError.*"
   # Four wrong formulas that the audit must show, each compiled for itself. Kept: the energy law.
   "Formulas/PlantedFault.*"
+  # Four linkages at twenty speeds, three tolerances and on two backends. Kept: the parallelogram.
+  "All/Linkages.PassTheirSingularPositionsAtEverySpeed/*"
   # Members of all studies at five tolerances. Kept: a study with contacts and one with equations, and a
   # driven one on power series, whose work is less accurate than its motion.
   "Configs/SoundMembers.*"
@@ -80,6 +82,7 @@ set(long_tests
   "Documentation.TheVerifiedCasesHaveTheirDigits")
 
 set(kept_tests
+  "All/Linkages.PassTheirSingularPositionsAtEverySpeed/TwoCranks"
   "Configs/CudaCompile.*/bouncing_ball"        # contact
   "Configs/CudaCompile.*/knife_edge"           # condition on velocities
   "Configs/CudaCompile.*/cart_geodetic"        # general variation
