@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "host/estimators/correlation.h"
+#include "host/estimators/proportion.h"
 #include "host/estimators/quantiles.h"
 #include "host/files/summary_answers.h"
 #include "host/files/write_origin.h"
@@ -336,14 +337,6 @@ Json sweep_json(const Study& study) {
   return json;
 }
 
-// Wilson's 95 % interval of a share.
-std::pair<double, double> share_interval(double k, double n) {
-  constexpr double z = 1.959963984540054;
-  const double p = k / n, below = 1 + z * z / n, centre = (p + z * z / (2 * n)) / below,
-               half = z / below * std::sqrt(p * (1 - p) / n + z * z / (4 * n * n));
-  return {k == 0 ? 0 : std::max(0.0, centre - half), k == n ? 1 : std::min(1.0, centre + half)};
-}
-
 // Shares of the labels that occur, over all members with a label.
 Json labels_json(const RunResult& result) {
   Json json = Json::object();
@@ -352,13 +345,9 @@ Json labels_json(const RunResult& result) {
     for (std::size_t label = 0; label < counts.members.size(); ++label) {
       const long long hits = counts.members[label];
       if (hits == 0) continue;
-      const auto [low, high] = share_interval(static_cast<double>(hits), static_cast<double>(counts.of));
-      list.push_back({{"label", label},
-                      {"hits", hits},
-                      {"of", counts.of},
-                      {"probability", static_cast<double>(hits) / static_cast<double>(counts.of)},
-                      {"low", low},
-                      {"high", high}});
+      Json share = proportion_json(proportion(hits, counts.of));
+      share["label"] = label;
+      list.push_back(std::move(share));
     }
     json[counts.measure] = list;
   }

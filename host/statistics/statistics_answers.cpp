@@ -152,7 +152,7 @@ ExceedanceResult Statistics::exceedance_result(const ExceedancePlan& plan,
 
 // --- Members with a flag -----------------------------------------------------------------------------------
 
-// The mean over k of n members differs from the mean of all by chance with the variance std^2 (1/k - 1/n).
+// By chance the mean over k of n members differs from that of all with the variance std_given^2 (1/k - 1/n).
 void Statistics::finish_givens(StatisticsResult& result) const {
   for (GivenResult& given : result.givens) {
     const double k = double(given.share.hits), n = double(given.share.of);
