@@ -176,7 +176,25 @@ class StudyBuilder {
   bool check_condition(const Field& field, const ConditionFormula& made);
   void read_restitution(const Field& field, ConditionFormula& made);
   void read_time_in_force(const Table& table, ConditionFormula& made);
-  void define_constraint_names(const ConditionFormula& made);
+  void define_constraint_names(const ConditionFormula& made, const std::vector<Expr>& slip);
+
+  // --- Friction and limits (friction.cpp) ---
+  // The slip speeds of a contact with friction; none where there is no friction or it is wrong.
+  std::vector<Expr> read_friction(const Table& table, ConditionFormula& made, bool readable);
+  std::vector<Expr> read_slip(const Field& field);
+  bool check_slip(const Field& field, Expr slip);
+  std::vector<Expr> derived_slip(const Field& field, const ConditionFormula& made);
+  std::vector<Expr> across(const std::vector<Expr>& normal, const std::vector<Expr>& velocity);
+  void read_limit(const Table& table, ConditionFormula& made, bool readable);
+  void read_impulse_limit(const Table& table, ConditionFormula& made);
+  // A coefficient: a number, a formula of parameters or a distribution, with its range.
+  Expr read_coefficient(const Field& field, const std::string& name, Test holds, const std::string& message,
+                        const std::string& expected);
+  void add_mode_states(ConditionFormula& made);
+  bool study_mentions(std::string_view word) const;
+  ConditionFormula slip_row(Expr slip, std::size_t which, std::size_t count) const;
+  void define_friction_names(const Constraint& constraint, const std::vector<Expr>& slip,
+                             ConditionName& names);
 
   // --- Maurer's general variations (variation.cpp) ---
   void read_variation(const Table& table, ConditionFormula& made, bool readable);

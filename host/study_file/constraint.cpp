@@ -12,6 +12,7 @@
 #include "src/formula/parsed_formula.h"
 #include "src/formula/scope.h"
 #include "src/system/equations.h"
+#include "src/system/friction.h"
 #include "src/system/system.h"
 
 namespace zwang {
@@ -41,7 +42,8 @@ void StudyBuilder::read_constraints() {
 
 void StudyBuilder::read_constraint(const Field& entry) {
   const Table table(reader_, entry,
-                    {"name", "require", "restitution", "from", "until", "variation", "multiplier"});
+                    {"name", "require", "restitution", "from", "until", "variation", "multiplier", "friction",
+                     "friction_static", "slip", "restitution_tangential", "limit", "impulse_limit", "breaks"});
   ConditionFormula made;
   made.name = entry_name(entry);
   made.value = made.restitution = pool().zero();
@@ -58,9 +60,16 @@ void StudyBuilder::read_constraint(const Field& entry) {
   }
   read_time_in_force(table, made);
   read_variation(table, made, ok);
-  define_constraint_names(made);
+  const std::vector<Expr> slip = read_friction(table, made, ok);
+  read_limit(table, made, ok);
+  add_mode_states(made);
+  define_constraint_names(made, slip);
   fields_.constraints.push_back(entry);
   description_.conditions.push_back(std::move(made));
+  for (std::size_t k = 0; k < slip.size(); ++k) {
+    fields_.constraints.push_back(entry);
+    description_.conditions.push_back(slip_row(slip[k], k, slip.size()));
+  }
 }
 
 bool StudyBuilder::read_condition(const Field& field, ConditionFormula& made) {
@@ -101,6 +110,7 @@ bool StudyBuilder::distance_condition(const Field& field, const Condition& condi
   made.value = grows ? f : pool().negate(f);
   made.radius = R;
   made.end_gradient = pool().divide(pool().apply(Op::sqrt, squared), R);
+  made.difference = distance.difference;
 
   const std::string hint = "for points that must coincide write their coordinates: a.x == b.x";
   const std::string message = "a distance must be compared with something positive";
@@ -182,21 +192,22 @@ void StudyBuilder::read_time_in_force(const Table& table, ConditionFormula& made
 }
 
 // Defines the names by which [observe] and [measure] may refer to the constraint.
-void StudyBuilder::define_constraint_names(const ConditionFormula& made) {
+void StudyBuilder::define_constraint_names(const ConditionFormula& made, const std::vector<Expr>& slip) {
   const std::size_t index = description_.conditions.size();
-  const Expr multiplier = pool().symbol(SymbolKind::multiplier, index);
+  const Constraint constraint = derive_constraint(pool(), made);
+  Expr multiplier = pool().symbol(SymbolKind::multiplier, index);
+  if (made.limit) multiplier = pool().add(multiplier, yield_force(pool(), *made.limit));
   const Expr closed = pool().symbol(SymbolKind::closed, index);
-  Expr length = pool().zero();
-  if (made.end_gradient) {
-    length = *made.end_gradient;
-  } else {
-    for (const Expr entry : derive_constraint(pool(), made).row)
-      length = pool().add(length, pool().square(entry));
-    length = pool().apply(Op::sqrt, length);
+  ConditionName names{multiplier, pool().multiply(multiplier, constraint.reach), made.value,
+                      pool().subtract(pool().one(), closed), closed};
+  if (made.friction && !slip.empty()) define_friction_names(constraint, slip, names);
+  if (made.limit) names.holding = closed;
+  if (made.broken) names.broken = pool().symbol(SymbolKind::auxiliary, *made.broken);
+  if (made.dissipated) {
+    names.dissipated = pool().symbol(SymbolKind::auxiliary, *made.dissipated);
+    scope_.dissipated = pool().add(scope_.dissipated.value_or(pool().zero()), *names.dissipated);
   }
-  scope_.conditions.emplace(made.name,
-                            ConditionName{multiplier, pool().multiply(multiplier, length), made.value,
-                                          pool().subtract(pool().one(), closed), closed});
+  scope_.conditions.emplace(made.name, names);
   names_.constraint_index.emplace(made.name, index);
 }
 

@@ -32,6 +32,11 @@ Expr StudyBuilder::add_reduction(const ReducedFormula& reduced, const Field& fie
         std::find(scope_.events.begin(), scope_.events.end(), reduced.name) - scope_.events.begin());
   else if (made.pattern != EventPattern::none)
     made.target = names_.constraint_index.at(reduced.name);
+  // The tangential impulse is listed with the first slip row of its contact.
+  if (made.pattern == EventPattern::friction_impulse) {
+    made.pattern = EventPattern::impulse;
+    ++made.target;
+  }
   if (is_of_record(made)) place_in_record(reduced, made);
   if (made.reduction == Reduction::record_label && evaluate(made.value).state != State::constant)
     reader_.report(field, "the tolerance of label(..) must be the same for every member",

@@ -15,9 +15,15 @@ enum class EventKind {
   lifted,        // a condition goes out of force
   accumulation,  // infinitely many shocks in finite time (Zeno), replaced by their limit
   event,         // a watched function crosses zero
-  stop           // the user's stop condition
+  stop,          // the user's stop condition
+  slide,         // a sticking contact begins to slip
+  stick,         // a slipping contact comes to rest
+  reverse,       // the slip of a contact, or a yielding constraint, passes through zero
+  yield,         // a bounded multiplier reaches its bound
+  lock,          // a yielding constraint holds again
+  breaks         // a constraint reaches its bound and is gone for good
 };
-constexpr int event_kinds = 11;
+constexpr int event_kinds = 17;
 
 // How a measure reduces a motion to one number, and which events it refers to.
 enum class Reduction {
@@ -43,7 +49,22 @@ enum class Reduction {
   record_period,
   record_label  // decided by the host once all members have ended
 };
-enum class EventPattern { none, shock, release, contact, accumulation, impulse, watched };
+enum class EventPattern {
+  none,
+  shock,
+  release,
+  contact,
+  accumulation,
+  impulse,
+  watched,
+  slides,
+  sticks,
+  reverses,
+  yields,
+  locks,
+  breaks,
+  friction_impulse
+};
 
 // The numbers of [integrator] and [time]; their meaning is documented in src/base/settings.h.
 struct KernelSettings {

@@ -15,9 +15,11 @@ enum class Status : int {
   inconsistent_start,  // the initial state could not be projected onto the conditions
   event_lost,          // an event was detected but could not be located
   inaccurate,          // reached its end, but the audit is beyond its bound (kernels/base/audit_bound.h)
+  painleve,            // a slipping contact has no admissible acceleration, or two (Painleve)
+  ambiguous,           // several motions with friction are admissible
 };
 
-constexpr int status_count = 11;
+constexpr int status_count = 13;
 
 constexpr const char* status_name(Status status) {
   switch (status) {
@@ -41,6 +43,10 @@ constexpr const char* status_name(Status status) {
       return "inconsistent_start";
     case Status::event_lost:
       return "event_lost";
+    case Status::painleve:
+      return "painleve";
+    case Status::ambiguous:
+      return "ambiguous";
     case Status::inaccurate:
       return "inaccurate";
   }

@@ -146,6 +146,48 @@ SparseVector SymbolicFactor::solve(const SparseVector& b) const {
   return x;
 }
 
+SymbolicGeneralFactor::SymbolicGeneralFactor(Expressions& pool, EliminationPlan plan,
+                                             const GeneralMatrix& matrix, const std::vector<Expr>& scale)
+    : pool_(pool), plan_(std::move(plan)), inverse_(plan_.order.size(), pool.zero()) {
+  GeneralMatrix rest = matrix;  // what is left to eliminate
+  for (const std::size_t p : plan_.order) {
+    const Expr pivot = rest[{p, p}], zero = pool.zero();
+    // Pivots may be negative: with several slipping contacts that alone is no contradiction [friction-5].
+    const Expr size = pool.apply(Op::abs, pivot), noise = pool.multiply(pool.symbol(dependent_share), scale[p]);
+    inverse_[p] = pool.if_less(noise, size, pool.divide(pool.one(), pivot), zero);
+    for (const std::size_t i : plan_.reached[p]) {
+      lower_[{i, p}] = signed_product(pool, rest[{i, p}], inverse_[p]);
+      upper_[{p, i}] = rest[{p, i}];
+    }
+    for (const std::size_t i : plan_.reached[p])
+      for (const std::size_t j : plan_.reached[p])
+        subtract_product(pool, rest[{i, j}], lower_.at({i, p}), upper_.at({p, j}));
+  }
+}
+
+SparseVector SymbolicGeneralFactor::solve(SparseVector b) const {
+  for (const std::size_t p : plan_.order)
+    for (const std::size_t i : plan_.reached[p]) {
+      Expr left = entry(pool_, b, i);
+      subtract_product(pool_, left, lower_.at({i, p}), entry(pool_, b, p));
+      b[i] = left;
+    }
+  for (auto p = plan_.order.rbegin(); p != plan_.order.rend(); ++p) {
+    Expr value = entry(pool_, b, *p);
+    for (const std::size_t i : plan_.reached[*p])
+      subtract_product(pool_, value, upper_.at({*p, i}), entry(pool_, b, i));
+    b[*p] = signed_product(pool_, value, inverse_[*p]);
+  }
+  return b;
+}
+
+std::vector<Expr> SymbolicGeneralFactor::values() const {
+  std::vector<Expr> list = inverse_;
+  for (const GeneralMatrix* part : {&lower_, &upper_})
+    for (const auto& [where, e] : *part) list.push_back(e);
+  return list;
+}
+
 std::vector<Expr> SymbolicFactor::values() const {
   std::vector<Expr> list = inverse_;
   for (const auto& [where, e] : lower_) list.push_back(e);

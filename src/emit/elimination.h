@@ -73,4 +73,26 @@ class SymbolicFactor {
   SparseMatrix lower_;  // l by (later unknown, pivot)
 };
 
+// A matrix by all its entries.
+using GeneralMatrix = std::map<std::pair<std::size_t, std::size_t>, Expr>;
+
+// L U as expressions, for a matrix that is not symmetric although its pattern is. `scale` are the sizes with
+// which the pivots are compared: a pivot that is rounding belongs to a row that depends on others, and its unknown
+// becomes 0.
+class SymbolicGeneralFactor {
+ public:
+  SymbolicGeneralFactor(Expressions& pool, EliminationPlan plan, const GeneralMatrix& matrix,
+                        const std::vector<Expr>& scale);
+
+  const std::vector<std::size_t>& order() const { return plan_.order; }
+  std::vector<Expr> values() const;
+  SparseVector solve(SparseVector b) const;  // (L U)^-1 b
+
+ private:
+  Expressions& pool_;
+  EliminationPlan plan_;
+  std::vector<Expr> inverse_;     // of the pivots
+  GeneralMatrix lower_, upper_;   // by (later unknown, pivot) and (pivot, later unknown)
+};
+
 }  // namespace zwang

@@ -46,6 +46,13 @@ bool should_be_masked(const System& system) {
                           std::to_string(system.constraints.size()) + " conditions",
                  .expected = "fewer conditions, no logdensity(), or --backend reference"});
   }
+  // The list of held rows is solved as a minimum, which friction is not.
+  if (!system.frictions.empty() && count <= text_limit) return true;
+  if (!system.frictions.empty())
+    throw Error({.message = "a system with friction of this size needs the reference backend",
+                 .found = std::to_string(system.size()) + " coordinates, " +
+                          std::to_string(system.constraints.size()) + " conditions",
+                 .expected = "fewer contacts or coordinates, or --backend reference"});
   return count <= masked_limit || (system.constraints.size() <= few_conditions && count <= text_limit);
 }
 
@@ -57,7 +64,8 @@ class ModelWriter {
         pool_(*system.pool),
         long_(elimination != Elimination::orthogonal && is_long(system, long_from)),
         masked_(long_ ||
-                (should_be_masked(system) && (elimination != Elimination::orthogonal || system.density))) {}
+                (should_be_masked(system) &&
+                 (elimination != Elimination::orthogonal || system.density || !system.frictions.empty()))) {}
 
   EmittedModel write();
 
@@ -67,6 +75,7 @@ class ModelWriter {
   void add_dynamics();
   void add_conditions();
   void add_event_functions();
+  void add_modes();
   void add_observation();
   void add_motion();
   void add_steps();
@@ -210,12 +219,13 @@ void ModelWriter::add_conditions() {
       FunctionRole::in_steps;
 }
 
-// Watched functions, then the stop condition, then jumps and kinks.
+// Watched functions, then the stop condition, then jumps and kinks, then changes of mode.
 Formulas ModelWriter::signals() const {
   Formulas list;
   for (const WatchFormula& watch : system_.watches) list.push_back(watch.value);
   if (system_.stop) list.push_back(*system_.stop);
   list.insert(list.end(), system_.kinks.begin(), system_.kinks.end());
+  for (const Transition& transition : system_.transitions) list.push_back(transition.value);
   return list;
 }
 
@@ -240,6 +250,26 @@ void ModelWriter::add_event_functions() {
   if (!system_.branches.empty())
     add_choice("of integrands that jump or bend: what is constant in between", "branch", system_.branches, 0,
                reaction_arguments);
+}
+
+// Coefficients and bounds, by number of the friction or bound.
+void ModelWriter::add_modes() {
+  if (system_.transitions.empty()) return;
+  Formulas cones, static_cones, tangential, limits, impulse_limits;
+  for (const Friction& friction : system_.frictions) {
+    cones.push_back(friction.cone);
+    static_cones.push_back(friction.cone_static);
+    tangential.push_back(system_.constraints[friction.contact].friction->restitution);
+  }
+  for (const Bound& bound : system_.bounds) {
+    limits.push_back(system_.constraints[bound.condition].limit->limit);
+    impulse_limits.push_back(system_.constraints[bound.condition].limit->impulse_limit);
+  }
+  add_choice("friction i: largest |lambda_T| per unit of lambda_N", "cone", cones);
+  add_choice("the same in stick", "cone_static", static_cones);
+  add_choice("its tangential restitution", "tangential_restitution", tangential);
+  add_choice("bound i: of the multiplier", "limit", limits);
+  add_choice("and of the impulse", "impulse_limit", impulse_limits);
 }
 
 void ModelWriter::add_observation() {
@@ -409,6 +439,7 @@ EmittedModel ModelWriter::write() {
   add_dynamics();
   add_conditions();
   add_event_functions();
+  add_modes();
   add_observation();
   std::string eliminations;
   if (long_) {
@@ -424,7 +455,7 @@ EmittedModel ModelWriter::write() {
   made.masked = masked_;
   made.is_long = long_;
   made.drives = shared.drives();
-  made.text = model_head(system_, masked_, shared.first_branch(), shared.drives());
+  made.text = model_head(system_, masked_, shared.first_mode(), shared.drives());
   made.text += "\n" + model_tables(system_) + "\n" + eliminations;
   made.text += text_of(shared.parameter_names(), shared.make_constants());
   if (masked_) made.text += "\n" + std::string(dependent_text);

@@ -95,11 +95,55 @@ std::string record_tables(const System& system) {
                [](const ReductionFormula& formula) { return formula.column; });
 }
 
+// What kernels know of friction and bounds; absent in most models.
+std::string mode_head_text(const System& system, std::size_t first_mode) {
+  if (system.transitions.empty()) return "";
+  return truths({{"has_modes", true}}) + numbers({{"modes", system.modes},
+                                                  {"first_mode", first_mode},
+                                                  {"frictions", system.frictions.size()},
+                                                  {"bounds", system.bounds.size()},
+                                                  {"transitions", system.transitions.size()}});
+}
+
+std::string mode_tables(const System& system) {
+  if (system.transitions.empty()) return "";
+  const auto& frictions = system.frictions;
+  const auto& bounds = system.bounds;
+  constexpr int none = -1;
+  // By condition: the friction it is the contact of, the bound it has, the contact it is a slip row of.
+  std::vector<int> friction_of(system.constraints.size(), none), bound_of = friction_of, slip_of = friction_of;
+  for (std::size_t i = 0; i < frictions.size(); ++i) {
+    friction_of[frictions[i].contact] = static_cast<int>(i);
+    for (const std::size_t row : frictions[i].rows) slip_of[row] = static_cast<int>(frictions[i].contact);
+  }
+  for (std::size_t i = 0; i < bounds.size(); ++i) bound_of[bounds[i].condition] = static_cast<int>(i);
+  const auto place = [](const std::optional<std::size_t>& mode) {
+    return mode ? static_cast<int>(*mode) : none;
+  };
+  const auto same = [](int number) { return number; };
+  const auto auxiliary = [&](const Bound& b) { return place(system.constraints[b.condition].broken); };
+  return table("int", "friction_of", friction_of, same) + table("int", "bound_of", bound_of, same) +
+         table("int", "slip_of", slip_of, same) +
+         table("int", "friction_contact", frictions, [](const Friction& f) { return f.contact; }) +
+         table("int", "friction_row", frictions, [](const Friction& f) { return f.rows.front(); }) +
+         table("int", "friction_rows", frictions, [](const Friction& f) { return f.rows.size(); }) +
+         table("int", "friction_mode", frictions, [](const Friction& f) { return f.first_mode; }) +
+         table("int", "bound_condition", bounds, [](const Bound& b) { return b.condition; }) +
+         table("bool", "bound_breaks", bounds, [](const Bound& b) { return b.breaks; }) +
+         table("int", "bound_sign", bounds, [&](const Bound& b) { return place(b.sign); }) +
+         table("int", "bound_offset", bounds, [&](const Bound& b) { return place(b.offset); }) +
+         table("int", "bound_broken_state", bounds, auxiliary) +
+         table("int", "transition_kind", system.transitions, [](const Transition& t) { return t.kind; }) +
+         table("int", "transition_of", system.transitions, [](const Transition& t) { return t.of; });
+}
+
 }  // namespace
 
-std::string model_head(const System& system, bool masked, std::size_t first_branch, std::size_t drives) {
+std::string model_head(const System& system, bool masked, std::size_t first_mode, std::size_t drives) {
   const std::size_t n = system.size(), r = system.constraints.size();
-  const std::size_t signals = system.watches.size() + (system.stop ? 1 : 0) + system.kinks.size();
+  const std::size_t signals =
+      system.watches.size() + (system.stop ? 1 : 0) + system.kinks.size() + system.transitions.size();
+  const std::size_t first_branch = first_mode + system.modes;
   const bool diagonal = std::all_of(system.mass.begin(), system.mass.end(),
                                     [](const MassEntry& e) { return e.row == e.column; });
   const bool always_held = std::any_of(system.constraints.begin(), system.constraints.end(), is_always_held);
@@ -144,7 +188,7 @@ std::string model_head(const System& system, bool masked, std::size_t first_bran
          numbers({{"density", system.density.value_or(0)}}) +
          // Absent in most models: kernels test for its presence (kernels/dynamics/member.h).
          (rows_may_become_dependent(system) ? truths({{"rows_may_become_dependent", true}}) : "") +
-         record_head_text(system);
+         mode_head_text(system, first_mode) + record_head_text(system);
 }
 
 std::string model_tables(const System& system) {
@@ -164,7 +208,7 @@ std::string model_tables(const System& system) {
                [](const ReductionFormula& formula) { return formula.target; }) +
          table("int", "reduction_integral", system.reductions,
                [](const ReductionFormula& formula) { return formula.integral; }) +
-         record_tables(system);
+         mode_tables(system) + record_tables(system);
 }
 
 }  // namespace zwang

@@ -224,7 +224,7 @@ class LongMotionWriter {
 
 bool is_long(const System& system, std::size_t from) {
   const std::size_t r = system.constraints.size();
-  if (r < from || system.density || system.any_general()) return false;
+  if (r < from || system.density || system.any_general() || !system.transitions.empty()) return false;
   if (!std::all_of(system.mass.begin(), system.mass.end(),
                    [](const MassEntry& e) { return e.row == e.column; }))
     return false;

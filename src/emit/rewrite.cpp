@@ -100,6 +100,12 @@ void visit_formulas(System& system, const Visit& visit) {
     visit(impulse.at);
     visit_list(impulse.amounts);
   }
+  for (Friction& friction : system.frictions) {
+    visit(friction.cone);
+    visit(friction.cone_static);
+    visit_list(friction.drag);
+  }
+  for (Transition& transition : system.transitions) visit(transition.value);
   for (WatchFormula& watch : system.watches) visit(watch.value);
   visit_optional(system.stop);
   for (NamedExpr& observable : system.observables) visit(observable.value);

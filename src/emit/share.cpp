@@ -54,7 +54,9 @@ Shared::Shared(const System& system, const std::vector<Function>& functions)
   share_drive(functions);
 }
 
-std::size_t Shared::first_branch() const { return system_.parameters.size() + constant_.size(); }
+std::size_t Shared::first_mode() const { return system_.parameters.size() + constant_.size(); }
+
+std::size_t Shared::first_branch() const { return first_mode() + system_.modes; }
 
 void Shared::share_constants(const std::vector<Function>& functions) {
   Formulas roots;
@@ -74,6 +76,8 @@ void Shared::share_constants(const std::vector<Function>& functions) {
 }
 
 void Shared::name_branches() {
+  for (std::size_t i = 0; i < system_.modes; ++i)
+    constants_[pool_.symbol(SymbolKind::mode, i).id] = entry("k", first_mode() + i);
   for (std::size_t i = 0; i < system_.branches.size(); ++i)
     constants_[pool_.symbol(SymbolKind::branch, i).id] = entry("k", first_branch() + i);
 }

@@ -24,8 +24,9 @@ class Shared {
   const Hoisted& in_motion() const { return in_motion_; }
   const Hoisted& of(const Function& function) const { return is_motion(function) ? in_motion_ : constants_; }
 
-  // k: the parameters, values computed from them alone, then the branches of integrands, which are constant
-  // within a step.
+  // k: the parameters, values computed from them alone, then the modes of friction and bounds, which change at
+  // events only, then the branches of integrands, which are constant within a step.
+  std::size_t first_mode() const;
   std::size_t first_branch() const;
   std::size_t drives() const { return drive_.size(); }
 

@@ -77,7 +77,7 @@ SparseMatrix mass_matrix(const System& system) {
 }  // namespace
 
 bool is_always_held(const ConditionFormula& condition) {
-  return condition.equation && !condition.from && !condition.until;
+  return condition.equation && !condition.from && !condition.until && !condition.slip_of && !condition.limit;
 }
 
 long long estimated_multiplications(const System& system, long long limit) {
@@ -139,6 +139,38 @@ class HeldRows {
     return plan_elimination(pattern_of(matrix_, rows_.size()), PivotOrder::least_fill);
   }
 
+  // [friction-4] Friction in slip makes Phi unsymmetric: column j is A_j + drag_j A_T, the direction in which the
+  // multiplier of contact j acts.
+  void factorise_with_drags() {
+    columns_ = rows_;
+    for (const Friction& friction : system_.frictions)
+      for (std::size_t k = 0; k < friction.rows.size(); ++k) {
+        const Constraint& slip = system_.constraints[friction.rows[k]];
+        for (std::size_t c = 0; c < slip.columns.size(); ++c) {
+          const Expr push = where_held(friction.contact, signed_product(pool_, friction.drag[k], slip.row[c]));
+          Expr& target = columns_[friction.contact].try_emplace(slip.columns[c], pool_.zero()).first->second;
+          target = pool_.add(target, push);
+        }
+      }
+    GeneralMatrix phi;
+    SparseMatrix symmetric_pattern;
+    std::vector<SparseVector> half, other;
+    for (const SparseVector& row : rows_) half.push_back(mass_.forward(row));
+    for (const SparseVector& column : columns_) other.push_back(mass_.forward(column));
+    for (std::size_t i = 0; i < half.size(); ++i)
+      for (std::size_t j = 0; j < half.size(); ++j) {
+        WeightedSum sum;
+        for (const auto& [k, a] : half[i])
+          if (const auto b = other[j].find(k); b != other[j].end())
+            sum.add(pool_, mass_.inverse_pivots()[k], signed_product(pool_, a, b->second));
+        phi[{i, j}] = sum.value(pool_);
+        if (!pool_.is_zero(phi.at({i, j}))) symmetric_pattern[{std::max(i, j), std::min(i, j)}] = pool_.one();
+      }
+    general_.emplace(pool_, plan_elimination(pattern_of(symmetric_pattern, rows_.size()), PivotOrder::least_fill),
+                     phi, weights_);
+  }
+  SparseVector solve_phi(const SparseVector& b) const { return general_ ? general_->solve(b) : phi_->solve(b); }
+
   // A select and not a product: the entry of a row that is not held may be infinite or undefined.
   Expr where_held(std::size_t i, Expr e) {
     if (is_always_held(system_.constraints[i])) return e;
@@ -148,11 +180,12 @@ class HeldRows {
     return negative ? pool_.negate(chosen) : chosen;
   }
 
-  // A^T x
+  // A^T x; with drags, what the multipliers x push.
   SparseVector transposed_times(const SparseVector& x) const {
     std::map<std::size_t, Sum> sums;
-    for (std::size_t i = 0; i < rows_.size(); ++i)
-      for (const auto& [k, a] : rows_[i]) sums[k].add(pool_, signed_product(pool_, a, entry(pool_, x, i)));
+    const std::vector<SparseVector>& pushes = general_ ? columns_ : rows_;
+    for (std::size_t i = 0; i < pushes.size(); ++i)
+      for (const auto& [k, a] : pushes[i]) sums[k].add(pool_, signed_product(pool_, a, entry(pool_, x, i)));
     SparseVector made;
     for (const auto& [k, sum] : sums) made[k] = sum.value(pool_);
     return made;
@@ -198,6 +231,8 @@ class HeldRows {
   SparseMatrix matrix_;
   std::vector<Expr> weights_;
   std::optional<SymbolicFactor> phi_;
+  std::vector<SparseVector> columns_;  // with drags: the direction of each multiplier
+  std::optional<SymbolicGeneralFactor> general_;
 };
 
 std::vector<Stage> HeldRows::stages() const {
@@ -205,11 +240,12 @@ std::vector<Stage> HeldRows::stages() const {
   for (const SparseVector& row : rows_)
     for (const auto& [k, a] : row) entries.push_back(a);
   std::string order;
-  for (const std::size_t p : phi_->order()) order += " " + std::to_string(p);
+  for (const std::size_t p : general_ ? general_->order() : phi_->order()) order += " " + std::to_string(p);
   const bool selects = !std::all_of(system_.constraints.begin(), system_.constraints.end(), is_always_held);
   return {{selects ? "rows A, zero where not held" : "rows A", entries},
           {"M factorised", mass_.values()},
-          {"Phi = A M^-1 A^T factorised, conditions eliminated in the order" + order, phi_->values()}};
+          {"Phi = A M^-1 A^T factorised, conditions eliminated in the order" + order,
+           general_ ? general_->values() : phi_->values()}};
 }
 
 std::vector<Expr> dense(const Expressions& pool, const SparseVector& vector, std::size_t size) {
@@ -309,6 +345,15 @@ Expr work_of(const System& system, HeldRows& held, const std::vector<Expr>& mult
     for (const auto& [k, a] : held.rows()[i]) along.add(pool, pool.symbol(SymbolKind::velocity, k), a);
     work.add(pool, pool.negate(signed_product(pool, multipliers[i], along.value(pool))));
   }
+  for (const Friction& friction : system.frictions)
+    for (std::size_t k = 0; k < friction.rows.size(); ++k) {
+      const Constraint& slip = system.constraints[friction.rows[k]];
+      WeightedSum along;
+      for (std::size_t c = 0; c < slip.columns.size(); ++c)
+        along.add(pool, pool.symbol(SymbolKind::velocity, slip.columns[c]), slip.row[c]);
+      const Expr force = signed_product(pool, friction.drag[k], multipliers[friction.contact]);
+      work.add(pool, pool.negate(signed_product(pool, force, along.value(pool))));
+    }
   return work.value(pool);
 }
 
@@ -323,14 +368,17 @@ bool does_work(const System& system) {
 SymbolicMotion solve_motion(const System& system) {
   Expressions& pool = *system.pool;
   HeldRows held(system, false);
-  held.factorise();
+  if (system.frictions.empty())
+    held.factorise();
+  else
+    held.factorise_with_drags();
   SymbolicMotion made;
 
   const SparseVector free = held.mass().solve(sparse(pool, system.applied));
   const SparseVector excess = excess_of(system, held, free);
 
   // Phi lambda = Phi0 [mayer-17]
-  const SparseVector multipliers = held.phi().solve(excess);
+  const SparseVector multipliers = held.solve_phi(excess);
   made.acceleration = acceleration_by(system, held, free, multipliers);
 
   made.multipliers = dense(pool, multipliers, system.constraints.size());
@@ -367,15 +415,16 @@ std::vector<Expr> motion_rates(const System& system, const std::vector<Expr>& ac
 bool has_light_events(const System& system, bool masked) {
   constexpr std::size_t few_coordinates = 6, few_conditions = 3;
   const auto light = [](const Constraint& c) { return c.linear && (c.equation || c.holonomic); };
-  return masked && system.size() <= few_coordinates && !system.constraints.empty() &&
+  return masked && system.modes == 0 && system.bounds.empty() && system.size() <= few_coordinates &&
+         !system.constraints.empty() &&
          system.constraints.size() <= few_conditions && !system.density && !system.any_general() &&
          std::all_of(system.constraints.begin(), system.constraints.end(), light);
 }
 
 bool has_free_impacts(const System& system, bool masked) {
   const auto inequality = [](const Constraint& c) { return c.holonomic && !c.equation; };
-  return masked && !system.constraints.empty() && !system.density && !system.any_general() &&
-         std::all_of(system.constraints.begin(), system.constraints.end(), inequality);
+  return masked && system.bounds.empty() && !system.constraints.empty() && !system.density &&
+         !system.any_general() && std::all_of(system.constraints.begin(), system.constraints.end(), inequality);
 }
 
 SymbolicSizes solve_sizes(const System& system) {

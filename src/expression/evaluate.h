@@ -20,6 +20,7 @@ struct Inputs {
   std::span<const Number> multipliers{};
   std::span<const Number> closed{};
   std::span<const Number> branches{};
+  std::span<const Number> modes{};
   std::span<const Number> reductions{};
 
   const Number& operator[](const Symbol& symbol) const {
@@ -38,6 +39,8 @@ struct Inputs {
         return closed[symbol.index];
       case SymbolKind::branch:
         return branches[symbol.index];
+      case SymbolKind::mode:
+        return modes[symbol.index];
       case SymbolKind::reduction:
         return reductions[symbol.index];
       default:

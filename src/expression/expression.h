@@ -23,6 +23,7 @@ enum class SymbolKind : std::uint8_t {
   multiplier,  // lambda of a condition; only in observables and measures
   closed,      // 1 when the condition is closed or an equation in force, else 0; likewise
   branch,      // constant between jumps and kinks (System::branches); only in integrands
+  mode,        // set at events: which way a contact slips or a bounded constraint yields (System::modes)
   reduction,   // a reduction over the whole motion (System::reductions); only in the values of measures
 };
 

@@ -27,7 +27,7 @@ bool is_name(std::string_view text) {
 
 bool is_reserved(std::string_view name) {
   return name == "t" || name == "pi" || find_function(name) || contains(vector_functions, name) ||
-         contains(state_functions, name) || contains(condition_functions, name);
+         contains(state_functions, name) || contains(reserved_condition_functions, name);
 }
 
 }  // namespace zwang

@@ -23,13 +23,17 @@ void Parser::event_argument(ReducedFormula& reduced) {
   const auto* it = std::find_if(std::begin(patterns), std::end(patterns),
                                 [&](const PatternName& p) { return p.name == token.text; });
   const bool sizes = reduced.reduction == Reduction::total || reduced.reduction == Reduction::maximum;
-  if (it == std::end(patterns) || peek(1).text != "(" || (it->pattern == EventPattern::impulse) != sizes)
+  if (it == std::end(patterns) || peek(1).text != "(" || is_of_impulse(it->pattern) != sizes)
     fail(token, "not something this reduction can count",
-         sizes ? "impulse(c)" : "shock(c), release(c), contact(c), accumulation(c) or event(name)");
+         sizes ? "impulse(c) or friction_impulse(c)"
+               : "shock(c), release(c), contact(c), accumulation(c), event(name), or of friction and limits "
+                 "slides(c), sticks(c), reverses(c), yields(c), locks(c), breaks(c)");
   next_ += 2;
   reduced.pattern = it->pattern;
   if (it->pattern != EventPattern::watched) {
+    const Token condition = peek();
     reduced.name = condition_argument(token.text);
+    require_mode(condition, token.text, it->pattern);
   } else {
     const Token name = peek();
     ++next_;
@@ -41,6 +45,33 @@ void Parser::event_argument(ReducedFormula& reduced) {
     reduced.name = name.text;
   }
   expect(")", "to close " + token.text + "(");
+}
+
+// Patterns of friction and of bounds need a constraint that has them.
+void Parser::require_mode(const Token& token, const std::string& pattern, EventPattern kind) const {
+  const ConditionName& entry = scope_.conditions.find(token.text)->second;
+  const auto needs = [&](bool has, const std::string& key) {
+    if (!has) fail(token, "nothing " + pattern + " there: '" + token.text + "' has no " + key, key);
+  };
+  switch (kind) {
+    case EventPattern::slides:
+    case EventPattern::sticks:
+    case EventPattern::friction_impulse:
+      needs(entry.friction.has_value(), "friction");
+      break;
+    case EventPattern::reverses:
+      needs(entry.friction || entry.holding, "friction or limit");
+      break;
+    case EventPattern::yields:
+    case EventPattern::locks:
+      needs(entry.holding && !entry.broken, "limit without breaks = true");
+      break;
+    case EventPattern::breaks:
+      needs(entry.broken.has_value(), "limit with breaks = true");
+      break;
+    default:
+      break;
+  }
 }
 
 // count(section), first(section.x), period(section, tol): after the name and its parenthesis. Nothing: the
@@ -106,7 +137,8 @@ Expr Parser::reduction(const Token& token) {
   reducing_ = true;
   ReducedFormula reduced{.reduction = it->reduction};
   const Reduction r = reduced.reduction;
-  const bool of_impulse = r == Reduction::maximum && peek().text == "impulse" && peek(1).text == "(";
+  const bool of_impulse = r == Reduction::maximum && peek(1).text == "(" &&
+                          (peek().text == "impulse" || peek().text == "friction_impulse");
   if (r == Reduction::count || r == Reduction::first || r == Reduction::last || r == Reduction::total ||
       r == Reduction::at || of_impulse)
     event_argument(reduced);

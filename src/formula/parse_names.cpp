@@ -175,7 +175,26 @@ Expr Parser::condition_call(const std::string& function, const Token& token) {
   if (function == "kinetic") return *scope_.kinetic;
   if (function == "potential") return *scope_.potential;
   if (function == "logdensity") return *scope_.logdensity;
+  if (function == "dissipated" && peek().text == ")") {
+    if (!scope_.dissipated)
+      fail(token, "nothing is dissipated here", "a constraint with friction or limit");
+    return *scope_.dissipated;
+  }
+  const Token argument = peek();
   const ConditionName& entry = scope_.conditions.find(condition_argument(function))->second;
+  const auto mode = [&](const std::optional<Expr>& value, const char* key) {
+    if (!value)
+      fail(argument, "'" + argument.text + "' has no " + function + "()",
+           std::string("a constraint with ") + key);
+    return *value;
+  };
+  if (function == "friction") return mode(entry.friction, "friction");
+  if (function == "slip") return mode(entry.slip, "friction");
+  if (function == "sticking") return mode(entry.sticking, "friction");
+  if (function == "slipping") return mode(entry.slipping, "friction");
+  if (function == "holding") return mode(entry.holding, "limit");
+  if (function == "broken") return mode(entry.broken, "limit and breaks = true");
+  if (function == "dissipated") return mode(entry.dissipated, "friction or limit");
   if (function == "multiplier") return entry.multiplier;
   if (function == "reaction") return entry.reaction;
   if (function == "value") return entry.value;

@@ -207,6 +207,7 @@ class Parser {
   };
   bool outside_reductions() const { return measures_ && !reducing_; }
   void event_argument(ReducedFormula& reduced);
+  void require_mode(const Token& token, const std::string& pattern, EventPattern kind) const;
   Expr reduction(const Token& token);
   std::optional<Expr> record_reduction(const Token& token);
   // The value of a measure by name, if the next token is one.

@@ -20,7 +20,7 @@ enum Allowed : unsigned {
   allow_positions = 4,   // coordinates, points, anchors
   allow_velocities = 8,  // primes
   allow_auxiliaries = 16,
-  allow_reactions = 32,  // multiplier(c), reaction(c), value(c), open(c), closed(c), kinetic(), potential()
+  allow_reactions = 32,  // multiplier(c), reaction(c), value(c), open(c), closed(c), friction(c), kinetic() ...
 };
 
 struct ScalarName {
@@ -38,6 +38,10 @@ struct VectorName {
 // The values of multiplier(c), reaction(c), ... for a condition c, in [observe] and [measure].
 struct ConditionName {
   Expr multiplier, reaction, value, open, closed;
+  // Of a contact with friction: friction(c), slip(c), sticking(c), slipping(c). Of a bounded condition:
+  // holding(c), broken(c). Of both: dissipated(c).
+  std::optional<Expr> friction = {}, slip = {}, sticking = {}, slipping = {}, holding = {}, broken = {},
+                      dissipated = {};
 };
 
 struct Scope {
@@ -45,7 +49,7 @@ struct Scope {
   std::map<std::string, VectorName, std::less<>> vectors;
   std::map<std::string, ConditionName, std::less<>> conditions;
   std::vector<std::string> events;  // names of [[event]]
-  std::optional<Expr> kinetic = {}, potential = {}, logdensity = {};
+  std::optional<Expr> kinetic = {}, potential = {}, logdensity = {}, dissipated = {};
 };
 
 struct ReducedFormula;

@@ -2,6 +2,7 @@
 #include "kernels/base/layout.h"
 #include "src/expression/derivative.h"
 #include "src/expression/expression.h"
+#include "src/system/friction.h"
 #include "src/system/general_variation.h"
 #include "src/system/kinks_and_turns.h"
 #include "src/system/system.h"
@@ -91,6 +92,7 @@ System::System(Description description) : Description(std::move(description)) {
   for (const ConditionFormula& formula : conditions)
     constraints.push_back(derive_constraint(expressions, formula));
   vary_generally(*this);
+  derive_friction(*this);
   collect_integrands(*this);
   collect_kinks(*this);
   collect_turns(*this);

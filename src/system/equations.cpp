@@ -37,7 +37,8 @@ Equations::Equations(const System& system, std::vector<double> parameters) : sys
   roots.push_back(system.power);
   dynamics_ = Program(pool, roots);
   no_multipliers_.assign(system.conditions.size(), 0);
-  if (system.any_general()) {
+  no_modes_.assign(system.modes, 0);
+  if (system.rates_need_multipliers()) {
     roots = system.rates;
     roots.push_back(system.power);
     after_multipliers_ = Program(pool, roots);
@@ -71,7 +72,8 @@ Inputs<double> Equations::inputs(const State& state) const {
           .parameters = parameters_,
           .coordinates = view(state.q),
           .velocities = view(state.v),
-          .auxiliaries = view(state.z)};
+          .auxiliaries = view(state.z),
+          .modes = state.modes.size() > 0 ? view(state.modes) : no_modes_};
 }
 
 Dynamics Equations::dynamics(const State& state) const {
@@ -148,13 +150,17 @@ void Equations::run_scaled(const Program& program, const State& state, const Siz
   for (Eigen::Index i = 0; i < state.q.size(); ++i) scaled_q_.emplace_back(state.q(i), sizes.q(i));
   for (Eigen::Index i = 0; i < state.v.size(); ++i) scaled_v_.emplace_back(state.v(i), sizes.v(i));
   for (Eigen::Index i = 0; i < state.z.size(); ++i) scaled_z_.emplace_back(state.z(i));
+  scaled_modes_.assign(system_->modes, Scaled(0));
+  for (Eigen::Index i = 0; i < state.modes.size(); ++i)
+    scaled_modes_[static_cast<std::size_t>(i)] = Scaled(state.modes(i));
   const Inputs<Scaled> scaled{.time = Scaled(state.t),
                               .parameters = scaled_parameters_,
                               .coordinates = scaled_q_,
                               .velocities = scaled_v_,
                               .auxiliaries = scaled_z_,
                               .multipliers = multipliers,
-                              .closed = closed};
+                              .closed = closed,
+                              .modes = scaled_modes_};
   program.run<Scaled>(scaled, scaled_scratch_, out);
 }
 

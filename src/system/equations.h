@@ -13,6 +13,7 @@ struct State {
   double t = 0;
   Eigen::VectorXd q, v;  // n
   Eigen::VectorXd z;     // auxiliaries
+  Eigen::VectorXd modes = {};  // of friction and bounds (System::modes); empty: all 0
 };
 
 // The sizes of the coordinates and velocities over the last step: their rounding errors are proportional to
@@ -94,8 +95,8 @@ class Equations {
   std::vector<Program> rows_, values_, rates_;  // per constraint
   // Scratch: an Equations belongs to one member on one thread.
   mutable std::vector<double> scratch_, out_;
-  std::vector<double> no_multipliers_;
-  mutable std::vector<Scaled> scaled_scratch_, scaled_q_, scaled_v_, scaled_z_;
+  std::vector<double> no_multipliers_, no_modes_;
+  mutable std::vector<Scaled> scaled_scratch_, scaled_q_, scaled_v_, scaled_z_, scaled_modes_;
 };
 
 }  // namespace zwang

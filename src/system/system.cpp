@@ -35,6 +35,10 @@ Constraint derive_constraint(Expressions& pool, const ConditionFormula& formula)
   return made;
 }
 
+bool System::rates_need_multipliers() const {
+  return std::any_of(rates.begin(), rates.end(), [this](Expr e) { return mentions_reactions(*pool, e); });
+}
+
 bool System::any_general() const {
   return std::any_of(conditions.begin(), conditions.end(),
                      [](const ConditionFormula& c) { return c.general.has_value(); });
@@ -51,7 +55,9 @@ bool System::reactions_bend() const {
   const auto mentions = [this](Expr e) { return mentions_reactions(*pool, e); };
   return std::any_of(kinks.begin(), kinks.end(), mentions) || (stop && mentions(*stop)) ||
          std::any_of(watches.begin(), watches.end(),
-                     [&](const WatchFormula& watch) { return mentions(watch.value); });
+                     [&](const WatchFormula& watch) { return mentions(watch.value); }) ||
+         std::any_of(transitions.begin(), transitions.end(),
+                     [&](const Transition& transition) { return mentions(transition.value); });
 }
 
 std::optional<std::size_t> only_reduction(const Expressions& pool, const Measure& measure) {
@@ -87,6 +93,8 @@ std::string System::symbol_name(const Symbol& symbol) const {
       return "multiplier(" + conditions[symbol.index].name + ")";
     case SymbolKind::closed:
       return "closed(" + conditions[symbol.index].name + ")";
+    case SymbolKind::mode:
+      return "mode " + std::to_string(symbol.index + 1);
     case SymbolKind::reduction:
       return "reduction " + std::to_string(symbol.index + 1);
     default:

@@ -22,6 +22,30 @@ struct Point {
   Expr mass;  // of parameters
 };
 
+// Coulomb friction at a contact. Its slip speeds are conditions of their own, listed after it
+// (ConditionFormula::slip_of).
+struct FrictionFormula {
+  Expr coefficient, coefficient_static;  // mu and mu_s, of parameters
+  Expr restitution;                      // e_t, of parameters
+  // The slip was derived from the geometry: mu multiplies the force at the point, lambda_N times the length of
+  // the gradient. Otherwise it multiplies lambda_N.
+  bool derived = false;
+  // Symbols of kind mode: one for each slip speed, the direction of the slip (a unit vector; 0 while the contact
+  // does not slip); for two slip speeds a third one, a speed of the size of rounding (src/system/friction.h).
+  std::size_t first_mode = 0;
+};
+constexpr std::size_t friction_modes(std::size_t slip_speeds) { return slip_speeds == 1 ? 1 : 3; }
+
+// A bound on the multiplier of a condition.
+struct LimitFormula {
+  Expr limit;            // of parameters
+  Expr impulse_limit;    // of parameters; may be infinite
+  bool breaks = false;   // at the bound the condition is gone for good
+  // Symbols of kind mode, unless it breaks: the sign with which it yields (0 while it holds), and for conditions
+  // on positions the value f* at which it holds.
+  std::size_t sign = 0, offset = 0;
+};
+
 // One condition f <= 0, f == 0, g <= 0 or g == 0, in Mayer's sign.
 struct ConditionFormula {
   std::string name;
@@ -30,12 +54,19 @@ struct ConditionFormula {
   Expr value;                        // f or g
   std::optional<Expr> end_gradient;  // length of the gradient at one end, for distance conditions
   std::optional<Expr> radius;        // R of a distance condition; must be positive
+  std::vector<Expr> difference = {};  // the vector between the ends of a distance condition
   Expr restitution;                  // of parameters
   std::optional<Expr> from;          // imposed by a shock at this time; absent: in force from the start
   std::optional<Expr> until;         // lifted at this time; absent: never
   // Maurer's general variation: the auxiliary state that is its multiplier rho; absent: special, Gauss's
   // principle.
   std::optional<std::size_t> general = {};
+  std::optional<FrictionFormula> friction = {};  // of an inequality on positions
+  std::optional<LimitFormula> limit = {};
+  // The slip speed of a contact: an equation that is in force while the contact sticks.
+  std::optional<std::size_t> slip_of = {};  // the contact
+  // Auxiliary states: the energy that friction or a bound has dissipated, and 1 once the condition is broken.
+  std::optional<std::size_t> dissipated = {}, broken = {};
 };
 
 struct ImpulseFormula {
@@ -122,6 +153,7 @@ struct Description {
   // Per auxiliary; for the multiplier rho of a general condition: that condition's lambda.
   std::vector<Expr> rates;
   std::vector<ConditionFormula> conditions;
+  std::size_t modes = 0;  // numbers of kind mode, set at events
   std::vector<ImpulseFormula> impulses;
   std::vector<WatchFormula> watches;
   std::optional<Expr> stop;  // stops when it becomes > 0
@@ -159,6 +191,37 @@ struct MassEntry {
   Expr value;
 };
 
+// A contact with friction. In slip the force on the slip row k is drag[k] lambda_N, in stick it is the
+// multiplier of that row [friction-3].
+struct Friction {
+  std::size_t contact = 0;        // its condition
+  std::vector<std::size_t> rows;  // the conditions that are its slip speeds, one or two
+  std::size_t first_mode = 0;     // as in FrictionFormula
+  Expr cone{}, cone_static{};  // |lambda_T| <= cone lambda_N
+  std::vector<Expr> drag;      // lambda_T per unit of lambda_N in slip; 0 while the contact does not slip
+};
+
+// A condition with a bounded multiplier [limit-1].
+struct Bound {
+  std::size_t condition = 0;
+  bool breaks = false;
+  std::optional<std::size_t> sign = {}, offset = {};  // as in LimitFormula, where there are such modes
+};
+
+// A change of mode: it happens where `value` rises through zero, while the mode it ends is in force.
+enum class TransitionKind : int {
+  slide,  // a sticking contact reaches its cone
+  stick,  // the slip of a contact vanishes, or turns by a right angle
+  yield,  // the multiplier of a holding condition reaches its bound
+  lock,   // the rate of a yielding condition vanishes
+  fail,   // the multiplier of a condition that breaks reaches its bound
+};
+struct Transition {
+  TransitionKind kind = TransitionKind::slide;
+  std::size_t of = 0;  // number among System::frictions or System::bounds
+  Expr value{};
+};
+
 // A bound on the step length. Periodic and bump-like functions inside an inequality, a watched function or
 // the expression of an extreme can change and return to their value; a step must not be long enough to miss
 // that.
@@ -188,6 +251,13 @@ struct System : Description {
   // entirely on one side of it, independent of rounding.
   std::vector<Expr> branches;
 
+  // Friction and bounds, derived from the conditions (src/system/friction.h).
+  std::vector<Friction> frictions;
+  std::vector<Bound> bounds;
+  std::vector<Transition> transitions;
+
+  // True where the rate of an auxiliary state, or the power, depends on multipliers.
+  bool rates_need_multipliers() const;
   // True if a condition belongs to the general variation: its multiplier is a state, and the rate of that
   // state is known only with the accelerations.
   bool any_general() const;
