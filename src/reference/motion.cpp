@@ -10,6 +10,7 @@
 #include "src/laws/project.h"
 #include "src/reference/audit.h"
 #include "src/reference/runge_kutta.h"
+#include "src/system/friction.h"
 #include "src/system/system.h"
 
 namespace zwang {
@@ -193,11 +194,12 @@ void Motion::project_drift() {
 Start prepare_start(const Equations& equations, const IntegratorSettings& settings, State& state) {
   std::vector<std::size_t> in_force;
   std::vector<char> imposed(equations.count(), 0);
+  const std::vector<Constraint>& constraints = equations.system().constraints;
   for (std::size_t i = 0; i < equations.count(); ++i) {
     const auto [from, until] = time_in_force(equations, i);
-    if (from > 0 || until <= 0) continue;
+    if (from > 0 || until <= 0 || !projected_at_start(constraints[i], false)) continue;
     in_force.push_back(i);
-    imposed[i] = from == 0;
+    imposed[i] = from == 0 || !projected_at_start(constraints[i], true);
   }
   return make_consistent(equations, state, in_force, imposed, settings.contact_tolerance);
 }
