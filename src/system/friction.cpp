@@ -112,6 +112,12 @@ Expr length_of(Expressions& pool, const std::vector<Expr>& components) {
   return pool.apply(Op::sqrt, squares);
 }
 
+bool projected_at_start(const ConditionFormula& condition, bool rate) {
+  if (condition.slip_of) return false;
+  const bool yields = condition.limit && !condition.limit->breaks;
+  return !yields || (condition.holonomic && !rate);
+}
+
 Expr friction_cone(Expressions& pool, const Constraint& contact, Expr coefficient) {
   return contact.friction->derived ? pool.multiply(coefficient, contact.reach) : coefficient;
 }

@@ -21,6 +21,10 @@ std::vector<Expr> friction_drag(Expressions& pool, const Constraint& contact, co
 // The force of a yielding condition: the bound with its sign; 0 while it holds.
 Expr yield_force(Expressions& pool, const LimitFormula& limit);
 
+// Whether a start is projected onto the condition, and onto its rate. Slip speeds come into force with their contact,
+// and a bounded row with a rate other than zero yields.
+bool projected_at_start(const ConditionFormula& condition, bool rate);
+
 Expr length_of(Expressions& pool, const std::vector<Expr>& components);
 
 }  // namespace zwang
