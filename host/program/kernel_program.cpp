@@ -218,6 +218,7 @@ KernelSettings kernel_settings(const Study& study) {
           .contact_tolerance = from.contact_tolerance,
           .rest_speed = from.rest_speed,
           .accumulation_gap = from.accumulation_gap,
+          .painleve_margin = from.painleve_margin,
           .end = study.time.end,
           .crossing_reach = crossing_reach(from),
           .max_steps = from.max_steps,

@@ -134,7 +134,7 @@ bool StudyBuilder::read_given_times(const Field& at, const Field& end) {
 void StudyBuilder::read_integrator() {
   const Table table(reader_, single_table(reader_, "integrator"),
                     {"method", "step", "rtol", "atol", "max_step", "max_steps", "max_events", "precision",
-                     "contact_tolerance", "rest_speed", "accumulation_gap"});
+                     "contact_tolerance", "rest_speed", "accumulation_gap", "painleve_margin"});
   IntegratorSettings& made = study_.integrator;
   const Field step = table["step"], method = table["method"];
   using Method = IntegratorSettings::Method;
@@ -159,6 +159,7 @@ void StudyBuilder::read_integrator() {
   read("contact_tolerance", made.contact_tolerance, open_fraction, "a number between 0 and 1");
   read("rest_speed", made.rest_speed, open_fraction, "a number between 0 and 1");
   read("accumulation_gap", made.accumulation_gap, open_fraction, "a number between 0 and 1");
+  read("painleve_margin", made.painleve_margin, open_fraction, "a number between 0 and 1");
   const auto count = [&](const char* key, long long& number) {
     if (const Field field = table[key]) number = reader_.integer(field, 1, count_limit).value_or(number);
   };

@@ -93,7 +93,12 @@ void complete_bodies(Value& root) {
 
 void complete_conditions(Value& root, const System& system) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
-  for_each(root, "constraint", [&](Value& condition, std::size_t i) {
+  // Slip rows have no table of their own.
+  std::vector<std::size_t> written;
+  for (std::size_t i = 0; i < system.constraints.size(); ++i)
+    if (!system.constraints[i].slip_of) written.push_back(i);
+  for_each(root, "constraint", [&](Value& condition, std::size_t number) {
+    const std::size_t i = written[number];
     if (!system.constraints[i].equation) put_default(condition, "restitution", real(0));
     // Not from = 0, which would cause a shock at the start.
     put_default(condition, "from", real(-infinity));
@@ -141,6 +146,7 @@ void complete_integrator(Value& root, const IntegratorSettings& settings) {
   put_default(table, "contact_tolerance", real(settings.contact_tolerance));
   put_default(table, "rest_speed", real(settings.rest_speed));
   put_default(table, "accumulation_gap", real(settings.accumulation_gap));
+  put_default(table, "painleve_margin", real(settings.painleve_margin));
 }
 
 long long bins_of(const StatisticsSettings& statistics, const std::string& name) {

@@ -69,7 +69,7 @@ enum class EventPattern {
 // The numbers of [integrator] and [time]; their meaning is documented in src/base/settings.h.
 struct KernelSettings {
   double step, rtol, atol, max_step;
-  double contact_tolerance, rest_speed, accumulation_gap;
+  double contact_tolerance, rest_speed, accumulation_gap, painleve_margin;
   double end;
   // Fraction of a step that a low-order method may cover to reach an event
   // (rootfinding/step_length_search.h).

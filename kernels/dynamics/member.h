@@ -20,6 +20,30 @@
 
 namespace zwang {
 
+// Friction and bounds of a study, absent in most models.
+template <class Model, bool = true>
+struct ModesOf {
+  static constexpr bool any = false;
+  static constexpr int transitions = 0;
+};
+template <class Model>
+struct ModesOf<Model, Model::has_modes> {
+  static constexpr bool any = true;
+  static constexpr int transitions = Model::transitions;
+};
+
+// What ends when its signal rises through zero (src/system/system.h).
+enum class TransitionKind : int { slide, stick, yield, lock, fail };
+
+// Whether condition i is the slip speed of a contact, an equation in force while the contact sticks.
+template <class Model>
+ZWANG_CONSTANT constexpr bool is_slip_row(int i) {
+  if constexpr (ModesOf<Model>::any)
+    return Model::slip_of(i) >= 0;
+  else
+    return false;
+}
+
 // The lengths of a model's arrays.
 template <class Model>
 struct ModelSizes {
@@ -30,6 +54,7 @@ struct ModelSizes {
   static constexpr int fed_back = 2 * n + nz, error_controlled = fed_back + Model::integrals;
   static constexpr int size = error_controlled + (Model::works ? 1 : 0);
   static constexpr int first_kink = Model::watches + (Model::stops ? 1 : 0);  // among the signals
+  static constexpr int first_transition = Model::signals - ModesOf<Model>::transitions;
   static constexpr int rows = at_least_one(r), reductions = at_least_one(Model::reductions),
                        drives = at_least_one(Model::drives), signals = at_least_one(Model::signals);
   // Conditions, and after them the signals: what a search over the step length may look for.
@@ -112,7 +137,7 @@ struct Condition {
 };
 
 // What it means that an event function rises through zero.
-enum class EventFunctionKind : int { nothing, reached, release, press, watch, stop, kink };
+enum class EventFunctionKind : int { nothing, reached, release, press, watch, stop, kink, transition };
 
 // The event at the member's present state.
 template <class Real>
@@ -233,7 +258,8 @@ struct alignas(16) MemberCore : ModelSizes<Model_> {
   Accumulation accumulation;  // recognises that shocks accumulate
   Constraints constraints;
   EnergyBalance<Real> energy;
-  Real k[at_least_one(Model::constants)];  // constant, but for the branches of integrands at its end
+  // Constant, but for the modes of friction and bounds and the branches of integrands at its end.
+  Real k[at_least_one(Model::constants)];
   Motion motion;
   StepCounts steps;
 };

@@ -23,6 +23,7 @@ struct ShockResult {
   bool jumped = false;
   int rounds = 0;
   Real energy_lost = 0, kkt = 0, carnot = 0;
+  typename M::Set broken{};  // conditions whose impulse has reached the bound at which they break
 };
 
 // The conditions that may take part in a shock of the member `me`.
@@ -36,7 +37,10 @@ struct ShockSetting {
   Real mass[MassShape<Model>::entries];
   Real zero[M::rows];  // what counts as zero for f' or g
 
+  // Slip rows and bounded conditions take part by laws of their own (dynamics/friction_shock.h).
   ZWANG_INLINE bool is_equation(int i) const {
+    if constexpr (ModesOf<Model>::any)
+      if (is_slip_row<Model>(i) || Model::bound_of(i) >= 0) return false;
     return me.constraints.conditions[i].standing == Standing::equation;
   }
   ZWANG_DEVICE bool takes_part(int i) const { return is_equation(i) || contacts.has(i) || velocities.has(i); }
@@ -102,7 +106,8 @@ template <class M>
 struct ShockRound {
   using Real = typename M::Real;
   bool feasible = false;
-  bool fixed = true;  // no row prescribes a velocity other than zero, by its own motion or a rebound
+  bool ambiguous = false;  // several velocities are admissible (friction)
+  bool fixed = true;       // no row prescribes a velocity other than zero, by its own motion or a rebound
   Real v[M::n], l[M::rows], weight[M::rows], pushed[M::n];
   Real kkt = 0;
 };
@@ -191,6 +196,21 @@ ZWANG_COLD void solve_round(const ShockSetting<M>& setting, const Real* alpha, c
   const Real cost_best = Mass::product(by_best, setting.mass, by_best),
              cost_other = Mass::product(by_other, setting.mass, by_other);
   if (!best.feasible || cost_other < cost_best) best = other;
+}
+
+// Defined in dynamics/friction_shock.h.
+template <class M, class Real>
+ZWANG_COLD void solve_frictional_round(const ShockSetting<M>& setting, const Real* alpha, ShockRows<M>& rows,
+                                       ShockRound<M>& round, typename M::Set& broken);
+
+// The same with friction and bounds, in models that have them.
+template <class M, class Real>
+ZWANG_DEVICE void solve_any_round(const ShockSetting<M>& setting, const Real* alpha, ShockRows<M>& rows,
+                                  ShockRound<M>& round, [[maybe_unused]] ShockResult<M>& result) {
+  if constexpr (ModesOf<typename M::Model>::any)
+    solve_frictional_round(setting, alpha, rows, round, result.broken);
+  else
+    solve_round(setting, alpha, rows, round);
 }
 
 // Adds a round to the result of its instant.
@@ -302,15 +322,15 @@ ZWANG_COLD void shock(ShockSetting<M>& setting, const Real* alpha, ShockResult<M
     ShockRows<M> rows;
     ShockRound<M> round;
     collect_rows(setting, result.v, result.rounds == round_limit, rows);
-    solve_round(setting, result.v, rows, round);
-    if (!round.feasible) {
+    solve_any_round(setting, result.v, rows, round, result);
+    if (!round.feasible && !round.ambiguous) {
       // No velocity satisfies all rebounds: then without rebound.
       rows.count = 0;
       collect_rows(setting, result.v, true, rows);
-      solve_round(setting, result.v, rows, round);
+      solve_any_round(setting, result.v, rows, round, result);
     }
     if (!round.feasible) {
-      result.status = Status::infeasible;
+      result.status = round.ambiguous ? Status::ambiguous : Status::infeasible;
       return;
     }
     add_round(setting, rows, round, result);
@@ -327,12 +347,21 @@ ZWANG_COLD void shock(ShockSetting<M>& setting, const Real* alpha, ShockResult<M
   result.carnot = carnot_defect<M>(setting.mass, me.motion.v(), result.v);
 }
 
+// Defined in dynamics/friction_shock.h.
+template <class M>
+ZWANG_COLD void completed_frictional_shock(ShockSetting<M>& setting, const typename M::Set& kept,
+                                           ShockResult<M>& result);
+
 // The limit of infinitely many shocks of the contacts: the projection onto f' = 0 for all of them, and onto g
 // = 0 for the velocity limits in `kept`.
 template <class M>
 ZWANG_COLD void completed_shock(ShockSetting<M>& setting, const typename M::Set& kept,
                                 ShockResult<M>& result) {
   constexpr int n = M::n;
+  if constexpr (ModesOf<typename M::Model>::any) {
+    completed_frictional_shock(setting, kept, result);
+    return;
+  }
   const M& me = setting.me;
   if (!prepare(setting, me.motion.v(), result)) {
     result.status = Status::not_finite;

@@ -2,6 +2,7 @@
 // principle. src/reference/motion_active_set.cpp is the reference, function by function.
 #pragma once
 
+#include "kernels/base/layout.h"
 #include "kernels/base/linear_algebra.h"
 #include "kernels/base/portable.h"
 #include "kernels/base/status.h"
@@ -9,7 +10,9 @@
 #include "kernels/dynamics/member.h"
 #include "kernels/dynamics/rounding.h"
 #include "kernels/event/contact_rules.h"
+#include "kernels/event/modes.h"
 #include "kernels/event/zeno.h"
+#include "kernels/record/event_log.h"
 
 namespace zwang {
 
@@ -24,10 +27,24 @@ struct GaussProblem {
   int which[M::rows];   // the condition of each row
   Real slack[M::rows];  // what counts as zero for each f''
   Real a[M::n];         // the accelerations
+
+  ZWANG_INLINE const typename M::Root& root() const { return qp.root; }
+  ZWANG_INLINE bool is_redundant() const { return qp.redundant; }
+  ZWANG_INLINE Real kkt() const { return qp.kkt(); }
+};
+// Friction is not a minimum: models with friction or bounds have a problem of their own.
+template <class M, bool = ModesOf<typename M::Model>::any>
+struct ActiveSetProblem {
+  using Type = GaussProblem<M>;
+};
+template <class M>
+struct ActiveSetProblem<M, true> {
+  using Type = ModeProblem<M>;
 };
 
 template <class M>
-ZWANG_COLD void solve_gauss_problem(const M& me, const typename M::Set& set, GaussProblem<M>& problem) {
+ZWANG_COLD void solve_problem(const M& me, const typename M::Set& set, const ModeChange& /*change*/,
+                              GaussProblem<M>& problem) {
   using Model = typename M::Model;
   using Real = typename M::Real;
   constexpr int n = M::n;
@@ -67,18 +84,18 @@ ZWANG_COLD void solve_gauss_problem(const M& me, const typename M::Set& set, Gau
 // Writes the solution into the constraint state: a condition of the problem stays closed unless its f'' is
 // below zero; every other inequality in force is open. `zeros` belong to the conditions that are not far.
 template <class M>
-ZWANG_DEVICE void apply_gauss_solution(const GaussProblem<M>& problem, const typename M::Set& touching,
-                                       const typename M::Set& candidates, const Zero<typename M::Real>* zeros,
-                                       typename M::Real t, typename M::Constraints& constraints) {
+ZWANG_DEVICE void apply_solution(M& me, const GaussProblem<M>& problem, const typename M::Set& touching,
+                                 const Zero<typename M::Real>* zeros) {
   using Real = typename M::Real;
+  typename M::Constraints& constraints = me.constraints;
   for (int i = 0; i < M::r; ++i) {
     Condition<Real>& condition = constraints.conditions[i];
     if (!constraints.in_force(i) || condition.standing == Standing::equation ||
-        is_far(condition, candidates.has(i)))
+        is_far(condition, me.candidates.has(i)))
       continue;
     const bool leaving = touching.has(i) && zeros[i].f_rate < -zeros[i].rate;
     const bool armed = zeros[i].f < -zeros[i].value || leaving;
-    open_condition(t, armed, touching.has(i) ? zeros[i].f : Real(0), Real(0), condition);
+    open_condition(me.motion.t, armed, touching.has(i) ? zeros[i].f : Real(0), Real(0), condition);
   }
   for (int j = 0; j < problem.qp.count; ++j) {
     Condition<Real>& condition = constraints.conditions[problem.which[j]];
@@ -99,17 +116,53 @@ ZWANG_DEVICE void apply_gauss_solution(const GaussProblem<M>& problem, const typ
 // Whether condition `released` may open under the accelerations of `problem`: it may not if f'' > 0, which
 // would violate it. Its multiplier was zero to within `multiplier_zero`, which makes f'' uncertain; that
 // noise is noted for the time after the release.
-template <class M>
+template <class M, class Problem>
 ZWANG_DEVICE bool may_be_released(const M& me, int released, typename M::Real multiplier_zero,
-                                  const GaussProblem<M>& problem, Condition<typename M::Real>& condition) {
+                                  const Problem& problem, Condition<typename M::Real>& condition) {
   using Real = typename M::Real;
   const typename M::Motion& motion = me.motion;
   Real value, rate, rest, a[M::n], u[M::n], second, size;
   M::Model::row(me.k, motion.t, motion.q(), motion.v(), motion.z(), released, value, rate, rest, a);
-  problem.qp.root.into(a, u);
+  problem.root().into(a, u);
   second_rate<M>(me.k, motion, released, problem.a, rate, second, size);
   condition.noise = noise_of_released(multiplier_zero, dot<M::n>(u, u));
   return !(second > largest_released_second(size, condition.noise));
+}
+
+// Slip rows belong to their contacts; a bounded condition takes part whether it holds or yields.
+template <class M>
+ZWANG_DEVICE void replace_moded_rows([[maybe_unused]] const M& me, [[maybe_unused]] typename M::Set& set) {
+  using Model = typename M::Model;
+  if constexpr (ModesOf<Model>::any) {
+    typename M::Set kept;
+    for (int i = 0; i < M::r; ++i)
+      if (set.has(i) && !is_slip_row<Model>(i)) kept.add(i);
+    for (int b = 0; b < Model::bounds; ++b)
+      if (Model::bound_sign(b) >= 0 && me.k[Model::first_mode + Model::bound_sign(b)] != 0)
+        kept.add(Model::bound_condition(b));
+    set = kept;
+  }
+}
+
+// Conditions whose multipliers are beyond their bounds right after an event break at once, all of them together.
+// True: some have, and the set has to be found anew.
+template <class M, class Problem>
+ZWANG_DEVICE bool break_overloaded([[maybe_unused]] M& me, [[maybe_unused]] const Problem& problem) {
+  using Model = typename M::Model;
+  bool any = false;
+  if constexpr (ModesOf<Model>::any) {
+    typename M::Event event;
+    event.t = me.motion.t;
+    event.kind = EventKind::breaks;
+    for (int b = 0; b < Model::bounds; ++b) {
+      if (!is_overloaded(me, b, problem)) continue;
+      break_condition(me, b);
+      event.constraints.add(Model::bound_condition(b));
+      any = true;
+    }
+    if (any) record_event(me, event);
+  }
+  return any;
 }
 
 // Rebuilds the set of closed conditions from f = 0 and f' = 0 (requirement 4) [mayer-1..5] [staeckel-20..24]
@@ -118,7 +171,7 @@ ZWANG_DEVICE bool may_be_released(const M& me, int released, typename M::Real mu
 // once, and the set is built again with them. Changes constraints and audit; with such hops, what
 // complete_accumulation() changes. False: failed.
 template <class M>
-ZWANG_COLD bool update_active_set(M& me, typename M::Set touching, int released) {
+ZWANG_COLD bool update_active_set(M& me, typename M::Set touching, int released, ModeChange change = {}) {
   using Real = typename M::Real;
   typename M::Constraints& constraints = me.constraints;
   const Real multiplier_zero =
@@ -134,27 +187,33 @@ ZWANG_COLD bool update_active_set(M& me, typename M::Set touching, int released)
       if (condition.standing == Standing::equation || (touching.has(i) && at_rest && i != released))
         set.add(i);
     }
-    GaussProblem<M> problem;
-    solve_gauss_problem(me, set, problem);
+    replace_moded_rows<M>(me, set);
+    typename ActiveSetProblem<M>::Type problem;
+    solve_problem(me, set, change, problem);
     // Dependent rows leave the multipliers undetermined, and with a general condition the motion depends on
     // them.
-    if (M::Model::any_general && problem.qp.redundant) problem.status = Status::singular;
+    if (M::Model::any_general && problem.is_redundant()) problem.status = Status::singular;
     if (problem.status != Status::ok) {
       me.fail(problem.status);
       return false;
     }
-    me.audit.raise(audit_kkt, problem.qp.kkt());
-    apply_gauss_solution(problem, touching, me.candidates, zeros, me.motion.t, constraints);
+    me.audit.raise(audit_kkt, problem.kkt());
+    apply_solution(me, problem, touching, zeros);
     if (released != no_condition &&
         !may_be_released(me, released, multiplier_zero, problem, constraints.conditions[released])) {
       released = no_condition;
       continue;
     }
     const UnresolvedHops<M> hops = find_unresolved_hops(me, touching, released, problem.a, zeros);
-    if (hops.count == 0) break;
+    if (hops.count == 0) {
+      if (!break_overloaded(me, problem)) break;
+      if (!me.going()) return false;
+      continue;
+    }
     complete_hops(me, hops);
     if (!me.going()) return false;
     touching.add(hops.contacts);
+    change.jumped = true;
   }
   describe_remainder(me);
   return true;

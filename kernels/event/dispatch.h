@@ -57,6 +57,58 @@ ZWANG_DEVICE void dispatch_release(M& me, int i, typename M::Real resolution, ty
   record_event_now(me, event);
 }
 
+// The direction of a slip in space has turned by a right angle since it was noted: it is noted anew. False: the
+// slip vanishes.
+template <class M>
+ZWANG_DEVICE bool renew_direction(M& me, int f) {
+  using Model = typename M::Model;
+  if (Model::friction_rows(f) == 1) return false;
+  const SlipNow<M> slip(me, f);
+  if (!(slip.size > 1000 * slip.zero)) return false;
+  const typename M::Real d[2] = {slip.s[0] / slip.size, slip.s[1] / slip.size};
+  set_friction_mode(me, f, false, d);
+  return true;
+}
+
+// A change of mode [friction-B.3] [limit-3]: a contact slides or comes to rest, a bounded condition yields, locks or
+// breaks.
+template <class M>
+ZWANG_COLD void dispatch_transition(M& me, int transition, typename M::Event& event) {
+  using Model = typename M::Model;
+  using Real = typename M::Real;
+  const int of = Model::transition_of(transition);
+  const TransitionKind kind = TransitionKind(Model::transition_kind(transition));
+  const bool friction = kind == TransitionKind::slide || kind == TransitionKind::stick;
+  const int i = friction ? Model::friction_contact(of) : Model::bound_condition(of);
+  if (kind == TransitionKind::stick && renew_direction(me, of)) return;
+  flush_accumulation(me);
+  event.constraints.add(i);
+  if (kind == TransitionKind::fail) {
+    break_condition(me, of);
+    event.kind = EventKind::breaks;
+    if (update_active_set(me, touching_now(me), no_condition)) record_event_now(me, event);
+    return;
+  }
+  ModeChange change;
+  (kind == TransitionKind::slide || kind == TransitionKind::yield ? change.leaves : change.rests) = i;
+  const int mode = Model::first_mode + (friction ? Model::friction_mode(of) : Model::bound_sign(of));
+  const Real before = me.k[mode];
+  if (!update_active_set(me, touching_now(me), no_condition, change)) return;
+  const bool held = me.constraints.held[friction ? Model::friction_row(of) : i] > 0;
+  if (change.leaves == i) {
+    if (held) return;  // its force has touched the bound and stays within
+    event.kind = friction ? EventKind::slide : EventKind::yield;
+  } else {
+    if (held)
+      event.kind = friction ? EventKind::stick : EventKind::lock;
+    else if (me.k[mode] * before < 0 || (friction && Model::friction_rows(of) == 2 && me.k[mode] != before))
+      event.kind = EventKind::reverse;
+    else
+      return;  // it touched zero and goes on, or the contact has opened
+  }
+  record_event_now(me, event);
+}
+
 // Applies the event `due` to the member: constraints, motion and everything that is recorded.
 template <class M>
 ZWANG_COLD void dispatch_event(M& me, const EventToHandle<typename M::Real>& due) {
@@ -76,6 +128,8 @@ ZWANG_COLD void dispatch_event(M& me, const EventToHandle<typename M::Real>& due
       event.constraints.add(i);
       record_event(me, event);
       me.constraints.conditions[i].idle = false;
+      // Its friction begins with its force.
+      if constexpr (ModesOf<Model>::any) update_active_set(me, touching_now(me), no_condition);
       break;
     case EventFunctionKind::watch: {
       const int direction = Model::watch_direction(i);
@@ -89,6 +143,9 @@ ZWANG_COLD void dispatch_event(M& me, const EventToHandle<typename M::Real>& due
       event.kind = EventKind::stop;
       record_event(me, event);
       me.fail(Status::stopped);
+      break;
+    case EventFunctionKind::transition:
+      if constexpr (ModesOf<Model>::any) dispatch_transition(me, i - M::first_transition, event);
       break;
     case EventFunctionKind::nothing:
     case EventFunctionKind::kink:

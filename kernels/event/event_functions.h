@@ -150,6 +150,8 @@ struct EventFunctions {
           add(EventFunctionKind::watch, i, me.watch_signs[i] < 0 ? 1 : -1, level, zero, 0, 0);
       } else if (Model::stops && i == Model::watches) {
         add(EventFunctionKind::stop, i, 1, level, zero, 0, 0);
+      } else if (i >= M::first_transition) {
+        if (me.exchange.side[i] != 0) add(EventFunctionKind::transition, i, 1, level, zero, 0, 0);
       } else if (me.exchange.side[i] != 0) {
         // Integrands with kinks: the step ends at a kink, so that the integral is as accurate as the motion.
         add(EventFunctionKind::kink, i, me.exchange.side[i], level, zero, 0, 0);

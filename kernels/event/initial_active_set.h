@@ -42,6 +42,7 @@ ZWANG_DEVICE bool multipliers_clearly_positive(const M& me, SingleContactSolver<
 template <class M>
 ZWANG_COLD bool try_initial_active_set(M& me) {
   using Real = typename M::Real;
+  if constexpr (ModesOf<typename M::Model>::any) return false;
   typename M::Constraints& constraints = me.constraints;
   const Real now = me.motion.t + me.motion.rounding_of_time();
   if (!(next_scheduled_event(me) > now)) return false;

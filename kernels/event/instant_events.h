@@ -8,6 +8,7 @@
 #include "kernels/base/portable.h"
 #include "kernels/base/status.h"
 #include "kernels/dynamics/density.h"
+#include "kernels/dynamics/friction_shock.h"
 #include "kernels/dynamics/mass.h"
 #include "kernels/dynamics/member.h"
 #include "kernels/dynamics/rounding.h"
@@ -50,7 +51,9 @@ ZWANG_COLD void finish_accumulation(M& me, const typename M::Set& arriving,
   if (!me.going()) return;
   typename M::Set closing = touching_now(me);
   closing.add(together);
-  update_active_set(me, closing, no_condition);
+  ModeChange change;
+  change.jumped = true;
+  update_active_set(me, closing, no_condition, change);
 }
 
 // Whether none of the struck conditions moves or prescribes a velocity: only others can add energy.
@@ -66,6 +69,21 @@ ZWANG_DEVICE bool struck_are_fixed(const M& me, const typename M::Set& struck) {
   return fixed;
 }
 
+// The length of the tangential impulse of a contact is listed with its first slip row.
+template <class M>
+ZWANG_DEVICE void join_tangential_impulses(const ShockResult<M>& result, typename M::Event& event) {
+  using Model = typename M::Model;
+  for (int f = 0; f < Model::frictions; ++f) {
+    typename M::Real sum = 0;
+    for (int c = 0; c < Model::friction_rows(f); ++c) {
+      const int t = Model::friction_row(f) + c;
+      if (event.jump && result.struck.has(t)) sum += square(result.impulses[t]);
+      event.impulse[t] = 0;
+    }
+    event.impulse[Model::friction_row(f)] = sqrt(sum);
+  }
+}
+
 // Fills in the fields of the log entry of a jump: the struck conditions with their impulses, and the energy
 // lost.
 template <class M>
@@ -77,10 +95,38 @@ ZWANG_DEVICE void describe_jump(const M& me, const ShockResult<M>& result, typen
     event.impulse[i] = result.impulses[i] *
                        M::Model::reach(me.k, me.motion.t, me.motion.q(), event.before, me.motion.z(), i);
   }
+  if constexpr (ModesOf<typename M::Model>::any) join_tangential_impulses<M>(result, event);
   event.energy_lost = event.jump ? result.energy_lost : Real(0);
   if (!event.jump) return;
   if (event.kind != EventKind::imposed) event.constraints.clear();
   event.constraints.add(result.struck);
+}
+
+// Conditions that break in a shock [limit-4]: those whose impulse has reached its bound, and those without part in
+// shocks that cannot follow the jump.
+template <class M>
+ZWANG_DEVICE void note_broken([[maybe_unused]] M& me, [[maybe_unused]] ShockResult<M>& result) {
+  using Model = typename M::Model;
+  if constexpr (ModesOf<Model>::any)
+    for (int b = 0; b < Model::bounds; ++b) {
+      const int i = Model::bound_condition(b);
+      const typename M::Motion& motion = me.motion;
+      if (!Model::bound_breaks(b) || !me.constraints.in_force(i)) continue;
+      const bool bears = Model::impulse_limit(me.k, motion.t, motion.q(), motion.v(), motion.z(), b) > 0;
+      const auto now = zero_of(me, i);
+      if (Model::is_equation(i) && !bears && absolute(now.f_rate) > now.rate) result.broken.add(i);
+      if (result.broken.has(i)) break_condition(me, b);
+    }
+}
+template <class M>
+ZWANG_DEVICE void record_broken([[maybe_unused]] M& me, [[maybe_unused]] const ShockResult<M>& result) {
+  if constexpr (ModesOf<typename M::Model>::any) {
+    typename M::Event event;
+    event.t = me.motion.t;
+    event.kind = EventKind::breaks;
+    event.constraints = result.broken;
+    if (result.broken.size() > 0) record_event_now(me, event);
+  }
 }
 
 // A shock (mechanics section 4) of any cause, and the update of the active set after it. alpha are the
@@ -137,7 +183,10 @@ ZWANG_COLD void apply_shock(M& me, const typename M::Real* alpha, const typename
     me.accumulation.note(me.motion.t, reached);
     note_held(me, me);
   }
-  if (!update_active_set(me, touching, no_condition)) return;
+  note_broken(me, result);
+  ModeChange change;
+  change.jumped = result.jumped || external;
+  if (!update_active_set(me, touching, no_condition, change)) return;
   const bool at_start = me.steps.taken == 0 && me.motion.t == 0;
   update_density(me.k, me.constraints, result, reached, kind, at_start, me.motion);
   if (result.jumped || external || (kind == EventKind::imposed && !at_start)) {
@@ -145,6 +194,7 @@ ZWANG_COLD void apply_shock(M& me, const typename M::Real* alpha, const typename
     describe_jump(me, result, event);
     record_event_now(me, event);
   }
+  record_broken(me, result);
   if (me.going() && internal) finish_accumulation(me, arriving, earlier);
   if (me.going()) project_drift<M>(me.k, me.constraints, me.motion, me.audit);
 }

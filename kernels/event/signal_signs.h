@@ -9,6 +9,30 @@
 
 namespace zwang {
 
+// Whether the mode that transition i ends is in force.
+template <class M>
+ZWANG_DEVICE bool is_transition_active(const M& me, int i) {
+  using Model = typename M::Model;
+  if constexpr (ModesOf<Model>::any) {
+    const int of = Model::transition_of(i);
+    const auto* modes = me.k + Model::first_mode;
+    switch (TransitionKind(Model::transition_kind(i))) {
+      case TransitionKind::slide:
+        return me.constraints.held[Model::friction_row(of)] > 0;
+      case TransitionKind::stick: {
+        const auto* e = modes + Model::friction_mode(of);
+        return e[0] != 0 || (Model::friction_rows(of) == 2 && e[1] != 0);
+      }
+      case TransitionKind::lock:
+        return modes[Model::bound_sign(of)] != 0;
+      case TransitionKind::yield:
+      case TransitionKind::fail:
+        return me.constraints.held[Model::bound_condition(of)] > 0;
+    }
+  }
+  return false;
+}
+
 // The time until a signal is clearly off zero, and the state then; 0 where it stays at zero over a whole
 // step.
 template <class M>
@@ -49,6 +73,18 @@ ZWANG_COLD void set_signal_side(M& me, int signal) {
   }
 }
 
+// A transition is looked for only while the mode that it ends is in force. One that starts at zero, to rounding,
+// has just begun.
+template <class M>
+ZWANG_DEVICE void set_transition_side(M& me, int signal) {
+  using Real = typename M::Real;
+  auto& exchange = me.exchange;
+  exchange.side[signal] = is_transition_active(me, signal - M::first_transition) ? Real(1) : Real(0);
+  if (exchange.side[signal] == 0) return;
+  const auto now = scaled_signal(me, signal);
+  if (absolute(now.value) <= me.input.contact_tolerance * now.scale) exchange.signal[signal] = 0;
+}
+
 // Sets the sides of all signals before the next step. False: some side is unknown, because the signal rests
 // at zero.
 template <class M>
@@ -67,9 +103,11 @@ ZWANG_DEVICE bool set_signal_sides(M& me) {
         exchange.side[i] = Real(-me.watch_signs[i]);
       else if (i < M::first_kink)
         exchange.side[i] = 1;
-      else
+      else if (i < M::first_transition)
         set_signal_side(me, i);
-      known = known && exchange.side[i] != 0;
+      else
+        set_transition_side(me, i);
+      known = known && (exchange.side[i] != 0 || i >= M::first_transition);
     }
   }
   return known;

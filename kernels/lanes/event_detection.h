@@ -213,7 +213,9 @@ struct EventDetector {
                           change(side * late[i], end));
         const Mask far_below =
             (curve.top + R(2) * curve.spread < R(0)) && !curve.reaches(R(0)) && !curve.arches(start, end);
-        const Mask cannot_cross = far_below || curve.is_cubic_below(R(0));
+        Mask cannot_cross = far_below || curve.is_cubic_below(R(0));
+        // Transitions whose mode is not in force.
+        if constexpr (ModesOf<Model>::any) cannot_cross = cannot_cross || (absolute(side) <= R(0));
         // One that has just crossed starts from zero, exactly.
         const Mask leaves = (absolute(start) <= R(0)) && curve.descends(start, end);
         trial.mid_signal[i] = mid[i];

@@ -117,6 +117,27 @@ ZWANG_COLD void reset_member(M& me, const KernelSettings& settings, const Kernel
     for (int m = 0; m < M::reductions; ++m) me.refined.extremes[m] = missing<Real>();
 }
 
+// Coefficients of friction and bounds outside their range, as draws may be.
+template <class M>
+ZWANG_COLD void check_coefficients([[maybe_unused]] M& me) {
+  using Model = typename M::Model;
+  if constexpr (ModesOf<Model>::any) {
+    const typename M::Motion& motion = me.motion;
+    const auto at = [&](auto function, int i) {
+      return function(me.k, motion.t, motion.q(), motion.v(), motion.z(), i);
+    };
+    using Real = typename M::Real;
+    for (int f = 0; f < Model::frictions; ++f) {
+      const Real mu = at(Model::template cone<Real>, f), still = at(Model::template cone_static<Real>, f),
+                 e = at(Model::template tangential_restitution<Real>, f);
+      if (!(mu >= 0 && still >= mu && e >= 0 && e <= 1)) me.fail(Status::inconsistent_start);
+    }
+    for (int b = 0; b < Model::bounds; ++b)
+      if (!(at(Model::template limit<Real>, b) > 0) || !(at(Model::template impulse_limit<Real>, b) >= 0))
+        me.fail(Status::inconsistent_start);
+  }
+}
+
 // From the inputs of the batch to a member whose active set is known. False: it has failed or ended already.
 template <class M>
 ZWANG_COLD bool begin_member(M& me, const KernelSettings& settings, const KernelBatch& batch,
@@ -129,6 +150,8 @@ ZWANG_COLD bool begin_member(M& me, const KernelSettings& settings, const Kernel
   for (int i = 0; i < Model::parameters; ++i) p[i] = Real(batch.parameters[number * Model::parameters + i]);
   Model::make_constants(p, me.k);
   for (int i = 0; i < Model::branches; ++i) me.k[Model::constants - 1 - i] = 0;
+  if constexpr (ModesOf<Model>::any)
+    for (int i = 0; i < Model::modes; ++i) me.k[Model::first_mode + i] = 0;
   for (int i = 0; i < M::fed_back; ++i) motion.y[i] = Real(batch.starts[number * M::fed_back + i]);
   measure_sizes<M>(me.k, motion, motion.y, motion.y, Real(0), me.sizes);
   me.energy.start = energy_of<M>(me.k, motion);
@@ -139,9 +162,10 @@ ZWANG_COLD bool begin_member(M& me, const KernelSettings& settings, const Kernel
     const Real e = Model::restitution(me.k, i), from = Model::from(me.k, i), until = Model::until(me.k, i);
     if (!(e >= 0 && e <= 1) || !(Model::radius(me.k, motion.t, motion.q(), motion.v(), motion.z(), i) > 0))
       me.fail(Status::inconsistent_start);
-    if (from < 0 && until > 0)
+    if (from < 0 && until > 0 && !is_slip_row<Model>(i))
       me.constraints.conditions[i].standing = Model::is_equation(i) ? Standing::equation : Standing::open;
   }
+  check_coefficients(me);
   if (!all_finite<M::size>(motion.y) || !is_finite(me.energy.start)) me.fail(Status::not_finite);
   if (!me.going()) return false;
   if (!try_initial_active_set(me)) apply_scheduled_events(me, true);

@@ -158,6 +158,18 @@ ZWANG_INLINE bool is_recorded(const typename M::Event& event, int i) {
       return event.kind == EventKind::accumulation && event.constraints.has(target);
     case EventPattern::watched:
       return event.kind == EventKind::event && event.watch == target;
+    case EventPattern::slides:
+      return event.kind == EventKind::slide && event.constraints.has(target);
+    case EventPattern::sticks:
+      return event.kind == EventKind::stick && event.constraints.has(target);
+    case EventPattern::reverses:
+      return event.kind == EventKind::reverse && event.constraints.has(target);
+    case EventPattern::yields:
+      return event.kind == EventKind::yield && event.constraints.has(target);
+    case EventPattern::locks:
+      return event.kind == EventKind::lock && event.constraints.has(target);
+    case EventPattern::breaks:
+      return event.kind == EventKind::breaks && event.constraints.has(target);
     default:
       return false;
   }

@@ -24,6 +24,8 @@ struct IntegratorSettings {
   // A geometric sequence of shocks is completed when its remainder is shorter than accumulation_gap times its
   // whole length.
   double accumulation_gap = 1e-7;
+  // [friction-5] A slipping contact whose kappa falls to this share of A M^-1 A^T ends its member as `painleve`.
+  double painleve_margin = 1e-9;
 
   // The settings that the kernels use. Floats cannot meet tolerances below a few dozen of their roundings
   // (1.2e-7), and the length of a sequence of hops is known to fewer digits.
