@@ -1,10 +1,13 @@
 // Accelerations by Gauss's principle: linear solve for a given set, quadratic program for the set.
 #include "src/laws/least_constraint.h"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "src/base/index.h"
 #include "src/expression/scaled.h"
+#include "src/laws/cone_multipliers.h"
 #include "src/quadratic_program/kkt_residual.h"
 #include "src/quadratic_program/quadratic_program.h"
 #include "src/quadratic_program/solve.h"
@@ -36,6 +39,92 @@ QuadraticProgram gauss_program(const Equations& equations, const State& state, c
   return program;
 }
 
+// The force of each row per unit of its multiplier; with friction where a contact slips. `slips` is set then.
+Eigen::MatrixXd force_rows(const Equations& equations, const State& state, const std::vector<std::size_t>& set,
+                           const Eigen::MatrixXd& rows, bool& slips) {
+  Eigen::MatrixXd forces = rows;
+  slips = false;
+  const auto& frictions = equations.system().frictions;
+  for (std::size_t f = 0; f < frictions.size() && state.modes.size() > 0; ++f) {
+    const auto it = std::find(set.begin(), set.end(), frictions[f].contact);
+    if (it == set.end()) continue;
+    const Eigen::VectorXd drag = equations.friction(f, state).drag;
+    if (drag.isZero(0)) continue;
+    slips = true;
+    for (std::size_t k = 0; k < frictions[f].rows.size(); ++k)
+      forces.row(it - set.begin()) += drag(index(k)) * equations.row(frictions[f].rows[k], state).a;
+  }
+  return forces;
+}
+
+// Accelerations with friction [friction-4]: A M^-1 B^T lambda = Phi0.
+struct SlipSolution {
+  bool independent = true;
+  double mismatch = 0;
+  Eigen::VectorXd lambda;
+};
+SlipSolution solve_slip(const MassMetric& metric, const Eigen::MatrixXd& rows, const Eigen::MatrixXd& forces,
+                        const Eigen::VectorXd& excess) {
+  const Eigen::MatrixXd a = metric.rows(rows), b = metric.rows(forces);
+  Eigen::VectorXd length = a.rowwise().norm();
+  for (double& one : length)
+    if (!(one > 0)) one = 1;
+  const Eigen::MatrixXd unit = length.cwiseInverse().asDiagonal();
+  const Eigen::MatrixXd phi = unit * (a * b.transpose()) * unit;
+  const Eigen::VectorXd wanted = excess.cwiseQuotient(length);
+  SlipSolution made;
+  Eigen::FullPivLU<Eigen::MatrixXd> lu(phi);
+  lu.setThreshold(1e-14);
+  made.independent = lu.isInvertible();
+  if (made.independent) {
+    made.lambda = lu.solve(wanted);
+  } else {
+    Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> decomposition;
+    decomposition.setThreshold(1e-10);
+    decomposition.compute(phi);
+    made.lambda = decomposition.solve(wanted);
+    const double size = wanted.norm();
+    made.mismatch = size > 0 ? (phi * made.lambda - wanted).norm() / size : 0;
+  }
+  made.lambda = made.lambda.cwiseQuotient(length);
+  return made;
+}
+
+// Multipliers that are not unique, with the cones and bounds they must stay in.
+DependentMultipliers dependent_multipliers(const Equations& equations, const State& state,
+                                           const std::vector<std::size_t>& set, const MassMetric& metric,
+                                           const Eigen::MatrixXd& forces, const Eigen::VectorXd& lambda) {
+  DependentMultipliers all;
+  const System& system = equations.system();
+  const auto place = [&](std::size_t row) {
+    const auto it = std::find(set.begin(), set.end(), row);
+    return it == set.end() ? Eigen::Index(-1) : static_cast<Eigen::Index>(it - set.begin());
+  };
+  const double infinity = std::numeric_limits<double>::infinity();
+  for (const std::size_t i : set)
+    if (!system.constraints[i].equation) all.bounds.push_back({place(i), 0, infinity});
+  for (std::size_t f = 0; f < system.frictions.size(); ++f) {
+    const Friction& friction = system.frictions[f];
+    if (place(friction.contact) < 0 || place(friction.rows[0]) < 0) continue;
+    all.cones.push_back({place(friction.contact), place(friction.rows[0]), index(friction.rows.size()),
+                         equations.friction(f, state).cone_static});
+  }
+  for (std::size_t b = 0; b < system.bounds.size(); ++b) {
+    const Eigen::Index row = place(system.bounds[b].condition);
+    if (row < 0) continue;
+    const double limit = equations.bound(b).limit;
+    const bool equation = system.constraints[system.bounds[b].condition].equation;
+    all.bounds.push_back({row, equation ? -limit : 0, limit});
+  }
+  all.noise = 1e-13 * lambda.cwiseAbs().maxCoeff() * Eigen::VectorXd::Ones(lambda.size());
+  split_along_null_space(metric.rows(forces).transpose(), lambda, all);
+  return all;
+}
+
+bool bounds_multipliers(const Equations& equations) {
+  return !equations.system().frictions.empty() || !equations.system().bounds.empty();
+}
+
 bool finite(const Dynamics& dynamics) { return dynamics.mass.allFinite() && dynamics.applied.allFinite(); }
 
 }  // namespace
@@ -64,6 +153,20 @@ Accelerations constrained_acceleration(const Equations& equations, const State& 
     made.status = Status::not_finite;
     return made;
   }
+  bool slips = false;
+  const Eigen::MatrixXd forces = force_rows(equations, state, set, program.rows, slips);
+  if (slips) {
+    const SlipSolution solution = solve_slip(metric, program.rows, forces, excess);
+    if (!(solution.mismatch <= contradiction)) made.status = Status::infeasible;
+    Eigen::VectorXd lambda = solution.lambda;
+    if (!solution.independent)
+      lambda = least_norm_in_cones(dependent_multipliers(equations, state, set, metric, forces, lambda))
+                   .value_or(lambda);
+    made.a = free - metric.solve(forces.transpose() * lambda);
+    for (std::size_t k = 0; k < set.size(); ++k) made.multipliers(index(set[k])) = lambda(index(k));
+    equations.apply_multipliers(made.multipliers, state, made.dynamics);
+    return made;
+  }
   const MassMetric::Change change = metric.smallest_change(program.rows, -excess);
   made.a = free + change.x;
   Eigen::VectorXd lambda = change.multipliers;
@@ -77,10 +180,28 @@ Accelerations constrained_acceleration(const Equations& equations, const State& 
       solution = enumerate_qp(all);
     }
     if (solution.feasible) lambda = solution.multipliers;
+    if (bounds_multipliers(equations))
+      lambda = least_norm_in_cones(dependent_multipliers(equations, state, set, metric, program.rows, lambda))
+                   .value_or(lambda);
   }
   for (std::size_t k = 0; k < set.size(); ++k) made.multipliers(index(set[k])) = lambda(index(k));
   equations.apply_multipliers(made.multipliers, state, made.dynamics);
   return made;
+}
+
+double excess_over_cones(const Equations& equations, const State& state, const std::vector<std::size_t>& set) {
+  const Accelerations now = constrained_acceleration(equations, state, set);
+  const MassMetric metric(now.dynamics.mass);
+  if (now.status != Status::ok || !metric.valid()) return std::numeric_limits<double>::quiet_NaN();
+  Eigen::MatrixXd rows(index(set.size()), index(equations.size()));
+  Eigen::VectorXd lambda(index(set.size()));
+  for (std::size_t k = 0; k < set.size(); ++k) {
+    rows.row(index(k)) = equations.row(set[k], state).a;
+    lambda(index(k)) = now.multipliers(index(set[k]));
+  }
+  bool slips = false;
+  const Eigen::MatrixXd forces = force_rows(equations, state, set, rows, slips);
+  return smallest_excess(dependent_multipliers(equations, state, set, metric, forces, lambda));
 }
 
 std::vector<Scaled> scaled_multipliers(const Equations& equations, const State& state, const Sizes& sizes,

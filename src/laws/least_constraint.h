@@ -16,9 +16,14 @@ struct Accelerations {
   Dynamics dynamics;
 };
 
-// Smooth phase: the rows of `set` hold as equations; a linear solve, no QP [mayer-17].
+// Smooth phase: the rows of `set` hold as equations; a linear solve, no QP [mayer-17]. Contacts of `set` that slip
+// (State::modes) add their friction: the system is then not symmetric [friction-4].
 Accelerations constrained_acceleration(const Equations& equations, const State& state,
                                        const std::vector<std::size_t>& set);
+
+// How far the contacts that stick are beyond their cones, for the best of all multipliers if those of `set` are not
+// unique [friction-10]; forces in the units of the slip rows. Negative: all can stick.
+double excess_over_cones(const Equations& equations, const State& state, const std::vector<std::size_t>& set);
 
 // The multipliers with their rounding: that of the terms A a and c of f'' in the mass metric, as for the zero
 // of a multiplier in the active set. One per condition of the system; exactly 0 where not in the set.

@@ -6,6 +6,7 @@
 
 #include "src/expression/evaluate.h"
 #include "src/expression/scaled.h"
+#include "src/laws/friction_modes.h"
 #include "src/laws/least_constraint.h"
 
 namespace zwang {
@@ -44,6 +45,32 @@ double crossing_sign(const MemberState& member, const SmoothMotion& smooth, cons
   return 0;
 }
 
+// Changes of mode, and the loss of a slipping contact's normal force [friction-5]. A function may start above zero by
+// the rounding with which the mode was admitted: it crosses where it is clearly beyond that.
+void add_transitions(const MemberState& member, const MotionFormulas& formulas, const State& start,
+                     std::vector<EventFunction>& list) {
+  const System& system = member.system();
+  for (std::size_t k = 0; k < system.transitions.size(); ++k) {
+    if (!member.may_change(system.transitions[k])) continue;
+    const double zero =
+        member.settings.contact_tolerance * member.scaled_kink(formulas.transitions[k], start).scale;
+    const double value = member.transition_value(k, formulas.transitions[k], start);
+    const double level = value >= -zero ? std::max(value, 0.0) + zero : 0;
+    list.push_back({EventFunction::Kind::transition, k, 1, level, zero});
+  }
+  for (std::size_t f = 0; f < system.frictions.size(); ++f)
+    if (member.slips(f)) list.push_back({EventFunction::Kind::painleve, f, 1, 0, 1e-12});
+}
+
+// The margin by which the matrix of a contact's normal force exceeds the least allowed, in units of its value without
+// friction, with the other sign.
+double painleve_value(const MemberState& member, std::size_t friction, const State& state) {
+  const std::size_t contact = member.system().frictions[friction].contact;
+  for (const SlipStiffness& one : slip_stiffness(member.equations, state, member.active))
+    if (one.condition == contact) return member.settings.painleve_margin - one.kappa / one.normal;
+  return -1;
+}
+
 }  // namespace
 
 std::vector<EventFunction> event_functions(const MemberState& member, const MotionFormulas& formulas,
@@ -71,6 +98,7 @@ std::vector<EventFunction> event_functions(const MemberState& member, const Moti
   for (std::size_t k = 0; k < formulas.kinks.size(); ++k)
     add_signal(EventFunction::Kind::kink, k, member.scaled_kink(formulas.kinks[k], start),
                [&](double level) { return crossing_sign(member, smooth, formulas.kinks[k], step, level); });
+  add_transitions(member, formulas, start, list);
   return list;
 }
 
@@ -97,6 +125,13 @@ double event_value(const MemberState& member, const MotionFormulas& formulas,
       break;
     case EventFunction::Kind::kink:
       raw = member.kink_value(formulas.kinks[event_function.index], state, multipliers);
+      break;
+    case EventFunction::Kind::transition:
+      raw = member.transition_value(event_function.index, formulas.transitions[event_function.index], state,
+                                    multipliers);
+      break;
+    case EventFunction::Kind::painleve:
+      raw = painleve_value(member, event_function.index, state);
       break;
   }
   const double elapsed = state.t - event_function.since;

@@ -50,7 +50,7 @@ bool matches(const ReductionFormula& measure, const Event& event, double& size) 
     case EventPattern::watched:
       return event.kind == EventKind::event && event.watch == measure.target;
     default:
-      return false;
+      return mode_event(measure.pattern) == event.kind && among(event.constraints);
   }
 }
 

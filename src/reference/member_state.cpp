@@ -1,6 +1,7 @@
 // Accessors and tolerances of a member's state.
 #include "src/reference/member_state.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -11,7 +12,54 @@ namespace zwang {
 
 State MemberState::state_of(double time, const Eigen::VectorXd& values) const {
   const auto nz = static_cast<Eigen::Index>(system().auxiliaries.size());
-  return {time, values.head(n()), values.segment(n(), n()), values.segment(2 * n(), nz)};
+  return {time, values.head(n()), values.segment(n(), n()), values.segment(2 * n(), nz), modes};
+}
+
+bool MemberState::sticks(std::size_t friction) const {
+  return conditions[system().frictions[friction].rows[0]].standing == Standing::equation;
+}
+
+bool MemberState::slips(std::size_t friction) const {
+  const Friction& law = system().frictions[friction];
+  return conditions[law.contact].standing == Standing::closed &&
+         !modes.segment(static_cast<Eigen::Index>(law.first_mode), static_cast<Eigen::Index>(law.rows.size()))
+              .isZero(0);
+}
+
+Eigen::VectorXd MemberState::slip_of(std::size_t friction, const State& state) const {
+  const std::vector<std::size_t>& rows = system().frictions[friction].rows;
+  Eigen::VectorXd slip(static_cast<Eigen::Index>(rows.size()));
+  for (std::size_t k = 0; k < rows.size(); ++k)
+    slip(static_cast<Eigen::Index>(k)) = equations.rate(rows[k], state);
+  return slip;
+}
+
+double MemberState::zero_slip(std::size_t friction, const State& state) const {
+  double zero = 0;
+  for (const std::size_t row : system().frictions[friction].rows) zero = std::max(zero, zero_of(row, state).rate);
+  return zero;
+}
+
+double MemberState::yields(std::size_t bound) const {
+  const std::optional<std::size_t>& sign = system().bounds[bound].sign;
+  return sign ? modes(static_cast<Eigen::Index>(*sign)) : 0;
+}
+
+bool MemberState::may_change(const Transition& transition) const {
+  if (transition.kind == TransitionKind::slide) return sticks(transition.of);
+  if (transition.kind == TransitionKind::stick) return slips(transition.of);
+  if (transition.kind == TransitionKind::lock) return yields(transition.of) != 0;
+  const Standing standing = conditions[system().bounds[transition.of].condition].standing;
+  return standing == Standing::equation || standing == Standing::closed;
+}
+
+// A stick whose forces are not unique ends when no admissible forces are left, not when those of one choice leave
+// their cones.
+double MemberState::transition_value(std::size_t k, const Program& program, const State& state,
+                                     const Eigen::VectorXd* multipliers) const {
+  if (!unique_forces && system().transitions[k].kind == TransitionKind::slide)
+    return excess_over_cones(equations, state, active);
+  return kink_value(program, state, multipliers);
 }
 
 std::vector<double> MemberState::closed_flags() const {

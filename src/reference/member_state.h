@@ -51,6 +51,8 @@ struct MemberState {
 
   double t = 0;
   Eigen::VectorXd y;  // q, v, z, integrals, work
+  Eigen::VectorXd modes;       // of friction and bounds (State::modes); empty where there are none
+  bool unique_forces = true;   // false: the active rows are dependent
   Sizes sizes;
   std::vector<ConditionState> conditions;
   std::vector<std::size_t> active;  // equations in force and closed conditions: rows that hold as equations
@@ -62,6 +64,20 @@ struct MemberState {
   State state() const { return state_of(t, y); }
   void set_positions(const Eigen::VectorXd& q) { y.head(n()) = q; }
   void set_velocities(const Eigen::VectorXd& v) { y.segment(n(), n()) = v; }
+
+  // A contact with friction, by its number in System::frictions.
+  bool sticks(std::size_t friction) const;
+  bool slips(std::size_t friction) const;
+  Eigen::VectorXd slip_of(std::size_t friction, const State& state) const;
+  // Slip speeds up to this size count as zero.
+  double zero_slip(std::size_t friction, const State& state) const;
+  // A bounded condition, by its number in System::bounds: the sign with which it yields.
+  double yields(std::size_t bound) const;
+  // The mode that a transition ends is in force.
+  bool may_change(const Transition& transition) const;
+  // The function of a transition at a state [friction-10].
+  double transition_value(std::size_t k, const Program& program, const State& state,
+                          const Eigen::VectorXd* multipliers = nullptr) const;
 
   bool in_force(std::size_t i) const { return conditions[i].standing != Standing::absent; }
   // 1 for equations in force and closed conditions, else 0.

@@ -27,7 +27,7 @@ Motion::Motion(const Equations& equations, const IntegratorSettings& settings, c
       accumulation_(settings.accumulation_gap, settings.rtol) {
   for (std::size_t i = 0; i < equations.count(); ++i) {
     const auto [from, until] = time_in_force(equations, i);
-    if (from < 0 && until > 0)
+    if (from < 0 && until > 0 && !equations.system().constraints[i].slip_of)
       member_.conditions[i].standing =
           equations.system().constraints[i].equation ? Standing::equation : Standing::open;
   }
@@ -62,6 +62,7 @@ Trajectory Motion::integrate(bool begun) {
 }
 
 std::optional<SmoothStep> Motion::next_step() {
+  renew_slip_directions();
   NextStep next = smooth_.next_step(next_scheduled_time(), plan_.end);
   recorder_.trajectory().rejected += next.rejected;
   if (next.status == Status::ok) return std::move(next.step);
@@ -84,6 +85,7 @@ bool Motion::set_initial_state(const State& start) {
   member_.y.head(n) = start.q;
   member_.y.segment(n, n) = start.v;
   member_.y.segment(2 * n, nz) = start.z;
+  member_.modes = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(system.modes));
   member_.sizes = sizes_of(start);
   raise_to_noise(member_.sizes, equations_.mass(start));
   member_.watch_signs.assign(system.watches.size(), 0);

@@ -10,6 +10,7 @@
 #include "kernels/base/layout.h"
 #include "kernels/base/status.h"
 #include "src/base/settings.h"
+#include "src/laws/friction_modes.h"
 #include "src/laws/least_constraint.h"
 #include "src/laws/shock.h"
 #include "src/reference/accumulation.h"
@@ -25,6 +26,13 @@
 #include "src/system/equations.h"
 
 namespace zwang {
+
+// Conditions whose modes an event changes.
+struct ModeChange {
+  std::vector<std::size_t> leaves = {};  // have reached their cone or bound
+  std::vector<std::size_t> rests = {};   // have come to rest
+  bool continued = false;                // a motion taken up in the middle
+};
 
 class Motion {
  public:
@@ -55,6 +63,7 @@ class Motion {
 
   // motion_resume.cpp: start from the middle of a motion
   bool rejoin(const State& state, const std::vector<double>& closed);
+  void take_up_modes(const State& state, const std::vector<double>& closed);
   void recall_watch_signs();
   void skip_scheduled_events();
   void bring_onto(const std::vector<char>& touching);
@@ -80,6 +89,8 @@ class Motion {
   // motion_shock.cpp: velocities that jump
   void apply_shock(const Eigen::VectorXd& alpha, const std::vector<std::size_t>& reached, EventKind kind,
                    std::vector<std::size_t> named);
+  Shock solve_shock(const State& before, const Eigen::VectorXd& alpha, const std::vector<char>& touching);
+  std::vector<std::size_t> bounded_in_shock(const std::vector<char>& touching) const;
   void take_velocities(const Shock& shock, const State& before);
   void audit_shock(const Shock& shock, const State& before, EventKind kind);
   ShockParticipants participants(const std::vector<char>& touching) const;
@@ -110,9 +121,10 @@ class Motion {
     std::vector<std::size_t> rows;  // equations, and touching conditions with f' = 0
     std::vector<Zero> zeros;        // by condition
   };
-  bool update_active_set(std::vector<char> touching, std::size_t released);
+  bool update_active_set(std::vector<char> touching, std::size_t released, const ModeChange& change = {});
   GaussProblem gauss_problem(const std::vector<char>& touching, std::size_t released) const;
-  std::optional<LeastConstraint> solve_gauss_problem(const GaussProblem& problem);
+  std::optional<LeastConstraint> solve_gauss_problem(GaussProblem& problem, const ModeChange& change);
+  std::optional<LeastConstraint> solve_plain_gauss_problem(const GaussProblem& problem);
   void apply_qp_solution(const GaussProblem& problem, const LeastConstraint& gauss,
                          const std::vector<char>& touching);
   bool must_stay(std::size_t released, double multiplier_zero, const State& now,
@@ -120,6 +132,29 @@ class Motion {
   std::vector<std::size_t> unresolved_hops(const GaussProblem& problem, const LeastConstraint& gauss,
                                            const std::vector<char>& touching, std::size_t released) const;
   std::vector<char> touching_now() const;
+
+  // motion_modes.cpp: contacts that stick or slip, bounded rows that hold or yield
+  struct ModesInForce {
+    std::vector<ModeKind> frictions;  // by System::frictions; open: the contact is open
+    Eigen::VectorXd modes;
+    std::vector<char> held;  // by System::bounds
+  };
+  bool bounds_forces() const;
+  void let_moving_bounds_yield(const ModeChange& change);
+  std::optional<LeastConstraint> solve_modes_in_force(GaussProblem& problem, const ModeChange& change);
+  bool within_bounds(const LeastConstraint& gauss) const;
+  bool break_overloaded(const FrictionConstraint& found);
+  void break_condition(std::size_t bound);
+  void set_modes(const GaussProblem& problem);
+  void hold_bound(std::size_t bound, const State& now);
+  void activate_sticking_rows();
+  void renew_slip_directions();
+  void change_mode(const Transition& transition);
+  std::vector<std::size_t> reaching_cone(std::size_t friction) const;
+  bool comes_to_rest(std::size_t friction);
+  ModesInForce modes_in_force() const;
+  void record_mode_changes(const ModesInForce& before, const std::vector<std::size_t>& reversed = {});
+  void fail_painleve(std::size_t friction);
 
   const Equations& equations_;
   IntegratorSettings settings_;
@@ -139,6 +174,8 @@ class Motion {
   std::optional<Remainder> remainder_;
   double completed_at_ = -1;  // time at which an accumulation was completed last
   bool finished_ = false;
+  std::optional<FrictionConstraint> found_modes_;  // of the last solution with friction or bounds
+  std::vector<std::size_t> broken_now_;            // conditions that have broken since the last record of modes
 };
 
 }  // namespace zwang

@@ -5,6 +5,7 @@
 #include "kernels/base/status.h"
 #include "src/base/error.h"
 #include "src/base/index.h"
+#include "src/laws/friction_shock.h"
 #include "src/laws/least_constraint.h"
 #include "src/laws/shock.h"
 #include "src/reference/accumulation.h"
@@ -217,6 +218,12 @@ Shock Motion::accumulation_limit(const std::vector<std::size_t>& contacts) const
   std::copy_if(all.velocities.begin(), all.velocities.end(), std::back_inserter(with_limits.equations),
                closed);
   const State before = member_.state();
+  if (takes_friction(equations_, before, all, {})) {
+    const Shock result =
+        completed_friction_shock(equations_, before, member_.sizes, with_limits, settings_.rest_speed);
+    if (result.status != Status::infeasible) return result;
+    return completed_friction_shock(equations_, before, member_.sizes, all, settings_.rest_speed);
+  }
   const Shock result = completed_shock(equations_, before, member_.sizes, with_limits, settings_.rest_speed);
   if (result.status != Status::infeasible) return result;
   return completed_shock(equations_, before, member_.sizes, all, settings_.rest_speed);

@@ -28,13 +28,16 @@ constexpr int pass_limit = 8;
 // The closed set follows from f = 0 and f' = 0 (requirement 4) [mayer-1..5] [staeckel-20..24], and Gauss's
 // principle decides which of its conditions press. A condition just released stays out unless the others
 // would push through it.
-bool Motion::update_active_set(std::vector<char> touching, std::size_t released) {
+bool Motion::update_active_set(std::vector<char> touching, std::size_t released, const ModeChange& change) {
   const double multiplier_zero = released == no_condition ? 0 : member_.conditions[released].multiplier_zero;
   for (int pass = 0; pass < pass_limit; ++pass) {
-    const GaussProblem problem = gauss_problem(touching, released);
-    const std::optional<LeastConstraint> gauss = solve_gauss_problem(problem);
+    let_moving_bounds_yield(change);
+    GaussProblem problem = gauss_problem(touching, released);
+    const std::optional<LeastConstraint> gauss = solve_gauss_problem(problem, change);
     if (!gauss) return false;
+    if (bounds_forces()) set_modes(problem);
     apply_qp_solution(problem, *gauss, touching);
+    if (bounds_forces()) activate_sticking_rows();
 
     // If the released condition would be violated it cannot be released: the problem is solved again with it.
     if (released != no_condition && must_stay(released, multiplier_zero, problem.state, *gauss)) {
@@ -57,7 +60,7 @@ bool Motion::update_active_set(std::vector<char> touching, std::size_t released)
 Motion::GaussProblem Motion::gauss_problem(const std::vector<char>& touching, std::size_t released) const {
   GaussProblem problem{member_.state(), {}, std::vector<Zero>(member_.conditions.size())};
   for (std::size_t i = 0; i < member_.conditions.size(); ++i) {
-    if (!member_.in_force(i)) continue;
+    if (!member_.in_force(i) || equations_.system().constraints[i].slip_of) continue;
     problem.zeros[i] = member_.zero_of(i, problem.state);
     const bool still = std::abs(equations_.rate(i, problem.state)) <= problem.zeros[i].rate;
     if (member_.conditions[i].standing == Standing::equation || (touching[i] && still && i != released))
@@ -66,7 +69,14 @@ Motion::GaussProblem Motion::gauss_problem(const std::vector<char>& touching, st
   return problem;
 }
 
-std::optional<LeastConstraint> Motion::solve_gauss_problem(const GaussProblem& problem) {
+std::optional<LeastConstraint> Motion::solve_gauss_problem(GaussProblem& problem,
+                                                           const ModeChange& change) {
+  found_modes_.reset();
+  if (bounds_forces()) return solve_modes_in_force(problem, change);
+  return solve_plain_gauss_problem(problem);
+}
+
+std::optional<LeastConstraint> Motion::solve_plain_gauss_problem(const GaussProblem& problem) {
   LeastConstraint gauss = least_constraint(equations_, problem.state, member_.sizes, problem.rows,
                                            10 * settings_.contact_tolerance);
   // Dependent rows leave the multipliers undetermined, and with a general condition these are part of the
@@ -104,6 +114,7 @@ void Motion::apply_qp_solution(const GaussProblem& problem, const LeastConstrain
   const Eigen::MatrixXd b = MassMetric(gauss.dynamics.mass).rows(gauss.program.rows);
   for (std::size_t k = 0; k < problem.rows.size(); ++k) {
     ConditionState& condition = member_.conditions[problem.rows[k]];
+    if (condition.standing == Standing::absent) continue;  // it has just begun to yield, or broken
     if (condition.standing != Standing::equation) {
       if (gauss.yielding[k]) {
         condition.noise = gauss.slack(index(k));

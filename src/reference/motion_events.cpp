@@ -28,6 +28,7 @@ constexpr double imposition_slack = 1e3;
 
 void Motion::dispatch_event(const LocatedEvent& located) {
   const std::size_t i = located.event_function.index;
+  const ModesInForce before = modes_in_force();
   switch (located.event_function.kind) {
     case EventFunction::Kind::reached:
       reach(i);
@@ -46,9 +47,17 @@ void Motion::dispatch_event(const LocatedEvent& located) {
       recorder_.record_event({.t = member_.t, .kind = EventKind::stop});
       fail(Status::stopped, "the stop condition was met");
       break;
+    case EventFunction::Kind::transition:
+      change_mode(equations_.system().transitions[i]);
+      if (going()) update_watch_signs();
+      return;
+    case EventFunction::Kind::painleve:
+      fail_painleve(i);
+      return;
     case EventFunction::Kind::kink:
       return;  // the motion is unchanged; the next step starts on the other side
   }
+  if (going()) record_mode_changes(before);
   if (going()) update_watch_signs();
 }
 
@@ -114,6 +123,7 @@ void Motion::apply_scheduled_events() {
   if (pending && pending->t <= member_.t + member_.rounding_of_time()) recorder_.flush_accumulation();
   const bool starting =
       recorder_.trajectory().steps == 0 && schedule_.at_beginning() && member_.active.empty();
+  const ModesInForce before = modes_in_force();
   const DueEvents due = take_due_events();
   if (!going()) return;
   for (const std::size_t i : due.lifted)
@@ -125,6 +135,8 @@ void Motion::apply_scheduled_events() {
     apply_start_shock(due.alpha);
   else if (!due.lifted.empty())
     update_active_set(touching_now(), no_condition);
+  if (starting) broken_now_.clear();
+  if (going() && !starting) record_mode_changes(before);
   if (going() && (shock || !due.lifted.empty())) update_watch_signs();
 }
 
@@ -137,6 +149,9 @@ Motion::DueEvents Motion::take_due_events() {
     switch (event->kind) {
       case ScheduledEvent::Kind::lifted:
         member_.conditions[i] = {};
+        if (const std::optional<std::size_t> b = bound_of(equations_.system(), i))
+          if (const std::optional<std::size_t>& sign = equations_.system().bounds[*b].sign)
+            member_.modes(static_cast<Eigen::Index>(*sign)) = 0;
         due.lifted.push_back(i);
         break;
       case ScheduledEvent::Kind::imposed:

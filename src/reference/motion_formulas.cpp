@@ -25,6 +25,8 @@ MotionFormulas::MotionFormulas(const Equations& equations) {
   turns = Program(pool, roots);
   for (const Expr kink : system.kinks) kinks.push_back(Program(pool, {kink}));
   for (const Expr branch : system.branches) branches.push_back(Program(pool, {branch}));
+  for (const Transition& transition : system.transitions)
+    transitions.push_back(Program(pool, {transition.value}));
   for (const Constraint& constraint : system.constraints) {
     reaches.push_back(Program(pool, {constraint.reach}));
     restitution.push_back(parameter_value(equations, constraint.restitution));

@@ -22,6 +22,7 @@ struct MotionFormulas {
   Program turns;                             // pairs: rate of an argument, and how far it may run in a step
   std::vector<Program> watches, kinks;       // functions whose roots are events
   std::vector<Program> branches;             // of the first kinks: constant from one root to the next
+  std::vector<Program> transitions;          // of friction and bounds: System::transitions
   std::vector<Program> reaches;              // by condition: reaction per unit of multiplier
   std::vector<double> restitution;           // by condition
   std::optional<FlowDivergence> divergence;  // where the density along the flow is integrated

@@ -28,12 +28,27 @@ bool Motion::rejoin(const State& state, const std::vector<double>& closed) {
   std::vector<char> touching(member_.conditions.size(), 0);
   for (std::size_t i = 0; i < member_.conditions.size(); ++i)
     touching[i] = member_.conditions[i].standing == Standing::open && closed[i] > 0.5;
+  take_up_modes(state, closed);
   bring_onto(touching);
   recorder_.set_start(state.t, equations_.energy(member_.state()));
   recall_watch_signs();
 
   // The set of pressing conditions is computed anew, as after an event.
-  return update_active_set(touching, no_condition) && open_record();
+  ModeChange change;
+  change.continued = true;
+  return update_active_set(touching, no_condition, change) && open_record();
+}
+
+// The modes in force: which contacts slip and where, which bounded rows yield, and which are gone.
+void Motion::take_up_modes(const State& state, const std::vector<double>& closed) {
+  const System& system = equations_.system();
+  if (state.modes.size() == member_.modes.size()) member_.modes = state.modes;
+  for (const Bound& bound : system.bounds)
+    if (system.constraints[bound.condition].equation && closed[bound.condition] < 0.5)
+      member_.conditions[bound.condition] = {};
+  for (const Friction& friction : system.frictions)
+    for (const std::size_t row : friction.rows)
+      if (closed[row] > 0.5) member_.conditions[row].standing = Standing::equation;
 }
 
 // Watched functions that are zero now have the sign they had before; the signs of the others are computed.

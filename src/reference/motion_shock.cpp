@@ -5,6 +5,8 @@
 #include "kernels/base/layout.h"
 #include "kernels/base/status.h"
 #include "src/base/error.h"
+#include "src/laws/friction_modes.h"
+#include "src/laws/friction_shock.h"
 #include "src/laws/shock.h"
 #include "src/reference/accumulation.h"
 #include "src/reference/audit.h"
@@ -26,8 +28,7 @@ void Motion::apply_shock(const Eigen::VectorXd& alpha, const std::vector<std::si
     if (member_.conditions[i].standing == Standing::open)
       touching[i] = touching[i] || kind == EventKind::shock;
   const State before = member_.state();
-  const Shock result = shock(equations_, before, member_.sizes, alpha, participants(touching),
-                             formulas_.restitution, settings_.rest_speed);
+  const Shock result = solve_shock(before, alpha, touching);
   if (result.status != Status::ok) {
     fail(result.status, "no admissible velocities after a shock at t = " + number_text(member_.t));
     return;
@@ -56,6 +57,52 @@ void Motion::apply_shock(const Eigen::VectorXd& alpha, const std::vector<std::si
   if (going()) project_drift();
 }
 
+// Bounded rows that hold and whose impulses stay within their bounds are equations: where no contact has friction, the
+// laws without it are tried first, and give the same numbers.
+Shock Motion::solve_shock(const State& before, const Eigen::VectorXd& alpha, const std::vector<char>& touching) {
+  const ShockParticipants unbounded = participants(touching);
+  const std::vector<std::size_t> bounded = bounded_in_shock(touching);
+  const auto plain = [&](const ShockParticipants& parts) {
+    return shock(equations_, before, member_.sizes, alpha, parts, formulas_.restitution, settings_.rest_speed);
+  };
+  if (!takes_friction(equations_, before, unbounded, bounded)) return plain(unbounded);
+  if (!takes_friction(equations_, before, unbounded, {})) {
+    ShockParticipants all = unbounded;
+    bool hold = true;
+    for (const std::size_t i : bounded) {
+      hold = hold && member_.in_force(i);
+      (equations_.system().constraints[i].equation ? all.equations : all.contacts).push_back(i);
+    }
+    std::sort(all.equations.begin(), all.equations.end());
+    std::sort(all.contacts.begin(), all.contacts.end());
+    if (hold) {
+      const Shock result = plain(all);
+      const bool within = std::all_of(bounded.begin(), bounded.end(), [&](std::size_t i) {
+        return std::abs(result.impulses(static_cast<Eigen::Index>(i))) <=
+               equations_.bound(*bound_of(equations_.system(), i)).impulse_limit;
+      });
+      if (result.status == Status::ok && within) return result;
+    }
+  }
+  const FrictionShock result = friction_shock(equations_, before, member_.sizes, alpha, unbounded, bounded,
+                                              formulas_.restitution, settings_.rest_speed);
+  for (const std::size_t i : result.broken) break_condition(*bound_of(equations_.system(), i));
+  return result;
+}
+
+// [limit-4] Bounded rows with an impulse_limit, whether they hold or yield, and rows that break.
+std::vector<std::size_t> Motion::bounded_in_shock(const std::vector<char>& touching) const {
+  std::vector<std::size_t> made;
+  const System& system = equations_.system();
+  for (std::size_t b = 0; b < system.bounds.size(); ++b) {
+    const std::size_t i = system.bounds[b].condition;
+    const bool holds = member_.in_force(i) && (system.constraints[i].equation || touching[i]);
+    const bool takes_part = system.bounds[b].breaks || equations_.bound(b).impulse_limit > 0;
+    if (takes_part && (holds || member_.yields(b) != 0)) made.push_back(i);
+  }
+  return made;
+}
+
 void Motion::take_velocities(const Shock& shock, const State& before) {
   const double energy_before = equations_.energy(before);
   member_.set_velocities(shock.v);
@@ -81,8 +128,9 @@ void Motion::audit_shock(const Shock& shock, const State& before, EventKind kind
 
 ShockParticipants Motion::participants(const std::vector<char>& touching) const {
   ShockParticipants result;
+  const std::vector<Constraint>& constraints = equations_.system().constraints;
   for (std::size_t i = 0; i < member_.conditions.size(); ++i) {
-    if (!member_.in_force(i)) continue;
+    if (!member_.in_force(i) || constraints[i].slip_of || constraints[i].limit) continue;
     if (member_.conditions[i].standing == Standing::equation)
       result.equations.push_back(i);
     else if (!equations_.system().constraints[i].holonomic)

@@ -37,7 +37,7 @@ bool is_asked_for(const RecordFormula& record, const Event& event) {
     case EventPattern::watched:
       return event.kind == EventKind::event && event.watch == record.target;
     default:
-      return false;
+      return mode_event(record.pattern) == event.kind && among(event.constraints);
   }
 }
 

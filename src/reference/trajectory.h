@@ -2,6 +2,7 @@
 #pragma once
 
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,9 @@
 namespace zwang {
 
 std::string event_kind_name(EventKind kind);
+
+// The kind of event that a pattern of friction or bounds refers to; nothing for other patterns.
+std::optional<EventKind> mode_event(EventPattern pattern);
 
 // As a number of trial steps.
 constexpr long long no_limit = std::numeric_limits<long long>::max();

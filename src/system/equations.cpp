@@ -51,6 +51,16 @@ Equations::Equations(const System& system, std::vector<double> parameters) : sys
     values_.push_back(Program(pool, {constraint.value}));
     rates_.push_back(Program(pool, {constraint.rate}));
   }
+  for (const Friction& friction : system.frictions) {
+    std::vector<Expr> parts = {friction.cone, friction.cone_static,
+                               system.constraints[friction.contact].friction->restitution};
+    parts.insert(parts.end(), friction.drag.begin(), friction.drag.end());
+    frictions_.emplace_back(pool, parts);
+  }
+  for (const Bound& bound : system.bounds) {
+    const LimitFormula& limit = *system.constraints[bound.condition].limit;
+    bounds_.push_back(Program(pool, {limit.limit, limit.impulse_limit}));
+  }
 }
 
 void Equations::set_parameters(std::span<const double> parameters) {
@@ -125,6 +135,20 @@ double Equations::value(std::size_t constraint, const State& state) const {
 
 double Equations::rate(std::size_t constraint, const State& state) const {
   return evaluate(rates_[constraint], state);
+}
+
+FrictionValues Equations::friction(std::size_t number, const State& state) const {
+  out_.resize(frictions_[number].outputs());
+  frictions_[number].run<double>(inputs(state), scratch_, out_);
+  FrictionValues made{out_[0], out_[1], out_[2], {}};
+  made.drag = Eigen::Map<const Eigen::VectorXd>(out_.data() + 3, static_cast<Eigen::Index>(out_.size()) - 3);
+  return made;
+}
+
+BoundValues Equations::bound(std::size_t number) const {
+  double out[2];
+  bounds_[number].run<double>(inputs(State{}), scratch_, out);
+  return {out[0], out[1]};
 }
 
 std::vector<Scaled> Equations::scaled_row(std::size_t constraint, const State& state,

@@ -46,6 +46,17 @@ struct Row {
   Eigen::RowVectorXd a;  // A
 };
 
+// A contact with friction at one state.
+struct FrictionValues {
+  double cone = 0, cone_static = 0;  // |lambda_T| <= cone lambda_N
+  double restitution = 0;            // of the slip, in impacts
+  Eigen::VectorXd drag;              // lambda_T per unit of lambda_N in slip; 0 while the contact does not slip
+};
+
+struct BoundValues {
+  double limit = 0, impulse_limit = 0;
+};
+
 class Equations {
  public:
   Equations(const System& system, std::vector<double> parameters);
@@ -65,6 +76,10 @@ class Equations {
   Row row(std::size_t constraint, const State& state) const;
   double value(std::size_t constraint, const State& state) const;
   double rate(std::size_t constraint, const State& state) const;
+
+  // Of System::frictions and System::bounds.
+  FrictionValues friction(std::size_t number, const State& state) const;
+  BoundValues bound(std::size_t number) const;
 
   // value, rate, rest with their rounding scales; the row's entries after them.
   std::vector<Scaled> scaled_row(std::size_t constraint, const State& state, const Sizes& sizes) const;
@@ -93,6 +108,7 @@ class Equations {
   Program dynamics_, energies_;
   Program after_multipliers_;                   // z' and the power, where they depend on multipliers
   std::vector<Program> rows_, values_, rates_;  // per constraint
+  std::vector<Program> frictions_, bounds_;     // per entry of System::frictions and System::bounds
   // Scratch: an Equations belongs to one member on one thread.
   mutable std::vector<double> scratch_, out_;
   std::vector<double> no_multipliers_, no_modes_;

@@ -1,0 +1,421 @@
+// Rounds of impacts with Coulomb's cone on the impulses: Newton's law in the normal direction, energy capped.
+#include "src/laws/friction_shock.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "src/base/index.h"
+#include "src/expression/scaled.h"
+#include "src/laws/friction_modes.h"
+#include "src/laws/least_constraint.h"
+#include "src/laws/mode_problem.h"
+#include "src/quadratic_program/friction_residual.h"
+#include "src/system/mass_metric.h"
+#include "src/system/system.h"
+
+namespace zwang {
+
+namespace {
+
+constexpr int impact_round_limit = 1000;
+constexpr int impact_linearisations = 100;
+// The energy is looked at for so many shares of the restitution, then bisected.
+constexpr int theta_samples = 64;
+constexpr double energy_rounding = 64 * std::numeric_limits<double>::epsilon();
+
+// One condition in a round, with the rebounds of its rows at theta = 1.
+struct ImpactPart {
+  std::size_t condition = 0;
+  ModeElement element;
+  std::vector<std::size_t> rows;  // conditions
+  Eigen::VectorXd rebound;        // by row
+};
+
+class Impact {
+ public:
+  Impact(const Equations& equations, const State& state, const Sizes& sizes, const Eigen::VectorXd& alpha,
+         double rest_speed)
+      : equations_(equations), state_(state), mass_(equations.mass(state)), zero_(equations.count(), 0) {
+    Sizes larger = sizes;
+    larger.v = sizes.v.cwiseMax(alpha.cwiseAbs()).cwiseMax(state.v.cwiseAbs());
+    state_.v = alpha;
+    for (std::size_t i = 0; i < equations.count(); ++i)
+      zero_[i] = rest_speed * equations.scaled_row(i, state_, larger)[1].scale;
+  }
+
+  double rate(std::size_t i, const Eigen::VectorXd& v) {
+    state_.v = v;
+    return equations_.rate(i, state_);
+  }
+  double zero(std::size_t i) const { return zero_[i]; }
+  const Eigen::MatrixXd& mass() const { return mass_; }
+  const State& state() const { return state_; }
+  double kinetic(const Eigen::VectorXd& v) {
+    state_.v = v;
+    return equations_.kinetic(state_);
+  }
+
+  ImpactPart part(std::size_t i, ModeElement::Kind kind, const Eigen::VectorXd& alpha, double rebound);
+  ModeProblem problem(const std::vector<ImpactPart>& parts, const Eigen::VectorXd& alpha, const Eigen::VectorXd& v0,
+                      double theta);
+
+ private:
+  const Equations& equations_;
+  State state_;
+  Eigen::MatrixXd mass_;
+  std::vector<double> zero_;
+};
+
+ImpactPart Impact::part(std::size_t i, ModeElement::Kind kind, const Eigen::VectorXd& alpha, double rebound) {
+  const System& system = equations_.system();
+  ImpactPart made{.condition = i, .element = {}, .rows = {i}, .rebound = Eigen::VectorXd::Constant(1, rebound)};
+  made.element.kind = kind;
+  made.element.condition = i;
+  state_.v = alpha;
+  const std::optional<std::size_t> f = friction_of(system, i);
+  if (kind == ModeElement::Kind::inequality && f && has_friction(equations_, *f, state_)) {
+    const FrictionValues values = equations_.friction(*f, state_);
+    // In impacts friction_static has no part.
+    made.element.kind = ModeElement::Kind::friction;
+    made.element.cone = made.element.cone_static = values.cone;
+    made.element.tangents = index(system.frictions[*f].rows.size());
+    made.rebound.conservativeResize(1 + made.element.tangents);
+    for (std::size_t k = 0; k < system.frictions[*f].rows.size(); ++k) {
+      const std::size_t row = system.frictions[*f].rows[k];
+      made.rows.push_back(row);
+      made.rebound(index(k) + 1) = values.restitution * rate(row, alpha);
+    }
+  }
+  if (kind == ModeElement::Kind::bound) {
+    made.element.limit = equations_.bound(*bound_of(system, i)).impulse_limit;
+    made.element.one_sided = !system.constraints[i].equation;
+  }
+  return made;
+}
+
+// Residuals f'(v+) + theta e max(f'(alpha), 0) and z = s(v+) + theta e_t s(alpha) [friction-11], linearised at v0.
+ModeProblem Impact::problem(const std::vector<ImpactPart>& parts, const Eigen::VectorXd& alpha,
+                            const Eigen::VectorXd& v0, double theta) {
+  ModeProblem made;
+  made.mass = mass_;
+  made.free = alpha;
+  Eigen::Index count = 0;
+  for (const ImpactPart& part : parts) count += index(part.rows.size());
+  made.rows.setZero(count, alpha.size());
+  made.offsets.setZero(count);
+  made.slack.setZero(count);
+  state_.v = v0;
+  Eigen::Index next = 0;
+  for (const ImpactPart& part : parts) {
+    ModeElement element = part.element;
+    element.row = next;
+    made.elements.push_back(element);
+    for (std::size_t k = 0; k < part.rows.size(); ++k, ++next) {
+      const Row row = equations_.row(part.rows[k], state_);
+      made.rows.row(next) = row.a;
+      made.offsets(next) = row.rate - row.a * v0 + theta * part.rebound(index(k));
+      made.slack(next) = zero_[part.rows[k]];
+    }
+  }
+  return made;
+}
+
+struct ImpactRound {
+  Status status = Status::infeasible;
+  ModeProblem problem;
+  ModeSolution solution;
+  double theta = 1;
+};
+
+ImpactRound solve_at(Impact& impact, const std::vector<ImpactPart>& parts, const Eigen::VectorXd& alpha, double theta,
+                     bool linear) {
+  ImpactRound round;
+  round.theta = theta;
+  Eigen::VectorXd v0 = alpha;
+  for (int pass = 0; pass < impact_linearisations; ++pass) {
+    round.problem = impact.problem(parts, alpha, v0, theta);
+    round.solution = solve_modes(round.problem, 0, true);
+    round.status = round.solution.status;
+    if (linear || round.status != Status::ok) return round;
+    const Eigen::VectorXd& v = round.solution.chosen.x;
+    if ((v - v0).cwiseAbs().maxCoeff() <= 1e-14 * (v.cwiseAbs().maxCoeff() + alpha.cwiseAbs().maxCoeff()))
+      return round;
+    v0 = v;
+  }
+  round.status = Status::infeasible;
+  return round;
+}
+
+// A velocity of the system that follows all conditions of the round, as a frame in which they are at rest: 0 for fixed
+// conditions. The energy that friction may not create is that relative to it.
+Eigen::VectorXd velocity_of_conditions(const ImpactRound& round, const std::vector<ImpactPart>& parts) {
+  Eigen::VectorXd still = round.problem.offsets;
+  Eigen::Index next = 0;
+  bool moving = false;
+  for (const ImpactPart& part : parts)
+    for (Eigen::Index k = 0; k < part.rebound.size(); ++k, ++next) {
+      still(next) -= round.theta * part.rebound(k);
+      moving = moving || std::abs(still(next)) > round.problem.slack(next);
+    }
+  if (!moving) return Eigen::VectorXd::Zero(round.problem.free.size());
+  const Eigen::LLT<Eigen::MatrixXd> mass(round.problem.mass);
+  const Eigen::MatrixXd unit = mass.matrixL().solve(round.problem.rows.transpose()).transpose();
+  Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> decomposition;
+  decomposition.setThreshold(1e-10);
+  decomposition.compute(unit);
+  return mass.matrixU().solve(Eigen::VectorXd(decomposition.solve(-still)));
+}
+
+// [friction-11] theta = 1 where no energy is created, else the first zero of the energy gained from theta = 0 upwards.
+ImpactRound solve_capped(Impact& impact, const std::vector<ImpactPart>& parts, const Eigen::VectorXd& alpha,
+                         bool linear) {
+  ImpactRound whole = solve_at(impact, parts, alpha, 1, linear);
+  if (whole.status != Status::ok) return whole;
+  const Eigen::VectorXd frame = velocity_of_conditions(whole, parts);
+  const auto energy = [&](const Eigen::VectorXd& v) { return 0.5 * (v - frame).dot(impact.mass() * (v - frame)); };
+  const double before = energy(alpha);
+  const auto gains = [&](const ImpactRound& round) {
+    return energy(round.solution.chosen.x) - before > energy_rounding * before;
+  };
+  if (!gains(whole)) return whole;
+  ImpactRound below = solve_at(impact, parts, alpha, 0, linear);
+  if (below.status != Status::ok) return below;
+  double above = 1;
+  for (int k = 1; k < theta_samples; ++k) {
+    ImpactRound next = solve_at(impact, parts, alpha, static_cast<double>(k) / theta_samples, linear);
+    if (next.status != Status::ok || gains(next)) {
+      above = next.theta;
+      break;
+    }
+    below = std::move(next);
+  }
+  for (int k = 0; k < 60 && above - below.theta > std::numeric_limits<double>::epsilon(); ++k) {
+    ImpactRound middle = solve_at(impact, parts, alpha, (below.theta + above) / 2, linear);
+    if (middle.status != Status::ok || gains(middle))
+      above = middle.theta;
+    else
+      below = std::move(middle);
+  }
+  return below;
+}
+
+// The conditions of one round, as in shock(): with a rebound only those not already satisfied with a margin, and
+// equations that do not hold yet are solved first, alone.
+std::vector<ImpactPart> take_part_in_impact(Impact& impact, const Eigen::VectorXd& alpha,
+                                            const ShockParticipants& participants,
+                                            const std::vector<std::size_t>& bounded,
+                                            const std::vector<double>& restitution, bool inelastic) {
+  using Kind = ModeElement::Kind;
+  std::vector<ImpactPart> parts;
+  for (const std::size_t i : participants.equations) parts.push_back(impact.part(i, Kind::equation, alpha, 0));
+  bool rebounds = false, imposing = false;
+  for (const std::size_t i : participants.contacts)
+    rebounds = rebounds || (!inelastic && restitution[i] > 0 && impact.rate(i, alpha) > impact.zero(i));
+  for (const std::size_t i : participants.equations)
+    imposing = imposing || std::abs(impact.rate(i, alpha)) > impact.zero(i);
+  if (rebounds && imposing) return parts;
+  for (const std::size_t i : participants.contacts) {
+    const double approach = impact.rate(i, alpha);
+    if (rebounds && approach < -impact.zero(i)) continue;
+    ImpactPart made = impact.part(i, Kind::inequality, alpha, restitution[i] * std::max(approach, 0.0));
+    if (inelastic) made.rebound.setZero();
+    parts.push_back(std::move(made));
+  }
+  for (const std::size_t i : participants.velocities)
+    if (!rebounds || impact.rate(i, alpha) >= -impact.zero(i))
+      parts.push_back(impact.part(i, Kind::inequality, alpha, 0));
+  for (const std::size_t i : bounded) parts.push_back(impact.part(i, Kind::bound, alpha, 0));
+  return parts;
+}
+
+JudgedForces judged_impact(const ModeProblem& problem) {
+  JudgedForces made{problem.mass, problem.free, problem.rows, problem.offsets, {}, {}, {}, {}};
+  for (const ModeElement& element : problem.elements) {
+    if (element.kind == ModeElement::Kind::equation) made.equations.push_back(element.row);
+    if (element.kind == ModeElement::Kind::inequality) made.inequalities.push_back(element.row);
+    if (element.kind == ModeElement::Kind::friction)
+      made.contacts.push_back({element.row, element.tangents, element.cone, element.cone_static, {}});
+    if (element.kind == ModeElement::Kind::bound)
+      made.bounds.push_back({element.row, element.limit, element.one_sided});
+  }
+  return made;
+}
+
+// Adds the impulses of a round; those of slip rows as vectors, until the shock is over.
+void collect_impact(const Impact& impact, const std::vector<ImpactPart>& parts, const ImpactRound& round,
+                    FrictionShock& result) {
+  const ModeCandidate& found = round.solution.chosen;
+  const MassMetric metric(impact.mass());
+  const Eigen::MatrixXd b = metric.rows(round.problem.rows);
+  Eigen::Index next = 0;
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    for (const std::size_t i : parts[p].rows) {
+      const double l = found.multipliers(next);
+      result.impulses(index(i)) += l;
+      if (std::abs(l) * b.row(next).squaredNorm() > impact.zero(i)) result.struck[i] = 1;
+      result.pushed += metric.solve(round.problem.rows.row(next).transpose() * l).cwiseAbs();
+      ++next;
+    }
+  }
+  result.kkt = std::max(result.kkt, friction_residual(judged_impact(round.problem), found.x, found.multipliers));
+  result.theta = std::min(result.theta, round.theta);
+}
+
+// The tangential impulse of a contact is listed with its first slip row, by its size.
+void list_tangential_impulses(const Equations& equations, FrictionShock& result) {
+  for (const Friction& friction : equations.system().frictions) {
+    double squares = 0;
+    bool struck = false;
+    for (const std::size_t row : friction.rows) {
+      squares += result.impulses(index(row)) * result.impulses(index(row));
+      struck = struck || result.struck[row] != 0;
+      result.impulses(index(row)) = 0;
+      result.struck[row] = 0;
+    }
+    result.impulses(index(friction.rows[0])) = struck ? std::sqrt(squares) : 0;
+    result.struck[friction.rows[0]] = struck;
+    result.rubbed[friction.contact] = struck;
+  }
+}
+
+bool is_violated(Impact& impact, const Eigen::VectorXd& v, const ShockParticipants& participants,
+                 const std::vector<std::size_t>& bounded, const System& system) {
+  const auto breaks = [&](std::size_t i) { return impact.rate(i, v) > impact.zero(i); };
+  const auto differs = [&](std::size_t i) { return std::abs(impact.rate(i, v)) > impact.zero(i); };
+  return std::any_of(participants.contacts.begin(), participants.contacts.end(), breaks) ||
+         std::any_of(participants.velocities.begin(), participants.velocities.end(), breaks) ||
+         std::any_of(participants.equations.begin(), participants.equations.end(), differs) ||
+         std::any_of(bounded.begin(), bounded.end(),
+                     [&](std::size_t i) { return system.constraints[i].limit->breaks &&
+                                                 (system.constraints[i].equation ? differs(i) : breaks(i)); });
+}
+
+FrictionShock empty_shock(const Equations& equations, const Eigen::VectorXd& alpha) {
+  FrictionShock result;
+  result.v = alpha;
+  result.impulses = Eigen::VectorXd::Zero(index(equations.count()));
+  result.pushed = Eigen::VectorXd::Zero(alpha.size());
+  result.struck.assign(equations.count(), 0);
+  result.rubbed.assign(equations.count(), 0);
+  return result;
+}
+
+bool gradient_vanishes(const Equations& equations, const State& state, const Sizes& sizes,
+                       const ShockParticipants& participants) {
+  for (const auto* list : {&participants.equations, &participants.contacts, &participants.velocities})
+    for (const std::size_t i : *list)
+      if (vanishes(equations.scaled_row(i, state, sizes))) return true;
+  return false;
+}
+
+}  // namespace
+
+bool takes_friction(const Equations& equations, const State& state, const ShockParticipants& participants,
+                    const std::vector<std::size_t>& bounded) {
+  return !bounded.empty() ||
+         std::any_of(participants.contacts.begin(), participants.contacts.end(), [&](std::size_t i) {
+           const std::optional<std::size_t> f = friction_of(equations.system(), i);
+           return f && has_friction(equations, *f, state);
+         });
+}
+
+FrictionShock friction_shock(const Equations& equations, const State& state, const Sizes& sizes,
+                             const Eigen::VectorXd& alpha, const ShockParticipants& participants,
+                             const std::vector<std::size_t>& bounded, const std::vector<double>& restitution,
+                             double rest_speed) {
+  FrictionShock result = empty_shock(equations, alpha);
+  const System& system = equations.system();
+  Impact impact(equations, state, sizes, alpha, rest_speed);
+  if (!impact.mass().allFinite() || !alpha.allFinite() || !MassMetric(impact.mass()).valid()) {
+    result.status = Status::not_finite;
+    return result;
+  }
+  std::vector<std::size_t> bounds = bounded;
+  const bool violated = is_violated(impact, alpha, participants, bounds, system);
+  if (violated && gradient_vanishes(equations, state, sizes, participants)) {
+    result.status = Status::singular;
+    return result;
+  }
+  for (; is_violated(impact, result.v, participants, bounds, system); ++result.rounds) {
+    if (result.rounds > impact_round_limit) break;
+    const Eigen::VectorXd before = result.v;
+    const auto solve = [&](bool inelastic, std::vector<ImpactPart>& parts) {
+      parts = take_part_in_impact(impact, before, participants, bounds, restitution, inelastic);
+      const bool linear = std::all_of(parts.begin(), parts.end(), [&](const ImpactPart& part) {
+        return system.constraints[part.condition].linear;
+      });
+      return solve_capped(impact, parts, before, linear);
+    };
+    std::vector<ImpactPart> parts;
+    ImpactRound round = solve(result.rounds >= impact_round_limit, parts);
+    if (round.status == Status::infeasible) round = solve(true, parts);
+    if (round.status != Status::ok) {
+      result.status = round.status;
+      return result;
+    }
+    collect_impact(impact, parts, round, result);
+    result.jumped = true;
+    result.v = round.solution.chosen.x;
+    drop_noise(result.v, alpha, impact.mass());
+    for (std::size_t p = 0; p < parts.size(); ++p) {
+      const std::size_t i = parts[p].condition;
+      if (parts[p].element.kind != ModeElement::Kind::bound || !system.constraints[i].limit->breaks) continue;
+      if (round.solution.chosen.modes[p].kind != ModeKind::slip) continue;
+      result.broken.push_back(i);
+      std::erase(bounds, i);
+    }
+  }
+  list_tangential_impulses(equations, result);
+  result.energy_lost = impact.kinetic(state.v) - impact.kinetic(result.v);
+  return result;
+}
+
+FrictionShock completed_friction_shock(const Equations& equations, const State& state, const Sizes& sizes,
+                                       const ShockParticipants& participants, double rest_speed) {
+  FrictionShock result = empty_shock(equations, state.v);
+  Impact impact(equations, state, sizes, state.v, rest_speed);
+  const Eigen::VectorXd alpha = state.v;
+  std::vector<ImpactPart> parts;
+  std::vector<ElementMode> modes;
+  const auto add = [&](std::size_t i, ModeElement::Kind kind) {
+    parts.push_back(impact.part(i, kind, alpha, 0));
+    ImpactPart& part = parts.back();
+    part.rebound.setZero();
+    ElementMode mode;
+    if (part.element.kind == ModeElement::Kind::friction) {
+      Eigen::VectorXd slip(part.element.tangents);
+      double zero = 0;
+      for (Eigen::Index k = 0; k < slip.size(); ++k) {
+        const std::size_t row = part.rows[static_cast<std::size_t>(k) + 1];
+        slip(k) = impact.rate(row, alpha);
+        zero = std::max(zero, impact.zero(row));
+      }
+      if (slip.norm() > zero) mode = {ModeKind::slip, slip / slip.norm()};
+    }
+    modes.push_back(std::move(mode));
+  };
+  for (const std::size_t i : participants.equations) add(i, ModeElement::Kind::equation);
+  for (const std::size_t i : participants.contacts) add(i, ModeElement::Kind::inequality);
+  ImpactRound round;
+  round.problem = impact.problem(parts, alpha, alpha, 1);
+  const ModeSolver solver(round.problem);
+  if (solver.usable()) round.solution.chosen = solver.solve(modes);
+  if (!solver.usable() || !round.solution.chosen.x.allFinite()) {
+    result.status = Status::infeasible;
+    return result;
+  }
+  for (const std::size_t i : participants.velocities)
+    if (impact.rate(i, round.solution.chosen.x) > impact.zero(i)) result.status = Status::infeasible;
+  collect_impact(impact, parts, round, result);
+  result.kkt = 0;
+  result.v = round.solution.chosen.x;
+  result.jumped = true;
+  drop_noise(result.v, alpha, impact.mass());
+  list_tangential_impulses(equations, result);
+  result.energy_lost = impact.kinetic(state.v) - impact.kinetic(result.v);
+  return result;
+}
+
+}  // namespace zwang

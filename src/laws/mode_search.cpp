@@ -1,0 +1,202 @@
+// Search for the modes that Coulomb's law and the bounds admit: all combinations, or a guess by projected
+// Gauss-Seidel where there are too many [friction-6].
+#include <algorithm>
+#include <cmath>
+
+#include "src/base/index.h"
+#include "src/laws/mode_problem.h"
+
+namespace zwang {
+
+namespace {
+
+constexpr std::size_t combination_limit = 20'000;
+constexpr std::size_t listed_limit = 64;
+constexpr int sweep_limit = 20'000;
+// Solutions closer than this share of the forces' size are one.
+constexpr double same_solution = 1e-8;
+
+Eigen::VectorXd sign_vector(double sign) { return Eigen::VectorXd::Constant(1, sign); }
+
+// In order of preference among equal accelerations: hold, slip, open.
+std::vector<ElementMode> options(const ModeElement& element) {
+  using Kind = ModeElement::Kind;
+  std::vector<ElementMode> made;
+  const bool known = element.direction.size() > 0;
+  if (!known && !(element.leaves && element.kind != Kind::equation)) made.push_back({ModeKind::hold});
+  if (element.kind == Kind::equation) return made;
+  if (known) made.push_back({ModeKind::slip, element.direction});
+  if (!known && element.kind == Kind::friction && element.tangents == 2) made.push_back({ModeKind::slip});
+  if (!known && (element.kind == Kind::bound || (element.kind == Kind::friction && element.tangents == 1)))
+    for (const double sign : {1.0, -1.0})
+      if (sign > 0 || !element.one_sided) made.push_back({ModeKind::slip, sign_vector(sign)});
+  if (element.kind != Kind::bound || element.one_sided) made.push_back({ModeKind::open});
+  return made;
+}
+
+using Options = std::vector<std::vector<ElementMode>>;
+
+// Calls `visit` with every combination; the last element's mode changes fastest.
+template <class Visit>
+void for_each_combination(const Options& all, Visit visit) {
+  std::vector<std::size_t> chosen(all.size(), 0);
+  for (;;) {
+    std::vector<ElementMode> modes;
+    for (std::size_t i = 0; i < all.size(); ++i) modes.push_back(all[i][chosen[i]]);
+    visit(std::move(modes));
+    std::size_t i = all.size();
+    while (i > 0 && ++chosen[i - 1] == all[i - 1].size()) chosen[--i] = 0;
+    if (i == 0) return;
+  }
+}
+
+bool sticks_longer(const ModeElement& element) {
+  return element.kind == ModeElement::Kind::friction && element.cone_static > element.cone &&
+         element.direction.size() == 0;
+}
+
+// [friction-3] Where mu_s > mu and a contact at s = 0 may stick, it does not begin to slip.
+void let_stick_win(const ModeProblem& problem, std::vector<ModeCandidate>& list) {
+  for (std::size_t i = 0; i < problem.elements.size(); ++i) {
+    if (!sticks_longer(problem.elements[i])) continue;
+    const auto is = [i](ModeKind kind) {
+      return [i, kind](const ModeCandidate& c) { return c.modes[i].kind == kind; };
+    };
+    if (std::any_of(list.begin(), list.end(), is(ModeKind::hold))) std::erase_if(list, is(ModeKind::slip));
+  }
+}
+
+bool has_painleve(const std::vector<SlipStiffness>& list, double margin) {
+  return std::any_of(list.begin(), list.end(),
+                     [&](const SlipStiffness& s) { return s.kappa <= margin * s.normal; });
+}
+
+// The modes to which sweeps over the elements converge, each with the others' forces as they are.
+std::vector<ElementMode> guessed_modes(const ModeProblem& problem) {
+  const Eigen::LLT<Eigen::MatrixXd> mass(problem.mass);
+  const Eigen::MatrixXd unit = mass.matrixL().solve(problem.rows.transpose()).transpose();
+  const Eigen::MatrixXd phi = unit * unit.transpose();
+  const Eigen::VectorXd gap = problem.rows * problem.free + problem.offsets;
+  Eigen::VectorXd forces = Eigen::VectorXd::Zero(gap.size());
+  const auto relaxed = [&](Eigen::Index row) {
+    return forces(row) + (gap(row) - phi.row(row).dot(forces)) / std::max(phi(row, row), 1e-300);
+  };
+  std::vector<ElementMode> modes(problem.elements.size());
+  for (int sweep = 0; sweep < sweep_limit; ++sweep) {
+    const Eigen::VectorXd before = forces;
+    for (std::size_t i = 0; i < problem.elements.size(); ++i) {
+      const ModeElement& element = problem.elements[i];
+      const Eigen::Index n = element.row, t = n + 1, tangents = element.tangents;
+      double normal = relaxed(n);
+      modes[i] = {ModeKind::hold};
+      if (element.kind == ModeElement::Kind::bound) {
+        const double least = element.one_sided ? 0 : -element.limit;
+        forces(n) = std::clamp(normal, least, element.limit);
+        if (forces(n) != normal)
+          modes[i] = {element.one_sided && normal < 0 ? ModeKind::open : ModeKind::slip,
+                      sign_vector(normal > 0 ? 1 : -1)};
+        continue;
+      }
+      if (element.kind != ModeElement::Kind::equation) normal = std::max(normal, 0.0);
+      forces(n) = normal;
+      if (element.kind == ModeElement::Kind::equation) continue;
+      if (!(normal > 0)) modes[i] = {ModeKind::open};
+      if (tangents == 0) continue;
+      Eigen::VectorXd force(tangents);
+      for (Eigen::Index k = 0; k < tangents; ++k) force(k) = relaxed(t + k);
+      if (element.direction.size() > 0) force = element.cone * normal * element.direction;
+      const bool beyond = force.norm() > element.cone_static * normal;
+      if (beyond && force.norm() > 0) force *= element.cone * normal / force.norm();
+      forces.segment(t, tangents) = force;
+      if (normal > 0 && element.direction.size() > 0)
+        modes[i] = {ModeKind::slip, element.direction};
+      else if (normal > 0 && (beyond || element.leaves))
+        modes[i] = {ModeKind::slip, tangents == 2 ? Eigen::VectorXd{} : Eigen::VectorXd(force.normalized())};
+    }
+    if ((forces - before).norm() <= 1e-14 * forces.norm()) break;
+  }
+  return modes;
+}
+
+std::vector<ModeCandidate> admissible_modes(const ModeSolver& solver, const Options& all) {
+  std::vector<ModeCandidate> solved, list;
+  for_each_combination(all, [&](std::vector<ElementMode> modes) {
+    ModeCandidate candidate = solver.solve(std::move(modes));
+    if (solver.admits(candidate, false) && list.size() < listed_limit) list.push_back(std::move(candidate));
+  });
+  if (!list.empty()) return list;
+  // Nothing fits to the rounding of each row alone: that of the others, carried through the solve, counts too.
+  for_each_combination(all, [&](std::vector<ElementMode> modes) {
+    ModeCandidate candidate = solver.solve(std::move(modes));
+    if (solver.admits(candidate, true) && list.size() < listed_limit) list.push_back(std::move(candidate));
+  });
+  return list;
+}
+
+// The contacts that would slip, each with its direction if known, else with both: for the verdict where nothing fits.
+std::vector<SlipStiffness> possible_stiffness(const ModeSolver& solver, const ModeProblem& problem, double sign) {
+  std::vector<ElementMode> modes;
+  for (const ModeElement& element : problem.elements) {
+    const bool slips = element.kind == ModeElement::Kind::friction;
+    ElementMode mode{slips ? ModeKind::slip : ModeKind::hold};
+    if (slips) {
+      mode.direction = element.direction;
+      if (mode.direction.size() == 0) mode.direction = sign * Eigen::VectorXd::Unit(element.tangents, 0);
+    } else if (element.kind != ModeElement::Kind::equation) {
+      mode.kind = ModeKind::open;
+    }
+    modes.push_back(std::move(mode));
+  }
+  return solver.stiffness(modes);
+}
+
+}  // namespace
+
+ModeSolution solve_modes(const ModeProblem& problem, double margin, bool impact) {
+  ModeSolution made;
+  const ModeSolver solver(problem);
+  if (!solver.usable()) {
+    made.status = Status::not_finite;
+    return made;
+  }
+  Options all;
+  double combinations = 1;
+  for (const ModeElement& element : problem.elements) {
+    all.push_back(options(element));
+    combinations *= static_cast<double>(all.back().size());
+  }
+  if (combinations <= static_cast<double>(combination_limit)) {
+    made.admissible = admissible_modes(solver, all);
+  } else {
+    made.certified = false;
+    ModeCandidate candidate = solver.solve(guessed_modes(problem));
+    if (solver.admits(candidate, true)) made.admissible.push_back(std::move(candidate));
+  }
+  let_stick_win(problem, made.admissible);
+  if (made.admissible.empty()) {
+    made.stiffness = possible_stiffness(solver, problem, 1);
+    const std::vector<SlipStiffness> back = possible_stiffness(solver, problem, -1);
+    if (!has_painleve(made.stiffness, margin) && has_painleve(back, margin)) made.stiffness = back;
+    made.status = !impact && has_painleve(made.stiffness, margin) ? Status::painleve : Status::infeasible;
+    return made;
+  }
+  made.chosen = made.admissible.front();
+  made.stiffness = solver.stiffness(made.chosen.modes);
+  const double size = solver.length(problem.free) + solver.length(made.chosen.x);
+  bool unique = true, singular = has_painleve(made.stiffness, margin);
+  for (const ModeCandidate& other : made.admissible) {
+    if (solver.length(other.x - made.chosen.x) <= same_solution * size) continue;
+    unique = false;
+    const std::vector<SlipStiffness> stiffness = solver.stiffness(other.modes);
+    if (!has_painleve(stiffness, margin)) continue;
+    singular = true;
+    if (!has_painleve(made.stiffness, margin)) made.stiffness = stiffness;
+  }
+  if (!impact && singular)
+    made.status = Status::painleve;
+  else if (!unique)
+    made.status = Status::ambiguous;
+  return made;
+}
+
+}  // namespace zwang
