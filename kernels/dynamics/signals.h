@@ -5,6 +5,7 @@
 
 #include "kernels/base/portable.h"
 #include "kernels/base/scaled.h"
+#include "kernels/dynamics/admissible_multipliers.h"
 #include "kernels/dynamics/mass.h"
 #include "kernels/dynamics/member.h"
 #include "kernels/dynamics/rounding.h"
@@ -26,6 +27,14 @@ ZWANG_DEVICE void multipliers_of_signals(const Real* k, const typename M::Constr
 template <class M, class Real>
 ZWANG_DEVICE Real signal_at(const Real* k, const typename M::Constraints& constraints, Real t, const Real* y,
                             int i) {
+  if constexpr (ModesOf<typename M::Model>::any)
+    if (constraints.redundant && i >= M::first_transition &&
+        TransitionKind(M::Model::transition_kind(i - M::first_transition)) == TransitionKind::slide) {
+      // Stick ends where no multipliers are admissible any more.
+      const DependentMultipliers<M> multipliers(k, constraints, t, y);
+      Real x[M::rows];
+      if (multipliers.valid) return -multipliers.widest(k, t, y, x);
+    }
   Real lambda[M::rows];
   multipliers_of_signals<M>(k, constraints, t, y, lambda);
   return M::Model::signal(k, t, y, M::v_of(y), M::z_of(y), lambda, constraints.held, i);
@@ -87,7 +96,11 @@ ZWANG_COLD Scaled<typename M::Real> scaled_signal(const M& me, int i) {
     scaled_multipliers(me, lambda);
     for (int j = 0; j < M::r; ++j) held[j] = S(me.constraints.held[j]);
   }
-  return Model::signal(k, S(me.motion.t), q, v, z, lambda, held, i);
+  S made = Model::signal(k, S(me.motion.t), q, v, z, lambda, held, i);
+  if constexpr (ModesOf<Model>::any)
+    if (me.constraints.redundant)
+      made.value = signal_at<M>(me.k, me.constraints, me.motion.t, me.motion.y, i);
+  return made;
 }
 
 // The same for a state in registers, in models whose signals do not depend on multipliers.

@@ -4,6 +4,7 @@
 
 #include "kernels/base/linear_algebra.h"
 #include "kernels/base/portable.h"
+#include "kernels/dynamics/admissible_multipliers.h"
 #include "kernels/dynamics/mass.h"
 #include "kernels/dynamics/member.h"
 #include "kernels/simd/lane_traits.h"
@@ -106,6 +107,11 @@ ZWANG_DEVICE void multipliers_at(const Real* k, const typename M::Constraints& c
   Real rate[M::size];
   right_side<M>(k, t, y, constraints.held, constraints.any_held, rate, lambda);
   if (!constraints.redundant) return;
+  if constexpr (ModesOf<Model>::any) {
+    const DependentMultipliers<M> multipliers(k, constraints, t, y);
+    if (multipliers.valid) multipliers.least_norm(k, t, y, lambda);
+    return;
+  }
   for (int pass = 0; pass < 2; ++pass) {
     typename M::Qp qp;
     int which[M::rows];

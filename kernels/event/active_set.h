@@ -43,7 +43,7 @@ struct ActiveSetProblem<M, true> {
 };
 
 template <class M>
-ZWANG_COLD void solve_problem(const M& me, const typename M::Set& set, const ModeChange& /*change*/,
+ZWANG_COLD void solve_problem(const M& me, const typename M::Set& set, const ModeChange<M>& /*change*/,
                               GaussProblem<M>& problem) {
   using Model = typename M::Model;
   using Real = typename M::Real;
@@ -171,7 +171,7 @@ ZWANG_DEVICE bool break_overloaded([[maybe_unused]] M& me, [[maybe_unused]] cons
 // once, and the set is built again with them. Changes constraints and audit; with such hops, what
 // complete_accumulation() changes. False: failed.
 template <class M>
-ZWANG_COLD bool update_active_set(M& me, typename M::Set touching, int released, ModeChange change = {}) {
+ZWANG_COLD bool update_active_set(M& me, typename M::Set touching, int released, ModeChange<M> change = {}) {
   using Real = typename M::Real;
   typename M::Constraints& constraints = me.constraints;
   const Real multiplier_zero =

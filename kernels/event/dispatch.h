@@ -6,6 +6,7 @@
 #include "kernels/base/linear_algebra.h"
 #include "kernels/base/portable.h"
 #include "kernels/base/status.h"
+#include "kernels/dynamics/admissible_multipliers.h"
 #include "kernels/dynamics/member.h"
 #include "kernels/dynamics/rounding.h"
 #include "kernels/event/active_set.h"
@@ -64,10 +65,30 @@ ZWANG_DEVICE bool renew_direction(M& me, int f) {
   using Model = typename M::Model;
   if (Model::friction_rows(f) == 1) return false;
   const SlipNow<M> slip(me, f);
-  if (!(slip.size > 1000 * slip.zero)) return false;
+  const auto rounding = me.k[Model::first_mode + Model::friction_mode(f) + 2];
+  if (!(slip.size > 4 * maximum(slip.zero, rounding))) return false;
   const typename M::Real d[2] = {slip.s[0] / slip.size, slip.s[1] / slip.size};
   set_friction_mode(me, f, false, d);
   return true;
+}
+
+// With dependent rows stick ends for all contacts at once whose multipliers have no room left.
+template <class M>
+ZWANG_DEVICE void add_all_at_cone(const M& me, typename M::Set& contacts, ModeChange<M>& change) {
+  using Model = typename M::Model;
+  using Real = typename M::Real;
+  const DependentMultipliers<M> multipliers(me.k, me.constraints, me.motion.t, me.motion.y);
+  if (!multipliers.valid) return;
+  Real x[M::rows], size = 0;
+  multipliers.widest(me.k, me.motion.t, me.motion.y, x);
+  for (int j = 0; j < multipliers.count; ++j) size = maximum(size, absolute(x[j]));
+  for (int f = 0; f < Model::frictions; ++f) {
+    if (!(me.constraints.held[Model::friction_row(f)] > 0)) continue;
+    const Real margin = multipliers.margin(me.k, me.motion.t, me.motion.y, x, f);
+    if (margin > Real(1e4) * Precision<Real>::tie * size) continue;
+    change.leaves.add(Model::friction_contact(f));
+    contacts.add(Model::friction_contact(f));
+  }
 }
 
 // A change of mode [friction-B.3] [limit-3]: a contact slides or comes to rest, a bounded condition yields, locks or
@@ -89,13 +110,16 @@ ZWANG_COLD void dispatch_transition(M& me, int transition, typename M::Event& ev
     if (update_active_set(me, touching_now(me), no_condition)) record_event_now(me, event);
     return;
   }
-  ModeChange change;
-  (kind == TransitionKind::slide || kind == TransitionKind::yield ? change.leaves : change.rests) = i;
+  ModeChange<M> change;
+  const bool leaves = kind == TransitionKind::slide || kind == TransitionKind::yield;
+  if (!leaves) change.rests = i;
+  if (leaves) change.leaves.add(i);
+  if (kind == TransitionKind::slide && me.constraints.redundant) add_all_at_cone(me, event.constraints, change);
   const int mode = Model::first_mode + (friction ? Model::friction_mode(of) : Model::bound_sign(of));
   const Real before = me.k[mode];
   if (!update_active_set(me, touching_now(me), no_condition, change)) return;
   const bool held = me.constraints.held[friction ? Model::friction_row(of) : i] > 0;
-  if (change.leaves == i) {
+  if (leaves) {
     if (held) return;  // its force has touched the bound and stays within
     event.kind = friction ? EventKind::slide : EventKind::yield;
   } else {

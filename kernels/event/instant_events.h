@@ -51,7 +51,7 @@ ZWANG_COLD void finish_accumulation(M& me, const typename M::Set& arriving,
   if (!me.going()) return;
   typename M::Set closing = touching_now(me);
   closing.add(together);
-  ModeChange change;
+  ModeChange<M> change;
   change.jumped = true;
   update_active_set(me, closing, no_condition, change);
 }
@@ -184,7 +184,7 @@ ZWANG_COLD void apply_shock(M& me, const typename M::Real* alpha, const typename
     note_held(me, me);
   }
   note_broken(me, result);
-  ModeChange change;
+  ModeChange<M> change;
   change.jumped = result.jumped || external;
   if (!update_active_set(me, touching, no_condition, change)) return;
   const bool at_start = me.steps.taken == 0 && me.motion.t == 0;

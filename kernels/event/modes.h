@@ -6,6 +6,7 @@
 #include "kernels/base/linear_algebra.h"
 #include "kernels/base/portable.h"
 #include "kernels/base/status.h"
+#include "kernels/dynamics/admissible_multipliers.h"
 #include "kernels/dynamics/contact_problem.h"
 #include "kernels/dynamics/mass.h"
 #include "kernels/dynamics/member.h"
@@ -17,10 +18,11 @@
 namespace zwang {
 
 // What is known of the modes before they are found anew.
+template <class M>
 struct ModeChange {
-  int leaves = -1;      // the contact or bounded condition whose force has reached its bound: it cannot stay
-  int rests = -1;       // the contact or bounded condition whose slip or rate has just vanished
-  bool jumped = false;  // velocities have jumped: no mode is known
+  typename M::Set leaves{};  // contacts and bounded conditions whose force has reached its bound: they cannot stay
+  int rests = -1;            // the contact or bounded condition whose slip or rate has just vanished
+  bool jumped = false;       // velocities have jumped: no mode is known
 };
 
 // The slip speeds of friction f at the member's state, their length, and what counts as zero for it.
@@ -75,7 +77,7 @@ ZWANG_DEVICE int add_mode_row(const M& me, int i, const typename M::Real* free, 
 }
 
 template <class M>
-ZWANG_DEVICE void add_contact_unit(const M& me, int i, const ModeChange& change, const typename M::Real* free,
+ZWANG_DEVICE void add_contact_unit(const M& me, int i, const ModeChange<M>& change, const typename M::Real* free,
                                    typename M::Real free_size, ModeProblem<M>& problem) {
   using Model = typename M::Model;
   using Real = typename M::Real;
@@ -99,12 +101,19 @@ ZWANG_DEVICE void add_contact_unit(const M& me, int i, const ModeChange& change,
     unit.moving = true;
     for (int c = 0; c < unit.tangents; ++c) unit.d[c] = e[c];
   }
-  if (change.leaves != i) return;
+  if (!change.leaves.has(i)) return;
   // At the cone itself s' = 0: the slip begins in the direction of the force [friction-7].
   unit.may_hold = false;
   unit.moving = false;
   Real lambda[M::rows], rate[M::size];
   right_side<M>(me.k, motion.t, motion.y, me.constraints.held, me.constraints.any_held, rate, lambda);
+  if (me.constraints.redundant) {
+    const DependentMultipliers<M> multipliers(me.k, me.constraints, motion.t, motion.y);
+    Real x[M::rows];
+    if (multipliers.valid) multipliers.widest(me.k, motion.t, motion.y, x);
+    for (int c = 0; c < unit.tangents && multipliers.valid; ++c)
+      lambda[Model::friction_row(f) + c] = x[multipliers.row_of[Model::friction_row(f) + c]];
+  }
   Real size = 0;
   for (int c = 0; c < unit.tangents; ++c) size += square(lambda[Model::friction_row(f) + c]);
   for (int c = 0; c < unit.tangents && size > 0; ++c)
@@ -112,7 +121,7 @@ ZWANG_DEVICE void add_contact_unit(const M& me, int i, const ModeChange& change,
 }
 
 template <class M>
-ZWANG_DEVICE void add_equation_unit(const M& me, int i, const ModeChange& change, const typename M::Real* free,
+ZWANG_DEVICE void add_equation_unit(const M& me, int i, const ModeChange<M>& change, const typename M::Real* free,
                                     typename M::Real free_size, ModeProblem<M>& problem) {
   using Model = typename M::Model;
   const typename M::Motion& motion = me.motion;
@@ -130,7 +139,7 @@ ZWANG_DEVICE void add_equation_unit(const M& me, int i, const ModeChange& change
     unit.moving = true;
     unit.d[0] = sign;
   }
-  unit.may_hold = change.leaves != i;
+  unit.may_hold = !change.leaves.has(i);
 }
 
 // kappa of a slipping contact vanishes or is negative: none or two accelerations are admissible (Painleve)
@@ -154,7 +163,7 @@ ZWANG_COLD bool is_painleve(const ContactProblem<M>& contacts, typename M::Real 
 }
 
 template <class M>
-ZWANG_COLD void solve_problem(const M& me, const typename M::Set& set, const ModeChange& change,
+ZWANG_COLD void solve_problem(const M& me, const typename M::Set& set, const ModeChange<M>& change,
                               ModeProblem<M>& problem) {
   using Model = typename M::Model;
   using Real = typename M::Real;
@@ -186,7 +195,7 @@ ZWANG_COLD void solve_problem(const M& me, const typename M::Set& set, const Mod
   if (problem.status != Status::ok) return;
   using Verdict = typename ContactProblem<M>::Verdict;
   Verdict verdict = contacts.find(problem.solution);
-  if (verdict == Verdict::none && change.leaves >= 0) {
+  if (verdict == Verdict::none && change.leaves.size() > 0) {
     // It may stay: its force only touched the bound.
     for (int k = 0; k < contacts.units; ++k) contacts.unit[k].may_hold = true;
     verdict = contacts.find(problem.solution);

@@ -152,14 +152,25 @@ ZWANG_COLD bool locate_at_step_end(M& me, LocatedEvent<M>& found) {
   using Real = typename M::Real;
   const auto& exchange = me.exchange;
   const int which = exchange.step.crossing.which();
-  if (which >= M::rows) return false;  // a signal that its lane could not handle
-  const bool reached = me.constraints.conditions[which].standing == Standing::open;
+  const bool transition = which >= M::rows + M::first_transition;
+  if (which >= M::rows && !transition) return false;  // a signal that its lane could not handle
   EventFunction<Real>& event_function = found.event_function;
-  event_function.kind = reached ? EventFunctionKind::reached : EventFunctionKind::release;
-  event_function.index = which;
-  event_function.sign = reached ? Real(1) : Real(-1);
   event_function.below_at = infinity<Real>();
-  event_function.zero = reached ? zero_of(me, which).value : me.constraints.conditions[which].multiplier_zero;
+  if (transition) {
+    const int signal = which - M::rows;
+    event_function.kind = EventFunctionKind::transition;
+    event_function.index = signal;
+    event_function.sign = 1;
+    event_function.level = event_function.noise = event_function.since = 0;
+    event_function.zero = me.input.contact_tolerance * scaled_signal(me, signal).scale;
+  } else {
+    const bool reached = me.constraints.conditions[which].standing == Standing::open;
+    event_function.kind = reached ? EventFunctionKind::reached : EventFunctionKind::release;
+    event_function.index = which;
+    event_function.sign = reached ? Real(1) : Real(-1);
+    event_function.zero =
+        reached ? zero_of(me, which).value : me.constraints.conditions[which].multiplier_zero;
+  }
   if (exchange.verdict.order_unknown && !is_first_crossing(me, event_function)) return false;
   copy<M::size>(exchange.end, found.y);
   found.x = exchange.step.h;

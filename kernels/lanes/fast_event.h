@@ -24,6 +24,7 @@
 #include "kernels/lanes/lane_state.h"
 #include "kernels/lanes/signal_crossing.h"
 #include "kernels/lanes/signal_point.h"
+#include "kernels/lanes/transition_crossing.h"
 #include "kernels/member/start_and_end.h"
 #include "kernels/record/event_log.h"
 #include "kernels/record/measures.h"
@@ -65,7 +66,9 @@ struct FastEvent : FastEventLane<M, R> {
       (Point::in_free_flight || !(Base::measures_at_events() || RecordsOf<Model>::forces));
   static constexpr bool signals_possible =
       (Model::signals > 0) && knows_signals && Model::masked && !is_long_model<Model>;
-  static constexpr bool possible = contacts_possible || signals_possible;
+  // Changes of mode of friction and bounds.
+  static constexpr bool transitions_possible = Method::adaptive && has_fast_transitions<Model>();
+  static constexpr bool possible = contacts_possible || signals_possible || transitions_possible;
 
   // Handles the event of one lane. False: nothing has been changed.
   ZWANG_INLINE bool handle(int lane) const {
@@ -74,6 +77,13 @@ struct FastEvent : FastEventLane<M, R> {
           {settings, batch, members, full_members, searches, state, trial, ledger, flags}};
       const int signal = crossing.sought_signal(lane);
       if (signal >= 0) return crossing.handle(lane, signal);
+    }
+    if constexpr (transitions_possible) {
+      const TransitionCrossing<M, R> crossing{
+          {settings, batch, members, full_members, searches, state, trial, ledger, flags}};
+      ZWANG_REGISTERS for (int i = 0; i < Model::signals; ++i) {
+        if (searches[lane].sought[rows + i] > 0) return crossing.handle(lane, i);
+      }
     }
     if constexpr (contacts_possible) return handle_contact(lane);
     return false;

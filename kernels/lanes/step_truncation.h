@@ -20,7 +20,8 @@ struct CrossingSearchDriver {
   using Search = StepLengthSearch<Real, M::event_functions>;
   static constexpr int lanes = Lanes<R>::count, r = M::r, rows = M::rows;
   static constexpr bool finds_crossings_on_series = Method::expands && FastEvent<M, R>::contacts_possible;
-  static constexpr bool seeks_signals = FastEvent<M, R>::signals_possible;
+  static constexpr bool seeks_signals =
+      FastEvent<M, R>::signals_possible || FastEvent<M, R>::transitions_possible;
 
   const KernelSettings& settings;
   const LaneLedger<R, M::rows>& ledger;

@@ -115,6 +115,24 @@ ZWANG_COLD bool dispatch_at_step_end(M& me) {
   return continue_from_event(me);
 }
 
+// Why no step could be taken. Forces that grow without bound as kappa of a slipping contact vanishes end the member
+// as Painleve's paradox does [friction-5].
+template <class M>
+ZWANG_COLD Status stuck_status(const M& me, bool finite) {
+  if constexpr (ModesOf<typename M::Model>::any) {
+    ModeProblem<M> problem;
+    typename M::Set set;
+    for (int i = 0; i < M::r; ++i)
+      if (me.constraints.held[i] > 0) set.add(i);
+    replace_moded_rows(me, set);
+    solve_problem(me, set, {}, problem);
+    if (problem.status == Status::painleve) return Status::painleve;
+    constexpr auto close = typename M::Real(1e-3);
+    if (problem.status == Status::ok && is_painleve(problem.contacts, close)) return Status::painleve;
+  }
+  return finite ? Status::step_too_small : Status::not_finite;
+}
+
 // Any other step that a lane has stored. True when the lane goes on with this member.
 template <class M>
 ZWANG_COLD bool handle_other_step(M& me) {
@@ -128,7 +146,7 @@ ZWANG_COLD bool handle_other_step(M& me) {
   load_ledger(me);
   if (verdict.stuck) {
     // No step could be taken: because of the tolerance, or because the state is not finite.
-    me.fail(all_finite<M::size>(exchange.end) ? Status::step_too_small : Status::not_finite);
+    me.fail(stuck_status(me, all_finite<M::size>(exchange.end)));
   } else if (verdict.event_possible || inside) {
     handle_events(me);
   } else {
