@@ -63,10 +63,10 @@ class Motion {
 
   // motion_resume.cpp: start from the middle of a motion
   bool rejoin(const State& state, const std::vector<double>& closed);
-  void take_up_modes(const State& state, const std::vector<double>& closed);
+  ModeChange take_up_modes(const State& state, const std::vector<double>& closed);
   void recall_watch_signs();
   void skip_scheduled_events();
-  void bring_onto(const std::vector<char>& touching);
+  void bring_onto(const std::vector<char>& touching, const std::vector<std::size_t>& yielding);
 
   // motion_events.cpp: dispatch of located and scheduled events
   struct DueEvents {
