@@ -11,6 +11,7 @@
 #include "src/expression/scaled.h"
 #include "src/reference/schedule.h"
 #include "src/system/mass_metric.h"
+#include "src/system/friction.h"
 #include "src/system/system.h"
 
 namespace zwang {
@@ -111,6 +112,7 @@ std::vector<StartDeviation> start_deviations(const Equations& equations, const S
     const auto [from, until] = time_in_force(equations, i);
     if (from > 0 || until <= 0) continue;
     const Constraint& constraint = equations.system().constraints[i];
+    if (!projected_at_start(constraint, false)) continue;
     const std::vector<Scaled> row = equations.scaled_row(i, start, sizes);
     const auto check = [&](const Scaled& f, Expr formula, bool velocity) {
       const double amount = constraint.equation ? std::abs(f.value) : f.value;
@@ -120,7 +122,8 @@ std::vector<StartDeviation> start_deviations(const Equations& equations, const S
     };
     if (constraint.holonomic) check(row[0], constraint.value, false);
     // A constraint imposed at t = 0 gets its velocity by a shock.
-    if ((constraint.equation || !constraint.holonomic) && from != 0) check(row[1], constraint.rate, true);
+    const bool rate_counts = from != 0 && projected_at_start(constraint, true);
+    if ((constraint.equation || !constraint.holonomic) && rate_counts) check(row[1], constraint.rate, true);
   }
   std::stable_sort(found.begin(), found.end(),
                    [](const StartDeviation& a, const StartDeviation& b) { return a.share > b.share; });

@@ -57,7 +57,11 @@ void add_friction(System& system, std::size_t contact) {
       pool.subtract(length_of(pool, forces), pool.multiply(made.cone_static, normal));
   const std::size_t number = system.frictions.size();
   system.transitions.push_back({TransitionKind::slide, number, beyond_cone});
-  system.transitions.push_back({TransitionKind::stick, number, pool.negate(dot(pool, slip, directions))});
+  // In space the motion across the slip decays ever faster as the slip vanishes, and steps come ever closer to its
+  // end without reaching it: a slip within rounding has ended [friction-8].
+  const Expr rounding = made.rows.size() == 1 ? pool.zero() : mode(pool, made.first_mode + 2);
+  system.transitions.push_back(
+      {TransitionKind::stick, number, pool.subtract(rounding, dot(pool, slip, directions))});
   if (constraint.dissipated)
     system.rates[*constraint.dissipated] = pool.multiply(normal, dot(pool, made.drag, slip));
   system.frictions.push_back(std::move(made));
