@@ -193,9 +193,8 @@ void Motion::renew_slip_directions() {
     const Eigen::VectorXd slip = member_.slip_of(f, now);
     const double zero = member_.zero_slip(f, now);
     const Eigen::Index first = index(friction.first_mode);
-    const bool clear = slip.norm() > zero;
-    if (clear) member_.modes.segment(first, 2) = slip / slip.norm();
-    member_.modes(first + 2) = clear ? 0 : zero;
+    if (slip.norm() > zero) member_.modes.segment(first, 2) = slip / slip.norm();
+    member_.modes(first + 2) = zero;
   }
 }
 

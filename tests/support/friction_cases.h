@@ -31,7 +31,7 @@ inline std::string planar_body(const std::string& start, const std::string& velo
     return parts;
   };
   const std::vector<std::string> q = split(start), v = split(velocities);
-  return "[parameters]\nm = 1\nI = \"" + inertia + "\"\ng = 9.81\n" + rest.substr(0, rest.find("@")) +
+  return "[parameters]\nm = 1\ng = 9.81\n" + rest.substr(0, rest.find("@")) + "I = \"" + inertia + "\"\n" +
          coordinate("x", q[0], v[0]) + coordinate("y", q[1], v[1]) + coordinate("phi", q[2], v[2]) +
          rest.substr(rest.find("@") + 1);
 }
