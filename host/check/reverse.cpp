@@ -258,9 +258,10 @@ CheckReport check_reverse(const Study& study, Backend& backend, const CheckOptio
   // Select the members to run back.
   std::vector<std::size_t> returning;
   for (std::size_t k = 0; k < forward.count; ++k) {
-    const std::string reason = forward.prepared[k] == Status::ok
-                                   ? reason_to_leave_out(*study.system, motions[k], forth.audits[k], tolerance)
-                                   : std::string("status ") + status_name(forward.prepared[k]);
+    const std::string reason =
+        forward.prepared[k] == Status::ok
+            ? reason_to_leave_out(*study.system, motions[k], forth.audits[k], tolerance)
+            : std::string("status ") + status_name(forward.prepared[k]);
     if (reason.empty())
       returning.push_back(k);
     else

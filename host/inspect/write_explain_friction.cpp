@@ -21,21 +21,24 @@ nlohmann::ordered_json components_json(const Eigen::VectorXd& x) {
 }
 
 std::string contacts_text(const ExplainedFriction& friction) {
-  TextTable table({"contact", "mode", "lambda_N", "lambda_T", "margin", "slip s", "s'", "kappa", "without friction"});
+  TextTable table(
+      {"contact", "mode", "lambda_N", "lambda_T", "margin", "slip s", "s'", "kappa", "without friction"});
   std::string notes;
   for (const ExplainedContact& contact : friction.contacts) {
     const bool slips = contact.mode == "slips";
     table.add({contact.name, contact.mode, short_number(contact.normal), components_text(contact.tangential),
-               short_number(contact.margin), components_text(contact.slip), components_text(contact.slip_rate),
-               slips ? short_number(contact.kappa) : "-", slips ? short_number(contact.kappa_smooth) : "-"});
+               short_number(contact.margin), components_text(contact.slip),
+               components_text(contact.slip_rate), slips ? short_number(contact.kappa) : "-",
+               slips ? short_number(contact.kappa_smooth) : "-"});
     if (contact.lengths_differ)
       notes += fmt::format(
-          "  {}: the gradient of the condition has length {}, that of the slip {}: friction multiplies lambda_N as it "
+          "  {}: the gradient of the condition has length {}, that of the slip {}: friction multiplies "
+          "lambda_N as it "
           "stands, which is a force at the contact only if both are of the same touching point\n",
           contact.name, short_number(contact.normal_length), short_number(contact.slip_length));
   }
-  return "\nfriction: margin = mu_s lambda_N - |lambda_T|; kappa = A_N M^-1 (A_N + mu d A_T)^T\n" + table.text() +
-         notes;
+  return "\nfriction: margin = mu_s lambda_N - |lambda_T|; kappa = A_N M^-1 (A_N + mu d A_T)^T\n" +
+         table.text() + notes;
 }
 
 std::string bounds_text(const ExplainedFriction& friction) {
@@ -68,7 +71,9 @@ std::string friction_text(const ExplainedFriction& friction, const std::vector<s
   if (!friction.unique_forces)
     text += "the multipliers are not unique: those of least norm inside the cones and bounds are shown\n";
   if (!friction.certified)
-    text += "too many contacts to try every combination of modes: that there is no other motion is not certified\n";
+    text +=
+        "too many contacts to try every combination of modes: that there is no other motion is not "
+        "certified\n";
   if (!friction.verdict.empty()) text += friction.verdict + "\n";
   return text;
 }

@@ -37,8 +37,8 @@ class StartCheck {
   double tolerance_;
   std::vector<Condition> conditions_;
   std::vector<Scaled> modes_;  // of friction and bounds: 0
-  Program times_;      // at which conditions are imposed or lifted
-  Program residuals_;  // value and rate of each condition
+  Program times_;              // at which conditions are imposed or lifted
+  Program residuals_;          // value and rate of each condition
 };
 
 }  // namespace zwang

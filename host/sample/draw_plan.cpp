@@ -197,7 +197,8 @@ class Planner {
       if (constraint.until && varies(*constraint.until)) return true;
       if (!projected_at_start(constraint, false)) continue;
       if (constraint.holonomic && varies(constraint.value)) return true;
-      const bool rate = (constraint.equation || !constraint.holonomic) && projected_at_start(constraint, true);
+      const bool rate =
+          (constraint.equation || !constraint.holonomic) && projected_at_start(constraint, true);
       if (rate && varies(constraint.rate)) return true;
     }
     return false;

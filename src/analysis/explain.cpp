@@ -10,6 +10,7 @@
 #include "src/expression/expression.h"
 #include "src/expression/readable.h"
 #include "src/expression/scaled.h"
+#include "src/laws/friction_modes.h"
 #include "src/quadratic_program/enumerate.h"
 #include "src/system/divergence.h"
 #include "src/system/equations.h"

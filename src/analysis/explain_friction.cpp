@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/base/status.h"
 #include "src/base/index.h"
 #include "src/laws/mode_problem.h"
 #include "src/system/system.h"
@@ -25,8 +26,10 @@ const ElementMode* mode_of(const FrictionConstraint& found, std::size_t conditio
 std::string mode_text(const ModeElement& element, const ElementMode& mode) {
   const bool friction = element.kind == ModeElement::Kind::friction;
   if (mode.kind == ModeKind::open) return "opens";
-  if (mode.kind == ModeKind::hold) return friction ? "sticks" : element.kind == ModeElement::Kind::bound ? "holds" : "presses";
-  const std::string sign = mode.direction.size() == 1 ? (mode.direction(0) > 0 ? " forwards" : " backwards") : "";
+  if (mode.kind == ModeKind::hold)
+    return friction ? "sticks" : element.kind == ModeElement::Kind::bound ? "holds" : "presses";
+  const std::string sign =
+      mode.direction.size() == 1 ? (mode.direction(0) > 0 ? " forwards" : " backwards") : "";
   return (friction ? "slips" : "yields") + sign;
 }
 
@@ -74,14 +77,16 @@ ExplainedBound explain_bound(const Equations& equations, const State& state, std
                              const FrictionConstraint& found, const std::vector<double>& closed) {
   const Bound& bound = equations.system().bounds[b];
   const Constraint& constraint = equations.system().constraints[bound.condition];
-  ExplainedBound made{constraint.name, "open", 0, equations.bound(b).limit, equations.rate(bound.condition, state)};
+  ExplainedBound made{constraint.name, "open", 0, equations.bound(b).limit,
+                      equations.rate(bound.condition, state)};
   const double sign = bound.sign && state.modes.size() > 0 ? state.modes(index(*bound.sign)) : 0;
   const ElementMode* mode = mode_of(found, bound.condition);
   const bool yields = mode ? mode->kind == ModeKind::slip : sign != 0;
   if (yields) {
     made.mode = bound.breaks ? "broken" : "yields";
     made.multiplier = bound.breaks ? 0 : made.limit * (mode ? mode->direction(0) : sign);
-  } else if (found.multipliers.size() > 0 && (mode ? mode->kind == ModeKind::hold : closed[bound.condition] > 0)) {
+  } else if (found.multipliers.size() > 0 &&
+             (mode ? mode->kind == ModeKind::hold : closed[bound.condition] > 0)) {
     made.mode = "holds";
     made.multiplier = found.multipliers(index(bound.condition));
   } else if (constraint.equation) {
@@ -92,8 +97,8 @@ ExplainedBound explain_bound(const Equations& equations, const State& state, std
 
 }  // namespace
 
-ExplainedFriction explain_friction(const Equations& equations, const State& state, const FrictionConstraint& found,
-                                   const std::vector<double>& closed) {
+ExplainedFriction explain_friction(const Equations& equations, const State& state,
+                                   const FrictionConstraint& found, const std::vector<double>& closed) {
   ExplainedFriction made;
   const System& system = equations.system();
   for (std::size_t f = 0; f < system.frictions.size(); ++f)

@@ -12,14 +12,15 @@ namespace zwang {
 
 struct ExplainedContact {
   std::string name;
-  std::string mode;                    // "open", "sticks", "at the cone", "slips"
-  double normal = 0;                   // lambda_N
-  Eigen::VectorXd tangential;          // lambda_T
-  double margin = 0;                   // mu_s lambda_N - |lambda_T|; in slip 0
-  Eigen::VectorXd slip, slip_rate;     // s and s'
-  double kappa = 0, kappa_smooth = 0;  // A_N M^-1 (A_N + mu d A_T)^T and A_N M^-1 A_N^T; in slip only
+  std::string mode;                           // "open", "sticks", "at the cone", "slips"
+  double normal = 0;                          // lambda_N
+  Eigen::VectorXd tangential;                 // lambda_T
+  double margin = 0;                          // mu_s lambda_N - |lambda_T|; in slip 0
+  Eigen::VectorXd slip, slip_rate;            // s and s'
+  double kappa = 0, kappa_smooth = 0;         // A_N M^-1 (A_N + mu d A_T)^T and A_N M^-1 A_N^T; in slip only
   double normal_length = 0, slip_length = 0;  // of the gradients
-  bool lengths_differ = false;  // the slip was written out, and its gradient is not as long as that of the normal
+  bool lengths_differ =
+      false;  // the slip was written out, and its gradient is not as long as that of the normal
 };
 
 struct ExplainedBound {
@@ -43,7 +44,7 @@ struct ExplainedFriction {
   std::string verdict;        // why there is no acceleration; empty where there is one
 };
 
-ExplainedFriction explain_friction(const Equations& equations, const State& state, const FrictionConstraint& found,
-                                   const std::vector<double>& closed);
+ExplainedFriction explain_friction(const Equations& equations, const State& state,
+                                   const FrictionConstraint& found, const std::vector<double>& closed);
 
 }  // namespace zwang

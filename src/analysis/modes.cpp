@@ -300,10 +300,11 @@ void refuse_set_valued_forces(const System& system) {
     if (constraint.friction || constraint.limit)
       names.push_back("'" + constraint.name + "' (" + (constraint.friction ? "friction" : "limit") + ")");
   if (names.empty()) return;
-  throw Error({.message = "a system with friction or limits has no modes of oscillation",
-               .found = joined(names) + ", whose force at rest is not a function of the state",
-               .expected = "constraints without friction and limit",
-               .hint = "friction = 0 counts as friction too: leave the keys out to see the modes without them"});
+  throw Error(
+      {.message = "a system with friction or limits has no modes of oscillation",
+       .found = joined(names) + ", whose force at rest is not a function of the state",
+       .expected = "constraints without friction and limit",
+       .hint = "friction = 0 counts as friction too: leave the keys out to see the modes without them"});
 }
 
 }  // namespace

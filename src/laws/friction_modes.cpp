@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/base/status.h"
 #include "src/base/error.h"
 #include "src/base/index.h"
 #include "src/expression/scaled.h"
@@ -138,8 +139,8 @@ std::optional<std::size_t> bound_of(const System& system, std::size_t condition)
   return {};
 }
 
-ModeProblem mode_problem(const Equations& equations, const State& state, const Sizes& sizes, const Dynamics& dynamics,
-                         const ModeQuestion& question) {
+ModeProblem mode_problem(const Equations& equations, const State& state, const Sizes& sizes,
+                         const Dynamics& dynamics, const ModeQuestion& question) {
   ModeProblem problem;
   const ProblemRows rows = problem_rows(equations, state, sizes, question);
   const MassMetric metric(dynamics.mass);
@@ -184,8 +185,11 @@ FrictionConstraint friction_constraint(const Equations& equations, const State& 
   made.problem = mode_problem(equations, state, sizes, made.dynamics, question);
   // The rows of the question, as least_constraint() has them.
   const Eigen::Index count = index(question.rows.size());
-  made.program = {made.problem.mass, made.problem.free, Eigen::MatrixXd(count, made.problem.rows.cols()),
-                  Eigen::VectorXd(count), {}};
+  made.program = {made.problem.mass,
+                  made.problem.free,
+                  Eigen::MatrixXd(count, made.problem.rows.cols()),
+                  Eigen::VectorXd(count),
+                  {}};
   for (std::size_t k = 0; k < question.rows.size(); ++k) {
     const Eigen::Index row = made.problem.elements[k].row;
     made.program.rows.row(index(k)) = made.problem.rows.row(row);
@@ -214,7 +218,8 @@ std::vector<SlipStiffness> slip_stiffness(const Equations& equations, const Stat
     if (element.kind == ModeElement::Kind::friction) {
       const Friction& law = equations.system().frictions[*friction_of(equations.system(), element.condition)];
       if (!contains(set, law.rows[0])) {
-        const FrictionValues values = equations.friction(*friction_of(equations.system(), element.condition), state);
+        const FrictionValues values =
+            equations.friction(*friction_of(equations.system(), element.condition), state);
         mode = {ModeKind::slip, values.cone > 0 ? Eigen::VectorXd(values.drag / values.cone)
                                                 : Eigen::VectorXd::Zero(element.tangents)};
       }
@@ -230,9 +235,9 @@ std::string describe_no_mode(const System& system, const ModeSolution& solution)
   for (const SlipStiffness& one : solution.stiffness)
     if (!worst || one.kappa * worst->normal < worst->kappa * one.normal) worst = &one;
   if (solution.status == Status::painleve && worst)
-    text = "contact '" + system.constraints[worst->condition].name + "' slips with kappa = " +
-           number_text(worst->kappa) + " (" + number_text(worst->normal) + " without friction), Phi0 = " +
-           number_text(worst->free) + ": ";
+    text = "contact '" + system.constraints[worst->condition].name +
+           "' slips with kappa = " + number_text(worst->kappa) + " (" + number_text(worst->normal) +
+           " without friction), Phi0 = " + number_text(worst->free) + ": ";
   if (solution.admissible.empty())
     text += "no admissible mode of the contacts";
   else

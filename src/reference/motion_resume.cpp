@@ -10,6 +10,7 @@
 #include "src/reference/schedule.h"
 #include "src/reference/trajectory.h"
 #include "src/system/equations.h"
+#include "src/system/system.h"
 
 namespace zwang {
 

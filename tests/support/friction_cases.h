@@ -16,8 +16,8 @@ struct FrictionCase {
 };
 
 // Planar bodies by coordinates x, y, phi (counterclockwise), mass 1 unless said otherwise.
-inline std::string planar_body(const std::string& start, const std::string& velocities, const std::string& inertia,
-                               const std::string& rest) {
+inline std::string planar_body(const std::string& start, const std::string& velocities,
+                               const std::string& inertia, const std::string& rest) {
   const auto coordinate = [](const std::string& name, const std::string& q, const std::string& v) {
     return "[[coordinate]]\nname = \"" + name + "\"\nposition = \"" + q + "\"\nvelocity = \"" + v + "\"\n";
   };
@@ -40,7 +40,8 @@ std::vector<FrictionCase> friction_cases();
 
 inline std::vector<FrictionCase> limit_cases() {
   return {
-      {"L_brake_pendulum", R"toml(
+      {"L_brake_pendulum",
+       R"toml(
 [parameters]
 m = 2
 g = 9.81
@@ -76,7 +77,8 @@ yields = "count(yields(brake))"
         {"multiplier", 1.34771098704087765},
         {"dissipated", 27.7384586161607998},
         {"yields", 0}}},
-      {"L_clutch", R"toml(
+      {"L_clutch",
+       R"toml(
 [parameters]
 J1 = 1
 J2 = 2
@@ -116,7 +118,8 @@ dissipated = "final(dissipated(clutch))"
         {"a", -26.0},
         {"b", -27.875},
         {"dissipated", 34.7796148590823069}}},
-      {"L_three_blocks", R"toml(
+      {"L_three_blocks",
+       R"toml(
 [[coordinate]]
 name = "x1"
 position = 0
@@ -167,7 +170,8 @@ x3 = "final(x3')"
         {"t_a_locks_again", 5.90541613600355599},
         {"x1", -0.123288386172584171},
         {"x3", 0.16311809952221815}}},
-      {"L_cable_breaks", R"toml(
+      {"L_cable_breaks",
+       R"toml(
 [[point]]
 name = "p"
 mass = 1
@@ -237,7 +241,8 @@ lambda_T = "final(friction(slope))"
 
 inline std::vector<FrictionCase> point_cases() {
   return {
-      {"F_oscillator", R"toml(
+      {"F_oscillator",
+       R"toml(
 [[point]]
 name = "p"
 mass = 1
@@ -274,7 +279,8 @@ dissipated = "final(dissipated(floor))"
       {"F_incline_slides",
        incline("0.7"),
        {{"t_turn", 0.407747196738022426}, {"x", -1.67160448521916412}, {"v", -3.124}}},
-      {"F_belt", R"toml(
+      {"F_belt",
+       R"toml(
 [parameters]
 V = 0.2
 [[point]]
@@ -308,7 +314,8 @@ slips = "count(slides(belt))"
         {"slip_time", 1.77191371079183793},
         {"period", 6.67691371079183793},
         {"slips", 9}}},
-      {"F_puck", R"toml(
+      {"F_puck",
+       R"toml(
 [[point]]
 name = "p"
 mass = 1
@@ -328,7 +335,8 @@ x = "final(p.x)"
 y = "final(p.y)"
 )toml",
        {{"t_stop", 2.03873598369011213}, {"x", 3.0581039755351682}, {"y", 4.07747196738022426}}},
-      {"F_puck_incline", R"toml(
+      {"F_puck_incline",
+       R"toml(
 [[point]]
 name = "p"
 mass = 1
@@ -358,7 +366,8 @@ y = "final(p.y)"
         {"t_stop", 0.702898114203711845},
         {"x", -0.361108290790673489},
         {"y", 0.506351804226150752}}},
-      {"F_zeno", R"toml(
+      {"F_zeno",
+       R"toml(
 [[point]]
 name = "p"
 mass = 1
@@ -409,7 +418,8 @@ velocity = 0
 name = "z"
 position = 0.11
 velocity = 0
-)toml" + rates + R"toml(
+)toml" + rates +
+         R"toml(
 [system]
 kinetic = "0.5*(x'^2 + y'^2 + z'^2) + 0.2*R^2*(a'^2 + b'^2 + c'^2)"
 potential = "9.81*z"
@@ -458,12 +468,14 @@ position = 0
 velocity = 2
 [system]
 kinetic = "x'^2 + y'^2 + 0.1*phi'^2"
-)toml" + rest + R"toml(
+)toml" + rest +
+         R"toml(
 [[constraint]]
 name = "floor"
 require = "y >= 0.5"
 slip = "x' + 0.5*phi'"
-)toml" + keys + R"toml(
+)toml" + keys +
+         R"toml(
 [measure]
 x = "at(shock(floor), x')"
 y = "at(shock(floor), y')"
@@ -652,7 +664,10 @@ rate_leaves = "at(release(wall), phi')"
       {"F_sphere_rolls", disk("2/5", "0.7"), {{"x", 9.02825073114535605}, {"rolls", 1}}},
       {"F_box_corner_smooth",
        box_corner("0"),
-       {{"x", 3.0}, {"y", -0.376763811002685567}, {"phi", -2.71363816120161573}, {"P_N", 2.62323618899731443}}},
+       {{"x", 3.0},
+        {"y", -0.376763811002685567},
+        {"phi", -2.71363816120161573},
+        {"P_N", 2.62323618899731443}}},
       {"F_box_corner_slips",
        box_corner("0.1"),
        {{"x", 2.75235979223610483},
