@@ -129,9 +129,31 @@ void refuse_if_irreversible(const Study& study, const Batch& batch) {
   }
 }
 
+// Friction and yielding rows dissipate: reversed velocities do not retrace a path with slip. Empty if the member is
+// never seen to slip or yield, at an event, at an output time or at its end.
+std::string irreversible_phase(const System& system, const BackendMotion& motion) {
+  const auto changes = [](const Event& event) { return event.kind >= EventKind::slide; };
+  if (std::any_of(motion.events.begin(), motion.events.end(), changes))
+    return "slipped or yielded, which is not reversible";
+  for (std::size_t k = 0; k < motion.samples.size(); ++k) {
+    if (!motion.reached[k]) continue;
+    const std::vector<double>& closed = motion.samples[k].closed;
+    for (const Friction& friction : system.frictions)
+      if (closed[friction.contact] > 0.5 && closed[friction.rows[0]] < 0.5)
+        return "'" + system.constraints[friction.contact].name + "' slips, which is not reversible";
+    for (const Bound& bound : system.bounds)
+      if (system.constraints[bound.condition].equation && closed[bound.condition] < 0.5)
+        return "'" + system.constraints[bound.condition].name + "' yields, which is not reversible";
+  }
+  return "";
+}
+
 // Empty if the member can be run back.
-std::string reason_to_leave_out(const BackendMotion& motion, const Audit& audit, const Tolerance& tolerance) {
+std::string reason_to_leave_out(const System& system, const BackendMotion& motion, const Audit& audit,
+                                const Tolerance& tolerance) {
   if (motion.status != Status::ok) return std::string("status ") + status_name(motion.status);
+  const std::string phase = irreversible_phase(system, motion);
+  if (!phase.empty()) return phase;
   for (const Event& event : motion.events) {
     if (event.kind == EventKind::accumulation) return "met an accumulation";
     if (event.energy_lost > reverse_tolerance_share * tolerance.unit(audit.energy_size))
@@ -236,9 +258,10 @@ CheckReport check_reverse(const Study& study, Backend& backend, const CheckOptio
   // Select the members to run back.
   std::vector<std::size_t> returning;
   for (std::size_t k = 0; k < forward.count; ++k) {
-    const std::string reason = forward.prepared[k] == Status::ok
-                                   ? reason_to_leave_out(motions[k], forth.audits[k], tolerance)
-                                   : std::string("status ") + status_name(forward.prepared[k]);
+    const std::string reason =
+        forward.prepared[k] == Status::ok
+            ? reason_to_leave_out(*study.system, motions[k], forth.audits[k], tolerance)
+            : std::string("status ") + status_name(forward.prepared[k]);
     if (reason.empty())
       returning.push_back(k);
     else

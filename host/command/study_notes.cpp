@@ -37,9 +37,8 @@ void note_dry_friction(const Study& study, std::vector<std::string>& notes) {
     if (const std::optional<Expr> jump = jump_of_velocity(*system.pool, system.force[i]))
       notes.push_back(fmt::format(
           "the force on {} contains {}, which jumps at rest: as a force, dry friction cannot hold a body "
-          "still, and "
-          "members end as step_limit; tanh(velocity/small) in its place is smooth and creeps instead of "
-          "sticking",
+          "still, and members end as step_limit; a contact takes friction = \"mu\", and an equation such as "
+          "phi' == 0 with limit = \"L\" is a dry brake: both stick and slip exactly",
           printable(system.coordinates[i]), expression_text(*system.pool, *jump, system.namer(), 80)));
 }
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "host/inspect/write_explain_friction.h"
 #include "host/platform/schema_version.h"
 #include "host/platform/table.h"
 #include "host/study/study.h"
@@ -258,6 +259,7 @@ std::string explain_text(const Study& study, const PreparedMember& member, const
       text += "\nsets of pressing inequalities tried\n" + sets_text(explanation);
     text += std::string("\n") + legend;
   }
+  if (explanation.friction) text += friction_text(*explanation.friction, explanation.coordinates);
   text += fmt::format("\nposition: {}, {} degree{} of freedom\n", explanation.position,
                       explanation.degrees_of_freedom, explanation.degrees_of_freedom == 1 ? "" : "s");
   if (explanation.singular) text += singular_text(explanation);
@@ -322,6 +324,7 @@ std::string explain_json(const Study& study, const PreparedMember& member, const
       json["minima"].push_back(minimum_json(minimum));
     json["singularity"] = singular_json(*explanation.singular);
   }
+  if (explanation.friction) add_friction_json(*explanation.friction, json);
   json["kkt_residual"] = explanation.kkt;
   json["divergence"] = explanation.divergence;
   return json.dump(1) + "\n";

@@ -6,6 +6,7 @@
 #include "src/expression/evaluate.h"
 #include "src/expression/expression.h"
 #include "src/expression/scaled.h"
+#include "src/system/friction.h"
 #include "src/system/system.h"
 
 namespace zwang {
@@ -14,8 +15,9 @@ StartCheck::StartCheck(const System& system, double tolerance) : tolerance_(tole
   std::vector<Expr> times, residuals;
   for (const Constraint& constraint : system.constraints) {
     Condition condition{.equation = constraint.equation,
-                        .on_positions = constraint.holonomic,
-                        .on_velocities = constraint.equation || !constraint.holonomic,
+                        .on_positions = constraint.holonomic && projected_at_start(constraint, false),
+                        .on_velocities = (constraint.equation || !constraint.holonomic) &&
+                                         projected_at_start(constraint, true),
                         .from = none,
                         .until = none};
     if (constraint.from) condition.from = times.size(), times.push_back(*constraint.from);
@@ -24,6 +26,7 @@ StartCheck::StartCheck(const System& system, double tolerance) : tolerance_(tole
     residuals.push_back(constraint.value);
     residuals.push_back(constraint.rate);
   }
+  modes_.assign(system.modes, Scaled(0));
   times_ = Program(*system.pool, times);
   residuals_ = Program(*system.pool, residuals);
 }
@@ -65,7 +68,8 @@ void StartCheck::evaluate_residuals(std::span<const double> parameters, const St
                           .parameters = scratch.parameters,
                           .coordinates = scratch.q,
                           .velocities = scratch.v,
-                          .auxiliaries = scratch.z},
+                          .auxiliaries = scratch.z,
+                          .modes = modes_},
                          scratch.scaled_slots, scratch.residuals);
 }
 

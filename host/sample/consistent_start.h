@@ -36,8 +36,9 @@ class StartCheck {
 
   double tolerance_;
   std::vector<Condition> conditions_;
-  Program times_;      // at which conditions are imposed or lifted
-  Program residuals_;  // value and rate of each condition
+  std::vector<Scaled> modes_;  // of friction and bounds: 0
+  Program times_;              // at which conditions are imposed or lifted
+  Program residuals_;          // value and rate of each condition
 };
 
 }  // namespace zwang

@@ -12,6 +12,7 @@
 #include "src/base/error.h"
 #include "src/expression/expression.h"
 #include "src/expression/operation.h"
+#include "src/system/friction.h"
 #include "src/system/system.h"
 
 namespace zwang {
@@ -194,8 +195,11 @@ class Planner {
     for (const Constraint& constraint : study_.system->constraints) {
       if (constraint.from && varies(*constraint.from)) return true;
       if (constraint.until && varies(*constraint.until)) return true;
+      if (!projected_at_start(constraint, false)) continue;
       if (constraint.holonomic && varies(constraint.value)) return true;
-      if ((constraint.equation || !constraint.holonomic) && varies(constraint.rate)) return true;
+      const bool rate =
+          (constraint.equation || !constraint.holonomic) && projected_at_start(constraint, true);
+      if (rate && varies(constraint.rate)) return true;
     }
     return false;
   }

@@ -10,8 +10,8 @@
 #include "src/expression/operation.h"
 #include "src/expression/scaled.h"
 #include "src/reference/schedule.h"
-#include "src/system/mass_metric.h"
 #include "src/system/friction.h"
+#include "src/system/mass_metric.h"
 #include "src/system/system.h"
 
 namespace zwang {

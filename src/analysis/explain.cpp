@@ -10,6 +10,7 @@
 #include "src/expression/expression.h"
 #include "src/expression/readable.h"
 #include "src/expression/scaled.h"
+#include "src/laws/friction_modes.h"
 #include "src/quadratic_program/enumerate.h"
 #include "src/system/divergence.h"
 #include "src/system/equations.h"
@@ -40,6 +41,14 @@ bool in_force(const Equations& equations, const Constraint& constraint, double t
   };
   return !(constraint.from && value(*constraint.from) > t) &&
          !(constraint.until && value(*constraint.until) <= t);
+}
+
+// A bounded row that yields, or one that has broken.
+bool moves_freely(const System& system, std::size_t i, const Sample& sample) {
+  const std::optional<std::size_t> b = bound_of(system, i);
+  if (!b || !system.constraints[i].equation || sample.closed[i] > 0) return false;
+  const std::optional<std::size_t>& sign = system.bounds[*b].sign;
+  return !sign || (sample.state.modes.size() > 0 && sample.state.modes(index(*sign)) != 0);
 }
 
 // Closed: f = 0 and f' = 0 (g = 0), or marked as closed by the motion.
@@ -145,12 +154,28 @@ Explanation explain(const Equations& equations, const Sample& sample, double tol
     condition.rate = row.rate;
     condition.state = in_force(equations, system.constraints[i], sample.state.t) ? "open" : "not in force";
     if (condition.state != "open") continue;
+    if (system.constraints[i].slip_of || moves_freely(system, i, sample)) {
+      condition.state = sample.closed[i] > 0 ? "equation" : "not in force";
+      continue;
+    }
     if (!system.constraints[i].equation && !is_closed(equations, i, sample, sizes, tolerance)) continue;
     rows.push_back(i);
     made.rows.push_back(condition.name);
   }
 
-  const LeastConstraint gauss = least_constraint(equations, sample.state, sizes, rows, 10 * tolerance, true);
+  LeastConstraint gauss;
+  if (system.frictions.empty() && system.bounds.empty()) {
+    gauss = least_constraint(equations, sample.state, sizes, rows, 10 * tolerance, true);
+  } else {
+    ModeQuestion question;
+    question.rows = rows;
+    question.continued = true;
+    question.tolerance = 10 * tolerance;
+    question.rest_speed = tolerance;
+    const FrictionConstraint found = friction_constraint(equations, sample.state, sizes, question);
+    made.friction = explain_friction(equations, sample.state, found, sample.closed);
+    gauss = found;
+  }
   made.status = gauss.status;
   if (gauss.status != Status::not_finite) describe_solution(gauss, made);
   std::vector<std::size_t> holding;

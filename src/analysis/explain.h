@@ -1,7 +1,10 @@
 // Explanation of the accelerations at a state: formulas, active conditions, multipliers, sets tried.
 #pragma once
 
+#include <optional>
+
 #include "kernels/base/status.h"
+#include "src/analysis/explain_friction.h"
 #include "src/laws/least_constraint.h"
 #include "src/laws/singular.h"
 #include "src/reference/trajectory.h"
@@ -42,6 +45,7 @@ struct Explanation {
   Status status = Status::ok;
   double kkt = 0;
   double divergence = 0;
+  std::optional<ExplainedFriction> friction;  // where contacts have friction or multipliers are bounded
 };
 
 // `sample`: a sample of the motion; conditions it marks as closed are taken as closed.

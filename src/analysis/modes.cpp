@@ -293,10 +293,25 @@ void require_smooth(const System& system, const Linearisation& linear) {
                .hint = "if a term of the formula is switched off by a parameter, leave it out"});
 }
 
+// Friction and bounded multipliers are set-valued at rest: there is no linear system of small motions about it.
+void refuse_set_valued_forces(const System& system) {
+  std::vector<std::string> names;
+  for (const Constraint& constraint : system.constraints)
+    if (constraint.friction || constraint.limit)
+      names.push_back("'" + constraint.name + "' (" + (constraint.friction ? "friction" : "limit") + ")");
+  if (names.empty()) return;
+  throw Error(
+      {.message = "a system with friction or limits has no modes of oscillation",
+       .found = joined(names) + ", whose force at rest is not a function of the state",
+       .expected = "constraints without friction and limit",
+       .hint = "friction = 0 counts as friction too: leave the keys out to see the modes without them"});
+}
+
 }  // namespace
 
 Modes find_modes(const RestEquations& rest, const State& start, double tolerance) {
   const System& system = rest.equations().system();
+  refuse_set_valued_forces(system);
   Modes made;
 
   // The equilibrium.

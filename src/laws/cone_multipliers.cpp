@@ -58,7 +58,8 @@ std::vector<Cut> first_cuts(const DependentMultipliers& all) {
 }
 
 // Adds the side of every spatial cone that lambda leaves by more than `over`; false if it leaves none.
-bool cut_again(const DependentMultipliers& all, const Eigen::VectorXd& lambda, double over, std::vector<Cut>& cuts) {
+bool cut_again(const DependentMultipliers& all, const Eigen::VectorXd& lambda, double over,
+               std::vector<Cut>& cuts) {
   bool added = false;
   for (const HeldCone& cone : all.cones) {
     if (cone.tangents == 1) continue;

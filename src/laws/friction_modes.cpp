@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/base/status.h"
 #include "src/base/error.h"
 #include "src/base/index.h"
 #include "src/expression/scaled.h"
@@ -90,6 +91,36 @@ JudgedForces judged(const ModeProblem& problem) {
   return made;
 }
 
+// Accelerations, multipliers and modes of the chosen solution.
+void take_solution(const Equations& equations, FrictionConstraint& made) {
+  const ModeCandidate& found = made.solution.chosen;
+  const Eigen::Index count = index(made.rows.size());
+  made.a = found.x;
+  made.redundant = found.redundant;
+  made.kkt = friction_residual(judged(made.problem), found.x, found.multipliers);
+  made.second.setZero(count);
+  made.slack.setZero(count);
+  const Eigen::MatrixXd b = MassMetric(made.problem.mass).rows(made.problem.rows);
+  for (std::size_t k = 0; k < made.rows.size(); ++k) {
+    const ModeElement& element = made.problem.elements[k];
+    const ElementMode& mode = found.modes[k];
+    const bool equation = equations.system().constraints[made.rows[k]].equation;
+    const double lambda = found.multipliers(element.row), slack = made.problem.slack(element.row);
+    made.second(index(k)) = found.residuals(element.row);
+    made.slack(index(k)) = slack;
+    made.pressing.push_back(equation || lambda * b.row(element.row).squaredNorm() > slack);
+    made.yielding.push_back(!equation && mode.kind == ModeKind::open);
+    const bool yields = element.kind == ModeElement::Kind::bound && mode.kind == ModeKind::slip;
+    made.multipliers(index(made.rows[k])) = yields ? 0 : lambda;
+    if (element.kind == ModeElement::Kind::friction || element.kind == ModeElement::Kind::bound)
+      made.modes.push_back({made.rows[k], mode});
+    if (element.kind != ModeElement::Kind::friction || mode.kind != ModeKind::hold) continue;
+    const Friction& law = equations.system().frictions[*friction_of(equations.system(), made.rows[k])];
+    for (std::size_t t = 0; t < law.rows.size(); ++t)
+      made.multipliers(index(law.rows[t])) = found.multipliers(element.row + 1 + index(t));
+  }
+}
+
 }  // namespace
 
 bool has_friction(const Equations& equations, std::size_t friction, const State& state) {
@@ -108,8 +139,8 @@ std::optional<std::size_t> bound_of(const System& system, std::size_t condition)
   return {};
 }
 
-ModeProblem mode_problem(const Equations& equations, const State& state, const Sizes& sizes, const Dynamics& dynamics,
-                         const ModeQuestion& question) {
+ModeProblem mode_problem(const Equations& equations, const State& state, const Sizes& sizes,
+                         const Dynamics& dynamics, const ModeQuestion& question) {
   ModeProblem problem;
   const ProblemRows rows = problem_rows(equations, state, sizes, question);
   const MassMetric metric(dynamics.mass);
@@ -152,42 +183,22 @@ FrictionConstraint friction_constraint(const Equations& equations, const State& 
       return made;
     }
   made.problem = mode_problem(equations, state, sizes, made.dynamics, question);
-  made.solution = solve_modes(made.problem, question.margin, false);
-  made.status = made.solution.status;
-  if (made.status != Status::ok) return made;
-  const ModeCandidate& found = made.solution.chosen;
-  made.a = found.x;
-  made.redundant = found.redundant;
-  made.kkt = friction_residual(judged(made.problem), found.x, found.multipliers);
-
   // The rows of the question, as least_constraint() has them.
   const Eigen::Index count = index(question.rows.size());
-  made.program = {made.problem.mass, made.problem.free, Eigen::MatrixXd(count, made.problem.rows.cols()),
-                  Eigen::VectorXd(count), {}};
-  made.second.setZero(count);
-  made.slack.setZero(count);
-  const Eigen::MatrixXd b = MassMetric(made.problem.mass).rows(made.problem.rows);
+  made.program = {made.problem.mass,
+                  made.problem.free,
+                  Eigen::MatrixXd(count, made.problem.rows.cols()),
+                  Eigen::VectorXd(count),
+                  {}};
   for (std::size_t k = 0; k < question.rows.size(); ++k) {
-    const ModeElement& element = made.problem.elements[k];
-    const ElementMode& mode = found.modes[k];
-    const bool equation = equations.system().constraints[question.rows[k]].equation;
-    const double lambda = found.multipliers(element.row), slack = made.problem.slack(element.row);
-    made.program.rows.row(index(k)) = made.problem.rows.row(element.row);
-    made.program.offsets(index(k)) = made.problem.offsets(element.row);
-    made.program.equation.push_back(equation);
-    made.second(index(k)) = found.residuals(element.row);
-    made.slack(index(k)) = slack;
-    made.pressing.push_back(equation || lambda * b.row(element.row).squaredNorm() > slack);
-    made.yielding.push_back(!equation && mode.kind == ModeKind::open);
-    const bool yields = element.kind == ModeElement::Kind::bound && mode.kind == ModeKind::slip;
-    made.multipliers(index(question.rows[k])) = yields ? 0 : lambda;
-    if (element.kind == ModeElement::Kind::friction || element.kind == ModeElement::Kind::bound)
-      made.modes.push_back({question.rows[k], mode});
-    if (element.kind != ModeElement::Kind::friction || mode.kind != ModeKind::hold) continue;
-    const Friction& law = equations.system().frictions[*friction_of(equations.system(), question.rows[k])];
-    for (std::size_t t = 0; t < law.rows.size(); ++t)
-      made.multipliers(index(law.rows[t])) = found.multipliers(element.row + 1 + index(t));
+    const Eigen::Index row = made.problem.elements[k].row;
+    made.program.rows.row(index(k)) = made.problem.rows.row(row);
+    made.program.offsets(index(k)) = made.problem.offsets(row);
+    made.program.equation.push_back(equations.system().constraints[question.rows[k]].equation);
   }
+  made.solution = solve_modes(made.problem, question.margin, false);
+  made.status = made.solution.status;
+  if (made.status == Status::ok) take_solution(equations, made);
   return made;
 }
 
@@ -207,7 +218,8 @@ std::vector<SlipStiffness> slip_stiffness(const Equations& equations, const Stat
     if (element.kind == ModeElement::Kind::friction) {
       const Friction& law = equations.system().frictions[*friction_of(equations.system(), element.condition)];
       if (!contains(set, law.rows[0])) {
-        const FrictionValues values = equations.friction(*friction_of(equations.system(), element.condition), state);
+        const FrictionValues values =
+            equations.friction(*friction_of(equations.system(), element.condition), state);
         mode = {ModeKind::slip, values.cone > 0 ? Eigen::VectorXd(values.drag / values.cone)
                                                 : Eigen::VectorXd::Zero(element.tangents)};
       }
@@ -223,9 +235,9 @@ std::string describe_no_mode(const System& system, const ModeSolution& solution)
   for (const SlipStiffness& one : solution.stiffness)
     if (!worst || one.kappa * worst->normal < worst->kappa * one.normal) worst = &one;
   if (solution.status == Status::painleve && worst)
-    text = "contact '" + system.constraints[worst->condition].name + "' slips with kappa = " +
-           number_text(worst->kappa) + " (" + number_text(worst->normal) + " without friction), Phi0 = " +
-           number_text(worst->free) + ": ";
+    text = "contact '" + system.constraints[worst->condition].name +
+           "' slips with kappa = " + number_text(worst->kappa) + " (" + number_text(worst->normal) +
+           " without friction), Phi0 = " + number_text(worst->free) + ": ";
   if (solution.admissible.empty())
     text += "no admissible mode of the contacts";
   else

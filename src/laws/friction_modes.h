@@ -9,6 +9,7 @@
 #include "src/laws/least_constraint.h"
 #include "src/laws/mode_problem.h"
 #include "src/system/equations.h"
+#include "src/system/system.h"
 
 namespace zwang {
 
@@ -40,8 +41,8 @@ std::optional<std::size_t> friction_of(const System& system, std::size_t conditi
 std::optional<std::size_t> bound_of(const System& system, std::size_t condition);
 
 // The contact-space problem of `question.rows`.
-ModeProblem mode_problem(const Equations& equations, const State& state, const Sizes& sizes, const Dynamics& dynamics,
-                         const ModeQuestion& question);
+ModeProblem mode_problem(const Equations& equations, const State& state, const Sizes& sizes,
+                         const Dynamics& dynamics, const ModeQuestion& question);
 
 FrictionConstraint friction_constraint(const Equations& equations, const State& state, const Sizes& sizes,
                                        const ModeQuestion& question);

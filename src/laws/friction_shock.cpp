@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 
+#include "kernels/base/status.h"
 #include "src/base/index.h"
 #include "src/expression/scaled.h"
 #include "src/laws/friction_modes.h"
@@ -58,8 +59,8 @@ class Impact {
   }
 
   ImpactPart part(std::size_t i, ModeElement::Kind kind, const Eigen::VectorXd& alpha, double rebound);
-  ModeProblem problem(const std::vector<ImpactPart>& parts, const Eigen::VectorXd& alpha, const Eigen::VectorXd& v0,
-                      double theta);
+  ModeProblem problem(const std::vector<ImpactPart>& parts, const Eigen::VectorXd& alpha,
+                      const Eigen::VectorXd& v0, double theta);
 
  private:
   const Equations& equations_;
@@ -70,7 +71,8 @@ class Impact {
 
 ImpactPart Impact::part(std::size_t i, ModeElement::Kind kind, const Eigen::VectorXd& alpha, double rebound) {
   const System& system = equations_.system();
-  ImpactPart made{.condition = i, .element = {}, .rows = {i}, .rebound = Eigen::VectorXd::Constant(1, rebound)};
+  ImpactPart made{
+      .condition = i, .element = {}, .rows = {i}, .rebound = Eigen::VectorXd::Constant(1, rebound)};
   made.element.kind = kind;
   made.element.condition = i;
   state_.v = alpha;
@@ -129,8 +131,8 @@ struct ImpactRound {
   double theta = 1;
 };
 
-ImpactRound solve_at(Impact& impact, const std::vector<ImpactPart>& parts, const Eigen::VectorXd& alpha, double theta,
-                     bool linear) {
+ImpactRound solve_at(Impact& impact, const std::vector<ImpactPart>& parts, const Eigen::VectorXd& alpha,
+                     double theta, bool linear) {
   ImpactRound round;
   round.theta = theta;
   Eigen::VectorXd v0 = alpha;
@@ -174,7 +176,9 @@ ImpactRound solve_capped(Impact& impact, const std::vector<ImpactPart>& parts, c
   ImpactRound whole = solve_at(impact, parts, alpha, 1, linear);
   if (whole.status != Status::ok) return whole;
   const Eigen::VectorXd frame = velocity_of_conditions(whole, parts);
-  const auto energy = [&](const Eigen::VectorXd& v) { return 0.5 * (v - frame).dot(impact.mass() * (v - frame)); };
+  const auto energy = [&](const Eigen::VectorXd& v) {
+    return 0.5 * (v - frame).dot(impact.mass() * (v - frame));
+  };
   const double before = energy(alpha);
   const auto gains = [&](const ImpactRound& round) {
     return energy(round.solution.chosen.x) - before > energy_rounding * before;
@@ -209,7 +213,8 @@ std::vector<ImpactPart> take_part_in_impact(Impact& impact, const Eigen::VectorX
                                             const std::vector<double>& restitution, bool inelastic) {
   using Kind = ModeElement::Kind;
   std::vector<ImpactPart> parts;
-  for (const std::size_t i : participants.equations) parts.push_back(impact.part(i, Kind::equation, alpha, 0));
+  for (const std::size_t i : participants.equations)
+    parts.push_back(impact.part(i, Kind::equation, alpha, 0));
   bool rebounds = false, imposing = false;
   for (const std::size_t i : participants.contacts)
     rebounds = rebounds || (!inelastic && restitution[i] > 0 && impact.rate(i, alpha) > impact.zero(i));
@@ -259,7 +264,8 @@ void collect_impact(const Impact& impact, const std::vector<ImpactPart>& parts, 
       ++next;
     }
   }
-  result.kkt = std::max(result.kkt, friction_residual(judged_impact(round.problem), found.x, found.multipliers));
+  result.kkt =
+      std::max(result.kkt, friction_residual(judged_impact(round.problem), found.x, found.multipliers));
   result.theta = std::min(result.theta, round.theta);
 }
 
@@ -287,9 +293,10 @@ bool is_violated(Impact& impact, const Eigen::VectorXd& v, const ShockParticipan
   return std::any_of(participants.contacts.begin(), participants.contacts.end(), breaks) ||
          std::any_of(participants.velocities.begin(), participants.velocities.end(), breaks) ||
          std::any_of(participants.equations.begin(), participants.equations.end(), differs) ||
-         std::any_of(bounded.begin(), bounded.end(),
-                     [&](std::size_t i) { return system.constraints[i].limit->breaks &&
-                                                 (system.constraints[i].equation ? differs(i) : breaks(i)); });
+         std::any_of(bounded.begin(), bounded.end(), [&](std::size_t i) {
+           return system.constraints[i].limit->breaks &&
+                  (system.constraints[i].equation ? differs(i) : breaks(i));
+         });
 }
 
 FrictionShock empty_shock(const Equations& equations, const Eigen::VectorXd& alpha) {

@@ -9,10 +9,10 @@
 
 namespace zwang {
 
-struct FrictionShock : Shock {  // status also: ambiguous
+struct FrictionShock : Shock {      // status also: ambiguous
   std::vector<std::size_t> broken;  // conditions that transmitted their impulse_limit and are gone
   std::vector<char> rubbed;         // by condition: contacts with a tangential impulse
-  double theta = 1;                 // share of the restitution that the energy allows, the least of all rounds
+  double theta = 1;  // share of the restitution that the energy allows, the least of all rounds
 };
 
 // As shock(). `bounded` are the bounded conditions that take part: those with an impulse_limit, and those that break.

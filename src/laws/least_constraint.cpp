@@ -12,6 +12,7 @@
 #include "src/quadratic_program/quadratic_program.h"
 #include "src/quadratic_program/solve.h"
 #include "src/system/mass_metric.h"
+#include "src/system/system.h"
 
 namespace zwang {
 
@@ -40,8 +41,8 @@ QuadraticProgram gauss_program(const Equations& equations, const State& state, c
 }
 
 // The force of each row per unit of its multiplier; with friction where a contact slips. `slips` is set then.
-Eigen::MatrixXd force_rows(const Equations& equations, const State& state, const std::vector<std::size_t>& set,
-                           const Eigen::MatrixXd& rows, bool& slips) {
+Eigen::MatrixXd force_rows(const Equations& equations, const State& state,
+                           const std::vector<std::size_t>& set, const Eigen::MatrixXd& rows, bool& slips) {
   Eigen::MatrixXd forces = rows;
   slips = false;
   const auto& frictions = equations.system().frictions;
@@ -189,7 +190,8 @@ Accelerations constrained_acceleration(const Equations& equations, const State& 
   return made;
 }
 
-double excess_over_cones(const Equations& equations, const State& state, const std::vector<std::size_t>& set) {
+double excess_over_cones(const Equations& equations, const State& state,
+                         const std::vector<std::size_t>& set) {
   const Accelerations now = constrained_acceleration(equations, state, set);
   const MassMetric metric(now.dynamics.mass);
   if (now.status != Status::ok || !metric.valid()) return std::numeric_limits<double>::quiet_NaN();

@@ -97,8 +97,7 @@ ModeCandidate ModeSolver::solve_given(std::vector<ElementMode> modes) const {
       decomposition.compute(system);
       solution = decomposition.solve(right);
       noise = decomposition.pseudoInverse().cwiseAbs() * slack;
-      made.solvable =
-          (system * solution - right).norm() <= row_contradiction * right.norm() + slack.norm();
+      made.solvable = (system * solution - right).norm() <= row_contradiction * right.norm() + slack.norm();
     }
     lambda = solution.cwiseQuotient(length);
     const Eigen::VectorXd carried = noise.cwiseQuotient(length);
@@ -106,8 +105,7 @@ ModeCandidate ModeSolver::solve_given(std::vector<ElementMode> modes) const {
   }
   made.multipliers = held.forces * lambda + held.known;
   made.x = problem_.free;
-  if (made.multipliers.size() > 0)
-    made.x -= mass_.solve(problem_.rows.transpose() * made.multipliers);
+  if (made.multipliers.size() > 0) made.x -= mass_.solve(problem_.rows.transpose() * made.multipliers);
   made.residuals = problem_.rows * made.x + problem_.offsets;
   made.solvable = made.solvable && made.x.allFinite() && made.multipliers.allFinite();
   if (made.solvable && made.redundant) made.solvable = represent(held, made, lambda);
@@ -132,7 +130,8 @@ bool ModeSolver::represent(const Held& held, ModeCandidate& candidate, Eigen::Ve
     }
     all.bounds.push_back({place(element.row), 0, infinity});
     if (element.kind == ModeElement::Kind::friction && mode == ModeKind::hold)
-      all.cones.push_back({place(element.row), place(element.row + 1), element.tangents, element.cone_static});
+      all.cones.push_back(
+          {place(element.row), place(element.row + 1), element.tangents, element.cone_static});
   }
   all.noise = candidate.noise(held.rows);
   split_along_null_space(unit_.transpose() * held.forces, lambda, all);

@@ -30,12 +30,12 @@ struct ModeElement {
   Kind kind = Kind::equation;
   std::size_t condition = 0;
   Eigen::Index row = 0;
-  Eigen::Index tangents = 0;          // slip rows, which follow the row
-  double cone = 0, cone_static = 0;   // |Lambda_T| <= cone Lambda_N in slip, cone_static in stick
-  double limit = 0;                   // of a bounded row
-  bool one_sided = false;             // a bounded inequality: 0 <= Lambda <= limit
-  Eigen::VectorXd direction = {};     // of a slip that is not zero; empty: s = 0
-  bool leaves = false;                // must not hold: its bound or its cone has just been reached
+  Eigen::Index tangents = 0;         // slip rows, which follow the row
+  double cone = 0, cone_static = 0;  // |Lambda_T| <= cone Lambda_N in slip, cone_static in stick
+  double limit = 0;                  // of a bounded row
+  bool one_sided = false;            // a bounded inequality: 0 <= Lambda <= limit
+  Eigen::VectorXd direction = {};    // of a slip that is not zero; empty: s = 0
+  bool leaves = false;               // must not hold: its bound or its cone has just been reached
 };
 
 struct ModeProblem {
@@ -61,8 +61,9 @@ struct ModeCandidate {
 // A contact that slips and the matrix of its normal force [friction-4].
 struct SlipStiffness {
   std::size_t condition = 0;
-  double kappa = 0, normal = 0;  // A_N P (A_N + mu d A_T)^T and A_N P A_N^T on what the holding rows leave free
-  double free = 0;               // Phi0_N
+  double kappa = 0,
+         normal = 0;  // A_N P (A_N + mu d A_T)^T and A_N P A_N^T on what the holding rows leave free
+  double free = 0;    // Phi0_N
 };
 
 struct ModeSolution {
@@ -70,7 +71,7 @@ struct ModeSolution {
   ModeCandidate chosen;
   std::vector<ModeCandidate> admissible;  // all of them, the chosen one first
   std::vector<SlipStiffness> stiffness;   // of contacts that slip, in the chosen or in the refused modes
-  bool certified = true;  // every combination was tried
+  bool certified = true;                  // every combination was tried
 };
 
 class ModeSolver {
@@ -99,9 +100,9 @@ class ModeSolver {
 
   const ModeProblem& problem_;
   Eigen::LLT<Eigen::MatrixXd> mass_;
-  Eigen::MatrixXd unit_;   // r x n: rows A L^-T
-  Eigen::MatrixXd phi_;    // r x r
-  Eigen::VectorXd gap_;    // r: A x0 + c
+  Eigen::MatrixXd unit_;     // r x n: rows A L^-T
+  Eigen::MatrixXd phi_;      // r x r
+  Eigen::VectorXd gap_;      // r: A x0 + c
   Eigen::VectorXd lengths_;  // r
   bool usable_ = false;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/base/status.h"
 #include "src/base/index.h"
 #include "src/laws/mode_problem.h"
 
@@ -134,7 +135,8 @@ std::vector<ModeCandidate> admissible_modes(const ModeSolver& solver, const Opti
 }
 
 // The contacts that would slip, each with its direction if known, else with both: for the verdict where nothing fits.
-std::vector<SlipStiffness> possible_stiffness(const ModeSolver& solver, const ModeProblem& problem, double sign) {
+std::vector<SlipStiffness> possible_stiffness(const ModeSolver& solver, const ModeProblem& problem,
+                                              double sign) {
   std::vector<ElementMode> modes;
   for (const ModeElement& element : problem.elements) {
     const bool slips = element.kind == ModeElement::Kind::friction;

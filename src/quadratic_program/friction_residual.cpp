@@ -19,8 +19,8 @@ struct UnitState {
 // The distance of a force from the set of those that the law allows at this slip: a point of the circle of radius
 // mu N along the slip, or a point of the disc of radius mu_s N where there is no slip. Both are allowed while the
 // slip is within rounding: the smaller distance counts, and slip itself counts beside a force inside the disc.
-double coulomb_distance(const Eigen::VectorXd& force, const Eigen::VectorXd& slip, double cone, double cone_static,
-                        double normal, double noise) {
+double coulomb_distance(const Eigen::VectorXd& force, const Eigen::VectorXd& slip, double cone,
+                        double cone_static, double normal, double noise) {
   const double size = slip.norm();
   const double beyond = std::max(0.0, force.norm() - cone_static * normal);
   const double as_stick = std::max(beyond, std::max(0.0, size - noise));
@@ -31,14 +31,16 @@ double coulomb_distance(const Eigen::VectorXd& force, const Eigen::VectorXd& sli
 
 }  // namespace
 
-double friction_residual(const JudgedForces& problem, const Eigen::VectorXd& x, const Eigen::VectorXd& multipliers) {
+double friction_residual(const JudgedForces& problem, const Eigen::VectorXd& x,
+                         const Eigen::VectorXd& multipliers) {
   const double infinity = std::numeric_limits<double>::infinity();
   if (!x.allFinite() || !multipliers.allFinite()) return infinity;
   const Eigen::LDLT<Eigen::MatrixXd> factor(problem.mass);
   const double rounding = 4 * static_cast<double>(x.size() + 2) * machine_epsilon;
   const Eigen::VectorXd sizes = x.cwiseAbs().cwiseMax(problem.free.cwiseAbs());
   const Eigen::Index count = problem.rows.rows();
-  UnitState unit{Eigen::VectorXd(count), Eigen::VectorXd(count), Eigen::VectorXd(count), Eigen::VectorXd(count)};
+  UnitState unit{Eigen::VectorXd(count), Eigen::VectorXd(count), Eigen::VectorXd(count),
+                 Eigen::VectorXd(count)};
   double pushes = 0, shared = 0;
   for (Eigen::Index i = 0; i < count; ++i) {
     const Eigen::VectorXd a = problem.rows.row(i);
@@ -81,7 +83,8 @@ double friction_residual(const JudgedForces& problem, const Eigen::VectorXd& x, 
     const double limit = bound.limit * unit.length(i), force = unit.force(i), rate = unit.residual(i);
     raise(std::abs(force) - limit);
     if (bound.one_sided) raise(-force);
-    const double inside = bound.one_sided ? std::min(limit - force, std::max(force, rate)) : limit - std::abs(force);
+    const double inside =
+        bound.one_sided ? std::min(limit - force, std::max(force, rate)) : limit - std::abs(force);
     raise(std::min(std::abs(rate), inside));
     if (!bound.one_sided && rate * force < 0) raise(std::min(std::abs(rate), std::abs(force)));
   }

@@ -34,6 +34,7 @@ struct JudgedForces {
 //   Lambda_T = mu Lambda_N s'/|s'| where s' != 0, and mu Lambda_N s/|s| where s != 0;
 //   |Lambda| <= L, s' = 0 where |Lambda| < L, s' Lambda >= 0
 // in the unit of |x - x0|_M, divided by the size of the problem.
-double friction_residual(const JudgedForces& problem, const Eigen::VectorXd& x, const Eigen::VectorXd& multipliers);
+double friction_residual(const JudgedForces& problem, const Eigen::VectorXd& x,
+                         const Eigen::VectorXd& multipliers);
 
 }  // namespace zwang

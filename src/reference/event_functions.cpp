@@ -8,6 +8,8 @@
 #include "src/expression/scaled.h"
 #include "src/laws/friction_modes.h"
 #include "src/laws/least_constraint.h"
+#include "src/laws/mode_problem.h"
+#include "src/system/system.h"
 
 namespace zwang {
 

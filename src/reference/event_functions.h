@@ -15,10 +15,10 @@ namespace zwang {
 
 struct EventFunction {
   enum class Kind { reached, release, press, watch, stop, kink, transition, painleve } kind;
-  std::size_t index = 0;        // of the condition, watched function, kink, transition or contact with friction
-  double sign = 1;              // of the raw function
-  double level = 0;             // the event is where sign * raw rises above the level
-  double zero = 0;              // tolerance of the function's value at the located event
+  std::size_t index = 0;  // of the condition, watched function, kink, transition or contact with friction
+  double sign = 1;        // of the raw function
+  double level = 0;       // the event is where sign * raw rises above the level
+  double zero = 0;        // tolerance of the function's value at the located event
   double since = 0, noise = 0;  // the level grows by noise (t - since)^2 / 2
 };
 

@@ -36,7 +36,8 @@ Eigen::VectorXd MemberState::slip_of(std::size_t friction, const State& state) c
 
 double MemberState::zero_slip(std::size_t friction, const State& state) const {
   double zero = 0;
-  for (const std::size_t row : system().frictions[friction].rows) zero = std::max(zero, zero_of(row, state).rate);
+  for (const std::size_t row : system().frictions[friction].rows)
+    zero = std::max(zero, zero_of(row, state).rate);
   return zero;
 }
 

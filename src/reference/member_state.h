@@ -50,9 +50,9 @@ struct MemberState {
   const bool reactions_bend;  // System::reactions_bend()
 
   double t = 0;
-  Eigen::VectorXd y;  // q, v, z, integrals, work
-  Eigen::VectorXd modes;       // of friction and bounds (State::modes); empty where there are none
-  bool unique_forces = true;   // false: the active rows are dependent
+  Eigen::VectorXd y;          // q, v, z, integrals, work
+  Eigen::VectorXd modes;      // of friction and bounds (State::modes); empty where there are none
+  bool unique_forces = true;  // false: the active rows are dependent
   Sizes sizes;
   std::vector<ConditionState> conditions;
   std::vector<std::size_t> active;  // equations in force and closed conditions: rows that hold as equations

@@ -12,6 +12,7 @@
 #include "src/base/settings.h"
 #include "src/laws/friction_modes.h"
 #include "src/laws/least_constraint.h"
+#include "src/laws/mode_problem.h"
 #include "src/laws/shock.h"
 #include "src/reference/accumulation.h"
 #include "src/reference/first_event.h"
@@ -24,6 +25,7 @@
 #include "src/reference/smooth_motion.h"
 #include "src/reference/trajectory.h"
 #include "src/system/equations.h"
+#include "src/system/system.h"
 
 namespace zwang {
 
@@ -63,10 +65,10 @@ class Motion {
 
   // motion_resume.cpp: start from the middle of a motion
   bool rejoin(const State& state, const std::vector<double>& closed);
-  void take_up_modes(const State& state, const std::vector<double>& closed);
+  ModeChange take_up_modes(const State& state, const std::vector<double>& closed);
   void recall_watch_signs();
   void skip_scheduled_events();
-  void bring_onto(const std::vector<char>& touching);
+  void bring_onto(const std::vector<char>& touching, const std::vector<std::size_t>& yielding);
 
   // motion_events.cpp: dispatch of located and scheduled events
   struct DueEvents {
@@ -175,7 +177,7 @@ class Motion {
   double completed_at_ = -1;  // time at which an accumulation was completed last
   bool finished_ = false;
   std::optional<FrictionConstraint> found_modes_;  // of the last solution with friction or bounds
-  std::vector<std::size_t> broken_now_;            // conditions that have broken since the last record of modes
+  std::vector<std::size_t> broken_now_;  // conditions that have broken since the last record of modes
 };
 
 }  // namespace zwang

@@ -69,8 +69,7 @@ Motion::GaussProblem Motion::gauss_problem(const std::vector<char>& touching, st
   return problem;
 }
 
-std::optional<LeastConstraint> Motion::solve_gauss_problem(GaussProblem& problem,
-                                                           const ModeChange& change) {
+std::optional<LeastConstraint> Motion::solve_gauss_problem(GaussProblem& problem, const ModeChange& change) {
   found_modes_.reset();
   if (bounds_forces()) return solve_modes_in_force(problem, change);
   return solve_plain_gauss_problem(problem);

@@ -7,6 +7,7 @@
 #include "kernels/base/status.h"
 #include "src/expression/evaluate.h"
 #include "src/expression/scaled.h"
+#include "src/laws/friction_modes.h"
 #include "src/reference/event_functions.h"
 #include "src/reference/first_event.h"
 #include "src/reference/member_state.h"

@@ -10,11 +10,13 @@
 #include "src/base/index.h"
 #include "src/laws/friction_modes.h"
 #include "src/laws/least_constraint.h"
+#include "src/laws/mode_problem.h"
 #include "src/reference/audit.h"
 #include "src/reference/member_state.h"
 #include "src/reference/motion.h"
 #include "src/reference/trajectory.h"
 #include "src/system/equations.h"
+#include "src/system/mass_metric.h"
 #include "src/system/system.h"
 
 namespace zwang {
@@ -47,8 +49,7 @@ void Motion::let_moving_bounds_yield(const ModeChange& change) {
     if (!system.constraints[i].equation || (!member_.in_force(i) && member_.yields(b) == 0)) continue;
     const State now = member_.state();
     const double rate = equations_.rate(i, now);
-    const bool rests =
-        holds_condition(change.rests, i) || std::abs(rate) <= member_.zero_of(i, now).rate;
+    const bool rests = holds_condition(change.rests, i) || std::abs(rate) <= member_.zero_of(i, now).rate;
     if (rests) {
       if (member_.yields(b) != 0 && !change.continued) hold_bound(b, now);
     } else if (bound.breaks) {
@@ -66,7 +67,8 @@ void Motion::hold_bound(std::size_t b, const State& now) {
   member_.conditions[bound.condition].standing = Standing::equation;
   if (!bound.sign) return;
   double& sign = member_.modes(index(*bound.sign));
-  if (sign != 0 && bound.offset) member_.modes(index(*bound.offset)) += equations_.value(bound.condition, now);
+  if (sign != 0 && bound.offset)
+    member_.modes(index(*bound.offset)) += equations_.value(bound.condition, now);
   sign = 0;
 }
 
@@ -84,7 +86,8 @@ bool Motion::within_bounds(const LeastConstraint& gauss) const {
     const auto it = std::find(gauss.rows.begin(), gauss.rows.end(), system.bounds[b].condition);
     if (it == gauss.rows.end()) continue;
     const Eigen::Index k = it - gauss.rows.begin();
-    const double length = MassMetric(gauss.dynamics.mass).rows(Eigen::MatrixXd(gauss.program.rows.row(k))).norm();
+    const double length =
+        MassMetric(gauss.dynamics.mass).rows(Eigen::MatrixXd(gauss.program.rows.row(k))).norm();
     const double force = std::abs(gauss.multipliers(index(*it)));
     if (!(force <= equations_.bound(b).limit + gauss.slack(k) / (length * length))) return false;
   }
@@ -193,9 +196,8 @@ void Motion::renew_slip_directions() {
     const Eigen::VectorXd slip = member_.slip_of(f, now);
     const double zero = member_.zero_slip(f, now);
     const Eigen::Index first = index(friction.first_mode);
-    const bool clear = slip.norm() > zero;
-    if (clear) member_.modes.segment(first, 2) = slip / slip.norm();
-    member_.modes(first + 2) = clear ? 0 : zero;
+    if (slip.norm() > zero) member_.modes.segment(first, 2) = slip / slip.norm();
+    member_.modes(first + 2) = zero;
   }
 }
 
@@ -307,8 +309,9 @@ void Motion::record_mode_changes(const ModesInForce& before, const std::vector<s
 
 void Motion::fail_painleve(std::size_t friction) {
   const std::size_t contact = equations_.system().frictions[friction].contact;
-  std::string text = "contact '" + equations_.system().constraints[contact].name + "' slips at t = " +
-                     number_text(member_.t) + " where its normal force is no longer determined";
+  std::string text = "contact '" + equations_.system().constraints[contact].name +
+                     "' slips at t = " + number_text(member_.t) +
+                     " where its normal force is no longer determined";
   for (const SlipStiffness& one : slip_stiffness(equations_, member_.state(), member_.active))
     if (one.condition == contact)
       text += ": kappa = " + number_text(one.kappa) + ", without friction " + number_text(one.normal) +

@@ -1,5 +1,6 @@
 // Start from the middle of a motion: the knowledge of an uninterrupted run is rebuilt from the state and from
 // the set of closed conditions.
+#include <algorithm>
 #include <cmath>
 
 #include "src/expression/scaled.h"
@@ -9,6 +10,7 @@
 #include "src/reference/schedule.h"
 #include "src/reference/trajectory.h"
 #include "src/system/equations.h"
+#include "src/system/system.h"
 
 namespace zwang {
 
@@ -28,27 +30,43 @@ bool Motion::rejoin(const State& state, const std::vector<double>& closed) {
   std::vector<char> touching(member_.conditions.size(), 0);
   for (std::size_t i = 0; i < member_.conditions.size(); ++i)
     touching[i] = member_.conditions[i].standing == Standing::open && closed[i] > 0.5;
-  take_up_modes(state, closed);
-  bring_onto(touching);
+  const ModeChange change = take_up_modes(state, closed);
+  bring_onto(touching, change.leaves);
   recorder_.set_start(state.t, equations_.energy(member_.state()));
   recall_watch_signs();
 
   // The set of pressing conditions is computed anew, as after an event.
-  ModeChange change;
-  change.continued = true;
   return update_active_set(touching, no_condition, change) && open_record();
 }
 
-// The modes in force: which contacts slip and where, which bounded rows yield, and which are gone.
-void Motion::take_up_modes(const State& state, const std::vector<double>& closed) {
+// The modes in force: which contacts slip, which bounded rows yield, and which are gone. Where the caller does not give
+// State::modes they follow from the closed set and the velocities: a closed contact that is not marked as sticking
+// slips, a bounded row that is not marked yields or, if it breaks, is gone.
+ModeChange Motion::take_up_modes(const State& state, const std::vector<double>& closed) {
   const System& system = equations_.system();
-  if (state.modes.size() == member_.modes.size()) member_.modes = state.modes;
-  for (const Bound& bound : system.bounds)
-    if (system.constraints[bound.condition].equation && closed[bound.condition] < 0.5)
-      member_.conditions[bound.condition] = {};
-  for (const Friction& friction : system.frictions)
+  ModeChange change;
+  change.continued = true;
+  const bool given = state.modes.size() == member_.modes.size();
+  if (given) member_.modes = state.modes;
+  for (const Bound& bound : system.bounds) {
+    const std::size_t i = bound.condition;
+    if (!system.constraints[i].equation || !member_.in_force(i)) continue;
+    const bool holds = closed[i] > 0.5;
+    if (holds && bound.offset && !given)
+      member_.modes(static_cast<Eigen::Index>(*bound.offset)) = equations_.value(i, member_.state());
+    if (holds) continue;
+    if (bound.breaks || given)
+      member_.conditions[i] = {};
+    else
+      change.leaves.push_back(i);
+  }
+  for (const Friction& friction : system.frictions) {
     for (const std::size_t row : friction.rows)
       if (closed[row] > 0.5) member_.conditions[row].standing = Standing::equation;
+    if (!given && closed[friction.contact] > 0.5 && closed[friction.rows[0]] < 0.5)
+      change.leaves.push_back(friction.contact);
+  }
+  return change;
 }
 
 // Watched functions that are zero now have the sign they had before; the signs of the others are computed.
@@ -76,13 +94,14 @@ void Motion::skip_scheduled_events() {
 // Positions onto the conditions that hold and not beyond open ones; then velocities onto the conditions that
 // hold. A position beyond an open condition by rounding would look like a missed contact; its velocity is not
 // changed, since it may be leaving.
-void Motion::bring_onto(const std::vector<char>& touching) {
+void Motion::bring_onto(const std::vector<char>& touching, const std::vector<std::size_t>& yielding) {
   State now = member_.state();
   const State given = now;
   std::vector<std::size_t> held, not_beyond;
   for (std::size_t i = 0; i < member_.conditions.size(); ++i) {
     const Standing standing = member_.conditions[i].standing;
-    const bool holds = standing == Standing::equation || touching[i];
+    const bool yields = std::find(yielding.begin(), yielding.end(), i) != yielding.end();
+    const bool holds = (standing == Standing::equation && !yields) || touching[i];
     const bool beyond = standing == Standing::open && equations_.system().constraints[i].holonomic &&
                         equations_.value(i, now) > 0;
     if (holds) held.push_back(i);

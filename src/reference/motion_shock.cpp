@@ -59,11 +59,13 @@ void Motion::apply_shock(const Eigen::VectorXd& alpha, const std::vector<std::si
 
 // Bounded rows that hold and whose impulses stay within their bounds are equations: where no contact has friction, the
 // laws without it are tried first, and give the same numbers.
-Shock Motion::solve_shock(const State& before, const Eigen::VectorXd& alpha, const std::vector<char>& touching) {
+Shock Motion::solve_shock(const State& before, const Eigen::VectorXd& alpha,
+                          const std::vector<char>& touching) {
   const ShockParticipants unbounded = participants(touching);
   const std::vector<std::size_t> bounded = bounded_in_shock(touching);
   const auto plain = [&](const ShockParticipants& parts) {
-    return shock(equations_, before, member_.sizes, alpha, parts, formulas_.restitution, settings_.rest_speed);
+    return shock(equations_, before, member_.sizes, alpha, parts, formulas_.restitution,
+                 settings_.rest_speed);
   };
   if (!takes_friction(equations_, before, unbounded, bounded)) return plain(unbounded);
   if (!takes_friction(equations_, before, unbounded, {})) {

@@ -23,9 +23,9 @@ std::optional<EventKind> mode_event(EventPattern pattern) {
 }
 
 std::string event_kind_name(EventKind kind) {
-  constexpr const char* names[] = {"contact", "touch",  "press",        "release", "shock", "impulse",
-                                   "imposed", "lifted", "accumulation", "event",   "stop",  "slide",
-                                   "stick",   "reverse", "yield",       "lock",    "break"};
+  constexpr const char* names[] = {"contact", "touch",   "press",        "release", "shock", "impulse",
+                                   "imposed", "lifted",  "accumulation", "event",   "stop",  "slide",
+                                   "stick",   "reverse", "yield",        "lock",    "break"};
   return names[static_cast<std::size_t>(kind)];
 }
 

@@ -28,6 +28,9 @@ FlowDivergence::FlowDivergence(const Equations& equations) : equations_(equation
       for (std::size_t k = 0; k < constraint.columns.size(); ++k)
         add(pool, constraint.row[k], {Part::row, x, s, constraint.columns[k]}, formulas);
     }
+    for (std::size_t f = 0; f < system.frictions.size(); ++f)
+      for (std::size_t k = 0; k < system.frictions[f].drag.size(); ++k)
+        add(pool, system.frictions[f].drag[k], {Part::drag, x, f, k}, formulas);
     if (x >= n) add(pool, system.rates[x - n], {Part::rate, x, x - n}, formulas);
   }
   values_ = Program(pool, formulas);
@@ -48,7 +51,9 @@ void FlowDivergence::add(Expressions& pool, Expr e, Slope slope, std::vector<Exp
 // x:
 //   M da + A^T dlambda = Q_x - M_x a - (A_x)^T lambda,   A da = -c_x - A_x a,
 // which contains the terms in A_v that conditions nonlinear in v add to Voss's formula (11) [voss-11]. A
-// multiplier rho of a general condition is a state with the rate lambda and contributes dlambda/drho.
+// multiplier rho of a general condition is a state with the rate lambda and contributes dlambda/drho. A contact that
+// slips has the force -(A_N + drag A_T)^T lambda_N [friction-4]: its column is that sum, and the multipliers of its
+// slip rows are drag lambda_N.
 double FlowDivergence::at(const State& state, const std::vector<std::size_t>& set,
                           const Eigen::VectorXd& accelerations, const Eigen::VectorXd& multipliers) const {
   const System& system = equations_.system();
@@ -60,6 +65,17 @@ double FlowDivergence::at(const State& state, const std::vector<std::size_t>& se
     place[set[s]] = n + index(s);
     matrix.row(n + index(s)).head(n) = equations_.row(set[s], state).a;
     matrix.col(n + index(s)).head(n) = matrix.row(n + index(s)).head(n).transpose();
+  }
+  Eigen::VectorXd forces = multipliers;
+  for (std::size_t f = 0; f < system.frictions.size(); ++f) {
+    const Friction& friction = system.frictions[f];
+    if (place[friction.contact] < 0) continue;
+    const Eigen::VectorXd drag = equations_.friction(f, state).drag;
+    for (std::size_t k = 0; k < friction.rows.size(); ++k) {
+      const Eigen::VectorXd along = drag(index(k)) * equations_.row(friction.rows[k], state).a.transpose();
+      matrix.col(place[friction.contact]).head(n) += along;
+      forces(index(friction.rows[k])) += drag(index(k)) * multipliers(index(friction.contact));
+    }
   }
 
   // All right-hand sides at once, one column for each variable.
@@ -76,14 +92,15 @@ double FlowDivergence::at(const State& state, const std::vector<std::size_t>& se
       right(i, x) -= d * accelerations(j);
       if (i != j) right(j, x) -= d * accelerations(i);
     }
+    if (slope.part == Part::drag && place[system.frictions[slope.i].contact] >= 0) {
+      const Friction& friction = system.frictions[slope.i];
+      right.col(x).head(n) -= d * multipliers(index(friction.contact)) *
+                              equations_.row(friction.rows[slope.j], state).a.transpose();
+    }
+    if (slope.part == Part::row && (place[slope.i] >= 0 || forces(i) != 0)) right(j, x) -= d * forces(i);
     const bool of_condition = slope.part == Part::rest || slope.part == Part::row;
     if (!of_condition || place[slope.i] < 0) continue;
-    if (slope.part == Part::rest) {
-      right(place[slope.i], x) -= d;
-    } else {
-      right(place[slope.i], x) -= d * accelerations(j);
-      right(j, x) -= d * multipliers(i);
-    }
+    right(place[slope.i], x) -= slope.part == Part::rest ? d : d * accelerations(j);
   }
   if (slopes_.empty()) return 0;
   const Eigen::MatrixXd changes =

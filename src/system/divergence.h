@@ -19,11 +19,11 @@ class FlowDivergence {
 
  private:
   // One derivative by one of the variables v_0 .. v_n-1, z_0 .. z_nz-1.
-  enum class Part { mass, applied, rest, row, rate };
+  enum class Part { mass, applied, rest, row, rate, drag };
   struct Slope {
     Part part;
     std::size_t variable;
-    // By part: entry of the mass; coordinate; condition; condition and coordinate; auxiliary.
+    // By part: entry of the mass; coordinate; condition; condition and coordinate; auxiliary; contact and slip row.
     std::size_t i = 0, j = 0;
   };
   void add(Expressions& pool, Expr e, Slope slope, std::vector<Expr>& formulas);

@@ -11,8 +11,8 @@ namespace zwang {
 
 struct State {
   double t = 0;
-  Eigen::VectorXd q, v;  // n
-  Eigen::VectorXd z;     // auxiliaries
+  Eigen::VectorXd q, v;        // n
+  Eigen::VectorXd z;           // auxiliaries
   Eigen::VectorXd modes = {};  // of friction and bounds (System::modes); empty: all 0
 };
 
@@ -50,7 +50,7 @@ struct Row {
 struct FrictionValues {
   double cone = 0, cone_static = 0;  // |lambda_T| <= cone lambda_N
   double restitution = 0;            // of the slip, in impacts
-  Eigen::VectorXd drag;              // lambda_T per unit of lambda_N in slip; 0 while the contact does not slip
+  Eigen::VectorXd drag;  // lambda_T per unit of lambda_N in slip; 0 while the contact does not slip
 };
 
 struct BoundValues {

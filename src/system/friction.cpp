@@ -53,8 +53,7 @@ void add_friction(System& system, std::size_t contact) {
   made.drag = friction_drag(pool, constraint, slip);
 
   const Expr normal = pool.symbol(SymbolKind::multiplier, contact);
-  const Expr beyond_cone =
-      pool.subtract(length_of(pool, forces), pool.multiply(made.cone_static, normal));
+  const Expr beyond_cone = pool.subtract(length_of(pool, forces), pool.multiply(made.cone_static, normal));
   const std::size_t number = system.frictions.size();
   system.transitions.push_back({TransitionKind::slide, number, beyond_cone});
   // In space the motion across the slip decays ever faster as the slip vanishes, and steps come ever closer to its

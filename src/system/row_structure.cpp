@@ -38,7 +38,8 @@ bool rows_may_become_dependent(const System& system) {
   for (const Constraint& constraint : system.constraints) {
     // Contacts that rebound are closed for moments only, unless they come to rest.
     if (!constraint.equation && !system.pool->is_zero(constraint.restitution)) continue;
-    if (constraint.slip_of) continue;  // rows of friction are chosen at events, where dependence is decided anew
+    if (constraint.slip_of)
+      continue;  // rows of friction are chosen at events, where dependence is decided anew
     left.push_back(&constraint);
     for (const std::size_t c : constraint.columns) ++users[c];
   }

@@ -38,9 +38,9 @@ constexpr std::size_t friction_modes(std::size_t slip_speeds) { return slip_spee
 
 // A bound on the multiplier of a condition.
 struct LimitFormula {
-  Expr limit;            // of parameters
-  Expr impulse_limit;    // of parameters; may be infinite
-  bool breaks = false;   // at the bound the condition is gone for good
+  Expr limit;           // of parameters
+  Expr impulse_limit;   // of parameters; may be infinite
+  bool breaks = false;  // at the bound the condition is gone for good
   // Symbols of kind mode, unless it breaks: the sign with which it yields (0 while it holds), and for conditions
   // on positions the value f* at which it holds.
   std::size_t sign = 0, offset = 0;
@@ -51,13 +51,13 @@ struct ConditionFormula {
   std::string name;
   bool holonomic = true;  // on positions (f) or on velocities (g)
   bool equation = false;
-  Expr value;                        // f or g
-  std::optional<Expr> end_gradient;  // length of the gradient at one end, for distance conditions
-  std::optional<Expr> radius;        // R of a distance condition; must be positive
+  Expr value;                         // f or g
+  std::optional<Expr> end_gradient;   // length of the gradient at one end, for distance conditions
+  std::optional<Expr> radius;         // R of a distance condition; must be positive
   std::vector<Expr> difference = {};  // the vector between the ends of a distance condition
-  Expr restitution;                  // of parameters
-  std::optional<Expr> from;          // imposed by a shock at this time; absent: in force from the start
-  std::optional<Expr> until;         // lifted at this time; absent: never
+  Expr restitution;                   // of parameters
+  std::optional<Expr> from;           // imposed by a shock at this time; absent: in force from the start
+  std::optional<Expr> until;          // lifted at this time; absent: never
   // Maurer's general variation: the auxiliary state that is its multiplier rho; absent: special, Gauss's
   // principle.
   std::optional<std::size_t> general = {};
@@ -197,8 +197,8 @@ struct Friction {
   std::size_t contact = 0;        // its condition
   std::vector<std::size_t> rows;  // the conditions that are its slip speeds, one or two
   std::size_t first_mode = 0;     // as in FrictionFormula
-  Expr cone{}, cone_static{};  // |lambda_T| <= cone lambda_N
-  std::vector<Expr> drag;      // lambda_T per unit of lambda_N in slip; 0 while the contact does not slip
+  Expr cone{}, cone_static{};     // |lambda_T| <= cone lambda_N
+  std::vector<Expr> drag;         // lambda_T per unit of lambda_N in slip; 0 while the contact does not slip
 };
 
 // A condition with a bounded multiplier [limit-1].
