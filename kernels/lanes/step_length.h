@@ -53,6 +53,47 @@ struct PeriodLimit {
   }
 };
 
+// Whether a model has contacts that slip in two directions.
+template <class Model>
+ZWANG_CONSTANT constexpr bool slips_in_space() {
+  if constexpr (ModesOf<Model>::any) {
+    bool any = false;
+    for (int f = 0; f < Model::frictions; ++f) any = any || Model::friction_rows(f) == 2;
+    return any;
+  } else {
+    return false;
+  }
+}
+
+// [friction-8] In space the direction of a slip turns ever faster where it vanishes, and is not defined beyond: a
+// step ends before the slip would vanish at its present rate. The last part of the way is covered in steps that
+// become shorter by a factor of ten, until the slip is within rounding.
+template <class M, class R>
+ZWANG_INLINE R longest_before_rest(const LaneState<M, R>& state, const StepInProgress<M, R>& trial) {
+  using Model = typename M::Model;
+  using Real = typename M::Real;
+  constexpr int n = M::n;
+  R longest = infinity<R>();
+  ZWANG_REGISTERS for (int f = 0; f < Model::frictions; ++f) {
+    if (Model::friction_rows(f) != 2) continue;
+    const int mode = Model::first_mode + Model::friction_mode(f);
+    R squared = R(0), change = R(0);
+    ZWANG_REGISTERS for (int c = 0; c < 2; ++c) {
+      R value, slip, rest, a[n];
+      Model::row(state.k, state.t, state.y, state.y + n, state.y + 2 * n, Model::friction_row(f) + c, value,
+                 slip, rest, a);
+      ZWANG_REGISTERS for (int i = 0; i < n; ++i) { rest = rest + a[i] * trial.step.first()[i]; }
+      squared = squared + slip * slip;
+      change = change + slip * rest;
+    }
+    const R slipping = absolute(state.k[mode]) + absolute(state.k[mode + 1]);
+    const R time = R(Real(0.9)) * squared / maximum(-change, R(Precision<Real>::tiny));
+    const R rounding = R(4) * square(state.k[mode + 2]);
+    longest = select((R(0) < slipping) && (rounding < squared), minimum(longest, time), longest);
+  }
+  return longest;
+}
+
 // Chooses step.h and sets flags.clipped for all lanes.
 template <class M, class R>
 ZWANG_INLINE void choose_step_length(const KernelSettings& settings, const LaneState<M, R>& state,
@@ -67,7 +108,9 @@ ZWANG_INLINE void choose_step_length(const KernelSettings& settings, const LaneS
     length = minimum(length, PeriodLimit<M, R>{state, trial}.longest(minimum(length, room)));
   // The step ends at the scheduled time even if that is a little further than proposed: the safety factor
   // of the step length allows for it. No very short step is left before the scheduled time.
-  const R reach = Method::adaptive && !Model::any_turns ? minimum(state.h * R(Real(1.1)), longest) : length;
+  constexpr bool bounded = Model::any_turns || slips_in_space<Model>();
+  if constexpr (slips_in_space<Model>()) length = minimum(length, longest_before_rest<M, R>(state, trial));
+  const R reach = Method::adaptive && !bounded ? minimum(state.h * R(Real(1.1)), longest) : length;
   flags.clipped = reach >= room * R(Real(1 - 1e-10));
   if constexpr (Method::adaptive) length = minimum(length, room * R(Real(0.5)));
   trial.step.h = select(flags.clipped, room, length);

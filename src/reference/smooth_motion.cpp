@@ -72,11 +72,32 @@ double SmoothMotion::argument_speed(const State& state) const {
   return fastest;
 }
 
+// [friction-8] In space the direction of a slip turns ever faster where it vanishes, and is not defined beyond: a
+// step ends before the slip would vanish at its present rate.
+double SmoothMotion::time_before_rest(const Eigen::VectorXd& rate) const {
+  double time = std::numeric_limits<double>::infinity();
+  const State now = member_.state();
+  const System& system = member_.system();
+  for (std::size_t f = 0; f < system.frictions.size(); ++f) {
+    const Friction& friction = system.frictions[f];
+    if (friction.rows.size() < 2 || !member_.slips(f)) continue;
+    double squared = 0, change = 0;
+    for (const std::size_t row : friction.rows) {
+      const Row slip = member_.equations.row(row, now);
+      squared += slip.rate * slip.rate;
+      change += slip.rate * (slip.a.dot(rate.segment(member_.n(), member_.n())) + slip.rest);
+    }
+    const double rounding = 2 * now.modes(static_cast<Eigen::Index>(friction.first_mode + 2));
+    if (change < 0 && squared > rounding * rounding) time = std::min(time, -0.9 * squared / change);
+  }
+  return time;
+}
+
 // The longest step allowed here, at most h. Speeds of arguments change within a step: a body at rest may fall
 // past a whole row of obstacles. Over a step h with these accelerations an argument runs rate h + growth
 // h^2/2, which is bounded by 1.
 double SmoothMotion::step_bound(double h, double next_scheduled_time, const Eigen::VectorXd& rate) const {
-  h = std::min(h, member_.settings.max_step);
+  h = std::min({h, member_.settings.max_step, time_before_rest(rate)});
   if (formulas_.turns.outputs() == 0) return h;
   const double length = std::min(h, next_scheduled_time - member_.t);
   State later = member_.state();

@@ -66,6 +66,7 @@ class SmoothMotion {
                     Eigen::VectorXd& rate) const;
   RightSide with_branches(const std::vector<double>& branches) const;
   double argument_speed(const State& state) const;
+  double time_before_rest(const Eigen::VectorXd& rate) const;
   double step_bound(double h, double next_scheduled_time, const Eigen::VectorXd& rate) const;
   bool arguments_moved_too_far(const Step& step) const;
   bool ends_on_branch(const Step& step) const;
