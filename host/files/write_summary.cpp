@@ -355,13 +355,15 @@ Json labels_json(const RunResult& result) {
 }
 
 // The members of the points.
-Json members_by_point(const RunResult& result) {
+Json members_by_point(const Study& study, const RunResult& result) {
+  // The rows of pick-freeze have a member in each block.
+  const long long blocks = study.sensitivity ? static_cast<long long>(study.sensitivity->blocks()) : 1;
   Json json{{"integrated", Json::array()},
             {"entered", Json::array()},
             {"failed", Json::array()},
             {"met_until", Json::array()}};
   for (const StatisticsResult& point : result.points) {
-    json["integrated"].push_back(point.members);
+    json["integrated"].push_back(point.members * blocks);
     json["entered"].push_back(point.entered);
     json["failed"].push_back(point.failed);
     json["met_until"].push_back(point.met_until);
@@ -385,7 +387,7 @@ std::string summary_json(const Study& study, const RunResult& result) {
   json["time"] = study.time.outputs;
   if (!study.sweeps.empty()) {
     json["sweep"] = sweep_json(study);
-    json["members"]["by_point"] = members_by_point(result);
+    json["members"]["by_point"] = members_by_point(study, result);
   }
   const Json statistics = study.sweeps.empty() ? statistics_json(study, result, result.statistics)
                                                : statistics_by_point(study, result);

@@ -122,7 +122,7 @@ Json audit_json(const Trajectory& trajectory) {
 // Where a member of [sensitivity] belongs.
 std::string block_text(const Study& study, long long number) {
   const SensitivitySettings& settings = *study.sensitivity;
-  const auto block = static_cast<std::size_t>(number / settings.base);
+  const auto block = static_cast<std::size_t>(number / study.ensemble.members);
   if (block >= settings.blocks()) return "";
   const std::string draws =
       block == 0   ? "its own draws (A)"
@@ -131,8 +131,10 @@ std::string block_text(const Study& study, long long number) {
   return fmt::format("row {} of [sensitivity], with {}\n", number % settings.base, draws);
 }
 
+// The blocks of [sensitivity] have the same points.
 long long point_of(const Replay& replay) {
-  return replay.study.ensemble.point_of(static_cast<long long>(replay.member.number));
+  const EnsembleSettings& ensemble = replay.study.ensemble;
+  return ensemble.point_of(static_cast<long long>(replay.member.number) % ensemble.members);
 }
 
 // "c = 0.1, n = 2"

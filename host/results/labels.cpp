@@ -130,6 +130,7 @@ void Labels::complete(const EnsemblePlan& plan, const ReadMembers& read, unsigne
                       RunResult& result) const {
   EnsemblePlan repeated = plan;
   repeated.point.outputs = 0;
+  repeated.point.pick_freeze.reset();
   std::erase_if(repeated.point.histograms, [](const HistogramPlan& one) { return !one.of_measure; });
   const std::size_t measures = study_.system->member_values(), inputs = plan.point.inputs;
   EnsembleStatistics statistics(repeated);
@@ -139,7 +140,8 @@ void Labels::complete(const EnsemblePlan& plan, const ReadMembers& read, unsigne
                              .of = 0});
   read([&](long long first, std::span<const char> records) {
     const std::size_t count = records.size() / layout_.bytes();
-    std::vector<char> entered(count), failed(count);
+    std::vector<char> entered(count);
+    std::vector<int> failed(count);
     std::vector<double> measured(count * measures), drawn(count * inputs);
     for (std::size_t k = 0; k < count; ++k) {
       const char* record = records.data() + k * layout_.bytes();

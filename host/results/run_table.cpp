@@ -330,12 +330,16 @@ const char* until_error_text(const UntilSettings& until) {
                                                               : "half of the 95 % interval";
 }
 
+// The measure or index that is judged.
+const std::string& until_subject(const UntilSettings& until) {
+  return until.index.empty() ? until.measure : until.index;
+}
+
 std::string until_text(const UntilSettings& until, const RunResult& result) {
   return fmt::format(
       fmt::runtime(result.sure_early ? "ended early: {} of {} is below {} (limit {} members)\n"
                                      : "ran to the limit: {} of {} is above {} after {} members\n"),
-      until_error_text(until), until.index.empty() ? until.measure : until.index, until_limit_text(until),
-      count_text(result.requested));
+      until_error_text(until), until_subject(until), until_limit_text(until), count_text(result.requested));
 }
 
 std::string sweep_names(const Study& study) {
@@ -352,11 +356,14 @@ std::string members_text(const Study& study, const RunResult& result) {
   const auto stopped = tally.status[static_cast<std::size_t>(Status::stopped)];
   if (stopped > 0) text += fmt::format(", {} stopped early", count_text(stopped));
   text += "\n";
-  if (!study.sweeps.empty())
-    text +=
-        fmt::format("{} points of a sweep over {}, {} member{} each\n", count_text(study.ensemble.points()),
-                    sweep_names(study), count_text(study.ensemble.members_per_point),
-                    study.ensemble.members_per_point == 1 ? "" : "s");
+  if (!study.sweeps.empty()) {
+    const bool one = study.ensemble.members_per_point == 1;
+    const std::string each = study.sensitivity
+                                 ? fmt::format("rows of {} members", study.sensitivity->blocks())
+                                 : (one ? "member" : "members");
+    text += fmt::format("{} points of a sweep over {}, {} {} each\n", count_text(study.ensemble.points()),
+                        sweep_names(study), count_text(study.ensemble.members_per_point), each);
+  }
   if (study.ensemble.include_nominal)
     text += fmt::format("member 0{} is the nominal member: every distribution at its centre\n",
                         study.sweeps.empty() ? "" : " of each point");
@@ -364,7 +371,7 @@ std::string members_text(const Study& study, const RunResult& result) {
     const auto met = std::count_if(result.points.begin(), result.points.end(),
                                    [](const StatisticsResult& point) { return point.met_until; });
     text += fmt::format("ended early at {} of {} points: {} of {} below {}\n", met, result.points.size(),
-                        until_error_text(*study.ensemble.until), study.ensemble.until->measure,
+                        until_error_text(*study.ensemble.until), until_subject(*study.ensemble.until),
                         until_limit_text(*study.ensemble.until));
   } else if (const auto& until = study.ensemble.until)
     text += until_text(*until, result);
@@ -415,7 +422,7 @@ std::string run_table(const Study& study, const RunResult& result, const RunTabl
       text += "this study draws no inputs: all members are identical\n";
     if (!all_failed) text += measures_text(study, result) + observables_text(study, result);
   } else if (!all_failed) {
-    text += sweep_tables(study, result);
+    text += sweep_tables(study, result) + sweep_sensitivity(study, result);
   }
   text += labels_text(result);
   text += "\n" + events_text(result.tally) + audit_text(result.tally) + starts_text(study, result.tally);
