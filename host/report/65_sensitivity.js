@@ -188,15 +188,13 @@ function showSensitivityByPoint() {
       "sensitivity", "Which input matters",
       "Sobol' indices by point: how much of a measure's variance an input explains alone (first order) and together " +
           "with others (total).");
-  for (const of of list) {
-    const grid = element("div", {class: "grid2"});
-    if (data.sweep.axes.length > 1) {
-      drawSobolMaps(place, of, grid);
-      continue;
-    }
-    place.append(grid);
-    drawSobolCurves(grid, of);
+  if (data.sweep.axes.length > 1) {
+    for (const of of list) drawSobolMaps(place, of, element("div", {class: "grid2"}));
+    return;
   }
+  const grid = element("div", {class: "grid2"});
+  place.append(grid);
+  for (const of of list) drawSobolCurves(grid, of);
 }
 
 function showSensitivity() {

@@ -35,6 +35,7 @@ void add_performance(RunPerformance& sum, const RunPerformance& next) {
   sum.integrate_s += next.integrate_s;
   sum.statistics_s += next.statistics_s;
   sum.write_s += next.write_s;
+  sum.trajectories_s += next.trajectories_s;
 }
 
 void take_statistics(RunResult& result, const Study& study, std::vector<StatisticsResult> points) {

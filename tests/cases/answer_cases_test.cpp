@@ -455,6 +455,26 @@ TEST_P(AnswerOnBackend, BasinsOfTwoSinksAndTheirSaddle) {
   EXPECT_EQ(pooled, (std::array<long long, 3>{90, 9, 270}));
 }
 
+// Formulas with labels are evaluated once all members have ended.
+TEST_P(AnswerOnBackend, LabelsCombineWithOtherReductionsAndParameters) {
+  const Study study = read_study(
+      two_sinks + R"toml([[given]]
+name = "right"
+when = "which >= 3 and s0 < 1"
+)toml",
+      "case.toml",
+      {"measure.second=\"probability(which >= 2)\"", "measure.mixed=\"label(tail, 1e-3)*final(s) + s0\""});
+  const RunResult found = run_with_records(study).result;
+  for (std::size_t p = 0; p < 41; ++p) {
+    const std::vector<SeriesStatistics>& measures = found.points[p].measures;
+    const double label = p < 10 ? 1 : p == 10 ? 2 : 3, start = study.sweeps[0].values[p];
+    EXPECT_EQ(measures[1].moments.mean, label);
+    EXPECT_EQ(measures[3].moments.mean, label >= 2 ? 1 : 0);
+    EXPECT_NEAR(measures[4].moments.mean, label * (label - 2) + start, 1e-8) << p;
+    EXPECT_EQ(found.points[p].givens[0].share.hits, label == 3 && start < 1 ? 1 : 0) << p;
+  }
+}
+
 TEST_P(AnswerOnBackend, AnAuxiliaryStateFollowsItsClosedForm) {
   const RunResult found =
       run(read_study(two_sinks, "case.toml",

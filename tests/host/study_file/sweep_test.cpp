@@ -193,8 +193,30 @@ TEST(RecordTest, RefusesReductionsOfUnknownRecords) {
   EXPECT_TRUE(mentions(refused("period(sectoin, 1e-3)"), "there is no record 'sectoin'"));
   EXPECT_TRUE(mentions(refused("label(section, 0)"), "a positive tolerance"));
   EXPECT_TRUE(mentions(refused("last(section.q)"), "has no value 'q'"));
-  EXPECT_TRUE(mentions(refused("1 + label(section, 1e-3)"), "label(..) must stand alone"));
+  EXPECT_EQ(refused("1 + label(section, 1e-3)"), "");
   EXPECT_EQ(refused("maximum(section.x) - minimum(section.x)"), "");
+}
+
+// Labels are known once all members have ended.
+TEST(RecordTest, KeepsWhatFormulasWithLabelsNeedAndRefusesThemDuringTheRun) {
+  const std::string measures = a_record + "every = 1\n[measure]\nwhich = \"label(section, 1e-3)\"\n" +
+                               "mixed = \"probability(which*w > final(x))\"\n";
+  const System& system = *swept("w = 2", measures).system;
+  // Whether a missing value decided it, the final x, and w.
+  EXPECT_EQ(system.flags.size(), 3U);
+  const std::string draws = "w = { uniform = [1, 2] }\nu = { uniform = [1, 2] }";
+  EXPECT_TRUE(
+      mentions(sweep_refusal("w = { uniform = [1, 2] }",
+                             measures + "[ensemble]\nmembers = 5000\n"
+                                        "until = { measure = \"mixed\", relative_halfwidth = 0.1 }\n"),
+               "labels are known at the end only"));
+  EXPECT_TRUE(mentions(sweep_refusal("w = 2", measures + "[[given]]\nname = \"g\"\nwhen = \"which > 1\"\n"
+                                                         "observables = true\n"),
+                       "labels are known at the end only"));
+  EXPECT_TRUE(mentions(sweep_refusal(draws, measures + "[sensitivity]\nbase = 64\nof = [\"which\"]\n"),
+                       "labels have no Sobol' indices"));
+  const std::string more = measures + "end = \"final(x)\"\n[sensitivity]\nbase = 64\n";
+  EXPECT_EQ(swept(draws, more).sensitivity->of, std::vector<std::size_t>{2});
 }
 
 }  // namespace
