@@ -17,6 +17,18 @@ bool is_text(const Json& json) {
                               }));
 }
 
+// The value of a key, null if there is none. Objects of points have nearly always the same keys in the same order:
+// `place` is where the key is looked for first.
+const Json& member_of(const Json& json, const std::string& key, std::size_t place) {
+  static const Json none;
+  const auto* object = json.get_ptr<const Json::object_t*>();
+  if (object == nullptr) return none;
+  if (place < object->size() && (object->begin() + static_cast<std::ptrdiff_t>(place))->first == key)
+    return (object->begin() + static_cast<std::ptrdiff_t>(place))->second;
+  const auto found = object->find(key);
+  return found == object->end() ? none : found->second;
+}
+
 }  // namespace
 
 // Objects of the same keys, one for each point, become one object of arrays by point. Names are not repeated.
@@ -25,15 +37,17 @@ SummaryJson json_by_point(const std::vector<const SummaryJson*>& points) {
       std::any_of(points.begin(), points.end(), [](const Json* one) { return one->is_object(); });
   if (objects) {
     Json made = Json::object();
-    for (const Json* point : points)
+    for (const Json* point : points) {
+      std::size_t place = 0;
       for (const auto& [key, value] : point->items()) {
+        const std::size_t here = place++;
         if (made.contains(key)) continue;
-        static const Json none;
         std::vector<const Json*> values;
-        for (const Json* one : points)
-          values.push_back(one->is_object() && one->contains(key) ? &(*one)[key] : &none);
+        values.reserve(points.size());
+        for (const Json* one : points) values.push_back(&member_of(*one, key, here));
         made[key] = json_by_point(values);
       }
+    }
     return made;
   }
   if ((is_text(*points.front()) || points.front()->is_null()) &&

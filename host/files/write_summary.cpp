@@ -12,6 +12,7 @@
 #include "host/files/summary_answers.h"
 #include "host/files/summary_sweeps.h"
 #include "host/files/write_origin.h"
+#include "host/platform/parallel.h"
 #include "host/platform/schema_version.h"
 #include "host/statistics/run_tally.h"
 #include "host/statistics/statistics_result.h"
@@ -281,9 +282,10 @@ Json statistics_json(const Study& study, const RunResult& result, const Statisti
 }
 
 Json statistics_by_point(const Study& study, const RunResult& result) {
-  std::vector<Json> points;
+  std::vector<Json> points(result.points.size());
   std::vector<const Json*> pointers;
-  for (const StatisticsResult& point : result.points) points.push_back(statistics_json(study, result, point));
+  in_parallel(points.size(), thread_count(0),
+              [&](std::size_t k) { points[k] = statistics_json(study, result, result.points[k]); });
   for (const Json& point : points) pointers.push_back(&point);
   return json_by_point(pointers);
 }
