@@ -76,6 +76,31 @@ TEST(SweepTest, CombinesAllSweepsWithTheFirstSlowest) {
   }
 }
 
+TEST(SweepTest, HasTheRowsOfSensitivityAtEachPoint) {
+  const std::string parameters =
+      "c = { sweep = { values = [1, 2, 5] } }\na = { uniform = [0, 1] }\nb = { uniform = [0, 1] }";
+  const std::string sensitivity = "[measure]\nend = \"final(x)\"\n[sensitivity]\nbase = 100\n";
+  const Study study = swept(parameters, sensitivity);
+  EXPECT_EQ(study.ensemble.members_per_point, 100);
+  EXPECT_EQ(study.ensemble.members, 300);
+  EXPECT_EQ(study.members_in_all(), 1200);
+  // The study as run reads as the same.
+  EXPECT_EQ(read_study(study_as_run(study), "run.toml").members_in_all(), 1200);
+  // Row 7 of the second point in blocks A, B, and A with b from B: the same value of the sweep.
+  const auto draws = [&](unsigned long long block) {
+    return draw_member(study, block * 300 + 107).parameters;
+  };
+  EXPECT_EQ(draws(0)[0], 2);
+  EXPECT_EQ(draws(1)[0], 2);
+  EXPECT_EQ(draws(3), (std::vector<double>{2, draws(0)[1], draws(1)[2]}));
+  EXPECT_NE(draws(0)[2], draws(1)[2]);
+  EXPECT_TRUE(mentions(sweep_refusal(parameters, sensitivity + "[ensemble]\nmembers_per_point = 99\n"),
+                       "not the number of rows of [sensitivity]"));
+  EXPECT_TRUE(mentions(sweep_refusal(parameters, sensitivity + "[ensemble]\nmembers = 300\n"),
+                       "not the number of members of all points"));
+  EXPECT_EQ(sweep_refusal(parameters, sensitivity + "[ensemble]\nmembers = 1200\n"), "");
+}
+
 TEST(SweepTest, StandsWhereADistributionMayStandByItself) {
   const std::string text = R"toml(title = "t"
 [[point]]
