@@ -1,6 +1,6 @@
-// Reductions over the rows of records. Rows are numbered from the start of a motion, so they are not put together from
-// segments: two reference runs over the whole motion are compared, row by row. Where these part (chaos, grazing) the
-// reduction decides nothing.
+// Reductions over the rows of records. Rows are numbered from the start of a motion, so they are not put
+// together from segments: two reference runs over the whole motion are compared, row by row. Where these part
+// (chaos, grazing) the reduction decides nothing.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,8 @@ namespace zwang {
 // Whether a measure or flag needs them.
 bool has_record_reductions(const System& system);
 
-// By reduction; those that are not over a record, and labels, which a member does not have by itself, are undecided.
-// `whole`: from the start to the end; `status`: how the backend's motion ended.
+// By reduction; those that are not over a record, and labels, which a member does not have by itself, are
+// undecided. `whole`: from the start to the end; `status`: how the backend's motion ended.
 std::vector<StitchedReductions::Verdict> record_verdicts(const System& system, const Equations& equations,
                                                          const ReferencePair& whole, Status status,
                                                          const Tolerance& tolerance);

@@ -17,8 +17,8 @@ bool is_text(const Json& json) {
                               }));
 }
 
-// The value of a key, null if there is none. Objects of points have nearly always the same keys in the same order:
-// `place` is where the key is looked for first.
+// The value of a key, null if there is none. Objects of points have nearly always the same keys in the same
+// order: `place` is where the key is looked for first.
 const Json& member_of(const Json& json, const std::string& key, std::size_t place) {
   static const Json none;
   const auto* object = json.get_ptr<const Json::object_t*>();

@@ -12,7 +12,8 @@ namespace zwang {
 // The label that all names share; empty if they differ or have none.
 std::string common_unit(const Study& study, const std::vector<std::string>& names);
 
-// A variable with the label of each name along a dimension, since the series of one variable may have different ones.
+// A variable with the label of each name along a dimension, since the series of one variable may have
+// different ones.
 struct UnitLabels {
   NetcdfFile::Variable variable;
   std::vector<std::string> labels;

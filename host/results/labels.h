@@ -1,5 +1,5 @@
-// Labels of attractors: reductions label(record, tolerance), decided in the order of the members once all have
-// ended, and the measures and conditions that are computed from them.
+// Labels of attractors: reductions label(record, tolerance), decided in the order of the members once all
+// have ended, and the measures and conditions that are computed from them.
 #pragma once
 
 #include <cstdint>
@@ -25,15 +25,15 @@ class Labels {
 
   bool any() const { return !numbered_.empty(); }
 
-  // Numbers the attractors: 1, 2, ... in the order of the first member, at most 64, 65 for further ones, 0 for
-  // members without a period; missing where the period is.
+  // Numbers the attractors: 1, 2, ... in the order of the first member, at most 64, 65 for further ones, 0
+  // for members without a period; missing where the period is.
   void decide(const ReadMembers& read);
 
   // Passes on the members with the measures and flags that use labels computed anew.
   ReadMembers entering(ReadMembers read) const;
 
-  // Repeats the statistics of measures and inputs with the labels, and counts the labels of measures that are one.
-  // `plan`: that of the run; `read` passes on members with their labels.
+  // Repeats the statistics of measures and inputs with the labels, and counts the labels of measures that are
+  // one. `plan`: that of the run; `read` passes on members with their labels.
   void complete(const EnsemblePlan& plan, const ReadMembers& read, unsigned threads, RunResult& result) const;
 
  private:
@@ -52,8 +52,8 @@ class Labels {
   MemberRecordLayout layout_;
   std::vector<Numbered> numbered_;
   std::vector<Alone> alone_;
-  // Measures and flags (numbered after the measures) that use labels; their formulas; and the flags that hold the
-  // other reductions and the parameters in them.
+  // Measures and flags (numbered after the measures) that use labels; their formulas; and the flags that hold
+  // the other reductions and the parameters in them.
   std::vector<std::size_t> values_;
   Program formulas_;
   std::vector<std::pair<Symbol, std::size_t>> held_;

@@ -198,8 +198,8 @@ void RecordedRun::decide_labels(RunResult& result) {
   labels_.complete(run_.plan(), all_members(), threads_, result);
 }
 
-// Most of members.nc has been written beside the run; with ranks, and where members have labels, it is written
-// now.
+// Most of members.nc has been written beside the run; with ranks, and where members have labels, it is
+// written now.
 void RecordedRun::write_members() {
   if (member_output_ && !labels_.any())
     member_output_->close();

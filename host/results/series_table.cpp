@@ -64,7 +64,8 @@ class SeriesTable {
     return std::any_of(rows_.begin(), rows_.end(), [](const Row& row) { return row.series->missing > 0; });
   }
 
-  // Shows as many quantiles as fit into a line: all, three, the middle one, none; then intervals of three digits.
+  // Shows as many quantiles as fit into a line: all, three, the middle one, none; then intervals of three
+  // digits.
   std::string text() const {
     const std::size_t count = settings_.quantiles.size();
     std::string text;

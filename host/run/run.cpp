@@ -100,8 +100,8 @@ long long EnsembleRun::batch_end(long long begin, long long up_to) const {
   if (reduces_on_device()) last = std::min(last, point + study_.ensemble.per_point());
   const long long end = std::min(last, begin + batch_size_.next(last - begin));
   if (!reduces_on_device()) return end;
-  // The device reduces whole blocks of a point: an open block is completed first, and a batch ends at the end of a
-  // block.
+  // The device reduces whole blocks of a point: an open block is completed first, and a batch ends at the end
+  // of a block.
   if (under_way_.empty() && !statistics_.accepts_blocks())
     return std::min(end, point + (place / block_members + 1) * block_members);
   const long long whole = point + (end - point) / block_members * block_members;
@@ -207,8 +207,8 @@ void EnsembleRun::advance_by_members(long long begin, long long end) {
   write(begin, records);
 }
 
-// Pick-freeze: the other blocks of the rows [begin, end). Their members are counted, but enter no statistics of
-// their own.
+// Pick-freeze: the other blocks of the rows [begin, end). Their members are counted, but enter no statistics
+// of their own.
 void EnsembleRun::add_other_blocks(long long begin, long long end, const BatchResults& plain, Rows& made) {
   const SensitivitySettings& settings = *study_.sensitivity;
   const std::size_t rows = plain.status.size(), blocks = settings.blocks(), measures = settings.of.size();

@@ -66,7 +66,8 @@ struct RunPart {
 // Adds the seconds; takes the larger number of threads.
 void add_performance(RunPerformance& sum, const RunPerformance& next);
 
-// Moves the results of the points into their place: one set of statistics, or one for each point of the sweeps.
+// Moves the results of the points into their place: one set of statistics, or one for each point of the
+// sweeps.
 void take_statistics(RunResult& result, const Study& study, std::vector<StatisticsResult> points);
 
 // A run in progress: statistics and tally of the members [first, position). Study and backend must outlive
@@ -142,8 +143,8 @@ class EnsembleRun {
   void write(long long begin, std::shared_ptr<const HostBuffer> records);
   Rows rows_of(long long begin, const Integrated& members) const;
   void set_pilot();
-  // The rows of records, and of pick-freeze, whose values are needed together, are counted on the host. So are
-  // points of a sweep with few members: a batch on the device ends with its point.
+  // The rows of records, and of pick-freeze, whose values are needed together, are counted on the host. So
+  // are points of a sweep with few members: a batch on the device ends with its point.
   bool reduces_on_device() const {
     return backend_.reduces() && study_.system->records.empty() && !study_.sensitivity &&
            (study_.sweeps.empty() || study_.ensemble.per_point() >= backend_.fewest_reduced());

@@ -36,8 +36,8 @@ Batch EnsembleRun::draw_on_device_or_here(long long begin, long long end) {
 }
 
 // Begins batches until as many are under way as the backend takes. With `until` there is one at a time,
-// because its result decides whether there is another one. Those under way are of one point of the sweeps, whose
-// statistics say what is reduced; members are numbered in the point, as its statistics number them.
+// because its result decides whether there is another one. Those under way are of one point of the sweeps,
+// whose statistics say what is reduced; members are numbered in the point, as its statistics number them.
 void EnsembleRun::begin_batches(long long up_to) {
   const std::size_t at_once = until_ ? 1 : backend_.batches_at_once();
   for (;;) {

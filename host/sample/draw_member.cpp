@@ -113,7 +113,8 @@ class Sampler::Drawing {
     return at_quantile(distribution.kind, x, uniform(sampler_.rules_[i].dimension));
   }
 
-  // Row k for member k of a point, or of the ensemble if the streams are independent. The nominal member uses row 0, which is its own if include_nominal is set.
+  // Row k for member k of a point, or of the ensemble if the streams are independent. The nominal member uses
+  // row 0, which is its own if include_nominal is set.
   double file_value(const ParameterRule& rule) const {
     const std::vector<double>& rows = rule.distribution->file_values;
     const bool independent = study_.ensemble.streams == Streams::independent;

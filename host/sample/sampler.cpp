@@ -1,5 +1,5 @@
-// What is the same for all members: compiled formulas, dimensions of the draws, blocks of pick-freeze. One member is
-// drawn in draw_member.cpp.
+// What is the same for all members: compiled formulas, dimensions of the draws, blocks of pick-freeze. One
+// member is drawn in draw_member.cpp.
 #include "host/sample/sampler.h"
 
 #include <array>

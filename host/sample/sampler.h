@@ -51,8 +51,8 @@ class Sampler {
   };
 
   // Parameters and start as drawn; `attempt` counts redraws of a rejected member. Member 0 of
-  // each point is the nominal member if the study sets include_nominal. Throws Error if a distribution's arguments are invalid for this
-  // member.
+  // each point is the nominal member if the study sets include_nominal. Throws Error if a distribution's
+  // arguments are invalid for this member.
   void draw(unsigned long long member, unsigned attempt, Scratch& scratch, MemberInputs& made) const;
   // Every distribution at its centre, at a point of the sweeps.
   void draw_nominal(Scratch& scratch, MemberInputs& made, unsigned long long point = 0) const;
@@ -91,8 +91,8 @@ class Sampler {
   void read_rules();
   void assign_inputs();
   void read_joint(const Joint& joint);
-  // Where a member belongs: its point of the sweeps, its number in the point, and its block of pick-freeze. Block
-  // 0 is the ensemble itself.
+  // Where a member belongs: its point of the sweeps, its number in the point, and its block of pick-freeze.
+  // Block 0 is the ensemble itself.
   struct MemberPlace {
     unsigned long long point = 0, row = 0;
     std::size_t block = 0;

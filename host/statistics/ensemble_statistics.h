@@ -43,8 +43,9 @@ class EnsembleStatistics {
 
   // As those of Statistics; rows and members are numbered in the whole ensemble.
   void add(const MemberRows& rows, unsigned threads = 1);
-  // Whole blocks of the current point reduced on a device, numbered in the point. `entered` of their members are in
-  // the statistics; `failed`: of these members, and of those of an incomplete last block that are added next.
+  // Whole blocks of the current point reduced on a device, numbered in the point. `entered` of their members
+  // are in the statistics; `failed`: of these members, and of those of an incomplete last block that are
+  // added next.
   bool accepts_blocks() const;
   ReductionPlan current_reduction() const { return points_.back().statistics->reduction(); }
   void add_blocks(const ReductionPlan& plan, const BlockSummary& blocks, long long entered, long long failed,

@@ -90,8 +90,8 @@ struct Storage {
 };
 Storage choose_storage(const StatisticsPlan& plan);
 
-// The members of an ensemble in blocks of 256, which do not go beyond the points of the sweeps: each point has
-// the blocks that an ensemble of its members alone would have.
+// The members of an ensemble in blocks of 256, which do not go beyond the points of the sweeps: each point
+// has the blocks that an ensemble of its members alone would have.
 struct MemberBlocks {
   long long points = 1;
   long long per_point = 0;  // members

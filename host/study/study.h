@@ -145,8 +145,9 @@ struct SensitivitySettings {
   std::vector<std::size_t> of;  // measures
   std::vector<Input> inputs;
 
-  // Blocks of members: A, B, and A with one input from B. Block A is the ensemble, in which row j of a point has
-  // the number point * base + j; in the other blocks it has this number + block * EnsembleSettings::members.
+  // Blocks of members: A, B, and A with one input from B. Block A is the ensemble, in which row j of a point
+  // has the number point * base + j; in the other blocks it has this number + block *
+  // EnsembleSettings::members.
   std::size_t blocks() const { return inputs.size() + 2; }
 };
 

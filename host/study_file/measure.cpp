@@ -122,8 +122,8 @@ void StudyBuilder::leave_out_of_sensitivity(std::size_t measure) {
                          "'" + description_.measures[measure].name + "'", "a measure without label(..)");
 }
 
-// Beside its measures a member keeps the other reductions and the parameters in formulas with labels, as flags, so that
-// these formulas can be evaluated once the labels are known.
+// Beside its measures a member keeps the other reductions and the parameters in formulas with labels, as
+// flags, so that these formulas can be evaluated once the labels are known.
 void StudyBuilder::hold_label_operands() {
   std::vector<Expr> formulas;
   for (const Measure& measure : description_.measures) formulas.push_back(measure.value);

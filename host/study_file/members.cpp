@@ -63,8 +63,8 @@ void StudyBuilder::check_file_rows(long long needed) {
                            std::to_string(needed) + ", one for each member");
 }
 
-// Members at each point of the sweeps: given, or the product of the grids, or one where nothing is drawn. With
-// [sensitivity] they are the rows of its block A.
+// Members at each point of the sweeps: given, or the product of the grids, or one where nothing is drawn.
+// With [sensitivity] they are the rows of its block A.
 std::optional<long long> StudyBuilder::members_per_point(const Field& field) {
   const EnsembleSettings& made = study_.ensemble;
   if (study_.sensitivity) {

@@ -1,5 +1,5 @@
-// Known answers about probabilities, sweeps, sequences and sensitivity, by the reference and by the kernels. The
-// members of the sizes in the statements take the reference minutes: it has fewer in the default tier.
+// Known answers about probabilities, sweeps, sequences and sensitivity, by the reference and by the kernels.
+// The members of the sizes in the statements take the reference minutes: it has fewer in the default tier.
 #include <gtest/gtest.h>
 
 #include <array>

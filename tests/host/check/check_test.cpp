@@ -24,8 +24,8 @@ std::vector<std::string> config_names() {
   return names;
 }
 
-// Whether the reference says of itself that a motion depends too much on its start: two runs with tolerances close to
-// each other end apart.
+// Whether the reference says of itself that a motion depends too much on its start: two runs with tolerances
+// close to each other end apart.
 bool is_chaotic(const Study& study, unsigned long long member) {
   Study finer = study;
   finer.integrator.rtol *= 0.3;
@@ -52,14 +52,15 @@ TEST_P(CheckEveryConfig, PassesOnTheReferenceItself) {
     return;
   }
   EXPECT_EQ(report.verdict(), CheckVerdict::pass) << check_table(study, report);
-  // A chaotic motion now and then grazes a contact, where the two reference runs differ; no other is undecided.
+  // A chaotic motion now and then grazes a contact, where the two reference runs differ; no other is
+  // undecided.
   EXPECT_LE(report.undecided_segments, report.segments / 100);
   for (const UndecidedStretch& stretch : report.undecided) {
     EXPECT_EQ(stretch.cause, UndecidedCause::events) << stretch.reason;
     EXPECT_TRUE(is_chaotic(study, stretch.member)) << "member " << stretch.member;
   }
-  // Only labels, which a member does not have by itself, and reductions over the rows of a chaotic motion, which the
-  // two reference runs of the whole motion leave, are undecided.
+  // Only labels, which a member does not have by itself, and reductions over the rows of a chaotic motion,
+  // which the two reference runs of the whole motion leave, are undecided.
   const bool reduces_records = has_record_reductions(*study.system);
   if (!reduces_records) {
     EXPECT_EQ(report.undecided_measures == 0, study.system->records.empty());

@@ -254,8 +254,8 @@ TEST_F(Resume, AnyNumberOfShardsJoinsToTheFilesOfOneRun) {
   }
 }
 
-// Conditional statistics, probabilities, exceedance and pick-freeze: shards are cut in rows, also within a point of a
-// sweep.
+// Conditional statistics, probabilities, exceedance and pick-freeze: shards are cut in rows, also within a
+// point of a sweep.
 TEST_F(Resume, ShardsAndInterruptedRunsOfPickFreezeEndInTheFilesOfOneRun) {
   for (const bool swept : {false, true}) {
     std::string text = thrown_ball;
