@@ -21,6 +21,8 @@ set(representative_configs
 set(long_tests
   # Coverage of intervals over 400 repeats.
   "PickFreezeCoverage.*"
+  # Known answers in the sizes of their statements, by the reference.
+  "WholeCases/AnswerOnBackend.*"
   # All studies by all backends. Kept: the representatives.
   "Configs/EveryBackend.*"
   # All studies compiled by NVRTC and assembled for three architectures. Kept: four representatives.

@@ -84,6 +84,9 @@ class Backend {
   // knows; how the host has prepared the starts has to be entered afterwards.
   virtual bool reduces() const { return false; }
   virtual bool draws() const { return false; }  // whether it accepts Batch::device_sampling
+  // The fewest members for which run_reduced is faster than copying them to the host: a GPU is not filled by
+  // fewer.
+  virtual long long fewest_reduced() const { return 1 << 14; }
   virtual ReducedBatch run_reduced(const Batch& batch, long long first, const ReductionPlan& plan,
                                    const RecordTarget& records);
   // How many calls of run_reduced may be under way at the same time, from different threads.

@@ -31,6 +31,8 @@ class StitchedReductions {
     bool decided = true;
   };
   Verdict verdict(std::size_t reduction) const;
+  // Those over the rows of records, by reduction (record_reductions.h); without them they are undecided.
+  void set_records(std::vector<Verdict> verdicts) { records_ = std::move(verdicts); }
 
  private:
   struct Part {
@@ -47,6 +49,7 @@ class StitchedReductions {
   double accumulation_gap_;
   std::vector<Part> parts_;
   std::vector<double> sizes_;
+  std::vector<Verdict> records_;
   Bursts bursts_;
   bool decided_ = true;
 };

@@ -10,6 +10,7 @@
 #include "host/check/combined_measures.h"
 #include "host/check/events.h"
 #include "host/check/measures.h"
+#include "host/check/record_reductions.h"
 #include "host/check/reference_pair.h"
 #include "host/check/segment.h"
 #include "host/check/work_budget.h"
@@ -41,6 +42,7 @@ class MemberCheck {
   MemberFindings run(const std::function<void()>& segment_done) {
     check_consistency();
     check_status();
+    compare_records();
     // From each output time without nearby events to the next, then to the end.
     const std::vector<Anchor> anchors = segments_.anchors();
     ReferencePair before;
@@ -132,6 +134,15 @@ class MemberCheck {
                         .quantity = "status",
                         .backend_word = status_name(motion_.status),
                         .reference_word = status_name(whole_run.status)});
+  }
+
+  // Reductions over records need the whole motion at once; as much work is left for the segments.
+  void compare_records() {
+    if (!has_record_reductions(*study_.system)) return;
+    budget_.begin_stretch(2);
+    const ReferencePair whole = reference_.from_start(motion_.start, study_plan(study_), {}, budget_);
+    reductions_.set_records(record_verdicts(*study_.system, reference_.equations(), whole, motion_.status,
+                                            Tolerance(study_.integrator)));
   }
 
   // Sizes of the reduced expressions along the motion, evaluated with the conditions as they were, all

@@ -63,11 +63,12 @@ void note_added_names(const Study& study, std::vector<std::string>& notes) {
 void note_sobol_number(const Study& study, std::vector<std::string>& notes) {
   if (study.ensemble.sampler != SamplerKind::sobol || study.ensemble.until) return;
   const auto members =
-      static_cast<unsigned long long>(study.ensemble.members) - (study.ensemble.include_nominal ? 1 : 0);
+      static_cast<unsigned long long>(study.ensemble.per_point()) - (study.ensemble.include_nominal ? 1 : 0);
   if (members < 2 || std::has_single_bit(members)) return;
   notes.push_back(fmt::format(
-      "sampler = \"sobol\" with {} members: its points are balanced at powers of two, such as {} or {}",
-      members, std::bit_floor(members), std::bit_ceil(members)));
+      "sampler = \"sobol\" with {} members{}: its points are balanced at powers of two, such as {} or {}",
+      members, study.sweeps.empty() ? "" : " at each point of the sweep", std::bit_floor(members),
+      std::bit_ceil(members)));
 }
 
 }  // namespace

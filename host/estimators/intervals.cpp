@@ -1,6 +1,7 @@
 #include "host/estimators/intervals.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -9,6 +10,7 @@ namespace zwang {
 
 namespace {
 
+constexpr long long most_tabulated = 200;          // degrees of freedom
 constexpr double tail = 0.025;                     // on either side
 constexpr double normal_reach = 1.95996398454005;  // 0.975 quantile of the standard normal
 
@@ -81,7 +83,13 @@ RankInterval exact_ranks(long long n, double p) {
 
 double student_reach(long long degrees) {
   if (degrees < 1) return std::numeric_limits<double>::quiet_NaN();
-  if (degrees <= 200) return student_by_bisection(degrees);
+  if (degrees <= most_tabulated) {
+    // Columns and points of a sweep share their degrees of freedom: each is computed once by each thread.
+    thread_local std::array<double, most_tabulated + 1> known{};
+    double& reach = known[static_cast<std::size_t>(degrees)];
+    if (reach == 0) reach = student_by_bisection(degrees);
+    return reach;
+  }
 
   // Abramowitz and Stegun 26.7.5; the next term is below 1e-10 from here on.
   const double x = normal_reach, x2 = x * x, v = double(degrees);

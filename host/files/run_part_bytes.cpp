@@ -23,6 +23,7 @@ void each_time(Performance& performance, Visit&& visit) {
   visit(performance.integrate_s);
   visit(performance.statistics_s);
   visit(performance.write_s);
+  visit(performance.trajectories_s);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <limits>
 
+#include "host/files/unit_labels.h"
 #include "host/files/write_origin.h"
 #include "host/platform/parallel.h"
 #include "host/run/count_members.h"
@@ -141,6 +142,14 @@ void MembersWriter::define(const Study& study, const RunResult& origin) {
   flag("status", Content::status, status_words(), "how the member ended");
   flag("entered", Content::entered, {"no", "yes"}, "whether the member is in the statistics");
   flag("redundant", Content::redundant, {"no", "yes"}, "whether dependent conditions were met");
+
+  std::vector<UnitLabels> units;
+  add_units(*file_, study, "input", input, origin.inputs, units);
+  add_units(*file_, study, "coordinate", coordinate, system.coordinates, units);
+  add_units(*file_, study, "velocity", coordinate, velocity_names(system), units);
+  add_units(*file_, study, "auxiliary", auxiliary, system.auxiliaries, units);
+  add_units(*file_, study, "measure", measure, measure_names(system), units);
+  put_units(*file_, units);
 }
 
 void MembersWriter::define_density(const Study& study) {

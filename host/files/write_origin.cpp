@@ -111,6 +111,12 @@ std::vector<std::string> sweep_dimensions(const Study& study) {
   return names;
 }
 
+std::vector<std::string> velocity_names(const System& system) {
+  std::vector<std::string> names = system.coordinates;
+  for (std::string& name : names) name += "'";
+  return names;
+}
+
 std::vector<std::string> observable_names(const System& system) {
   std::vector<std::string> names;
   for (const NamedExpr& observable : system.observables) names.push_back(observable.name);

@@ -25,6 +25,7 @@ std::vector<std::string> sweep_dimensions(const Study& study);
 // Names in the order of the system.
 // The name of position or velocity number k of a start, positions before velocities: load.x, load.x'.
 std::string start_name(const System& system, long long k);
+std::vector<std::string> velocity_names(const System& system);
 std::vector<std::string> observable_names(const System& system);
 std::vector<std::string> measure_names(const System& system);
 std::vector<std::string> condition_names(const System& system);

@@ -9,6 +9,7 @@
 #include "host/estimators/moments.h"
 #include "host/files/netcdf_file.h"
 #include "host/files/statistics_variables.h"
+#include "host/files/unit_labels.h"
 #include "host/files/write_answers.h"
 #include "host/files/write_origin.h"
 #include "host/statistics/statistics_result.h"
@@ -26,28 +27,6 @@ using Series = SeriesStatistics;
 
 using Numbers = NetcdfNumbers;
 using Group = SeriesGroup;
-
-// The label that all names share.
-std::string common_unit(const Study& study, const std::vector<std::string>& names) {
-  const std::string unit = names.empty() ? "" : study.unit(names.front());
-  const bool same = std::all_of(names.begin(), names.end(),
-                                [&](const std::string& name) { return study.unit(name) == unit; });
-  return same ? unit : "";
-}
-
-// The labels of [units] beside the names, since the series of one variable may have different ones.
-struct UnitLabels {
-  Variable variable;
-  std::vector<std::string> labels;
-};
-void add_units(NetcdfFile& file, const Study& study, const std::string& name, Dimension dimension,
-               std::vector<std::string> names, std::vector<UnitLabels>& units) {
-  for (std::string& one : names) one = study.unit(one);
-  if (std::all_of(names.begin(), names.end(), [](const std::string& unit) { return unit.empty(); })) return;
-  units.push_back(
-      {file.variable(name, Type::text, {.dimensions = {dimension}}, "unit, a label given in the study"),
-       std::move(names)});
-}
 
 // result.observables is ordered by time; the file is ordered by observable.
 std::vector<const Series*> by_observable(const std::vector<Series>& series, std::size_t observables) {
@@ -324,9 +303,9 @@ void write_statistics(const std::filesystem::path& path, const Study& study, con
   const GivenAxis givens = add_given_axis(file, study);
   const Dimension given = givens.dimension;
   std::vector<UnitLabels> units;
-  add_units(file, study, "observable_units", observable, observable_names(system), units);
-  add_units(file, study, "measure_units", measure, measure_names(system), units);
-  add_units(file, study, "input_units", input, result.inputs, units);
+  add_units(file, study, "observable", observable, observable_names(system), units);
+  add_units(file, study, "measure", measure, measure_names(system), units);
+  add_units(file, study, "input", input, result.inputs, units);
 
   // Variables, with one leading dimension for each sweep.
   file.lead_with(sweeps.dimensions);
@@ -389,7 +368,7 @@ void write_statistics(const std::filesystem::path& path, const Study& study, con
   file.put(time.variable, study.time.outputs);
   file.put(probability, study.statistics.quantiles);
   file.put(kinds.variable, kinds.kinds);
-  for (const UnitLabels& one : units) file.put(one.variable, one.labels);
+  put_units(file, units);
   if (!study.givens.empty()) file.put(givens.condition, givens.conditions);
   for (std::size_t i = 0; i < sweeps.variables.size(); ++i)
     file.put(sweeps.variables[i], study.sweeps[i].values);

@@ -10,7 +10,9 @@
 #include "host/estimators/proportion.h"
 #include "host/estimators/quantiles.h"
 #include "host/files/summary_answers.h"
+#include "host/files/summary_sweeps.h"
 #include "host/files/write_origin.h"
+#include "host/platform/parallel.h"
 #include "host/platform/schema_version.h"
 #include "host/statistics/run_tally.h"
 #include "host/statistics/statistics_result.h"
@@ -248,6 +250,7 @@ Json performance_json(const RunResult& result) {
           {"integrate_s", times.integrate_s},
           {"statistics_s", times.statistics_s},
           {"write_s", times.write_s},
+          {"trajectories_s", times.trajectories_s},
           {"threads", times.threads},
           {"steps", result.tally.steps},
           {"rejected_steps", result.tally.rejected},
@@ -278,63 +281,13 @@ Json statistics_json(const Study& study, const RunResult& result, const Statisti
   return json;
 }
 
-// --- Sweeps ------------------------------------------------------------------------------------------------
-
-bool is_text(const Json& json) {
-  return json.is_string() || (json.is_array() && std::all_of(json.begin(), json.end(), [](const Json& one) {
-                                return one.is_string();
-                              }));
-}
-
-// Objects of the same keys, one for each point, become one object of arrays by point. Names are not repeated.
-Json by_point(const std::vector<const Json*>& points) {
-  const bool objects =
-      std::any_of(points.begin(), points.end(), [](const Json* one) { return one->is_object(); });
-  if (objects) {
-    Json made = Json::object();
-    for (const Json* point : points)
-      for (const auto& [key, value] : point->items()) {
-        if (made.contains(key)) continue;
-        static const Json none;
-        std::vector<const Json*> values;
-        for (const Json* one : points)
-          values.push_back(one->is_object() && one->contains(key) ? &(*one)[key] : &none);
-        made[key] = by_point(values);
-      }
-    return made;
-  }
-  if ((is_text(*points.front()) || points.front()->is_null()) &&
-      std::all_of(points.begin(), points.end(), [&](const Json* one) { return *one == *points.front(); }))
-    return *points.front();
-  Json made = Json::array();
-  for (const Json* point : points) made.push_back(*point);
-  return made;
-}
-
 Json statistics_by_point(const Study& study, const RunResult& result) {
-  std::vector<Json> points;
+  std::vector<Json> points(result.points.size());
   std::vector<const Json*> pointers;
-  for (const StatisticsResult& point : result.points) points.push_back(statistics_json(study, result, point));
+  in_parallel(points.size(), thread_count(0),
+              [&](std::size_t k) { points[k] = statistics_json(study, result, result.points[k]); });
   for (const Json& point : points) pointers.push_back(&point);
-  return by_point(pointers);
-}
-
-Json sweep_json(const Study& study) {
-  Json json{{"names", Json::array()},
-            {"dimensions", sweep_dimensions(study)},
-            {"values", Json::array()},
-            {"shape", Json::array()},
-            {"scales", Json::array()}};
-  for (const Sweep& sweep : study.sweeps) {
-    json["names"].push_back(sweep.name);
-    json["values"].push_back(sweep.values);
-    json["shape"].push_back(sweep.values.size());
-    json["scales"].push_back(sweep.logarithmic ? "log" : "linear");
-  }
-  json["points"] = study.ensemble.points();
-  json["members_per_point"] = study.ensemble.members_per_point;
-  json["streams"] = study.ensemble.streams == Streams::common ? "common" : "independent";
-  return json;
+  return json_by_point(pointers);
 }
 
 // Shares of the labels that occur, over all members with a label.
@@ -350,21 +303,6 @@ Json labels_json(const RunResult& result) {
       list.push_back(std::move(share));
     }
     json[counts.measure] = list;
-  }
-  return json;
-}
-
-// The members of the points.
-Json members_by_point(const RunResult& result) {
-  Json json{{"integrated", Json::array()},
-            {"entered", Json::array()},
-            {"failed", Json::array()},
-            {"met_until", Json::array()}};
-  for (const StatisticsResult& point : result.points) {
-    json["integrated"].push_back(point.members);
-    json["entered"].push_back(point.entered);
-    json["failed"].push_back(point.failed);
-    json["met_until"].push_back(point.met_until);
   }
   return json;
 }
@@ -385,7 +323,7 @@ std::string summary_json(const Study& study, const RunResult& result) {
   json["time"] = study.time.outputs;
   if (!study.sweeps.empty()) {
     json["sweep"] = sweep_json(study);
-    json["members"]["by_point"] = members_by_point(result);
+    json["members"]["by_point"] = members_by_point(study, result);
   }
   const Json statistics = study.sweeps.empty() ? statistics_json(study, result, result.statistics)
                                                : statistics_by_point(study, result);

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "host/files/netcdf_file.h"
+#include "host/files/unit_labels.h"
 #include "host/files/write_origin.h"
 #include "host/study/study.h"
 #include "kernels/base/layout.h"
@@ -210,7 +211,13 @@ void write_trajectories(const std::filesystem::path& path, const Study& study, c
   add_ends(file, axes, members, results, numbers);
   add_states(file, system, axes, results, numbers);
   if (study.output.events) add_events(file, axes, events, numbers);
+  std::vector<UnitLabels> units;
+  add_units(file, study, "coordinate", axes.coordinate, system.coordinates, units);
+  add_units(file, study, "velocity", axes.coordinate, velocity_names(system), units);
+  add_units(file, study, "auxiliary", axes.auxiliary, system.auxiliaries, units);
+  add_units(file, study, "observable", axes.observable, observable_names(system), units);
 
+  put_units(file, units);
   file.put(axes.time.variable, study.time.outputs);
   for (const auto& put : numbers) put();
   file.close();

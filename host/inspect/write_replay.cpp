@@ -122,7 +122,7 @@ Json audit_json(const Trajectory& trajectory) {
 // Where a member of [sensitivity] belongs.
 std::string block_text(const Study& study, long long number) {
   const SensitivitySettings& settings = *study.sensitivity;
-  const auto block = static_cast<std::size_t>(number / settings.base);
+  const auto block = static_cast<std::size_t>(number / study.ensemble.members);
   if (block >= settings.blocks()) return "";
   const std::string draws =
       block == 0   ? "its own draws (A)"
@@ -131,8 +131,10 @@ std::string block_text(const Study& study, long long number) {
   return fmt::format("row {} of [sensitivity], with {}\n", number % settings.base, draws);
 }
 
+// The blocks of [sensitivity] have the same points.
 long long point_of(const Replay& replay) {
-  return replay.study.ensemble.point_of(static_cast<long long>(replay.member.number));
+  const EnsembleSettings& ensemble = replay.study.ensemble;
+  return ensemble.point_of(static_cast<long long>(replay.member.number) % ensemble.members);
 }
 
 // "c = 0.1, n = 2"
@@ -168,10 +170,17 @@ std::string heading(const Replay& replay) {
                             trajectory.steps, trajectory.events.size());
 }
 
+// "x (m)"; the name alone where [units] has no label for it.
+std::string labelled_name(const Study& study, const std::string& name, const std::string& shown) {
+  const std::string unit = study.unit(name);
+  return unit.empty() ? shown : shown + " (" + unit + ")";
+}
+
 std::string samples_text(const Replay& replay, const Columns& names) {
-  std::vector<std::string> header = {"t"};
+  std::vector<std::string> header = {labelled_name(replay.study, "time", "t")};
   const auto extend = [&](const std::vector<std::string>& more, const std::string& mark = "") {
-    for (const std::string& name : more) header.push_back(name + mark);
+    for (const std::string& name : more)
+      header.push_back(labelled_name(replay.study, name + mark, name + mark));
   };
   extend(names.coordinates);
   extend(names.coordinates, "'");
@@ -219,7 +228,8 @@ std::string replay_table(const Replay& replay) {
   if (!system.measures.empty()) {
     TextTable table({"measure", "value"});
     for (std::size_t i = 0; i < system.measures.size(); ++i)
-      table.add({system.measures[i].name, short_number(replay.trajectory.measures[i])});
+      table.add({labelled_name(replay.study, system.measures[i].name, system.measures[i].name),
+                 short_number(replay.trajectory.measures[i])});
     text += "\nmeasures\n" + table.text();
   }
   const Audit& audit = replay.trajectory.audit;
@@ -280,6 +290,7 @@ std::string replay_json(const Replay& replay) {
   json["final"] = {{"t", trajectory.last.state.t},
                    {"state", by_coordinate(system, trajectory.last.state.q)},
                    {"velocity", by_coordinate(system, trajectory.last.state.v)}};
+  json["units"] = replay.study.units.empty() ? Json::object() : Json(replay.study.units);
   json["redundant"] = trajectory.redundant;
   json["steps"] = trajectory.steps;
   json["audit"] = audit_json(trajectory);

@@ -273,8 +273,9 @@ function showSweeps() {
     return;
   }
   const panels = data.sweep.measures.map(() => element("div", {class: "panel"}));
-  const drawMap = (measure, panel, fixed) =>
-      data.labels?.[measure.name] ? drawBasins(panel, measure, fixed, 0, 1) : drawSweepMap(panel, measure, fixed, 0, 1);
+  const drawMap = (measure, panel, fixed) => data.labels?.[measure.name] ?
+      drawBasins(panel, measure, data.sweep.axes, planeIndex(fixed, 0, 1)) :
+      drawSweepMap(panel, measure, fixed, 0, 1);
   // Charts are drawn for the width of their place, which must be on the page before.
   const controls = element("div");
   place.append(controls, grid);

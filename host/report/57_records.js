@@ -115,7 +115,7 @@ function showRecords() {
   }
 }
 
-// --- Basins: labels of attractors against two swept quantities, in flat colours ---
+// --- Basins: labels of attractors against two quantities, swept or on grids, in flat colours ---
 
 const labelColours = [
   [130, 130, 130], [0, 114, 178], [230, 159, 0], [0, 158, 115], [204, 121, 167], [86, 180, 233], [213, 94, 0],
@@ -144,21 +144,21 @@ function labelKey(shares) {
                   percent(share.low)} .. ${percent(share.high)})`)));
 }
 
-function drawBasins(panel, measure, fixed, a, b) {
-  const axes = data.sweep.axes, x = cellAxis(axes[a]), y = cellAxis(axes[b]), at = planeIndex(fixed, a, b);
-  const n = axes[a].values.length, m = axes[b].values.length;
+// `at(i, j)`: the index of value i of the first axis and value j of the second one among the labels.
+function drawBasins(panel, measure, [across, along], at) {
+  const x = cellAxis(across), y = cellAxis(along), n = across.values.length, m = along.values.length;
   panel.replaceChildren();
   const chart = new Chart(panel, {
     name: `${measure.name}-basins`,
     title: [readable(measure.name), element("code", {}, measure.formula)],
     width: 420,
     height: 320,
-    about: `Attractor against ${axes[a].name} and ${axes[b].name}.`,
+    about: `Attractor against ${across.name} and ${along.name}.`,
     x,
     y,
     rows: () => [
-        [axes[a].name, axes[b].name, "label"],
-        ...axes[a].values.flatMap((u, i) => axes[b].values.map((v, j) => [u, v, measure.mean[at(i, j)]]))],
+        [across.name, along.name, "label"],
+        ...across.values.flatMap((u, i) => along.values.map((v, j) => [u, v, measure.mean[at(i, j)]]))],
     hint: "Colour: the attractor that members reach.",
   });
   drawPixels(chart, n, m, (i, j) => {
@@ -167,16 +167,26 @@ function drawBasins(panel, measure, fixed, a, b) {
   });
   hoverCells(chart, x, y, n, m, (i, j) => {
     const label = measure.mean[at(i, j)];
-    return `${axes[a].name} = ${text(axes[a].values[i])}, ${axes[b].name} = ${text(axes[b].values[j])}\n${
+    return `${across.name} = ${text(across.values[i])}, ${along.name} = ${text(along.values[j])}\n${
         Number.isInteger(label) ? labelName(label) : "–"}`;
   });
   panel.append(labelKey(data.labels[measure.name]));
 }
 
-// Shares of labels where there is no plane to draw them in.
+// Labels on two grids as a picture, and shares of labels where there is no plane to draw them in.
 function showLabels() {
   if (!data.labels || (data.sweep && data.sweep.axes.length >= 2)) return;
   const place = section("labels", "Attractors", "Members by the attractor they reach.");
+  if (data.basins) {
+    const grid = element("div", {class: "grid2"}), axes = data.basins.axes, m = axes[1].values.length;
+    place.append(grid);
+    for (const measure of data.basins.measures) {
+      const panel = element("div", {class: "panel"});
+      grid.append(panel);
+      drawBasins(panel, measure, axes, (i, j) => i * m + j);
+    }
+    return;
+  }
   for (const [name, shares] of Object.entries(data.labels))
     place.append(element("div", {class: "panel"}, element("h3", {}, readable(name)), labelKey(shares)));
 }

@@ -113,7 +113,92 @@ function drawFirstOrder(parent, measure, of) {
   });
 }
 
+// --- By the points of sweeps ---
+
+// Indices of one measure against one swept quantity: total solid with its band, first order dashed.
+function drawSobolCurves(parent, of) {
+  const axis = data.sweep.axes[0], x = sweepAxis(axis), reach = 1.96;
+  const bound = (input, sign) =>
+      input.total.map((total, i) => total === null ? null : total + sign * reach * input.total_stderr[i]);
+  const shade = (k) => `rgb(${labelColour(k + 1).join(",")})`;
+  const panel = element("div", {class: "panel"});
+  parent.append(panel);
+  const chart = new Chart(panel, {
+    name: `${of.measure}-sobol-by-${axis.name}`,
+    title: [readable(of.measure)],
+    about: `Sobol' indices of ${of.measure} against ${axis.name}, ${axis.values.length} values.`,
+    width: 420,
+    height: 260,
+    x,
+    y: {
+      domain: extent(0, ...of.inputs.flatMap((input) => [input.first, bound(input, -1), bound(input, 1)])),
+      label: "share of the variance"
+    },
+    rows: () => [
+        [axis.name, ...of.inputs.flatMap(({name}) => [`${name} first`, "stderr", `${name} total`, "stderr"])],
+        ...axis.values.map(
+            (value, i) =>
+                [value,
+                 ...of.inputs.flatMap(
+                     (input) => [input.first[i], input.first_stderr[i], input.total[i], input.total_stderr[i]])])],
+    hint: "Solid: total, with its 95 % interval; dashed: first order. Gaps: the measure is constant there.",
+  });
+  of.inputs.forEach((input, k) => {
+    chart.area(x.places, bound(input, -1), bound(input, 1), {fill: shade(k), opacity: 0.18});
+    chart.line(x.places, input.total, {fill: "none", stroke: shade(k), "stroke-width": 2.2});
+    chart.line(x.places, input.first, {fill: "none", stroke: shade(k), "stroke-width": 1.6, "stroke-dasharray": "5 4"});
+  });
+  chart.hover(
+      () => x.places,
+      (i) => `${axis.name} = ${text(axis.values[i])}\n` +
+          of.inputs.map((input) => `${input.name}: first ${text(input.first[i], 3)}, total ${text(input.total[i], 3)}`)
+              .join("\n"));
+  panel.append(element(
+      "ul", {class: "legend"},
+      ...of.inputs.map(
+          (input, k) => element(
+              "li", {},
+              element(
+                  "span",
+                  {class: "swatch", style: `display:inline-block;width:14px;height:14px;background:${shade(k)}`}),
+              ` ${input.name}${input.note ? ` (${input.note})` : ""}`))));
+}
+
+// With more sweeps: the total index of each input as a map.
+function drawSobolMaps(place, of, grid) {
+  const maps = of.inputs.map((input) => ({
+                               name: `${of.measure}, total index of ${input.name}`,
+                               formula: "",
+                               mean: input.total,
+                               stderr: input.total_stderr,
+                               std: input.total.map(() => null),
+                               count: input.total.map(() => data.sweep.members_per_point),
+                             }));
+  const panels = maps.map(() => element("div", {class: "panel"}));
+  const controls = element("div");
+  place.append(controls, grid);
+  grid.append(...panels);
+  sweepSliders(controls, (fixed) => maps.forEach((map, k) => drawSweepMap(panels[k], map, fixed, 0, 1)));
+}
+
+function showSensitivityByPoint() {
+  const list = data.sweep?.sensitivity ?? [];
+  if (list.length === 0) return;
+  const place = section(
+      "sensitivity", "Which input matters",
+      "Sobol' indices by point: how much of a measure's variance an input explains alone (first order) and together " +
+          "with others (total).");
+  if (data.sweep.axes.length > 1) {
+    for (const of of list) drawSobolMaps(place, of, element("div", {class: "grid2"}));
+    return;
+  }
+  const grid = element("div", {class: "grid2"});
+  place.append(grid);
+  for (const of of list) drawSobolCurves(grid, of);
+}
+
 function showSensitivity() {
+  if (data.sweep) return showSensitivityByPoint();
   const sobol = Object.entries(data.sensitivity ?? {}), plain = Object.entries(data.first_order ?? {});
   if (sobol.length === 0 && plain.length === 0) return;
   const place = section(

@@ -114,6 +114,7 @@ ReportJson report_data(const ReportSource& source) {
   made["sweep"] = report_sweep(source);
   made["records"] = report_records(source);
   made["labels"] = source.summary.value("labels", ReportJson());
+  made["basins"] = report_basins(source);
   // With a sweep there are no statistics over all members.
   const bool plain = source.study.sweeps.empty();
   const ReportJson none = ReportJson::array();

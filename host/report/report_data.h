@@ -32,6 +32,8 @@ ReportJson report_relations(const ReportSource& source);
 ReportJson report_sweep(const ReportSource& source);
 // Rows of records as densities; null without records.nc.
 ReportJson report_records(const ReportSource& source);
+// Labels of the members on two grids; null without both, or without members.nc.
+ReportJson report_basins(const ReportSource& source);
 // A sample of members with measures and inputs; null without members.nc.
 ReportJson report_sample(const ReportSource& source);
 // Motion and events of the stored trajectories, and the scene to draw; null without trajectories.nc.

@@ -69,6 +69,28 @@ ReportJson chosen(const ReportJson& all, const std::vector<std::size_t>& points)
   return made;
 }
 
+// Sobol' indices of the chosen points: by measure the inputs, each with arrays by point.
+ReportJson indices_by_point(const ReportSource& source, const std::vector<std::size_t>& points) {
+  const Study& study = source.study;
+  ReportJson made = ReportJson::array();
+  if (!study.sensitivity || !source.summary.contains("sensitivity")) return made;
+  for (const std::size_t m : study.sensitivity->of) {
+    const std::string& name = study.system->measures[m].name;
+    const ReportJson& found = source.summary["sensitivity"].value(name, ReportJson::object());
+    ReportJson inputs = ReportJson::array();
+    for (const SensitivitySettings::Input& input : study.sensitivity->inputs) {
+      const ReportJson& of = found.value(input.name, ReportJson::object());
+      ReportJson one = {{"name", input.name}, {"note", input.note}};
+      for (const char* key : {"first", "first_stderr", "total", "total_stderr"})
+        one[key] = chosen(of.value(key, ReportJson()), points);
+      inputs.push_back(std::move(one));
+    }
+    made.push_back({{"measure", name}, {"inputs", std::move(inputs)}});
+    if (made.size() == report_names_limit) break;
+  }
+  return made;
+}
+
 }  // namespace
 
 ReportJson report_sweep(const ReportSource& source) {
@@ -76,7 +98,9 @@ ReportJson report_sweep(const ReportSource& source) {
   if (study.sweeps.empty()) return nullptr;
   const auto& measures = study.system->measures;
   const std::size_t shown = std::min(measures.size(), report_names_limit);
-  const std::vector<std::vector<std::size_t>> values = shown_values(study, shown);
+  const std::size_t indices =
+      study.sensitivity ? study.sensitivity->of.size() * study.sensitivity->inputs.size() : 0;
+  const std::vector<std::vector<std::size_t>> values = shown_values(study, shown + indices);
   const std::vector<std::size_t> points = shown_points(study, values);
   ReportJson axes = ReportJson::array();
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -102,6 +126,7 @@ ReportJson report_sweep(const ReportSource& source) {
   }
   return {{"axes", axes},
           {"measures", list},
+          {"sensitivity", indices_by_point(source, points)},
           {"streams", study.ensemble.streams == Streams::common ? "common" : "independent"},
           {"points", study.ensemble.points()},
           {"members_per_point", study.ensemble.members_per_point}};

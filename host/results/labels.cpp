@@ -12,9 +12,12 @@
 #include "host/sample/sampler.h"
 #include "host/statistics/plan.h"
 #include "host/statistics/statistics_result.h"
+#include "host/study/label_formulas.h"
 #include "kernels/base/layout.h"
 #include "kernels/base/status.h"
 #include "src/expression/evaluate.h"
+#include "src/expression/expression.h"
+#include "src/expression/operation.h"
 #include "src/reference/records.h"
 #include "src/reference/trajectory.h"
 #include "src/system/system.h"
@@ -77,49 +80,87 @@ std::vector<RecordRow> rows_of(const RecordedRows& recorded) {
 
 Labels::Labels(const Study& study) : study_(study), layout_(study, drawn_inputs(study)) {
   const System& system = *study.system;
-  for (std::size_t i = 0; i < system.measures.size(); ++i) {
-    const auto only = only_reduction(*system.pool, system.measures[i]);
-    if (!only || system.reductions[*only].reduction != Reduction::record_label) continue;
-    const ReductionFormula& formula = system.reductions[*only];
+  for (std::size_t i = 0; i < system.reductions.size(); ++i) {
+    const ReductionFormula& formula = system.reductions[i];
+    if (formula.reduction != Reduction::record_label) continue;
     const std::vector<double> parameters = nominal_member(study).parameters;
-    measures_.push_back(
-        {.measure = i,
+    numbered_.push_back(
+        {.reduction = i,
          .record = formula.target,
          .tolerance = Program(*system.pool, {formula.value}).run<double>({.parameters = parameters}).front(),
          .labels = {}});
   }
+  for (std::size_t i = 0; i < system.measures.size(); ++i) {
+    const auto only = only_reduction(*system.pool, system.measures[i]);
+    if (only && system.reductions[*only].reduction == Reduction::record_label) alone_.push_back({i});
+  }
+  find_values();
+}
+
+// The study file adds a flag for every other reduction and parameter in a formula with a label.
+void Labels::find_values() {
+  const System& system = *study_.system;
+  const std::vector<Expr> formulas = system.member_value_formulas();
+  std::vector<Expr> with_labels;
+  for (std::size_t i = 0; i < formulas.size(); ++i)
+    if (uses_label(*system.pool, system.reductions, formulas[i])) {
+      values_.push_back(i);
+      with_labels.push_back(formulas[i]);
+    }
+  if (with_labels.empty()) return;
+  formulas_ = Program(*system.pool, with_labels);
+  for (const Symbol& symbol : system.pool->symbols(with_labels))
+    for (std::size_t i = system.measures.size(); i < formulas.size(); ++i) {
+      const Node& node = system.pool->node(formulas[i]);
+      if (node.op != Op::symbol || node.symbol != symbol) continue;
+      held_.emplace_back(symbol, i);
+      break;
+    }
 }
 
 void Labels::decide(const ReadMembers& read) {
   std::vector<Attractors> attractors;
-  for (LabelMeasure& one : measures_) {
+  for (Numbered& one : numbered_) {
     attractors.emplace_back(one.tolerance);
     one.labels.clear();
   }
   read([&](long long, std::span<const char> records) {
     for (std::size_t at = 0; at < records.size(); at += layout_.bytes())
-      for (std::size_t m = 0; m < measures_.size(); ++m) {
+      for (std::size_t m = 0; m < numbered_.size(); ++m) {
         const char* numbers = records.data() + at + 8 * layout_.recorded_place();
-        for (std::size_t i = 0; i < measures_[m].record; ++i) numbers += 8 * study_.system->records[i].room();
-        const RecordedRows recorded(study_.system->records[measures_[m].record], numbers);
-        measures_[m].labels.push_back(attractors[m].label_of(rows_of(recorded)));
+        for (std::size_t i = 0; i < numbered_[m].record; ++i) numbers += 8 * study_.system->records[i].room();
+        const RecordedRows recorded(study_.system->records[numbered_[m].record], numbers);
+        numbered_[m].labels.push_back(attractors[m].label_of(rows_of(recorded)));
       }
   });
+}
+
+// `scratch`: reductions, then parameters.
+void Labels::enter(std::size_t member, std::vector<double>& scratch, char* record) const {
+  const std::size_t reductions = study_.system->reductions.size();
+  scratch.assign(reductions + study_.parameters.size(), std::numeric_limits<double>::quiet_NaN());
+  const int values = layout_.places().measures;
+  for (const auto& [symbol, place] : held_)
+    scratch[symbol.kind == SymbolKind::reduction ? symbol.index : reductions + symbol.index] =
+        MemberRecordLayout::real(record, values + static_cast<int>(place));
+  for (const Numbered& one : numbered_)
+    if (one.labels[member] != no_label) scratch[one.reduction] = one.labels[member];
+  const std::span<const double> all = scratch;
+  const std::vector<double> found =
+      formulas_.run<double>({.parameters = all.subspan(reductions), .reductions = all.first(reductions)});
+  for (std::size_t k = 0; k < values_.size(); ++k)
+    std::memcpy(record + 8 * (static_cast<std::size_t>(values) + values_[k]), &found[k], sizeof found[k]);
 }
 
 ReadMembers Labels::entering(ReadMembers read) const {
   return [this, read = std::move(read)](const TakeMembers& take) {
     std::size_t member = 0;
     std::vector<char> changed;
+    std::vector<double> scratch;
     read([&](long long first, std::span<const char> records) {
       changed.assign(records.begin(), records.end());
       for (std::size_t at = 0; at < changed.size(); at += layout_.bytes(), ++member)
-        for (const LabelMeasure& one : measures_) {
-          const std::uint8_t label = one.labels[member];
-          const double value = label == no_label ? std::numeric_limits<double>::quiet_NaN() : label;
-          const std::size_t place = static_cast<std::size_t>(layout_.places().measures) + one.measure;
-          std::memcpy(changed.data() + at + 8 * place, &value, sizeof value);
-        }
+        enter(member, scratch, changed.data() + at);
       take(first, changed);
     });
   };
@@ -130,16 +171,18 @@ void Labels::complete(const EnsemblePlan& plan, const ReadMembers& read, unsigne
                       RunResult& result) const {
   EnsemblePlan repeated = plan;
   repeated.point.outputs = 0;
+  repeated.point.pick_freeze.reset();
   std::erase_if(repeated.point.histograms, [](const HistogramPlan& one) { return !one.of_measure; });
   const std::size_t measures = study_.system->member_values(), inputs = plan.point.inputs;
   EnsembleStatistics statistics(repeated);
-  for (const LabelMeasure& one : measures_)
+  for (const Alone& one : alone_)
     result.labels.push_back({.measure = study_.system->measures[one.measure].name,
                              .members = std::vector<long long>(most_labels + 2, 0),
                              .of = 0});
   read([&](long long first, std::span<const char> records) {
     const std::size_t count = records.size() / layout_.bytes();
-    std::vector<char> entered(count), failed(count);
+    std::vector<char> entered(count);
+    std::vector<int> failed(count);
     std::vector<double> measured(count * measures), drawn(count * inputs);
     for (std::size_t k = 0; k < count; ++k) {
       const char* record = records.data() + k * layout_.bytes();
@@ -153,8 +196,8 @@ void Labels::complete(const EnsemblePlan& plan, const ReadMembers& read, unsigne
       for (std::size_t i = 0; i < inputs; ++i)
         drawn[k * inputs + i] =
             MemberRecordLayout::real(record, layout_.places().inputs + static_cast<int>(i));
-      for (std::size_t m = 0; m < measures_.size() && entered[k] != 0; ++m) {
-        const double label = measured[k * measures + measures_[m].measure];
+      for (std::size_t m = 0; m < alone_.size() && entered[k] != 0; ++m) {
+        const double label = measured[k * measures + alone_[m].measure];
         if (std::isnan(label)) continue;
         ++result.labels[m].members[static_cast<std::size_t>(label)];
         ++result.labels[m].of;
@@ -176,7 +219,10 @@ void Labels::complete(const EnsemblePlan& plan, const ReadMembers& read, unsigne
     to.rank_correlation = std::move(points[p].rank_correlation);
     to.exceedances = std::move(points[p].exceedances);
     to.first_order = std::move(points[p].first_order);
-    for (std::size_t g = 0; g < to.givens.size(); ++g) to.givens[g].measures = points[p].givens[g].measures;
+    for (std::size_t g = 0; g < to.givens.size(); ++g) {
+      std::swap(to.givens[g].observables, points[p].givens[g].observables);
+      to.givens[g] = std::move(points[p].givens[g]);
+    }
     for (HistogramResult& histogram : points[p].histograms)
       for (HistogramResult& own : to.histograms)
         if (own.of_measure && own.index == histogram.index) own = histogram;

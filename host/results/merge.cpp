@@ -17,6 +17,7 @@
 #include "host/results/labels.h"
 #include "host/results/record_histograms.h"
 #include "host/run/count_members.h"
+#include "host/run/ensemble_plan.h"
 #include "host/run/run.h"
 #include "host/run/run_result.h"
 #include "host/sample/sampler.h"

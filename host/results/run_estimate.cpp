@@ -17,7 +17,7 @@ double estimated_bytes(const Study& study, long long members) {
   // statistics.nc and summary.json hold about this many numbers for each observable at each time.
   const std::size_t statistics_of_a_series = 12 + 3 * study.statistics.quantiles.size();
   double bytes =
-      2 * number(statistics_of_a_series) *
+      2 * number(statistics_of_a_series) * static_cast<double>(study.ensemble.points()) *
       static_cast<double>(study.time.outputs.size() * system.observables.size() + system.measures.size());
   if (study.output.members) {
     std::vector<std::size_t> drawn;
@@ -25,6 +25,7 @@ double estimated_bytes(const Study& study, long long members) {
       if (study.parameters[i].drawn()) drawn.push_back(i);
     bytes += static_cast<double>(MemberRecordLayout(study, drawn).bytes()) * static_cast<double>(members);
   }
+  bytes += number(system.record_room()) * static_cast<double>(members);  // records.nc, if all rows are kept
   const std::size_t state = 2 * system.size() + system.auxiliaries.size() + 2 * system.constraints.size();
   bytes += number(study.output.trajectories.size()) * static_cast<double>(study.time.outputs.size()) *
            static_cast<double>(state + system.observables.size());

@@ -72,7 +72,8 @@ class RecordedRun {
   Backend& backend_;
   RunFilesOptions files_;
   unsigned threads_;
-  double wall_before_s_ = 0;  // of the run before it was interrupted
+  double wall_before_s_ = 0;   // of the run before it was interrupted
+  double trajectories_s_ = 0;  // of integrating the selected members again
   Checkpoint checkpoint_;
   std::optional<MemberRecordsFile> members_;
   Labels labels_;
@@ -197,8 +198,8 @@ void RecordedRun::decide_labels(RunResult& result) {
   labels_.complete(run_.plan(), all_members(), threads_, result);
 }
 
-// Most of members.nc has been written beside the run; with ranks, and where members have labels, it is written
-// now.
+// Most of members.nc has been written beside the run; with ranks, and where members have labels, it is
+// written now.
 void RecordedRun::write_members() {
   if (member_output_ && !labels_.any())
     member_output_->close();
@@ -234,6 +235,7 @@ void RecordedRun::run(const std::function<void()>& check) {
 // `until` may have ended the run before some of them.
 RecordedTrajectories RecordedRun::trajectories() {
   const StageTimer timer("integrate trajectories");
+  const Stopwatch integrating;
   RecordedTrajectories made;
   const RunPart part = run_.part();
   for (const long long member : study_.output.trajectories)
@@ -242,6 +244,7 @@ RecordedTrajectories RecordedRun::trajectories() {
   const std::vector<unsigned long long> numbers(made.members.begin(), made.members.end());
   const Batch batch = prepare_batch(study_, run_.sampler(), numbers, threads_);
   made.results = backend_.run(batch, {.observables = true, .states = true, .events = true});
+  trajectories_s_ = integrating.seconds();
   return made;
 }
 
@@ -301,7 +304,8 @@ FiledRun RecordedRun::file(const std::function<void()>& check) {
     write_study_files(folder_, study_, made);
   }
   RunPerformance& performance = made.result.performance;
-  performance.write_s += shard_s + rest.seconds();
+  performance.write_s += shard_s - trajectories_s_ + rest.seconds();
+  performance.trajectories_s += trajectories_s_;
   performance.wall_s = performance.compile_s + wall_before_s_ + wall_.seconds();
   if (files_.coordinator) performance.threads = files_.coordinator->threads();
   if (whole)

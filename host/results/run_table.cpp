@@ -8,9 +8,11 @@
 #include <numeric>
 #include <sstream>
 
+#include "host/estimators/proportion.h"
 #include "host/files/write_origin.h"
 #include "host/platform/table.h"
 #include "host/results/answers_table.h"
+#include "host/results/series_table.h"
 #include "host/results/sweep_table.h"
 #include "host/run/progress.h"
 #include "host/statistics/run_tally.h"
@@ -27,111 +29,6 @@ namespace zwang {
 
 namespace {
 
-constexpr std::size_t observables_shown = 12;
-constexpr std::size_t line_width = 80;
-
-std::string figure(double value) {
-  if (std::isnan(value)) return "-";
-  return value == 0 ? "0" : fmt::format("{:.5g}", value);
-}
-
-std::string interval(double low, double high) {
-  return std::isnan(low) ? "-" : fmt::format("{:.6g} .. {:.6g}", low, high);
-}
-
-std::vector<std::size_t> middle_of(std::size_t count) {
-  return count > 0 ? std::vector<std::size_t>{count / 2} : std::vector<std::size_t>{};
-}
-
-std::vector<std::size_t> three_of(std::size_t count) {
-  return count < 3 ? middle_of(count) : std::vector<std::size_t>{0, count / 2, count - 1};
-}
-
-// Indices of the quantiles shown: all of up to five, else the first, the middle and the last.
-std::vector<std::size_t> quantiles_shown(std::size_t count) {
-  if (count > 5) return three_of(count);
-  std::vector<std::size_t> all(count);
-  std::iota(all.begin(), all.end(), std::size_t{0});
-  return all;
-}
-
-std::size_t longest_line(const std::string& text) {
-  std::size_t longest = 0;
-  for (std::size_t begin = 0, end = 0; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1)
-    longest = std::max(longest, end - begin);
-  return longest;
-}
-
-// One row per series; the column of missing values is shown only if values are missing.
-class SeriesTable {
- public:
-  // `missing`: heading of the column that counts members without a value.
-  SeriesTable(std::string title, std::string missing, const StatisticsSettings& settings)
-      : title_(std::move(title)), missing_(std::move(missing)), settings_(settings) {}
-
-  void add(const std::string& name, const SeriesStatistics& series) { rows_.push_back({name, &series}); }
-
-  bool empty() const { return rows_.empty(); }
-  bool has_missing() const {
-    return std::any_of(rows_.begin(), rows_.end(), [](const Row& row) { return row.series->missing > 0; });
-  }
-
-  // Shows as many quantiles as fit into a line: all, three, the middle one, none; then intervals of three digits.
-  std::string text() const {
-    const std::size_t count = settings_.quantiles.size();
-    std::string text;
-    for (const std::vector<std::size_t>& shown :
-         {quantiles_shown(count), three_of(count), middle_of(count), std::vector<std::size_t>{}}) {
-      text = text_with(shown);
-      if (shown.size() < count) text += left_out_text(shown);
-      if (longest_line(text) <= line_width) return text;
-    }
-    return text_with({}, true) + (count > 0 ? left_out_text({}) : "");
-  }
-
- private:
-  struct Row {
-    std::string name;
-    const SeriesStatistics* series;
-  };
-
-  // The quantiles for which the line has no room.
-  std::string left_out_text(const std::vector<std::size_t>& shown) const {
-    std::vector<std::string> names;
-    for (std::size_t k = 0; k < settings_.quantiles.size(); ++k)
-      if (std::find(shown.begin(), shown.end(), k) == shown.end())
-        names.push_back(fmt::format("{:g} %", 100 * settings_.quantiles[k]));
-    std::string text = fmt::format("not shown: {}; summary.json has all quantiles\n", fmt::join(names, ", "));
-    if (text.size() > line_width + 1)
-      text = fmt::format("not shown: {} of {} quantiles; summary.json has all\n", names.size(),
-                         settings_.quantiles.size());
-    return text;
-  }
-
-  std::string text_with(const std::vector<std::size_t>& shown, bool short_intervals = false) const {
-    const bool with_missing = has_missing();
-    std::vector<std::string> header = {title_, "mean", "95 % interval", "std"};
-    for (const std::size_t k : shown) header.push_back(fmt::format("{:g} %", 100 * settings_.quantiles[k]));
-    if (with_missing) header.push_back(missing_);
-    TextTable table(std::move(header));
-    for (const auto& [name, series] : rows_) {
-      const std::string bounds = short_intervals
-                                     ? fmt::format("{:.3g} .. {:.3g}", series->mean_low, series->mean_high)
-                                     : interval(series->mean_low, series->mean_high);
-      std::vector<std::string> row = {name, figure(series->moments.mean), bounds,
-                                      figure(series->moments.std)};
-      for (const std::size_t k : shown) row.push_back(figure(series->quantiles[k].value));
-      if (with_missing) row.push_back(count_text(series->missing));
-      table.add(std::move(row));
-    }
-    return table.text("");
-  }
-
-  std::string title_, missing_;
-  const StatisticsSettings& settings_;
-  std::vector<Row> rows_;
-};
-
 // A line that begins with a label; items that do not fit continue below the first item.
 std::string labelled(const std::string& label, const std::vector<std::string>& items,
                      const std::string& separator = ", ") {
@@ -141,7 +38,7 @@ std::string labelled(const std::string& label, const std::vector<std::string>& i
   for (std::size_t k = 0; k < items.size(); ++k) {
     const std::string item = items[k] + (k + 1 < items.size() ? separator : "");
     const std::size_t wide = item.find_last_not_of(' ') + 1;
-    if (k > 0 && used + wide > line_width) {
+    if (k > 0 && used + wide > table_width) {
       text.erase(text.find_last_not_of(' ') + 1);
       text += "\n" + std::string(indent, ' ');
       used = indent;
@@ -152,19 +49,13 @@ std::string labelled(const std::string& label, const std::vector<std::string>& i
   return text + "\n";
 }
 
-// "peak (N)"; the name alone where [units] has no label for it.
-std::string with_unit(const Study& study, const std::string& name) {
-  const std::string unit = study.unit(name);
-  return unit.empty() ? name : name + " (" + unit + ")";
-}
-
 // Text broken into lines at blanks; further lines are indented.
 std::string wrapped(const std::string& text) {
   std::string made, word;
   std::size_t used = 0;
   std::istringstream words(text);
   while (words >> word) {
-    if (used > 0 && used + 1 + word.size() > line_width) {
+    if (used > 0 && used + 1 + word.size() > table_width) {
       made += "\n ";
       used = 1;
     }
@@ -174,51 +65,22 @@ std::string wrapped(const std::string& text) {
   return made + "\n";
 }
 
-std::string measures_text(const Study& study, const RunResult& result) {
-  const std::vector<Measure>& measures = study.system->measures;
-  if (measures.empty()) return "";
-  SeriesTable table("measure", "never", study.statistics);
-  for (std::size_t i = 0; i < measures.size(); ++i)
-    if (!result.statistics.measures[i].probability)
-      table.add(with_unit(study, measures[i].name), result.statistics.measures[i]);
-  std::string text = table.empty() ? "" : "\n" + table.text();
-  if (table.has_missing()) text += "never: number of members in which the measure never occurred\n";
-  return text + probabilities_text(study, result) + sensitivity_text(study, result) +
-         givens_text(study, result);
-}
-
 // Shares of labels: one row for each that occurs.
 std::string labels_text(const RunResult& result) {
   std::string text;
   for (const LabelCounts& counts : result.labels) {
-    TextTable table({counts.measure, "members", "share"});
+    TextTable table({counts.measure, "members", "share", "95 % interval"});
     for (std::size_t label = 0; label < counts.members.size(); ++label) {
       if (counts.members[label] == 0) continue;
-      const double share = static_cast<double>(counts.members[label]) / static_cast<double>(counts.of);
+      const Proportion share = proportion(counts.members[label], counts.of);
       table.add({label == 0    ? "0 (no period)"
                  : label == 65 ? "65 (further ones)"
                                : std::to_string(label),
-                 fmt::format("{} of {}", count_text(counts.members[label]), count_text(counts.of)),
-                 figure(share)});
+                 count_text(share.hits) + " of " + count_text(share.of), fmt::format("{:.4g}", share.share()),
+                 interval_text(share.low, share.high)});
     }
     text += "\n" + table.text("");
   }
-  return text;
-}
-
-std::string observables_text(const Study& study, const RunResult& result) {
-  const auto& observables = study.system->observables;
-  const std::vector<double>& times = study.time.outputs;
-  if (observables.empty() || times.empty()) return "";
-  const std::size_t row = (times.size() - 1) * observables.size();
-  const std::size_t shown = std::min(observables.size(), observables_shown);
-  const std::string unit = study.unit("time");
-  SeriesTable table("at t = " + short_number(times.back()) + (unit.empty() ? "" : " " + unit), "missing",
-                    study.statistics);
-  for (std::size_t i = 0; i < shown; ++i)
-    table.add(with_unit(study, observables[i].name), result.statistics.observables[row + i]);
-  std::string text = "\n" + table.text();
-  if (shown < observables.size()) text += fmt::format("and {} more\n", observables.size() - shown);
   return text;
 }
 
@@ -330,12 +192,16 @@ const char* until_error_text(const UntilSettings& until) {
                                                               : "half of the 95 % interval";
 }
 
+// The measure or index that is judged.
+const std::string& until_subject(const UntilSettings& until) {
+  return until.index.empty() ? until.measure : until.index;
+}
+
 std::string until_text(const UntilSettings& until, const RunResult& result) {
   return fmt::format(
       fmt::runtime(result.sure_early ? "ended early: {} of {} is below {} (limit {} members)\n"
                                      : "ran to the limit: {} of {} is above {} after {} members\n"),
-      until_error_text(until), until.index.empty() ? until.measure : until.index, until_limit_text(until),
-      count_text(result.requested));
+      until_error_text(until), until_subject(until), until_limit_text(until), count_text(result.requested));
 }
 
 std::string sweep_names(const Study& study) {
@@ -352,11 +218,14 @@ std::string members_text(const Study& study, const RunResult& result) {
   const auto stopped = tally.status[static_cast<std::size_t>(Status::stopped)];
   if (stopped > 0) text += fmt::format(", {} stopped early", count_text(stopped));
   text += "\n";
-  if (!study.sweeps.empty())
-    text +=
-        fmt::format("{} points of a sweep over {}, {} member{} each\n", count_text(study.ensemble.points()),
-                    sweep_names(study), count_text(study.ensemble.members_per_point),
-                    study.ensemble.members_per_point == 1 ? "" : "s");
+  if (!study.sweeps.empty()) {
+    const bool one = study.ensemble.members_per_point == 1;
+    const std::string each = study.sensitivity
+                                 ? fmt::format("rows of {} members", study.sensitivity->blocks())
+                                 : (one ? "member" : "members");
+    text += fmt::format("{} points of a sweep over {}, {} {} each\n", count_text(study.ensemble.points()),
+                        sweep_names(study), count_text(study.ensemble.members_per_point), each);
+  }
   if (study.ensemble.include_nominal)
     text += fmt::format("member 0{} is the nominal member: every distribution at its centre\n",
                         study.sweeps.empty() ? "" : " of each point");
@@ -364,7 +233,7 @@ std::string members_text(const Study& study, const RunResult& result) {
     const auto met = std::count_if(result.points.begin(), result.points.end(),
                                    [](const StatisticsResult& point) { return point.met_until; });
     text += fmt::format("ended early at {} of {} points: {} of {} below {}\n", met, result.points.size(),
-                        until_error_text(*study.ensemble.until), study.ensemble.until->measure,
+                        until_error_text(*study.ensemble.until), until_subject(*study.ensemble.until),
                         until_limit_text(*study.ensemble.until));
   } else if (const auto& until = study.ensemble.until)
     text += until_text(*until, result);
@@ -388,6 +257,7 @@ std::string time_text(const RunResult& result) {
   add("sampling", p.sample_s);
   add("integrating", p.integrate_s);
   add("statistics", p.statistics_s);
+  add("trajectories", p.trajectories_s);
   add("writing", p.write_s);
   items.push_back(count_text(std::llround(static_cast<double>(result.tally.members) / integrating)) +
                   " members/s integrated");
@@ -405,7 +275,7 @@ std::string run_table(const Study& study, const RunResult& result, const RunTabl
   const std::string what = fmt::format("run of {}, seed {},", name, study.ensemble.seed);
   const std::string device = fmt::format("{} backend ({}), {} thread{}\n", result.backend, result.device,
                                          threads, threads == 1 ? "" : "s");
-  text += what + (what.size() + device.size() <= line_width ? ' ' : '\n') + device;
+  text += what + (what.size() + device.size() <= table_width ? ' ' : '\n') + device;
   text += members_text(study, result);
   // Where nothing is left for statistics, the cause comes first and there are no tables of dashes.
   const bool all_failed = result.tally.failed == result.tally.members;
@@ -415,7 +285,7 @@ std::string run_table(const Study& study, const RunResult& result, const RunTabl
       text += "this study draws no inputs: all members are identical\n";
     if (!all_failed) text += measures_text(study, result) + observables_text(study, result);
   } else if (!all_failed) {
-    text += sweep_tables(study, result);
+    text += sweep_tables(study, result) + sweep_sensitivity(study, result);
   }
   text += labels_text(result);
   text += "\n" + events_text(result.tally) + audit_text(result.tally) + starts_text(study, result.tally);

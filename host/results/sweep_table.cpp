@@ -10,6 +10,7 @@
 
 #include "host/platform/table.h"
 #include "host/run/progress.h"
+#include "host/statistics/pick_freeze.h"
 #include "host/statistics/statistics_result.h"
 #include "host/study_file/raw_text.h"
 #include "src/system/system.h"
@@ -20,6 +21,7 @@ namespace {
 
 constexpr std::size_t rows_shown = 30;
 constexpr std::size_t series_shown = 12;
+constexpr std::size_t inputs_shown = 5;
 
 using SeriesAt = const SeriesStatistics& (*)(const StatisticsResult&, std::size_t);
 
@@ -38,27 +40,35 @@ std::vector<std::size_t> places_of(const Study& study, std::size_t point) {
   return places;
 }
 
-// All points, or the ends and those with the extreme means.
-std::vector<std::size_t> shown_points(const std::vector<const SeriesStatistics*>& series) {
+// All points, or the ends and those with the extremes of a number by point.
+std::vector<std::size_t> shown_points(const std::vector<double>& values) {
   std::set<std::size_t> shown;
-  if (series.size() <= rows_shown) {
-    for (std::size_t k = 0; k < series.size(); ++k) shown.insert(k);
+  if (values.size() <= rows_shown) {
+    for (std::size_t k = 0; k < values.size(); ++k) shown.insert(k);
     return {shown.begin(), shown.end()};
   }
-  shown = {0, series.size() - 1};
-  const auto less = [](const SeriesStatistics* a, const SeriesStatistics* b) {
-    const double x = a->moments.mean, y = b->moments.mean;
-    return std::isnan(y) ? !std::isnan(x) : x < y;
+  shown = {0, values.size() - 1};
+  const auto less = [](double x, double y) { return std::isnan(y) ? !std::isnan(x) : x < y; };
+  const auto more = [](double x, double y) { return std::isnan(y) ? !std::isnan(x) : x > y; };
+  const auto first = [&](const auto& order) {
+    return static_cast<std::size_t>(std::min_element(values.begin(), values.end(), order) - values.begin());
   };
-  const auto more = [](const SeriesStatistics* a, const SeriesStatistics* b) {
-    const double x = a->moments.mean, y = b->moments.mean;
-    return std::isnan(y) ? !std::isnan(x) : x > y;
-  };
-  shown.insert(
-      static_cast<std::size_t>(std::min_element(series.begin(), series.end(), less) - series.begin()));
-  shown.insert(
-      static_cast<std::size_t>(std::min_element(series.begin(), series.end(), more) - series.begin()));
+  shown.insert({first(less), first(more)});
   return {shown.begin(), shown.end()};
+}
+
+// The first cells of a row: the values of the sweeps at a point.
+std::vector<std::string> swept_cells(const Study& study, std::size_t point) {
+  std::vector<std::string> row;
+  const std::vector<std::size_t> places = places_of(study, point);
+  for (std::size_t i = 0; i < places.size(); ++i) row.push_back(cell(study.sweeps[i].values[places[i]]));
+  return row;
+}
+
+std::vector<std::string> swept_names(const Study& study) {
+  std::vector<std::string> names;
+  for (const Sweep& sweep : study.sweeps) names.push_back(printable(sweep.name));
+  return names;
 }
 
 std::string table_of(const Study& study, const RunResult& result, const std::string& name,
@@ -66,18 +76,17 @@ std::string table_of(const Study& study, const RunResult& result, const std::str
   const bool missing =
       std::any_of(series.begin(), series.end(), [](const auto* s) { return s->missing > 0; });
   const bool failed = result.tally.failed > 0;
-  std::vector<std::string> header;
-  for (const Sweep& sweep : study.sweeps) header.push_back(printable(sweep.name));
+  std::vector<std::string> header = swept_names(study);
   header.insert(header.end(), {name, "95 % interval", "std"});
   if (missing) header.emplace_back("never");
   if (failed) header.emplace_back("failed");
   TextTable table(std::move(header));
-  const std::vector<std::size_t> shown = shown_points(series);
+  std::vector<double> means;
+  for (const SeriesStatistics* one : series) means.push_back(one->moments.mean);
+  const std::vector<std::size_t> shown = shown_points(means);
   for (const std::size_t point : shown) {
     const SeriesStatistics& one = *series[point];
-    std::vector<std::string> row;
-    const std::vector<std::size_t> places = places_of(study, point);
-    for (std::size_t i = 0; i < places.size(); ++i) row.push_back(cell(study.sweeps[i].values[places[i]]));
+    std::vector<std::string> row = swept_cells(study, point);
     row.push_back(cell(one.moments.mean));
     row.push_back(std::isnan(one.mean_low) ? "-"
                                            : fmt::format("{:.6g} .. {:.6g}", one.mean_low, one.mean_high));
@@ -105,7 +114,79 @@ std::string tables_of(const Study& study, const RunResult& result, const std::ve
   return text;
 }
 
+// The inputs with the largest total index at some point, in the order of the study.
+std::vector<std::size_t> shown_inputs(const RunResult& result, std::size_t measure, std::size_t inputs) {
+  std::vector<std::pair<double, std::size_t>> largest(inputs);
+  for (std::size_t i = 0; i < inputs; ++i) {
+    largest[i] = {0, i};
+    for (const StatisticsResult& point : result.points)
+      largest[i].first = std::fmax(largest[i].first, point.pick_freeze[measure].inputs[i].total);
+  }
+  std::stable_sort(largest.begin(), largest.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  largest.resize(std::min(inputs, inputs_shown));
+  std::set<std::size_t> shown;
+  for (const auto& [total, input] : largest) shown.insert(input);
+  return {shown.begin(), shown.end()};
+}
+
+std::string index_cell(double value, double standard_error) {
+  return std::isnan(value) ? "-" : fmt::format("{:.3f} +- {:.3f}", value, 1.96 * standard_error);
+}
+
+// Points at which more than one row in a hundred is left out: the indices refer to the rest.
+std::string left_out_text(const RunResult& result, std::size_t measure) {
+  constexpr double warned_share = 0.01;
+  const auto warned =
+      std::count_if(result.points.begin(), result.points.end(), [&](const StatisticsResult& point) {
+        const PickFreezeResult& of = point.pick_freeze[measure];
+        const auto left = static_cast<double>(of.failed + of.missing);
+        return left > warned_share * (static_cast<double>(of.rows) + left);
+      });
+  if (warned == 0) return "";
+  return fmt::format(
+      "WARNING: at {} of {} points more than 1 % of the rows are left out (failed, or without a value): the "
+      "indices refer to the rest\n",
+      warned, result.points.size());
+}
+
 }  // namespace
+
+std::string sweep_sensitivity(const Study& study, const RunResult& result) {
+  if (!study.sensitivity) return "";
+  std::string text;
+  for (std::size_t m = 0; m < study.sensitivity->of.size(); ++m) {
+    const std::vector<std::size_t> inputs = shown_inputs(result, m, study.sensitivity->inputs.size());
+    std::vector<std::string> header = swept_names(study);
+    for (const std::size_t i : inputs)
+      for (const char* kind : {"S.", "T."}) header.push_back(kind + study.sensitivity->inputs[i].name);
+    TextTable table(std::move(header));
+    std::vector<double> totals;
+    for (const StatisticsResult& point : result.points)
+      totals.push_back(point.pick_freeze[m].inputs[inputs.front()].total);
+    const std::vector<std::size_t> shown = shown_points(totals);
+    for (const std::size_t point : shown) {
+      std::vector<std::string> row = swept_cells(study, point);
+      for (const std::size_t i : inputs) {
+        const SobolIndex& one = result.points[point].pick_freeze[m].inputs[i];
+        row.push_back(index_cell(one.first, one.first_stderr));
+        row.push_back(index_cell(one.total, one.total_stderr));
+      }
+      table.add(std::move(row));
+    }
+    text += fmt::format("\nSobol' indices of {}: S first order, T total, +- 95 %\n",
+                        study.system->measures[study.sensitivity->of[m]].name) +
+            table.text("");
+    if (shown.size() < totals.size())
+      text += fmt::format("{} of {} points: the ends, and the smallest and largest T.{}\n", shown.size(),
+                          totals.size(), study.sensitivity->inputs[inputs.front()].name);
+    if (inputs.size() < study.sensitivity->inputs.size())
+      text += fmt::format("and {} more inputs in statistics.nc\n",
+                          study.sensitivity->inputs.size() - inputs.size());
+    text += left_out_text(result, m);
+  }
+  return text;
+}
 
 std::string sweep_tables(const Study& study, const RunResult& result) {
   const System& system = *study.system;

@@ -12,4 +12,7 @@ namespace zwang {
 // beyond the 30th are left out, but for the ends and those with the smallest and largest mean.
 std::string sweep_tables(const Study& study, const RunResult& result);
 
+// Sobol' indices by point, one table for each measure of [sensitivity]. Empty without it.
+std::string sweep_sensitivity(const Study& study, const RunResult& result);
+
 }  // namespace zwang

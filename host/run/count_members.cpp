@@ -130,7 +130,7 @@ void add_starts_to_tally(RunTally& tally, const EnsembleSettings& ensemble, long
   }
 }
 
-void add_ends_to_tally(RunTally& tally, const ReducedMembers& members) {
+void add_ends_to_tally(RunTally& tally, const ReducedMembers& members, long long shift) {
   const TallyCounts& counts = members.tally;
   const auto whole = [](unsigned long long count) { return static_cast<long long>(count); };
   tally.entered += whole(counts.entered);
@@ -140,14 +140,14 @@ void add_ends_to_tally(RunTally& tally, const ReducedMembers& members) {
     // Members are in the order of their numbers.
     std::vector<long long>& examples = tally.examples[how];
     for (const long long member : members.examples[how])
-      if (examples.size() < RunTally::examples_kept) examples.push_back(member);
+      if (examples.size() < RunTally::examples_kept) examples.push_back(shift + member);
   }
   for (std::size_t kind = 0; kind < event_kinds; ++kind) tally.events[kind] += whole(counts.events[kind]);
   add_audit(tally.worst, audit_of(counts.worst));
   for (std::size_t k = 0; k < audit_shares; ++k)
     if (counts.shares[k] > 0)
       add_share(tally.shares[k], share_of_key(counts.shares[k]),
-                members.first + member_of_key(counts.shares[k]));
+                shift + members.first + member_of_key(counts.shares[k]));
   tally.steps += whole(counts.steps);
   tally.rejected += whole(counts.rejected);
   tally.redundant += whole(counts.redundant);

@@ -25,7 +25,8 @@ void add_to_tally(RunTally& tally, const EnsembleSettings& ensemble, long long f
 // results.
 void add_starts_to_tally(RunTally& tally, const EnsembleSettings& ensemble, long long first,
                          const Batch& batch);
-void add_ends_to_tally(RunTally& tally, const ReducedMembers& members);
+// `shift`: the number of the member that the reduced ones call 0.
+void add_ends_to_tally(RunTally& tally, const ReducedMembers& members, long long shift);
 
 // Adds the tally of another part of the ensemble, before or after this one; bit-identical to the tally of the
 // whole.

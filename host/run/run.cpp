@@ -27,72 +27,6 @@
 
 namespace zwang {
 
-namespace {
-
-template <class Named>
-std::size_t index_of(const std::vector<Named>& list, const std::string& name) {
-  const auto found =
-      std::find_if(list.begin(), list.end(), [&](const Named& entry) { return entry.name == name; });
-  return static_cast<std::size_t>(found - list.begin());
-}
-
-// A name in both [observe] and [measure] means the observable.
-HistogramPlan histogram_plan(const System& system, const std::string& name,
-                             const HistogramSettings& settings) {
-  HistogramPlan plan;
-  plan.index = index_of(system.observables, name);
-  plan.of_measure = plan.index == system.observables.size();
-  if (plan.of_measure) plan.index = index_of(system.measures, name);
-  plan.bins = static_cast<std::size_t>(settings.bins);
-  if (settings.range) plan.range = Range{settings.range->first, settings.range->second};
-  return plan;
-}
-
-std::optional<UntilRule> until_rule(const Study& study) {
-  const std::optional<UntilSettings>& until = study.ensemble.until;
-  if (!until) return {};
-  UntilRule rule{index_of(study.system->measures, until->measure), until->error, until->limit};
-  if (until->index.empty()) return rule;
-  const SensitivitySettings& settings = *study.sensitivity;
-  rule.index = {.total = until->index[0] == 'T', .input = index_of(settings.inputs, until->index.substr(2))};
-  if (!until->measure.empty())
-    rule.index->measure = static_cast<std::size_t>(
-        std::find(settings.of.begin(), settings.of.end(), rule.measure) - settings.of.begin());
-  return rule;
-}
-
-// Reductions over events other than counts and totals are missing where no such event occurred.
-bool can_be_missing(const System& system, const Measure& measure) {
-  const std::vector<Symbol> symbols = system.pool->symbols({measure.value});
-  return std::any_of(symbols.begin(), symbols.end(), [&](const Symbol& symbol) {
-    if (symbol.kind != SymbolKind::reduction) return false;
-    const ReductionFormula& formula = system.reductions[symbol.index];
-    return formula.pattern != EventPattern::none && formula.reduction != Reduction::count &&
-           formula.reduction != Reduction::total;
-  });
-}
-
-bool takes_choices(const ParameterRule& rule) {
-  return rule.distribution && rule.distribution->kind == Distribution::Kind::choice;
-}
-
-// Whether a member fulfils a condition is known at its end: its observables must be stored until then.
-void refuse_unstored_given(const Study& study, const EnsembleStatistics& statistics, std::size_t memory) {
-  const auto wanted = std::count_if(study.givens.begin(), study.givens.end(),
-                                    [](const GivenSettings& given) { return given.observables; });
-  if (wanted == 0 || statistics.storage().exact_observables) return;
-  const double numbers = double(study.ensemble.per_point()) * double(study.system->observables.size()) *
-                         double(study.time.outputs.size()) * double(1 + wanted);
-  throw Error({.where = {study.path, 0, 0},
-               .message = "[[given]] with observables = true needs the observables of all members in memory",
-               .found = fmt::format("{:.3g} numbers, {:.3g} MiB; the statistics have {:.3g} MiB", numbers,
-                                    numbers * 8 / (1 << 20), double(memory) / (1 << 20)),
-               .expected = "fewer members, output times or observables, or more memory",
-               .hint = "raise --statistics-memory, lower [time] samples, or leave observables out"});
-}
-
-}  // namespace
-
 void add_performance(RunPerformance& sum, const RunPerformance& next) {
   sum.threads = std::max(sum.threads, next.threads);
   sum.wall_s += next.wall_s;
@@ -101,6 +35,7 @@ void add_performance(RunPerformance& sum, const RunPerformance& next) {
   sum.integrate_s += next.integrate_s;
   sum.statistics_s += next.statistics_s;
   sum.write_s += next.write_s;
+  sum.trajectories_s += next.trajectories_s;
 }
 
 void take_statistics(RunResult& result, const Study& study, std::vector<StatisticsResult> points) {
@@ -110,43 +45,11 @@ void take_statistics(RunResult& result, const Study& study, std::vector<Statisti
     result.points = std::move(points);
 }
 
-EnsemblePlan ensemble_plan(const Study& study, const Sampler& sampler, std::size_t memory) {
-  const System& system = *study.system;
-  EnsemblePlan made;
-  made.points = study.ensemble.points();
-  StatisticsPlan& plan = made.point;
-  plan.members = study.ensemble.per_point();
-  plan.outputs = study.time.outputs.size();
-  plan.observables = system.observables.size();
-  plan.measures = system.measures.size();
-  plan.inputs = sampler.drawn().size();
-  plan.flags = system.flags.size();
-  for (const Measure& measure : system.measures)
-    plan.traits.push_back({measure.probability, measure.undecided, can_be_missing(system, measure)});
-  for (const std::size_t parameter : sampler.drawn())
-    plan.input_takes_choices.push_back(takes_choices(study.parameters[parameter]) ? 1 : 0);
-  for (const auto& [name, settings] : study.statistics.exceedances)
-    plan.exceedances.push_back(
-        {index_of(system.measures, name), settings.at, static_cast<std::size_t>(settings.points)});
-  for (const GivenSettings& given : study.givens) plan.givens.push_back({given.flag, given.observables});
-  if (study.sensitivity) plan.pick_freeze = {study.sensitivity->of, study.sensitivity->inputs.size()};
-  plan.quantiles = study.statistics.quantiles;
-  for (const auto& [name, settings] : study.statistics.histograms)
-    plan.histograms.push_back(histogram_plan(system, name, settings));
-  plan.memory = memory;
-  if (sampler.replicates() > 1) {
-    plan.replicates = static_cast<int>(sampler.replicates());
-    plan.replicate_of = [&sampler](long long member) {
-      return static_cast<int>(sampler.replicate_of(static_cast<unsigned long long>(member)));
-    };
-  }
-  return made;
-}
-
 // The rows of a batch for the statistics, with the arrays they refer to.
 struct EnsembleRun::Rows {
-  std::vector<char> entered, failed;
-  std::vector<double> inputs;
+  std::vector<char> entered, row_whole;
+  std::vector<int> failed;
+  std::vector<double> inputs, row_values;
   MemberRows rows;
 };
 
@@ -166,7 +69,6 @@ EnsembleRun::EnsembleRun(const Study& study, Backend& backend, RunOptions option
   refuse_unstored_given(study, statistics_, options_.statistics_memory);
   performance_.threads = backend.threads();
   performance_.compile_s = backend.compile_seconds;
-  if (backend.draws()) draw_plan_ = draw_plan(study, sampler_);
 }
 
 // A batch does not go past a decision of `until`.
@@ -193,15 +95,17 @@ void EnsembleRun::judge_first_members() {
 }
 
 long long EnsembleRun::batch_end(long long begin, long long up_to) const {
-  const long long last = std::min(last_end(begin), up_to);
+  long long last = std::min(last_end(begin), up_to);
+  const long long place = study_.ensemble.place_in_point(begin), point = begin - place;
+  if (reduces_on_device()) last = std::min(last, point + study_.ensemble.per_point());
   const long long end = std::min(last, begin + batch_size_.next(last - begin));
   if (!reduces_on_device()) return end;
-  // The device reduces whole blocks: an open block is completed first, and a batch ends at the end of a
-  // block.
+  // The device reduces whole blocks of a point: an open block is completed first, and a batch ends at the end
+  // of a block.
   if (under_way_.empty() && !statistics_.accepts_blocks())
-    return std::min(end, (begin / block_members + 1) * block_members);
-  const long long whole = end / block_members * block_members;
-  return end < end_ && whole > begin ? whole : end;
+    return std::min(end, point + (place / block_members + 1) * block_members);
+  const long long whole = point + (end - point) / block_members * block_members;
+  return end < std::min(end_, point + study_.ensemble.per_point()) && whole > begin ? whole : end;
 }
 
 Batch EnsembleRun::draw(long long begin, long long end, std::size_t block) {
@@ -274,8 +178,7 @@ void EnsembleRun::decide_until() {
 void EnsembleRun::advance(long long up_to) {
   const Stopwatch all;
   if (statistics_.current().needs_pilot()) set_pilot();
-  // The values of a row are needed together, so pick-freeze is counted by members.
-  if (!under_way_.empty() || (reduces_on_device() && statistics_.accepts_blocks() && !study_.sensitivity)) {
+  if (!under_way_.empty() || (reduces_on_device() && statistics_.accepts_blocks())) {
     advance_by_blocks(up_to);
   } else {
     const long long begin = position_, end = batch_end(begin, up_to);
@@ -289,12 +192,13 @@ void EnsembleRun::advance(long long up_to) {
 
 void EnsembleRun::advance_by_members(long long begin, long long end) {
   const Integrated members = integrate(begin, end);
+  Rows rows = rows_of(begin, members);
+  if (study_.sensitivity) add_other_blocks(begin, end, members.results, rows);
 
   const Stopwatch counting;
   add_to_tally(tally_, study_.ensemble, begin, members.batch, members.results);
-  statistics_.add(rows_of(begin, members).rows, threads_);
+  statistics_.add(rows.rows, threads_);
   performance_.statistics_s += counting.seconds();
-  if (study_.sensitivity) add_pick_freeze(begin, end, members.results);
   position_ = end;
   decide_until();
   if (!options_.members) return;
@@ -303,32 +207,38 @@ void EnsembleRun::advance_by_members(long long begin, long long end) {
   write(begin, records);
 }
 
-// The other blocks of the rows [begin, end). Their members are counted, but enter no statistics of their own.
-void EnsembleRun::add_pick_freeze(long long begin, long long end, const BatchResults& plain) {
+// Pick-freeze: the other blocks of the rows [begin, end). Their members are counted, but enter no statistics
+// of their own.
+void EnsembleRun::add_other_blocks(long long begin, long long end, const BatchResults& plain, Rows& made) {
   const SensitivitySettings& settings = *study_.sensitivity;
   const std::size_t rows = plain.status.size(), blocks = settings.blocks(), measures = settings.of.size();
   const std::size_t width = study_.system->member_values();
-  std::vector<double> values(rows * blocks * measures);
-  std::vector<char> whole(rows, 1);
+  made.row_values.resize(rows * blocks * measures);
+  made.row_whole = made.entered;
   const auto take = [&](std::size_t block, const BatchResults& results) {
-    for (std::size_t row = 0; row < rows; ++row) {
-      if (!enters(study_.ensemble, begin + static_cast<long long>(row), results.status[row])) whole[row] = 0;
+    for (std::size_t row = 0; row < rows; ++row)
       for (std::size_t m = 0; m < measures; ++m)
-        values[(row * blocks + block) * measures + m] = results.measures[row * width + settings.of[m]];
-    }
+        made.row_values[(row * blocks + block) * measures + m] =
+            results.measures[row * width + settings.of[m]];
   };
   take(0, plain);
   const long long entered = tally_.entered;
   for (std::size_t block = 1; block < blocks; ++block) {
     const Integrated members = integrate(begin, end, block);
-    add_to_tally(tally_, study_.ensemble, begin + static_cast<long long>(block) * study_.ensemble.members,
-                 members.batch, members.results);
+    const long long first = begin + static_cast<long long>(block) * study_.ensemble.members;
+    add_to_tally(tally_, study_.ensemble, first, members.batch, members.results);
+    for (std::size_t row = 0; row < rows; ++row) {
+      if (!failed_at_end(members.results.status[row])) continue;
+      made.row_whole[row] = 0;
+      ++made.failed[row];
+    }
     take(block, members.results);
   }
   tally_.entered = entered;
   tally_.blocks = static_cast<long long>(blocks);
   tally_.block_size = study_.ensemble.members;
-  statistics_.current().add_pick_freeze(values, whole);
+  made.rows.row_values = made.row_values;
+  made.rows.row_whole = made.row_whole;
 }
 
 void EnsembleRun::write(long long begin, std::shared_ptr<const HostBuffer> records) {

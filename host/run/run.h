@@ -15,6 +15,7 @@
 #include "host/estimators/rank_correlation.h"
 #include "host/platform/buffer_pool.h"
 #include "host/platform/stopwatch.h"
+#include "host/run/ensemble_plan.h"
 #include "host/run/run_result.h"
 #include "host/sample/draw_plan.h"
 #include "host/sample/sampler.h"
@@ -65,10 +66,8 @@ struct RunPart {
 // Adds the seconds; takes the larger number of threads.
 void add_performance(RunPerformance& sum, const RunPerformance& next);
 
-// The statistics that a study requests, by point of its sweeps. The sampler must outlive the plan.
-EnsemblePlan ensemble_plan(const Study& study, const Sampler& sampler, std::size_t memory);
-
-// Moves the results of the points into their place: one set of statistics, or one for each point of the sweeps.
+// Moves the results of the points into their place: one set of statistics, or one for each point of the
+// sweeps.
 void take_statistics(RunResult& result, const Study& study, std::vector<StatisticsResult> points);
 
 // A run in progress: statistics and tally of the members [first, position). Study and backend must outlive
@@ -131,22 +130,24 @@ class EnsembleRun {
   };
   long long batch_end(long long begin, long long up_to) const;
   Batch draw(long long begin, long long end, std::size_t block = 0);
-  Batch leave_drawing_to_device(long long begin, long long end) const;
+  Batch draw_on_device_or_here(long long begin, long long end);
   // `block`: of pick-freeze; observables are wanted of block 0 only.
   Integrated integrate(long long begin, long long end, std::size_t block = 0);
-  void add_pick_freeze(long long begin, long long end, const BatchResults& plain);
+  void add_other_blocks(long long begin, long long end, const BatchResults& plain, Rows& made);
   void advance_by_members(long long begin, long long end);
   void advance_by_blocks(long long up_to);
   void begin_batches(long long up_to);
   void count_reduced(const BatchUnderWay& done, const ReducedBatch& reduced);
   ReductionPlan reduction() const;
-  void add_tail(const ReducedMembers& part);
+  void add_tail(const ReducedMembers& part, long long shift);
   void write(long long begin, std::shared_ptr<const HostBuffer> records);
   Rows rows_of(long long begin, const Integrated& members) const;
   void set_pilot();
-  // Points of a sweep, and the rows of records, are counted on the host.
+  // The rows of records, and of pick-freeze, whose values are needed together, are counted on the host. So
+  // are points of a sweep with few members: a batch on the device ends with its point.
   bool reduces_on_device() const {
-    return backend_.reduces() && study_.sweeps.empty() && study_.system->records.empty();
+    return backend_.reduces() && study_.system->records.empty() && !study_.sensitivity &&
+           (study_.sweeps.empty() || study_.ensemble.per_point() >= backend_.fewest_reduced());
   }
   void decide_until();
   void report_progress(double seconds) const;
@@ -160,7 +161,8 @@ class EnsembleRun {
   Sampler sampler_;
   MemberRecordLayout record_layout_;
   BufferPool record_pool_;
-  std::optional<DrawPlan> draw_plan_;  // set if the backend draws
+  std::optional<DrawPlan> draw_plan_;  // set if the backend draws the members of planned_point_
+  std::optional<long long> planned_point_;
   EnsembleStatistics statistics_;
   std::optional<UntilRule> until_;
   BatchSize batch_size_;

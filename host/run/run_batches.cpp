@@ -12,6 +12,7 @@
 #include "host/run/all_failed.h"
 #include "host/run/count_members.h"
 #include "host/run/run.h"
+#include "host/sample/draw_plan.h"
 #include "host/statistics/reduction_plan.h"
 #include "host/study/study.h"
 #include "kernels/base/status.h"
@@ -19,7 +20,15 @@
 
 namespace zwang {
 
-Batch EnsembleRun::leave_drawing_to_device(long long begin, long long end) const {
+// A point of the sweeps has a plan of its own. Batches that are under way are all of one point.
+Batch EnsembleRun::draw_on_device_or_here(long long begin, long long end) {
+  const long long point = study_.ensemble.point_of(begin);
+  if (backend_.draws() && planned_point_ != point) {
+    assert(under_way_.empty());
+    draw_plan_ = draw_plan(study_, sampler_, static_cast<unsigned long long>(point));
+    planned_point_ = point;
+  }
+  if (!draw_plan_) return draw(begin, end);
   Batch made;
   made.count = static_cast<std::size_t>(end - begin);
   made.device_sampling = &*draw_plan_;
@@ -27,18 +36,23 @@ Batch EnsembleRun::leave_drawing_to_device(long long begin, long long end) const
 }
 
 // Begins batches until as many are under way as the backend takes. With `until` there is one at a time,
-// because its result decides whether there is another one.
+// because its result decides whether there is another one. Those under way are of one point of the sweeps,
+// whose statistics say what is reduced; members are numbered in the point, as its statistics number them.
 void EnsembleRun::begin_batches(long long up_to) {
   const std::size_t at_once = until_ ? 1 : backend_.batches_at_once();
   for (;;) {
     const long long begin = under_way_.empty() ? position_ : under_way_.back()->end;
     if (under_way_.size() >= at_once || begin >= std::min(end_, up_to)) return;
-    if (begin % block_members != 0) return;  // an open block is completed by members
+    const EnsembleSettings& ensemble = study_.ensemble;
+    if (!under_way_.empty() && ensemble.point_of(begin) != ensemble.point_of(under_way_.front()->begin))
+      return;
+    const long long place = ensemble.place_in_point(begin);
+    if (place % block_members != 0) return;  // an open block is completed by members
     auto next = std::make_unique<BatchUnderWay>();
     next->begin = begin;
     next->end = batch_end(begin, up_to);
     batch_size_.begin(next->end - begin);
-    next->batch = draw_plan_ ? leave_drawing_to_device(begin, next->end) : draw(begin, next->end);
+    next->batch = draw_on_device_or_here(begin, next->end);
     next->plan = reduction();
     RecordTarget target;
     if (options_.members) {
@@ -46,9 +60,9 @@ void EnsembleRun::begin_batches(long long up_to) {
       target = {&record_layout_, next->records->data()};
     }
     next->begun_s = clock_.seconds();
-    next->reduced = std::async(std::launch::async, [this, target, own = next.get()] {
+    next->reduced = std::async(std::launch::async, [this, target, place, own = next.get()] {
       const StageTimer timer("integrate");
-      return backend_.run_reduced(own->batch, own->begin, own->plan, target);
+      return backend_.run_reduced(own->batch, place, own->plan, target);
     });
     under_way_.push_back(std::move(next));
   }
@@ -70,7 +84,9 @@ void EnsembleRun::advance_by_blocks(long long up_to) {
   // The few members that decide whether everything fails say little about the speed of a device.
   if (done->end > early_members) batch_size_.learn(done->end - done->begin, seconds);
   position_ = done->end;
-  if (!until_) begin_batches(up_to);
+  // The next point begins once this one is counted.
+  const bool same_point = study_.ensemble.point_of(position_) == study_.ensemble.point_of(done->begin);
+  if (!until_ && same_point) begin_batches(up_to);
   count_reduced(*done, reduced);
   decide_until();
   if (!options_.members) return;
@@ -83,15 +99,17 @@ void EnsembleRun::count_reduced(const BatchUnderWay& done, const ReducedBatch& r
   const StageTimer timer("count batches");
   const Stopwatch counting;
   add_starts_to_tally(tally_, study_.ensemble, done.begin, done.batch);
+  const long long shift = done.begin - study_.ensemble.place_in_point(done.begin);
   for (const ReducedMembers& part : reduced.parts) {
-    add_ends_to_tally(tally_, part);
+    const long long failed_before = tally_.failed;
+    add_ends_to_tally(tally_, part, shift);
     auto entered = static_cast<long long>(part.tally.entered);
     const long long tail = part.first + part.blocks.blocks * block_members;
     for (std::size_t k = 0; k < part.tail_status.size(); ++k)
       entered -=
           enters(study_.ensemble, tail + static_cast<long long>(k), static_cast<Status>(part.tail_status[k]));
-    statistics_.add_blocks(done.plan, part.blocks, entered, threads_);
-    add_tail(part);
+    statistics_.add_blocks(done.plan, part.blocks, entered, tally_.failed - failed_before, threads_);
+    add_tail(part, shift);
   }
   performance_.statistics_s += counting.seconds();
 }
@@ -105,10 +123,10 @@ ReductionPlan EnsembleRun::reduction() const {
   return plan;
 }
 
-void EnsembleRun::add_tail(const ReducedMembers& part) {
+void EnsembleRun::add_tail(const ReducedMembers& part, long long shift) {
   const std::size_t rows = part.tail_status.size(), parameters = study_.system->parameters.size();
   if (rows == 0) return;
-  const long long first = part.first + part.count - static_cast<long long>(rows);
+  const long long first = shift + part.first + part.count - static_cast<long long>(rows);
   std::vector<char> entered;
   std::vector<double> inputs;
   for (std::size_t k = 0; k < rows; ++k) {

@@ -13,6 +13,7 @@ namespace zwang {
 struct RunPerformance {
   unsigned threads = 0;
   double wall_s = 0, compile_s = 0, sample_s = 0, integrate_s = 0, statistics_s = 0, write_s = 0;
+  double trajectories_s = 0;  // integrating the members of trajectories.nc once more
 };
 
 // How many members have each label of a measure label(..), over all points of the sweeps.

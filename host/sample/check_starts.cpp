@@ -14,13 +14,18 @@ void require_consistent_starts(const Study& study, long long first, long long en
   constexpr long long checked = 16384, chunk = 256;
   if (study.ensemble.consistency != Consistency::error || study.system->constraints.empty()) return;
   const Sampler sampler(study);
-  const long long last = std::min(end, first + checked);
-  in_parallel(static_cast<std::size_t>((last - first + chunk - 1) / chunk), threads, [&](std::size_t part) {
+  // The first members, or with sweeps members of all points.
+  const long long all = end - first, count = std::min(all, checked);
+  const auto number = [&](long long k) {
+    const bool spread = !study.sweeps.empty() && all > count;
+    return first + (spread ? all / count * k + all % count * k / count : k);
+  };
+  in_parallel(static_cast<std::size_t>((count + chunk - 1) / chunk), threads, [&](std::size_t part) {
     Sampler::Scratch scratch;
     PreparedMember member;
-    const long long begin = first + static_cast<long long>(part) * chunk;
-    for (long long k = begin; k < std::min(last, begin + chunk); ++k)
-      sampler.prepare(static_cast<unsigned long long>(k), scratch, member);
+    const long long begin = static_cast<long long>(part) * chunk;
+    for (long long k = begin; k < std::min(count, begin + chunk); ++k)
+      sampler.prepare(static_cast<unsigned long long>(number(k)), scratch, member);
   });
 }
 

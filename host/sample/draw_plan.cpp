@@ -72,6 +72,8 @@ class Planner {
       const std::optional<int> slot = plan_draw(rule);
       if (!slot) return false;
       made = {*slot, true};
+    } else if (rule.sweep) {
+      made = {constant(value), false};
     } else {
       const std::optional<Made> formula = plan_formula(*rule.value);
       if (!formula) return false;
@@ -211,12 +213,12 @@ class Planner {
   DrawPlan made_;
 };
 
-// Member 0, if its first draw satisfies the constraints and its start need not be projected.
-std::optional<PreparedMember> unprojected_member(const Sampler& sampler) {
+// A member, if its first draw satisfies the constraints and its start need not be projected.
+std::optional<PreparedMember> unprojected_member(const Sampler& sampler, unsigned long long number) {
   try {
     Sampler::Scratch scratch;
     PreparedMember made;
-    sampler.prepare(0, scratch, made);
+    sampler.prepare(number, scratch, made);
     const auto& preparation = made.preparation;
     if (made.attempts != 1 || preparation.status != Status::ok || preparation.position_moved != 0 ||
         preparation.velocity_moved != 0)
@@ -229,10 +231,11 @@ std::optional<PreparedMember> unprojected_member(const Sampler& sampler) {
 
 }  // namespace
 
-std::optional<DrawPlan> draw_plan(const Study& study, const Sampler& sampler) {
+std::optional<DrawPlan> draw_plan(const Study& study, const Sampler& sampler, unsigned long long point) {
   if (study.ensemble.sampler != SamplerKind::random || study.ensemble.include_nominal) return std::nullopt;
-  if (!study.sweeps.empty()) return std::nullopt;
-  const std::optional<PreparedMember> first = unprojected_member(sampler);
+  if (!study.sweeps.empty() && study.ensemble.streams == Streams::independent) return std::nullopt;
+  const std::optional<PreparedMember> first =
+      unprojected_member(sampler, point * static_cast<unsigned long long>(study.ensemble.per_point()));
   if (!first) return std::nullopt;
   Planner planner(study, first->inputs);
   if (!planner.plan()) return std::nullopt;

@@ -18,10 +18,12 @@ struct DrawPlan {
 
 // Nothing if the host has to draw:
 //   - a sampler other than "random", or a nominal member;
-//   - joint normals, grids, files, sweeps;
+//   - joint normals, grids, files;
+//   - sweeps with streams = "independent";
 //   - a distribution or formula with logarithms, exponentials or angles, whose last bit differs between
 //     machines;
 //   - starts that violate a constraint, or whose consistency depends on the draws.
-std::optional<DrawPlan> draw_plan(const Study& study, const Sampler& sampler);
+// With sweeps the plan is that of one point, whose members are numbered from 0.
+std::optional<DrawPlan> draw_plan(const Study& study, const Sampler& sampler, unsigned long long point = 0);
 
 }  // namespace zwang

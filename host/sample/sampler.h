@@ -51,8 +51,8 @@ class Sampler {
   };
 
   // Parameters and start as drawn; `attempt` counts redraws of a rejected member. Member 0 of
-  // each point is the nominal member if the study sets include_nominal. Throws Error if a distribution's arguments are invalid for this
-  // member.
+  // each point is the nominal member if the study sets include_nominal. Throws Error if a distribution's
+  // arguments are invalid for this member.
   void draw(unsigned long long member, unsigned attempt, Scratch& scratch, MemberInputs& made) const;
   // Every distribution at its centre, at a point of the sweeps.
   void draw_nominal(Scratch& scratch, MemberInputs& made, unsigned long long point = 0) const;
@@ -91,15 +91,16 @@ class Sampler {
   void read_rules();
   void assign_inputs();
   void read_joint(const Joint& joint);
-  bool nominal(unsigned long long member) const {
-    return study_->ensemble.include_nominal && member % per_point_ == 0;
-  }
-  // Pick-freeze: the row of a member, and its block. Block 0 is the ensemble itself.
-  struct Place {
-    unsigned long long row = 0;
+  // Where a member belongs: its point of the sweeps, its number in the point, and its block of pick-freeze.
+  // Block 0 is the ensemble itself.
+  struct MemberPlace {
+    unsigned long long point = 0, row = 0;
     std::size_t block = 0;
   };
-  Place place_of_member(unsigned long long member) const;
+  MemberPlace place_of_member(unsigned long long member) const;
+  bool nominal(unsigned long long member) const {
+    return study_->ensemble.include_nominal && place_of_member(member).row == 0;
+  }
   // Whether a draw of this block is that of B.
   bool is_swapped(std::size_t dimension, std::size_t block) const;
   void project(Scratch& scratch, PreparedMember& made) const;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <numeric>
 #include <utility>
 
 #include "host/platform/parallel.h"
@@ -54,6 +55,11 @@ void EnsembleStatistics::complete(PointPart& point, unsigned threads) {
   point.statistics.reset();
 }
 
+void EnsembleStatistics::complete_if_ended(PointPart& point, unsigned threads) {
+  const long long end = point.statistics->first_member() + point.statistics->members();
+  if (end == plan_.point.members) complete(point, threads);
+}
+
 void EnsembleStatistics::add_to_point(const MemberRows& rows, std::size_t begin, std::size_t count,
                                       PointPart& point, unsigned threads) const {
   const auto part = [&](const auto& values, std::size_t width) {
@@ -65,11 +71,13 @@ void EnsembleStatistics::add_to_point(const MemberRows& rows, std::size_t begin,
                          .entered = part(rows.entered, 1),
                          .observables = part(rows.observables, plan.outputs * plan.observables),
                          .measures = part(rows.measures, rows.measures.size() / rows.entered.size()),
-                         .inputs = part(rows.inputs, plan.inputs)},
+                         .inputs = part(rows.inputs, plan.inputs),
+                         .row_values = part(rows.row_values, rows.row_values.size() / rows.entered.size()),
+                         .row_whole = part(rows.row_whole, rows.row_whole.empty() ? 0 : 1)},
                         threads);
   if (rows.failed.empty()) return;
   const auto failed = part(rows.failed, 1);
-  point.failed += std::count_if(failed.begin(), failed.end(), [](char one) { return one != 0; });
+  point.failed += std::accumulate(failed.begin(), failed.end(), 0LL);
 }
 
 // Rows of many points: each point is a task of its own. Rows of one point: its columns are.
@@ -93,26 +101,29 @@ void EnsembleStatistics::add(const MemberRows& rows, unsigned threads) {
     const Piece& piece = pieces[k];
     PointPart& point = points_[piece.point];
     add_to_point(rows, piece.begin, piece.count, point, inside);
-    const long long end = point.statistics->first_member() + point.statistics->members();
-    if (end == plan_.point.members) complete(point, inside);
+    complete_if_ended(point, inside);
   });
   members_ += static_cast<long long>(total);
   entered_ += std::count_if(rows.entered.begin(), rows.entered.end(), [](char one) { return one != 0; });
 }
 
 bool EnsembleStatistics::accepts_blocks() const {
-  return plan_.points == 1 && !points_.empty() && points_.back().statistics->accepts_blocks();
+  return !points_.empty() && points_.back().number == current_point() && points_.back().statistics &&
+         points_.back().statistics->accepts_blocks();
 }
 
 void EnsembleStatistics::add_blocks(const ReductionPlan& plan, const BlockSummary& blocks, long long entered,
-                                    unsigned threads) {
-  assert(plan_.points == 1);
-  Statistics& statistics = current();
+                                    long long failed, unsigned threads) {
+  PointPart& point = open_point();
+  Statistics& statistics = *point.statistics;
   const long long before = statistics.members();
   statistics.add_blocks(plan, blocks, entered, threads);
-  members_ += statistics.members() - before;
-  position_ += statistics.members() - before;
+  const long long added = statistics.members() - before;
+  members_ += added;
+  position_ += added;
   entered_ += entered;
+  point.failed += failed;
+  complete_if_ended(point, threads);
 }
 
 void EnsembleStatistics::end_point(unsigned threads) {
@@ -155,8 +166,7 @@ void EnsembleStatistics::join(const EnsembleStatistics& next, unsigned threads) 
     PointPart& point = points_.back();
     point.statistics->join(*part.statistics);
     point.failed += part.failed;
-    const long long end = point.statistics->first_member() + point.statistics->members();
-    if (end == plan_.point.members) complete(point, threads);
+    complete_if_ended(point, threads);
   }
   position_ = next.position_;
   members_ += next.members_;

@@ -43,10 +43,12 @@ class EnsembleStatistics {
 
   // As those of Statistics; rows and members are numbered in the whole ensemble.
   void add(const MemberRows& rows, unsigned threads = 1);
-  // Whole blocks reduced on a device; only without a sweep.
+  // Whole blocks of the current point reduced on a device, numbered in the point. `entered` of their members
+  // are in the statistics; `failed`: of these members, and of those of an incomplete last block that are
+  // added next.
   bool accepts_blocks() const;
   ReductionPlan current_reduction() const { return points_.back().statistics->reduction(); }
-  void add_blocks(const ReductionPlan& plan, const BlockSummary& blocks, long long entered,
+  void add_blocks(const ReductionPlan& plan, const BlockSummary& blocks, long long entered, long long failed,
                   unsigned threads = 1);
 
   // Leaves out the remaining members of the current point, of which at least one has been added.
@@ -79,6 +81,7 @@ class EnsembleStatistics {
   PointPart& open_point();
   StatisticsResult result_of(PointPart& point, unsigned threads, const ColumnRanker& ranker = {}) const;
   void complete(PointPart& point, unsigned threads);
+  void complete_if_ended(PointPart& point, unsigned threads);
   void add_to_point(const MemberRows& rows, std::size_t begin, std::size_t count, PointPart& point,
                     unsigned threads) const;
   bool whole_so_far(const PointPart& point) const;

@@ -10,6 +10,7 @@
 #include "host/estimators/quantiles.h"
 #include "host/platform/bytes.h"
 #include "host/statistics/ensemble_statistics.h"
+#include "host/statistics/pick_freeze.h"
 #include "host/statistics/plan.h"
 #include "host/statistics/statistics.h"
 #include "host/statistics/statistics_result.h"
@@ -203,13 +204,14 @@ void save_result(ByteWriter& bytes, const StatisticsResult& result) {
   for (const GivenResult& given : result.givens) save_given(bytes, given);
   bytes.number<std::uint64_t>(result.first_order.size());
   for (const FirstOrderIndex& one : result.first_order) save_index(bytes, one);
+  for (const PickFreezeResult& one : result.pick_freeze) save_pick_freeze_result(bytes, one);
 }
 
 StatisticsResult load_result(ByteReader& bytes, const StatisticsPlan& plan) {
   StatisticsResult result;
   result.members = bytes.count(plan.members);
   result.entered = bytes.count(result.members);
-  result.failed = bytes.count(result.members);
+  result.failed = bytes.count(result.members * plan.members_per_row());
   result.rank_stride = bytes.number<long long>();
   result.met_until = bytes.number<char>() != 0;
   load_list(bytes, plan.outputs * plan.observables, plan.quantiles.size(), result.observables);
@@ -226,6 +228,9 @@ StatisticsResult load_result(ByteReader& bytes, const StatisticsPlan& plan) {
   for (const GivenPlan& given : plan.givens) result.givens.push_back(load_given(bytes, plan, given));
   result.first_order.resize(bytes.length(plan.measures * plan.inputs));
   for (FirstOrderIndex& one : result.first_order) one = load_index(bytes);
+  if (plan.pick_freeze)
+    for (std::size_t m = 0; m < plan.pick_freeze->measures.size(); ++m)
+      result.pick_freeze.push_back(load_pick_freeze_result(bytes, plan.pick_freeze->inputs, result.members));
   return result;
 }
 
@@ -278,7 +283,7 @@ EnsembleStatistics EnsembleStatistics::load(EnsemblePlan plan, std::istream& str
         point.number > position / per_point)
       bytes.refuse("points out of order", "the points of the recorded members");
     previous = point.number;
-    point.failed = bytes.count(per_point);
+    point.failed = bytes.count(per_point * made.plan_.point.members_per_row());
     if (bytes.number<char>() != 0) {
       point.result = load_result(bytes, made.plan_.point);
       counted += point.result->members;

@@ -306,4 +306,29 @@ void PickFreeze::load(ByteReader& bytes, long long rows) {
     bytes.refuse("rows of other members", "rows of the same members");
 }
 
+void save_pick_freeze_result(ByteWriter& bytes, const PickFreezeResult& result) {
+  for (const long long count : {result.rows, result.failed, result.missing}) bytes.number(count);
+  for (const double number : {result.interaction, result.interaction_stderr, result.variance})
+    bytes.number(number);
+  for (const SobolIndex& one : result.inputs)
+    for (const double number : {one.first, one.first_stderr, one.total, one.total_stderr})
+      bytes.number(number);
+}
+
+PickFreezeResult load_pick_freeze_result(ByteReader& bytes, std::size_t inputs, long long rows) {
+  PickFreezeResult made;
+  for (long long* count : {&made.rows, &made.failed, &made.missing}) {
+    *count = bytes.number<long long>();
+    bytes.require_count(*count, rows);
+    rows -= *count;
+  }
+  for (double* number : {&made.interaction, &made.interaction_stderr, &made.variance})
+    *number = bytes.number<double>();
+  made.inputs.resize(inputs);
+  for (SobolIndex& one : made.inputs)
+    for (double* number : {&one.first, &one.first_stderr, &one.total, &one.total_stderr})
+      *number = bytes.number<double>();
+  return made;
+}
+
 }  // namespace zwang

@@ -88,4 +88,9 @@ class PickFreeze {
   MergeTree<PickFreezeSums, merged_sums> tree_;
 };
 
+// Serialises results; every number keeps its bits.
+void save_pick_freeze_result(ByteWriter& bytes, const PickFreezeResult& result);
+// inputs: of the plan; rows: the most that the result can have.
+PickFreezeResult load_pick_freeze_result(ByteReader& bytes, std::size_t inputs, long long rows);
+
 }  // namespace zwang

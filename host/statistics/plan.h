@@ -43,6 +43,7 @@ struct GivenPlan {
 struct PickFreezePlan {
   std::vector<std::size_t> measures;
   std::size_t inputs = 0;  // inputs or groups of them that are varied
+  std::size_t blocks() const { return inputs + 2; }
 };
 
 // Does not contain threads and batches: two parts of an ensemble can be joined if their plans are equal.
@@ -63,6 +64,10 @@ struct StatisticsPlan {
   int replicates = 0;
   std::function<int(long long)> replicate_of;
 
+  // Members that share the number of a row: one, or those of the blocks of pick-freeze.
+  long long members_per_row() const {
+    return pick_freeze ? static_cast<long long>(pick_freeze->blocks()) : 1;
+  }
   std::size_t series() const { return outputs * observables; }
   std::size_t given_series() const;  // columns of observables over the members with a flag
   std::size_t columns() const {
@@ -85,8 +90,8 @@ struct Storage {
 };
 Storage choose_storage(const StatisticsPlan& plan);
 
-// The members of an ensemble in blocks of 256, which do not go beyond the points of the sweeps: each point has
-// the blocks that an ensemble of its members alone would have.
+// The members of an ensemble in blocks of 256, which do not go beyond the points of the sweeps: each point
+// has the blocks that an ensemble of its members alone would have.
 struct MemberBlocks {
   long long points = 1;
   long long per_point = 0;  // members

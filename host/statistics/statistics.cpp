@@ -288,6 +288,7 @@ void Statistics::add(const MemberRows& rows, unsigned threads) {
       }
     });
   });
+  if (pick_freeze_) pick_freeze_->add(rows.row_values, rows.row_whole);
   members_ += static_cast<long long>(total);
   entered_ +=
       std::count_if(rows.entered.begin(), rows.entered.end(), [](char entered) { return entered != 0; });

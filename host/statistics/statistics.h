@@ -39,7 +39,11 @@ struct MemberRows {
   std::span<const double> observables;  // count x outputs x observables
   std::span<const double> measures;     // count x (measures + flags)
   std::span<const double> inputs;       // count x inputs drawn
-  std::span<const char> failed = {};    // count, counted by EnsembleStatistics; may be left out
+  // Pick-freeze, else left out: the rows of which these members are block A, as PickFreeze::add() takes them.
+  std::span<const double> row_values = {};  // count x blocks x measures of pick-freeze
+  std::span<const char> row_whole = {};     // count: no member of the row failed
+  // Members that failed, of all blocks, counted by EnsembleStatistics; may be left out.
+  std::span<const int> failed = {};  // count
 };
 
 // Derived from the first 256 members if not all values are stored: the pivots of the buckets, and the ranges
@@ -63,10 +67,6 @@ class Statistics {
   // Members in order; each batch begins where the last one ended.
   void add(const MemberRows& rows, unsigned threads = 1);
 
-  // Pick-freeze: the values of the rows just added, as PickFreeze::add() takes them.
-  void add_pick_freeze(std::span<const double> values, std::span<const char> whole) {
-    pick_freeze_->add(values, whole);
-  }
   std::vector<PickFreezeResult> pick_freeze_so_far() const {
     return pick_freeze_ ? pick_freeze_->results() : std::vector<PickFreezeResult>{};
   }

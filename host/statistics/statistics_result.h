@@ -60,11 +60,11 @@ struct HistogramResult {
   std::vector<long long> below, above;         // by output time: outside the edges
 };
 
-// Of all members, or of one point of the sweeps. ensemble_statistics_bytes.cpp writes every field but those of pick-freeze, which has no sweeps.
+// Of all members, or of one point of the sweeps. ensemble_statistics_bytes.cpp writes every field.
 struct StatisticsResult {
   long long members = 0;
   long long entered = 0;
-  long long failed = 0;                       // neither ok nor stopped
+  long long failed = 0;                       // neither ok nor stopped; of all blocks of pick-freeze
   bool met_until = false;                     // `until` was met before the last member
   std::vector<SeriesStatistics> observables;  // outputs x observables, time by time
   std::vector<SeriesStatistics> measures, inputs;

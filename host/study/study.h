@@ -141,11 +141,13 @@ struct SensitivitySettings {
     std::vector<std::size_t> parameters;  // varied together: indices into Study::parameters
     std::string note;                     // what the index refers to, if that needs saying
   };
-  long long base = 0;           // rows; EnsembleSettings::members is this number
+  long long base = 0;           // rows at each point of the sweeps: EnsembleSettings::per_point()
   std::vector<std::size_t> of;  // measures
   std::vector<Input> inputs;
 
-  // Blocks of members: A, B, and A with one input from B. Member number = block * base + row.
+  // Blocks of members: A, B, and A with one input from B. Block A is the ensemble, in which row j of a point
+  // has the number point * base + j; in the other blocks it has this number + block *
+  // EnsembleSettings::members.
   std::size_t blocks() const { return inputs.size() + 2; }
 };
 

@@ -234,6 +234,8 @@ class StudyBuilder {
   void place_in_record(const ReducedFormula& reduced, ReductionFormula& made) const;
   void check_records_size();
   void check_labels();
+  void leave_out_of_sensitivity(std::size_t measure);
+  void hold_label_operands();
 
   // --- Labels (units.cpp) ---
   std::vector<std::string> names_with_numbers() const;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include "host/study/label_formulas.h"
 #include "host/study/study.h"
 #include "host/study_file/builder.h"
 #include "host/study_file/document.h"
@@ -94,27 +95,52 @@ void StudyBuilder::read_measures() {
   }
 }
 
-// A label is decided once all members have ended: nothing can be computed from it before.
+// A label is decided once all members have ended: what is computed from it is computed again then.
 void StudyBuilder::check_labels() {
-  const auto uses_label = [&](Expr e) {
-    const std::vector<Symbol> symbols = pool().symbols({e});
-    return std::any_of(symbols.begin(), symbols.end(), [&](const Symbol& symbol) {
-      return symbol.kind == SymbolKind::reduction &&
-             description_.reductions[symbol.index].reduction == Reduction::record_label;
-    });
+  const auto with_label = [&](Expr e) { return uses_label(pool(), description_.reductions, e); };
+  const auto refuse = [&](const std::string& message, const std::string& found, const std::string& expected) {
+    reader_.report({study_.path, 0, 0}, message, found, expected);
   };
-  std::vector<Expr> combined = description_.flags;
-  for (const Measure& measure : description_.measures)
-    if (!only_reduction(pool(), measure) || measure.probability) combined.push_back(measure.value);
-  if (std::any_of(combined.begin(), combined.end(), uses_label))
-    reader_.report(
-        {study_.path, 0, 0}, "label(..) must stand alone in its measure", "a formula around it",
-        "which = \"label(section, 1e-3)\"",
-        "labels are numbered once all members have ended; their shares are reported by themselves");
-  for (const Measure& measure : description_.measures)
-    if (study_.ensemble.until && study_.ensemble.until->measure == measure.name && uses_label(measure.value))
-      reader_.report({study_.path, 0, 0}, "[ensemble] until: labels are known at the end only", measure.name,
-                     "another measure");
+  for (std::size_t m = 0; m < description_.measures.size(); ++m) {
+    const Measure& measure = description_.measures[m];
+    if (!with_label(measure.value)) continue;
+    if (study_.ensemble.until && study_.ensemble.until->measure == measure.name)
+      refuse("[ensemble] until: labels are known at the end only", measure.name, "another measure");
+    if (study_.sensitivity) leave_out_of_sensitivity(m);
+  }
+  for (const GivenSettings& given : study_.givens)
+    if (given.observables && with_label(description_.flags[given.flag]))
+      refuse("[[given]]: labels are known at the end only, when observables are no longer stored",
+             "'" + given.name + "' with observables = true", "observables = false");
+  hold_label_operands();
+}
+
+// By default the indices are those of all measures without labels.
+void StudyBuilder::leave_out_of_sensitivity(std::size_t measure) {
+  std::vector<std::size_t>& of = study_.sensitivity->of;
+  const auto place = std::find(of.begin(), of.end(), measure);
+  if (place == of.end()) return;
+  of.erase(place);
+  const bool listed = fields_.sensitivity.value->find("of") != nullptr;
+  if (listed || of.empty())
+    reader_.report_found(fields_.sensitivity, "labels have no Sobol' indices: they are numbers of attractors",
+                         "'" + description_.measures[measure].name + "'", "a measure without label(..)");
+}
+
+// Beside its measures a member keeps the other reductions and the parameters in formulas with labels, as
+// flags, so that these formulas can be evaluated once the labels are known.
+void StudyBuilder::hold_label_operands() {
+  std::vector<Expr> formulas;
+  for (const Measure& measure : description_.measures) formulas.push_back(measure.value);
+  formulas.insert(formulas.end(), description_.flags.begin(), description_.flags.end());
+  std::erase_if(formulas, [&](Expr e) { return !uses_label(pool(), description_.reductions, e); });
+  if (formulas.empty()) return;
+  for (const Symbol& symbol : pool().symbols(formulas)) {
+    if (is_label(description_.reductions, symbol)) continue;
+    const Expr held = pool().symbol(symbol.kind, symbol.index);
+    std::vector<Expr>& flags = description_.flags;
+    if (std::find(flags.begin(), flags.end(), held) == flags.end()) flags.push_back(held);
+  }
 }
 
 // [[given]]: statistics over the members that fulfil a condition.

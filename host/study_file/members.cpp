@@ -18,6 +18,7 @@ constexpr long long most_members = 1'000'000'000'000;
 constexpr double statistics_limit = 1e8;
 // Numbers per column beside its quantiles, of which each has three (write_statistics.cpp).
 constexpr std::size_t numbers_per_column = 12;
+constexpr std::size_t numbers_per_index = 4;
 
 }  // namespace
 
@@ -63,8 +64,16 @@ void StudyBuilder::check_file_rows(long long needed) {
 }
 
 // Members at each point of the sweeps: given, or the product of the grids, or one where nothing is drawn.
+// With [sensitivity] they are the rows of its block A.
 std::optional<long long> StudyBuilder::members_per_point(const Field& field) {
   const EnsembleSettings& made = study_.ensemble;
+  if (study_.sensitivity) {
+    const long long base = study_.sensitivity->base;
+    if (field && reader_.integer(field, 1, most_members).value_or(base) != base)
+      reader_.report(field, "not the number of rows of [sensitivity]", fmt::format("{}: its base", base),
+                     "leave it out: [sensitivity] base determines it");
+    return base;
+  }
   const double grid = parameters_.grid_members + (made.include_nominal ? 1 : 0);
   if (field) {
     const auto members = reader_.integer(field, 1, most_members);
@@ -89,34 +98,35 @@ std::optional<long long> StudyBuilder::members_per_point(const Field& field) {
 
 void StudyBuilder::read_members_per_point(const Table& table) {
   EnsembleSettings& made = study_.ensemble;
-  if (study_.sensitivity)
-    reader_.report_found(fields_.sensitivity, "[sensitivity] cannot stand beside a sweep", "a sweep",
-                         "one of the two", "run it at one value: --set parameters.NAME=VALUE");
   const std::optional<long long> points = count_points();
   const std::optional<long long> per_point = members_per_point(table["members_per_point"]);
   made.members_per_point = per_point.value_or(1);
   made.members = made.members_per_point * static_cast<long long>(points.value_or(1));
   const Field members = table["members"];
+  const std::string key = study_.sensitivity ? "sensitivity.base" : "ensemble.members_per_point";
   if (members && !members.value->set_path.empty()) {
-    reader_.report(members, "the study has a sweep, whose points have members_per_point members each",
-                   "members_per_point",
-                   "--set ensemble.members_per_point=" + shown(*members.value) + " sets that number");
+    reader_.report(members, "the study has a sweep, whose points have members of their own", key,
+                   "--set " + key + "=" + shown(*members.value) + " sets their number");
     return;
   }
   if (!points || !per_point) return;
-  const double all = static_cast<double>(*points) * static_cast<double>(*per_point);
+  const long long blocks = study_.sensitivity ? static_cast<long long>(study_.sensitivity->blocks()) : 1;
+  const double all =
+      static_cast<double>(*points) * static_cast<double>(*per_point) * static_cast<double>(blocks);
+  const std::string product = fmt::format("{} points x {} members{}", *points, *per_point,
+                                          blocks > 1 ? fmt::format(" x {} blocks", blocks) : "");
   if (all > static_cast<double>(most_members)) {
-    reader_.report({study_.path, 0, 0}, "[ensemble]: too many members",
-                   fmt::format("{} points x {} members", *points, *per_point),
+    reader_.report({study_.path, 0, 0}, "[ensemble]: too many members", product,
                    "at most " + std::to_string(most_members));
     made.members = made.members_per_point = 1;
     return;
   }
   if (members)
-    if (const auto given = reader_.integer(members, 1, most_members); given && *given != made.members)
+    if (const auto given = reader_.integer(members, 1, most_members);
+        given && *given != made.members * blocks)
       reader_.report(members, "not the number of members of all points",
-                     fmt::format("{} = {} points x {} members", made.members, *points, *per_point),
-                     "leave it out: sweep and members_per_point determine it");
+                     fmt::format("{} = {}", made.members * blocks, product),
+                     "leave it out: the sweep and " + key + " determine it");
   check_file_rows(made.streams == Streams::common ? *per_point : made.members);
 }
 
@@ -135,6 +145,8 @@ void StudyBuilder::check_statistics_size() {
                 real(inputs) * real(numbers_per_column) + 2 * related * related + measures * measures;
   for (const auto& [name, histogram] : study_.statistics.histograms)
     each += static_cast<double>(histogram.bins) * outputs;
+  if (study_.sensitivity)
+    each += real(study_.sensitivity->of.size() * study_.sensitivity->inputs.size() * numbers_per_index);
   if (points * each <= statistics_limit) return;
   reader_.report(
       {study_.path, 0, 0}, "too many numbers in statistics.nc",

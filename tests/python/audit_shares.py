@@ -12,15 +12,41 @@ import json
 import os
 import subprocess
 import sys
+import tomllib
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 LAWS = ("energy", "constraints", "shocks")
 
 
+def number_of_members(study, members):
+    """The option that gives a study so many members: a sweep has them at each of its points, [sensitivity] in rows."""
+    with open(study, "rb") as file:
+        tables = tomllib.load(file)
+    if "sensitivity" in tables:
+        rows = max(64, members // 10)
+        return ["--set", f"sensitivity.base={rows}"]
+    points = 1
+    for sweep in sweeps_of(tables):
+        points *= sweep[2] if isinstance(sweep, list) else sweep.get("count") or len(sweep["values"])
+    if points == 1:
+        return ["--members", str(members)]
+    drawn = "members_per_point" in tables.get("ensemble", {})
+    return ["--set", f"ensemble.members_per_point={max(1, members // points)}"] if drawn else []
+
+
+def sweeps_of(value):
+    """All values { sweep = .. } in the tables of a study."""
+    if isinstance(value, dict):
+        if set(value) == {"sweep"}:
+            return [value["sweep"]]
+        value = list(value.values())
+    return [found for part in value for found in sweeps_of(part)] if isinstance(value, list) else []
+
+
 def run(program, study, folder, members, options):
     """The members and the audit of summary.json, or the message of a run that failed."""
     made = subprocess.run(
-        [program, "run", study, "--members", str(members), "--out", folder, "--overwrite", "--json",
+        [program, "run", study, *number_of_members(study, members), "--yes", "--out", folder, "--overwrite", "--json",
          "--max-failed", "100%", *options], capture_output=True, text=True)
     if made.returncode != 0:
         return made.stderr.strip().splitlines()[-1] if made.stderr.strip() else f"exit code {made.returncode}"

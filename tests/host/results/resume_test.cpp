@@ -254,47 +254,51 @@ TEST_F(Resume, AnyNumberOfShardsJoinsToTheFilesOfOneRun) {
   }
 }
 
-// Conditional statistics, probabilities, exceedance and pick-freeze: shards are cut in rows.
+// Conditional statistics, probabilities, exceedance and pick-freeze: shards are cut in rows, also within a
+// point of a sweep.
 TEST_F(Resume, ShardsAndInterruptedRunsOfPickFreezeEndInTheFilesOfOneRun) {
-  std::string text = thrown_ball;
-  const auto replace = [&](const std::string& old, const std::string& by) {
-    text.replace(text.find(old), old.size(), by);
-  };
-  replace("members = 300", "seed = 4");
-  replace("position = [0.5]", "position = [{ uniform = [0.4, 0.6] }]");
-  write_text(folder / "ball.toml", text + R"toml(exceedance.highest = { points = 9 }
+  for (const bool swept : {false, true}) {
+    std::string text = thrown_ball;
+    const auto replace = [&](const std::string& old, const std::string& by) {
+      text.replace(text.find(old), old.size(), by);
+    };
+    replace("members = 300", "seed = 4");
+    replace("position = [0.5]", "position = [{ uniform = [0.4, 0.6] }]");
+    if (swept) replace("restitution = 0.4", "restitution = { sweep = { values = [0.2, 0.8] } }");
+    write_text(folder / "ball.toml", text + R"toml(exceedance.highest = { points = 9 }
 [[given]]
 name = "high"
 when = "highest > 0.8"
 observables = true
-[sensitivity]
-base = 900
 [output]
 members = true
-)toml");
-  const Arguments alone = {"run", "ball.toml", "--backend", "reference", "--quiet", "--batch", "100"};
-  const auto run_into = [&](const std::string& out, const Arguments& more) {
-    Arguments all = with_options(alone, {"--out", out});
-    return run_program(folder, with_options(all, more));
-  };
-  ASSERT_EQ(run_into("whole", {}).code, 0) << read_text(folder / "stderr");
-  const Files whole = files_in(folder / "whole");
-  Arguments folders;
-  for (const char* shard : {"1/3", "2/3", "3/3"}) {
-    folders.push_back(std::string("part ") + shard);
-    ASSERT_EQ(run_into(folders.back(), {"--shard", shard}).code, 0);
-  }
-  const ProgramRun made = merge(folders, "joined");
-  EXPECT_EQ(made.code, 0) << made.err;
-  expect_same(files_in(folder / "joined"), whole, "joined");
+[sensitivity]
+base = )toml" + (swept ? "450\n" : "900\n"));
+    const Arguments alone = {"run", "ball.toml", "--backend", "reference", "--quiet", "--batch", "100"};
+    const std::string mark = swept ? " swept" : "";
+    const auto run_into = [&](const std::string& out, const Arguments& more) {
+      Arguments all = with_options(alone, {"--out", out + mark});
+      return run_program(folder, with_options(all, more));
+    };
+    ASSERT_EQ(run_into("whole", {}).code, 0) << read_text(folder / "stderr");
+    const Files whole = files_in(folder / ("whole" + mark));
+    Arguments folders;
+    for (const char* shard : {"1/3", "2/3", "3/3"}) {
+      folders.push_back(std::string("part ") + shard + mark);
+      ASSERT_EQ(run_into(std::string("part ") + shard, {"--shard", shard}).code, 0);
+    }
+    const ProgramRun made = merge(folders, "joined" + mark);
+    EXPECT_EQ(made.code, 0) << made.err;
+    expect_same(files_in(folder / ("joined" + mark)), whole, "joined");
 
-  Arguments slow = with_options(alone, {"--out", "resumed", "--checkpoint", "0"});
-  const pid_t process = start_program(folder, slow);
-  ASSERT_TRUE(eventually([&] { return fs::exists(folder / "resumed" / ".checkpoint"); }));
-  ::kill(process, SIGINT);
-  EXPECT_EQ(wait_for(process), 130);
-  EXPECT_EQ(run_into("resumed", {"--resume"}).code, 0);
-  expect_same(files_in(folder / "resumed"), whole, "resumed");
+    const std::string resumed = "resumed" + mark;
+    const pid_t process = start_program(folder, with_options(alone, {"--out", resumed, "--checkpoint", "0"}));
+    ASSERT_TRUE(eventually([&] { return fs::exists(folder / resumed / ".checkpoint"); }));
+    ::kill(process, SIGINT);
+    EXPECT_EQ(wait_for(process), 130);
+    EXPECT_EQ(run_into("resumed", {"--resume"}).code, 0);
+    expect_same(files_in(folder / resumed), whole, "resumed");
+  }
 }
 
 // Features that could depend on more than a member's number: positions in a sequence or a hypercube, rows of

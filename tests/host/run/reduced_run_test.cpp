@@ -34,6 +34,7 @@ class ReducingBackend : public Backend {
   bool reduces() const override { return true; }
 
   bool draws() const override { return true; }
+  long long fewest_reduced() const override { return 1; }
 
   ReducedBatch run_reduced(const Batch& given, long long first, const ReductionPlan& plan,
                            const RecordTarget& records) override {
@@ -252,6 +253,81 @@ TEST(ReducedRun, CountsBatchesThatAreUnderWayTogetherInTheirOrder) {
     EXPECT_EQ(firsts, (std::vector<long long>{0, 512, 1024, 1536, 2048, 2560}));
     EXPECT_EQ(backend.most_at_once, static_cast<int>(at_once));
   }
+}
+
+// The thrown ball with its restitution swept over two values.
+std::string swept_ball(const std::string& ensemble) {
+  std::string text = thrown_ball;
+  const auto put = [&](const std::string& from, const std::string& to) {
+    text.replace(text.find(from), from.size(), to);
+  };
+  put("restitution = 0.4", "restitution = \"e\"");
+  put("[parameters]\n", "[parameters]\ne = { sweep = { values = [0.1, 0.9] } }\n");
+  put("members = 300", ensemble);
+  return text;
+}
+
+void expect_same_points(const RunResult& found, const RunResult& expected) {
+  ASSERT_EQ(found.points.size(), expected.points.size());
+  for (std::size_t p = 0; p < found.points.size(); ++p) {
+    RunResult a = found, b = expected;
+    a.statistics = found.points[p];
+    b.statistics = expected.points[p];
+    expect_same(a, b);
+    EXPECT_EQ(found.points[p].members, expected.points[p].members);
+    EXPECT_EQ(found.points[p].failed, expected.points[p].failed);
+    EXPECT_EQ(found.points[p].met_until, expected.points[p].met_until);
+  }
+}
+
+TEST(ReducedRun, ReducesThePointsOfASweepOneAfterTheOther) {
+  for (const char* ensemble :
+       {"members_per_point = 300", "members_per_point = 256", "members_per_point = 100",
+        "members_per_point = 270\nstreams = \"independent\"", "members_per_point = 270\nsampler = \"sobol\"",
+        "members_per_point = 270\ninclude_nominal = true"}) {
+    const Study study = read(swept_ball(ensemble));
+    const RunResult expected = run_by_reference(study);
+    for (const std::size_t at_once : {1, 2}) {
+      ReducingBackend backend(study, 256);
+      backend.at_once = at_once;
+      backend.most_at_once =
+          static_cast<int>(at_once);  // no batch has to begin beside the last one of a point
+      expect_same_points(run_ensemble(study, backend, {.threads = 2, .batch = 256}), expected);
+      EXPECT_EQ(backend.by_members, 0) << ensemble;
+      const bool drawn = std::string(ensemble).find('\n') == std::string::npos;
+      EXPECT_EQ(backend.drawn_on_device, drawn ? study.ensemble.members : 0) << ensemble;
+    }
+  }
+}
+
+TEST(ReducedRun, ReducesPointsWithBucketsUntilOpenBlocksAndParts) {
+  const Study study = read(swept_ball("members_per_point = 600"));
+  const RunOptions small{.threads = 2, .batch = 256, .statistics_memory = 10'000};
+  ReducingBackend buckets(study, 256);
+  expect_same_points(run_ensemble(study, buckets, small), run_by_reference(study, small));
+  EXPECT_EQ(buckets.by_members, 2 * 256);
+
+  const Study sure =
+      read(swept_ball("members_per_point = 1500\nuntil = { measure = \"highest\", relative_stderr = 0.02 }"));
+  ReducingBackend deciding(sure, 256);
+  expect_same_points(run_ensemble(sure, deciding, {.threads = 2}), run_by_reference(sure));
+
+  ReducingBackend interrupted(study, 256);
+  EnsembleRun run(study, interrupted, {.threads = 2});
+  for (const long long up_to : {100LL, 300LL, 650LL, 900LL}) run.advance(up_to);
+  while (!run.done()) run.advance();
+  expect_same_points(run.finish(), run_by_reference(study));
+}
+
+TEST(ReducedRun, CopiesThePointsOfASweepWithFewMembers) {
+  const Study study = read(swept_ball("members_per_point = 100"));
+  class FilledBackend : public ReducingBackend {
+   public:
+    using ReducingBackend::ReducingBackend;
+    long long fewest_reduced() const override { return 101; }
+  } backend(study, 256);
+  expect_same_points(run_ensemble(study, backend, {.threads = 2}), run_by_reference(study));
+  EXPECT_EQ(backend.by_blocks, 0);
 }
 
 TEST(ReducedRun, EndsWithTheErrorOfABatchUnderWay) {

@@ -41,6 +41,12 @@ std::string result_bytes(const StatisticsResult& result) {
   return stream.str();
 }
 
+std::string all_bytes(const std::vector<StatisticsResult>& points) {
+  std::string all;
+  for (const StatisticsResult& point : points) all += result_bytes(point);
+  return all;
+}
+
 void expect_points_of_plain_runs(const std::string& ensemble, const std::string& members) {
   const std::vector<std::string> values = {"0.1", "0.4", "0.9"};
   const Study swept =
@@ -68,14 +74,9 @@ TEST(SweepRunTest, BatchesAndPartsChangeNoBit) {
   const Study study = read_study(
       ball_text("{ sweep = { values = [0.1, 0.4, 0.9] } }", "members_per_point = 300"), "b.toml", {});
   BackendReference backend(study, 2);
-  const auto bytes = [](const std::vector<StatisticsResult>& points) {
-    std::string all;
-    for (const StatisticsResult& point : points) all += result_bytes(point);
-    return all;
-  };
-  const std::string whole = bytes(result_of(study).points);
+  const std::string whole = all_bytes(result_of(study).points);
   for (const long long batch : {1LL, 77LL, 256LL, 450LL})
-    EXPECT_EQ(bytes(result_of(study, {.batch = batch}).points), whole) << batch;
+    EXPECT_EQ(all_bytes(result_of(study, {.batch = batch}).points), whole) << batch;
   // Three parts, of which two begin within a point; the first is saved and loaded.
   const MemberBlocks blocks{3, 300};
   std::optional<EnsembleStatistics> joined;
@@ -91,7 +92,92 @@ TEST(SweepRunTest, BatchesAndPartsChangeNoBit) {
     else
       joined->join(loaded);
     if (shard < 3) continue;
-    EXPECT_EQ(bytes(joined->finish()), whole);
+    EXPECT_EQ(all_bytes(joined->finish()), whole);
+  }
+}
+
+// A throw with three draws; its indices by the points of a sweep of the time.
+std::string throw_text(const std::string& time, const std::string& ensemble) {
+  return "title = \"t\"\n[parameters]\nT = " + time + R"toml(
+x0 = { normal = { mean = 1, std = 0.2 } }
+v0 = { normal = { mean = 0, std = 0.3 } }
+a = { uniform = [-0.1, 0.1] }
+[[coordinate]]
+name = "x"
+position = "x0"
+velocity = "v0*T"
+[system]
+kinetic = "0.5*x'^2"
+[system.force]
+x = "a"
+[time]
+end = 2
+samples = 2
+stop = "x > 6"
+[measure]
+far = "final(x)"
+beyond = "probability(far > 1.5)"
+[sensitivity]
+base = 600
+[ensemble]
+)toml" + ensemble;
+}
+
+TEST(SweepRunTest, SobolIndicesOfAPointAreThoseOfThePlainStudy) {
+  for (const char* sampler : {"random", "latin-hypercube", "sobol"}) {
+    const std::string ensemble = std::string("sampler = \"") + sampler + "\"\n";
+    const Study swept = read_study(throw_text("{ sweep = { values = [1, 3] } }", ensemble), "t.toml", {});
+    EXPECT_EQ(swept.ensemble.members, 1200);
+    EXPECT_EQ(swept.members_in_all(), 6000);
+    const RunResult result = result_of(swept);
+    EXPECT_EQ(result.tally.members, 6000);
+    EXPECT_EQ(result.tally.entered, 1200);
+    for (std::size_t i = 0; i < 2; ++i) {
+      const Study plain = read_study(throw_text(i == 0 ? "1" : "3", ensemble), "t.toml", {});
+      const StatisticsResult expected = result_of(plain).statistics;
+      ASSERT_EQ(expected.pick_freeze.size(), 2U);
+      EXPECT_EQ(result_bytes(result.points[i]), result_bytes(expected)) << sampler << ", point " << i;
+    }
+    // x(2) = x0 + 2 T v0 + 2 a: v0 explains more where T is larger.
+    EXPECT_LT(result.points[0].pick_freeze[0].inputs[1].total,
+              result.points[1].pick_freeze[0].inputs[1].total);
+  }
+}
+
+TEST(SweepRunTest, SobolIndicesByPointDoNotDependOnBatchesOrParts) {
+  const Study study = read_study(
+      throw_text("{ sweep = { values = [1, 3, 5] } }", "streams = \"independent\"\n"), "t.toml", {});
+  const std::string whole = all_bytes(result_of(study).points);
+  for (const long long batch : {77LL, 600LL, 1000LL})
+    EXPECT_EQ(all_bytes(result_of(study, {.batch = batch}).points), whole) << batch;
+  BackendReference backend(study, 2);
+  std::optional<EnsembleStatistics> joined;
+  for (long long shard = 0; shard < 4; ++shard) {
+    const auto [first, end] = shard_members(MemberBlocks{3, 600}, shard, 4);
+    EnsembleRun run(study, backend, {.threads = 2, .first = first, .end = end});
+    while (!run.done()) run.advance();
+    std::stringstream stream;
+    run.statistics().save(stream);
+    const EnsembleStatistics loaded = EnsembleStatistics::load(run.plan(), stream, "part");
+    if (joined)
+      joined->join(loaded);
+    else
+      joined = loaded;
+  }
+  EXPECT_EQ(all_bytes(joined->finish()), whole);
+}
+
+TEST(SweepRunTest, UntilJudgesAnIndexAtEachPoint) {
+  const Study study =
+      read_study(throw_text("{ sweep = { values = [1, 3] } }",
+                            "until = { index = \"T.x0\", measure = \"far\", absolute_halfwidth = 0.03 }\n"),
+                 "t.toml", {"sensitivity.base=5000"});
+  const RunResult result = result_of(study);
+  for (const StatisticsResult& point : result.points) {
+    EXPECT_TRUE(point.met_until);
+    EXPECT_LT(point.members, 5000);
+    EXPECT_LE(1.96 * point.pick_freeze[0].inputs[0].total_stderr, 0.03);
+    EXPECT_EQ(point.pick_freeze[0].rows + point.pick_freeze[0].failed, point.members);
   }
 }
 

@@ -76,6 +76,31 @@ TEST(SweepTest, CombinesAllSweepsWithTheFirstSlowest) {
   }
 }
 
+TEST(SweepTest, HasTheRowsOfSensitivityAtEachPoint) {
+  const std::string parameters =
+      "c = { sweep = { values = [1, 2, 5] } }\na = { uniform = [0, 1] }\nb = { uniform = [0, 1] }";
+  const std::string sensitivity = "[measure]\nend = \"final(x)\"\n[sensitivity]\nbase = 100\n";
+  const Study study = swept(parameters, sensitivity);
+  EXPECT_EQ(study.ensemble.members_per_point, 100);
+  EXPECT_EQ(study.ensemble.members, 300);
+  EXPECT_EQ(study.members_in_all(), 1200);
+  // The study as run reads as the same.
+  EXPECT_EQ(read_study(study_as_run(study), "run.toml").members_in_all(), 1200);
+  // Row 7 of the second point in blocks A, B, and A with b from B: the same value of the sweep.
+  const auto draws = [&](unsigned long long block) {
+    return draw_member(study, block * 300 + 107).parameters;
+  };
+  EXPECT_EQ(draws(0)[0], 2);
+  EXPECT_EQ(draws(1)[0], 2);
+  EXPECT_EQ(draws(3), (std::vector<double>{2, draws(0)[1], draws(1)[2]}));
+  EXPECT_NE(draws(0)[2], draws(1)[2]);
+  EXPECT_TRUE(mentions(sweep_refusal(parameters, sensitivity + "[ensemble]\nmembers_per_point = 99\n"),
+                       "not the number of rows of [sensitivity]"));
+  EXPECT_TRUE(mentions(sweep_refusal(parameters, sensitivity + "[ensemble]\nmembers = 300\n"),
+                       "not the number of members of all points"));
+  EXPECT_EQ(sweep_refusal(parameters, sensitivity + "[ensemble]\nmembers = 1200\n"), "");
+}
+
 TEST(SweepTest, StandsWhereADistributionMayStandByItself) {
   const std::string text = R"toml(title = "t"
 [[point]]
@@ -193,8 +218,30 @@ TEST(RecordTest, RefusesReductionsOfUnknownRecords) {
   EXPECT_TRUE(mentions(refused("period(sectoin, 1e-3)"), "there is no record 'sectoin'"));
   EXPECT_TRUE(mentions(refused("label(section, 0)"), "a positive tolerance"));
   EXPECT_TRUE(mentions(refused("last(section.q)"), "has no value 'q'"));
-  EXPECT_TRUE(mentions(refused("1 + label(section, 1e-3)"), "label(..) must stand alone"));
+  EXPECT_EQ(refused("1 + label(section, 1e-3)"), "");
   EXPECT_EQ(refused("maximum(section.x) - minimum(section.x)"), "");
+}
+
+// Labels are known once all members have ended.
+TEST(RecordTest, KeepsWhatFormulasWithLabelsNeedAndRefusesThemDuringTheRun) {
+  const std::string measures = a_record + "every = 1\n[measure]\nwhich = \"label(section, 1e-3)\"\n" +
+                               "mixed = \"probability(which*w > final(x))\"\n";
+  const System& system = *swept("w = 2", measures).system;
+  // Whether a missing value decided it, the final x, and w.
+  EXPECT_EQ(system.flags.size(), 3U);
+  const std::string draws = "w = { uniform = [1, 2] }\nu = { uniform = [1, 2] }";
+  EXPECT_TRUE(
+      mentions(sweep_refusal("w = { uniform = [1, 2] }",
+                             measures + "[ensemble]\nmembers = 5000\n"
+                                        "until = { measure = \"mixed\", relative_halfwidth = 0.1 }\n"),
+               "labels are known at the end only"));
+  EXPECT_TRUE(mentions(sweep_refusal("w = 2", measures + "[[given]]\nname = \"g\"\nwhen = \"which > 1\"\n"
+                                                         "observables = true\n"),
+                       "labels are known at the end only"));
+  EXPECT_TRUE(mentions(sweep_refusal(draws, measures + "[sensitivity]\nbase = 64\nof = [\"which\"]\n"),
+                       "labels have no Sobol' indices"));
+  const std::string more = measures + "end = \"final(x)\"\n[sensitivity]\nbase = 64\n";
+  EXPECT_EQ(swept(draws, more).sensitivity->of, std::vector<std::size_t>{2});
 }
 
 }  // namespace
