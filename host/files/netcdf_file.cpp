@@ -11,6 +11,7 @@
 #include <limits>
 #include <utility>
 
+#include "host/files/netcdf_lock.h"
 #include "host/platform/machine_error.h"
 #include "host/platform/private_files.h"
 
@@ -69,12 +70,14 @@ bool nothing(const NetcdfFile::Place& count) {
 
 NetcdfFile::NetcdfFile(std::filesystem::path path) : path_(std::move(path)) {
   disable_hdf5_exit_handler();
+  const NetcdfLock lock;
   errno = 0;
   require(nc_create(path_.c_str(), NC_NETCDF4 | NC_CLOBBER, &id_), "created");
 }
 
 NetcdfFile::~NetcdfFile() {
   // Closing repeats the failed write, and the library does not survive every such failure.
+  const NetcdfLock lock;
   if (id_ >= 0 && !failed_) nc_close(id_);
 }
 
@@ -92,6 +95,7 @@ void NetcdfFile::require(int code, const std::string& work) {
 
 NetcdfFile::Dimension NetcdfFile::dimension(const std::string& name, std::size_t size) {
   Dimension made{-1, size};
+  const NetcdfLock lock;
   errno = 0;
   require(nc_def_dim(id_, name.c_str(), size == 0 ? NC_UNLIMITED : size, &made.id),
           "given the dimension " + name);
@@ -104,6 +108,7 @@ NetcdfFile::Variable NetcdfFile::variable(const std::string& name, Type type, co
   for (const std::vector<Dimension>* list : {&std::as_const(leading_), &shape.dimensions})
     for (const Dimension& dimension : *list) ids.push_back(dimension.id);
   Variable made{-1, name};
+  const NetcdfLock lock;
   errno = 0;
   require(nc_def_var(id_, name.c_str(), code_of(type), static_cast<int>(ids.size()), ids.data(), &made.id),
           "given the variable " + name);
@@ -134,6 +139,7 @@ void NetcdfFile::set_fill(const Variable& variable, Type type, const Shape& shap
   const double missing = std::numeric_limits<double>::quiet_NaN();
   const long long none = -1;
   const signed char no_flag = -1;
+  const NetcdfLock lock;
   errno = 0;
   int code = NC_NOERR;
   if (type == Type::real) code = nc_def_var_fill(id_, variable.id, NC_FILL, &missing);
@@ -143,6 +149,7 @@ void NetcdfFile::set_fill(const Variable& variable, Type type, const Shape& shap
 }
 
 void NetcdfFile::set_storage(const Variable& variable, const Shape& shape) {
+  const NetcdfLock lock;
   errno = 0;
   if (!shape.chunks.empty()) {
     require(nc_def_var_chunking(id_, variable.id, NC_CHUNKED, shape.chunks.data()),
@@ -158,29 +165,34 @@ void NetcdfFile::set_storage(const Variable& variable, const Shape& shape) {
 void NetcdfFile::attribute(const std::string& name, const std::string& text) {
   // A string instead of a character array: the latter is limited to 64 KiB, which a study may exceed.
   const char* pointer = text.c_str();
+  const NetcdfLock lock;
   errno = 0;
   require(nc_put_att_string(id_, NC_GLOBAL, name.c_str(), 1, &pointer), "given the attribute " + name);
 }
 
 void NetcdfFile::attribute(const std::string& name, unsigned long long number) {
+  const NetcdfLock lock;
   errno = 0;
   require(nc_put_att_ulonglong(id_, NC_GLOBAL, name.c_str(), NC_UINT64, 1, &number),
           "given the attribute " + name);
 }
 
 void NetcdfFile::attribute(const Variable& variable, const std::string& name, const std::string& text) {
+  const NetcdfLock lock;
   errno = 0;
   require(nc_put_att_text(id_, variable.id, name.c_str(), text.size(), text.data()),
           "given the attribute " + name + " of " + variable.name);
 }
 
 void NetcdfFile::attribute(const Variable& variable, const std::string& name, double number) {
+  const NetcdfLock lock;
   errno = 0;
   require(nc_put_att_double(id_, variable.id, name.c_str(), NC_DOUBLE, 1, &number),
           "given the attribute " + name + " of " + variable.name);
 }
 
 void NetcdfFile::attribute(const Variable& variable, const std::string& name, long long number) {
+  const NetcdfLock lock;
   errno = 0;
   require(nc_put_att_longlong(id_, variable.id, name.c_str(), NC_INT64, 1, &number),
           "given the attribute " + name + " of " + variable.name);
@@ -193,6 +205,7 @@ void NetcdfFile::flags(const Variable& variable, Type type, const std::vector<st
     values.push_back(static_cast<long long>(values.size()));
     words += (words.empty() ? "" : " ") + meaning;
   }
+  const NetcdfLock lock;
   errno = 0;
   require(nc_put_att_longlong(id_, variable.id, "flag_values", code_of(type), values.size(), values.data()),
           "given the flags of " + variable.name);
@@ -204,6 +217,7 @@ void NetcdfFile::flags(const Variable& variable, Type type, const std::vector<st
 void NetcdfFile::begin_data() {
   if (!defining_) return;
   defining_ = false;
+  const NetcdfLock lock;
   errno = 0;
   require(nc_enddef(id_), "defined");
   for (const Waiting& names : std::exchange(waiting_, {})) put(names.variable, names.texts);
@@ -269,6 +283,7 @@ void NetcdfFile::put_part(const Variable& variable, const Place& start, const Pl
     size.insert(size.begin(), 1);
     rest /= dimension->size;
   }
+  const NetcdfLock lock;
   errno = 0;
   require(write(id_, variable.id, from.data(), size.data(), values.data()),
           "written (" + variable.name + ")");
@@ -312,6 +327,7 @@ void NetcdfFile::put_characters(const Variable& variable, std::span<const std::s
 
 void NetcdfFile::close() {
   begin_data();
+  const NetcdfLock lock;
   errno = 0;
   require(nc_close(std::exchange(id_, -1)), "finished");
 }
