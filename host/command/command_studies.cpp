@@ -29,17 +29,8 @@ std::string title_of(const ConfigFile& file) {
   return std::string(file.text.substr(begin, file.text.find('"', begin) - begin));
 }
 
-const ConfigFile& find_config(const std::string& name) {
-  for (const ConfigFile& file : config_files())
-    if (file.name != starter_name && short_name(file.name) == name) return file;
-  throw Error({.message = "there is no study of that name",
-               .found = printable(name),
-               .expected = "a name that `zwang list` shows",
-               .hint = suggestion(name, listed_names())});
-}
-
 int list(const std::string& name) {
-  if (!name.empty()) return print(std::string(find_config(name).text));
+  if (!name.empty()) return print(std::string(require_listed_study(name)));
   TextTable table({"study", "topic", "source", "title"});
   for (const ConfigFile& file : config_files()) {
     if (file.name == starter_name) continue;
@@ -85,7 +76,8 @@ int make_new(const NewOptions& options) {
   std::string name = options.name;
   if (name.ends_with(".toml")) name.resize(name.size() - 5);
   require_plain(name);
-  const std::string text = options.from.empty() ? starter(name) : std::string(find_config(options.from).text);
+  const std::string text =
+      options.from.empty() ? starter(name) : std::string(require_listed_study(options.from));
   const std::string path = name + ".toml";
   const int code = write_new(path, text, 0644, false);
   if (code == EEXIST)

@@ -13,18 +13,12 @@
 
 namespace zwang {
 
-namespace {
-
-// HDF5 prints every error of a thread, also those that NetCDF expects when it looks for optional attributes.
-// NetCDF switches that off in the thread that uses it first, which may be one that writes members.nc.
 void silence_hdf5() {
   using SetAuto = int (*)(std::int64_t stack, void* print, void* data);
   constexpr std::int64_t default_stack = 0;
   if (void* function = ::dlsym(RTLD_DEFAULT, "H5Eset_auto2"))
     reinterpret_cast<SetAuto>(function)(default_stack, nullptr, nullptr);
 }
-
-}  // namespace
 
 NetcdfSource::NetcdfSource(std::filesystem::path path) : path_(std::move(path)) {
   const NetcdfLock lock;

@@ -27,6 +27,14 @@ std::optional<std::string_view> listed_study(const std::string& name) {
   return {};
 }
 
+std::string_view require_listed_study(const std::string& name) {
+  if (const std::optional<std::string_view> text = listed_study(name)) return *text;
+  throw Error({.message = "there is no study of that name",
+               .found = printable(name),
+               .expected = "a name that `zwang list` shows",
+               .hint = suggestion(name, listed_names())});
+}
+
 void require_known_parameters(const Study& study) {
   const Entry* parameters = study.document->find("parameters");
   if (!parameters) return;

@@ -19,6 +19,7 @@ void require_known_parameters(const Study& study);
 
 // The text of a study that `zwang list` shows, or nothing.
 std::optional<std::string_view> listed_study(const std::string& name);
+std::string_view require_listed_study(const std::string& name);  // throws Error if there is none
 std::vector<std::string> listed_names();
 
 // The name of a file among the embedded studies: the name of the file without its folder and extension.
