@@ -1,5 +1,7 @@
 #include "python/binding/python_value.h"
 
+#include <nanobind/stl/string.h>
+
 #include "host/study_file/raw_text.h"
 #include "src/base/error.h"
 

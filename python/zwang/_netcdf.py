@@ -1,6 +1,8 @@
 """NetCDF files as xarray Datasets, read by the library that wrote them: no other reader is needed."""
 from __future__ import annotations
 
+import threading
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,6 +11,10 @@ from . import _core
 
 if TYPE_CHECKING:
     import xarray
+
+
+# Filters of warnings belong to the process, not to a thread.
+_filters = threading.Lock()
 
 
 def _attribute(kind: str, value: Any) -> Any:
@@ -35,7 +41,11 @@ def dataset(name: str, source: bytes | str) -> "xarray.Dataset":
     raw = _core.read_netcdf(name, source) if isinstance(source, bytes) else _core.read_netcdf_file(name, source)
     attributes, variables = raw
     made = {}
-    for own, dimensions, shape, notes, (kind, value) in variables:
-        described = {key: _attribute(*content) for key, content in notes}
-        made[own] = xarray.Variable(dimensions, _array(kind, value, shape), described)
-    return xarray.decode_cf(xarray.Dataset(made, attrs={key: _attribute(*content) for key, content in attributes}))
+    with _filters, warnings.catch_warnings():
+        # measure_covariance is by (measure, measure).
+        warnings.filterwarnings("ignore", message="Duplicate dimension names")
+        for own, dimensions, shape, notes, (kind, value) in variables:
+            described = {key: _attribute(*content) for key, content in notes}
+            made[own] = xarray.Variable(dimensions, _array(kind, value, shape), described)
+        described = {key: _attribute(*content) for key, content in attributes}
+        return xarray.decode_cf(xarray.Dataset(made, attrs=described)).load()

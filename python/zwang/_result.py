@@ -202,7 +202,7 @@ class Result:
         lines = [f"<zwang.Result {summary['study']}: {members['integrated']} members, {members['failed']} failed; "
                  f"{summary['backend']['name']}, {', '.join(self.files)} {where}>"]
         for name, measure in list((summary.get("measures") or {}).items())[:20]:
-            mean, error = measure.get("mean"), measure.get("standard_error")
+            mean, error = measure.get("mean"), measure.get("stderr")
             if isinstance(mean, (int, float)):
                 lines.append(f"  {name}: mean {mean:.6g}" + (f" ± {error:.2g}" if isinstance(error, float) else ""))
         return "\n".join(lines)

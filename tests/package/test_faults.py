@@ -38,17 +38,22 @@ def in_a_process(text, timeout=120, **settings):
 
 @pytest.mark.parametrize("members", [40, 3000])
 def test_a_study_that_fails_for_all_members(members):
+    # x reaches 1, where the force has a pole.
     study = zwang.loads(FAILING.format(most=0.5, members=members))
     with pytest.raises(zwang.MembersFailed) as caught:
         zwang.run(study, progress=False)
-    assert "member 0" in str(caught.value) and "replay" in caught.value.hint
-    with pytest.warns(zwang.MembersWarning):
-        result = zwang.run(study, members=10, progress=False, max_failed=1 - 1e-9) if False else zwang.run(
-            zwang.loads(FAILING.format(most=0.5, members=10)).with_(**{"time.end": 0.9}), progress=False)
-    assert len(result.failures) == result.summary["members"]["failed"] > 0
-    assert result.failures["cause"].iloc[0]
+    assert "the force on x" in str(caught.value) and "replay" in caught.value.hint
     everything = zwang.run(study, members=10, progress=False, max_failed=1)
-    assert len(everything.failures) == 10
+    assert len(everything.failures) == 10 and everything.failures["cause"].iloc[0]
+
+
+def test_a_warning_if_many_members_fail():
+    study = zwang.loads(FAILING.format(most=1.0, members=40)).with_(**{"time.end": 0.2})
+    with pytest.warns(zwang.MembersWarning, match="of 40 members failed"):
+        result = zwang.run(study, progress=False)
+    failed = result.summary["members"]["failed"]
+    assert 0 < failed < 40 and len(result.failures) == failed
+    assert list(result.failures.columns) == ["status", "cause"]
 
 
 def test_the_machine_refuses_a_backend():
@@ -148,7 +153,7 @@ LONG = """
 
 @pytest.mark.parametrize("backend", ["cpu", "reference"])
 def test_ctrl_c_raises_within_a_second_and_the_run_is_resumed(backend, tmp_path):
-    members = 100_000 if backend == "cpu" else 1000
+    members = 30_000 if backend == "cpu" else 80
     folder = str(tmp_path / "run")
     process = subprocess.Popen([sys.executable, "-c", textwrap.dedent(LONG.format(
         members=members, folder=folder, backend=backend))], stdout=subprocess.PIPE, text=True)
@@ -164,9 +169,6 @@ def test_ctrl_c_raises_within_a_second_and_the_run_is_resumed(backend, tmp_path)
     assert process.wait(30) == 0 and (tmp_path / "run" / ".checkpoint").exists()
 
     study = zwang.example("slung_load").with_(**{"output.members": True})
-    fewer = 4000 if backend == "cpu" else None
-    if fewer:
-        return  # the whole run would take too long here; kill_and_resume compares the bytes
     resumed = zwang.run(study, members=members, progress=False, folder=folder, resume=True, backend=backend)
     undisturbed = zwang.run(study, members=members, progress=False, backend=backend)
     assert resumed.statistics.identical(undisturbed.statistics) and resumed.members.identical(undisturbed.members)

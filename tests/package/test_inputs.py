@@ -23,11 +23,11 @@ gravity = [0, "-g"]
 
 [[constraint]]
 name = "string"
-require = "|bob| <= L + 5"
+require = "bob.x^2 + bob.y^2 <= (L + 5)^2"
 restitution = {e}
 
 [measure]
-low = "min(bob.y)"
+low = "minimum(bob.y)"
 last = "final(bob.x)"
 
 [time]
@@ -112,7 +112,7 @@ def test_replay_shows_the_member_of_a_row():
     ({"L": [[1.0, 2.0]]}, "wrong shape"),
     ({"L": 1.0}, "wrong shape"),
     ({"L": []}, "empty"),
-    ({"LL": [1.0]}, "did you mean 'L'"),
+    ({"bob.xx": [1.0]}, "did you mean 'bob.x'"),
     ({"L": ["long"]}, "does not hold numbers"),
     ({"L": [1j]}, "does not hold numbers"),
     ({1: [1.0]}, "not a name"),

@@ -121,12 +121,11 @@ def test_mistakes_have_the_text_of_the_command_line(text, tmp_path, zwang_comman
 
 
 def test_mistakes_in_changes_have_the_text_of_the_command_line(tmp_path, zwang_command):
-    (tmp_path / "x.toml").write_text(BALL)
-    by_command = zwang_command("run", "x.toml", "--set", "parameters.gg=1", cwd=tmp_path)
+    by_command = zwang_command("run", "slung_load", "--set", "parameters.gusts=1", cwd=tmp_path)
     with pytest.raises(zwang.StudyError) as caught:
-        zwang.load(tmp_path / "x.toml").with_(**{"parameters.gg": 1})
+        zwang.example("slung_load").with_(**{"parameters.gusts": 1})
     assert str(caught.value) == by_command.stderr.rstrip("\n")
-    assert "did you mean 'g'?" in caught.value.hint
+    assert "did you mean 'gust'?" in caught.value.hint
 
 
 @pytest.mark.parametrize("tables, word", [
