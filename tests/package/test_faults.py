@@ -212,7 +212,7 @@ def runs_without_growth(runs):
 
 def test_small_runs_keep_the_memory_flat():
     # 100 bytes a run would be below the noise here; the long test has 10 000 runs.
-    assert runs_without_growth(300) < 8 << 20
+    assert runs_without_growth(120) < 8 << 20
 
 
 @pytest.mark.long
