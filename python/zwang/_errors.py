@@ -24,10 +24,11 @@ class ZwangError(Exception):
 
     >>> import zwang
     >>> try:
-    ...     zwang.loads("[time]\\nend = -1")
+    ...     zwang.loads("[time]\\nendd = 1")
     ... except zwang.StudyError as error:
-    ...     print(error.line, error.column, error.found)
-    2 7 -1
+    ...     last = error.problems[-1]
+    ...     print(last.line, last.column, last.hint)
+    2 1 did you mean 'end'?
     """
 
     def __init__(self, text: str, problems: Iterable[Mapping[str, Any] | Problem] = ()) -> None:

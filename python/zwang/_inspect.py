@@ -251,8 +251,8 @@ def replay(study: StudyLike, member: int = 0, *, seed: int | None = None, backen
     >>> motion = zwang.replay("bouncing_ball", member=0)
     >>> motion.status
     'ok'
-    >>> (motion.events["kind"] == "shock").sum() > 3
-    True
+    >>> list(motion.events["kind"].unique()[:2])
+    ['contact', 'shock']
     """
     ready = _with_seed(study, seed, inputs)
     one_of("backend", backend, BACKENDS)

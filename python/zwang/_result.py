@@ -53,7 +53,7 @@ class Result:
     >>> result.summary["members"]["entered"]
     50
     >>> sorted(result.statistics.sizes)[:2]
-    ['attractor', 'bin']
+    ['bin', 'bin_edge']
     """
 
     def __init__(self, study: Study | None, files: dict[str, bytes] | None, folder: str | None) -> None:

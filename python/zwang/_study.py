@@ -169,7 +169,7 @@ def columns_of(inputs: Any) -> list[tuple[str, Any]]:
         if not isinstance(name, str):
             _core.refuse("inputs", f"{where}: not a name", f"an object of type {type(name).__name__}",
                          "the name of a parameter or draw, as a str")
-        array = np.asarray(values)
+        array: Any = np.asarray(values)
         if array.ndim != 1:
             _core.refuse("inputs", f"{where} has the wrong shape", str(array.shape),
                          "one number for each member: a one-dimensional array")

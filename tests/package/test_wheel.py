@@ -102,8 +102,10 @@ def test_types_are_complete(tmp_path):
         "result = zwang.run(study, members=10)\n"
         "number: int = result.summary['members']['entered']\n"
         "status: str = zwang.replay(study).status\n")
-    run(sys.executable, "-m", "mypy", "--strict", "--cache-dir", tmp_path / "cache", ROOT / "python" / "zwang", cwd=tmp_path)
-    run(sys.executable, "-m", "mypy", "--strict", "--cache-dir", tmp_path / "cache", "use.py", cwd=tmp_path,
+    run(sys.executable, "-m", "mypy", "--strict", "--config-file", ROOT / "pyproject.toml", "--cache-dir", tmp_path / "cache",
+        ROOT / "python" / "zwang", cwd=tmp_path)
+    run(sys.executable, "-m", "mypy", "--strict", "--config-file", ROOT / "pyproject.toml", "--cache-dir", tmp_path / "cache", "use.py",
+        cwd=tmp_path,
         env={**os.environ, "MYPYPATH": str(ROOT / "python")})
     (tmp_path / "misuse.py").write_text("import zwang\nzwang.run('x', membres=10)\n")
     wrong = subprocess.run([sys.executable, "-m", "mypy", "--cache-dir", tmp_path / "cache", "misuse.py"], cwd=tmp_path,
