@@ -204,16 +204,18 @@ void draw_from_columns(Value& root, const std::vector<InputColumn>& columns) {
   }
 }
 
-std::string members_by_rows(const Value& root, const std::vector<std::string>& overrides, std::size_t rows) {
+std::string members_by_rows(Value& root, const std::vector<std::string>& overrides, std::size_t rows) {
   if (root.find("sensitivity")) return "";
   if (std::any_of(overrides.begin(), overrides.end(),
                   [](const std::string& text) { return text.starts_with("ensemble.members"); }))
     return "";
-  const Entry* ensemble = root.find("ensemble");
+  Entry* ensemble = root.find("ensemble");
   const Entry* streams = ensemble ? ensemble->value.find("streams") : nullptr;
   const bool sweep = has_sweep(root);
   // One row for each member of all points: their number is then the study's.
   if (sweep && streams && streams->value.text == "independent") return "";
+  if (sweep && ensemble)
+    std::erase_if(ensemble->value.entries, [](const Entry& entry) { return entry.key == "members"; });
   return (sweep ? "ensemble.members_per_point=" : "ensemble.members=") + std::to_string(rows);
 }
 

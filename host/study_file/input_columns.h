@@ -22,8 +22,9 @@ void check_columns(const std::vector<InputColumn>& columns);
 void draw_from_columns(Value& root, const std::vector<InputColumn>& columns);
 
 // The number of members becomes that of the rows, unless `overrides` set it or [sensitivity] determines it. The
-// assignment for --set, or nothing.
-std::string members_by_rows(const Value& root, const std::vector<std::string>& overrides, std::size_t rows);
+// assignment for --set, or nothing. With a sweep it is the number at each point, and the number of all members is
+// removed.
+std::string members_by_rows(Value& root, const std::vector<std::string>& overrides, std::size_t rows);
 
 // Stands for the columns in place of a path. No file of this name can be meant: it is not a CSV file.
 constexpr const char* given_columns_name = "inputs=";

@@ -30,6 +30,8 @@ int command_line(std::vector<std::string> words) {
 }  // namespace
 
 NB_MODULE(_core, module) {
+  // Studies and results that live until the interpreter ends are no mistake of the user's.
+  nb::set_leak_warnings(false);
   module.attr("version") = ZWANG_VERSION;
   zwang::python::translate_errors(module);
   zwang::python::bind_job(module);

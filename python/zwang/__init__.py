@@ -14,13 +14,15 @@ from ._core import version as __version__
 from ._errors import (BackendWarning, MachineError, MembersFailed, MembersWarning, Problem, StudyError, StudyWarning,
                       ZwangError)
 from ._inspect import Answer, Bench, Check, Explanation, Modes, Replay, bench, check, explain, modes, replay
-from ._result import Report, Result
-from ._result import open_results as open
+from ._result import Report, Result, open_results
 from ._run import run
 from ._study import Study, example, examples, load, loads, study
+
+# Not in __all__: `from zwang import *` must leave Python's own open alone.
+open = open_results
 
 __all__ = [
     "Answer", "BackendWarning", "Bench", "Check", "Explanation", "MachineError", "MembersFailed", "MembersWarning", "Modes",
     "Problem", "Replay", "Report", "Result", "Study", "StudyError", "StudyWarning", "ZwangError", "__version__", "bench",
-    "check", "example", "examples", "explain", "load", "loads", "modes", "open", "replay", "run", "study",
+    "check", "example", "examples", "explain", "load", "loads", "modes", "open_results", "replay", "run", "study",
 ]

@@ -90,9 +90,11 @@ def follow(job: _core.Job, progress: Progress = False, unit: str = "member", fol
             done, of, _, _ = job.progress()
             display.show(done, of)
     except BaseException as reason:
+        # Noted first: a second Ctrl-C may end the wait.
+        _left.append((job, folder and os.path.realpath(folder), scratch))
         job.stop()
-        if not job.wait(_seconds_to_stop):
-            _left.append((job, folder and os.path.realpath(folder), scratch))
+        job.wait(_seconds_to_stop)
+        clear_left()
         if isinstance(reason, KeyboardInterrupt) and interrupted:
             raise KeyboardInterrupt(interrupted) from None
         raise
