@@ -139,3 +139,15 @@ def test_statistics_are_those_of_the_members(slung_load):
     measures = slung_load.members["measures"].sel(measure="peak_tension")
     mean = slung_load.statistics["measure_mean"].sel(measure="peak_tension")
     assert np.isclose(measures.mean(), mean, rtol=1e-12)
+
+
+def test_progress_is_a_line_where_there_is_no_tqdm(monkeypatch, capsys):
+    import sys
+
+    from zwang import _jobs
+
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    monkeypatch.setattr(_jobs, "_seconds_before_bar", 0.0)
+    monkeypatch.setattr(_jobs, "_seconds_between_lines", 0.0)
+    zwang.run("slung_load", members=6000, threads=1, progress=True)
+    assert "of 6000 members" in capsys.readouterr().err
