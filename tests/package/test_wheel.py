@@ -10,9 +10,8 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
-# Libraries that every Linux machine with Python has, as the rules of manylinux say.
-OF_THE_SYSTEM = re.compile(r"^(ld-linux.*|lib(c|m|dl|rt|pthread|resolv|util|gcc_s|stdc\+\+|nsl|z|expat|ffi|crypt)(-\d.*)?\.so.*"
-                           r"|libpython3.*|gconv-modules.*|locale-archive)$")
+# Libraries that every Linux machine has, as the rules of manylinux say.
+OF_THE_SYSTEM = re.compile(r"^(ld-linux.*|lib(c|m|dl|rt|pthread|resolv|util|gcc_s|stdc\+\+)\.so.*)$")
 
 FIVE_LINES = """\
 import zwang, matplotlib; matplotlib.use("Agg")
@@ -57,18 +56,18 @@ def wheel(tmp_path_factory):
 
 
 @pytest.mark.long
-def test_the_wheel_brings_its_libraries(wheel, tmp_path):
+def test_the_wheel_brings_its_libraries_under_names_of_their_own(wheel, tmp_path):
     python = environment(tmp_path / "venv", wheel)
-    loaded = run(python, "-c", "import zwang\nzwang.run('bouncing_ball', members=20, progress=False).statistics\n"
-                 "print(open('/proc/self/maps').read())", env=clean(), cwd=tmp_path)
-    prefixes = (str(tmp_path), sys.base_prefix)
-    foreign = {line.split()[-1] for line in loaded.splitlines() if ".so" in line.split()[-1]}
-    foreign = {path for path in foreign if not path.startswith(prefixes) and "zwang" not in path
-               and not OF_THE_SYSTEM.match(os.path.basename(path))}
-    # Python's own modules may be linked with libraries of the system.
-    ours = run("ldd", *(tmp_path / "venv").glob("lib/python3*/site-packages/zwang/_core*.so"))
-    foreign = {path for path in foreign if path in ours}
-    assert not foreign
+    (module,) = (tmp_path / "venv").glob("lib/python3*/site-packages/zwang/_core*.so")
+    found = re.findall(r"^\s*(\S+) => (\S+)", run("ldd", module), re.M)
+    assert len(found) > 5
+    for name, path in found:
+        inside = os.path.realpath(path).startswith(os.path.realpath(tmp_path))
+        assert OF_THE_SYSTEM.match(name) or (inside and re.search(r"-[0-9a-f]{8}\.so", name)), (name, path)
+    # Python's own ssl keeps its library, whichever module was loaded first.
+    printed = run(python, "-c", "import zwang, ssl\nzwang.run('bouncing_ball', members=20, progress=False).statistics\n"
+                  "print(open('/proc/self/maps').read())", env=clean(), cwd=tmp_path)
+    assert "zwang/libraries/libhdf5" in printed
 
 
 @pytest.mark.long
@@ -86,8 +85,8 @@ def test_the_tests_pass_with_both_numpys(wheel, numpy, tmp_path, program):
     if numpy == "numpy==1.26.*" and sys.version_info >= (3, 13):
         pytest.skip("numpy 1.26 has no wheel for this Python")
     python = environment(tmp_path / "venv", wheel, numpy, "pytest", "scipy", "netCDF4")
-    printed = run(python, "-m", "pytest", "-q", "-p", "no:cacheprovider", ROOT / "tests" / "package", "--deselect",
-                  "test_faults.py::test_ctrl_c", cwd=tmp_path, env={**clean(), "ZWANG_PROGRAM": program})
+    printed = run(python, "-m", "pytest", "-q", "-p", "no:cacheprovider", ROOT / "tests" / "package", cwd=tmp_path,
+                  env={**clean(), "ZWANG_PROGRAM": program})
     assert "passed" in printed and "failed" not in printed
     version = run(python, "-c", "import numpy; print(numpy.__version__)", env=clean())
     assert version.startswith("1.26" if "1.26" in numpy else "2")
