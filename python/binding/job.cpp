@@ -19,6 +19,10 @@ namespace {
 struct Abandoned {
   std::mutex guard;
   std::vector<std::thread> threads;
+  // A job may be released after the interpreter's last call of finish_abandoned().
+  ~Abandoned() {
+    for (std::thread& thread : threads) thread.join();
+  }
 };
 
 Abandoned& abandoned() {
@@ -58,6 +62,10 @@ Job::Job(std::function<void(JobState&)> work) : state_(std::make_shared<JobState
 
 Job::~Job() {
   if (!thread_.joinable()) return;
+  if (wait(0)) {
+    thread_.join();
+    return;
+  }
   stop();
   const std::scoped_lock lock(abandoned().guard);
   abandoned().threads.push_back(std::move(thread_));

@@ -27,6 +27,8 @@ _seconds_between_lines = 5.0
 
 # Work that was interrupted and has not ended: the job, the folder it writes to, and a folder to remove after it.
 _left: list[tuple[_core.Job, str | None, str | None]] = []
+# Work that some thread follows.
+_followed: list[_core.Job] = []
 
 
 class _Display:
@@ -61,6 +63,11 @@ class _Display:
             text = f"zwang: {done} of {of} {self._unit}s"
             print("\r" + text if on_terminal else text, end="" if on_terminal else "\n", file=sys.stderr, flush=True)
 
+    def show_end(self, done: int, of: int) -> None:
+        """The last state, for a function."""
+        if callable(self._wanted):
+            self._wanted(done, of)
+
     def close(self) -> None:
         if self._bar is not None:
             self._bar.close()
@@ -79,16 +86,22 @@ def _pass_on_notes(job: _core.Job) -> None:
 def follow(job: _core.Job, progress: Progress = False, unit: str = "member", folder: str | None = None,
            scratch: str | None = None, interrupted: str = "") -> dict[str, str]:
     """Waits for a job and returns its texts. ``folder``: where it writes; ``scratch``: removed with it."""
-    display = _Display(progress, unit)
+    _followed.append(job)
+    try:
+        _wait(job, _Display(progress, unit), folder, scratch, interrupted)
+        return job.finish()
+    finally:
+        _followed.remove(job)
+
+
+def _wait(job: _core.Job, display: _Display, folder: str | None, scratch: str | None, interrupted: str) -> None:
     try:
         while not job.wait(_seconds_between_polls):
             done, of, _, _ = job.progress()
             display.show(done, of)
             _pass_on_notes(job)
         _pass_on_notes(job)
-        if callable(progress):
-            done, of, _, _ = job.progress()
-            display.show(done, of)
+        display.show_end(*job.progress()[:2])
     except BaseException as reason:
         # Noted first: a second Ctrl-C may end the wait.
         _left.append((job, folder and os.path.realpath(folder), scratch))
@@ -100,7 +113,6 @@ def follow(job: _core.Job, progress: Progress = False, unit: str = "member", fol
         raise
     finally:
         display.close()
-    return job.finish()
 
 
 def wait_for_left(folder: str) -> None:
@@ -129,8 +141,14 @@ def is_left(scratch: str) -> bool:
 
 @atexit.register
 def _finish_left() -> None:
-    for job, _, _ in _left:
+    # Also what daemon threads follow. They must return from the library before the interpreter ends them.
+    for job in [*_followed, *(job for job, _, _ in _left)]:
+        job.stop()
         while not job.wait(_seconds_between_polls):
             pass
+    for _ in range(100):
+        if not _followed:
+            break
+        time.sleep(0.02)
     clear_left()
     _core.finish_abandoned()

@@ -143,7 +143,7 @@ LONG = """
     zwang.run(study, members=10, progress=False)
     print("running", flush=True)
     try:
-        zwang.run(study, members={members}, progress=False, folder={folder!r}, resume={folder!r} is not None,
+        zwang.run(study, members={members}, progress=False, folder={folder!r}, resume={resume},
                   backend={backend!r}, threads=1, checkpoint=0.1)
     except KeyboardInterrupt as reason:
         print(time.monotonic(), "interrupted", reason, flush=True)
@@ -156,7 +156,7 @@ def test_ctrl_c_raises_within_a_second_and_the_run_is_resumed(backend, tmp_path)
     members = 30_000 if backend == "cpu" else 80
     folder = str(tmp_path / "run")
     process = subprocess.Popen([sys.executable, "-c", textwrap.dedent(LONG.format(
-        members=members, folder=folder, backend=backend))], stdout=subprocess.PIPE, text=True)
+        members=members, folder=folder, resume=True, backend=backend))], stdout=subprocess.PIPE, text=True)
     assert process.stdout.readline() == "running\n"
     time.sleep(1.2)
     sent = time.monotonic()
@@ -177,7 +177,7 @@ def test_ctrl_c_raises_within_a_second_and_the_run_is_resumed(backend, tmp_path)
 def test_ctrl_c_without_a_folder_leaves_nothing_behind():
     before = set(pathlib.Path("/dev/shm").glob("zwang-*")) if os.path.isdir("/dev/shm") else set()
     process = subprocess.Popen([sys.executable, "-c", textwrap.dedent(LONG.format(
-        members=10**7, folder=None, backend="cpu"))], stdout=subprocess.PIPE, text=True)
+        members=10**7, folder=None, resume=False, backend="cpu"))], stdout=subprocess.PIPE, text=True)
     assert process.stdout.readline() == "running\n"
     time.sleep(0.8)
     process.send_signal(signal.SIGINT)
@@ -185,6 +185,18 @@ def test_ctrl_c_without_a_folder_leaves_nothing_behind():
     assert process.wait(60) == 0
     if os.path.isdir("/dev/shm"):
         assert set(pathlib.Path("/dev/shm").glob("zwang-*")) <= before
+
+
+def test_the_interpreter_ends_while_a_daemon_thread_runs_a_study():
+    done = in_a_process("""
+        import threading, time, zwang
+        zwang.run("slung_load", members=10, progress=False)
+        work = lambda: zwang.run("slung_load", members=10**7, progress=False)
+        threading.Thread(target=work, daemon=True).start()
+        time.sleep(0.5)
+        print("usable")
+        """, timeout=60)
+    assert done.returncode == 0 and done.stdout == "usable\n", done.stderr
 
 
 def resident():

@@ -71,6 +71,19 @@ def test_the_wheel_brings_its_libraries_under_names_of_their_own(wheel, tmp_path
 
 
 @pytest.mark.long
+def test_the_wheel_works_where_the_libraries_are_not_installed(wheel, tmp_path):
+    python = environment(tmp_path / "venv", wheel)
+    hide = "for file in $(find /usr/lib /lib -name 'libnetcdf*' -o -name 'libhdf5*' -o -name 'libfmt*'); do " \
+           "test -f $file && mount --bind /dev/null $file; done"
+    code = "import zwang; print(zwang.run('bouncing_ball', members=20, progress=False).statistics.sizes['measure'])"
+    done = subprocess.run(["unshare", "--mount", "sh", "-c", f'{hide}; exec {python} -c "{code}"'], env=clean(),
+                          capture_output=True, text=True)
+    if "unshare" in done.stderr or "mount:" in done.stderr:
+        pytest.skip("no mount namespaces here")
+    assert done.returncode == 0 and int(done.stdout) > 3, done.stderr
+
+
+@pytest.mark.long
 def test_five_lines_give_a_dataset_and_a_picture(wheel, tmp_path):
     python = environment(tmp_path / "venv", wheel, "matplotlib")
     (tmp_path / "five.py").write_text(FIVE_LINES)
