@@ -1,7 +1,6 @@
 // Calls of the NetCDF C library for writing, with errors as exceptions.
 #include "host/files/netcdf_file.h"
 
-#include <dlfcn.h>
 #include <netcdf.h>
 #include <sys/statvfs.h>
 
@@ -47,21 +46,6 @@ std::string reason(int code, int system_code, const std::filesystem::path& path)
   return text;
 }
 
-// HDF5, which NetCDF uses, cleans up when the program ends and crashes there after a failed write (observed
-// with 1.10.8 and a full disk; h5py's issue 914 is the same). All files are closed explicitly, so the
-// clean-up is not needed. H5dont_atexit must be called before the first use of the library; it is looked up
-// by name because the library's file name differs between systems.
-void disable_hdf5_exit_handler() {
-  static const bool done = [] {
-    if (void* function = ::dlsym(RTLD_DEFAULT, "H5dont_atexit")) {
-      using DontAtExit = int (*)();
-      reinterpret_cast<DontAtExit>(function)();
-    }
-    return true;
-  }();
-  static_cast<void>(done);
-}
-
 bool nothing(const NetcdfFile::Place& count) {
   return std::find(count.begin(), count.end(), std::size_t{0}) != count.end();
 }
@@ -69,7 +53,6 @@ bool nothing(const NetcdfFile::Place& count) {
 }  // namespace
 
 NetcdfFile::NetcdfFile(std::filesystem::path path) : path_(std::move(path)) {
-  disable_hdf5_exit_handler();
   const NetcdfLock lock;
   errno = 0;
   require(nc_create(path_.c_str(), NC_NETCDF4 | NC_CLOBBER, &id_), "created");

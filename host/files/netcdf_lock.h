@@ -9,13 +9,10 @@ namespace zwang {
 
 class NetcdfLock {
  public:
-  NetcdfLock() : lock_(guard()) {}
+  // Before the first call HDF5 is told not to clean up when the program ends.
+  NetcdfLock();
 
  private:
-  static std::recursive_mutex& guard() {
-    static std::recursive_mutex one;
-    return one;
-  }
   std::scoped_lock<std::recursive_mutex> lock_;
 };
 

@@ -107,7 +107,7 @@ def test_a_file_that_grows_too_large_is_reported(tmp_path):
     done = in_a_process(f"""
         import os, resource, zwang
         study = zwang.example("slung_load").with_(**{{"output.members": True}})
-        zwang.run(study, members=10, progress=False)
+        zwang.run(study, members=10, progress=False).statistics
         resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
         for folder in (None, {str(tmp_path / 'run')!r}):
             try:
@@ -118,6 +118,7 @@ def test_a_file_that_grows_too_large_is_reported(tmp_path):
         print(zwang.run(study, members=10, progress=False).summary["members"]["entered"], "usable")
         """)
     assert done.stdout.count("refused: File too large") == 2 and "10 usable" in done.stdout, done.stdout + done.stderr
+    assert done.returncode == 0  # HDF5 must not clean up after a failed write
 
 
 def test_a_full_disk_is_reported(tmp_path):
@@ -153,7 +154,7 @@ LONG = """
 
 @pytest.mark.parametrize("backend", ["cpu", "reference"])
 def test_ctrl_c_raises_within_a_second_and_the_run_is_resumed(backend, tmp_path):
-    members = 30_000 if backend == "cpu" else 80
+    members = 20_000 if backend == "cpu" else 48
     folder = str(tmp_path / "run")
     process = subprocess.Popen([sys.executable, "-c", textwrap.dedent(LONG.format(
         members=members, folder=folder, resume=True, backend=backend))], stdout=subprocess.PIPE, text=True)
@@ -224,7 +225,7 @@ def runs_without_growth(runs):
 
 def test_small_runs_keep_the_memory_flat():
     # 100 bytes a run would be below the noise here; the long test has 10 000 runs.
-    assert runs_without_growth(120) < 8 << 20
+    assert runs_without_growth(60) < 8 << 20
 
 
 @pytest.mark.long

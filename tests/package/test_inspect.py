@@ -60,8 +60,9 @@ def test_check_is_true_if_the_backend_agrees():
     assert "agrees" in found.worst and "agree" in repr(found)
 
 
-def test_bench():
-    found = zwang.bench("bouncing_ball", backend="cpu", seconds=0.02, threads=1, members=64)
+@pytest.mark.parametrize("backend", ["reference", pytest.param("cpu", marks=pytest.mark.long)])
+def test_bench(backend):
+    found = zwang.bench("bouncing_ball", backend=backend, seconds=0.02, threads=1, members=8)
     assert found.members_per_second > 0 and "threads" in found.lines and "members/s" in repr(found)
 
 
