@@ -27,7 +27,8 @@ foreach(room src host kernels)
 endforeach()
 install(CODE "set(ZWANG_HEADERS \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_INCLUDEDIR}/zwang\")")
 install(SCRIPT "${PROJECT_SOURCE_DIR}/cmake/prefix_includes.cmake")
-install(TARGETS zwang_mechanics zwang_ensemble zwang_kernel_text zwang_report_text zwang_source_checksum EXPORT ZwangTargets
+install(TARGETS zwang_mechanics zwang_ensemble zwang_kernel_text zwang_report_text zwang_config_text
+  zwang_source_checksum EXPORT ZwangTargets
   ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 install(EXPORT ZwangTargets NAMESPACE Zwang:: DESTINATION "${CMAKE_INSTALL_LIBDIR}/cmake/Zwang")
 configure_package_config_file(cmake/ZwangConfig.cmake.in "${PROJECT_BINARY_DIR}/ZwangConfig.cmake"

@@ -2,7 +2,7 @@
 #
 #   cmake -DROOT=<repository> -P tests/check_layers.cmake
 #
-# Folders: kernels <- src <- host. Within a folder the rooms below are listed lowest first; a file may include its own
+# Folders: kernels <- src <- host <- python. Within a folder the rooms below are listed lowest first; a file may include its own
 # room and rooms listed before it. The check reads lines and does not preprocess: every #include at the start of a line
 # counts. tests/check_includes.py reads the same lists.
 cmake_minimum_required(VERSION 3.25)
@@ -11,6 +11,7 @@ set(kernels_rooms base simd sampling reduce integrator rootfinding dynamics reco
 set(src_rooms base expression formula system quadratic_program laws reference analysis emit)
 set(host_rooms platform study sample study_file estimators statistics program backend backend/cuda run files rank results check
   inspect report command)
+set(python_rooms binding)
 
 if(NOT DEFINED ROOT)
   cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH ROOT)
@@ -44,6 +45,8 @@ function(check_include file quote header why)
     set(reason "src may include only src, kernels/base/audit_bound.h, layout.h and status.h")
   elseif(quote STREQUAL "\"" AND folder STREQUAL "host" AND NOT header_folder MATCHES "^(src|kernels|host)$")
     set(reason "host may include only src, kernels and host")
+  elseif(header MATCHES "^(nanobind/|Python[.]h)" AND NOT file MATCHES "^python/binding/")
+    set(reason "Python belongs in python/binding")
 
   # Rooms.
   elseif(place EQUAL -1)
@@ -72,7 +75,7 @@ function(check_include file quote header why)
 endfunction()
 
 set(files "")
-foreach(folder kernels src host)
+foreach(folder kernels src host python)
   file(GLOB_RECURSE found RELATIVE "${ROOT}" "${ROOT}/${folder}/*.h" "${ROOT}/${folder}/*.cpp" "${ROOT}/${folder}/*.cu")
   list(APPEND files ${found})
 endforeach()

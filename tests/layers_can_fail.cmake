@@ -38,8 +38,10 @@ allowed(host/backend/backend.h "#include \"host/platform/parallel.h\"//" "#inclu
 allowed(host/backend/cuda/backend_cuda.h "#include <cuda.h>" "#include <nvrtc.h>" "#include \"host/backend/backend.h\"")
 allowed(host/run/run.h "#include \"host/backend/cuda/backend_cuda.h\"//" "#include \"kernels/dynamics/shock.h\"")
 allowed(host/command/main.cpp "#include <CLI/CLI.hpp>" "#include \"host/run/run.h\"")
+allowed(python/binding/module.cpp "#include <nanobind/nanobind.h>" "#include \"host/run/run.h\"")
 allowed(host/rank/mpi_module.cpp "#include <mpi.h>")
 
+breach(host/run/bad_python.cpp "Python belongs in python/binding" "#include <nanobind/nanobind.h>")
 # Rooms: a room includes one above it, in each folder.
 breach(kernels/base/bad_room.h "room base may not include room dynamics" "#include \"kernels/base/status.h\""
   "#include \"kernels/dynamics/shock.h\"")

@@ -3,9 +3,7 @@
 #pragma once
 
 #include <functional>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "host/run/run_result.h"
@@ -61,10 +59,6 @@ Study load(const CommonOptions& options);
 // --set names a parameter that the study does not have. Prints notes about what the study probably does not
 // mean.
 Study load_by_path_or_name(const std::string& path, const std::vector<std::string>& overrides, bool quiet);
-
-// The text of a study that `zwang list` shows, or nothing.
-std::optional<std::string_view> listed_study(const std::string& name);
-std::vector<std::string> listed_names();
 
 // For CLI::Option::check: "" if the text is a number >= smallest, otherwise the error message.
 std::string at_least(const std::string& text, double smallest);

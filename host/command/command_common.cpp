@@ -6,7 +6,6 @@
 #include <charconv>
 #include <cmath>
 #include <cstdio>
-#include <filesystem>
 #include <iostream>
 #include <new>
 #include <optional>
@@ -16,7 +15,6 @@
 #include "host/command/bad_verdict.h"
 #include "host/command/command.h"
 #include "host/command/errors_json.h"
-#include "host/command/study_notes.h"
 #include "host/platform/child_process.h"
 #include "host/platform/colour.h"
 #include "host/platform/machine_error.h"
@@ -24,9 +22,9 @@
 #include "host/run/count_members.h"
 #include "host/statistics/run_tally.h"
 #include "host/study/study.h"
-#include "host/study_file/document.h"
-#include "host/study_file/load_study.h"
+#include "host/study_file/find_study.h"
 #include "host/study_file/raw_text.h"
+#include "host/study_file/study_notes.h"
 #include "src/base/error.h"
 
 namespace zwang {
@@ -83,50 +81,8 @@ std::string device_text(const std::vector<int>& devices) {
   return devices.empty() ? "all" : fmt::format("{}", fmt::join(devices, ","));
 }
 
-namespace {
-
-// --set changes parameters and adds none: a misspelt name in a script would change nothing without a word.
-void require_known_parameters(const Study& study) {
-  const Entry* parameters = study.document->find("parameters");
-  if (!parameters) return;
-  std::vector<std::string> names;
-  for (const Entry& entry : parameters->value.entries)
-    if (entry.mark.line > 0) names.push_back(entry.key);
-  std::vector<Problem> problems;
-  for (const Entry& entry : parameters->value.entries) {
-    if (entry.mark.line > 0 || entry.value.set_path.empty()) continue;
-    problems.push_back({.where = {"--set", 0, 0},
-                        .message = printable(entry.value.set_path) + ": the study has no such parameter",
-                        .found = printable(entry.key),
-                        .expected = names.empty() ? "a key of the study; it has no [parameters]"
-                                                  : "one of: " + list_text(names, "or"),
-                        .hint = suggestion(entry.key, names)});
-  }
-  if (!problems.empty()) throw Error(std::move(problems));
-}
-
-[[noreturn]] void refuse_missing_file(const std::string& path) {
-  std::string name = path;
-  if (name.ends_with(".toml")) name.resize(name.size() - 5);
-  std::string hint = suggestion(path, listed_names());
-  if (name != path && listed_study(name))
-    hint = "'" + name + "', without .toml, is a study that comes with zwang";
-  throw Error({.where = {path, 0, 0},
-               .message = "there is no such file",
-               .found = printable(path),
-               .expected = "the path of a study, or a name that `zwang list` shows",
-               .hint = hint});
-}
-
-}  // namespace
-
 Study load_by_path_or_name(const std::string& path, const std::vector<std::string>& overrides, bool quiet) {
-  std::error_code code;
-  const bool exists = std::filesystem::exists(path, code);
-  const std::optional<std::string_view> listed = exists ? std::nullopt : listed_study(path);
-  if (!exists && !listed) refuse_missing_file(path);
-  Study study = listed ? read_study(std::string(*listed), path, overrides) : load_study(path, overrides);
-  require_known_parameters(study);
+  Study study = find_study(path, overrides);
   if (!quiet)
     for (const std::string& text : study_notes(study)) note(text);
   return study;

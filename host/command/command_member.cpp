@@ -1,25 +1,15 @@
 // `replay` and `explain`: commands that look at one member.
-#include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
-#include <iostream>
 
 #include "host/backend/backend.h"
 #include "host/command/command.h"
-#include "host/inspect/replay_backend.h"
+#include "host/inspect/inspect_member.h"
 #include "host/inspect/write_explain.h"
 #include "host/inspect/write_replay.h"
 #include "host/run/backend_factory.h"
 #include "host/run/progress.h"
-#include "host/sample/member.h"
-#include "host/sample/prepared_member.h"
 #include "host/study/study.h"
-#include "kernels/base/status.h"
-#include "src/analysis/explain.h"
 #include "src/base/error.h"
-#include "src/reference/reference.h"
-#include "src/reference/trajectory.h"
-#include "src/system/equations.h"
 
 namespace zwang {
 
@@ -42,19 +32,12 @@ struct ExplainOptions : MemberOptions {
 
 Study load_for_member(const MemberOptions& options) {
   Study study = load(options);
-  // The draws of a member do not depend on the size of the ensemble, so every number is valid; a number
-  // beyond the ensemble gets a note.
-  if (options.member >= static_cast<unsigned long long>(study.members_in_all()))
-    note(fmt::format("member {} is not among the study's {} members (0 to {})", options.member,
-                     study.members_in_all(), study.members_in_all() - 1));
+  note_foreign_member(study, options.member, note);
   return study;
 }
 
 int replay(const ReplayOptions& options) {
   const Study study = load_for_member(options);
-  const PreparedMember member = prepare_member(study, options.member);
-  Plan plan = study_plan(study);
-  plan.every_step = options.every_step;
   const bool by_reference = options.backend == "reference";
   if (options.every_step && !by_reference)
     throw Error({.message = "--steps needs the reference backend",
@@ -65,9 +48,8 @@ int replay(const ReplayOptions& options) {
     const DelayedLine compiling(ProgressDisplay(stderr, false), compiling_text(study));
     return make_backend(options.backend, study, {.threads = 1, .note = note});
   }();
-  const Trajectory trajectory =
-      backend ? replay_by_backend(study, member, *backend) : replay_member(study, member, plan);
-  const Replay result{study, member, trajectory, backend ? backend->name() : "reference"};
+  const MemberMotion motion = member_motion(study, options.member, backend.get(), options.every_step);
+  const Replay result{study, motion.member, motion.trajectory, motion.backend};
   if (options.json) return print(replay_json(result));
   return print(options.csv ? replay_csv(result) : replay_table(result));
 }
@@ -75,21 +57,9 @@ int replay(const ReplayOptions& options) {
 int explain(const ExplainOptions& options) {
   const Study study = load_for_member(options);
   if (options.latex) return print(explain_latex(study));
-  if (options.at > study.time.end)
-    note(fmt::format("t = {} is beyond the end of the study ({}); the motion is continued",
-                     number_text(options.at), number_text(study.time.end)));
-  const PreparedMember member = prepare_member(study, options.member);
-  // Slightly beyond the requested time, so that an event at exactly that time is included.
-  const double until = options.at * (1 + 1e-12);
-  const Trajectory trajectory = replay_member(study, member, {{}, until});
-  if (trajectory.last.state.t < options.at && trajectory.status != Status::ok)
-    note(fmt::format("the member ended at t = {} with status {} ({})", trajectory.last.state.t,
-                     status_name(trajectory.status), trajectory.cause));
-  const Equations equations(*study.system, member.inputs.parameters);
-  Explanation explanation = explain(equations, trajectory.last, study.integrator.contact_tolerance);
-  if (trajectory.last.state.t >= options.at) explanation.state.t = options.at;
-  return print(options.json ? explain_json(study, member, explanation)
-                            : explain_text(study, member, explanation));
+  const ExplainedState found = explain_state(study, options.member, options.at, note);
+  return print(options.json ? explain_json(study, found.member, found.explanation)
+                            : explain_text(study, found.member, found.explanation));
 }
 
 void add_member(CLI::App* command, MemberOptions& options) {

@@ -5,17 +5,12 @@
 #include <cmath>
 
 #include "host/command/command.h"
+#include "host/inspect/inspect_member.h"
 #include "host/inspect/write_modes.h"
-#include "host/sample/member.h"
-#include "host/sample/prepared_member.h"
-#include "host/sample/sample.h"
 #include "host/study/study.h"
 #include "host/study_file/raw_text.h"
-#include "src/analysis/equilibrium.h"
-#include "src/analysis/linearise.h"
 #include "src/analysis/modes.h"
 #include "src/base/error.h"
-#include "src/system/equations.h"
 #include "src/system/system.h"
 
 namespace zwang {
@@ -27,39 +22,32 @@ struct ModesOptions : CommonOptions {
   std::vector<std::string> near;  // NAME=VALUE
 };
 
-// Moves the start of the search: the equilibrium nearest to it is found.
-void move_start(const System& system, const std::vector<std::string>& near, State& start) {
+// NAME=VALUE. That the name is one of a coordinate is verified by modes_near().
+std::vector<std::pair<std::string, double>> read_near(const Study& study,
+                                                      const std::vector<std::string>& near) {
+  std::vector<std::pair<std::string, double>> made;
   for (const std::string& text : near) {
     const std::size_t equals = text.find('=');
     const std::string name = text.substr(0, equals),
                       value = equals == std::string::npos ? "" : text.substr(equals + 1);
-    const auto found = std::find(system.coordinates.begin(), system.coordinates.end(), name);
-    if (found == system.coordinates.end())
-      throw Error({.where = {"--near", 0, 0},
-                   .message = "there is no coordinate of that name",
-                   .found = printable(text),
-                   .expected = "one of: " + list_text(system.coordinates, "or") + ", as in NAME=VALUE",
-                   .hint = suggestion(name, system.coordinates)});
+    const std::vector<std::string>& coordinates = study.system->coordinates;
+    const bool known = std::find(coordinates.begin(), coordinates.end(), name) != coordinates.end();
     double number = 0;
     const auto [end, code] = std::from_chars(value.data(), value.data() + value.size(), number);
-    if (value.empty() || code != std::errc{} || end != value.data() + value.size() || !std::isfinite(number))
+    const bool read = !value.empty() && code == std::errc{} && end == value.data() + value.size();
+    if (known && (!read || !std::isfinite(number)))
       throw Error({.where = {"--near", 0, 0},
                    .message = name + ": not a number",
                    .found = printable(value),
                    .expected = "NAME=VALUE with a finite number"});
-    start.q(found - system.coordinates.begin()) = number;
+    made.emplace_back(name, number);
   }
+  return made;
 }
 
 int modes(const ModesOptions& options) {
   const Study study = load(options);
-  MemberInputs inputs =
-      options.member ? prepare_member(study, *options.member).inputs : nominal_member(study);
-  move_start(*study.system, options.near, inputs.start);
-  const Equations equations(*study.system, inputs.parameters);
-  require_autonomous(equations, inputs.start, study.path);
-  const RestEquations rest(equations);
-  const Modes found = find_modes(rest, inputs.start, study.integrator.contact_tolerance);
+  const Modes found = modes_near(study, options.member, read_near(study, options.near));
   return print(options.json ? modes_json(study, options.member, found)
                             : modes_text(study, options.member, found));
 }

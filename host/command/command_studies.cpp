@@ -11,6 +11,7 @@
 #include "host/platform/private_files.h"
 #include "host/platform/table.h"
 #include "host/study_file/config_text.h"
+#include "host/study_file/find_study.h"
 #include "host/study_file/leading_comment.h"
 #include "host/study_file/raw_text.h"
 #include "src/base/error.h"
@@ -18,19 +19,6 @@
 namespace zwang {
 
 namespace {
-
-constexpr std::string_view starter_name = "host/study_file/starter.toml";
-
-std::string short_name(const ConfigFile& file) {
-  return std::filesystem::path(std::string(file.name)).stem().string();
-}
-
-std::vector<std::string> config_names() {
-  std::vector<std::string> names;
-  for (const ConfigFile& file : config_files())
-    if (file.name != starter_name) names.push_back(short_name(file));
-  return names;
-}
 
 // The value of `title`.
 std::string title_of(const ConfigFile& file) {
@@ -41,35 +29,14 @@ std::string title_of(const ConfigFile& file) {
   return std::string(file.text.substr(begin, file.text.find('"', begin) - begin));
 }
 
-const ConfigFile& find_config(const std::string& name) {
-  for (const ConfigFile& file : config_files())
-    if (file.name != starter_name && short_name(file) == name) return file;
-  throw Error({.message = "there is no study of that name",
-               .found = printable(name),
-               .expected = "a name that `zwang list` shows",
-               .hint = suggestion(name, config_names())});
-}
-
-}  // namespace
-
-std::vector<std::string> listed_names() { return config_names(); }
-
-std::optional<std::string_view> listed_study(const std::string& name) {
-  for (const ConfigFile& file : config_files())
-    if (file.name != starter_name && short_name(file) == name) return file.text;
-  return {};
-}
-
-namespace {
-
 int list(const std::string& name) {
-  if (!name.empty()) return print(std::string(find_config(name).text));
+  if (!name.empty()) return print(std::string(require_listed_study(name)));
   TextTable table({"study", "topic", "source", "title"});
   for (const ConfigFile& file : config_files()) {
     if (file.name == starter_name) continue;
     // "Mayer 1899 I, section 3, r = 2." -> Mayer 1899 I
     const std::string source = comment_line(file.text, "Source:");
-    table.add({short_name(file), comment_line(file.text, "Topic:"),
+    table.add({short_name(file.name), comment_line(file.text, "Topic:"),
                source.substr(0, source.find_first_of(",:;.")), title_of(file)});
   }
   return print(
@@ -109,7 +76,8 @@ int make_new(const NewOptions& options) {
   std::string name = options.name;
   if (name.ends_with(".toml")) name.resize(name.size() - 5);
   require_plain(name);
-  const std::string text = options.from.empty() ? starter(name) : std::string(find_config(options.from).text);
+  const std::string text =
+      options.from.empty() ? starter(name) : std::string(require_listed_study(options.from));
   const std::string path = name + ".toml";
   const int code = write_new(path, text, 0644, false);
   if (code == EEXIST)

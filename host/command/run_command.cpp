@@ -2,14 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "host/command/bad_verdict.h"
 #include "host/files/run_identity.h"
 #include "host/inspect/failure_cause.h"
 #include "host/results/run_table.h"
-#include "host/run/progress.h"
-#include "kernels/base/status.h"
 
 namespace zwang {
 
@@ -56,26 +52,10 @@ std::string resume_command(const RunCommandOptions& options) {
 
 [[noreturn]] void report_all_failed(const RunCommandOptions& options, const Study& study,
                                     const RunTally& tally) {
-  std::string counts;
-  std::size_t most = static_cast<std::size_t>(Status::ok);
-  for (std::size_t how = 0; how < status_count; ++how) {
-    if (tally.status[how] == 0) continue;
-    counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", count_text(tally.status[how]),
-                          status_name(static_cast<Status>(how)));
-    if (tally.status[how] > tally.status[most]) most = how;
-  }
-  const long long member = tally.examples[most].front();
-  const std::string cause = failure_cause(study, member);
-  throw BadVerdict(
-      {.where = {study.path, 0, 0},
-       .message = fmt::format("member {} ends as {}{}; all of the first {} members fail, so the run was "
-                              "stopped and nothing was written",
-                              member, status_name(static_cast<Status>(most)),
-                              cause.empty() ? "" : ": " + cause, count_text(tally.members)),
-       .found = counts,
-       .expected = "members that reach their end",
-       .hint = "`" + replay_command(options) + std::to_string(member) +
-               "` shows one; --max-failed 100% runs all members nevertheless"});
+  throw BadVerdict(all_failed_problem(study, tally, stopped_early_text(tally), [&](long long member) {
+    return "`" + replay_command(options) + std::to_string(member) +
+           "` shows one; --max-failed 100% runs all members nevertheless";
+  }));
 }
 
 }  // namespace zwang

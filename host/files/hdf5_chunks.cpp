@@ -7,6 +7,7 @@
 #include <new>
 #include <utility>
 
+#include "host/files/netcdf_lock.h"
 #include "host/platform/machine_error.h"
 #include "host/platform/private_files.h"
 
@@ -78,6 +79,7 @@ std::vector<char> shuffled_and_deflated(std::span<const char> chunk, std::size_t
 bool Hdf5Chunks::available() { return functions().complete; }
 
 Hdf5Chunks::Hdf5Chunks(std::filesystem::path path) : path_(std::move(path)) {
+  const NetcdfLock lock;
   errno = 0;
   file_ = functions().file_open(path_.c_str(), read_and_write, default_list);
   require(file_ >= 0, "opened again");
@@ -86,6 +88,7 @@ Hdf5Chunks::Hdf5Chunks(std::filesystem::path path) : path_(std::move(path)) {
 // After a failed write HDF5 may crash on closing: the file is left open then (host/files/netcdf_file.cpp).
 Hdf5Chunks::~Hdf5Chunks() {
   if (failed_ || file_ < 0) return;
+  const NetcdfLock lock;
   for (const Dataset& dataset : datasets_) functions().dataset_close(dataset.id);
   functions().file_close(file_);
 }
@@ -101,6 +104,7 @@ void Hdf5Chunks::require(bool success, const std::string& work) {
 }
 
 std::size_t Hdf5Chunks::open(const std::string& variable, std::size_t width) {
+  const NetcdfLock lock;
   errno = 0;
   const Id id = functions().dataset_open(file_, variable.c_str(), default_list);
   require(id >= 0, "written (" + variable + ")");
@@ -112,6 +116,7 @@ void Hdf5Chunks::write(std::size_t variable, std::uint64_t first, std::uint64_t 
                        std::span<const char> stored) {
   const Dataset& dataset = datasets_[variable];
   const Size size[2] = {first + rows, dataset.width}, offset[2] = {first, 0};
+  const NetcdfLock lock;
   errno = 0;
   require(functions().set_extent(dataset.id, size) >= 0 &&
               functions().write_chunk(dataset.id, default_list, 0, offset, stored.size(), stored.data()) >= 0,
@@ -119,6 +124,7 @@ void Hdf5Chunks::write(std::size_t variable, std::uint64_t first, std::uint64_t 
 }
 
 void Hdf5Chunks::close() {
+  const NetcdfLock lock;
   errno = 0;
   for (const Dataset& dataset : std::exchange(datasets_, {}))
     require(functions().dataset_close(dataset.id) >= 0, "finished");

@@ -1,7 +1,6 @@
 // Calls of the NetCDF C library for writing, with errors as exceptions.
 #include "host/files/netcdf_file.h"
 
-#include <dlfcn.h>
 #include <netcdf.h>
 #include <sys/statvfs.h>
 
@@ -11,6 +10,7 @@
 #include <limits>
 #include <utility>
 
+#include "host/files/netcdf_lock.h"
 #include "host/platform/machine_error.h"
 #include "host/platform/private_files.h"
 
@@ -46,21 +46,6 @@ std::string reason(int code, int system_code, const std::filesystem::path& path)
   return text;
 }
 
-// HDF5, which NetCDF uses, cleans up when the program ends and crashes there after a failed write (observed
-// with 1.10.8 and a full disk; h5py's issue 914 is the same). All files are closed explicitly, so the
-// clean-up is not needed. H5dont_atexit must be called before the first use of the library; it is looked up
-// by name because the library's file name differs between systems.
-void disable_hdf5_exit_handler() {
-  static const bool done = [] {
-    if (void* function = ::dlsym(RTLD_DEFAULT, "H5dont_atexit")) {
-      using DontAtExit = int (*)();
-      reinterpret_cast<DontAtExit>(function)();
-    }
-    return true;
-  }();
-  static_cast<void>(done);
-}
-
 bool nothing(const NetcdfFile::Place& count) {
   return std::find(count.begin(), count.end(), std::size_t{0}) != count.end();
 }
@@ -68,13 +53,14 @@ bool nothing(const NetcdfFile::Place& count) {
 }  // namespace
 
 NetcdfFile::NetcdfFile(std::filesystem::path path) : path_(std::move(path)) {
-  disable_hdf5_exit_handler();
+  const NetcdfLock lock;
   errno = 0;
   require(nc_create(path_.c_str(), NC_NETCDF4 | NC_CLOBBER, &id_), "created");
 }
 
 NetcdfFile::~NetcdfFile() {
   // Closing repeats the failed write, and the library does not survive every such failure.
+  const NetcdfLock lock;
   if (id_ >= 0 && !failed_) nc_close(id_);
 }
 
@@ -92,6 +78,7 @@ void NetcdfFile::require(int code, const std::string& work) {
 
 NetcdfFile::Dimension NetcdfFile::dimension(const std::string& name, std::size_t size) {
   Dimension made{-1, size};
+  const NetcdfLock lock;
   errno = 0;
   require(nc_def_dim(id_, name.c_str(), size == 0 ? NC_UNLIMITED : size, &made.id),
           "given the dimension " + name);
@@ -104,6 +91,7 @@ NetcdfFile::Variable NetcdfFile::variable(const std::string& name, Type type, co
   for (const std::vector<Dimension>* list : {&std::as_const(leading_), &shape.dimensions})
     for (const Dimension& dimension : *list) ids.push_back(dimension.id);
   Variable made{-1, name};
+  const NetcdfLock lock;
   errno = 0;
   require(nc_def_var(id_, name.c_str(), code_of(type), static_cast<int>(ids.size()), ids.data(), &made.id),
           "given the variable " + name);
@@ -134,6 +122,7 @@ void NetcdfFile::set_fill(const Variable& variable, Type type, const Shape& shap
   const double missing = std::numeric_limits<double>::quiet_NaN();
   const long long none = -1;
   const signed char no_flag = -1;
+  const NetcdfLock lock;
   errno = 0;
   int code = NC_NOERR;
   if (type == Type::real) code = nc_def_var_fill(id_, variable.id, NC_FILL, &missing);
@@ -143,6 +132,7 @@ void NetcdfFile::set_fill(const Variable& variable, Type type, const Shape& shap
 }
 
 void NetcdfFile::set_storage(const Variable& variable, const Shape& shape) {
+  const NetcdfLock lock;
   errno = 0;
   if (!shape.chunks.empty()) {
     require(nc_def_var_chunking(id_, variable.id, NC_CHUNKED, shape.chunks.data()),
@@ -158,29 +148,34 @@ void NetcdfFile::set_storage(const Variable& variable, const Shape& shape) {
 void NetcdfFile::attribute(const std::string& name, const std::string& text) {
   // A string instead of a character array: the latter is limited to 64 KiB, which a study may exceed.
   const char* pointer = text.c_str();
+  const NetcdfLock lock;
   errno = 0;
   require(nc_put_att_string(id_, NC_GLOBAL, name.c_str(), 1, &pointer), "given the attribute " + name);
 }
 
 void NetcdfFile::attribute(const std::string& name, unsigned long long number) {
+  const NetcdfLock lock;
   errno = 0;
   require(nc_put_att_ulonglong(id_, NC_GLOBAL, name.c_str(), NC_UINT64, 1, &number),
           "given the attribute " + name);
 }
 
 void NetcdfFile::attribute(const Variable& variable, const std::string& name, const std::string& text) {
+  const NetcdfLock lock;
   errno = 0;
   require(nc_put_att_text(id_, variable.id, name.c_str(), text.size(), text.data()),
           "given the attribute " + name + " of " + variable.name);
 }
 
 void NetcdfFile::attribute(const Variable& variable, const std::string& name, double number) {
+  const NetcdfLock lock;
   errno = 0;
   require(nc_put_att_double(id_, variable.id, name.c_str(), NC_DOUBLE, 1, &number),
           "given the attribute " + name + " of " + variable.name);
 }
 
 void NetcdfFile::attribute(const Variable& variable, const std::string& name, long long number) {
+  const NetcdfLock lock;
   errno = 0;
   require(nc_put_att_longlong(id_, variable.id, name.c_str(), NC_INT64, 1, &number),
           "given the attribute " + name + " of " + variable.name);
@@ -193,6 +188,7 @@ void NetcdfFile::flags(const Variable& variable, Type type, const std::vector<st
     values.push_back(static_cast<long long>(values.size()));
     words += (words.empty() ? "" : " ") + meaning;
   }
+  const NetcdfLock lock;
   errno = 0;
   require(nc_put_att_longlong(id_, variable.id, "flag_values", code_of(type), values.size(), values.data()),
           "given the flags of " + variable.name);
@@ -204,6 +200,7 @@ void NetcdfFile::flags(const Variable& variable, Type type, const std::vector<st
 void NetcdfFile::begin_data() {
   if (!defining_) return;
   defining_ = false;
+  const NetcdfLock lock;
   errno = 0;
   require(nc_enddef(id_), "defined");
   for (const Waiting& names : std::exchange(waiting_, {})) put(names.variable, names.texts);
@@ -269,6 +266,7 @@ void NetcdfFile::put_part(const Variable& variable, const Place& start, const Pl
     size.insert(size.begin(), 1);
     rest /= dimension->size;
   }
+  const NetcdfLock lock;
   errno = 0;
   require(write(id_, variable.id, from.data(), size.data(), values.data()),
           "written (" + variable.name + ")");
@@ -312,6 +310,7 @@ void NetcdfFile::put_characters(const Variable& variable, std::span<const std::s
 
 void NetcdfFile::close() {
   begin_data();
+  const NetcdfLock lock;
   errno = 0;
   require(nc_close(std::exchange(id_, -1)), "finished");
 }

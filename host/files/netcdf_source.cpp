@@ -8,14 +8,11 @@
 #include <functional>
 #include <numeric>
 
+#include "host/files/netcdf_lock.h"
 #include "src/base/error.h"
 
 namespace zwang {
 
-namespace {
-
-// HDF5 prints every error of a thread, also those that NetCDF expects when it looks for optional attributes.
-// NetCDF switches that off in the thread that uses it first, which may be one that writes members.nc.
 void silence_hdf5() {
   using SetAuto = int (*)(std::int64_t stack, void* print, void* data);
   constexpr std::int64_t default_stack = 0;
@@ -23,14 +20,16 @@ void silence_hdf5() {
     reinterpret_cast<SetAuto>(function)(default_stack, nullptr, nullptr);
 }
 
-}  // namespace
-
 NetcdfSource::NetcdfSource(std::filesystem::path path) : path_(std::move(path)) {
+  const NetcdfLock lock;
   silence_hdf5();
   require(nc_open(path_.c_str(), NC_NOWRITE, &id_), "the file could not be opened");
 }
 
-NetcdfSource::~NetcdfSource() { nc_close(id_); }
+NetcdfSource::~NetcdfSource() {
+  const NetcdfLock lock;
+  nc_close(id_);
+}
 
 void NetcdfSource::require(int code, const std::string& what) const {
   if (code == NC_NOERR) return;
@@ -41,12 +40,14 @@ void NetcdfSource::require(int code, const std::string& what) const {
 }
 
 int NetcdfSource::variable(const std::string& name) const {
+  const NetcdfLock lock;
   int found = -1;
   require(nc_inq_varid(id_, name.c_str(), &found), "the variable '" + name + "' is missing");
   return found;
 }
 
 std::vector<std::size_t> NetcdfSource::shape(const std::string& name) const {
+  const NetcdfLock lock;
   int count = 0;
   const int number = variable(name);
   require(nc_inq_varndims(id_, number, &count), name);
@@ -63,12 +64,14 @@ std::size_t NetcdfSource::size(const std::string& name) const {
 }
 
 std::vector<double> NetcdfSource::numbers(const std::string& name) const {
+  const NetcdfLock lock;
   std::vector<double> made(size(name));
   if (!made.empty()) require(nc_get_var_double(id_, variable(name), made.data()), name);
   return made;
 }
 
 std::vector<long long> NetcdfSource::integers(const std::string& name) const {
+  const NetcdfLock lock;
   std::vector<long long> made(size(name));
   if (!made.empty()) require(nc_get_var_longlong(id_, variable(name), made.data()), name);
   return made;
@@ -76,6 +79,7 @@ std::vector<long long> NetcdfSource::integers(const std::string& name) const {
 
 // Texts are values of their own, or rows of characters padded with zeros.
 std::vector<std::string> NetcdfSource::texts(const std::string& name) const {
+  const NetcdfLock lock;
   nc_type type = NC_NAT;
   require(nc_inq_vartype(id_, variable(name), &type), name);
   if (type == NC_CHAR) {
@@ -115,6 +119,7 @@ struct Part {
 
 std::vector<double> NetcdfSource::numbers(const std::string& name, std::size_t first,
                                           std::size_t count) const {
+  const NetcdfLock lock;
   const Part part(shape(name), first, count);
   std::vector<double> made(part.size);
   if (!made.empty())
@@ -124,6 +129,7 @@ std::vector<double> NetcdfSource::numbers(const std::string& name, std::size_t f
 
 std::vector<long long> NetcdfSource::integers(const std::string& name, std::size_t first,
                                               std::size_t count) const {
+  const NetcdfLock lock;
   const Part part(shape(name), first, count);
   std::vector<long long> made(part.size);
   if (!made.empty())
@@ -133,6 +139,7 @@ std::vector<long long> NetcdfSource::integers(const std::string& name, std::size
 }
 
 std::string NetcdfSource::attribute(const std::string& name) const {
+  const NetcdfLock lock;
   nc_type type = NC_NAT;
   std::size_t length = 0;
   if (nc_inq_att(id_, NC_GLOBAL, name.c_str(), &type, &length) != NC_NOERR) return "";

@@ -8,6 +8,10 @@
 
 namespace zwang {
 
+// HDF5 prints every error of a thread, also those that NetCDF expects when it looks for optional attributes.
+// NetCDF switches that off in the thread that uses it first, which may be one that writes members.nc.
+void silence_hdf5();
+
 class NetcdfSource {
  public:
   explicit NetcdfSource(std::filesystem::path path);

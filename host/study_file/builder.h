@@ -23,6 +23,7 @@
 #include "host/study/study.h"
 #include "host/study_file/csv_columns.h"
 #include "host/study_file/document.h"
+#include "host/study_file/input_columns.h"
 #include "host/study_file/reader.h"
 #include "src/base/error.h"
 #include "src/expression/expression.h"
@@ -58,7 +59,8 @@ struct ParameterFact {
 
 class StudyBuilder {
  public:
-  StudyBuilder(const Document& document, std::string path);
+  // The document and the columns must outlive it.
+  StudyBuilder(const Document& document, std::string path, const std::vector<InputColumn>& columns);
   Study build();
 
  private:
@@ -143,6 +145,7 @@ class StudyBuilder {
   bool read_moments(const Field& field, bool with_std, Distribution& made);
   bool read_grid(const Field& field, Distribution& made);
   bool read_file(const Table& table, const Field& field, Distribution& made);
+  bool take_column(const Field& field, const std::string& name, Distribution& made);
   bool check_arguments(const Field& field, const Distribution& made);
   Interval range(const Distribution& made);
   // --- Sweeps (sweep.cpp) ---
@@ -275,6 +278,7 @@ class StudyBuilder {
 
   // --- Input ---
   Reader reader_;
+  const std::vector<InputColumn>& columns_;
   CsvFiles csv_files_;
 
   // --- Output: filled by all read_* methods ---

@@ -5,6 +5,7 @@
 #include "host/study/study.h"
 #include "host/study_file/builder.h"
 #include "host/study_file/csv_columns.h"
+#include "host/study_file/input_columns.h"
 #include "host/study_file/reader.h"
 #include "src/base/error.h"
 #include "src/expression/expression.h"
@@ -147,6 +148,7 @@ bool StudyBuilder::read_file(const Table& table, const Field& field, Distributio
   const auto file = reader_.string(field, "the path of a CSV file in quotes");
   const auto wanted = column ? reader_.string(column, "the name of a column in quotes") : std::nullopt;
   if (!file || !wanted) return false;
+  if (*file == given_columns_name) return take_column(field, *wanted, made);
   const Field* at_fault = &field;
   try {
     const CsvTable* csv = csv_files_.open(*file);
@@ -162,6 +164,21 @@ bool StudyBuilder::read_file(const Table& table, const Field& field, Distributio
     reader_.report_found(*at_fault, problem.message, problem.found, problem.expected, problem.hint);
     return false;
   }
+}
+
+// A column that the caller gave beside the text.
+bool StudyBuilder::take_column(const Field& field, const std::string& name, Distribution& made) {
+  const auto column = std::find_if(columns_.begin(), columns_.end(),
+                                   [&](const InputColumn& one) { return one.name == name; });
+  if (column == columns_.end()) {
+    reader_.report_found(field, "no columns were given beside the study", name, "the path of a CSV file");
+    return false;
+  }
+  made.file = given_columns_name;
+  made.column = name;
+  made.file_values = column->values;
+  parameters_.file_uses.push_back({field, made.file_values.size()});
+  return true;
 }
 
 // Checks arguments that are the same for every member. Others are checked when a member is drawn.

@@ -54,6 +54,7 @@ class Document {
   void set(const std::string& assignment);
 
   const Value& root() const { return root_; }
+  Value& root() { return root_; }
   const std::string& text() const { return text_; }
   const std::string& file() const { return file_; }
 

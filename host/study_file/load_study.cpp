@@ -7,6 +7,7 @@
 
 #include "host/study_file/builder.h"
 #include "host/study_file/document.h"
+#include "host/study_file/input_columns.h"
 #include "host/study_file/reader.h"
 #include "src/base/error.h"
 #include "src/system/system.h"
@@ -49,7 +50,9 @@ bool is_plain(const std::string& title) {
 
 }  // namespace
 
-StudyBuilder::StudyBuilder(const Document& document, std::string path) : reader_(document), csv_files_(path) {
+StudyBuilder::StudyBuilder(const Document& document, std::string path,
+                           const std::vector<InputColumn>& columns)
+    : reader_(document), columns_(columns), csv_files_(path) {
   study_.name = name_of(path);
   study_.path = std::move(path);
   study_.text = document.text();
@@ -108,10 +111,21 @@ Study StudyBuilder::build() {
 
 Study read_study(const std::string& text, const std::string& path,
                  const std::vector<std::string>& overrides) {
+  return read_study(text, path, overrides, {});
+}
+
+Study read_study(const std::string& text, const std::string& path, const std::vector<std::string>& overrides,
+                 const std::vector<InputColumn>& columns) {
   Document document(text, path);
   for (const std::string& assignment : overrides) document.set(assignment);
+  if (!columns.empty()) {
+    check_columns(columns);
+    draw_from_columns(document.root(), columns);
+    const std::string members = members_by_rows(document.root(), overrides, columns.front().values.size());
+    if (!members.empty()) document.set(members);
+  }
   try {
-    return StudyBuilder(document, path).build();
+    return StudyBuilder(document, path, columns).build();
   } catch (const Error& error) {
     // Errors about formulas that grow too large when differentiated carry no location.
     std::vector<Problem> problems = error.problems();

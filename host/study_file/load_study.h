@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "host/study/study.h"
+#include "host/study_file/input_columns.h"
 
 namespace zwang {
 
@@ -13,5 +14,8 @@ namespace zwang {
 Study load_study(const std::string& path, const std::vector<std::string>& overrides = {});
 Study read_study(const std::string& text, const std::string& path,
                  const std::vector<std::string>& overrides = {});
+// The same with columns of numbers in place of parameters and draws.
+Study read_study(const std::string& text, const std::string& path, const std::vector<std::string>& overrides,
+                 const std::vector<InputColumn>& columns);
 
 }  // namespace zwang

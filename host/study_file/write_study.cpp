@@ -6,6 +6,7 @@
 
 #include "host/sample/csv_inputs.h"
 #include "host/study_file/document.h"
+#include "host/study_file/input_columns.h"
 #include "host/study_file/write_toml.h"
 #include "src/base/settings.h"
 #include "src/system/system.h"
@@ -221,6 +222,18 @@ std::string study_as_run(const Study& study) {
   redirect_to_inputs(root, CsvInputs(study));
   return std::string("# As run by zwang ") + ZWANG_VERSION + ", every default written out.\n" +
          toml_text(root);
+}
+
+std::string study_text(const Study& study) {
+  Value root = *study.document;
+  if (toml_text(root) == toml_text(Document(study.text, study.path).root())) return study.text;
+  const CsvInputs inputs(study);
+  const bool given =
+      std::any_of(study.parameters.begin(), study.parameters.end(), [](const ParameterRule& rule) {
+        return rule.distribution && rule.distribution->file == given_columns_name;
+      });
+  if (given) redirect_to_inputs(root, inputs);
+  return toml_text(root);
 }
 
 }  // namespace zwang

@@ -96,6 +96,8 @@ std::string body(const Value& table, bool spread) {
 
 }  // namespace
 
+std::string toml_value_text(const Value& value) { return inline_text(value); }
+
 std::string toml_text(const Value& root) {
   // Values that are not tables come first; after a table header they would belong to that table.
   std::string text;

@@ -10,5 +10,7 @@ namespace zwang {
 
 // The text parses to the same tree, and numbers read back as the same bits.
 std::string toml_text(const Value& root);
+// A single value, on one line.
+std::string toml_value_text(const Value& value);
 
 }  // namespace zwang

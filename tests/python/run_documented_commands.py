@@ -5,7 +5,7 @@
 Command lines are those in ```sh blocks and the indented ones that begin with `zwang` or `python3`. They run
 unchanged, in order, file by file, each file in its own folder with configs/, docs/ and bench/. Only sizes are reduced:
 --members to at most 50, and the seconds of a bench. `./dev` and `cmake` lines are skipped: they build and install, and
-this script runs inside a test. Exit code 1 if a command fails.
+this script runs inside a test; so are `pip` lines. Exit code 1 if a command fails.
 """
 
 import argparse
@@ -63,7 +63,7 @@ def main():
             (tools / "python3").symlink_to(sys.executable)
             environment = {**os.environ, "PATH": f"{tools}:{os.environ['PATH']}"}
             for line in command_lines(page.read_text()):
-                if line.startswith(("./dev", "cmake", "cd build", "source", "sudo")):
+                if line.startswith(("./dev", "cmake", "cd build", "source", "sudo", "pip")):
                     continue
                 run = subprocess.run(["bash", "-c", smaller(line)], cwd=folder, env=environment, capture_output=True, text=True)
                 done += 1

@@ -93,11 +93,17 @@ Driver load_driver() {
   return made;
 }
 
+std::vector<std::string>& further_nvrtc_places() {
+  static std::vector<std::string> places;
+  return places;
+}
+
 Nvrtc load_nvrtc() {
-  const Library library(
-      {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so", "/usr/local/cuda/lib64/libnvrtc.so"},
-      "NVRTC, the compiler for NVIDIA GPUs,",
-      "install the CUDA toolkit's nvrtc library, or put its folder on LD_LIBRARY_PATH");
+  std::vector<std::string> names{"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so",
+                                 "/usr/local/cuda/lib64/libnvrtc.so"};
+  names.insert(names.end(), further_nvrtc_places().begin(), further_nvrtc_places().end());
+  const Library library(names, "NVRTC, the compiler for NVIDIA GPUs,",
+                        "install the CUDA toolkit's nvrtc library, or put its folder on LD_LIBRARY_PATH");
   Nvrtc made{};
   library.find(made.version, "nvrtcVersion");
   library.find(made.error_text, "nvrtcGetErrorString");
@@ -116,6 +122,8 @@ Nvrtc load_nvrtc() {
 }
 
 }  // namespace
+
+void search_nvrtc_in(const std::vector<std::string>& paths) { further_nvrtc_places() = paths; }
 
 const Driver& Driver::get() {
   static const Driver driver = load_driver();

@@ -100,6 +100,10 @@ struct Nvrtc {
   Result (*architectures)(int* numbers);  // 90 for 9.0; ascending
 };
 
+// Further paths of NVRTC's library, tried after the usual ones: a Python package may have brought one. To be
+// called before the first use.
+void search_nvrtc_in(const std::vector<std::string>& paths);
+
 // The reason why no device can be used; empty if there is one.
 std::string why_no_device();
 int devices_here();  // 0 also if there is no driver

@@ -1,6 +1,6 @@
 // Searches a study for dry friction written as a force, names added by --set, and unsuitable numbers of
 // members.
-#include "host/command/study_notes.h"
+#include "host/study_file/study_notes.h"
 
 #include <fmt/format.h>
 
