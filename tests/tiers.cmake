@@ -39,6 +39,8 @@ set(long_tests
   # Members of all studies at five tolerances. Kept: a study with contacts and one with equations, and a
   # driven one on power series, whose work is less accurate than its motion.
   "Configs/SoundMembers.*"
+  # Every case of friction and limits compiled for the CPU. Kept: a belt, a cable that breaks, a bounce.
+  "Cpu/FrictionAnswer.*"
   # Tests that compile programs of their own, five to ninety seconds each. Kept: one or two of each suite.
   "CpuBackend.OneByOneIsAsRightAsInPacks"
   "CpuBackend.ARodThatFallsOnATableLosesNoEvent"
@@ -84,6 +86,9 @@ set(long_tests
   "Documentation.TheVerifiedCasesHaveTheirDigits")
 
 set(kept_tests
+  "Cpu/FrictionAnswer.*/F_belt"
+  "Cpu/FrictionAnswer.*/L_cable_breaks"
+  "Cpu/FrictionAnswer.*/F_ball_bounce_slip"
   "All/Linkages.PassTheirSingularPositionsAtEverySpeed/TwoCranks"
   "Configs/CudaCompile.*/bouncing_ball"        # contact
   "Configs/CudaCompile.*/knife_edge"           # condition on velocities

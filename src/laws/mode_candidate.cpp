@@ -214,12 +214,15 @@ bool ModeSolver::admits_element(const ModeCandidate& candidate, std::size_t i, b
   if (mode.kind == ModeKind::open) return candidate.residuals(n) <= row_zero(n);
   if (element.kind == ModeElement::Kind::bound) {
     if (mode.kind == ModeKind::slip) return candidate.residuals(n) * mode.direction(0) >= -row_zero(n);
+    if (candidate.redundant) return true;
     if (element.one_sided && force < -force_zero(n)) return false;
     return std::abs(force) <= element.limit + force_zero(n);
   }
-  if (!(force >= -force_zero(n))) return false;
+  // Forces that are not unique were chosen inside their cones and bounds.
+  if (!candidate.redundant && !(force >= -force_zero(n))) return false;
   if (element.kind == ModeElement::Kind::inequality) return true;
   if (mode.kind == ModeKind::hold) {
+    if (candidate.redundant) return true;
     double zero = element.cone_static * force_zero(n);
     for (Eigen::Index k = 0; k < tangents; ++k) zero += force_zero(t + k);
     return candidate.multipliers.segment(t, tangents).norm() <= element.cone_static * force + zero;

@@ -109,6 +109,7 @@ class Motion {
   void complete_accumulation(const std::vector<std::size_t>& contacts, double limit,
                              std::vector<RestPhase> phases);
   void describe_remainder();
+  void list_friction_of_hops(const State& now, Eigen::VectorXd& impulses) const;
   Shock accumulation_limit(const std::vector<std::size_t>& contacts) const;
   struct Hop {
     double landing = 0;  // when the hop that begins now ends

@@ -1,5 +1,6 @@
 // Completion of accumulations: infinitely many shocks in a finite time (mechanics section 5, requirement 5).
 #include <algorithm>
+#include <cmath>
 
 #include "kernels/base/layout.h"
 #include "kernels/base/status.h"
@@ -194,16 +195,37 @@ void Motion::describe_remainder() {
   std::vector<std::size_t> struck;
   std::vector<double> impulses;
   const State now = member_.state();
+  Eigen::VectorXd totals = Eigen::VectorXd::Zero(closed_multipliers.size());
   for (std::size_t i = 0; i < member_.conditions.size(); ++i) {
     double force = transferred(index(i));
     if (std::abs(force) <= force_rounding * rest.time * std::abs(closed_multipliers(index(i)))) force = 0;
-    double impulse = rest.multipliers(index(i)) + force;
-    if (member_.conditions[i].standing != Standing::equation) impulse = std::max(impulse, 0.0);
-    if (impulse == 0) continue;
+    totals(index(i)) = rest.multipliers(index(i)) + force;
+    if (member_.conditions[i].standing != Standing::equation) totals(index(i)) = std::max(totals(index(i)), 0.0);
+  }
+  list_friction_of_hops(now, totals);
+  for (std::size_t i = 0; i < member_.conditions.size(); ++i) {
+    if (totals(index(i)) == 0) continue;
     struck.push_back(i);
-    impulses.push_back(impulse * equations_.evaluate(formulas_.reaches[i], now));
+    impulses.push_back(totals(index(i)) * equations_.evaluate(formulas_.reaches[i], now));
   }
   recorder_.set_remaining_impulses(std::move(struck), std::move(impulses));
+}
+
+// [friction-14] The tangential impulse of the hops, with the first slip row of its contact: mu times the normal one while
+// the contact slips, what the rows of a sticking contact transfer otherwise.
+void Motion::list_friction_of_hops(const State& now, Eigen::VectorXd& impulses) const {
+  const System& system = equations_.system();
+  for (std::size_t f = 0; f < system.frictions.size(); ++f) {
+    const Friction& friction = system.frictions[f];
+    double squares = 0;
+    for (const std::size_t row : friction.rows) {
+      squares += impulses(index(row)) * impulses(index(row));
+      impulses(index(row)) = 0;
+    }
+    const double normal = impulses(index(friction.contact));
+    impulses(index(friction.rows[0])) =
+        member_.slips(f) ? equations_.friction(f, now).cone * normal : std::sqrt(squares);
+  }
 }
 
 // Velocity limits reached by the sequence are part of its limit. Without them they would open by the small

@@ -186,7 +186,8 @@ void Motion::activate_sticking_rows() {
   std::sort(member_.active.begin(), member_.active.end());
 }
 
-// In space the direction of the slip turns; the side on which it is known is renewed with every step.
+// In space the direction of the slip turns; the side on which it is known is renewed with every step. The rounding of
+// the slip is that of the largest speeds of its phase: those of the last step vanish with the slip.
 void Motion::renew_slip_directions() {
   const System& system = equations_.system();
   for (std::size_t f = 0; f < system.frictions.size(); ++f) {
@@ -197,7 +198,8 @@ void Motion::renew_slip_directions() {
     const double zero = member_.zero_slip(f, now);
     const Eigen::Index first = index(friction.first_mode);
     if (slip.norm() > zero) member_.modes.segment(first, 2) = slip / slip.norm();
-    member_.modes(first + 2) = zero;
+    double& rounding = member_.modes(first + 2);
+    rounding = std::max(rounding, zero);
   }
 }
 
@@ -257,8 +259,8 @@ std::vector<std::size_t> Motion::reaching_cone(std::size_t friction) const {
 // its direction as the new one.
 bool Motion::comes_to_rest(std::size_t friction) {
   if (equations_.system().frictions[friction].rows.size() == 1) return true;
-  const State now = member_.state();
-  if (member_.slip_of(friction, now).norm() <= rest_roundings * member_.zero_slip(friction, now)) return true;
+  const double rounding = member_.modes(index(equations_.system().frictions[friction].first_mode) + 2);
+  if (member_.slip_of(friction, member_.state()).norm() <= rest_roundings * rounding) return true;
   renew_slip_directions();
   return false;
 }

@@ -574,7 +574,7 @@ end = 0.001
 x = "at(shock(left), x')"
 y = "at(shock(left), y')"
 phi = "at(shock(left), phi')"
-P_N = "total(impulse(left))"
+P_N = "total(impulse(left))/sqrt(1 + (a*cos(0.3) - b*sin(0.3))^2)"
 P_T = "total(friction_impulse(left))"
 )toml");
 }
@@ -690,7 +690,7 @@ end = 0.001
 x = "at(shock(right), x')"
 y = "at(shock(right), y')"
 phi = "at(shock(right), phi')"
-P_N = "total(impulse(right))"
+P_N = "total(impulse(right))/sqrt(1 + a^2)"
 P_T = "total(friction_impulse(right))"
 )toml"),
        {{"x", 0.471153846153846154},
