@@ -8,6 +8,7 @@
 #include "host/check/work_budget.h"
 #include "host/sample/member.h"
 #include "host/study/study.h"
+#include "kernels/base/layout.h"
 #include "kernels/base/status.h"
 #include "src/reference/reference.h"
 #include "src/reference/trajectory.h"
@@ -18,7 +19,17 @@ namespace {
 
 bool by_mechanics(Status status) {
   return status == Status::infeasible || status == Status::singular || status == Status::not_finite ||
-         status == Status::inconsistent_start;
+         status == Status::inconsistent_start || status == Status::painleve || status == Status::ambiguous;
+}
+
+// Which conditions are closed at an output time; -1: broken since an earlier event, which an open condition does not
+// show.
+std::vector<double> closed_at(const BackendMotion& motion, std::size_t output) {
+  std::vector<double> closed = motion.samples[output].closed;
+  for (const Event& event : motion.events)
+    if (event.kind == EventKind::breaks && event.t <= motion.samples[output].state.t)
+      for (const std::size_t i : event.constraints) closed[i] = -1;
+  return closed;
 }
 
 }  // namespace
@@ -64,7 +75,7 @@ std::vector<Anchor> SegmentCheck::anchors() const {
     const double t = study_.time.outputs[j];
     if (!motion_.reached[j] || !(t < motion_.end.t - std::max(clearance_[j], end_clearance_))) continue;
     if (!near_event(t, clearance_[j]))
-      made.push_back({motion_.samples[j].state, motion_.samples[j].closed, j});
+      made.push_back({motion_.samples[j].state, closed_at(motion_, j), j});
   }
   return made;
 }

@@ -18,6 +18,7 @@ struct ConditionSet {
   }
   ZWANG_INLINE bool has(int i) const { return (word[i / 32] >> (i % 32)) & 1u; }
   ZWANG_INLINE void add(int i) { word[i / 32] |= 1u << (i % 32); }
+  ZWANG_INLINE void remove(int i) { word[i / 32] &= ~(1u << (i % 32)); }
   ZWANG_INLINE void add(const ConditionSet& other) {
     for (int i = 0; i < words; ++i) word[i] |= other.word[i];
   }

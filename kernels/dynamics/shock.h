@@ -35,7 +35,8 @@ struct ShockSetting {
   const M& me;
   typename M::Set contacts, velocities;  // holonomic inequalities at f = 0; velocity inequalities in force
   Real mass[MassShape<Model>::entries];
-  Real zero[M::rows];  // what counts as zero for f' or g
+  Real zero[M::rows];      // what counts as zero for f' or g
+  typename M::Set gone{};  // broken in an earlier round of this instant
 
   // Slip rows and bounded conditions take part by laws of their own (dynamics/friction_shock.h).
   ZWANG_INLINE bool is_equation(int i) const {
@@ -43,7 +44,9 @@ struct ShockSetting {
       if (is_slip_row<Model>(i) || Model::bound_of(i) >= 0) return false;
     return me.constraints.conditions[i].standing == Standing::equation;
   }
-  ZWANG_DEVICE bool takes_part(int i) const { return is_equation(i) || contacts.has(i) || velocities.has(i); }
+  ZWANG_DEVICE bool takes_part(int i) const {
+    return is_equation(i) || ((contacts.has(i) || velocities.has(i)) && !gone.has(i));
+  }
   ZWANG_DEVICE Real rate(int i, const Real* v) const {
     return Model::rate(me.k, me.motion.t, me.motion.q(), v, me.motion.z(), i);
   }
@@ -94,7 +97,7 @@ ZWANG_DEVICE void collect_rows(const ShockSetting<M>& setting, const Real* alpha
   }
   if (rebounds && imposing) return;
   for (int i = 0; i < M::r; ++i) {
-    if (!setting.contacts.has(i) && !setting.velocities.has(i)) continue;
+    if ((!setting.contacts.has(i) && !setting.velocities.has(i)) || setting.gone.has(i)) continue;
     const Real approach = setting.rate(i, alpha);
     if (rebounds && approach < -setting.zero[i]) continue;
     const bool bounces = setting.contacts.has(i) && !inelastic;
@@ -334,6 +337,7 @@ ZWANG_COLD void shock(ShockSetting<M>& setting, const Real* alpha, ShockResult<M
       return;
     }
     add_round(setting, rows, round, result);
+    setting.gone = result.broken;
     identity_applies = identity_applies && round.fixed;
     copy<n>(round.v, result.v);
     drop_noise<M>(setting.mass, alpha, result.v);

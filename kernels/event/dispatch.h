@@ -12,6 +12,7 @@
 #include "kernels/event/active_set.h"
 #include "kernels/event/contacts.h"
 #include "kernels/event/instant_events.h"
+#include "kernels/event/modes.h"
 #include "kernels/record/event_log.h"
 
 namespace zwang {
@@ -63,10 +64,19 @@ ZWANG_DEVICE void dispatch_release(M& me, int i, typename M::Real resolution, ty
 template <class M>
 ZWANG_DEVICE bool renew_direction(M& me, int f) {
   using Model = typename M::Model;
+  using Real = typename M::Real;
   if (Model::friction_rows(f) == 1) return false;
   const SlipNow<M> slip(me, f);
-  const auto rounding = me.k[Model::first_mode + Model::friction_mode(f) + 2];
-  if (!(slip.size > 4 * maximum(slip.zero, rounding))) return false;
+  const Real rounding = me.k[Model::first_mode + Model::friction_mode(f) + 2];
+  // Where the time resolves no less, the slip that is left has no direction either.
+  Real rate[M::size], lambda[M::rows], squared = 0, f_rate, change, size;
+  right_side<M>(me.k, me.motion.t, me.motion.y, me.constraints.held, me.constraints.any_held, rate, lambda);
+  for (int c = 0; c < 2; ++c) {
+    second_rate<M>(me.k, me.motion, Model::friction_row(f) + c, M::v_of(rate), f_rate, change, size);
+    squared += square(size);
+  }
+  const Real unresolved = 128 * me.motion.rounding_of_time() * sqrt(squared);
+  if (!(slip.size > maximum(4 * maximum(slip.zero, rounding), unresolved))) return false;
   const typename M::Real d[2] = {slip.s[0] / slip.size, slip.s[1] / slip.size};
   set_friction_mode(me, f, false, d);
   return true;

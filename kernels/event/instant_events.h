@@ -17,6 +17,7 @@
 #include "kernels/dynamics/smooth_motion.h"
 #include "kernels/event/active_set.h"
 #include "kernels/event/contacts.h"
+#include "kernels/event/modes.h"
 #include "kernels/event/zeno.h"
 #include "kernels/record/event_log.h"
 
@@ -84,6 +85,16 @@ ZWANG_DEVICE void join_tangential_impulses(const ShockResult<M>& result, typenam
   }
 }
 
+// A contact that is struck lists its first slip row with it, whether the tangential impulse is zero or not.
+template <class M>
+ZWANG_DEVICE void list_tangential_rows(typename M::Event& event) {
+  using Model = typename M::Model;
+  for (int f = 0; f < Model::frictions; ++f) {
+    for (int c = 0; c < Model::friction_rows(f); ++c) event.constraints.remove(Model::friction_row(f) + c);
+    if (event.constraints.has(Model::friction_contact(f))) event.constraints.add(Model::friction_row(f));
+  }
+}
+
 // Fills in the fields of the log entry of a jump: the struck conditions with their impulses, and the energy
 // lost.
 template <class M>
@@ -100,6 +111,7 @@ ZWANG_DEVICE void describe_jump(const M& me, const ShockResult<M>& result, typen
   if (!event.jump) return;
   if (event.kind != EventKind::imposed) event.constraints.clear();
   event.constraints.add(result.struck);
+  if constexpr (ModesOf<typename M::Model>::any) list_tangential_rows<M>(event);
 }
 
 // Conditions that break in a shock [limit-4]: those whose impulse has reached its bound, and those without part in

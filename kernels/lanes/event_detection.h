@@ -5,6 +5,7 @@
 
 #include "kernels/base/layout.h"
 #include "kernels/base/portable.h"
+#include "kernels/dynamics/member.h"
 #include "kernels/dynamics/smooth_motion.h"
 #include "kernels/lanes/lane_state.h"
 #include "kernels/record/measures.h"

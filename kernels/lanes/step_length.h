@@ -4,6 +4,7 @@
 
 #include "kernels/base/layout.h"
 #include "kernels/base/portable.h"
+#include "kernels/dynamics/member.h"
 #include "kernels/lanes/lane_state.h"
 #include "kernels/simd/lane_traits.h"
 
@@ -87,7 +88,8 @@ ZWANG_INLINE R longest_before_rest(const LaneState<M, R>& state, const StepInPro
       change = change + slip * rest;
     }
     const R slipping = absolute(state.k[mode]) + absolute(state.k[mode + 1]);
-    const R time = R(Real(0.9)) * squared / maximum(-change, R(Precision<Real>::tiny));
+    const R shortest = R(1024 * Precision<Real>::epsilon) * absolute(state.t);  // that the time resolves well
+    const R time = maximum(R(Real(0.9)) * squared / maximum(-change, R(Precision<Real>::tiny)), shortest);
     const R rounding = R(4) * square(state.k[mode + 2]);
     longest = select((R(0) < slipping) && (rounding < squared), minimum(longest, time), longest);
   }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/base/layout.h"
 #include "src/base/error.h"
 #include "src/expression/expression.h"
 #include "src/expression/operation.h"

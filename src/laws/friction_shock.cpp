@@ -281,7 +281,8 @@ void list_tangential_impulses(const Equations& equations, FrictionShock& result)
       result.struck[row] = 0;
     }
     result.impulses(index(friction.rows[0])) = struck ? std::sqrt(squares) : 0;
-    result.struck[friction.rows[0]] = struck;
+    // Listed with its contact, whether it is zero or not.
+    result.struck[friction.rows[0]] = result.struck[friction.contact];
     result.rubbed[friction.contact] = struck;
   }
 }

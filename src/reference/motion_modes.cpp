@@ -260,7 +260,17 @@ std::vector<std::size_t> Motion::reaching_cone(std::size_t friction) const {
 bool Motion::comes_to_rest(std::size_t friction) {
   if (equations_.system().frictions[friction].rows.size() == 1) return true;
   const double rounding = member_.modes(index(equations_.system().frictions[friction].first_mode) + 2);
-  if (member_.slip_of(friction, member_.state()).norm() <= rest_roundings * rounding) return true;
+  // Where the time resolves no less, the slip that is left has no direction either.
+  const State now = member_.state();
+  const Accelerations motion = constrained_acceleration(equations_, now, member_.active);
+  double squares = 0;
+  for (const std::size_t i : equations_.system().frictions[friction].rows) {
+    const Row row = equations_.row(i, now);
+    const double size = row.a.cwiseAbs().dot(motion.a.cwiseAbs()) + std::abs(row.rest);
+    squares += size * size;
+  }
+  const double unresolved = 128 * member_.rounding_of_time() * std::sqrt(squares);
+  if (member_.slip_of(friction, now).norm() <= std::max(rest_roundings * rounding, unresolved)) return true;
   renew_slip_directions();
   return false;
 }

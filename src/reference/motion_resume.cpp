@@ -41,7 +41,7 @@ bool Motion::rejoin(const State& state, const std::vector<double>& closed) {
 
 // The modes in force: which contacts slip, which bounded rows yield, and which are gone. Where the caller does not give
 // State::modes they follow from the closed set and the velocities: a closed contact that is not marked as sticking
-// slips, a bounded row that is not marked yields or, if it breaks, is gone.
+// slips, a bounded row that is not marked yields or, if it breaks, is gone; a negative mark: it is gone.
 ModeChange Motion::take_up_modes(const State& state, const std::vector<double>& closed) {
   const System& system = equations_.system();
   ModeChange change;
@@ -50,6 +50,7 @@ ModeChange Motion::take_up_modes(const State& state, const std::vector<double>& 
   if (given) member_.modes = state.modes;
   for (const Bound& bound : system.bounds) {
     const std::size_t i = bound.condition;
+    if (closed[i] < 0) member_.conditions[i] = {};
     if (!system.constraints[i].equation || !member_.in_force(i)) continue;
     const bool holds = closed[i] > 0.5;
     if (holds && bound.offset && !given)

@@ -154,10 +154,12 @@ void Motion::add_jump(Event& event, const Shock& shock, const Eigen::VectorXd& b
         std::find(event.constraints.begin(), event.constraints.end(), i) == event.constraints.end())
       event.constraints.push_back(i);
   const State now = member_.state();
-  for (const std::size_t i : event.constraints)
-    event.impulses.push_back(shock.struck[i] ? shock.impulses(static_cast<Eigen::Index>(i)) *
-                                                   equations_.evaluate(formulas_.reaches[i], now)
-                                             : 0);
+  for (const std::size_t i : event.constraints) {
+    const double impulse = shock.struck[i] ? shock.impulses(static_cast<Eigen::Index>(i)) : 0;
+    // A slip speed is that of the touching point: its multiplier is the force there.
+    const bool is_slip = equations_.system().constraints[i].slip_of.has_value();
+    event.impulses.push_back(is_slip ? impulse : impulse * equations_.evaluate(formulas_.reaches[i], now));
+  }
 }
 
 // The density along the flow after a shock: lost where the shock does not keep phase volume, or where a

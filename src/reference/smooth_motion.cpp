@@ -8,6 +8,7 @@
 #include "src/base/settings.h"
 #include "src/expression/scaled.h"
 #include "src/laws/least_constraint.h"
+#include "src/system/system.h"
 
 namespace zwang {
 
@@ -88,7 +89,7 @@ double SmoothMotion::time_before_rest(const Eigen::VectorXd& rate) const {
       change += slip.rate * (slip.a.dot(rate.segment(member_.n(), member_.n())) + slip.rest);
     }
     const double rounding = 2 * now.modes(static_cast<Eigen::Index>(friction.first_mode + 2));
-    if (change < 0 && squared > rounding * rounding) time = std::min(time, -0.9 * squared / change);
+    if (change < 0 && squared > rounding * rounding) time = std::min(time, std::max(-0.9 * squared / change, 64 * member_.rounding_of_time()));
   }
   return time;
 }
