@@ -15,6 +15,7 @@
 #include "src/reference/motion.h"
 #include "src/reference/trajectory.h"
 #include "src/system/equations.h"
+#include "src/system/system.h"
 
 namespace zwang {
 

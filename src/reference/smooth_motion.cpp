@@ -8,6 +8,7 @@
 #include "src/base/settings.h"
 #include "src/expression/scaled.h"
 #include "src/laws/least_constraint.h"
+#include "src/system/system.h"
 
 namespace zwang {
 
