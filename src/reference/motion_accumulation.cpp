@@ -235,6 +235,10 @@ void Motion::list_friction_of_hops(const State& now, Eigen::VectorXd& impulses) 
 Shock Motion::accumulation_limit(const std::vector<std::size_t>& contacts) const {
   ShockParticipants all = participants(std::vector<char>(member_.conditions.size(), 0));
   all.contacts = contacts;
+  // Bounded equations that hold and take part in shocks stay as they are in this one.
+  for (const std::size_t i : bounded_in_shock(std::vector<char>(member_.conditions.size(), 0)))
+    if (member_.conditions[i].standing == Standing::equation) all.equations.push_back(i);
+  std::sort(all.equations.begin(), all.equations.end());
   ShockParticipants with_limits = all;
   const auto closed = [&](std::size_t i) { return member_.conditions[i].standing == Standing::closed; };
   std::erase_if(with_limits.velocities, closed);
