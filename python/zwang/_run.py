@@ -60,16 +60,16 @@ def changed(study: Study, members: Any, seed: Any, until: Mapping[str, Any] | No
 
 def _scratch_folder(bytes_needed: float) -> str:
     """A folder for the files of a run: in memory if they fit into a part of it, else among temporary files."""
-    memory = "/dev/shm"
+    memory, prefix = "/dev/shm", f"zwang-{os.getpid()}-"
     try:
         state = os.statvfs(memory)
         # The records of members are kept beside members.nc until the end.
         fits = 3 * bytes_needed + (64 << 20) < 0.5 * state.f_bavail * state.f_frsize
         if fits and os.access(memory, os.W_OK | os.X_OK):
-            return tempfile.mkdtemp(prefix="zwang-", dir=memory)
+            return tempfile.mkdtemp(prefix=prefix, dir=memory)
     except OSError:
         pass
-    return tempfile.mkdtemp(prefix="zwang-")
+    return tempfile.mkdtemp(prefix=prefix)
 
 
 def _warn_of_failures(result: Result, max_failed: float) -> None:
