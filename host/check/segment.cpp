@@ -74,8 +74,7 @@ std::vector<Anchor> SegmentCheck::anchors() const {
   for (std::size_t j = 0; j < motion_.samples.size(); ++j) {
     const double t = study_.time.outputs[j];
     if (!motion_.reached[j] || !(t < motion_.end.t - std::max(clearance_[j], end_clearance_))) continue;
-    if (!near_event(t, clearance_[j]))
-      made.push_back({motion_.samples[j].state, closed_at(motion_, j), j});
+    if (!near_event(t, clearance_[j])) made.push_back({motion_.samples[j].state, closed_at(motion_, j), j});
   }
   return made;
 }

@@ -41,9 +41,10 @@ void StudyBuilder::read_constraints() {
 }
 
 void StudyBuilder::read_constraint(const Field& entry) {
-  const Table table(reader_, entry,
-                    {"name", "require", "restitution", "from", "until", "variation", "multiplier", "friction",
-                     "friction_static", "slip", "restitution_tangential", "limit", "impulse_limit", "breaks"});
+  const Table table(
+      reader_, entry,
+      {"name", "require", "restitution", "from", "until", "variation", "multiplier", "friction",
+       "friction_static", "slip", "restitution_tangential", "limit", "impulse_limit", "breaks"});
   ConditionFormula made;
   made.name = entry_name(entry);
   made.value = made.restitution = pool().zero();

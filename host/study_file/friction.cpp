@@ -31,7 +31,8 @@ bool mentions_word(const Value& value, std::string_view word) {
   const auto is_part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
   for (std::size_t at = value.text.find(word); at != std::string::npos; at = value.text.find(word, at + 1)) {
     const std::size_t after = at + word.size();
-    if ((at == 0 || !is_part(value.text[at - 1])) && (after == value.text.size() || !is_part(value.text[after])))
+    if ((at == 0 || !is_part(value.text[at - 1])) &&
+        (after == value.text.size() || !is_part(value.text[after])))
       return true;
   }
   return std::any_of(value.items.begin(), value.items.end(),
@@ -92,8 +93,8 @@ std::vector<Expr> StudyBuilder::read_friction(const Table& table, ConditionFormu
                                        "a restitution lies between 0 and 1", "a number from 0 to 1");
   if (!readable) return {};
   if (made.equation) {
-    reader_.report(friction, "an equation has no friction: friction needs a contact", "a condition with <= or >=",
-                   "for a dry equation write limit, a bound on its force");
+    reader_.report(friction, "an equation has no friction: friction needs a contact",
+                   "a condition with <= or >=", "for a dry equation write limit, a bound on its force");
     return {};
   }
   if (!made.holonomic) {
@@ -219,7 +220,8 @@ void StudyBuilder::read_limit(const Table& table, ConditionFormula& made, bool r
   const bool gone = breaks && reader_.boolean(breaks).value_or(false);
   if (!limit) {
     if (gone)
-      reader_.report(breaks, "a constraint breaks at its limit, and there is none", "limit = \"...\" beside it");
+      reader_.report(breaks, "a constraint breaks at its limit, and there is none",
+                     "limit = \"...\" beside it");
     if (impulse) reader_.report(impulse, "has no effect without limit", "limit = \"...\" beside it");
     return;
   }
@@ -256,9 +258,8 @@ void StudyBuilder::read_impulse_limit(const Table& table, ConditionFormula& made
   if (field.value->is_number() && field.value->number == infinity)
     made.limit->impulse_limit = pool().constant(infinity);
   else
-    made.limit->impulse_limit =
-        read_coefficient(field, made.name + ".impulse_limit", is_impulse_limit,
-                         "an impulse_limit is not negative", "a number >= 0, or inf");
+    made.limit->impulse_limit = read_coefficient(field, made.name + ".impulse_limit", is_impulse_limit,
+                                                 "an impulse_limit is not negative", "a number >= 0, or inf");
 }
 
 // The auxiliary states behind dissipated(c) and broken(c), where some formula of the study uses them.
@@ -295,8 +296,8 @@ void StudyBuilder::define_friction_names(const Constraint& constraint, const std
   const std::vector<Expr> drag = friction_drag(pool(), constraint, slip);
   std::vector<Expr> forces;
   for (std::size_t k = 0; k < slip.size(); ++k)
-    forces.push_back(pool().add(pool().symbol(SymbolKind::multiplier, contact + 1 + k),
-                                pool().multiply(drag[k], normal)));
+    forces.push_back(
+        pool().add(pool().symbol(SymbolKind::multiplier, contact + 1 + k), pool().multiply(drag[k], normal)));
   const Expr sticking = pool().symbol(SymbolKind::closed, contact + 1);
   names.friction = length_of(pool(), forces);
   names.slip = slip.size() == 1 ? slip[0] : length_of(pool(), slip);

@@ -19,7 +19,7 @@ struct DependentMultipliers {
   static constexpr int rows = M::rows, n = M::n;
   bool valid = false;
   int count = 0, free_count = 0;
-  int which[rows];  // conditions that are held
+  int which[rows];   // conditions that are held
   int row_of[rows];  // by condition; -1: not held
   Real lambda[rows], null[rows][rows];
 
@@ -129,7 +129,8 @@ struct DependentMultipliers {
   // Calls visit(g) for every inequality at the multipliers x: pressing contacts, and both sides of each cone; in
   // space the tangent plane at the direction of the force.
   template <class Visit>
-  ZWANG_DEVICE void each_inequality(const Real* k, Real t, const Real* y, const Real* x, const Visit& visit) const {
+  ZWANG_DEVICE void each_inequality(const Real* k, Real t, const Real* y, const Real* x,
+                                    const Visit& visit) const {
     for (int j = 0; j < count; ++j) {
       const int i = which[j];
       if (Model::is_equation(i)) continue;

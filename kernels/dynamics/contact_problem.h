@@ -23,18 +23,23 @@
 namespace zwang {
 
 enum class RowKind : int { equation, inequality, contact, bounded };
-enum class RowChoice : int { hold, slip, slip_back, open };  // slip and slip_back: yield, for bounded conditions
+enum class RowChoice : int {
+  hold,
+  slip,
+  slip_back,
+  open
+};  // slip and slip_back: yield, for bounded conditions
 
 // A row, or a contact with its one or two slip rows.
 template <class Real>
 struct ContactUnit {
   RowKind kind;
-  int row;             // its (first) row; the slip rows of a contact follow
-  int tangents;        // slip rows of a contact
+  int row;       // its (first) row; the slip rows of a contact follow
+  int tangents;  // slip rows of a contact
   Real cone, cone_static, limit;
-  bool moving;         // it slips or yields already: in the direction d
-  bool may_hold;       // stick or hold are not excluded
-  bool limited;        // an inequality whose multiplier is at most `limit`: it breaks there
+  bool moving;    // it slips or yields already: in the direction d
+  bool may_hold;  // stick or hold are not excluded
+  bool limited;   // an inequality whose multiplier is at most `limit`: it breaks there
   Real d[2];
 
   // limit sign; the bound of an impulse may be infinite.
@@ -60,12 +65,12 @@ struct ContactProblem {
 
   typename M::Root root;
   int count = 0, units = 0;
-  int condition[rows];      // by row
-  Real u[rows][n];          // rows in the mass metric: Phi_ij = u_i u_j
+  int condition[rows];  // by row
+  Real u[rows][n];      // rows in the mass metric: Phi_ij = u_i u_j
   Real phi[rows][rows], phi0[rows];
-  Real slack[rows];         // what counts as zero for a residual; for a multiplier, divided by Phi_ii
+  Real slack[rows];  // what counts as zero for a residual; for a multiplier, divided by Phi_ii
   Unit unit[rows];
-  bool certified = true;    // all combinations were tried
+  bool certified = true;  // all combinations were tried
 
   // Adds a row. `offset` is c, and x0 the motion without rows.
   ZWANG_DEVICE int add_row(int which, const Real* a, Real excess, Real zero) {
@@ -96,7 +101,8 @@ struct ContactProblem {
       case RowKind::equation:
         return choice == RowChoice::hold;
       case RowKind::inequality:
-        return choice == RowChoice::hold || choice == RowChoice::open || (of.limited && choice == RowChoice::slip);
+        return choice == RowChoice::hold || choice == RowChoice::open ||
+               (of.limited && choice == RowChoice::slip);
       case RowKind::contact:
         if (choice == RowChoice::open) return true;
         if (choice == RowChoice::hold) return !of.moving && of.may_hold && of.cone_static > 0;
@@ -127,7 +133,9 @@ struct ContactProblem {
       const RowChoice choice = at.choice[k];
       at.d[k][0] = at.d[k][1] = 0;
       if (of.kind == RowKind::bounded || of.limited) {
-        at.d[k][0] = choice == RowChoice::slip ? Real(1) : choice == RowChoice::slip_back ? Real(-1) : Real(0);
+        at.d[k][0] = choice == RowChoice::slip        ? Real(1)
+                     : choice == RowChoice::slip_back ? Real(-1)
+                                                      : Real(0);
       } else if (of.kind == RowKind::contact && choice != RowChoice::hold && choice != RowChoice::open) {
         at.d[k][0] = of.d[0];
         at.d[k][1] = of.d[1];
@@ -319,7 +327,8 @@ struct ContactProblem {
       if (of.kind == RowKind::equation) raise(absolute(residual), slack[i], i);
       if (of.kind == RowKind::bounded && !of.moving) {
         raise(absolute(at.lambda[i]) * phi[i][i] - of.limit * phi[i][i], slack[i], i);
-        raise(minimum(absolute(residual), of.limit * phi[i][i] - lambda * (residual > 0 ? 1 : -1)), slack[i], i);
+        raise(minimum(absolute(residual), of.limit * phi[i][i] - lambda * (residual > 0 ? 1 : -1)), slack[i],
+              i);
       }
       if (of.kind == RowKind::inequality || of.kind == RowKind::contact) {
         if (!of.limited) raise(residual, slack[i], i);
@@ -335,7 +344,8 @@ struct ContactProblem {
         speed += square(at.residual[t]);
       }
       const int t = i + 1;
-      raise((sqrt(force) - of.cone_static * at.lambda[i]) * phi[t][t], slack[t] + of.cone_static * slack[i], t);
+      raise((sqrt(force) - of.cone_static * at.lambda[i]) * phi[t][t], slack[t] + of.cone_static * slack[i],
+            t);
       if (!of.moving && speed > square(8 * slack[t]))
         raise((of.cone * at.lambda[i] - power / sqrt(speed)) * phi[t][t], slack[t] + of.cone * slack[i], t);
     }
@@ -416,7 +426,8 @@ struct ContactProblem {
     for (int k = 0; k < units; ++k) {
       if (unit[k].kind != RowKind::contact || !(unit[k].cone_static > unit[k].cone)) continue;
       bool sticks = false;
-      for (int s = 0; s < many; ++s) sticks = sticks || (!out[s] && admissible[s].choice[k] == RowChoice::hold);
+      for (int s = 0; s < many; ++s)
+        sticks = sticks || (!out[s] && admissible[s].choice[k] == RowChoice::hold);
       for (int s = 0; s < many; ++s)
         out[s] = out[s] || (sticks && (admissible[s].choice[k] == RowChoice::slip ||
                                        admissible[s].choice[k] == RowChoice::slip_back));
@@ -449,7 +460,8 @@ struct ContactProblem {
       // The directions found serve as a first guess in space.
       const Unit& of = unit[k];
       const Real size = of.cone * found.lambda[of.row];
-      for (int c = 0; c < of.tangents; ++c) found.d[k][c] = size > 0 ? found.lambda[of.row + 1 + c] / size : Real(0);
+      for (int c = 0; c < of.tangents; ++c)
+        found.d[k][c] = size > 0 ? found.lambda[of.row + 1 + c] / size : Real(0);
     }
     solve(found);
     return is_admissible(found) ? Verdict::one : Verdict::none;

@@ -143,7 +143,8 @@ ZWANG_COLD void solve_frictional_round(const ShockSetting<M>& setting, const Rea
   }
   for (int b = 0; b < Model::bounds; ++b) {
     const int i = Model::bound_condition(b);
-    const bool yields = Model::bound_sign(b) >= 0 && setting.me.k[Model::first_mode + Model::bound_sign(b)] != 0;
+    const bool yields =
+        Model::bound_sign(b) >= 0 && setting.me.k[Model::first_mode + Model::bound_sign(b)] != 0;
     const bool holds = setting.me.constraints.conditions[i].standing == Standing::equation;
     if (Model::is_equation(i) && (yields || holds)) made.add_bounded(setting, alpha, b);
   }
@@ -172,7 +173,8 @@ ZWANG_COLD void solve_frictional_round(const ShockSetting<M>& setting, const Rea
   for (int i = 0; i < n; ++i) round.v[i] = alpha[i] - move[i];
   for (int k = 0; k < contacts.units; ++k) {
     const int b = Model::bound_of(contacts.condition[contacts.unit[k].row]);
-    const bool at_bound = made.solution.choice[k] == RowChoice::slip || made.solution.choice[k] == RowChoice::slip_back;
+    const bool at_bound =
+        made.solution.choice[k] == RowChoice::slip || made.solution.choice[k] == RowChoice::slip_back;
     const bool limited = contacts.unit[k].kind == RowKind::bounded || contacts.unit[k].limited;
     if (b >= 0 && Model::bound_breaks(b) && at_bound && limited)
       broken.add(contacts.condition[contacts.unit[k].row]);
@@ -219,9 +221,10 @@ ZWANG_COLD void completed_frictional_shock(ShockSetting<M>& setting, const typen
   }
   for (int i = 0; i < contacts.count; ++i) contacts.phi0[i] = made.rate[i];
   for (int k = 0; k < contacts.units; ++k)
-    made.solution.choice[k] = contacts.unit[k].moving || !(contacts.is_possible(contacts.unit[k], RowChoice::hold))
-                                  ? RowChoice::slip
-                                  : RowChoice::hold;
+    made.solution.choice[k] =
+        contacts.unit[k].moving || !(contacts.is_possible(contacts.unit[k], RowChoice::hold))
+            ? RowChoice::slip
+            : RowChoice::hold;
   contacts.set_directions(made.solution);
   contacts.solve_linear(made.solution);
   for (int i = 0; i < contacts.count; ++i)

@@ -12,6 +12,7 @@
 #include "kernels/event/active_set.h"
 #include "kernels/event/contacts.h"
 #include "kernels/event/instant_events.h"
+#include "kernels/event/mode_events.h"
 #include "kernels/event/modes.h"
 #include "kernels/record/event_log.h"
 
@@ -84,7 +85,7 @@ ZWANG_DEVICE bool renew_direction(M& me, int f) {
 
 // With dependent rows stick ends for all contacts at once whose multipliers have no room left.
 template <class M>
-ZWANG_DEVICE void add_all_at_cone(const M& me, typename M::Set& contacts, ModeChange<M>& change) {
+ZWANG_DEVICE void add_all_at_cone(const M& me, ModeChange<M>& change) {
   using Model = typename M::Model;
   using Real = typename M::Real;
   const DependentMultipliers<M> multipliers(me.k, me.constraints, me.motion.t, me.motion.y);
@@ -97,7 +98,6 @@ ZWANG_DEVICE void add_all_at_cone(const M& me, typename M::Set& contacts, ModeCh
     const Real margin = multipliers.margin(me.k, me.motion.t, me.motion.y, x, f);
     if (margin > Real(1e4) * Precision<Real>::tie * size) continue;
     change.leaves.add(Model::friction_contact(f));
-    contacts.add(Model::friction_contact(f));
   }
 }
 
@@ -106,7 +106,6 @@ ZWANG_DEVICE void add_all_at_cone(const M& me, typename M::Set& contacts, ModeCh
 template <class M>
 ZWANG_COLD void dispatch_transition(M& me, int transition, typename M::Event& event) {
   using Model = typename M::Model;
-  using Real = typename M::Real;
   const int of = Model::transition_of(transition);
   const TransitionKind kind = TransitionKind(Model::transition_kind(transition));
   const bool friction = kind == TransitionKind::slide || kind == TransitionKind::stick;
@@ -114,33 +113,23 @@ ZWANG_COLD void dispatch_transition(M& me, int transition, typename M::Event& ev
   if (kind == TransitionKind::stick && renew_direction(me, of)) return;
   flush_accumulation(me);
   event.constraints.add(i);
+  const ModesInForce<M> before(me);
   if (kind == TransitionKind::fail) {
     break_condition(me, of);
     event.kind = EventKind::breaks;
-    if (update_active_set(me, touching_now(me), no_condition)) record_event_now(me, event);
+    lose_density<M>(me.motion);
+    if (!update_active_set(me, touching_now(me), no_condition)) return;
+    record_event_now(me, event);
+    record_mode_changes(me, before);
     return;
   }
   ModeChange<M> change;
   const bool leaves = kind == TransitionKind::slide || kind == TransitionKind::yield;
   if (!leaves) change.rests = i;
   if (leaves) change.leaves.add(i);
-  if (kind == TransitionKind::slide && me.constraints.redundant) add_all_at_cone(me, event.constraints, change);
-  const int mode = Model::first_mode + (friction ? Model::friction_mode(of) : Model::bound_sign(of));
-  const Real before = me.k[mode];
+  if (kind == TransitionKind::slide && me.constraints.redundant) add_all_at_cone(me, change);
   if (!update_active_set(me, touching_now(me), no_condition, change)) return;
-  const bool held = me.constraints.held[friction ? Model::friction_row(of) : i] > 0;
-  if (leaves) {
-    if (held) return;  // its force has touched the bound and stays within
-    event.kind = friction ? EventKind::slide : EventKind::yield;
-  } else {
-    if (held)
-      event.kind = friction ? EventKind::stick : EventKind::lock;
-    else if (me.k[mode] * before < 0 || (friction && Model::friction_rows(of) == 2 && me.k[mode] != before))
-      event.kind = EventKind::reverse;
-    else
-      return;  // it touched zero and goes on, or the contact has opened
-  }
-  record_event_now(me, event);
+  record_mode_changes(me, before, kind == TransitionKind::stick ? i : -1);
 }
 
 // Applies the event `due` to the member: constraints, motion and everything that is recorded.
@@ -150,6 +139,7 @@ ZWANG_COLD void dispatch_event(M& me, const EventToHandle<typename M::Real>& due
   const int i = due.index;
   typename M::Event event;
   event.t = me.motion.t;
+  const ModesInForce<M> before(me);
   switch (due.kind) {
     case EventFunctionKind::reached:
       dispatch_contact(me, i, event);
@@ -185,6 +175,9 @@ ZWANG_COLD void dispatch_event(M& me, const EventToHandle<typename M::Real>& due
     case EventFunctionKind::kink:
       return;  // the motion does not change; the next step starts on the other side
   }
+  const bool contact = due.kind == EventFunctionKind::reached || due.kind == EventFunctionKind::release ||
+                       due.kind == EventFunctionKind::press;
+  if (me.going() && contact) record_mode_changes(me, before);
   if (me.going() && due.kind != EventFunctionKind::watch) update_watch_signs(me);
 }
 

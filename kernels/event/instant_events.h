@@ -17,6 +17,7 @@
 #include "kernels/dynamics/smooth_motion.h"
 #include "kernels/event/active_set.h"
 #include "kernels/event/contacts.h"
+#include "kernels/event/mode_events.h"
 #include "kernels/event/modes.h"
 #include "kernels/event/zeno.h"
 #include "kernels/record/event_log.h"
@@ -361,6 +362,7 @@ ZWANG_COLD void apply_scheduled_events(M& me, bool starting) {
   copy<M::n>(me.motion.v(), scheduled.alpha);
   impose_and_lift(me, now, scheduled);
   add_impulses(me, now, scheduled);
+  const ModesInForce<M> modes(me);
   me.schedule.done_until = now;
   if (!me.going()) return;
   for (int i = 0; i < M::r; ++i) {
@@ -380,6 +382,7 @@ ZWANG_COLD void apply_scheduled_events(M& me, bool starting) {
   } else if (scheduled.any_lifted) {
     update_active_set(me, touching_now(me), no_condition);
   }
+  if (me.going() && !starting && (shocks || scheduled.any_lifted)) record_mode_changes(me, modes);
   if (me.going() && (shocks || scheduled.any_lifted)) update_watch_signs(me);
 }
 

@@ -20,9 +20,10 @@ namespace zwang {
 // What is known of the modes before they are found anew.
 template <class M>
 struct ModeChange {
-  typename M::Set leaves{};  // contacts and bounded conditions whose force has reached its bound: they cannot stay
-  int rests = -1;            // the contact or bounded condition whose slip or rate has just vanished
-  bool jumped = false;       // velocities have jumped: no mode is known
+  typename M::Set
+      leaves{};         // contacts and bounded conditions whose force has reached its bound: they cannot stay
+  int rests = -1;       // the contact or bounded condition whose slip or rate has just vanished
+  bool jumped = false;  // velocities have jumped: no mode is known
 };
 
 // The slip speeds of friction f at the member's state, their length, and what counts as zero for it.
@@ -50,9 +51,9 @@ struct ModeProblem {
   Status status = Status::ok;
   ContactProblem<M> contacts;
   ContactSolution<M> solution;
-  Real a[M::n];                        // the accelerations
+  Real a[M::n];                            // the accelerations
   Real k[at_least_one(Model::constants)];  // constants, with no condition yielding
-  int unit_of[M::rows];                // by condition; -1: takes no part
+  int unit_of[M::rows];                    // by condition; -1: takes no part
 
   ZWANG_INLINE const typename M::Root& root() const { return contacts.root; }
   ZWANG_INLINE bool is_redundant() const { return solution.dependent; }
@@ -71,14 +72,14 @@ ZWANG_DEVICE int add_mode_row(const M& me, int i, const typename M::Real* free, 
   problem.contacts.root.into(a, u);
   const auto scaled = scaled_condition<M>(problem.k, motion, i, motion.v(), me.sizes.q, me.sizes.v);
   if (scaled.vanishes) problem.status = Status::singular;
-  const Real zero =
-      zero_of_second(me.input.contact_tolerance, norm<n>(u), free_size, scaled.rest_scale);
+  const Real zero = zero_of_second(me.input.contact_tolerance, norm<n>(u), free_size, scaled.rest_scale);
   return problem.contacts.add_row(i, a, dot<n>(a, free) + rest, zero);
 }
 
 template <class M>
-ZWANG_DEVICE void add_contact_unit(const M& me, int i, const ModeChange<M>& change, const typename M::Real* free,
-                                   typename M::Real free_size, ModeProblem<M>& problem) {
+ZWANG_DEVICE void add_contact_unit(const M& me, int i, const ModeChange<M>& change,
+                                   const typename M::Real* free, typename M::Real free_size,
+                                   ModeProblem<M>& problem) {
   using Model = typename M::Model;
   using Real = typename M::Real;
   const typename M::Motion& motion = me.motion;
@@ -121,8 +122,9 @@ ZWANG_DEVICE void add_contact_unit(const M& me, int i, const ModeChange<M>& chan
 }
 
 template <class M>
-ZWANG_DEVICE void add_equation_unit(const M& me, int i, const ModeChange<M>& change, const typename M::Real* free,
-                                    typename M::Real free_size, ModeProblem<M>& problem) {
+ZWANG_DEVICE void add_equation_unit(const M& me, int i, const ModeChange<M>& change,
+                                    const typename M::Real* free, typename M::Real free_size,
+                                    ModeProblem<M>& problem) {
   using Model = typename M::Model;
   const typename M::Motion& motion = me.motion;
   const int b = Model::bound_of(i), row = add_mode_row(me, i, free, free_size, problem);
@@ -202,9 +204,9 @@ ZWANG_COLD void solve_problem(const M& me, const typename M::Set& set, const Mod
   }
   if (verdict != Verdict::one) {
     const Real margin = Real(me.input.settings->painleve_margin);
-    problem.status = is_painleve(contacts, margin)      ? Status::painleve
-                     : verdict == Verdict::none ? Status::infeasible
-                                                        : Status::ambiguous;
+    problem.status = is_painleve(contacts, margin) ? Status::painleve
+                     : verdict == Verdict::none    ? Status::infeasible
+                                                   : Status::ambiguous;
     return;
   }
   Real pushed[n];

@@ -27,9 +27,8 @@ struct SingleContactSolver {
   using Model = typename M::Model;
   using Real = typename M::Real;
   static constexpr int n = M::n, most = 3;
-  static constexpr bool possible =
-      M::r > 0 && Model::masked && !Model::any_general && !Model::has_density && !is_long_model<Model> &&
-      !ModesOf<Model>::any;
+  static constexpr bool possible = M::r > 0 && Model::masked && !Model::any_general && !Model::has_density &&
+                                   !is_long_model<Model> && !ModesOf<Model>::any;
 
   typename M::Root root;
   Real mass[MassShape<Model>::entries];

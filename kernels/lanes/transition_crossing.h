@@ -76,11 +76,13 @@ struct TransitionPoint {
       Real size_q[n], size_v[n], mass[n * n];
       Model::mass(k, t, y, y + n, y + 2 * n, mass);
       measure_sizes_by_mass<n>(mass, from, y, duration, size_q, size_v);
-      zero = contact_tolerance * scaled_signal_at<M>(k, t, y, size_q, size_v, M::first_transition + index).scale;
+      zero =
+          contact_tolerance * scaled_signal_at<M>(k, t, y, size_q, size_v, M::first_transition + index).scale;
     } else if (kind == TransitionKind::slide) {
       const Real cone = Model::cone_static(k, t, y, y + n, y + 2 * n, of);
-      zero = 10 * contact_tolerance *
-             (absolute(lambda[Model::friction_row(of)]) + cone * absolute(lambda[Model::friction_contact(of)]));
+      zero =
+          10 * contact_tolerance *
+          (absolute(lambda[Model::friction_row(of)]) + cone * absolute(lambda[Model::friction_contact(of)]));
     } else {
       zero = 20 * contact_tolerance * absolute(Model::limit(k, t, y, y + n, y + 2 * n, of));
     }

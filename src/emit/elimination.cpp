@@ -153,7 +153,8 @@ SymbolicGeneralFactor::SymbolicGeneralFactor(Expressions& pool, EliminationPlan 
   for (const std::size_t p : plan_.order) {
     const Expr pivot = rest[{p, p}], zero = pool.zero();
     // Pivots may be negative: with several slipping contacts that alone is no contradiction [friction-5].
-    const Expr size = pool.apply(Op::abs, pivot), noise = pool.multiply(pool.symbol(dependent_share), scale[p]);
+    const Expr size = pool.apply(Op::abs, pivot),
+               noise = pool.multiply(pool.symbol(dependent_share), scale[p]);
     inverse_[p] = pool.if_less(noise, size, pool.divide(pool.one(), pivot), zero);
     for (const std::size_t i : plan_.reached[p]) {
       lower_[{i, p}] = signed_product(pool, rest[{i, p}], inverse_[p]);

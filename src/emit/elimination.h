@@ -91,8 +91,8 @@ class SymbolicGeneralFactor {
  private:
   Expressions& pool_;
   EliminationPlan plan_;
-  std::vector<Expr> inverse_;     // of the pivots
-  GeneralMatrix lower_, upper_;   // by (later unknown, pivot) and (pivot, later unknown)
+  std::vector<Expr> inverse_;    // of the pivots
+  GeneralMatrix lower_, upper_;  // by (later unknown, pivot) and (pivot, later unknown)
 };
 
 }  // namespace zwang

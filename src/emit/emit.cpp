@@ -63,9 +63,8 @@ class ModelWriter {
       : system_(system),
         pool_(*system.pool),
         long_(elimination != Elimination::orthogonal && is_long(system, long_from)),
-        masked_(long_ ||
-                (should_be_masked(system) &&
-                 (elimination != Elimination::orthogonal || system.density || !system.frictions.empty()))) {}
+        masked_(long_ || (should_be_masked(system) && (elimination != Elimination::orthogonal ||
+                                                       system.density || !system.frictions.empty()))) {}
 
   EmittedModel write();
 

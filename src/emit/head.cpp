@@ -111,7 +111,8 @@ std::string mode_tables(const System& system) {
   const auto& bounds = system.bounds;
   constexpr int none = -1;
   // By condition: the friction it is the contact of, the bound it has, the contact it is a slip row of.
-  std::vector<int> friction_of(system.constraints.size(), none), bound_of = friction_of, slip_of = friction_of;
+  std::vector<int> friction_of(system.constraints.size(), none), bound_of = friction_of,
+                                                                 slip_of = friction_of;
   for (std::size_t i = 0; i < frictions.size(); ++i) {
     friction_of[frictions[i].contact] = static_cast<int>(i);
     for (const std::size_t row : frictions[i].rows) slip_of[row] = static_cast<int>(frictions[i].contact);

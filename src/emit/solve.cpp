@@ -147,7 +147,8 @@ class HeldRows {
       for (std::size_t k = 0; k < friction.rows.size(); ++k) {
         const Constraint& slip = system_.constraints[friction.rows[k]];
         for (std::size_t c = 0; c < slip.columns.size(); ++c) {
-          const Expr push = where_held(friction.contact, signed_product(pool_, friction.drag[k], slip.row[c]));
+          const Expr push =
+              where_held(friction.contact, signed_product(pool_, friction.drag[k], slip.row[c]));
           Expr& target = columns_[friction.contact].try_emplace(slip.columns[c], pool_.zero()).first->second;
           target = pool_.add(target, push);
         }
@@ -166,10 +167,13 @@ class HeldRows {
         phi[{i, j}] = sum.value(pool_);
         if (!pool_.is_zero(phi.at({i, j}))) symmetric_pattern[{std::max(i, j), std::min(i, j)}] = pool_.one();
       }
-    general_.emplace(pool_, plan_elimination(pattern_of(symmetric_pattern, rows_.size()), PivotOrder::least_fill),
+    general_.emplace(pool_,
+                     plan_elimination(pattern_of(symmetric_pattern, rows_.size()), PivotOrder::least_fill),
                      phi, weights_);
   }
-  SparseVector solve_phi(const SparseVector& b) const { return general_ ? general_->solve(b) : phi_->solve(b); }
+  SparseVector solve_phi(const SparseVector& b) const {
+    return general_ ? general_->solve(b) : phi_->solve(b);
+  }
 
   // A select and not a product: the entry of a row that is not held may be infinite or undefined.
   Expr where_held(std::size_t i, Expr e) {
@@ -416,15 +420,15 @@ bool has_light_events(const System& system, bool masked) {
   constexpr std::size_t few_coordinates = 6, few_conditions = 3;
   const auto light = [](const Constraint& c) { return c.linear && (c.equation || c.holonomic); };
   return masked && system.modes == 0 && system.bounds.empty() && system.size() <= few_coordinates &&
-         !system.constraints.empty() &&
-         system.constraints.size() <= few_conditions && !system.density && !system.any_general() &&
-         std::all_of(system.constraints.begin(), system.constraints.end(), light);
+         !system.constraints.empty() && system.constraints.size() <= few_conditions && !system.density &&
+         !system.any_general() && std::all_of(system.constraints.begin(), system.constraints.end(), light);
 }
 
 bool has_free_impacts(const System& system, bool masked) {
   const auto inequality = [](const Constraint& c) { return c.holonomic && !c.equation; };
   return masked && system.bounds.empty() && !system.constraints.empty() && !system.density &&
-         !system.any_general() && std::all_of(system.constraints.begin(), system.constraints.end(), inequality);
+         !system.any_general() &&
+         std::all_of(system.constraints.begin(), system.constraints.end(), inequality);
 }
 
 SymbolicSizes solve_sizes(const System& system) {

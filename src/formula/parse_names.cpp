@@ -176,8 +176,7 @@ Expr Parser::condition_call(const std::string& function, const Token& token) {
   if (function == "potential") return *scope_.potential;
   if (function == "logdensity") return *scope_.logdensity;
   if (function == "dissipated" && peek().text == ")") {
-    if (!scope_.dissipated)
-      fail(token, "nothing is dissipated here", "a constraint with friction or limit");
+    if (!scope_.dissipated) fail(token, "nothing is dissipated here", "a constraint with friction or limit");
     return *scope_.dissipated;
   }
   const Token argument = peek();

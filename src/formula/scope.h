@@ -20,7 +20,8 @@ enum Allowed : unsigned {
   allow_positions = 4,   // coordinates, points, anchors
   allow_velocities = 8,  // primes
   allow_auxiliaries = 16,
-  allow_reactions = 32,  // multiplier(c), reaction(c), value(c), open(c), closed(c), friction(c), kinetic() ...
+  allow_reactions =
+      32,  // multiplier(c), reaction(c), value(c), open(c), closed(c), friction(c), kinetic() ...
 };
 
 struct ScalarName {

@@ -31,9 +31,9 @@ inline constexpr std::string_view state_functions[] = {"kinetic", "potential", "
 // Those of friction and bounds came later than studies that use such words as names: they are not reserved.
 inline constexpr std::string_view reserved_condition_functions[] = {"multiplier", "reaction", "value", "open",
                                                                     "closed"};
-inline constexpr std::string_view condition_functions[] = {
-    "multiplier", "reaction", "value",    "open",    "closed", "friction",
-    "slip",       "sticking", "slipping", "holding", "broken", "dissipated"};
+inline constexpr std::string_view condition_functions[] = {"multiplier", "reaction", "value",  "open",
+                                                           "closed",     "friction", "slip",   "sticking",
+                                                           "slipping",   "holding",  "broken", "dissipated"};
 
 struct ReductionName {
   std::string_view name;
@@ -63,14 +63,19 @@ struct PatternName {
   std::string_view name;
   EventPattern pattern;
 };
-inline constexpr PatternName patterns[] = {
-    {"shock", EventPattern::shock},     {"release", EventPattern::release},
-    {"contact", EventPattern::contact}, {"accumulation", EventPattern::accumulation},
-    {"impulse", EventPattern::impulse}, {"event", EventPattern::watched},
-    {"slides", EventPattern::slides},   {"sticks", EventPattern::sticks},
-    {"reverses", EventPattern::reverses}, {"yields", EventPattern::yields},
-    {"locks", EventPattern::locks},     {"breaks", EventPattern::breaks},
-    {"friction_impulse", EventPattern::friction_impulse}};
+inline constexpr PatternName patterns[] = {{"shock", EventPattern::shock},
+                                           {"release", EventPattern::release},
+                                           {"contact", EventPattern::contact},
+                                           {"accumulation", EventPattern::accumulation},
+                                           {"impulse", EventPattern::impulse},
+                                           {"event", EventPattern::watched},
+                                           {"slides", EventPattern::slides},
+                                           {"sticks", EventPattern::sticks},
+                                           {"reverses", EventPattern::reverses},
+                                           {"yields", EventPattern::yields},
+                                           {"locks", EventPattern::locks},
+                                           {"breaks", EventPattern::breaks},
+                                           {"friction_impulse", EventPattern::friction_impulse}};
 
 // Patterns that refer to sizes of impulses, not to instants.
 inline bool is_of_impulse(EventPattern pattern) {

@@ -201,7 +201,8 @@ void Motion::describe_remainder() {
     double force = transferred(index(i));
     if (std::abs(force) <= force_rounding * rest.time * std::abs(closed_multipliers(index(i)))) force = 0;
     totals(index(i)) = rest.multipliers(index(i)) + force;
-    if (member_.conditions[i].standing != Standing::equation) totals(index(i)) = std::max(totals(index(i)), 0.0);
+    if (member_.conditions[i].standing != Standing::equation)
+      totals(index(i)) = std::max(totals(index(i)), 0.0);
   }
   list_friction_of_hops(now, totals);
   for (std::size_t i = 0; i < member_.conditions.size(); ++i) {

@@ -89,7 +89,8 @@ double SmoothMotion::time_before_rest(const Eigen::VectorXd& rate) const {
       change += slip.rate * (slip.a.dot(rate.segment(member_.n(), member_.n())) + slip.rest);
     }
     const double rounding = 2 * now.modes(static_cast<Eigen::Index>(friction.first_mode + 2));
-    if (change < 0 && squared > rounding * rounding) time = std::min(time, std::max(-0.9 * squared / change, 64 * member_.rounding_of_time()));
+    if (change < 0 && squared > rounding * rounding)
+      time = std::min(time, std::max(-0.9 * squared / change, 64 * member_.rounding_of_time()));
   }
   return time;
 }

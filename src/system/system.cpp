@@ -32,7 +32,8 @@ Constraint derive_constraint(Expressions& pool, const ConditionFormula& formula)
   Expr squares = pool.zero();
   for (const Expr entry : made.row) squares = pool.add(squares, pool.square(entry));
   made.reach = formula.end_gradient ? *formula.end_gradient : pool.apply(Op::sqrt, squares);
-  if (formula.slip_of) made.reach = pool.one();  // tangential forces and impulses are multipliers as they stand
+  if (formula.slip_of)
+    made.reach = pool.one();  // tangential forces and impulses are multipliers as they stand
   return made;
 }
 

@@ -106,7 +106,9 @@ TEST(FrictionLaws, EnergyIsLostAndNeverMade) {
     double lost = 0;
     for (const Event& event : t.events)
       if (event.velocities_jump) {
-        if (event.kind == EventKind::shock) EXPECT_GE(event.energy_lost, -1e-10);
+        if (event.kind == EventKind::shock) {
+          EXPECT_GE(event.energy_lost, -1e-10);
+        }
         lost += event.energy_lost;
       }
     EXPECT_NEAR(t.samples.front().observables[0], t.last.observables[0] + heat + lost, 1e-8);
