@@ -101,7 +101,7 @@ ZWANG_DEVICE void add_all_at_cone(const M& me, ModeChange<M>& change) {
   }
 }
 
-// A change of mode [friction-B.3] [limit-3]: a contact slides or comes to rest, a bounded condition yields, locks or
+// A change of mode [friction-7] [limit-3]: a contact slides or comes to rest, a bounded condition yields, locks or
 // breaks.
 template <class M>
 ZWANG_COLD void dispatch_transition(M& me, int transition, typename M::Event& event) {

@@ -111,6 +111,24 @@ ZWANG_COLD bool continue_cycle(const M& me, int contact, typename M::Real landin
   return false;
 }
 
+// [friction-14] The tangential impulse of the hops, with the first slip row of its contact: cone times the normal one
+// while the contact slips, what the rows of a sticking contact transfer otherwise.
+template <class M, class Real>
+ZWANG_DEVICE void list_friction_of_hops(const M& me, Real* totals) {
+  using Model = typename M::Model;
+  const typename M::Motion& motion = me.motion;
+  for (int f = 0; f < Model::frictions; ++f) {
+    Real squares = 0;
+    for (int c = 0; c < Model::friction_rows(f); ++c) {
+      squares += square(totals[Model::friction_row(f) + c]);
+      totals[Model::friction_row(f) + c] = 0;
+    }
+    const bool slips = !(me.constraints.held[Model::friction_row(f)] > 0);
+    const Real cone = Model::cone(me.k, motion.t, motion.q(), motion.v(), motion.z(), f);
+    totals[Model::friction_row(f)] = slips ? cone * totals[Model::friction_contact(f)] : Real(sqrt(squares));
+  }
+}
+
 // The shocks that a completed accumulation stands for: the sum of their impulses, and what the time until the
 // limit adds to integrals. Changes those and the pending event.
 //
@@ -163,13 +181,17 @@ ZWANG_COLD void describe_remainder(M& me) {
 
   // An inequality only pushes; a force that differs by rounding alone leaves no impulse.
   typename M::Event& event = me.schedule.accumulation;
+  Real totals[M::rows];
   for (int i = 0; i < M::r; ++i) {
     const Real rounding = 100 * Precision<Real>::tie * rest.time * absolute(closed_lambda[i]);
-    Real impulse = rest.multipliers[i] + (absolute(transferred[i]) > rounding ? transferred[i] : Real(0));
-    if (me.constraints.conditions[i].standing != Standing::equation) impulse = maximum(impulse, Real(0));
-    if (impulse == 0) continue;
+    totals[i] = rest.multipliers[i] + (absolute(transferred[i]) > rounding ? transferred[i] : Real(0));
+    if (me.constraints.conditions[i].standing != Standing::equation) totals[i] = maximum(totals[i], Real(0));
+  }
+  if constexpr (ModesOf<typename M::Model>::any) list_friction_of_hops(me, totals);
+  for (int i = 0; i < M::r; ++i) {
+    if (totals[i] == 0) continue;
     event.reached.add(i);
-    event.impulse[i] = impulse * M::Model::reach(me.k, motion.t, motion.q(), motion.v(), motion.z(), i);
+    event.impulse[i] = totals[i] * M::Model::reach(me.k, motion.t, motion.q(), motion.v(), motion.z(), i);
   }
 }
 

@@ -7,7 +7,8 @@
 
 namespace zwang {
 
-// The opening of the struct. A member's array k ends with its modes, the first of them at `first_mode`, and its branches.
+// The opening of the struct. A member's array k ends with its modes, the first of them at `first_mode`, and its
+// branches.
 std::string model_head(const System& system, bool masked, std::size_t first_mode, std::size_t drives);
 
 std::string model_tables(const System& system);

@@ -100,9 +100,30 @@ bool Motion::set_initial_state(const State& start) {
     if (constraint.radius && !(equations_.evaluate(Program(*system.pool, {*constraint.radius}), start) > 0))
       fail(Status::inconsistent_start, "the distance in '" + constraint.name + "' is not positive");
   }
+  check_coefficients(start);
   if (!member_.y.allFinite() || !std::isfinite(energy))
     fail(Status::not_finite, "the initial state is not finite");
   return going();
+}
+
+// Coefficients of friction and bounds outside their range, as draws may be.
+void Motion::check_coefficients(const State& start) {
+  const System& system = equations_.system();
+  const auto check = [&](bool holds, std::size_t condition, const std::string& what) {
+    const std::string& name = system.constraints[condition].name;
+    if (!holds) fail(Status::inconsistent_start, what + " of '" + name + "' is out of range");
+  };
+  for (std::size_t f = 0; f < system.frictions.size(); ++f) {
+    const FrictionValues law = equations_.friction(f, start);
+    const std::size_t contact = system.frictions[f].contact;
+    check(law.cone >= 0, contact, "friction");
+    check(law.cone_static >= law.cone, contact, "friction_static");
+    check(law.restitution >= 0 && law.restitution <= 1, contact, "restitution_tangential");
+  }
+  for (std::size_t b = 0; b < system.bounds.size(); ++b) {
+    check(equations_.bound(b).limit > 0, system.bounds[b].condition, "limit");
+    check(equations_.bound(b).impulse_limit >= 0, system.bounds[b].condition, "impulse_limit");
+  }
 }
 
 bool Motion::open_record() {

@@ -52,6 +52,7 @@ class Motion {
   // motion.cpp: from the start to the end
   bool begin(const State& start);
   bool set_initial_state(const State& start);
+  void check_coefficients(const State& start);
   bool open_record();
   Trajectory integrate(bool begun);
   std::optional<SmoothStep> next_step();

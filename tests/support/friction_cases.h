@@ -390,6 +390,7 @@ t_rest = "last(sticks(floor))"
 x_rest = "final(p.x)"
 v_z = "at(accumulation(floor), p.x')"
 x_z = "at(accumulation(floor), p.x)"
+rubbed = "total(friction_impulse(floor))"
 )toml",
        {{"first_impact", 0.451523640985730904},
         {"after_first", 1.67116592457899395},
@@ -397,7 +398,9 @@ x_z = "at(accumulation(floor), p.x)"
         {"t_rest", 1.5290519877675841},
         {"x_rest", 2.49357798165137615},
         {"v_z", 0.342331849157987896},
-        {"x_z", 2.46371276887157814}}},
+        {"x_z", 2.46371276887157814},
+        // mu times the normal impulses of all bounces, (1 + e)/(1 - e) sqrt(2 g h)
+        {"rubbed", 2.6576681508420124}}},
   };
 }
 

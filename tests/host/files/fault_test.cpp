@@ -101,7 +101,7 @@ class SmallDisk : public Fault {
 TEST_F(SmallDisk, AFullDiskEndsTheRunWhichGoesOnWhenThereIsRoom) {
   const Files whole = whole_run();
   std::set<std::string> full_with;
-  for (const char* size : {"300k", "700k", "1040k", "1060k", "1090k", "1130k"}) {
+  for (const char* size : {"300k", "700k", "1040k", "1060k", "1090k", "1130k", "1160k", "1200k"}) {
     const std::string script = "rm -rf after\n" + command + "; echo \"code $?\"; ls -A disk/out\n" +
                                "mount -o remount,size=64m disk\n" + command +
                                " --resume --quiet; echo \"then $?\"; cp -r disk/out after\n";

@@ -136,7 +136,7 @@ const std::vector<Override> malformed_overrides = {
   expected: a number from 0 to 1)"},
     {R"(constraint.wall.restitutoin=0.5)",
      R"(--set: error: constraint.wall.restitutoin: unknown key 'restitutoin'
-  expected: one of: name, require, restitution, from, until, variation and multiplier
+  expected: one of: name, require, restitution, from, until, variation, multiplier, friction, friction_static, slip, restitution_tangential, limit, impulse_limit and breaks
   hint:     did you mean 'restitution'?)"},
     {R"(point.ball.position.2=1)",
      R"(--set: error: point.ball.position.2: there is no entry '2'

@@ -70,7 +70,7 @@ rtoll = 1e-9
 )",
      ball_and_time,
      R"(study.toml:2:1: error: [integrator]: unknown key 'rtoll'
-  expected: one of: method, step, rtol, atol, max_step, max_steps, max_events, precision, contact_tolerance, rest_speed and accumulation_gap
+  expected: one of: method, step, rtol, atol, max_step, max_steps, max_events, precision, contact_tolerance, rest_speed, accumulation_gap and painleve_margin
   hint:     did you mean 'rtol'?)"},
     {"an unknown key in an entry",
      R"([[constraint]]
@@ -80,7 +80,7 @@ restitutoin = 0.5
 )",
      ball_and_time,
      R"(study.toml:4:1: error: constraint 'wall': unknown key 'restitutoin'
-  expected: one of: name, require, restitution, from, until, variation and multiplier
+  expected: one of: name, require, restitution, from, until, variation, multiplier, friction, friction_static, slip, restitution_tangential, limit, impulse_limit and breaks
   hint:     did you mean 'restitution'?)"},
     {"an unknown key at the top with nothing near it",
      R"(colour = "red"

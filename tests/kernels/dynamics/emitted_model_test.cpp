@@ -76,10 +76,11 @@ class Comparison {
     const std::vector<Scaled> p = scaled(at_.parameters), q = scaled(at_.state.q), v = scaled(at_.state.v),
                               z = scaled(at_.state.z), lambda = scaled(at_.lambda), held = scaled(at_.held);
     const Scaled t(at_.state.t);
+    const std::vector<Scaled> modes(system_.modes, Scaled(0));  // nothing slips or yields
     const std::vector<Scaled> branches =
-        Program(*system_.pool, system_.branches).run<Scaled>({t, p, q, v, z, lambda, held});
+        Program(*system_.pool, system_.branches).run<Scaled>({t, p, q, v, z, lambda, held, {}, modes});
     const std::vector<Scaled> expected =
-        Program(*system_.pool, formulas).run<Scaled>({t, p, q, v, z, lambda, held, branches});
+        Program(*system_.pool, formulas).run<Scaled>({t, p, q, v, z, lambda, held, branches, modes});
     for (std::size_t k = 0; k < formulas.size(); ++k)
       expect_close(actual[first + k], expected[k].value, rounding * expected[k].scale,
                    what + " " + std::to_string(k));
@@ -162,6 +163,7 @@ class Comparison {
     }
     if (system_.stop) signals.push_back(*system_.stop);
     signals.insert(signals.end(), system_.kinks.begin(), system_.kinks.end());
+    for (const Transition& transition : system_.transitions) signals.push_back(transition.value);
     expect_formulas(call("all_signals"), signals, "signals");
     for (std::size_t k = 0; k < signals.size(); ++k) expect_formula("signal", k, signals[k]);
   }
