@@ -7,6 +7,7 @@
 #include "kernels/base/portable.h"
 #include "kernels/base/status.h"
 #include "kernels/dynamics/contact_problem.h"
+#include "kernels/dynamics/contact_rows.h"
 #include "kernels/dynamics/member.h"
 #include "kernels/dynamics/rounding.h"
 #include "kernels/dynamics/shock.h"

@@ -8,6 +8,7 @@
 #include "kernels/base/status.h"
 #include "kernels/dynamics/admissible_multipliers.h"
 #include "kernels/dynamics/contact_problem.h"
+#include "kernels/dynamics/contact_rows.h"
 #include "kernels/dynamics/mass.h"
 #include "kernels/dynamics/member.h"
 #include "kernels/dynamics/rounding.h"

@@ -5,6 +5,7 @@
 #include "kernels/base/layout.h"
 #include "kernels/base/portable.h"
 #include "kernels/dynamics/member.h"
+#include "kernels/record/event_pattern.h"
 #include "kernels/record/forces.h"
 #include "kernels/record/member_records.h"
 #include "kernels/rootfinding/first_root.h"
@@ -145,30 +146,12 @@ ZWANG_INLINE bool matches(const typename M::Event& event, int m, typename M::Rea
       if (!(accumulation ? event.reached : event.constraints).has(target)) return false;
       size = event.impulse[target];
       return size != 0;
-    case EventPattern::release:
-      return event.kind == EventKind::release && event.constraints.has(target);
     case EventPattern::contact:
       return (event.kind == EventKind::contact || event.kind == EventKind::touch ||
               (accumulation && unlisted)) &&
              event.constraints.has(target);
-    case EventPattern::accumulation:
-      return accumulation && event.constraints.has(target);
-    case EventPattern::watched:
-      return event.kind == EventKind::event && event.watch == target;
-    case EventPattern::slides:
-      return event.kind == EventKind::slide && event.constraints.has(target);
-    case EventPattern::sticks:
-      return event.kind == EventKind::stick && event.constraints.has(target);
-    case EventPattern::reverses:
-      return event.kind == EventKind::reverse && event.constraints.has(target);
-    case EventPattern::yields:
-      return event.kind == EventKind::yield && event.constraints.has(target);
-    case EventPattern::locks:
-      return event.kind == EventKind::lock && event.constraints.has(target);
-    case EventPattern::breaks:
-      return event.kind == EventKind::breaks && event.constraints.has(target);
     default:
-      return false;
+      return is_of_kind(event, EventPattern(M::Model::reduction_pattern(m)), target);
   }
 }
 

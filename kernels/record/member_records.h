@@ -10,6 +10,7 @@
 #include "kernels/base/portable.h"
 #include "kernels/base/status.h"
 #include "kernels/dynamics/member.h"
+#include "kernels/record/event_pattern.h"
 #include "kernels/record/forces.h"
 
 namespace zwang {
@@ -149,29 +150,11 @@ ZWANG_INLINE bool is_recorded(const typename M::Event& event, int i) {
     case EventPattern::shock:
       return event.jump && event.kind != EventKind::accumulation && event.constraints.has(target) &&
              event.impulse[target] != 0;
-    case EventPattern::release:
-      return event.kind == EventKind::release && event.constraints.has(target);
     case EventPattern::contact:
       return (event.kind == EventKind::contact || event.kind == EventKind::touch) &&
              event.constraints.has(target);
-    case EventPattern::accumulation:
-      return event.kind == EventKind::accumulation && event.constraints.has(target);
-    case EventPattern::watched:
-      return event.kind == EventKind::event && event.watch == target;
-    case EventPattern::slides:
-      return event.kind == EventKind::slide && event.constraints.has(target);
-    case EventPattern::sticks:
-      return event.kind == EventKind::stick && event.constraints.has(target);
-    case EventPattern::reverses:
-      return event.kind == EventKind::reverse && event.constraints.has(target);
-    case EventPattern::yields:
-      return event.kind == EventKind::yield && event.constraints.has(target);
-    case EventPattern::locks:
-      return event.kind == EventKind::lock && event.constraints.has(target);
-    case EventPattern::breaks:
-      return event.kind == EventKind::breaks && event.constraints.has(target);
     default:
-      return false;
+      return is_of_kind(event, EventPattern(M::Model::record_pattern(i)), target);
   }
 }
 

@@ -1,0 +1,378 @@
+// Which contacts stick, slip or open and which bounded conditions hold or yield, at one instant: a complementarity
+// problem in the space of the rows that take part. It is the same for accelerations [friction-3] [limit-2] and for
+// the velocities after a shock [friction-11] [limit-4]. The reference is src/laws/mode_candidate.cpp.
+//
+// With Phi = A M^-1 A^T and Phi0 = A x0 + c, where x0 is the motion without any of the rows, the multipliers lambda
+// leave the residuals r = Phi0 - Phi lambda (f'' and s', or f' and s after the shock):
+//
+//   equation           r = 0
+//   inequality         held: r = 0, lambda >= 0            open: lambda = 0, r <= 0
+//   contact (N, T)     stick: r_N = r_T = 0, |lambda_T| <= cone_static lambda_N
+//                      slip:  r_N = 0, lambda_T = cone lambda_N d, d = the direction of the slip, or of r_T at rest
+//                      open:  lambda_N = lambda_T = 0, r_N <= 0
+//   bounded condition  hold:  r = 0, |lambda| <= limit     yield: lambda = limit sign, sign that of the rate or of r
+#pragma once
+
+#include "kernels/base/linear_algebra.h"
+#include "kernels/base/portable.h"
+#include "kernels/dynamics/member.h"
+
+namespace zwang {
+
+enum class RowKind : int { equation, inequality, contact, bounded };
+enum class RowChoice : int {
+  hold,
+  slip,
+  slip_back,
+  open
+};  // slip and slip_back: yield, for bounded conditions
+
+// A row, or a contact with its one or two slip rows.
+template <class Real>
+struct ContactUnit {
+  RowKind kind;
+  int row;       // its (first) row; the slip rows of a contact follow
+  int tangents;  // slip rows of a contact
+  Real cone, cone_static, limit;
+  bool moving;    // it slips or yields already: in the direction d
+  bool may_hold;  // stick or hold are not excluded
+  bool limited;   // an inequality whose multiplier is at most `limit`: it breaks there
+  Real d[2];
+
+  // limit sign; the bound of an impulse may be infinite.
+  ZWANG_INLINE Real limit_times(Real sign) const { return sign == 0 ? Real(0) : limit * sign; }
+};
+
+template <class M>
+struct ContactSolution {
+  using Real = typename M::Real;
+  RowChoice choice[M::rows];  // by unit
+  Real lambda[M::rows], residual[M::rows];
+  Real d[M::rows][2];  // by unit: the direction of the slip
+  bool dependent;
+};
+
+template <class M>
+struct ContactRows {
+  using Real = typename M::Real;
+  using Unit = ContactUnit<Real>;
+  using Solution = ContactSolution<M>;
+  static constexpr int rows = M::rows, n = M::n;
+
+  typename M::Root root;
+  int count = 0, units = 0;
+  int condition[rows];  // by row
+  Real u[rows][n];      // rows in the mass metric: Phi_ij = u_i u_j
+  Real phi[rows][rows], phi0[rows];
+  Real slack[rows];  // what counts as zero for a residual; for a multiplier, divided by Phi_ii
+  Unit unit[rows];
+
+  // Adds a row. `offset` is c, and x0 the motion without rows.
+  ZWANG_DEVICE int add_row(int which, const Real* a, Real excess, Real zero) {
+    const int i = count++;
+    condition[i] = which;
+    root.into(a, u[i]);
+    phi0[i] = excess;
+    slack[i] = zero;
+    for (int j = 0; j <= i; ++j) phi[i][j] = phi[j][i] = dot<n>(u[i], u[j]);
+    return i;
+  }
+  ZWANG_DEVICE Unit& add_unit(RowKind kind, int row) {
+    Unit& made = unit[units++];
+    made.kind = kind;
+    made.row = row;
+    made.tangents = 0;
+    made.cone = made.cone_static = made.limit = 0;
+    made.moving = false;
+    made.may_hold = true;
+    made.limited = false;
+    made.d[0] = made.d[1] = 0;
+    return made;
+  }
+
+  // --- Choices ---
+  ZWANG_DEVICE bool is_possible(const Unit& of, RowChoice choice) const {
+    switch (of.kind) {
+      case RowKind::equation:
+        return choice == RowChoice::hold;
+      case RowKind::inequality:
+        return choice == RowChoice::hold || choice == RowChoice::open ||
+               (of.limited && choice == RowChoice::slip);
+      case RowKind::contact:
+        if (choice == RowChoice::open) return true;
+        if (choice == RowChoice::hold) return !of.moving && of.may_hold && of.cone_static > 0;
+        if (choice == RowChoice::slip) return true;
+        // In space, and where nothing rubs, one direction is found.
+        return !of.moving && of.tangents == 1 && of.cone > 0;
+      case RowKind::bounded:
+        if (choice == RowChoice::hold) return !of.moving && of.may_hold;
+        if (of.moving) return choice == (of.d[0] > 0 ? RowChoice::slip : RowChoice::slip_back);
+        return choice != RowChoice::open;
+    }
+    return false;
+  }
+  ZWANG_DEVICE bool solves_row(const Unit& of, RowChoice choice) const {
+    if (of.kind == RowKind::bounded || of.limited) return choice == RowChoice::hold;
+    return choice != RowChoice::open;
+  }
+  ZWANG_DEVICE bool solves_tangents(const Unit& of, RowChoice choice) const {
+    return of.kind == RowKind::contact && choice == RowChoice::hold;
+  }
+
+  // --- Solution for given choices ---
+
+  // lambda_T = cone lambda_N d, and the sign of a yielding condition.
+  ZWANG_DEVICE void set_directions(Solution& at) const {
+    for (int k = 0; k < units; ++k) {
+      const Unit& of = unit[k];
+      const RowChoice choice = at.choice[k];
+      at.d[k][0] = at.d[k][1] = 0;
+      if (of.kind == RowKind::bounded || of.limited) {
+        at.d[k][0] = choice == RowChoice::slip        ? Real(1)
+                     : choice == RowChoice::slip_back ? Real(-1)
+                                                      : Real(0);
+      } else if (of.kind == RowKind::contact && choice != RowChoice::hold && choice != RowChoice::open) {
+        at.d[k][0] = of.d[0];
+        at.d[k][1] = of.d[1];
+        if (!of.moving && of.tangents == 1) at.d[k][0] = choice == RowChoice::slip ? Real(1) : Real(-1);
+      }
+    }
+  }
+
+  // Phi lambda = Phi0 over the rows that are solved, by elimination with complete pivoting. Unknowns whose rows
+  // depend on others are 0.
+  ZWANG_COLD void solve_linear(Solution& at) const {
+    int unknown[rows], unit_of[rows], m = 0;
+    for (int k = 0; k < units; ++k) {
+      const Unit& of = unit[k];
+      if (solves_row(of, at.choice[k])) {
+        unit_of[m] = k;
+        unknown[m++] = of.row;
+      }
+      for (int j = 1; j <= of.tangents && solves_tangents(of, at.choice[k]); ++j) {
+        unit_of[m] = -1;
+        unknown[m++] = of.row + j;
+      }
+    }
+    Real matrix[rows][rows], right[rows];
+    for (int i = 0; i < m; ++i) {
+      right[i] = phi0[unknown[i]];
+      for (int k = 0; k < units; ++k)
+        if (unit[k].kind == RowKind::bounded || unit[k].limited)
+          right[i] -= phi[unknown[i]][unit[k].row] * unit[k].limit_times(at.d[k][0]);
+      for (int j = 0; j < m; ++j) {
+        matrix[i][j] = phi[unknown[i]][unknown[j]];
+        if (unit_of[j] < 0) continue;
+        const Unit& of = unit[unit_of[j]];
+        for (int c = 0; c < of.tangents; ++c)
+          matrix[i][j] += of.cone * at.d[unit_of[j]][c] * phi[unknown[i]][of.row + 1 + c];
+      }
+    }
+    int column_at[rows], rank = 0;
+    for (int j = 0; j < m; ++j) column_at[j] = j;
+    int row_at[rows];
+    for (int i = 0; i < m; ++i) row_at[i] = i;
+    const auto weight = [&](int i) { return maximum(phi[unknown[i]][unknown[i]], Precision<Real>::tiny); };
+    for (; rank < m; ++rank) {
+      Real largest = 0;
+      int best_row = rank, best_column = rank;
+      for (int i = rank; i < m; ++i)
+        for (int j = rank; j < m; ++j) {
+          const int r = row_at[i], c = column_at[j];
+          const Real share = square(matrix[r][c]) / (weight(r) * weight(c));
+          if (share > largest) {
+            largest = share;
+            best_row = i;
+            best_column = j;
+          }
+        }
+      if (!(largest > square(Precision<Real>::dependent))) break;
+      swap_entries(row_at, rank, best_row);
+      swap_entries(column_at, rank, best_column);
+      const int p = row_at[rank], q = column_at[rank];
+      for (int i = rank + 1; i < m; ++i) {
+        const int r = row_at[i];
+        const Real factor = matrix[r][q] / matrix[p][q];
+        for (int j = rank + 1; j < m; ++j) matrix[r][column_at[j]] -= factor * matrix[p][column_at[j]];
+        right[r] -= factor * right[p];
+      }
+    }
+    at.dependent = rank < m;
+    Real x[rows];
+    for (int j = 0; j < m; ++j) x[j] = 0;
+    for (int i = rank - 1; i >= 0; --i) {
+      const int p = row_at[i], q = column_at[i];
+      Real sum = right[p];
+      for (int j = i + 1; j < rank; ++j) sum -= matrix[p][column_at[j]] * x[column_at[j]];
+      x[q] = sum / matrix[p][q];
+    }
+    for (int i = 0; i < count; ++i) at.lambda[i] = 0;
+    for (int j = 0; j < m; ++j) at.lambda[unknown[j]] = x[j];
+    complete(at);
+  }
+  ZWANG_INLINE static void swap_entries(int* list, int i, int j) {
+    const int kept = list[i];
+    list[i] = list[j];
+    list[j] = kept;
+  }
+
+  // Multipliers of slip and yield, and the residuals of all rows.
+  ZWANG_DEVICE void complete(Solution& at) const {
+    for (int k = 0; k < units; ++k) {
+      const Unit& of = unit[k];
+      if ((of.kind == RowKind::bounded || of.limited) && at.choice[k] != RowChoice::hold)
+        at.lambda[of.row] = of.limit_times(at.d[k][0]);
+      if (of.kind == RowKind::contact && at.choice[k] != RowChoice::hold)
+        for (int c = 0; c < of.tangents; ++c)
+          at.lambda[of.row + 1 + c] = of.cone * at.lambda[of.row] * at.d[k][c];
+    }
+    for (int i = 0; i < count; ++i) {
+      Real sum = phi0[i];
+      for (int j = 0; j < count; ++j) sum -= phi[i][j] * at.lambda[j];
+      at.residual[i] = sum;
+    }
+  }
+
+  // [friction-7] Slip in space that begins now goes where r_T points: d = r_T(d)/|r_T(d)|, by projected
+  // iterations, which converge for any symmetric Phi_TT.
+  ZWANG_COLD void solve(Solution& at) const {
+    set_directions(at);
+    solve_linear(at);
+    bool searching = false;
+    for (int k = 0; k < units; ++k) searching = searching || seeks_direction(k, at);
+    for (int pass = 0; searching && pass < 500; ++pass) {
+      Real moved = 0;
+      for (int k = 0; k < units; ++k) {
+        if (!seeks_direction(k, at)) continue;
+        const Unit& of = unit[k];
+        const int t = of.row + 1;
+        const Real weight = maximum(phi[t][t], phi[t + 1][t + 1]), size = of.cone * at.lambda[of.row];
+        const Real x = size * at.d[k][0] + at.residual[t] / weight,
+                   y = size * at.d[k][1] + at.residual[t + 1] / weight, length = sqrt(x * x + y * y);
+        if (!(length > 0)) continue;
+        moved = maximum(moved, maximum(absolute(x / length - at.d[k][0]), absolute(y / length - at.d[k][1])));
+        at.d[k][0] = x / length;
+        at.d[k][1] = y / length;
+      }
+      solve_linear(at);
+      if (!(moved > 8 * Precision<Real>::epsilon)) break;
+    }
+  }
+  ZWANG_DEVICE bool seeks_direction(int k, const Solution& at) const {
+    const Unit& of = unit[k];
+    return of.kind == RowKind::contact && of.tangents == 2 && !of.moving && of.cone > 0 &&
+           at.choice[k] == RowChoice::slip;
+  }
+
+  // --- Judgement ---
+  ZWANG_DEVICE bool is_admissible(const Solution& at) const {
+    for (int k = 0; k < units; ++k)
+      if (!is_admissible(unit[k], at.choice[k], at.d[k], at)) return false;
+    return true;
+  }
+  ZWANG_DEVICE Real zero_of_multiplier(int i) const { return slack[i] / phi[i][i]; }
+  ZWANG_DEVICE bool is_admissible(const Unit& of, RowChoice choice, const Real* d, const Solution& at) const {
+    const int i = of.row;
+    const Real lambda = at.lambda[i], residual = at.residual[i], zero = zero_of_multiplier(i);
+    if (!is_finite(lambda) || !is_finite(residual)) return false;
+    if (of.kind == RowKind::bounded) {
+      if (choice == RowChoice::hold)
+        return absolute(residual) <= 4 * slack[i] && absolute(lambda) <= of.limit + zero;
+      return of.moving || d[0] * residual >= -slack[i];
+    }
+    if (choice == RowChoice::open) return residual <= slack[i];
+    if (of.limited && choice == RowChoice::slip) return residual >= -slack[i];
+    if (of.limited && !(lambda <= of.limit + zero)) return false;
+    // A row that depends on others must agree with them.
+    if (!(absolute(residual) <= 4 * slack[i])) return false;
+    if (of.kind == RowKind::equation) return true;
+    if (!(lambda >= -zero)) return false;
+    if (of.kind == RowKind::inequality) return true;
+    return is_tangentially_admissible(of, choice, d, at);
+  }
+  ZWANG_DEVICE bool is_tangentially_admissible(const Unit& of, RowChoice choice, const Real* d,
+                                               const Solution& at) const {
+    const int i = of.row;
+    Real force = 0, along = 0, zero = of.cone_static * zero_of_multiplier(i), slack_along = 0;
+    for (int c = 0; c < of.tangents; ++c) {
+      const int t = i + 1 + c;
+      force += square(at.lambda[t]);
+      along += d[c] * at.residual[t];
+      zero = maximum(zero, zero_of_multiplier(t));
+      slack_along = maximum(slack_along, slack[t]);
+      if (choice == RowChoice::hold && !(absolute(at.residual[t]) <= 4 * slack[t])) return false;
+    }
+    if (choice == RowChoice::hold) return sqrt(force) <= of.cone_static * at.lambda[i] + zero;
+    return of.moving || !(of.cone > 0) || along >= -slack_along;
+  }
+
+  // The judge of a solution, whatever found it: the largest violation of the laws at the head of this file beyond
+  // rounding, relative to the size of the problem (friction_residual() of the reference).
+  ZWANG_COLD Real violation(const Solution& at) const {
+    Real worst = 0, size = 0;
+    for (int i = 0; i < count; ++i)
+      size = maximum(size, maximum(absolute(phi0[i]), absolute(at.lambda[i]) * phi[i][i]) / sqrt(phi[i][i]));
+    const auto raise = [&](Real value, Real zero, int i) {
+      worst = maximum(worst, (value - 4 * zero) / sqrt(phi[i][i]));
+    };
+    for (int k = 0; k < units; ++k) {
+      const Unit& of = unit[k];
+      const int i = of.row;
+      const Real lambda = at.lambda[i] * phi[i][i], residual = at.residual[i];
+      if (of.kind == RowKind::equation) raise(absolute(residual), slack[i], i);
+      if (of.kind == RowKind::bounded && !of.moving) {
+        raise(absolute(at.lambda[i]) * phi[i][i] - of.limit * phi[i][i], slack[i], i);
+        raise(minimum(absolute(residual), of.limit * phi[i][i] - lambda * (residual > 0 ? 1 : -1)), slack[i],
+              i);
+      }
+      if (of.kind == RowKind::inequality || of.kind == RowKind::contact) {
+        if (!of.limited) raise(residual, slack[i], i);
+        raise(-lambda, slack[i], i);
+        if (!of.limited) raise(minimum(lambda, -residual), slack[i], i);
+      }
+      if (of.kind != RowKind::contact || !(of.cone_static > 0)) continue;
+      Real force = 0, power = 0, speed = 0;
+      for (int c = 0; c < of.tangents; ++c) {
+        const int t = i + 1 + c;
+        force += square(at.lambda[t]);
+        power += at.lambda[t] * at.residual[t];
+        speed += square(at.residual[t]);
+      }
+      const int t = i + 1;
+      raise((sqrt(force) - of.cone_static * at.lambda[i]) * phi[t][t], slack[t] + of.cone_static * slack[i],
+            t);
+      if (!of.moving && speed > square(8 * slack[t]))
+        raise((of.cone * at.lambda[i] - power / sqrt(speed)) * phi[t][t], slack[t] + of.cone * slack[i], t);
+    }
+    return worst > 0 && size > 0 ? worst / size : Real(0);
+  }
+
+  // The square of the difference of two motions in the mass metric.
+  ZWANG_DEVICE Real difference(const Solution& a, const Solution& b) const {
+    Real sum = 0;
+    for (int i = 0; i < count; ++i)
+      for (int j = 0; j < count; ++j)
+        sum += (a.lambda[i] - b.lambda[i]) * phi[i][j] * (a.lambda[j] - b.lambda[j]);
+    return absolute(sum);
+  }
+  ZWANG_DEVICE Real size_of(const Solution& at) const {
+    Real sum = 0;
+    for (int i = 0; i < count; ++i) sum += square(at.lambda[i]) * phi[i][i];
+    return sum;
+  }
+
+  // kappa of a slipping contact: the change of its r_N by its own multiplier where the other rows of the choice hold
+  // [friction-4]. Computed as Phi0/lambda would be unsafe where both vanish; here from a unit change of Phi0.
+  ZWANG_COLD Real kappa(int k, const Solution& chosen) const {
+    ContactRows unloaded = *this;
+    Solution at = chosen;
+    for (int i = 0; i < count; ++i) unloaded.phi0[i] = 0;
+    for (int j = 0; j < units; ++j) unloaded.unit[j].limit = 0;
+    unloaded.phi0[unit[k].row] = 1;
+    unloaded.solve_linear(at);
+    const Real lambda = at.lambda[unit[k].row];
+    return lambda == 0 ? Real(0) : 1 / lambda;
+  }
+};
+
+}  // namespace zwang
