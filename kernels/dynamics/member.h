@@ -32,6 +32,18 @@ struct ModesOf<Model, Model::has_modes> {
   static constexpr int transitions = Model::transitions;
 };
 
+// Whether a model has contacts that slip in two directions.
+template <class Model>
+ZWANG_CONSTANT constexpr bool slips_in_space() {
+  if constexpr (ModesOf<Model>::any) {
+    bool any = false;
+    for (int f = 0; f < Model::frictions; ++f) any = any || Model::friction_rows(f) == 2;
+    return any;
+  } else {
+    return false;
+  }
+}
+
 // What ends when its signal rises through zero (src/system/system.h).
 enum class TransitionKind : int { slide, stick, yield, lock, fail };
 

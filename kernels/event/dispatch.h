@@ -60,16 +60,12 @@ ZWANG_DEVICE void dispatch_release(M& me, int i, typename M::Real resolution, ty
   record_event_now(me, event);
 }
 
-// The direction of a slip in space has turned by a right angle since it was noted: it is noted anew. False: the
-// slip vanishes.
+// Whether a slip in space is within the rounding of its phase, or below what the time resolves: it has no direction.
 template <class M>
-ZWANG_DEVICE bool renew_direction(M& me, int f) {
+ZWANG_DEVICE bool slip_is_unresolved(const M& me, int f, const SlipNow<M>& slip) {
   using Model = typename M::Model;
   using Real = typename M::Real;
-  if (Model::friction_rows(f) == 1) return false;
-  const SlipNow<M> slip(me, f);
   const Real rounding = me.k[Model::first_mode + Model::friction_mode(f) + 2];
-  // Where the time resolves no less, the slip that is left has no direction either.
   Real rate[M::size], lambda[M::rows], squared = 0, f_rate, change, size;
   right_side<M>(me.k, me.motion.t, me.motion.y, me.constraints.held, me.constraints.any_held, rate, lambda);
   for (int c = 0; c < 2; ++c) {
@@ -77,7 +73,16 @@ ZWANG_DEVICE bool renew_direction(M& me, int f) {
     squared += square(size);
   }
   const Real unresolved = 128 * me.motion.rounding_of_time() * sqrt(squared);
-  if (!(slip.size > maximum(4 * maximum(slip.zero, rounding), unresolved))) return false;
+  return !(slip.size > maximum(4 * maximum(slip.zero, rounding), unresolved));
+}
+
+// The direction of a slip in space has turned by a right angle since it was noted: it is noted anew. False: the
+// slip vanishes.
+template <class M>
+ZWANG_DEVICE bool renew_direction(M& me, int f) {
+  if (M::Model::friction_rows(f) == 1) return false;
+  const SlipNow<M> slip(me, f);
+  if (slip_is_unresolved(me, f, slip)) return false;
   const typename M::Real d[2] = {slip.s[0] / slip.size, slip.s[1] / slip.size};
   set_friction_mode(me, f, false, d);
   return true;

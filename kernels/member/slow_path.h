@@ -135,6 +135,31 @@ ZWANG_COLD Status stuck_status(const M& me, bool finite) {
   return finite ? Status::step_too_small : Status::not_finite;
 }
 
+// No step can be taken because a slip in space has shrunk below what the time resolves: what is left of it is
+// removed, and it comes to rest [friction-8]. False: nothing of the kind.
+template <class M>
+ZWANG_COLD bool rest_unresolved_slip(M& me) {
+  using Model = typename M::Model;
+  if constexpr (slips_in_space<Model>()) {
+    for (int i = 0; i < Model::transitions; ++i) {
+      const int f = Model::transition_of(i);
+      if (TransitionKind(Model::transition_kind(i)) != TransitionKind::stick || Model::friction_rows(f) == 1)
+        continue;
+      const int mode = Model::first_mode + Model::friction_mode(f);
+      const bool slips = me.k[mode] != 0 || me.k[mode + 1] != 0;
+      if (!slips || !slip_is_unresolved(me, f, SlipNow<M>(me, f))) continue;
+      typename M::Real held[M::rows];
+      copy<M::rows>(me.constraints.held, held);
+      held[Model::friction_row(f)] = held[Model::friction_row(f) + 1] = 1;
+      project<M>(me.k, me.motion.t, me.motion.y, held, 1);
+      dispatch_event(me, {EventFunctionKind::transition, M::first_transition + i});
+      me.motion.h = initial_step(me);
+      return true;
+    }
+  }
+  return false;
+}
+
 // Any other step that a lane has stored. True when the lane goes on with this member.
 template <class M>
 ZWANG_COLD bool handle_other_step(M& me) {
@@ -147,8 +172,8 @@ ZWANG_COLD bool handle_other_step(M& me) {
   }
   load_ledger(me);
   if (verdict.stuck) {
-    // No step could be taken: because of the tolerance, or because the state is not finite.
-    me.fail(stuck_status(me, all_finite<M::size>(exchange.end)));
+    // No step could be taken: because a slip ends, because of the tolerance, or because the state is not finite.
+    if (!rest_unresolved_slip(me)) me.fail(stuck_status(me, all_finite<M::size>(exchange.end)));
   } else if (verdict.event_possible || inside) {
     handle_events(me);
   } else {

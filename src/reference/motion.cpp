@@ -66,6 +66,8 @@ std::optional<SmoothStep> Motion::next_step() {
   NextStep next = smooth_.next_step(next_scheduled_time(), plan_.end);
   recorder_.trajectory().rejected += next.rejected;
   if (next.status == Status::ok) return std::move(next.step);
+  if (next.status == Status::step_too_small && rest_unresolved_slip())
+    return going() ? next_step() : std::nullopt;
   fail(next.status, next.cause);
   return std::nullopt;
 }

@@ -11,6 +11,7 @@
 #include "src/laws/friction_modes.h"
 #include "src/laws/least_constraint.h"
 #include "src/laws/mode_problem.h"
+#include "src/laws/project.h"
 #include "src/reference/audit.h"
 #include "src/reference/member_state.h"
 #include "src/reference/motion.h"
@@ -272,6 +273,27 @@ bool Motion::comes_to_rest(std::size_t friction) {
   const double unresolved = 128 * member_.rounding_of_time() * std::sqrt(squares);
   if (member_.slip_of(friction, now).norm() <= std::max(rest_roundings * rounding, unresolved)) return true;
   renew_slip_directions();
+  return false;
+}
+
+// No step can be taken because a slip in space has shrunk below what the time resolves: what is left of it is
+// removed, and it comes to rest [friction-8]. False: nothing of the kind.
+bool Motion::rest_unresolved_slip() {
+  const System& system = equations_.system();
+  for (const Transition& transition : system.transitions) {
+    if (transition.kind != TransitionKind::stick || system.frictions[transition.of].rows.size() == 1)
+      continue;
+    if (!member_.slips(transition.of) || !comes_to_rest(transition.of)) continue;
+    State now = member_.state();
+    std::vector<std::size_t> held = member_.active;
+    const std::vector<std::size_t>& rows = system.frictions[transition.of].rows;
+    held.insert(held.end(), rows.begin(), rows.end());
+    std::sort(held.begin(), held.end());
+    project(equations_, now, member_.sizes, held);
+    member_.set_velocities(now.v);
+    change_mode(transition);
+    return true;
+  }
   return false;
 }
 
