@@ -23,13 +23,12 @@ namespace {
 
 constexpr std::size_t body_limit = 1024, body_point_limit = 64;
 
-const char* const orientation_form =
-    "[w, x, y, z], a quaternion, or { axis = [x, y, z], angle = \"...\" }";
+const char* const orientation_form = "[w, x, y, z], a quaternion, or { axis = [x, y, z], angle = \"...\" }";
 
 // Names that a body has of its own.
 bool is_body_name(const std::string& name) {
-  static const std::vector<std::string> own = {"x",  "y",  "z",  "angle", "wx", "wy",   "wz",      "q0",
-                                               "q1", "q2", "q3", "ex",    "ey", "ez",   "spin",    "momentum"};
+  static const std::vector<std::string> own = {"x",  "y",  "z",  "angle", "wx", "wy", "wz",   "q0",
+                                               "q1", "q2", "q3", "ex",    "ey", "ez", "spin", "momentum"};
   return std::find(own.begin(), own.end(), name) != own.end();
 }
 
@@ -113,7 +112,8 @@ void StudyBuilder::read_inertia(const Field& field, Body& made) {
       made.inertia[k] = formula((*items)[k], allow_parameters).value_or(pool().one());
   } else {
     std::vector<std::vector<Expr>> rows;
-    for (const Field& row : *items) rows.push_back(quantities(row, 3, "three numbers: a row of the inertia", {}));
+    for (const Field& row : *items)
+      rows.push_back(quantities(row, 3, "three numbers: a row of the inertia", {}));
     const std::size_t pairs[3][2] = {{0, 1}, {0, 2}, {1, 2}};
     for (std::size_t k = 0; k < 3; ++k) {
       const auto [i, j] = pairs[k];
@@ -160,18 +160,19 @@ void StudyBuilder::check_inertia(const Field& field, const Body& made) {
   const auto product = [&](Expr a, Expr b) { return pool().multiply(a, b); };
   const auto minors = [&](Expr xx, Expr yy, Expr zz, Expr xy, Expr xz, Expr yz) {
     const Expr two = pool().subtract(product(xx, yy), pool().square(xy));
-    const Expr three = pool().add(
-        pool().subtract(product(xx, pool().subtract(product(yy, zz), pool().square(yz))),
-                        product(xy, pool().subtract(product(xy, zz), product(yz, xz)))),
-        product(xz, pool().subtract(product(xy, yz), product(yy, xz))));
+    const Expr three =
+        pool().add(pool().subtract(product(xx, pool().subtract(product(yy, zz), pool().square(yz))),
+                                   product(xy, pool().subtract(product(xy, zz), product(yz, xz)))),
+                   product(xz, pool().subtract(product(xy, yz), product(yy, xz))));
     return std::vector<Expr>{xx, two, three};
   };
   for (const Expr minor : minors(I[0], I[1], I[2], I[3], I[4], I[5]))
-    check_value(field, minor, is_positive, "no rigid body has this inertia: it is not positive definite", expected);
+    check_value(field, minor, is_positive, "no rigid body has this inertia: it is not positive definite",
+                expected);
   const Expr half = product(pool().constant(0.5 * (1 + 1e-12)), pool().add(pool().add(I[0], I[1]), I[2]));
   const auto excess = [&](std::size_t k) { return pool().subtract(half, I[k]); };
-  for (const Expr minor : minors(excess(0), excess(1), excess(2), pool().negate(I[3]), pool().negate(I[4]),
-                                 pool().negate(I[5])))
+  for (const Expr minor :
+       minors(excess(0), excess(1), excess(2), pool().negate(I[3]), pool().negate(I[4]), pool().negate(I[5])))
     check_value(field, minor, is_not_negative,
                 "no rigid body has this inertia: a principal moment exceeds the sum of the others", expected);
 }
@@ -189,7 +190,8 @@ void StudyBuilder::read_body_velocity(const Table& table, const Body& made) {
     const bool array = spin && spin.value->kind == Value::Kind::array;
     if (array)
       reader_.report(spin, "a body in the plane has one angular velocity", "one number, not an array");
-    study_.initial_velocities.push_back(spin && !array ? quantity(spin, made.name + ".angle'") : pool().zero());
+    study_.initial_velocities.push_back(spin && !array ? quantity(spin, made.name + ".angle'")
+                                                       : pool().zero());
     return;
   }
   rates.assign(3, pool().zero());
@@ -204,12 +206,14 @@ void StudyBuilder::read_orientation(const Table& table, const Body& made) {
   const Field orientation = table["orientation"], angle = table["angle"];
   if (!made.spatial()) {
     if (orientation)
-      reader_.report(orientation, "a body in the plane has no quaternion", "angle = 0.3, one number in radians");
+      reader_.report(orientation, "a body in the plane has no quaternion",
+                     "angle = 0.3, one number in radians");
     study_.initial_positions.push_back(angle ? quantity(angle, made.name + ".angle") : pool().zero());
     return;
   }
   if (angle)
-    reader_.report(angle, "a body in space has no single angle", std::string("orientation = ") + orientation_form);
+    reader_.report(angle, "a body in space has no single angle",
+                   std::string("orientation = ") + orientation_form);
   for (int k = 0; k < 3; ++k) study_.initial_positions.push_back(pool().zero());
   std::vector<Expr> q = {pool().one(), pool().zero(), pool().zero(), pool().zero()};
   if (orientation)
@@ -219,11 +223,19 @@ void StudyBuilder::read_orientation(const Table& table, const Body& made) {
 }
 
 std::vector<Expr> StudyBuilder::read_quaternion(const Field& field, const std::string& body) {
-  const std::vector<Expr> q = quantities(field, 4, orientation_form,
-                                         {body + ".q0", body + ".q1", body + ".q2", body + ".q3"});
+  const std::vector<Expr> q =
+      quantities(field, 4, orientation_form, {body + ".q0", body + ".q1", body + ".q2", body + ".q3"});
   const Expr squares = dot(pool(), q, q);
-  check_value(field, squares, is_positive, "a quaternion of length 0 is no orientation", orientation_form);
-  return times(pool(), pool().divide(pool().one(), pool().apply(Op::sqrt, squares)), q);
+  // Four normal draws have length 0 at the nominal member only, which then has the orientation of the body axes.
+  const Evaluated size = evaluate(squares);
+  if (size.state == State::constant && !(size.value > 0))
+    reader_.report(field, "a quaternion of length 0 is no orientation", orientation_form);
+  const Expr one = pool().one(), length = pool().apply(Op::sqrt, squares);
+  std::vector<Expr> made;
+  for (std::size_t k = 0; k < 4; ++k)
+    made.push_back(
+        pool().if_less(pool().zero(), squares, pool().divide(q[k], length), k == 0 ? one : pool().zero()));
+  return made;
 }
 
 std::vector<Expr> StudyBuilder::read_axis_and_angle(const Field& field, const std::string& body) {
@@ -231,9 +243,8 @@ std::vector<Expr> StudyBuilder::read_axis_and_angle(const Field& field, const st
   const Field axis = table.require("axis", "three numbers: the axis of the rotation"),
               angle = table.require("angle", "a number in radians, a formula or a distribution");
   if (!axis || !angle) return {pool().one(), pool().zero(), pool().zero(), pool().zero()};
-  const std::vector<Expr> along =
-      quantities(axis, 3, "three numbers: the axis of the rotation",
-                 {body + ".axis.x", body + ".axis.y", body + ".axis.z"});
+  const std::vector<Expr> along = quantities(axis, 3, "three numbers: the axis of the rotation",
+                                             {body + ".axis.x", body + ".axis.y", body + ".axis.z"});
   const Expr squares = dot(pool(), along, along);
   check_value(axis, squares, is_positive, "an axis of length 0 has no direction", "three numbers, not all 0");
   const Expr half = pool().multiply(pool().constant(0.5), quantity(angle, body + ".angle"));
@@ -254,7 +265,8 @@ void StudyBuilder::add_orientation_states() {
 }
 
 void StudyBuilder::read_body_points(const Field& field, Body& made) {
-  const std::string numbers = std::to_string(made.dimension) + " numbers: the place from the centre of mass, body axes";
+  const std::string numbers =
+      std::to_string(made.dimension) + " numbers: the place from the centre of mass, body axes";
   if (field.value->kind != Value::Kind::table) {
     reader_.report(field, "not a table", "points = { corner = [..] }");
     return;
@@ -283,14 +295,16 @@ std::optional<std::size_t> StudyBuilder::body_point(const Field& field, const Bo
     if (body.points[i].name == *name) return i;
     names.push_back(body.points[i].name);
   }
-  reader_.report(field, "the body '" + body.name + "' has no such point",
-                 names.empty() ? "a name from its points, and it has none" : "one of: " + list_text(names, "or"),
-                 suggestion(*name, names));
+  reader_.report(
+      field, "the body '" + body.name + "' has no such point",
+      names.empty() ? "a name from its points, and it has none" : "one of: " + list_text(names, "or"),
+      suggestion(*name, names));
   return {};
 }
 
 void StudyBuilder::read_shape(const Field& field, Body& made) {
-  const char* const form = "{ sphere = R }, { disc = R }, { corners = [..] } or { capsule = { ends = [..], radius = r } }";
+  const char* const form =
+      "{ sphere = R }, { disc = R }, { corners = [..] } or { capsule = { ends = [..], radius = r } }";
   if (field.value->kind != Value::Kind::table || field.value->entries.size() != 1) {
     reader_.report(field, "not a shape", form);
     return;
@@ -347,12 +361,13 @@ const VectorName* StudyBuilder::place_named(const Field& field, std::string& nam
   if (body != description_.bodies.end() && owner.size() < name.size()) {
     std::vector<std::string> points;
     for (const BodyPoint& point : body->points) points.push_back(owner + "." + point.name);
-    reader_.report(field, "the body '" + owner + "' has no such point",
-                   points.empty() ? "a name from its points, and it has none"
-                                  : "one of: " + list_text(points, "or"),
-                   suggestion(name, points));
+    reader_.report(
+        field, "the body '" + owner + "' has no such point",
+        points.empty() ? "a name from its points, and it has none" : "one of: " + list_text(points, "or"),
+        suggestion(name, points));
   } else {
-    reader_.report(field, "not a point, a body, a body point or an anchor", expected, suggestion(name, known));
+    reader_.report(field, "not a point, a body, a body point or an anchor", expected,
+                   suggestion(name, known));
   }
   return nullptr;
 }

@@ -34,16 +34,16 @@ void StudyBuilder::register_body(NamedPart& part) {
     centre.velocity.push_back(pool().symbol(SymbolKind::velocity, body.first + k));
     scope_.scalars[name] = {centre.position.back(), centre.velocity.back(), allow_positions};
   }
-  const std::vector<std::string> turns = body.spatial() ? std::vector<std::string>{".wx", ".wy", ".wz"}
-                                                        : std::vector<std::string>{".angle"};
+  const std::vector<std::string> turns =
+      body.spatial() ? std::vector<std::string>{".wx", ".wy", ".wz"} : std::vector<std::string>{".angle"};
   for (const std::string& turn : turns) {
     const std::size_t index = description_.coordinates.size();
     const std::string name = part.name + turn;
     description_.coordinates.push_back(name);
     const Expr rate = pool().symbol(SymbolKind::velocity, index);
-    scope_.scalars[name] = body.spatial()
-                               ? ScalarName{rate, {}, allow_positions | allow_velocities}
-                               : ScalarName{pool().symbol(SymbolKind::coordinate, index), rate, allow_positions};
+    scope_.scalars[name] =
+        body.spatial() ? ScalarName{rate, {}, allow_positions | allow_velocities}
+                       : ScalarName{pool().symbol(SymbolKind::coordinate, index), rate, allow_positions};
   }
   scope_.vectors[part.name] = centre;
   description_.bodies.push_back(std::move(body));
@@ -62,12 +62,14 @@ void StudyBuilder::register_orientation(std::size_t index) {
   const BodyFormulas formulas(pool(), body);
   const std::vector<Expr> q = formulas.orientation();
   for (std::size_t k = 0; k < 4; ++k)
-    scope_.scalars[description_.auxiliaries[body.state + k]] = {q[k], {}, allow_positions | allow_quaternions};
+    scope_.scalars[description_.auxiliaries[body.state + k]] = {
+        q[k], {}, allow_positions | allow_quaternions};
   // 2 atan2(|(q1, q2, q3)|, |q0|): q and -q are one orientation.
   Expr squares = pool().zero();
   for (std::size_t k = 1; k < 4; ++k) squares = pool().add(squares, pool().square(q[k]));
-  centre.rotation = pool().multiply(
-      pool().constant(2), pool().apply(Op::atan2, pool().apply(Op::sqrt, squares), pool().apply(Op::abs, q[0])));
+  centre.rotation =
+      pool().multiply(pool().constant(2),
+                      pool().apply(Op::atan2, pool().apply(Op::sqrt, squares), pool().apply(Op::abs, q[0])));
 }
 
 // A vector and its components.

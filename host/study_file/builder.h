@@ -39,8 +39,8 @@
 namespace zwang {
 
 // The symbols that formulas evaluated along the motion may use.
-constexpr unsigned allow_state =
-    allow_time | allow_parameters | allow_positions | allow_velocities | allow_auxiliaries | allow_quaternions;
+constexpr unsigned allow_state = allow_time | allow_parameters | allow_positions | allow_velocities |
+                                 allow_auxiliaries | allow_quaternions;
 
 // Tests of numbers.
 inline bool is_finite(double x) { return std::isfinite(x); }
@@ -239,7 +239,8 @@ class StudyBuilder {
   ExprVector material_velocity(const Body& body, const ExprVector& place);
   ExprVector material_velocity(const Surface& surface, const ExprVector& place);
   Expr height_above(const Surface& surface, const ExprVector& place);
-  ContactCondition on_surface(const Body& body, const ExprVector& centre, Expr radius, const Surface& surface);
+  ContactCondition on_surface(const Body& body, const ExprVector& centre, Expr radius,
+                              const Surface& surface);
   ContactCondition disc_on_surface(const Body& body, const Surface& surface);
   ContactCondition of_spheres(const Body& first, const ExprVector& a, Expr first_radius, const Body& second,
                               const ExprVector& b, Expr second_radius);
@@ -247,7 +248,7 @@ class StudyBuilder {
 
   // --- Links of bodies (link.cpp, link_rows.cpp) ---
   struct LinkEnd {
-    std::string name;        // as written
+    std::string name;  // as written
     ExprVector place;
     const Body* body = nullptr;  // null: a point or an anchor
     bool is_anchor = false;
@@ -255,22 +256,25 @@ class StudyBuilder {
   struct LinkRow {
     Expr value{};
     bool holonomic = true, equation = true;
-    bool is_force = true;                    // its multiplier is a component of the force
-    std::optional<Expr> end_gradient = {};   // length of the gradient at an end
-    std::optional<Expr> radius = {};         // of a distance
+    bool is_force = true;                   // its multiplier is a component of the force
+    std::optional<Expr> end_gradient = {};  // length of the gradient at an end
+    std::optional<Expr> radius = {};        // of a distance
     ExprVector difference = {};
   };
   void read_links();
   void read_link(const Field& entry);
   std::optional<LinkEnd> read_link_end(const Field& field);
-  std::vector<LinkRow> link_rows(const std::string& type, const Table& table, const LinkEnd& a, const LinkEnd& b);
+  std::vector<LinkRow> link_rows(const std::string& type, const Table& table, const LinkEnd& a,
+                                 const LinkEnd& b);
   std::vector<LinkRow> coincidence(const LinkEnd& a, const LinkEnd& b);
   std::vector<LinkRow> no_rotation(const LinkEnd& a, const LinkEnd& b);
-  std::vector<LinkRow> axes_aligned(const Table& table, const LinkEnd& a, const LinkEnd& b, const ExprVector& axis);
+  std::vector<LinkRow> axes_aligned(const Table& table, const LinkEnd& a, const LinkEnd& b,
+                                    const ExprVector& axis);
   std::vector<LinkRow> offset_along(const LinkEnd& a, const LinkEnd& b, const ExprVector& axis);
   std::vector<LinkRow> distance_row(const Table& table, const LinkEnd& a, const LinkEnd& b, bool string);
   std::vector<LinkRow> rolling_rows(const Field& entry, const Table& table);
-  std::optional<LinkRow> dry_row(const std::string& type, const LinkEnd& a, const LinkEnd& b, const ExprVector& axis);
+  std::optional<LinkRow> dry_row(const std::string& type, const LinkEnd& a, const LinkEnd& b,
+                                 const ExprVector& axis);
   ExprVector read_link_axis(const Table& table, const LinkEnd& a);
   // A vector of an end in space axes; of a point or an anchor as it stands.
   ExprVector turned(const LinkEnd& end, const ExprVector& in_body);

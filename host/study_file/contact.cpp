@@ -48,18 +48,19 @@ ExprVector StudyBuilder::material_velocity(const Body& body, const ExprVector& p
   const ExprVector arm = minus(pool(), place, formulas.centre());
   const ExprVector own = velocity_of(pool(), formulas.centre()), spin = formulas.spin();
   if (body.spatial()) return plus(pool(), own, cross(pool(), spin, arm));
-  return plus(pool(), own, {pool().negate(pool().multiply(spin[2], arm[1])), pool().multiply(spin[2], arm[0])});
+  return plus(pool(), own,
+              {pool().negate(pool().multiply(spin[2], arm[1])), pool().multiply(spin[2], arm[0])});
 }
 
 // A sphere of a body: f = R - n (x - p), touching at x - R n.
-StudyBuilder::ContactCondition StudyBuilder::on_surface(const Body& body, const ExprVector& centre, Expr radius,
-                                                        const Surface& surface) {
+StudyBuilder::ContactCondition StudyBuilder::on_surface(const Body& body, const ExprVector& centre,
+                                                        Expr radius, const Surface& surface) {
   ContactCondition made;
   made.value = pool().subtract(radius, height_above(surface, centre));
   made.end_gradient = pool().one();
   const ExprVector touching = minus(pool(), centre, times(pool(), radius, surface.normal));
-  made.slip = across(surface.normal, minus(pool(), material_velocity(body, touching),
-                                           material_velocity(surface, touching)));
+  made.slip = across(surface.normal,
+                     minus(pool(), material_velocity(body, touching), material_velocity(surface, touching)));
   return made;
 }
 
@@ -73,18 +74,19 @@ StudyBuilder::ContactCondition StudyBuilder::disc_on_surface(const Body& body, c
   const ExprVector upward = times(pool(), pool().divide(pool().one(), steep),
                                   minus(pool(), surface.normal, times(pool(), lean, axis)));
   ContactCondition made;
-  made.value = pool().subtract(pool().multiply(body.shape.radius, steep), height_above(surface, formulas.centre()));
+  made.value =
+      pool().subtract(pool().multiply(body.shape.radius, steep), height_above(surface, formulas.centre()));
   made.end_gradient = pool().one();
   const ExprVector touching = minus(pool(), formulas.centre(), times(pool(), body.shape.radius, upward));
-  made.slip = across(surface.normal, minus(pool(), material_velocity(body, touching),
-                                           material_velocity(surface, touching)));
+  made.slip = across(surface.normal,
+                     minus(pool(), material_velocity(body, touching), material_velocity(surface, touching)));
   return made;
 }
 
 // Two spheres with centres a and b: (R^2 - d^2)/(2R) <= 0 with R the sum of the radii, as for distances.
-StudyBuilder::ContactCondition StudyBuilder::of_spheres(const Body& first, const ExprVector& a, Expr first_radius,
-                                                        const Body& second, const ExprVector& b,
-                                                        Expr second_radius) {
+StudyBuilder::ContactCondition StudyBuilder::of_spheres(const Body& first, const ExprVector& a,
+                                                        Expr first_radius, const Body& second,
+                                                        const ExprVector& b, Expr second_radius) {
   ContactCondition made;
   const Expr R = pool().add(first_radius, second_radius);
   const ExprVector between = minus(pool(), b, a);
@@ -105,7 +107,8 @@ StudyBuilder::ContactCondition StudyBuilder::of_spheres(const Body& first, const
 ExprVector StudyBuilder::nearest_on_segment(const ExprVector& a, const ExprVector& b, const ExprVector& to) {
   const ExprVector along = minus(pool(), b, a);
   const Expr share = pool().divide(dot(pool(), minus(pool(), to, a), along), dot(pool(), along, along));
-  const Expr inside = pool().apply(Op::minimum, pool().one(), pool().apply(Op::maximum, pool().zero(), share));
+  const Expr inside =
+      pool().apply(Op::minimum, pool().one(), pool().apply(Op::maximum, pool().zero(), share));
   return plus(pool(), a, times(pool(), inside, along));
 }
 
@@ -126,20 +129,21 @@ std::vector<StudyBuilder::ContactCondition> StudyBuilder::contact_conditions(con
     for (const Surface& one : surfaces_) known.push_back(one.name);
     const std::string& unknown = body_named(first) || surface_named(first) ? second : first;
     const bool two_surfaces = surface_named(first) && surface_named(second);
-    reader_.report_found(field, two_surfaces ? "two surfaces cannot touch" : "not a body with a shape, or a surface",
-                         two_surfaces ? first + " and " + second : "'" + unknown + "'",
-                         "two bodies, or a body and a surface",
-                         two_surfaces ? "" : suggestion(unknown, known));
+    reader_.report_found(
+        field, two_surfaces ? "two surfaces cannot touch" : "not a body with a shape, or a surface",
+        two_surfaces ? first + " and " + second : "'" + unknown + "'", "two bodies, or a body and a surface",
+        two_surfaces ? "" : suggestion(unknown, known));
     return {};
   }
   if (surface ? a->dimension != surface->normal.size() : a->dimension != b->dimension)
-    return refuse("shapes of different dimensions", "'" + a->name + "' has " + std::to_string(a->dimension) +
-                                                        " dimensions, '" + (surface ? surface->name : b->name) +
-                                                        "' has " + std::to_string(surface ? surface->normal.size()
-                                                                                          : b->dimension));
+    return refuse("shapes of different dimensions",
+                  "'" + a->name + "' has " + std::to_string(a->dimension) + " dimensions, '" +
+                      (surface ? surface->name : b->name) + "' has " +
+                      std::to_string(surface ? surface->normal.size() : b->dimension));
   if (!surface && a == b) return refuse("a body does not touch itself", "'" + a->name + "' twice");
   for (const Body* body : {a, b})
-    if (body && body->shape.kind == ShapeKind::none) return refuse("the body '" + body->name + "' has no shape", "no shape");
+    if (body && body->shape.kind == ShapeKind::none)
+      return refuse("the body '" + body->name + "' has no shape", "no shape");
   const BodyFormulas of_a(pool(), *a);
   const auto point = [&](const Body& body, std::size_t i) {
     return BodyFormulas(pool(), body).at(body.points[body.shape.points[i]].offset);

@@ -116,12 +116,11 @@ Interval StudyBuilder::range(Expr e) {
   const std::vector<Interval> anywhere(
       std::max(description_.coordinates.size(), description_.auxiliaries.size()), Interval::everything());
   const Interval time(0, time_broken_ ? Interval::everything().high : study_.time.end);
-  const Inputs<Interval> inputs{
-      .time = time,
-      .parameters = parameters,
-      .coordinates = anywhere,
-      .velocities = anywhere,
-      .auxiliaries = anywhere};
+  const Inputs<Interval> inputs{.time = time,
+                                .parameters = parameters,
+                                .coordinates = anywhere,
+                                .velocities = anywhere,
+                                .auxiliaries = anywhere};
   return Program(pool(), {e}).run<Interval>(inputs).front();
 }
 

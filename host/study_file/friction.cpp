@@ -103,7 +103,9 @@ std::vector<Expr> StudyBuilder::read_friction(const Table& table, ConditionFormu
     return {};
   }
   law.derived = !slip;
-  const std::vector<Expr> speeds = slip ? read_slip(slip) : known.empty() ? derived_slip(friction, made) : known;
+  const std::vector<Expr> speeds = slip            ? read_slip(slip)
+                                   : known.empty() ? derived_slip(friction, made)
+                                                   : known;
   if (speeds.empty()) return {};
   law.first_mode = description_.modes;
   description_.modes += friction_modes(speeds.size());

@@ -66,13 +66,14 @@ void StudyBuilder::read_link(const Field& entry) {
   if (!a || !b) return;
   if (a->place.size() != b->place.size()) {
     reader_.report_found(between, "ends of different dimensions",
-                         "'" + a->name + "' has " + std::to_string(a->place.size()) + " coordinates, '" + b->name +
-                             "' has " + std::to_string(b->place.size()),
+                         "'" + a->name + "' has " + std::to_string(a->place.size()) + " coordinates, '" +
+                             b->name + "' has " + std::to_string(b->place.size()),
                          "two ends in the plane, or two in space");
     return;
   }
   if (a->name == b->name || (a->body && a->body == b->body) || (a->is_anchor && b->is_anchor)) {
-    reader_.report_found(between, a->is_anchor && b->is_anchor ? "links two anchors" : "links a body with itself",
+    reader_.report_found(between,
+                         a->is_anchor && b->is_anchor ? "links two anchors" : "links a body with itself",
                          a->name + " and " + b->name, "ends that move against each other");
     return;
   }
@@ -106,7 +107,9 @@ std::vector<StudyBuilder::LinkRow> StudyBuilder::link_rows(const std::string& ty
                                                            const LinkEnd& a, const LinkEnd& b) {
   if (type == "rod" || type == "string") return distance_row(table, a, b, type == "string");
   std::vector<LinkRow> rows;
-  const auto append = [&](const std::vector<LinkRow>& more) { rows.insert(rows.end(), more.begin(), more.end()); };
+  const auto append = [&](const std::vector<LinkRow>& more) {
+    rows.insert(rows.end(), more.begin(), more.end());
+  };
   if (type != "slider") append(coincidence(a, b));
   if (type == "hinge" && a.place.size() == 3) append(axes_aligned(table, a, b, read_link_axis(table, a)));
   if (type == "slider") append(offset_along(a, b, read_link_axis(table, a)));

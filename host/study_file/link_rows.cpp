@@ -44,10 +44,12 @@ ExprVector StudyBuilder::read_link_axis(const Table& table, const LinkEnd& a) {
   axis[0] = pool().one();
   const bool needed = dimension == 3 || table["type"].value->text == "slider";
   if (!needed) return axis;
-  const Field field = table.require("axis", std::to_string(dimension) + " numbers: the axis in body axes of the first");
+  const Field field =
+      table.require("axis", std::to_string(dimension) + " numbers: the axis in body axes of the first");
   if (!field) return axis;
   const std::size_t before = reader_.problems().size();
-  axis = quantities(field, dimension, std::to_string(dimension) + " numbers: the axis in body axes of the first", {});
+  axis = quantities(field, dimension,
+                    std::to_string(dimension) + " numbers: the axis in body axes of the first", {});
   check_value(field, dot(pool(), axis, axis), is_positive, "an axis of length 0 has no direction",
               "numbers that are not all 0");
   if (reader_.problems().size() > before) {
@@ -70,8 +72,8 @@ std::vector<StudyBuilder::LinkRow> StudyBuilder::coincidence(const LinkEnd& a, c
 
 // The axis of the first end stays perpendicular to two directions of the second: those across the axis as it lies in
 // the second at the start, or across `axis_b`.
-std::vector<StudyBuilder::LinkRow> StudyBuilder::axes_aligned(const Table& table, const LinkEnd& a, const LinkEnd& b,
-                                                              const ExprVector& axis) {
+std::vector<StudyBuilder::LinkRow> StudyBuilder::axes_aligned(const Table& table, const LinkEnd& a,
+                                                              const LinkEnd& b, const ExprVector& axis) {
   ExprVector other = in_axes_at_start(b, turned(a, axis));
   if (const Field field = table["axis_b"]) {
     other = unit(quantities(field, 3, "three numbers: the axis in body axes of the second", {}));
@@ -128,8 +130,8 @@ std::vector<StudyBuilder::LinkRow> StudyBuilder::offset_along(const LinkEnd& a, 
   return rows;
 }
 
-std::vector<StudyBuilder::LinkRow> StudyBuilder::distance_row(const Table& table, const LinkEnd& a, const LinkEnd& b,
-                                                              bool string) {
+std::vector<StudyBuilder::LinkRow> StudyBuilder::distance_row(const Table& table, const LinkEnd& a,
+                                                              const LinkEnd& b, bool string) {
   LinkRow row;
   row.equation = !string;
   row.difference = minus(pool(), a.place, b.place);
@@ -138,8 +140,10 @@ std::vector<StudyBuilder::LinkRow> StudyBuilder::distance_row(const Table& table
   const Field length = table["length"];
   const Expr distance = pool().apply(Op::sqrt, squares);
   const Expr R = length ? quantity(length, table["name"].value->text + ".length") : at_start(distance);
-  check_value(length ? length : table["between"], R, is_positive, "a length must be positive", "a number > 0");
-  row.value = pool().divide(pool().subtract(squares, pool().square(R)), pool().multiply(pool().constant(2), R));
+  check_value(length ? length : table["between"], R, is_positive, "a length must be positive",
+              "a number > 0");
+  row.value =
+      pool().divide(pool().subtract(squares, pool().square(R)), pool().multiply(pool().constant(2), R));
   row.end_gradient = pool().divide(distance, R);
   row.radius = R;
   return {row};
@@ -158,7 +162,8 @@ std::vector<StudyBuilder::LinkRow> StudyBuilder::rolling_rows(const Field& entry
   }
   if (on) names.push_back(reader_.string(on, "a surface, or a body with a shape").value_or(""));
   if (names.size() != 2) {
-    reader_.report_found(between, "what rolls on what is not clear", std::to_string(names.size()) + " names", form);
+    reader_.report_found(between, "what rolls on what is not clear", std::to_string(names.size()) + " names",
+                         form);
     return {};
   }
   const std::vector<ContactCondition> contacts = contact_conditions(between, names[0], names[1]);
@@ -179,14 +184,13 @@ std::vector<StudyBuilder::LinkRow> StudyBuilder::rolling_rows(const Field& entry
 
 // Dry friction of the direction that a hinge or slider leaves free: its speed is zero while the force needed for that
 // is within the limit.
-std::optional<StudyBuilder::LinkRow> StudyBuilder::dry_row(const std::string& type, const LinkEnd& a, const LinkEnd& b,
-                                                           const ExprVector& axis) {
+std::optional<StudyBuilder::LinkRow> StudyBuilder::dry_row(const std::string& type, const LinkEnd& a,
+                                                           const LinkEnd& b, const ExprVector& axis) {
   LinkRow row;
   row.holonomic = false;
   row.is_force = false;
   const auto spin = [&](const LinkEnd& end) {
-    return end.body ? BodyFormulas(pool(), *end.body).spin()
-                    : ExprVector(3, pool().zero());
+    return end.body ? BodyFormulas(pool(), *end.body).spin() : ExprVector(3, pool().zero());
   };
   if (type == "slider") {
     const ExprVector speed = velocity_of(pool(), minus(pool(), b.place, a.place));

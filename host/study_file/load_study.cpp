@@ -17,17 +17,17 @@ namespace zwang {
 namespace {
 
 const std::vector<std::string> top_keys = {
-    "title",    "parameters", "joint",   "anchor",  "point",    "body",       "coordinate", "auxiliary",
-    "system",   "force",      "surface", "link",    "contact",  "constraint", "impulse",    "event",
-    "ensemble", "time",       "integrator", "observe", "measure", "given",      "units",      "statistics",
-    "output",   "sensitivity", "record"};
+    "title",     "parameters", "joint",      "anchor",  "point",       "body",    "coordinate",
+    "auxiliary", "system",     "force",      "surface", "link",        "contact", "constraint",
+    "impulse",   "event",      "ensemble",   "time",    "integrator",  "observe", "measure",
+    "given",     "units",      "statistics", "output",  "sensitivity", "record"};
 
 // Whether an unknown top-level key may be a misspelt table that defines names, such as [[pont]]. Formulas
 // that use unknown names are then not reported.
 bool may_hide_names(const Value& root) {
-  const std::vector<std::string> no_names = {"title",  "system",     "force",  "impulse",    "ensemble",
-                                             "time",   "integrator", "units",      "statistics",
-                                             "output", "given",      "sensitivity"};
+  const std::vector<std::string> no_names = {"title",      "system", "force",      "impulse",
+                                             "ensemble",   "time",   "integrator", "units",
+                                             "statistics", "output", "given",      "sensitivity"};
   return std::any_of(root.entries.begin(), root.entries.end(), [&](const Entry& entry) {
     if (std::find(top_keys.begin(), top_keys.end(), entry.key) != top_keys.end()) return false;
     const std::string meant = nearest(entry.key, top_keys);

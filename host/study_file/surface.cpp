@@ -33,7 +33,8 @@ void StudyBuilder::read_surfaces() {
       ExprVector vector;
       const auto items = field ? reader_.array(field, expected) : std::nullopt;
       if (!items) return vector;
-      const bool fits = dimension == 0 ? items->size() == 2 || items->size() == 3 : items->size() == dimension;
+      const bool fits =
+          dimension == 0 ? items->size() == 2 || items->size() == 3 : items->size() == dimension;
       if (!fits) {
         reader_.report_found(field, "wrong number of entries", std::to_string(items->size()), expected);
         return vector;
@@ -98,8 +99,7 @@ Expr StudyBuilder::height_above(const Surface& surface, const ExprVector& place)
 ExprVector StudyBuilder::material_velocity(const Surface& surface, const ExprVector& place) {
   if (!surface.turning) return surface.velocity;
   const ExprVector arm = minus(pool(), place, surface.about);
-  return plus(pool(), surface.velocity,
-              times(pool(), *surface.turning, cross(pool(), surface.normal, arm)));
+  return plus(pool(), surface.velocity, times(pool(), *surface.turning, cross(pool(), surface.normal, arm)));
 }
 
 }  // namespace zwang

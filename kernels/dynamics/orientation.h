@@ -18,7 +18,8 @@ ZWANG_INLINE void turn_orientations(const R* move, R* y) {
     ZWANG_REGISTERS for (int o = 0; o < Model::orientations; ++o) {
       R* q = M::z_of(y) + Model::orientation_state(o);
       const int turn = Model::orientation_turn(o);
-      const R a = R(Real(0.5)) * move[turn], b = R(Real(0.5)) * move[turn + 1], c = R(Real(0.5)) * move[turn + 2];
+      const R a = R(Real(0.5)) * move[turn], b = R(Real(0.5)) * move[turn + 1],
+              c = R(Real(0.5)) * move[turn + 2];
       const R w = q[0], x = q[1], u = q[2], v = q[3];
       q[0] = w - x * a - u * b - v * c;
       q[1] = x + w * a + u * c - v * b;

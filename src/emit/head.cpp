@@ -102,7 +102,8 @@ std::string orientation_head_text(const System& system) {
   for (const Body& body : system.bodies)
     if (body.spatial()) turning.push_back(body);
   if (turning.empty()) return "";
-  return "  // orientations: the first of three coordinates that turn it, and the first of its four states\n" +
+  return "  // orientations: the first of three coordinates that turn it, and the first of its four "
+         "states\n" +
          truths({{"has_orientations", true}}) + numbers({{"orientations", turning.size()}}) +
          table("int", "orientation_turn", turning, [](const Body& body) { return body.first_turn(); }) +
          table("int", "orientation_state", turning, [](const Body& body) { return body.state; });

@@ -111,7 +111,7 @@ class Expressions {
   bool exact_factor(Op op, double x, double y, double& factor) const;
 
   std::vector<Node> nodes_;
-  std::unordered_multimap<std::size_t, std::uint32_t> index_;  // hash -> node
+  std::unordered_multimap<std::size_t, std::uint32_t> index_;                // hash -> node
   std::unordered_map<std::uint32_t, std::map<std::uint32_t, Expr>> slopes_;  // node -> coordinate -> slope
 };
 

@@ -106,7 +106,9 @@ Expr Parser::name() {
   if (vector != scope_.vectors.end())
     fail(token,
          "'" + token.text + "' is " +
-             (vector->second.is_anchor ? "an anchor" : vector->second.is_place ? "a point" : "a vector") +
+             (vector->second.is_anchor  ? "an anchor"
+              : vector->second.is_place ? "a point"
+                                        : "a vector") +
              ", not a number",
          "one of its coordinates, or the whole inside distance, dot, norm or speed",
          "write " + token.text + ".x");
@@ -264,7 +266,8 @@ Expr Parser::vector_call(const std::string& function, const Token& token) {
     if (function == "speed") {
       require_allowed(token, allow_velocities);
       if (!scope_.vectors.find(first_name)->second.is_place)
-        fail(token, "'" + first_name + "' is not a place, and has no speed", "a point, a body or a body point");
+        fail(token, "'" + first_name + "' is not a place, and has no speed",
+             "a point, a body or a body point");
       components = scope_.vectors.find(first_name)->second.velocity;
     }
     const Expr length = pool_.apply(Op::sqrt, dot(components, components));
@@ -285,7 +288,8 @@ Expr Parser::vector_call(const std::string& function, const Token& token) {
   if (function == "dot") return dot(first, second);
   for (const std::string& name : {first_name, second_name})
     if (!scope_.vectors.find(name)->second.is_place)
-      fail(token, "'" + name + "' is not a place, and has no distance", "points, bodies, body points or anchors");
+      fail(token, "'" + name + "' is not a place, and has no distance",
+           "points, bodies, body points or anchors");
   std::vector<Expr> difference;
   for (std::size_t i = 0; i < first.size(); ++i) difference.push_back(pool_.subtract(first[i], second[i]));
   const Expr length = pool_.apply(Op::sqrt, dot(difference, difference));
@@ -312,8 +316,9 @@ Expr Parser::body_call(const std::string& function, const Token& token) {
   };
   Expr across = pool_.apply(Op::abs, product(0, 1)), along = pool_.zero();
   if (u.size() == 3)
-    across = pool_.apply(Op::sqrt, pool_.add(pool_.add(pool_.square(product(1, 2)), pool_.square(product(2, 0))),
-                                             pool_.square(product(0, 1))));
+    across =
+        pool_.apply(Op::sqrt, pool_.add(pool_.add(pool_.square(product(1, 2)), pool_.square(product(2, 0))),
+                                        pool_.square(product(0, 1))));
   for (std::size_t k = 0; k < u.size(); ++k) along = pool_.add(along, pool_.multiply(u[k], v[k]));
   return pool_.apply(Op::atan2, across, along);
 }

@@ -35,9 +35,9 @@ struct ScalarName {
 struct VectorName {
   std::vector<Expr> position, velocity;  // equally long: 1, 2 or 3; no velocity: a prime is an error
   bool is_anchor = false;
-  bool is_place = true;                // false: a direction or another vector that is no place
-  unsigned needs = allow_positions;    // bits of Allowed
-  std::optional<Expr> rotation = {};   // of a body: the angle of its orientation
+  bool is_place = true;               // false: a direction or another vector that is no place
+  unsigned needs = allow_positions;   // bits of Allowed
+  std::optional<Expr> rotation = {};  // of a body: the angle of its orientation
 };
 
 // The values of multiplier(c), reaction(c), ... for a condition c, in [observe] and [measure].
@@ -53,7 +53,8 @@ struct Scope {
   std::map<std::string, ScalarName, std::less<>> scalars;
   std::map<std::string, VectorName, std::less<>> vectors;
   std::map<std::string, ConditionName, std::less<>> conditions;
-  std::map<std::string, Expr, std::less<>> links;  // reaction(link): the size of the force of several conditions
+  std::map<std::string, Expr, std::less<>>
+      links;                        // reaction(link): the size of the force of several conditions
   std::vector<std::string> events;  // names of [[event]]
   std::optional<Expr> kinetic = {}, potential = {}, logdensity = {}, dissipated = {};
 };

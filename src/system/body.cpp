@@ -18,8 +18,7 @@ void add_force_at(Expressions& pool, const ExprVector& place, const ExprVector& 
   for (std::size_t i = 0; i < generalized.size(); ++i) {
     const Symbol v{SymbolKind::velocity, static_cast<std::uint32_t>(i)};
     for (std::size_t k = 0; k < place.size(); ++k)
-      generalized[i] =
-          pool.add(generalized[i], pool.multiply(force[k], derivative(pool, velocity[k], v)));
+      generalized[i] = pool.add(generalized[i], pool.multiply(force[k], derivative(pool, velocity[k], v)));
   }
 }
 
@@ -126,8 +125,8 @@ Expr BodyFormulas::kinetic_energy() const {
   if (!body_.spatial()) return total;
   const std::array<std::array<std::size_t, 2>, 3> pairs = {{{0, 1}, {0, 2}, {1, 2}}};
   for (std::size_t k = 0; k < 3; ++k)
-    total = pool_.add(total, pool_.multiply(body_.inertia[3 + k],
-                                            pool_.multiply(w[pairs[k][0]], w[pairs[k][1]])));
+    total = pool_.add(total,
+                      pool_.multiply(body_.inertia[3 + k], pool_.multiply(w[pairs[k][0]], w[pairs[k][1]])));
   return total;
 }
 

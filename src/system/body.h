@@ -51,12 +51,12 @@ class BodyFormulas {
   BodyFormulas(Expressions& pool, const Body& body);
 
   const ExprVector& centre() const { return centre_; }
-  ExprVector rates() const;                         // omega in body axes; in the plane the one rate
-  ExprVector axis(std::size_t k) const;             // unit vector of the body, space axes
-  ExprVector turned(const ExprVector& in_body) const;   // R u: from body axes to space axes
-  ExprVector at(const ExprVector& offset) const;        // the place of a body point
-  ExprVector spin() const;                          // angular velocity, space axes; three components also in the plane
-  ExprVector momentum() const;                      // angular momentum about the centre of mass, space axes
+  ExprVector rates() const;                            // omega in body axes; in the plane the one rate
+  ExprVector axis(std::size_t k) const;                // unit vector of the body, space axes
+  ExprVector turned(const ExprVector& in_body) const;  // R u: from body axes to space axes
+  ExprVector at(const ExprVector& offset) const;       // the place of a body point
+  ExprVector spin() const;      // angular velocity, space axes; three components also in the plane
+  ExprVector momentum() const;  // angular momentum about the centre of mass, space axes
   Expr kinetic_energy() const;
   std::vector<Expr> gyroscopic_torque() const;  // -omega x (I omega), body axes [body-1]; in space
   std::vector<Expr> orientation() const;        // the quaternion at unit length; in space
@@ -69,12 +69,13 @@ class BodyFormulas {
   Expressions& pool_;
   const Body& body_;
   ExprVector centre_;
-  std::array<Expr, 4> q_{};               // in space
+  std::array<Expr, 4> q_{};                  // in space
   std::vector<std::vector<Expr>> rotation_;  // by row
 };
 
 // The velocity of a place that moves with coordinates, and the generalized force of a force that acts there: F r_q.
 ExprVector velocity_of(Expressions& pool, const ExprVector& place);
-void add_force_at(Expressions& pool, const ExprVector& place, const ExprVector& force, std::vector<Expr>& generalized);
+void add_force_at(Expressions& pool, const ExprVector& place, const ExprVector& force,
+                  std::vector<Expr>& generalized);
 
 }  // namespace zwang
