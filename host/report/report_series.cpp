@@ -323,7 +323,7 @@ ReportJson report_sample(const ReportSource& source) {
     const std::vector<double> drawn = file.numbers("inputs", k, 1);
     values.insert(values.end(), drawn.begin(), drawn.end());
     values.resize(columns);
-    numbers.push_back(k);
+    numbers.push_back(file.integers("member", k, 1)[0]);
     rows.push_back(rounded(values));
   }
   return {{"members", numbers}, {"rows", rows}, {"of", members}};  // columns as in relations

@@ -19,13 +19,13 @@ namespace {
 
 constexpr std::size_t shifts_shown = 5;
 
-std::string share_text(const Proportion& share) {
-  return count_text(share.hits) + " of " + count_text(share.of);
-}
-
 std::string figure_of(double value) { return std::isnan(value) ? "-" : fmt::format("{:.4g}", value); }
 
 }  // namespace
+
+std::string share_text(const Proportion& share) {
+  return count_text(share.hits) + " of " + count_text(share.of);
+}
 
 std::string interval_text(double low, double high) {
   if (std::isnan(low) || std::isnan(high)) return "-";

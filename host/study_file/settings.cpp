@@ -237,12 +237,6 @@ void StudyBuilder::read_output() {
   const Table table(reader_, single_table(reader_, "output"), {"members", "trajectories", "events"});
   if (const Field members = table["members"])
     study_.output.members = reader_.boolean(members).value_or(false);
-  // members.nc and records.nc number their members without gaps.
-  const bool keeps = study_.output.members || !description_.records.empty();
-  if (keeps && study_.ensemble.until && !study_.sweeps.empty())
-    reader_.report({study_.path, 0, 0}, "`until` with a sweep leaves members out",
-                   study_.output.members ? "[output] members = true" : "[[record]]",
-                   "no 'until', or neither members.nc nor records");
   if (const Field events = table["events"]) study_.output.events = reader_.boolean(events).value_or(true);
   const Field trajectories = table["trajectories"];
   if (trajectories && trajectories.value->kind == Value::Kind::string) {

@@ -377,6 +377,8 @@ v = "last(hits.v)"
 phase = "last(hits.phase)"
 spread = "maximum(hits.phase) - minimum(hits.phase)"
 )toml";
+  // Flights are parabolas, impacts are located to contact_tolerance = 1e-12, and a stable orbit forgets errors.
+  constexpr double located = 1e-10;
   struct Case {
     double gamma, period, phase;  // phase 0: the orbit of one impact a period is unstable
   };
@@ -394,9 +396,9 @@ spread = "maximum(hits.phase) - minimum(hits.phase)"
     const auto measure = [&](std::size_t m) { return found.statistics.measures[m].moments.mean; };
     EXPECT_EQ(measure(0), one.period) << one.gamma;
     if (one.phase == 0) continue;
-    EXPECT_NEAR(measure(1), std::numbers::pi, 1e-7) << one.gamma;
-    EXPECT_NEAR(measure(2) + std::numbers::pi, one.phase, 1e-7) << one.gamma;
-    EXPECT_NEAR(measure(3), 0, 1e-7) << one.gamma;
+    EXPECT_NEAR(measure(1), std::numbers::pi, located) << one.gamma;
+    EXPECT_NEAR(measure(2) + std::numbers::pi, one.phase, located) << one.gamma;
+    EXPECT_NEAR(measure(3), 0, located) << one.gamma;
   }
 }
 
