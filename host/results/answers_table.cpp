@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "host/estimators/first_order.h"
 #include "host/estimators/proportion.h"
 #include "host/platform/table.h"
 #include "host/run/progress.h"
@@ -18,6 +19,7 @@ namespace zwang {
 namespace {
 
 constexpr std::size_t shifts_shown = 5;
+constexpr std::size_t explaining_inputs = 2, explained_shown = 12;  // inputs of a measure; rows in all
 
 std::string figure_of(double value) { return std::isnan(value) ? "-" : fmt::format("{:.4g}", value); }
 
@@ -91,6 +93,28 @@ std::string givens_text(const Study& study, const RunResult& result) {
     if (order.size() > shifts_shown) text += fmt::format("and {} more\n", order.size() - shifts_shown);
   }
   return text;
+}
+
+std::string first_order_text(const Study& study, const RunResult& result) {
+  const std::size_t inputs = result.inputs.size();
+  if (study.sensitivity || inputs < 2 || result.statistics.first_order.empty()) return "";
+  TextTable table({"input", "explains the variance of", "at least"});
+  std::size_t rows = 0;
+  const std::vector<Measure>& measures = study.system->measures;
+  for (std::size_t m = 0; m < measures.size() && rows < explained_shown; ++m) {
+    const FirstOrderIndex* of = &result.statistics.first_order[m * inputs];
+    std::vector<std::size_t> found;  // inputs above what chance alone gives
+    for (std::size_t i = 0; i < inputs; ++i)
+      if (of[i].index > of[i].null95) found.push_back(i);
+    std::stable_sort(found.begin(), found.end(),
+                     [&](std::size_t a, std::size_t b) { return of[a].index > of[b].index; });
+    if (found.size() > explaining_inputs) found.resize(explaining_inputs);
+    for (const std::size_t i : found) {
+      table.add({result.inputs[i], measures[m].name, fmt::format("{:.0f} %", 100 * of[i].index)});
+      ++rows;
+    }
+  }
+  return rows == 0 ? "" : "\n" + table.text("");
 }
 
 std::string sensitivity_text(const Study& study, const RunResult& result) {

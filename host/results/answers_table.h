@@ -15,6 +15,10 @@ std::string probabilities_text(const Study& study, const RunResult& result);
 // The members of each [[given]], and the inputs in which they differ from all members.
 std::string givens_text(const Study& study, const RunResult& result);
 
+// The inputs that explain most of each measure's variance, by first-order indices above chance. Empty with
+// [sensitivity], whose indices say more.
+std::string first_order_text(const Study& study, const RunResult& result);
+
 // Sobol' indices, the largest total index first. Empty without [sensitivity].
 std::string sensitivity_text(const Study& study, const RunResult& result);
 
