@@ -19,7 +19,8 @@ namespace zwang {
 namespace {
 
 constexpr std::size_t shifts_shown = 5;
-constexpr std::size_t explaining_inputs = 2, explained_shown = 12;  // inputs of a measure; rows in all
+constexpr std::size_t explaining_inputs = 3, explained_shown = 12;  // of a measure; measures
+constexpr double smallest_explained = 0.01;
 
 std::string figure_of(double value) { return std::isnan(value) ? "-" : fmt::format("{:.4g}", value); }
 
@@ -98,23 +99,25 @@ std::string givens_text(const Study& study, const RunResult& result) {
 std::string first_order_text(const Study& study, const RunResult& result) {
   const std::size_t inputs = result.inputs.size();
   if (study.sensitivity || inputs < 2 || result.statistics.first_order.empty()) return "";
-  TextTable table({"input", "explains the variance of", "at least"});
-  std::size_t rows = 0;
+  TextTable table({"measure", "inputs that explain its variance, at least"});
+  bool any = false;
   const std::vector<Measure>& measures = study.system->measures;
-  for (std::size_t m = 0; m < measures.size() && rows < explained_shown; ++m) {
+  for (std::size_t m = 0; m < std::min(measures.size(), explained_shown); ++m) {
     const FirstOrderIndex* of = &result.statistics.first_order[m * inputs];
-    std::vector<std::size_t> found;  // inputs above what chance alone gives
+    std::vector<std::size_t> found;  // above what chance alone gives
     for (std::size_t i = 0; i < inputs; ++i)
-      if (of[i].index > of[i].null95) found.push_back(i);
+      if (of[i].index > std::max(of[i].null95, smallest_explained)) found.push_back(i);
+    if (found.empty()) continue;
     std::stable_sort(found.begin(), found.end(),
                      [&](std::size_t a, std::size_t b) { return of[a].index > of[b].index; });
-    if (found.size() > explaining_inputs) found.resize(explaining_inputs);
-    for (const std::size_t i : found) {
-      table.add({result.inputs[i], measures[m].name, fmt::format("{:.0f} %", 100 * of[i].index)});
-      ++rows;
-    }
+    std::string row;
+    for (std::size_t k = 0; k < std::min(found.size(), explaining_inputs); ++k)
+      row +=
+          fmt::format("{}{} {:.0f} %", k == 0 ? "" : ", ", result.inputs[found[k]], 100 * of[found[k]].index);
+    table.add({measures[m].name, row});
+    any = true;
   }
-  return rows == 0 ? "" : "\n" + table.text("");
+  return any ? "\n" + table.text("") : "";
 }
 
 std::string sensitivity_text(const Study& study, const RunResult& result) {

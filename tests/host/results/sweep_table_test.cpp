@@ -74,8 +74,8 @@ TEST(RunTable, NamesTheInputThatExplainsAMeasure) {
   std::string study = thrown_ball;
   study.replace(study.find("[parameters]\n"), 13, "[parameters]\nidle = { uniform = [0, 1] }\n");
   const std::string text = shown_table(study);
-  EXPECT_TRUE(shows(text, "input     explains the variance of  at least")) << text;
-  EXPECT_TRUE(shows(text, "speed_up  highest")) << text;
+  EXPECT_TRUE(shows(text, "inputs that explain its variance, at least")) << text;
+  EXPECT_TRUE(shows(text, "highest  speed_up 9")) << text;
   EXPECT_FALSE(shows(text, "idle")) << text;
 }
 

@@ -180,6 +180,17 @@ TEST(SweepTest, IsTheSameStudyWhenWrittenOutAndReadAgain) {
                             "[ensemble]\nmembers_per_point = 4\n", {"parameters.c=2"});
   EXPECT_EQ(plain.ensemble.members, 4);
   EXPECT_TRUE(plain.sweeps.empty());
+  // Trajectories of members that are then no longer there are left out.
+  const std::string output =
+      "[ensemble]\nmembers_per_point = 4\n[output]\ntrajectories = [0, 11, \"2..9\"]\n";
+  const std::string parameters = "c = { sweep = [1, 2, 3] }\nu = { uniform = [0, 1] }";
+  EXPECT_EQ(swept(parameters, output).output.trajectories.size(), 10U);
+  EXPECT_EQ(swept(parameters, output, {"parameters.c=2"}).output.trajectories,
+            (std::vector<long long>{0, 2, 3}));
+  EXPECT_TRUE(mentions(sweep_refusal(parameters,
+                                     "[ensemble]\nmembers_per_point = 4\n[output]\ntrajectories = "
+                                     "[3, \"2..9\"]\n"),
+                       "the member is listed twice"));
 }
 
 // --- Records -----------------------------------------------------------------------------------------------
