@@ -56,7 +56,7 @@ void StudyBuilder::read_target(const Field& field, ImpulseFormula& made) {
   if (!name) return;
   made.target = *name;
   const auto point = std::find_if(bodies_.points.begin(), bodies_.points.end(),
-                                  [&](const Body& body) { return body.name == *name; });
+                                  [&](const NamedPart& body) { return body.name == *name; });
   const std::vector<std::string>& names = description_.coordinates;
   const auto coordinate = std::find(names.begin(), names.end(), *name);
   if (point != bodies_.points.end()) {
@@ -65,7 +65,7 @@ void StudyBuilder::read_target(const Field& field, ImpulseFormula& made) {
     made.coordinates.push_back(static_cast<std::size_t>(coordinate - names.begin()));
   } else if (!follows_from_earlier_error(*name)) {
     std::vector<std::string> known = names;
-    for (const Body& body : bodies_.points) known.push_back(body.name);
+    for (const NamedPart& body : bodies_.points) known.push_back(body.name);
     const auto vector = scope_.vectors.find(*name);
     const bool anchor = vector != scope_.vectors.end() && vector->second.is_anchor;
     reader_.report(field, anchor ? "an anchor has prescribed motion" : "not a point or a coordinate",
@@ -129,19 +129,8 @@ void StudyBuilder::read_stop(const Field& field) {
 
 // kinetic() and potential() of the whole system, including points and gravity, as System defines them.
 void StudyBuilder::define_energies() {
-  Expr kinetic = description_.kinetic, potential = description_.potential;
-  for (const Point& point : description_.points)
-    for (std::size_t k = 0; k < point.dimension; ++k) {
-      const Expr v = pool().symbol(SymbolKind::velocity, point.first + k);
-      const Expr half_mass = pool().multiply(pool().constant(0.5), point.mass);
-      kinetic = pool().add(kinetic, pool().multiply(half_mass, pool().square(v)));
-      if (k >= description_.gravity.size()) continue;
-      const Expr q = pool().symbol(SymbolKind::coordinate, point.first + k);
-      const Expr weight = pool().multiply(point.mass, description_.gravity[k]);
-      potential = pool().subtract(potential, pool().multiply(weight, q));
-    }
-  scope_.kinetic = kinetic;
-  scope_.potential = potential;
+  scope_.kinetic = whole_kinetic_energy(description_);
+  scope_.potential = whole_potential_energy(description_);
   // The auxiliary states of logdensity() come after all others and exist only if a formula uses them.
   const std::size_t nz = description_.auxiliaries.size();
   const Expr density = pool().symbol(SymbolKind::auxiliary, nz),
