@@ -254,8 +254,8 @@ void StudyBuilder::read_output() {
   // If the ensemble was made smaller on the command line (fewer members, or a value in the place of a sweep),
   // trajectories beyond it are skipped, not reported.
   const Value& root = reader_.document().root();
-  const bool cut_down = std::any_of(root.entries.begin(), root.entries.end(), [](const Entry& table) {
-    return table.key != "output" && has_set_value(table.value);
+  const bool cut_down = std::any_of(root.entries.begin(), root.entries.end(), [](const Entry& one) {
+    return one.key != "output" && has_set_value(one.value);
   });
   std::set<long long> seen;
   for (const Field& item : *items) {
