@@ -159,7 +159,7 @@ function barLabel(made) {
 }
 
 function binWords(bin) {
-  const members = bin.count === null ? "" : `\n${whole(bin.count)} members`;
+  const members = bin.count === null ? "" : `\n${whole(bin.count)} member${bin.count === 1 ? "" : "s"}`;
   return `${text(bin.low)} to ${text(bin.high)}\n${percent(bin.share)}${members}`;
 }
 
