@@ -32,10 +32,9 @@ function drawMeasure(parent, measure) {
         ["low", "high", "share", "members"], ...made.bins.map((bin) => [bin.low, bin.high, bin.share, bin.count])],
     hint: `${whole(measure.count)} members have a value${missing}. Mean ${text(measure.mean)} ± ${
               text(measure.stderr, 2)}, std ${text(measure.std)}.` +
+        (measure.infinite > 0 ? ` ${whole(measure.infinite)} values are infinite and not in the histogram.` : "") +
         (made.exact ?
              "" :
-             data.has_members ?
-             " Drawn from the quantiles: some values are infinite." :
              ` Drawn from the quantiles; for a finer one, set [output] members = true or [statistics] histogram.${
                  measure.name} = { bins = 60 }.`),
   });
