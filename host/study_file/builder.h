@@ -311,6 +311,7 @@ class StudyBuilder {
   // --- Impulses, events and observables (observe.cpp) ---
   void read_impulses();
   void read_target(const Field& field, ImpulseFormula& made);
+  bool read_impulse_on_body(const Field& on, const Table& table, ImpulseFormula& made);
   void read_amounts(const Field& field, ImpulseFormula& made);
   void read_events();
   void read_stop(const Field& field);
