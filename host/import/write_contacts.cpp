@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "host/import/formula_text.h"
+#include "host/import/joint_group.h"
 #include "host/import/mechanism.h"
 #include "host/import/plane_of_motion.h"
 #include "host/import/study_draft.h"
@@ -22,6 +23,7 @@ struct TouchPoint {
   Eigen::VectorXd offset;  // from the centre of mass, axes of the study
   double radius = 0;
   const Solid* solid = nullptr;
+  bool hidden = false;  // inside a neighbour's shape in every position
 };
 
 // Starts that are deeper inside than this are no rounding errors of the file.
@@ -51,12 +53,60 @@ class ContactWriter {
                                 std::to_string(most_touch_points) + " corners and spheres");
       touching_.back().clear();
     }
+    for (std::size_t i = 0; i < mechanism_.bodies.size(); ++i) hide_ends_at_joint(i);
     for (std::size_t i = 0; i < mechanism_.bodies.size(); ++i) write_shape(i);
     for (const Plane& plane : mechanism_.planes) write_surface(plane);
     write_pairs();
   }
 
  private:
+  // --- Ends at joints ---
+
+  // A sphere about the centre of a joint keeps its place on both bodies. Where the other body's shape contains it, it
+  // touches nothing first; with equal radii both would touch at once, as dependent contacts.
+  void hide_ends_at_joint(std::size_t i) {
+    const MechanismBody& body = mechanism_.bodies[i];
+    if (body.free || body.parent == world_body) return;
+    const JointGroup group = joint_group(body, axes_.planar());
+    if (!group.slides.empty() || group.rotations() == 0) return;
+    const MechanismBody& parent = mechanism_.bodies[body.parent];
+    const Eigen::Vector3d on_parent = body.zero.at(group.centre);
+    hide_inside(touching_[i], group.centre, parent, on_parent);
+    hide_inside(touching_[body.parent], on_parent, body, group.centre);
+  }
+
+  // Hides the spheres about `centre` that are inside a shape of the other body, whose `place` is the same joint.
+  void hide_inside(std::vector<TouchPoint>& points, const Eigen::Vector3d& centre, const MechanismBody& other,
+                   const Eigen::Vector3d& place) {
+    const std::size_t index = static_cast<std::size_t>(&other - mechanism_.bodies.data());
+    for (TouchPoint& point : points) {
+      if (point.hidden || (point.place - centre).norm() > 1e-9) continue;
+      for (const TouchPoint& around : touching_[index]) {
+        if (around.hidden || !contains(*around.solid, place, point.radius)) continue;
+        point.hidden = true;
+        draft_.notes.push_back("a round end at a joint of '" + other.name +
+                               "' is inside the shape of that body and has no contacts of its own");
+        break;
+      }
+    }
+  }
+
+  static bool contains(const Solid& solid, const Eigen::Vector3d& centre, double radius) {
+    const Eigen::Vector3d local = solid.pose.turn.transpose() * (centre - solid.pose.place);
+    const double room = solid.size.x() + 1e-12 - radius;
+    switch (solid.kind) {
+      case SolidKind::sphere:
+        return local.norm() <= room;
+      case SolidKind::capsule:
+        return (local - Eigen::Vector3d(0, 0, std::clamp(local.z(), -solid.size.y(), solid.size.y())))
+                   .norm() <= room;
+      case SolidKind::box:
+        return ((local.cwiseAbs().array() + radius) <= solid.size.array() + 1e-12).all();
+      default:
+        return false;
+    }
+  }
+
   // --- Shapes ---
 
   void add_touch_points(const MechanismBody& body, const Solid& solid, std::vector<TouchPoint>& made) {
@@ -135,6 +185,8 @@ class ContactWriter {
     const MechanismBody& body = mechanism_.bodies[i];
     const std::vector<TouchPoint>& points = touching_[i];
     shaped_.push_back(false);
+    whole_.push_back(
+        std::none_of(points.begin(), points.end(), [](const TouchPoint& point) { return point.hidden; }));
     if (points.empty()) return;
     bool equal = true, corners = true;
     for (const TouchPoint& point : points) {
@@ -143,7 +195,7 @@ class ContactWriter {
               one.affinity == first.affinity;
       corners = corners && point.radius == 0;
       for (const Plane& plane : mechanism_.planes)
-        if (!across_the_plane(plane) && starts_inside(body, point, plane)) equal = false;
+        if (!point.hidden && !across_the_plane(plane) && starts_inside(body, point, plane)) equal = false;
     }
     if (!equal) return;
     BodyDraft& draft = draft_.bodies[i];
@@ -188,7 +240,7 @@ class ContactWriter {
   std::string body_on_surface(std::size_t i, const Plane& plane, const std::string& surface) {
     const std::vector<TouchPoint>& points = touching_[i];
     const std::string& body = draft_.bodies[i].name;
-    if (shaped_[i]) {
+    if (shaped_[i] && whole_[i]) {
       const Solid& solid = *points[0].solid;
       if (!sides_touch(solid.type, solid.affinity, plane.type, plane.affinity)) return "";
       return "[[contact]]\nname = \"" + draft_.conditions.give(body + "_" + surface) + "\"\nbetween = [\"" +
@@ -197,6 +249,7 @@ class ContactWriter {
     }
     for (std::size_t k = 0; k < points.size(); ++k) {
       const TouchPoint& point = points[k];
+      if (point.hidden) continue;
       if (!sides_touch(point.solid->type, point.solid->affinity, plane.type, plane.affinity)) continue;
       if (starts_inside(mechanism_.bodies[i], point, plane)) {
         draft_.left_out.push_back("contact of '" + mechanism_.bodies[i].name + "' with '" + plane.name +
@@ -312,6 +365,7 @@ class ContactWriter {
   const StudyAxes& axes_;
   std::vector<std::vector<TouchPoint>> touching_;  // by body
   std::vector<bool> shaped_;                       // by body: written as a shape
+  std::vector<bool> whole_;                        // by body: no place of contact is hidden
 };
 
 }  // namespace

@@ -16,7 +16,7 @@ namespace {
 constexpr double same_motion = 1e-8;
 
 // Mass and inertia as in examples/import/cart_pole.urdf; x and phi are the positions of its joints.
-const std::string cart_pole_by_hand = R"(
+const std::string cart_pole_by_hand = R"toml(
 [[coordinate]]
 name = "x"
 position = 0
@@ -28,7 +28,7 @@ kinetic = "0.5*1.1*x'^2 + 0.05*x'*phi'*cos(phi) + 0.5*(0.1*0.25 + 0.008333333333
 potential = "0.1*9.81*0.5*cos(phi)"
 [time]
 end = 2
-)";
+)toml";
 
 class CartPole : public testing::TestWithParam<bool> {};
 
