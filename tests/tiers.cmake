@@ -41,6 +41,8 @@ set(long_tests
   "Configs/SoundMembers.*"
   # Every case of friction and limits compiled for the CPU. Kept: a belt, a cable that breaks, a bounce.
   "Cpu/FrictionAnswer.*"
+  # Imported robots on both backends and their checks. Kept: the cart-pole.
+  "Examples/ImportedExample.*"
   # Tests that compile programs of their own, five to ninety seconds each. Kept: one or two of each suite.
   "CpuBackend.OneByOneIsAsRightAsInPacks"
   "CpuBackend.ARodThatFallsOnATableLosesNoEvent"
@@ -86,6 +88,7 @@ set(long_tests
   "Documentation.TheVerifiedCasesHaveTheirDigits")
 
 set(kept_tests
+  "Examples/ImportedExample.*/cart_pole"
   "Cpu/FrictionAnswer.*/F_belt"
   "Cpu/FrictionAnswer.*/L_cable_breaks"
   "Cpu/FrictionAnswer.*/F_ball_bounce_slip"

@@ -69,26 +69,35 @@ class ContactWriter {
     if (body.free || body.parent == world_body) return;
     const JointGroup group = joint_group(body, axes_.planar());
     if (!group.slides.empty() || group.rotations() == 0) return;
-    const MechanismBody& parent = mechanism_.bodies[body.parent];
     const Eigen::Vector3d on_parent = body.zero.at(group.centre);
-    hide_inside(touching_[i], group.centre, parent, on_parent);
-    hide_inside(touching_[body.parent], on_parent, body, group.centre);
+    hide_inside(i, group.centre, body.parent, on_parent);
+    hide_inside(body.parent, on_parent, i, group.centre);
   }
 
-  // Hides the spheres about `centre` that are inside a shape of the other body, whose `place` is the same joint.
-  void hide_inside(std::vector<TouchPoint>& points, const Eigen::Vector3d& centre, const MechanismBody& other,
+  // Hides the spheres of a body about `centre` that are inside a shape of the other body, whose `place` is the same joint.
+  void hide_inside(std::size_t own, const Eigen::Vector3d& centre, std::size_t other,
                    const Eigen::Vector3d& place) {
-    const std::size_t index = static_cast<std::size_t>(&other - mechanism_.bodies.data());
-    for (TouchPoint& point : points) {
-      if (point.hidden || (point.place - centre).norm() > 1e-9) continue;
-      for (const TouchPoint& around : touching_[index]) {
-        if (around.hidden || !contains(*around.solid, place, point.radius)) continue;
-        point.hidden = true;
-        draft_.notes.push_back("a round end at a joint of '" + other.name +
-                               "' is inside the shape of that body and has no contacts of its own");
-        break;
-      }
+    for (TouchPoint& point : touching_[own]) {
+      if (point.hidden || (point.place - centre).norm() > 1e-9 || !is_covered(other, place, point.radius))
+        continue;
+      point.hidden = true;
+      draft_.notes.push_back("the end of '" + mechanism_.bodies[own].name + "' at its joint with '" +
+                             mechanism_.bodies[other].name +
+                             "' is inside the shape of that body and has no contacts of its own");
     }
+  }
+
+  // Whether a sphere is inside a shape of the body that touches in all its places, or inside one of its spheres.
+  bool is_covered(std::size_t body, const Eigen::Vector3d& centre, double radius) const {
+    const std::vector<TouchPoint>& points = touching_[body];
+    return std::any_of(points.begin(), points.end(), [&](const TouchPoint& around) {
+      if (around.hidden) return false;
+      if ((around.place - centre).norm() + radius <= around.radius + 1e-12) return true;
+      const bool whole = std::none_of(points.begin(), points.end(), [&](const TouchPoint& one) {
+        return one.solid == around.solid && one.hidden;
+      });
+      return whole && contains(*around.solid, centre, radius);
+    });
   }
 
   static bool contains(const Solid& solid, const Eigen::Vector3d& centre, double radius) {

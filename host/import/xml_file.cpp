@@ -14,8 +14,9 @@ XmlFile::XmlFile(std::string text, std::string path) : text_(std::move(text)), p
   const pugi::xml_parse_result result =
       document_.load_buffer(text_.data(), text_.size(), pugi::parse_default, pugi::encoding_utf8);
   if (!result) {
-    const std::size_t at =
-        std::min(static_cast<std::size_t>(std::max<std::ptrdiff_t>(result.offset, 0)), text_.size());
+    const bool empty = result.status == pugi::status_no_document_element;
+    const std::size_t offset = empty || result.offset < 0 ? 0 : static_cast<std::size_t>(result.offset);
+    const std::size_t at = std::min(offset, text_.size());
     const std::size_t end = std::min(text_.find('\n', at), at + 40);
     throw Error({.where = location_of_byte(text_, path_, at),
                  .message = std::string("not XML: ") + result.description(),

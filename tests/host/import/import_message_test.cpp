@@ -130,13 +130,13 @@ const std::vector<WrongFile> wrong_files = {
     {"limits in the wrong order",
      robot(urdf_link("a") + urdf_link("b") +
            urdf_joint("j", "a", "b", "revolute", "<limit lower=\"1\" upper=\"0\"/>")),
-     "robot.xml:4:78: error: <limit>: joint 'j': lower is above upper\n"
+     "robot.xml:4:69: error: <limit>: joint 'j': lower is above upper\n"
      "  found:    1 > 0\n"
      "  expected: lower <= upper"},
     {"an axis of length 0",
      robot(urdf_link("a") + urdf_link("b") +
            urdf_joint("j", "a", "b", "continuous", "<axis xyz=\"0 0 0\"/>")),
-     "robot.xml:4:80: error: <axis>: 'xyz' has length 0\n"
+     "robot.xml:4:71: error: <axis>: 'xyz' has length 0\n"
      "  found:    0 0 0\n"
      "  expected: three numbers, not all 0"},
     {"a start of an unknown joint", robot(urdf_link("a") + urdf_link("b") + urdf_joint("elbow", "a", "b")),
@@ -149,17 +149,17 @@ const std::vector<WrongFile> wrong_files = {
      "robot.xml:1:2: error: the model has no <worldbody>\n"
      "  expected: <worldbody> with a tree of <body>"},
     {"a joint of the world", mjcf("<joint/>"),
-     "robot.xml:1:66: error: <joint>: the world has no joints\n"
+     "robot.xml:1:60: error: <joint>: the world has no joints\n"
      "  found:    a joint in <worldbody>\n"
      "  expected: a joint in a <body>"},
     {"an unknown class",
      mjcf("<body><joint class=\"legs\"/></body>", "<default><default class=\"leg\"/></default>"),
-     "robot.xml:1:114: error: <joint>: there is no such default class\n"
+     "robot.xml:1:107: error: <joint>: there is no such default class\n"
      "  found:    legs\n"
      "  expected: a class of <default>\n"
      "  hint:     did you mean 'leg'?"},
     {"a geom without a size", mjcf("<body><freejoint/><geom type=\"box\" size=\"1 2\"/></body>"),
-     "robot.xml:1:84: error: <geom>: 'size' has too few numbers\n"
+     "robot.xml:1:78: error: <geom>: 'size' has too few numbers\n"
      "  found:    2\n"
      "  expected: 3 for this type"},
     {"global coordinates", "<mujoco><compiler coordinate=\"global\"/><worldbody/></mujoco>",
@@ -170,14 +170,14 @@ const std::vector<WrongFile> wrong_files = {
     {"slides at an angle",
      mjcf("<body name=\"b\"><joint type=\"slide\" axis=\"1 0 0\"/><joint type=\"slide\" axis=\"1 1 "
           "0\"/><geom size=\"1\"/></body>"),
-     "robot.xml:1:66: error: the joints of body 'b' cannot be combined: slides that are not at right angles\n"
+     "robot.xml:1:60: error: the joints of body 'b' cannot be combined: slides that are not at right angles\n"
      "  found:    slide, slide\n"
      "  expected: slides at right angles, before or after one hinge, hinges at right angles through one "
      "point, or a ball "
      "joint\n"
      "  hint:     put a body with a mass between the joints"},
     {"a plane that moves", mjcf("<body><freejoint/><geom type=\"plane\" size=\"1 1 1\"/></body>"),
-     "robot.xml:1:84: error: <geom>: a plane on a body that moves\n"
+     "robot.xml:1:78: error: <geom>: a plane on a body that moves\n"
      "  found:    type=\"plane\"\n"
      "  expected: planes in <worldbody>"},
 };

@@ -84,8 +84,8 @@ INSTANTIATE_TEST_SUITE_P(Examples, ImportedExample,
                          testing::Values(ImportExample{"cart_pole.urdf", {"--joint", "hinge=0.5"}},
                                          ImportExample{"arm.urdf", {}},
                                          ImportExample{"hopper.xml",
-                                                       {"--joint", "thigh_joint=-0.4", "--joint",
-                                                        "leg_joint=-0.8", "--joint", "foot_joint=0.4"}}),
+                                                       {"--joint", "thigh_joint=-0.5", "--joint",
+                                                        "leg_joint=-1", "--joint", "foot_joint=0.5"}}),
                          [](const testing::TestParamInfo<ImportExample>& test) {
                            return test.param.file.substr(0, test.param.file.find('.'));
                          });
