@@ -322,13 +322,13 @@ struct ContactRows {
     return worst > 0 && size > 0 ? worst / size : Real(0);
   }
 
-  // The square of the difference of two motions in the mass metric.
+  // The square of the difference of two motions in the mass metric. Summed as forces, since the multipliers of dependent
+  // rows may differ by much and move alike.
   ZWANG_DEVICE Real difference(const Solution& a, const Solution& b) const {
-    Real sum = 0;
-    for (int i = 0; i < count; ++i)
-      for (int j = 0; j < count; ++j)
-        sum += (a.lambda[i] - b.lambda[i]) * phi[i][j] * (a.lambda[j] - b.lambda[j]);
-    return absolute(sum);
+    Real apart[n];
+    for (int j = 0; j < n; ++j) apart[j] = 0;
+    for (int i = 0; i < count; ++i) add_multiple<n>(a.lambda[i] - b.lambda[i], u[i], apart);
+    return dot<n>(apart, apart);
   }
   ZWANG_DEVICE Real size_of(const Solution& at) const {
     Real sum = 0;

@@ -63,6 +63,8 @@ JudgedForces judged_impact(const ModeProblem& problem) {
     if (element.kind == ModeElement::Kind::bound)
       made.bounds.push_back({element.row, element.limit, element.one_sided});
   }
+  // Later rounds of a shock correct velocities that are hardly above zero.
+  made.slack = problem.slack;
   return made;
 }
 

@@ -151,7 +151,7 @@ TEST_P(UndecidedMotion, EndsTheSameMembersOnTheCpuAsInTheReference) {
   std::map<std::string, int> ends;
   for (std::size_t k = 0; k < members; ++k) {
     ++ends[status_name(reference.status[k])];
-    EXPECT_EQ(status_name(cpu.status[k]), status_name(reference.status[k])) << "member " << k;
+    EXPECT_EQ(std::string(status_name(cpu.status[k])), status_name(reference.status[k])) << "member " << k;
   }
   EXPECT_GT(ends[GetParam().status], 0);
   EXPECT_GT(ends["ok"], 0);
