@@ -32,7 +32,7 @@ set(long_tests
   "Studies/CudaUndefined.*"
   # Twelve wrong formulas, each in two precisions. Kept: one formula of each path through the kernels.
   "Formulas/KernelError.*"
-  # Eleven wrong formulas of friction and limits. Kept: an impact and a change of mode.
+  # Ten wrong formulas of friction and limits. Kept: an impact and a change of mode.
   "Formulas/FrictionError.*"
   # Four wrong formulas that the audit must show, each compiled for itself. Kept: the energy law.
   "Formulas/PlantedFault.*"
