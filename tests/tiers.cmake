@@ -32,6 +32,8 @@ set(long_tests
   "Studies/CudaUndefined.*"
   # Twelve wrong formulas, each in two precisions. Kept: one formula of each path through the kernels.
   "Formulas/KernelError.*"
+  # Eleven wrong formulas of friction and limits. Kept: an impact and a change of mode.
+  "Formulas/FrictionError.*"
   # Four wrong formulas that the audit must show, each compiled for itself. Kept: the energy law.
   "Formulas/PlantedFault.*"
   # Four linkages at twenty speeds, three tolerances and on two backends. Kept: the parallelogram.
@@ -41,6 +43,13 @@ set(long_tests
   "Configs/SoundMembers.*"
   # Every case of friction and limits compiled for the CPU. Kept: a belt, a cable that breaks, a bounce.
   "Cpu/FrictionAnswer.*"
+  # Two hundred pucks in a bowl. Kept: fewer of them.
+  "*/PuckInABowl.*"
+  # A million impacts with friction, fourteen systems. Kept: three systems with fewer, on the cpu.
+  "Cpu/RandomImpacts.*"
+  "Million/RandomImpacts.*"
+  # Members without a unique motion. Kept: rods.
+  "Of/UndecidedMotion.*"
   # Tests that compile programs of their own, five to ninety seconds each. Kept: one or two of each suite.
   "CpuBackend.OneByOneIsAsRightAsInPacks"
   "CpuBackend.ARodThatFallsOnATableLosesNoEvent"
@@ -86,6 +95,14 @@ set(long_tests
   "Documentation.TheVerifiedCasesHaveTheirDigits")
 
 set(kept_tests
+  "Of/UndecidedMotion.*/PushedRod"
+  "Formulas/FrictionError.*/ConeOfImpacts"
+  "Formulas/FrictionError.*/SignOfYield"
+  "Cpu/RandomImpacts.*/Box"
+  "Cpu/RandomImpacts.*/RodInSpace"
+  "Cpu/RandomImpacts.*/FlatRod"
+  "Reference/PuckInABowl.*/of_20"
+  "Cpu/PuckInABowl.*/of_60"
   "Cpu/FrictionAnswer.*/F_belt"
   "Cpu/FrictionAnswer.*/L_cable_breaks"
   "Cpu/FrictionAnswer.*/F_ball_bounce_slip"
