@@ -69,7 +69,7 @@ void Findings::merge(const Findings& other) {
 
 QuantityNames::QuantityNames(const System& system)
     : positions(system.coordinates), auxiliaries(system.auxiliaries) {
-  for (const std::string& name : system.coordinates) velocities.push_back(name + "'");
+  for (std::size_t i = 0; i < system.size(); ++i) velocities.push_back(system.velocity_name(i));
   for (const Constraint& constraint : system.constraints) {
     multipliers.push_back("multiplier(" + constraint.name + ")");
     closed.push_back("closed(" + constraint.name + ")");

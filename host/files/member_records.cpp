@@ -39,18 +39,39 @@ bool read_pieces(std::istream& stream, std::uint64_t bytes, std::size_t piece, T
 
 }  // namespace
 
+bool contains(const MemberNumbers& numbers, long long member) {
+  const auto range =
+      std::upper_bound(numbers.begin(), numbers.end(), member,
+                       [](long long one, const auto& candidate) { return one < candidate.second; });
+  return range != numbers.end() && range->first <= member;
+}
+
 bool read_members(const std::filesystem::path& path, const MemberRecordLayout& layout,
-                  const MemberRecordsMark& mark, long long first, const TakeMembers& take) {
+                  const MemberRecordsMark& mark, const MemberNumbers& numbers, const TakeMembers& take) {
   std::ifstream stream(path, std::ios::binary);
-  if (!stream || mark.bytes % layout.bytes() != 0) return false;
+  std::uint64_t members = 0;
+  for (const auto& [begin, end] : numbers) members += static_cast<std::uint64_t>(end - begin);
+  if (!stream || mark.bytes != members * layout.bytes()) return false;
   Checksum checksum;
   bool known = true;
+  // Passes records on, cut where their numbers are not consecutive.
+  auto range = numbers.begin();
+  long long done = 0;  // of the range
+  const auto take_numbered = [&](std::span<const char> records) {
+    while (!records.empty()) {
+      const auto here = std::min(records.size() / layout.bytes(),
+                                 static_cast<std::size_t>(range->second - range->first - done));
+      take(range->first + done, records.first(here * layout.bytes()));
+      records = records.subspan(here * layout.bytes());
+      done += static_cast<long long>(here);
+      if (range->first + done == range->second) ++range, done = 0;
+    }
+  };
   const auto pass_on = [&](const char* records, std::size_t size) {
     checksum.update(records, size);
     for (std::size_t at = 0; at < size; at += layout.bytes())
       known = known && is_status(MemberRecordLayout::whole(records + at, layout.places().status));
-    if (known) take(first, {records, size});
-    first += static_cast<long long>(size / layout.bytes());
+    if (known) take_numbered({records, size});
   };
   const bool all =
       read_pieces(stream, mark.bytes,

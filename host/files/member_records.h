@@ -6,6 +6,8 @@
 #include <functional>
 #include <span>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "host/backend/member_bytes.h"
 #include "host/platform/bytes.h"
@@ -18,13 +20,17 @@ struct MemberRecordsMark {
   std::uint64_t bytes = 0, checksum = 0;
 };
 
-// Receives the members of a file in order, a few thousand at a time.
+// Receives the members of a file in order, a few thousand with consecutive numbers at a time.
 using TakeMembers = std::function<void(long long first, std::span<const char> records)>;
 
-// Reads the file up to the mark. False if it is shorter or its checksum differs; the members passed to `take`
-// are invalid then.
+// Numbers of the members of a file: [first, second) by [first, second), ascending.
+using MemberNumbers = std::vector<std::pair<long long, long long>>;
+bool contains(const MemberNumbers& numbers, long long member);
+
+// Reads the file up to the mark. False if it is shorter, has not as many members as numbers, or if its checksum
+// differs; the members passed to `take` are invalid then.
 bool read_members(const std::filesystem::path& path, const MemberRecordLayout& layout,
-                  const MemberRecordsMark& mark, long long first, const TakeMembers& take);
+                  const MemberRecordsMark& mark, const MemberNumbers& numbers, const TakeMembers& take);
 
 // Writes such a file.
 class MemberRecordsFile {

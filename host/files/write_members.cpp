@@ -167,32 +167,42 @@ void MembersWriter::define_density(const Study& study) {
        true);
 }
 
+// `until` with a sweep leaves members out: a number is not always the row of the file.
+long long MembersWriter::number_of(std::size_t row) const {
+  const auto after = std::upper_bound(numbers_.begin(), numbers_.end(), row,
+                                      [](std::size_t one, const NumberRun& run) { return one < run.row; });
+  const NumberRun& run = *std::prev(after);
+  return run.first + static_cast<long long>(row - run.row);
+}
+
 // Whole blocks are written from where they lie; the rest is kept until more members arrive.
 void MembersWriter::add(long long first, std::span<const char> records) {
   const std::size_t size = layout_.bytes(), block_bytes_of_records = block_members_ * size;
-  if (open_.empty()) open_first_ = first;
-  assert(written_ == 0 || first == open_first_ + static_cast<long long>(open_.size() / size));
+  if (records.empty()) return;
+  assert(added_ == 0 || first > number_of(added_ - 1));
+  if (added_ == 0 || first != number_of(added_ - 1) + 1) numbers_.push_back({added_, first});
+  added_ += records.size() / size;
   std::vector<char> completed;
   std::vector<Block> blocks;
+  std::size_t row = written_;
   if (!open_.empty()) {
     const std::size_t taken = std::min(records.size(), block_bytes_of_records - open_.size());
     open_.insert(open_.end(), records.begin(), records.begin() + static_cast<std::ptrdiff_t>(taken));
     records = records.subspan(taken);
-    first += static_cast<long long>(taken / size);
     if (open_.size() < block_bytes_of_records) return;
     completed.swap(open_);
-    blocks.push_back({completed.data(), block_members_, open_first_});
+    blocks.push_back({completed.data(), block_members_, row});
+    row += block_members_;
   }
   for (; records.size() >= block_bytes_of_records; records = records.subspan(block_bytes_of_records)) {
-    blocks.push_back({records.data(), block_members_, first});
-    first += static_cast<long long>(block_members_);
+    blocks.push_back({records.data(), block_members_, row});
+    row += block_members_;
   }
   // Their number bounds the memory.
   const std::size_t at_once = threads_;
   for (std::size_t begin = 0; begin < blocks.size(); begin += at_once)
     write_blocks(std::span(blocks).subspan(begin, std::min(at_once, blocks.size() - begin)));
   open_.assign(records.begin(), records.end());
-  open_first_ = first;
 }
 
 void MembersWriter::write_blocks(std::span<const Block> blocks) {
@@ -203,7 +213,7 @@ void MembersWriter::write_blocks(std::span<const Block> blocks) {
   });
   for (std::size_t b = 0; b < blocks.size(); ++b) {
     for (std::size_t c = 0; c < columns_.size(); ++c)
-      if (columns_[c].width > 0) put(columns_[c], blocks[b], written_, chunks[b * columns_.size() + c]);
+      if (columns_[c].width > 0) put(columns_[c], blocks[b], chunks[b * columns_.size() + c]);
     written_ += blocks[b].count;
   }
   // The disk begins now: at the end of the run little is left to wait for. Not supported everywhere, nor
@@ -211,13 +221,12 @@ void MembersWriter::write_blocks(std::span<const Block> blocks) {
   if (disk_.is_open()) ::sync_file_range(disk_.descriptor(), 0, 0, SYNC_FILE_RANGE_WRITE);
 }
 
-void MembersWriter::put(const Column& column, const Block& block, std::size_t row,
-                        const std::vector<char>& chunk) {
+void MembersWriter::put(const Column& column, const Block& block, const std::vector<char>& chunk) {
   if (chunks_) {
-    chunks_->write(column.chunks, row, block.count, chunk);
+    chunks_->write(column.chunks, block.row, block.count, chunk);
     return;
   }
-  NetcdfFile::Place start = {row}, count = {block.count};
+  NetcdfFile::Place start = {block.row}, count = {block.count};
   if (!column.flat) {
     start.push_back(0);
     count.push_back(column.width);
@@ -255,15 +264,14 @@ std::vector<char> MembersWriter::chunk_of(const Column& column, const Block& blo
       break;
     }
     case Content::member:
-      fill_flat<std::int64_t>(chunk, block.count,
-                              [&](std::size_t k) { return block.first + static_cast<long long>(k); });
+      fill_flat<std::int64_t>(chunk, block.count, [&](std::size_t k) { return number_of(block.row + k); });
       break;
     case Content::status:
       fill_flat<signed char>(chunk, block.count, [&](std::size_t k) { return static_cast<int>(status(k)); });
       break;
     case Content::entered:
       fill_flat<signed char>(chunk, block.count, [&](std::size_t k) {
-        return enters(ensemble_, block.first + static_cast<long long>(k), status(k)) ? 1 : 0;
+        return enters(ensemble_, number_of(block.row + k), status(k)) ? 1 : 0;
       });
       break;
     case Content::redundant:
@@ -299,7 +307,7 @@ void MembersWriter::fill_density(Content content, const Block& block, std::vecto
 
 void MembersWriter::close() {
   if (!open_.empty()) {
-    const Block last{open_.data(), open_.size() / layout_.bytes(), open_first_};
+    const Block last{open_.data(), open_.size() / layout_.bytes(), written_};
     write_blocks({&last, 1});
     open_.clear();
   }

@@ -27,7 +27,7 @@ class MembersWriter {
   MembersWriter(const std::filesystem::path& path, const Study& study, const RunResult& origin,
                 MemberRecordLayout layout, unsigned threads);
 
-  // Records of the members first, first + 1, ...: each call begins where the previous one ended.
+  // Records of the members first, first + 1, ...; in ascending order from call to call.
   void add(long long first, std::span<const char> records);
 
   void close();
@@ -48,13 +48,19 @@ class MembersWriter {
 
     std::size_t number_bytes() const { return type == Type::byte ? 1 : 8; }
   };
-  // Consecutive members that fill a block, or the last ones.
+  // Members of consecutive rows of the file that fill a block, or the last ones.
   struct Block {
     const char* records;
     std::size_t count;
-    long long first;  // member
+    std::size_t row;  // of the file
+  };
+  // Rows from here on have consecutive numbers, up to the next run.
+  struct NumberRun {
+    std::size_t row;
+    long long first;
   };
 
+  long long number_of(std::size_t row) const;
   void define(const Study& study, const RunResult& origin);
   void define_density(const Study& study);
   Column& column(const char* name, Type type, Content content, int place,
@@ -62,7 +68,7 @@ class MembersWriter {
   void write_blocks(std::span<const Block> blocks);
   std::vector<char> chunk_of(const Column& column, const Block& block) const;
   void fill_density(Content content, const Block& block, std::vector<char>& chunk) const;
-  void put(const Column& column, const Block& block, std::size_t row, const std::vector<char>& chunk);
+  void put(const Column& column, const Block& block, const std::vector<char>& chunk);
 
   std::optional<NetcdfFile> file_;    // until the definitions are complete, or for everything
   std::optional<Hdf5Chunks> chunks_;  // afterwards, if available
@@ -77,9 +83,10 @@ class MembersWriter {
   std::size_t block_members_;
   NetcdfFile::Dimension member_{};
   std::vector<Column> columns_;
-  std::vector<char> open_;    // records of the members after the last whole block
-  long long open_first_ = 0;  // the first of them
-  std::size_t written_ = 0;   // members in the file
+  std::vector<char> open_;          // records of the members after the last whole block
+  std::vector<NumberRun> numbers_;  // of all members added
+  std::size_t added_ = 0;           // members
+  std::size_t written_ = 0;         // of these, in the file
 };
 
 // Members per block: a power of two.

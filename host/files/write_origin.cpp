@@ -43,7 +43,7 @@ TimeAxis add_time(NetcdfFile& file, const Study& study) {
 std::string start_name(const System& system, long long k) {
   const auto i = static_cast<std::size_t>(k);
   if (i >= 2 * system.size()) return "";  // of a damaged record
-  return i < system.size() ? system.coordinates[i] : system.coordinates[i - system.size()] + "'";
+  return i < system.size() ? system.coordinates[i] : system.velocity_name(i - system.size());
 }
 
 namespace {

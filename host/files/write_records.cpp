@@ -18,8 +18,7 @@ using RecordType = NetcdfFile::Type;
 
 constexpr std::size_t rows_in_chunk = 16384, members_in_chunk = 4096;
 
-// A variable along one dimension. Values are written in whole chunks, so that the bytes of the file do not
-// depend on how members are passed on.
+// A variable along one dimension, written in whole chunks.
 template <class Number>
 struct RaggedColumn {
   NetcdfFile::Variable variable;
@@ -44,16 +43,18 @@ struct RecordVariables {
 
 class RecordsFile {
  public:
-  RecordsFile(const std::filesystem::path& path, const Study& study, const RunResult& origin)
+  RecordsFile(const std::filesystem::path& path, const Study& study, const RunResult& result)
       : study_(study), file_(path), layout_(study, drawn_inputs(study)) {
-    write_origin(file_, study, origin, "states at events and periods, member by member");
+    write_origin(file_, study, result, "states at events and periods, member by member");
     file_.attribute("featureType", "timeSeries");
-    member_ = file_.dimension("member", static_cast<std::size_t>(study.ensemble.members));
+    member_ = file_.dimension("member", static_cast<std::size_t>(result.tally.rows()));
     number_ = whole("member", member_, members_in_chunk, "number of the member");
     add_sweep_values();
     for (const RecordFormula& record : study.system->records) define(record);
   }
 
+  // A chunk is written with the member that completes it: the order of the chunks in the file, and with it its
+  // bytes, does not depend on how members are passed on.
   void add(long long first, std::span<const char> records) {
     const std::size_t size = layout_.bytes(), members = records.size() / size;
     for (std::size_t k = 0; k < members; ++k) {
@@ -61,8 +62,8 @@ class RecordsFile {
       number_.waiting.push_back(member);
       take_sweep_values(member);
       take(records.data() + k * size);
+      write(false);
     }
-    write(false);
   }
 
   void close() {
@@ -162,9 +163,9 @@ class RecordsFile {
 
 }  // namespace
 
-void write_records(const std::filesystem::path& path, const Study& study, const RunResult& origin,
+void write_records(const std::filesystem::path& path, const Study& study, const RunResult& result,
                    const std::function<void(const TakeMembers& take)>& read) {
-  RecordsFile file(path, study, origin);
+  RecordsFile file(path, study, result);
   read([&](long long first, std::span<const char> records) { file.add(first, records); });
   file.close();
 }

@@ -11,7 +11,7 @@
 namespace zwang {
 
 // `read` passes on the records of all members in order; it is called once.
-void write_records(const std::filesystem::path& path, const Study& study, const RunResult& origin,
+void write_records(const std::filesystem::path& path, const Study& study, const RunResult& result,
                    const std::function<void(const TakeMembers& take)>& read);
 
 }  // namespace zwang

@@ -36,8 +36,17 @@ Json backend_json(const RunResult& result) {
   return {{"name", result.backend}, {"device", result.device}, {"precision", result.precision}};
 }
 
+// Members that begin with a shock, of those looked at.
+Json start_shocks_json(const Study& study, const StartShocks& shocks) {
+  Json constraints = Json::object();
+  for (const StartShocks::OfConstraint& one : shocks.by_constraint)
+    constraints[study.system->constraints[one.constraint].name] = one.members;
+  return {{"checked", shocks.checked}, {"members", shocks.members}, {"constraints", constraints}};
+}
+
 // Projections and redraws that made starts consistent.
-Json start_json(const Study& study, const RunTally& tally) {
+Json start_json(const Study& study, const RunResult& result) {
+  const RunTally& tally = result.tally;
   const auto moved = static_cast<double>(tally.moved);
   constexpr std::array<const char*, 3> rules = {"project", "reject", "error"};
   return {
@@ -54,7 +63,8 @@ Json start_json(const Study& study, const RunTally& tally) {
                                       : Json(start_name(*study.system, tally.largest_drawn_change_of))},
       {"redrawn", tally.redrawn},
       {"rejected_draws", tally.refused_draws},
-      {"rejection_rate", ratio(static_cast<double>(tally.refused_draws), static_cast<double>(tally.draws))}};
+      {"rejection_rate", ratio(static_cast<double>(tally.refused_draws), static_cast<double>(tally.draws))},
+      {"shocks", start_shocks_json(study, result.start_shocks)}};
 }
 
 // The formulas of [observe] or [measure] as the study writes them, by name.
@@ -95,7 +105,7 @@ Json members_json(const Study& study, const RunResult& result) {
   json["nominal"] = study.ensemble.include_nominal ? Json(0) : Json(nullptr);  // member number
   json["until"] = until_json(study, result);
   json["redundant"] = tally.redundant;
-  json["start"] = start_json(study, tally);
+  json["start"] = start_json(study, result);
   return json;
 }
 

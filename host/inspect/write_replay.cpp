@@ -85,12 +85,21 @@ Json columns(const std::vector<Sample>& samples, const Names& names, const Value
   return object;
 }
 
+// Names and the numbers of what they name: turns of bodies in space have rates, but no positions.
 struct Columns {
-  std::vector<std::string> coordinates, auxiliaries, constraints, observables;
+  std::vector<std::string> positions, velocities, auxiliaries, constraints, observables;
+  std::vector<std::size_t> of_position;  // coordinate of each position
 };
 
 Columns column_names(const System& system) {
-  Columns names{system.coordinates, system.auxiliaries, {}, {}};
+  Columns names;
+  names.auxiliaries = system.auxiliaries;
+  for (std::size_t i = 0; i < system.size(); ++i) {
+    names.velocities.push_back(system.velocity_name(i));
+    if (system.is_turn(i)) continue;
+    names.positions.push_back(system.coordinates[i]);
+    names.of_position.push_back(i);
+  }
   for (const ConditionFormula& condition : system.conditions) names.constraints.push_back(condition.name);
   for (const NamedExpr& observable : system.observables) names.observables.push_back(observable.name);
   return names;
@@ -178,20 +187,18 @@ std::string labelled_name(const Study& study, const std::string& name, const std
 
 std::string samples_text(const Replay& replay, const Columns& names) {
   std::vector<std::string> header = {labelled_name(replay.study, "time", "t")};
-  const auto extend = [&](const std::vector<std::string>& more, const std::string& mark = "") {
-    for (const std::string& name : more)
-      header.push_back(labelled_name(replay.study, name + mark, name + mark));
+  const auto extend = [&](const std::vector<std::string>& more) {
+    for (const std::string& name : more) header.push_back(labelled_name(replay.study, name, name));
   };
-  extend(names.coordinates);
-  extend(names.coordinates, "'");
+  extend(names.positions);
+  extend(names.velocities);
   extend(names.auxiliaries);
   extend(names.observables);
   TextTable table(header);
   for (const Sample& sample : replay.trajectory.samples) {
     std::vector<std::string> row = {short_number(sample.state.t)};
-    for (std::size_t i = 0; i < names.coordinates.size(); ++i)
-      row.push_back(short_number(position(sample, i)));
-    for (std::size_t i = 0; i < names.coordinates.size(); ++i)
+    for (const std::size_t i : names.of_position) row.push_back(short_number(position(sample, i)));
+    for (std::size_t i = 0; i < names.velocities.size(); ++i)
       row.push_back(short_number(velocity(sample, i)));
     for (std::size_t i = 0; i < names.auxiliaries.size(); ++i)
       row.push_back(short_number(auxiliary(sample, i)));
@@ -274,8 +281,11 @@ std::string replay_json(const Replay& replay) {
   Json times = Json::array();
   for (const Sample& sample : trajectory.samples) times.push_back(sample.state.t);
   json["t"] = times;
-  json["state"] = columns(trajectory.samples, names.coordinates, position);
-  json["velocity"] = columns(trajectory.samples, names.coordinates, velocity);
+  json["state"] = columns(trajectory.samples, names.positions, [&](const Sample& sample, std::size_t i) {
+    return position(sample, names.of_position[i]);
+  });
+  // By coordinate; a rate of a body in space by its own name.
+  json["velocity"] = columns(trajectory.samples, system.coordinates, velocity);
   json["auxiliary"] = columns(trajectory.samples, names.auxiliaries, auxiliary);
   json["multipliers"] = columns(trajectory.samples, names.constraints, multiplier);
   json["observables"] = columns(trajectory.samples, names.observables, observable);
@@ -300,16 +310,16 @@ std::string replay_json(const Replay& replay) {
 std::string replay_csv(const Replay& replay) {
   const Columns names = column_names(*replay.study.system);
   std::string text = "t";
-  for (const std::string& name : names.coordinates) text += "," + name;
-  for (const std::string& name : names.coordinates) text += "," + name + "'";
+  for (const std::string& name : names.positions) text += "," + name;
+  for (const std::string& name : names.velocities) text += "," + name;
   for (const std::string& name : names.auxiliaries) text += "," + name;
   for (const std::string& name : names.constraints) text += ",multiplier(" + name + ")";
   for (const std::string& name : names.observables) text += "," + name;
   text += "\n";
   for (const Sample& sample : replay.trajectory.samples) {
     text += number_text(sample.state.t);
-    for (std::size_t i = 0; i < names.coordinates.size(); ++i) text += "," + number_text(position(sample, i));
-    for (std::size_t i = 0; i < names.coordinates.size(); ++i) text += "," + number_text(velocity(sample, i));
+    for (const std::size_t i : names.of_position) text += "," + number_text(position(sample, i));
+    for (std::size_t i = 0; i < names.velocities.size(); ++i) text += "," + number_text(velocity(sample, i));
     for (std::size_t i = 0; i < names.auxiliaries.size(); ++i)
       text += "," + number_text(auxiliary(sample, i));
     for (std::size_t i = 0; i < names.constraints.size(); ++i)

@@ -10,13 +10,19 @@ function verdictOf(members) {
     ];
   const ended = `All ${whole(members.entered)} members ran to their end; none failed.`;
   // A start that is not the drawn one is no failure, but no reason for a green banner either.
-  return [startsMoved() > 0 ? "warn" : "good", ended];
+  return [startsMoved() > 0 || startsInShock() ? "warn" : "good", ended];
 }
 
 // The number of starts moved by consistency = "project". Rounding, which is moved without asking, does not count.
 function startsMoved() {
   const start = data.members.start;
   return start?.consistency === "project" ? start.moved : 0;
+}
+
+// Whether all or nearly all of the members looked at begin with a shock.
+function startsInShock() {
+  const shocks = data.members.start?.shocks;
+  return shocks?.members > 0 && 10 * shocks.members >= 9 * shocks.checked;
 }
 
 function startWords() {
@@ -31,6 +37,12 @@ function startWords() {
     made.push(`In ${whole(start.drawn_values_changed)} members a drawn value was changed by more than 1 %, ${
         start.largest_drawn_change_of} by up to ${
         percent(start.largest_drawn_change)}: the statistics are not those of the drawn starts.`);
+  if (startsInShock())
+    made.push(
+        `${whole(start.shocks.members)} of the ${
+            whole(start.shocks.checked)} members looked at begin with a shock: they start on ${
+            Object.keys(start.shocks.constraints).join(", ")} and move into it. If that is not meant, choose start ` +
+        "velocities that do not lead into it, or start away from it.");
   if (start?.rejected_draws > 0)
     made.push(`${whole(start.rejected_draws)} draws (${
         percent(start.rejection_rate)}) violated a constraint and were drawn again.`);

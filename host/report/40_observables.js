@@ -113,6 +113,10 @@ function binsAt(series, i, quantiles, minimum, maximum) {
 // Bins of equal width from quantiles: the share between two quantiles is spread evenly over the values between them. Bins
 // between the quantiles themselves would be spikes where two of them nearly agree.
 function binsFromQuantiles(quantiles, minimum, maximum) {
+  // Beside infinite values the finite quantiles are all that is known.
+  const finite = quantiles.filter((value) => value !== null);
+  minimum ??= finite[0] ?? null;
+  maximum ??= finite[finite.length - 1] ?? null;
   if (minimum === null || maximum === null) return [];
   const places = [minimum, ...quantiles, maximum], levels = [0, ...data.quantiles, 1], count = 24;
   if (!(maximum > minimum)) return [{low: minimum, high: maximum, count: null, share: 1}];
@@ -159,7 +163,7 @@ function barLabel(made) {
 }
 
 function binWords(bin) {
-  const members = bin.count === null ? "" : `\n${whole(bin.count)} members`;
+  const members = bin.count === null ? "" : `\n${whole(bin.count)} member${bin.count === 1 ? "" : "s"}`;
   return `${text(bin.low)} to ${text(bin.high)}\n${percent(bin.share)}${members}`;
 }
 

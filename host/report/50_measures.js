@@ -32,34 +32,40 @@ function drawMeasure(parent, measure) {
         ["low", "high", "share", "members"], ...made.bins.map((bin) => [bin.low, bin.high, bin.share, bin.count])],
     hint: `${whole(measure.count)} members have a value${missing}. Mean ${text(measure.mean)} ± ${
               text(measure.stderr, 2)}, std ${text(measure.std)}.` +
+        (measure.infinite > 0 ? ` ${whole(measure.infinite)} values are infinite and not in the histogram.` : "") +
         (made.exact ?
              "" :
-             data.has_members ?
-             " Drawn from the quantiles: some values are infinite." :
              ` Drawn from the quantiles; for a finer one, set [output] members = true or [statistics] histogram.${
                  measure.name} = { bins = 60 }.`),
   });
+  // A log axis shows the tails of the distribution.
+  const linear = chart.y.domain, least = Math.min(...made.bins.map((bin) => barHeight(made, bin)).filter((h) => h > 0));
   let bars = [];
   const draw = () => {
+    const shares = selectedShares(measure.name, made);
+    const highest = shares ? Math.max(...made.bins.map((bin, k) => barHeight(made, {...bin, share: shares[k]}))) : 0;
+    const top = Math.max(linear[1], 1.14 * highest);
+    chart.y.domain = chart.y.log ? [least / 2, top * 2] : [linear[0], top];
+    chart.drawAxes();
     chart.marks.replaceChildren();
     bars = drawBars(chart, made);
+    if (shares) drawSelectedBars(chart, made, shares);
     drawQuantiles(chart, measure);
   };
   draw();
-  // A log axis shows the tails of the distribution.
-  const linear = chart.y.domain, least = Math.min(...made.bins.map((bin) => barHeight(made, bin)).filter((h) => h > 0));
+  selection.histograms.push(draw);
   tails.addEventListener("click", () => {
     chart.y.log = !chart.y.log;
-    chart.y.domain = chart.y.log ? [least / 2, linear[1] * 2] : linear;
     tails.setAttribute("aria-pressed", String(chart.y.log));
-    chart.drawAxes();
     draw();
   });
   tails.hidden = !(least < linear[1]);
+  const selects = sampleColumn(measure.name) >= 0;
+  if (selects) chart.svg.setAttribute("data-selects", measure.name);
   chart.hover(() => made.bins.map((bin) => (bin.low + bin.high) / 2), (i) => {
     bars.forEach((bar, k) => bar.classList.toggle("on", k === i));
     return binWords(made.bins[i]);
-  });
+  }, selects ? (i) => selectBin(measure.name, made.bins[i]) : null);
 }
 
 // Counts are whole numbers.
@@ -95,6 +101,8 @@ function showMeasures() {
       "measures", "Measures",
       "One number per member. Orange lines mark quantiles, e.g. 5 % of the members lie to the left of the 5 % line.");
   const grid = element("div", {class: "grid2"});
+  const selects = data.measures.some((one) => one.kind !== "probability" && sampleColumn(one.name) >= 0);
+  if (selects) place.append(element("p", {class: "hint", id: "selection"}, selectionWords()));
   place.append(grid);
   for (const measure of data.measures) drawMeasure(grid, measure);
 }

@@ -106,7 +106,10 @@ function drawGiven(parent, name, given) {
           `${shareText(given)} members: ${text(given.probability)}, 95 % interval ${text(given.low, 3)} to ${
               text(given.high, 3)}.`));
   if (given.hits < 20)
-    panel.append(notice(`Only ${whole(given.hits)} members: what they have in common may be chance.`));
+    panel.append(notice(
+        given.hits === 0 ? "No member fulfils the condition." :
+                           `Only ${whole(given.hits)} member${given.hits === 1 ? "" : "s"}: what ${
+                               given.hits === 1 ? "it has" : "they have"} in common may be chance.`));
   const rows = Object.entries(given.inputs).filter(([, input]) => input.shift !== null);
   if (rows.length === 0) return;
   rows.sort((a, b) => Math.abs(b[1].shift) - Math.abs(a[1].shift));

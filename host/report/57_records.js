@@ -76,7 +76,7 @@ function showRecords() {
   if (records.length === 0) return;
   const place = section(
       "records", "Records",
-      "States at events or at a period. The darker, the more rows are in a cell; all rows are counted.");
+      "States at events or at a period. The stronger the colour, the more rows are in a cell; all rows are counted.");
   const grid = element("div", {class: "grid2"});
   place.append(grid);
   for (const record of records) {

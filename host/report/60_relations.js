@@ -18,7 +18,7 @@ function showScatter(place, i, j) {
     place.append(notice("To see the members behind a correlation, set [output] members = true in the study."));
     return;
   }
-  const pairs = data.sample.rows.map((row, k) => [row[j], row[i], data.sample.members[k]])
+  const pairs = data.sample.rows.map((row, k) => [row[j], row[i], data.sample.members[k], row])
                     .filter(([x, y]) => x !== null && y !== null);
   const xs = pairs.map((pair) => pair[0]), ys = pairs.map((pair) => pair[1]);
   const room = ([low, high]) => [low - 0.03 * (high - low), high + 0.03 * (high - low)];
@@ -34,11 +34,17 @@ function showScatter(place, i, j) {
     hint: `${whole(pairs.length)} of ${whole(data.sample.of)} members.`,
   });
   const draw = () => {
-    for (const [x, y] of pairs)
-      chart.mark("circle", {class: "dot", cx: chart.sx(x).toFixed(1), cy: chart.sy(y).toFixed(1), r: 2.2});
+    for (const [x, y, , row] of pairs)
+      chart.mark(
+          "circle",
+          {class: isSelected(row) ? "dot on" : "dot", cx: chart.sx(x).toFixed(1), cy: chart.sy(y).toFixed(1), r: 2.2});
   };
   draw();
   chart.zoom(draw);
+  selection.scatter = () => {
+    chart.marks.replaceChildren();
+    draw();
+  };
   const order = pairs.map((pair, k) => k).sort((a, b) => xs[a] - xs[b]);
   chart.hover(
       () => order.map((k) => xs[k]),

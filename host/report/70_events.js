@@ -13,6 +13,12 @@ const eventKinds = {
   lifted: {colour: "--purple", path: "M-3,-3H3V3H-3Z", filled: false, words: "lifted"},
   accumulation: {colour: "--purple", path: "M-4,0L0,-4L4,0M-4,3L0,-1L4,3", filled: false, words: "accumulation"},
   event: {colour: "--good", path: "M-3.2,-3.2H3.2V3.2H-3.2Z", filled: true, words: "watched event"},
+  slide: {colour: "--main", path: "M-3.6,-2.4L1,0L-3.6,2.4M3.4,-3V3", filled: false, words: "slide"},
+  stick: {colour: "--good", path: "M-3.2,0H3.2M0,-3.2V3.2", filled: false, words: "stick"},
+  reverse: {colour: "--warm", path: "M-4,0L-1,-2.6V2.6ZM4,0L1,-2.6V2.6Z", filled: false, words: "reverse"},
+  yield: {colour: "--warm", path: "M-3.4,-2.6L0,3.4L3.4,-2.6Z", filled: false, words: "yield"},
+  lock: {colour: "--good", path: "M-3.4,-2.6L0,3.4L3.4,-2.6Z", filled: true, words: "lock"},
+  break: {colour: "--bad", path: "M-3.4,-3.4L3.4,3.4M-3.4,3.4L3.4,-3.4", filled: false, words: "break"},
   stop: {colour: "--ink", path: "M-3,-4V4M3,-4V4", filled: false, words: "stop"},
 };
 

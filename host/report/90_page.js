@@ -63,6 +63,7 @@ function showTrust() {
   const files = ["summary.json", "statistics.nc"];
   if (data.has_members) files.push("members.nc");
   if (data.has_trajectories) files.push("trajectories.nc");
+  if (data.records) files.push("records.nc");
   document.getElementById("foot").append(
       `Written by zwang ${data.version} from ${data.folder}. Study ${data.study}, seed ${data.seed}. ` +
       `The page needs no network. The same numbers at full precision: ${files.join(", ")}.`);

@@ -68,14 +68,19 @@ struct Density {
 class RecordOfFile {
  public:
   RecordOfFile(const NetcdfSource& file, const RecordFormula& formula)
-      : file_(file), formula_(formula), counts_(file.integers(formula.name + "_count")) {
+      : file_(file),
+        formula_(formula),
+        counts_(file.integers(formula.name + "_count")),
+        numbers_(file.integers("member")) {
     for (const long long count : counts_) rows_ += static_cast<std::size_t>(std::max(0LL, count));
   }
 
   std::size_t rows() const { return rows_; }
   const std::vector<long long>& counts() const { return counts_; }
 
-  // visit(member, values, is the first row of the member)
+  long long number(std::size_t member) const { return numbers_[member]; }
+
+  // visit(member, values, is the first row of the member); members in the order of the file
   template <class Visit>
   void each_row(const Visit& visit) const {
     std::size_t member = 0, left = 0;
@@ -106,7 +111,7 @@ class RecordOfFile {
  private:
   const NetcdfSource& file_;
   const RecordFormula& formula_;
-  std::vector<long long> counts_;
+  std::vector<long long> counts_, numbers_;
   std::size_t rows_ = 0;
 };
 
@@ -129,7 +134,7 @@ ReportJson diagrams(const Study& study, const RecordFormula& formula, const Reco
   for (std::size_t c = 0; c < formula.values.size(); ++c) {
     Density density(columns, diagram_rows);
     record.each_row([&](std::size_t member, const std::vector<double>& row, bool) {
-      const auto point = static_cast<std::size_t>(study.ensemble.point_of(static_cast<long long>(member)));
+      const auto point = static_cast<std::size_t>(study.ensemble.point_of(record.number(member)));
       density.add(point * columns / swept.size(), ranges[c].bin(row[c], diagram_rows));
     });
     ReportJson one = density.json({rounded(swept.front()), rounded(swept.back())}, ranges[c]);

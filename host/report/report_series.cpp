@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "host/estimators/histogram.h"
 #include "host/files/netcdf_source.h"
 #include "host/report/report_data.h"
 #include "host/study/study.h"
@@ -105,8 +106,32 @@ struct MeasureCounts {
   std::vector<double> edges;
   std::vector<long long> counts;
   long long positive = 0;  // members with a value above 0
+  long long infinite = 0;  // with an infinite value, which no bin has
   bool known = false;
 };
+
+// Visits the measures of all members that entered, block by block.
+template <class Visit>
+void each_entered(const NetcdfSource& file, const Visit& visit) {
+  const std::size_t members = file.shape("measures").at(0), width = file.shape("measures").at(1);
+  for (std::size_t first = 0; first < members; first += block) {
+    const std::size_t count = std::min(block, members - first);
+    const std::vector<double> values = file.numbers("measures", first, count);
+    const std::vector<long long> entered = file.integers("entered", first, count);
+    for (std::size_t k = 0; k < count; ++k)
+      if (entered[k] == 1) visit(std::span(values).subspan(k * width, width));
+  }
+}
+
+// The range of the finite values of a measure that also has infinite ones.
+Range finite_range_of(const NetcdfSource& file, std::size_t measure) {
+  std::optional<Range> found;
+  each_entered(file, [&](std::span<const double> values) {
+    found = joined_range(found, finite_range(values.subspan(measure, 1)));
+  });
+  return found.value_or(
+      Range{std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::quiet_NaN()});
+}
 
 // Whole numbers get one bin each if they are few.
 std::vector<double> measure_edges(bool counts, double low, double high) {
@@ -127,6 +152,7 @@ std::vector<double> measure_edges(bool counts, double low, double high) {
 
 void count_value(double value, MeasureCounts& into) {
   if (value > 0) ++into.positive;
+  if (std::isinf(value)) ++into.infinite;
   if (!std::isfinite(value) || into.counts.empty()) return;
   const double place = (value - into.edges.front()) / (into.edges.back() - into.edges.front());
   const auto last = static_cast<double>(into.counts.size() - 1);
@@ -138,25 +164,22 @@ std::vector<MeasureCounts> counts_of_members(const ReportSource& source, std::si
   std::vector<MeasureCounts> made(shown);
   if (!source.has_members || shown == 0) return made;
   const auto& measures = source.study.system->measures;
+  const NetcdfSource file(source.folder / "members.nc");
   for (std::size_t i = 0; i < shown; ++i) {
     const ReportJson& series = source.summary["measures"][measures[i].name];
+    Range range{number(series["minimum"]), number(series["maximum"])};
+    if (number(series["count"]) > 0 && !(std::isfinite(range.low) && std::isfinite(range.high)))
+      range = finite_range_of(file, i);
     const std::optional<std::size_t> reduction = only_reduction(*source.study.system->pool, measures[i]);
     const bool counts =
         reduction && source.study.system->reductions[*reduction].reduction == Reduction::count;
-    made[i].edges = measure_edges(counts, number(series["minimum"]), number(series["maximum"]));
+    made[i].edges = measure_edges(counts, range.low, range.high);
     made[i].counts.assign(made[i].edges.empty() ? 0 : made[i].edges.size() - 1, 0);
     made[i].known = true;
   }
-  const NetcdfSource file(source.folder / "members.nc");
-  const std::size_t members = file.shape("measures").at(0);
-  for (std::size_t first = 0; first < members; first += block) {
-    const std::size_t count = std::min(block, members - first);
-    const std::vector<double> values = file.numbers("measures", first, count);
-    const std::vector<long long> entered = file.integers("entered", first, count);
-    for (std::size_t k = 0; k < count; ++k)
-      for (std::size_t i = 0; i < shown && entered[k] == 1; ++i)
-        count_value(values[k * measures.size() + i], made[i]);
-  }
+  each_entered(file, [&](std::span<const double> values) {
+    for (std::size_t i = 0; i < shown; ++i) count_value(values[i], made[i]);
+  });
   return made;
 }
 
@@ -273,6 +296,7 @@ ReportJson report_measures(const ReportSource& source) {
     for (const auto& [probability, value] : series["quantiles"].items())
       one["quantiles"].push_back(rounded(number(value)));
     one["positive"] = members[i].known ? ReportJson(members[i].positive) : ReportJson();
+    if (members[i].infinite > 0) one["infinite"] = members[i].infinite;
     one["histogram"] = histograms.made(i, 1, {0});
     if (one["histogram"].is_null() && !members[i].counts.empty())
       one["histogram"] = {{"edges", rounded(members[i].edges)},
@@ -323,7 +347,7 @@ ReportJson report_sample(const ReportSource& source) {
     const std::vector<double> drawn = file.numbers("inputs", k, 1);
     values.insert(values.end(), drawn.begin(), drawn.end());
     values.resize(columns);
-    numbers.push_back(k);
+    numbers.push_back(file.integers("member", k, 1)[0]);
     rows.push_back(rounded(values));
   }
   return {{"members", numbers}, {"rows", rows}, {"of", members}};  // columns as in relations

@@ -69,6 +69,29 @@ ReportJson chosen(const ReportJson& all, const std::vector<std::size_t>& points)
   return made;
 }
 
+// Whether a measure is 0 or 1 at every point.
+bool is_share(const ReportJson& series) {
+  const ReportJson& kind = series["kind"];
+  if (kind.is_string()) return kind == "probability";
+  return std::all_of(kind.begin(), kind.end(), [](const ReportJson& one) { return one == "probability"; });
+}
+
+// The share of members that fulfil each condition of [[given]], drawn as a probability.
+std::vector<ReportJson> given_shares(const ReportSource& source, const std::vector<std::size_t>& points) {
+  std::vector<ReportJson> made;
+  for (const GivenSettings& given : source.study.givens) {
+    const ReportJson& found = source.summary["given"][given.name];
+    ReportJson one = {{"name", "given " + given.name},
+                      {"formula", given.condition},
+                      {"kind", "probability"},
+                      {"quantiles", ReportJson::array()}};
+    for (const char* key : {"hits", "of", "probability", "low", "high"})
+      one[key] = chosen(found[key], points);
+    made.push_back(std::move(one));
+  }
+  return made;
+}
+
 // Sobol' indices of the chosen points: by measure the inputs, each with arrays by point.
 ReportJson indices_by_point(const ReportSource& source, const std::vector<std::size_t>& points) {
   const Study& study = source.study;
@@ -100,7 +123,8 @@ ReportJson report_sweep(const ReportSource& source) {
   const std::size_t shown = std::min(measures.size(), report_names_limit);
   const std::size_t indices =
       study.sensitivity ? study.sensitivity->of.size() * study.sensitivity->inputs.size() : 0;
-  const std::vector<std::vector<std::size_t>> values = shown_values(study, shown + indices);
+  const std::vector<std::vector<std::size_t>> values =
+      shown_values(study, shown + indices + study.givens.size());
   const std::vector<std::size_t> points = shown_points(study, values);
   ReportJson axes = ReportJson::array();
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -118,12 +142,13 @@ ReportJson report_sweep(const ReportSource& source) {
     for (const char* key : {"count", "missing", "mean", "std", "stderr", "mean_low", "mean_high", "hits",
                             "of", "probability", "low", "high"})
       if (series.contains(key)) one[key] = chosen(series[key], points);
-    if (series.contains("kind") && series["kind"].is_string()) one["kind"] = series["kind"];
+    if (is_share(series)) one["kind"] = "probability";
     one["quantiles"] = ReportJson::array();
     for (const auto& [probability, numbers] : series["quantiles"].items())
       one["quantiles"].push_back(chosen(numbers, points));
     list.push_back(one);
   }
+  for (ReportJson& one : given_shares(source, points)) list.push_back(std::move(one));
   return {{"axes", axes},
           {"measures", list},
           {"sensitivity", indices_by_point(source, points)},

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "host/estimators/first_order.h"
 #include "host/estimators/proportion.h"
 #include "host/platform/table.h"
 #include "host/run/progress.h"
@@ -18,14 +19,16 @@ namespace zwang {
 namespace {
 
 constexpr std::size_t shifts_shown = 5;
-
-std::string share_text(const Proportion& share) {
-  return count_text(share.hits) + " of " + count_text(share.of);
-}
+constexpr std::size_t explaining_inputs = 3, explained_shown = 12;  // of a measure; measures
+constexpr double smallest_explained = 0.01;
 
 std::string figure_of(double value) { return std::isnan(value) ? "-" : fmt::format("{:.4g}", value); }
 
 }  // namespace
+
+std::string share_text(const Proportion& share) {
+  return count_text(share.hits) + " of " + count_text(share.of);
+}
 
 std::string interval_text(double low, double high) {
   if (std::isnan(low) || std::isnan(high)) return "-";
@@ -91,6 +94,30 @@ std::string givens_text(const Study& study, const RunResult& result) {
     if (order.size() > shifts_shown) text += fmt::format("and {} more\n", order.size() - shifts_shown);
   }
   return text;
+}
+
+std::string first_order_text(const Study& study, const RunResult& result) {
+  const std::size_t inputs = result.inputs.size();
+  if (study.sensitivity || inputs < 2 || result.statistics.first_order.empty()) return "";
+  TextTable table({"measure", "inputs that explain its variance, at least"});
+  bool any = false;
+  const std::vector<Measure>& measures = study.system->measures;
+  for (std::size_t m = 0; m < std::min(measures.size(), explained_shown); ++m) {
+    const FirstOrderIndex* of = &result.statistics.first_order[m * inputs];
+    std::vector<std::size_t> found;  // above what chance alone gives
+    for (std::size_t i = 0; i < inputs; ++i)
+      if (of[i].index > std::max(of[i].null95, smallest_explained)) found.push_back(i);
+    if (found.empty()) continue;
+    std::stable_sort(found.begin(), found.end(),
+                     [&](std::size_t a, std::size_t b) { return of[a].index > of[b].index; });
+    std::string row;
+    for (std::size_t k = 0; k < std::min(found.size(), explaining_inputs); ++k)
+      row +=
+          fmt::format("{}{} {:.0f} %", k == 0 ? "" : ", ", result.inputs[found[k]], 100 * of[found[k]].index);
+    table.add({measures[m].name, row});
+    any = true;
+  }
+  return any ? "\n" + table.text("") : "";
 }
 
 std::string sensitivity_text(const Study& study, const RunResult& result) {

@@ -179,6 +179,7 @@ void Labels::complete(const EnsemblePlan& plan, const ReadMembers& read, unsigne
     result.labels.push_back({.measure = study_.system->measures[one.measure].name,
                              .members = std::vector<long long>(most_labels + 2, 0),
                              .of = 0});
+  // Members that are not there were left out by `until`.
   read([&](long long first, std::span<const char> records) {
     const std::size_t count = records.size() / layout_.bytes();
     std::vector<char> entered(count);
@@ -203,6 +204,7 @@ void Labels::complete(const EnsemblePlan& plan, const ReadMembers& read, unsigne
         ++result.labels[m].of;
       }
     }
+    if (first > statistics.position()) statistics.end_point(threads);
     statistics.add({.first = first,
                     .entered = entered,
                     .observables = {},

@@ -21,6 +21,7 @@
 #include "host/run/run.h"
 #include "host/run/run_result.h"
 #include "host/sample/sampler.h"
+#include "host/sample/start_shocks.h"
 #include "host/statistics/ensemble_statistics.h"
 #include "host/statistics/plan.h"
 #include "host/statistics/statistics.h"
@@ -154,6 +155,7 @@ RunResult ShardMerge::joined(unsigned threads) {
     add_performance(made.performance, own.performance);
   }
   take_statistics(made, study_, statistics.finish(threads));
+  made.start_shocks = start_shocks(study_);
   return made;
 }
 
@@ -163,8 +165,7 @@ void ShardMerge::read_member_records(const TakeMembers& take, const MemberRecord
     const fs::path file = part.folder / ResultFolder::shard_members_name;
     const std::uint64_t expected =
         static_cast<std::uint64_t>(record.part.position - record.part.first) * layout.bytes();
-    if (record.members.bytes == expected &&
-        read_members(file, layout, record.members, record.part.first, take))
+    if (read_members(file, layout, record.members, {{record.part.first, record.part.position}}, take))
       continue;
     throw Error({.where = {file.string(), 0, 0},
                  .message = "the member records of the shard are damaged",

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <utility>
 
 #include "host/backend/backend.h"
 #include "host/backend/batch.h"
@@ -59,11 +60,11 @@ class RecordedRun {
   void save();
   void write_shard(FiledRun& made);
   RecordedTrajectories trajectories();
-  void read_member_records(const TakeMembers& take) const;
-  ReadMembers recorded_members();
+  void read_member_records(const MemberNumbers& numbers, const TakeMembers& take) const;
+  ReadMembers recorded_members(MemberNumbers numbers);
   ReadMembers all_members();
   void decide_labels(RunResult& result);
-  std::unique_ptr<MembersWriter> begin_members();
+  std::unique_ptr<MembersWriter> begin_members(const MemberNumbers& numbers);
   void write_members();
 
   Stopwatch wall_;
@@ -79,6 +80,7 @@ class RecordedRun {
   Labels labels_;
   bool labels_decided_ = false;
   EnsembleRun run_;
+  MemberNumbers numbers_;                      // of all members, once the run is done
   std::optional<MemberOutput> member_output_;  // writes to members_; ends before it
   RunRecord record_;
 };
@@ -134,7 +136,7 @@ RecordedRun::RecordedRun(ResultFolder& folder, const Study& study, Backend& back
 // The member records must match the number of finished members; none if the study does not write members.nc.
 void RecordedRun::require_members(const RecordReader& found, const MemberRecordLayout& layout) const {
   const RunRecord& record = found.record();
-  const auto done = static_cast<std::uint64_t>(record.part.position - record.part.first);
+  const auto done = static_cast<std::uint64_t>(record.part.tally.rows());
   const std::uint64_t expected = keeps_members(study_) ? done * layout.bytes() : 0;
   if (record.members.bytes != expected)
     found.refuse(fmt::format("{} bytes of member records", record.members.bytes),
@@ -163,23 +165,26 @@ void RecordedRun::resume_from_checkpoint() {
   if (files_.coordinator) return;
   MemberOutput::BeginMembers begin;
   if (files_.shard.whole() && study_.output.members && !labels_.any())
-    begin = [this] { return begin_members(); };
+    begin = [this, numbers = run_.statistics().added_members()] { return begin_members(numbers); };
   member_output_.emplace(*members_, std::move(begin));
 }
 
-// The writer of members.nc with the members recorded so far.
-std::unique_ptr<MembersWriter> RecordedRun::begin_members() {
+// The writer of members.nc with the members recorded so far, which have these numbers.
+std::unique_ptr<MembersWriter> RecordedRun::begin_members(const MemberNumbers& numbers) {
   auto made = std::make_unique<MembersWriter>(folder_.part(members_name), study_, run_.origin(),
                                               members_->layout(), threads_);
   if (members_->mark().bytes > 0)
-    recorded_members()([&](long long first, std::span<const char> records) { made->add(first, records); });
+    recorded_members(numbers)(
+        [&](long long first, std::span<const char> records) { made->add(first, records); });
   return made;
 }
 
 // The members in the file, with their labels once these are decided. Does not wait for the output, whose own
 // thread reads the members of a resumed run.
-ReadMembers RecordedRun::recorded_members() {
-  ReadMembers read = [this](const TakeMembers& take) { read_member_records(take); };
+ReadMembers RecordedRun::recorded_members(MemberNumbers numbers) {
+  ReadMembers read = [this, numbers = std::move(numbers)](const TakeMembers& take) {
+    read_member_records(numbers, take);
+  };
   return labels_decided_ ? labels_.entering(std::move(read)) : read;
 }
 
@@ -187,7 +192,7 @@ ReadMembers RecordedRun::recorded_members() {
 ReadMembers RecordedRun::all_members() {
   return [this](const TakeMembers& take) {
     if (member_output_) member_output_->settle();
-    recorded_members()(take);
+    recorded_members(numbers_)(take);
   };
 }
 
@@ -204,7 +209,7 @@ void RecordedRun::write_members() {
   if (member_output_ && !labels_.any())
     member_output_->close();
   else
-    begin_members()->close();
+    begin_members(numbers_)->close();
 }
 
 void RecordedRun::save() {
@@ -223,6 +228,7 @@ void RecordedRun::run(const std::function<void()>& check) {
       if (checkpoint_.due(run_.tally().members)) save();
     }
     if (files_.coordinator) files_.coordinator->finish();
+    numbers_ = run_.statistics().added_members();
     check();
   } catch (const Interrupted&) {
     // Interrupts are checked between batches: all results so far are complete.
@@ -232,14 +238,13 @@ void RecordedRun::run(const std::function<void()>& check) {
 }
 
 // Repeats the selected members with states and events: a member's motion has the same bits in every batch.
-// `until` may have ended the run before some of them.
+// `until` may have left out some of them.
 RecordedTrajectories RecordedRun::trajectories() {
   const StageTimer timer("integrate trajectories");
   const Stopwatch integrating;
   RecordedTrajectories made;
-  const RunPart part = run_.part();
   for (const long long member : study_.output.trajectories)
-    if (part.first <= member && member < part.position) made.members.push_back(member);
+    if (contains(numbers_, member)) made.members.push_back(member);
   if (made.members.empty()) return made;
   const std::vector<unsigned long long> numbers(made.members.begin(), made.members.end());
   const Batch batch = prepare_batch(study_, run_.sampler(), numbers, threads_);
@@ -248,8 +253,8 @@ RecordedTrajectories RecordedRun::trajectories() {
   return made;
 }
 
-void RecordedRun::read_member_records(const TakeMembers& take) const {
-  if (read_members(members_->path(), members_->layout(), members_->mark(), run_.part().first, take)) return;
+void RecordedRun::read_member_records(const MemberNumbers& numbers, const TakeMembers& take) const {
+  if (read_members(members_->path(), members_->layout(), members_->mark(), numbers, take)) return;
   throw MachineError({.where = {members_->path().string(), 0, 0},
                       .message = "the member records written so far cannot be read back",
                       .found = "different bytes than were written",

@@ -136,6 +136,18 @@ std::string starts_text(const Study& study, const RunTally& tally) {
   return text;
 }
 
+std::string start_shocks_text(const Study& study, const StartShocks& shocks) {
+  if (!shocks.nearly_all()) return "";
+  std::vector<std::string> names;
+  for (const StartShocks::OfConstraint& one : shocks.by_constraint)
+    names.push_back(printable(study.system->constraints[one.constraint].name));
+  return wrapped(fmt::format(
+      "NOTE: {} of the {} members looked at begin with a shock at t = 0: they start on {} and move into it "
+      "(f = 0 and f' > 0). If that is not meant, choose start velocities that do not lead into it, or start "
+      "away from it",
+      count_text(shocks.members), count_text(shocks.checked), list_text(names)));
+}
+
 // The cause of the first member of each of the most frequent statuses.
 std::string causes_text(const RunTally& tally, const RunTableContext& context) {
   constexpr std::size_t shown = 2;
@@ -285,10 +297,11 @@ std::string run_table(const Study& study, const RunResult& result, const RunTabl
       text += "this study draws no inputs: all members are identical\n";
     if (!all_failed) text += measures_text(study, result) + observables_text(study, result);
   } else if (!all_failed) {
-    text += sweep_tables(study, result) + sweep_sensitivity(study, result);
+    text += sweep_tables(study, result) + sweep_givens(study, result) + sweep_sensitivity(study, result);
   }
   text += labels_text(result);
-  text += "\n" + events_text(result.tally) + audit_text(result.tally) + starts_text(study, result.tally);
+  text += "\n" + events_text(result.tally) + audit_text(result.tally) + starts_text(study, result.tally) +
+          start_shocks_text(study, result.start_shocks);
   if (!all_failed) text += failures_text(result, context);
   text += "\n" + time_text(result) + files_text(context);
   return text;

@@ -138,8 +138,8 @@ std::string measures_text(const Study& study, const RunResult& result) {
       table.add(with_unit(study, measures[i].name), result.statistics.measures[i]);
   std::string text = table.empty() ? "" : "\n" + table.text();
   if (table.has_missing()) text += "never: number of members in which the measure never occurred\n";
-  return text + probabilities_text(study, result) + sensitivity_text(study, result) +
-         givens_text(study, result);
+  return text + probabilities_text(study, result) + first_order_text(study, result) +
+         sensitivity_text(study, result) + givens_text(study, result);
 }
 
 std::string observables_text(const Study& study, const RunResult& result) {

@@ -8,7 +8,9 @@
 #include <set>
 #include <vector>
 
+#include "host/estimators/proportion.h"
 #include "host/platform/table.h"
+#include "host/results/answers_table.h"
 #include "host/run/progress.h"
 #include "host/statistics/pick_freeze.h"
 #include "host/statistics/statistics_result.h"
@@ -71,13 +73,30 @@ std::vector<std::string> swept_names(const Study& study) {
   return names;
 }
 
+// Whether a measure is 0 or 1 at every point at which it has values, and has values at some.
+bool is_probability(const std::vector<const SeriesStatistics*>& series) {
+  const auto has_values = [](const auto* one) { return one->moments.count > 0; };
+  return std::any_of(series.begin(), series.end(), has_values) &&
+         std::all_of(series.begin(), series.end(),
+                     [&](const auto* one) { return one->probability || !has_values(one); });
+}
+
+std::string mean_interval_cell(const SeriesStatistics& one) {
+  return std::isnan(one.mean_low) ? "-" : fmt::format("{:.6g} .. {:.6g}", one.mean_low, one.mean_high);
+}
+
+// `20 of 20 000`, share and Wilson's interval where the measure is a probability, else mean, interval and std.
 std::string table_of(const Study& study, const RunResult& result, const std::string& name,
                      const std::vector<const SeriesStatistics*>& series) {
+  const bool share = is_probability(series);
   const bool missing =
       std::any_of(series.begin(), series.end(), [](const auto* s) { return s->missing > 0; });
   const bool failed = result.tally.failed > 0;
   std::vector<std::string> header = swept_names(study);
-  header.insert(header.end(), {name, "95 % interval", "std"});
+  if (share)
+    header.insert(header.end(), {name, "share", "95 % interval"});
+  else
+    header.insert(header.end(), {name, "95 % interval", "std"});
   if (missing) header.emplace_back("never");
   if (failed) header.emplace_back("failed");
   TextTable table(std::move(header));
@@ -87,23 +106,60 @@ std::string table_of(const Study& study, const RunResult& result, const std::str
   for (const std::size_t point : shown) {
     const SeriesStatistics& one = *series[point];
     std::vector<std::string> row = swept_cells(study, point);
-    row.push_back(cell(one.moments.mean));
-    row.push_back(std::isnan(one.mean_low) ? "-"
-                                           : fmt::format("{:.6g} .. {:.6g}", one.mean_low, one.mean_high));
-    row.push_back(cell(one.moments.std));
+    if (!share) {
+      row.insert(row.end(), {cell(one.moments.mean), mean_interval_cell(one), cell(one.moments.std)});
+    } else if (one.probability) {
+      const Proportion& found = *one.probability;
+      row.insert(row.end(), {share_text(found), cell(found.share()), interval_text(found.low, found.high)});
+    } else {
+      row.insert(row.end(), {"-", "-", "-"});
+    }
     if (missing) row.push_back(count_text(one.missing));
     if (failed) row.push_back(count_text(result.points[point].failed));
     table.add(std::move(row));
   }
   std::string text = "\n" + table.text("");
   if (shown.size() < series.size())
-    text += fmt::format("{} of {} points: the ends, and the smallest and largest mean\n", shown.size(),
-                        series.size());
+    text += fmt::format("{} of {} points: the ends, and the smallest and largest {}\n", shown.size(),
+                        series.size(), share ? "share" : "mean");
+  return text;
+}
+
+// Points with a single member have values instead of statistics: several series share a table.
+std::string value_tables(const Study& study, const RunResult& result, const std::vector<std::string>& names,
+                         const SeriesAt& at, std::size_t first) {
+  constexpr std::size_t columns = 5;
+  std::string text;
+  for (std::size_t begin = 0; begin < std::min(names.size(), series_shown); begin += columns) {
+    const std::size_t end = std::min({names.size(), series_shown, begin + columns});
+    std::vector<std::string> header = swept_names(study);
+    for (std::size_t i = begin; i < end; ++i) header.push_back(names[i]);
+    TextTable table(std::move(header));
+    std::vector<double> values;
+    for (const StatisticsResult& point : result.points)
+      values.push_back(at(point, first + begin).moments.mean);
+    const std::vector<std::size_t> shown = shown_points(values);
+    for (const std::size_t point : shown) {
+      std::vector<std::string> row = swept_cells(study, point);
+      for (std::size_t i = begin; i < end; ++i)
+        row.push_back(cell(at(result.points[point], first + i).moments.mean));
+      table.add(std::move(row));
+    }
+    text += "\n" + table.text("");
+    if (shown.size() < values.size())
+      text += fmt::format("{} of {} points: the ends, and the smallest and largest {}\n", shown.size(),
+                          values.size(), names[begin]);
+  }
   return text;
 }
 
 std::string tables_of(const Study& study, const RunResult& result, const std::vector<std::string>& names,
                       const SeriesAt& at, std::size_t first) {
+  if (study.ensemble.per_point() == 1) {
+    std::string text = value_tables(study, result, names, at, first);
+    if (names.size() > series_shown) text += fmt::format("and {} more\n", names.size() - series_shown);
+    return text;
+  }
   std::string text;
   for (std::size_t i = 0; i < std::min(names.size(), series_shown); ++i) {
     std::vector<const SeriesStatistics*> series;
@@ -184,6 +240,44 @@ std::string sweep_sensitivity(const Study& study, const RunResult& result) {
       text += fmt::format("and {} more inputs in statistics.nc\n",
                           study.sensitivity->inputs.size() - inputs.size());
     text += left_out_text(result, m);
+  }
+  return text;
+}
+
+// For each condition how many members fulfil it, and the input that distinguishes them most.
+std::string sweep_givens(const Study& study, const RunResult& result) {
+  std::string text;
+  for (std::size_t g = 0; g < study.givens.size(); ++g) {
+    std::vector<std::string> header = swept_names(study);
+    header.insert(header.end(), {"members", "share", "95 % interval"});
+    if (!result.inputs.empty()) header.insert(header.end(), {"largest shift", "in std"});
+    TextTable table(std::move(header));
+    std::vector<double> shares;
+    for (const StatisticsResult& point : result.points) shares.push_back(point.givens[g].share.share());
+    const std::vector<std::size_t> shown = shown_points(shares);
+    for (const std::size_t point : shown) {
+      const GivenResult& given = result.points[point].givens[g];
+      std::vector<std::string> row = swept_cells(study, point);
+      row.insert(row.end(), {share_text(given.share), cell(given.share.share()),
+                             interval_text(given.share.low, given.share.high)});
+      std::size_t largest = 0;
+      const auto size = [&](std::size_t i) {
+        return std::isnan(given.shift[i]) ? -1 : std::abs(given.shift[i]);
+      };
+      for (std::size_t i = 1; i < result.inputs.size(); ++i)
+        if (size(i) > size(largest)) largest = i;
+      if (!result.inputs.empty()) {
+        const bool known = size(largest) >= 0;
+        row.push_back(known ? result.inputs[largest] : "-");
+        row.push_back(known ? fmt::format("{:+.2f}", given.shift[largest]) : "-");
+      }
+      table.add(std::move(row));
+    }
+    text +=
+        fmt::format("\ngiven {} ({})\n", study.givens[g].name, study.givens[g].condition) + table.text("");
+    if (shown.size() < shares.size())
+      text += fmt::format("{} of {} points: the ends, and the smallest and largest share\n", shown.size(),
+                          shares.size());
   }
   return text;
 }

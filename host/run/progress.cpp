@@ -51,11 +51,15 @@ std::string count_text(long long count) {
 }
 
 std::string duration_text(double seconds) {
-  if (!(seconds < 1e9)) return "a long time";
+  constexpr double year = 365.25 * 86400;
+  if (!std::isfinite(seconds)) return "a long time";
+  if (seconds >= 2 * year) return fmt::format("{:.0f} years", seconds / year);
   const long long whole = std::llround(seconds);
   if (whole < 60) return fmt::format("{} s", whole);
   if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
-  return fmt::format("{} h {:02} min", whole / 3600, whole % 3600 / 60);
+  constexpr long long day = 86400;
+  if (whole < 2 * day) return fmt::format("{} h {:02} min", whole / 3600, whole % 3600 / 60);
+  return fmt::format("{} days", whole / day);
 }
 
 std::string progress_bar(const RunProgress& progress, std::size_t width) {

@@ -15,6 +15,7 @@
 #include "host/platform/stopwatch.h"
 #include "host/run/all_failed.h"
 #include "host/run/count_members.h"
+#include "host/sample/start_shocks.h"
 #include "host/statistics/plan.h"
 #include "host/statistics/reduction_plan.h"
 #include "host/statistics/statistics_result.h"
@@ -326,6 +327,7 @@ RunResult EnsembleRun::finish() {
     made.sure_early = std::all_of(made.points.begin(), made.points.end(),
                                   [](const StatisticsResult& point) { return point.met_until; });
   made.tally = tally_;
+  made.start_shocks = start_shocks(study_);
   made.performance = performance_;
   return made;
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "host/sample/start_shocks.h"
 #include "host/statistics/run_tally.h"
 #include "host/statistics/statistics_result.h"
 
@@ -40,6 +41,7 @@ struct RunResult {
   bool sure_early = false;          // `until` was met before the limit
   std::vector<std::string> inputs;  // names of the drawn parameters, in the order of statistics.inputs
   RunTally tally;
+  StartShocks start_shocks;
   StatisticsResult statistics;           // without a sweep
   std::vector<StatisticsResult> points;  // with sweeps: by point, the first sweep slowest
   std::vector<LabelCounts> labels;

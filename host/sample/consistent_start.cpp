@@ -11,6 +11,13 @@
 
 namespace zwang {
 
+namespace {
+
+// A rate below this share of its terms is rounding.
+constexpr double rounding_share = 1e-10;
+
+}  // namespace
+
 StartCheck::StartCheck(const System& system, double tolerance) : tolerance_(tolerance) {
   std::vector<Expr> times, residuals;
   for (const Constraint& constraint : system.constraints) {
@@ -50,6 +57,21 @@ bool StartCheck::consistent(std::span<const double> parameters, const State& sta
     if (condition.on_velocities && from != 0 && !holds(scratch.residuals[2 * i + 1])) return false;
   }
   return true;
+}
+
+void StartCheck::find_closing(std::span<const double> parameters, const State& start, Scratch& scratch,
+                              std::vector<std::size_t>& closing) const {
+  closing.clear();
+  scratch.times.resize(times_.outputs());
+  times_.run<double>({.time = 0, .parameters = parameters}, scratch.slots, scratch.times);
+  evaluate_residuals(parameters, start, scratch);
+  for (std::size_t i = 0; i < conditions_.size(); ++i) {
+    const Condition& condition = conditions_[i];
+    if (condition.equation || !condition.on_positions || condition.from != none) continue;
+    if (condition.until != none && scratch.times[condition.until] <= 0) continue;
+    const Scaled &f = scratch.residuals[2 * i], &rate = scratch.residuals[2 * i + 1];
+    if (f.value >= -tolerance_ * f.scale && rate.value > rounding_share * rate.scale) closing.push_back(i);
+  }
 }
 
 void StartCheck::evaluate_residuals(std::span<const double> parameters, const State& start,

@@ -25,6 +25,10 @@ class StartCheck {
 
   bool consistent(std::span<const double> parameters, const State& start, Scratch& scratch) const;
 
+  // The inequalities on positions, without `from`, that the start lies on and moves into: f = 0 and f' > 0.
+  void find_closing(std::span<const double> parameters, const State& start, Scratch& scratch,
+                    std::vector<std::size_t>& closing) const;
+
  private:
   static constexpr std::size_t none = static_cast<std::size_t>(-1);
   struct Condition {

@@ -136,6 +136,21 @@ void EnsembleStatistics::end_point(unsigned threads) {
   position_ += plan_.point.members - place;
 }
 
+std::vector<std::pair<long long, long long>> EnsembleStatistics::added_members() const {
+  std::vector<std::pair<long long, long long>> made;
+  for (const PointPart& point : points_) {
+    const long long begin =
+        point.number * plan_.point.members + (point.statistics ? point.statistics->first_member() : 0);
+    const long long end = begin + (point.statistics ? point.statistics->members() : point.result->members);
+    if (end == begin) continue;
+    if (!made.empty() && made.back().second == begin)
+      made.back().second = end;
+    else
+      made.emplace_back(begin, end);
+  }
+  return made;
+}
+
 void EnsembleStatistics::check_follows(const EnsembleStatistics& next) const {
   const auto text = [](const EnsembleStatistics& one) {
     return fmt::format("{} points, {}", one.plan_.points, plan_text(one.plan_.point));

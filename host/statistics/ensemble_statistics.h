@@ -10,6 +10,7 @@
 #include <optional>
 #include <ostream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "host/estimators/rank_correlation.h"
@@ -50,6 +51,10 @@ class EnsembleStatistics {
   ReductionPlan current_reduction() const { return points_.back().statistics->reduction(); }
   void add_blocks(const ReductionPlan& plan, const BlockSummary& blocks, long long entered, long long failed,
                   unsigned threads = 1);
+
+  // The members added so far, [first, second) by [first, second) in order: `until` leaves out the last members
+  // of points that are sure. To be called before finish().
+  std::vector<std::pair<long long, long long>> added_members() const;
 
   // Leaves out the remaining members of the current point, of which at least one has been added.
   void end_point(unsigned threads = 1);

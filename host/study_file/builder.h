@@ -28,17 +28,19 @@
 #include "src/base/error.h"
 #include "src/expression/expression.h"
 #include "src/expression/interval.h"
+#include "src/expression/vector_algebra.h"
 #include "src/formula/parse.h"
 #include "src/formula/parsed_formula.h"
 #include "src/formula/scope.h"
+#include "src/system/body.h"
 #include "src/system/equations.h"
 #include "src/system/system.h"
 
 namespace zwang {
 
 // The symbols that formulas evaluated along the motion may use.
-constexpr unsigned allow_state =
-    allow_time | allow_parameters | allow_positions | allow_velocities | allow_auxiliaries;
+constexpr unsigned allow_state = allow_time | allow_parameters | allow_positions | allow_velocities |
+                                 allow_auxiliaries | allow_quaternions;
 
 // Tests of numbers.
 inline bool is_finite(double x) { return std::isfinite(x); }
@@ -66,8 +68,8 @@ class StudyBuilder {
  private:
   using State = ParameterFact::State;
 
-  // A body whose coordinates have names: a point, an anchor or a generalized coordinate.
-  struct Body {
+  // An entry whose coordinates have names: a point, an anchor, a body or a generalized coordinate.
+  struct NamedPart {
     Field entry;
     std::string name;
     std::size_t dimension = 1;
@@ -104,7 +106,7 @@ class StudyBuilder {
   std::vector<Field> naming_entries(const std::string& key);
   std::string entry_name(const Field& entry);
   std::size_t dimension_of(const Field& entry, const std::string& name);
-  std::vector<Body> bodies(const std::string& key, bool with_position);
+  std::vector<NamedPart> named_parts(const std::string& key, bool with_position);
   void register_bodies();
   // Registers a name in a name space of its own: constraints, events, observables, measures.
   bool register_name_in(std::set<std::string>& space, const std::string& name, const Location& where,
@@ -171,6 +173,30 @@ class StudyBuilder {
   void read_force(Field field);
   void check_kinetic(const Field& field);
 
+  // --- Rigid bodies (body.cpp, body_names.cpp) ---
+  void register_body(NamedPart& part);
+  void register_orientation(std::size_t body);
+  void read_bodies();
+  void read_body(const NamedPart& part, Body& made);
+  void read_inertia(const Field& field, Body& made);
+  void check_inertia(const Field& field, const Body& made);
+  void read_body_velocity(const Table& table, const Body& made);
+  void read_orientation(const Table& table, const Body& made);
+  std::vector<Expr> read_quaternion(const Field& field, const std::string& body);
+  std::vector<Expr> read_axis_and_angle(const Field& field, const std::string& body);
+  void read_body_points(const Field& field, Body& made);
+  void read_shape(const Field& field, Body& made);
+  std::optional<std::size_t> body_point(const Field& field, const Body& body);
+  void define_body_names(const Body& body);
+  void define_vector(const std::string& name, const VectorName& vector);
+  void add_orientation_states();
+  // So many numbers, formulas or distributions; zeros after an error.
+  std::vector<Expr> quantities(const Field& field, std::size_t count, const std::string& expected,
+                               const std::vector<std::string>& names);
+  void read_forces();
+  // A place that moves or is prescribed: a point, a body, a body point or an anchor.
+  const VectorName* place_named(const Field& field, std::string& name);
+
   // --- Constraints (constraint.cpp) ---
   void read_constraints();
   void read_constraint(const Field& entry);
@@ -180,10 +206,89 @@ class StudyBuilder {
   void read_restitution(const Field& field, ConditionFormula& made);
   void read_time_in_force(const Table& table, ConditionFormula& made);
   void define_constraint_names(const ConditionFormula& made, const std::vector<Expr>& slip);
+  // Adds a condition, after it the slip speeds of its friction, and their names.
+  void add_condition(const Field& entry, ConditionFormula made, const std::vector<Expr>& slip);
+  // A condition that depends on the place of one point or body point: the place, and the gradient of f there.
+  struct PlaceGradient {
+    ExprVector place, gradient;
+  };
+  std::optional<PlaceGradient> gradient_at_place(Expr f);
+
+  // --- Surfaces and contacts of bodies (surface.cpp, contact.cpp) ---
+  struct Surface {
+    std::string name;
+    ExprVector point, normal, velocity;  // of parameters and t; the normal has unit length
+    std::optional<Expr> turning;         // angular velocity along the normal
+    ExprVector about;                    // a point of that axis
+  };
+  // One condition of a contact: f <= 0, the length of its gradient at a touching point, the slip of the material.
+  struct ContactCondition {
+    std::string suffix;
+    Expr value{}, end_gradient{};
+    ExprVector slip;
+  };
+  void read_surfaces();
+  void read_turning(const Field& field, Surface& made);
+  void read_contacts();
+  void read_contact(const Field& entry);
+  std::vector<ContactCondition> contact_conditions(const Field& field, const std::string& first,
+                                                   const std::string& second);
+  const Surface* surface_named(const std::string& name) const;
+  const Body* body_named(const std::string& name) const;
+  ExprVector unit(const ExprVector& a);
+  ExprVector material_velocity(const Body& body, const ExprVector& place);
+  ExprVector material_velocity(const Surface& surface, const ExprVector& place);
+  Expr height_above(const Surface& surface, const ExprVector& place);
+  ContactCondition on_surface(const Body& body, const ExprVector& centre, Expr radius,
+                              const Surface& surface);
+  ContactCondition disc_on_surface(const Body& body, const Surface& surface);
+  ContactCondition of_spheres(const Body& first, const ExprVector& a, Expr first_radius, const Body& second,
+                              const ExprVector& b, Expr second_radius);
+  ExprVector nearest_on_segment(const ExprVector& a, const ExprVector& b, const ExprVector& to);
+
+  // --- Links of bodies (link.cpp, link_rows.cpp) ---
+  struct LinkEnd {
+    std::string name;  // as written
+    ExprVector place;
+    const Body* body = nullptr;  // null: a point or an anchor
+    bool is_anchor = false;
+  };
+  struct LinkRow {
+    Expr value{};
+    bool holonomic = true, equation = true;
+    bool is_force = true;                   // its multiplier is a component of the force
+    std::optional<Expr> end_gradient = {};  // length of the gradient at an end
+    std::optional<Expr> radius = {};        // of a distance
+    ExprVector difference = {};
+  };
+  void read_links();
+  void read_link(const Field& entry);
+  std::optional<LinkEnd> read_link_end(const Field& field);
+  std::vector<LinkRow> link_rows(const std::string& type, const Table& table, const LinkEnd& a,
+                                 const LinkEnd& b);
+  std::vector<LinkRow> coincidence(const LinkEnd& a, const LinkEnd& b);
+  std::vector<LinkRow> no_rotation(const LinkEnd& a, const LinkEnd& b);
+  std::vector<LinkRow> axes_aligned(const Table& table, const LinkEnd& a, const LinkEnd& b,
+                                    const ExprVector& axis);
+  std::vector<LinkRow> offset_along(const LinkEnd& a, const LinkEnd& b, const ExprVector& axis);
+  std::vector<LinkRow> distance_row(const Table& table, const LinkEnd& a, const LinkEnd& b, bool string);
+  std::vector<LinkRow> rolling_rows(const Field& entry, const Table& table);
+  std::optional<LinkRow> dry_row(const std::string& type, const LinkEnd& a, const LinkEnd& b,
+                                 const ExprVector& axis);
+  ExprVector read_link_axis(const Table& table, const LinkEnd& a);
+  // A vector of an end in space axes; of a point or an anchor as it stands.
+  ExprVector turned(const LinkEnd& end, const ExprVector& in_body);
+  // The components, in the axes of an end, of a vector in space axes at the start.
+  ExprVector in_axes_at_start(const LinkEnd& end, const ExprVector& vector);
+  Expr at_start(Expr e);
+  void add_link_rows(const Field& entry, const Table& table, const std::string& name,
+                     const std::vector<LinkRow>& rows, std::size_t dry);
 
   // --- Friction and limits (friction.cpp) ---
   // The slip speeds of a contact with friction; none where there is no friction or it is wrong.
-  std::vector<Expr> read_friction(const Table& table, ConditionFormula& made, bool readable);
+  // `known`: the slip follows from the shapes in contact.
+  std::vector<Expr> read_friction(const Table& table, ConditionFormula& made, bool readable,
+                                  const std::vector<Expr>& known = {});
   std::vector<Expr> read_slip(const Field& field);
   bool check_slip(const Field& field, Expr slip);
   std::vector<Expr> derived_slip(const Field& field, const ConditionFormula& made);
@@ -206,6 +311,7 @@ class StudyBuilder {
   // --- Impulses, events and observables (observe.cpp) ---
   void read_impulses();
   void read_target(const Field& field, ImpulseFormula& made);
+  bool read_impulse_on_body(const Field& on, const Table& table, ImpulseFormula& made);
   void read_amounts(const Field& field, ImpulseFormula& made);
   void read_events();
   void read_stop(const Field& field);
@@ -295,7 +401,7 @@ class StudyBuilder {
     std::set<std::string> broken;              // names whose definition failed. By every read_* method
     bool lost = false;  // an entry without a usable name was found: unknown names are not reported
     std::map<std::string, NotYetDefined> later;           // parameters not yet read. By read_parameters()
-    std::set<std::string> constraints, events;            // name spaces of their own
+    std::set<std::string> constraints, events, surfaces;  // name spaces of their own
     std::map<std::string, std::size_t> constraint_index;  // By read_constraints(), used by read_measures()
   };
   Names names_;
@@ -314,11 +420,13 @@ class StudyBuilder {
 
   // --- Bodies: by read_names(), read again by read_anchors() ... read_auxiliaries() ---
   struct Bodies {
-    std::vector<Body> anchors, points, coordinates;
+    std::vector<NamedPart> anchors, points, bodies, coordinates;
     std::vector<Field> auxiliaries;
     std::vector<std::string> auxiliary_names;
+    std::vector<Expr> orientations;  // starts of the quaternions of bodies in space. By read_bodies()
   };
   Bodies bodies_;
+  std::vector<Surface> surfaces_;  // By read_surfaces(), used by read_contacts() and read_links()
 
   // --- Fields kept for messages of later checks ---
   struct Fields {

@@ -5,9 +5,11 @@
 #include "host/study_file/builder.h"
 #include "host/study_file/reader.h"
 #include "src/base/error.h"
+#include "src/expression/derivative.h"
 #include "src/expression/expression.h"
 #include "src/expression/interval.h"
 #include "src/expression/operation.h"
+#include "src/expression/vector_algebra.h"
 #include "src/formula/parse.h"
 #include "src/formula/parsed_formula.h"
 #include "src/formula/scope.h"
@@ -63,6 +65,15 @@ void StudyBuilder::read_constraint(const Field& entry) {
   read_variation(table, made, ok);
   const std::vector<Expr> slip = read_friction(table, made, ok);
   read_limit(table, made, ok);
+  add_condition(entry, std::move(made), slip);
+}
+
+void StudyBuilder::add_condition(const Field& entry, ConditionFormula made, const std::vector<Expr>& slip) {
+  if (description_.conditions.size() >= condition_limit)
+    throw Error({.where = {study_.path, 0, 0},
+                 .message = "too many constraints, with those of links and contacts",
+                 .found = "more than " + std::to_string(condition_limit),
+                 .expected = "at most " + std::to_string(condition_limit)});
   add_mode_states(made);
   define_constraint_names(made, slip);
   fields_.constraints.push_back(entry);
@@ -86,7 +97,40 @@ bool StudyBuilder::read_condition(const Field& field, ConditionFormula& made) {
   made.value = greater ? pool().subtract(condition->right, condition->left)
                        : pool().subtract(condition->left, condition->right);
   made.holonomic = !pool().mentions(made.value, SymbolKind::velocity);
+  // The force at a body point is the multiplier times the gradient there, without the arm of its torque.
+  if (made.holonomic && !description_.bodies.empty())
+    if (const auto at = gradient_at_place(made.value)) made.end_gradient = length_of(pool(), at->gradient);
   return true;
+}
+
+// The formula with the components of a place replaced by variables of their own: if nothing else in it moves, its
+// derivatives by them are the gradient.
+std::optional<StudyBuilder::PlaceGradient> StudyBuilder::gradient_at_place(Expr f) {
+  constexpr std::size_t variables = 1'000'000'000;  // beyond all coordinates
+  for (const auto& [name, vector] : scope_.vectors) {
+    if (!vector.is_place || vector.is_anchor) continue;
+    const std::size_t dimension = vector.position.size();
+    Replacements apart, back;
+    for (std::size_t k = 0; k < dimension; ++k) {
+      const Expr variable = pool().symbol(SymbolKind::coordinate, variables + k);
+      apart[vector.position[k].id] = variable;
+      back[variable.id] = vector.position[k];
+    }
+    const Expr free = replaced(pool(), f, apart);
+    const std::vector<Symbol> symbols = pool().symbols({free});
+    const bool alone = pool().turning({free}).empty() &&
+                       std::all_of(symbols.begin(), symbols.end(), [](const Symbol& symbol) {
+                         return symbol.kind != SymbolKind::coordinate || symbol.index >= variables;
+                       });
+    if (!alone || free == f) continue;
+    PlaceGradient made{vector.position, {}};
+    for (std::size_t k = 0; k < dimension; ++k) {
+      const Symbol variable{SymbolKind::coordinate, static_cast<std::uint32_t>(variables + k)};
+      made.gradient.push_back(replaced(pool(), derivative(pool(), free, variable), back));
+    }
+    return made;
+  }
+  return {};
 }
 
 // distance OP R with R free of coordinates. f = d - R would have a kink at d = 0 and unbounded second
@@ -95,7 +139,7 @@ bool StudyBuilder::read_condition(const Field& field, ConditionFormula& made) {
 bool StudyBuilder::distance_condition(const Field& field, const Condition& condition,
                                       ConditionFormula& made) {
   const auto moves = [&](Expr e) {
-    return pool().mentions(e, SymbolKind::coordinate) || pool().mentions(e, SymbolKind::velocity);
+    return pool().mentions_positions(e) || pool().mentions(e, SymbolKind::velocity);
   };
   const bool left = condition.left_distance && moves(condition.left) && !moves(condition.right);
   const bool right = condition.right_distance && moves(condition.right) && !moves(condition.left);
@@ -130,8 +174,9 @@ bool StudyBuilder::distance_condition(const Field& field, const Condition& condi
 // Reports conditions that are always satisfied or never satisfied.
 bool StudyBuilder::check_condition(const Field& field, const ConditionFormula& made) {
   if (follows_from_earlier_error(field.value->text) || (made.end_gradient && !made.radius)) return true;
-  const SymbolKind kind = made.holonomic ? SymbolKind::coordinate : SymbolKind::velocity;
-  if (!pool().mentions(made.value, kind)) {
+  const bool moves = made.holonomic ? pool().mentions_positions(made.value)
+                                    : pool().mentions(made.value, SymbolKind::velocity);
+  if (!moves) {
     static const std::regex to_itself(R"(distance\s*\(\s*(\w+)\s*,\s*\1\s*\))");
     std::smatch found;
     // The library's regular expressions recurse on long texts.

@@ -113,10 +113,14 @@ StudyBuilder::Evaluated StudyBuilder::evaluate(Expr e) {
 Interval StudyBuilder::range(Expr e) {
   std::vector<Interval> parameters;
   for (const ParameterFact& fact : parameters_.facts) parameters.push_back(fact.range);
-  const std::vector<Interval> anywhere(description_.coordinates.size(), Interval::everything());
+  const std::vector<Interval> anywhere(
+      std::max(description_.coordinates.size(), description_.auxiliaries.size()), Interval::everything());
   const Interval time(0, time_broken_ ? Interval::everything().high : study_.time.end);
-  const Inputs<Interval> inputs{
-      .time = time, .parameters = parameters, .coordinates = anywhere, .velocities = anywhere};
+  const Inputs<Interval> inputs{.time = time,
+                                .parameters = parameters,
+                                .coordinates = anywhere,
+                                .velocities = anywhere,
+                                .auxiliaries = anywhere};
   return Program(pool(), {e}).run<Interval>(inputs).front();
 }
 

@@ -12,8 +12,10 @@
 #include "src/expression/expression.h"
 #include "src/expression/interval.h"
 #include "src/expression/operation.h"
+#include "src/expression/vector_algebra.h"
 #include "src/formula/parse.h"
 #include "src/formula/scope.h"
+#include "src/system/body.h"
 #include "src/system/friction.h"
 #include "src/system/system.h"
 
@@ -41,21 +43,6 @@ bool mentions_word(const Value& value, std::string_view word) {
                      [&](const Entry& entry) { return mentions_word(entry.value, word); });
 }
 
-// Two unit vectors perpendicular to the unit vector n and to each other. Any such pair serves, and it may jump:
-// friction depends on the length of the slip alone. The formula is that of Frisvad (2012) as mended by Duff et
-// al. (2017), "Building an orthonormal basis, revisited": without a pole, the pair jumps where n.z = 0.
-std::vector<std::vector<Expr>> tangents(Expressions& pool, const std::vector<Expr>& n) {
-  if (n.size() == 2) return {{pool.negate(n[1]), n[0]}};
-  const Expr one = pool.one(), never_zero = pool.constant(1e-30);
-  const Expr side = pool.apply(Op::sign, pool.add(n[2], never_zero));
-  const Expr a = pool.negate(pool.divide(one, pool.add(side, n[2])));
-  const Expr b = pool.multiply(pool.multiply(n[0], n[1]), a);
-  const auto product = [&](Expr x, Expr y) { return pool.multiply(x, y); };
-  return {{pool.add(one, product(side, product(pool.square(n[0]), a))), product(side, b),
-           pool.negate(product(side, n[0]))},
-          {b, pool.add(side, product(pool.square(n[1]), a)), pool.negate(n[1])}};
-}
-
 }  // namespace
 
 bool StudyBuilder::study_mentions(std::string_view word) const {
@@ -69,7 +56,8 @@ Expr StudyBuilder::read_coefficient(const Field& field, const std::string& name,
   return made;
 }
 
-std::vector<Expr> StudyBuilder::read_friction(const Table& table, ConditionFormula& made, bool readable) {
+std::vector<Expr> StudyBuilder::read_friction(const Table& table, ConditionFormula& made, bool readable,
+                                              const std::vector<Expr>& known) {
   const Field friction = table["friction"], still = table["friction_static"], slip = table["slip"],
               tangential = table["restitution_tangential"];
   for (const Field& field : {still, slip, tangential})
@@ -115,7 +103,9 @@ std::vector<Expr> StudyBuilder::read_friction(const Table& table, ConditionFormu
     return {};
   }
   law.derived = !slip;
-  const std::vector<Expr> speeds = slip ? read_slip(slip) : derived_slip(friction, made);
+  const std::vector<Expr> speeds = slip            ? read_slip(slip)
+                                   : known.empty() ? derived_slip(friction, made)
+                                                   : known;
   if (speeds.empty()) return {};
   law.first_mode = description_.modes;
   description_.modes += friction_modes(speeds.size());
@@ -198,6 +188,7 @@ std::vector<Expr> StudyBuilder::derived_slip(const Field& field, const Condition
   if (pool().mentions(made.value, SymbolKind::time)) return refuse("a condition that depends on t");
   const std::vector<Symbol> symbols = pool().symbols({made.value});
   for (const Point& point : description_.points) {
+    if (!pool().turning({made.value}).empty()) break;
     const auto belongs = [&](const Symbol& symbol) {
       return symbol.kind != SymbolKind::coordinate ||
              (symbol.index >= point.first && symbol.index < point.first + point.dimension);
@@ -212,6 +203,8 @@ std::vector<Expr> StudyBuilder::derived_slip(const Field& field, const Condition
     }
     return across(normal, velocity);
   }
+  if (const auto at = gradient_at_place(made.value); at && at->place.size() > 1)
+    return across(at->gradient, velocity_of(pool(), at->place));
   return refuse("a condition on several points, or on generalized coordinates");
 }
 

@@ -17,16 +17,17 @@ namespace zwang {
 namespace {
 
 const std::vector<std::string> top_keys = {
-    "title",      "parameters", "joint",      "anchor",   "point",       "coordinate", "auxiliary", "system",
-    "constraint", "impulse",    "event",      "ensemble", "time",        "integrator", "observe",   "measure",
-    "given",      "units",      "statistics", "output",   "sensitivity", "record"};
+    "title",     "parameters", "joint",      "anchor",  "point",       "body",    "coordinate",
+    "auxiliary", "system",     "force",      "surface", "link",        "contact", "constraint",
+    "impulse",   "event",      "ensemble",   "time",    "integrator",  "observe", "measure",
+    "given",     "units",      "statistics", "output",  "sensitivity", "record"};
 
 // Whether an unknown top-level key may be a misspelt table that defines names, such as [[pont]]. Formulas
 // that use unknown names are then not reported.
 bool may_hide_names(const Value& root) {
-  const std::vector<std::string> no_names = {"title",  "system",     "impulse",    "ensemble",
-                                             "time",   "integrator", "units",      "statistics",
-                                             "output", "given",      "sensitivity"};
+  const std::vector<std::string> no_names = {"title",      "system", "force",      "impulse",
+                                             "ensemble",   "time",   "integrator", "units",
+                                             "statistics", "output", "given",      "sensitivity"};
   return std::any_of(root.entries.begin(), root.entries.end(), [&](const Entry& entry) {
     if (std::find(top_keys.begin(), top_keys.end(), entry.key) != top_keys.end()) return false;
     const std::string meant = nearest(entry.key, top_keys);
@@ -74,11 +75,17 @@ Study StudyBuilder::build() {
   read_parameters();
   read_anchors();
   read_points();
+  read_bodies();
   read_coordinates();
   read_auxiliaries();
+  add_orientation_states();
   read_system();
+  read_forces();
   read_time();
   read_constraints();
+  read_surfaces();
+  read_links();
+  read_contacts();
   read_impulses();
   reject_beside_general_variation();
   define_energies();

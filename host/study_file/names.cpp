@@ -84,10 +84,10 @@ std::size_t StudyBuilder::dimension_of(const Field& entry, const std::string& na
   return 3;
 }
 
-std::vector<StudyBuilder::Body> StudyBuilder::bodies(const std::string& key, bool with_position) {
-  std::vector<Body> found;
+std::vector<StudyBuilder::NamedPart> StudyBuilder::named_parts(const std::string& key, bool with_position) {
+  std::vector<NamedPart> found;
   for (const Field& entry : naming_entries(key)) {
-    Body body{entry, entry_name(entry), 1, 0};
+    NamedPart body{entry, entry_name(entry), 1, 0};
     if (with_position) body.dimension = dimension_of(entry, body.name);
     found.push_back(std::move(body));
   }
@@ -95,9 +95,10 @@ std::vector<StudyBuilder::Body> StudyBuilder::bodies(const std::string& key, boo
 }
 
 void StudyBuilder::read_names() {
-  bodies_.anchors = bodies("anchor", true);
-  bodies_.points = bodies("point", true);
-  bodies_.coordinates = bodies("coordinate", false);
+  bodies_.anchors = named_parts("anchor", true);
+  bodies_.points = named_parts("point", true);
+  bodies_.bodies = named_parts("body", true);
+  bodies_.coordinates = named_parts("coordinate", false);
   bodies_.auxiliaries = naming_entries("auxiliary");
   for (const Field& entry : bodies_.auxiliaries) bodies_.auxiliary_names.push_back(entry_name(entry));
   draft_joints();
@@ -112,8 +113,9 @@ void StudyBuilder::read_names() {
   const auto add_body = [&](const Field& entry, const std::string& name) {
     if (!name.empty()) definitions.push_back({name, entry.value->find("name")->value.mark, entry.place});
   };
-  for (const std::vector<Body>* list : {&bodies_.anchors, &bodies_.points, &bodies_.coordinates})
-    for (const Body& body : *list) add_body(body.entry, body.name);
+  for (const std::vector<NamedPart>* list :
+       {&bodies_.anchors, &bodies_.points, &bodies_.bodies, &bodies_.coordinates})
+    for (const NamedPart& body : *list) add_body(body.entry, body.name);
   for (std::size_t i = 0; i < bodies_.auxiliaries.size(); ++i)
     add_body(bodies_.auxiliaries[i], bodies_.auxiliary_names[i]);
   std::set<std::string> of_joints;
@@ -134,7 +136,7 @@ void StudyBuilder::read_names() {
   register_bodies();
 }
 
-// Coordinates of the points come first, then the generalized ones. All are defined before any formula is
+// Coordinates of the points come first, then those of bodies, then the generalized ones. All are defined before any formula is
 // read, so that using one where it is not allowed gives a message about coordinates, not about an unknown
 // name.
 void StudyBuilder::register_bodies() {
@@ -146,7 +148,7 @@ void StudyBuilder::register_bodies() {
     if (!name.empty()) scope_.scalars.emplace(name, made);
     return made;
   };
-  for (Body& point : bodies_.points) {
+  for (NamedPart& point : bodies_.points) {
     point.first = description_.coordinates.size();
     VectorName vector;
     for (std::size_t k = 0; k < point.dimension; ++k) {
@@ -157,7 +159,8 @@ void StudyBuilder::register_bodies() {
     scope_.vectors.emplace(point.name, vector);
     description_.points.push_back({point.name, point.first, point.dimension, pool().one()});
   }
-  for (Body& coordinate : bodies_.coordinates) {
+  for (NamedPart& body : bodies_.bodies) register_body(body);
+  for (NamedPart& coordinate : bodies_.coordinates) {
     coordinate.first = description_.coordinates.size();
     add_coordinate(coordinate.name);
   }
@@ -166,10 +169,11 @@ void StudyBuilder::register_bodies() {
     scope_.scalars.emplace(bodies_.auxiliary_names[i],
                            ScalarName{pool().symbol(SymbolKind::auxiliary, i), {}, allow_auxiliaries});
   }
+  for (std::size_t i = 0; i < description_.bodies.size(); ++i) register_orientation(i);
   // The position of an anchor is a formula that is read later. Until then its names exist only so that using
   // them too early is reported as such.
   const ScalarName nowhere{pool().zero(), pool().zero(), allow_positions};
-  for (const Body& anchor : bodies_.anchors) {
+  for (const NamedPart& anchor : bodies_.anchors) {
     VectorName vector;
     vector.is_anchor = true;
     vector.position.assign(anchor.dimension, pool().zero());
@@ -182,7 +186,7 @@ void StudyBuilder::register_bodies() {
   const std::size_t count = description_.coordinates.size() + description_.auxiliaries.size();
   if (description_.coordinates.empty() && !names_.lost)
     reader_.report({study_.path, 0, 0}, "the study has nothing that can move", "",
-                   "at least one [[point]] or [[coordinate]]");
+                   "at least one [[point]], [[body]] or [[coordinate]]");
   if (count > coordinate_limit)
     throw Error({.where = {study_.path, 0, 0},
                  .message = "too many coordinates and auxiliary states",

@@ -30,7 +30,7 @@ std::string swept_values(const Study& study, const MemberInputs& member) {
 // The acceleration of a coordinate without kinetic energy is undetermined.
 void StudyBuilder::check_masses() {
   const System& system = *study_.system;
-  for (const Body& coordinate : bodies_.coordinates) {
+  for (const NamedPart& coordinate : bodies_.coordinates) {
     const bool has_mass = std::any_of(system.mass.begin(), system.mass.end(), [&](const MassEntry& entry) {
       return entry.row == coordinate.first || entry.column == coordinate.first;
     });

@@ -11,6 +11,7 @@
 #include "src/formula/parse.h"
 #include "src/formula/parsed_formula.h"
 #include "src/formula/scope.h"
+#include "src/system/body.h"
 #include "src/system/system.h"
 
 namespace zwang {
@@ -30,7 +31,7 @@ void StudyBuilder::read_impulses() {
   std::size_t number = 0;
   for (Field entry : repeated_table(reader_, "impulse")) {
     entry.place = "impulse number " + std::to_string(++number);
-    const Table table(reader_, entry, {"at", "on", "velocity", "momentum"});
+    const Table table(reader_, entry, {"at", "on", "velocity", "momentum", "angular"});
     ImpulseFormula made;
     made.at = pool().zero();
     if (const Field at = table.require("at", "the time of the impulse"))
@@ -42,13 +43,60 @@ void StudyBuilder::read_impulses() {
     if (!velocity == !momentum)
       reader_.report_found(entry, velocity ? "both velocity and momentum" : "neither velocity nor momentum",
                            "", "the gain of the free body: either velocity = [..] or momentum = [..]");
-    const Field on = table.require("on", "the name of a point or a coordinate");
-    if (on) read_target(on, made);
-    if (on && !velocity != !momentum) read_amounts(velocity ? velocity : momentum, made);
+    const Field on = table.require("on", "the name of a point, a body, a body point or a coordinate");
     made.momentum = !velocity;
+    if (on && !velocity != !momentum && !read_impulse_on_body(on, table, made)) {
+      read_target(on, made);
+      read_amounts(velocity ? velocity : momentum, made);
+    }
     fields_.impulses.push_back(entry);
     description_.impulses.push_back(std::move(made));
   }
+}
+
+// An impulse on a body, with `angular` in body axes, or on a body point. False: the target is neither.
+bool StudyBuilder::read_impulse_on_body(const Field& on, const Table& table, ImpulseFormula& made) {
+  const Field velocity = table["velocity"], momentum = table["momentum"], angular = table["angular"];
+  const std::string name = on.value->kind == Value::Kind::string ? on.value->text : "";
+  const std::string owner = name.substr(0, name.find('.'));
+  const Body* body = body_named(owner);
+  const auto vector = scope_.vectors.find(name);
+  const bool place = vector != scope_.vectors.end() && vector->second.is_place;
+  if (angular && (!body || name != owner))
+    reader_.report(angular, "only a body as a whole has an angular impulse", "on = \"NAME\" of a [[body]]");
+  if (!body || !place) return false;
+  made.target = name;
+  const Field field = velocity ? velocity : momentum;
+  const auto read = [&](const Field& list, std::size_t count) {
+    std::vector<Field> items = {list};
+    const std::string expected = count == 1 ? "one number or formula"
+                                            : "[..] with " + std::to_string(count) + " entries";
+    if (count > 1 || list.value->kind == Value::Kind::array)
+      items = reader_.array(list, expected).value_or(std::vector<Field>{});
+    if (items.size() != count) {
+      reader_.report_found(list, "wrong number of entries", std::to_string(items.size()), expected);
+      return std::vector<Expr>(count, pool().zero());
+    }
+    std::vector<Expr> amounts;
+    for (const Field& item : items) amounts.push_back(formula(item, allow_state).value_or(pool().zero()));
+    return amounts;
+  };
+  if (name == owner) {
+    made.amounts = read(field, body->dimension);
+    const std::size_t turns = body->coordinates() - body->dimension;
+    const std::vector<Expr> more = angular ? read(angular, turns) : std::vector<Expr>(turns, pool().zero());
+    made.amounts.insert(made.amounts.end(), more.begin(), more.end());
+  } else if (velocity) {
+    reader_.report(velocity, "a body point has no velocity of its own", "momentum = [..]: a blow at this point");
+    return true;
+  } else {
+    made.amounts.assign(description_.coordinates.size(), pool().zero());
+    add_force_at(pool(), vector->second.position, read(field, body->dimension), made.amounts);
+    const auto first = made.amounts.begin() + static_cast<std::ptrdiff_t>(body->first);
+    made.amounts = std::vector<Expr>(first, first + static_cast<std::ptrdiff_t>(body->coordinates()));
+  }
+  for (std::size_t k = 0; k < body->coordinates(); ++k) made.coordinates.push_back(body->first + k);
+  return true;
 }
 
 void StudyBuilder::read_target(const Field& field, ImpulseFormula& made) {
@@ -56,7 +104,7 @@ void StudyBuilder::read_target(const Field& field, ImpulseFormula& made) {
   if (!name) return;
   made.target = *name;
   const auto point = std::find_if(bodies_.points.begin(), bodies_.points.end(),
-                                  [&](const Body& body) { return body.name == *name; });
+                                  [&](const NamedPart& body) { return body.name == *name; });
   const std::vector<std::string>& names = description_.coordinates;
   const auto coordinate = std::find(names.begin(), names.end(), *name);
   if (point != bodies_.points.end()) {
@@ -65,7 +113,7 @@ void StudyBuilder::read_target(const Field& field, ImpulseFormula& made) {
     made.coordinates.push_back(static_cast<std::size_t>(coordinate - names.begin()));
   } else if (!follows_from_earlier_error(*name)) {
     std::vector<std::string> known = names;
-    for (const Body& body : bodies_.points) known.push_back(body.name);
+    for (const NamedPart& body : bodies_.points) known.push_back(body.name);
     const auto vector = scope_.vectors.find(*name);
     const bool anchor = vector != scope_.vectors.end() && vector->second.is_anchor;
     reader_.report(field, anchor ? "an anchor has prescribed motion" : "not a point or a coordinate",
@@ -129,19 +177,8 @@ void StudyBuilder::read_stop(const Field& field) {
 
 // kinetic() and potential() of the whole system, including points and gravity, as System defines them.
 void StudyBuilder::define_energies() {
-  Expr kinetic = description_.kinetic, potential = description_.potential;
-  for (const Point& point : description_.points)
-    for (std::size_t k = 0; k < point.dimension; ++k) {
-      const Expr v = pool().symbol(SymbolKind::velocity, point.first + k);
-      const Expr half_mass = pool().multiply(pool().constant(0.5), point.mass);
-      kinetic = pool().add(kinetic, pool().multiply(half_mass, pool().square(v)));
-      if (k >= description_.gravity.size()) continue;
-      const Expr q = pool().symbol(SymbolKind::coordinate, point.first + k);
-      const Expr weight = pool().multiply(point.mass, description_.gravity[k]);
-      potential = pool().subtract(potential, pool().multiply(weight, q));
-    }
-  scope_.kinetic = kinetic;
-  scope_.potential = potential;
+  scope_.kinetic = whole_kinetic_energy(description_);
+  scope_.potential = whole_potential_energy(description_);
   // The auxiliary states of logdensity() come after all others and exist only if a formula uses them.
   const std::size_t nz = description_.auxiliaries.size();
   const Expr density = pool().symbol(SymbolKind::auxiliary, nz),

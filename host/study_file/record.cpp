@@ -24,6 +24,7 @@ namespace {
 
 constexpr std::size_t most_records = 64;
 constexpr long long most_rows = 100'000'000;
+constexpr double most_times = 1e8;                        // of a period
 constexpr double recorded_numbers_limit = 1e9;            // of all members
 constexpr double batch_bytes_limit = 64.0 * 1024 * 1024;  // of one member at least
 
@@ -87,6 +88,9 @@ void StudyBuilder::read_record_times(const Table& table, const Field& entry, Rec
     const Evaluated known = evaluate(*period);
     if (known.state == State::constant && !is_positive(known.value))
       reader_.report_found(every, "not a period", number_text(known.value), "a finite number > 0");
+    else if (known.state == State::constant && study_.time.end / known.value > most_times)
+      reader_.report_found(every, "too many times up to the end", number_text(known.value),
+                           "a period of at least " + number_text(study_.time.end / most_times));
   }
   if (!phase) return;
   if (const auto shift = formula(phase, allow_parameters)) {

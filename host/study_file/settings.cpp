@@ -20,6 +20,12 @@ namespace zwang {
 
 namespace {
 
+bool has_set_value(const Value& value) {
+  return !value.set_path.empty() || std::any_of(value.items.begin(), value.items.end(), has_set_value) ||
+         std::any_of(value.entries.begin(), value.entries.end(),
+                     [](const Entry& entry) { return has_set_value(entry.value); });
+}
+
 constexpr long long count_limit = 1'000'000'000'000;
 constexpr long long output_limit = 10'000'000;
 constexpr long long bin_limit = 1'000'000;
@@ -237,12 +243,6 @@ void StudyBuilder::read_output() {
   const Table table(reader_, single_table(reader_, "output"), {"members", "trajectories", "events"});
   if (const Field members = table["members"])
     study_.output.members = reader_.boolean(members).value_or(false);
-  // members.nc and records.nc number their members without gaps.
-  const bool keeps = study_.output.members || !description_.records.empty();
-  if (keeps && study_.ensemble.until && !study_.sweeps.empty())
-    reader_.report({study_.path, 0, 0}, "`until` with a sweep leaves members out",
-                   study_.output.members ? "[output] members = true" : "[[record]]",
-                   "no 'until', or neither members.nc nor records");
   if (const Field events = table["events"]) study_.output.events = reader_.boolean(events).value_or(true);
   const Field trajectories = table["trajectories"];
   if (trajectories && trajectories.value->kind == Value::Kind::string) {
@@ -251,21 +251,26 @@ void StudyBuilder::read_output() {
   }
   const auto items = trajectories ? reader_.array(trajectories, "an array of member numbers") : std::nullopt;
   if (!items) return;
-  // If the ensemble was made smaller on the command line, trajectories beyond it are skipped, not reported.
-  const Entry* ensemble = reader_.document().root().find("ensemble");
-  const Entry* members = ensemble ? ensemble->value.find("members") : nullptr;
-  const bool cut_down = members && !members->value.set_path.empty();
+  // If the ensemble was made smaller on the command line (fewer members, or a value in the place of a sweep),
+  // trajectories beyond it are skipped, not reported.
+  const Value& root = reader_.document().root();
+  const bool cut_down = std::any_of(root.entries.begin(), root.entries.end(), [](const Entry& one) {
+    return one.key != "output" && has_set_value(one.value);
+  });
   std::set<long long> seen;
   for (const Field& item : *items) {
+    const std::size_t before = study_.output.trajectories.size();
+    const long long last = study_.ensemble.members - 1;
     if (item.value->kind == Value::Kind::string) {
       read_trajectory_range(item);
-      continue;
+    } else {
+      const auto member = reader_.integer(item, 0, cut_down ? std::numeric_limits<long long>::max() : last);
+      if (member && *member <= last) study_.output.trajectories.push_back(*member);
     }
-    const long long last = study_.ensemble.members - 1;
-    const auto member = reader_.integer(item, 0, cut_down ? std::numeric_limits<long long>::max() : last);
-    if (!member || *member > last) continue;
-    if (!seen.insert(*member).second) reader_.report(item, "the member is listed twice", "every member once");
-    study_.output.trajectories.push_back(*member);
+    bool twice = false;
+    for (std::size_t k = before; k < study_.output.trajectories.size(); ++k)
+      twice = !seen.insert(study_.output.trajectories[k]).second || twice;
+    if (twice) reader_.report(item, "the member is listed twice", "every member once");
   }
 }
 

@@ -102,6 +102,12 @@ bool StudyBuilder::read_sweep(const Field& field, Sweep& made) {
 
 bool StudyBuilder::read_sweep_ends(const Field& from, const Field& to, const Field& count, Sweep& made) {
   const auto a = constant(from, is_finite, "a finite number"), b = constant(to, is_finite, "a finite number");
+  const Value& written = *count.value;
+  if (written.kind != Value::Kind::integer &&
+      !(written.kind == Value::Kind::real && written.number == std::floor(written.number))) {
+    reader_.report(count, "not a whole number", "a count from 2 to " + std::to_string(most_points));
+    return false;
+  }
   const auto points =
       reader_.integer(count, std::numeric_limits<long long>::min(), std::numeric_limits<long long>::max());
   if (!a || !b || !points) return false;

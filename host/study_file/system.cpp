@@ -11,6 +11,7 @@
 #include "src/expression/operation.h"
 #include "src/formula/parse.h"
 #include "src/formula/scope.h"
+#include "src/system/body.h"
 
 namespace zwang {
 
@@ -23,7 +24,7 @@ std::string count_text(std::size_t count, const std::string& word) {
 }  // namespace
 
 void StudyBuilder::read_anchors() {
-  for (const Body& anchor : bodies_.anchors) {
+  for (const NamedPart& anchor : bodies_.anchors) {
     const Table table(reader_, anchor.entry, {"name", "position"});
     const Field position = table.require("position", "1, 2 or 3 numbers or formulas");
     const auto items = position ? reader_.array(position, "1, 2 or 3 numbers or formulas") : std::nullopt;
@@ -53,7 +54,7 @@ void StudyBuilder::read_anchors() {
 
 void StudyBuilder::read_points() {
   for (std::size_t i = 0; i < bodies_.points.size(); ++i) {
-    const Body& point = bodies_.points[i];
+    const NamedPart& point = bodies_.points[i];
     const Table table(reader_, point.entry, {"name", "mass", "position", "velocity"});
     if (const Field mass = table.require("mass", "a number or a formula of parameters"))
       if (const std::optional<Expr> made = formula(mass, allow_parameters)) {
@@ -83,7 +84,7 @@ void StudyBuilder::read_points() {
 }
 
 void StudyBuilder::read_coordinates() {
-  for (const Body& coordinate : bodies_.coordinates) {
+  for (const NamedPart& coordinate : bodies_.coordinates) {
     const Table table(reader_, coordinate.entry, {"name", "position", "velocity"});
     const Field position = table.require("position", "a number, a formula of parameters, or a distribution");
     const Field velocity = table["velocity"];
@@ -114,6 +115,17 @@ void StudyBuilder::read_system() {
             formula(fields_.kinetic, allow_time | allow_parameters | allow_positions | allow_velocities)) {
       description_.kinetic = *made;
       check_kinetic(fields_.kinetic);
+      for (const Body& body : description_.bodies) {
+        const std::vector<Symbol> symbols = pool().symbols({*made});
+        if (!pool().turning({*made}).empty() ||
+            std::any_of(symbols.begin(), symbols.end(), [&](const Symbol& symbol) {
+              return (symbol.kind == SymbolKind::coordinate || symbol.kind == SymbolKind::velocity) &&
+                     symbol.index >= body.first && symbol.index < body.first + body.coordinates();
+            }))
+          reader_.report(fields_.kinetic, "mentions the body '" + body.name + "'",
+                         "the kinetic energy of generalized coordinates alone",
+                         "bodies have their own kinetic energy, from mass and inertia");
+      }
     }
   if (const Field potential = table["potential"])
     description_.potential =
@@ -126,16 +138,17 @@ void StudyBuilder::read_gravity(const Field& field) {
   if (!items) return;
   for (const Field& item : *items)
     description_.gravity.push_back(formula(item, allow_parameters | allow_time).value_or(pool().zero()));
-  if (bodies_.points.empty() && !names_.lost)
-    reader_.report(field, "gravity acts on points, and there are none", "at least one [[point]]",
-                   "for coordinates, write a potential");
-  for (const Body& point : bodies_.points) {
-    if (point.dimension == items->size() || names_.broken.contains(point.name)) continue;
-    reader_.report_found(field, "wrong number of entries", std::to_string(items->size()),
-                         "as many as every point has coordinates; '" + point.name + "' has " +
-                             std::to_string(point.dimension));
-    return;
-  }
+  if (bodies_.points.empty() && bodies_.bodies.empty() && !names_.lost)
+    reader_.report(field, "gravity acts on points and bodies, and there are none",
+                   "at least one [[point]] or [[body]]", "for coordinates, write a potential");
+  for (const auto* list : {&bodies_.points, &bodies_.bodies})
+    for (const NamedPart& part : *list) {
+      if (part.dimension == items->size() || names_.broken.contains(part.name)) continue;
+      reader_.report_found(field, "wrong number of entries", std::to_string(items->size()),
+                           "as many as every point and body has coordinates of its place; '" + part.name +
+                               "' has " + std::to_string(part.dimension));
+      return;
+    }
 }
 
 void StudyBuilder::read_force(Field field) {

@@ -32,6 +32,16 @@ struct ModesOf<Model, Model::has_modes> {
   static constexpr int transitions = Model::transitions;
 };
 
+// Orientations of bodies in space, absent in most models.
+template <class Model, bool = true>
+struct OrientationsOf {
+  static constexpr int count = 0;
+};
+template <class Model>
+struct OrientationsOf<Model, Model::has_orientations> {
+  static constexpr int count = Model::orientations;
+};
+
 // Whether a model has contacts that slip in two directions.
 template <class Model>
 ZWANG_CONSTANT constexpr bool slips_in_space() {

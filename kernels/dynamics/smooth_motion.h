@@ -7,6 +7,7 @@
 #include "kernels/dynamics/admissible_multipliers.h"
 #include "kernels/dynamics/mass.h"
 #include "kernels/dynamics/member.h"
+#include "kernels/dynamics/orientation.h"
 #include "kernels/simd/lane_traits.h"
 
 namespace zwang {
@@ -55,6 +56,7 @@ ZWANG_DEVICE void listed_motion(const Real* k, Real t, const Real* y, const Real
   const bool valid = solve_held_rows<Level::acceleration, Model>(k, t, y, held, qp, which);
   for (int i = 0; i < M::r; ++i) lambda[i] = 0;
   for (int i = 0; i < n; ++i) rate[i] = v[i];
+  clear_turns<M>(rate);
   qp.point(M::v_of(rate));
   for (int j = 0; j < qp.count; ++j) lambda[which[j]] = qp.multiplier(j);
   Real power;
@@ -196,10 +198,14 @@ ZWANG_INLINE void project(const R* k, R t, R* y, const R* held, int passes) {
       step_onto<M>(level, k, t, y, held, move);
       for (int i = 0; i < n; ++i) {
         // A step that is NaN or infinite (dependent rows, a singular mass matrix) is left out.
-        const R taken = if_less(absolute(move[i]), infinity<R>(), if_less(R(0), moving, move[i], R(0)), R(0));
-        moved = larger(moved, absolute(taken));
+        move[i] = if_less(absolute(move[i]), infinity<R>(), if_less(R(0), moving, move[i], R(0)), R(0));
+        moved = larger(moved, absolute(move[i]));
         size = larger(size, absolute(x[i]));
-        x[i] = x[i] + taken;
+        x[i] = x[i] + move[i];
+      }
+      if (level == Level::position) {
+        turn_orientations<M>(move, y);
+        clear_turns<M>(y);
       }
       moving = if_less(last * size, moved, R(1), R(0));
       if (!any(moving > R(0))) break;

@@ -305,6 +305,7 @@ struct CudaRecorder {
       if (!(when < until)) break;
       Real y[M::size];
       dense.at((when - step.t) / step.h, y);
+      clear_turns<M>(y);
       if (step.any_held) project<M>(step.k, when, y, step.held, 3);
       OutputRow<M, Real> row;
       row.evaluate(batch, step, when, y);

@@ -79,6 +79,7 @@ ZWANG_INLINE void write_outputs(const KernelSettings& settings, const KernelBatc
     OutputRow<M, R> row;
     if (recorded) {
       dense.at(select(due, (when - step.t) / step.h, R(0)), y);
+      clear_turns<M>(y);
       if (step.any_held) project<M>(step.k, when, y, step.held, 3);
       row.evaluate(batch, step, when, y);
     }

@@ -38,6 +38,7 @@ struct StepEnd {
   // Projects the end of the step onto the active conditions, and detects possible events within the step.
   ZWANG_INLINE void evaluate() const {
     const R then = state.t + trial.step.h;
+    clear_turns<M>(trial.end);
     if (state.any_held) project<M>(state.k, then, trial.end, state.held, 3);
     const R *q = trial.end, *v = trial.end + n, *z = trial.end + 2 * n;
     if constexpr (r > 0) Model::levels(state.k, then, q, v, z, trial.end_f, trial.end_f_rate);

@@ -83,6 +83,7 @@ ZWANG_COLD void write_inner_outputs(M& me) {
   me.motion.h = exchange.next_h;
   ++me.steps.taken;
   copy<M::size>(exchange.end, me.motion.y);
+  clear_turns<M>(me.motion.y);
   copy<M::size - M::n>(exchange.last_rate, exchange.first_rate);
   for (int i = 0; i < M::r; ++i) {
     exchange.ledger.peak_lambda[i] = maximum(exchange.ledger.peak_lambda[i], absolute(exchange.lambda[i]));
@@ -112,6 +113,7 @@ ZWANG_COLD void reach_scheduled_time(M& me) {
   if (then < me.input.end || next_scheduled_event(me) <= me.input.end)
     measure_sizes<M>(me.k, motion, motion.y, exchange.end, motion.h, me.sizes);
   copy<M::size>(exchange.end, motion.y);
+  clear_turns<M>(motion.y);
   motion.t = then;
   update_extremes_now(me);
   audit_energy<M>(me.k, motion, me.energy, me.audit);
@@ -128,6 +130,7 @@ ZWANG_COLD void move_to(M& me, typename M::Real t, const typename M::Real* y) {
   if (!count_step(me)) return;
   measure_sizes<M>(me.k, motion, motion.y, y, t - motion.t, me.sizes);
   copy<M::size>(y, motion.y);
+  clear_turns<M>(motion.y);
   motion.t = t;
   if (!all_finite<M::size>(motion.y)) {
     me.fail(Status::not_finite);

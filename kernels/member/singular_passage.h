@@ -75,8 +75,13 @@ ZWANG_COLD Approach<typename M::Real> approach_to_dependence(M& me) {
   Real later[M::size];
   const auto move_ahead = [&](Real ahead) {
     copy<M::size>(motion.y, later);
-    for (int i = 0; i < M::n; ++i)
-      later[i] += ahead * (motion.v()[i] + Real(0.5) * ahead * me.exchange.first_rate[i]);
+    Real way[M::n];
+    for (int i = 0; i < M::n; ++i) {
+      way[i] = ahead * (motion.v()[i] + Real(0.5) * ahead * me.exchange.first_rate[i]);
+      later[i] += way[i];
+    }
+    turn_orientations<M>(way, later);
+    clear_turns<M>(later);
   };
   if (me.dependence.rank < 0 || !(me.dependence.rows == rows)) {
     me.dependence.rank = now.rank;

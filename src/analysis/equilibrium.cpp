@@ -13,6 +13,7 @@
 #include "src/expression/scaled.h"
 #include "src/system/equations.h"
 #include "src/system/mass_metric.h"
+#include "src/system/move_positions.h"
 #include "src/system/system.h"
 
 namespace zwang {
@@ -181,7 +182,9 @@ class Search {
       if (terms > 0) made.residual = std::max(made.residual, left / terms);
     }
     for (Eigen::Index j = 0; j < there.rates.size(); ++j)
-      if (!(std::abs(there.rates(j)) <= balanced * (1 + std::abs(balance.z(j))))) made.solved = false;
+      if (!(std::abs(there.rates(j)) <=
+            balanced * (1 + std::abs(balance.z(index(rest_.states()[static_cast<std::size_t>(j)]))))))
+        made.solved = false;
     for (const std::size_t s : made.set) {
       const Scaled f = value(s, state, size);
       if (std::abs(f.value) <= balanced * f.scale) continue;
@@ -203,9 +206,11 @@ class Search {
     const Attempt first = balance(start_, set);
     for (int attempt = 1; attempt <= nudges && !first.solved; ++attempt) {
       State beside = start_;
-      for (Eigen::Index i = 0; i < beside.q.size(); ++i)
-        beside.q(i) +=
+      VectorXd way(beside.q.size());
+      for (Eigen::Index i = 0; i < way.size(); ++i)
+        way(i) =
             0.1 * attempt * std::sin(attempt + 2.4 * static_cast<double>(i)) * (1 + std::abs(beside.q(i)));
+      move_positions(equations_.system(), way, beside);
       const Attempt made = balance(beside, set);
       if (made.solved) return made;
     }
@@ -278,7 +283,8 @@ class Search {
       const Attempt made = attempt(with(pressing));
       if (!made.admissible()) continue;
       const VectorXd moved = made.balance.q - start_.q;
-      const double distance = moved.dot(mass * moved);
+      const double turned = distance_moved(equations_.system(), start_, at_rest(made.balance.q, made.balance.z));
+      const double distance = moved.dot(mass * moved) + std::max(0.0, turned * turned - moved.squaredNorm());
       if (nearest && distance >= shortest) continue;
       nearest = made;
       shortest = distance;

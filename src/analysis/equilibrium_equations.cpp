@@ -1,6 +1,7 @@
 // Levenberg-Marquardt iteration for the equations of an equilibrium.
 #include "src/analysis/equilibrium_equations.h"
 #include "src/system/equations.h"
+#include "src/system/move_positions.h"
 
 #include <cmath>
 
@@ -21,7 +22,7 @@ constexpr double multiplier_weight = 1e-6;
 class Balancing {
  public:
   Balancing(const RestEquations& rest, const State& start, const std::vector<std::size_t>& set)
-      : rest_(rest), set_(set), n_(start.q.size()), nz_(start.z.size()), r_(static_cast<Index>(set.size())) {
+      : rest_(rest), set_(set), n_(start.q.size()), nz_(static_cast<Index>(rest.states().size())), r_(static_cast<Index>(set.size())) {
     const Linearisation first = rest.at(start.q, start.z, set, VectorXd::Zero(r_));
     factor_.compute(first.mass);
     usable_ = first.finite() && factor_.info() == Eigen::Success;
@@ -118,8 +119,11 @@ class Balancing {
       right.head(slope.rows()) = -residual;
       const VectorXd change = Eigen::CompleteOrthogonalDecomposition<MatrixXd>(stacked).solve(right);
       Balance next = at_;
-      next.q += factor_.matrixU().solve(VectorXd(change.head(n_)));
-      next.z += change.segment(n_, nz_);
+      State moved{0, at_.q, VectorXd::Zero(n_), at_.z};
+      move_positions(rest_.equations().system(), factor_.matrixU().solve(VectorXd(change.head(n_))), moved);
+      next.q = moved.q;
+      next.z = moved.z;
+      next.z(rest_.states()) += change.segment(n_, nz_);
       next.multipliers += change.tail(r_).cwiseQuotient(length_);
       evaluate(next);
       if (next.merit < at_.merit) {

@@ -20,6 +20,8 @@ bool Linearisation::finite() const {
 
 RestEquations::RestEquations(const Equations& equations) : equations_(&equations) {
   Expressions pool = *equations.system().pool;  // a copy for the derivatives made here
+  for (std::size_t j = 0; j < equations.system().rates.size(); ++j)
+    if (!equations.system().is_orientation(j)) states_.push_back(j);
   std::vector<Expr> roots;
   differentiate(pool, roots);
   program_ = Program(pool, roots);
@@ -28,13 +30,14 @@ RestEquations::RestEquations(const Equations& equations) : equations_(&equations
 void RestEquations::differentiate(Expressions& pool, std::vector<Expr>& roots) {
   const System& system = equations_->system();
   const auto add = [&](Expr e, SymbolKind kind, std::size_t variable, Entry entry) {
-    const Expr slope = derivative(pool, e, {kind, static_cast<std::uint32_t>(variable)});
+    const std::size_t symbol = kind == SymbolKind::auxiliary ? states_[variable] : variable;
+    const Expr slope = derivative(pool, e, {kind, static_cast<std::uint32_t>(symbol)});
     if (pool.is_zero(slope)) return;
     entry.column = variable;
     entries_.push_back(entry);
     roots.push_back(slope);
   };
-  const std::size_t n = system.size(), nz = system.rates.size();
+  const std::size_t n = system.size(), nz = states_.size();
   const SymbolKind q = SymbolKind::coordinate, v = SymbolKind::velocity, z = SymbolKind::auxiliary;
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t k = 0; k < n; ++k) add(system.applied[i], q, k, {Block::force_q, i});
@@ -42,9 +45,10 @@ void RestEquations::differentiate(Expressions& pool, std::vector<Expr>& roots) {
     for (std::size_t k = 0; k < nz; ++k) add(system.applied[i], z, k, {Block::force_z, i});
   }
   for (std::size_t i = 0; i < nz; ++i) {
-    for (std::size_t k = 0; k < n; ++k) add(system.rates[i], q, k, {Block::rates_q, i});
-    for (std::size_t k = 0; k < n; ++k) add(system.rates[i], v, k, {Block::rates_v, i});
-    for (std::size_t k = 0; k < nz; ++k) add(system.rates[i], z, k, {Block::rates_z, i});
+    const Expr rate = system.rates[states_[i]];
+    for (std::size_t k = 0; k < n; ++k) add(rate, q, k, {Block::rates_q, i});
+    for (std::size_t k = 0; k < n; ++k) add(rate, v, k, {Block::rates_v, i});
+    for (std::size_t k = 0; k < nz; ++k) add(rate, z, k, {Block::rates_z, i});
   }
   for (std::size_t s = 0; s < system.constraints.size(); ++s) {
     const Constraint& constraint = system.constraints[s];
@@ -87,13 +91,13 @@ Linearisation RestEquations::at(const Eigen::VectorXd& q, const Eigen::VectorXd&
 
 // Mass, force and rates at a state; everything else zero and of the right size.
 Linearisation RestEquations::blank(const State& state, const std::vector<std::size_t>& set) const {
-  const Eigen::Index n = index(equations_->size()), nz = index(equations_->system().rates.size());
+  const Eigen::Index n = index(equations_->size()), nz = index(states_.size());
   const Eigen::Index r = index(set.size());
   Linearisation made;
   const Dynamics dynamics = equations_->dynamics(state);
   made.mass = dynamics.mass;
   made.force = dynamics.applied;
-  made.rates = dynamics.rates;
+  made.rates = dynamics.rates(states_);
   for (Eigen::MatrixXd* m : {&made.stiffness, &made.damping}) m->setZero(n, n);
   made.coupling.setZero(n, nz);
   made.rates_q.setZero(nz, n);

@@ -37,6 +37,8 @@ class RestEquations {
                    const Eigen::VectorXd& multipliers) const;
 
   const Equations& equations() const { return *equations_; }
+  // The auxiliary states that z stands for above: orientations of bodies move with coordinates.
+  const std::vector<std::size_t>& states() const { return states_; }
 
  private:
   enum class Block { force_q, force_v, force_z, rates_q, rates_v, rates_z, value_q, row_q, row_v };
@@ -52,6 +54,7 @@ class RestEquations {
                                   Linearisation& made);
 
   const Equations* equations_;
+  std::vector<std::size_t> states_;
   std::vector<Entry> entries_;  // one per output of the program
   Program program_;
 };

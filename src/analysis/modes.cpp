@@ -338,7 +338,7 @@ Modes find_modes(const RestEquations& rest, const State& start, double tolerance
   made.asymmetry = reduced.norm() > 0 ? (reduced - reduced.transpose()).norm() / reduced.norm() : 0;
   made.symmetric = made.asymmetry <= 1e-11;
   made.form = definiteness(reduced);
-  made.second_order = system.rates.empty() && metric.damping.isZero(0) && kinds.driven.empty();
+  made.second_order = rest.states().empty() && metric.damping.isZero(0) && kinds.driven.empty();
   made.redundant = rank(metric.rows) < metric.rows.rows();
   made.singular = made.redundant && depends_on_multipliers(made.linear, metric, free);
   made.structural_zeros =
@@ -350,7 +350,7 @@ Modes find_modes(const RestEquations& rest, const State& start, double tolerance
   else
     first_order_modes(metric, kinds, made);
   order(made.modes);
-  if (system.rates.empty() && kinds.driven.empty())
+  if (rest.states().empty() && kinds.driven.empty())
     made.residual = bordered_residual(made.linear, metric, made.modes);
   decide(system, made);
   return made;

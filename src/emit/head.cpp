@@ -9,6 +9,7 @@
 #include "src/emit/function.h"
 #include "src/emit/solve.h"
 #include "src/expression/expression.h"
+#include "src/system/body.h"
 #include "src/system/row_structure.h"
 
 namespace zwang {
@@ -93,6 +94,19 @@ std::string record_tables(const System& system) {
                places_of(records, [](const RecordFormula& r) { return r.values.size(); }), number) +
          table("int", "reduction_column", system.reductions,
                [](const ReductionFormula& formula) { return formula.column; });
+}
+
+// The orientations of bodies in space, absent in most models.
+std::string orientation_head_text(const System& system) {
+  std::vector<Body> turning;
+  for (const Body& body : system.bodies)
+    if (body.spatial()) turning.push_back(body);
+  if (turning.empty()) return "";
+  return "  // orientations: the first of three coordinates that turn it, and the first of its four "
+         "states\n" +
+         truths({{"has_orientations", true}}) + numbers({{"orientations", turning.size()}}) +
+         table("int", "orientation_turn", turning, [](const Body& body) { return body.first_turn(); }) +
+         table("int", "orientation_state", turning, [](const Body& body) { return body.state; });
 }
 
 // What kernels know of friction and bounds; absent in most models.
@@ -189,7 +203,7 @@ std::string model_head(const System& system, bool masked, std::size_t first_mode
          numbers({{"density", system.density.value_or(0)}}) +
          // Absent in most models: kernels test for its presence (kernels/dynamics/member.h).
          (rows_may_become_dependent(system) ? truths({{"rows_may_become_dependent", true}}) : "") +
-         mode_head_text(system, first_mode) + record_head_text(system);
+         mode_head_text(system, first_mode) + orientation_head_text(system) + record_head_text(system);
 }
 
 std::string model_tables(const System& system) {

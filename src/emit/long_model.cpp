@@ -10,6 +10,7 @@
 #include "src/emit/elimination.h"
 #include "src/emit/solve.h"
 #include "src/expression/expression.h"
+#include "src/system/body.h"
 #include "src/system/row_structure.h"
 
 namespace zwang {
@@ -225,6 +226,9 @@ class LongMotionWriter {
 bool is_long(const System& system, std::size_t from) {
   const std::size_t r = system.constraints.size();
   if (r < from || system.density || system.any_general() || !system.transitions.empty()) return false;
+  if (std::any_of(system.bodies.begin(), system.bodies.end(),
+                  [](const Body& body) { return body.spatial(); }))
+    return false;
   if (!std::all_of(system.mass.begin(), system.mass.end(),
                    [](const MassEntry& e) { return e.row == e.column; }))
     return false;

@@ -408,8 +408,9 @@ std::vector<Expr> motion_rates(const System& system, const std::vector<Expr>& ac
                                const std::vector<Expr>& auxiliary, const std::vector<Expr>& integrands,
                                Expr work) {
   std::vector<Expr> rates;
+  // The angles of infinitesimal turns of bodies stay zero; their orientations turn [body-1].
   for (std::size_t i = 0; i < system.size(); ++i)
-    rates.push_back(system.pool->symbol(SymbolKind::velocity, i));
+    rates.push_back(system.is_turn(i) ? system.pool->zero() : system.pool->symbol(SymbolKind::velocity, i));
   for (const std::vector<Expr>* list : {&acceleration, &auxiliary, &integrands})
     rates.insert(rates.end(), list->begin(), list->end());
   if (does_work(system)) rates.push_back(work);

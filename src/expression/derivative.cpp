@@ -110,7 +110,11 @@ Expr derivative(Expressions& pool, Expr e, Symbol variable) {
   for (const Expr x : pool.reachable({e})) {
     const Node node = pool.node(x);  // a copy: building new nodes moves the pool's storage
     Expr slope = pool.zero();
-    if (node.op == Op::symbol) {
+    const Expr* defined =
+        variable.kind == SymbolKind::coordinate ? pool.defined_slope(x, variable.index) : nullptr;
+    if (defined) {
+      slope = *defined;
+    } else if (node.op == Op::symbol) {
       slope = node.symbol == variable ? pool.one() : pool.zero();
     } else if (node.op == Op::if_less) {
       const Expr dx = slope_of(node.arguments[2]), dy = slope_of(node.arguments[3]);
@@ -131,13 +135,15 @@ Expr derivative(Expressions& pool, Expr e, Symbol variable) {
 
 Expr total_derivative(Expressions& pool, Expr e) {
   Expr sum = pool.zero();
+  const auto add_along = [&](std::uint32_t coordinate) {
+    const Expr v = pool.symbol(SymbolKind::velocity, coordinate);
+    sum = pool.add(sum, pool.multiply(derivative(pool, e, {SymbolKind::coordinate, coordinate}), v));
+  };
   for (const Symbol& symbol : pool.symbols({e})) {
     if (symbol.kind == SymbolKind::time) sum = pool.add(sum, derivative(pool, e, symbol));
-    if (symbol.kind == SymbolKind::coordinate) {
-      const Expr v = pool.symbol(SymbolKind::velocity, symbol.index);
-      sum = pool.add(sum, pool.multiply(derivative(pool, e, symbol), v));
-    }
+    if (symbol.kind == SymbolKind::coordinate) add_along(symbol.index);
   }
+  for (const std::uint32_t coordinate : pool.turning({e})) add_along(coordinate);
   return sum;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <set>
 
 #include "src/base/error.h"
 #include "src/expression/operation.h"
@@ -207,6 +208,32 @@ std::vector<Symbol> Expressions::symbols(const std::vector<Expr>& roots) const {
   for (const Expr e : reachable(roots))
     if (node(e).op == Op::symbol) found.push_back(node(e).symbol);
   return found;
+}
+
+void Expressions::define_slope(Expr e, std::size_t coordinate, Expr slope) {
+  slopes_[e.id].insert_or_assign(static_cast<std::uint32_t>(coordinate), slope);
+}
+
+const Expr* Expressions::defined_slope(Expr e, std::size_t coordinate) const {
+  const auto node = slopes_.find(e.id);
+  if (node == slopes_.end()) return nullptr;
+  const auto slope = node->second.find(static_cast<std::uint32_t>(coordinate));
+  return slope == node->second.end() ? nullptr : &slope->second;
+}
+
+std::vector<std::uint32_t> Expressions::turning(const std::vector<Expr>& roots) const {
+  std::set<std::uint32_t> found;
+  if (slopes_.empty()) return {};
+  for (const Expr e : reachable(roots)) {
+    if (node(e).op != Op::symbol) continue;
+    if (const auto turns = slopes_.find(e.id); turns != slopes_.end())
+      for (const auto& [coordinate, slope] : turns->second) found.insert(coordinate);
+  }
+  return {found.begin(), found.end()};
+}
+
+bool Expressions::mentions_positions(Expr e) const {
+  return mentions(e, SymbolKind::coordinate) || !turning({e}).empty();
 }
 
 bool Expressions::mentions(Expr e, SymbolKind kind) const {

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <unordered_map>
 #include <vector>
 
@@ -83,6 +84,18 @@ class Expressions {
   bool is_zero(Expr e) const { return is_constant(e) && node(e).value == 0; }
   bool is_constant(Expr e, double value) const { return is_constant(e) && node(e).value == value; }
 
+  // Orientations of bodies are states that move with coordinates although they are no functions of them: the angle
+  // of an infinitesimal turn about an axis of the body is a coordinate, and q0 .. q3 change with it at a known slope.
+  // The slope of an expression by a coordinate, given instead of derived: of the states themselves, and of
+  // expressions of them whose slopes are short, such as the entries of a rotation matrix.
+  void define_slope(Expr e, std::size_t coordinate, Expr slope);
+  // Absent: derivatives are taken by the rules.
+  const Expr* defined_slope(Expr e, std::size_t coordinate) const;
+  // The coordinates by which states in the formulas turn, ascending.
+  std::vector<std::uint32_t> turning(const std::vector<Expr>& roots) const;
+  // Whether a formula depends on positions: coordinates or orientations.
+  bool mentions_positions(Expr e) const;
+
   // The nodes the roots depend on, themselves included, ascending (arguments before users).
   std::vector<Expr> reachable(const std::vector<Expr>& roots) const;
   // The symbols in the formulas, in order of their creation.
@@ -98,7 +111,8 @@ class Expressions {
   bool exact_factor(Op op, double x, double y, double& factor) const;
 
   std::vector<Node> nodes_;
-  std::unordered_multimap<std::size_t, std::uint32_t> index_;  // hash -> node
+  std::unordered_multimap<std::size_t, std::uint32_t> index_;                // hash -> node
+  std::unordered_map<std::uint32_t, std::map<std::uint32_t, Expr>> slopes_;  // node -> coordinate -> slope
 };
 
 // `e` with some of its nodes replaced.

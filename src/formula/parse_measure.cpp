@@ -31,8 +31,9 @@ void Parser::event_argument(ReducedFormula& reduced) {
   next_ += 2;
   reduced.pattern = it->pattern;
   if (it->pattern != EventPattern::watched) {
-    const Token condition = peek();
+    Token condition = peek();
     reduced.name = condition_argument(token.text);
+    condition.text = reduced.name;
     require_mode(condition, token.text, it->pattern);
   } else {
     const Token name = peek();

@@ -15,6 +15,7 @@ namespace zwang {
 namespace {
 
 std::string what_is_needed(unsigned bits) {
+  if (bits & allow_quaternions) return "quaternions";
   if (bits & allow_velocities) return "velocities";
   if (bits & allow_positions) return "coordinates";
   if (bits & allow_auxiliaries) return "auxiliary states";
@@ -41,6 +42,7 @@ std::vector<std::string> Parser::known_names() const {
     if ((entry.needs & ~allowed_) == 0) names.push_back(name);
   if (allowed_ & allow_positions)
     for (const auto& [name, entry] : scope_.vectors) {
+      if ((entry.needs & ~allowed_) != 0) continue;
       names.push_back(name);
       for (std::size_t i = 0; i < entry.position.size(); ++i) names.push_back(name + "." + "xyz"[i]);
     }
@@ -57,17 +59,24 @@ void Parser::require_allowed(const Token& token, unsigned needs) const {
   if (outside_reductions())
     fail(token, "'" + token.text + "' changes over time, a measure is one number per member",
          "a reduction of it, such as final(" + token.text + ") or maximum(" + token.text + ")");
+  if (missing & allow_quaternions)
+    fail(token, "the entries of a quaternion cannot be used here", "body points, or axes such as box.ez");
   fail(token, what_is_needed(missing) + " cannot be used here", what_is_allowed(allowed_));
+}
+
+Token Parser::dotted_name() {
+  Token token = peek();
+  ++next_;
+  while (peek().text == "." && (peek(1).kind == TokenKind::name || peek(1).kind == TokenKind::number)) {
+    token.text += "." + peek(1).text;
+    next_ += 2;
+  }
+  return token;
 }
 
 Expr Parser::name() {
   if (const std::optional<Expr> measure = measure_name()) return *measure;
-  Token token = peek();
-  ++next_;
-  if (peek().text == "." && peek(1).kind == TokenKind::name) {
-    token.text += "." + peek(1).text;
-    next_ += 2;
-  }
+  Token token = dotted_name();
   const bool primed = take("'");
   if (primed && peek().text == "'")
     fail(peek(), "second derivatives are not known here", "one prime: " + token.text + "' is its velocity");
@@ -84,7 +93,10 @@ Expr Parser::name() {
     if (!primed) return entry.value;
     if (!entry.rate) {
       token.text += "'";
-      fail(token, "'" + scalar->first + "' has no velocity", "a coordinate before the prime");
+      const bool rate = (entry.needs & allow_velocities) != 0;
+      fail(token, "'" + scalar->first + "' has no velocity",
+           rate ? "a quantity without accelerations: body rates have no prime"
+                : "a coordinate before the prime");
     }
     token.text += "'";
     require_allowed(token, entry.needs | allow_velocities);
@@ -93,7 +105,11 @@ Expr Parser::name() {
   const auto vector = scope_.vectors.find(token.text);
   if (vector != scope_.vectors.end())
     fail(token,
-         "'" + token.text + "' is " + (vector->second.is_anchor ? "an anchor" : "a point") + ", not a number",
+         "'" + token.text + "' is " +
+             (vector->second.is_anchor  ? "an anchor"
+              : vector->second.is_place ? "a point"
+                                        : "a vector") +
+             ", not a number",
          "one of its coordinates, or the whole inside distance, dot, norm or speed",
          "write " + token.text + ".x");
   if (find_function(token.text) || contains(vector_functions, token.text) ||
@@ -129,6 +145,8 @@ Expr Parser::call() {
       result = pool_.apply(function->op, result, arguments[i]);
   } else if (contains(vector_functions, word)) {
     result = vector_call(word, token);
+  } else if (contains(body_functions, word)) {
+    result = body_call(word, token);
   } else if (contains(state_functions, word) || contains(condition_functions, word)) {
     result = condition_call(word, token);
   } else {
@@ -149,9 +167,8 @@ Expr Parser::call() {
 }
 
 std::string Parser::condition_argument(const std::string& function) {
-  const Token token = peek();
-  if (token.kind != TokenKind::name) unexpected("the name of a constraint inside " + function + "()");
-  ++next_;
+  if (peek().kind != TokenKind::name) unexpected("the name of a constraint inside " + function + "()");
+  const Token token = dotted_name();
   if (!scope_.conditions.contains(token.text)) {
     std::vector<std::string> names;
     for (const auto& [name, entry] : scope_.conditions) names.push_back(name);
@@ -180,6 +197,11 @@ Expr Parser::condition_call(const std::string& function, const Token& token) {
     return *scope_.dissipated;
   }
   const Token argument = peek();
+  if (function == "reaction" && argument.kind == TokenKind::name && peek(1).text == ")")
+    if (const auto link = scope_.links.find(argument.text); link != scope_.links.end()) {
+      ++next_;
+      return link->second;
+    }
   const ConditionName& entry = scope_.conditions.find(condition_argument(function))->second;
   const auto mode = [&](const std::optional<Expr>& value, const char* key) {
     if (!value)
@@ -212,16 +234,16 @@ const VectorName& Parser::find_vector(const Token& token) const {
 
 std::vector<Expr> Parser::vector_argument(std::string* name, bool prime_allowed, bool* is_anchor,
                                           std::vector<Expr>* position) {
-  const Token token = peek();
-  if (token.kind != TokenKind::name) unexpected("the name of a point or an anchor");
-  ++next_;
+  if (peek().kind != TokenKind::name) unexpected("the name of a point or an anchor");
+  const Token token = dotted_name();
   const VectorName& vector = find_vector(token);
-  require_allowed(token, allow_positions);
+  require_allowed(token, vector.needs);
   *name = token.text;
   if (is_anchor) *is_anchor = vector.is_anchor;
   if (position) *position = vector.position;
   if (peek().text != "'") return vector.position;
   if (!prime_allowed) unexpected("a position: this function takes no velocities");
+  if (vector.velocity.empty()) unexpected("a vector without prime: '" + token.text + "' has no known rate");
   ++next_;
   require_allowed(token, allow_velocities);
   return vector.velocity;
@@ -243,10 +265,14 @@ Expr Parser::vector_call(const std::string& function, const Token& token) {
     std::vector<Expr> components = first;
     if (function == "speed") {
       require_allowed(token, allow_velocities);
+      if (!scope_.vectors.find(first_name)->second.is_place)
+        fail(token, "'" + first_name + "' is not a place, and has no speed",
+             "a point, a body or a body point");
       components = scope_.vectors.find(first_name)->second.velocity;
     }
     const Expr length = pool_.apply(Op::sqrt, dot(components, components));
-    if (function == "norm" && components == first_position && !first_is_anchor)
+    if (function == "norm" && components == first_position && !first_is_anchor &&
+        scope_.vectors.find(first_name)->second.is_place)
       last_distance_ = {length, Distance{components, first_position}};
     return length;
   }
@@ -260,11 +286,41 @@ Expr Parser::vector_call(const std::string& function, const Token& token) {
     fail(whole, "points of different dimensions in " + function, "two points of the same dimension");
   }
   if (function == "dot") return dot(first, second);
+  for (const std::string& name : {first_name, second_name})
+    if (!scope_.vectors.find(name)->second.is_place)
+      fail(token, "'" + name + "' is not a place, and has no distance",
+           "points, bodies, body points or anchors");
   std::vector<Expr> difference;
   for (std::size_t i = 0; i < first.size(); ++i) difference.push_back(pool_.subtract(first[i], second[i]));
   const Expr length = pool_.apply(Op::sqrt, dot(difference, difference));
   last_distance_ = {length, Distance{difference, first_is_anchor ? second_position : first_position}};
   return length;
+}
+
+// angle(u, v) between two vectors, and rotation(box), the angle of a body's orientation.
+Expr Parser::body_call(const std::string& function, const Token& token) {
+  std::string first_name, second_name;
+  const std::vector<Expr> u = vector_argument(&first_name, true);
+  if (function == "rotation") {
+    const std::optional<Expr>& rotation = scope_.vectors.find(first_name)->second.rotation;
+    if (!rotation) fail(token, "'" + first_name + "' has no orientation", "the name of a [[body]]");
+    return *rotation;
+  }
+  expect(",", "and a second vector in angle()");
+  const std::vector<Expr> v = vector_argument(&second_name, true);
+  if (u.size() != v.size() || u.size() < 2)
+    fail(token, "angle() of '" + first_name + "' and '" + second_name + "'",
+         "two vectors of the same dimension, 2 or 3");
+  const auto product = [&](std::size_t i, std::size_t j) {
+    return pool_.subtract(pool_.multiply(u[i], v[j]), pool_.multiply(u[j], v[i]));
+  };
+  Expr across = pool_.apply(Op::abs, product(0, 1)), along = pool_.zero();
+  if (u.size() == 3)
+    across =
+        pool_.apply(Op::sqrt, pool_.add(pool_.add(pool_.square(product(1, 2)), pool_.square(product(2, 0))),
+                                        pool_.square(product(0, 1))));
+  for (std::size_t k = 0; k < u.size(); ++k) along = pool_.add(along, pool_.multiply(u[k], v[k]));
+  return pool_.apply(Op::atan2, across, along);
 }
 
 }  // namespace zwang

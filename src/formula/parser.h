@@ -198,6 +198,9 @@ class Parser {
   std::vector<Expr> vector_argument(std::string* name, bool prime_allowed, bool* is_anchor = nullptr,
                                     std::vector<Expr>* position = nullptr);
   const VectorName& find_vector(const Token& token) const;
+  Expr body_call(const std::string& function, const Token& token);
+  // A name with its parts after dots, such as box.corner.x or hinge.1, as one token.
+  Token dotted_name();
   void require_allowed(const Token& token, unsigned needs) const;
   std::vector<std::string> known_names() const;
   std::string condition_argument(const std::string& function);

@@ -22,6 +22,7 @@ enum Allowed : unsigned {
   allow_auxiliaries = 16,
   allow_reactions =
       32,  // multiplier(c), reaction(c), value(c), open(c), closed(c), friction(c), kinetic() ...
+  allow_quaternions = 64,  // box.q0 .. box.q3
 };
 
 struct ScalarName {
@@ -30,10 +31,13 @@ struct ScalarName {
   unsigned needs = 0;        // bits of Allowed
 };
 
-// A point or an anchor.
+// A point, an anchor, a body or a point of one; or a vector of a body, such as an axis.
 struct VectorName {
-  std::vector<Expr> position, velocity;  // equally long: 1, 2 or 3
+  std::vector<Expr> position, velocity;  // equally long: 1, 2 or 3; no velocity: a prime is an error
   bool is_anchor = false;
+  bool is_place = true;               // false: a direction or another vector that is no place
+  unsigned needs = allow_positions;   // bits of Allowed
+  std::optional<Expr> rotation = {};  // of a body: the angle of its orientation
 };
 
 // The values of multiplier(c), reaction(c), ... for a condition c, in [observe] and [measure].
@@ -50,6 +54,8 @@ struct Scope {
   std::map<std::string, ScalarName, std::less<>> scalars;
   std::map<std::string, VectorName, std::less<>> vectors;
   std::map<std::string, ConditionName, std::less<>> conditions;
+  std::map<std::string, Expr, std::less<>>
+      links;                        // reaction(link): the size of the force of several conditions
   std::vector<std::string> events;  // names of [[event]]
   std::optional<Expr> kinetic = {}, potential = {}, logdensity = {}, dissipated = {};
 };

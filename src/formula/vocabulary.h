@@ -27,6 +27,8 @@ inline constexpr FormulaFunction functions[] = {
 };
 
 inline constexpr std::string_view vector_functions[] = {"distance", "dot", "norm", "speed"};
+// Studies without bodies may use these words as names: they are not reserved.
+inline constexpr std::string_view body_functions[] = {"angle", "rotation"};
 inline constexpr std::string_view state_functions[] = {"kinetic", "potential", "logdensity"};
 // Those of friction and bounds came later than studies that use such words as names: they are not reserved.
 inline constexpr std::string_view reserved_condition_functions[] = {"multiplier", "reaction", "value", "open",

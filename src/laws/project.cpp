@@ -12,6 +12,7 @@
 #include "src/quadratic_program/quadratic_program.h"
 #include "src/quadratic_program/solve.h"
 #include "src/system/mass_metric.h"
+#include "src/system/move_positions.h"
 #include "src/system/system.h"
 
 namespace zwang {
@@ -52,8 +53,7 @@ double newton_onto(const Equations& equations, State& state, const Sizes& sizes,
   if (set.empty()) return 0;
   const MassMetric metric(equations.mass(state));
   double last = std::numeric_limits<double>::infinity();
-  Eigen::VectorXd& moved = velocities ? state.v : state.q;
-  Eigen::VectorXd kept = moved;
+  State kept = state;
   for (int pass = 0; pass <= newton_limit; ++pass) {
     const Level level = level_of(equations, state, sizes, set, velocities);
     // Measured in units of rounding, so that conditions of different size are treated alike.
@@ -62,15 +62,18 @@ double newton_onto(const Equations& equations, State& state, const Sizes& sizes,
       worst = std::max(worst, std::abs(level.residuals(k)) /
                                   std::max(level.scales(k), std::numeric_limits<double>::min()));
     if (!(worst < 0.5 * last)) {
-      moved = kept;  // the last step gained nothing: rounding is reached
+      state = kept;  // the last step gained nothing: rounding is reached
       break;
     }
     last = worst;
-    kept = moved;
+    kept = state;
     if (worst <= 0.5 * epsilon || pass == newton_limit || !metric.valid()) break;
     const Eigen::VectorXd change = metric.smallest_change(level.rows, -level.residuals).x;
     if (!change.allFinite()) break;
-    moved += change;
+    if (velocities)
+      state.v += change;
+    else
+      move_positions(equations.system(), change, state);
   }
   const Level level = level_of(equations, state, sizes, set, velocities);
   return level.residuals.cwiseAbs().maxCoeff();
@@ -109,8 +112,16 @@ bool nearest(const Equations& equations, State& state, const std::vector<std::si
     return Sizes{now.q.cwiseMax(drawn.q), now.v.cwiseMax(drawn.v)};
   };
   const Eigen::MatrixXd mass = equations.mass(state);
-  Eigen::VectorXd& x = velocities ? state.v : state.q;
+  // The displacement from the origin: the coordinates of turns have no value of their own.
+  Eigen::VectorXd x = velocities ? state.v : state.q;
   const Eigen::VectorXd origin = x;
+  const auto move_by = [&](const Eigen::VectorXd& change) {
+    x += change;
+    if (velocities)
+      state.v = x;
+    else
+      move_positions(equations.system(), change, state);
+  };
   Relaxation relaxation;
   for (int pass = 0; pass < start_limit; ++pass) {
     const Level level = level_of(equations, state, sizes(), set, velocities);
@@ -126,10 +137,7 @@ bool nearest(const Equations& equations, State& state, const std::vector<std::si
     const QpSolution solution = solve_qp(program);
     if (!solution.feasible) return false;
     const double moved = (solution.x - x).cwiseAbs().maxCoeff();
-    if (pass < start_limit / 2)
-      x += relaxation.relax(solution.x - x);
-    else
-      x = solution.x;
+    move_by(pass < start_limit / 2 ? relaxation.relax(solution.x - x) : Eigen::VectorXd(solution.x - x));
     const Level now = level_of(equations, state, sizes(), set, velocities);
     if (violation(equations, now, set, tolerance) == 0 && moved <= 1e-14 * (x.cwiseAbs().maxCoeff() + moved))
       return true;
@@ -172,7 +180,7 @@ Start make_consistent(const Equations& equations, State& state, const std::vecto
     }
     if (on_velocities) drop_noise(state.v, drawn.v, equations.mass(state));
   }
-  start.position_moved = (state.q - drawn.q).norm();
+  start.position_moved = distance_moved(equations.system(), drawn, state);
   start.velocity_moved = (state.v - drawn.v).norm();
   return start;
 }

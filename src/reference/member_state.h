@@ -63,6 +63,7 @@ struct MemberState {
   State state_of(double time, const Eigen::VectorXd& values) const;
   State state() const { return state_of(t, y); }
   void set_positions(const Eigen::VectorXd& q) { y.head(n()) = q; }
+  void set_auxiliaries(const Eigen::VectorXd& z) { y.segment(2 * n(), z.size()) = z; }
   void set_velocities(const Eigen::VectorXd& v) { y.segment(n(), n()) = v; }
 
   // A contact with friction, by its number in System::frictions.

@@ -211,6 +211,7 @@ void Motion::project_drift() {
   const Residuals left = project(equations_, now, member_.sizes, member_.active);
   member_.set_positions(now.q);
   member_.set_velocities(now.v);
+  member_.set_auxiliaries(now.z);
   Audit& audit = recorder_.trajectory().audit;
   raise_worst(audit.position_violation, left.position);
   raise_worst(audit.velocity_violation, left.velocity);

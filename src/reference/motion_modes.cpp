@@ -217,8 +217,6 @@ void Motion::renew_slip_directions() {
     const double zero = member_.zero_slip(f, now);
     const Eigen::Index first = index(friction.first_mode);
     if (slip.norm() > zero) member_.modes.segment(first, 2) = slip / slip.norm();
-    double& rounding = member_.modes(first + 2);
-    rounding = std::max(rounding, zero);
   }
 }
 

@@ -10,6 +10,7 @@
 #include "src/reference/schedule.h"
 #include "src/reference/trajectory.h"
 #include "src/system/equations.h"
+#include "src/system/move_positions.h"
 #include "src/system/system.h"
 
 namespace zwang {
@@ -113,8 +114,9 @@ void Motion::bring_onto(const std::vector<char>& touching, const std::vector<std
   const Residuals left = project(equations_, now, member_.sizes, held);
   member_.set_positions(now.q);
   member_.set_velocities(now.v);
+  member_.set_auxiliaries(now.z);
   Trajectory& trajectory = recorder_.trajectory();
-  trajectory.position_moved = (now.q - given.q).norm();
+  trajectory.position_moved = distance_moved(equations_.system(), given, now);
   trajectory.velocity_moved = (now.v - given.v).norm();
   trajectory.audit.position_violation = left.position;
   trajectory.audit.velocity_violation = left.velocity;

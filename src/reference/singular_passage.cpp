@@ -6,6 +6,7 @@
 
 #include "src/laws/project.h"
 #include "src/system/mass_metric.h"
+#include "src/system/move_positions.h"
 
 namespace zwang {
 
@@ -75,7 +76,8 @@ Approach SingularPassage::approach(const MemberState& member, const Eigen::Vecto
   const auto later = [&](double ahead) {
     State state = member.state();
     state.t += ahead;
-    state.q += ahead * (state.v + 0.5 * ahead * rate.segment(member.n(), member.n()));
+    const Eigen::VectorXd way = ahead * (state.v + 0.5 * ahead * rate.segment(member.n(), member.n()));
+    move_positions(member.system(), way, state);
     return state;
   };
   if (rows_ != member.active) {

@@ -30,6 +30,9 @@ Status SmoothMotion::right_side(double t, const Eigen::VectorXd& y, const std::v
   const auto nz = now.z.size();
   rate.resize(y.size());
   rate.head(n) = now.v;
+  for (Eigen::Index i = 0; i < n; ++i)
+    if (member_.system().is_turn(static_cast<std::size_t>(i)))
+      rate(i) = 0;  // orientations are states of their own
   rate.segment(n, n) = accelerations.a;
   rate.segment(2 * n, nz) = accelerations.dynamics.rates;
   // d log rho/dt = -div [voss-11]

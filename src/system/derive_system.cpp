@@ -1,7 +1,10 @@
 // Derivation of a System from its description: energies, mass matrix, forces, constraint rows, kinks, turns.
+#include <algorithm>
+
 #include "kernels/base/layout.h"
 #include "src/expression/derivative.h"
 #include "src/expression/expression.h"
+#include "src/system/body.h"
 #include "src/system/friction.h"
 #include "src/system/general_variation.h"
 #include "src/system/kinks_and_turns.h"
@@ -10,24 +13,6 @@
 namespace zwang {
 
 namespace {
-
-// Adds the kinetic energy of the points and the potential of gravity to the user's own.
-void add_points(System& system) {
-  Expressions& pool = *system.pool;
-  system.kinetic_energy = system.kinetic;
-  system.potential_energy = system.potential;
-  for (const Point& point : system.points) {
-    for (std::size_t k = 0; k < point.dimension; ++k) {
-      const Expr v = pool.symbol(SymbolKind::velocity, point.first + k);
-      const Expr half_mass = pool.multiply(pool.constant(0.5), point.mass);
-      system.kinetic_energy = pool.add(system.kinetic_energy, pool.multiply(half_mass, pool.square(v)));
-      if (k >= system.gravity.size()) continue;
-      const Expr q = pool.symbol(SymbolKind::coordinate, point.first + k);
-      const Expr weight = pool.multiply(point.mass, system.gravity[k]);
-      system.potential_energy = pool.subtract(system.potential_energy, pool.multiply(weight, q));
-    }
-  }
-}
 
 void derive_mass(System& system, const std::vector<Expr>& momentum) {
   Expressions& pool = *system.pool;
@@ -48,6 +33,16 @@ void derive_force(System& system, const std::vector<Expr>& momentum) {
     total = pool.subtract(total, total_derivative(pool, momentum[i]));
     total = pool.add(total, derivative(pool, system.kinetic_energy, q));
     system.applied.push_back(total);
+  }
+  // [body-1] Lagrange's equations hold for coordinates; for body rates -omega x (I omega) is added, which does no
+  // work.
+  for (const Body& body : system.bodies) {
+    if (!body.spatial()) continue;
+    const std::vector<Expr> torque = BodyFormulas(pool, body).gyroscopic_torque();
+    for (std::size_t k = 0; k < 3; ++k) {
+      Expr& total = system.applied[body.first_turn() + k];
+      total = pool.add(total, torque[k]);
+    }
   }
 }
 
@@ -78,10 +73,39 @@ void collect_integrands(System& system) {
 
 }  // namespace
 
+Expr whole_kinetic_energy(const Description& description) {
+  Expressions& pool = *description.pool;
+  Expr total = description.kinetic;
+  for (const Point& point : description.points)
+    for (std::size_t k = 0; k < point.dimension; ++k) {
+      const Expr v = pool.symbol(SymbolKind::velocity, point.first + k);
+      const Expr half_mass = pool.multiply(pool.constant(0.5), point.mass);
+      total = pool.add(total, pool.multiply(half_mass, pool.square(v)));
+    }
+  for (const Body& body : description.bodies)
+    total = pool.add(total, BodyFormulas(pool, body).kinetic_energy());
+  return total;
+}
+
+Expr whole_potential_energy(const Description& description) {
+  Expressions& pool = *description.pool;
+  Expr total = description.potential;
+  const auto add_weight = [&](Expr mass, std::size_t first, std::size_t dimension) {
+    for (std::size_t k = 0; k < std::min(dimension, description.gravity.size()); ++k) {
+      const Expr q = pool.symbol(SymbolKind::coordinate, first + k);
+      total = pool.subtract(total, pool.multiply(pool.multiply(mass, description.gravity[k]), q));
+    }
+  };
+  for (const Point& point : description.points) add_weight(point.mass, point.first, point.dimension);
+  for (const Body& body : description.bodies) add_weight(body.mass, body.first, body.dimension);
+  return total;
+}
+
 System::System(Description description) : Description(std::move(description)) {
   Expressions& expressions = *pool;
   force.resize(size(), expressions.zero());
-  add_points(*this);
+  kinetic_energy = whole_kinetic_energy(*this);
+  potential_energy = whole_potential_energy(*this);
   std::vector<Expr> momentum;  // T_v
   for (std::size_t i = 0; i < size(); ++i)
     momentum.push_back(

@@ -3,18 +3,13 @@
 
 #include "src/expression/expression.h"
 #include "src/expression/operation.h"
+#include "src/expression/vector_algebra.h"
 
 namespace zwang {
 
 namespace {
 
 Expr mode(Expressions& pool, std::size_t index) { return pool.symbol(SymbolKind::mode, index); }
-
-Expr dot(Expressions& pool, const std::vector<Expr>& a, const std::vector<Expr>& b) {
-  Expr total = pool.zero();
-  for (std::size_t k = 0; k < a.size(); ++k) total = pool.add(total, pool.multiply(a[k], b[k]));
-  return total;
-}
 
 // The unit vector along which friction acts [friction-3]. In the plane it is the sign that the slip had at the
 // start of the phase: taken at each stage, the sign would chatter at the end of the phase. In space it is the
@@ -107,13 +102,6 @@ void add_bound(System& system, std::size_t condition) {
 }
 
 }  // namespace
-
-Expr length_of(Expressions& pool, const std::vector<Expr>& components) {
-  if (components.size() == 1) return pool.apply(Op::abs, components[0]);
-  Expr squares = pool.zero();
-  for (const Expr e : components) squares = pool.add(squares, pool.square(e));
-  return pool.apply(Op::sqrt, squares);
-}
 
 bool projected_at_start(const ConditionFormula& condition, bool rate) {
   if (condition.slip_of) return false;

@@ -25,6 +25,4 @@ Expr yield_force(Expressions& pool, const LimitFormula& limit);
 // and a bounded row with a rate other than zero yields.
 bool projected_at_start(const ConditionFormula& condition, bool rate);
 
-Expr length_of(Expressions& pool, const std::vector<Expr>& components);
-
 }  // namespace zwang

@@ -25,7 +25,7 @@ Expr rate_of_turn(System& system, Expr argument) {
   Expressions& pool = *system.pool;
   Expr rate = total_derivative(pool, argument);
   for (const Symbol& symbol : pool.symbols({argument})) {
-    if (symbol.kind != SymbolKind::auxiliary) continue;
+    if (symbol.kind != SymbolKind::auxiliary || system.is_orientation(symbol.index)) continue;
     const Expr own = system.rates[symbol.index];
     if (pool.mentions(own, SymbolKind::multiplier)) continue;
     rate = pool.add(rate, pool.multiply(derivative(pool, argument, symbol), own));

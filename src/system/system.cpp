@@ -21,14 +21,17 @@ Constraint derive_constraint(Expressions& pool, const ConditionFormula& formula)
   const SymbolKind kind = formula.holonomic ? SymbolKind::coordinate : SymbolKind::velocity;
   made.rate = formula.holonomic ? total_derivative(pool, formula.value) : formula.value;
   made.rest = total_derivative(pool, made.rate);
-  for (const Symbol& symbol : pool.symbols({formula.value})) {
-    if (symbol.kind != kind) continue;
+  const auto add_column = [&](const Symbol& symbol) {
     const Expr entry = derivative(pool, formula.value, symbol);
-    if (pool.is_zero(entry)) continue;
+    if (pool.is_zero(entry)) return;
     made.columns.push_back(symbol.index);
     made.row.push_back(entry);
     if (pool.mentions(entry, SymbolKind::velocity)) made.linear = false;
-  }
+  };
+  for (const Symbol& symbol : pool.symbols({formula.value}))
+    if (symbol.kind == kind) add_column(symbol);
+  if (formula.holonomic)
+    for (const std::uint32_t i : pool.turning({formula.value})) add_column({SymbolKind::coordinate, i});
   Expr squares = pool.zero();
   for (const Expr entry : made.row) squares = pool.add(squares, pool.square(entry));
   made.reach = formula.end_gradient ? *formula.end_gradient : pool.apply(Op::sqrt, squares);
@@ -68,6 +71,22 @@ std::optional<std::size_t> only_reduction(const Expressions& pool, const Measure
   return node.symbol.index;
 }
 
+bool Description::is_turn(std::size_t coordinate) const {
+  return std::any_of(bodies.begin(), bodies.end(), [&](const Body& body) {
+    return body.spatial() && coordinate >= body.first_turn() && coordinate < body.first_turn() + 3;
+  });
+}
+
+bool Description::is_orientation(std::size_t auxiliary) const {
+  return std::any_of(bodies.begin(), bodies.end(), [&](const Body& body) {
+    return body.spatial() && auxiliary >= body.state && auxiliary < body.state + 4;
+  });
+}
+
+std::string Description::velocity_name(std::size_t coordinate) const {
+  return is_turn(coordinate) ? coordinates[coordinate] : coordinates[coordinate] + "'";
+}
+
 std::size_t Description::record_room() const {
   std::size_t room = 0;
   for (const RecordFormula& record : records) room += record.room();
@@ -88,7 +107,7 @@ std::string System::symbol_name(const Symbol& symbol) const {
     case SymbolKind::coordinate:
       return coordinates[symbol.index];
     case SymbolKind::velocity:
-      return coordinates[symbol.index] + "'";
+      return velocity_name(symbol.index);
     case SymbolKind::auxiliary:
       return auxiliaries[symbol.index];
     case SymbolKind::multiplier:

@@ -12,6 +12,7 @@
 #include "src/expression/expression.h"
 #include "src/expression/print_expression.h"
 #include "src/formula/parse.h"
+#include "src/system/body.h"
 
 namespace zwang {
 
@@ -146,8 +147,9 @@ struct Description {
   std::vector<std::string> coordinates;
   std::vector<std::string> auxiliaries;
   std::vector<Point> points;
+  std::vector<Body> bodies;
   std::vector<Expr> gravity;  // per dimension; empty: none
-  Expr kinetic{};             // in addition to that of the points
+  Expr kinetic{};             // in addition to that of points and bodies
   Expr potential{};           // in addition to that of gravity
   std::vector<Expr> force;    // per coordinate
   // Per auxiliary; for the multiplier rho of a general condition: that condition's lambda.
@@ -167,6 +169,13 @@ struct Description {
   // Further numbers per member that are 0 or 1: conditions that select members, and whether a missing value
   // decided a probability. Expressions of reductions and parameters, as the values of measures.
   std::vector<Expr> flags;
+
+  // Whether a coordinate is an angle of infinitesimal turns of a body in space, which has no value of its own.
+  bool is_turn(std::size_t coordinate) const;
+  // Whether an auxiliary state belongs to the orientation of a body in space.
+  bool is_orientation(std::size_t auxiliary) const;
+  // "load.x'"; "box.wx" for a rate of a body in space.
+  std::string velocity_name(std::size_t coordinate) const;
 
   // Numbers per member in the rows of all records.
   std::size_t record_room() const;
@@ -235,7 +244,7 @@ struct System : Description {
 
   std::size_t size() const { return coordinates.size(); }
 
-  Expr kinetic_energy{};    // T with the points
+  Expr kinetic_energy{};    // T with points and bodies
   Expr potential_energy{};  // V with gravity
   Expr energy{};            // T_v v - T + V: conserved up to the power below; T + V when T is quadratic in v
   Expr power{};  // of the non-potential forces and of explicit time: d(energy)/dt without reactions
@@ -277,5 +286,9 @@ struct System : Description {
 bool mentions_reactions(const Expressions& pool, Expr e);
 
 Constraint derive_constraint(Expressions& pool, const ConditionFormula& formula);
+
+// Kinetic energy of points and bodies, and potential energy of gravity on them, added to those of the study.
+Expr whole_kinetic_energy(const Description& description);
+Expr whole_potential_energy(const Description& description);
 
 }  // namespace zwang

@@ -265,6 +265,25 @@ def check_keys(browser):
         expect("NaN" not in shown and "undefined" not in shown, f"a hover says {shown!r}")
 
 
+def check_selection(browser):
+    """A bar chosen by keyboard is shown in the histograms and in the scatter plot; chosen again, it is not."""
+    from selenium.webdriver.common.keys import Keys
+    if not browser.execute_script("return document.getElementById('selection') !== null"):
+        return
+    chart = browser.execute_script("return document.querySelector('#measures svg[data-selects]')")
+    marked = "return document.querySelectorAll('#measures rect.selected').length"
+    begin = browser.execute_script("return document.getElementById('selection').textContent")
+    browser.execute_script("arguments[0].focus()", chart)
+    chart.send_keys(Keys.ARROW_RIGHT)
+    chart.send_keys(Keys.ENTER)
+    words = browser.execute_script("return document.getElementById('selection').textContent")
+    expect(words != begin and words.startswith("Orange: "), f"a chosen bar says: {words}")
+    chosen = int("".join(c for c in words.split(" of ")[0] if c.isdigit()) or 0)
+    expect((browser.execute_script(marked) > 0) == (chosen > 0), f"{chosen} members chosen, but not shown as such")
+    chart.send_keys(Keys.ENTER)
+    expect(browser.execute_script(marked) == 0, "a bar chosen twice is still selected")
+
+
 def picture(browser, page, theme, width):
     resize(browser, width)
     browser.get("about:blank")
@@ -325,6 +344,7 @@ def main():
         check_time_slider(browser)
         check_motion(browser)
         check_keys(browser)
+        check_selection(browser)
         check_zoom(browser)
         check_picture_downloads(browser)
         check_text(browser, options.page)

@@ -159,7 +159,7 @@ TEST(HostileMembers, AStatusThatDoesNotExistIsDamage) {
     std::vector<char> records(batch.count * layout.bytes());
     layout.pack(batch, results, records.data(), 1);
     file.append({records.data(), records.size()});
-    return read_members(scratch.path() / "members", layout, file.mark(), 0, [](auto&&...) {});
+    return read_members(scratch.path() / "members", layout, file.mark(), {{0, 3}}, [](auto&&...) {});
   };
   EXPECT_TRUE(can_be_read());
   results.status[2] = static_cast<Status>(77);

@@ -227,6 +227,20 @@ TEST_F(Ranks, AStudyWithUntilStopsAtTheSameMember) {
   expect_same(files_in(folder / "many"), whole, "until");
 }
 
+TEST_F(Ranks, UntilOnASweepLeavesTheSameMembersOut) {
+  std::string text = thrown_ball + "[output]\nmembers = true\n";
+  text.replace(text.find("restitution = 0.4"), 17, "restitution = { sweep = { values = [0.1, 0.5, 0.9] } }");
+  text.replace(text.find("members = 300"), 13,
+               "members_per_point = 5000\nuntil = { measure = \"landing\", relative_stderr = 0.006 }");
+  study = read_study(text, "ball.toml");
+  const Files whole = whole_run();
+  ThreadRanks link({worker(study), worker(study)});
+  BackendReference backend(study, 1);
+  RankCoordinator coordinator(link, study, &backend, settings());
+  run("many", &coordinator);
+  expect_same(files_in(folder / "many"), whole, "until on a sweep");
+}
+
 TEST_F(Ranks, AnErrorOfARankIsReportedWithItsNumber) {
   const Study other = read_study(thrown_ball, "ball.toml", {"ensemble.members=3000", "ensemble.seed=9"});
   {

@@ -101,6 +101,32 @@ TEST(Report, bins_of_members_hold_every_member_that_has_a_value) {
   EXPECT_EQ(inside, highest["count"].get<long long>());
 }
 
+TEST(Report, a_histogram_beside_infinite_values_has_the_finite_ones) {
+  const Scratch scratch;
+  const ReportJson data = report_data(ReportSource(run_study(scratch, R"toml(
+[parameters]
+a = { choice = [0, 1, 2] }
+[[point]]
+name = "p"
+mass = 1
+position = ["a"]
+[ensemble]
+members = 60
+[time]
+end = 1
+samples = 2
+[measure]
+log_end = "log(abs(final(p.x)))"
+[output]
+members = true
+)toml")));
+  const ReportJson& measure = data["measures"][0];
+  long long inside = 0;
+  for (const auto& count : measure["histogram"]["counts"][0]) inside += count.get<long long>();
+  EXPECT_GT(measure["infinite"].get<long long>(), 0);
+  EXPECT_EQ(inside + measure["infinite"].get<long long>(), 60);
+}
+
 TEST(Report, does_without_the_files_nobody_asked_for) {
   const Scratch scratch;
   const std::string bare = without(without(ball_study, "members = true"), "trajectories = [0, 3, 1]");
@@ -247,6 +273,52 @@ TEST(ReportInBrowser, of_members_that_all_fail_works_and_says_so) {
                                                        "results", "--quiet", "--report"});
   ASSERT_EQ(made.code, 3) << made.err;
   expect_good_page(scratch.path() / "results/report.html");
+}
+
+// Curves, records, changes of mode as events, the share of a condition along the sweep.
+TEST(ReportInBrowser, of_a_sweep_with_friction_works) {
+  const Scratch scratch;
+  const std::string text = R"toml(title = "Box on a shaken floor"
+[parameters]
+mu = { uniform = [0.2, 0.5] }
+F = { sweep = { values = [0.3, 0.6] } }
+[[point]]
+name = "box"
+mass = 1
+position = [0, 0]
+velocity = [1, 0]
+[system]
+gravity = [0, -9.81]
+[system.force]
+"box.x" = "9.81*F*sin(2*t)"
+[[constraint]]
+name = "floor"
+require = "box.y >= 0"
+friction = "mu"
+[[record]]
+name = "stops"
+at = "sticks(floor)"
+values = { x = "box.x" }
+[time]
+end = 4
+samples = 5
+[measure]
+stuck = "count(sticks(floor))"
+ever = "probability(stuck > 0.5)"
+[[given]]
+name = "often"
+when = "stuck >= 2"
+[ensemble]
+members_per_point = 8
+[output]
+members = true
+trajectories = [0, 9]
+)toml";
+  const std::filesystem::path folder = run_study(scratch, text, {"--report"});
+  const ReportJson data = report_data(ReportSource(folder));
+  EXPECT_EQ(data["sweep"]["measures"].back()["name"], "given often");
+  EXPECT_EQ(data["sweep"]["measures"][1]["kind"], "probability");
+  expect_good_page(folder / "report.html");
 }
 
 TEST(ReportInBrowser, of_a_study_that_keeps_no_members_works) {

@@ -98,6 +98,8 @@ TEST(ProgressTest, NumbersAndTimesReadWell) {
   EXPECT_EQ(duration_text(0.4), "0 s");
   EXPECT_EQ(duration_text(59.6), "1 min 00 s");
   EXPECT_EQ(duration_text(7260), "2 h 01 min");
+  EXPECT_EQ(duration_text(5.5 * 86400), "5 days");
+  EXPECT_EQ(duration_text(1e12), "31688 years");
   EXPECT_EQ(duration_text(std::numeric_limits<double>::infinity()), "a long time");
 }
 

@@ -153,6 +153,7 @@ TEST(SweepTest, RefusesWhatIsNoSweep) {
   EXPECT_TRUE(mentions(sweep_refusal("c = { sweep = { from = 0, to = 1, count = 3, scale = \"log\" } }"),
                        "a log sweep needs positive ends"));
   EXPECT_TRUE(mentions(sweep_refusal("c = { sweep = [2, 2, 3] }"), "from and to are equal"));
+  EXPECT_TRUE(mentions(sweep_refusal("c = { sweep = [1, 2, 2.5] }"), "not a whole number"));
   EXPECT_TRUE(
       mentions(sweep_refusal("c = { sweep = [1, 2, 2] }\ngust = { uniform = [0, 1] }\nm = { normal = { "
                              "mean = 1, std = 1 } }"),
@@ -179,6 +180,17 @@ TEST(SweepTest, IsTheSameStudyWhenWrittenOutAndReadAgain) {
                             "[ensemble]\nmembers_per_point = 4\n", {"parameters.c=2"});
   EXPECT_EQ(plain.ensemble.members, 4);
   EXPECT_TRUE(plain.sweeps.empty());
+  // Trajectories of members that are then no longer there are left out.
+  const std::string output =
+      "[ensemble]\nmembers_per_point = 4\n[output]\ntrajectories = [0, 11, \"2..9\"]\n";
+  const std::string parameters = "c = { sweep = [1, 2, 3] }\nu = { uniform = [0, 1] }";
+  EXPECT_EQ(swept(parameters, output).output.trajectories.size(), 10U);
+  EXPECT_EQ(swept(parameters, output, {"parameters.c=2"}).output.trajectories,
+            (std::vector<long long>{0, 2, 3}));
+  EXPECT_TRUE(mentions(sweep_refusal(parameters,
+                                     "[ensemble]\nmembers_per_point = 4\n[output]\ntrajectories = "
+                                     "[3, \"2..9\"]\n"),
+                       "the member is listed twice"));
 }
 
 // --- Records -----------------------------------------------------------------------------------------------
@@ -205,6 +217,7 @@ TEST(RecordTest, RefusesWhatCannotBeRecorded) {
   EXPECT_TRUE(mentions(sweep_refusal("w = 2", a_record + "every = 1\n" + a_record + "every = 1\n"),
                        "the name is taken"));
   EXPECT_TRUE(mentions(sweep_refusal("w = 2", a_record + "every = 0\n"), "not a period"));
+  EXPECT_TRUE(mentions(sweep_refusal("w = 2", a_record + "every = 1e-9\n"), "too many times up to the end"));
   EXPECT_TRUE(
       mentions(sweep_refusal("w = 2", a_record + "every = 1\nside = \"before\"\n"), "nothing jumps there"));
   EXPECT_TRUE(mentions(sweep_refusal("w = 2", a_record + "every = 1\nmost = 10000000\n"),
