@@ -62,7 +62,7 @@ exec "@ZWANG_SHLIBDEPS@" -xlibopenmpi3 -xlibopenmpi3t64 -xlibopenmpi40 -xlibmpic
     "set(SHLIBDEPS_EXECUTABLE \"@PROJECT_BINARY_DIR@/shlibdeps_without_mpi.sh\")\n")
   set(CPACK_PROJECT_CONFIG_FILE "${PROJECT_BINARY_DIR}/package_settings.cmake")
 else()
-  string(APPEND CPACK_DEBIAN_PACKAGE_DEPENDS ", libc6, libstdc++6, libnetcdf19, libfmt9")
+  string(APPEND CPACK_DEBIAN_PACKAGE_DEPENDS ", libc6, libstdc++6, libnetcdf19, libfmt9, libpugixml1v5")
 endif()
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 include(CPack)

@@ -9,7 +9,7 @@ cmake_minimum_required(VERSION 3.25)
 
 set(kernels_rooms base simd sampling reduce integrator rootfinding dynamics record event member lanes entry)
 set(src_rooms base expression formula system quadratic_program laws reference analysis emit)
-set(host_rooms platform study sample study_file estimators statistics program backend backend/cuda run files rank results check
+set(host_rooms platform study sample study_file import estimators statistics program backend backend/cuda run files rank results check
   inspect report command)
 set(python_rooms binding)
 
@@ -64,6 +64,8 @@ function(check_include file quote header why)
     set(reason "MPI belongs in host/rank/mpi_module.cpp, a library of its own")
   elseif(header MATCHES "^CLI(/|11)" AND NOT file MATCHES "^host/command/[^/]*\\.cpp$")
     set(reason "CLI11 belongs in host/command")
+  elseif(header MATCHES "^pugi" AND NOT file MATCHES "^host/import/")
+    set(reason "pugixml belongs in host/import")
   elseif(quote STREQUAL "<" AND folder STREQUAL "kernels" AND NOT extension STREQUAL ".cu"
          AND NOT file STREQUAL "kernels/base/portable.h")
     set(reason "in kernels only base/portable.h and .cu files may include system headers")

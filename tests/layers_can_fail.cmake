@@ -77,6 +77,7 @@ breach(src/laws/bad_library.cpp "only the standard library and Eigen" "// a, b" 
 breach(host/run/bad_cuda.cpp "CUDA belongs in" "#include <cuda_runtime.h>")
 breach(host/backend/bad_nvrtc.cpp "CUDA belongs in" "#include <nvrtc.h>")
 breach(host/rank/bad_mpi.cpp "MPI belongs in" "#include <mpi.h>")
+breach(host/study_file/bad_xml.cpp "pugixml belongs in" "#include <pugixml.hpp>")
 breach(host/run/bad_command_line.cpp "CLI11 belongs in" "#include <CLI/CLI.hpp>")
 breach(host/command/bad_command_line.h "CLI11 belongs in" "#include <CLI/App.hpp>")
 

@@ -36,6 +36,7 @@ void add_check(CLI::App& app, Action& action);
 void add_bench(CLI::App& app, Action& action);
 void add_list(CLI::App& app, Action& action);
 void add_new(CLI::App& app, Action& action);
+void add_import(CLI::App& app, Action& action);
 void add_completion(CLI::App& app, Action& action);
 void add_man(CLI::App& app, Action& action);
 void add_report(CLI::App& app, Action& action);

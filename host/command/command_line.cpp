@@ -68,6 +68,7 @@ int run(int argc, char** argv) {
   zwang::add_cache(app, action);
   zwang::add_list(app, action);
   zwang::add_new(app, action);
+  zwang::add_import(app, action);
   zwang::add_completion(app, action);
   zwang::add_man(app, action);
 

@@ -13,6 +13,7 @@
 #include "kernels/base/status.h"
 #include "kernels/dynamics/mass.h"
 #include "kernels/dynamics/member.h"
+#include "kernels/dynamics/orientation.h"
 #include "kernels/dynamics/row_dependence.h"
 #include "kernels/dynamics/smooth_motion.h"
 #include "kernels/event/event_functions.h"
@@ -142,6 +143,8 @@ ZWANG_COLD bool project_within_step(const Real* k, Real t, const Real* held, Rea
   Real mass[MassShape<typename M::Model>::entries], moved[n];
   M::Model::mass(k, t, y, M::v_of(y), M::z_of(y), mass);
   const Real way = square(h) * squared_length<typename M::Model>(mass, M::v_of(y));
+  // Within a step the coordinates of turns have values, which the projection removes: these are no moves.
+  clear_turns<M>(y);
   for (int i = 0; i < n; ++i) moved[i] = y[i];
   project<M>(k, t, y, held, 6);
   for (int i = 0; i < n; ++i) moved[i] -= y[i];
