@@ -69,8 +69,8 @@ bool StudyBuilder::read_impulse_on_body(const Field& on, const Table& table, Imp
   const Field field = velocity ? velocity : momentum;
   const auto read = [&](const Field& list, std::size_t count) {
     std::vector<Field> items = {list};
-    const std::string expected = count == 1 ? "one number or formula"
-                                            : "[..] with " + std::to_string(count) + " entries";
+    const std::string expected =
+        count == 1 ? "one number or formula" : "[..] with " + std::to_string(count) + " entries";
     if (count > 1 || list.value->kind == Value::Kind::array)
       items = reader_.array(list, expected).value_or(std::vector<Field>{});
     if (items.size() != count) {
@@ -87,7 +87,8 @@ bool StudyBuilder::read_impulse_on_body(const Field& on, const Table& table, Imp
     const std::vector<Expr> more = angular ? read(angular, turns) : std::vector<Expr>(turns, pool().zero());
     made.amounts.insert(made.amounts.end(), more.begin(), more.end());
   } else if (velocity) {
-    reader_.report(velocity, "a body point has no velocity of its own", "momentum = [..]: a blow at this point");
+    reader_.report(velocity, "a body point has no velocity of its own",
+                   "momentum = [..]: a blow at this point");
     return true;
   } else {
     made.amounts.assign(description_.coordinates.size(), pool().zero());

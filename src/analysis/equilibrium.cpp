@@ -283,7 +283,8 @@ class Search {
       const Attempt made = attempt(with(pressing));
       if (!made.admissible()) continue;
       const VectorXd moved = made.balance.q - start_.q;
-      const double turned = distance_moved(equations_.system(), start_, at_rest(made.balance.q, made.balance.z));
+      const double turned =
+          distance_moved(equations_.system(), start_, at_rest(made.balance.q, made.balance.z));
       const double distance = moved.dot(mass * moved) + std::max(0.0, turned * turned - moved.squaredNorm());
       if (nearest && distance >= shortest) continue;
       nearest = made;

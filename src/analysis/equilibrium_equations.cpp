@@ -22,7 +22,11 @@ constexpr double multiplier_weight = 1e-6;
 class Balancing {
  public:
   Balancing(const RestEquations& rest, const State& start, const std::vector<std::size_t>& set)
-      : rest_(rest), set_(set), n_(start.q.size()), nz_(static_cast<Index>(rest.states().size())), r_(static_cast<Index>(set.size())) {
+      : rest_(rest),
+        set_(set),
+        n_(start.q.size()),
+        nz_(static_cast<Index>(rest.states().size())),
+        r_(static_cast<Index>(set.size())) {
     const Linearisation first = rest.at(start.q, start.z, set, VectorXd::Zero(r_));
     factor_.compute(first.mass);
     usable_ = first.finite() && factor_.info() == Eigen::Success;

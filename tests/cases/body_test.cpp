@@ -55,10 +55,13 @@ TEST_P(BodyAnswer, IsFoundToItsDigits) {
   EXPECT_EQ(status, known.status);
   const std::vector<std::string> names = names_of(study.system->measures);
   for (const auto& [name, expected] : known.answers)
-    EXPECT_NEAR(found[number_of(names, name)], expected, known.digits * std::max(1.0, std::abs(expected))) << name;
+    EXPECT_NEAR(found[number_of(names, name)], expected, known.digits * std::max(1.0, std::abs(expected)))
+        << name;
 }
 
-std::string name_of_body_case(const testing::TestParamInfo<BodyOnBackend>& one) { return one.param.known.name; }
+std::string name_of_body_case(const testing::TestParamInfo<BodyOnBackend>& one) {
+  return one.param.known.name;
+}
 INSTANTIATE_TEST_SUITE_P(Reference, BodyAnswer, testing::ValuesIn(bodies_on("reference")), name_of_body_case);
 INSTANTIATE_TEST_SUITE_P(Cpu, BodyAnswer, testing::ValuesIn(bodies_on("cpu")), name_of_body_case);
 INSTANTIATE_TEST_SUITE_P(Gpu, BodyAnswer, testing::ValuesIn(bodies_on("cuda")), name_of_body_case);
@@ -80,24 +83,28 @@ TEST(BodyLaws, AFreeBodyKeepsEnergyAndAngularMomentumWhateverItsAxes) {
     const double xy = number(random), xz = number(random), yz = number(random);
     const auto text = [](double x) { return std::to_string(x); };
     const Study study = written(
-        "[[body]]\nname = \"b\"\nmass = 2\ninertia = [[1.5, " + text(xy) + ", " + text(xz) + "], [" + text(xy) +
-        ", 1.7, " + text(yz) + "], [" + text(xz) + ", " + text(yz) + ", 2.1]]\nposition = [0, 0, 0]\norientation = " +
-        numbers(random, 4, -1, 1) + "\nvelocity = [1, 2, 3]\nangular_velocity = " + numbers(random, 3, -3, 3) +
+        "[[body]]\nname = \"b\"\nmass = 2\ninertia = [[1.5, " + text(xy) + ", " + text(xz) + "], [" +
+        text(xy) + ", 1.7, " + text(yz) + "], [" + text(xz) + ", " + text(yz) +
+        ", 2.1]]\nposition = [0, 0, 0]\norientation = " + numbers(random, 4, -1, 1) +
+        "\nvelocity = [1, 2, 3]\nangular_velocity = " + numbers(random, 3, -3, 3) +
         "\n[time]\nend = 10\n[measure]\nE = \"final(kinetic()) - initial(kinetic())\"\n" +
-        "x = \"final(b.momentum.x) - initial(b.momentum.x)\"\ny = \"final(b.momentum.y) - initial(b.momentum.y)\"\n" +
+        "x = \"final(b.momentum.x) - initial(b.momentum.x)\"\ny = \"final(b.momentum.y) - "
+        "initial(b.momentum.y)\"\n" +
         "z = \"final(b.momentum.z) - initial(b.momentum.z)\"\nsize = \"initial(norm(b.momentum))\"\n");
     for (const char* backend : {"reference", "cpu"}) {
       std::string status;
       const std::vector<double> found = measures_on(backend, study, status);
       EXPECT_EQ(status, "ok");
-      for (std::size_t k = 0; k < 4; ++k) EXPECT_NEAR(found[k], 0, 1e-10 * std::max(1.0, found[4])) << backend << k;
+      for (std::size_t k = 0; k < 4; ++k)
+        EXPECT_NEAR(found[k], 0, 1e-10 * std::max(1.0, found[4])) << backend << k;
     }
   }
 }
 
 // A planar body and the same system in hand-written coordinates.
 TEST(BodyLaws, ADoublePendulumOfRodsMovesAsInHandWrittenCoordinates) {
-  const std::string rod = "mass = 1\ninertia = \"1/12\"\nangle = \"pi/2\"\npoints = { top = [0, 0.5], end = [0, -0.5] }\n";
+  const std::string rod =
+      "mass = 1\ninertia = \"1/12\"\nangle = \"pi/2\"\npoints = { top = [0, 0.5], end = [0, -0.5] }\n";
   const Study bodies = written("[[body]]\nname = \"a\"\nposition = [0.5, 0]\n" + rod +
                                "[[body]]\nname = \"b\"\nposition = [1.5, 0]\n" + rod + R"toml(
 [[anchor]]
@@ -170,26 +177,32 @@ TEST(BodyMessages, NameWhatIsWrong) {
       {space + "[system]\nkinetic = \"b.x'^2\"\n", "bodies have their own kinetic energy"},
       {space + "[observe]\na = \"b.wx'\"\n", "'b.wx' has no velocity"},
       {space + "[[constraint]]\nname = \"c\"\nrequire = \"b.q0 == 1\"\n", "body points"},
-      {space + "[[link]]\nname = \"l\"\ntype = \"ball\"\nbetween = [\"b.top\", \"b\"]\n", "has no such point"},
-      {space + plane + "[[link]]\nname = \"l\"\ntype = \"ball\"\nbetween = [\"b\", \"p\"]\n", "different dimensions"},
+      {space + "[[link]]\nname = \"l\"\ntype = \"ball\"\nbetween = [\"b.top\", \"b\"]\n",
+       "has no such point"},
+      {space + plane + "[[link]]\nname = \"l\"\ntype = \"ball\"\nbetween = [\"b\", \"p\"]\n",
+       "different dimensions"},
       {space + "[[anchor]]\nname = \"o\"\nposition = [0, 0, 0]\n[[link]]\nname = \"l\"\ntype = \"hinge\"\n"
                "between = [\"b\", \"o\"]\n",
        "'axis' is missing"},
       {body("position = [0, 0, 1]\ninertia = [1, 1, 1]\npoints = { top = [0, 0, 1] }\n") +
            "[[link]]\nname = \"l\"\ntype = \"rod\"\nbetween = [\"b.top\", \"b\"]\n",
        "with itself"},
-      {space + "[[surface]]\nname = \"floor\"\npoint = [0, 0, 0]\nnormal = [0, 0, 1]\n[[contact]]\nname = \"c\"\n"
-               "between = [\"b\", \"floor\"]\n",
+      {space +
+           "[[surface]]\nname = \"floor\"\npoint = [0, 0, 0]\nnormal = [0, 0, 1]\n[[contact]]\nname = \"c\"\n"
+           "between = [\"b\", \"floor\"]\n",
        "has no shape"},
-      {body("position = [0, 0, 1]\ninertia = [1, 1, 1]\npoints = { a = [0, 0, 1] }\nshape = { corners = [\"a\"] }\n") +
-           "[[body]]\nname = \"c\"\nmass = 1\ninertia = [1, 1, 1]\nposition = [0, 0, 5]\nshape = { sphere = 1 }\n"
+      {body("position = [0, 0, 1]\ninertia = [1, 1, 1]\npoints = { a = [0, 0, 1] }\nshape = { corners = "
+            "[\"a\"] }\n") +
+           "[[body]]\nname = \"c\"\nmass = 1\ninertia = [1, 1, 1]\nposition = [0, 0, 5]\nshape = { sphere = "
+           "1 }\n"
            "[[contact]]\nname = \"t\"\nbetween = [\"b\", \"c\"]\n",
        "corners with sphere"},
       {space + "[[impulse]]\nat = 0\non = \"b.x\"\nmomentum = [1]\nangular = [1, 0, 0]\n", "angular impulse"},
   };
   for (const auto& [study, expected] : wrong) {
     const std::string text = refusal_of(study + end);
-    EXPECT_NE(text.find(expected), std::string::npos) << study << "\nwanted: " << expected << "\nfound: " << text;
+    EXPECT_NE(text.find(expected), std::string::npos)
+        << study << "\nwanted: " << expected << "\nfound: " << text;
   }
 }
 

@@ -20,23 +20,25 @@ inline std::string sphere_on_plane(const std::string& radius, const std::string&
                                    const std::string& surface, const std::string& friction,
                                    const std::string& rest) {
   return "[parameters]\nR = " + radius +
-         "\n[[body]]\nname = \"ball\"\nmass = 1\ninertia = [\"0.4*R^2\", \"0.4*R^2\", \"0.4*R^2\"]\n" + start +
-         "shape = { sphere = \"R\" }\n[[surface]]\nname = \"floor\"\npoint = [0, 0, 0]\nnormal = [0, 0, 1]\n" +
+         "\n[[body]]\nname = \"ball\"\nmass = 1\ninertia = [\"0.4*R^2\", \"0.4*R^2\", \"0.4*R^2\"]\n" +
+         start +
+         "shape = { sphere = \"R\" }\n[[surface]]\nname = \"floor\"\npoint = [0, 0, 0]\nnormal = [0, 0, "
+         "1]\n" +
          surface + "[[contact]]\nname = \"touch\"\nbetween = [\"ball\", \"floor\"]\nfriction = " + friction +
          "\n[system]\ngravity = [0, 0, -9.81]\n" + rest;
 }
 
 // A uniform rod of length 2 and mass 1, its ends a (lower) and b, at an angle from the horizontal.
-inline std::string planar_rod(const std::string& position, const std::string& angle, const std::string& velocity,
-                              const std::string& spin, const std::string& rest) {
-  return "[[body]]\nname = \"rod\"\nmass = 1\ninertia = \"1/3\"\nposition = " + position + "\nangle = \"" + angle +
-         "\"\nvelocity = " + velocity + "\nangular_velocity = " + spin +
+inline std::string planar_rod(const std::string& position, const std::string& angle,
+                              const std::string& velocity, const std::string& spin, const std::string& rest) {
+  return "[[body]]\nname = \"rod\"\nmass = 1\ninertia = \"1/3\"\nposition = " + position + "\nangle = \"" +
+         angle + "\"\nvelocity = " + velocity + "\nangular_velocity = " + spin +
          "\npoints = { a = [-1, 0], b = [1, 0] }\n[system]\ngravity = [0, -9.81]\n" + rest;
 }
 
 // A box 0.6 wide and 1 high on an incline, in axes along and across it.
-inline BodyCase box_on_incline(const std::string& name, const std::string& alpha, const std::string& mu, double x,
-                               double y, double phi) {
+inline BodyCase box_on_incline(const std::string& name, const std::string& alpha, const std::string& mu,
+                               double x, double y, double phi) {
   return {"F_box_" + name,
           "[parameters]\nalpha = " + alpha + "\nmu = " + mu + R"toml(
 [[body]]
@@ -166,7 +168,10 @@ x = "final(top.ez.x)"
 y = "final(top.ez.y)"
 z = "final(top.ez.z)"
 )toml",
-       {{"tilt", 2.15239850767551032}, {"x", 0.795144610796379906}, {"y", 0.256797401912571667}, {"z", -0.549363397299480312}}},
+       {{"tilt", 2.15239850767551032},
+        {"x", 0.795144610796379906},
+        {"y", 0.256797401912571667},
+        {"z", -0.549363397299480312}}},
       {"B_coin_steady",
        R"toml(
 [parameters]
@@ -204,10 +209,7 @@ y = "final(coin.y)"
 z = "final(coin.z)"
 axis = "final(coin.ez.z)"
 )toml",
-       {{"x", 0.682863666072193025},
-        {"y", 1.49208433154064421},
-        {"z", 0.433012701892219323},
-        {"axis", 0.5}}},
+       {{"x", 0.682863666072193025}, {"y", 1.49208433154064421}, {"z", 0.433012701892219323}, {"axis", 0.5}}},
   };
 }
 
@@ -239,16 +241,20 @@ spin = "final(ball.angle')"
 normal = "total(impulse(touch))"
 along = "total(friction_impulse(touch))"
 )toml";
-  const auto with = [](std::string text, const std::string& mu) { return text.replace(text.find("MU"), 2, mu); };
+  const auto with = [](std::string text, const std::string& mu) {
+    return text.replace(text.find("MU"), 2, mu);
+  };
   const auto cradle = [](const std::string& pitch) {
     std::string text;
     for (const char* k : {"0", "1", "2"})
-      text += std::string("[[body]]\nname = \"b") + k + "\"\nmass = 1\ninertia = 1\nposition = [\"" + k + "*" + pitch +
-              "\", 0]\nvelocity = [" + (*k == '0' ? "1" : "0") + ", 0]\nshape = { disc = 0.5 }\n";
+      text += std::string("[[body]]\nname = \"b") + k + "\"\nmass = 1\ninertia = 1\nposition = [\"" + k +
+              "*" + pitch + "\", 0]\nvelocity = [" + (*k == '0' ? "1" : "0") +
+              ", 0]\nshape = { disc = 0.5 }\n";
     for (const char* pair : {"01", "12"})
-      text += std::string("[[contact]]\nname = \"c") + pair + "\"\nbetween = [\"b" + pair[0] + "\", \"b" + pair[1] +
-              "\"]\nrestitution = 1\nfriction = 0.3\n";
-    return text + "[time]\nend = 2\n[measure]\na = \"final(b0.x')\"\nb = \"final(b1.x')\"\nc = \"final(b2.x')\"\n" +
+      text += std::string("[[contact]]\nname = \"c") + pair + "\"\nbetween = [\"b" + pair[0] + "\", \"b" +
+              pair[1] + "\"]\nrestitution = 1\nfriction = 0.3\n";
+    return text +
+           "[time]\nend = 2\n[measure]\na = \"final(b0.x')\"\nb = \"final(b1.x')\"\nc = \"final(b2.x')\"\n" +
            "spin = \"final(abs(b0.angle') + abs(b1.angle') + abs(b2.angle'))\"\n";
   };
   const std::string roll = R"toml([time]
@@ -276,15 +282,14 @@ y3 = "final(ball.y)"
       {"F_ball_bounce_slip",
        with(bounce, "0.1"),
        {{"x", 2.28}, {"y", 3.2}, {"spin", -1.6}, {"normal", 14.4}, {"along", 1.44}}},
-      {"B_cradle_touching",
-       cradle("1"),
-       {{"a", -1.0 / 3}, {"b", 2.0 / 3}, {"c", 2.0 / 3}, {"spin", 0}}},
+      {"B_cradle_touching", cradle("1"), {{"a", -1.0 / 3}, {"b", 2.0 / 3}, {"c", 2.0 / 3}, {"spin", 0}}},
       {"B_cradle_gaps", cradle("1.5"), {{"a", 0}, {"b", 0}, {"c", 1}, {"spin", 0}}},
       {"F_bowling_without_spin",
        sphere_on_plane("0.11", "position = [0, 0, \"R\"]\nvelocity = [8, 0, 0]\n", "", "0.2", roll),
        {{"t", 1.16499199068006407}, {"x", 7.98851650752043937}, {"vx", 5.71428571428571429}}},
       {"F_bowling_with_spin",
-       sphere_on_plane("0.11", "position = [0, 0, \"R\"]\nvelocity = [8, 0, 0]\nangular_velocity = [20, -10, 5]\n",
+       sphere_on_plane("0.11",
+                       "position = [0, 0, \"R\"]\nvelocity = [8, 0, 0]\nangular_velocity = [20, -10, 5]\n",
                        "", "0.2", roll),
        {{"t", 1.36335486688778721},
         {"x", 9.13447760814817433},
@@ -299,9 +304,9 @@ y3 = "final(ball.y)"
        "ok",
        3e-11},  // a slip in space ends where the time resolves it: 1.4e-10 m/s of 16, 2e-11 s
       {"B_ball_turntable",
-       sphere_on_plane("0.1",
-                       "position = [0.5, 0, \"R\"]\nvelocity = [0.2, 0.4, 0]\nangular_velocity = [11, 2, 0]\n",
-                       "turning = { rate = 3, about = [0, 0, 0] }\n", "0.3", R"toml([time]
+       sphere_on_plane(
+           "0.1", "position = [0.5, 0, \"R\"]\nvelocity = [0.2, 0.4, 0]\nangular_velocity = [11, 2, 0]\n",
+           "turning = { rate = 3, about = [0, 0, 0] }\n", "0.3", R"toml([time]
 end = 10
 [measure]
 x = "final(ball.x)"
@@ -348,7 +353,8 @@ leaves = "final(pi - rod.angle)"
       box_on_incline("stick", "0.4", "0.5", 0, 0, 0),
       box_on_incline("slide", "0.5", "0.4", 1.25953056084940889, 0, 0),
       box_on_incline("tip", "0.7", "1", 1.00252632212054248, 0.601515793272325487, -2.00505264424108496),
-      box_on_incline("tip_slide", "0.9", "0.65", 3.4398491808929089, 0.432141292115094212, -1.44047097371698071),
+      box_on_incline("tip_slide", "0.9", "0.65", 3.4398491808929089, 0.432141292115094212,
+                     -1.44047097371698071),
   };
 }
 
