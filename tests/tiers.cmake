@@ -44,7 +44,8 @@ set(long_tests
   # Every case of friction and limits compiled for the CPU. Kept: a belt, a cable that breaks, a bounce.
   "Cpu/FrictionAnswer.*"
   # Two hundred pucks in a bowl. Kept: fewer of them.
-  "*/PuckInABowl.*"
+  "Reference/PuckInABowl.*"
+  "Cpu/PuckInABowl.*"
   # A million impacts with friction, fourteen systems. Kept: three systems with fewer, on the cpu.
   "Cpu/RandomImpacts.*"
   "Million/RandomImpacts.*"

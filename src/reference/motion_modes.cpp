@@ -153,8 +153,14 @@ std::optional<LeastConstraint> Motion::solve_modes_in_force(GaussProblem& proble
 bool Motion::break_overloaded(const FrictionConstraint& found) {
   bool any = false;
   for (const FoundMode& mode : found.modes) {
-    const std::optional<std::size_t> b = bound_of(equations_.system(), mode.condition);
-    if (!b || !equations_.system().bounds[*b].breaks || mode.mode.kind != ModeKind::slip) continue;
+    const System& system = equations_.system();
+    const std::optional<std::size_t> b = bound_of(system, mode.condition);
+    if (!b || !system.bounds[*b].breaks) continue;
+    // A contact with friction slips by itself; its normal force decides.
+    const std::optional<std::size_t> f = friction_of(system, mode.condition);
+    const bool rubs = f && has_friction(equations_, *f, member_.state());
+    const bool beyond = found.multipliers(index(mode.condition)) > equations_.bound(*b).limit;
+    if (rubs ? !beyond : mode.mode.kind != ModeKind::slip) continue;
     break_condition(*b);
     any = true;
   }
@@ -172,7 +178,9 @@ void Motion::set_modes(const GaussProblem& problem) {
   if (!found_modes_) return;
   member_.unique_forces = !found_modes_->redundant;
   for (const FoundMode& found : found_modes_->modes) {
-    if (const std::optional<std::size_t> b = bound_of(system, found.condition)) {
+    const std::optional<std::size_t> b = bound_of(system, found.condition);
+    const std::optional<std::size_t> rubbing = friction_of(system, found.condition);
+    if (b && !(rubbing && has_friction(equations_, *rubbing, problem.state))) {
       const Bound& bound = system.bounds[*b];
       if (found.mode.kind != ModeKind::slip) continue;
       member_.conditions[found.condition] = {};
