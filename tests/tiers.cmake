@@ -32,6 +32,8 @@ set(long_tests
   "Studies/CudaUndefined.*"
   # Twelve wrong formulas, each in two precisions. Kept: one formula of each path through the kernels.
   "Formulas/KernelError.*"
+  # Ten wrong formulas of friction and limits. Kept: an impact and a change of mode.
+  "Formulas/FrictionError.*"
   # Four wrong formulas that the audit must show, each compiled for itself. Kept: the energy law.
   "Formulas/PlantedFault.*"
   # Four linkages at twenty speeds, three tolerances and on two backends. Kept: the parallelogram.
@@ -43,6 +45,14 @@ set(long_tests
   "Cpu/FrictionAnswer.*"
   # Imported robots on both backends and their checks. Kept: the cart-pole.
   "Examples/ImportedExample.*"
+  # Two hundred pucks in a bowl. Kept: fewer of them.
+  "Reference/PuckInABowl.*"
+  "Cpu/PuckInABowl.*"
+  # A million impacts with friction, fourteen systems. Kept: three systems with fewer, on the cpu.
+  "Cpu/RandomImpacts.*"
+  "Million/RandomImpacts.*"
+  # Members without a unique motion. Kept: rods.
+  "Of/UndecidedMotion.*"
   # Tests that compile programs of their own, five to ninety seconds each. Kept: one or two of each suite.
   "CpuBackend.OneByOneIsAsRightAsInPacks"
   "CpuBackend.ARodThatFallsOnATableLosesNoEvent"
@@ -89,6 +99,14 @@ set(long_tests
 
 set(kept_tests
   "Examples/ImportedExample.*/cart_pole"
+  "Of/UndecidedMotion.*/PushedRod"
+  "Formulas/FrictionError.*/ConeOfImpacts"
+  "Formulas/FrictionError.*/SignOfYield"
+  "Cpu/RandomImpacts.*/Box"
+  "Cpu/RandomImpacts.*/RodInSpace"
+  "Cpu/RandomImpacts.*/FlatRod"
+  "Reference/PuckInABowl.*/of_20"
+  "Cpu/PuckInABowl.*/of_60"
   "Cpu/FrictionAnswer.*/F_belt"
   "Cpu/FrictionAnswer.*/L_cable_breaks"
   "Cpu/FrictionAnswer.*/F_ball_bounce_slip"

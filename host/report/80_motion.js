@@ -119,10 +119,11 @@ class Scene {
       this.points = scene.points;
       this.links = scene.links;
       this.walls = scene.walls;
+      this.bodies = scene.bodies ?? [];
       this.paths = Array.from({length: data.motion.moving}, (_, m) => new MemberPath(m));
     } else {
       this.points = observedPoints();
-      this.links = this.walls = [];
+      this.links = this.walls = this.bodies = [];
       const members = data.motion.curves[0].length;
       this.paths = Array.from({length: members}, (_, m) => new ObservedPath(m, this.points));
     }
@@ -147,8 +148,43 @@ class Scene {
     return made;
   }
 
+  // Rotation matrix of a body at time t: from its angle in the plane, from its quaternion in space.
+  orientation(body, member, t) {
+    if (body.state === null) {
+      const angle = this.paths[member].at(t)?.[body.first + 2] ?? 0, c = Math.cos(angle), s = Math.sin(angle);
+      return [[c, -s], [s, c]];
+    }
+    const rows = data.motion.auxiliary[member], times = data.motion.time;
+    let k = times.findIndex((time) => time > t);
+    if (k < 0) k = times.length - 1;
+    const from = Math.max(0, k - 1), share = k > from ? (t - times[from]) / (times[k] - times[from]) : 0;
+    const part = (row) => rows[row].slice(body.state, body.state + 4), a = part(from), b = part(k);
+    let q = a.map((x, i) => x + Math.min(1, Math.max(0, share)) * ((b[i] ?? x) - x));
+    const size = Math.hypot(...q) || 1;
+    const [w, x, y, z] = q.map((one) => one / size);
+    return [
+      [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+      [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+      [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)]
+    ];
+  }
+
+  // The lines of a body's outline in space.
+  outline(body, member, t) {
+    const q = this.paths[member].at(t);
+    if (!q) return [];
+    const centre = q.slice(body.first, body.first + body.dimension), R = this.orientation(body, member, t);
+    return body.outline[member].map(
+        (line) => line.map(
+            (place) => this.lift(centre.map((x, i) => x + R[i].reduce((sum, r, k) => sum + r * place[k], 0)))));
+  }
+
   end(made, name) {
     return name === null ? [0, 0, 0] : made.get(name);
+  }
+
+  everything(member, t) {
+    return [...this.places(member, t).values(), ...this.bodies.flatMap((body) => this.outline(body, member, t).flat())];
   }
 
   // Extent of the picture: everything that ever moves, without the far tails of a few members. Paths are followed closely
@@ -160,7 +196,7 @@ class Scene {
         Array.from({length: Math.round(count) + 1}, (_, k) => k / Math.round(count) * (data.motion.last || 1));
     for (let m = 0; m < this.paths.length; ++m)
       for (const t of spots)
-        for (const place of this.places(m, Math.min(t, this.paths[m].end)).values())
+        for (const place of this.everything(m, Math.min(t, this.paths[m].end)))
           place.forEach((x, i) => {
             if (Number.isFinite(x)) axes[i].push(x);
           });

@@ -163,8 +163,14 @@ class MotionPicture {
         this.pen.fillRect(x - s, y - s, 2 * s, 2 * s);
       }
     const size = (this.scene.points.length > 12 ? 3.5 : 6.5) * this.ratio;
+    const bodies = new Map(this.scene.bodies.map((body) => [body.name, body]));
+    for (const body of this.scene.bodies)
+      for (const line of this.scene.outline(body, member, this.t))
+        this.stroke(line, {name: "--main", width: 1.8, alpha});
     for (const point of this.scene.points)
-      if (made.has(point.name)) this.disk(made.get(point.name), size, {name: "--ink", alpha});
+      if (made.has(point.name) && bodies.has(point.name))
+        this.disk(made.get(point.name), size / 3, {name: "--ink", alpha});
+      else if (made.has(point.name)) this.disk(made.get(point.name), size, {name: "--ink", alpha});
     if (alpha === 1 && this.scene.points.length + this.scene.anchors.length <= 6) this.label(made);
   }
 

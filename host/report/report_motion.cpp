@@ -7,6 +7,7 @@
 #include "host/report/report_data.h"
 #include "host/report/report_scene.h"
 #include "host/study/study.h"
+#include "src/system/body.h"
 
 namespace zwang {
 
@@ -180,6 +181,9 @@ ReportJson report_motion(const ReportSource& source) {
   made["position"] = states(file, "position", choice);
   made["velocity"] = states(file, "velocity", choice);
   made["closed"] = states(file, "closed", choice);
+  const auto& bodies = source.study.system->bodies;
+  if (std::any_of(bodies.begin(), bodies.end(), [](const Body& body) { return body.spatial(); }))
+    made["auxiliary"] = states(file, "auxiliaries", choice);
   made["curves"] = curves(file, source, members.size());
   made["events"] = events(file, source, choice);
   made["event_strides"] = event_strides(file.integers("event_trajectory"));

@@ -2,6 +2,7 @@
 #include "host/report/report_scene.h"
 
 #include <algorithm>
+#include <cmath>
 #include <regex>
 
 #include "host/sample/prepared_member.h"
@@ -10,6 +11,7 @@
 #include "host/study_file/document.h"
 #include "src/expression/evaluate.h"
 #include "src/expression/expression.h"
+#include "src/system/body.h"
 #include "src/system/system.h"
 
 namespace zwang {
@@ -64,9 +66,13 @@ class MemberFormulas {
 // The `require` text of a constraint in the study.
 std::string require_text(const Study& study, std::size_t condition) {
   const Entry* list = study.document->find("constraint");
-  if (!list || condition >= list->value.items.size()) return "";
-  const Entry* require = list->value.items[condition].find("require");
-  return require ? require->value.text : "";
+  if (!list) return "";
+  for (const Value& item : list->value.items) {
+    const Entry *name = item.find("name"), *require = item.find("require");
+    if (name && require && name->value.text == study.system->constraints[condition].name)
+      return require->value.text;
+  }
+  return "";
 }
 
 // distance(a, b) OP R and norm(a) OP R, in either order: the points linked and the kind of link.
@@ -110,6 +116,86 @@ ReportJson wall(const Study& study, std::size_t condition, const MemberFormulas&
           {"place", formulas.table(place, times)}};
 }
 
+// --- Bodies ------------------------------------------------------------------------------------------------
+
+using Outline = std::vector<std::vector<std::vector<double>>>;  // lines of places, body axes
+
+// A circle about a place: in the plane, or across an axis in space.
+std::vector<std::vector<double>> circle(const std::vector<double>& centre, double radius, std::size_t axis) {
+  std::vector<std::vector<double>> made;
+  constexpr int sides = 32;
+  for (int k = 0; k <= sides; ++k) {
+    std::vector<double> place = centre;
+    const double angle = 2 * M_PI * k / sides;
+    const std::size_t i = centre.size() == 2 ? 0 : (axis + 1) % 3, j = centre.size() == 2 ? 1 : (axis + 2) % 3;
+    place[i] += radius * std::cos(angle);
+    place[j] += radius * std::sin(angle);
+    made.push_back(place);
+  }
+  return made;
+}
+
+// Lines that show a body's shape and orientation: circles of spheres and discs, edges between corners that differ in one
+// body axis, capsules; without a shape, lines from the centre to the body points.
+Outline outline_of(const Body& body, double radius, const std::vector<std::vector<double>>& points) {
+  using Kind = BodyShape::Kind;
+  const std::vector<double> centre(body.dimension, 0.0);
+  Outline made;
+  const auto add_ball = [&](const std::vector<double>& about) {
+    for (std::size_t axis = 0; axis < (body.spatial() ? 3U : 1U); ++axis)
+      made.push_back(circle(about, radius, axis));
+  };
+  if (body.shape.kind == Kind::sphere) add_ball(centre);
+  if (body.shape.kind == Kind::disc) made.push_back(circle(centre, radius, 2));
+  if (body.shape.kind == Kind::sphere || body.shape.kind == Kind::disc) {
+    std::vector<double> mark = centre;
+    mark[0] = radius;
+    made.push_back({centre, mark});
+  }
+  if (body.shape.kind == Kind::capsule) {
+    for (const std::size_t i : body.shape.points) add_ball(points[i]);
+    if (body.shape.points.size() == 2) made.push_back({points[body.shape.points[0]], points[body.shape.points[1]]});
+  }
+  if (body.shape.kind == Kind::corners)
+    for (std::size_t a = 0; a < body.shape.points.size(); ++a)
+      for (std::size_t b = a + 1; b < body.shape.points.size(); ++b) {
+        const std::vector<double>&from = points[body.shape.points[a]], &to = points[body.shape.points[b]];
+        std::size_t differ = 0;
+        for (std::size_t k = 0; k < from.size(); ++k) differ += from[k] != to[k] ? 1 : 0;
+        if (differ == 1 || body.shape.points.size() <= 3) made.push_back({from, to});
+      }
+  if (made.empty())
+    for (const std::vector<double>& point : points) made.push_back({centre, point});
+  return made;
+}
+
+// The bodies, with an outline for each member: its radius and points may depend on drawn parameters.
+ReportJson bodies(const Study& study, const MemberFormulas& formulas, std::size_t members) {
+  ReportJson made = ReportJson::array();
+  for (const Body& body : study.system->bodies) {
+    ReportJson outlines = ReportJson::array();
+    const auto number = [&](Expr e, std::size_t member) {
+      return formulas.value(Program(*study.system->pool, {e}), member, 0);
+    };
+    for (std::size_t m = 0; m < members; ++m) {
+      std::vector<std::vector<double>> points;
+      for (const BodyPoint& point : body.points) {
+        points.emplace_back();
+        for (const Expr e : point.offset) points.back().push_back(number(e, m));
+      }
+      const bool round = body.shape.kind != BodyShape::Kind::none && body.shape.kind != BodyShape::Kind::corners;
+      const double radius = round ? number(body.shape.radius, m) : 0;
+      outlines.push_back(outline_of(body, radius, points));
+    }
+    made.push_back({{"name", body.name},
+                    {"first", body.first},
+                    {"dimension", body.dimension},
+                    {"state", body.spatial() ? ReportJson(body.state) : ReportJson()},
+                    {"outline", outlines}});
+  }
+  return made;
+}
+
 }  // namespace
 
 ReportJson report_scene(const ReportSource& source, const std::vector<long long>& members,
@@ -120,6 +206,8 @@ ReportJson report_scene(const ReportSource& source, const std::vector<long long>
              walls = ReportJson::array();
   for (const Point& point : study.system->points)
     points.push_back({{"name", point.name}, {"first", point.first}, {"dimension", point.dimension}});
+  for (const Body& body : study.system->bodies)
+    points.push_back({{"name", body.name}, {"first", body.first}, {"dimension", body.dimension}});
   for (const AnchorFormula& anchor : study.anchors) {
     ReportJson place = ReportJson::array();
     for (const Expr e : anchor.position) place.push_back(formulas.table(e, times));
@@ -129,7 +217,11 @@ ReportJson report_scene(const ReportSource& source, const std::vector<long long>
     if (const ReportJson made = link(study, i, formulas, times); !made.is_null()) links.push_back(made);
     if (const ReportJson made = wall(study, i, formulas, times); !made.is_null()) walls.push_back(made);
   }
-  return {{"points", points}, {"anchors", anchors}, {"links", links}, {"walls", walls}};
+  return {{"points", points},
+          {"anchors", anchors},
+          {"links", links},
+          {"walls", walls},
+          {"bodies", bodies(study, formulas, members.size())}};
 }
 
 }  // namespace zwang

@@ -248,6 +248,7 @@ void StudyBuilder::define_constraint_names(const ConditionFormula& made, const s
                       pool().subtract(pool().one(), closed), closed};
   if (made.friction && !slip.empty()) define_friction_names(constraint, slip, names);
   if (made.limit) names.holding = closed;
+  names.breaks = made.limit && made.limit->breaks;
   if (made.broken) names.broken = pool().symbol(SymbolKind::auxiliary, *made.broken);
   if (made.dissipated) {
     names.dissipated = pool().symbol(SymbolKind::auxiliary, *made.dissipated);

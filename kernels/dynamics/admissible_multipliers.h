@@ -8,6 +8,7 @@
 #include "kernels/base/portable.h"
 #include "kernels/dynamics/mass.h"
 #include "kernels/dynamics/member.h"
+#include "kernels/dynamics/widest_margin.h"
 
 namespace zwang {
 
@@ -204,31 +205,27 @@ struct DependentMultipliers {
     return least;
   }
 
-  // The multipliers with the largest smallest margin, which is returned: one coordinate of the null space after the
-  // other, each by bisection of the intervals of a concave function.
+  // The multipliers with the largest smallest margin, which is returned.
   ZWANG_COLD Real widest(const Real* k, Real t, const Real* y, Real* x) const {
-    copy<rows>(lambda, x);
-    Real size = 0;
-    for (int j = 0; j < count; ++j) size += absolute(lambda[j]);
-    const int sweeps = free_count > 1 ? 40 : 1;
-    for (int sweep = 0; sweep < sweeps; ++sweep)
-      for (int m = 0; m < free_count; ++m) {
-        Real low = -4 * size, high = 4 * size, at[rows];
-        const auto margin_at = [&](Real w) {
-          for (int j = 0; j < count; ++j) at[j] = x[j] + w * null[m][j];
-          return margin(k, t, y, at);
-        };
-        for (int pass = 0; pass < 100; ++pass) {
-          const Real a = low + (high - low) / 3, b = high - (high - low) / 3;
-          if (margin_at(a) < margin_at(b))
-            low = a;
-          else
-            high = b;
-        }
-        margin_at((low + high) / 2);
-        copy<rows>(at, x);
-      }
-    return margin(k, t, y, x);
+    WidestMargin<Real, rows> margins(lambda, null, free_count);
+    for (int j = 0; j < count; ++j) {
+      const int i = which[j];
+      if (Model::is_equation(i)) continue;
+      const int f = Model::friction_of(i);
+      const int t0 = f >= 0 ? row_of[Model::friction_row(f)] : -1;
+      if (t0 < 0)
+        margins.add(0, 1, j, -1, -1);
+      else
+        margins.add(0, Model::cone_static(k, t, y, M::v_of(y), M::z_of(y), f), j, t0,
+                    Model::friction_rows(f) == 2 ? row_of[Model::friction_row(f) + 1] : -1);
+    }
+    Real w[rows];
+    const Real largest = margins.solve(w);
+    for (int j = 0; j < count; ++j) {
+      x[j] = lambda[j];
+      for (int m = 0; m < free_count; ++m) x[j] += w[m] * null[m][j];
+    }
+    return largest;
   }
 };
 

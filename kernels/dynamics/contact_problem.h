@@ -8,29 +8,68 @@
 
 #include "kernels/base/portable.h"
 #include "kernels/dynamics/contact_rows.h"
+#include "kernels/dynamics/dependent_choice.h"
 
 namespace zwang {
 
 template <class M>
-struct ContactProblem : ContactRows<M> {
-  using Base = ContactRows<M>;
+struct ContactProblem : DependentChoice<M> {
+  using Base = DependentChoice<M>;
   using Real = typename M::Real;
   using Unit = typename Base::Unit;
   using Solution = typename Base::Solution;
   using Base::count, Base::difference, Base::is_admissible, Base::is_possible, Base::phi, Base::phi0,
-      Base::size_of, Base::solve, Base::unit, Base::units;
+      Base::kappa, Base::represent, Base::size_of, Base::solve, Base::unit, Base::units;
   static constexpr int most_combinations = 4096, most_admissible = 8;
 
-  enum class Verdict : int { one, none, several };
+  // singular: kappa of a contact that slips vanishes or is negative (Painleve) [friction-5].
+  enum class Verdict : int { one, none, several, singular };
 
-  ZWANG_COLD Verdict find(Solution& found) const {
+  // `margin`: kappa counts as zero up to this share of its value without friction. In impacts (margin < 0) its sign
+  // does not matter.
+  ZWANG_COLD Verdict find(Solution& found, Real margin) const {
     long long combinations = 1;
     for (int k = 0; k < units && combinations <= most_combinations; ++k) {
       int options = 0;
       for (int c = 0; c < 4; ++c) options += is_possible(unit[k], RowChoice(c)) ? 1 : 0;
       combinations *= options;
     }
-    return combinations <= most_combinations ? find_among_all(found) : find_by_iteration(found);
+    return combinations <= most_combinations ? find_among_all(found, margin)
+                                             : find_by_iteration(found, margin);
+  }
+
+  // Whether a contact that slips in this solution has no stiffness left. Contacts that slip beside it count as open.
+  ZWANG_COLD bool is_singular(const Solution& at, Real margin) const {
+    if (margin < 0) return false;
+    for (int k = 0; k < units; ++k) {
+      if (!slips(k, at)) continue;
+      Solution alone = at;
+      for (int other = 0; other < units; ++other)
+        if (other != k && slips(other, at)) alone.choice[other] = RowChoice::open;
+      if (!(kappa(k, alone, true) > margin * kappa(k, alone, false))) return true;
+    }
+    return false;
+  }
+  ZWANG_DEVICE bool slips(int k, const Solution& at) const {
+    return unit[k].kind == RowKind::contact && unit[k].cone > 0 &&
+           (at.choice[k] == RowChoice::slip || at.choice[k] == RowChoice::slip_back);
+  }
+  // The same where no choice is admissible: whether some contact alone would be singular in slip, one way or the
+  // other.
+  ZWANG_COLD bool may_be_singular(Real margin) const {
+    for (int way = 1; way >= -1; way -= 2) {
+      Solution at;
+      for (int k = 0; k < units; ++k) {
+        const Unit& of = unit[k];
+        at.choice[k] = of.kind == RowKind::equation  ? RowChoice::hold
+                       : of.kind == RowKind::contact ? RowChoice::slip
+                                                     : RowChoice::open;
+        at.d[k][0] = of.moving ? of.d[0] : Real(way);
+        at.d[k][1] = of.moving ? of.d[1] : Real(0);
+      }
+      if (is_singular(at, margin)) return true;
+    }
+    return false;
   }
 
   // The next combination in the order hold, slip, slip back, open of the last unit; false after the last.
@@ -51,12 +90,13 @@ struct ContactProblem : ContactRows<M> {
     return RowChoice::open;
   }
 
-  ZWANG_COLD Verdict find_among_all(Solution& found) const {
+  ZWANG_COLD Verdict find_among_all(Solution& found, Real margin) const {
     Solution admissible[most_admissible], at;
     int many = 0;
     for (int k = 0; k < units; ++k) at.choice[k] = first_choice(k);
     do {
       solve(at);
+      if (at.dependent) represent(at);
       if (many < most_admissible && is_admissible(at)) admissible[many++] = at;
     } while (next_choice(at));
     if (many == 0) return Verdict::none;
@@ -72,25 +112,28 @@ struct ContactProblem : ContactRows<M> {
         out[s] = out[s] || (sticks && (admissible[s].choice[k] == RowChoice::slip ||
                                        admissible[s].choice[k] == RowChoice::slip_back));
     }
+    // Of equal motions the first: it holds, or slips, rather than being open without a force.
     int first = -1;
+    bool several = false, singular = false;
     for (int s = 0; s < many; ++s) {
       if (out[s]) continue;
       if (first < 0) {
         first = s;
+        singular = is_singular(admissible[s], margin);
         continue;
       }
       const Real size = maximum(size_of(admissible[first]), size_of(admissible[s]));
-      if (difference(admissible[first], admissible[s]) > square(Real(1e3) * Precision<Real>::tie) * size)
-        return Verdict::several;
-      // Equal motions: one without dependent rows has multipliers of its own.
-      if (admissible[first].dependent && !admissible[s].dependent) first = s;
+      if (difference(admissible[first], admissible[s]) <= square(Real(1e3) * Precision<Real>::tie) * size)
+        continue;
+      several = true;
+      singular = singular || is_singular(admissible[s], margin);
     }
     found = admissible[first];
-    return Verdict::one;
+    return singular ? Verdict::singular : several ? Verdict::several : Verdict::one;
   }
 
   // Projected Gauss-Seidel iterations on the multipliers; the choices they end with are solved and judged.
-  ZWANG_COLD Verdict find_by_iteration(Solution& found) const {
+  ZWANG_COLD Verdict find_by_iteration(Solution& found, Real margin) const {
     for (int k = 0; k < units; ++k) found.choice[k] = RowChoice::hold;
     for (int i = 0; i < count; ++i) found.lambda[i] = 0;
     for (int pass = 0; pass < 2000; ++pass)
@@ -104,7 +147,9 @@ struct ContactProblem : ContactRows<M> {
         found.d[k][c] = size > 0 ? found.lambda[of.row + 1 + c] / size : Real(0);
     }
     solve(found);
-    return is_admissible(found) ? Verdict::one : Verdict::none;
+    if (found.dependent) represent(found);
+    if (!is_admissible(found)) return Verdict::none;
+    return is_singular(found, margin) ? Verdict::singular : Verdict::one;
   }
   ZWANG_DEVICE Real residual_now(int i, const Solution& at) const {
     Real sum = phi0[i];

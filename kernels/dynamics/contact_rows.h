@@ -233,37 +233,6 @@ struct ContactRows {
     }
   }
 
-  // [friction-7] Slip in space that begins now goes where r_T points: d = r_T(d)/|r_T(d)|, by projected
-  // iterations, which converge for any symmetric Phi_TT.
-  ZWANG_COLD void solve(Solution& at) const {
-    set_directions(at);
-    solve_linear(at);
-    bool searching = false;
-    for (int k = 0; k < units; ++k) searching = searching || seeks_direction(k, at);
-    for (int pass = 0; searching && pass < 500; ++pass) {
-      Real moved = 0;
-      for (int k = 0; k < units; ++k) {
-        if (!seeks_direction(k, at)) continue;
-        const Unit& of = unit[k];
-        const int t = of.row + 1;
-        const Real weight = maximum(phi[t][t], phi[t + 1][t + 1]), size = of.cone * at.lambda[of.row];
-        const Real x = size * at.d[k][0] + at.residual[t] / weight,
-                   y = size * at.d[k][1] + at.residual[t + 1] / weight, length = sqrt(x * x + y * y);
-        if (!(length > 0)) continue;
-        moved = maximum(moved, maximum(absolute(x / length - at.d[k][0]), absolute(y / length - at.d[k][1])));
-        at.d[k][0] = x / length;
-        at.d[k][1] = y / length;
-      }
-      solve_linear(at);
-      if (!(moved > 8 * Precision<Real>::epsilon)) break;
-    }
-  }
-  ZWANG_DEVICE bool seeks_direction(int k, const Solution& at) const {
-    const Unit& of = unit[k];
-    return of.kind == RowKind::contact && of.tangents == 2 && !of.moving && of.cone > 0 &&
-           at.choice[k] == RowChoice::slip;
-  }
-
   // --- Judgement ---
   ZWANG_DEVICE bool is_admissible(const Solution& at) const {
     for (int k = 0; k < units; ++k)
@@ -303,8 +272,14 @@ struct ContactRows {
       if (choice == RowChoice::hold && !(absolute(at.residual[t]) <= 4 * slack[t])) return false;
     }
     if (choice == RowChoice::hold) return sqrt(force) <= of.cone_static * at.lambda[i] + zero;
-    return of.moving || !(of.cone > 0) || along >= -slack_along;
+    if (of.moving || !(of.cone > 0)) return true;
+    // In space it must also point along the slip that begins.
+    const Real across = of.tangents == 1 ? Real(0) : d[0] * at.residual[i + 2] - d[1] * at.residual[i + 1];
+    return along >= -slack_along && absolute(across) <= 4 * slack_along + direction_error() * absolute(along);
   }
+
+  // By how much a slip that begins may point beside its friction, as a share of its size.
+  ZWANG_INLINE static Real direction_error() { return 10 * sqrt(Precision<Real>::epsilon); }
 
   // The judge of a solution, whatever found it: the largest violation of the laws at the head of this file beyond
   // rounding, relative to the size of the problem (friction_residual() of the reference).
@@ -347,13 +322,13 @@ struct ContactRows {
     return worst > 0 && size > 0 ? worst / size : Real(0);
   }
 
-  // The square of the difference of two motions in the mass metric.
+  // The square of the difference of two motions in the mass metric. Summed as forces, since the multipliers of dependent
+  // rows may differ by much and move alike.
   ZWANG_DEVICE Real difference(const Solution& a, const Solution& b) const {
-    Real sum = 0;
-    for (int i = 0; i < count; ++i)
-      for (int j = 0; j < count; ++j)
-        sum += (a.lambda[i] - b.lambda[i]) * phi[i][j] * (a.lambda[j] - b.lambda[j]);
-    return absolute(sum);
+    Real apart[n];
+    for (int j = 0; j < n; ++j) apart[j] = 0;
+    for (int i = 0; i < count; ++i) add_multiple<n>(a.lambda[i] - b.lambda[i], u[i], apart);
+    return dot<n>(apart, apart);
   }
   ZWANG_DEVICE Real size_of(const Solution& at) const {
     Real sum = 0;
@@ -362,12 +337,14 @@ struct ContactRows {
   }
 
   // kappa of a slipping contact: the change of its r_N by its own multiplier where the other rows of the choice hold
-  // [friction-4]. Computed as Phi0/lambda would be unsafe where both vanish; here from a unit change of Phi0.
-  ZWANG_COLD Real kappa(int k, const Solution& chosen) const {
+  // [friction-4]; or the same without its friction. Computed as Phi0/lambda would be unsafe where both vanish; here
+  // from a unit change of Phi0.
+  ZWANG_COLD Real kappa(int k, const Solution& chosen, bool rubs) const {
     ContactRows unloaded = *this;
     Solution at = chosen;
     for (int i = 0; i < count; ++i) unloaded.phi0[i] = 0;
     for (int j = 0; j < units; ++j) unloaded.unit[j].limit = 0;
+    if (!rubs) unloaded.unit[k].cone = 0;
     unloaded.phi0[unit[k].row] = 1;
     unloaded.solve_linear(at);
     const Real lambda = at.lambda[unit[k].row];

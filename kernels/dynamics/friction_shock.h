@@ -47,7 +47,8 @@ struct FrictionRound {
   ZWANG_DEVICE void add_contact(const ShockSetting<M>& setting, const Real* alpha, int i, Real back) {
     const M& me = setting.me;
     const typename M::Motion& motion = me.motion;
-    const int f = Model::friction_of(i), b = Model::bound_of(i);
+    // A contact with a limit bears an impulse up to that limit, without friction [limit-4].
+    const int b = Model::bound_of(i), f = b >= 0 ? -1 : Model::friction_of(i);
     const int row = add(setting, alpha, i, back, setting.zero[i]);
     auto& unit = contacts.add_unit(f >= 0 ? RowKind::contact : RowKind::inequality, row);
     if (b >= 0) unit.limit = Model::impulse_limit(me.k, motion.t, motion.q(), alpha, motion.z(), b);
@@ -77,7 +78,7 @@ struct FrictionRound {
 
   ZWANG_DEVICE bool solve(Real theta) {
     for (int i = 0; i < contacts.count; ++i) contacts.phi0[i] = rate[i] + theta * rebound[i];
-    return contacts.find(solution) == ContactProblem<M>::Verdict::one;
+    return contacts.find(solution, Real(-1)) == ContactProblem<M>::Verdict::one;
   }
 
   // The energy that the impulses take out of the motion, in a frame that moves with the conditions: the impulses
@@ -96,18 +97,20 @@ struct FrictionRound {
   }
 
   // The largest rebound, up to the whole one, that creates no energy: the first zero of the loss from theta = 0
-  // upwards. Without rebound nothing is ever gained.
+  // upwards, or where the solution is lost before. Without rebound nothing is ever gained.
   ZWANG_COLD bool solve_within_energy(Real& theta) {
     theta = 1;
     if (!solve(theta)) return false;
     const Real noise = 64 * Precision<Real>::epsilon * size_of_energy();
     if (dissipated(theta) >= -noise) return true;
+    theta = 0;
+    if (!solve(theta)) return false;
     Real below = 0, above = 1;
-    constexpr int parts = 32;
+    constexpr int parts = 64;
+    const auto is_above = [&] { return !solve(theta) || dissipated(theta) < -noise; };
     for (int part = 1; part < parts; ++part) {
       theta = Real(part) / parts;
-      if (!solve(theta)) return false;
-      if (dissipated(theta) < 0) {
+      if (is_above()) {
         above = theta;
         break;
       }
@@ -115,8 +118,7 @@ struct FrictionRound {
     }
     for (int pass = 0; pass < 60 && above - below > Precision<Real>::epsilon; ++pass) {
       theta = (below + above) / 2;
-      if (!solve(theta)) return false;
-      (dissipated(theta) < 0 ? above : below) = theta;
+      (is_above() ? above : below) = theta;
     }
     theta = below;
     return solve(theta);
@@ -151,7 +153,7 @@ ZWANG_COLD void solve_frictional_round(const ShockSetting<M>& setting, const Rea
   }
   Real theta;
   if (!made.solve_within_energy(theta)) {
-    round.ambiguous = contacts.find(made.solution) == ContactProblem<M>::Verdict::several;
+    round.ambiguous = contacts.find(made.solution, Real(-1)) == ContactProblem<M>::Verdict::several;
     return;
   }
   round.feasible = true;
@@ -160,9 +162,15 @@ ZWANG_COLD void solve_frictional_round(const ShockSetting<M>& setting, const Rea
   Real pushed[n], move[n];
   for (int i = 0; i < n; ++i) pushed[i] = round.pushed[i] = 0;
   rows.count = 0;
+  // An impulse within rounding of the largest is none: the rows are solved together.
+  Real largest = 0;
+  for (int i = 0; i < contacts.count; ++i)
+    largest = maximum(largest, absolute(made.solution.lambda[i]) * sqrt(contacts.phi[i][i]));
   for (int i = 0; i < contacts.count; ++i) {
     rows.add(contacts.condition[i], true, 0);
-    round.l[i] = made.solution.lambda[i];
+    const bool noise = absolute(made.solution.lambda[i]) * sqrt(contacts.phi[i][i]) <=
+                       8 * Precision<Real>::epsilon * largest;
+    round.l[i] = noise ? Real(0) : made.solution.lambda[i];
     round.weight[i] = contacts.phi[i][i];
     Real single[n], change[n];
     for (int j = 0; j < n; ++j) single[j] = round.l[i] * contacts.u[i][j];

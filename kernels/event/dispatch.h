@@ -66,13 +66,9 @@ ZWANG_DEVICE bool slip_is_unresolved(const M& me, int f, const SlipNow<M>& slip)
   using Model = typename M::Model;
   using Real = typename M::Real;
   const Real rounding = me.k[Model::first_mode + Model::friction_mode(f) + 2];
-  Real rate[M::size], lambda[M::rows], squared = 0, f_rate, change, size;
+  Real rate[M::size], lambda[M::rows];
   right_side<M>(me.k, me.motion.t, me.motion.y, me.constraints.held, me.constraints.any_held, rate, lambda);
-  for (int c = 0; c < 2; ++c) {
-    second_rate<M>(me.k, me.motion, Model::friction_row(f) + c, M::v_of(rate), f_rate, change, size);
-    squared += square(size);
-  }
-  const Real unresolved = 128 * me.motion.rounding_of_time() * sqrt(squared);
+  const Real unresolved = 128 * me.motion.rounding_of_time() * size_of_slip_rate(me, f, M::v_of(rate));
   return !(slip.size > maximum(4 * maximum(slip.zero, rounding), unresolved));
 }
 
@@ -84,8 +80,23 @@ ZWANG_DEVICE bool renew_direction(M& me, int f) {
   const SlipNow<M> slip(me, f);
   if (slip_is_unresolved(me, f, slip)) return false;
   const typename M::Real d[2] = {slip.s[0] / slip.size, slip.s[1] / slip.size};
+  typename M::Real& rounding = me.k[M::Model::first_mode + M::Model::friction_mode(f) + 2];
+  const typename M::Real before = rounding;
   set_friction_mode(me, f, false, d);
+  rounding = maximum(rounding, before);
   return true;
+}
+
+// What is left of a slip in space that has come to rest is removed: across the new direction it would turn the first
+// moments of the slip that follows, and along the old one it would end that slip at once.
+template <class M>
+ZWANG_DEVICE void remove_slip(M& me, int f) {
+  using Model = typename M::Model;
+  if (Model::friction_rows(f) == 1) return;
+  typename M::Real held[M::rows];
+  copy<M::rows>(me.constraints.held, held);
+  held[Model::friction_row(f)] = held[Model::friction_row(f) + 1] = 1;
+  project<M>(me.k, me.motion.t, me.motion.y, held, 1);
 }
 
 // With dependent rows stick ends for all contacts at once whose multipliers have no room left.
@@ -101,7 +112,7 @@ ZWANG_DEVICE void add_all_at_cone(const M& me, ModeChange<M>& change) {
   for (int f = 0; f < Model::frictions; ++f) {
     if (!(me.constraints.held[Model::friction_row(f)] > 0)) continue;
     const Real margin = multipliers.margin(me.k, me.motion.t, me.motion.y, x, f);
-    if (margin > Real(1e4) * Precision<Real>::tie * size) continue;
+    if (margin > Real(1e5) * Precision<Real>::tie * size) continue;
     change.leaves.add(Model::friction_contact(f));
   }
 }
@@ -115,7 +126,10 @@ ZWANG_COLD void dispatch_transition(M& me, int transition, typename M::Event& ev
   const TransitionKind kind = TransitionKind(Model::transition_kind(transition));
   const bool friction = kind == TransitionKind::slide || kind == TransitionKind::stick;
   const int i = friction ? Model::friction_contact(of) : Model::bound_condition(of);
-  if (kind == TransitionKind::stick && renew_direction(me, of)) return;
+  if (kind == TransitionKind::stick) {
+    if (renew_direction(me, of)) return;
+    remove_slip(me, of);
+  }
   flush_accumulation(me);
   event.constraints.add(i);
   const ModesInForce<M> before(me);

@@ -92,7 +92,9 @@ ZWANG_DEVICE void list_tangential_rows(typename M::Event& event) {
   using Model = typename M::Model;
   for (int f = 0; f < Model::frictions; ++f) {
     for (int c = 0; c < Model::friction_rows(f); ++c) event.constraints.remove(Model::friction_row(f) + c);
-    if (event.constraints.has(Model::friction_contact(f))) event.constraints.add(Model::friction_row(f));
+    const int contact = Model::friction_contact(f);
+    if (event.constraints.has(contact) && Model::bound_of(contact) < 0)
+      event.constraints.add(Model::friction_row(f));
   }
 }
 

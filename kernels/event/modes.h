@@ -145,26 +145,6 @@ ZWANG_DEVICE void add_equation_unit(const M& me, int i, const ModeChange<M>& cha
   unit.may_hold = !change.leaves.has(i);
 }
 
-// kappa of a slipping contact vanishes or is negative: none or two accelerations are admissible (Painleve)
-// [friction-5]. The other contacts stick or slip as they do now.
-template <class M>
-ZWANG_COLD bool is_painleve(const ContactProblem<M>& contacts, typename M::Real margin) {
-  ContactSolution<M> at;
-  for (int k = 0; k < contacts.units; ++k) at.choice[k] = contacts.first_choice(k);
-  for (int k = 0; k < contacts.units; ++k) {
-    const auto& unit = contacts.unit[k];
-    if (unit.kind != RowKind::contact || !(unit.cone > 0)) continue;
-    ContactSolution<M> slipping = at;
-    for (int way = int(RowChoice::slip); way <= int(RowChoice::slip_back); ++way) {
-      if (!contacts.is_possible(unit, RowChoice(way))) continue;
-      slipping.choice[k] = RowChoice(way);
-      contacts.set_directions(slipping);
-      if (!(contacts.kappa(k, slipping) > margin * contacts.phi[unit.row][unit.row])) return true;
-    }
-  }
-  return false;
-}
-
 template <class M>
 ZWANG_COLD void solve_problem(const M& me, const typename M::Set& set, const ModeChange<M>& change,
                               ModeProblem<M>& problem) {
@@ -197,17 +177,19 @@ ZWANG_COLD void solve_problem(const M& me, const typename M::Set& set, const Mod
   }
   if (problem.status != Status::ok) return;
   using Verdict = typename ContactProblem<M>::Verdict;
-  Verdict verdict = contacts.find(problem.solution);
+  const Real margin = Real(me.input.settings->painleve_margin);
+  Verdict verdict = contacts.find(problem.solution, margin);
   if (verdict == Verdict::none && change.leaves.size() > 0) {
     // It may stay: its force only touched the bound.
     for (int k = 0; k < contacts.units; ++k) contacts.unit[k].may_hold = true;
-    verdict = contacts.find(problem.solution);
+    verdict = contacts.find(problem.solution, margin);
   }
   if (verdict != Verdict::one) {
-    const Real margin = Real(me.input.settings->painleve_margin);
-    problem.status = is_painleve(contacts, margin) ? Status::painleve
-                     : verdict == Verdict::none    ? Status::infeasible
-                                                   : Status::ambiguous;
+    const bool singular =
+        verdict == Verdict::singular || (verdict == Verdict::none && contacts.may_be_singular(margin));
+    problem.status = singular                   ? Status::painleve
+                     : verdict == Verdict::none ? Status::infeasible
+                                                : Status::ambiguous;
     return;
   }
   Real pushed[n];
@@ -249,6 +231,17 @@ ZWANG_DEVICE void set_friction_mode(M& me, int f, bool stick, const typename M::
   if (count == 2) e[2] = SlipNow<M>(me, f).zero;
 }
 
+// The size of the terms of s' for the accelerations a.
+template <class M>
+ZWANG_DEVICE typename M::Real size_of_slip_rate(const M& me, int f, const typename M::Real* a) {
+  typename M::Real squares = 0, f_rate, change, size;
+  for (int c = 0; c < M::Model::friction_rows(f); ++c) {
+    second_rate<M>(me.k, me.motion, M::Model::friction_row(f) + c, a, f_rate, change, size);
+    squares += square(size);
+  }
+  return sqrt(squares);
+}
+
 // Writes the modes of all frictions and bounds that took part; those that did not have no mode.
 template <class M>
 ZWANG_DEVICE void apply_modes(M& me, ModeProblem<M>& problem) {
@@ -267,6 +260,11 @@ ZWANG_DEVICE void apply_modes(M& me, ModeProblem<M>& problem) {
         problem.solution.dependent || (stick && problem.solution.choice[k] != RowChoice::hold);
     const bool rubs = problem.contacts.unit[k].cone > 0;
     set_friction_mode(me, f, stick, rubs ? problem.solution.d[k] : none);
+    // The rounding of velocities that have just been at rest is nothing: the slip is known no better than the time
+    // at which it begins.
+    if (Model::friction_rows(f) == 1) continue;
+    Real& rounding = me.k[Model::first_mode + Model::friction_mode(f) + 2];
+    rounding = maximum(rounding, motion.rounding_of_time() * size_of_slip_rate(me, f, problem.a));
   }
   for (int b = 0; b < Model::bounds; ++b) {
     const int i = Model::bound_condition(b), k = problem.unit_of[i];

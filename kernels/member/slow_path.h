@@ -22,15 +22,21 @@
 
 namespace zwang {
 
-// After an event of this kind has been handled: scheduled events and outputs at the same time, and the next
-// step length.
+// After this event has been handled: scheduled events and outputs at the same time, and the next step length.
 template <class M>
-ZWANG_COLD void continue_after(M& me, EventFunctionKind kind) {
+ZWANG_COLD void continue_after(M& me, const EventToHandle<typename M::Real>& event) {
   apply_scheduled_and_outputs(me);
   me.motion.h = me.exchange.next_h;
   // After a contact the motion obeys another law: the old step may be far too long, and each rejected step is
   // costly.
-  const bool new_law = kind == EventFunctionKind::reached && me.constraints.any_held;
+  bool new_law = event.kind == EventFunctionKind::reached && me.constraints.any_held;
+  // A slip in space that has vanished and begins again turns at a rate without bound, which the error estimate of a
+  // long step misses.
+  if constexpr (slips_in_space<typename M::Model>()) {
+    const int transition = event.index - M::first_transition;
+    new_law = new_law || (event.kind == EventFunctionKind::transition &&
+                          TransitionKind(M::Model::transition_kind(transition)) == TransitionKind::stick);
+  }
   if (M::Method::adaptive && new_law && me.going()) me.motion.h = minimum(me.motion.h, initial_step(me));
 }
 
@@ -65,7 +71,7 @@ ZWANG_COLD void handle_events_within(M& me, const DenseStep<M>& dense) {
   advance(me, dense, found);
   const EventToHandle<Real> event = found.to_handle();
   if (me.going() && found.found && !try_single_contact(me, event)) dispatch_event(me, event);
-  continue_after(me, event.kind);
+  continue_after(me, event);
 }
 
 // A step with a possible event.
@@ -105,8 +111,8 @@ ZWANG_COLD bool try_event_at_step_end(M& me) {
 // After that event. True when the lane goes on with this member.
 template <class M>
 ZWANG_COLD bool continue_from_event(M& me) {
-  const EventFunctionKind kind = me.exchange.event.kind;
-  if (kind != EventFunctionKind::nothing) continue_after(me, kind);
+  const EventToHandle<typename M::Real> event = me.exchange.event;
+  if (event.kind != EventFunctionKind::nothing) continue_after(me, event);
   return prepare_next_step(me);
 }
 
@@ -130,13 +136,14 @@ ZWANG_COLD Status stuck_status(const M& me, bool finite) {
     solve_problem(me, set, {}, problem);
     if (problem.status == Status::painleve) return Status::painleve;
     constexpr auto close = typename M::Real(1e-3);
-    if (problem.status == Status::ok && is_painleve(problem.contacts, close)) return Status::painleve;
+    if (problem.status == Status::ok && problem.contacts.is_singular(problem.solution, close))
+      return Status::painleve;
   }
   return finite ? Status::step_too_small : Status::not_finite;
 }
 
-// No step can be taken because a slip in space has shrunk below what the time resolves: what is left of it is
-// removed, and it comes to rest [friction-8]. False: nothing of the kind.
+// No step can be taken because a slip in space has shrunk below what the time resolves: it comes to rest
+// [friction-8]. False: nothing of the kind.
 template <class M>
 ZWANG_COLD bool rest_unresolved_slip(M& me) {
   using Model = typename M::Model;
@@ -148,10 +155,6 @@ ZWANG_COLD bool rest_unresolved_slip(M& me) {
       const int mode = Model::first_mode + Model::friction_mode(f);
       const bool slips = me.k[mode] != 0 || me.k[mode + 1] != 0;
       if (!slips || !slip_is_unresolved(me, f, SlipNow<M>(me, f))) continue;
-      typename M::Real held[M::rows];
-      copy<M::rows>(me.constraints.held, held);
-      held[Model::friction_row(f)] = held[Model::friction_row(f) + 1] = 1;
-      project<M>(me.k, me.motion.t, me.motion.y, held, 1);
       dispatch_event(me, {EventFunctionKind::transition, M::first_transition + i});
       me.motion.h = initial_step(me);
       return true;

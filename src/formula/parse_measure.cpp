@@ -65,10 +65,10 @@ void Parser::require_mode(const Token& token, const std::string& pattern, EventP
       break;
     case EventPattern::yields:
     case EventPattern::locks:
-      needs(entry.holding && !entry.broken, "limit without breaks = true");
+      needs(entry.holding && !entry.breaks, "limit without breaks = true");
       break;
     case EventPattern::breaks:
-      needs(entry.broken.has_value(), "limit with breaks = true");
+      needs(entry.breaks, "limit with breaks = true");
       break;
     default:
       break;

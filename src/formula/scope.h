@@ -47,6 +47,7 @@ struct ConditionName {
   // holding(c), broken(c). Of both: dissipated(c).
   std::optional<Expr> friction = {}, slip = {}, sticking = {}, slipping = {}, holding = {}, broken = {},
                       dissipated = {};
+  bool breaks = false;  // it is gone for good once its multiplier reaches the limit
 };
 
 struct Scope {

@@ -1,4 +1,4 @@
-// Least-norm multipliers inside cones by cutting planes, and the excess over the cones by enumeration of vertices.
+// Least-norm multipliers inside cones by cutting planes, and the least excess over the cones as a linear programme.
 #include "src/laws/cone_multipliers.h"
 
 #include <cmath>
@@ -14,13 +14,12 @@ namespace {
 
 constexpr double null_threshold = 1e-10;
 constexpr int cut_limit = 60;
-constexpr std::size_t vertex_limit = 200'000;
+constexpr int proximal_limit = 50;
 
-// C lambda - d <= tau t
+// C lambda - d <= 0: a side of a cone or of a bound, or the sign of a normal force
 struct Cut {
   Eigen::VectorXd c;
   double d = 0;
-  double tau = 0;    // 1: a side of a cone or of a bound, 0: the sign of a normal force
   double noise = 0;  // of C lambda
 };
 
@@ -32,7 +31,6 @@ Cut cone_cut(const DependentMultipliers& all, const HeldCone& cone, const Eigen:
   Cut cut{Eigen::VectorXd::Zero(all.particular.size())};
   for (Eigen::Index k = 0; k < cone.tangents; ++k) cut.c(cone.tangent + k) = direction(k);
   cut.c(cone.normal) = -cone.cone;
-  cut.tau = 1;
   cut.noise = noise_of(all, cut.c);
   return cut;
 }
@@ -72,59 +70,40 @@ bool cut_again(const DependentMultipliers& all, const Eigen::VectorXd& lambda, d
   return added;
 }
 
-// The least t at w: the largest violation of the cuts with tau = 1. NaN where a sign is violated.
-double excess_at(const std::vector<Cut>& cuts, const Eigen::VectorXd& lambda) {
-  double t = -std::numeric_limits<double>::infinity();
-  for (const Cut& cut : cuts) {
-    const double value = cut.c.dot(lambda) - cut.d;
-    if (cut.tau == 0 && value > 10 * cut.noise + 1e-12 * std::abs(cut.d)) return std::nan("");
-    if (cut.tau > 0) t = std::max(t, value);
-  }
-  return t;
-}
-
-// The linear programme in (w, t): its minimum is at a vertex, where as many cuts are tight as there are unknowns.
-struct Vertices {
-  const DependentMultipliers& all;
-  const std::vector<Cut>& cuts;
-  double best = std::numeric_limits<double>::infinity();
-  Eigen::VectorXd lambda = all.particular;
-  std::size_t tried = 0;
-
-  void visit(std::vector<std::size_t>& chosen, std::size_t next) {
-    const auto unknowns = static_cast<std::size_t>(all.null.cols()) + 1;
-    if (chosen.size() == unknowns) {
-      judge(chosen);
-      return;
-    }
-    for (std::size_t k = next; k < cuts.size() && tried < vertex_limit; ++k) {
-      chosen.push_back(k);
-      visit(chosen, k + 1);
-      chosen.pop_back();
-    }
-  }
-  void judge(const std::vector<std::size_t>& chosen) {
-    ++tried;
-    const Eigen::Index size = index(chosen.size());
-    Eigen::MatrixXd matrix(size, size);
-    Eigen::VectorXd right(size);
-    for (Eigen::Index i = 0; i < size; ++i) {
-      const Cut& cut = cuts[chosen[static_cast<std::size_t>(i)]];
-      matrix.row(i).head(size - 1) = cut.c.transpose() * all.null;
-      matrix(i, size - 1) = -cut.tau;
-      right(i) = cut.d - cut.c.dot(all.particular);
-    }
-    const Eigen::FullPivLU<Eigen::MatrixXd> lu(matrix);
-    if (!lu.isInvertible()) return;
-    const Eigen::VectorXd solution = lu.solve(right);
-    const Eigen::VectorXd at = all.particular + all.null * solution.head(size - 1);
-    const double t = excess_at(cuts, at);
-    if (t < best) {
-      best = t;
-      lambda = at;
-    }
-  }
+// A point of the linear programme: minimise t under all cuts.
+struct LeastExcess {
+  double t = 0;
+  Eigen::VectorXd w;
 };
+
+// Proximal steps, each the quadratic programme: minimise t + ((w, t) - centre)^2/(2 reach). For a linear programme they
+// end at its solution after finitely many. Where all margins can grow without bound, t stops at -10 times the forces.
+LeastExcess least_excess(const DependentMultipliers& all, const std::vector<Cut>& cuts, LeastExcess from) {
+  const Eigen::Index unknowns = all.null.cols(), rows = index(cuts.size());
+  const double size = all.particular.cwiseAbs().maxCoeff(), reach = 10 * size;
+  if (!(size > 0)) return from;
+  QuadraticProgram program;
+  program.mass = Eigen::MatrixXd::Identity(unknowns + 1, unknowns + 1);
+  program.rows.resize(rows, unknowns + 1);
+  program.offsets.resize(rows);
+  program.equation.assign(cuts.size(), 0);
+  for (Eigen::Index k = 0; k < rows; ++k) {
+    const Cut& cut = cuts[static_cast<std::size_t>(k)];
+    program.rows.row(k).head(unknowns) = cut.c.transpose() * all.null;
+    program.rows(k, unknowns) = -1;
+    program.offsets(k) = cut.c.dot(all.particular) - cut.d;
+  }
+  for (int pass = 0; pass < proximal_limit && from.t > -reach; ++pass) {
+    program.free.resize(unknowns + 1);
+    program.free << from.w, from.t - reach;
+    const QpSolution found = solve_qp(program);
+    if (!found.feasible) return from;
+    const double gained = from.t - found.x(unknowns);
+    from = {found.x(unknowns), found.x.head(unknowns)};
+    if (pass > 0 && !(gained > 1e-14 * size)) break;
+  }
+  return from;
+}
 
 }  // namespace
 
@@ -186,18 +165,18 @@ std::optional<Eigen::VectorXd> least_norm_in_cones(const DependentMultipliers& a
 
 double smallest_excess(const DependentMultipliers& all) {
   std::vector<Cut> cuts = first_cuts(all);
-  double best = excess_at(cuts, all.particular);
+  const double size = all.particular.size() > 0 ? all.particular.cwiseAbs().maxCoeff() : 0;
+  double t = -std::numeric_limits<double>::infinity();
+  for (const Cut& cut : cuts) t = std::max(t, cut.c.dot(all.particular) - cut.d);
+  LeastExcess best{t, Eigen::VectorXd::Zero(all.null.cols())};
   for (int pass = 0; pass < cut_limit; ++pass) {
-    Vertices vertices{all, cuts};
-    std::vector<std::size_t> chosen;
-    vertices.visit(chosen, 0);
-    if (!std::isfinite(vertices.best)) return best;
-    best = vertices.best;
-    const std::size_t before = cuts.size();
-    const double scale = vertices.lambda.cwiseAbs().maxCoeff();
-    if (!cut_again(all, vertices.lambda, best + 1e-12 * scale, cuts) || cuts.size() == before) break;
+    best = least_excess(all, cuts, best);
+    const Eigen::VectorXd lambda = all.particular + all.null * best.w;
+    if (!cut_again(all, lambda, best.t + 1e-13 * size, cuts)) break;
+    // The new cuts are beyond t at this point.
+    for (const Cut& cut : cuts) best.t = std::max(best.t, cut.c.dot(lambda) - cut.d);
   }
-  return best;
+  return best.t;
 }
 
 }  // namespace zwang

@@ -35,7 +35,7 @@ void split_along_null_space(const Eigen::MatrixXd& forces, const Eigen::VectorXd
 // The multipliers of least norm inside all cones and bounds; nothing if there are none.
 std::optional<Eigen::VectorXd> least_norm_in_cones(const DependentMultipliers& all);
 
-// The smallest t for which some multipliers have |lambda_T| <= cone lambda_N + t at every cone, and lambda_N >= 0
+// The smallest t for which some multipliers have |lambda_T| <= cone lambda_N + t at every cone and lambda_N >= -t
 // [friction-10]. Negative: every contact can stick with a margin.
 double smallest_excess(const DependentMultipliers& all);
 

@@ -10,6 +10,7 @@
 #include "src/base/index.h"
 #include "src/expression/scaled.h"
 #include "src/laws/friction_modes.h"
+#include "src/laws/impact_round.h"
 #include "src/laws/least_constraint.h"
 #include "src/laws/mode_problem.h"
 #include "src/quadratic_program/friction_residual.h"
@@ -21,189 +22,6 @@ namespace zwang {
 namespace {
 
 constexpr int impact_round_limit = 1000;
-constexpr int impact_linearisations = 100;
-// The energy is looked at for so many shares of the restitution, then bisected.
-constexpr int theta_samples = 64;
-constexpr double energy_rounding = 64 * std::numeric_limits<double>::epsilon();
-
-// One condition in a round, with the rebounds of its rows at theta = 1.
-struct ImpactPart {
-  std::size_t condition = 0;
-  ModeElement element;
-  std::vector<std::size_t> rows;  // conditions
-  Eigen::VectorXd rebound;        // by row
-};
-
-class Impact {
- public:
-  Impact(const Equations& equations, const State& state, const Sizes& sizes, const Eigen::VectorXd& alpha,
-         double rest_speed)
-      : equations_(equations), state_(state), mass_(equations.mass(state)), zero_(equations.count(), 0) {
-    Sizes larger = sizes;
-    larger.v = sizes.v.cwiseMax(alpha.cwiseAbs()).cwiseMax(state.v.cwiseAbs());
-    state_.v = alpha;
-    for (std::size_t i = 0; i < equations.count(); ++i)
-      zero_[i] = rest_speed * equations.scaled_row(i, state_, larger)[1].scale;
-  }
-
-  double rate(std::size_t i, const Eigen::VectorXd& v) {
-    state_.v = v;
-    return equations_.rate(i, state_);
-  }
-  double zero(std::size_t i) const { return zero_[i]; }
-  const Eigen::MatrixXd& mass() const { return mass_; }
-  const State& state() const { return state_; }
-  double kinetic(const Eigen::VectorXd& v) {
-    state_.v = v;
-    return equations_.kinetic(state_);
-  }
-
-  ImpactPart part(std::size_t i, ModeElement::Kind kind, const Eigen::VectorXd& alpha, double rebound);
-  ModeProblem problem(const std::vector<ImpactPart>& parts, const Eigen::VectorXd& alpha,
-                      const Eigen::VectorXd& v0, double theta);
-
- private:
-  const Equations& equations_;
-  State state_;
-  Eigen::MatrixXd mass_;
-  std::vector<double> zero_;
-};
-
-ImpactPart Impact::part(std::size_t i, ModeElement::Kind kind, const Eigen::VectorXd& alpha, double rebound) {
-  const System& system = equations_.system();
-  ImpactPart made{
-      .condition = i, .element = {}, .rows = {i}, .rebound = Eigen::VectorXd::Constant(1, rebound)};
-  made.element.kind = kind;
-  made.element.condition = i;
-  state_.v = alpha;
-  const std::optional<std::size_t> f = friction_of(system, i);
-  if (kind == ModeElement::Kind::inequality && f && has_friction(equations_, *f, state_)) {
-    const FrictionValues values = equations_.friction(*f, state_);
-    // In impacts friction_static has no part.
-    made.element.kind = ModeElement::Kind::friction;
-    made.element.cone = made.element.cone_static = values.cone;
-    made.element.tangents = index(system.frictions[*f].rows.size());
-    made.rebound.conservativeResize(1 + made.element.tangents);
-    for (std::size_t k = 0; k < system.frictions[*f].rows.size(); ++k) {
-      const std::size_t row = system.frictions[*f].rows[k];
-      made.rows.push_back(row);
-      made.rebound(index(k) + 1) = values.restitution * rate(row, alpha);
-    }
-  }
-  if (kind == ModeElement::Kind::bound) {
-    made.element.limit = equations_.bound(*bound_of(system, i)).impulse_limit;
-    made.element.one_sided = !system.constraints[i].equation;
-  }
-  return made;
-}
-
-// Residuals f'(v+) + theta e max(f'(alpha), 0) and z = s(v+) + theta e_t s(alpha) [friction-11], linearised at v0.
-ModeProblem Impact::problem(const std::vector<ImpactPart>& parts, const Eigen::VectorXd& alpha,
-                            const Eigen::VectorXd& v0, double theta) {
-  ModeProblem made;
-  made.mass = mass_;
-  made.free = alpha;
-  Eigen::Index count = 0;
-  for (const ImpactPart& part : parts) count += index(part.rows.size());
-  made.rows.setZero(count, alpha.size());
-  made.offsets.setZero(count);
-  made.slack.setZero(count);
-  state_.v = v0;
-  Eigen::Index next = 0;
-  for (const ImpactPart& part : parts) {
-    ModeElement element = part.element;
-    element.row = next;
-    made.elements.push_back(element);
-    for (std::size_t k = 0; k < part.rows.size(); ++k, ++next) {
-      const Row row = equations_.row(part.rows[k], state_);
-      made.rows.row(next) = row.a;
-      made.offsets(next) = row.rate - row.a * v0 + theta * part.rebound(index(k));
-      made.slack(next) = zero_[part.rows[k]];
-    }
-  }
-  return made;
-}
-
-struct ImpactRound {
-  Status status = Status::infeasible;
-  ModeProblem problem;
-  ModeSolution solution;
-  double theta = 1;
-};
-
-ImpactRound solve_at(Impact& impact, const std::vector<ImpactPart>& parts, const Eigen::VectorXd& alpha,
-                     double theta, bool linear) {
-  ImpactRound round;
-  round.theta = theta;
-  Eigen::VectorXd v0 = alpha;
-  for (int pass = 0; pass < impact_linearisations; ++pass) {
-    round.problem = impact.problem(parts, alpha, v0, theta);
-    round.solution = solve_modes(round.problem, 0, true);
-    round.status = round.solution.status;
-    if (linear || round.status != Status::ok) return round;
-    const Eigen::VectorXd& v = round.solution.chosen.x;
-    if ((v - v0).cwiseAbs().maxCoeff() <= 1e-14 * (v.cwiseAbs().maxCoeff() + alpha.cwiseAbs().maxCoeff()))
-      return round;
-    v0 = v;
-  }
-  round.status = Status::infeasible;
-  return round;
-}
-
-// A velocity of the system that follows all conditions of the round, as a frame in which they are at rest: 0 for fixed
-// conditions. The energy that friction may not create is that relative to it.
-Eigen::VectorXd velocity_of_conditions(const ImpactRound& round, const std::vector<ImpactPart>& parts) {
-  Eigen::VectorXd still = round.problem.offsets;
-  Eigen::Index next = 0;
-  bool moving = false;
-  for (const ImpactPart& part : parts)
-    for (Eigen::Index k = 0; k < part.rebound.size(); ++k, ++next) {
-      still(next) -= round.theta * part.rebound(k);
-      moving = moving || std::abs(still(next)) > round.problem.slack(next);
-    }
-  if (!moving) return Eigen::VectorXd::Zero(round.problem.free.size());
-  const Eigen::LLT<Eigen::MatrixXd> mass(round.problem.mass);
-  const Eigen::MatrixXd unit = mass.matrixL().solve(round.problem.rows.transpose()).transpose();
-  Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> decomposition;
-  decomposition.setThreshold(1e-10);
-  decomposition.compute(unit);
-  return mass.matrixU().solve(Eigen::VectorXd(decomposition.solve(-still)));
-}
-
-// [friction-11] theta = 1 where no energy is created, else the first zero of the energy gained from theta = 0 upwards.
-ImpactRound solve_capped(Impact& impact, const std::vector<ImpactPart>& parts, const Eigen::VectorXd& alpha,
-                         bool linear) {
-  ImpactRound whole = solve_at(impact, parts, alpha, 1, linear);
-  if (whole.status != Status::ok) return whole;
-  const Eigen::VectorXd frame = velocity_of_conditions(whole, parts);
-  const auto energy = [&](const Eigen::VectorXd& v) {
-    return 0.5 * (v - frame).dot(impact.mass() * (v - frame));
-  };
-  const double before = energy(alpha);
-  const auto gains = [&](const ImpactRound& round) {
-    return energy(round.solution.chosen.x) - before > energy_rounding * before;
-  };
-  if (!gains(whole)) return whole;
-  ImpactRound below = solve_at(impact, parts, alpha, 0, linear);
-  if (below.status != Status::ok) return below;
-  double above = 1;
-  for (int k = 1; k < theta_samples; ++k) {
-    ImpactRound next = solve_at(impact, parts, alpha, static_cast<double>(k) / theta_samples, linear);
-    if (next.status != Status::ok || gains(next)) {
-      above = next.theta;
-      break;
-    }
-    below = std::move(next);
-  }
-  for (int k = 0; k < 60 && above - below.theta > std::numeric_limits<double>::epsilon(); ++k) {
-    ImpactRound middle = solve_at(impact, parts, alpha, (below.theta + above) / 2, linear);
-    if (middle.status != Status::ok || gains(middle))
-      above = middle.theta;
-    else
-      below = std::move(middle);
-  }
-  return below;
-}
 
 // The conditions of one round, as in shock(): with a rebound only those not already satisfied with a margin, and
 // equations that do not hold yet are solved first, alone.
@@ -245,6 +63,8 @@ JudgedForces judged_impact(const ModeProblem& problem) {
     if (element.kind == ModeElement::Kind::bound)
       made.bounds.push_back({element.row, element.limit, element.one_sided});
   }
+  // Later rounds of a shock correct velocities that are hardly above zero.
+  made.slack = problem.slack;
   return made;
 }
 
@@ -254,10 +74,13 @@ void collect_impact(const Impact& impact, const std::vector<ImpactPart>& parts, 
   const ModeCandidate& found = round.solution.chosen;
   const MassMetric metric(impact.mass());
   const Eigen::MatrixXd b = metric.rows(round.problem.rows);
+  // An impulse within rounding of the largest is none: the rows are solved together.
+  const Eigen::VectorXd sizes = found.multipliers.cwiseAbs().cwiseProduct(b.rowwise().norm());
+  const double noise = 8 * std::numeric_limits<double>::epsilon() * (sizes.size() > 0 ? sizes.maxCoeff() : 0);
   Eigen::Index next = 0;
   for (std::size_t p = 0; p < parts.size(); ++p) {
     for (const std::size_t i : parts[p].rows) {
-      const double l = found.multipliers(next);
+      const double l = sizes(next) <= noise ? 0 : found.multipliers(next);
       result.impulses(index(i)) += l;
       if (std::abs(l) * b.row(next).squaredNorm() > impact.zero(i)) result.struck[i] = 1;
       result.pushed += metric.solve(round.problem.rows.row(next).transpose() * l).cwiseAbs();
@@ -282,7 +105,8 @@ void list_tangential_impulses(const Equations& equations, FrictionShock& result)
     }
     result.impulses(index(friction.rows[0])) = struck ? std::sqrt(squares) : 0;
     // Listed with its contact, whether it is zero or not.
-    result.struck[friction.rows[0]] = result.struck[friction.contact];
+    const bool bounded = equations.system().constraints[friction.contact].limit.has_value();
+    result.struck[friction.rows[0]] = result.struck[friction.contact] != 0 && !bounded ? 1 : 0;
     result.rubbed[friction.contact] = struck;
   }
 }

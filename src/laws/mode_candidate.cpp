@@ -15,7 +15,6 @@ namespace {
 constexpr double pivot_threshold = 1e-12;
 // Dependent rows are contradictory when the least-squares solution misses them by more than this share.
 constexpr double row_contradiction = 1e-8;
-constexpr int direction_limit = 400;
 // A slip that begins must point along its friction, to this share of its size.
 constexpr double direction_error = 1e-7;
 
@@ -108,7 +107,6 @@ ModeCandidate ModeSolver::solve_given(std::vector<ElementMode> modes) const {
   if (made.multipliers.size() > 0) made.x -= mass_.solve(problem_.rows.transpose() * made.multipliers);
   made.residuals = problem_.rows * made.x + problem_.offsets;
   made.solvable = made.solvable && made.x.allFinite() && made.multipliers.allFinite();
-  if (made.solvable && made.redundant) made.solvable = represent(held, made, lambda);
   return made;
 }
 
@@ -141,52 +139,14 @@ bool ModeSolver::represent(const Held& held, ModeCandidate& candidate, Eigen::Ve
   return true;
 }
 
-// [friction-7] A slip that begins in space has the direction of its own acceleration, d = s'/|s'|, which depends on
-// d. The fixed point of the projection on the cone, starting from the direction in which the contact would stick.
-void ModeSolver::find_directions(ModeCandidate& candidate) const {
-  std::vector<std::size_t> unknown;
-  std::vector<ElementMode> sticking = candidate.modes;
-  for (std::size_t i = 0; i < candidate.modes.size(); ++i)
-    if (candidate.modes[i].kind == ModeKind::slip && candidate.modes[i].direction.size() == 0) {
-      unknown.push_back(i);
-      sticking[i].kind = ModeKind::hold;
-    }
-  if (unknown.empty()) {
-    candidate = solve_given(candidate.modes);
-    return;
-  }
-  const ModeCandidate stuck = solve_given(sticking);
-  for (const std::size_t i : unknown) {
-    const ModeElement& element = problem_.elements[i];
-    Eigen::VectorXd force = Eigen::VectorXd::Unit(element.tangents, 0);
-    if (stuck.solvable) force = stuck.multipliers.segment(element.row + 1, element.tangents);
-    if (!(force.norm() > 0)) force = Eigen::VectorXd::Unit(element.tangents, 0);
-    candidate.modes[i].direction = force / force.norm();
-  }
-  std::vector<ElementMode> modes = candidate.modes;
-  for (int pass = 0; pass < direction_limit; ++pass) {
-    candidate = solve_given(modes);
-    if (!candidate.solvable) return;
-    double turned = 0;
-    for (const std::size_t i : unknown) {
-      const ModeElement& element = problem_.elements[i];
-      const Eigen::Index t = element.row + 1;
-      const double stiffness = phi_.diagonal().segment(t, element.tangents).mean();
-      const Eigen::VectorXd force = candidate.multipliers.segment(t, element.tangents) +
-                                    candidate.residuals.segment(t, element.tangents) / stiffness;
-      if (!(force.norm() > 0)) continue;
-      const Eigen::VectorXd next = force / force.norm();
-      turned = std::max(turned, (next - modes[i].direction).norm());
-      modes[i].direction = next;
-    }
-    if (turned <= 4 * std::numeric_limits<double>::epsilon()) return;
-  }
-}
-
 ModeCandidate ModeSolver::solve(std::vector<ElementMode> modes) const {
   ModeCandidate candidate;
   candidate.modes = std::move(modes);
   find_directions(candidate);
+  if (candidate.solvable && candidate.redundant) {
+    const Held held = held_rows(candidate.modes);
+    candidate.solvable = represent(held, candidate, candidate.multipliers(held.rows));
+  }
   return candidate;
 }
 

@@ -95,6 +95,9 @@ class ModeSolver {
   Held held_rows(const std::vector<ElementMode>& modes) const;
   ModeCandidate solve_given(std::vector<ElementMode> modes) const;
   void find_directions(ModeCandidate& candidate) const;
+  void approach_directions(const std::vector<std::size_t>& unknown, ModeCandidate& candidate) const;
+  void polish_directions(const std::vector<std::size_t>& unknown, ModeCandidate& candidate) const;
+  Eigen::VectorXd slip_across(const std::vector<std::size_t>& unknown, const ModeCandidate& candidate) const;
   bool represent(const Held& held, ModeCandidate& candidate, Eigen::VectorXd lambda) const;
   bool admits_element(const ModeCandidate& candidate, std::size_t i, bool carried) const;
 

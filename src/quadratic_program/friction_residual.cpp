@@ -49,6 +49,7 @@ double friction_residual(const JudgedForces& problem, const Eigen::VectorXd& x,
     unit.residual(i) = (a.dot(x) + problem.offsets(i)) / unit.length(i);
     unit.force(i) = multipliers(i) * unit.length(i);
     unit.noise(i) = rounding * (a.cwiseAbs().dot(sizes) + std::abs(problem.offsets(i))) / unit.length(i);
+    if (problem.slack.size() > 0) unit.noise(i) = std::max(unit.noise(i), problem.slack(i) / unit.length(i));
     pushes += std::abs(unit.force(i));
     shared = std::max(shared, unit.noise(i));
   }

@@ -27,6 +27,8 @@ struct JudgedForces {
   std::vector<Eigen::Index> equations, inequalities;
   std::vector<JudgedContact> contacts;
   std::vector<JudgedBound> bounds;
+  // What counts as zero for the residual of each row, where that is more than rounding; empty: nothing.
+  Eigen::VectorXd slack = {};
 };
 
 // The largest violation of

@@ -156,6 +156,7 @@ class Motion {
   void change_mode(const Transition& transition);
   std::vector<std::size_t> reaching_cone(std::size_t friction) const;
   bool comes_to_rest(std::size_t friction);
+  void remove_slip(std::size_t friction);
   bool rest_unresolved_slip();
   ModesInForce modes_in_force() const;
   void record_mode_changes(const ModesInForce& before, const std::vector<std::size_t>& reversed = {});

@@ -29,6 +29,18 @@ constexpr double at_cone = 1e-6;
 // In space a slip that is this many roundings small has come to rest.
 constexpr double rest_roundings = 10;
 
+// The size of the terms of s' for the accelerations a.
+double size_of_slip_rate(const Equations& equations, const Friction& friction, const State& state,
+                         const Eigen::VectorXd& a) {
+  double squares = 0;
+  for (const std::size_t i : friction.rows) {
+    const Row row = equations.row(i, state);
+    const double size = row.a.cwiseAbs().dot(a.cwiseAbs()) + std::abs(row.rest);
+    squares += size * size;
+  }
+  return std::sqrt(squares);
+}
+
 bool holds_condition(const std::vector<std::size_t>& list, std::size_t i) {
   return std::find(list.begin(), list.end(), i) != list.end();
 }
@@ -141,8 +153,14 @@ std::optional<LeastConstraint> Motion::solve_modes_in_force(GaussProblem& proble
 bool Motion::break_overloaded(const FrictionConstraint& found) {
   bool any = false;
   for (const FoundMode& mode : found.modes) {
-    const std::optional<std::size_t> b = bound_of(equations_.system(), mode.condition);
-    if (!b || !equations_.system().bounds[*b].breaks || mode.mode.kind != ModeKind::slip) continue;
+    const System& system = equations_.system();
+    const std::optional<std::size_t> b = bound_of(system, mode.condition);
+    if (!b || !system.bounds[*b].breaks) continue;
+    // A contact with friction slips by itself; its normal force decides.
+    const std::optional<std::size_t> f = friction_of(system, mode.condition);
+    const bool rubs = f && has_friction(equations_, *f, member_.state());
+    const bool beyond = found.multipliers(index(mode.condition)) > equations_.bound(*b).limit;
+    if (rubs ? !beyond : mode.mode.kind != ModeKind::slip) continue;
     break_condition(*b);
     any = true;
   }
@@ -160,7 +178,9 @@ void Motion::set_modes(const GaussProblem& problem) {
   if (!found_modes_) return;
   member_.unique_forces = !found_modes_->redundant;
   for (const FoundMode& found : found_modes_->modes) {
-    if (const std::optional<std::size_t> b = bound_of(system, found.condition)) {
+    const std::optional<std::size_t> b = bound_of(system, found.condition);
+    const std::optional<std::size_t> rubbing = friction_of(system, found.condition);
+    if (b && !(rubbing && has_friction(equations_, *rubbing, problem.state))) {
       const Bound& bound = system.bounds[*b];
       if (found.mode.kind != ModeKind::slip) continue;
       member_.conditions[found.condition] = {};
@@ -174,7 +194,13 @@ void Motion::set_modes(const GaussProblem& problem) {
     if (found.mode.kind != ModeKind::slip) continue;
     const Eigen::Index first = index(friction.first_mode), count = index(friction.rows.size());
     member_.modes.segment(first, count) = found.mode.direction;
-    if (count == 2) member_.modes(first + 2) = member_.zero_slip(f, problem.state);
+    // The rounding of velocities that have just been at rest is nothing: the slip is known no better than the time
+    // at which it begins.
+    if (count == 2)
+      member_.modes(first + 2) =
+          std::max(member_.zero_slip(f, problem.state),
+                   member_.rounding_of_time() *
+                       size_of_slip_rate(equations_, friction, problem.state, found_modes_->a));
   }
 }
 
@@ -217,6 +243,7 @@ void Motion::change_mode(const Transition& transition) {
     case TransitionKind::stick: {
       const std::size_t contact = system.frictions[transition.of].contact;
       if (!comes_to_rest(transition.of)) return;
+      remove_slip(transition.of);
       if (!update({.rests = {contact}})) return;
       if (member_.slips(transition.of)) reversed.push_back(contact);
       break;
@@ -233,6 +260,10 @@ void Motion::change_mode(const Transition& transition) {
       break;
   }
   if (going()) project_drift();
+  // A slip in space that has vanished and begins again turns at a rate without bound, which the error estimate of a
+  // long step misses.
+  if (transition.kind == TransitionKind::stick && system.frictions[transition.of].rows.size() == 2)
+    smooth_.begin_anew();
   if (going()) record_mode_changes(before, reversed);
 }
 
@@ -262,33 +293,35 @@ bool Motion::comes_to_rest(std::size_t friction) {
   // Where the time resolves no less, the slip that is left has no direction either.
   const State now = member_.state();
   const Accelerations motion = constrained_acceleration(equations_, now, member_.active);
-  double squares = 0;
-  for (const std::size_t i : equations_.system().frictions[friction].rows) {
-    const Row row = equations_.row(i, now);
-    const double size = row.a.cwiseAbs().dot(motion.a.cwiseAbs()) + std::abs(row.rest);
-    squares += size * size;
-  }
-  const double unresolved = 128 * member_.rounding_of_time() * std::sqrt(squares);
+  const double unresolved =
+      128 * member_.rounding_of_time() *
+      size_of_slip_rate(equations_, equations_.system().frictions[friction], now, motion.a);
   if (member_.slip_of(friction, now).norm() <= std::max(rest_roundings * rounding, unresolved)) return true;
   renew_slip_directions();
   return false;
 }
 
-// No step can be taken because a slip in space has shrunk below what the time resolves: what is left of it is
-// removed, and it comes to rest [friction-8]. False: nothing of the kind.
+// What is left of a slip in space that has come to rest is removed: across the new direction it would turn the first
+// moments of the slip that follows, and along the old one it would end that slip at once.
+void Motion::remove_slip(std::size_t friction) {
+  const std::vector<std::size_t>& rows = equations_.system().frictions[friction].rows;
+  if (rows.size() == 1) return;
+  State now = member_.state();
+  std::vector<std::size_t> held = member_.active;
+  held.insert(held.end(), rows.begin(), rows.end());
+  std::sort(held.begin(), held.end());
+  project(equations_, now, member_.sizes, held);
+  member_.set_velocities(now.v);
+}
+
+// No step can be taken because a slip in space has shrunk below what the time resolves: it comes to rest
+// [friction-8]. False: nothing of the kind.
 bool Motion::rest_unresolved_slip() {
   const System& system = equations_.system();
   for (const Transition& transition : system.transitions) {
     if (transition.kind != TransitionKind::stick || system.frictions[transition.of].rows.size() == 1)
       continue;
     if (!member_.slips(transition.of) || !comes_to_rest(transition.of)) continue;
-    State now = member_.state();
-    std::vector<std::size_t> held = member_.active;
-    const std::vector<std::size_t>& rows = system.frictions[transition.of].rows;
-    held.insert(held.end(), rows.begin(), rows.end());
-    std::sort(held.begin(), held.end());
-    project(equations_, now, member_.sizes, held);
-    member_.set_velocities(now.v);
     change_mode(transition);
     return true;
   }

@@ -57,6 +57,8 @@ class SmoothMotion {
   }
   // The length proposed for the next step; 0 before the first.
   double step_length() const { return h_; }
+  // The length of the next step does not follow from the last one.
+  void begin_anew() { h_ = 0; }
 
  private:
   Status right_side(double t, const Eigen::VectorXd& y, const std::vector<double>& branches,

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "host/check/member.h"
+#include "src/system/system.h"
 #include "tests/soak/random_study.h"
 
 namespace zwang::soak {
@@ -22,6 +24,11 @@ struct Breach {
 // The largest ratio of found to allowed of each law.
 using Worst = std::map<std::string, double>;
 
+struct JudgedMember;
+
+// Whether a condition holds at some times only: the slip of a contact, and an equation whose multiplier is bounded.
+bool has_modes(const Constraint& constraint);
+
 class Laws {
  public:
   Laws(const Study& study, const RandomStudy& sizes) : study_(study), sizes_(sizes) {}
@@ -33,13 +40,17 @@ class Laws {
   const Worst& worst() const { return worst_; }
 
  private:
-  struct Member;
-  void judge_sample(const Member& member, const Sample& sample);
-  void judge_multipliers(const Member& member, const Sample& sample);
-  void judge_audit(const Member& member, const Audit& audit, long long steps);
-  void judge_events(const Member& member);
-  void judge_watches(const Member& member);
-  void hold(const Member& member, const std::string& law, double t, double found, double allowed);
+  void judge_sample(const JudgedMember& member, const Sample& sample);
+  void judge_multipliers(const JudgedMember& member, const Sample& sample);
+  // Friction and bounds (friction_laws.cpp). Nothing: it is not clear which way something slips or yields.
+  std::optional<State> state_with_modes(const JudgedMember& member, const Sample& sample) const;
+  void judge_bounds(const JudgedMember& member, const Sample& sample, const State& state,
+                    const Eigen::VectorXd& multipliers, double allowed);
+  void judge_dissipation(const JudgedMember& member);
+  void judge_audit(const JudgedMember& member, const Audit& audit, long long steps);
+  void judge_events(const JudgedMember& member);
+  void judge_watches(const JudgedMember& member);
+  void hold(const JudgedMember& member, const std::string& law, double t, double found, double allowed);
 
   const Study& study_;
   RandomStudy sizes_;

@@ -39,22 +39,30 @@ void floor_below(StudyWriter& study, const std::string& point, double height) {
   const double unit = study.units.length;
   switch (study.dice.below(5)) {
     case 0:
-      study.require("floor", format("{} >= {}", h, level));
+      study.require("floor", format("{} >= {}", h, level), "", StudyWriter::derived_slip);
       break;
     case 1:
-      study.require("slope", format("{} >= {} + {}*{}", h, level,
-                                    StudyWriter::number(study.dice.between(-0.5, 0.5)), x));
+      study.require(
+          "slope",
+          format("{} >= {} + {}*{}", h, level, StudyWriter::number(study.dice.between(-0.5, 0.5)), x), "",
+          StudyWriter::derived_slip);
       break;
     case 2:
-      study.require("hills", format("{} >= {} + {}*sin({}*{})", h, level, study.length(0.1),
-                                    StudyWriter::number(study.dice.between(1, 4) / unit), x));
+      study.require("hills",
+                    format("{} >= {} + {}*sin({}*{})", h, level, study.length(0.1),
+                           StudyWriter::number(study.dice.between(1, 4) / unit), x),
+                    "", StudyWriter::derived_slip);
       break;
     case 3:
-      study.require("table", format("{} >= {} + {}", h, level, study.sway(0.2)));
+      study.require("table", format("{} >= {} + {}", h, level, study.sway(0.2)), "",
+                    study.dimension == 2 ? format("\"{}.x'\"", point)
+                                         : format("[\"{0}.x' - {1}\", \"{0}.y'\"]", point, study.speed(0.2)));
       break;
     default:
-      study.require("bowl", format("{} >= {} + {}*{}^2", h, level,
-                                   StudyWriter::number(study.dice.between(0.1, 1) / unit), x));
+      study.require(
+          "bowl",
+          format("{} >= {} + {}*{}^2", h, level, StudyWriter::number(study.dice.between(0.1, 1) / unit), x),
+          "", StudyWriter::derived_slip);
   }
 }
 
@@ -76,8 +84,10 @@ void chain(StudyWriter& study) {
     here = along(here, way, used);
     const std::string point = study.fresh("p");
     study.point(point, here, 1.5);
+    // Between two points that are not anchors a string may rub, across its line.
     study.require(rod ? "rod" : "string",
-                  format("distance({}, {}) {} {}", last, point, rod ? "==" : "<=", study.length(length)));
+                  format("distance({}, {}) {} {}", last, point, rod ? "==" : "<=", study.length(length)), "",
+                  !rod && k > 0 && k % 2 == 0 ? StudyWriter::derived_slip : "");
     last = point;
   }
   if (study.dice.chance(0.25)) {
@@ -90,7 +100,8 @@ void chain(StudyWriter& study) {
   }
   if (study.dice.chance(0.4)) floor_below(study, last, std::min(here.back(), hook.back()) - 1);
   if (study.dice.chance(0.2))
-    study.require("wall", format("{}.x <= {}", last, study.length(std::max(here[0], hook[0]) + 0.3)));
+    study.require("wall", format("{}.x <= {}", last, study.length(std::max(here[0], hook[0]) + 0.3)), "",
+                  StudyWriter::derived_slip);
 }
 
 // Two or three points held apart by rods, thrown at a floor and perhaps a wall.
@@ -115,11 +126,14 @@ void frame(StudyWriter& study) {
   const bool same = study.dice.chance(0.7);
   for (const std::string& name : names) {
     if (same)
-      study.require("floor", format("{}.{} >= {}", name, study.up(), study.length(level)));
+      study.require("floor", format("{}.{} >= {}", name, study.up(), study.length(level)), "",
+                    StudyWriter::derived_slip);
     else
       floor_below(study, name, level - 0.5);
   }
-  if (study.dice.chance(0.3)) study.require("wall", format("{}.x <= {}", names[0], study.length(at[0] + 1)));
+  if (study.dice.chance(0.3))
+    study.require("wall", format("{}.x <= {}", names[0], study.length(at[0] + 1)), "",
+                  StudyWriter::derived_slip);
 }
 
 // Balls in a box whose floor may shake.
@@ -137,13 +151,15 @@ void balls(StudyWriter& study) {
     study.point(names.back(), place, 2);
     for (std::size_t axis = 0; axis + 1 < study.dimension; ++axis) {
       const std::string x = names.back() + "." + StudyWriter::axis(axis);
-      study.require("left", format("{} >= {}", x, study.length(corner[axis])));
-      study.require("right", format("{} <= {}", x, study.length(corner[axis] + 1.7)));
+      study.require("left", format("{} >= {}", x, study.length(corner[axis])), "", StudyWriter::derived_slip);
+      study.require("right", format("{} <= {}", x, study.length(corner[axis] + 1.7)), "",
+                    StudyWriter::derived_slip);
     }
     floor_below(study, names.back(), corner.back() - 2);
     for (std::size_t j = 0; j < k; ++j)
       study.require("apart",
-                    format("distance({}, {}) >= {}", names[j], names.back(), study.length(2 * radius)));
+                    format("distance({}, {}) >= {}", names[j], names.back(), study.length(2 * radius)), "",
+                    StudyWriter::derived_slip);
   }
 }
 
@@ -162,7 +178,8 @@ void skate(StudyWriter& study) {
   if (study.dice.chance(0.6))
     study.force(x, StudyWriter::number(study.units.mass * study.units.speed / study.units.duration *
                                        study.dice.between(-1, 1)));
-  if (study.dice.chance(0.5)) study.require("wall", format("{} <= {}", x, study.length(0.7)));
+  if (study.dice.chance(0.5))
+    study.require("wall", format("{} <= {}", x, study.length(0.7)), "", format("\"{}'\"", y));
   if (study.dice.chance(0.4))
     study.require("brake", format("{}' <= {}", turn, StudyWriter::number(study.dice.between(0.5, 3) * rate)));
 }
@@ -256,6 +273,26 @@ void decorate(StudyWriter& study) {
   for (const std::string& name : study.inequalities()) study.measure(format("minimum(value({}))", name));
 }
 
+// What friction and limits did.
+void observe_modes(StudyWriter& study) {
+  if (study.with_friction().empty() && study.bounded().empty()) return;
+  study.observe("dissipated()");
+  study.measure("final(dissipated())");
+  for (const std::string& name : study.with_friction()) {
+    study.observe(format("friction({})", name));
+    study.observe(format("slip({})", name));
+    study.measure(format("count(slides({}))", name));
+    study.measure(format("first(sticks({}))", name));
+    study.measure(format("total(friction_impulse({}))", name));
+  }
+  for (const std::string& name : study.bounded()) {
+    study.observe(format("holding({})", name));
+    study.measure(format("first(yields({}))", name));
+    study.measure(format("count(locks({}))", name));
+  }
+  for (const std::string& name : study.breaking()) study.measure(format("first(breaks({}))", name));
+}
+
 struct Assembly {
   const char* name;
   void (*build)(StudyWriter&);
@@ -282,6 +319,9 @@ RandomStudy random_study(std::uint64_t seed, long long members) {
   study.duration = dice.between(1, 4);
 
   RandomStudy made{.seed = seed, .length = units.length, .speed = units.speed};
+  // A third of the studies have friction and limits.
+  const std::uint64_t rubbing = seed * 0xD1B54A32D192ED03ULL + 7;
+  if (Dice(rubbing).chance(1.0 / 3)) study.rub(rubbing + 1);
   const std::size_t parts = dice.chance(0.75) ? 1 : 2;
   for (std::size_t k = 0; k < parts; ++k) {
     const Assembly& assembly = assemblies[dice.below(std::size(assemblies))];
@@ -289,6 +329,9 @@ RandomStudy random_study(std::uint64_t seed, long long members) {
     made.made_of.emplace_back(assembly.name);
   }
   decorate(study);
+  observe_modes(study);
+  if (!study.with_friction().empty()) made.made_of.emplace_back("friction");
+  if (!study.bounded().empty() || !study.breaking().empty()) made.made_of.emplace_back("limits");
 
   constexpr double tolerances[] = {1e-6, 1e-8, 1e-9, 1e-10};
   const double rtol = tolerances[dice.below(4)];

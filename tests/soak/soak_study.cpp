@@ -83,7 +83,8 @@ class StudySoak {
     const Trajectory other = replay_member(study, prepare_member(study, member), study_plan(study));
     const std::string seen = fmt::format("at t = {:.9g}; the reference: {} at t = {:.9g} {}", motion.end.t,
                                          status_name(other.status), other.last.state.t, other.cause);
-    const bool by_mechanics = motion.status == Status::infeasible || motion.status == Status::singular;
+    const bool by_mechanics = motion.status == Status::infeasible || motion.status == Status::singular ||
+                              motion.status == Status::painleve || motion.status == Status::ambiguous;
     const bool same =
         other.status == motion.status && std::abs(other.last.state.t - motion.end.t) <= 1e-4 * study.time.end;
     if (by_mechanics && same)

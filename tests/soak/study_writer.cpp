@@ -69,13 +69,54 @@ std::string StudyWriter::restitution() {
   return fmt::format("restitution = {}\n", values[dice.below(4)]);
 }
 
-std::string StudyWriter::require(const std::string& stem, const std::string& formula,
-                                 const std::string& more) {
+// Keys of friction, for most contacts that can slip.
+std::string StudyWriter::friction(const std::string& name, const std::string& slip) {
+  if (rubbing_->chance(0.2)) return "";
+  std::string made;
+  double most = rubbing_->between(0.05, rubbing_->chance(0.2) ? 1.5 : 0.6);
+  if (rubbing_->chance(0.4)) {
+    made += fmt::format("friction = {{ uniform = [{}, {}] }}\n", number(0.3 * most), number(most));
+  } else {
+    made += fmt::format("friction = {}\n", number(most));
+    if (rubbing_->chance(0.25)) made += fmt::format("friction_static = {}\n", number(most * 1.3));
+  }
+  if (slip != derived_slip) made += fmt::format("slip = {}\n", slip);
+  if (rubbing_->chance(0.15))
+    made += fmt::format("restitution_tangential = {}\n", number(rubbing_->between(0, 1)));
+  friction_names_.push_back(name);
+  return made;
+}
+
+// Keys of a limit: some weights, for about a third of the equations and a few strings, which break.
+std::string StudyWriter::limit(const std::string& name, const std::string& formula) {
+  const bool equation = formula.find("==") != std::string::npos;
+  if (!rubbing_->chance(equation ? 0.35 : 0.15)) return "";
+  const double weight = units.mass * units.gravity;
+  std::string made = fmt::format("limit = {}\n", number(weight * rubbing_->between(0.5, 6)));
+  if (!equation || rubbing_->chance(0.4)) {
+    made += "breaks = true\n";
+    const double bears = units.mass * units.speed * rubbing_->between(0.2, 4);
+    made += fmt::format("impulse_limit = {}\n", rubbing_->chance(0.5) ? "inf" : number(bears));
+    breaking_names_.push_back(name);
+  } else if (rubbing_->chance(0.3)) {
+    made += fmt::format("impulse_limit = {}\n", number(units.mass * units.speed * rubbing_->between(0.1, 2)));
+    bounded_names_.push_back(name);
+  } else {
+    bounded_names_.push_back(name);
+  }
+  return made;
+}
+
+std::string StudyWriter::require(const std::string& stem, const std::string& formula, const std::string& more,
+                                 const std::string& slip) {
   const std::string name = fresh(stem);
   conditions_ += fmt::format("\n[[constraint]]\nname = \"{}\"\nrequire = \"{}\"\n{}", name, formula, more);
   // A condition on velocities has no restitution.
   const bool rebounds = formula.find("==") == std::string::npos && formula.find('\'') == std::string::npos;
   if (rebounds) conditions_ += restitution();
+  if (rubs() && rebounds && !slip.empty()) conditions_ += friction(name, slip);
+  if (rubs() && (formula.find("==") != std::string::npos || stem == "string"))
+    conditions_ += limit(name, formula);
   condition_names_.push_back(name);
   if (formula.find("==") == std::string::npos) inequality_names_.push_back(name);
   return name;

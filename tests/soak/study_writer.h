@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -49,8 +50,14 @@ class StudyWriter {
   void force(const std::string& coordinate, const std::string& formula);
   void kinetic(const std::string& term) { add_term(kinetic_, term); }
   void potential(const std::string& term) { add_term(potential_, term); }
-  // Returns the condition's name. Inequalities get a restitution now and then.
-  std::string require(const std::string& stem, const std::string& formula, const std::string& more = "");
+  // Returns the condition's name. Inequalities get a restitution now and then; in studies that rub, those with a
+  // `slip` get friction, and equations a limit. `slip`: the key's value, or `derived_slip`; empty: cannot slip.
+  std::string require(const std::string& stem, const std::string& formula, const std::string& more = "",
+                      const std::string& slip = "");
+  static constexpr const char* derived_slip = "derived";
+  // From here on conditions get friction and limits, by dice of their own: the rest of the study stays the same.
+  void rub(std::uint64_t seed) { rubbing_.emplace(seed); }
+  bool rubs() const { return rubbing_.has_value(); }
   void impulse(const std::string& on, double at);
   void watch(const std::string& formula);
   void observe(const std::string& formula);
@@ -70,6 +77,9 @@ class StudyWriter {
   const std::vector<std::string>& points() const { return point_names_; }
   const std::vector<std::string>& conditions() const { return condition_names_; }
   const std::vector<std::string>& inequalities() const { return inequality_names_; }
+  const std::vector<std::string>& with_friction() const { return friction_names_; }
+  const std::vector<std::string>& bounded() const { return bounded_names_; }
+  const std::vector<std::string>& breaking() const { return breaking_names_; }
 
   Dice dice;
   const std::size_t dimension;
@@ -83,11 +93,15 @@ class StudyWriter {
     sum += (sum.empty() ? "" : " + ") + term;
   }
   std::string restitution();
+  std::string friction(const std::string& name, const std::string& slip);
+  std::string limit(const std::string& name, const std::string& formula);
 
+  std::optional<Dice> rubbing_{};  // draws of friction and limits
   int names_ = 0;
   std::string parameters_, bodies_, kinetic_, potential_, forces_, conditions_, impulses_, watches_,
       observables_, measures_;
-  std::vector<std::string> point_names_, condition_names_, inequality_names_;
+  std::vector<std::string> point_names_, condition_names_, inequality_names_, friction_names_, bounded_names_,
+      breaking_names_;
 };
 
 }  // namespace zwang::soak

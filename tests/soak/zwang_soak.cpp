@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <fstream>
 
@@ -19,6 +20,7 @@ struct Options {
   double minutes = 0;
   long long studies = 0;
   std::string report, keep = "soak_failures";
+  std::string only;
   bool print = false;
   bool quiet = false;
 };
@@ -53,10 +55,13 @@ int soak(const Options& options, SoakSettings settings) {
   for (std::uint64_t seed = options.seed;; ++seed) {
     if (options.studies > 0 && report.studies >= options.studies) break;
     if (options.minutes > 0 && seconds() >= 60 * options.minutes) break;
+    const RandomStudy random = random_study(seed, static_cast<long long>(settings.members));
+    const std::vector<std::string>& parts = random.made_of;
+    if (!options.only.empty() && std::find(parts.begin(), parts.end(), options.only) == parts.end()) continue;
     // A cache for each study, since no program is needed twice.
     const TemporaryFolder programs;
     settings.cache = programs.path() / "programs";
-    soak_one(random_study(seed, static_cast<long long>(settings.members)), options, settings, report);
+    soak_one(random, options, settings, report);
     report.seconds = seconds();
     if (!options.report.empty()) write(options.report, report.text());
   }
@@ -78,6 +83,7 @@ int run(int argc, char** argv) {
   app.add_option("--threads", settings.threads, "of the backends; 0: all cores");
   app.add_option("--report", options.report, "a file for the report, kept up to date");
   app.add_option("--keep", options.keep, "a folder for studies that fail");
+  app.add_option("--only", options.only, "only studies with this part: friction, limits, chain, ...");
   app.add_flag("--print", options.print, "print the study of --seed and do nothing");
   app.add_flag("--quiet", options.quiet, "only the report");
   CLI11_PARSE(app, argc, argv);

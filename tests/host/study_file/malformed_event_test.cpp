@@ -14,7 +14,7 @@ const std::vector<Malformed> studies = {
 study.toml:1:1: error: impulse number 1: neither velocity nor momentum
   expected: the gain of the free body: either velocity = [..] or momentum = [..]
 study.toml:1:1: error: impulse number 1: 'on' is missing
-  expected: the name of a point or a coordinate)"},
+  expected: the name of a point, a body, a body point or a coordinate)"},
     {"an impulse before the start",
      R"([[impulse]]
 at = -1

@@ -10,7 +10,7 @@ const std::vector<Malformed> studies = {
 )",
      time_alone,
      R"(study.toml: error: the study has nothing that can move
-  expected: at least one [[point]] or [[coordinate]])"},
+  expected: at least one [[point]], [[body]] or [[coordinate]])"},
     {"a point without mass and position",
      R"([[point]]
 name = "a"
@@ -225,7 +225,7 @@ gravity = [0, 0, -9.81]
      ball_and_time,
      R"(study.toml:2:11: error: [system] gravity: wrong number of entries
   found:    3
-  expected: as many as every point has coordinates; 'ball' has 2)"},
+  expected: as many as every point and body has coordinates of its place; 'ball' has 2)"},
     {"gravity without points",
      R"([[coordinate]]
 name = "a"
@@ -235,9 +235,9 @@ kinetic = "a'^2"
 gravity = [1]
 )",
      time_alone,
-     R"(study.toml:6:11: error: [system] gravity: gravity acts on points, and there are none
+     R"(study.toml:6:11: error: [system] gravity: gravity acts on points and bodies, and there are none
   found:    an array
-  expected: at least one [[point]]
+  expected: at least one [[point]] or [[body]]
   hint:     for coordinates, write a potential)"},
     {"a force on something that is no coordinate",
      R"([system.force]

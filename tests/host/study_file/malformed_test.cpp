@@ -117,7 +117,7 @@ const std::vector<Override> malformed_overrides = {
   expected: [a, b] with a <= b)"},
     {R"(paramters.g=1)",
      R"(--set: error: paramters.g: unknown key 'paramters'
-  expected: one of: title, parameters, joint, anchor, point, coordinate, auxiliary, system, constraint, impulse, event, ensemble, time, integrator, observe, measure, given, units, statistics, output, sensitivity and record
+  expected: one of: title, parameters, joint, anchor, point, body, coordinate, auxiliary, system, force, surface, link, contact, constraint, impulse, event, ensemble, time, integrator, observe, measure, given, units, statistics, output, sensitivity and record
   hint:     did you mean 'parameters'?)"},
     {R"(parameters.a b=1)",
      R"(--set: error: parameters.a b: not a name

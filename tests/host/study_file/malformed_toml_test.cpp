@@ -62,7 +62,7 @@ rtol = 1e-9
 )",
      ball_and_time,
      R"(study.toml:1:2: error: unknown key 'integrater'
-  expected: one of: title, parameters, joint, anchor, point, coordinate, auxiliary, system, constraint, impulse, event, ensemble, time, integrator, observe, measure, given, units, statistics, output, sensitivity and record
+  expected: one of: title, parameters, joint, anchor, point, body, coordinate, auxiliary, system, force, surface, link, contact, constraint, impulse, event, ensemble, time, integrator, observe, measure, given, units, statistics, output, sensitivity and record
   hint:     did you mean 'integrator'?)"},
     {"an unknown key in a table",
      R"([integrator]
@@ -87,7 +87,7 @@ restitutoin = 0.5
 )",
      ball_and_time,
      R"(study.toml:1:1: error: unknown key 'colour'
-  expected: one of: title, parameters, joint, anchor, point, coordinate, auxiliary, system, constraint, impulse, event, ensemble, time, integrator, observe, measure, given, units, statistics, output, sensitivity and record)"},
+  expected: one of: title, parameters, joint, anchor, point, body, coordinate, auxiliary, system, force, surface, link, contact, constraint, impulse, event, ensemble, time, integrator, observe, measure, given, units, statistics, output, sensitivity and record)"},
     {"a misspelt table hides names, and formulas that use them are not blamed",
      R"([[points]]
 name = "a"
@@ -101,7 +101,7 @@ require = "a.x <= 1"
 )",
      time_alone,
      R"(study.toml:1:3: error: unknown key 'points'
-  expected: one of: title, parameters, joint, anchor, point, coordinate, auxiliary, system, constraint, impulse, event, ensemble, time, integrator, observe, measure, given, units, statistics, output, sensitivity and record
+  expected: one of: title, parameters, joint, anchor, point, body, coordinate, auxiliary, system, force, surface, link, contact, constraint, impulse, event, ensemble, time, integrator, observe, measure, given, units, statistics, output, sensitivity and record
   hint:     did you mean 'point'?)"},
     {"a repeated table with single brackets",
      R"([point]

@@ -1,0 +1,143 @@
+// The directions of slips that begin in space, for given choices of a contact problem (dynamics/contact_rows.h). The
+// reference is src/laws/slip_directions.cpp.
+#pragma once
+
+#include "kernels/base/portable.h"
+#include "kernels/dynamics/contact_rows.h"
+#include "kernels/dynamics/member.h"
+
+namespace zwang {
+
+template <class M>
+struct SlipDirections : ContactRows<M> {
+  using Base = ContactRows<M>;
+  using Real = typename M::Real;
+  using Unit = typename Base::Unit;
+  using Solution = typename Base::Solution;
+  using Base::phi, Base::set_directions, Base::slack, Base::solve_linear, Base::unit, Base::units;
+  static constexpr int rows = M::rows;
+
+  ZWANG_COLD void solve(Solution& at) const {
+    set_directions(at);
+    solve_linear(at);
+    if constexpr (slips_in_space<typename M::Model>()) find_directions(at);
+  }
+
+  // [friction-7] Slip in space that begins now goes where r_T points: d = r_T(d)/|r_T(d)|. Projected iterations come
+  // near the solution; they turn ever slower where contacts are coupled, so Newton's method ends them.
+  ZWANG_COLD void find_directions(Solution& at) const {
+    int sought[rows], many = 0;
+    for (int k = 0; k < units; ++k)
+      if (seeks_direction(k, at)) sought[many++] = k;
+    Real moved = many > 0 ? Real(1) : Real(0);
+    for (int pass = 0; pass < 200 && moved > Real(1e-3); ++pass) {
+      moved = 0;
+      for (int j = 0; j < many; ++j) {
+        const int k = sought[j], t = unit[k].row + 1;
+        const Real weight = maximum(phi[t][t], phi[t + 1][t + 1]),
+                   size = unit[k].cone * at.lambda[unit[k].row];
+        const Real x = size * at.d[k][0] + at.residual[t] / weight,
+                   y = size * at.d[k][1] + at.residual[t + 1] / weight, length = sqrt(x * x + y * y);
+        // A slip within rounding of zero has no direction: that of the force stays.
+        const bool begins =
+            absolute(at.residual[t]) > slack[t] || absolute(at.residual[t + 1]) > slack[t + 1];
+        if (!(length > 0) || (!begins && (at.d[k][0] != 0 || at.d[k][1] != 0))) continue;
+        moved = maximum(moved, maximum(absolute(x / length - at.d[k][0]), absolute(y / length - at.d[k][1])));
+        at.d[k][0] = x / length;
+        at.d[k][1] = y / length;
+      }
+      solve_linear(at);
+    }
+    if (many > 0) polish_directions(sought, many, at);
+  }
+  // The slip across the direction of each unit sought, and the largest of them.
+  ZWANG_DEVICE Real slip_across(const int* sought, int many, const Solution& at, Real* across) const {
+    Real largest = 0;
+    for (int j = 0; j < many; ++j) {
+      const int k = sought[j], t = unit[k].row + 1;
+      across[j] = at.d[k][0] * at.residual[t + 1] - at.d[k][1] * at.residual[t];
+      largest = maximum(largest, absolute(across[j]));
+    }
+    return largest;
+  }
+  ZWANG_DEVICE static void turn(Real angle, Real* d) {
+    const Real x = d[0] - angle * d[1], y = d[1] + angle * d[0], length = sqrt(x * x + y * y);
+    d[0] = x / length;
+    d[1] = y / length;
+  }
+  // Newton's method in the angles, derivatives by differences; each step must lessen the slip across.
+  ZWANG_COLD void polish_directions(const int* sought, int many, Solution& at) const {
+    const Real small = sqrt(Precision<Real>::epsilon);
+    Real across[rows], turned[rows], matrix[rows][rows], step[rows];
+    Real size = slip_across(sought, many, at, across);
+    for (int pass = 0; pass < 20 && size > 0; ++pass) {
+      Solution next;
+      for (int j = 0; j < many; ++j) {
+        next = at;
+        turn(small, next.d[sought[j]]);
+        solve_linear(next);
+        slip_across(sought, many, next, turned);
+        for (int i = 0; i < many; ++i) matrix[i][j] = (turned[i] - across[i]) / small;
+        step[j] = -across[j];
+      }
+      eliminate(many, matrix, step);
+      next = at;
+      for (int j = 0; j < many; ++j)
+        turn(maximum(minimum(step[j], Real(0.5)), Real(-0.5)), next.d[sought[j]]);
+      solve_linear(next);
+      const Real left = slip_across(sought, many, next, turned);
+      if (!(left < size)) return;
+      at = next;
+      size = left;
+      for (int j = 0; j < many; ++j) across[j] = turned[j];
+    }
+  }
+  // Solves matrix x = right for x, in the place of `right`, by elimination with complete pivoting. Angles that nothing
+  // determines stay: contacts whose rows are dependent turn together.
+  ZWANG_DEVICE static void eliminate(int size, Real (&matrix)[rows][rows], Real* right) {
+    int row_at[rows], column_at[rows], rank = 0;
+    Real x[rows], first = 0;
+    for (int i = 0; i < size; ++i) {
+      row_at[i] = column_at[i] = i;
+      x[i] = 0;
+    }
+    for (; rank < size; ++rank) {
+      Real largest = 0;
+      int best_row = rank, best_column = rank;
+      for (int i = rank; i < size; ++i)
+        for (int j = rank; j < size; ++j) {
+          const Real entry = absolute(matrix[row_at[i]][column_at[j]]);
+          if (!(entry > largest)) continue;
+          largest = entry;
+          best_row = i;
+          best_column = j;
+        }
+      if (rank == 0) first = largest;
+      // The entries are differences, exact to the root of rounding.
+      if (!(largest > 100 * sqrt(Precision<Real>::epsilon) * first)) break;
+      Base::swap_entries(row_at, rank, best_row);
+      Base::swap_entries(column_at, rank, best_column);
+      const int p = row_at[rank], q = column_at[rank];
+      for (int i = rank + 1; i < size; ++i) {
+        const int r = row_at[i];
+        const Real factor = matrix[r][q] / matrix[p][q];
+        for (int j = rank + 1; j < size; ++j) matrix[r][column_at[j]] -= factor * matrix[p][column_at[j]];
+        right[r] -= factor * right[p];
+      }
+    }
+    for (int i = rank - 1; i >= 0; --i) {
+      const int p = row_at[i], q = column_at[i];
+      Real sum = right[p];
+      for (int j = i + 1; j < rank; ++j) sum -= matrix[p][column_at[j]] * x[column_at[j]];
+      x[q] = sum / matrix[p][q];
+    }
+    for (int i = 0; i < size; ++i) right[i] = x[i];
+  }
+  ZWANG_DEVICE bool seeks_direction(int k, const Solution& at) const {
+    const Unit& of = unit[k];
+    return of.kind == RowKind::contact && of.tangents == 2 && !of.moving && of.cone > 0 &&
+           at.choice[k] == RowChoice::slip;
+  }
+};
+
+}  // namespace zwang
