@@ -170,7 +170,8 @@ class MotionPicture {
     for (const point of this.scene.points)
       if (made.has(point.name) && bodies.has(point.name))
         this.disk(made.get(point.name), size / 3, {name: "--ink", alpha});
-      else if (made.has(point.name)) this.disk(made.get(point.name), size, {name: "--ink", alpha});
+      else if (made.has(point.name))
+        this.disk(made.get(point.name), size, {name: "--ink", alpha});
     if (alpha === 1 && this.scene.points.length + this.scene.anchors.length <= 6) this.label(made);
   }
 

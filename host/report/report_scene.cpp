@@ -127,7 +127,8 @@ std::vector<std::vector<double>> circle(const std::vector<double>& centre, doubl
   for (int k = 0; k <= sides; ++k) {
     std::vector<double> place = centre;
     const double angle = 2 * M_PI * k / sides;
-    const std::size_t i = centre.size() == 2 ? 0 : (axis + 1) % 3, j = centre.size() == 2 ? 1 : (axis + 2) % 3;
+    const std::size_t i = centre.size() == 2 ? 0 : (axis + 1) % 3,
+                      j = centre.size() == 2 ? 1 : (axis + 2) % 3;
     place[i] += radius * std::cos(angle);
     place[j] += radius * std::sin(angle);
     made.push_back(place);
@@ -154,7 +155,8 @@ Outline outline_of(const Body& body, double radius, const std::vector<std::vecto
   }
   if (body.shape.kind == Kind::capsule) {
     for (const std::size_t i : body.shape.points) add_ball(points[i]);
-    if (body.shape.points.size() == 2) made.push_back({points[body.shape.points[0]], points[body.shape.points[1]]});
+    if (body.shape.points.size() == 2)
+      made.push_back({points[body.shape.points[0]], points[body.shape.points[1]]});
   }
   if (body.shape.kind == Kind::corners)
     for (std::size_t a = 0; a < body.shape.points.size(); ++a)
@@ -183,7 +185,8 @@ ReportJson bodies(const Study& study, const MemberFormulas& formulas, std::size_
         points.emplace_back();
         for (const Expr e : point.offset) points.back().push_back(number(e, m));
       }
-      const bool round = body.shape.kind != BodyShape::Kind::none && body.shape.kind != BodyShape::Kind::corners;
+      const bool round =
+          body.shape.kind != BodyShape::Kind::none && body.shape.kind != BodyShape::Kind::corners;
       const double radius = round ? number(body.shape.radius, m) : 0;
       outlines.push_back(outline_of(body, radius, points));
     }
