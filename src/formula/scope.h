@@ -54,8 +54,8 @@ struct Scope {
   std::map<std::string, ScalarName, std::less<>> scalars;
   std::map<std::string, VectorName, std::less<>> vectors;
   std::map<std::string, ConditionName, std::less<>> conditions;
-  std::map<std::string, Expr, std::less<>>
-      links;                        // reaction(link): the size of the force of several conditions
+  std::map<std::string, Expr, std::less<>> links =
+      {};                           // reaction(link): the size of the force of several conditions
   std::vector<std::string> events;  // names of [[event]]
   std::optional<Expr> kinetic = {}, potential = {}, logdensity = {}, dissipated = {};
 };
