@@ -1,34 +1,39 @@
-// Multipliers of contacts with friction whose rows are linearly dependent, as of a box on two corners. The
-// accelerations are unique, the multipliers are not: the admissible ones, within their cones, of least norm represent
-// them [friction-9]. Stick ends when no admissible ones are left [friction-10]: that is where the largest possible
-// value of the smallest margin falls to zero. The reference is src/laws/cone_multipliers.cpp.
+// Multipliers of contacts with friction whose rows are linearly dependent, as of a box on two corners. Those that move
+// nothing may be added: the admissible ones, within their cones, nearest to those of contacts with equal compliance
+// represent them [friction-9]. Stick ends when no admissible ones are left [friction-10]: that is where the largest
+// possible value of the smallest margin falls to zero. The reference is src/laws/cone_multipliers.cpp.
 #pragma once
 
 #include "kernels/base/linear_algebra.h"
 #include "kernels/base/portable.h"
 #include "kernels/dynamics/mass.h"
 #include "kernels/dynamics/member.h"
+#include "kernels/dynamics/null_space.h"
 #include "kernels/dynamics/widest_margin.h"
 
 namespace zwang {
 
-// All multipliers that hold the rows: lambda + sum_k w_k null_k, with orthonormal null_k.
+// Multipliers that move alike: lambda + sum_k w_k null_k, with orthonormal null_k. `lambda` are those of equal compliance
+// [friction-15].
 template <class M>
 struct DependentMultipliers {
   using Model = typename M::Model;
   using Real = typename M::Real;
   static constexpr int rows = M::rows, n = M::n;
   bool valid = false;
-  int count = 0, free_count = 0;
+  int count = 0;
   int which[rows];   // conditions that are held
   int row_of[rows];  // by condition; -1: not held
-  Real lambda[rows], null[rows][rows];
+  Real lambda[rows];
+  NullSpace<Real, rows> null;
+  typename M::Root root;
+  Real free[n], push[rows][n];  // accelerations without the rows; forces per unit of each multiplier
 
   ZWANG_COLD DependentMultipliers(const Real* k, const typename M::Constraints& constraints, Real t,
                                   const Real* y) {
     const Real *q = y, *v = M::v_of(y), *z = M::z_of(y);
-    Real mass[MassShape<Model>::entries], force[n], free[n], a[rows][n], matrix[rows][rows], right[rows];
-    typename M::Root root;
+    Real mass[MassShape<Model>::entries], force[n], u[rows][n], pushed[rows][n], matrix[rows][rows],
+        right[rows], scale[rows];
     Model::mass(k, t, q, v, z, mass);
     if (!root.factor(mass)) return;
     Model::applied(k, t, q, v, z, force);
@@ -36,93 +41,62 @@ struct DependentMultipliers {
     for (int i = 0; i < M::r; ++i) {
       row_of[i] = -1;
       if (!(constraints.held[i] > 0)) continue;
-      Real value, rate, rest;
-      Model::row(k, t, q, v, z, i, value, rate, rest, a[count]);
-      right[count] = dot<n>(a[count], free) + rest;
+      Real value, rate, rest, a[n];
+      Model::row(k, t, q, v, z, i, value, rate, rest, a);
+      right[count] = dot<n>(a, free) + rest;
+      root.into(a, u[count]);
+      scale[count] = maximum(norm<n>(u[count]), Precision<Real>::tiny);
+      copy<n>(a, push[count]);
+      add_drag(k, t, y, i, push[count]);
+      root.into(push[count], pushed[count]);
       row_of[i] = count;
       which[count++] = i;
     }
-    for (int j = 0; j < count; ++j) {
-      Real push[n], moved[n];
-      copy<n>(a[j], push);
-      add_drag(k, t, y, which[j], push);
-      root.solve(push, moved);
-      for (int i = 0; i < count; ++i) matrix[i][j] = dot<n>(a[i], moved);
-    }
-    eliminate(matrix, right);
+    for (int i = 0; i < count; ++i)
+      for (int j = 0; j < count; ++j) matrix[i][j] = dot<n>(u[i], pushed[j]);
+    NullSpace<Real, rows> dependences;
+    dependences.find(count, u);
+    null.find(count, pushed);
+    add_dependences(dependences, count, scale, matrix);
+    solve_dense(count, matrix, right, scale, Precision<Real>::dependent, lambda);
     valid = true;
   }
 
-  // cone d A_T of a contact that slips.
+  // The accelerations with the multipliers `by_condition`.
+  ZWANG_DEVICE void accelerations(const Real* by_condition, Real* a) const {
+    Real force[n];
+    for (int i = 0; i < n; ++i) force[i] = 0;
+    for (int j = 0; j < count; ++j) add_multiple<n>(by_condition[which[j]], push[j], force);
+    root.solve(force, a);
+    for (int i = 0; i < n; ++i) a[i] = free[i] - a[i];
+  }
+
+  // cone d A_T of a contact that slips. In space d is the direction of the slip, shifted by its rounding, on the side on
+  // which it was last known (slip_direction() in src/system/friction.cpp).
   ZWANG_DEVICE static void add_drag(const Real* k, Real t, const Real* y, int i, Real* push) {
     const int f = Model::friction_of(i);
     if (f < 0) return;
     const Real *q = y, *v = M::v_of(y), *z = M::z_of(y);
     const Real cone = Model::cone(k, t, q, v, z, f);
     const Real* e = k + Model::first_mode + Model::friction_mode(f);
-    for (int c = 0; c < Model::friction_rows(f); ++c) {
-      Real value, rate, rest, a[n];
-      Model::row(k, t, q, v, z, Model::friction_row(f) + c, value, rate, rest, a);
-      add_multiple<n>(cone * e[c], a, push);
+    const int many = Model::friction_rows(f);
+    Real a[2][n], d[2] = {e[0], Real(0)}, along = 0, squares = 0;
+    for (int c = 0; c < many; ++c) {
+      Real value, rate, rest;
+      Model::row(k, t, q, v, z, Model::friction_row(f) + c, value, rate, rest, a[c]);
+      if (many == 1) continue;
+      d[c] = rate + e[2] * e[c];
+      along += d[c] * e[c];
+      squares += square(d[c]);
     }
-  }
-
-  // Gauss-Jordan elimination with complete pivoting; the unknowns without pivot span the null space.
-  ZWANG_DEVICE void eliminate(Real (&matrix)[rows][rows], Real* right) {
-    Real scale[rows];
-    for (int i = 0; i < count; ++i) scale[i] = sqrt(maximum(absolute(matrix[i][i]), Precision<Real>::tiny));
-    int row_at[rows], column_at[rows], rank = 0;
-    for (int i = 0; i < count; ++i) row_at[i] = column_at[i] = i;
-    for (; rank < count; ++rank) {
-      Real largest = 0;
-      int best_row = rank, best_column = rank;
-      for (int i = rank; i < count; ++i)
-        for (int j = rank; j < count; ++j) {
-          const Real share =
-              absolute(matrix[row_at[i]][column_at[j]]) / (scale[row_at[i]] * scale[column_at[j]]);
-          if (!(share > largest)) continue;
-          largest = share;
-          best_row = i;
-          best_column = j;
-        }
-      if (!(largest > Real(100) * Precision<Real>::tie)) break;
-      const int row = row_at[best_row], column = column_at[best_column];
-      row_at[best_row] = row_at[rank];
-      row_at[rank] = row;
-      column_at[best_column] = column_at[rank];
-      column_at[rank] = column;
-      for (int i = 0; i < count; ++i) {
-        if (i == row) continue;
-        const Real factor = matrix[i][column] / matrix[row][column];
-        for (int j = 0; j < count; ++j) matrix[i][j] -= factor * matrix[row][j];
-        right[i] -= factor * right[row];
-      }
-    }
-    for (int j = 0; j < count; ++j) lambda[j] = 0;
-    for (int p = 0; p < rank; ++p) lambda[column_at[p]] = right[row_at[p]] / matrix[row_at[p]][column_at[p]];
-    free_count = count - rank;
-    for (int m = 0; m < free_count; ++m) {
-      const int column = column_at[rank + m];
-      for (int j = 0; j < count; ++j) null[m][j] = 0;
-      null[m][column] = 1;
-      for (int p = 0; p < rank; ++p)
-        null[m][column_at[p]] = -matrix[row_at[p]][column] / matrix[row_at[p]][column_at[p]];
-      for (int pass = 0; pass < 2; ++pass)
-        for (int other = 0; other < m; ++other) {
-          Real along = 0;
-          for (int j = 0; j < count; ++j) along += null[m][j] * null[other][j];
-          for (int j = 0; j < count; ++j) null[m][j] -= along * null[other][j];
-        }
-      Real length = 0;
-      for (int j = 0; j < count; ++j) length += square(null[m][j]);
-      for (int j = 0; j < count; ++j) null[m][j] /= sqrt(length);
-    }
-    // Of all solutions the one of least norm.
-    for (int m = 0; m < free_count; ++m) {
-      Real along = 0;
-      for (int j = 0; j < count; ++j) along += null[m][j] * lambda[j];
-      for (int j = 0; j < count; ++j) lambda[j] -= along * null[m][j];
-    }
+    const Real size = sqrt(squares);
+    const Real scale = many == 1     ? Real(1)
+                       : !(size > 0) ? Real(0)
+                                     : (along > 0   ? 1
+                                        : along < 0 ? -1
+                                                    : 0) /
+                                           size;
+    for (int c = 0; c < many; ++c) add_multiple<n>(cone * scale * d[c], a[c], push);
   }
 
   // --- Inequalities g . lambda >= 0 ---
@@ -160,29 +134,29 @@ struct DependentMultipliers {
     }
   }
 
-  // The admissible multipliers of least norm: Hildreth's method, projections onto one inequality after another with
+  // The admissible multipliers nearest to `lambda`: Hildreth's method, projections onto one inequality after another with
   // their corrections kept. Writes them by condition.
-  ZWANG_COLD void least_norm(const Real* k, Real t, const Real* y, Real* by_condition) const {
+  ZWANG_COLD void nearest(const Real* k, Real t, const Real* y, Real* by_condition) const {
     constexpr int most = 3 * rows;
     Real x[rows], correction[most];
     copy<rows>(lambda, x);
     for (int i = 0; i < most; ++i) correction[i] = 0;
-    for (int pass = 0; pass < 2000 && free_count > 0; ++pass) {
+    for (int pass = 0; pass < 2000 && null.count > 0; ++pass) {
       int number = 0;
       Real moved = 0, size = 0;
       each_inequality(k, t, y, x, [&](const Real* g, int) {
         Real value = 0, along[rows], weight = 0;
         for (int j = 0; j < count; ++j) value += g[j] * x[j];
-        for (int m = 0; m < free_count; ++m) {
+        for (int m = 0; m < null.count; ++m) {
           along[m] = 0;
-          for (int j = 0; j < count; ++j) along[m] += g[j] * null[m][j];
+          for (int j = 0; j < count; ++j) along[m] += g[j] * null.vector[m][j];
           weight += square(along[m]);
         }
         if (weight > 0) {
           const Real step = maximum(-correction[number], -value / weight);
           correction[number] += step;
-          for (int m = 0; m < free_count; ++m)
-            for (int j = 0; j < count; ++j) x[j] += step * along[m] * null[m][j];
+          for (int m = 0; m < null.count; ++m)
+            for (int j = 0; j < count; ++j) x[j] += step * along[m] * null.vector[m][j];
           moved = maximum(moved, absolute(step) * sqrt(weight));
         }
         ++number;
@@ -207,7 +181,7 @@ struct DependentMultipliers {
 
   // The multipliers with the largest smallest margin, which is returned.
   ZWANG_COLD Real widest(const Real* k, Real t, const Real* y, Real* x) const {
-    WidestMargin<Real, rows> margins(lambda, null, free_count);
+    WidestMargin<Real, rows> margins(lambda, null.vector, null.count);
     for (int j = 0; j < count; ++j) {
       const int i = which[j];
       if (Model::is_equation(i)) continue;
@@ -223,7 +197,7 @@ struct DependentMultipliers {
     const Real largest = margins.solve(w);
     for (int j = 0; j < count; ++j) {
       x[j] = lambda[j];
-      for (int m = 0; m < free_count; ++m) x[j] += w[m] * null[m][j];
+      for (int m = 0; m < null.count; ++m) x[j] += w[m] * null.vector[m][j];
     }
     return largest;
   }

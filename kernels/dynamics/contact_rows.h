@@ -16,6 +16,7 @@
 #include "kernels/base/linear_algebra.h"
 #include "kernels/base/portable.h"
 #include "kernels/dynamics/member.h"
+#include "kernels/dynamics/null_space.h"
 
 namespace zwang {
 
@@ -139,81 +140,67 @@ struct ContactRows {
     }
   }
 
-  // Phi lambda = Phi0 over the rows that are solved, by elimination with complete pivoting. Unknowns whose rows
-  // depend on others are 0.
-  ZWANG_COLD void solve_linear(Solution& at) const {
-    int unknown[rows], unit_of[rows], m = 0;
+  // The unknown multipliers of a choice.
+  struct Unknowns {
+    int count = 0;
+    int row[rows];    // by unknown
+    int unit[rows];   // by unknown: the unit whose first row it is; -1: a slip row
+    int first[rows];  // by unit: its first unknown; -1: none
+  };
+  ZWANG_DEVICE void list_unknowns(const Solution& at, Unknowns& all) const {
     for (int k = 0; k < units; ++k) {
       const Unit& of = unit[k];
-      if (solves_row(of, at.choice[k])) {
-        unit_of[m] = k;
-        unknown[m++] = of.row;
-      }
-      for (int j = 1; j <= of.tangents && solves_tangents(of, at.choice[k]); ++j) {
-        unit_of[m] = -1;
-        unknown[m++] = of.row + j;
+      all.first[k] = -1;
+      if (!solves_row(of, at.choice[k])) continue;
+      all.first[k] = all.count;
+      all.unit[all.count] = k;
+      all.row[all.count++] = of.row;
+      for (int c = 1; c <= of.tangents && solves_tangents(of, at.choice[k]); ++c) {
+        all.unit[all.count] = -1;
+        all.row[all.count++] = of.row + c;
       }
     }
-    Real matrix[rows][rows], right[rows];
-    for (int i = 0; i < m; ++i) {
-      right[i] = phi0[unknown[i]];
+  }
+  // Phi lambda = Phi0 over the unknowns; the column of a slipping contact is A_N + cone d A_T [friction-4].
+  ZWANG_DEVICE void write_system(const Solution& at, const Unknowns& all, Real (&matrix)[rows][rows],
+                                 Real* right) const {
+    for (int i = 0; i < all.count; ++i) {
+      right[i] = phi0[all.row[i]];
       for (int k = 0; k < units; ++k)
         if (unit[k].kind == RowKind::bounded || unit[k].limited)
-          right[i] -= phi[unknown[i]][unit[k].row] * unit[k].limit_times(at.d[k][0]);
-      for (int j = 0; j < m; ++j) {
-        matrix[i][j] = phi[unknown[i]][unknown[j]];
-        if (unit_of[j] < 0) continue;
-        const Unit& of = unit[unit_of[j]];
-        for (int c = 0; c < of.tangents; ++c)
-          matrix[i][j] += of.cone * at.d[unit_of[j]][c] * phi[unknown[i]][of.row + 1 + c];
+          right[i] -= phi[all.row[i]][unit[k].row] * unit[k].limit_times(at.d[k][0]);
+      for (int j = 0; j < all.count; ++j) {
+        matrix[i][j] = phi[all.row[i]][all.row[j]];
+        if (all.unit[j] < 0) continue;
+        const Unit& of = unit[all.unit[j]];
+        for (int c = 0; c < of.tangents && !solves_tangents(of, at.choice[all.unit[j]]); ++c)
+          matrix[i][j] += of.cone * at.d[all.unit[j]][c] * phi[all.row[i]][of.row + 1 + c];
       }
     }
-    int column_at[rows], rank = 0;
-    for (int j = 0; j < m; ++j) column_at[j] = j;
-    int row_at[rows];
-    for (int i = 0; i < m; ++i) row_at[i] = i;
-    const auto weight = [&](int i) { return maximum(phi[unknown[i]][unknown[i]], Precision<Real>::tiny); };
-    for (; rank < m; ++rank) {
-      Real largest = 0;
-      int best_row = rank, best_column = rank;
-      for (int i = rank; i < m; ++i)
-        for (int j = rank; j < m; ++j) {
-          const int r = row_at[i], c = column_at[j];
-          const Real share = square(matrix[r][c]) / (weight(r) * weight(c));
-          if (share > largest) {
-            largest = share;
-            best_row = i;
-            best_column = j;
-          }
-        }
-      if (!(largest > square(Precision<Real>::dependent))) break;
-      swap_entries(row_at, rank, best_row);
-      swap_entries(column_at, rank, best_column);
-      const int p = row_at[rank], q = column_at[rank];
-      for (int i = rank + 1; i < m; ++i) {
-        const int r = row_at[i];
-        const Real factor = matrix[r][q] / matrix[p][q];
-        for (int j = rank + 1; j < m; ++j) matrix[r][column_at[j]] -= factor * matrix[p][column_at[j]];
-        right[r] -= factor * right[p];
-      }
-    }
-    at.dependent = rank < m;
-    Real x[rows];
-    for (int j = 0; j < m; ++j) x[j] = 0;
-    for (int i = rank - 1; i >= 0; --i) {
-      const int p = row_at[i], q = column_at[i];
-      Real sum = right[p];
-      for (int j = i + 1; j < rank; ++j) sum -= matrix[p][column_at[j]] * x[column_at[j]];
-      x[q] = sum / matrix[p][q];
+  }
+
+  // Solves for the multipliers. Rows that depend on each other share the load as contacts of equal compliance
+  // [friction-15].
+  ZWANG_COLD void solve_linear(Solution& at) const {
+    Unknowns all;
+    list_unknowns(at, all);
+    const int m = all.count;
+    Real matrix[rows][rows], right[rows], scale[rows], x[rows];
+    write_system(at, all, matrix, right);
+    for (int i = 0; i < m; ++i) scale[i] = sqrt(maximum(phi[all.row[i]][all.row[i]], Precision<Real>::tiny));
+    at.dependent = solve_dense(m, matrix, right, scale, Precision<Real>::dependent, x) < m;
+    if (at.dependent) {
+      Real vectors[rows][n];
+      for (int j = 0; j < m; ++j) copy<n>(u[all.row[j]], vectors[j]);
+      NullSpace<Real, rows> dependences;
+      dependences.find(m, vectors);
+      write_system(at, all, matrix, right);
+      add_dependences(dependences, m, scale, matrix);
+      solve_dense(m, matrix, right, scale, Precision<Real>::dependent, x);
     }
     for (int i = 0; i < count; ++i) at.lambda[i] = 0;
-    for (int j = 0; j < m; ++j) at.lambda[unknown[j]] = x[j];
+    for (int j = 0; j < m; ++j) at.lambda[all.row[j]] = x[j];
     complete(at);
-  }
-  ZWANG_INLINE static void swap_entries(int* list, int i, int j) {
-    const int kept = list[i];
-    list[i] = list[j];
-    list[j] = kept;
   }
 
   // Multipliers of slip and yield, and the residuals of all rows.

@@ -1,11 +1,12 @@
-// Multipliers of a choice whose rows are linearly dependent (dynamics/contact_rows.h). The motion is unique, the
-// multipliers are not: the admissible ones of least norm represent them [friction-9]. The reference is
-// src/laws/cone_multipliers.cpp.
+// Multipliers of a choice whose rows are linearly dependent (dynamics/contact_rows.h). Multipliers that move nothing may
+// be added: the admissible ones nearest to those of contacts with equal compliance represent them [friction-9]. The
+// reference is src/laws/cone_multipliers.cpp.
 #pragma once
 
 #include "kernels/base/linear_algebra.h"
 #include "kernels/base/portable.h"
 #include "kernels/dynamics/contact_rows.h"
+#include "kernels/dynamics/null_space.h"
 #include "kernels/dynamics/slip_directions.h"
 #include "kernels/dynamics/widest_margin.h"
 
@@ -17,121 +18,91 @@ struct DependentChoice : SlipDirections<M> {
   using Real = typename M::Real;
   using Unit = typename Base::Unit;
   using Solution = typename Base::Solution;
-  using Base::complete, Base::is_admissible, Base::solves_row, Base::solves_tangents, Base::u, Base::unit,
-      Base::units;
+  using Unknowns = typename Base::Unknowns;
+  using Base::complete, Base::is_admissible, Base::list_unknowns, Base::phi, Base::slack,
+      Base::solves_tangents, Base::u, Base::unit, Base::units;
   static constexpr int rows = M::rows, n = M::n;
 
   // The unknown multipliers of a choice, and the changes of them that move nothing.
-  struct Unknowns {
-    int count = 0, free_count = 0;
-    int row[rows];          // by unknown
-    int first[rows];        // by unit: its first unknown; -1: none
-    Real lambda[rows];      // by unknown
-    Real null[rows][rows];  // orthonormal
+  struct Dependent : Unknowns {
+    Real lambda[rows];  // by unknown
+    NullSpace<Real, rows> null;
   };
 
   // Replaces the multipliers of a choice with dependent rows by admissible ones, where there are any.
   ZWANG_COLD void represent(Solution& at) const {
-    Unknowns all;
+    if (is_admissible(at)) return;
+    Dependent all;
     list_unknowns(at, all);
+    for (int j = 0; j < all.count; ++j) all.lambda[j] = at.lambda[all.row[j]];
     find_null_space(at, all);
-    if (all.free_count == 0) return;
-    for (int m = 0; m < all.free_count; ++m) {
-      Real along = 0;
-      for (int j = 0; j < all.count; ++j) along += all.null[m][j] * all.lambda[j];
-      for (int j = 0; j < all.count; ++j) all.lambda[j] -= along * all.null[m][j];
-    }
+    if (all.null.count == 0) return;
     const Solution kept = at;
     Real x[rows];
     for (int j = 0; j < all.count; ++j) x[j] = all.lambda[j];
-    if (accept(all, x, at)) return;
     project_into_cones(all, at, x);
     if (accept(all, x, at)) return;
     spread(all, at, x);
     if (!accept(all, x, at)) at = kept;
   }
 
+  // Whether a contact is open without separating although contacts of equal compliance would press it: its row depends
+  // on those that hold, lambda of each is its deflection, and this one's deflection follows from theirs [friction-15].
+  ZWANG_COLD bool leaves_load_out(const Solution& at) const {
+    for (int k = 0; k < units; ++k) {
+      const Unit& of = unit[k];
+      const bool contact = of.kind == RowKind::contact || (of.kind == RowKind::inequality && !of.limited);
+      if (!contact || at.choice[k] != RowChoice::open || at.residual[of.row] < -slack[of.row]) continue;
+      if (deflection(at, of.row) > 0) return true;
+    }
+    return false;
+  }
+
  private:
-  ZWANG_DEVICE bool accept(const Unknowns& all, const Real* x, Solution& at) const {
+  ZWANG_DEVICE bool accept(const Dependent& all, const Real* x, Solution& at) const {
     for (int j = 0; j < all.count; ++j) at.lambda[all.row[j]] = x[j];
     complete(at);
     return is_admissible(at);
   }
 
-  ZWANG_DEVICE void list_unknowns(const Solution& at, Unknowns& all) const {
-    for (int k = 0; k < units; ++k) {
-      const Unit& of = unit[k];
-      all.first[k] = -1;
-      if (!solves_row(of, at.choice[k])) continue;
-      all.first[k] = all.count;
-      all.row[all.count++] = of.row;
-      for (int c = 1; c <= of.tangents && solves_tangents(of, at.choice[k]); ++c)
-        all.row[all.count++] = of.row + c;
+  // The sum of the multipliers that hold, each with its part in row i; 0 where row i does not depend on theirs, or where
+  // the sum is rounding.
+  ZWANG_COLD Real deflection(const Solution& at, int i) const {
+    Unknowns all;
+    list_unknowns(at, all);
+    const int m = all.count;
+    Real matrix[rows][rows], right[rows], scale[rows], part[rows], rest[n];
+    for (int a = 0; a < m; ++a) {
+      right[a] = phi[all.row[a]][i];
+      scale[a] = sqrt(maximum(phi[all.row[a]][all.row[a]], Precision<Real>::tiny));
+      for (int b = 0; b < m; ++b) matrix[a][b] = phi[all.row[a]][all.row[b]];
     }
-    for (int j = 0; j < all.count; ++j) all.lambda[j] = at.lambda[all.row[j]];
+    solve_dense(m, matrix, right, scale, Precision<Real>::dependent, part);
+    copy<n>(u[i], rest);
+    Real sum = 0, size = 0;
+    for (int a = 0; a < m; ++a) {
+      add_multiple<n>(-part[a], u[all.row[a]], rest);
+      sum += part[a] * at.lambda[all.row[a]];
+      size += absolute(part[a] * at.lambda[all.row[a]]);
+    }
+    const Real small = 10 * sqrt(Precision<Real>::epsilon);
+    return norm<n>(rest) <= small * norm<n>(u[i]) && absolute(sum) > small * size ? sum : Real(0);
   }
 
-  // Gauss-Jordan elimination, with complete pivoting, of the forces per unit of each unknown. The unknowns without
-  // pivot span the null space.
-  ZWANG_COLD void find_null_space(const Solution& at, Unknowns& all) const {
-    Real force[rows][n], length[rows];
+  // The forces per unit of each unknown, and their dependences.
+  ZWANG_COLD void find_null_space(const Solution& at, Dependent& all) const {
+    Real force[rows][n];
     for (int j = 0; j < all.count; ++j) copy<n>(u[all.row[j]], force[j]);
     for (int k = 0; k < units; ++k) {
       if (all.first[k] < 0 || solves_tangents(unit[k], at.choice[k])) continue;
       for (int c = 0; c < unit[k].tangents; ++c)
         add_multiple<n>(unit[k].cone * at.d[k][c], u[unit[k].row + 1 + c], force[all.first[k]]);
     }
-    int row_at[n], column_at[rows], rank = 0;
-    for (int i = 0; i < n; ++i) row_at[i] = i;
-    for (int j = 0; j < all.count; ++j) {
-      column_at[j] = j;
-      length[j] = maximum(norm<n>(force[j]), Precision<Real>::tiny);
-    }
-    for (; rank < all.count && rank < n; ++rank) {
-      Real largest = 0;
-      int best_row = rank, best_column = rank;
-      for (int i = rank; i < n; ++i)
-        for (int j = rank; j < all.count; ++j) {
-          const Real share = absolute(force[column_at[j]][row_at[i]]) / length[column_at[j]];
-          if (!(share > largest)) continue;
-          largest = share;
-          best_row = i;
-          best_column = j;
-        }
-      if (!(largest > Real(100) * Precision<Real>::tie)) break;
-      Base::swap_entries(row_at, rank, best_row);
-      Base::swap_entries(column_at, rank, best_column);
-      const int p = row_at[rank], q = column_at[rank];
-      for (int i = 0; i < n; ++i) {
-        if (i == p) continue;
-        const Real factor = force[q][i] / force[q][p];
-        for (int j = 0; j < all.count; ++j)
-          if (j != q) force[j][i] -= factor * force[j][p];
-        force[q][i] = 0;
-      }
-    }
-    all.free_count = all.count - rank;
-    for (int m = 0; m < all.free_count; ++m) {
-      Real* made = all.null[m];
-      const int column = column_at[rank + m];
-      for (int j = 0; j < all.count; ++j) made[j] = 0;
-      made[column] = 1;
-      for (int p = 0; p < rank; ++p)
-        made[column_at[p]] = -force[column][row_at[p]] / force[column_at[p]][row_at[p]];
-      for (int pass = 0; pass < 2; ++pass)
-        for (int other = 0; other < m; ++other) {
-          Real along = 0;
-          for (int j = 0; j < all.count; ++j) along += made[j] * all.null[other][j];
-          for (int j = 0; j < all.count; ++j) made[j] -= along * all.null[other][j];
-        }
-      Real squares = 0;
-      for (int j = 0; j < all.count; ++j) squares += square(made[j]);
-      for (int j = 0; j < all.count; ++j) made[j] /= sqrt(squares);
-    }
+    all.null.find(all.count, force);
   }
 
-  // The point of least norm: Dykstra's alternating projections onto the cones and onto the multipliers that move alike.
-  ZWANG_COLD void project_into_cones(const Unknowns& all, const Solution& at, Real* x) const {
+  // The nearest point: Dykstra's alternating projections onto the cones and onto the multipliers that move alike.
+  ZWANG_COLD void project_into_cones(const Dependent& all, const Solution& at, Real* x) const {
     Real correction[rows], y[rows];
     for (int j = 0; j < all.count; ++j) correction[j] = 0;
     for (int pass = 0; pass < 1000; ++pass) {
@@ -144,10 +115,10 @@ struct DependentChoice : SlipDirections<M> {
       }
       for (int j = 0; j < all.count; ++j) {
         Real next = all.lambda[j];
-        for (int m = 0; m < all.free_count; ++m) {
+        for (int m = 0; m < all.null.count; ++m) {
           Real along = 0;
-          for (int i = 0; i < all.count; ++i) along += all.null[m][i] * y[i];
-          next += along * all.null[m][j];
+          for (int i = 0; i < all.count; ++i) along += all.null.vector[m][i] * y[i];
+          next += along * all.null.vector[m][j];
         }
         moved = maximum(moved, absolute(next - x[j]));
         size = maximum(size, absolute(next));
@@ -157,7 +128,7 @@ struct DependentChoice : SlipDirections<M> {
     }
   }
   // The nearest multipliers inside all cones and bounds.
-  ZWANG_DEVICE void clip(const Unknowns& all, const Solution& at, Real* y) const {
+  ZWANG_DEVICE void clip(const Dependent& all, const Solution& at, Real* y) const {
     for (int k = 0; k < units; ++k) {
       const Unit& of = unit[k];
       const int j = all.first[k];
@@ -181,8 +152,8 @@ struct DependentChoice : SlipDirections<M> {
   }
 
   // The point with the largest margins, which is found also where little room is left.
-  ZWANG_COLD void spread(const Unknowns& all, const Solution& at, Real* x) const {
-    WidestMargin<Real, rows> margins(all.lambda, all.null, all.free_count);
+  ZWANG_COLD void spread(const Dependent& all, const Solution& at, Real* x) const {
+    WidestMargin<Real, rows> margins(all.lambda, all.null.vector, all.null.count);
     for (int k = 0; k < units; ++k) {
       const Unit& of = unit[k];
       const int j = all.first[k];
@@ -200,7 +171,7 @@ struct DependentChoice : SlipDirections<M> {
     margins.solve(w);
     for (int j = 0; j < all.count; ++j) {
       x[j] = all.lambda[j];
-      for (int m = 0; m < all.free_count; ++m) x[j] += w[m] * all.null[m][j];
+      for (int m = 0; m < all.null.count; ++m) x[j] += w[m] * all.null.vector[m][j];
     }
   }
 };

@@ -5,6 +5,7 @@
 #include "kernels/base/portable.h"
 #include "kernels/dynamics/contact_rows.h"
 #include "kernels/dynamics/member.h"
+#include "kernels/dynamics/null_space.h"
 
 namespace zwang {
 
@@ -92,45 +93,15 @@ struct SlipDirections : ContactRows<M> {
       for (int j = 0; j < many; ++j) across[j] = turned[j];
     }
   }
-  // Solves matrix x = right for x, in the place of `right`, by elimination with complete pivoting. Angles that nothing
-  // determines stay: contacts whose rows are dependent turn together.
+  // Solves matrix x = right for x, in the place of `right`. Angles that nothing determines stay: contacts whose rows are
+  // dependent turn together.
   ZWANG_DEVICE static void eliminate(int size, Real (&matrix)[rows][rows], Real* right) {
-    int row_at[rows], column_at[rows], rank = 0;
-    Real x[rows], first = 0;
-    for (int i = 0; i < size; ++i) {
-      row_at[i] = column_at[i] = i;
-      x[i] = 0;
-    }
-    for (; rank < size; ++rank) {
-      Real largest = 0;
-      int best_row = rank, best_column = rank;
-      for (int i = rank; i < size; ++i)
-        for (int j = rank; j < size; ++j) {
-          const Real entry = absolute(matrix[row_at[i]][column_at[j]]);
-          if (!(entry > largest)) continue;
-          largest = entry;
-          best_row = i;
-          best_column = j;
-        }
-      if (rank == 0) first = largest;
-      // The entries are differences, exact to the root of rounding.
-      if (!(largest > 100 * sqrt(Precision<Real>::epsilon) * first)) break;
-      Base::swap_entries(row_at, rank, best_row);
-      Base::swap_entries(column_at, rank, best_column);
-      const int p = row_at[rank], q = column_at[rank];
-      for (int i = rank + 1; i < size; ++i) {
-        const int r = row_at[i];
-        const Real factor = matrix[r][q] / matrix[p][q];
-        for (int j = rank + 1; j < size; ++j) matrix[r][column_at[j]] -= factor * matrix[p][column_at[j]];
-        right[r] -= factor * right[p];
-      }
-    }
-    for (int i = rank - 1; i >= 0; --i) {
-      const int p = row_at[i], q = column_at[i];
-      Real sum = right[p];
-      for (int j = i + 1; j < rank; ++j) sum -= matrix[p][column_at[j]] * x[column_at[j]];
-      x[q] = sum / matrix[p][q];
-    }
+    Real x[rows], scale[rows], largest = Precision<Real>::tiny;
+    for (int i = 0; i < size; ++i)
+      for (int j = 0; j < size; ++j) largest = maximum(largest, absolute(matrix[i][j]));
+    for (int i = 0; i < size; ++i) scale[i] = sqrt(largest);
+    // The entries are differences, exact to the root of rounding.
+    solve_dense(size, matrix, right, scale, 100 * sqrt(Precision<Real>::epsilon), x);
     for (int i = 0; i < size; ++i) right[i] = x[i];
   }
   ZWANG_DEVICE bool seeks_direction(int k, const Solution& at) const {

@@ -111,7 +111,7 @@ ZWANG_DEVICE void multipliers_at(const Real* k, const typename M::Constraints& c
   if (!constraints.redundant) return;
   if constexpr (ModesOf<Model>::any) {
     const DependentMultipliers<M> multipliers(k, constraints, t, y);
-    if (multipliers.valid) multipliers.least_norm(k, t, y, lambda);
+    if (multipliers.valid) multipliers.nearest(k, t, y, lambda);
     return;
   }
   for (int pass = 0; pass < 2; ++pass) {
@@ -213,11 +213,46 @@ ZWANG_INLINE void project(const R* k, R t, R* y, const R* held, int passes) {
   }
 }
 
+// Contacts that slip and may depend on each other: the motion depends on how they share the load.
+template <class Model>
+ZWANG_CONSTANT constexpr bool shares_slip_loads() {
+  if constexpr (ModesOf<Model>::any)
+    return Model::frictions > 1;
+  else
+    return false;
+}
+
+// v', z' and the power where linearly dependent contacts slip: with the multipliers of contacts of equal compliance
+// [friction-15]. `rate` is that of multipliers which hold the same rows, and the power changes with the accelerations,
+// since all forces but reactions and friction are the same.
+template <class M, class Real>
+ZWANG_COLD void share_slip_loads(const Real* k, const typename M::Constraints& constraints, Real t,
+                                 const Real* y, Real* rate, Real* lambda) {
+  using Model = typename M::Model;
+  constexpr int n = M::n;
+  const DependentMultipliers<M> multipliers(k, constraints, t, y);
+  if (!multipliers.valid) return;
+  Real a[n], change[n], power, mass[MassShape<Model>::entries];
+  multipliers.nearest(k, t, y, lambda);
+  multipliers.accelerations(lambda, a);
+  for (int i = 0; i < n; ++i) {
+    change[i] = a[i] - rate[n + i];
+    rate[n + i] = a[i];
+  }
+  Model::rates(k, t, y, M::v_of(y), M::z_of(y), lambda, M::z_of(rate), power);
+  if constexpr (Model::works) {
+    Model::mass(k, t, y, M::v_of(y), M::z_of(y), mass);
+    rate[M::size - 1] += MassShape<Model>::product(change, mass, M::v_of(y));
+  }
+}
+
 // The right side for a member in the slow path.
 template <class M, class Real>
 ZWANG_COLD void right_side_at(const Real* k, const typename M::Constraints& constraints, Real t,
                               const Real* y, Real* rate, Real* lambda) {
   right_side<M>(k, t, y, constraints.held, constraints.any_held, rate, lambda);
+  if constexpr (shares_slip_loads<typename M::Model>())
+    if (constraints.redundant) share_slip_loads<M>(k, constraints, t, y, rate, lambda);
   if constexpr (M::Model::integrals > 0)
     if (constraints.redundant) integrands_of_least_norm<M>(k, constraints, t, y, rate);
 }

@@ -61,15 +61,16 @@ ZWANG_DEVICE void dispatch_release(M& me, int i, typename M::Real resolution, ty
 }
 
 // Whether a slip in space is within the rounding of its phase, or below what the time resolves: it has no direction.
+// `times`: or below that many times as much.
 template <class M>
-ZWANG_DEVICE bool slip_is_unresolved(const M& me, int f, const SlipNow<M>& slip) {
+ZWANG_DEVICE bool slip_is_unresolved(const M& me, int f, const SlipNow<M>& slip, typename M::Real times = 1) {
   using Model = typename M::Model;
   using Real = typename M::Real;
   const Real rounding = me.k[Model::first_mode + Model::friction_mode(f) + 2];
   Real rate[M::size], lambda[M::rows];
   right_side<M>(me.k, me.motion.t, me.motion.y, me.constraints.held, me.constraints.any_held, rate, lambda);
   const Real unresolved = 128 * me.motion.rounding_of_time() * size_of_slip_rate(me, f, M::v_of(rate));
-  return !(slip.size > maximum(4 * maximum(slip.zero, rounding), unresolved));
+  return !(slip.size > times * maximum(4 * maximum(slip.zero, rounding), unresolved));
 }
 
 // The direction of a slip in space has turned by a right angle since it was noted: it is noted anew. False: the
@@ -87,16 +88,39 @@ ZWANG_DEVICE bool renew_direction(M& me, int f) {
   return true;
 }
 
-// What is left of a slip in space that has come to rest is removed: across the new direction it would turn the first
+// The contacts that come to rest with friction f: those whose slips in space vanish at the same instant. A body that
+// slides and spins on several contacts ends both together, and while its slips vanish, the one nearest to its centre of
+// rotation is unresolved first.
+template <class M>
+ZWANG_COLD typename M::Set contacts_at_rest(const M& me, int f) {
+  using Model = typename M::Model;
+  typename M::Set made{};
+  made.add(Model::friction_contact(f));
+  if (Model::friction_rows(f) == 1) return made;
+  for (int other = 0; other < Model::frictions; ++other) {
+    if (other == f || Model::friction_rows(other) == 1) continue;
+    const int mode = Model::first_mode + Model::friction_mode(other);
+    const bool slips = me.k[mode] != 0 || me.k[mode + 1] != 0;
+    if (slips && slip_is_unresolved(me, other, SlipNow<M>(me, other), typename M::Real(8)))
+      made.add(Model::friction_contact(other));
+  }
+  return made;
+}
+
+// What is left of slips in space that have come to rest is removed: across the new direction it would turn the first
 // moments of the slip that follows, and along the old one it would end that slip at once.
 template <class M>
-ZWANG_DEVICE void remove_slip(M& me, int f) {
+ZWANG_COLD void remove_slips(M& me, const typename M::Set& contacts) {
   using Model = typename M::Model;
-  if (Model::friction_rows(f) == 1) return;
   typename M::Real held[M::rows];
   copy<M::rows>(me.constraints.held, held);
-  held[Model::friction_row(f)] = held[Model::friction_row(f) + 1] = 1;
-  project<M>(me.k, me.motion.t, me.motion.y, held, 1);
+  bool any = false;
+  for (int f = 0; f < Model::frictions; ++f) {
+    if (Model::friction_rows(f) == 1 || !contacts.has(Model::friction_contact(f))) continue;
+    held[Model::friction_row(f)] = held[Model::friction_row(f) + 1] = 1;
+    any = true;
+  }
+  if (any) project<M>(me.k, me.motion.t, me.motion.y, held, 1);
 }
 
 // With dependent rows stick ends for all contacts at once whose multipliers have no room left.
@@ -126,9 +150,11 @@ ZWANG_COLD void dispatch_transition(M& me, int transition, typename M::Event& ev
   const TransitionKind kind = TransitionKind(Model::transition_kind(transition));
   const bool friction = kind == TransitionKind::slide || kind == TransitionKind::stick;
   const int i = friction ? Model::friction_contact(of) : Model::bound_condition(of);
+  ModeChange<M> change;
   if (kind == TransitionKind::stick) {
     if (renew_direction(me, of)) return;
-    remove_slip(me, of);
+    change.rests = contacts_at_rest(me, of);
+    remove_slips(me, change.rests);
   }
   flush_accumulation(me);
   event.constraints.add(i);
@@ -142,9 +168,8 @@ ZWANG_COLD void dispatch_transition(M& me, int transition, typename M::Event& ev
     record_mode_changes(me, before);
     return;
   }
-  ModeChange<M> change;
   const bool leaves = kind == TransitionKind::slide || kind == TransitionKind::yield;
-  if (!leaves) change.rests = i;
+  if (!leaves) change.rests.add(i);
   if (leaves) change.leaves.add(i);
   if (kind == TransitionKind::slide && me.constraints.redundant) add_all_at_cone(me, change);
   if (!update_active_set(me, touching_now(me), no_condition, change)) return;

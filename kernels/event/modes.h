@@ -22,9 +22,9 @@ namespace zwang {
 template <class M>
 struct ModeChange {
   typename M::Set
-      leaves{};         // contacts and bounded conditions whose force has reached its bound: they cannot stay
-  int rests = -1;       // the contact or bounded condition whose slip or rate has just vanished
-  bool jumped = false;  // velocities have jumped: no mode is known
+      leaves{};  // contacts and bounded conditions whose force has reached its bound: they cannot stay
+  typename M::Set rests{};  // contacts and bounded conditions whose slip or rate has just vanished
+  bool jumped = false;      // velocities have jumped: no mode is known
 };
 
 // The slip speeds of friction f at the member's state, their length, and what counts as zero for it.
@@ -95,10 +95,10 @@ ZWANG_DEVICE void add_contact_unit(const M& me, int i, const ModeChange<M>& chan
   const SlipNow<M> slip(me, f);
   const Real* e = me.k + Model::first_mode + Model::friction_mode(f);
   const bool slips = e[0] != 0 || (unit.tangents == 2 && e[1] != 0);
-  if (slip.size > slip.zero && change.rests != i) {
+  if (slip.size > slip.zero && !change.rests.has(i)) {
     unit.moving = true;
     for (int c = 0; c < unit.tangents; ++c) unit.d[c] = slip.s[c] / slip.size;
-  } else if (slips && change.rests != i && !change.jumped) {
+  } else if (slips && !change.rests.has(i) && !change.jumped) {
     // Slip that began a moment ago is still within rounding of zero; it goes on.
     unit.moving = true;
     for (int c = 0; c < unit.tangents; ++c) unit.d[c] = e[c];
@@ -135,10 +135,10 @@ ZWANG_DEVICE void add_equation_unit(const M& me, int i, const ModeChange<M>& cha
   unit.limit = Model::limit(me.k, motion.t, motion.q(), motion.v(), motion.z(), b);
   const auto now = zero_of(me, i);
   const auto sign = me.k[Model::first_mode + Model::bound_sign(b)];
-  if (absolute(now.f_rate) > now.rate && change.rests != i) {
+  if (absolute(now.f_rate) > now.rate && !change.rests.has(i)) {
     unit.moving = true;
     unit.d[0] = now.f_rate > 0 ? 1 : -1;
-  } else if (sign != 0 && change.rests != i && !change.jumped) {
+  } else if (sign != 0 && !change.rests.has(i) && !change.jumped) {
     unit.moving = true;
     unit.d[0] = sign;
   }

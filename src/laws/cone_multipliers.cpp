@@ -1,4 +1,4 @@
-// Least-norm multipliers inside cones by cutting planes, and the least excess over the cones as a linear programme.
+// Multipliers inside cones by cutting planes, and the least excess over the cones as a linear programme.
 #include "src/laws/cone_multipliers.h"
 
 #include <cmath>
@@ -15,6 +15,21 @@ namespace {
 constexpr double null_threshold = 1e-10;
 constexpr int cut_limit = 60;
 constexpr int proximal_limit = 50;
+
+// An orthonormal basis of the null space of a matrix, whose columns may have any length.
+Eigen::MatrixXd null_space(const Eigen::MatrixXd& matrix) {
+  const Eigen::Index count = matrix.cols();
+  Eigen::VectorXd lengths = matrix.colwise().norm();
+  for (double& length : lengths)
+    if (!(length > 0)) length = 1;
+  Eigen::FullPivLU<Eigen::MatrixXd> lu(matrix * lengths.cwiseInverse().asDiagonal());
+  lu.setThreshold(null_threshold);
+  const Eigen::Index dimension = lu.dimensionOfKernel();
+  if (dimension == 0) return Eigen::MatrixXd(count, 0);
+  const Eigen::MatrixXd kernel = lengths.cwiseInverse().asDiagonal() * lu.kernel();
+  const Eigen::HouseholderQR<Eigen::MatrixXd> qr(kernel);
+  return qr.householderQ() * Eigen::MatrixXd::Identity(count, dimension);
+}
 
 // C lambda - d <= 0: a side of a cone or of a bound, or the sign of a normal force
 struct Cut {
@@ -107,25 +122,29 @@ LeastExcess least_excess(const DependentMultipliers& all, const std::vector<Cut>
 
 }  // namespace
 
-void split_along_null_space(const Eigen::MatrixXd& forces, const Eigen::VectorXd& solution,
-                            DependentMultipliers& made) {
-  const Eigen::Index count = forces.cols();
-  Eigen::VectorXd lengths = forces.colwise().norm();
-  for (double& length : lengths)
-    if (!(length > 0)) length = 1;
-  Eigen::FullPivLU<Eigen::MatrixXd> lu(forces * lengths.cwiseInverse().asDiagonal());
-  lu.setThreshold(null_threshold);
-  const Eigen::Index dimension = lu.dimensionOfKernel();
+void share_loads(const Eigen::MatrixXd& rows, const Eigen::MatrixXd& forces, const Eigen::VectorXd& solution,
+                 DependentMultipliers& made) {
+  made.null = null_space(forces.transpose());
   made.particular = solution;
-  made.null.resize(count, dimension);
-  if (dimension == 0) return;
-  const Eigen::MatrixXd kernel = lengths.cwiseInverse().asDiagonal() * lu.kernel();
-  const Eigen::HouseholderQR<Eigen::MatrixXd> qr(kernel);
-  made.null = qr.householderQ() * Eigen::MatrixXd::Identity(count, dimension);
+  if (!(rows - forces).isZero(0)) {
+    // Changes of the multipliers that move no held row, but may move the system along the surface. They are as many as
+    // the dependences of the rows, unless kappa of a slipping contact vanishes.
+    Eigen::MatrixXd unit = rows;
+    for (Eigen::Index k = 0; k < unit.rows(); ++k)
+      if (unit.row(k).norm() > 0) unit.row(k).normalize();
+    const Eigen::MatrixXd changes = null_space(unit * forces.transpose());
+    const Eigen::MatrixXd dependences = null_space(rows.transpose());
+    const Eigen::MatrixXd along = dependences.transpose() * changes;
+    const Eigen::FullPivLU<Eigen::MatrixXd> lu(along);
+    if (along.rows() == along.cols() && along.rows() > 0 && lu.isInvertible()) {
+      made.particular -= changes * lu.solve(dependences.transpose() * solution);
+      return;
+    }
+  }
   made.particular -= made.null * (made.null.transpose() * solution);
 }
 
-std::optional<Eigen::VectorXd> least_norm_in_cones(const DependentMultipliers& all) {
+std::optional<Eigen::VectorXd> nearest_in_cones(const DependentMultipliers& all) {
   std::vector<Cut> cuts = first_cuts(all);
   Eigen::VectorXd lambda = all.particular;
   for (int pass = 0; pass < cut_limit; ++pass) {

@@ -1,4 +1,4 @@
-// Multipliers of dependent rows: inside their cones and bounds, of least norm [friction-9].
+// Multipliers of dependent rows: how contacts share a load, inside their cones and bounds [friction-9].
 #pragma once
 
 #include <Eigen/Dense>
@@ -18,7 +18,12 @@ struct HeldBound {
   double least = 0, most = 0;
 };
 
-// All lambda = particular + null w. The columns of `null` are orthonormal and `particular` is perpendicular to them.
+// Multipliers that move nothing may be added: particular + null w, with orthonormal columns of `null`.
+//
+// `particular` is the limit of contacts with a small compliance c, the same for all: (Phi + c I) lambda = Phi0 makes
+// lambda perpendicular to every dependence of the rows. Where all contacts stick, that is the least norm. Where contacts
+// slip in different directions, the motion along the surface depends on how they share the load, and this rule decides
+// it [friction-15].
 struct DependentMultipliers {
   Eigen::VectorXd particular;  // h
   Eigen::MatrixXd null;        // h x k
@@ -27,13 +32,13 @@ struct DependentMultipliers {
   Eigen::VectorXd noise;  // h: rounding of the multipliers
 };
 
-// Splits a solution along the null space of `forces` (columns: the force of each held row per unit of its multiplier,
-// with rows of any metric).
-void split_along_null_space(const Eigen::MatrixXd& forces, const Eigen::VectorXd& solution,
-                            DependentMultipliers& made);
+// The particular solution and the null space. `rows` (h x n) are the held rows and `forces` (h x n) the forces per unit
+// of their multipliers, both in the mass metric; they differ where contacts slip.
+void share_loads(const Eigen::MatrixXd& rows, const Eigen::MatrixXd& forces, const Eigen::VectorXd& solution,
+                 DependentMultipliers& made);
 
-// The multipliers of least norm inside all cones and bounds; nothing if there are none.
-std::optional<Eigen::VectorXd> least_norm_in_cones(const DependentMultipliers& all);
+// The multipliers inside all cones and bounds that are nearest to `particular`; nothing if there are none.
+std::optional<Eigen::VectorXd> nearest_in_cones(const DependentMultipliers& all);
 
 // The smallest t for which some multipliers have |lambda_T| <= cone lambda_N + t at every cone and lambda_N >= -t
 // [friction-10]. Negative: every contact can stick with a margin.

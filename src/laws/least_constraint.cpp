@@ -94,7 +94,8 @@ SlipSolution solve_slip(const MassMetric& metric, const Eigen::MatrixXd& rows, c
 // Multipliers that are not unique, with the cones and bounds they must stay in.
 DependentMultipliers dependent_multipliers(const Equations& equations, const State& state,
                                            const std::vector<std::size_t>& set, const MassMetric& metric,
-                                           const Eigen::MatrixXd& forces, const Eigen::VectorXd& lambda) {
+                                           const Eigen::MatrixXd& rows, const Eigen::MatrixXd& forces,
+                                           const Eigen::VectorXd& lambda) {
   DependentMultipliers all;
   const System& system = equations.system();
   const auto place = [&](std::size_t row) {
@@ -118,7 +119,7 @@ DependentMultipliers dependent_multipliers(const Equations& equations, const Sta
     all.bounds.push_back({row, equation ? -limit : 0, limit});
   }
   all.noise = 1e-13 * lambda.cwiseAbs().maxCoeff() * Eigen::VectorXd::Ones(lambda.size());
-  split_along_null_space(metric.rows(forces).transpose(), lambda, all);
+  share_loads(metric.rows(rows), metric.rows(forces), lambda, all);
   return all;
 }
 
@@ -161,8 +162,9 @@ Accelerations constrained_acceleration(const Equations& equations, const State& 
     if (!(solution.mismatch <= contradiction)) made.status = Status::infeasible;
     Eigen::VectorXd lambda = solution.lambda;
     if (!solution.independent)
-      lambda = least_norm_in_cones(dependent_multipliers(equations, state, set, metric, forces, lambda))
-                   .value_or(lambda);
+      lambda =
+          nearest_in_cones(dependent_multipliers(equations, state, set, metric, program.rows, forces, lambda))
+              .value_or(lambda);
     made.a = free - metric.solve(forces.transpose() * lambda);
     for (std::size_t k = 0; k < set.size(); ++k) made.multipliers(index(set[k])) = lambda(index(k));
     equations.apply_multipliers(made.multipliers, state, made.dynamics);
@@ -182,7 +184,8 @@ Accelerations constrained_acceleration(const Equations& equations, const State& 
     }
     if (solution.feasible) lambda = solution.multipliers;
     if (bounds_multipliers(equations))
-      lambda = least_norm_in_cones(dependent_multipliers(equations, state, set, metric, program.rows, lambda))
+      lambda = nearest_in_cones(
+                   dependent_multipliers(equations, state, set, metric, program.rows, program.rows, lambda))
                    .value_or(lambda);
   }
   for (std::size_t k = 0; k < set.size(); ++k) made.multipliers(index(set[k])) = lambda(index(k));
@@ -203,7 +206,7 @@ double excess_over_cones(const Equations& equations, const State& state,
   }
   bool slips = false;
   const Eigen::MatrixXd forces = force_rows(equations, state, set, rows, slips);
-  return smallest_excess(dependent_multipliers(equations, state, set, metric, forces, lambda));
+  return smallest_excess(dependent_multipliers(equations, state, set, metric, rows, forces, lambda));
 }
 
 std::vector<Scaled> scaled_multipliers(const Equations& equations, const State& state, const Sizes& sizes,

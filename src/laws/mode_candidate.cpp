@@ -15,6 +15,8 @@ namespace {
 constexpr double pivot_threshold = 1e-12;
 // Dependent rows are contradictory when the least-squares solution misses them by more than this share.
 constexpr double row_contradiction = 1e-8;
+// A row is a combination of others, and a deflection is zero, up to this share of its terms.
+constexpr double dependent_part = 1e-8;
 // A slip that begins must point along its friction, to this share of its size.
 constexpr double direction_error = 1e-7;
 
@@ -101,17 +103,30 @@ ModeCandidate ModeSolver::solve_given(std::vector<ElementMode> modes) const {
     lambda = solution.cwiseQuotient(length);
     const Eigen::VectorXd carried = noise.cwiseQuotient(length);
     for (Eigen::Index k = 0; k < count; ++k) made.noise(held.rows[static_cast<std::size_t>(k)]) = carried(k);
+    if (made.solvable && made.redundant) {
+      DependentMultipliers all;
+      share_loads(unit_(held.rows, Eigen::all), held.forces.transpose() * unit_, lambda, all);
+      lambda = all.particular;
+    }
   }
-  made.multipliers = held.forces * lambda + held.known;
-  made.x = problem_.free;
-  if (made.multipliers.size() > 0) made.x -= mass_.solve(problem_.rows.transpose() * made.multipliers);
-  made.residuals = problem_.rows * made.x + problem_.offsets;
-  made.solvable = made.solvable && made.x.allFinite() && made.multipliers.allFinite();
+  apply_multipliers(held, lambda, made);
   return made;
 }
 
-// Dependent rows: multipliers inside their cones, if there are any [friction-9].
-bool ModeSolver::represent(const Held& held, ModeCandidate& candidate, Eigen::VectorXd lambda) const {
+void ModeSolver::apply_multipliers(const Held& held, const Eigen::VectorXd& lambda,
+                                   ModeCandidate& candidate) const {
+  candidate.multipliers = held.forces * lambda + held.known;
+  candidate.x = problem_.free;
+  if (candidate.multipliers.size() > 0)
+    candidate.x -= mass_.solve(problem_.rows.transpose() * candidate.multipliers);
+  candidate.residuals = problem_.rows * candidate.x + problem_.offsets;
+  candidate.solvable = candidate.solvable && candidate.x.allFinite() && candidate.multipliers.allFinite();
+}
+
+// Dependent rows: the multipliers inside their cones that are nearest to those of contacts with equal compliance, if
+// there are any [friction-9].
+void ModeSolver::represent(ModeCandidate& candidate) const {
+  const Held held = held_rows(candidate.modes);
   DependentMultipliers all;
   const auto place = [&](Eigen::Index row) {
     return static_cast<Eigen::Index>(std::find(held.rows.begin(), held.rows.end(), row) - held.rows.begin());
@@ -132,29 +147,46 @@ bool ModeSolver::represent(const Held& held, ModeCandidate& candidate, Eigen::Ve
           {place(element.row), place(element.row + 1), element.tangents, element.cone_static});
   }
   all.noise = candidate.noise(held.rows);
-  split_along_null_space(unit_.transpose() * held.forces, lambda, all);
-  const std::optional<Eigen::VectorXd> found = least_norm_in_cones(all);
-  if (!found) return false;
-  candidate.multipliers = held.forces * *found + held.known;
-  return true;
+  const Eigen::VectorXd lambda = candidate.multipliers(held.rows);
+  share_loads(unit_(held.rows, Eigen::all), held.forces.transpose() * unit_, lambda, all);
+  const std::optional<Eigen::VectorXd> found = nearest_in_cones(all);
+  candidate.solvable = found.has_value();
+  if (found) apply_multipliers(held, *found, candidate);
 }
 
 ModeCandidate ModeSolver::solve(std::vector<ElementMode> modes) const {
   ModeCandidate candidate;
   candidate.modes = std::move(modes);
   find_directions(candidate);
-  if (candidate.solvable && candidate.redundant) {
-    const Held held = held_rows(candidate.modes);
-    candidate.solvable = represent(held, candidate, candidate.multipliers(held.rows));
-  }
+  if (candidate.solvable && candidate.redundant) represent(candidate);
   return candidate;
 }
 
 bool ModeSolver::admits(const ModeCandidate& candidate, bool carried) const {
   if (!candidate.solvable) return false;
   for (std::size_t i = 0; i < candidate.modes.size(); ++i)
-    if (!admits_element(candidate, i, carried)) return false;
+    if (!admits_element(candidate, i, carried) || shares_load(candidate, i)) return false;
   return true;
+}
+
+// A contact that is open without separating, and whose row depends on those that hold, would be pressed by contacts of
+// equal compliance: lambda of each is its deflection, and this one's deflection follows from theirs [friction-15].
+bool ModeSolver::shares_load(const ModeCandidate& candidate, std::size_t i) const {
+  const ModeElement& element = problem_.elements[i];
+  if (candidate.modes[i].kind != ModeKind::open || element.kind == ModeElement::Kind::bound) return false;
+  if (candidate.residuals(element.row) < -problem_.slack(element.row)) return false;
+  const Held held = held_rows(candidate.modes);
+  if (held.rows.empty()) return false;
+  const Eigen::MatrixXd rows = unit_(held.rows, Eigen::all).transpose();
+  const Eigen::VectorXd row = unit_.row(element.row).transpose();
+  Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> decomposition;
+  decomposition.setThreshold(1e-10);
+  decomposition.compute(rows);
+  const Eigen::VectorXd parts = decomposition.solve(row);
+  if (!((rows * parts - row).norm() <= dependent_part * row.norm())) return false;
+  const Eigen::VectorXd lambda = candidate.multipliers(held.rows);
+  const double deflection = parts.dot(lambda);
+  return deflection > dependent_part * parts.cwiseAbs().dot(lambda.cwiseAbs());
 }
 
 bool ModeSolver::admits_element(const ModeCandidate& candidate, std::size_t i, bool carried) const {

@@ -98,7 +98,9 @@ class ModeSolver {
   void approach_directions(const std::vector<std::size_t>& unknown, ModeCandidate& candidate) const;
   void polish_directions(const std::vector<std::size_t>& unknown, ModeCandidate& candidate) const;
   Eigen::VectorXd slip_across(const std::vector<std::size_t>& unknown, const ModeCandidate& candidate) const;
-  bool represent(const Held& held, ModeCandidate& candidate, Eigen::VectorXd lambda) const;
+  void apply_multipliers(const Held& held, const Eigen::VectorXd& lambda, ModeCandidate& candidate) const;
+  void represent(ModeCandidate& candidate) const;
+  bool shares_load(const ModeCandidate& candidate, std::size_t i) const;
   bool admits_element(const ModeCandidate& candidate, std::size_t i, bool carried) const;
 
   const ModeProblem& problem_;

@@ -155,8 +155,10 @@ class Motion {
   void renew_slip_directions();
   void change_mode(const Transition& transition);
   std::vector<std::size_t> reaching_cone(std::size_t friction) const;
+  bool slip_is_unresolved(std::size_t friction, double times = 1) const;
   bool comes_to_rest(std::size_t friction);
-  void remove_slip(std::size_t friction);
+  std::vector<std::size_t> frictions_at_rest(std::size_t friction) const;
+  void remove_slips(const std::vector<std::size_t>& frictions);
   bool rest_unresolved_slip();
   ModesInForce modes_in_force() const;
   void record_mode_changes(const ModesInForce& before, const std::vector<std::size_t>& reversed = {});

@@ -28,6 +28,8 @@ namespace {
 constexpr double at_cone = 1e-6;
 // In space a slip that is this many roundings small has come to rest.
 constexpr double rest_roundings = 10;
+// Slips up to this multiple of what is resolved come to rest together with one that is not.
+constexpr double rest_together = 8;
 
 // The size of the terms of s' for the accelerations a.
 double size_of_slip_rate(const Equations& equations, const Friction& friction, const State& state,
@@ -243,8 +245,11 @@ void Motion::change_mode(const Transition& transition) {
     case TransitionKind::stick: {
       const std::size_t contact = system.frictions[transition.of].contact;
       if (!comes_to_rest(transition.of)) return;
-      remove_slip(transition.of);
-      if (!update({.rests = {contact}})) return;
+      const std::vector<std::size_t> resting = frictions_at_rest(transition.of);
+      remove_slips(resting);
+      ModeChange change;
+      for (const std::size_t f : resting) change.rests.push_back(system.frictions[f].contact);
+      if (!update(change)) return;
       if (member_.slips(transition.of)) reversed.push_back(contact);
       break;
     }
@@ -285,31 +290,52 @@ std::vector<std::size_t> Motion::reaching_cone(std::size_t friction) const {
   return made;
 }
 
+// Whether a slip in space is within the rounding of its phase, or below what the time resolves: it has no direction.
+// `times`: or below that many times as much.
+bool Motion::slip_is_unresolved(std::size_t friction, double times) const {
+  const Friction& law = equations_.system().frictions[friction];
+  const State now = member_.state();
+  const Accelerations motion = constrained_acceleration(equations_, now, member_.active);
+  const double rounding = member_.modes(index(law.first_mode) + 2);
+  const double unresolved =
+      128 * member_.rounding_of_time() * size_of_slip_rate(equations_, law, now, motion.a);
+  return member_.slip_of(friction, now).norm() <= times * std::max(rest_roundings * rounding, unresolved);
+}
+
 // In space the slip along its former direction vanishes also where it has turned by a right angle: it goes on, with
 // its direction as the new one.
 bool Motion::comes_to_rest(std::size_t friction) {
   if (equations_.system().frictions[friction].rows.size() == 1) return true;
-  const double rounding = member_.modes(index(equations_.system().frictions[friction].first_mode) + 2);
-  // Where the time resolves no less, the slip that is left has no direction either.
-  const State now = member_.state();
-  const Accelerations motion = constrained_acceleration(equations_, now, member_.active);
-  const double unresolved =
-      128 * member_.rounding_of_time() *
-      size_of_slip_rate(equations_, equations_.system().frictions[friction], now, motion.a);
-  if (member_.slip_of(friction, now).norm() <= std::max(rest_roundings * rounding, unresolved)) return true;
+  if (slip_is_unresolved(friction)) return true;
   renew_slip_directions();
   return false;
 }
 
-// What is left of a slip in space that has come to rest is removed: across the new direction it would turn the first
+// The frictions that come to rest with this one: those whose slips in space vanish at the same instant. A body that
+// slides and spins on several contacts ends both together, and while its slips vanish, the one nearest to its centre of
+// rotation is unresolved first.
+std::vector<std::size_t> Motion::frictions_at_rest(std::size_t friction) const {
+  const System& system = equations_.system();
+  std::vector<std::size_t> made = {friction};
+  if (system.frictions[friction].rows.size() == 1) return made;
+  for (std::size_t f = 0; f < system.frictions.size(); ++f)
+    if (f != friction && system.frictions[f].rows.size() == 2 && member_.slips(f) &&
+        slip_is_unresolved(f, rest_together))
+      made.push_back(f);
+  return made;
+}
+
+// What is left of slips in space that have come to rest is removed: across the new direction it would turn the first
 // moments of the slip that follows, and along the old one it would end that slip at once.
-void Motion::remove_slip(std::size_t friction) {
-  const std::vector<std::size_t>& rows = equations_.system().frictions[friction].rows;
-  if (rows.size() == 1) return;
-  State now = member_.state();
+void Motion::remove_slips(const std::vector<std::size_t>& frictions) {
   std::vector<std::size_t> held = member_.active;
-  held.insert(held.end(), rows.begin(), rows.end());
+  for (const std::size_t f : frictions) {
+    const std::vector<std::size_t>& rows = equations_.system().frictions[f].rows;
+    if (rows.size() == 2) held.insert(held.end(), rows.begin(), rows.end());
+  }
+  if (held.size() == member_.active.size()) return;
   std::sort(held.begin(), held.end());
+  State now = member_.state();
   project(equations_, now, member_.sizes, held);
   member_.set_velocities(now.v);
 }

@@ -1,0 +1,134 @@
+// The linear dependences of a few vectors: an orthonormal basis of the null space of the matrix with these columns.
+#pragma once
+
+#include "kernels/base/linear_algebra.h"
+#include "kernels/base/portable.h"
+
+namespace zwang {
+
+template <class Real, int most>
+struct NullSpace {
+  int count = 0;
+  Real vector[most][most];  // [dependence][column]
+
+  // Gauss-Jordan elimination with complete pivoting, of columns of unit length; the columns without a pivot span the
+  // null space. `columns` is overwritten.
+  template <int n>
+  ZWANG_COLD void find(int many, Real (&columns)[most][n]) {
+    Real length[most];
+    int row_at[n], column_at[most], rank = 0;
+    for (int i = 0; i < n; ++i) row_at[i] = i;
+    for (int j = 0; j < many; ++j) {
+      column_at[j] = j;
+      length[j] = maximum(norm<n>(columns[j]), Precision<Real>::tiny);
+    }
+    for (; rank < many && rank < n; ++rank) {
+      Real largest = 0;
+      int best_row = rank, best_column = rank;
+      for (int i = rank; i < n; ++i)
+        for (int j = rank; j < many; ++j) {
+          const Real share = absolute(columns[column_at[j]][row_at[i]]) / length[column_at[j]];
+          if (!(share > largest)) continue;
+          largest = share;
+          best_row = i;
+          best_column = j;
+        }
+      if (!(largest > Real(100) * Precision<Real>::tie)) break;
+      swap(row_at, rank, best_row);
+      swap(column_at, rank, best_column);
+      const int p = row_at[rank], q = column_at[rank];
+      for (int i = 0; i < n; ++i) {
+        if (i == p) continue;
+        const Real factor = columns[q][i] / columns[q][p];
+        for (int j = 0; j < many; ++j)
+          if (j != q) columns[j][i] -= factor * columns[j][p];
+        columns[q][i] = 0;
+      }
+    }
+    count = many - rank;
+    for (int m = 0; m < count; ++m) {
+      Real* made = vector[m];
+      const int column = column_at[rank + m];
+      for (int j = 0; j < many; ++j) made[j] = 0;
+      made[column] = 1;
+      for (int p = 0; p < rank; ++p)
+        made[column_at[p]] = -columns[column][row_at[p]] / columns[column_at[p]][row_at[p]];
+      make_orthonormal(m, many);
+    }
+  }
+
+ private:
+  ZWANG_DEVICE void make_orthonormal(int m, int many) {
+    for (int pass = 0; pass < 2; ++pass)
+      for (int other = 0; other < m; ++other) {
+        Real along = 0;
+        for (int j = 0; j < many; ++j) along += vector[m][j] * vector[other][j];
+        for (int j = 0; j < many; ++j) vector[m][j] -= along * vector[other][j];
+      }
+    Real squares = 0;
+    for (int j = 0; j < many; ++j) squares += square(vector[m][j]);
+    for (int j = 0; j < many; ++j) vector[m][j] /= sqrt(squares);
+  }
+  ZWANG_INLINE static void swap(int* list, int i, int j) {
+    const int kept = list[i];
+    list[i] = list[j];
+    list[j] = kept;
+  }
+};
+
+// Solves matrix x = right by elimination with complete pivoting; scale[i] is the size of row and column i. Unknowns
+// whose pivots are below `threshold` are 0. Overwrites matrix and right; returns the rank.
+template <class Real, int most>
+ZWANG_COLD int solve_dense(int m, Real (&matrix)[most][most], Real* right, const Real* scale, Real threshold,
+                           Real* x) {
+  int row_at[most], column_at[most], rank = 0;
+  for (int i = 0; i < m; ++i) row_at[i] = column_at[i] = i;
+  for (; rank < m; ++rank) {
+    Real largest = 0;
+    int best_row = rank, best_column = rank;
+    for (int i = rank; i < m; ++i)
+      for (int j = rank; j < m; ++j) {
+        const Real share =
+            absolute(matrix[row_at[i]][column_at[j]]) / (scale[row_at[i]] * scale[column_at[j]]);
+        if (!(share > largest)) continue;
+        largest = share;
+        best_row = i;
+        best_column = j;
+      }
+    if (!(largest > threshold)) break;
+    const int p = row_at[best_row], q = column_at[best_column];
+    row_at[best_row] = row_at[rank];
+    row_at[rank] = p;
+    column_at[best_column] = column_at[rank];
+    column_at[rank] = q;
+    for (int i = rank + 1; i < m; ++i) {
+      const int r = row_at[i];
+      const Real factor = matrix[r][q] / matrix[p][q];
+      for (int j = rank + 1; j < m; ++j) matrix[r][column_at[j]] -= factor * matrix[p][column_at[j]];
+      right[r] -= factor * right[p];
+    }
+  }
+  for (int j = 0; j < m; ++j) x[j] = 0;
+  for (int i = rank - 1; i >= 0; --i) {
+    const int p = row_at[i], q = column_at[i];
+    Real sum = right[p];
+    for (int j = i + 1; j < rank; ++j) sum -= matrix[p][column_at[j]] * x[column_at[j]];
+    x[q] = sum / matrix[p][q];
+  }
+  return rank;
+}
+
+// How contacts of equal compliance share a load. With the dependences w of the rows, the left null vectors of `matrix`,
+// (matrix + size w w^T) x = right has the solution of matrix x = right that is perpendicular to every w, which is the
+// limit of (matrix + c I) x = right for c -> 0 [friction-15].
+template <class Real, int most>
+ZWANG_DEVICE void add_dependences(const NullSpace<Real, most>& dependences, int m, const Real* scale,
+                                  Real (&matrix)[most][most]) {
+  Real size = 0;
+  for (int i = 0; i < m; ++i) size += square(scale[i]) / Real(m);
+  for (int d = 0; d < dependences.count; ++d)
+    for (int i = 0; i < m; ++i)
+      for (int j = 0; j < m; ++j) matrix[i][j] += size * dependences.vector[d][i] * dependences.vector[d][j];
+}
+
+}  // namespace zwang
