@@ -30,17 +30,19 @@ struct DependentMultipliers {
   Real free[n], push[rows][n];  // accelerations without the rows; forces per unit of each multiplier
 
   ZWANG_COLD DependentMultipliers(const Real* k, const typename M::Constraints& constraints, Real t,
-                                  const Real* y) {
+                                  const Real* y)
+      : DependentMultipliers(k, constraints.held, t, y) {}
+  ZWANG_COLD DependentMultipliers(const Real* k, const Real* held, Real t, const Real* y) {
     const Real *q = y, *v = M::v_of(y), *z = M::z_of(y);
     Real mass[MassShape<Model>::entries], force[n], u[rows][n], pushed[rows][n], matrix[rows][rows],
-        right[rows], scale[rows];
+        right[rows], kept[rows], scale[rows];
     Model::mass(k, t, q, v, z, mass);
     if (!root.factor(mass)) return;
     Model::applied(k, t, q, v, z, force);
     root.solve(force, free);
     for (int i = 0; i < M::r; ++i) {
       row_of[i] = -1;
-      if (!(constraints.held[i] > 0)) continue;
+      if (!(held[i] > 0)) continue;
       Real value, rate, rest, a[n];
       Model::row(k, t, q, v, z, i, value, rate, rest, a);
       right[count] = dot<n>(a, free) + rest;
@@ -52,14 +54,24 @@ struct DependentMultipliers {
       row_of[i] = count;
       which[count++] = i;
     }
-    for (int i = 0; i < count; ++i)
-      for (int j = 0; j < count; ++j) matrix[i][j] = dot<n>(u[i], pushed[j]);
-    NullSpace<Real, rows> dependences;
-    dependences.find(count, u);
-    null.find(count, pushed);
-    add_dependences(dependences, count, scale, matrix);
-    solve_dense(count, matrix, right, scale, Precision<Real>::dependent, lambda);
+    write_system(u, pushed, right, matrix, kept);
+    if (solve_dense(count, matrix, kept, scale, Precision<Real>::dependent, lambda) < count) {
+      NullSpace<Real, rows> dependences;
+      write_system(u, pushed, right, matrix, kept);
+      dependences.find(count, u);
+      null.find(count, pushed);
+      add_dependences(dependences, count, scale, matrix);
+      solve_dense(count, matrix, kept, scale, Precision<Real>::dependent, lambda);
+    }
     valid = true;
+  }
+
+  ZWANG_DEVICE void write_system(const Real (*u)[n], const Real (*pushed)[n], const Real* right,
+                                 Real (&matrix)[rows][rows], Real* copied) const {
+    for (int i = 0; i < count; ++i) {
+      copied[i] = right[i];
+      for (int j = 0; j < count; ++j) matrix[i][j] = dot<n>(u[i], pushed[j]);
+    }
   }
 
   // The accelerations with the multipliers `by_condition`.

@@ -71,13 +71,44 @@ ZWANG_DEVICE void listed_motion(const Real* k, Real t, const Real* y, const Real
   if (!valid) rate[n] = missing<Real>();
 }
 
+// The same with friction, where the held rows are not a minimum [friction-4].
+template <class M, class Real>
+ZWANG_DEVICE void listed_motion_with_friction(const Real* k, Real t, const Real* y, const Real* held,
+                                              Real* rate, Real* lambda) {
+  using Model = typename M::Model;
+  constexpr int n = M::n;
+  const Real *v = M::v_of(y), *z = M::z_of(y);
+  const DependentMultipliers<M> solved(k, held, t, y);
+  for (int i = 0; i < M::r; ++i)
+    lambda[i] = solved.valid && solved.row_of[i] >= 0 ? solved.lambda[solved.row_of[i]] : Real(0);
+  for (int i = 0; i < n; ++i) rate[i] = v[i];
+  clear_turns<M>(rate);
+  Real power;
+  Model::rates(k, t, y, v, z, lambda, M::z_of(rate), power);
+  if (!solved.valid) {
+    rate[n] = missing<Real>();
+    return;
+  }
+  solved.accelerations(lambda, M::v_of(rate));
+  for (int j = 0; j < solved.count; ++j) {
+    const int i = solved.which[j];
+    Real value, f_rate, rest, a[n];
+    Model::row(k, t, y, v, z, i, value, f_rate, rest, a);
+    power -= lambda[i] * (dot<n>(solved.push[j], v) - (Model::is_holonomic(i) ? f_rate : Real(0)));
+  }
+  Model::integrands(k, t, y, v, z, lambda, held, rate + M::fed_back);
+  if constexpr (Model::works) rate[M::size - 1] = power;
+}
+
 // q' = v, v' = a, z', the integrands, and the power of all forces without potential; beside them the
 // multipliers [mayer-17]. `w` holds the terms that depend on the time alone (Model::drive).
 template <class M, class R>
 ZWANG_INLINE void driven_right_side(const R* k, R t, const R* w, const R* y, const R* held, bool any_held,
                                     R* rate, R* lambda) {
   using Model = typename M::Model;
-  if constexpr (!Model::masked) {
+  if constexpr (!Model::masked && ModesOf<Model>::any) {
+    listed_motion_with_friction<M>(k, t, y, held, rate, lambda);
+  } else if constexpr (!Model::masked) {
     listed_motion<M>(k, t, y, held, rate, lambda);
   } else {
     if constexpr (!Model::always_held) {

@@ -46,13 +46,6 @@ bool should_be_masked(const System& system) {
                           std::to_string(system.constraints.size()) + " conditions",
                  .expected = "fewer conditions, no logdensity(), or --backend reference"});
   }
-  // The list of held rows is solved as a minimum, which friction is not.
-  if (!system.frictions.empty() && count <= text_limit) return true;
-  if (!system.frictions.empty())
-    throw Error({.message = "a system with friction of this size needs the reference backend",
-                 .found = std::to_string(system.size()) + " coordinates, " +
-                          std::to_string(system.constraints.size()) + " conditions",
-                 .expected = "fewer contacts or coordinates, or --backend reference"});
   return count <= masked_limit || (system.constraints.size() <= few_conditions && count <= text_limit);
 }
 
