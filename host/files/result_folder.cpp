@@ -215,6 +215,7 @@ void ResultFolder::try_writing() {
 }
 
 fs::path ResultFolder::part(const std::string& name) {
+  const std::scoped_lock lock(guard_);
   if (std::find(names_.begin(), names_.end(), name) == names_.end()) names_.push_back(name);
   return folder_ / part_name(name);
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,7 +31,8 @@ class ResultFolder {
 
   const std::filesystem::path& path() const { return folder_; }
 
-  // Path to write the result file of this name to until it is published.
+  // Path to write the result file of this name to until it is published. May be called by several threads: one
+  // begins members.nc while another writes a checkpoint.
   std::filesystem::path part(const std::string& name);
   // Writes a complete result file.
   void write(const std::string& name, std::string_view text);
@@ -76,6 +78,7 @@ class ResultFolder {
   std::vector<std::filesystem::path> made_;  // folders created here, outermost first
   OpenFile lock_;
   bool locked_ = false, complete_ = false;
+  std::mutex guard_;                // of names_
   std::vector<std::string> names_;  // of the parts
   bool published_ = false;
 };

@@ -101,8 +101,9 @@ function showMeasures() {
       "measures", "Measures",
       "One number per member. Orange lines mark quantiles, e.g. 5 % of the members lie to the left of the 5 % line.");
   const grid = element("div", {class: "grid2"});
-  const selects = data.measures.some((one) => one.kind !== "probability" && sampleColumn(one.name) >= 0);
-  if (selects) place.append(element("p", {class: "hint", id: "selection"}, selectionWords()));
   place.append(grid);
   for (const measure of data.measures) drawMeasure(grid, measure);
+  // The hint is for bars that can be chosen: a measure without values has none.
+  if (grid.querySelector("svg[data-selects]"))
+    grid.before(element("p", {class: "hint", id: "selection"}, selectionWords()));
 }

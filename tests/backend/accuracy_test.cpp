@@ -9,7 +9,7 @@
 #include "host/study_file/load_study.h"
 #include "tests/support/sanitized.h"
 
-namespace zwang {
+namespace zwang::accuracy_test {
 namespace {
 
 std::string config_path(const std::string& name) {
@@ -151,4 +151,4 @@ TEST(Accuracy, of_the_double_string_over_a_minute_does_not_depend_on_the_accumul
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::accuracy_test

@@ -15,7 +15,7 @@
 #include "kernels/base/status.h"
 #include "src/reference/trajectory.h"
 
-namespace zwang {
+namespace zwang::audit_test {
 namespace {
 
 std::string path_of(const std::string& config) {
@@ -156,4 +156,4 @@ INSTANTIATE_TEST_SUITE_P(Configs, SoundMembers, testing::ValuesIn(every_config()
                          [](const auto& config) { return config.param; });
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::audit_test

@@ -12,7 +12,7 @@
 #include "host/run/backend_factory.h"
 #include "host/study_file/load_study.h"
 
-namespace zwang {
+namespace zwang::backend_test {
 namespace {
 
 struct Subject {
@@ -243,4 +243,4 @@ TEST(CpuBackend, WithoutACompilerTheReferenceRunsAndSaysSoLoudly) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::backend_test

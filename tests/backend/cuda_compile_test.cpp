@@ -18,7 +18,7 @@
 #include "host/program/kernel_program.h"
 #include "host/study_file/load_study.h"
 
-namespace zwang {
+namespace zwang::cuda_compile_test {
 namespace {
 
 bool has_nvrtc() {
@@ -270,4 +270,4 @@ TEST(CudaCompiler, NamesTheFileAndTheLineOfAnError) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::cuda_compile_test

@@ -14,7 +14,7 @@
 #include "tests/support/friction_cases.h"
 #include "tests/support/study_runs.h"
 
-namespace zwang {
+namespace zwang::friction_errors_test {
 namespace {
 
 struct FrictionFault {
@@ -146,4 +146,4 @@ INSTANTIATE_TEST_SUITE_P(Formulas, FrictionError, testing::ValuesIn(friction_fau
                          [](const auto& fault) { return fault.param.name; });
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::friction_errors_test

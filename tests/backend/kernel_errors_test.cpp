@@ -9,7 +9,7 @@
 #include "host/check/check.h"
 #include "host/study_file/load_study.h"
 
-namespace zwang {
+namespace zwang::kernel_errors_test {
 namespace {
 
 struct Fault {
@@ -114,4 +114,4 @@ INSTANTIATE_TEST_SUITE_P(Formulas, KernelError, testing::ValuesIn(faults),
                          [](const auto& fault) { return fault.param.name; });
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::kernel_errors_test

@@ -8,7 +8,7 @@
 #include "host/study/study.h"
 #include "host/study_file/load_study.h"
 
-namespace zwang {
+namespace zwang::single_check_test {
 namespace {
 
 MemberFindings found_in(const Study& study, unsigned long long member) {
@@ -162,4 +162,4 @@ samples = 9
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::single_check_test

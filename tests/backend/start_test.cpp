@@ -11,7 +11,7 @@
 #include "host/study_file/load_study.h"
 #include "src/base/error.h"
 
-namespace zwang {
+namespace zwang::start_test {
 namespace {
 
 // Heights from 1 down to -0.1: members 0 to 999 start above the floor, 1000 to 1099 below it.
@@ -76,4 +76,4 @@ INSTANTIATE_TEST_SUITE_P(Host, StartsOnEveryBackend, testing::Values("reference"
 INSTANTIATE_TEST_SUITE_P(Gpu, StartsOnEveryBackend, testing::Values("cuda"));
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::start_test

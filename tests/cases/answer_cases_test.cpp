@@ -23,7 +23,7 @@
 #include "tests/support/ensemble_study.h"
 #include "tests/support/scratch.h"
 
-namespace zwang {
+namespace zwang::answer_cases_test {
 namespace {
 
 // --- Probability -------------------------------------------------------------------------------------------
@@ -358,4 +358,4 @@ INSTANTIATE_TEST_SUITE_P(WholeCases, AnswerOnBackend, testing::Values(CaseRun{"r
                          case_name);
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::answer_cases_test

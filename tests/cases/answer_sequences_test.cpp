@@ -22,7 +22,7 @@
 #include "tests/support/ensemble_study.h"
 #include "tests/support/scratch.h"
 
-namespace zwang {
+namespace zwang::answer_sequences_test {
 namespace {
 
 // --- Sequences ---------------------------------------------------------------------------------------------
@@ -205,4 +205,4 @@ hits = "count(shock(stopper))"
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::answer_sequences_test

@@ -11,7 +11,7 @@
 #include "tests/support/ensemble_study.h"
 #include "tests/support/scratch.h"
 
-namespace zwang {
+namespace zwang::answers_test {
 namespace {
 
 RunResult run_by(const std::string& backend_name, const Study& study, RunOptions options = {.threads = 2}) {
@@ -215,4 +215,4 @@ TEST(AnswerCases, UntilStopsOnceAnIndexIsKnown) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::answers_test

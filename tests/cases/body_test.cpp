@@ -16,7 +16,7 @@
 #include "tests/support/ensemble_study.h"
 #include "tests/support/study_runs.h"
 
-namespace zwang {
+namespace zwang::body_test {
 namespace {
 
 struct BodyOnBackend {
@@ -207,4 +207,4 @@ TEST(BodyMessages, NameWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::body_test

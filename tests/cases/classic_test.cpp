@@ -4,7 +4,7 @@
 
 #include "tests/support/study_runs.h"
 
-namespace zwang {
+namespace zwang::classic_test {
 namespace {
 
 constexpr double pi = 3.14159265358979323846;
@@ -176,4 +176,4 @@ TEST(Classic, ThePeriodOneMotionOnTheTableRepeats) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::classic_test

@@ -6,7 +6,7 @@
 #include "src/base/error.h"
 #include "tests/support/study_runs.h"
 
-namespace zwang {
+namespace zwang::collision_test {
 namespace {
 
 // Shocks of a few points: a small linear solve on numbers of order 1.
@@ -277,4 +277,4 @@ TEST(Collision, APointThrownIntoACorner) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::collision_test

@@ -4,7 +4,7 @@
 #include "host/study_file/load_study.h"
 #include "tests/support/study_runs.h"
 
-namespace zwang {
+namespace zwang::configs_test {
 namespace {
 
 std::vector<std::string> config_names() {
@@ -41,4 +41,4 @@ INSTANTIATE_TEST_SUITE_P(Configs, EveryConfig, testing::ValuesIn(config_names())
                          [](const auto& parameter) { return parameter.param; });
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::configs_test

@@ -6,7 +6,7 @@
 #include "src/laws/least_constraint.h"
 #include "tests/support/study_runs.h"
 
-namespace zwang {
+namespace zwang::density_test {
 namespace {
 
 // Some thousands of steps of rtol 1e-13.
@@ -364,4 +364,4 @@ rho = "logdensity()"
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::density_test

@@ -13,7 +13,7 @@
 #include "tests/support/friction_cases.h"
 #include "tests/support/study_runs.h"
 
-namespace zwang {
+namespace zwang::friction_laws_test {
 namespace {
 
 // A rod of two points over a floor and a wall, thrown at random; `keys` are those of both contacts.
@@ -287,4 +287,4 @@ TEST(FrictionLaws, ReversalLeavesOutMembersThatSlip) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::friction_laws_test

@@ -14,7 +14,7 @@
 #include "host/study_file/load_study.h"
 #include "tests/support/study_runs.h"
 
-namespace zwang {
+namespace zwang::friction_space_test {
 namespace {
 
 // A puck slides from the bottom of a bowl up its side and comes to rest there, at the turning point or on the way
@@ -111,4 +111,4 @@ INSTANTIATE_TEST_SUITE_P(Cpu, PuckInABowl, testing::Values(BowlRun{"cpu", 60}, B
 INSTANTIATE_TEST_SUITE_P(Gpu, PuckInABowl, testing::Values(BowlRun{"cuda", 200}), name_of_bowl);
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::friction_space_test

@@ -14,7 +14,7 @@
 #include "tests/support/friction_cases.h"
 #include "tests/support/study_runs.h"
 
-namespace zwang {
+namespace zwang::friction_test {
 namespace {
 
 struct FrictionOnBackend {
@@ -175,4 +175,4 @@ INSTANTIATE_TEST_SUITE_P(Cpu, FrictionEnsembles, testing::Values("cpu"));
 INSTANTIATE_TEST_SUITE_P(Gpu, FrictionEnsembles, testing::Values("cuda"));
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::friction_test

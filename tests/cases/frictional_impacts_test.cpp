@@ -15,7 +15,7 @@
 #include "host/study_file/load_study.h"
 #include "tests/support/impact_studies.h"
 
-namespace zwang {
+namespace zwang::frictional_impacts_test {
 namespace {
 
 // Sums over a shock are exact to rounding, times what a nearly dependent set of rows loses (a ladder that stands upright:
@@ -135,4 +135,4 @@ INSTANTIATE_TEST_SUITE_P(Million, RandomImpacts, testing::ValuesIn(impacts_on("c
 INSTANTIATE_TEST_SUITE_P(Gpu, RandomImpacts, testing::ValuesIn(impacts_on("cuda", 72'000)), name_of_impacts);
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::frictional_impacts_test

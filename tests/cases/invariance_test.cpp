@@ -3,7 +3,7 @@
 #include "src/base/error.h"
 #include "tests/support/study_runs.h"
 
-namespace zwang {
+namespace zwang::invariance_test {
 namespace {
 
 // Two motions of some thousands of steps of rtol 1e-13 each.
@@ -132,4 +132,4 @@ TEST(Invariance, MetresOrMillimetresKilogramsOrGramsSecondsOrMilliseconds) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::invariance_test

@@ -5,7 +5,7 @@
 #include "host/run/backend_factory.h"
 #include "tests/support/study_runs.h"
 
-namespace zwang {
+namespace zwang::kernels_test {
 namespace {
 
 // Some hundreds of steps of rtol 1e-13; multiplied where positions are of order 10 and more.
@@ -108,4 +108,4 @@ INSTANTIATE_TEST_SUITE_P(Cpu, KnownAnswer, testing::ValuesIn(on("cpu")), name_of
 INSTANTIATE_TEST_SUITE_P(Gpu, KnownAnswer, testing::ValuesIn(on("cuda")), name_of_case);
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::kernels_test

@@ -7,7 +7,7 @@
 #include "src/laws/least_constraint.h"
 #include "tests/support/study_runs.h"
 
-namespace zwang {
+namespace zwang::maurer_test {
 namespace {
 
 // Some thousands of steps of rtol 1e-13, positions of order 1 to 20.
@@ -321,4 +321,4 @@ TEST(Maurer, ManyConditionsAreSolvedRowByRowOnTheKernelsToo) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::maurer_test

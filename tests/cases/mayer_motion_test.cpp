@@ -6,7 +6,7 @@
 #include "src/base/error.h"
 #include "tests/support/study_runs.h"
 
-namespace zwang {
+namespace zwang::mayer_motion_test {
 namespace {
 
 // Integrated over times of order 10 by some thousands of steps of rtol 1e-13 each.
@@ -300,4 +300,4 @@ TEST(MayerMotion, HowTheBouncesEndDoesNotDependOnHowLongTheStudyRunsOn) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::mayer_motion_test

@@ -2,7 +2,7 @@
 // conditions suddenly imposed, points that hit walls and rings. Fractions are exact.
 #include "tests/support/study_runs.h"
 
-namespace zwang {
+namespace zwang::mayer_shock_test {
 namespace {
 
 // Shocks of two or three points: a small linear solve on numbers of order 1.
@@ -239,4 +239,4 @@ TEST(MayerShock, TheRingStrikesThePointOutsideOnceAndNeverCatchesItUp) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::mayer_shock_test

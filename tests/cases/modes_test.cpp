@@ -11,7 +11,7 @@
 #include "tests/support/scratch.h"
 #include "tests/support/study_runs.h"
 
-namespace zwang {
+namespace zwang::modes_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -145,4 +145,4 @@ TEST(ModesCommand, TakesAMembersNumbersOrTheNominalOnes) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::modes_test

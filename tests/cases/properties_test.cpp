@@ -6,7 +6,7 @@
 #include "src/system/mass_metric.h"
 #include "tests/support/study_runs.h"
 
-namespace zwang {
+namespace zwang::properties_test {
 namespace {
 
 // Two motions of some thousands of steps of rtol 1e-13 each.
@@ -300,4 +300,4 @@ at = [0, 1, 2, 3]
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::properties_test

@@ -2,7 +2,7 @@
 // equations.
 #include "tests/support/study_runs.h"
 
-namespace zwang {
+namespace zwang::rolling_test {
 namespace {
 
 constexpr double pi = 3.14159265358979323846;
@@ -216,4 +216,4 @@ at = [1]
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::rolling_test

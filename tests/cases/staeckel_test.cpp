@@ -6,7 +6,7 @@
 #include "src/base/error.h"
 #include "tests/support/study_runs.h"
 
-namespace zwang {
+namespace zwang::staeckel_test {
 namespace {
 
 // Integrated over times of order 10 with rtol 1e-13.
@@ -238,4 +238,4 @@ TEST(Staeckel, TheRatchetLocksHoldsAndLetsGo) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::staeckel_test

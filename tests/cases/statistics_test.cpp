@@ -11,7 +11,7 @@
 
 #include "tests/support/ensemble_study.h"
 
-namespace zwang {
+namespace zwang::statistics_test {
 namespace {
 
 constexpr double pi = std::numbers::pi;
@@ -400,4 +400,4 @@ TEST(Sobol, BeatsRandomPointsTenfoldInVarianceOnASmoothMeasure) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::statistics_test

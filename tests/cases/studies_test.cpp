@@ -10,7 +10,7 @@
 #include "tests/support/ensemble_study.h"
 #include "tests/support/study_runs.h"
 
-namespace zwang {
+namespace zwang::studies_test {
 namespace {
 
 constexpr double pi = std::numbers::pi;
@@ -225,4 +225,4 @@ TEST(StudyCases, TwoHardDisksExertTheExactPressure) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::studies_test

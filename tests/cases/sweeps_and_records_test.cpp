@@ -13,7 +13,7 @@
 #include "kernels/base/status.h"
 #include "src/system/system.h"
 
-namespace zwang {
+namespace zwang::sweeps_and_records_test {
 namespace {
 
 Study case_study(const std::string& text, const std::vector<std::string>& overrides = {}) {
@@ -196,4 +196,4 @@ TEST(RecordsTest, AMemberWithoutAPositivePeriodFails) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::sweeps_and_records_test

@@ -18,7 +18,7 @@
 #include "src/system/equations.h"
 #include "tests/support/study_runs.h"
 
-namespace zwang {
+namespace zwang::undecided_motion_test {
 namespace {
 
 std::string rod_study(const std::string& parameters, const std::string& forces, const std::string& slip) {
@@ -184,4 +184,4 @@ TEST(UndecidedRod, HasThreeAdmissibleAccelerations) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::undecided_motion_test

@@ -1,7 +1,7 @@
 // Voss's systems beyond the numbered cases: their first integrals and closed forms, member by member.
 #include "tests/support/study_runs.h"
 
-namespace zwang {
+namespace zwang::voss_systems_test {
 namespace {
 
 constexpr double integrated = 1e-11;
@@ -68,4 +68,4 @@ TEST(VossSystems, TwoPointsKeepTheirIntegralsFromAnyStart) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::voss_systems_test

@@ -2,7 +2,7 @@
 // velocities. Closed forms, and integrations in 30 digits and more where there is none.
 #include "tests/support/study_runs.h"
 
-namespace zwang {
+namespace zwang::voss_test {
 namespace {
 
 // Some thousands of steps of rtol 1e-13, positions of order 1 to 20.
@@ -233,4 +233,4 @@ TEST(Maurer, TheSingularIntegralIsAStraightestPath) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::voss_test

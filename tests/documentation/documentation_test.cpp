@@ -5,7 +5,7 @@
 #include "host/results/run_table.h"
 #include "tests/support/run_program.h"
 
-namespace zwang {
+namespace zwang::documentation_test {
 namespace {
 
 bool has_python(const std::string& modules) {
@@ -64,4 +64,4 @@ TEST(Documentation, ThePythonExampleFindsTheShareThatWasCounted) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::documentation_test

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -17,29 +16,35 @@
 #include <string>
 #include <vector>
 
+#include "tests/fuzz/crash_input.h"
 #include "tests/support/sanitized.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
 namespace {
 
-std::vector<std::string> files_in(const std::vector<std::string>& folders) {
+struct CorpusFile {
+  std::string name, text;
+};
+
+std::vector<CorpusFile> files_in(const std::vector<std::string>& folders) {
   std::vector<std::filesystem::path> paths;
   for (const std::string& folder : folders)
     for (const auto& entry : std::filesystem::directory_iterator(folder))
       if (entry.is_regular_file()) paths.push_back(entry.path());
   std::sort(paths.begin(), paths.end());
-  std::vector<std::string> texts;
+  std::vector<CorpusFile> files;
   for (const auto& path : paths) {
     std::ifstream stream(path, std::ios::binary);
-    texts.emplace_back(std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>());
+    files.push_back(
+        {path.string(), {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()}});
   }
-  return texts;
+  return files;
 }
 
 class Mutator {
  public:
-  explicit Mutator(const std::vector<std::string>& corpus) : corpus_(corpus) {}
+  explicit Mutator(const std::vector<CorpusFile>& corpus) : corpus_(corpus) {}
 
   std::string next() {
     std::string text = any();
@@ -49,7 +54,7 @@ class Mutator {
 
  private:
   std::size_t below(std::size_t count) { return count == 0 ? 0 : dice_() % count; }
-  const std::string& any() { return corpus_[below(corpus_.size())]; }
+  const std::string& any() { return corpus_[below(corpus_.size())].text; }
 
   void change(std::string& text) {
     const std::size_t at = below(text.size() + 1), length = below(40);
@@ -80,22 +85,9 @@ class Mutator {
     return of.substr(below(of.size() + 1), length);
   }
 
-  const std::vector<std::string>& corpus_;
+  const std::vector<CorpusFile>& corpus_;
   std::mt19937_64 dice_{1};
 };
-
-// The current input, written to a file by a crash.
-const std::string* current = nullptr;
-
-void leave_input(int signal) {
-  if (std::FILE* file = current ? std::fopen("fuzz_crash_input", "wb") : nullptr) {
-    std::fwrite(current->data(), 1, current->size(), file);
-    std::fclose(file);
-    std::fputs("the input lies in fuzz_crash_input\n", stderr);
-  }
-  std::signal(signal, SIG_DFL);
-  std::raise(signal);
-}
 
 // With a memory limit, a length that is not validated shows as a failed allocation. Sanitizers reserve the
 // whole address space, so there is no limit under them.
@@ -104,8 +96,8 @@ void limit_memory() {
   if (!zwang::sanitized) ::setrlimit(RLIMIT_AS, &most);
 }
 
-void run(const std::string& text) {
-  current = &text;
+void run(const std::string& text, const std::string& name) {
+  zwang::fuzz::begin_input(text, name);
   LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
 }
 
@@ -117,17 +109,20 @@ int main(int argc, char** argv) {
     return 1;
   }
   const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(std::atof(argv[1]));
-  const std::vector<std::string> corpus = files_in({argv + 2, argv + argc});
+  const std::vector<CorpusFile> corpus = files_in({argv + 2, argv + argc});
   if (corpus.empty()) {
     std::fprintf(stderr, "no files in the folders given\n");
     return 1;
   }
   limit_memory();
-  for (const int signal : {SIGABRT, SIGSEGV, SIGFPE}) std::signal(signal, leave_input);
-  for (const std::string& text : corpus) run(text);
+  zwang::fuzz::leave_inputs_of_crashes();
+  for (const CorpusFile& file : corpus) run(file.text, file.name);
   Mutator mutator(corpus);
-  long long executions = static_cast<long long>(corpus.size());
-  for (; std::chrono::steady_clock::now() < end; ++executions) run(mutator.next());
-  std::printf("%lld executions, nothing found\n", executions);
+  long long mutations = 0;
+  while (std::chrono::steady_clock::now() < end) {
+    ++mutations;
+    run(mutator.next(), "mutation " + std::to_string(mutations));
+  }
+  std::printf("%lld executions, nothing found\n", static_cast<long long>(corpus.size()) + mutations);
   return 0;
 }

@@ -71,8 +71,8 @@ def test_columns_have_the_bits_of_a_csv_file(tmp_path):
 def test_a_data_frame_and_the_rest_is_drawn_as_before():
     study = zwang.loads(TEXT.format(**PLAIN))
     frame = pandas.DataFrame(random_columns(20))[["L"]]
-    drawn = zwang.run(study, members=20, progress=False).members["inputs"].sel(input="b")
-    beside = zwang.run(study, inputs=frame, progress=False).members["inputs"].sel(input="b")
+    drawn = zwang.run(study, members=20, backend="reference", progress=False).members["inputs"].sel(input="b")
+    beside = zwang.run(study, inputs=frame, backend="reference", progress=False).members["inputs"].sel(input="b")
     assert np.array_equal(drawn, beside)
 
 
@@ -93,7 +93,7 @@ mean = [0, 0]
 covariance = [[1, 0.5], [0.5, 1]]
 """)
     u, v = np.linspace(0, 1, 6), np.linspace(2, 3, 6)
-    result = zwang.run(study, inputs={"u": u, "v": v}, progress=False)
+    result = zwang.run(study, inputs={"u": u, "v": v}, backend="reference", progress=False)
     assert np.array_equal(result.members["inputs"].sel(input="v"), v)
     with pytest.raises(zwang.StudyError, match="joint"):
         zwang.run(study, inputs={"u": u}, progress=False)

@@ -26,12 +26,23 @@ WIDTHS = (400, 1400)
 TEXT_PIXELS = 12.0
 TEXT_TOLERANCE = 0.3  # charts are a whole number of pixels wide, the page may give them a fraction more
 
+# What the page does a moment later is waited for this long: on a busy machine a moment takes seconds.
+PATIENCE = 20.0
+
 complaints = []
 
 
 def expect(good, text):
     if not good:
         complaints.append(text)
+
+
+def wait_for(browser, script):
+    """The first value of a script that counts as true, or its last one when the time is over."""
+    end = time.monotonic() + PATIENCE
+    while not (value := browser.execute_script(script)) and time.monotonic() < end:
+        time.sleep(0.05)
+    return value
 
 
 def open_browser():
@@ -52,6 +63,7 @@ def open_browser():
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     browser = webdriver.Chrome(service=Service(driver), options=options)
+    browser.set_script_timeout(3 * PATIENCE)
     # The page must not need a network, so it has none.
     browser.execute_cdp_cmd("Network.enable", {})
     browser.execute_cdp_cmd("Network.setBlockedURLs", {"urls": ["http://*", "https://*"]})
@@ -127,17 +139,22 @@ def check_text(browser, page):
     # From wide to narrow without loading again.
     before = browser.execute_script("return document.querySelectorAll('figure[data-chart]').length")
     resize(browser, WIDTHS[0])
-    time.sleep(0.8)
-    check_text_here(browser, "after the window was made narrow")
+    check_text_here(browser, "after the window was made narrow", PATIENCE)
     after = browser.execute_script("return document.querySelectorAll('figure[data-chart]').length")
     expect(before == after, f"{before} charts became {after} when the window was made narrow")
     resize(browser, WIDTH)
-    time.sleep(0.8)
+    check_text_here(browser, "after the window was made wide again", PATIENCE)
 
 
-def check_text_here(browser, where):
-    sizes, overlaps, outside, wider = browser.execute_script(TEXTS)
-    wrong = [one for one in sizes if abs(one[2] - TEXT_PIXELS) > TEXT_TOLERANCE]
+def check_text_here(browser, where, patience=0.0):
+    """The page draws its charts again a moment after the window has changed: until then nothing is wrong."""
+    end = time.monotonic() + patience
+    while True:
+        sizes, overlaps, outside, wider = browser.execute_script(TEXTS)
+        wrong = [one for one in sizes if abs(one[2] - TEXT_PIXELS) > TEXT_TOLERANCE]
+        if (sizes and not (wrong or overlaps or outside) and wider <= 0) or time.monotonic() > end:
+            break
+        time.sleep(0.1)
     expect(sizes, f"charts have no text {where}")
     expect(not wrong, f"text of another size {where}: {wrong[:3]}")
     expect(not overlaps, f"text on text {where}: {overlaps[:3]}")
@@ -148,18 +165,21 @@ def check_text_here(browser, where):
 # Pictures stand alone: well-formed, with the styles of the page written into them.
 def check_picture_downloads(browser):
     names = browser.execute_async_script("""
-        const done = arguments[0], made = [], before = window.save;
+        const [patience, done] = arguments, made = [], before = window.save, end = performance.now() + 1000 * patience;
+        const wanted = 2 * document.querySelectorAll("figure[data-chart]").length;
         window.save = (blob, name) => made.push([name, blob]);
         const click = (kind) => { for (const button of document.querySelectorAll("figure .tools button." + kind)) button.click(); };
         click("svg"); click("png");
-        setTimeout(async () => {
+        const finish = async () => {
           window.save = before;
           done(await Promise.all(made.map(async ([name, blob]) => {
             const text = name.endsWith(".svg") ? await blob.text() : "";
             const parsed = text ? new DOMParser().parseFromString(text, "image/svg+xml") : null;
             return [name, blob.size, text.includes("var(--"), parsed ? parsed.querySelectorAll("parsererror").length : 0];
           })));
-        }, 3000);""")
+        };
+        const look = () => made.length >= wanted || performance.now() > end ? setTimeout(finish, 200) : setTimeout(look, 50);
+        look();""", PATIENCE)
     charts = browser.execute_script("return document.querySelectorAll('figure[data-chart]').length")
     for ending in (".svg", ".png"):
         made = [one for one in names if one[0].endswith(ending)]
@@ -221,11 +241,9 @@ def check_time_slider(browser):
     expect(before[0] != after[0], "the slider does not move the time")
     expect(before[1] != after[1] or before[1] == after[1] == "", "the slider does not move the bars")
     browser.execute_script("chooseTime(0); document.getElementById('when-play').click();")
-    time.sleep(1.0)
-    place = browser.execute_script("""const place = chosen.place, button = document.getElementById("when-play");
-        if (button.textContent === "Pause") button.click();
-        return place;""")
-    expect(place > 0, "play does not move the slider")
+    expect(wait_for(browser, "return chosen.place > 0"), "play does not move the slider")
+    browser.execute_script("""const button = document.getElementById("when-play");
+        if (button.textContent === "Pause") button.click();""")
 
 
 def check_motion(browser):
@@ -240,11 +258,16 @@ def check_motion(browser):
     start = browser.execute_script(ink)
     expect(start[0] > 50, "the motion draws nothing")
     browser.execute_script("document.getElementById('motion-play').click()")
-    time.sleep(1.0)
-    moved, words = browser.execute_script("document.getElementById('motion-play').click(); return [motionView.t, motionView.button.textContent];")
-    expect(moved > 0, "play does not move time")
+    expect(wait_for(browser, "return motionView.t > 0"), "play does not move time")
+    drawn = start
+    end = time.monotonic() + PATIENCE
+    while drawn == start and time.monotonic() < end:
+        time.sleep(0.1)
+        drawn = browser.execute_script(ink)
+    expect(drawn != start, "the picture stays the same while time goes on")
+    words = browser.execute_script("""if (motionView.button.textContent !== "Play") motionView.button.click();
+        return motionView.button.textContent;""")
     expect(words == "Play", "pause does not pause")
-    expect(browser.execute_script(ink) != start, "the picture stays the same while time goes on")
     canvas = browser.find_element("id", "motion-canvas")
     turned = browser.execute_script("return motionView.yaw")
     canvas.send_keys(Keys.ARROW_RIGHT)

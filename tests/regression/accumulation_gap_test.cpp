@@ -14,7 +14,7 @@
 #include "host/study_file/load_study.h"
 #include "tests/support/batch_runs.h"
 
-namespace zwang {
+namespace zwang::accumulation_gap_test {
 namespace {
 
 constexpr double rtol = 1e-9;
@@ -277,4 +277,4 @@ TEST(AccumulationGapSingle, AFloatKnowsTheSumOfTheImpulsesToo) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::accumulation_gap_test

@@ -15,7 +15,7 @@
 #include "host/study_file/load_study.h"
 #include "tests/support/batch_runs.h"
 
-namespace zwang {
+namespace zwang::flights_test {
 namespace {
 
 constexpr double end = 10;
@@ -238,4 +238,4 @@ TEST(Flights, IntegrateABumpToTheTolerance) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::flights_test

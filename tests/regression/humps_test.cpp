@@ -14,7 +14,7 @@
 #include "host/study_file/load_study.h"
 #include "tests/support/batch_runs.h"
 
-namespace zwang {
+namespace zwang::humps_test {
 namespace {
 
 constexpr double flight_time = 10, flight_start = 0.1;
@@ -121,4 +121,4 @@ TEST(Humps, AreSeenByConstraints) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::humps_test

@@ -12,7 +12,7 @@
 #include "host/study_file/load_study.h"
 #include "tests/support/batch_runs.h"
 
-namespace zwang {
+namespace zwang::jams_test {
 namespace {
 
 // `count` disks of diameter 1 side by side between two walls, with random velocities.
@@ -75,4 +75,4 @@ TEST(Jams, OfFourDisksThatHardlyLoseEnergy) { expect_agreement(4, "0.8", 128); }
 TEST(Jams, OfThreeElasticDisks) { expect_agreement(3, "1", 128); }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::jams_test

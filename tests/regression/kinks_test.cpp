@@ -18,7 +18,7 @@
 #include "tests/support/batch_runs.h"
 #include "tests/support/study_runs.h"
 
-namespace zwang {
+namespace zwang::kinks_test {
 namespace {
 
 // x = c + A sin(t + phase).
@@ -331,4 +331,4 @@ TEST(Kinks, OfReactionsAreSeenBesideThoseOfRoots) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::kinks_test

@@ -20,7 +20,7 @@
 #include "kernels/base/status.h"
 #include "tests/support/batch_runs.h"
 
-namespace zwang {
+namespace zwang::light_masses_test {
 namespace {
 
 constexpr double sideways = 0.1, weight = 9.81;
@@ -111,4 +111,4 @@ INSTANTIATE_TEST_SUITE_P(OnATautLine, LightMasses,
                                          BeadOnALine{1e-3, 1e3, "single", 1e-5}));
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::light_masses_test

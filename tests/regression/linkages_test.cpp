@@ -19,7 +19,7 @@
 #include "kernels/base/status.h"
 #include "tests/support/batch_runs.h"
 
-namespace zwang {
+namespace zwang::linkages_test {
 namespace {
 
 using Real = long double;
@@ -245,4 +245,4 @@ std::string linkage_name(const testing::TestParamInfo<int>& info) {
 INSTANTIATE_TEST_SUITE_P(All, Linkages, testing::Range(0, 4), linkage_name);
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::linkages_test

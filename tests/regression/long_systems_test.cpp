@@ -20,7 +20,7 @@
 #include "src/reference/trajectory.h"
 #include "tests/support/batch_runs.h"
 
-namespace zwang {
+namespace zwang::long_systems_test {
 namespace {
 
 constexpr double long_gravity = 9.81;
@@ -250,4 +250,4 @@ TEST(LongSystems, AChainHungUpAtBothEndsAgreesWithTheReference) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::long_systems_test

@@ -11,7 +11,7 @@
 #include "host/study_file/load_study.h"
 #include "tests/support/batch_runs.h"
 
-namespace zwang {
+namespace zwang::motion_findings_test {
 namespace {
 
 // The largest value of the first measure over all members; infinite where one of them failed.
@@ -246,4 +246,4 @@ TEST(MotionFindings, OutputsInsideALongStepAreAsExactAsTheStep) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::motion_findings_test

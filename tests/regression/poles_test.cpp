@@ -13,7 +13,7 @@
 #include "host/study_file/load_study.h"
 #include "tests/support/batch_runs.h"
 
-namespace zwang {
+namespace zwang::poles_test {
 namespace {
 
 // Poles at 2 (and at odd multiples of pi/2 for tan); every function times 0.001 is added to x.
@@ -146,4 +146,4 @@ TEST(Poles, MayBeTheStartOrTheEndOfAStep) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::poles_test

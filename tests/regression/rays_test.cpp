@@ -12,7 +12,7 @@
 #include "host/study_file/load_study.h"
 #include "kernels/rootfinding/first_root.h"
 
-namespace zwang {
+namespace zwang::rays_test {
 namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
@@ -88,4 +88,4 @@ TEST(Rays, ARiseBeginsBelowZeroAndEndsAboveIt) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::rays_test

@@ -11,7 +11,7 @@
 #include "host/check/check.h"
 #include "host/study_file/load_study.h"
 
-namespace zwang {
+namespace zwang::soak_findings_test {
 namespace {
 
 constexpr std::size_t by_reference = 24;  // slow
@@ -210,4 +210,4 @@ landed = "first(contact(floor))"
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::soak_findings_test

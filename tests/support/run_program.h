@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <functional>
 #include <string>
 #include <vector>
@@ -45,6 +46,8 @@ inline pid_t start_program(const std::filesystem::path& folder, std::vector<std:
   };
   redirect(out, STDOUT_FILENO);
   redirect("stderr", STDERR_FILENO);
+  // A shell starts commands in the background with SIGINT ignored, and that is inherited: interrupts would do nothing.
+  std::signal(SIGINT, SIG_DFL);
   arguments.insert(arguments.begin(), ZWANG_PROGRAM);
   std::vector<char*> pointers;
   pointers.reserve(arguments.size() + 1);

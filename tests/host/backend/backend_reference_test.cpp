@@ -6,7 +6,7 @@
 #include "host/sample/member.h"
 #include "tests/support/tampered_backend.h"
 
-namespace zwang {
+namespace zwang::backend_reference_test {
 namespace {
 
 TEST(BackendReferenceTest, ReturnsOnlyWhatIsWanted) {
@@ -60,4 +60,4 @@ TEST(BatchTest, AllWorkIsDoneAndTheFirstErrorIsThrown) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::backend_reference_test

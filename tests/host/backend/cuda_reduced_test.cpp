@@ -17,7 +17,7 @@
 #include "tests/support/run_fixture.h"
 #include "tests/support/statistics_fixture.h"
 
-namespace zwang {
+namespace zwang::cuda_reduced_test {
 namespace {
 
 // --- Without a GPU -----------------------------------------------------------------------------------------
@@ -242,4 +242,4 @@ TEST_F(GpuReductions, AreFasterThanCopyingMembersToTheHost) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::cuda_reduced_test

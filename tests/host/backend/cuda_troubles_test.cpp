@@ -6,7 +6,7 @@
 #include "tests/support/run_program.h"
 #include "tests/support/run_results.h"
 
-namespace zwang {
+namespace zwang::cuda_troubles_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -152,4 +152,4 @@ TEST_F(GpuTroubles, ALostDeviceLeavesARunThatCanBeResumed) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::cuda_troubles_test

@@ -7,7 +7,7 @@
 #include "tests/support/awkward_members.h"
 #include "tests/support/reduce_on_host.h"
 
-namespace zwang {
+namespace zwang::device_reduction_test {
 namespace {
 
 TEST(DeviceReduction, GivesTheBitsOfTheHostForStoredValues) {
@@ -174,4 +174,4 @@ TEST(DeviceReduction, CopiesLessThanTheMembers) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::device_reduction_test

@@ -16,7 +16,7 @@
 #include "src/reference/trajectory.h"
 #include "tests/support/tampered_backend.h"
 
-namespace zwang {
+namespace zwang::budget_test {
 namespace {
 
 // An oscillator that is 20 000 times as stiff around t = 0.55 as elsewhere: there the tight run takes about
@@ -159,4 +159,4 @@ TEST(CheckBudgetTest, LeavesEnoughForTheStretchesAfterOneThatUsedUpItsPart) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::budget_test

@@ -15,7 +15,7 @@
 #include "src/system/system.h"
 #include "tests/support/tampered_backend.h"
 
-namespace zwang {
+namespace zwang::check_test {
 namespace {
 
 std::vector<std::string> config_names() {
@@ -511,4 +511,4 @@ TEST(CheckCommandTest, EndsWithTheExitCodeOfItsVerdict) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::check_test

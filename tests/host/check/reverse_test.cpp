@@ -3,7 +3,7 @@
 #include "src/base/error.h"
 #include "tests/support/tampered_backend.h"
 
-namespace zwang {
+namespace zwang::reverse_test {
 namespace {
 
 const Study& pendulum() {
@@ -154,4 +154,4 @@ TEST(CheckReverseTest, AcceptsRollingConditionsAndForcesEvenInTheVelocities) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::reverse_test

@@ -4,7 +4,7 @@
 
 #include "tests/support/tampered_backend.h"
 
-namespace zwang {
+namespace zwang::tampered_test {
 namespace {
 
 const Study& slung_load() {
@@ -161,4 +161,4 @@ TEST(TamperedCheckTest, FindsABackendThatComputesAnotherMechanics) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::tampered_test

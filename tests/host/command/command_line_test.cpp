@@ -4,7 +4,7 @@
 #include "host/platform/colour.h"
 #include "tests/support/run_program.h"
 
-namespace zwang {
+namespace zwang::command_line_test {
 namespace {
 
 std::size_t count_of(const std::string& text, const std::string& part) {
@@ -240,4 +240,4 @@ TEST(CommandLine, ColoursAreForTerminalsAlone) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::command_line_test

@@ -11,7 +11,7 @@
 #include "tests/support/run_fixture.h"
 #include "tests/support/run_program.h"
 
-namespace zwang {
+namespace zwang::run_program_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -470,4 +470,4 @@ TEST(ShellWordTest, QuotesWhatAShellWouldRead) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::run_program_test

@@ -12,7 +12,7 @@
 #include "host/estimators/rank_correlation.h"
 #include "host/statistics/tree.h"
 
-namespace zwang {
+namespace zwang::correlation_test {
 namespace {
 
 using Column = std::vector<double>;
@@ -177,4 +177,4 @@ TEST(RankCorrelationTest, IsExactForAMillionMembersWithTies) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::correlation_test

@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-namespace zwang {
+namespace zwang::exact_sum_test {
 namespace {
 
 double sum_of(const std::vector<double>& terms) {
@@ -80,4 +80,4 @@ TEST(ExactSumTest, SumsBeyondTheLargestDoubleAreInfinite) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::exact_sum_test

@@ -12,7 +12,7 @@
 #include "host/estimators/f_distribution.h"
 #include "host/estimators/rank_correlation.h"
 
-namespace zwang {
+namespace zwang::first_order_test {
 namespace {
 
 FirstOrderIndex index_of_columns(const std::vector<double>& input, const std::vector<double>& measure,
@@ -116,4 +116,4 @@ TEST(FDistribution, HasTheQuantilesOfTables) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::first_order_test

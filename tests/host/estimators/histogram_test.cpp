@@ -8,7 +8,7 @@
 #include <limits>
 #include <random>
 
-namespace zwang {
+namespace zwang::histogram_test {
 namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
@@ -84,4 +84,4 @@ TEST(HistogramRange, ExistsForConstantsAndForNothing) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::histogram_test

@@ -14,7 +14,7 @@
 
 #include "host/estimators/quantiles.h"
 
-namespace zwang {
+namespace zwang::intervals_test {
 namespace {
 
 constexpr double normal_bound = 4.8916384757;  // two-sided 1e-6 point of the standard normal
@@ -139,4 +139,4 @@ TEST(MeanInterval, CoversTheTrueValueAsOftenAsStatedForFiveNormalValues) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::intervals_test

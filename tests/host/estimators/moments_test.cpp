@@ -11,7 +11,7 @@
 
 #include "host/statistics/tree.h"
 
-namespace zwang {
+namespace zwang::moments_test {
 namespace {
 
 // Rounding of some thousand members in double, relative to the size of each moment.
@@ -214,4 +214,4 @@ TEST(MergeTree, GivesTheSameAnswerForAnySplit) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::moments_test

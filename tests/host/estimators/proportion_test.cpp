@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-namespace zwang {
+namespace zwang::proportion_test {
 namespace {
 
 // A-wilson: closed form and root of the score equation to 20 digits; rounding of a few operations.
@@ -45,4 +45,4 @@ TEST(Proportion, StaysInsideZeroAndOneAndContainsTheShare) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::proportion_test

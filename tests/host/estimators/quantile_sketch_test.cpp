@@ -15,7 +15,7 @@
 #include "host/platform/bytes.h"
 #include "src/base/error.h"
 
-namespace zwang {
+namespace zwang::quantile_sketch_test {
 namespace {
 
 using Values = std::vector<double>;
@@ -179,4 +179,4 @@ TEST(QuantileSketch, IsRestoredFromItsBytes) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::quantile_sketch_test

@@ -9,7 +9,7 @@
 #include <numeric>
 #include <random>
 
-namespace zwang {
+namespace zwang::quantiles_test {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -92,4 +92,4 @@ TEST(SelectRanks, FindsWhatSortingFinds) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::quantiles_test

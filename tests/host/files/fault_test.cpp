@@ -11,7 +11,7 @@
 #include "tests/support/run_results.h"
 #include "tests/support/sanitized.h"
 
-namespace zwang {
+namespace zwang::fault_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -310,4 +310,4 @@ TEST(ClockTest, NobodyReadsTheClockOnTheWall) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::fault_test

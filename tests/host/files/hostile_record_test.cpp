@@ -14,7 +14,7 @@
 #include "tests/support/run_fixture.h"
 #include "tests/support/scratch.h"
 
-namespace zwang {
+namespace zwang::hostile_record_test {
 namespace {
 
 long peak_memory_kib() {
@@ -167,4 +167,4 @@ TEST(HostileMembers, AStatusThatDoesNotExistIsDamage) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::hostile_record_test

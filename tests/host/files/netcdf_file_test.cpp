@@ -12,7 +12,7 @@
 #include "tests/support/netcdf_reader.h"
 #include "tests/support/scratch.h"
 
-namespace zwang {
+namespace zwang::netcdf_file_test {
 namespace {
 
 using Type = NetcdfFile::Type;
@@ -138,4 +138,4 @@ TEST(NetcdfFile, a_disk_that_is_full_when_the_file_is_finished_is_reported_too) 
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::netcdf_file_test

@@ -5,7 +5,7 @@
 #include "tests/support/scratch.h"
 #include "tests/support/stepped_process.h"
 
-namespace zwang {
+namespace zwang::result_folder_test {
 namespace {
 
 using Options = ResultFolderOptions;
@@ -194,4 +194,4 @@ TEST(ResultFolder, killing_the_writer_at_any_time_leaves_no_mixture_and_nothing_
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::result_folder_test

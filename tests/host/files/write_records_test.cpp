@@ -10,7 +10,7 @@
 #include "host/study_file/load_study.h"
 #include "tests/support/scratch.h"
 
-namespace zwang {
+namespace zwang::write_records_test {
 namespace {
 
 // Two records with more rows and members than a chunk of the file has.
@@ -69,4 +69,4 @@ TEST(WriteRecords, GivesTheSameBytesForAnyPieces) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::write_records_test

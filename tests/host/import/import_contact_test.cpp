@@ -9,7 +9,7 @@
 #include "tests/support/imported.h"
 #include "tests/support/study_runs.h"
 
-namespace zwang {
+namespace zwang::import_contact_test {
 namespace {
 
 const std::string given_mass = "<inertial pos=\"0 0 0\" mass=\"2\" diaginertia=\"0.2 0.21 0.05\"/>";
@@ -152,4 +152,4 @@ TEST(SolidInertia, OfACapsuleIsThatOfItsSlices) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::import_contact_test

@@ -9,7 +9,7 @@
 #include "src/base/error.h"
 #include "tests/support/imported.h"
 
-namespace zwang {
+namespace zwang::import_message_test {
 namespace {
 
 struct WrongFile {
@@ -196,4 +196,4 @@ INSTANTIATE_TEST_SUITE_P(Files, WrongImport, testing::ValuesIn(wrong_files),
                          });
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::import_message_test

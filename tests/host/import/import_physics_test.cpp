@@ -9,7 +9,7 @@
 #include "tests/support/imported.h"
 #include "tests/support/study_runs.h"
 
-namespace zwang {
+namespace zwang::import_physics_test {
 namespace {
 
 // Two formulations of one motion, integrated at 1e-13 over a few seconds.
@@ -224,4 +224,4 @@ TEST(ImportedCoordinates, DampWithoutForcesFromOutside) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::import_physics_test

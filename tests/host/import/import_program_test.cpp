@@ -10,7 +10,7 @@
 #include "tests/support/run_program.h"
 #include "tests/support/scratch.h"
 
-namespace zwang {
+namespace zwang::import_program_test {
 namespace {
 
 using ImportArguments = std::vector<std::string>;
@@ -91,4 +91,4 @@ INSTANTIATE_TEST_SUITE_P(Examples, ImportedExample,
                          });
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::import_program_test

@@ -9,7 +9,7 @@
 #include "host/study_file/load_study.h"
 #include "tests/support/run_fixture.h"
 
-namespace zwang {
+namespace zwang::write_replay_test {
 namespace {
 
 TEST(WriteReplayTest, NamesTheBackend) {
@@ -23,4 +23,4 @@ TEST(WriteReplayTest, NamesTheBackend) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::write_replay_test

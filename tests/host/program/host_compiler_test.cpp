@@ -13,7 +13,7 @@
 #include "host/program/loaded_program.h"
 #include "tests/support/scratch.h"
 
-namespace zwang {
+namespace zwang::host_compiler_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -361,4 +361,4 @@ TEST(KernelTextTest, EveryKernelHeaderIsCarriedByteForByte) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::host_compiler_test

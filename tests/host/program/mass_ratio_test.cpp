@@ -8,7 +8,7 @@
 #include "host/study/study.h"
 #include "host/study_file/load_study.h"
 
-namespace zwang {
+namespace zwang::mass_ratio_test {
 namespace {
 
 // A fly and a stone of mass 1000, each above a floor, and joined by a string where asked for.
@@ -64,4 +64,4 @@ TEST(MassRatio, DecidesByPrecisionAndTolerance) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::mass_ratio_test

@@ -8,7 +8,7 @@
 
 #include "tests/support/program_cache_fixture.h"
 
-namespace zwang {
+namespace zwang::program_cache_sharing_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -218,4 +218,4 @@ TEST_F(ProgramCacheSharingTest, ManyRunsAndManyClearingsNeverGiveAWrongOrMissing
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::program_cache_sharing_test

@@ -11,7 +11,7 @@
 
 #include "tests/support/program_cache_fixture.h"
 
-namespace zwang {
+namespace zwang::program_cache_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -303,4 +303,4 @@ TEST_F(ProgramCacheTest, TheReportNamesWhatExistsAndWhatWasRemoved) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::program_cache_test

@@ -10,7 +10,7 @@
 #include "tests/support/run_program.h"
 #include "tests/support/run_results.h"
 
-namespace zwang {
+namespace zwang::mpi_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -236,4 +236,4 @@ TEST_F(Slurm, ThreeRanksGiveTheFilesOfOneRun) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::mpi_test

@@ -14,7 +14,7 @@
 #include "tests/support/run_fixture.h"
 #include "tests/support/run_results.h"
 
-namespace zwang {
+namespace zwang::rank_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -274,4 +274,4 @@ TEST_F(Ranks, AnErrorOfARankIsReportedWithItsNumber) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::rank_test

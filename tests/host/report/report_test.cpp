@@ -12,7 +12,7 @@
 #include "tests/support/result_files_fixture.h"
 #include "tests/support/run_program.h"
 
-namespace zwang {
+namespace zwang::report_test {
 namespace {
 
 std::string without(std::string text, const std::string& part) {
@@ -338,4 +338,4 @@ TEST(ReportInBrowser, of_the_slung_load_looks_as_in_the_documentation) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::report_test

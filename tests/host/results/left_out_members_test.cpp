@@ -14,7 +14,7 @@
 #include "tests/support/run_fixture.h"
 #include "tests/support/run_results.h"
 
-namespace zwang {
+namespace zwang::left_out_members_test {
 namespace {
 
 constexpr long long per_point = 1500;
@@ -97,4 +97,4 @@ TEST_F(LeftOutMembers, AnInterruptedRunEndsInTheSameFilesWithAndWithoutLabels) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::left_out_members_test

@@ -12,7 +12,7 @@
 #include "tests/support/run_results.h"
 #include "tests/support/stepped_process.h"
 
-namespace zwang {
+namespace zwang::resume_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -386,4 +386,4 @@ TEST(RunIdentityTest, AnotherVersionIsADifference) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::resume_test

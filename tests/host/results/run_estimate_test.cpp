@@ -6,7 +6,7 @@
 #include "host/study_file/load_study.h"
 #include "tests/support/run_fixture.h"
 
-namespace zwang {
+namespace zwang::run_estimate_test {
 namespace {
 
 TEST(RunEstimate, BytesGrowWithMembersOnlyWhereMembersAreWritten) {
@@ -45,4 +45,4 @@ TEST(RunEstimate, ASingleSlowBatchGivesATimeToo) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::run_estimate_test

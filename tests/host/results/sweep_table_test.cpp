@@ -9,7 +9,7 @@
 #include "host/study_file/load_study.h"
 #include "tests/support/run_fixture.h"
 
-namespace zwang {
+namespace zwang::sweep_table_test {
 namespace {
 
 std::string ball_with(const std::string& restitution, const std::string& members, const std::string& more) {
@@ -80,4 +80,4 @@ TEST(RunTable, NamesTheInputThatExplainsAMeasure) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::sweep_table_test

@@ -11,7 +11,7 @@
 #include "tests/support/netcdf_reader.h"
 #include "tests/support/result_files_fixture.h"
 
-namespace zwang {
+namespace zwang::write_results_test {
 namespace {
 
 using Shape = std::vector<std::size_t>;
@@ -321,4 +321,4 @@ TEST_F(ResultFiles, xarray_opens_them_and_numpy_finds_the_same_statistics) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::write_results_test

@@ -7,7 +7,7 @@
 #include "src/base/error.h"
 #include "tests/support/scratch.h"
 
-namespace zwang {
+namespace zwang::progress_test {
 namespace {
 
 const RunProgress halfway{
@@ -116,4 +116,4 @@ TEST(ShareTest, AFractionOrAPercentage) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::progress_test

@@ -17,7 +17,7 @@
 #include "tests/support/run_fixture.h"
 #include "tests/support/statistics_fixture.h"
 
-namespace zwang {
+namespace zwang::reduced_run_test {
 namespace {
 
 // The reference backend with reductions on a host device, in chunks of one size.
@@ -344,4 +344,4 @@ TEST(ReducedRun, EndsWithTheErrorOfABatchUnderWay) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::reduced_run_test

@@ -13,7 +13,7 @@
 #include "host/study_file/load_study.h"
 #include "tests/support/run_fixture.h"
 
-namespace zwang {
+namespace zwang::run_test {
 namespace {
 
 Study thrown(const std::vector<std::string>& overrides = {}) {
@@ -338,4 +338,4 @@ TEST(BatchSizeTest, FollowsTheClockWithinItsBounds) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::run_test

@@ -13,7 +13,7 @@
 #include "host/study_file/load_study.h"
 #include "tests/support/run_fixture.h"
 
-namespace zwang {
+namespace zwang::sweep_run_test {
 namespace {
 
 // The thrown ball with its restitution swept.
@@ -207,4 +207,4 @@ TEST(SweepRunTest, UntilIsJudgedAtEachPoint) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::sweep_run_test

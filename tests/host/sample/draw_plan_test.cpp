@@ -12,7 +12,7 @@
 #include "host/study_file/load_study.h"
 #include "tests/support/reduce_on_host.h"
 
-namespace zwang {
+namespace zwang::draw_plan_test {
 namespace {
 
 Study config(const std::string& name, const std::vector<std::string>& overrides = {}) {
@@ -117,4 +117,4 @@ TEST(DrawPlan, LeavesToTheHostStartsThatDrawsMayPutOffTheirConditions) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::draw_plan_test

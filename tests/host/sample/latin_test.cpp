@@ -7,7 +7,7 @@
 #include <map>
 #include <set>
 
-namespace zwang {
+namespace zwang::latin_test {
 namespace {
 
 std::vector<std::uint64_t> images(const Shuffle& shuffle, std::uint64_t count) {
@@ -89,4 +89,4 @@ TEST(WithinStratum, KeepsToItsStratumAndBelowOne) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::latin_test

@@ -13,7 +13,7 @@
 #include "host/study_file/load_study.h"
 #include "src/base/error.h"
 
-namespace zwang {
+namespace zwang::prepare_member_test {
 namespace {
 
 // A pendulum with some starts off its rod, a wall with some starts behind it, a rail imposed at the start or
@@ -249,4 +249,4 @@ TEST(PrepareMembers, AreManyPerSecond) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::prepare_member_test

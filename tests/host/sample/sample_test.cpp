@@ -19,7 +19,7 @@
 #include "host/sample/sampler.h"
 #include "src/base/error.h"
 
-namespace zwang {
+namespace zwang::sample_test {
 namespace {
 
 using Kind = Distribution::Kind;
@@ -727,4 +727,4 @@ TEST(Mistakes, OnlyTheMembersConcernedAreRefused) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::sample_test

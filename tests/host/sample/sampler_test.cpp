@@ -17,7 +17,7 @@
 #include "host/study_file/load_study.h"
 #include "src/base/error.h"
 
-namespace zwang {
+namespace zwang::sampler_test {
 namespace {
 
 Study study_of(const std::string& parameters, const std::vector<std::string>& settings) {
@@ -371,4 +371,4 @@ TEST(Sampler, NamesWhatIsDrawn) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::sampler_test

@@ -14,7 +14,7 @@
 #include "host/sample/philox.h"
 #include "host/sample/sobol_numbers.h"
 
-namespace zwang {
+namespace zwang::sobol_test {
 namespace {
 
 // The first `digits` binary digits of a coordinate, as a number.
@@ -283,4 +283,4 @@ TEST(OwenScramble, SeedNameAndReplicateEachMakeAnotherScrambling) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::sobol_test

@@ -11,7 +11,7 @@
 #include "tests/support/netcdf_reader.h"
 #include "tests/support/result_files_fixture.h"
 
-namespace zwang {
+namespace zwang::start_density_test {
 namespace {
 
 constexpr double rounding = 1e-12;
@@ -149,4 +149,4 @@ TEST(StartDensity, StandsInMembersNcWithItsChangeAlongTheFlow) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::start_density_test

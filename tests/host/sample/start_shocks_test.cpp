@@ -5,7 +5,7 @@
 
 #include "host/study_file/load_study.h"
 
-namespace zwang {
+namespace zwang::start_shocks_test {
 namespace {
 
 // A point at x between two walls; the velocity is drawn.
@@ -58,4 +58,4 @@ TEST(StartShocks, AreLookedForAtAllPointsOfASweep) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::start_shocks_test

@@ -7,7 +7,7 @@
 #include "host/statistics/until.h"
 #include "tests/support/statistics_fixture.h"
 
-namespace zwang {
+namespace zwang::answers_test {
 namespace {
 
 // A plan of one measure, one flag and one input, without observables.
@@ -157,4 +157,4 @@ TEST(Answers, UntilWaitsForTenHitsAndTenMisses) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::answers_test

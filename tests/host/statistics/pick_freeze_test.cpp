@@ -9,7 +9,7 @@
 #include <random>
 #include <sstream>
 
-namespace zwang {
+namespace zwang::pick_freeze_test {
 namespace {
 
 // D-estimator, in exact fractions.
@@ -207,4 +207,4 @@ TEST(PickFreezeCoverage, IsNinetyFivePercentForIshigamiAndAProduct) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::pick_freeze_test

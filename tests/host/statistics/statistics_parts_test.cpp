@@ -7,7 +7,7 @@
 #include "src/base/error.h"
 #include "tests/support/statistics_fixture.h"
 
-namespace zwang {
+namespace zwang::statistics_parts_test {
 namespace {
 
 std::string saved(const Statistics& statistics) {
@@ -140,4 +140,4 @@ TEST(Pilot, IsRequestedOnlyIfNeeded) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::statistics_parts_test

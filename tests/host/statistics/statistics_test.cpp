@@ -9,7 +9,7 @@
 #include "host/statistics/until.h"
 #include "tests/support/statistics_fixture.h"
 
-namespace zwang {
+namespace zwang::statistics_test {
 namespace {
 
 // Memory limits: buckets with the smaller one, exact values with the larger one, for 5000 members of the
@@ -276,4 +276,4 @@ TEST(Until, DoesNotStopBeforeARareEventHasOccurred) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::statistics_test

@@ -8,7 +8,7 @@
 #include "host/study/study.h"
 #include "host/study_file/load_study.h"
 
-namespace zwang {
+namespace zwang::hostile_study_test {
 namespace {
 
 const std::string ball_and_time = R"([[point]]
@@ -147,4 +147,4 @@ TEST(StudyLimits, OutputTimesAndTrajectoriesTogether) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::hostile_study_test

@@ -14,7 +14,7 @@
 #include "host/study_file/write_study.h"
 #include "src/base/error.h"
 
-namespace zwang {
+namespace zwang::input_columns_test {
 
 namespace {
 
@@ -133,4 +133,4 @@ TEST(InputColumns, CannotBeNamedByAStudyAlone) {
       Error);
 }
 
-}  // namespace zwang
+}  // namespace zwang::input_columns_test

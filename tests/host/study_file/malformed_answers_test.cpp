@@ -1,7 +1,7 @@
 // Error messages for malformed measures, probabilities, [[given]], exceedance, until and [sensitivity].
 #include "tests/support/malformed.h"
 
-namespace zwang {
+namespace zwang::malformed_answers_test {
 namespace {
 
 const std::vector<Malformed> malformed_answers = {
@@ -399,4 +399,4 @@ base = 64
 INSTANTIATE_TEST_SUITE_P(Answers, MalformedStudy, testing::ValuesIn(malformed_answers), malformed_name);
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::malformed_answers_test

@@ -1,7 +1,7 @@
 // Error messages for malformed constraints.
 #include "tests/support/malformed.h"
 
-namespace zwang {
+namespace zwang::malformed_condition_test {
 namespace {
 
 const std::vector<Malformed> studies = {
@@ -319,4 +319,4 @@ variation = "speciall"
 INSTANTIATE_TEST_SUITE_P(Conditions, MalformedStudy, testing::ValuesIn(studies), malformed_name);
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::malformed_condition_test

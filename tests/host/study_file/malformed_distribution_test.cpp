@@ -1,7 +1,7 @@
 // Error messages for malformed distributions.
 #include "tests/support/malformed.h"
 
-namespace zwang {
+namespace zwang::malformed_distribution_test {
 namespace {
 
 const std::vector<Malformed> studies = {
@@ -294,4 +294,4 @@ covariance = [[1]]
 INSTANTIATE_TEST_SUITE_P(Distributions, MalformedStudy, testing::ValuesIn(studies), malformed_name);
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::malformed_distribution_test

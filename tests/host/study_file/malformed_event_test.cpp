@@ -1,7 +1,7 @@
 // Error messages for malformed impulses, events and measures.
 #include "tests/support/malformed.h"
 
-namespace zwang {
+namespace zwang::malformed_event_test {
 namespace {
 
 const std::vector<Malformed> studies = {
@@ -148,4 +148,4 @@ x = 1
 INSTANTIATE_TEST_SUITE_P(Events, MalformedStudy, testing::ValuesIn(studies), malformed_name);
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::malformed_event_test

@@ -1,7 +1,7 @@
 // Error messages for malformed parameters and formulas.
 #include "tests/support/malformed.h"
 
-namespace zwang {
+namespace zwang::malformed_formula_test {
 namespace {
 
 const std::vector<Malformed> studies = {
@@ -246,4 +246,4 @@ x = "mean(logdensity())"
 INSTANTIATE_TEST_SUITE_P(Formulas, MalformedStudy, testing::ValuesIn(studies), malformed_name);
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::malformed_formula_test

@@ -1,7 +1,7 @@
 // Error messages for malformed [ensemble], [time], [integrator], [statistics] and [output].
 #include "tests/support/malformed.h"
 
-namespace zwang {
+namespace zwang::malformed_run_test {
 namespace {
 
 const std::vector<Malformed> studies = {
@@ -314,4 +314,4 @@ study.toml:5:23: error: [output] trajectories entry 3: the member is listed twic
 INSTANTIATE_TEST_SUITE_P(Runs, MalformedStudy, testing::ValuesIn(studies), malformed_name);
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::malformed_run_test

@@ -1,7 +1,7 @@
 // Error messages for malformed points, anchors, coordinates, energies, auxiliaries and forces.
 #include "tests/support/malformed.h"
 
-namespace zwang {
+namespace zwang::malformed_system_test {
 namespace {
 
 const std::vector<Malformed> studies = {
@@ -271,4 +271,4 @@ ball.x = 1
 INSTANTIATE_TEST_SUITE_P(Systems, MalformedStudy, testing::ValuesIn(studies), malformed_name);
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::malformed_system_test

@@ -2,7 +2,7 @@
 // bytes.
 #include "tests/support/malformed.h"
 
-namespace zwang {
+namespace zwang::malformed_test {
 
 TEST_P(MalformedStudy, is_told_where_and_why) {
   EXPECT_EQ(message_of(GetParam().text + GetParam().rest), GetParam().message);
@@ -308,4 +308,4 @@ TEST(StudyBytes, windows_line_ends_do_not_move_the_place) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::malformed_test

@@ -1,7 +1,7 @@
 // Error messages for malformed TOML, tables, keys and names.
 #include "tests/support/malformed.h"
 
-namespace zwang {
+namespace zwang::malformed_toml_test {
 namespace {
 
 const std::vector<Malformed> studies = {
@@ -259,4 +259,4 @@ require = "ball.x >= 0"
 INSTANTIATE_TEST_SUITE_P(Toml, MalformedStudy, testing::ValuesIn(studies), malformed_name);
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::malformed_toml_test

@@ -12,7 +12,7 @@
 #include "host/study_file/load_study.h"
 #include "src/expression/print_expression.h"
 
-namespace zwang {
+namespace zwang::study_test {
 namespace {
 
 // A point in the plane and an end time, appended to the text of tests about something else.
@@ -669,4 +669,4 @@ TEST(Location, does_not_count_a_byte_order_mark) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::study_test

@@ -10,7 +10,7 @@
 #include "src/base/error.h"
 #include "src/system/system.h"
 
-namespace zwang {
+namespace zwang::sweep_test {
 namespace {
 
 // A driven oscillator with a stop; `more` is added at the end, `parameters` to [parameters].
@@ -258,4 +258,4 @@ TEST(RecordTest, KeepsWhatFormulasWithLabelsNeedAndRefusesThemDuringTheRun) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::sweep_test

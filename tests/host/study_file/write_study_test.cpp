@@ -11,7 +11,7 @@
 #include "host/study_file/write_toml.h"
 #include "tests/support/scratch.h"
 
-namespace zwang {
+namespace zwang::write_study_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -179,4 +179,4 @@ inner = { k = 1e-9 }
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::write_study_test

@@ -12,7 +12,7 @@
 #include "src/system/mass_metric.h"
 #include "tests/support/emit_subjects.h"
 
-namespace zwang {
+namespace zwang::emitted_model_test {
 namespace {
 
 using Eigen::Index;
@@ -419,4 +419,4 @@ TEST(EmitTruth, AConditionThatIsNotHeldMayBeUndefined) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::emitted_model_test

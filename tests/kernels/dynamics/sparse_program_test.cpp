@@ -11,7 +11,7 @@
 #include "kernels/dynamics/least_constraint.h"
 #include "kernels/dynamics/mass.h"
 
-namespace zwang {
+namespace zwang::sparse_program_test {
 namespace {
 
 // Row i is about points i - 1 and i in a plane, as in a rope; the rows are eliminated from first to last.
@@ -89,4 +89,4 @@ TEST(SparseProgramTest, HasTheSolutionOfTheDenseProgram) {
 TEST(SparseProgramTest, HasItRowByRowToo) { compare_with_dense<SparseProgram<RopeRows, double, 0>>(); }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::sparse_program_test

@@ -12,7 +12,7 @@
 #include "host/study/study.h"
 #include "host/study_file/load_study.h"
 
-namespace zwang {
+namespace zwang::single_contact_test {
 namespace {
 
 struct Ways {
@@ -300,4 +300,4 @@ atol = 1e-6
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::single_contact_test

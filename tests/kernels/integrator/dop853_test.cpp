@@ -7,7 +7,7 @@
 #include "kernels/integrator/interpolant.h"
 #include "kernels/integrator/runge_kutta.h"
 
-namespace zwang {
+namespace zwang::dop853_test {
 namespace {
 
 // Coefficients have 30 digits in the paper and 16 here; sums of a dozen of them cancel a little.
@@ -161,4 +161,4 @@ TEST(Dop853, TheEstimateScalesWithTheStepAsItsOrder) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::dop853_test

@@ -8,7 +8,7 @@
 #include "kernels/integrator/runge_kutta.h"
 #include "kernels/simd/pack.h"
 
-namespace zwang {
+namespace zwang::rough_functions_test {
 namespace {
 
 template <class Real>
@@ -52,4 +52,4 @@ TEST(StepFactor, StaysWithinTheMethodsBounds) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::rough_functions_test

@@ -14,7 +14,7 @@
 #include "tests/support/batch_runs.h"
 #include "tests/support/study_runs.h"
 
-namespace zwang {
+namespace zwang::taylor_test {
 namespace {
 
 // Points on lines, each with its own force, in which # stands for the point. No constraints.
@@ -218,4 +218,4 @@ end = 1
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::taylor_test

@@ -14,7 +14,7 @@
 #include "kernels/simd/pack.h"
 #include "kernels/simd/pack_pair.h"
 
-namespace zwang {
+namespace zwang::lanes_test {
 namespace {
 
 template <class Number>
@@ -130,4 +130,4 @@ TEST(MemberQueue, TakesNoMoreThanAShareOfTheRest) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::lanes_test

@@ -8,7 +8,7 @@
 
 #include "kernels/rootfinding/step_length_search.h"
 
-namespace zwang {
+namespace zwang::step_length_search_test {
 namespace {
 
 struct Curve {
@@ -145,4 +145,4 @@ TEST(FirstGuess, StaysInsideTheStep) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::step_length_search_test

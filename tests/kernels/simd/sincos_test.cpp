@@ -7,7 +7,7 @@
 #include "kernels/simd/pack.h"
 #include "kernels/simd/sincos.h"
 
-namespace zwang {
+namespace zwang::sincos_test {
 namespace {
 
 // The error in units of the last place of the result.
@@ -67,4 +67,4 @@ TEST_F(BranchFreeSines, ReportArgumentsOutOfRange) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::sincos_test

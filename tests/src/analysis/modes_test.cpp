@@ -7,7 +7,7 @@
 #include "src/laws/least_constraint.h"
 #include "tests/support/system_builder.h"
 
-namespace zwang {
+namespace zwang::modes_test {
 namespace {
 
 using Complex = std::complex<double>;
@@ -373,4 +373,4 @@ TEST(Modes, AreNotRefusedWhereTimeIsMentionedAndDoesNotMatter) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::modes_test

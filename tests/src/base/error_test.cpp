@@ -9,7 +9,7 @@
 
 #include "tests/support/system_builder.h"
 
-namespace zwang {
+namespace zwang::error_test {
 namespace {
 
 TEST(ErrorTest, AProblemSaysWhereWhatAndWhatElse) {
@@ -64,4 +64,4 @@ TEST(ErrorTest, ListsReadLikeSentences) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::error_test

@@ -14,7 +14,7 @@
 #include "src/emit/elimination.h"
 #include "tests/support/system_builder.h"
 
-namespace zwang {
+namespace zwang::emit_test {
 namespace {
 
 std::string text_of(const SystemBuilder& builder) { return emit_model(*builder.make().system).text; }
@@ -392,4 +392,4 @@ TEST(EmitSeries, WhatHasNoneSaysWhy) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::emit_test

@@ -8,7 +8,7 @@
 #include "src/expression/evaluate.h"
 #include "src/formula/parse.h"
 
-namespace zwang {
+namespace zwang::derivative_test {
 namespace {
 
 constexpr Symbol along_x{SymbolKind::coordinate, 0}, along_y{SymbolKind::coordinate, 1};
@@ -149,4 +149,4 @@ TEST_F(DerivativeTest, TheTotalDerivativeOfAVelocityConditionLeavesTheAccelerati
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::derivative_test

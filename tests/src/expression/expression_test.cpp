@@ -12,7 +12,7 @@
 #include "src/expression/print_expression.h"
 #include "src/formula/parse.h"
 
-namespace zwang {
+namespace zwang::expression_test {
 namespace {
 
 // Deep enough that any recursion over the formula would overflow an ordinary stack of 8 MiB.
@@ -249,4 +249,4 @@ TEST_F(ExpressionTest, TextTooLongIsCutAndSaysSo) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::expression_test

@@ -7,7 +7,7 @@
 
 #include "src/formula/parse.h"
 
-namespace zwang {
+namespace zwang::interval_test {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -98,4 +98,4 @@ TEST_F(IntervalTest, PointsGiveWhatTheNumbersGive) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::interval_test

@@ -16,7 +16,7 @@
 #include "src/formula/parse.h"
 #include "tests/support/system_builder.h"
 
-namespace zwang {
+namespace zwang::random_expression_test {
 namespace {
 
 constexpr std::size_t symbol_count = 5;  // x, y, x', t, p
@@ -403,4 +403,4 @@ TEST(RandomExpressionTest, TextParsesBackToTheSameExpression) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::random_expression_test

@@ -7,7 +7,7 @@
 
 #include "tests/support/system_builder.h"
 
-namespace zwang {
+namespace zwang::readable_test {
 namespace {
 
 class ReadableTest : public ::testing::Test {
@@ -67,4 +67,4 @@ TEST_F(ReadableTest, LongFormulasAreCut) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::readable_test

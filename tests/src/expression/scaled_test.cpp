@@ -9,7 +9,7 @@
 #include "src/system/equations.h"
 #include "tests/support/system_builder.h"
 
-namespace zwang {
+namespace zwang::scaled_test {
 namespace {
 
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
@@ -108,4 +108,4 @@ TEST_F(ScaledTest, AFlatSumIsBoundedByItsScale) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::scaled_test

@@ -9,7 +9,7 @@
 #include "src/formula/parse.h"
 #include "tests/support/system_builder.h"
 
-namespace zwang {
+namespace zwang::parse_measure_test {
 namespace {
 
 constexpr double missing_value = std::numeric_limits<double>::quiet_NaN();
@@ -123,4 +123,4 @@ TEST_F(MeasureFormulas, RefuseWhatIsNoMeasure) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::parse_measure_test

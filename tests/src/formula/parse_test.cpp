@@ -8,7 +8,7 @@
 #include "src/expression/evaluate.h"
 #include "tests/support/system_builder.h"
 
-namespace zwang {
+namespace zwang::parse_test {
 namespace {
 
 constexpr unsigned everything = ~0u;
@@ -384,4 +384,4 @@ TEST(NameTest, NamesAndReservedWordsAreToldApart) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::parse_test

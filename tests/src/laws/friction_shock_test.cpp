@@ -11,7 +11,7 @@
 #include "src/laws/friction_modes.h"
 #include "src/system/equations.h"
 
-namespace zwang {
+namespace zwang::friction_shock_test {
 namespace {
 
 // A rod of mass 1, half length 1, one end on the floor y >= 0, or a box with two corners on it.
@@ -131,4 +131,4 @@ impulse_limit = )toml" + std::to_string(limit) +
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::friction_shock_test

@@ -8,7 +8,7 @@
 #include "src/analysis/explain.h"
 #include "tests/support/system_builder.h"
 
-namespace zwang {
+namespace zwang::least_constraint_test {
 namespace {
 
 using Eigen::VectorXd;
@@ -194,4 +194,4 @@ TEST(ExplainTest, TheDivergenceOfAFrictionIsItsRate) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::least_constraint_test

@@ -8,7 +8,7 @@
 #include "src/quadratic_program/enumerate.h"
 #include "tests/support/system_builder.h"
 
-namespace zwang {
+namespace zwang::shock_test {
 namespace {
 
 using Eigen::Index;
@@ -409,4 +409,4 @@ TEST(ShockTest, TheLimitOfAlternatingShocksIsTheProjectionOnAllOfThem) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::shock_test

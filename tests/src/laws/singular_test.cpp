@@ -6,7 +6,7 @@
 #include "src/analysis/explain.h"
 #include "tests/support/system_builder.h"
 
-namespace zwang {
+namespace zwang::singular_test {
 namespace {
 
 using Eigen::VectorXd;
@@ -170,4 +170,4 @@ TEST(Singular, ContradictoryRowsAreToldFromRedundantOnes) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::singular_test

@@ -5,7 +5,7 @@
 
 #include "tests/support/system_builder.h"
 
-namespace zwang {
+namespace zwang::nearest_on_quadric_test {
 namespace {
 
 using Eigen::Index;
@@ -156,4 +156,4 @@ TEST(Cone, ASurfaceWithoutPointsHasNoMinimum) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::nearest_on_quadric_test

@@ -14,7 +14,7 @@
 #include "src/quadratic_program/pivot.h"
 #include "src/quadratic_program/solve.h"
 
-namespace zwang {
+namespace zwang::quadratic_program_test {
 namespace {
 
 using Eigen::MatrixXd;
@@ -684,4 +684,4 @@ TEST(QuadraticProgram, ALongTraceEndsWithTheAcceptedSet) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::quadratic_program_test

@@ -8,7 +8,7 @@
 
 #include "tests/support/system_builder.h"
 
-namespace zwang {
+namespace zwang::audit_test {
 namespace {
 
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
@@ -181,4 +181,4 @@ TEST(AuditTest, SoundMotionsOfEveryScaleOfEnergyAreOk) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::audit_test

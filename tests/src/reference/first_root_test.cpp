@@ -8,7 +8,7 @@
 
 #include "tests/support/system_builder.h"
 
-namespace zwang {
+namespace zwang::first_root_test {
 namespace {
 
 std::vector<double> samples(const Curve& curve) {
@@ -143,4 +143,4 @@ TEST(CrossingTest, ThePeakIsTheLargestValue) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::first_root_test

@@ -7,7 +7,7 @@
 
 #include "tests/support/system_builder.h"
 
-namespace zwang {
+namespace zwang::measures_test {
 namespace {
 
 constexpr double rounding = 1e-12;
@@ -154,4 +154,4 @@ TEST(MeasureTest, AKinkedIntegrandIsIntegratedAllTheSame) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::measures_test

@@ -6,7 +6,7 @@
 #include "src/reference/accumulation.h"
 #include "tests/support/system_builder.h"
 
-namespace zwang {
+namespace zwang::motion_accumulation_test {
 namespace {
 
 // --- Recognition --------------------------------------------------------------------------------------
@@ -276,4 +276,4 @@ TEST(MotionAccumulationTest, TheDoubleStringRunsOnAndOnlyLosesEnergy) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::motion_accumulation_test

@@ -5,7 +5,7 @@
 
 #include "tests/support/system_builder.h"
 
-namespace zwang {
+namespace zwang::motion_accuracy_test {
 namespace {
 
 using Method = IntegratorSettings::Method;
@@ -180,4 +180,4 @@ TEST(MotionAccuracyTest, TheSameInputGivesTheSameBits) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::motion_accuracy_test

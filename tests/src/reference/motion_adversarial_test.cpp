@@ -5,7 +5,7 @@
 
 #include "tests/support/system_builder.h"
 
-namespace zwang {
+namespace zwang::motion_adversarial_test {
 namespace {
 
 constexpr double rounding = 1e-11;
@@ -281,4 +281,4 @@ TEST(MotionAdversarialTest, RandomBoxesOfBallsKeepTheirLaws) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::motion_adversarial_test

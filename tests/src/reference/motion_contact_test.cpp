@@ -6,7 +6,7 @@
 
 #include "tests/support/system_builder.h"
 
-namespace zwang {
+namespace zwang::motion_contact_test {
 namespace {
 
 // Free flight is integrated without truncation error: the remaining error is rounding, over a few steps.
@@ -276,4 +276,4 @@ TEST(MotionContactTest, AShockMayOpenWhatWasClosed) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::motion_contact_test

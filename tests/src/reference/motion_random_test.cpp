@@ -5,7 +5,7 @@
 
 #include "tests/support/system_builder.h"
 
-namespace zwang {
+namespace zwang::motion_random_test {
 namespace {
 
 // Allowed violation of the conditions between steps: the interpolant is accurate to the integrator's
@@ -116,4 +116,4 @@ TEST(MotionRandomTest, BilliardBallsInABoxObeyTheLaws) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::motion_random_test

@@ -7,7 +7,7 @@
 
 #include "tests/support/system_builder.h"
 
-namespace zwang {
+namespace zwang::motion_remainder_test {
 namespace {
 
 constexpr double gravity = 9.81;
@@ -159,4 +159,4 @@ TEST(MotionRemainderTest, WithoutForcesTheSumIsTheChangeOfMomentum) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::motion_remainder_test

@@ -5,7 +5,7 @@
 
 #include "tests/support/system_builder.h"
 
-namespace zwang {
+namespace zwang::motion_rest_test {
 namespace {
 
 constexpr double integrated = 1e-7;  // the default rtol over a few time scales
@@ -227,4 +227,4 @@ TEST(MotionRestTest, AFastTurningLinkIsHeldOnItsCircle) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::motion_rest_test

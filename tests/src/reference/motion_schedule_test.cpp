@@ -5,7 +5,7 @@
 
 #include "tests/support/system_builder.h"
 
-namespace zwang {
+namespace zwang::motion_schedule_test {
 namespace {
 
 constexpr double rounding = 1e-12;
@@ -216,4 +216,4 @@ TEST(MotionScheduleTest, AnImposedEquationAndAnElasticContactTogetherGiveNoEnerg
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::motion_schedule_test

@@ -6,7 +6,7 @@
 
 #include "tests/support/system_builder.h"
 
-namespace zwang {
+namespace zwang::motion_start_test {
 namespace {
 
 constexpr double rounding = 1e-12;
@@ -238,4 +238,4 @@ TEST(MotionStatusTest, EveryStatusThatIsNotOkNamesItsCause) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::motion_start_test

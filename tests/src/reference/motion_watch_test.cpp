@@ -5,7 +5,7 @@
 
 #include "tests/support/system_builder.h"
 
-namespace zwang {
+namespace zwang::motion_watch_test {
 namespace {
 
 constexpr double integrated = 1e-7;  // the default rtol over a few periods
@@ -183,4 +183,4 @@ TEST(MotionWatchTest, ObservablesSeeReactionsAndStandings) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::motion_watch_test

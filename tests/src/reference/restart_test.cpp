@@ -5,7 +5,7 @@
 
 #include "tests/support/system_builder.h"
 
-namespace zwang {
+namespace zwang::restart_test {
 namespace {
 
 // Allowed effect of an interruption: tolerances of 1e-11 over some hundred steps.
@@ -182,4 +182,4 @@ TEST(RestartTest, EmitsOnlyTheOutputsFromNowOn) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::restart_test

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-namespace zwang {
+namespace zwang::runge_kutta_test {
 namespace {
 
 using Eigen::VectorXd;
@@ -229,4 +229,4 @@ TEST(RungeKuttaTest, TheStepEndsAtItsEndsExactly) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::runge_kutta_test

@@ -8,7 +8,7 @@
 
 #include "tests/support/system_builder.h"
 
-namespace zwang {
+namespace zwang::equations_test {
 namespace {
 
 using Eigen::Index;
@@ -237,4 +237,4 @@ TEST(EquationsTest, AuxiliaryStatesFollowTheirRates) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::equations_test

@@ -10,7 +10,7 @@
 #include "kernels/base/status.h"
 #include "src/reference/trajectory.h"
 
-namespace zwang {
+namespace zwang::not_finite_test {
 namespace {
 
 std::string cause_of(const std::string& system, const std::string& mass = "m", const std::string& x = "1") {
@@ -45,4 +45,4 @@ TEST(NotFinite, NamesAFormulaThatFailsAhead) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::not_finite_test

@@ -5,7 +5,7 @@
 
 #include "tests/support/system_builder.h"
 
-namespace zwang {
+namespace zwang::row_structure_test {
 namespace {
 
 SystemBuilder two_points() {
@@ -46,4 +46,4 @@ TEST(RowStructure, ContactsThatReboundDoNotCount) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::row_structure_test
