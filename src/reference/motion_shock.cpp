@@ -72,7 +72,11 @@ Shock Motion::solve_shock(const State& before, const Eigen::VectorXd& alpha,
     ShockParticipants all = unbounded;
     bool hold = true;
     for (const std::size_t i : bounded) {
-      hold = hold && member_.in_force(i);
+      // A row that moves yields, also at the start: it is no equation, and no cause of a shock.
+      const Constraint& row = equations_.system().constraints[i];
+      const bool moves = row.equation && !row.limit->breaks &&
+                         std::abs(equations_.rate(i, before)) > member_.zero_of(i, before).rate;
+      hold = hold && member_.in_force(i) && !moves;
       (equations_.system().constraints[i].equation ? all.equations : all.contacts).push_back(i);
     }
     std::sort(all.equations.begin(), all.equations.end());
