@@ -8,6 +8,7 @@
 #include "host/report/report_scene.h"
 #include "host/study/study.h"
 #include "src/system/body.h"
+#include "src/system/system.h"
 
 namespace zwang {
 

@@ -18,6 +18,24 @@
 
 namespace zwang {
 
+namespace {
+
+// Why a shock has no result, in words.
+std::string describe_no_shock(Status status) {
+  switch (status) {
+    case Status::ambiguous:
+      return "several admissible motions after a shock";
+    case Status::singular:
+      return "the gradient of a constraint vanishes at a shock";
+    case Status::not_finite:
+      return "masses or velocities that are not finite at a shock";
+    default:
+      return "no admissible velocities after a shock";
+  }
+}
+
+}  // namespace
+
 // A shock from any cause, and the active set after it. `named` are the conditions that an imposition is
 // about.
 void Motion::apply_shock(const Eigen::VectorXd& alpha, const std::vector<std::size_t>& reached,
@@ -30,7 +48,7 @@ void Motion::apply_shock(const Eigen::VectorXd& alpha, const std::vector<std::si
   const State before = member_.state();
   const Shock result = solve_shock(before, alpha, touching);
   if (result.status != Status::ok) {
-    fail(result.status, "no admissible velocities after a shock at t = " + number_text(member_.t));
+    fail(result.status, describe_no_shock(result.status) + " at t = " + number_text(member_.t));
     return;
   }
   take_velocities(result, before);

@@ -211,5 +211,17 @@ samples = 3
                            });
 }
 
+// Events of friction and limits in floats, at the tolerance that floats have.
+TEST(FrictionFindings, SinglePrecisionAgreesWithTheReference) {
+  for (const std::string name : {"belt_oscillator", "breaking_cable"}) {
+    SCOPED_TRACE(name);
+    const Study study =
+        load_study(std::string(ZWANG_SOURCE_DIR) + "/configs/" + name + ".toml",
+                   {"integrator.precision=single", "integrator.rtol=1e-5", "integrator.atol=1e-5"});
+    BackendCpu cpu(study, *HostCompiler::find(), 1);
+    EXPECT_EQ(check(study, cpu, {.sample = 4, .threads = 1}).verdict(), CheckVerdict::pass);
+  }
+}
+
 }  // namespace
 }  // namespace zwang

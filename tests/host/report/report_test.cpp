@@ -336,7 +336,7 @@ velocity = [1.5, 0]
 [system]
 gravity = [0, -9.81]
 [system.force]
-"box.x" = "9*sin(3*t)"
+"box.x" = "4.6*sin(2*t)"
 [[constraint]]
 name = "floor"
 require = "box.y >= 0"
