@@ -263,8 +263,11 @@ std::string explain_text(const Study& study, const PreparedMember& member, const
   text += fmt::format("\nposition: {}, {} degree{} of freedom\n", explanation.position,
                       explanation.degrees_of_freedom, explanation.degrees_of_freedom == 1 ? "" : "s");
   if (explanation.singular) text += singular_text(explanation);
-  if (explanation.status != Status::ok)
-    return text + fmt::format("no acceleration: {}\n", status_name(explanation.status));
+  if (explanation.status != Status::ok) {
+    const bool several = explanation.status == Status::ambiguous || explanation.status == Status::painleve;
+    return text +
+           fmt::format("no {}acceleration: {}\n", several ? "unique " : "", status_name(explanation.status));
+  }
   text += fmt::format("Zwang: {}, least-constraint residual {:.2g}\n", short_number(explanation.constraint),
                       explanation.kkt);
   const double rates = 1 + largest(explanation.state.v);

@@ -120,10 +120,11 @@ class Scene {
       this.links = scene.links;
       this.walls = scene.walls;
       this.bodies = scene.bodies ?? [];
+      this.contacts = scene.contacts ?? [];
       this.paths = Array.from({length: data.motion.moving}, (_, m) => new MemberPath(m));
     } else {
       this.points = observedPoints();
-      this.links = this.walls = this.bodies = [];
+      this.links = this.walls = this.bodies = this.contacts = [];
       const members = data.motion.curves[0].length;
       this.paths = Array.from({length: members}, (_, m) => new ObservedPath(m, this.points));
     }
@@ -187,6 +188,13 @@ class Scene {
     return [...this.places(member, t).values(), ...this.bodies.flatMap((body) => this.outline(body, member, t).flat())];
   }
 
+  // The end of a member's motion, or a moment after something breaks: what falls freely leaves the picture.
+  shownUntil(member) {
+    const broken = data.motion.events.find((event) => event.member === member && event.kind === "break");
+    return broken ? Math.min(this.paths[member].end, broken.t + 0.05 * (data.motion.last || 1)) :
+                    this.paths[member].end;
+  }
+
   // Extent of the picture: everything that ever moves, without the far tails of a few members. Paths are followed closely
   // enough that no trail leaves the picture between two samples.
   frame() {
@@ -196,7 +204,7 @@ class Scene {
         Array.from({length: Math.round(count) + 1}, (_, k) => k / Math.round(count) * (data.motion.last || 1));
     for (let m = 0; m < this.paths.length; ++m)
       for (const t of spots)
-        for (const place of this.everything(m, Math.min(t, this.paths[m].end)))
+        for (const place of this.everything(m, Math.min(t, this.shownUntil(m))))
           place.forEach((x, i) => {
             if (Number.isFinite(x)) axes[i].push(x);
           });
@@ -241,6 +249,46 @@ class Scene {
 
   isPoint(name) {
     return this.points.some((point) => point.name === name);
+  }
+
+  // The time from which on a member's constraint is broken.
+  brokenFrom(name, member) {
+    const found = data.motion.events.find(
+        (event) => event.member === member && event.kind === "break" && event.who.split(" ").includes(name));
+    return found ? found.t : Infinity;
+  }
+
+  // Whether a contact with friction sticks, slips or is open. Known at output times from the rows in force; between them
+  // events change it. What a contact does after it closes follows from its next change, or from the next output.
+  mode(contact, member, t) {
+    const rows = data.motion.closed[member], times = data.motion.time, now = Math.min(t, this.paths[member].end);
+    const k = Math.max(0, times.findLastIndex((time) => time <= now)), next = times[k + 1] ?? Infinity;
+    const known = (row) => !row || !row[contact.constraint] ? "open" : row[contact.slip] ? "stick" : "slip";
+    const before = {stick: "slip", reverse: "slip", slide: "stick"},
+          after = {stick: "stick", slide: "slip", reverse: "slip", release: "open", break: "open"};
+    const changes = data.motion.events.filter(
+        (event) => event.member === member && event.t > times[k] && event.t <= next &&
+            (event.kind === "contact" || after[event.kind]) && event.who.split(" ").includes(contact.name));
+    let made = known(rows[k]);
+    changes.forEach((event, j) => {
+      if (event.t > now) return;
+      made = after[event.kind] ?? before[changes[j + 1]?.kind] ?? known(rows[k + 1]);
+    });
+    return made;
+  }
+
+  // Where a contact is drawn: at its point or body corner, or between the two that touch.
+  contactPlace(contact, made, member, t) {
+    const body = this.bodies.find((one) => one.name === contact.touching[0]);
+    if (body && contact.corner !== null) {
+      const q = this.paths[member].at(t), place = body.points[member][contact.corner];
+      if (!q) return null;
+      const centre = q.slice(body.first, body.first + body.dimension), R = this.orientation(body, member, t);
+      return this.lift(centre.map((x, i) => x + R[i].reduce((sum, r, k) => sum + r * place[k], 0)));
+    }
+    const ends = contact.touching.map((name) => made.get(name)).filter(Boolean);
+    if (ends.length === 0) return null;
+    return ends[0].map((_, i) => ends.reduce((sum, end) => sum + end[i], 0) / ends.length);
   }
 
   // Taut if the distance of its ends equals its length.

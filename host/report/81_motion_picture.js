@@ -1,4 +1,4 @@
-// Draws the scene at one time: projection, strings taut or slack, walls, shocks.
+// Draws the scene at one time: projection, strings taut or slack, walls, contacts that stick or slip, shocks.
 
 class MotionPicture {
   constructor(scene, canvas) {
@@ -124,6 +124,7 @@ class MotionPicture {
   drawLink(link, made, member, alpha) {
     const a = this.scene.end(made, link.from), b = this.scene.end(made, link.to);
     if (!a || !b) return;
+    if (this.t >= this.scene.brokenFrom(link.name, member)) return;
     const length = tableAt(link.length, member, this.t);
     if (link.kind === "apart") {
       const both = this.scene.isPoint(link.from) && link.to !== null && this.scene.isPoint(link.to);
@@ -153,9 +154,33 @@ class MotionPicture {
     this.stroke(places, {name: "--warm", width: 1.5, dash: [5, 4], alpha});
   }
 
+  // A square while a contact sticks, a dashed ring while it slips.
+  drawContacts(made, member, alpha) {
+    const size = (this.scene.points.length > 12 ? 6 : 11) * this.ratio, pen = this.pen;
+    for (const contact of this.scene.contacts) {
+      const mode = this.scene.mode(contact, member, this.t);
+      const place = mode === "open" ? null : this.scene.contactPlace(contact, made, member, this.t);
+      if (!place) continue;
+      const [x, y] = this.project(place);
+      pen.globalAlpha = alpha;
+      pen.lineWidth = 2 * this.ratio;
+      pen.strokeStyle = colour(mode === "stick" ? "--good" : "--warm");
+      pen.setLineDash(mode === "stick" ? [] : [4 * this.ratio, 3 * this.ratio]);
+      pen.beginPath();
+      if (mode === "stick")
+        pen.rect(x - size, y - size, 2 * size, 2 * size);
+      else
+        pen.arc(x, y, size, 0, 2 * Math.PI);
+      pen.stroke();
+      pen.setLineDash([]);
+      pen.globalAlpha = 1;
+    }
+  }
+
   drawMember(member, alpha) {
     const made = this.scene.places(member, this.t);
     for (const link of this.scene.links) this.drawLink(link, made, member, alpha);
+    this.drawContacts(made, member, alpha);
     if (alpha === 1)
       for (const anchor of this.scene.anchors) {
         const [x, y] = this.project(made.get(anchor.name)), s = 5 * this.ratio;

@@ -80,10 +80,15 @@ class MotionView extends MotionPicture {
   }
 
   caption() {
-    const strings = this.scene.links.some((link) => link.kind === "string");
+    const strings = this.scene.links.some((link) => link.kind === "string"),
+          broken = data.motion.events.some((event) => event.kind === "break");
     return element(
         "p", {class: "hint"},
         (strings ? "Strings: thick and straight when taut, thin, dashed and sagging when slack. " : "") +
+            (this.scene.contacts.length > 0 ?
+                 "Contacts with friction: a square while they stick, a dashed ring while they slip. " :
+                 "") +
+            (broken ? "What breaks is not drawn from then on. " : "") +
             "A shock flashes as a disk that grows with its impulse. Drag to turn, wheel to zoom; on the keyboard: Space, arrows, + and −, “,” and “.” for the shock before and after. " +
             `Between output times the motion is interpolated.${
                 data.motion.in_files > data.motion.moving ?

@@ -8,6 +8,7 @@
 #include "host/report/report_scene.h"
 #include "host/study/study.h"
 #include "src/system/body.h"
+#include "src/system/system.h"
 
 namespace zwang {
 
@@ -122,6 +123,14 @@ std::vector<std::size_t> event_strides(const std::vector<long long>& owner) {
   return counts;
 }
 
+// Whether the event begins or ends a contact or its stick, or breaks something: the motion view shows which contacts stick
+// and what is broken.
+bool changes_picture(const System& system, const std::string& kind) {
+  if (kind == "break") return true;
+  return !system.frictions.empty() &&
+         (kind == "stick" || kind == "slide" || kind == "reverse" || kind == "contact" || kind == "release");
+}
+
 ReportJson events(const NetcdfSource& file, const ReportSource& source, const Choice& choice) {
   const std::vector<long long> owner = file.integers("event_trajectory"), kind = file.integers("event_kind");
   const std::vector<double> time = file.numbers("event_time"), impulse = file.numbers("event_impulse"),
@@ -138,7 +147,7 @@ ReportJson events(const NetcdfSource& file, const ReportSource& source, const Ch
     const auto member = static_cast<std::size_t>(owner[e]);
     if (member >= most_listed) break;
     const bool listed = number[member]++ % strides[member] == 0;
-    // The motion view needs every jump of its members, also those that the raster leaves out.
+    // The motion view needs every jump and change of mode of its members, also those that the raster leaves out.
     if (!listed && member >= choice.members) continue;
     ReportJson one = {{"member", member},
                       {"t", rounded(time[e])},
@@ -150,7 +159,7 @@ ReportJson events(const NetcdfSource& file, const ReportSource& source, const Ch
       if (ReportJson parts = impulses_of(source.study, impulse, e); parts.size() > 1) one["parts"] = parts;
     if (!std::isnan(lost[e])) one["lost"] = rounded(lost[e]);
     jumps.add(e, member, one);
-    if (!listed && !one.contains("before")) continue;
+    if (!listed && !one.contains("before") && !changes_picture(*source.study.system, one["kind"])) continue;
     if (!listed) one["unlisted"] = true;
     made.push_back(one);
   }

@@ -175,7 +175,7 @@ Outline outline_of(const Body& body, double radius, const std::vector<std::vecto
 ReportJson bodies(const Study& study, const MemberFormulas& formulas, std::size_t members) {
   ReportJson made = ReportJson::array();
   for (const Body& body : study.system->bodies) {
-    ReportJson outlines = ReportJson::array();
+    ReportJson outlines = ReportJson::array(), places = ReportJson::array();
     const auto number = [&](Expr e, std::size_t member) {
       return formulas.value(Program(*study.system->pool, {e}), member, 0);
     };
@@ -189,12 +189,54 @@ ReportJson bodies(const Study& study, const MemberFormulas& formulas, std::size_
           body.shape.kind != BodyShape::Kind::none && body.shape.kind != BodyShape::Kind::corners;
       const double radius = round ? number(body.shape.radius, m) : 0;
       outlines.push_back(outline_of(body, radius, points));
+      places.push_back(points);
     }
     made.push_back({{"name", body.name},
                     {"first", body.first},
                     {"dimension", body.dimension},
                     {"state", body.spatial() ? ReportJson(body.state) : ReportJson()},
-                    {"outline", outlines}});
+                    {"outline", outlines},
+                    {"points", places}});
+  }
+  return made;
+}
+
+// --- Contacts with friction --------------------------------------------------------------------------------
+
+// Whether coordinates from `first` on are among those of a constraint.
+bool concerns(const Constraint& constraint, std::size_t first, std::size_t count) {
+  return std::any_of(constraint.columns.begin(), constraint.columns.end(),
+                     [&](std::size_t column) { return column >= first && column < first + count; });
+}
+
+// The number of the body point that a contact of corners or capsule ends is named after.
+ReportJson corner_of(const Body& body, const std::string& contact) {
+  for (std::size_t i = 0; i < body.points.size(); ++i) {
+    const std::string suffix = "." + body.points[i].name;
+    if (contact.size() > suffix.size() && contact.ends_with(suffix)) return i;
+  }
+  return nullptr;
+}
+
+// The contacts with friction: the rows that are in force while they stick, and the points or bodies that touch, which
+// are their place in the picture.
+ReportJson rubbing_contacts(const System& system) {
+  ReportJson made = ReportJson::array();
+  for (const Friction& friction : system.frictions) {
+    const Constraint& constraint = system.constraints[friction.contact];
+    ReportJson touching = ReportJson::array(), corner;
+    for (const Point& point : system.points)
+      if (concerns(constraint, point.first, point.dimension)) touching.push_back(point.name);
+    for (const Body& body : system.bodies)
+      if (concerns(constraint, body.first, body.spatial() ? 6 : 3)) {
+        touching.push_back(body.name);
+        corner = corner_of(body, constraint.name);
+      }
+    made.push_back({{"name", constraint.name},
+                    {"constraint", friction.contact},
+                    {"slip", friction.rows[0]},
+                    {"touching", touching},
+                    {"corner", corner}});
   }
   return made;
 }
@@ -224,6 +266,7 @@ ReportJson report_scene(const ReportSource& source, const std::vector<long long>
           {"anchors", anchors},
           {"links", links},
           {"walls", walls},
+          {"contacts", rubbing_contacts(*study.system)},
           {"bodies", bodies(study, formulas, members.size())}};
 }
 

@@ -61,6 +61,23 @@ struct ModeProblem {
   ZWANG_INLINE Real kkt() const { return contacts.violation(solution); }
 };
 
+// Whether a slip within rounding of zero goes on in the direction e that it has: one that began a moment ago grows. One
+// that shrinks comes to rest at this event too, as the second of two contacts joined by a rod. Judged by the
+// accelerations before the event; `first` is the first of `count` rows with the rates of the slip.
+template <class M>
+ZWANG_COLD bool keeps_moving(const M& me, int first, int count, const typename M::Real* e) {
+  using Real = typename M::Real;
+  Real lambda[M::rows], rate[M::size], along = 0, size = 0;
+  right_side<M>(me.k, me.motion.t, me.motion.y, me.constraints.held, me.constraints.any_held, rate, lambda);
+  for (int c = 0; c < count; ++c) {
+    Real now, change, terms;
+    second_rate<M>(me.k, me.motion, first + c, M::v_of(rate), now, change, terms);
+    along += e[c] * change;
+    size += absolute(e[c]) * terms;
+  }
+  return !(along < -Real(1e3) * Precision<Real>::tie * size);
+}
+
 // Row i with its residual in free motion.
 template <class M>
 ZWANG_DEVICE int add_mode_row(const M& me, int i, const typename M::Real* free, typename M::Real free_size,
@@ -98,8 +115,8 @@ ZWANG_DEVICE void add_contact_unit(const M& me, int i, const ModeChange<M>& chan
   if (slip.size > slip.zero && !change.rests.has(i)) {
     unit.moving = true;
     for (int c = 0; c < unit.tangents; ++c) unit.d[c] = slip.s[c] / slip.size;
-  } else if (slips && !change.rests.has(i) && !change.jumped) {
-    // Slip that began a moment ago is still within rounding of zero; it goes on.
+  } else if (slips && !change.rests.has(i) && !change.jumped &&
+             keeps_moving(me, Model::friction_row(f), unit.tangents, e)) {
     unit.moving = true;
     for (int c = 0; c < unit.tangents; ++c) unit.d[c] = e[c];
   }
@@ -134,11 +151,11 @@ ZWANG_DEVICE void add_equation_unit(const M& me, int i, const ModeChange<M>& cha
   if (!bounded) return;
   unit.limit = Model::limit(me.k, motion.t, motion.q(), motion.v(), motion.z(), b);
   const auto now = zero_of(me, i);
-  const auto sign = me.k[Model::first_mode + Model::bound_sign(b)];
+  const typename M::Real sign = me.k[Model::first_mode + Model::bound_sign(b)];
   if (absolute(now.f_rate) > now.rate && !change.rests.has(i)) {
     unit.moving = true;
     unit.d[0] = now.f_rate > 0 ? 1 : -1;
-  } else if (sign != 0 && !change.rests.has(i) && !change.jumped) {
+  } else if (sign != 0 && !change.rests.has(i) && !change.jumped && keeps_moving(me, i, 1, &sign)) {
     unit.moving = true;
     unit.d[0] = sign;
   }

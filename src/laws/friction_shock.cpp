@@ -22,6 +22,8 @@ namespace zwang {
 namespace {
 
 constexpr int impact_round_limit = 1000;
+// An impulse of dependent rows is known to so many times its rounding.
+constexpr double dependent_roundings = 8;
 
 // The conditions of one round, as in shock(): with a rebound only those not already satisfied with a margin, and
 // equations that do not hold yet are solved first, alone.
@@ -33,23 +35,33 @@ std::vector<ImpactPart> take_part_in_impact(Impact& impact, const Eigen::VectorX
   std::vector<ImpactPart> parts;
   for (const std::size_t i : participants.equations)
     parts.push_back(impact.part(i, Kind::equation, alpha, 0));
+  // Strings and stops that may break rebound as other contacts do, as far as their impulse reaches.
+  std::vector<std::size_t> rebounding = participants.contacts;
+  for (const std::size_t i : bounded)
+    if (!impact.is_equation(i)) rebounding.push_back(i);
   bool rebounds = false, imposing = false;
-  for (const std::size_t i : participants.contacts)
+  for (const std::size_t i : rebounding)
     rebounds = rebounds || (!inelastic && restitution[i] > 0 && impact.rate(i, alpha) > impact.zero(i));
   for (const std::size_t i : participants.equations)
     imposing = imposing || std::abs(impact.rate(i, alpha)) > impact.zero(i);
   if (rebounds && imposing) return parts;
-  for (const std::size_t i : participants.contacts) {
+  const auto add_contact = [&](std::size_t i, Kind kind) {
     const double approach = impact.rate(i, alpha);
-    if (rebounds && approach < -impact.zero(i)) continue;
-    ImpactPart made = impact.part(i, Kind::inequality, alpha, restitution[i] * std::max(approach, 0.0));
+    if (rebounds && approach < -impact.zero(i)) return;
+    ImpactPart made = impact.part(i, kind, alpha, restitution[i] * std::max(approach, 0.0));
     if (inelastic) made.rebound.setZero();
     parts.push_back(std::move(made));
-  }
+  };
+  for (const std::size_t i : participants.contacts) add_contact(i, Kind::inequality);
   for (const std::size_t i : participants.velocities)
     if (!rebounds || impact.rate(i, alpha) >= -impact.zero(i))
       parts.push_back(impact.part(i, Kind::inequality, alpha, 0));
-  for (const std::size_t i : bounded) parts.push_back(impact.part(i, Kind::bound, alpha, 0));
+  for (const std::size_t i : bounded) {
+    if (impact.is_equation(i))
+      parts.push_back(impact.part(i, Kind::bound, alpha, 0));
+    else
+      add_contact(i, Kind::bound);
+  }
   return parts;
 }
 
@@ -74,13 +86,16 @@ void collect_impact(const Impact& impact, const std::vector<ImpactPart>& parts, 
   const ModeCandidate& found = round.solution.chosen;
   const MassMetric metric(impact.mass());
   const Eigen::MatrixXd b = metric.rows(round.problem.rows);
-  // An impulse within rounding of the largest is none: the rows are solved together.
+  // An impulse within rounding of the largest is none: the rows are solved together. Those of dependent rows are admissible
+  // within the rounding of each, and a choice of which nothing is left may be that far below zero.
   const Eigen::VectorXd sizes = found.multipliers.cwiseAbs().cwiseProduct(b.rowwise().norm());
   const double noise = 8 * std::numeric_limits<double>::epsilon() * (sizes.size() > 0 ? sizes.maxCoeff() : 0);
   Eigen::Index next = 0;
   for (std::size_t p = 0; p < parts.size(); ++p) {
     for (const std::size_t i : parts[p].rows) {
-      const double l = sizes(next) <= noise ? 0 : found.multipliers(next);
+      const bool unresolved =
+          found.redundant && std::abs(found.multipliers(next)) <= dependent_roundings * found.noise(next);
+      const double l = sizes(next) <= noise || unresolved ? 0 : found.multipliers(next);
       result.impulses(index(i)) += l;
       if (std::abs(l) * b.row(next).squaredNorm() > impact.zero(i)) result.struck[i] = 1;
       result.pushed += metric.solve(round.problem.rows.row(next).transpose() * l).cwiseAbs();

@@ -40,24 +40,23 @@ ImpactRound solve_at(Impact& impact, const std::vector<ImpactPart>& parts, const
   return round;
 }
 
-// A velocity of the system that follows all conditions of the round, as a frame in which they are at rest: 0 for fixed
-// conditions. The energy that friction may not create is that relative to it.
-Eigen::VectorXd velocity_of_conditions(const ImpactRound& round, const std::vector<ImpactPart>& parts) {
-  Eigen::VectorXd still = round.problem.offsets;
+// Whether the impulses of a round add energy to the motion, in a frame that moves with the conditions they belong to: they
+// take P (rate(alpha) + rate(v+))/2 each, since M (v+ - alpha) = -A^T P, and for conditions at rest the sum is
+// T(alpha) - T(v+). A condition without impulse, as a speed limit that the rebound leaves, has no part in it.
+bool creates_energy(const ImpactRound& round, const std::vector<ImpactPart>& parts,
+                    const Eigen::VectorXd& alpha) {
+  const ModeCandidate& found = round.solution.chosen;
+  double taken = 0, size = 0;
   Eigen::Index next = 0;
-  bool moving = false;
   for (const ImpactPart& part : parts)
     for (Eigen::Index k = 0; k < part.rebound.size(); ++k, ++next) {
-      still(next) -= round.theta * part.rebound(k);
-      moving = moving || std::abs(still(next)) > round.problem.slack(next);
+      const double still = round.problem.offsets(next) - round.theta * part.rebound(k);
+      const double before = round.problem.rows.row(next).dot(alpha) + still;
+      const double after = round.problem.rows.row(next).dot(found.x) + still;
+      taken += found.multipliers(next) * (before + after) / 2;
+      size += std::abs(found.multipliers(next)) * (std::abs(before) + std::abs(after));
     }
-  if (!moving) return Eigen::VectorXd::Zero(round.problem.free.size());
-  const Eigen::LLT<Eigen::MatrixXd> mass(round.problem.mass);
-  const Eigen::MatrixXd unit = mass.matrixL().solve(round.problem.rows.transpose()).transpose();
-  Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> decomposition;
-  decomposition.setThreshold(1e-10);
-  decomposition.compute(unit);
-  return mass.matrixU().solve(Eigen::VectorXd(decomposition.solve(-still)));
+  return taken < -energy_rounding * size;
 }
 
 }  // namespace
@@ -122,14 +121,7 @@ ImpactRound solve_capped(Impact& impact, const std::vector<ImpactPart>& parts, c
                          bool linear) {
   ImpactRound whole = solve_at(impact, parts, alpha, 1, linear);
   if (whole.status != Status::ok) return whole;
-  const Eigen::VectorXd frame = velocity_of_conditions(whole, parts);
-  const auto energy = [&](const Eigen::VectorXd& v) {
-    return 0.5 * (v - frame).dot(impact.mass() * (v - frame));
-  };
-  const double before = energy(alpha);
-  const auto gains = [&](const ImpactRound& round) {
-    return energy(round.solution.chosen.x) - before > energy_rounding * before;
-  };
+  const auto gains = [&](const ImpactRound& round) { return creates_energy(round, parts, alpha); };
   if (!gains(whole)) return whole;
   ImpactRound below = solve_at(impact, parts, alpha, 0, linear);
   if (below.status != Status::ok) return below;

@@ -8,6 +8,7 @@
 #include "kernels/base/status.h"
 #include "src/laws/mode_problem.h"
 #include "src/system/equations.h"
+#include "src/system/system.h"
 
 namespace zwang {
 
@@ -36,6 +37,7 @@ class Impact {
     return equations_.rate(i, state_);
   }
   double zero(std::size_t i) const { return zero_[i]; }
+  bool is_equation(std::size_t i) const { return equations_.system().constraints[i].equation; }
   const Eigen::MatrixXd& mass() const { return mass_; }
   const State& state() const { return state_; }
   double kinetic(const Eigen::VectorXd& v) {

@@ -2,6 +2,7 @@
 // (impulses, conditions imposed and lifted).
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "kernels/base/layout.h"
 #include "kernels/base/status.h"
@@ -136,8 +137,13 @@ void Motion::apply_scheduled_events() {
     apply_start_shock(due.alpha);
   else if (!due.lifted.empty())
     update_active_set(touching_now(), no_condition);
-  if (starting) broken_now_.clear();
   if (going() && !starting) record_mode_changes(before);
+  // The modes of the start are no changes, but what is overloaded there breaks there.
+  if (going() && starting && !broken_now_.empty()) {
+    lose_density();
+    recorder_.record_event(
+        {.t = member_.t, .kind = EventKind::breaks, .constraints = std::exchange(broken_now_, {})});
+  }
   if (going() && (shock || !due.lifted.empty())) update_watch_signs();
 }
 

@@ -135,8 +135,10 @@ std::optional<LeastConstraint> Motion::solve_modes_in_force(GaussProblem& proble
                           .margin = settings_.painleve_margin};
     FrictionConstraint found = friction_constraint(equations_, problem.state, member_.sizes, question);
     if (found.status != Status::ok) {
-      fail(found.status, "no acceleration at t = " + number_text(member_.t) + ": " +
-                             describe_no_mode(system, found.solution));
+      const std::string lacks =
+          found.solution.admissible.empty() ? "no acceleration" : "no unique acceleration";
+      fail(found.status,
+           lacks + " at t = " + number_text(member_.t) + ": " + describe_no_mode(system, found.solution));
       return std::nullopt;
     }
     if (break_overloaded(found)) {

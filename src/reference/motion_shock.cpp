@@ -18,6 +18,24 @@
 
 namespace zwang {
 
+namespace {
+
+// Why a shock has no result, in words.
+std::string describe_no_shock(Status status) {
+  switch (status) {
+    case Status::ambiguous:
+      return "several admissible motions after a shock";
+    case Status::singular:
+      return "the gradient of a constraint vanishes at a shock";
+    case Status::not_finite:
+      return "masses or velocities that are not finite at a shock";
+    default:
+      return "no admissible velocities after a shock";
+  }
+}
+
+}  // namespace
+
 // A shock from any cause, and the active set after it. `named` are the conditions that an imposition is
 // about.
 void Motion::apply_shock(const Eigen::VectorXd& alpha, const std::vector<std::size_t>& reached,
@@ -30,7 +48,7 @@ void Motion::apply_shock(const Eigen::VectorXd& alpha, const std::vector<std::si
   const State before = member_.state();
   const Shock result = solve_shock(before, alpha, touching);
   if (result.status != Status::ok) {
-    fail(result.status, "no admissible velocities after a shock at t = " + number_text(member_.t));
+    fail(result.status, describe_no_shock(result.status) + " at t = " + number_text(member_.t));
     return;
   }
   take_velocities(result, before);
@@ -72,7 +90,11 @@ Shock Motion::solve_shock(const State& before, const Eigen::VectorXd& alpha,
     ShockParticipants all = unbounded;
     bool hold = true;
     for (const std::size_t i : bounded) {
-      hold = hold && member_.in_force(i);
+      // A row that moves yields, also at the start: it is no equation, and no cause of a shock.
+      const Constraint& row = equations_.system().constraints[i];
+      const bool moves = row.equation && !row.limit->breaks &&
+                         std::abs(equations_.rate(i, before)) > member_.zero_of(i, before).rate;
+      hold = hold && member_.in_force(i) && !moves;
       (equations_.system().constraints[i].equation ? all.equations : all.contacts).push_back(i);
     }
     std::sort(all.equations.begin(), all.equations.end());

@@ -278,6 +278,54 @@ def check_motion(browser):
     expect(browser.execute_script("return motionView.yaw") != turned, "dragging does not turn the view")
 
 
+# Modes of contacts around every event that changes them, and what is drawn of them; broken links are gone.
+MODES = """const view = motionView, scene = view.scene, found = [], others = view.others, member = view.member, t = view.t;
+view.others = false;
+const pen = view.canvas.getContext("2d"), drawn = {squares: 0, lines: 0};
+const rect = pen.rect.bind(pen), stroke = view.stroke.bind(view);
+pen.rect = (...all) => { ++drawn.squares; rect(...all); };
+view.stroke = (...all) => { ++drawn.lines; stroke(...all); };
+const at = (event, time) => {
+  drawn.squares = drawn.lines = 0;
+  view.member = event.member;
+  view.seek(time);
+  return {...drawn};
+};
+const moment = 1e-9 * (data.motion.last || 1), seen = data.motion.events.filter((event) => event.member < data.motion.moving);
+for (const event of seen)
+  for (const name of event.who.split(" ")) {
+    const contact = scene.contacts.find((one) => one.name === name);
+    const mode = (time) => scene.mode(contact, event.member, time);
+    if (contact && event.kind === "stick") {
+      if (mode(event.t + moment) !== "stick") found.push(`${name} does not stick after t = ${event.t}`);
+      if (mode(event.t - moment) !== "slip") found.push(`${name} does not slip before t = ${event.t}`);
+      if (at(event, event.t + moment).squares === 0) found.push(`${name}: nothing shows that it sticks`);
+    }
+    if (contact && event.kind === "slide") {
+      if (mode(event.t + moment) !== "slip") found.push(`${name} does not slip after t = ${event.t}`);
+      if (mode(event.t - moment) !== "stick") found.push(`${name} does not stick before t = ${event.t}`);
+    }
+    const link = scene.links.find((one) => one.name === name && one.kind !== "apart");
+    if (link && event.kind === "break" && event.t > 0 &&
+        at(event, event.t + moment).lines >= at(event, event.t - moment).lines)
+      found.push(`${name} is drawn after it broke`);
+  }
+const caption = view.canvas.parentElement.querySelector("p.hint").textContent;
+if ((scene.contacts.length > 0) !== caption.includes("stick")) found.push("the caption does not say how contacts look");
+delete pen.rect;
+delete view.stroke;
+Object.assign(view, {others, member});
+view.seek(t);
+return found;"""
+
+
+def check_contacts(browser):
+    if not browser.execute_script("return Boolean(window.motionView && data.motion.time.length > 1)"):
+        return
+    for text in browser.execute_script(MODES)[:5]:
+        expect(False, text)
+
+
 def check_keys(browser):
     from selenium.webdriver.common.keys import Keys
     for figure in browser.find_elements("css selector", "figure[data-chart] svg[tabindex]")[:3]:
@@ -366,6 +414,7 @@ def main():
         charts = check_charts(browser)
         check_time_slider(browser)
         check_motion(browser)
+        check_contacts(browser)
         check_keys(browser)
         check_selection(browser)
         check_zoom(browser)

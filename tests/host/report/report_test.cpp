@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <regex>
 
 #include "host/report/report_data.h"
@@ -318,6 +319,51 @@ trajectories = [0, 9]
   const ReportJson data = report_data(ReportSource(folder));
   EXPECT_EQ(data["sweep"]["measures"].back()["name"], "given often");
   EXPECT_EQ(data["sweep"]["measures"][1]["kind"], "probability");
+  expect_good_page(folder / "report.html");
+}
+
+TEST(ReportInBrowser, shows_contacts_that_stick_and_no_broken_cable) {
+  const Scratch scratch;
+  const std::string text = R"toml(title = "Box on a shaken floor, drawn by a cable"
+[[anchor]]
+name = "hook"
+position = [0, 1]
+[[point]]
+name = "box"
+mass = 1
+position = [0, 0]
+velocity = [1.5, 0]
+[system]
+gravity = [0, -9.81]
+[system.force]
+"box.x" = "4.6*sin(2*t)"
+[[constraint]]
+name = "floor"
+require = "box.y >= 0"
+friction = 0.4
+[[constraint]]
+name = "cable"
+require = "distance(hook, box) <= 1.2"
+limit = 5
+impulse_limit = 0.1
+breaks = true
+[time]
+end = 4
+samples = 9
+[output]
+trajectories = [0]
+)toml";
+  const std::filesystem::path folder = run_study(scratch, text, {"--report"});
+  const ReportJson motion = report_data(ReportSource(folder))["motion"];
+  ASSERT_EQ(motion["scene"]["contacts"].size(), 1u);
+  EXPECT_EQ(motion["scene"]["contacts"][0]["touching"], ReportJson({"box"}));
+  const auto listed = [&](const std::string& kind) {
+    return std::any_of(motion["events"].begin(), motion["events"].end(),
+                       [&](const ReportJson& event) { return event["kind"] == kind; });
+  };
+  EXPECT_TRUE(listed("break"));
+  EXPECT_TRUE(listed("stick"));
+  EXPECT_TRUE(listed("slide"));
   expect_good_page(folder / "report.html");
 }
 
