@@ -19,8 +19,8 @@ struct ContactProblem : DependentChoice<M> {
   using Unit = typename Base::Unit;
   using Solution = typename Base::Solution;
   using Base::count, Base::difference, Base::is_admissible, Base::is_possible, Base::leaves_load_out,
-      Base::phi, Base::phi0, Base::kappa, Base::represent, Base::size_of, Base::solve, Base::unit,
-      Base::units;
+      Base::phi, Base::phi0, Base::kappa, Base::represent, Base::size_of, Base::slack, Base::solve,
+      Base::unit, Base::units;
   static constexpr int most_combinations = 4096, most_admissible = 8;
 
   // singular: kappa of a contact that slips vanishes or is negative (Painleve) [friction-5].
@@ -50,6 +50,14 @@ struct ContactProblem : DependentChoice<M> {
       if (!(kappa(k, alone, true) > margin * kappa(k, alone, false))) return true;
     }
     return false;
+  }
+  // The rounding of a motion in the mass metric. Where no forces act, as between balls that fall together, it is all
+  // that two solutions differ by.
+  ZWANG_DEVICE Real rounding_of_motion() const {
+    Real largest = 0;
+    for (int i = 0; i < count; ++i)
+      if (phi[i][i] > 0) largest = maximum(largest, slack[i] / sqrt(phi[i][i]));
+    return largest;
   }
   ZWANG_DEVICE bool slips(int k, const Solution& at) const {
     return unit[k].kind == RowKind::contact && unit[k].cone > 0 &&
@@ -124,8 +132,9 @@ struct ContactProblem : DependentChoice<M> {
         continue;
       }
       const Real size = maximum(size_of(admissible[first]), size_of(admissible[s]));
-      if (difference(admissible[first], admissible[s]) <= square(Real(1e3) * Precision<Real>::tie) * size)
-        continue;
+      const Real same =
+          square(Real(1e3) * Precision<Real>::tie) * size + square(Real(1e3) * rounding_of_motion());
+      if (difference(admissible[first], admissible[s]) <= same) continue;
       several = true;
       singular = singular || is_singular(admissible[s], margin);
     }
@@ -177,8 +186,8 @@ struct ContactProblem : DependentChoice<M> {
         tangential += residual_now(i + 1 + c, at) / phi[i + 1 + c][i + 1 + c];
       force += square(tangential);
     }
-    const Real most = of.cone_static * lambda;
-    if (of.moving || !(sqrt(force) > most)) return;
+    const bool sticks = of.may_hold && !(sqrt(force) > of.cone_static * lambda);
+    if (of.moving || sticks || !(force > 0)) return;
     for (int c = 0; c < of.tangents; ++c) at.lambda[i + 1 + c] *= of.cone * lambda / sqrt(force);
   }
   ZWANG_DEVICE RowChoice choice_of(const Unit& of, const Solution& at) const {
@@ -192,9 +201,13 @@ struct ContactProblem : DependentChoice<M> {
     }
     if (!(lambda > 0)) return RowChoice::open;
     if (of.kind == RowKind::inequality) return RowChoice::hold;
+    // The force that would hold it, against static friction: a contact that slips has a smaller one.
     Real force = 0;
-    for (int c = 0; c < of.tangents; ++c) force += square(at.lambda[i + 1 + c]);
-    const bool inside = sqrt(force) < of.cone * lambda * (1 - Precision<Real>::tie);
+    for (int c = 0; c < of.tangents; ++c) {
+      const int t = i + 1 + c;
+      force += square(at.lambda[t] + residual_now(t, at) / phi[t][t]);
+    }
+    const bool inside = sqrt(force) < of.cone_static * lambda * (1 - Precision<Real>::tie);
     if (inside && is_possible(of, RowChoice::hold)) return RowChoice::hold;
     return of.tangents == 1 && !of.moving && at.lambda[i + 1] < 0 ? RowChoice::slip_back : RowChoice::slip;
   }

@@ -223,5 +223,98 @@ TEST(FrictionFindings, SinglePrecisionAgreesWithTheReference) {
   }
 }
 
+// The kernels compared motions without any force by shares of their forces, which were rounding: `ambiguous`.
+TEST(FrictionFindings, BallsThatMeetInTheAirFallTogether) {
+  by_reference_and_kernels(R"toml(
+title = "Two balls meet in the air, stick together and fall beside a wall"
+[[point]]
+name = "a"
+mass = 1.3
+position = [0, 0]
+velocity = [0, 5]
+[[point]]
+name = "b"
+mass = 2.1
+position = [0.3, 2]
+velocity = [0, -3]
+[system]
+gravity = [0, -9.81]
+[[constraint]]
+name = "wall"
+require = "b.x <= 0.3"
+[[constraint]]
+name = "apart"
+require = "distance(a, b) >= 1"
+friction = 2
+[time]
+end = 0.5
+samples = 6
+)toml",
+                           [](const Study& study, Backend& backend) {
+                             const std::vector<Event> found = events_of(study, backend, EventKind::shock);
+                             ASSERT_EQ(found.size(), 1u);
+                             // They stick: one velocity after the shock.
+                             EXPECT_NEAR(found[0].velocity_after(1), found[0].velocity_after(3), 1e-12);
+                           });
+}
+
+// With dependent rows in force elsewhere the kernels' forces at outputs had the direction of the slip at the step's start.
+TEST(FrictionFindings, ATetheredPuckPullsByItsSpeedBesideFeetAtRest) {
+  by_reference_and_kernels(R"toml(
+title = "A puck on a tether slows down on a table, on which a frame stands"
+[[anchor]]
+name = "hook"
+position = [0, 0, 0]
+[[point]]
+name = "puck"
+mass = 1
+position = [1, 0, 0]
+velocity = [0, 3, 0]
+[[point]]
+name = "left"
+mass = 1
+position = [5, 0, 0]
+[[point]]
+name = "right"
+mass = 1
+position = [6, 0, 0]
+[system]
+gravity = [0, 0, -10]
+[[constraint]]
+name = "tether"
+require = "distance(hook, puck) == 1"
+[[constraint]]
+name = "rod"
+require = "distance(left, right) == 1"
+[[constraint]]
+name = "table"
+require = "puck.z >= 0"
+friction = 0.2
+[[constraint]]
+name = "foot"
+require = "left.z >= 0"
+friction = 0.4
+[[constraint]]
+name = "other"
+require = "right.z >= 0"
+friction = 0.4
+[time]
+end = 1
+samples = 11
+[observe]
+pull = "reaction(tether)"
+)toml",
+                           [](const Study& study, Backend& backend) {
+                             const std::vector<unsigned long long> first = {0};
+                             const BatchResults results =
+                                 backend.run(prepare_batch(study, first, 1), {.observables = true});
+                             ASSERT_EQ(results.observables.size(), study.time.outputs.size());
+                             for (std::size_t j = 0; j < study.time.outputs.size(); ++j) {
+                               const double speed = 3 - 2 * study.time.outputs[j];
+                               EXPECT_NEAR(results.observables[j], speed * speed, 1e-7) << j;
+                             }
+                           });
+}
+
 }  // namespace
 }  // namespace zwang
