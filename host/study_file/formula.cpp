@@ -153,4 +153,14 @@ void StudyBuilder::check_value(const Field& field, Expr value, Test holds, const
   reader_.report_found(field, message, number_text(evaluated.value), expected, hint);
 }
 
+void StudyBuilder::check_every_member(const Field& field, Expr value, Test holds, const std::string& message,
+                                      const std::string& expected) {
+  check_value(field, value, holds, message, expected);
+  if (evaluate(value).state != State::drawn) return;
+  // A test that holds at both ends of an interval holds within it: each bounds its number from one or both sides.
+  const Interval bounds = range(value);
+  if (holds(bounds.low) && holds(bounds.high)) return;
+  study_.ranges.push_back({field.place + ": " + message, expected, value, holds});
+}
+
 }  // namespace zwang

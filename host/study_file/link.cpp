@@ -121,6 +121,7 @@ std::vector<StudyBuilder::LinkRow> StudyBuilder::link_rows(const std::string& ty
 void StudyBuilder::add_link_rows(const Field& entry, const Table& table, const std::string& name,
                                  const std::vector<LinkRow>& rows, std::size_t dry) {
   std::vector<Expr> forces;
+  const std::size_t first = description_.conditions.size();
   for (std::size_t k = 0; k < rows.size(); ++k) {
     const LinkRow& row = rows[k];
     ConditionFormula made;
@@ -132,6 +133,8 @@ void StudyBuilder::add_link_rows(const Field& entry, const Table& table, const s
     made.end_gradient = row.end_gradient;
     made.radius = row.radius;
     made.difference = row.difference;
+    // A rolling shape also touches, by a condition of its own.
+    if (table["type"].value->text != "rolling") made.link = first;
     if (const Field restitution = table["restitution"]; restitution && !row.equation)
       read_restitution(restitution, made);
     read_time_in_force(table, made);
