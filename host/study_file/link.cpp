@@ -48,7 +48,11 @@ void StudyBuilder::read_link(const Field& entry) {
   only_with("on", {"rolling"});
   only_with("restitution", {"string"});
   only_with("limit", {"hinge", "slider", "rod", "string"});
-  only_with("breaks", {"rod", "string"});
+  // A link of several rows breaks by the size of its force, and all its rows at once; rows break one by one.
+  if (const Field breaks = table["breaks"]; breaks && *type != "rod" && *type != "string")
+    reader_.report_found(breaks, "a link of several rows does not break", "type = \"" + *type + "\"",
+                         "a link of type rod or string",
+                         "a rod between the same ends breaks; until ends a link at a given time");
   only_with("impulse_limit", {"hinge", "slider", "rod", "string"});
   if (*type == "rolling") {
     add_link_rows(entry, table, name, rolling_rows(entry, table), 0);

@@ -24,7 +24,7 @@ namespace {
 
 // Beyond this many multiplications, with more than a few conditions that may be open, most of them would be spent on
 // rows that are not held; the solver then works on the list of held rows. Rows that are always held, as those of links,
-// are solved by straight-line code: six hinges in a row take 22 ms in place of 1.1 s for a member.
+// are solved by straight-line code: six hinges in a row take 3.3 ms a member in place of 44.
 constexpr long long masked_limit = 1500;
 constexpr std::size_t few_conditions = 4;
 // Upper bound on the multiplications in the emitted text for any number of conditions, to limit compile time.
