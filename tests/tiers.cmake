@@ -58,6 +58,7 @@ set(long_tests
   "CpuBackend.ARodThatFallsOnATableLosesNoEvent"
   "CpuBackend.SharesTheLoadOfRedundantStringsAlsoInIntegrals"
   "Cpu/KnownAnswer.*"
+  "BodyInvariance.SignOfTheQuaternion*"
   "Maurer.ManyConditionsAreSolvedRowByRowOnTheKernelsToo"
   "StatisticsCases.*"
   "StudyCases.AGaltonBoardHasNoPreferredSide"

@@ -22,9 +22,8 @@ namespace zwang {
 
 namespace {
 
-// Beyond this many multiplications, with more than a few conditions that may be open, most of them would be spent on
-// rows that are not held; the solver then works on the list of held rows. Rows that are always held, as those of links,
-// are solved by straight-line code: six hinges in a row take 3.3 ms a member in place of 44.
+// Beyond this many multiplications, with more than a few conditions, most of them would be spent on rows that
+// are not held; the solver then works on the list of held rows.
 constexpr long long masked_limit = 1500;
 constexpr std::size_t few_conditions = 4;
 // Upper bound on the multiplications in the emitted text for any number of conditions, to limit compile time.
@@ -54,12 +53,7 @@ bool should_be_masked(const System& system) {
                  .found = std::to_string(system.size()) + " coordinates, " +
                           std::to_string(system.constraints.size()) + " conditions",
                  .expected = "fewer contacts or coordinates, or --backend reference"});
-  const auto may_be_open = [](const Constraint& constraint) {
-    return !constraint.equation || constraint.from || constraint.until || constraint.limit;
-  };
-  const auto opening = static_cast<std::size_t>(
-      std::count_if(system.constraints.begin(), system.constraints.end(), may_be_open));
-  return count <= masked_limit || (opening <= few_conditions && count <= text_limit);
+  return count <= masked_limit || (system.constraints.size() <= few_conditions && count <= text_limit);
 }
 
 // Writes a model from rearranged formulas: collects its functions, then their shared values, then the text.
