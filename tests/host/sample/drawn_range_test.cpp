@@ -85,9 +85,10 @@ TEST(DrawnRange, ThatNoDrawCanLeaveIsNotTested) {
   const Study study = read_study(R"toml(
 [parameters]
 m = { uniform = [0.9, 1.1] }
+n = { normal = { mean = 1, std = 0.05 } }
 [[point]]
 name = "p"
-mass = "2*m"
+mass = "m + n"
 position = [0, 1]
 [time]
 end = 0.1
