@@ -75,6 +75,7 @@ set(long_tests
   "FrictionFindings.AStringReboundsAsFarAsItsImpulseReaches"
   "FrictionFindings.SinglePrecisionAgreesWithTheReference"
   "Cpu/KnownAnswer.*"
+  "BodyInvariance.SignOfTheQuaternion*"
   "Maurer.ManyConditionsAreSolvedRowByRowOnTheKernelsToo"
   "Maurer.DependentConditionsLeaveTheMultipliersOpenAndAreNotGuessed"
   "StatisticsCases.*"

@@ -233,6 +233,7 @@ std::optional<PreparedMember> unprojected_member(const Sampler& sampler, unsigne
 
 std::optional<DrawPlan> draw_plan(const Study& study, const Sampler& sampler, unsigned long long point) {
   if (study.ensemble.sampler != SamplerKind::random || study.ensemble.include_nominal) return std::nullopt;
+  if (!study.ranges.empty()) return std::nullopt;
   if (!study.sweeps.empty() && study.ensemble.streams == Streams::independent) return std::nullopt;
   const std::optional<PreparedMember> first =
       unprojected_member(sampler, point * static_cast<unsigned long long>(study.ensemble.per_point()));

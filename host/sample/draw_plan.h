@@ -22,6 +22,7 @@ struct DrawPlan {
 //   - sweeps with streams = "independent";
 //   - a distribution or formula with logarithms, exponentials or angles, whose last bit differs between
 //     machines;
+//   - draws that may leave the range of a mass or an inertia (Study::ranges);
 //   - starts that violate a constraint, or whose consistency depends on the draws.
 // With sweeps the plan is that of one point, whose members are numbered from 0.
 std::optional<DrawPlan> draw_plan(const Study& study, const Sampler& sampler, unsigned long long point = 0);

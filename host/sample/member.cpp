@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "host/sample/drawn_ranges.h"
 #include "host/sample/sampler.h"
 #include "host/study/study.h"
 #include "kernels/base/status.h"
@@ -19,6 +20,19 @@ PreparedMember prepare_member(const Study& study, unsigned long long number) {
   return member;
 }
 
+namespace {
+
+// Why a member cannot start.
+std::string cause_of_start(const Study& study, const Equations& equations, const PreparedMember& member) {
+  const std::string range = DrawnRanges(study).violation(member.inputs.parameters);
+  if (!range.empty()) return range;
+  const std::string formula = describe_not_finite(equations, member.inputs.start, false);
+  return "the drawn start could not be projected onto the constraints" +
+         (formula.empty() ? "" : ": " + formula);
+}
+
+}  // namespace
+
 Trajectory replay_member(const Study& study, const PreparedMember& member, const Plan& plan) {
   const Equations equations(*study.system, member.inputs.parameters);
   Trajectory trajectory;
@@ -26,9 +40,7 @@ Trajectory replay_member(const Study& study, const PreparedMember& member, const
     trajectory = simulate(equations, study.integrator, plan, member.start);
   } else {
     trajectory.status = member.preparation.status;
-    trajectory.cause = "the drawn start could not be projected onto the constraints";
-    const std::string formula = describe_not_finite(equations, member.inputs.start, false);
-    if (!formula.empty()) trajectory.cause += ": " + formula;
+    trajectory.cause = cause_of_start(study, equations, member);
     trajectory.last.state = member.start;
     trajectory.last.multipliers = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(equations.count()));
     trajectory.last.closed.assign(equations.count(), 0.0);

@@ -56,6 +56,9 @@ void Sampler::prepare(unsigned long long member, Scratch& scratch, PreparedMembe
     made.preparation = {};
     made.drawn_change = 0;
     made.drawn_change_of = -1;
+    // A value out of its range is no start that violates a constraint: it is not drawn again, which would change its
+    // distribution.
+    if (ranges_.violated(made.inputs.parameters, scratch.slots, scratch.outputs)) break;
     if (start_check_.consistent(made.inputs.parameters, made.start, scratch.start)) return;
     if (consistency == Consistency::error) require_near_constraints(scratch, made);
     if (consistency != Consistency::reject) return project(scratch, made);

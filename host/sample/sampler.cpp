@@ -65,6 +65,7 @@ Sampler::Sampler(const Study& study)
       per_point_(study.sweeps.empty() ? std::numeric_limits<unsigned long long>::max()
                                       : static_cast<unsigned long long>(study.ensemble.per_point())),
       uniform_(study.ensemble, uniform_names(study)),
+      ranges_(study),
       start_check_(*study.system, study.integrator.contact_tolerance),
       drawn_(drawn_inputs(study)) {
   assert(study.system->parameters.size() == study.parameters.size());

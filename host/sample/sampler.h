@@ -6,6 +6,7 @@
 #include <span>
 
 #include "host/sample/consistent_start.h"
+#include "host/sample/drawn_ranges.h"
 #include "host/sample/prepared_member.h"
 #include "host/sample/uniform.h"
 #include "host/study/study.h"
@@ -116,6 +117,7 @@ class Sampler {
   UniformSource uniform_;
   Program start_;                          // positions, velocities, auxiliaries
   std::vector<std::size_t> drawn_starts_;  // positions, then velocities, that depend on a draw
+  DrawnRanges ranges_;
   StartCheck start_check_;
   std::vector<std::size_t> drawn_;
   std::vector<std::string> drawn_names_;

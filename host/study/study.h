@@ -151,6 +151,15 @@ struct SensitivitySettings {
   std::size_t blocks() const { return inputs.size() + 2; }
 };
 
+// A requirement on a value that depends on draws, such as a mass. A member that violates it is not integrated: it ends
+// as inconsistent_start.
+struct DrawnRange {
+  std::string what;      // "body 'b': mass: a mass must be positive"
+  std::string expected;  // "a finite number > 0"
+  Expr value{};          // of parameters
+  bool (*holds)(double) = nullptr;
+};
+
 struct OutputSettings {
   bool members = false;
   std::vector<long long> trajectories;
@@ -166,7 +175,8 @@ struct Study {
   std::shared_ptr<const System> system;
   std::vector<ParameterRule> parameters;
   std::vector<Joint> joints;
-  std::vector<Sweep> sweeps;  // their points are all combinations, the first sweep slowest
+  std::vector<Sweep> sweeps;       // their points are all combinations, the first sweep slowest
+  std::vector<DrawnRange> ranges;  // those that some draw may violate
   std::vector<AnchorFormula> anchors;
   std::vector<Expr> initial_positions, initial_velocities, initial_auxiliaries;  // of parameters
   EnsembleSettings ensemble;

@@ -67,7 +67,7 @@ void StudyBuilder::read_body(const NamedPart& part, Body& made) {
                      "angular_velocity", "points", "shape"});
   if (const Field mass = table.require("mass", "a number or a formula of parameters")) {
     made.mass = formula(mass, allow_parameters).value_or(pool().one());
-    check_value(mass, made.mass, is_positive, "a mass must be positive", "a finite number > 0");
+    check_every_member(mass, made.mass, is_positive, "a mass must be positive", "a finite number > 0");
   }
   const char* const inertia_form = made.spatial()
                                        ? "[Ixx, Iyy, Izz], or the 3 x 3 matrix, about the centre of mass"
@@ -95,8 +95,8 @@ void StudyBuilder::read_inertia(const Field& field, Body& made) {
       return;
     }
     made.inertia[0] = formula(field, allow_parameters).value_or(pool().one());
-    check_value(field, made.inertia[0], is_positive, "a moment of inertia must be positive",
-                "a finite number > 0");
+    check_every_member(field, made.inertia[0], is_positive, "a moment of inertia must be positive",
+                       "a finite number > 0");
     return;
   }
   const char* const form = "[Ixx, Iyy, Izz], or a 3 x 3 matrix [[..], [..], [..]]";
@@ -167,14 +167,15 @@ void StudyBuilder::check_inertia(const Field& field, const Body& made) {
     return std::vector<Expr>{xx, two, three};
   };
   for (const Expr minor : minors(I[0], I[1], I[2], I[3], I[4], I[5]))
-    check_value(field, minor, is_positive, "no rigid body has this inertia: it is not positive definite",
-                expected);
+    check_every_member(field, minor, is_positive,
+                       "no rigid body has this inertia: it is not positive definite", expected);
   const Expr half = product(pool().constant(0.5 * (1 + 1e-12)), pool().add(pool().add(I[0], I[1]), I[2]));
   const auto excess = [&](std::size_t k) { return pool().subtract(half, I[k]); };
   for (const Expr minor :
        minors(excess(0), excess(1), excess(2), pool().negate(I[3]), pool().negate(I[4]), pool().negate(I[5])))
-    check_value(field, minor, is_not_negative,
-                "no rigid body has this inertia: a principal moment exceeds the sum of the others", expected);
+    check_every_member(field, minor, is_not_negative,
+                       "no rigid body has this inertia: a principal moment exceeds the sum of the others",
+                       expected);
 }
 
 void StudyBuilder::read_body_velocity(const Table& table, const Body& made) {
@@ -246,7 +247,8 @@ std::vector<Expr> StudyBuilder::read_axis_and_angle(const Field& field, const st
   const std::vector<Expr> along = quantities(axis, 3, "three numbers: the axis of the rotation",
                                              {body + ".axis.x", body + ".axis.y", body + ".axis.z"});
   const Expr squares = dot(pool(), along, along);
-  check_value(axis, squares, is_positive, "an axis of length 0 has no direction", "three numbers, not all 0");
+  check_every_member(axis, squares, is_positive, "an axis of length 0 has no direction",
+                     "three numbers, not all 0");
   const Expr half = pool().multiply(pool().constant(0.5), quantity(angle, body + ".angle"));
   const Expr scale = pool().divide(pool().apply(Op::sin, half), pool().apply(Op::sqrt, squares));
   std::vector<Expr> q = {pool().apply(Op::cos, half)};
@@ -313,7 +315,8 @@ void StudyBuilder::read_shape(const Field& field, Body& made) {
   using Kind = BodyShape::Kind;
   const auto read_radius = [&](const Field& radius) {
     made.shape.radius = formula(radius, allow_parameters).value_or(pool().one());
-    check_value(radius, made.shape.radius, is_positive, "a radius must be positive", "a finite number > 0");
+    check_every_member(radius, made.shape.radius, is_positive, "a radius must be positive",
+                       "a finite number > 0");
   };
   const auto read_points = [&](const Field& list, const char* expected) {
     const auto items = reader_.array(list, expected);

@@ -136,6 +136,10 @@ class StudyBuilder {
   // Reports a constant that `holds` refuses; a drawn value is checked later, at the nominal member.
   void check_value(const Field& field, Expr value, Test holds, const std::string& message,
                    const std::string& expected, const std::string& hint = "");
+  // The same, and for a drawn value that may leave its range also at every member (Study::ranges).
+  Interval range_of_draws(Expr e);
+  void check_every_member(const Field& field, Expr value, Test holds, const std::string& message,
+                          const std::string& expected);
 
   // --- Parameters and distributions (parameters.cpp, distribution.cpp, joint.cpp) ---
   void read_parameters();

@@ -153,4 +153,35 @@ void StudyBuilder::check_value(const Field& field, Expr value, Test holds, const
   reader_.report_found(field, message, number_text(evaluated.value), expected, hint);
 }
 
+// Bounds over all members. Uniform numbers lie 2^-53 or more from 0 and 1, which keeps normal draws within 8.3 standard
+// deviations of their mean; ten are allowed for.
+Interval StudyBuilder::range_of_draws(Expr e) {
+  constexpr double most_deviations = 10;
+  std::vector<Interval> parameters;
+  for (const ParameterFact& fact : parameters_.facts) parameters.push_back(fact.range);
+  const auto at = [&](Expr formula) {
+    return Program(pool(), {formula}).run<Interval>({.time = Interval(0), .parameters = parameters}).front();
+  };
+  for (std::size_t i = 0; i < study_.parameters.size(); ++i) {
+    const ParameterRule& rule = study_.parameters[i];
+    if (rule.value && parameters_.facts[i].state == State::drawn) parameters[i] = at(*rule.value);
+    if (!rule.distribution || rule.distribution->kind != Distribution::Kind::normal) continue;
+    const Interval mean = at(rule.distribution->arguments[0]),
+                   deviation = at(rule.distribution->arguments[1]);
+    parameters[i] = {mean.low - most_deviations * deviation.high,
+                     mean.high + most_deviations * deviation.high};
+  }
+  return at(e);
+}
+
+void StudyBuilder::check_every_member(const Field& field, Expr value, Test holds, const std::string& message,
+                                      const std::string& expected) {
+  check_value(field, value, holds, message, expected);
+  if (evaluate(value).state != State::drawn) return;
+  // A test that holds at both ends of an interval holds within it: each bounds its number from one or both sides.
+  const Interval bounds = range_of_draws(value);
+  if (holds(bounds.low) && holds(bounds.high)) return;
+  study_.ranges.push_back({field.place + ": " + message, expected, value, holds});
+}
+
 }  // namespace zwang

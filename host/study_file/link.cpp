@@ -48,7 +48,11 @@ void StudyBuilder::read_link(const Field& entry) {
   only_with("on", {"rolling"});
   only_with("restitution", {"string"});
   only_with("limit", {"hinge", "slider", "rod", "string"});
-  only_with("breaks", {"rod", "string"});
+  // A link of several rows breaks by the size of its force, and all its rows at once; rows break one by one.
+  if (const Field breaks = table["breaks"]; breaks && *type != "rod" && *type != "string")
+    reader_.report_found(breaks, "a link of several rows does not break", "type = \"" + *type + "\"",
+                         "a link of type rod or string",
+                         "a rod between the same ends breaks; until ends a link at a given time");
   only_with("impulse_limit", {"hinge", "slider", "rod", "string"});
   if (*type == "rolling") {
     add_link_rows(entry, table, name, rolling_rows(entry, table), 0);
@@ -121,6 +125,7 @@ std::vector<StudyBuilder::LinkRow> StudyBuilder::link_rows(const std::string& ty
 void StudyBuilder::add_link_rows(const Field& entry, const Table& table, const std::string& name,
                                  const std::vector<LinkRow>& rows, std::size_t dry) {
   std::vector<Expr> forces;
+  const std::size_t first = description_.conditions.size();
   for (std::size_t k = 0; k < rows.size(); ++k) {
     const LinkRow& row = rows[k];
     ConditionFormula made;
@@ -132,6 +137,8 @@ void StudyBuilder::add_link_rows(const Field& entry, const Table& table, const s
     made.end_gradient = row.end_gradient;
     made.radius = row.radius;
     made.difference = row.difference;
+    // A rolling shape also touches, by a condition of its own.
+    if (table["type"].value->text != "rolling") made.link = first;
     if (const Field restitution = table["restitution"]; restitution && !row.equation)
       read_restitution(restitution, made);
     read_time_in_force(table, made);

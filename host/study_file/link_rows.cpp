@@ -50,8 +50,8 @@ ExprVector StudyBuilder::read_link_axis(const Table& table, const LinkEnd& a) {
   const std::size_t before = reader_.problems().size();
   axis = quantities(field, dimension,
                     std::to_string(dimension) + " numbers: the axis in body axes of the first", {});
-  check_value(field, dot(pool(), axis, axis), is_positive, "an axis of length 0 has no direction",
-              "numbers that are not all 0");
+  check_every_member(field, dot(pool(), axis, axis), is_positive, "an axis of length 0 has no direction",
+                     "numbers that are not all 0");
   if (reader_.problems().size() > before) {
     axis.assign(dimension, pool().zero());
     axis[0] = pool().one();
@@ -76,9 +76,10 @@ std::vector<StudyBuilder::LinkRow> StudyBuilder::axes_aligned(const Table& table
                                                               const LinkEnd& b, const ExprVector& axis) {
   ExprVector other = in_axes_at_start(b, turned(a, axis));
   if (const Field field = table["axis_b"]) {
-    other = unit(quantities(field, 3, "three numbers: the axis in body axes of the second", {}));
-    check_value(field, dot(pool(), other, other), is_positive, "an axis of length 0 has no direction",
-                "three numbers, not all 0");
+    const ExprVector written = quantities(field, 3, "three numbers: the axis in body axes of the second", {});
+    check_every_member(field, dot(pool(), written, written), is_positive,
+                       "an axis of length 0 has no direction", "three numbers, not all 0");
+    other = unit(written);
   }
   std::vector<LinkRow> rows;
   for (const ExprVector& across_axis : tangents(pool(), other)) {

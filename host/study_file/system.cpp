@@ -59,7 +59,7 @@ void StudyBuilder::read_points() {
     if (const Field mass = table.require("mass", "a number or a formula of parameters"))
       if (const std::optional<Expr> made = formula(mass, allow_parameters)) {
         description_.points[i].mass = *made;
-        check_value(mass, *made, is_positive, "a mass must be positive", "a finite number > 0");
+        check_every_member(mass, *made, is_positive, "a mass must be positive", "a finite number > 0");
       }
 
     const Field position = table.require("position", "1, 2 or 3 numbers: the point's coordinates");

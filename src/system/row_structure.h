@@ -7,7 +7,7 @@ namespace zwang {
 
 // Whether rows of equations and of inequalities without restitution may be linearly dependent at some state, as in a
 // linkage that closes a loop. False is certain, as long as no gradient vanishes: in chains and trees every row has a
-// coordinate of its own.
+// part of its own: a coordinate, or all those of a body at the end of a link.
 bool rows_may_become_dependent(const System& system);
 
 }  // namespace zwang

@@ -66,6 +66,9 @@ struct ConditionFormula {
   std::optional<LimitFormula> limit = {};
   // The slip speed of a contact: an equation that is in force while the contact sticks.
   std::optional<std::size_t> slip_of = {};  // the contact
+  // The number of the link whose row this is. The rows of a link are independent of each other in the coordinates of
+  // either of its ends alone, as far as they have entries there.
+  std::optional<std::size_t> link = {};
   // Auxiliary states: the energy that friction or a bound has dissipated, and 1 once the condition is broken.
   std::optional<std::size_t> dissipated = {}, broken = {};
 };

@@ -1,0 +1,135 @@
+// What is refused of friction, limits, bodies, links and contacts, each with the part of its message that says why.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/support/malformed.h"
+
+namespace zwang {
+namespace {
+
+struct Refused {
+  std::string study, message;
+};
+
+void expect_refused(const std::vector<Refused>& list, const std::string& rest) {
+  for (const Refused& one : list) {
+    const std::string found = message_of(one.study + rest);
+    EXPECT_NE(found.find(one.message), std::string::npos)
+        << one.study << "\nwanted: " << one.message << "\nfound: " << found;
+  }
+}
+
+std::string ball_with(const std::string& require, const std::string& keys) {
+  return ball + "[[constraint]]\nname = \"c\"\nrequire = \"" + require + "\"\n" + keys + "\n";
+}
+
+TEST(Refused, FrictionWithoutAContactOrALaw) {
+  expect_refused(
+      {{ball_with("ball.y == 0", "friction = 0.3"), "friction needs a contact"},
+       {ball_with("ball.y == 0", "friction = 0.3"), "for a dry equation write limit"},
+       {ball_with("ball.y' >= 0", "friction = 0.3"), "no law of friction for a condition on velocities"},
+       {ball_with("ball.x'*ball.y' == 1", "variation = \"general\"\nlimit = 2"),
+        "no law of limits beside variation = \"general\""},
+       {ball_with("ball.y >= 0", "slip = \"ball.x'\""), "has no effect without friction"},
+       {ball_with("ball.y >= 0", "friction_static = 0.4"), "has no effect without friction"},
+       {ball_with("ball.y >= 0", "restitution_tangential = 0.4"), "has no effect without friction"}},
+      time_alone);
+}
+
+TEST(Refused, CoefficientsOutOfTheirRange) {
+  expect_refused({{ball_with("ball.y >= 0", "friction = -0.1"), "a coefficient of friction is not negative"},
+                  {ball_with("ball.y >= 0", "friction = 0.3\nfriction_static = 0.2"), "is below friction"},
+                  {ball_with("ball.y >= 0", "friction = 0.3\nrestitution_tangential = 1.5"),
+                   "a restitution lies between 0 and 1"},
+                  {ball_with("ball.y' == 0", "limit = 0"), "a limit is positive"},
+                  {ball_with("ball.y' == 0", "limit = -2"), "a limit is positive"}},
+                 time_alone);
+}
+
+TEST(Refused, LimitsThatSayTooLittle) {
+  expect_refused(
+      {{ball_with("ball.y >= 0", "limit = 2"), "a bound on an inequality can only break it"},
+       {ball_with("ball.y == 0", "breaks = true"), "a constraint breaks at its limit, and there is none"},
+       {ball_with("ball.y >= 0", "limit = 2\nbreaks = true"), "says nothing about shocks"},
+       {ball_with("ball.y >= 0", "limit = 2\nbreaks = true"), "impulse_limit = inf"},
+       {ball_with("ball.y == 0", "impulse_limit = 2"), "has no effect without limit"}},
+      time_alone);
+}
+
+TEST(Refused, SlipsThatAreNoSpeeds) {
+  const std::string two = "[[point]]\nname = \"p\"\nmass = 1\nposition = [0, 5]\n" +
+                          ball_with("ball.y + p.y >= 0", "friction = 0.3");
+  expect_refused(
+      {{two, "the slip of this contact is not known from its condition"},
+       {ball_with("ball.y >= 0.1*t - 1", "friction = 0.3"), "a condition that depends on t"},
+       {ball_with("ball.y >= 0", "friction = 0.3\nslip = \"ball.x'^2\""), "not linear in ball.x'"},
+       {ball_with("ball.y >= 0", "friction = 0.3\nslip = \"ball.x\""), "contains no velocity"},
+       {ball_with("ball.y >= 0", "friction = 0.3\nslip = \"ball.x' - ball.x'\""), "contains no velocity"},
+       {ball_with("ball.y >= 0", "friction = 0.3\nslip = [\"ball.x'\", \"ball.y'\", \"ball.x'\"]"),
+        "3 entries"}},
+      time_alone);
+}
+
+std::string body_in_space(const std::string& keys) {
+  return "[[body]]\nname = \"b\"\nmass = 1\nposition = [0, 0, 1]\ninertia = [1, 1, 1]\n" + keys;
+}
+
+std::string link_of(const std::string& type, const std::string& keys) {
+  return body_in_space("") +
+         "[[anchor]]\nname = \"o\"\nposition = [0, 0, 1]\n[[link]]\nname = \"l\"\ntype = \"" + type +
+         "\"\nbetween = [\"b\", \"o\"]\n" + keys;
+}
+
+TEST(Refused, KeysOfLinksWithoutMeaning) {
+  std::vector<Refused> list = {
+      {link_of("ball", "axis = [0, 0, 1]\n"), "has no meaning for this link"},
+      {link_of("ball", "limit = 1\n"), "a link of type hinge, slider, rod or string"},
+      {link_of("weld", "length = 1\n"), "a link of type rod or string"},
+      {link_of("ball", "on = \"b\"\n"), "a link of type rolling"},
+      {link_of("hinge", "axis = [0, 0, 0]\n"), "an axis of length 0 has no direction"},
+      {link_of("hinge", "axis = [0, 0, 1]\naxis_b = [0, 0, 0]\n"), "an axis of length 0 has no direction"},
+  };
+  for (const char* type : {"ball", "weld"})
+    list.push_back({link_of(type, "breaks = true\n"), "a link of several rows does not break"});
+  for (const char* type : {"hinge", "slider"})
+    list.push_back({link_of(type, "axis = [0, 0, 1]\nlimit = 1\nbreaks = true\n"),
+                    "a link of several rows does not break"});
+  expect_refused(list, time_alone);
+}
+
+TEST(Refused, SizesBeyondTheLimits) {
+  std::string bodies, points, contacts;
+  for (int k = 0; k < 1025; ++k)
+    bodies += "[[body]]\nname = \"b" + std::to_string(k) + "\"\nmass = 1\ninertia = 1\nposition = [0, 0]\n";
+  for (int k = 0; k < 65; ++k) points += (k ? ", p" : "p") + std::to_string(k) + " = [0, 0, 1]";
+  for (int k = 0; k < 257; ++k)
+    contacts +=
+        "[[constraint]]\nname = \"c" + std::to_string(k) + "\"\nrequire = \"ball.y >= -1\"\nfriction = 0.1\n";
+  expect_refused({{bodies, "too many bodies"},
+                  {body_in_space("points = { " + points + " }\n"), "too many points"},
+                  {ball + contacts, "too many contacts with friction"}},
+                 time_alone);
+}
+
+TEST(Refused, PairsOfShapesWithoutARule) {
+  const std::string floor = "[[surface]]\nname = \"floor\"\npoint = [0, 0, 0]\nnormal = [0, 0, 1]\n";
+  const auto pair = [](const std::string& a, const std::string& b) {
+    const std::string points = "points = { e = [0, 0, 1], f = [0, 0, -1] }\n";
+    return body_in_space(points + "shape = " + a + "\n") +
+           "[[body]]\nname = \"c\"\nmass = 1\ninertia = [1, 1, 1]\nposition = [0, 0, 9]\n" + points +
+           "shape = " + b + "\n[[contact]]\nname = \"t\"\nbetween = [\"b\", \"c\"]\n";
+  };
+  const std::string sphere = "{ sphere = 0.1 }", corners = "{ corners = [\"e\", \"f\"] }",
+                    capsule = "{ capsule = { ends = [\"e\", \"f\"], radius = 0.1 } }";
+  expect_refused({{pair(corners, sphere), "corners with sphere"},
+                  {pair(corners, corners), "corners with corners"},
+                  {pair(capsule, capsule), "capsule with capsule"},
+                  {body_in_space("") + floor + "[[contact]]\nname = \"t\"\nbetween = [\"b\", \"floor\"]\n",
+                   "has no shape"}},
+                 time_alone);
+}
+
+}  // namespace
+}  // namespace zwang
