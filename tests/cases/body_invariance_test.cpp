@@ -12,7 +12,7 @@
 #include "kernels/base/status.h"
 #include "tests/support/study_runs.h"
 
-namespace zwang {
+namespace zwang::body_invariance_test {
 namespace {
 
 constexpr std::size_t random_members = 6;
@@ -244,4 +244,4 @@ z = "final(b.ez.z)"
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::body_invariance_test

@@ -12,7 +12,7 @@
 #include "host/study_file/load_study.h"
 #include "tests/support/study_runs.h"
 
-namespace zwang {
+namespace zwang::body_studies_test {
 namespace {
 
 // Dominoes that lean on each other have one degree of freedom, the angle b of the foremost: the angle a of the one
@@ -117,4 +117,4 @@ TEST(BodyStudies, AFallingCoinShowsTheSideOfItsPrecession) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::body_studies_test

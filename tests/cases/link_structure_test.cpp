@@ -8,7 +8,7 @@
 #include "src/system/row_structure.h"
 #include "tests/support/study_runs.h"
 
-namespace zwang {
+namespace zwang::link_structure_test {
 namespace {
 
 // A chain of bodies along x, each linked with the one before by a link of this type, the first with an anchor.
@@ -54,4 +54,4 @@ TEST(LinkStructure, LoopsMayHaveDependentRows) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::link_structure_test

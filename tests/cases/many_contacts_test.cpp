@@ -14,7 +14,7 @@
 #include "host/study/study.h"
 #include "host/study_file/load_study.h"
 
-namespace zwang {
+namespace zwang::many_contacts_test {
 namespace {
 
 constexpr int blocks = 8;  // 4^8 combinations at rest, above the limits of both implementations
@@ -71,4 +71,4 @@ TEST(ManyContacts, ExplainSaysThatTheMotionIsNotCertified) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::many_contacts_test

@@ -17,7 +17,7 @@
 #include "tests/support/ensemble_study.h"
 #include "tests/support/study_runs.h"
 
-namespace zwang {
+namespace zwang::shared_load_test {
 namespace {
 
 constexpr double plate_a = 0.3, plate_b = 0.2, plate_m = 2, plate_spin_inertia = 0.11, plate_mu = 0.25,
@@ -131,4 +131,4 @@ INSTANTIATE_TEST_SUITE_P(Gpu, SharedLoad, testing::Values("cuda"),
                          [](const auto&) { return std::string("cuda"); });
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::shared_load_test

@@ -13,7 +13,7 @@
 #include "kernels/base/status.h"
 #include "src/reference/trajectory.h"
 
-namespace zwang {
+namespace zwang::drawn_range_test {
 namespace {
 
 constexpr unsigned long long members = 40;
@@ -99,4 +99,4 @@ end = 0.1
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::drawn_range_test

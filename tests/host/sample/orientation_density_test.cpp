@@ -11,7 +11,7 @@
 #include "host/study/study.h"
 #include "host/study_file/load_study.h"
 
-namespace zwang {
+namespace zwang::orientation_density_test {
 namespace {
 
 constexpr double pi = std::numbers::pi;
@@ -103,4 +103,4 @@ TEST(OrientationDensity, SaysWhyThereIsNone) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::orientation_density_test

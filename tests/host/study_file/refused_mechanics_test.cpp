@@ -6,7 +6,7 @@
 
 #include "tests/support/malformed.h"
 
-namespace zwang {
+namespace zwang::refused_mechanics_test {
 namespace {
 
 struct Refused {
@@ -132,4 +132,4 @@ TEST(Refused, PairsOfShapesWithoutARule) {
 }
 
 }  // namespace
-}  // namespace zwang
+}  // namespace zwang::refused_mechanics_test
