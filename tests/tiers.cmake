@@ -19,6 +19,8 @@ set(representative_configs
   three_balls)         # impacts that accumulate in several constraints
 
 set(long_tests
+  # A die with eight corners, 120 throws.
+  "TumblingDie.*"
   # Coverage of intervals over 400 repeats.
   "PickFreezeCoverage.*"
   # Known answers in the sizes of their statements, by the reference.

@@ -32,9 +32,16 @@ MassMetric::Change MassMetric::smallest_change(const Eigen::MatrixXd& a,
   const Eigen::LLT<Eigen::MatrixXd> phi(b * b.transpose());
   const Eigen::MatrixXd corner = phi.matrixL();
   Eigen::VectorXd y;
-  if (phi.info() == Eigen::Success && corner.diagonal().minCoeff() > independence) {
+  // The pivots of Phi are squares of distances and have their rounding: six rows of rank five left 2e-7. Below
+  // `cancellation` the distances themselves decide, from B^T = Q R.
+  double distance = phi.info() == Eigen::Success ? corner.diagonal().minCoeff() : 0;
+  if (!(distance > cancellation)) {
+    const Eigen::HouseholderQR<Eigen::MatrixXd> qr(b.transpose());
+    distance = b.rows() > b.cols() ? 0 : qr.matrixQR().diagonal().cwiseAbs().minCoeff();
+  }
+  if (phi.info() == Eigen::Success && distance > independence) {
     Eigen::VectorXd mu;
-    if (corner.diagonal().minCoeff() > cancellation) {
+    if (distance > cancellation) {
       mu = phi.solve(wanted);
       y = b.transpose() * mu;
     } else {

@@ -33,9 +33,10 @@ TEST(NotFinite, NamesTheForceAndWhatWasInIt) {
   EXPECT_NE(cause.find("p.x - 2 = -1"), std::string::npos) << cause;
 }
 
-TEST(NotFinite, NamesAMassThatIsNotPositive) {
+// A drawn mass is tested before the member starts.
+TEST(NotFinite, NamesADrawnMassThatIsNotPositive) {
   const std::string cause = cause_of("gravity = [0, -9.81]");
-  EXPECT_NE(cause.find("the mass of 'p': m = -0.5, not positive"), std::string::npos) << cause;
+  EXPECT_NE(cause.find("point 'p', mass: a mass must be positive: found -0.5"), std::string::npos) << cause;
 }
 
 // The formula is finite where the last step begins: the point runs into the singularity at x = 0.
