@@ -6,9 +6,9 @@
 
 #include "kernels/base/linear_algebra.h"
 #include "kernels/base/portable.h"
+#include "kernels/dynamics/dense_solve.h"
 #include "kernels/dynamics/mass.h"
 #include "kernels/dynamics/member.h"
-#include "kernels/dynamics/null_space.h"
 #include "kernels/dynamics/widest_margin.h"
 
 namespace zwang {
@@ -55,11 +55,13 @@ struct DependentMultipliers {
       which[count++] = i;
     }
     write_system(u, pushed, right, matrix, kept);
-    if (solve_dense(count, matrix, kept, scale, Precision<Real>::dependent, lambda) < count) {
+    // Between projections, dependent rows are so up to the tolerance of the integration only.
+    const Real nearly = Real(100) * Precision<Real>::tie;
+    if (solve_dense(count, matrix, kept, scale, nearly, lambda) < count) {
       NullSpace<Real, rows> dependences;
       write_system(u, pushed, right, matrix, kept);
-      dependences.find(count, u);
-      null.find(count, pushed);
+      dependences.find(count, u, sqrt(nearly));
+      null.find(count, pushed, sqrt(nearly));
       add_dependences(dependences, count, scale, matrix);
       solve_dense(count, matrix, kept, scale, Precision<Real>::dependent, lambda);
     }
@@ -102,12 +104,8 @@ struct DependentMultipliers {
       squares += square(d[c]);
     }
     const Real size = sqrt(squares);
-    const Real scale = many == 1     ? Real(1)
-                       : !(size > 0) ? Real(0)
-                                     : (along > 0   ? 1
-                                        : along < 0 ? -1
-                                                    : 0) /
-                                           size;
+    Real scale = 1;
+    if (many == 2) scale = !(size > 0) || along == 0 ? Real(0) : (along > 0 ? 1 : -1) / size;
     for (int c = 0; c < many; ++c) add_multiple<n>(cone * scale * d[c], a[c], push);
   }
 

@@ -18,7 +18,7 @@ struct ContactProblem : DependentChoice<M> {
   using Real = typename M::Real;
   using Unit = typename Base::Unit;
   using Solution = typename Base::Solution;
-  using Base::count, Base::difference, Base::is_admissible, Base::is_possible, Base::leaves_load_out,
+  using Base::count, Base::difference, Base::is_admissible, Base::is_possible, Base::opens_pressed_contact,
       Base::phi, Base::phi0, Base::kappa, Base::represent, Base::size_of, Base::slack, Base::solve,
       Base::unit, Base::units;
   static constexpr int most_combinations = 4096, most_admissible = 8;
@@ -106,7 +106,7 @@ struct ContactProblem : DependentChoice<M> {
     do {
       solve(at);
       if (at.dependent) represent(at);
-      if (many < most_admissible && is_admissible(at) && !leaves_load_out(at)) admissible[many++] = at;
+      if (many < most_admissible && is_admissible(at) && !opens_pressed_contact(at)) admissible[many++] = at;
     } while (next_choice(at));
     if (many == 0) return Verdict::none;
     // Where static friction exceeds sliding friction, stick wins over slip.

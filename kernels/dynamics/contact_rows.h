@@ -15,8 +15,8 @@
 
 #include "kernels/base/linear_algebra.h"
 #include "kernels/base/portable.h"
+#include "kernels/dynamics/dense_solve.h"
 #include "kernels/dynamics/member.h"
-#include "kernels/dynamics/null_space.h"
 
 namespace zwang {
 
@@ -188,15 +188,18 @@ struct ContactRows {
     Real matrix[rows][rows], right[rows], scale[rows], x[rows];
     write_system(at, all, matrix, right);
     for (int i = 0; i < m; ++i) scale[i] = sqrt(maximum(phi[all.row[i]][all.row[i]], Precision<Real>::tiny));
-    at.dependent = solve_dense(m, matrix, right, scale, Precision<Real>::dependent, x) < m;
-    if (at.dependent) {
+    // Pivots that may be rounding: the distances of the rows decide.
+    const Real doubtful = Real(1e3) * Precision<Real>::dependent;
+    at.dependent = false;
+    if (solve_dense(m, matrix, right, scale, doubtful, x) < m) {
       Real vectors[rows][n];
       for (int j = 0; j < m; ++j) copy<n>(u[all.row[j]], vectors[j]);
       NullSpace<Real, rows> dependences;
-      dependences.find(m, vectors);
+      dependences.find(m, vectors, sqrt(Precision<Real>::dependent));
       write_system(at, all, matrix, right);
       add_dependences(dependences, m, scale, matrix);
-      solve_dense(m, matrix, right, scale, Precision<Real>::dependent, x);
+      const int rank = solve_dense(m, matrix, right, scale, Precision<Real>::dependent, x);
+      at.dependent = dependences.count > 0 || rank < m;
     }
     for (int i = 0; i < count; ++i) at.lambda[i] = 0;
     for (int j = 0; j < m; ++j) at.lambda[all.row[j]] = x[j];

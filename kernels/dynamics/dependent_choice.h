@@ -6,7 +6,7 @@
 #include "kernels/base/linear_algebra.h"
 #include "kernels/base/portable.h"
 #include "kernels/dynamics/contact_rows.h"
-#include "kernels/dynamics/null_space.h"
+#include "kernels/dynamics/dense_solve.h"
 #include "kernels/dynamics/slip_directions.h"
 #include "kernels/dynamics/widest_margin.h"
 
@@ -48,7 +48,7 @@ struct DependentChoice : SlipDirections<M> {
 
   // Whether a contact is open without separating although contacts of equal compliance would press it: its row depends
   // on those that hold, lambda of each is its deflection, and this one's deflection follows from theirs [friction-15].
-  ZWANG_COLD bool leaves_load_out(const Solution& at) const {
+  ZWANG_COLD bool opens_pressed_contact(const Solution& at) const {
     for (int k = 0; k < units; ++k) {
       const Unit& of = unit[k];
       const bool contact = of.kind == RowKind::contact || (of.kind == RowKind::inequality && !of.limited);
@@ -98,7 +98,7 @@ struct DependentChoice : SlipDirections<M> {
       for (int c = 0; c < unit[k].tangents; ++c)
         add_multiple<n>(unit[k].cone * at.d[k][c], u[unit[k].row + 1 + c], force[all.first[k]]);
     }
-    all.null.find(all.count, force);
+    all.null.find(all.count, force, Real(100) * Precision<Real>::tie);
   }
 
   // The nearest point: Dykstra's alternating projections onto the cones and onto the multipliers that move alike.

@@ -4,8 +4,8 @@
 
 #include "kernels/base/portable.h"
 #include "kernels/dynamics/contact_rows.h"
+#include "kernels/dynamics/dense_solve.h"
 #include "kernels/dynamics/member.h"
-#include "kernels/dynamics/null_space.h"
 
 namespace zwang {
 

@@ -165,13 +165,13 @@ ModeCandidate ModeSolver::solve(std::vector<ElementMode> modes) const {
 bool ModeSolver::admits(const ModeCandidate& candidate, bool carried) const {
   if (!candidate.solvable) return false;
   for (std::size_t i = 0; i < candidate.modes.size(); ++i)
-    if (!admits_element(candidate, i, carried) || shares_load(candidate, i)) return false;
+    if (!admits_element(candidate, i, carried) || is_pressed(candidate, i)) return false;
   return true;
 }
 
 // A contact that is open without separating, and whose row depends on those that hold, would be pressed by contacts of
 // equal compliance: lambda of each is its deflection, and this one's deflection follows from theirs [friction-15].
-bool ModeSolver::shares_load(const ModeCandidate& candidate, std::size_t i) const {
+bool ModeSolver::is_pressed(const ModeCandidate& candidate, std::size_t i) const {
   const ModeElement& element = problem_.elements[i];
   if (candidate.modes[i].kind != ModeKind::open || element.kind == ModeElement::Kind::bound) return false;
   if (candidate.residuals(element.row) < -problem_.slack(element.row)) return false;

@@ -1,4 +1,5 @@
-// The linear dependences of a few vectors: an orthonormal basis of the null space of the matrix with these columns.
+// Dense linear systems of a few rows that may be linearly dependent: the null space, the solve, and the solution in
+// which dependent rows share a load.
 #pragma once
 
 #include "kernels/base/linear_algebra.h"
@@ -6,15 +7,17 @@
 
 namespace zwang {
 
+// An orthonormal basis of the null space of a matrix: the linear dependences of its columns.
 template <class Real, int most>
 struct NullSpace {
   int count = 0;
   Real vector[most][most];  // [dependence][column]
 
   // Gauss-Jordan elimination with complete pivoting, of columns of unit length; the columns without a pivot span the
-  // null space. `columns` is overwritten.
+  // null space. Columns closer than `threshold` to the span of others depend on them; that distance has the rounding of
+  // the columns, whereas pivots of Phi are its square and have the rounding of 1. `columns` is overwritten.
   template <int n>
-  ZWANG_COLD void find(int many, Real (&columns)[most][n]) {
+  ZWANG_COLD void find(int many, Real (&columns)[most][n], Real threshold) {
     Real length[most];
     int row_at[n], column_at[most], rank = 0;
     for (int i = 0; i < n; ++i) row_at[i] = i;
@@ -33,7 +36,7 @@ struct NullSpace {
           best_row = i;
           best_column = j;
         }
-      if (!(largest > Real(100) * Precision<Real>::tie)) break;
+      if (!(largest > threshold)) break;
       swap(row_at, rank, best_row);
       swap(column_at, rank, best_column);
       const int p = row_at[rank], q = column_at[rank];
