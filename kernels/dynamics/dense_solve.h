@@ -18,21 +18,22 @@ struct NullSpace {
   // the columns, whereas pivots of Phi are its square and have the rounding of 1. `columns` is overwritten.
   template <int n>
   ZWANG_COLD void find(int many, Real (&columns)[most][n], Real threshold) {
-    Real length[most];
+    Real inverse[most];  // of the lengths
     int row_at[n], column_at[most], rank = 0;
     for (int i = 0; i < n; ++i) row_at[i] = i;
     for (int j = 0; j < many; ++j) {
       column_at[j] = j;
-      length[j] = maximum(norm<n>(columns[j]), Precision<Real>::tiny);
+      inverse[j] = 1 / maximum(norm<n>(columns[j]), Precision<Real>::tiny);
+      for (int i = 0; i < n; ++i) columns[j][i] *= inverse[j];
     }
     for (; rank < many && rank < n; ++rank) {
       Real largest = 0;
       int best_row = rank, best_column = rank;
       for (int i = rank; i < n; ++i)
         for (int j = rank; j < many; ++j) {
-          const Real share = absolute(columns[column_at[j]][row_at[i]]) / length[column_at[j]];
-          if (!(share > largest)) continue;
-          largest = share;
+          const Real size = absolute(columns[column_at[j]][row_at[i]]);
+          if (!(size > largest)) continue;
+          largest = size;
           best_row = i;
           best_column = j;
         }
@@ -40,9 +41,10 @@ struct NullSpace {
       swap(row_at, rank, best_row);
       swap(column_at, rank, best_column);
       const int p = row_at[rank], q = column_at[rank];
+      const Real pivot = 1 / columns[q][p];
       for (int i = 0; i < n; ++i) {
         if (i == p) continue;
-        const Real factor = columns[q][i] / columns[q][p];
+        const Real factor = columns[q][i] * pivot;
         for (int j = 0; j < many; ++j)
           if (j != q) columns[j][i] -= factor * columns[j][p];
         columns[q][i] = 0;
@@ -53,9 +55,9 @@ struct NullSpace {
       Real* made = vector[m];
       const int column = column_at[rank + m];
       for (int j = 0; j < many; ++j) made[j] = 0;
-      made[column] = 1;
+      made[column] = inverse[column];
       for (int p = 0; p < rank; ++p)
-        made[column_at[p]] = -columns[column][row_at[p]] / columns[column_at[p]][row_at[p]];
+        made[column_at[p]] = -inverse[column_at[p]] * columns[column][row_at[p]] / columns[column_at[p]][row_at[p]];
       make_orthonormal(m, many);
     }
   }
@@ -70,7 +72,8 @@ struct NullSpace {
       }
     Real squares = 0;
     for (int j = 0; j < many; ++j) squares += square(vector[m][j]);
-    for (int j = 0; j < many; ++j) vector[m][j] /= sqrt(squares);
+    const Real length = sqrt(squares);
+    for (int j = 0; j < many; ++j) vector[m][j] /= length;
   }
   ZWANG_INLINE static void swap(int* list, int i, int j) {
     const int kept = list[i];
@@ -80,21 +83,28 @@ struct NullSpace {
 };
 
 // Solves matrix x = right by elimination with complete pivoting; scale[i] is the size of row and column i. Unknowns
-// whose pivots are below `threshold` are 0. Overwrites matrix and right; returns the rank.
+// whose pivots, relative to these sizes, are below `threshold` are 0. Overwrites matrix and right; returns the rank.
 template <class Real, int most>
 ZWANG_COLD int solve_dense(int m, Real (&matrix)[most][most], Real* right, const Real* scale, Real threshold,
                            Real* x) {
   int row_at[most], column_at[most], rank = 0;
-  for (int i = 0; i < m; ++i) row_at[i] = column_at[i] = i;
+  Real inverse[most];  // of the sizes: divisions are slow
+  for (int i = 0; i < m; ++i) {
+    row_at[i] = column_at[i] = i;
+    inverse[i] = 1 / scale[i];
+  }
+  for (int i = 0; i < m; ++i) {
+    right[i] *= inverse[i];
+    for (int j = 0; j < m; ++j) matrix[i][j] *= inverse[i] * inverse[j];
+  }
   for (; rank < m; ++rank) {
     Real largest = 0;
     int best_row = rank, best_column = rank;
     for (int i = rank; i < m; ++i)
       for (int j = rank; j < m; ++j) {
-        const Real share =
-            absolute(matrix[row_at[i]][column_at[j]]) / (scale[row_at[i]] * scale[column_at[j]]);
-        if (!(share > largest)) continue;
-        largest = share;
+        const Real size = absolute(matrix[row_at[i]][column_at[j]]);
+        if (!(size > largest)) continue;
+        largest = size;
         best_row = i;
         best_column = j;
       }
@@ -104,9 +114,10 @@ ZWANG_COLD int solve_dense(int m, Real (&matrix)[most][most], Real* right, const
     row_at[rank] = p;
     column_at[best_column] = column_at[rank];
     column_at[rank] = q;
+    const Real pivot = 1 / matrix[p][q];
     for (int i = rank + 1; i < m; ++i) {
       const int r = row_at[i];
-      const Real factor = matrix[r][q] / matrix[p][q];
+      const Real factor = matrix[r][q] * pivot;
       for (int j = rank + 1; j < m; ++j) matrix[r][column_at[j]] -= factor * matrix[p][column_at[j]];
       right[r] -= factor * right[p];
     }
@@ -118,6 +129,7 @@ ZWANG_COLD int solve_dense(int m, Real (&matrix)[most][most], Real* right, const
     for (int j = i + 1; j < rank; ++j) sum -= matrix[p][column_at[j]] * x[column_at[j]];
     x[q] = sum / matrix[p][q];
   }
+  for (int j = 0; j < m; ++j) x[j] *= inverse[j];
   return rank;
 }
 

@@ -103,7 +103,7 @@ struct DependentChoice : SlipDirections<M> {
 
   // The nearest point: Dykstra's alternating projections onto the cones and onto the multipliers that move alike.
   ZWANG_COLD void project_into_cones(const Dependent& all, const Solution& at, Real* x) const {
-    Real correction[rows], y[rows];
+    Real correction[rows], y[rows], along[rows];
     for (int j = 0; j < all.count; ++j) correction[j] = 0;
     for (int pass = 0; pass < 1000; ++pass) {
       Real moved = 0, size = 0;
@@ -113,13 +113,13 @@ struct DependentChoice : SlipDirections<M> {
         correction[j] += x[j] - y[j];
         y[j] -= all.lambda[j];
       }
+      for (int m = 0; m < all.null.count; ++m) {
+        along[m] = 0;
+        for (int j = 0; j < all.count; ++j) along[m] += all.null.vector[m][j] * y[j];
+      }
       for (int j = 0; j < all.count; ++j) {
         Real next = all.lambda[j];
-        for (int m = 0; m < all.null.count; ++m) {
-          Real along = 0;
-          for (int i = 0; i < all.count; ++i) along += all.null.vector[m][i] * y[i];
-          next += along * all.null.vector[m][j];
-        }
+        for (int m = 0; m < all.null.count; ++m) next += along[m] * all.null.vector[m][j];
         moved = maximum(moved, absolute(next - x[j]));
         size = maximum(size, absolute(next));
         x[j] = next;

@@ -23,12 +23,12 @@ namespace zwang {
 // Friction and bounds of a study, absent in most models.
 template <class Model, bool = true>
 struct ModesOf {
-  static constexpr bool any = false;
+  static constexpr bool any = false, autonomous = false;
   static constexpr int transitions = 0;
 };
 template <class Model>
 struct ModesOf<Model, Model::has_modes> {
-  static constexpr bool any = true;
+  static constexpr bool any = true, autonomous = Model::autonomous;
   static constexpr int transitions = Model::transitions;
 };
 

@@ -29,6 +29,15 @@ ZWANG_INLINE void turn_orientations(const R* move, R* y) {
   }
 }
 
+// Whether auxiliary state j belongs to an orientation.
+template <class Model>
+ZWANG_DEVICE bool is_of_orientation(int j) {
+  if constexpr (OrientationsOf<Model>::count > 0)
+    for (int o = 0; o < Model::orientations; ++o)
+      if (j >= Model::orientation_state(o) && j < Model::orientation_state(o) + 4) return true;
+  return false;
+}
+
 // The coordinates of turns stay zero.
 template <class M, class R>
 ZWANG_INLINE void clear_turns(R* q) {

@@ -244,13 +244,28 @@ ZWANG_INLINE void project(const R* k, R t, R* y, const R* held, int passes) {
   }
 }
 
-// Contacts that slip and may depend on each other: the motion depends on how they share the load.
+// Contacts that slip and may depend on each other: the motion depends on how they share the load, and its steps are
+// taken in the slow path (member/singular_passage.h).
 template <class Model>
 ZWANG_CONSTANT constexpr bool shares_slip_loads() {
   if constexpr (ModesOf<Model>::any)
     return Model::frictions > 1;
   else
     return false;
+}
+
+// Whether dependent contacts slip now. The accelerations of contacts that stick do not depend on how they share a load.
+template <class M, class Real>
+ZWANG_DEVICE bool slips_with_shared_loads(const Real* k, const typename M::Constraints& constraints) {
+  using Model = typename M::Model;
+  if constexpr (shares_slip_loads<Model>()) {
+    if (!constraints.redundant) return false;
+    for (int f = 0; f < Model::frictions; ++f) {
+      const Real* e = k + Model::first_mode + Model::friction_mode(f);
+      if (e[0] != 0 || (Model::friction_rows(f) == 2 && e[1] != 0)) return true;
+    }
+  }
+  return false;
 }
 
 // v', z' and the power where linearly dependent contacts slip: with the multipliers of contacts of equal compliance
@@ -283,7 +298,7 @@ ZWANG_COLD void right_side_at(const Real* k, const typename M::Constraints& cons
                               const Real* y, Real* rate, Real* lambda) {
   right_side<M>(k, t, y, constraints.held, constraints.any_held, rate, lambda);
   if constexpr (shares_slip_loads<typename M::Model>())
-    if (constraints.redundant) share_slip_loads<M>(k, constraints, t, y, rate, lambda);
+    if (slips_with_shared_loads<M>(k, constraints)) share_slip_loads<M>(k, constraints, t, y, rate, lambda);
   if constexpr (M::Model::integrals > 0)
     if (constraints.redundant) integrands_of_least_norm<M>(k, constraints, t, y, rate);
 }

@@ -112,20 +112,20 @@ struct WidestMargin {
       Real m, T[2], slope[most + 1];
       values(i, z, m, T);
       m -= z[dimensions];
-      const Real u = square(m) - square(T[0]) - square(T[1]);
+      const Real twice = 2 / (square(m) - square(T[0]) - square(T[1]));
       const auto m_rate = [&](int a) {
         return a < dimensions ? cone[i].factor * rate(cone[i].normal, a) : Real(-1);
       };
       const auto T_rate = [&](int c, int a) { return rate(cone[i].tangent[c], a); };
       for (int a = 0; a < count; ++a) {
-        slope[a] = 2 * (m * m_rate(a) - T[0] * T_rate(0, a) - T[1] * T_rate(1, a)) / u;
+        slope[a] = twice * (m * m_rate(a) - T[0] * T_rate(0, a) - T[1] * T_rate(1, a));
         gradient[a] -= slope[a];
       }
       for (int a = 0; a < count; ++a)
-        for (int b = 0; b < count; ++b)
+        for (int b = 0; b <= a; ++b)
           hessian[a][b] +=
               slope[a] * slope[b] -
-              2 * (m_rate(a) * m_rate(b) - T_rate(0, a) * T_rate(0, b) - T_rate(1, a) * T_rate(1, b)) / u;
+              twice * (m_rate(a) * m_rate(b) - T_rate(0, a) * T_rate(0, b) - T_rate(1, a) * T_rate(1, b));
     }
     // Directions in which no cone changes stay as they are.
     for (int j = 0; j < dimensions; ++j) hessian[j][j] += Precision<Real>::epsilon / square(size);

@@ -140,22 +140,21 @@ struct EventFunctions {
       }
     }
     for (int i = 0; i < Model::signals; ++i) {
+      if (i < Model::watches ? me.watch_signs[i] == 0 : i >= M::first_kink && me.exchange.side[i] == 0) continue;
       const auto value = scaled_signal(me, i);
       const Real zero = me.input.contact_tolerance * value.scale;
       // A function that rests at zero (the height of a body on the ground) crosses it when it is clearly
       // beyond.
       const Real level = absolute(value.value) <= zero ? zero : Real(0);
-      if (i < Model::watches) {
-        if (me.watch_signs[i] != 0)
-          add(EventFunctionKind::watch, i, me.watch_signs[i] < 0 ? 1 : -1, level, zero, 0, 0);
-      } else if (Model::stops && i == Model::watches) {
+      // Integrands with kinks: the step ends at a kink, so that the integral is as accurate as the motion.
+      if (i < Model::watches)
+        add(EventFunctionKind::watch, i, me.watch_signs[i] < 0 ? 1 : -1, level, zero, 0, 0);
+      else if (i < M::first_kink)
         add(EventFunctionKind::stop, i, 1, level, zero, 0, 0);
-      } else if (i >= M::first_transition) {
-        if (me.exchange.side[i] != 0) add(EventFunctionKind::transition, i, 1, level, zero, 0, 0);
-      } else if (me.exchange.side[i] != 0) {
-        // Integrands with kinks: the step ends at a kink, so that the integral is as accurate as the motion.
+      else if (i < M::first_transition)
         add(EventFunctionKind::kink, i, me.exchange.side[i], level, zero, 0, 0);
-      }
+      else
+        add(EventFunctionKind::transition, i, 1, level, zero, 0, 0);
     }
   }
 };

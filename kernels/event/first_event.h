@@ -4,6 +4,8 @@
 
 #include "kernels/base/portable.h"
 #include "kernels/dynamics/member.h"
+#include "kernels/dynamics/orientation.h"
+#include "kernels/dynamics/row_dependence.h"
 #include "kernels/dynamics/smooth_motion.h"
 #include "kernels/event/event_functions.h"
 #include "kernels/event/refine_event_time.h"
@@ -90,10 +92,27 @@ ZWANG_COLD void find_brackets(M& me, const DenseStep<M>& dense, EventFunctions<M
   }
 }
 
+// Whether nothing can change any more: as many independent rows are held as there are coordinates, and the time is in no
+// formula of a model with friction or bounds. What velocities and accelerations there are is rounding.
+template <class M>
+ZWANG_DEVICE bool is_locked(const M& me, const DenseStep<M>& dense) {
+  using Model = typename M::Model;
+  if constexpr (ModesOf<Model>::autonomous) {
+    int held = 0;
+    for (int i = 0; i < M::r; ++i) held += me.constraints.held[i] > 0 ? 1 : 0;
+    if (held < M::n) return false;
+    for (int j = 0; j < M::nz; ++j)
+      if (!is_of_orientation<Model>(j) && dense.first_rate[M::n + j] != 0) return false;
+    return row_dependence<M>(me.k, me.motion.t, me.motion.y, me.constraints.held).rank == M::n;
+  }
+  return false;
+}
+
 // The earliest event of the step. A root of the interpolant that is none on the true flow gives way to the
 // next one. Changes the arming of conditions; fails the member where an event cannot be located.
 template <class M>
 ZWANG_COLD void first_event(M& me, const DenseStep<M>& dense, LocatedEvent<M>& found) {
+  if (is_locked(me, dense)) return;
   EventFunctions<M> event_functions;
   event_functions.collect(me);
   if (event_functions.count == 0) return;

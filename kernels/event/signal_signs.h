@@ -73,13 +73,27 @@ ZWANG_COLD void set_signal_side(M& me, int signal) {
   }
 }
 
-// A transition is looked for only while the mode that it ends is in force. One that starts at zero, to rounding,
-// has just begun.
+// Whether a transition is looked for: while the mode that it ends is in force. Where rows are dependent, all sticking
+// contacts have one event function (signal_at()), and the first of them stands for all.
+template <class M>
+ZWANG_DEVICE bool is_transition_sought(const M& me, int i) {
+  using Model = typename M::Model;
+  if (!is_transition_active(me, i)) return false;
+  if constexpr (ModesOf<Model>::any) {
+    const auto slides = [](int j) { return TransitionKind(Model::transition_kind(j)) == TransitionKind::slide; };
+    if (me.constraints.redundant && slides(i))
+      for (int j = 0; j < i; ++j)
+        if (slides(j) && is_transition_active(me, j)) return false;
+  }
+  return true;
+}
+
+// One that starts at zero, to rounding, has just begun.
 template <class M>
 ZWANG_DEVICE void set_transition_side(M& me, int signal) {
   using Real = typename M::Real;
   auto& exchange = me.exchange;
-  exchange.side[signal] = is_transition_active(me, signal - M::first_transition) ? Real(1) : Real(0);
+  exchange.side[signal] = is_transition_sought(me, signal - M::first_transition) ? Real(1) : Real(0);
   if (exchange.side[signal] == 0) return;
   const auto now = scaled_signal(me, signal);
   if (absolute(now.value) <= me.input.contact_tolerance * now.scale) exchange.signal[signal] = 0;

@@ -319,7 +319,7 @@ struct LaneGroup {
     R sum = R(0);
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) { sum = sum + state.held[i]; }
     state.any_held = any(sum > R(0));
-    if constexpr (TrialStep<M, R>::least_norm_integrands || TrialStep<M, R>::shared_loads) {
+    if constexpr (TrialStep<M, R>::least_norm_integrands) {
       state.any_redundant = false;
       for (int lane = 0; lane < lanes; ++lane)
         state.any_redundant =

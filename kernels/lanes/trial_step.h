@@ -23,8 +23,6 @@ struct TrialStep {
   // stages are not kept this is left out: such members go through the slow path after every step, which
   // repeats the step.
   static constexpr bool least_norm_integrands = Model::integrals > 0 && ZWANG_STAGES_KEPT;
-  // The same holds for contacts that slip and share a load.
-  static constexpr bool shared_loads = shares_slip_loads<Model>() && ZWANG_STAGES_KEPT;
 
   const KernelSettings& settings;
   const M* members;  // one for each lane
@@ -146,25 +144,8 @@ struct TrialStep {
 
   ZWANG_INLINE void rates_at(R when, const R* w, const R* there, bool hold, const R* held, R* rate) const {
     driven_right_side<M>(state.k, when, w, there, held, hold, rate, trial.end_lambda);
-    if constexpr (shared_loads)
-      if (state.any_redundant) loads_per_lane(when, there, rate);
     if constexpr (least_norm_integrands)
       if (state.any_redundant) integrands_per_lane(when, there, rate);
-  }
-  ZWANG_INLINE void loads_per_lane(R when, const R* there, R* rate) const {
-    for (int lane = 0; lane < lanes; ++lane) {
-      const M& me = members[lane];
-      if (!lane_of(state.live, lane) || !me.constraints.redundant) continue;
-      Real y_lane[size], rate_lane[size], lambda_lane[M::rows];
-      for (int i = 0; i < size; ++i) {
-        y_lane[i] = i < M::fed_back ? lane_of(there[i], lane) : Real(0);
-        rate_lane[i] = lane_of(rate[i], lane);
-      }
-      for (int i = 0; i < r; ++i) lambda_lane[i] = lane_of(trial.end_lambda[i], lane);
-      share_slip_loads<M>(me.k, me.constraints, lane_of(when, lane), y_lane, rate_lane, lambda_lane);
-      for (int i = 0; i < size; ++i) set_lane(rate[i], lane, rate_lane[i]);
-      for (int i = 0; i < r; ++i) set_lane(trial.end_lambda[i], lane, lambda_lane[i]);
-    }
   }
   ZWANG_INLINE void integrands_per_lane(R when, const R* there, R* rate) const {
     for (int lane = 0; lane < lanes; ++lane) {

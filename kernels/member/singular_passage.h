@@ -6,6 +6,9 @@
 //   - the error across the constraints does not count: the projection removes it;
 //   - a step whose projection moves a state too far to be certain about the branch is rejected.
 // Where no step is possible the member ends as `singular`.
+//
+// Contacts that slip and share a load (dynamics/smooth_motion.h) take their steps here too, without projections: their
+// right side needs a null space, which is too long for a lane.
 #pragma once
 
 #include "kernels/base/linear_algebra.h"
@@ -196,6 +199,12 @@ ZWANG_COLD typename M::Real tangential_error(const M& me, const Step& step, cons
   return squared_error_of<Method, controlled>(step.h, me.input.rtol, sums[0], sums[1]);
 }
 
+template <class M, class Step>
+ZWANG_DEVICE typename M::Real error_of_step(const M& me, const Step& step, const typename M::Real* end) {
+  if (me.constraints.near_dependence) return tangential_error(me, step, end);
+  return step.template squared_error<M::error_controlled>(me.motion.y, me.input.rtol, me.input.atol);
+}
+
 // The longest step from here, without regard to errors: to the next scheduled time, and within the bounds of
 // periodic functions.
 template <class M>
@@ -209,40 +218,47 @@ ZWANG_DEVICE typename M::Real longest_step(const M& me) {
   return longest;
 }
 
-// One step with projected right sides, and its dense output. Writes the exchange as a lane would; the member
-// stays at the start of the step. False: it fails as singular.
+// One step of a member by itself, and its dense output: with projected right sides near a dependence. Writes the
+// exchange as a lane would; the member stays at the start of the step. False: no step is possible, and it fails.
 template <class M>
-ZWANG_COLD bool take_projected_step(M& me, DenseStep<M>& dense) {
+ZWANG_COLD bool take_step_alone(M& me, DenseStep<M>& dense) {
   using Real = typename M::Real;
   using Method = typename M::Method;
   constexpr int kept = M::size - M::n;
   if (!me.going()) return false;
   const typename M::Motion& motion = me.motion;
+  const bool projected = me.constraints.near_dependence;
   const Real room = me.exchange.scheduled_time - motion.t, longest = longest_step(me);
   StepArrays<Method, M::n, M::size, M::fed_back, Real> step;
   copy<kept>(me.exchange.first_rate, step.k[0]);
   Real h = Method::adaptive ? motion.h : Real(me.input.settings->step), factor = 1, end[M::size];
   for (;;) {
-    h = plan_step<Method>(minimum(h, longest), me.dependence.time);
+    h = minimum(h, longest);
+    if constexpr (may_become_dependent<typename M::Model>)
+      if (projected) h = plan_step<Method>(h, me.dependence.time);
     if (h >= room * Real(1 - 1e-10)) h = room;
     if constexpr (sizeof(Real) == sizeof(float)) h = (motion.t + h) - motion.t;
     if (!(h > motion.rounding_of_time())) {
-      me.fail(Status::singular);
+      me.fail(projected ? Status::singular : Status::step_too_small);
       return false;
     }
     step.h = h;
     bool certain = true;
     const auto rates = [&](Real t, const Real* y, Real* rate) {
       Real there[M::size], lambda[M::rows];
+      if (!projected) {
+        right_side_at<M>(me.k, me.constraints, t, y, rate, lambda);
+        return;
+      }
       copy<M::size>(y, there);
       certain = project_within_step<M>(me.k, t, me.constraints.held, h, there) && certain;
       right_side<M>(me.k, t, there, me.constraints.held, true, rate, lambda);
     };
     step.take(motion.t, motion.y, rates);
     copy<M::size>(step.end, end);
-    certain = project_within_step<M>(me.k, motion.t + h, me.constraints.held, h, end) && certain;
+    if (projected) certain = project_within_step<M>(me.k, motion.t + h, me.constraints.held, h, end) && certain;
     const bool finite = all_finite<M::size>(step.end);
-    const Real error = Method::adaptive && finite && certain ? tangential_error(me, step, end) : Real(0);
+    const Real error = Method::adaptive && finite && certain ? error_of_step(me, step, end) : Real(0);
     factor = Method::adaptive ? step_factor<Method>(error) : Real(1);
     if (finite && certain && error <= 1) break;
     ++me.steps.rejected;
@@ -254,8 +270,11 @@ ZWANG_COLD bool take_projected_step(M& me, DenseStep<M>& dense) {
   });
   dense.interpolant.make(step, motion.t, motion.y);
   copy<kept>(step.k[0], dense.first_rate);
-  dense.dependence = me.dependence.time / h;
-  dense.excluded = me.dependence.excluded / h;
+  if constexpr (may_become_dependent<typename M::Model>)
+    if (projected) {
+      dense.dependence = me.dependence.time / h;
+      dense.excluded = me.dependence.excluded / h;
+    }
   auto& exchange = me.exchange;
   copy<kept>(step.k[Method::last], exchange.last_rate);
   copy<M::size>(end, exchange.end);

@@ -83,14 +83,17 @@ ZWANG_COLD void handle_events(M& me) {
 }
 
 // Prepares the next step of the lane. Before that the member moves past positions in which its held rows are nearly
-// dependent. True when the lane goes on with this member.
+// dependent, and through motions in which dependent contacts slip. True when the lane goes on with this member.
 template <class M>
 ZWANG_COLD bool prepare_next_step(M& me) {
-  if constexpr (may_become_dependent<typename M::Model>) {
+  using Model = typename M::Model;
+  if constexpr (may_become_dependent<Model> || shares_slip_loads<Model>()) {
     while (prepare_lane(me)) {
-      if (!is_near_dependence(me)) return true;
+      bool alone = slips_with_shared_loads<M>(me.k, me.constraints);
+      if constexpr (may_become_dependent<Model>) alone = is_near_dependence(me) || alone;
+      if (!alone) return true;
       DenseStep<M> dense{me.k, me.constraints, {}, {}};
-      if (take_projected_step(me, dense)) handle_events_within(me, dense);
+      if (take_step_alone(me, dense)) handle_events_within(me, dense);
     }
     return false;
   } else {

@@ -45,7 +45,10 @@ ZWANG_COLD void write_output(M& me, Real when, Real t, const Real* y) {
   if (!batch.observables && !batch.states) return;
   const typename M::Constraints& constraints = me.constraints;
   Real lambda[M::rows], observed[at_least_one(Model::observables)];
-  forces_at<M>(me.k, constraints, t, y, lambda);
+  if (Model::observes_forces || batch.states)
+    forces_at<M>(me.k, constraints, t, y, lambda);
+  else
+    for (int i = 0; i < M::rows; ++i) lambda[i] = 0;
   if (batch.observables) {
     Model::observe(me.k, t, y, y + M::n, y + 2 * M::n, lambda, constraints.held, observed);
     for (int i = 0; i < Model::observables; ++i)
