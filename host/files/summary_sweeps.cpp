@@ -1,6 +1,9 @@
 #include "host/files/summary_sweeps.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <string>
+#include <utility>
 
 #include "host/files/write_origin.h"
 #include "host/statistics/statistics_result.h"
@@ -19,9 +22,8 @@ bool is_text(const Json& json) {
 
 // The value of a key, null if there is none. Objects of points have nearly always the same keys in the same
 // order: `place` is where the key is looked for first.
-const Json& member_of(const Json& json, const std::string& key, std::size_t place) {
-  static const Json none;
-  const auto* object = json.get_ptr<const Json::object_t*>();
+Json& member_of(Json& json, const std::string& key, std::size_t place, Json& none) {
+  auto* object = json.get_ptr<Json::object_t*>();
   if (object == nullptr) return none;
   if (place < object->size() && (object->begin() + static_cast<std::ptrdiff_t>(place))->first == key)
     return (object->begin() + static_cast<std::ptrdiff_t>(place))->second;
@@ -31,20 +33,25 @@ const Json& member_of(const Json& json, const std::string& key, std::size_t plac
 
 }  // namespace
 
-// Objects of the same keys, one for each point, become one object of arrays by point. Names are not repeated.
-SummaryJson json_by_point(const std::vector<const SummaryJson*>& points) {
+SummaryJson json_by_point(const std::vector<SummaryJson*>& points) {
   const bool objects =
       std::any_of(points.begin(), points.end(), [](const Json* one) { return one->is_object(); });
   if (objects) {
     Json made = Json::object();
+    // A list of keys that grows copies its values: there is room for all from the start.
+    auto& keys = made.get_ref<Json::object_t&>();
+    for (const Json* point : points) keys.reserve(point->size());
+    Json none;
     for (const Json* point : points) {
-      std::size_t place = 0;
-      for (const auto& [key, value] : point->items()) {
-        const std::size_t here = place++;
-        if (made.contains(key)) continue;
-        std::vector<const Json*> values;
+      const auto* object = point->get_ptr<const Json::object_t*>();
+      for (std::size_t place = 0; object != nullptr && place < object->size(); ++place) {
+        const std::string key = (object->begin() + static_cast<std::ptrdiff_t>(place))->first;
+        const bool in_place =
+            place < keys.size() && (keys.begin() + static_cast<std::ptrdiff_t>(place))->first == key;
+        if (in_place || made.contains(key)) continue;
+        std::vector<Json*> values;
         values.reserve(points.size());
-        for (const Json* one : points) values.push_back(&member_of(*one, key, here));
+        for (Json* one : points) values.push_back(&member_of(*one, key, place, none));
         made[key] = json_by_point(values);
       }
     }
@@ -53,8 +60,9 @@ SummaryJson json_by_point(const std::vector<const SummaryJson*>& points) {
   if ((is_text(*points.front()) || points.front()->is_null()) &&
       std::all_of(points.begin(), points.end(), [&](const Json* one) { return *one == *points.front(); }))
     return *points.front();
-  Json made = Json::array();
-  for (const Json* point : points) made.push_back(*point);
+  Json::array_t made;
+  made.reserve(points.size());
+  for (Json* point : points) made.push_back(std::move(*point));
   return made;
 }
 

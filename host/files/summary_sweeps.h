@@ -9,8 +9,9 @@
 
 namespace zwang {
 
-// Objects of the same keys, one for each point, as one object of arrays by point. Names are not repeated.
-SummaryJson json_by_point(const std::vector<const SummaryJson*>& points);
+// Objects of the same keys, one for each point, as one object of arrays by point. Names are not repeated. The values are
+// moved out of the points: there may be millions.
+SummaryJson json_by_point(const std::vector<SummaryJson*>& points);
 
 // The swept quantities and their values.
 SummaryJson sweep_json(const Study& study);

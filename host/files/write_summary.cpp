@@ -293,10 +293,10 @@ Json statistics_json(const Study& study, const RunResult& result, const Statisti
 
 Json statistics_by_point(const Study& study, const RunResult& result) {
   std::vector<Json> points(result.points.size());
-  std::vector<const Json*> pointers;
+  std::vector<Json*> pointers;
   in_parallel(points.size(), thread_count(0),
               [&](std::size_t k) { points[k] = statistics_json(study, result, result.points[k]); });
-  for (const Json& point : points) pointers.push_back(&point);
+  for (Json& point : points) pointers.push_back(&point);
   return json_by_point(pointers);
 }
 
@@ -320,7 +320,8 @@ Json labels_json(const RunResult& result) {
 }  // namespace
 
 std::string summary_json(const Study& study, const RunResult& result) {
-  Json json;
+  Json json = Json::object();
+  json.get_ref<Json::object_t&>().reserve(64);  // a list of keys that grows copies its values
   json["schema_version"] = schema_version;
   json["study"] = study.name;
   json["title"] = study.title;
@@ -335,9 +336,9 @@ std::string summary_json(const Study& study, const RunResult& result) {
     json["sweep"] = sweep_json(study);
     json["members"]["by_point"] = members_by_point(study, result);
   }
-  const Json statistics = study.sweeps.empty() ? statistics_json(study, result, result.statistics)
-                                               : statistics_by_point(study, result);
-  for (const auto& [key, value] : statistics.items()) json[key] = value;
+  Json statistics = study.sweeps.empty() ? statistics_json(study, result, result.statistics)
+                                         : statistics_by_point(study, result);
+  for (auto& [key, value] : statistics.items()) json[key] = std::move(value);
   if (!result.labels.empty()) json["labels"] = labels_json(result);
   json["formulas"] = {{"observables", formulas_json(study, "observe")},
                       {"measures", formulas_json(study, "measure")}};

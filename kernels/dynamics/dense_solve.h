@@ -57,7 +57,8 @@ struct NullSpace {
       for (int j = 0; j < many; ++j) made[j] = 0;
       made[column] = inverse[column];
       for (int p = 0; p < rank; ++p)
-        made[column_at[p]] = -inverse[column_at[p]] * columns[column][row_at[p]] / columns[column_at[p]][row_at[p]];
+        made[column_at[p]] =
+            -inverse[column_at[p]] * columns[column][row_at[p]] / columns[column_at[p]][row_at[p]];
       make_orthonormal(m, many);
     }
   }

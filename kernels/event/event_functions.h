@@ -140,7 +140,8 @@ struct EventFunctions {
       }
     }
     for (int i = 0; i < Model::signals; ++i) {
-      if (i < Model::watches ? me.watch_signs[i] == 0 : i >= M::first_kink && me.exchange.side[i] == 0) continue;
+      if (i < Model::watches ? me.watch_signs[i] == 0 : i >= M::first_kink && me.exchange.side[i] == 0)
+        continue;
       const auto value = scaled_signal(me, i);
       const Real zero = me.input.contact_tolerance * value.scale;
       // A function that rests at zero (the height of a body on the ground) crosses it when it is clearly

@@ -80,7 +80,9 @@ ZWANG_DEVICE bool is_transition_sought(const M& me, int i) {
   using Model = typename M::Model;
   if (!is_transition_active(me, i)) return false;
   if constexpr (ModesOf<Model>::any) {
-    const auto slides = [](int j) { return TransitionKind(Model::transition_kind(j)) == TransitionKind::slide; };
+    const auto slides = [](int j) {
+      return TransitionKind(Model::transition_kind(j)) == TransitionKind::slide;
+    };
     if (me.constraints.redundant && slides(i))
       for (int j = 0; j < i; ++j)
         if (slides(j) && is_transition_active(me, j)) return false;

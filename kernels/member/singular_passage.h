@@ -256,7 +256,8 @@ ZWANG_COLD bool take_step_alone(M& me, DenseStep<M>& dense) {
     };
     step.take(motion.t, motion.y, rates);
     copy<M::size>(step.end, end);
-    if (projected) certain = project_within_step<M>(me.k, motion.t + h, me.constraints.held, h, end) && certain;
+    if (projected)
+      certain = project_within_step<M>(me.k, motion.t + h, me.constraints.held, h, end) && certain;
     const bool finite = all_finite<M::size>(step.end);
     const Real error = Method::adaptive && finite && certain ? error_of_step(me, step, end) : Real(0);
     factor = Method::adaptive ? step_factor<Method>(error) : Real(1);

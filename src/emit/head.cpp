@@ -113,9 +113,11 @@ std::string orientation_head_text(const System& system) {
 bool is_autonomous(const System& system) {
   const auto timed = [&](Expr e) { return system.pool->mentions(e, SymbolKind::time); };
   const auto any = [](const auto& list, auto test) { return std::any_of(list.begin(), list.end(), test); };
-  return !any(system.mass, [&](const MassEntry& e) { return timed(e.value); }) && !any(system.applied, timed) &&
-         !any(system.rates, timed) && !any(system.kinks, timed) && !(system.stop && timed(*system.stop)) &&
-         !any(system.constraints, [&](const Constraint& c) { return timed(c.value) || timed(c.rate) || timed(c.rest); }) &&
+  return !any(system.mass, [&](const MassEntry& e) { return timed(e.value); }) &&
+         !any(system.applied, timed) && !any(system.rates, timed) && !any(system.kinks, timed) &&
+         !(system.stop && timed(*system.stop)) &&
+         !any(system.constraints,
+              [&](const Constraint& c) { return timed(c.value) || timed(c.rate) || timed(c.rest); }) &&
          !any(system.watches, [&](const WatchFormula& w) { return timed(w.value); }) &&
          !any(system.transitions, [&](const Transition& t) { return timed(t.value); }) &&
          !any(system.frictions, [&](const Friction& f) { return timed(f.cone) || timed(f.cone_static); });
@@ -124,11 +126,12 @@ bool is_autonomous(const System& system) {
 // What kernels know of friction and bounds; absent in most models.
 std::string mode_head_text(const System& system, std::size_t first_mode) {
   if (system.transitions.empty()) return "";
-  return truths({{"has_modes", true}, {"autonomous", is_autonomous(system)}}) + numbers({{"modes", system.modes},
-                                                  {"first_mode", first_mode},
-                                                  {"frictions", system.frictions.size()},
-                                                  {"bounds", system.bounds.size()},
-                                                  {"transitions", system.transitions.size()}});
+  return truths({{"has_modes", true}, {"autonomous", is_autonomous(system)}}) +
+         numbers({{"modes", system.modes},
+                  {"first_mode", first_mode},
+                  {"frictions", system.frictions.size()},
+                  {"bounds", system.bounds.size()},
+                  {"transitions", system.transitions.size()}});
 }
 
 std::string mode_tables(const System& system) {
