@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "host/study/study.h"
 #include "host/study_file/builder.h"
 #include "host/study_file/document.h"
 #include "host/study_file/raw_text.h"
@@ -23,7 +24,8 @@ namespace {
 
 constexpr std::size_t body_limit = 1024, body_point_limit = 64;
 
-const char* const orientation_form = "[w, x, y, z], a quaternion, or { axis = [x, y, z], angle = \"...\" }";
+const char* const orientation_form =
+    "[w, x, y, z], a quaternion, { axis = [x, y, z], angle = \"...\" }, or \"uniform\"";
 
 // Names that a body has of its own.
 bool is_body_name(const std::string& name) {
@@ -208,7 +210,8 @@ void StudyBuilder::read_orientation(const Table& table, const Body& made) {
   if (!made.spatial()) {
     if (orientation)
       reader_.report(orientation, "a body in the plane has no quaternion",
-                     "angle = 0.3, one number in radians");
+                     "angle = 0.3, one number in radians",
+                     "angle = { uniform = [0, \"2*pi\"] } is a uniform orientation");
     study_.initial_positions.push_back(angle ? quantity(angle, made.name + ".angle") : pool().zero());
     return;
   }
@@ -217,15 +220,42 @@ void StudyBuilder::read_orientation(const Table& table, const Body& made) {
                    std::string("orientation = ") + orientation_form);
   for (int k = 0; k < 3; ++k) study_.initial_positions.push_back(pool().zero());
   std::vector<Expr> q = {pool().one(), pool().zero(), pool().zero(), pool().zero()};
-  if (orientation)
+  if (orientation && orientation.value->kind == Value::Kind::string)
+    q = read_uniform_orientation(orientation, made.name);
+  else if (orientation)
     q = orientation.value->kind == Value::Kind::table ? read_axis_and_angle(orientation, made.name)
                                                       : read_quaternion(orientation, made.name);
   bodies_.orientations.insert(bodies_.orientations.end(), q.begin(), q.end());
 }
 
 std::vector<Expr> StudyBuilder::read_quaternion(const Field& field, const std::string& body) {
-  const std::vector<Expr> q =
-      quantities(field, 4, orientation_form, {body + ".q0", body + ".q1", body + ".q2", body + ".q3"});
+  return unit_quaternion(field, quantities(field, 4, orientation_form,
+                                           {body + ".q0", body + ".q1", body + ".q2", body + ".q3"}));
+}
+
+// Four independent standard normals: their direction is uniform on the sphere, and so is the orientation.
+std::vector<Expr> StudyBuilder::read_uniform_orientation(const Field& field, const std::string& body) {
+  std::vector<Expr> q(4, pool().zero());
+  if (field.value->text != "uniform") {
+    reader_.report(field, "not an orientation", orientation_form);
+    q[0] = pool().one();
+    return q;
+  }
+  for (std::size_t k = 0; k < 4; ++k) {
+    ParameterRule rule;
+    rule.name = body + ".q" + std::to_string(k);
+    rule.distribution = Distribution{.kind = Distribution::Kind::normal,
+                                     .arguments = {pool().zero(), pool().one()},
+                                     .file = "",
+                                     .column = "",
+                                     .file_values = {}};
+    const ParameterFact fact = {State::drawn, 0, range(*rule.distribution)};
+    q[k] = pool().symbol(SymbolKind::parameter, add_parameter(std::move(rule), fact));
+  }
+  return unit_quaternion(field, q);
+}
+
+std::vector<Expr> StudyBuilder::unit_quaternion(const Field& field, const std::vector<Expr>& q) {
   const Expr squares = dot(pool(), q, q);
   // Four normal draws have length 0 at the nominal member only, which then has the orientation of the body axes.
   const Evaluated size = evaluate(squares);

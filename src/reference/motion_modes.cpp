@@ -26,6 +26,8 @@ namespace {
 
 // Multipliers within this share of their cone are at it.
 constexpr double at_cone = 1e-6;
+// A force beyond its bound by more than this share of it is so by more than rounding.
+constexpr double beyond_bound = 1e-12;
 // In space a slip that is this many roundings small has come to rest.
 constexpr double rest_roundings = 10;
 // Slips up to this multiple of what is resolved come to rest together with one that is not.
@@ -49,10 +51,7 @@ bool holds_condition(const std::vector<std::size_t>& list, std::size_t i) {
 
 }  // namespace
 
-bool Motion::bounds_forces() const {
-  const System& system = equations_.system();
-  return !system.frictions.empty() || !system.bounds.empty();
-}
+bool Motion::bounds_forces() const { return equations_.system().bounds_forces(); }
 
 // [limit-1] A bounded row with s != 0 yields and is a known force; one that breaks is gone. Rows that may hold, those
 // with s = 0, count as equations until the problem of the accelerations is solved.
@@ -74,6 +73,21 @@ void Motion::let_moving_bounds_yield(const ModeChange& change) {
       member_.modes(index(*bound.sign)) = rate > 0 ? 1 : -1;
     }
   }
+  break_separated_links();
+}
+
+// [limit-4] A link without part in shocks is gone once its ends move against each other.
+void Motion::break_separated_links() {
+  const System& system = equations_.system();
+  for (std::size_t l = 0; l < system.link_limits.size(); ++l) {
+    const LinkLimitFormula& link = system.link_limits[l];
+    if (link.bears_impulses || !member_.in_force(link.first)) continue;
+    const State now = member_.state();
+    bool separated = false;
+    for (std::size_t i = link.first; i < link.first + link.rows; ++i)
+      separated = separated || std::abs(equations_.rate(i, now)) > member_.zero_of(i, now).rate;
+    if (separated) break_link(l);
+  }
 }
 
 // A condition on positions holds again where it stopped.
@@ -93,6 +107,33 @@ void Motion::break_condition(std::size_t b) {
   broken_now_.push_back(i);
   if (const std::optional<std::size_t>& broken = equations_.system().constraints[i].broken)
     member_.y(2 * member_.n() + index(*broken)) = 1;
+}
+
+// All conditions of the link are gone for good.
+void Motion::break_link(std::size_t l) {
+  const System& system = equations_.system();
+  const LinkLimitFormula& link = system.link_limits[l];
+  for (std::size_t i = link.first; i < link.first + link.rows; ++i) {
+    member_.conditions[i] = {};
+    broken_now_.push_back(i);
+  }
+  if (const std::optional<std::size_t>& broken = system.constraints[link.first].broken)
+    member_.y(2 * member_.n() + index(*broken)) = 1;
+}
+
+// The links whose force or torque is beyond its bound, with all of them in force, break together.
+bool Motion::break_overloaded_links(const Eigen::VectorXd& multipliers) {
+  const System& system = equations_.system();
+  std::vector<std::size_t> overloaded;
+  for (std::size_t l = 0; l < system.link_limits.size(); ++l) {
+    const LinkLimitFormula& link = system.link_limits[l];
+    if (member_.conditions[link.first].standing != Standing::equation) continue;
+    const double load = multipliers.segment(index(link.first_loaded), index(link.loaded)).norm();
+    if (load > equations_.link_limit(l) * (1 + beyond_bound)) overloaded.push_back(l);
+  }
+  for (const std::size_t l : overloaded)
+    if (member_.in_force(system.link_limits[l].first)) break_link(l);
+  return !overloaded.empty();
 }
 
 bool Motion::within_bounds(const LeastConstraint& gauss) const {
@@ -123,8 +164,12 @@ std::optional<LeastConstraint> Motion::solve_modes_in_force(GaussProblem& proble
                                                      10 * settings_.contact_tolerance);
       const bool bounded = std::any_of(problem.rows.begin(), problem.rows.end(),
                                        [&](std::size_t i) { return bound_of(system, i).has_value(); });
-      if (!bounded || (plain.status == Status::ok && within_bounds(plain)))
-        return solve_plain_gauss_problem(problem);
+      if (!bounded || (plain.status == Status::ok && within_bounds(plain))) {
+        if (plain.status != Status::ok || !break_overloaded_links(plain.multipliers))
+          return solve_plain_gauss_problem(problem);
+        remove_broken(problem);
+        continue;
+      }
     }
     ModeQuestion question{.rows = problem.rows,
                           .leaves = change.leaves,
@@ -141,8 +186,8 @@ std::optional<LeastConstraint> Motion::solve_modes_in_force(GaussProblem& proble
            lacks + " at t = " + number_text(member_.t) + ": " + describe_no_mode(system, found.solution));
       return std::nullopt;
     }
-    if (break_overloaded(found)) {
-      std::erase_if(problem.rows, [&](std::size_t i) { return !member_.in_force(i); });
+    if (break_overloaded(found) || break_overloaded_links(found.multipliers)) {
+      remove_broken(problem);
       continue;
     }
     Trajectory& trajectory = recorder_.trajectory();
@@ -151,6 +196,10 @@ std::optional<LeastConstraint> Motion::solve_modes_in_force(GaussProblem& proble
     found_modes_ = std::move(found);
     return *found_modes_;
   }
+}
+
+void Motion::remove_broken(GaussProblem& problem) const {
+  std::erase_if(problem.rows, [&](std::size_t i) { return !member_.in_force(i); });
 }
 
 // All rows that break and are at their bound in one solution break together [limit-3].
@@ -263,6 +312,10 @@ void Motion::change_mode(const Transition& transition) {
       break;
     case TransitionKind::fail:
       break_condition(transition.of);
+      if (!update({})) return;
+      break;
+    case TransitionKind::part:
+      break_link(transition.of);
       if (!update({})) return;
       break;
   }
