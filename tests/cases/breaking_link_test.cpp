@@ -168,6 +168,28 @@ TEST(BreakingLinks, ABallJointLetsItsBobFlyAtATension) {
 }
 TEST(BreakingLinksOnCpu, ABallJointLetsItsBobFlyAtATension) { expect_bob_flies_off<OnCpu>(20); }
 
+// The study's pin breaks in members that start with a force of the swing above what it bears, and at the time of the
+// closed form.
+TEST(BreakingLinks, TheWreckingBallFliesWhenItsPinBreaks) {
+  const double m = 500, l = 4, J = 130 + m * l * l, kappa = m * l * l / J, c0 = std::cos(2.0);
+  const double most = m * g * (1 + 2 * kappa * (1 - c0));
+  int broken = 0;
+  for (const double bears : {9000.0, 15000.0, 0.999 * most, 1.001 * most}) {
+    SCOPED_TRACE(bears);
+    const StudyRun run(config("breaking_pin", {"parameters.bears=" + number_text(bears)}));
+    EXPECT_EQ(run.measure("breaks"), bears < most ? 1 : 0);
+    if (bears > most) continue;
+    ++broken;
+    const double A = 1 + 2 * kappa, B = 2 * kappa * c0, D = (1 - kappa) * (1 - kappa), f = bears / (m * g);
+    const double a = A * A - D, b = -2 * A * B, rest = B * B + D - f * f;
+    const double theta = std::acos((-b + std::sqrt(b * b - 4 * a * rest)) / (2 * a)), k = std::sin(1.0);
+    const double t = std::sqrt(J / (m * g * l)) *
+                     (std::comp_ellint_1(k) - std::ellint_1(k, std::asin(std::sin(theta / 2) / k)));
+    EXPECT_NEAR(run.measure("at"), t, 1e-9);
+  }
+  EXPECT_EQ(broken, 3);
+}
+
 // A body welded to a wall and pushed across by the force 2 t at its centre, an arm of 1/2 from the weld: the force of
 // the weld is 2 t, its torque t.
 std::string welded(const std::string& keys, bool space) {
