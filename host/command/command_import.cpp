@@ -140,8 +140,7 @@ void add_import(CLI::App& app, Action& action) {
   command->footer(
       "Examples:\n"
       "  zwang import examples/import/cart_pole.urdf --joint hinge=0.5\n"
-      "  zwang import examples/import/hopper.xml --joint thigh_joint=-0.5 --joint leg_joint=-1 --joint "
-      "foot_joint=0.5 --stand\n"
+      "  zwang import examples/import/hopper.xml --joint leg_joint=-0.6 --joint foot_joint=0.2 --stand\n"
       "  zwang import robot.urdf --base floating --ground --friction 0.8");
   command->callback([&action, given] { action = [given] { return import(*given); }; });
 }
