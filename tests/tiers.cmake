@@ -49,6 +49,7 @@ set(long_tests
   "Cpu/BodyAnswer.*"
   # Links that break, compiled for the CPU; all run by the reference. Kept: a pendulum on a ball joint.
   "BreakingLinksOnCpu.*"
+  "NonspinningFrame.AgreesOnTheCpu"
   # Six bodies with random axes, each compiled for itself.
   "BodyLaws.AFreeBodyKeepsEnergyAndAngularMomentumWhateverItsAxes"
   # Known answers of sweeps, labels, records and indices compiled for the CPU; all run by the reference. Kept: an

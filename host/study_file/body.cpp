@@ -66,7 +66,7 @@ void StudyBuilder::read_bodies() {
 void StudyBuilder::read_body(const NamedPart& part, Body& made) {
   const Table table(reader_, part.entry,
                     {"name", "mass", "inertia", "position", "orientation", "angle", "velocity",
-                     "angular_velocity", "points", "shape"});
+                     "angular_velocity", "points", "shape", "frame"});
   if (const Field mass = table.require("mass", "a number or a formula of parameters")) {
     made.mass = formula(mass, allow_parameters).value_or(pool().one());
     check_every_member(mass, made.mass, is_positive, "a mass must be positive", "a finite number > 0");
@@ -84,6 +84,7 @@ void StudyBuilder::read_body(const NamedPart& part, Body& made) {
           : std::vector<Expr>(made.dimension, pool().zero());
   study_.initial_positions.insert(study_.initial_positions.end(), place.begin(), place.end());
   read_orientation(table, made);
+  if (const Field frame = table["frame"]) read_frame(frame, made);
   read_body_velocity(table, made);
   if (const Field points = table["points"]) read_body_points(points, made);
   if (const Field shape = table["shape"]) read_shape(shape, made);
@@ -226,6 +227,22 @@ void StudyBuilder::read_orientation(const Table& table, const Body& made) {
     q = orientation.value->kind == Value::Kind::table ? read_axis_and_angle(orientation, made.name)
                                                       : read_quaternion(orientation, made.name);
   bodies_.orientations.insert(bodies_.orientations.end(), q.begin(), q.end());
+  if (made.nonspinning) bodies_.orientations.push_back(pool().zero());
+}
+
+// The axes in which the orientation and its velocities are integrated.
+void StudyBuilder::read_frame(const Field& field, const Body& made) {
+  const auto word = reader_.choice(field, {"body", "nonspinning"});
+  if (!word || *word == "body") return;
+  const char* const form = "inertia = [a, a, b], with the same a";
+  if (!made.spatial()) {
+    reader_.report(field, "a body in the plane has no such frame", "no frame, or a body in space");
+    return;
+  }
+  const std::vector<Expr>& I = made.inertia;
+  const bool diagonal = pool().is_zero(I[3]) && pool().is_zero(I[4]) && pool().is_zero(I[5]);
+  if (!diagonal || I[0] != I[1])
+    reader_.report(field, "a frame that does not spin needs a body that is symmetric about its z axis", form);
 }
 
 std::vector<Expr> StudyBuilder::read_quaternion(const Field& field, const std::string& body) {

@@ -175,6 +175,7 @@ class StudyBuilder {
   void read_system();
   void read_gravity(const Field& field);
   void read_force(Field field);
+  void turn_torques_into_frames();
   void check_kinetic(const Field& field);
 
   // --- Rigid bodies (body.cpp, body_names.cpp) ---
@@ -193,6 +194,7 @@ class StudyBuilder {
   std::optional<std::size_t> body_point(const Field& field, const Body& body);
   void define_body_names(const Body& body);
   void define_vector(const std::string& name, const VectorName& vector);
+  void read_frame(const Field& field, const Body& made);
   std::vector<Expr> read_uniform_orientation(const Field& field, const std::string& body);
   std::vector<Expr> unit_quaternion(const Field& field, const std::vector<Expr>& q);
   void add_orientation_states();
