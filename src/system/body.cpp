@@ -8,10 +8,17 @@ namespace zwang {
 
 namespace {
 
+// Entries of a rotation are finite wherever there is an orientation: their products with 0 are left out, which the pool
+// does not do for quotients. A point on an axis of the body then depends on one column alone.
 ExprVector product_with(Expressions& pool, const std::vector<std::vector<Expr>>& matrix,
                         const ExprVector& v) {
   ExprVector made;
-  for (const std::vector<Expr>& row : matrix) made.push_back(dot(pool, row, v));
+  for (const std::vector<Expr>& row : matrix) {
+    Expr sum = pool.zero();
+    for (std::size_t k = 0; k < v.size(); ++k)
+      if (!pool.is_zero(v[k])) sum = pool.add(sum, pool.multiply(row[k], v[k]));
+    made.push_back(sum);
+  }
   return made;
 }
 
