@@ -26,8 +26,6 @@ namespace {
 
 // Multipliers within this share of their cone are at it.
 constexpr double at_cone = 1e-6;
-// A force beyond its bound by more than this share of it is so by more than rounding.
-constexpr double beyond_bound = 1e-12;
 // In space a slip that is this many roundings small has come to rest.
 constexpr double rest_roundings = 10;
 // Slips up to this multiple of what is resolved come to rest together with one that is not.
@@ -76,20 +74,6 @@ void Motion::let_moving_bounds_yield(const ModeChange& change) {
   break_separated_links();
 }
 
-// [limit-4] A link without part in shocks is gone once its ends move against each other.
-void Motion::break_separated_links() {
-  const System& system = equations_.system();
-  for (std::size_t l = 0; l < system.link_limits.size(); ++l) {
-    const LinkLimitFormula& link = system.link_limits[l];
-    if (link.bears_impulses || !member_.in_force(link.first)) continue;
-    const State now = member_.state();
-    bool separated = false;
-    for (std::size_t i = link.first; i < link.first + link.rows; ++i)
-      separated = separated || std::abs(equations_.rate(i, now)) > member_.zero_of(i, now).rate;
-    if (separated) break_link(l);
-  }
-}
-
 // A condition on positions holds again where it stopped.
 void Motion::hold_bound(std::size_t b, const State& now) {
   const Bound& bound = equations_.system().bounds[b];
@@ -99,41 +83,6 @@ void Motion::hold_bound(std::size_t b, const State& now) {
   if (sign != 0 && bound.offset)
     member_.modes(index(*bound.offset)) += equations_.value(bound.condition, now);
   sign = 0;
-}
-
-void Motion::break_condition(std::size_t b) {
-  const std::size_t i = equations_.system().bounds[b].condition;
-  member_.conditions[i] = {};
-  broken_now_.push_back(i);
-  if (const std::optional<std::size_t>& broken = equations_.system().constraints[i].broken)
-    member_.y(2 * member_.n() + index(*broken)) = 1;
-}
-
-// All conditions of the link are gone for good.
-void Motion::break_link(std::size_t l) {
-  const System& system = equations_.system();
-  const LinkLimitFormula& link = system.link_limits[l];
-  for (std::size_t i = link.first; i < link.first + link.rows; ++i) {
-    member_.conditions[i] = {};
-    broken_now_.push_back(i);
-  }
-  if (const std::optional<std::size_t>& broken = system.constraints[link.first].broken)
-    member_.y(2 * member_.n() + index(*broken)) = 1;
-}
-
-// The links whose force or torque is beyond its bound, with all of them in force, break together.
-bool Motion::break_overloaded_links(const Eigen::VectorXd& multipliers) {
-  const System& system = equations_.system();
-  std::vector<std::size_t> overloaded;
-  for (std::size_t l = 0; l < system.link_limits.size(); ++l) {
-    const LinkLimitFormula& link = system.link_limits[l];
-    if (member_.conditions[link.first].standing != Standing::equation) continue;
-    const double load = multipliers.segment(index(link.first_loaded), index(link.loaded)).norm();
-    if (load > equations_.link_limit(l) * (1 + beyond_bound)) overloaded.push_back(l);
-  }
-  for (const std::size_t l : overloaded)
-    if (member_.in_force(system.link_limits[l].first)) break_link(l);
-  return !overloaded.empty();
 }
 
 bool Motion::within_bounds(const LeastConstraint& gauss) const {
@@ -196,28 +145,6 @@ std::optional<LeastConstraint> Motion::solve_modes_in_force(GaussProblem& proble
     found_modes_ = std::move(found);
     return *found_modes_;
   }
-}
-
-void Motion::remove_broken(GaussProblem& problem) const {
-  std::erase_if(problem.rows, [&](std::size_t i) { return !member_.in_force(i); });
-}
-
-// All rows that break and are at their bound in one solution break together [limit-3].
-bool Motion::break_overloaded(const FrictionConstraint& found) {
-  bool any = false;
-  for (const FoundMode& mode : found.modes) {
-    const System& system = equations_.system();
-    const std::optional<std::size_t> b = bound_of(system, mode.condition);
-    if (!b || !system.bounds[*b].breaks) continue;
-    // A contact with friction slips by itself; its normal force decides.
-    const std::optional<std::size_t> f = friction_of(system, mode.condition);
-    const bool rubs = f && has_friction(equations_, *f, member_.state());
-    const bool beyond = found.multipliers(index(mode.condition)) > equations_.bound(*b).limit;
-    if (rubs ? !beyond : mode.mode.kind != ModeKind::slip) continue;
-    break_condition(*b);
-    any = true;
-  }
-  return any;
 }
 
 // Takes over the modes of a solution; without one no contact sticks or slips, and every bounded row at s = 0 holds.
