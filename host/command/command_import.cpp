@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "host/command/command.h"
+#include "host/import/import_options.h"
 #include "host/import/import_study.h"
 #include "host/import/study_draft.h"
 #include "host/platform/machine_error.h"
@@ -128,12 +129,18 @@ void add_import(CLI::App& app, Action& action) {
       ->check([](const std::string& text) { return at_least(text, 0); });
   command->add_flag("--space", given->options.in_space,
                     "bodies in space also where all motion is in one plane");
+  command
+      ->add_option_function<std::string>(
+          "--keyframe", [given](const std::string& name) { given->options.keyframe = name; },
+          "MJCF: the keyframe whose posture is the start, or none; default: the first one")
+      ->take_last();
+  command->add_flag("--stand", given->options.stand,
+                    "put what moves freely on the first plane, with its lowest shape");
   command->add_flag("--json", given->json, "print JSON");
   command->footer(
       "Examples:\n"
       "  zwang import examples/import/cart_pole.urdf --joint hinge=0.5\n"
-      "  zwang import examples/import/hopper.xml --joint thigh_joint=-0.5 --joint leg_joint=-1 --joint "
-      "foot_joint=0.5\n"
+      "  zwang import examples/import/hopper.xml --joint leg_joint=-0.6 --joint foot_joint=0.2 --stand\n"
       "  zwang import robot.urdf --base floating --ground --friction 0.8");
   command->callback([&action, given] { action = [given] { return import(*given); }; });
 }

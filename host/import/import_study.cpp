@@ -5,6 +5,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "host/import/choose_start.h"
 #include "host/import/mechanism.h"
 #include "host/import/plane_of_motion.h"
 #include "host/import/read_mjcf.h"
@@ -51,41 +52,6 @@ Mechanism read_mechanism(const XmlFile& file, const ImportOptions& options, std:
   return made;
 }
 
-// Positions at the start: those of --joint, else 0 of the file, else the middle of the range.
-void choose_start(Mechanism& mechanism, const ImportOptions& options, const std::string& path) {
-  std::vector<std::string> known;
-  std::vector<bool> used(options.joints.size(), false);
-  for (MechanismBody& body : mechanism.bodies)
-    for (Freedom& freedom : body.freedoms) {
-      if (freedom.kind == FreedomKind::ball) continue;
-      known.push_back(freedom.name);
-      bool given = false;
-      for (std::size_t k = 0; k < options.joints.size(); ++k) {
-        if (options.joints[k].first != freedom.name) continue;
-        used[k] = given = true;
-        freedom.start = options.joints[k].second - freedom.offset;
-      }
-      if (!freedom.lower || (freedom.start >= *freedom.lower && freedom.start <= *freedom.upper)) continue;
-      const std::string range = number_text(*freedom.lower + freedom.offset) + " to " +
-                                number_text(*freedom.upper + freedom.offset);
-      if (given)
-        throw Error({.where = {"--joint", 0, 0},
-                     .message = "joint '" + freedom.name + "' starts outside of its limits",
-                     .found = number_text(freedom.start + freedom.offset),
-                     .expected = "from " + range});
-      freedom.start = 0.5 * (*freedom.lower + *freedom.upper);
-      mechanism.notes.push_back("joint '" + freedom.name + "' starts in the middle of its range, " + range +
-                                ", which does not contain 0");
-    }
-  for (std::size_t k = 0; k < used.size(); ++k)
-    if (!used[k])
-      throw Error({.where = {"--joint", 0, 0},
-                   .message = path + " has no such joint that moves",
-                   .found = printable(options.joints[k].first),
-                   .expected = known.empty() ? "no joint" : list_text(known, "or"),
-                   .hint = suggestion(options.joints[k].first, known)});
-}
-
 std::string axis_name(const Eigen::Vector3d& v) {
   for (Eigen::Index k = 0; k < 3; ++k)
     if (std::abs(std::abs(v(k)) - 1) < 1e-12) return std::string(v(k) < 0 ? "-" : "") + "xyz"[k];
@@ -121,6 +87,10 @@ ImportedStudy import_study(const std::string& text, const std::string& path, con
                  .hint = made.format == "URDF" ? "--base floating lets the root link move" : ""});
   choose_start(mechanism, options, path);
   place_bodies(mechanism);
+  if (options.stand) {
+    stand_on_plane(mechanism);
+    place_bodies(mechanism);
+  }
   const std::optional<MotionPlane> plane = options.in_space ? std::nullopt : plane_of_motion(mechanism);
   require_masses(mechanism, plane ? std::optional(plane->normal) : std::nullopt);
 

@@ -1,20 +1,12 @@
 // A robot description file (URDF or MJCF) as the text of a study.
 #pragma once
 
-#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
-namespace zwang {
+#include "host/import/import_options.h"
 
-struct ImportOptions {
-  bool ground = false;             // URDF: the plane z = 0
-  bool floating_base = false;      // URDF: the root link moves freely
-  bool in_space = false;           // bodies in space also where all motion is in one plane
-  std::optional<double> friction;  // of every contact, instead of the file's
-  std::vector<std::pair<std::string, double>> joints;  // positions at the start, as the file counts them
-};
+namespace zwang {
 
 struct ImportedStudy {
   std::string text;  // TOML

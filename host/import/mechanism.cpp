@@ -86,8 +86,9 @@ void merge_fixed_bodies(Mechanism& mechanism) {
 
 Pose freedom_pose(const Freedom& freedom, double position) {
   if (freedom.kind == FreedomKind::slide) return {Eigen::Matrix3d::Identity(), position * freedom.axis};
-  if (freedom.kind == FreedomKind::ball) return {};
-  const Eigen::Matrix3d turn = Eigen::AngleAxisd(position, freedom.axis).toRotationMatrix();
+  const Eigen::Matrix3d turn = freedom.kind == FreedomKind::ball
+                                   ? freedom.turn
+                                   : Eigen::AngleAxisd(position, freedom.axis).toRotationMatrix();
   return {turn, freedom.place - turn * freedom.place};
 }
 
@@ -97,7 +98,8 @@ void place_bodies(Mechanism& mechanism) {
     body.rest = on_world ? body.zero : mechanism.bodies[body.parent].rest * body.zero;
     body.start = on_world ? body.zero : mechanism.bodies[body.parent].start * body.zero;
     for (const Freedom& freedom : body.freedoms)
-      if (freedom.start != 0) body.start = body.start * freedom_pose(freedom, freedom.start);
+      if (freedom.start != 0 || freedom.kind == FreedomKind::ball)
+        body.start = body.start * freedom_pose(freedom, freedom.start);
   }
 }
 

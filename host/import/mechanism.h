@@ -58,6 +58,7 @@ struct Freedom {
   double stiffness = 0, relaxed = 0;                // spring, and the position in which it is relaxed
   double offset = 0;                                // the file calls this the position 0
   double start = 0;
+  Eigen::Matrix3d turn = Eigen::Matrix3d::Identity();  // of a ball: its rotation at the start
 };
 
 constexpr std::size_t world_body = static_cast<std::size_t>(-1);
@@ -83,11 +84,20 @@ struct Plane {
   unsigned type = 1, affinity = 1;
 };
 
+// Positions of all joints, in their order: one number for a hinge or slide, a quaternion for a ball, place and
+// quaternion for a free joint.
+struct Keyframe {
+  std::string name;
+  Location where;
+  std::vector<double> positions;
+};
+
 struct Mechanism {
   std::string name;
   Eigen::Vector3d gravity = {0, 0, -9.81};
   std::vector<MechanismBody> bodies;  // a parent comes before its children
   std::vector<Plane> planes;
+  std::vector<Keyframe> keyframes;
   bool bodies_touch = false;          // solids of different bodies are tested against each other
   std::vector<std::string> notes;     // decisions that the reader of the study should know
   std::vector<std::string> left_out;  // what the study does not contain

@@ -53,6 +53,8 @@ class MjcfReader {
       if (element == "worldbody") {
         has_world = true;
         read_elements(node, MjcfPlace{world_body, Pose{}, "main", true, Pose{}, 0});
+      } else if (element == "keyframe") {
+        read_keyframes(node);
       } else {
         omit_element(file_, node, omissions_);
       }
@@ -277,6 +279,27 @@ class MjcfReader {
                         "lower < upper");
     made.lower = lower - made.offset;
     made.upper = upper - made.offset;
+  }
+
+  // Postures; what else a keyframe holds, velocities among it, is left out.
+  void read_keyframes(const pugi::xml_node& node) {
+    constexpr std::size_t most = 100000;
+    for (const pugi::xml_node& child : node.children()) {
+      if (child.type() != pugi::node_element) continue;
+      if (std::string_view(child.name()) != "key") {
+        omit_element(file_, child, omissions_);
+        continue;
+      }
+      Attributes attributes(file_, child);
+      Keyframe made;
+      made.name = attributes.text("name").value_or("key_" + std::to_string(mechanism_.keyframes.size() + 1));
+      made.where = attributes.where();
+      const auto positions = attributes.numbers("qpos", 1, most);
+      attributes.omit_rest(omissions_, {"time"});
+      if (!positions) continue;
+      made.positions = *positions;
+      mechanism_.keyframes.push_back(std::move(made));
+    }
   }
 
   unsigned read_bits(Attributes& attributes, const char* name) {

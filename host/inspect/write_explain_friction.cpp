@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "host/platform/table.h"
 #include "src/base/error.h"
 
@@ -36,6 +38,10 @@ std::string contacts_text(const ExplainedFriction& friction) {
           "lambda_N as it "
           "stands, which is a force at the contact only if both are of the same touching point\n",
           contact.name, short_number(contact.normal_length), short_number(contact.slip_length));
+    if (contact.impacts_ignore_static)
+      notes += "  " + contact.name +
+               ": impacts use friction; friction_static holds in stick only, restitution_tangential in "
+               "impacts only\n";
   }
   return "\nfriction: margin = mu_s lambda_N - |lambda_T|; kappa = A_N M^-1 (A_N + mu d A_T)^T\n" +
          table.text() + notes;
@@ -67,7 +73,9 @@ std::string friction_text(const ExplainedFriction& friction, const std::vector<s
   std::string text;
   if (!friction.contacts.empty()) text += contacts_text(friction);
   if (!friction.bounds.empty()) text += bounds_text(friction);
-  if (!friction.admissible.empty()) text += modes_text(friction, coordinates);
+  const bool named = std::any_of(friction.admissible.begin(), friction.admissible.end(),
+                                 [](const ExplainedMode& mode) { return !mode.modes.empty(); });
+  if (named) text += modes_text(friction, coordinates);
   if (!friction.unique_forces)
     text += "the multipliers are not unique: those of least norm inside the cones and bounds are shown\n";
   if (!friction.certified)
@@ -90,6 +98,7 @@ void add_friction_json(const ExplainedFriction& friction, nlohmann::ordered_json
                                 {"slip_rate", components_json(contact.slip_rate)},
                                 {"kappa", contact.kappa},
                                 {"kappa_without_friction", contact.kappa_smooth},
+                                {"impacts_ignore_friction_static", contact.impacts_ignore_static},
                                 {"gradient_lengths", {contact.normal_length, contact.slip_length}}});
   json["bounds"] = nlohmann::ordered_json::array();
   for (const ExplainedBound& bound : friction.bounds)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "host/study/study.h"
 #include "host/study_file/builder.h"
 #include "host/study_file/document.h"
 #include "host/study_file/raw_text.h"
@@ -22,8 +23,6 @@ namespace zwang {
 namespace {
 
 constexpr std::size_t body_limit = 1024, body_point_limit = 64;
-
-const char* const orientation_form = "[w, x, y, z], a quaternion, or { axis = [x, y, z], angle = \"...\" }";
 
 // Names that a body has of its own.
 bool is_body_name(const std::string& name) {
@@ -64,7 +63,7 @@ void StudyBuilder::read_bodies() {
 void StudyBuilder::read_body(const NamedPart& part, Body& made) {
   const Table table(reader_, part.entry,
                     {"name", "mass", "inertia", "position", "orientation", "angle", "velocity",
-                     "angular_velocity", "points", "shape"});
+                     "angular_velocity", "points", "shape", "frame"});
   if (const Field mass = table.require("mass", "a number or a formula of parameters")) {
     made.mass = formula(mass, allow_parameters).value_or(pool().one());
     check_every_member(mass, made.mass, is_positive, "a mass must be positive", "a finite number > 0");
@@ -82,6 +81,7 @@ void StudyBuilder::read_body(const NamedPart& part, Body& made) {
           : std::vector<Expr>(made.dimension, pool().zero());
   study_.initial_positions.insert(study_.initial_positions.end(), place.begin(), place.end());
   read_orientation(table, made);
+  if (const Field frame = table["frame"]) read_frame(frame, made);
   read_body_velocity(table, made);
   if (const Field points = table["points"]) read_body_points(points, made);
   if (const Field shape = table["shape"]) read_shape(shape, made);
@@ -200,70 +200,6 @@ void StudyBuilder::read_body_velocity(const Table& table, const Body& made) {
     rates = quantities(spin, 3, "three numbers: the angular velocity in body axes",
                        {made.name + ".wx", made.name + ".wy", made.name + ".wz"});
   study_.initial_velocities.insert(study_.initial_velocities.end(), rates.begin(), rates.end());
-}
-
-// The angle of a planar body is a coordinate; the quaternion of a spatial one becomes the start of its four states.
-void StudyBuilder::read_orientation(const Table& table, const Body& made) {
-  const Field orientation = table["orientation"], angle = table["angle"];
-  if (!made.spatial()) {
-    if (orientation)
-      reader_.report(orientation, "a body in the plane has no quaternion",
-                     "angle = 0.3, one number in radians");
-    study_.initial_positions.push_back(angle ? quantity(angle, made.name + ".angle") : pool().zero());
-    return;
-  }
-  if (angle)
-    reader_.report(angle, "a body in space has no single angle",
-                   std::string("orientation = ") + orientation_form);
-  for (int k = 0; k < 3; ++k) study_.initial_positions.push_back(pool().zero());
-  std::vector<Expr> q = {pool().one(), pool().zero(), pool().zero(), pool().zero()};
-  if (orientation)
-    q = orientation.value->kind == Value::Kind::table ? read_axis_and_angle(orientation, made.name)
-                                                      : read_quaternion(orientation, made.name);
-  bodies_.orientations.insert(bodies_.orientations.end(), q.begin(), q.end());
-}
-
-std::vector<Expr> StudyBuilder::read_quaternion(const Field& field, const std::string& body) {
-  const std::vector<Expr> q =
-      quantities(field, 4, orientation_form, {body + ".q0", body + ".q1", body + ".q2", body + ".q3"});
-  const Expr squares = dot(pool(), q, q);
-  // Four normal draws have length 0 at the nominal member only, which then has the orientation of the body axes.
-  const Evaluated size = evaluate(squares);
-  if (size.state == State::constant && !(size.value > 0))
-    reader_.report(field, "a quaternion of length 0 is no orientation", orientation_form);
-  const Expr one = pool().one(), length = pool().apply(Op::sqrt, squares);
-  std::vector<Expr> made;
-  for (std::size_t k = 0; k < 4; ++k)
-    made.push_back(
-        pool().if_less(pool().zero(), squares, pool().divide(q[k], length), k == 0 ? one : pool().zero()));
-  return made;
-}
-
-std::vector<Expr> StudyBuilder::read_axis_and_angle(const Field& field, const std::string& body) {
-  const Table table(reader_, field, {"axis", "angle"});
-  const Field axis = table.require("axis", "three numbers: the axis of the rotation"),
-              angle = table.require("angle", "a number in radians, a formula or a distribution");
-  if (!axis || !angle) return {pool().one(), pool().zero(), pool().zero(), pool().zero()};
-  const std::vector<Expr> along = quantities(axis, 3, "three numbers: the axis of the rotation",
-                                             {body + ".axis.x", body + ".axis.y", body + ".axis.z"});
-  const Expr squares = dot(pool(), along, along);
-  check_every_member(axis, squares, is_positive, "an axis of length 0 has no direction",
-                     "three numbers, not all 0");
-  const Expr half = pool().multiply(pool().constant(0.5), quantity(angle, body + ".angle"));
-  const Expr scale = pool().divide(pool().apply(Op::sin, half), pool().apply(Op::sqrt, squares));
-  std::vector<Expr> q = {pool().apply(Op::cos, half)};
-  for (const Expr e : along) q.push_back(pool().multiply(scale, e));
-  return q;
-}
-
-void StudyBuilder::add_orientation_states() {
-  study_.initial_auxiliaries.insert(study_.initial_auxiliaries.end(), bodies_.orientations.begin(),
-                                    bodies_.orientations.end());
-  for (const Body& body : description_.bodies) {
-    if (!body.spatial()) continue;
-    const std::vector<Expr> rates = BodyFormulas(pool(), body).orientation_rates();
-    description_.rates.insert(description_.rates.end(), rates.begin(), rates.end());
-  }
 }
 
 void StudyBuilder::read_body_points(const Field& field, Body& made) {

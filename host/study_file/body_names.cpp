@@ -1,9 +1,11 @@
 // The names of rigid bodies: coordinates, rates, quaternions, axes, angular velocity and momentum, body points.
 #include "host/study_file/builder.h"
+#include "host/study_file/document.h"
 #include "host/study_file/reader.h"
 #include "src/expression/derivative.h"
 #include "src/expression/expression.h"
 #include "src/expression/operation.h"
+#include "src/expression/vector_algebra.h"
 #include "src/formula/scope.h"
 #include "src/system/body.h"
 #include "src/system/system.h"
@@ -26,6 +28,8 @@ void StudyBuilder::register_body(NamedPart& part) {
   body.first = part.first = description_.coordinates.size();
   body.mass = pool().one();
   body.inertia.assign(body.spatial() ? 6 : 1, pool().one());
+  const Entry* frame = part.entry.value->find("frame");
+  body.nonspinning = body.spatial() && frame && frame->value.text == "nonspinning";
   VectorName centre;
   for (std::size_t k = 0; k < body.dimension; ++k) {
     const std::string name = component_name(part.name, k);
@@ -59,7 +63,12 @@ void StudyBuilder::register_orientation(std::size_t index) {
   }
   body.state = description_.auxiliaries.size();
   for (const char* name : {".q0", ".q1", ".q2", ".q3"}) description_.auxiliaries.push_back(body.name + name);
+  if (body.nonspinning) description_.auxiliaries.push_back(body.name + ".spun");
   const BodyFormulas formulas(pool(), body);
+  // Names are those of the body axes, whatever the axes of the states.
+  const ExprVector rates = formulas.rates();
+  for (std::size_t k = 0; k < 3; ++k)
+    scope_.scalars[description_.coordinates[body.first_turn() + k]].value = rates[k];
   const std::vector<Expr> q = formulas.orientation();
   for (std::size_t k = 0; k < 4; ++k)
     scope_.scalars[description_.auxiliaries[body.state + k]] = {

@@ -175,6 +175,7 @@ class StudyBuilder {
   void read_system();
   void read_gravity(const Field& field);
   void read_force(Field field);
+  void turn_torques_into_frames();
   void check_kinetic(const Field& field);
 
   // --- Rigid bodies (body.cpp, body_names.cpp) ---
@@ -193,6 +194,9 @@ class StudyBuilder {
   std::optional<std::size_t> body_point(const Field& field, const Body& body);
   void define_body_names(const Body& body);
   void define_vector(const std::string& name, const VectorName& vector);
+  void read_frame(const Field& field, const Body& made);
+  std::vector<Expr> read_uniform_orientation(const Field& field, const std::string& body);
+  std::vector<Expr> unit_quaternion(const Field& field, const std::vector<Expr>& q);
   void add_orientation_states();
   // So many numbers, formulas or distributions; zeros after an error.
   std::vector<Expr> quantities(const Field& field, std::size_t count, const std::string& expected,
@@ -286,7 +290,11 @@ class StudyBuilder {
   ExprVector in_axes_at_start(const LinkEnd& end, const ExprVector& vector);
   Expr at_start(Expr e);
   void add_link_rows(const Field& entry, const Table& table, const std::string& name,
-                     const std::vector<LinkRow>& rows, std::size_t dry);
+                     const std::vector<LinkRow>& rows, std::size_t dry, bool breaks);
+  bool breaks_as_a_whole(const Table& table, const std::string& type);
+  void read_link_limits(const Table& table, const std::string& name, const std::vector<LinkRow>& rows,
+                        std::size_t first);
+  bool read_link_impulse_limit(const Field& field);
 
   // --- Friction and limits (friction.cpp) ---
   // The slip speeds of a contact with friction; none where there is no friction or it is wrong.

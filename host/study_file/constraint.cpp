@@ -247,8 +247,8 @@ void StudyBuilder::define_constraint_names(const ConditionFormula& made, const s
   ConditionName names{multiplier, pool().multiply(multiplier, constraint.reach), made.value,
                       pool().subtract(pool().one(), closed), closed};
   if (made.friction && !slip.empty()) define_friction_names(constraint, slip, names);
-  if (made.limit) names.holding = closed;
-  names.breaks = made.limit && made.limit->breaks;
+  if (made.limit || made.breaks_with_link) names.holding = closed;
+  names.breaks = (made.limit && made.limit->breaks) || made.breaks_with_link;
   if (made.broken) names.broken = pool().symbol(SymbolKind::auxiliary, *made.broken);
   if (made.dissipated) {
     names.dissipated = pool().symbol(SymbolKind::auxiliary, *made.dissipated);

@@ -265,7 +265,8 @@ void StudyBuilder::add_mode_states(ConditionFormula& made) {
   };
   const bool dissipates = made.friction || (made.limit && !made.limit->breaks);
   if (dissipates && study_mentions("dissipated")) made.dissipated = add("dissipated");
-  if (made.limit && made.limit->breaks && study_mentions("broken")) made.broken = add("broken");
+  const bool breaks = (made.limit && made.limit->breaks) || (made.breaks_with_link && !made.broken);
+  if (breaks && study_mentions("broken")) made.broken = add("broken");
 }
 
 // A slip speed as a condition of its own, in force while the contact before it sticks.

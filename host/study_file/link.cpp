@@ -1,5 +1,6 @@
 // Reads [[link]]: joints between bodies, points and anchors, expanded to constraints link.1, link.2 ...
 #include <algorithm>
+#include <limits>
 
 #include "host/study_file/builder.h"
 #include "host/study_file/document.h"
@@ -27,7 +28,7 @@ void StudyBuilder::read_links() {
 void StudyBuilder::read_link(const Field& entry) {
   const Table table(reader_, entry,
                     {"name", "type", "between", "axis", "axis_b", "length", "on", "restitution", "limit",
-                     "impulse_limit", "breaks", "from", "until"});
+                     "limit_torque", "impulse_limit", "breaks", "from", "until"});
   const std::string name = entry_name(entry);
   if (!name.empty())
     register_name_in(names_.constraints, name,
@@ -47,15 +48,17 @@ void StudyBuilder::read_link(const Field& entry) {
   only_with("length", {"rod", "string"});
   only_with("on", {"rolling"});
   only_with("restitution", {"string"});
-  only_with("limit", {"hinge", "slider", "rod", "string"});
-  // A link of several rows breaks by the size of its force, and all its rows at once; rows break one by one.
-  if (const Field breaks = table["breaks"]; breaks && *type != "rod" && *type != "string")
-    reader_.report_found(breaks, "a link of several rows does not break", "type = \"" + *type + "\"",
-                         "a link of type rod or string",
-                         "a rod between the same ends breaks; until ends a link at a given time");
-  only_with("impulse_limit", {"hinge", "slider", "rod", "string"});
+  const bool distance = *type == "rod" || *type == "string", breaks = breaks_as_a_whole(table, *type);
+  if (!breaks) only_with("limit", {"hinge", "slider", "rod", "string"});
+  if (!breaks) only_with("impulse_limit", {"hinge", "slider", "rod", "string"});
+  only_with("limit_torque", {"hinge", "slider", "weld"});
   if (*type == "rolling") {
-    add_link_rows(entry, table, name, rolling_rows(entry, table), 0);
+    if (const Field field = table["breaks"]; breaks)
+      reader_.report_found(field, "a link that rolls does not break", "type = \"rolling\"",
+                           "a link of type ball, hinge, slider, weld, rod or string",
+                           "friction at the contact lets it slip where the force is too large");
+    else
+      add_link_rows(entry, table, name, rolling_rows(entry, table), 0, false);
     return;
   }
   const char* const form = "[\"a.p\", \"b.q\"]: bodies, body points, points or anchors";
@@ -81,7 +84,6 @@ void StudyBuilder::read_link(const Field& entry) {
                          a->name + " and " + b->name, "ends that move against each other");
     return;
   }
-  const bool distance = *type == "rod" || *type == "string";
   const bool turns = *type == "weld" || *type == "slider" || (*type == "hinge" && a->place.size() == 3);
   for (const auto& end : {*a, *b})
     if (turns && !end.body && !end.is_anchor) {
@@ -91,10 +93,64 @@ void StudyBuilder::read_link(const Field& entry) {
     }
   const std::vector<LinkRow> rows = link_rows(*type, table, *a, *b);
   std::vector<LinkRow> all = rows;
-  const bool dry = table["limit"] && !distance;
+  const bool dry = table["limit"] && !distance && !breaks;
   if (dry)
     if (const auto row = dry_row(*type, *a, *b, read_link_axis(table, *a))) all.push_back(*row);
-  add_link_rows(entry, table, name, all, all.size() - rows.size());
+  const std::size_t first = description_.conditions.size();
+  add_link_rows(entry, table, name, all, all.size() - rows.size(), breaks);
+  if (breaks) read_link_limits(table, name, rows, first);
+}
+
+// `breaks = true` on a link other than a rod or a string, which break as a constraint does.
+bool StudyBuilder::breaks_as_a_whole(const Table& table, const std::string& type) {
+  const Field breaks = table["breaks"], torque = table["limit_torque"];
+  if (type == "rod" || type == "string") return false;
+  const bool whole = breaks && reader_.boolean(breaks).value_or(false);
+  if (whole && !table["limit"] && !torque)
+    reader_.report(breaks, "a link breaks at its limit, and there is none",
+                   "limit = \"...\" of its force beside it, or limit_torque");
+  if (!whole && torque)
+    reader_.report(torque, "a bound on the torque of a link can only break it", "breaks = true beside it");
+  return whole;
+}
+
+// The bounds of a link that breaks as a whole: on the norm of its force, and on that of its torque.
+void StudyBuilder::read_link_limits(const Table& table, const std::string& name,
+                                    const std::vector<LinkRow>& rows, std::size_t first) {
+  const auto is_force = [](const LinkRow& row) { return row.is_force; };
+  const auto forces = static_cast<std::size_t>(std::count_if(rows.begin(), rows.end(), is_force));
+  LinkLimitFormula made;
+  made.first = first;
+  made.rows = rows.size();
+  if (const Field impulse = table["impulse_limit"]) made.bears_impulses = read_link_impulse_limit(impulse);
+  const auto add = [&](const char* key, const char* suffix, std::size_t from, std::size_t count) {
+    const Field field = table[key];
+    if (!field) return;
+    if (count == 0) {
+      reader_.report_found(field, "this link has no torque", "a hinge in the plane", "limit, of its force");
+      return;
+    }
+    made.name = name + suffix;
+    made.first_loaded = first + from;
+    made.loaded = count;
+    made.limit =
+        read_coefficient(field, name + "." + key, is_positive, "a limit is positive", "a number > 0");
+    description_.link_limits.push_back(made);
+  };
+  add("limit", "", 0, forces);
+  add("limit_torque", ", torque", forces, rows.size() - forces);
+}
+
+// Whether the link bears every impulse; otherwise it bears none. A share of an impulse would need a law for its
+// direction.
+bool StudyBuilder::read_link_impulse_limit(const Field& field) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  const bool all = field.value->is_number() && field.value->number == infinity;
+  const bool none = field.value->is_number() && field.value->number == 0;
+  if (!all && !none)
+    reader_.report(field, "a link of several rows bears every impulse or none",
+                   "impulse_limit = inf: shocks never break it; 0: the first shock on it does");
+  return all;
 }
 
 std::optional<StudyBuilder::LinkEnd> StudyBuilder::read_link_end(const Field& field) {
@@ -121,11 +177,13 @@ std::vector<StudyBuilder::LinkRow> StudyBuilder::link_rows(const std::string& ty
   return rows;
 }
 
-// The rows as constraints; the last `dry` of them, and the row of a rod or string, get the limit.
+// The rows as constraints; the last `dry` of them, and the row of a rod or string, get the limit. `breaks`: the link
+// breaks as a whole.
 void StudyBuilder::add_link_rows(const Field& entry, const Table& table, const std::string& name,
-                                 const std::vector<LinkRow>& rows, std::size_t dry) {
+                                 const std::vector<LinkRow>& rows, std::size_t dry, bool breaks) {
   std::vector<Expr> forces;
   const std::size_t first = description_.conditions.size();
+  const std::string& type = table["type"].value->text;
   for (std::size_t k = 0; k < rows.size(); ++k) {
     const LinkRow& row = rows[k];
     ConditionFormula made;
@@ -138,18 +196,20 @@ void StudyBuilder::add_link_rows(const Field& entry, const Table& table, const s
     made.radius = row.radius;
     made.difference = row.difference;
     // A rolling shape also touches, by a condition of its own.
-    if (table["type"].value->text != "rolling") made.link = first;
+    if (type != "rolling") made.link = first;
     if (const Field restitution = table["restitution"]; restitution && !row.equation)
       read_restitution(restitution, made);
     read_time_in_force(table, made);
-    const bool bounded = dry > 0 ? k + dry >= rows.size() : rows.size() == 1;
+    made.breaks_with_link = breaks;
+    if (breaks && k > 0) made.broken = description_.conditions[first].broken;
+    const bool bounded = dry > 0 ? k + dry >= rows.size() : rows.size() == 1 && !breaks;
     if (bounded) read_limit(table, made, true);
     names_.constraints.insert(made.name);
     const std::string row_name = made.name;
     add_condition(entry, std::move(made), {});
     if (row.is_force) forces.push_back(scope_.conditions.find(row_name)->second.reaction);
   }
-  if (!forces.empty() && !name.empty()) scope_.links[name] = length_of(pool(), forces);
+  if (!forces.empty() && !name.empty()) scope_.links[name] = {length_of(pool(), forces), name + ".1"};
 }
 
 }  // namespace zwang

@@ -84,7 +84,8 @@ bool StudyBuilder::read_impulse_on_body(const Field& on, const Table& table, Imp
   if (name == owner) {
     made.amounts = read(field, body->dimension);
     const std::size_t turns = body->coordinates() - body->dimension;
-    const std::vector<Expr> more = angular ? read(angular, turns) : std::vector<Expr>(turns, pool().zero());
+    std::vector<Expr> more = angular ? read(angular, turns) : std::vector<Expr>(turns, pool().zero());
+    if (body->nonspinning) more = BodyFormulas(pool(), *body).in_frame(more);
     made.amounts.insert(made.amounts.end(), more.begin(), more.end());
   } else if (velocity) {
     reader_.report(velocity, "a body point has no velocity of its own",
@@ -213,6 +214,12 @@ void StudyBuilder::add_density() {
                      "initial, final, minimum, maximum or at of it");
   }
   if (!wanted) return;
+  for (const Body& body : description_.bodies)
+    if (body.nonspinning)
+      throw Error({.where = {study_.path, 0, 0},
+                   .message = "there is no logdensity() beside a frame that does not spin",
+                   .found = "frame = \"nonspinning\" of body '" + body.name + "'",
+                   .expected = "bodies without frame, or no logdensity()"});
   description_.density = nz;
   for (const char* name : {"logdensity", "logdensity.lost"}) {
     description_.auxiliaries.emplace_back(name);

@@ -9,6 +9,7 @@
 #include "src/expression/derivative.h"
 #include "src/expression/expression.h"
 #include "src/expression/operation.h"
+#include "src/expression/vector_algebra.h"
 #include "src/formula/parse.h"
 #include "src/formula/scope.h"
 #include "src/system/body.h"
@@ -131,6 +132,7 @@ void StudyBuilder::read_system() {
     description_.potential =
         formula(potential, allow_time | allow_parameters | allow_positions).value_or(pool().zero());
   if (const Field force = table["force"]) read_force(force);
+  turn_torques_into_frames();
 }
 
 void StudyBuilder::read_gravity(const Field& field) {
@@ -177,6 +179,16 @@ void StudyBuilder::read_force(Field field) {
       reader_.report(reader_.document().locate(entry.mark), item.place + ": not a coordinate",
                      "'" + printable(entry.key) + "'", "the name of a coordinate", hint);
     }
+  }
+}
+
+// Torques are given in body axes.
+void StudyBuilder::turn_torques_into_frames() {
+  for (const Body& body : description_.bodies) {
+    if (!body.nonspinning) continue;
+    Expr* const torque = description_.force.data() + body.first_turn();
+    const ExprVector turned = BodyFormulas(pool(), body).in_frame({torque[0], torque[1], torque[2]});
+    for (std::size_t k = 0; k < 3; ++k) torque[k] = turned[k];
   }
 }
 

@@ -32,6 +32,16 @@ struct ModesOf<Model, Model::has_modes> {
   static constexpr int transitions = Model::transitions;
 };
 
+// Links that break as a whole, absent in most models.
+template <class Model, bool = true>
+struct LinkLimitsOf {
+  static constexpr int count = 0;
+};
+template <class Model>
+struct LinkLimitsOf<Model, Model::has_link_limits> {
+  static constexpr int count = Model::link_limits;
+};
+
 // Orientations of bodies in space, absent in most models.
 template <class Model, bool = true>
 struct OrientationsOf {
@@ -55,13 +65,22 @@ ZWANG_CONSTANT constexpr bool slips_in_space() {
 }
 
 // What ends when its signal rises through zero (src/system/system.h).
-enum class TransitionKind : int { slide, stick, yield, lock, fail };
+enum class TransitionKind : int { slide, stick, yield, lock, fail, part };
 
 // Whether condition i is the slip speed of a contact, an equation in force while the contact sticks.
 template <class Model>
 ZWANG_CONSTANT constexpr bool is_slip_row(int i) {
   if constexpr (ModesOf<Model>::any)
     return Model::slip_of(i) >= 0;
+  else
+    return false;
+}
+
+// Whether condition i is the row of a link that may break and takes no part in shocks.
+template <class Model>
+ZWANG_CONSTANT constexpr bool is_free_in_shocks([[maybe_unused]] int i) {
+  if constexpr (LinkLimitsOf<Model>::count > 0)
+    return Model::is_free_in_shocks(i);
   else
     return false;
 }

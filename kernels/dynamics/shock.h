@@ -38,10 +38,11 @@ struct ShockSetting {
   Real zero[M::rows];      // what counts as zero for f' or g
   typename M::Set gone{};  // broken in an earlier round of this instant
 
-  // Slip rows and bounded conditions take part by laws of their own (dynamics/friction_shock.h).
+  // Slip rows and bounded conditions take part by laws of their own (dynamics/friction_shock.h), links that a shock
+  // breaks not at all.
   ZWANG_INLINE bool is_equation(int i) const {
     if constexpr (ModesOf<Model>::any)
-      if (is_slip_row<Model>(i) || Model::bound_of(i) >= 0) return false;
+      if (is_slip_row<Model>(i) || Model::bound_of(i) >= 0 || is_free_in_shocks<Model>(i)) return false;
     return me.constraints.conditions[i].standing == Standing::equation;
   }
   ZWANG_DEVICE bool takes_part(int i) const {

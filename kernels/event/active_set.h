@@ -160,6 +160,20 @@ ZWANG_DEVICE bool break_overloaded([[maybe_unused]] M& me, [[maybe_unused]] cons
       event.constraints.add(Model::bound_condition(b));
       any = true;
     }
+    // Links: those overloaded while all others hold.
+    if constexpr (LinkLimitsOf<Model>::count > 0) {
+      if (any) {
+        record_event(me, event);
+        return true;
+      }
+      bool overloaded[LinkLimitsOf<Model>::count];
+      for (int l = 0; l < Model::link_limits; ++l) overloaded[l] = is_link_overloaded(me, l, problem);
+      for (int l = 0; l < Model::link_limits; ++l) {
+        if (!overloaded[l] || !me.constraints.in_force(Model::link_first(l))) continue;
+        break_link(me, l, event.constraints);
+        any = true;
+      }
+    }
     if (any) record_event(me, event);
   }
   return any;

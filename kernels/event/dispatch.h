@@ -141,6 +141,22 @@ ZWANG_DEVICE void add_all_at_cone(const M& me, ModeChange<M>& change) {
   }
 }
 
+// The force or torque of a link reaches its bound [limit-3]: all its conditions are gone.
+template <class M>
+ZWANG_COLD void dispatch_parting([[maybe_unused]] M& me, [[maybe_unused]] int l,
+                                 [[maybe_unused]] typename M::Event& event) {
+  if constexpr (LinkLimitsOf<typename M::Model>::count > 0) {
+    flush_accumulation(me);
+    const ModesInForce<M> before(me);
+    break_link(me, l, event.constraints);
+    event.kind = EventKind::breaks;
+    lose_density<M>(me.motion);
+    if (!update_active_set(me, touching_now(me), no_condition)) return;
+    record_event_now(me, event);
+    record_mode_changes(me, before);
+  }
+}
+
 // A change of mode [friction-7] [limit-3]: a contact slides or comes to rest, a bounded condition yields, locks or
 // breaks.
 template <class M>
@@ -148,6 +164,10 @@ ZWANG_COLD void dispatch_transition(M& me, int transition, typename M::Event& ev
   using Model = typename M::Model;
   const int of = Model::transition_of(transition);
   const TransitionKind kind = TransitionKind(Model::transition_kind(transition));
+  if (kind == TransitionKind::part) {
+    dispatch_parting(me, of, event);
+    return;
+  }
   const bool friction = kind == TransitionKind::slide || kind == TransitionKind::stick;
   const int i = friction ? Model::friction_contact(of) : Model::bound_condition(of);
   ModeChange<M> change;

@@ -118,7 +118,7 @@ ZWANG_DEVICE void describe_jump(const M& me, const ShockResult<M>& result, typen
 }
 
 // Conditions that break in a shock [limit-4]: those whose impulse has reached its bound, and those without part in
-// shocks that cannot follow the jump.
+// shocks that cannot follow the jump, links with all their conditions.
 template <class M>
 ZWANG_DEVICE void note_broken([[maybe_unused]] M& me, [[maybe_unused]] ShockResult<M>& result) {
   using Model = typename M::Model;
@@ -131,6 +131,17 @@ ZWANG_DEVICE void note_broken([[maybe_unused]] M& me, [[maybe_unused]] ShockResu
       const auto now = zero_of(me, i);
       if (Model::is_equation(i) && !bears && absolute(now.f_rate) > now.rate) result.broken.add(i);
       if (result.broken.has(i)) break_condition(me, b);
+    }
+  if constexpr (LinkLimitsOf<Model>::count > 0)
+    for (int l = 0; l < Model::link_limits; ++l) {
+      const int first = Model::link_first(l);
+      if (Model::link_bears_impulses(l) || !me.constraints.in_force(first)) continue;
+      bool separated = false;
+      for (int i = first; i < first + Model::link_rows(l); ++i) {
+        const auto now = zero_of(me, i);
+        separated = separated || absolute(now.f_rate) > now.rate;
+      }
+      if (separated) break_link(me, l, result.broken);
     }
 }
 template <class M>

@@ -341,6 +341,34 @@ ZWANG_DEVICE bool is_overloaded(const M& me, int b, const ModeProblem<M>& proble
   return (Model::is_equation(i) ? absolute(lambda) : lambda) > limit * (1 + Precision<Real>::tie);
 }
 
+// Whether the force or torque of link limit l is beyond its bound.
+template <class M>
+ZWANG_DEVICE bool is_link_overloaded(const M& me, int l, const ModeProblem<M>& problem) {
+  using Model = typename M::Model;
+  using Real = typename M::Real;
+  const typename M::Motion& motion = me.motion;
+  if (!(me.constraints.held[Model::link_first(l)] > 0)) return false;
+  Real squares = 0;
+  for (int c = 0; c < Model::link_loaded(l); ++c) {
+    const int k = problem.unit_of[Model::link_first_loaded(l) + c];
+    if (k >= 0) squares += square(problem.solution.lambda[problem.contacts.unit[k].row]);
+  }
+  const Real limit = Model::link_limit(me.k, motion.t, motion.q(), motion.v(), motion.z(), l);
+  return sqrt(squares) > limit * (1 + Precision<Real>::tie);
+}
+
+// All conditions of the link are gone for good; they are added to `broken`.
+template <class M>
+ZWANG_DEVICE void break_link(M& me, int l, typename M::Set& broken) {
+  using Model = typename M::Model;
+  using Real = typename M::Real;
+  for (int c = 0; c < Model::link_rows(l); ++c) {
+    me.constraints.conditions[Model::link_first(l) + c] = Condition<Real>{};
+    broken.add(Model::link_first(l) + c);
+  }
+  if (Model::link_broken_state(l) >= 0) me.motion.y[2 * M::n + Model::link_broken_state(l)] = 1;
+}
+
 // Condition i is gone for good.
 template <class M>
 ZWANG_DEVICE void break_condition(M& me, int b) {

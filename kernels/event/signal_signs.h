@@ -28,6 +28,9 @@ ZWANG_DEVICE bool is_transition_active(const M& me, int i) {
       case TransitionKind::yield:
       case TransitionKind::fail:
         return me.constraints.held[Model::bound_condition(of)] > 0;
+      case TransitionKind::part:
+        if constexpr (LinkLimitsOf<Model>::count > 0) return me.constraints.held[Model::link_first(of)] > 0;
+        break;
     }
   }
   return false;

@@ -19,11 +19,13 @@
 
 namespace zwang {
 
-// Whether a model's changes of mode may be handled by lanes: frictions in the plane, and no other signals.
+// Whether a model's changes of mode may be handled by lanes: frictions in the plane, no links that break, and no other
+// signals.
 template <class Model>
 ZWANG_CONSTANT constexpr bool has_fast_transitions() {
   if constexpr (ModesOf<Model>::any) {
-    bool planar = Model::masked && Model::signals == Model::transitions && !Model::has_density;
+    bool planar = Model::masked && Model::signals == Model::transitions && !Model::has_density &&
+                  LinkLimitsOf<Model>::count == 0;
     for (int f = 0; f < Model::frictions; ++f) planar = planar && Model::friction_rows(f) == 1;
     return planar;
   } else {

@@ -101,6 +101,18 @@ ZWANG_COLD bool prepare_next_step(M& me) {
   }
 }
 
+// Open conditions at zero to rounding where a step was truncated at the crossing of another: within that step they do
+// not cross, but they are reached at the same instant. A joint at its limit and a foot on the ground may be one and the
+// same event, as between two links that lie on the ground in line.
+template <class M>
+ZWANG_COLD void add_candidates_at_zero(M& me) {
+  for (int i = 0; i < M::r; ++i) {
+    if (me.constraints.conditions[i].standing != Standing::open || me.candidates.has(i)) continue;
+    const auto zero = zero_of(me, i);
+    if (absolute(zero.f) <= zero.value) me.candidates.add(i);
+  }
+}
+
 // A step that ends at a crossing: moves there and handles the event if it is a single contact or release.
 // False: the event remains to be dispatched.
 template <class M>
@@ -108,6 +120,7 @@ ZWANG_COLD bool try_event_at_step_end(M& me) {
   load_ledger(me);
   move_to_crossing(me);
   const EventToHandle<typename M::Real> event = me.exchange.event;
+  if (event.kind == EventFunctionKind::reached && me.going()) add_candidates_at_zero(me);
   return event.kind == EventFunctionKind::nothing || !me.going() || try_single_contact(me, event);
 }
 

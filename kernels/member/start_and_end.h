@@ -135,6 +135,9 @@ ZWANG_COLD void check_coefficients([[maybe_unused]] M& me) {
     for (int b = 0; b < Model::bounds; ++b)
       if (!(at(Model::template limit<Real>, b) > 0) || !(at(Model::template impulse_limit<Real>, b) >= 0))
         me.fail(Status::inconsistent_start);
+    if constexpr (LinkLimitsOf<Model>::count > 0)
+      for (int l = 0; l < Model::link_limits; ++l)
+        if (!(at(Model::template link_limit<Real>, l) > 0)) me.fail(Status::inconsistent_start);
   }
 }
 

@@ -45,6 +45,7 @@ bool in_force(const Equations& equations, const Constraint& constraint, double t
 
 // A bounded row that yields, or one that has broken.
 bool moves_freely(const System& system, std::size_t i, const Sample& sample) {
+  if (system.constraints[i].breaks_with_link) return !(sample.closed[i] > 0);
   const std::optional<std::size_t> b = bound_of(system, i);
   if (!b || !system.constraints[i].equation || sample.closed[i] > 0) return false;
   const std::optional<std::size_t>& sign = system.bounds[*b].sign;
@@ -164,7 +165,7 @@ Explanation explain(const Equations& equations, const Sample& sample, double tol
   }
 
   LeastConstraint gauss;
-  if (system.frictions.empty() && system.bounds.empty()) {
+  if (!system.bounds_forces()) {
     gauss = least_constraint(equations, sample.state, sizes, rows, 10 * tolerance, true);
   } else {
     ModeQuestion question;

@@ -52,6 +52,9 @@ ExplainedContact explain_contact(const Equations& equations, const State& state,
   }
   made.lengths_differ = !constraint.friction->derived &&
                         std::abs(made.slip_length - made.normal_length) > equal_lengths * made.normal_length;
+  const FrictionFormula& law = *constraint.friction;
+  made.impacts_ignore_static =
+      law.coefficient_static != law.coefficient && law.restitution != equations.system().pool->zero();
   const ElementMode* mode = mode_of(found, friction.contact);
   if (!mode || mode->kind == ModeKind::open) return made;
   made.normal = found.multipliers(index(friction.contact));
@@ -95,6 +98,22 @@ ExplainedBound explain_bound(const Equations& equations, const State& state, std
   return made;
 }
 
+// A link of several rows: the norm of its force or torque, and the speed at which its ends move against each other.
+ExplainedBound explain_link(const Equations& equations, const State& state, std::size_t l,
+                            const FrictionConstraint& found, const std::vector<double>& closed) {
+  const LinkLimitFormula& link = equations.system().link_limits[l];
+  ExplainedBound made{link.name, closed[link.first] > 0 ? "holds" : "broken", 0, equations.link_limit(l), 0};
+  double squares = 0;
+  for (std::size_t i = link.first_loaded; i < link.first_loaded + link.loaded; ++i) {
+    const double rate = equations.rate(i, state);
+    squares += rate * rate;
+  }
+  made.rate = std::sqrt(squares);
+  if (closed[link.first] > 0 && found.multipliers.size() > 0)
+    made.multiplier = found.multipliers.segment(index(link.first_loaded), index(link.loaded)).norm();
+  return made;
+}
+
 }  // namespace
 
 ExplainedFriction explain_friction(const Equations& equations, const State& state,
@@ -105,6 +124,8 @@ ExplainedFriction explain_friction(const Equations& equations, const State& stat
     made.contacts.push_back(explain_contact(equations, state, f, found));
   for (std::size_t b = 0; b < system.bounds.size(); ++b)
     made.bounds.push_back(explain_bound(equations, state, b, found, closed));
+  for (std::size_t l = 0; l < system.link_limits.size(); ++l)
+    made.bounds.push_back(explain_link(equations, state, l, found, closed));
   for (const ModeCandidate& candidate : found.solution.admissible) {
     ExplainedMode mode;
     for (std::size_t i = 0; i < candidate.modes.size(); ++i) {

@@ -21,6 +21,8 @@ struct ExplainedContact {
   double normal_length = 0, slip_length = 0;  // of the gradients
   bool lengths_differ =
       false;  // the slip was written out, and its gradient is not as long as that of the normal
+  bool impacts_ignore_static =
+      false;  // it has friction_static and restitution_tangential; impacts use friction
 };
 
 struct ExplainedBound {

@@ -297,7 +297,7 @@ void require_smooth(const System& system, const Linearisation& linear) {
 void refuse_set_valued_forces(const System& system) {
   std::vector<std::string> names;
   for (const Constraint& constraint : system.constraints)
-    if (constraint.friction || constraint.limit)
+    if (constraint.friction || constraint.limit || constraint.breaks_with_link)
       names.push_back("'" + constraint.name + "' (" + (constraint.friction ? "friction" : "limit") + ")");
   if (names.empty()) return;
   throw Error(

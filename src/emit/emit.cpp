@@ -262,6 +262,10 @@ void ModelWriter::add_modes() {
   add_choice("its tangential restitution", "tangential_restitution", tangential);
   add_choice("bound i: of the multiplier", "limit", limits);
   add_choice("and of the impulse", "impulse_limit", impulse_limits);
+  if (system_.link_limits.empty()) return;
+  Formulas link_limits;
+  for (const LinkLimitFormula& link : system_.link_limits) link_limits.push_back(link.limit);
+  add_choice("link limit i: of the norm of the loaded multipliers", "link_limit", link_limits);
 }
 
 void ModelWriter::add_observation() {

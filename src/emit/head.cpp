@@ -134,6 +134,30 @@ std::string mode_head_text(const System& system, std::size_t first_mode) {
                   {"transitions", system.transitions.size()}});
 }
 
+// Links that break as a whole; absent in most models.
+std::string link_limit_tables(const System& system) {
+  const auto& links = system.link_limits;
+  if (links.empty()) return "";
+  const auto broken_state = [&](const LinkLimitFormula& link) {
+    const std::optional<std::size_t>& state = system.constraints[link.first].broken;
+    return state ? static_cast<int>(*state) : -1;
+  };
+  // By condition: whether it is the row of a link that takes no part in shocks.
+  std::vector<bool> shuns(system.constraints.size(), false);
+  for (const LinkLimitFormula& link : links)
+    for (std::size_t k = 0; k < link.rows; ++k) shuns[link.first + k] = !link.bears_impulses;
+  return truths({{"has_link_limits", true}}) + numbers({{"link_limits", links.size()}}) +
+         table("int", "link_first", links, [](const LinkLimitFormula& link) { return link.first; }) +
+         table("int", "link_rows", links, [](const LinkLimitFormula& link) { return link.rows; }) +
+         table("int", "link_first_loaded", links,
+               [](const LinkLimitFormula& link) { return link.first_loaded; }) +
+         table("int", "link_loaded", links, [](const LinkLimitFormula& link) { return link.loaded; }) +
+         table("bool", "link_bears_impulses", links,
+               [](const LinkLimitFormula& link) { return link.bears_impulses; }) +
+         table("int", "link_broken_state", links, broken_state) +
+         table("bool", "is_free_in_shocks", shuns, [](bool free) { return free; });
+}
+
 std::string mode_tables(const System& system) {
   if (system.transitions.empty()) return "";
   const auto& frictions = system.frictions;
@@ -238,7 +262,7 @@ std::string model_tables(const System& system) {
                [](const ReductionFormula& formula) { return formula.target; }) +
          table("int", "reduction_integral", system.reductions,
                [](const ReductionFormula& formula) { return formula.integral; }) +
-         mode_tables(system) + record_tables(system);
+         mode_tables(system) + link_limit_tables(system) + record_tables(system);
 }
 
 }  // namespace zwang

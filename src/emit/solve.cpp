@@ -77,7 +77,8 @@ SparseMatrix mass_matrix(const System& system) {
 }  // namespace
 
 bool is_always_held(const ConditionFormula& condition) {
-  return condition.equation && !condition.from && !condition.until && !condition.slip_of && !condition.limit;
+  return condition.equation && !condition.from && !condition.until && !condition.slip_of &&
+         !condition.limit && !condition.breaks_with_link;
 }
 
 long long estimated_multiplications(const System& system, long long limit) {
@@ -420,15 +421,15 @@ std::vector<Expr> motion_rates(const System& system, const std::vector<Expr>& ac
 bool has_light_events(const System& system, bool masked) {
   constexpr std::size_t few_coordinates = 6, few_conditions = 3;
   const auto light = [](const Constraint& c) { return c.linear && (c.equation || c.holonomic); };
-  return masked && system.modes == 0 && system.bounds.empty() && system.size() <= few_coordinates &&
+  return masked && !system.bounds_forces() && system.size() <= few_coordinates &&
          !system.constraints.empty() && system.constraints.size() <= few_conditions && !system.density &&
          !system.any_general() && std::all_of(system.constraints.begin(), system.constraints.end(), light);
 }
 
 bool has_free_impacts(const System& system, bool masked) {
   const auto inequality = [](const Constraint& c) { return c.holonomic && !c.equation; };
-  return masked && system.bounds.empty() && !system.constraints.empty() && !system.density &&
-         !system.any_general() &&
+  return masked && system.bounds.empty() && system.link_limits.empty() && !system.constraints.empty() &&
+         !system.density && !system.any_general() &&
          std::all_of(system.constraints.begin(), system.constraints.end(), inequality);
 }
 

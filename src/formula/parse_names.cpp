@@ -169,6 +169,9 @@ Expr Parser::call() {
 std::string Parser::condition_argument(const std::string& function) {
   if (peek().kind != TokenKind::name) unexpected("the name of a constraint inside " + function + "()");
   const Token token = dotted_name();
+  if (function == "holding" || function == "broken" || function == "breaks")
+    if (const auto link = scope_.links.find(token.text); link != scope_.links.end())
+      return link->second.first_condition;
   if (!scope_.conditions.contains(token.text)) {
     std::vector<std::string> names;
     for (const auto& [name, entry] : scope_.conditions) names.push_back(name);
@@ -200,7 +203,7 @@ Expr Parser::condition_call(const std::string& function, const Token& token) {
   if (function == "reaction" && argument.kind == TokenKind::name && peek(1).text == ")")
     if (const auto link = scope_.links.find(argument.text); link != scope_.links.end()) {
       ++next_;
-      return link->second;
+      return link->second.reaction;
     }
   const ConditionName& entry = scope_.conditions.find(condition_argument(function))->second;
   const auto mode = [&](const std::optional<Expr>& value, const char* key) {

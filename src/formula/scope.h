@@ -50,12 +50,18 @@ struct ConditionName {
   bool breaks = false;  // it is gone for good once its multiplier reaches the limit
 };
 
+// A link of several conditions: reaction(link) is the size of its force. holding(link), broken(link) and breaks(link)
+// are those of its first condition.
+struct LinkName {
+  Expr reaction;
+  std::string first_condition;
+};
+
 struct Scope {
   std::map<std::string, ScalarName, std::less<>> scalars;
   std::map<std::string, VectorName, std::less<>> vectors;
   std::map<std::string, ConditionName, std::less<>> conditions;
-  std::map<std::string, Expr, std::less<>> links =
-      {};                           // reaction(link): the size of the force of several conditions
+  std::map<std::string, LinkName, std::less<>> links = {};
   std::vector<std::string> events;  // names of [[event]]
   std::optional<Expr> kinetic = {}, potential = {}, logdensity = {}, dissipated = {};
 };

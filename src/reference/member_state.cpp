@@ -50,6 +50,8 @@ bool MemberState::may_change(const Transition& transition) const {
   if (transition.kind == TransitionKind::slide) return sticks(transition.of);
   if (transition.kind == TransitionKind::stick) return slips(transition.of);
   if (transition.kind == TransitionKind::lock) return yields(transition.of) != 0;
+  if (transition.kind == TransitionKind::part)
+    return conditions[system().link_limits[transition.of].first].standing == Standing::equation;
   const Standing standing = conditions[system().bounds[transition.of].condition].standing;
   return standing == Standing::equation || standing == Standing::closed;
 }

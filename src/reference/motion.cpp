@@ -126,6 +126,9 @@ void Motion::check_coefficients(const State& start) {
     check(equations_.bound(b).limit > 0, system.bounds[b].condition, "limit");
     check(equations_.bound(b).impulse_limit >= 0, system.bounds[b].condition, "impulse_limit");
   }
+  for (std::size_t l = 0; l < system.link_limits.size(); ++l)
+    if (!(equations_.link_limit(l) > 0))
+      fail(Status::inconsistent_start, "limit of '" + system.link_limits[l].name + "' is out of range");
 }
 
 bool Motion::open_record() {

@@ -149,6 +149,10 @@ class Motion {
   bool within_bounds(const LeastConstraint& gauss) const;
   bool break_overloaded(const FrictionConstraint& found);
   void break_condition(std::size_t bound);
+  void break_link(std::size_t link_limit);
+  void break_separated_links();
+  bool break_overloaded_links(const Eigen::VectorXd& multipliers);
+  void remove_broken(GaussProblem& problem) const;
   void set_modes(const GaussProblem& problem);
   void hold_bound(std::size_t bound, const State& now);
   void activate_sticking_rows();

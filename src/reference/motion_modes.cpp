@@ -49,10 +49,7 @@ bool holds_condition(const std::vector<std::size_t>& list, std::size_t i) {
 
 }  // namespace
 
-bool Motion::bounds_forces() const {
-  const System& system = equations_.system();
-  return !system.frictions.empty() || !system.bounds.empty();
-}
+bool Motion::bounds_forces() const { return equations_.system().bounds_forces(); }
 
 // [limit-1] A bounded row with s != 0 yields and is a known force; one that breaks is gone. Rows that may hold, those
 // with s = 0, count as equations until the problem of the accelerations is solved.
@@ -74,6 +71,7 @@ void Motion::let_moving_bounds_yield(const ModeChange& change) {
       member_.modes(index(*bound.sign)) = rate > 0 ? 1 : -1;
     }
   }
+  break_separated_links();
 }
 
 // A condition on positions holds again where it stopped.
@@ -85,14 +83,6 @@ void Motion::hold_bound(std::size_t b, const State& now) {
   if (sign != 0 && bound.offset)
     member_.modes(index(*bound.offset)) += equations_.value(bound.condition, now);
   sign = 0;
-}
-
-void Motion::break_condition(std::size_t b) {
-  const std::size_t i = equations_.system().bounds[b].condition;
-  member_.conditions[i] = {};
-  broken_now_.push_back(i);
-  if (const std::optional<std::size_t>& broken = equations_.system().constraints[i].broken)
-    member_.y(2 * member_.n() + index(*broken)) = 1;
 }
 
 bool Motion::within_bounds(const LeastConstraint& gauss) const {
@@ -123,8 +113,12 @@ std::optional<LeastConstraint> Motion::solve_modes_in_force(GaussProblem& proble
                                                      10 * settings_.contact_tolerance);
       const bool bounded = std::any_of(problem.rows.begin(), problem.rows.end(),
                                        [&](std::size_t i) { return bound_of(system, i).has_value(); });
-      if (!bounded || (plain.status == Status::ok && within_bounds(plain)))
-        return solve_plain_gauss_problem(problem);
+      if (!bounded || (plain.status == Status::ok && within_bounds(plain))) {
+        if (plain.status != Status::ok || !break_overloaded_links(plain.multipliers))
+          return solve_plain_gauss_problem(problem);
+        remove_broken(problem);
+        continue;
+      }
     }
     ModeQuestion question{.rows = problem.rows,
                           .leaves = change.leaves,
@@ -141,8 +135,8 @@ std::optional<LeastConstraint> Motion::solve_modes_in_force(GaussProblem& proble
            lacks + " at t = " + number_text(member_.t) + ": " + describe_no_mode(system, found.solution));
       return std::nullopt;
     }
-    if (break_overloaded(found)) {
-      std::erase_if(problem.rows, [&](std::size_t i) { return !member_.in_force(i); });
+    if (break_overloaded(found) || break_overloaded_links(found.multipliers)) {
+      remove_broken(problem);
       continue;
     }
     Trajectory& trajectory = recorder_.trajectory();
@@ -151,24 +145,6 @@ std::optional<LeastConstraint> Motion::solve_modes_in_force(GaussProblem& proble
     found_modes_ = std::move(found);
     return *found_modes_;
   }
-}
-
-// All rows that break and are at their bound in one solution break together [limit-3].
-bool Motion::break_overloaded(const FrictionConstraint& found) {
-  bool any = false;
-  for (const FoundMode& mode : found.modes) {
-    const System& system = equations_.system();
-    const std::optional<std::size_t> b = bound_of(system, mode.condition);
-    if (!b || !system.bounds[*b].breaks) continue;
-    // A contact with friction slips by itself; its normal force decides.
-    const std::optional<std::size_t> f = friction_of(system, mode.condition);
-    const bool rubs = f && has_friction(equations_, *f, member_.state());
-    const bool beyond = found.multipliers(index(mode.condition)) > equations_.bound(*b).limit;
-    if (rubs ? !beyond : mode.mode.kind != ModeKind::slip) continue;
-    break_condition(*b);
-    any = true;
-  }
-  return any;
 }
 
 // Takes over the modes of a solution; without one no contact sticks or slips, and every bounded row at s = 0 holds.
@@ -263,6 +239,10 @@ void Motion::change_mode(const Transition& transition) {
       break;
     case TransitionKind::fail:
       break_condition(transition.of);
+      if (!update({})) return;
+      break;
+    case TransitionKind::part:
+      break_link(transition.of);
       if (!update({})) return;
       break;
   }

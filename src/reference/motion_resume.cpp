@@ -62,6 +62,9 @@ ModeChange Motion::take_up_modes(const State& state, const std::vector<double>& 
     else
       change.leaves.push_back(i);
   }
+  for (const LinkLimitFormula& link : system.link_limits)
+    for (std::size_t i = link.first; i < link.first + link.rows; ++i)
+      if (member_.in_force(i) && closed[i] < 0.5) member_.conditions[i] = {};
   for (const Friction& friction : system.frictions) {
     for (const std::size_t row : friction.rows)
       if (closed[row] > 0.5) member_.conditions[row].standing = Standing::equation;

@@ -5,6 +5,7 @@
 #include "kernels/base/layout.h"
 #include "kernels/base/status.h"
 #include "src/base/error.h"
+#include "src/base/index.h"
 #include "src/laws/friction_modes.h"
 #include "src/laws/friction_shock.h"
 #include "src/laws/shock.h"
@@ -153,8 +154,11 @@ void Motion::audit_shock(const Shock& shock, const State& before, EventKind kind
 ShockParticipants Motion::participants(const std::vector<char>& touching) const {
   ShockParticipants result;
   const std::vector<Constraint>& constraints = equations_.system().constraints;
+  std::vector<char> free(constraints.size(), 0);  // rows of links without part in shocks
+  for (const LinkLimitFormula& link : equations_.system().link_limits)
+    if (!link.bears_impulses) std::fill_n(free.begin() + index(link.first), link.rows, 1);
   for (std::size_t i = 0; i < member_.conditions.size(); ++i) {
-    if (!member_.in_force(i) || constraints[i].slip_of || constraints[i].limit) continue;
+    if (!member_.in_force(i) || constraints[i].slip_of || constraints[i].limit || free[i]) continue;
     if (member_.conditions[i].standing == Standing::equation)
       result.equations.push_back(i);
     else if (!equations_.system().constraints[i].holonomic)

@@ -5,6 +5,10 @@
 // are no functions of the orientation and appear in no formula; the orientation is a quaternion of four auxiliary
 // states with q' = q o (0, omega)/2. Every formula depends on q by the rotation matrix R(q)/|q|^2, which is a rotation
 // whatever the length of q: rounding of the length has no effect on the motion [body-3].
+//
+// A body that is symmetric about its z axis may have its orientation in a frame that does not spin with it (Resal's
+// axes): q is that of the frame, which turns at (w1, w2, 0), and a fifth state is the angle of the spin, whose rate is
+// w3. The velocities are the components of omega in that frame. However fast the spin, q is slow.
 #pragma once
 
 #include <array>
@@ -35,13 +39,16 @@ struct Body {
   std::size_t dimension = 3;  // 2 or 3
   std::size_t first = 0;      // number of its first coordinate
   std::size_t state = 0;      // in space: number of the auxiliary state q0
-  Expr mass{};                // of parameters, as all below
+  bool nonspinning =
+      false;    // in space: q is that of a frame without the spin about z, whose angle is state + 4
+  Expr mass{};  // of parameters, as all below
   std::vector<Expr> inertia;  // one number in the plane; xx, yy, zz, xy, xz, yz in space
   std::vector<BodyPoint> points;
   BodyShape shape;
 
   bool spatial() const { return dimension == 3; }
   std::size_t coordinates() const { return spatial() ? 6 : 3; }
+  std::size_t states() const { return !spatial() ? 0 : nonspinning ? 5 : 4; }  // of the orientation
   std::size_t first_turn() const { return first + dimension; }  // number of the coordinate of its rotation
 };
 
@@ -58,19 +65,25 @@ class BodyFormulas {
   ExprVector spin() const;      // angular velocity, space axes; three components also in the plane
   ExprVector momentum() const;  // angular momentum about the centre of mass, space axes
   Expr kinetic_energy() const;
-  std::vector<Expr> gyroscopic_torque() const;  // -omega x (I omega), body axes [body-1]; in space
-  std::vector<Expr> orientation() const;        // the quaternion at unit length; in space
-  std::vector<Expr> orientation_rates() const;  // q' of the four states; in space
+  // -(rate of the axes) x (I omega), in the axes of the velocities [body-1]; in space
+  std::vector<Expr> gyroscopic_torque() const;
+  std::vector<Expr> orientation() const;        // the quaternion of the body at unit length; in space
+  std::vector<Expr> orientation_rates() const;  // of the states of the orientation; in space
+  ExprVector in_frame(const ExprVector& in_body) const;  // from body axes to those of the velocities
 
  private:
-  void define_slopes();
-  ExprVector inertia_times_rates() const;
+  void define_slopes(const std::vector<std::vector<Expr>>& frame);
+  void add_spin();
+  ExprVector velocities() const;  // of the rotation, in the axes of the frame
+  ExprVector inertia_times_velocities() const;
 
   Expressions& pool_;
   const Body& body_;
   ExprVector centre_;
   std::array<Expr, 4> q_{};                  // in space
-  std::vector<std::vector<Expr>> rotation_;  // by row
+  std::vector<std::vector<Expr>> rotation_;  // by row: from body axes
+  std::vector<std::vector<Expr>> frame_;     // by row: from the axes of the velocities
+  Expr cosine_{}, sine_{};                   // of the spin, of a nonspinning frame
 };
 
 // The velocity of a place that moves with coordinates, and the generalized force of a force that acts there: F r_q.

@@ -61,6 +61,7 @@ Equations::Equations(const System& system, std::vector<double> parameters) : sys
     const LimitFormula& limit = *system.constraints[bound.condition].limit;
     bounds_.push_back(Program(pool, {limit.limit, limit.impulse_limit}));
   }
+  for (const LinkLimitFormula& link : system.link_limits) link_limits_.push_back(Program(pool, {link.limit}));
 }
 
 void Equations::set_parameters(std::span<const double> parameters) {
@@ -150,6 +151,8 @@ BoundValues Equations::bound(std::size_t number) const {
   bounds_[number].run<double>(inputs(State{}), scratch_, out);
   return {out[0], out[1]};
 }
+
+double Equations::link_limit(std::size_t number) const { return evaluate(link_limits_[number], State{}); }
 
 std::vector<Scaled> Equations::scaled_row(std::size_t constraint, const State& state,
                                           const Sizes& sizes) const {

@@ -77,9 +77,10 @@ class Equations {
   double value(std::size_t constraint, const State& state) const;
   double rate(std::size_t constraint, const State& state) const;
 
-  // Of System::frictions and System::bounds.
+  // Of System::frictions, System::bounds and System::link_limits.
   FrictionValues friction(std::size_t number, const State& state) const;
   BoundValues bound(std::size_t number) const;
+  double link_limit(std::size_t number) const;
 
   // value, rate, rest with their rounding scales; the row's entries after them.
   std::vector<Scaled> scaled_row(std::size_t constraint, const State& state, const Sizes& sizes) const;
@@ -109,6 +110,7 @@ class Equations {
   Program after_multipliers_;                   // z' and the power, where they depend on multipliers
   std::vector<Program> rows_, values_, rates_;  // per constraint
   std::vector<Program> frictions_, bounds_;     // per entry of System::frictions and System::bounds
+  std::vector<Program> link_limits_;            // per entry of System::link_limits
   // Scratch: an Equations belongs to one member on one thread.
   mutable std::vector<double> scratch_, out_;
   std::vector<double> no_multipliers_, no_modes_;

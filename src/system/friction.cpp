@@ -101,6 +101,17 @@ void add_bound(System& system, std::size_t condition) {
   system.bounds.push_back(made);
 }
 
+// [limit-3] for a link of several rows: the norm of its force, or of its torque, against the bound.
+void add_link_limit(System& system, std::size_t number) {
+  Expressions& pool = *system.pool;
+  const LinkLimitFormula& link = system.link_limits[number];
+  std::vector<Expr> load;
+  for (std::size_t k = 0; k < link.loaded; ++k)
+    load.push_back(pool.symbol(SymbolKind::multiplier, link.first_loaded + k));
+  system.transitions.push_back(
+      {TransitionKind::part, number, pool.subtract(length_of(pool, load), link.limit)});
+}
+
 }  // namespace
 
 bool projected_at_start(const ConditionFormula& condition, bool rate) {
@@ -130,6 +141,7 @@ void derive_friction(System& system) {
     if (system.constraints[i].friction) add_friction(system, i);
     if (system.constraints[i].limit) add_bound(system, i);
   }
+  for (std::size_t l = 0; l < system.link_limits.size(); ++l) add_link_limit(system, l);
 }
 
 }  // namespace zwang

@@ -79,7 +79,7 @@ bool Description::is_turn(std::size_t coordinate) const {
 
 bool Description::is_orientation(std::size_t auxiliary) const {
   return std::any_of(bodies.begin(), bodies.end(), [&](const Body& body) {
-    return body.spatial() && auxiliary >= body.state && auxiliary < body.state + 4;
+    return body.spatial() && auxiliary >= body.state && auxiliary < body.state + body.states();
   });
 }
 

@@ -47,6 +47,18 @@ struct LimitFormula {
   std::size_t sign = 0, offset = 0;
 };
 
+// A bound on the force or on the torque of a link of several conditions: where the norm of the loaded multipliers
+// reaches it, all conditions of the link are gone for good.
+struct LinkLimitFormula {
+  std::string name;                 // of the link; with ", torque" after it for the bound on the torque
+  std::size_t first = 0, rows = 0;  // the conditions of the link, one after the other
+  std::size_t first_loaded = 0, loaded = 0;  // those whose multipliers are the force, or the torque
+  Expr limit;                                // of parameters
+  // impulse_limit = inf: in shocks the link is as any other. Otherwise impulse_limit = 0: it takes no part in them,
+  // and the first one that moves its ends against each other breaks it [limit-4].
+  bool bears_impulses = false;
+};
+
 // One condition f <= 0, f == 0, g <= 0 or g == 0, in Mayer's sign.
 struct ConditionFormula {
   std::string name;
@@ -69,6 +81,8 @@ struct ConditionFormula {
   // The number of the link whose row this is. The rows of a link are independent of each other in the coordinates of
   // either of its ends alone, as far as they have entries there.
   std::optional<std::size_t> link = {};
+  // The row of a link that breaks as a whole (Description::link_limits).
+  bool breaks_with_link = false;
   // Auxiliary states: the energy that friction or a bound has dissipated, and 1 once the condition is broken.
   std::optional<std::size_t> dissipated = {}, broken = {};
 };
@@ -158,6 +172,7 @@ struct Description {
   // Per auxiliary; for the multiplier rho of a general condition: that condition's lambda.
   std::vector<Expr> rates;
   std::vector<ConditionFormula> conditions;
+  std::vector<LinkLimitFormula> link_limits;
   std::size_t modes = 0;  // numbers of kind mode, set at events
   std::vector<ImpulseFormula> impulses;
   std::vector<WatchFormula> watches;
@@ -227,10 +242,11 @@ enum class TransitionKind : int {
   yield,  // the multiplier of a holding condition reaches its bound
   lock,   // the rate of a yielding condition vanishes
   fail,   // the multiplier of a condition that breaks reaches its bound
+  part,   // the force or the torque of a link reaches its bound
 };
 struct Transition {
   TransitionKind kind = TransitionKind::slide;
-  std::size_t of = 0;  // number among System::frictions or System::bounds
+  std::size_t of = 0;  // number among System::frictions, System::bounds or System::link_limits
   Expr value{};
 };
 
@@ -268,6 +284,8 @@ struct System : Description {
   std::vector<Bound> bounds;
   std::vector<Transition> transitions;
 
+  // Whether some multiplier is bounded: by friction, by a limit of its own or by that of its link.
+  bool bounds_forces() const { return !transitions.empty(); }
   // True where the rate of an auxiliary state, or the power, depends on multipliers.
   bool rates_need_multipliers() const;
   // True if a condition belongs to the general variation: its multiplier is a state, and the rate of that

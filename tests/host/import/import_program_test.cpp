@@ -82,10 +82,7 @@ TEST_P(ImportedExample, RunsOnBothBackendsAndPassesItsCheck) {
 
 INSTANTIATE_TEST_SUITE_P(Examples, ImportedExample,
                          testing::Values(ImportExample{"cart_pole.urdf", {"--joint", "hinge=0.5"}},
-                                         ImportExample{"arm.urdf", {}},
-                                         ImportExample{"hopper.xml",
-                                                       {"--joint", "thigh_joint=-0.5", "--joint",
-                                                        "leg_joint=-1", "--joint", "foot_joint=0.5"}}),
+                                         ImportExample{"arm.urdf", {}}, ImportExample{"hopper.xml", {}}),
                          [](const testing::TestParamInfo<ImportExample>& test) {
                            return test.param.file.substr(0, test.param.file.find('.'));
                          });

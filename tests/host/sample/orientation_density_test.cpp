@@ -45,6 +45,24 @@ TEST(OrientationDensity, OfFourEqualNormalsIsUniformOverAllRotations) {
   }
 }
 
+// The word stands for four standard normals: the same draws, the same starts and the same density.
+TEST(OrientationDensity, OfTheWordUniformIsThatOfFourNormals) {
+  const Study word = body_turned_by("", "\"uniform\""),
+              normals = body_turned_by("", four_normals("1", "1", "1", "1"));
+  StartDensity density(word);
+  EXPECT_EQ(density.why_unknown(), "");
+  const Sampler one(word), other(normals);
+  Sampler::Scratch scratch, other_scratch;
+  MemberInputs drawn, expected;
+  for (unsigned long long member = 0; member < 5; ++member) {
+    one.draw(member, 0, scratch, drawn);
+    other.draw(member, 0, other_scratch, expected);
+    EXPECT_EQ(drawn.start.z, expected.start.z);
+    EXPECT_NEAR(drawn.start.z.norm(), 1, 1e-15);
+    EXPECT_NEAR(density.log_at(drawn.parameters), -std::log(8 * pi * pi), 1e-12);
+  }
+}
+
 // Of Euler angles about z, x, z the measure of rotations is sin(theta) dpsi dtheta dphi.
 TEST(OrientationDensity, OfEulerAnglesFollowsTheirDeterminant) {
   const Study study = body_turned_by(

@@ -4,7 +4,11 @@
 #include <string>
 #include <vector>
 
+#include "host/inspect/write_explain_friction.h"
+#include "src/analysis/explain.h"
+#include "src/system/equations.h"
 #include "tests/support/malformed.h"
+#include "tests/support/study_runs.h"
 
 namespace zwang::refused_mechanics_test {
 namespace {
@@ -32,6 +36,8 @@ TEST(Refused, FrictionWithoutAContactOrALaw) {
        {ball_with("ball.y' >= 0", "friction = 0.3"), "no law of friction for a condition on velocities"},
        {ball_with("ball.x'*ball.y' == 1", "variation = \"general\"\nlimit = 2"),
         "no law of limits beside variation = \"general\""},
+       {ball_with("ball.y >= 0", "variation = \"general\"\nfriction = 0.3"),
+        "no law of friction beside variation = \"general\""},
        {ball_with("ball.y >= 0", "slip = \"ball.x'\""), "has no effect without friction"},
        {ball_with("ball.y >= 0", "friction_static = 0.4"), "has no effect without friction"},
        {ball_with("ball.y >= 0", "restitution_tangential = 0.4"), "has no effect without friction"}},
@@ -91,12 +97,73 @@ TEST(Refused, KeysOfLinksWithoutMeaning) {
       {link_of("hinge", "axis = [0, 0, 0]\n"), "an axis of length 0 has no direction"},
       {link_of("hinge", "axis = [0, 0, 1]\naxis_b = [0, 0, 0]\n"), "an axis of length 0 has no direction"},
   };
-  for (const char* type : {"ball", "weld"})
-    list.push_back({link_of(type, "breaks = true\n"), "a link of several rows does not break"});
-  for (const char* type : {"hinge", "slider"})
-    list.push_back({link_of(type, "axis = [0, 0, 1]\nlimit = 1\nbreaks = true\n"),
-                    "a link of several rows does not break"});
   expect_refused(list, time_alone);
+}
+
+TEST(Refused, LinksThatBreakWithoutSayingWhen) {
+  const std::string axis = "axis = [0, 0, 1]\n", breaks = "breaks = true\n";
+  std::vector<Refused> list = {
+      {link_of("ball", breaks + "limit = 0\n"), "a limit is positive"},
+      {link_of("ball", breaks + "limit = 1\nimpulse_limit = 2\n"),
+       "a link of several rows bears every impulse or none"},
+      {link_of("ball", breaks + "limit_torque = 1\n"), "a link of type hinge, slider or weld"},
+      {link_of("weld", "limit_torque = 1\n"), "a bound on the torque of a link can only break it"},
+      {link_of("weld", breaks + "limit_torque = -1\n"), "a limit is positive"},
+      {link_of("rod", "length = 1\nlimit_torque = 1\n"), "a link of type hinge, slider or weld"},
+      {"[[surface]]\nname = \"floor\"\npoint = [0, 0, 0]\nnormal = [0, 0, 1]\n" +
+           body_in_space("shape = { sphere = 1 }\n") +
+           "[[link]]\nname = \"l\"\ntype = \"rolling\"\nbetween = [\"b\"]\non = \"floor\"\nlimit = 1\n" +
+           breaks,
+       "a link that rolls does not break"},
+      {"[[body]]\nname = \"b\"\nmass = 1\ninertia = 1\nposition = [0, 0]\n[[anchor]]\nname = \"o\"\nposition "
+       "= "
+       "[0, 0]\n[[link]]\nname = \"l\"\ntype = \"hinge\"\nbetween = [\"b\", \"o\"]\nlimit_torque = 1\n" +
+           breaks,
+       "this link has no torque"},
+  };
+  for (const char* type : {"ball", "weld"})
+    list.push_back({link_of(type, breaks), "a link breaks at its limit, and there is none"});
+  for (const char* type : {"hinge", "slider"})
+    list.push_back({link_of(type, axis + breaks), "a link breaks at its limit, and there is none"});
+  expect_refused(list, time_alone);
+}
+
+TEST(Refused, LinksOfNothingWithAnother) {
+  const std::string between_two = "[[link]]\nname = \"l\"\ntype = \"ball\"\nbetween = ";
+  const std::string anchors =
+      "[[anchor]]\nname = \"o\"\nposition = [0, 0, 1]\n[[anchor]]\nname = \"p\"\nposition = [0, 0, 2]\n";
+  expect_refused(
+      {{body_in_space("points = { e = [0, 0, 1] }\n") + between_two + "[\"b\", \"b.e\"]\n",
+        "links a body with itself"},
+       {body_in_space("") + anchors + between_two + "[\"o\", \"p\"]\n", "links two anchors"},
+       {body_in_space("") + anchors + between_two + "[\"b\", \"o\", \"p\"]\n", "wrong number of entries"}},
+      time_alone);
+}
+
+TEST(Refused, OrientationsThatAreNone) {
+  const std::string planar = "[[body]]\nname = \"b\"\nmass = 1\ninertia = 1\nposition = [0, 0]\n";
+  expect_refused(
+      {{body_in_space("orientation = [0, 0, 0, 0]\n"), "a quaternion of length 0 is no orientation"},
+       {body_in_space("orientation = \"any\"\n"), "not an orientation"},
+       {body_in_space("orientation = \"any\"\n"), "or \"uniform\""},
+       {body_in_space("orientation = { axis = [0, 0, 0], angle = 1 }\n"),
+        "an axis of length 0 has no direction"},
+       {planar + "orientation = \"uniform\"\n", "angle = { uniform = [0, \"2*pi\"] }"}},
+      time_alone);
+}
+
+// Part of what is allowed: impacts use friction. Said, not refused.
+TEST(Refused, NothingOfAStaticCoefficientBesideATangentialRestitution) {
+  const auto note_with = [](const std::string& keys) {
+    const StudyRun run(written(ball_with("ball.y >= 0", "friction = 0.3\n" + keys) + time_alone));
+    const Equations equations(run.system(), run.member.inputs.parameters);
+    const Explanation made = explain(equations, run.trajectory.last, 1e-10);
+    return friction_text(*made.friction, made.coordinates).find("c: impacts use friction") !=
+           std::string::npos;
+  };
+  EXPECT_TRUE(note_with("friction_static = 0.4\nrestitution_tangential = 0.5\n"));
+  EXPECT_FALSE(note_with("friction_static = 0.4\n"));
+  EXPECT_FALSE(note_with("restitution_tangential = 0.5\n"));
 }
 
 TEST(Refused, SizesBeyondTheLimits) {
@@ -107,7 +174,13 @@ TEST(Refused, SizesBeyondTheLimits) {
   for (int k = 0; k < 257; ++k)
     contacts +=
         "[[constraint]]\nname = \"c" + std::to_string(k) + "\"\nrequire = \"ball.y >= -1\"\nfriction = 0.1\n";
-  expect_refused({{bodies, "too many bodies"},
+  std::string links =
+      "[[point]]\nname = \"p\"\nmass = 1\nposition = [0, 0, 0]\n[[anchor]]\nname = \"o\"\nposition = "
+      "[0, 0, 0]\n";
+  for (int k = 0; k < 1366; ++k)  // three rows each: 4098
+    links += "[[link]]\nname = \"l" + std::to_string(k) + "\"\ntype = \"ball\"\nbetween = [\"p\", \"o\"]\n";
+  expect_refused({{links, "too many constraints, with those of links and contacts"},
+                  {bodies, "too many bodies"},
                   {body_in_space("points = { " + points + " }\n"), "too many points"},
                   {ball + contacts, "too many contacts with friction"}},
                  time_alone);
