@@ -7,6 +7,7 @@
 #include "kernels/base/portable.h"
 #include "kernels/dynamics/contact_rows.h"
 #include "kernels/dynamics/dense_solve.h"
+#include "kernels/dynamics/nearest_in_cones.h"
 #include "kernels/dynamics/slip_directions.h"
 #include "kernels/dynamics/widest_margin.h"
 
@@ -39,7 +40,6 @@ struct DependentChoice : SlipDirections<M> {
     if (all.null.count == 0) return;
     const Solution kept = at;
     Real x[rows];
-    for (int j = 0; j < all.count; ++j) x[j] = all.lambda[j];
     project_into_cones(all, at, x);
     if (accept(all, x, at)) return;
     spread(all, at, x);
@@ -101,54 +101,21 @@ struct DependentChoice : SlipDirections<M> {
     all.null.find(all.count, force, Real(100) * Precision<Real>::tie);
   }
 
-  // The nearest point: Dykstra's alternating projections onto the cones and onto the multipliers that move alike.
-  ZWANG_COLD void project_into_cones(const Dependent& all, const Solution& at, Real* x) const {
-    Real correction[rows], y[rows];
-    for (int j = 0; j < all.count; ++j) correction[j] = 0;
-    for (int pass = 0; pass < 1000; ++pass) {
-      Real moved = 0, size = 0;
-      for (int j = 0; j < all.count; ++j) y[j] = x[j] + correction[j];
-      clip(all, at, y);
-      for (int j = 0; j < all.count; ++j) {
-        correction[j] += x[j] - y[j];
-        y[j] -= all.lambda[j];
-      }
-      for (int j = 0; j < all.count; ++j) {
-        Real next = all.lambda[j];
-        for (int m = 0; m < all.null.count; ++m) {
-          Real along = 0;
-          for (int i = 0; i < all.count; ++i) along += all.null.vector[m][i] * y[i];
-          next += along * all.null.vector[m][j];
-        }
-        moved = maximum(moved, absolute(next - x[j]));
-        size = maximum(size, absolute(next));
-        x[j] = next;
-      }
-      if (!(moved > 4 * Precision<Real>::epsilon * size)) break;
-    }
-  }
   // The nearest multipliers inside all cones and bounds.
-  ZWANG_DEVICE void clip(const Dependent& all, const Solution& at, Real* y) const {
+  ZWANG_COLD void project_into_cones(const Dependent& all, const Solution& at, Real* x) const {
+    NearestInCones<Real, rows> nearest(all.count, all.lambda, all.null);
     for (int k = 0; k < units; ++k) {
       const Unit& of = unit[k];
       const int j = all.first[k];
       if (j < 0 || of.kind == RowKind::equation) continue;
-      if (of.kind == RowKind::bounded || of.limited) {
-        y[j] = maximum(minimum(y[j], of.limit), of.kind == RowKind::bounded ? -of.limit : Real(0));
-      } else if (!solves_tangents(of, at.choice[k])) {
-        y[j] = maximum(y[j], Real(0));
-      } else {
-        Real force = 0;
-        for (int c = 1; c <= of.tangents; ++c) force += square(y[j + c]);
-        force = sqrt(force);
-        const Real mu = of.cone_static;
-        if (force <= mu * y[j]) continue;
-        // On the cone, or at its tip.
-        const Real normal = maximum((y[j] + mu * force) / (1 + mu * mu), Real(0));
-        y[j] = normal;
-        for (int c = 1; c <= of.tangents; ++c) y[j + c] *= force > 0 ? mu * normal / force : Real(0);
-      }
+      if (of.kind == RowKind::bounded || of.limited)
+        nearest.add_interval(j, of.kind == RowKind::bounded ? -of.limit : Real(0), of.limit);
+      else if (!solves_tangents(of, at.choice[k]))
+        nearest.add_interval(j, 0, infinity<Real>());
+      else
+        nearest.add_cone(j, j + 1, of.tangents, of.cone_static);
     }
+    nearest.solve(x);
   }
 
   // The point with the largest margins, which is found also where little room is left.

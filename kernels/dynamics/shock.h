@@ -69,6 +69,7 @@ struct ShockSetting {
 template <class M>
 struct ShockRows {
   int count = 0;
+  bool inelastic = false;  // no rebound, nor one along the surface
   int condition[M::rows];
   bool equation[M::rows];
   typename M::Real rebound[M::rows];
@@ -86,6 +87,7 @@ template <class M, class Real>
 ZWANG_DEVICE void collect_rows(const ShockSetting<M>& setting, const Real* alpha, bool inelastic,
                                ShockRows<M>& rows) {
   const M& me = setting.me;
+  rows.inelastic = inelastic;
   bool rebounds = false, imposing = false;
   for (int i = 0; i < M::r; ++i) {
     if (setting.is_equation(i)) {

@@ -37,6 +37,12 @@ ModeSolver::ModeSolver(const ModeProblem& problem) : problem_(problem), mass_(pr
 
 double ModeSolver::length(const Eigen::VectorXd& x) const { return std::sqrt(x.dot(problem_.mass * x)); }
 
+double ModeSolver::size(const Eigen::VectorXd& x) const { return length(problem_.free) + length(x); }
+
+double ModeSolver::rounding() const {
+  return lengths_.size() > 0 ? problem_.slack.cwiseQuotient(lengths_).maxCoeff() : 0;
+}
+
 // The force of a contact that slips is A_N + mu d A_T per unit of its multiplier [friction-4]; yielding rows are known
 // forces [limit-2].
 ModeSolver::Held ModeSolver::held_rows(const std::vector<ElementMode>& modes) const {
