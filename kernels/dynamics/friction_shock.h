@@ -35,15 +35,6 @@ struct FrictionRound {
     return row;
   }
 
-  // What counts as zero for the slip of row i after the shock.
-  ZWANG_DEVICE Real zero_of_slip(const ShockSetting<M>& setting, const Real* alpha, int i) const {
-    const M& me = setting.me;
-    Real larger[n];
-    for (int j = 0; j < n; ++j) larger[j] = maximum(me.sizes.v[j], absolute(alpha[j]));
-    return me.input.rest_speed *
-           scaled_condition<M>(me.k, me.motion, i, alpha, me.sizes.q, larger).rate_scale;
-  }
-
   ZWANG_DEVICE void add_contact(const ShockSetting<M>& setting, const Real* alpha, int i, Real back,
                                 bool inelastic) {
     const M& me = setting.me;
@@ -61,7 +52,7 @@ struct FrictionRound {
     const Real e = Model::tangential_restitution(me.k, motion.t, motion.q(), alpha, motion.z(), f);
     for (int c = 0; c < unit.tangents; ++c) {
       const int t = Model::friction_row(f) + c;
-      const int slip = add(setting, alpha, t, 0, zero_of_slip(setting, alpha, t));
+      const int slip = add(setting, alpha, t, 0, setting.rest_zero(t, alpha));
       rebound[slip] = inelastic ? Real(0) : e * rate[slip];
     }
   }
@@ -71,8 +62,8 @@ struct FrictionRound {
     const typename M::Motion& motion = me.motion;
     const int i = Model::bound_condition(b);
     const Real limit = Model::impulse_limit(me.k, motion.t, motion.q(), alpha, motion.z(), b);
-    if (!(limit > 0)) return;
-    const int row = add(setting, alpha, i, 0, zero_of_slip(setting, alpha, i));
+    if (!(limit > 0) && !Model::bound_breaks(b)) return;
+    const int row = add(setting, alpha, i, 0, setting.rest_zero(i, alpha));
     auto& unit = contacts.add_unit(limit < infinity<Real>() ? RowKind::bounded : RowKind::equation, row);
     unit.limit = limit;
   }

@@ -14,7 +14,7 @@ namespace {
 // Pivots below this share of the largest, of rows of unit length, make the rows dependent.
 constexpr double pivot_threshold = 1e-12;
 // Dependent rows are contradictory when the least-squares solution misses them by more than this share.
-constexpr double row_contradiction = 1e-8;
+constexpr double row_contradiction = 1e-11;
 // A row is a combination of others, and a deflection is zero, up to this share of its terms.
 constexpr double dependent_part = 1e-8;
 // A slip that begins must point along its friction, to this share of its size.
@@ -258,6 +258,8 @@ std::vector<SlipStiffness> ModeSolver::stiffness(const std::vector<ElementMode>&
     for (Eigen::Index k = 0; k < element.tangents; ++k)
       force += element.cone * modes[i].direction(k) * unit_.row(element.row + 1 + k).transpose();
     const Eigen::VectorXd free_normal = left(normal);
+    // What holds decides the motion of this contact: kappa is 0/0, and its force is shared, not determined by kappa.
+    if (!(free_normal.norm() > dependent_part * normal.norm())) continue;
     made.push_back({element.condition, free_normal.dot(force), free_normal.dot(normal), gap_(element.row)});
   }
   return made;
