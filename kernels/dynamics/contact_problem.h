@@ -18,7 +18,7 @@ struct ContactProblem : DependentChoice<M> {
   using Real = typename M::Real;
   using Unit = typename Base::Unit;
   using Solution = typename Base::Solution;
-  using Base::count, Base::difference, Base::each_solution, Base::is_admissible, Base::is_possible, Base::opens_pressed_contact,
+  using Base::count, Base::deflection, Base::difference, Base::each_solution, Base::is_admissible, Base::is_possible, Base::contradicts_deflections,
       Base::phi, Base::phi0, Base::kappa, Base::represent, Base::size_of, Base::slack, Base::solve,
       Base::unit, Base::units;
   static constexpr int most_combinations = 4096, most_admissible = 8;
@@ -47,6 +47,11 @@ struct ContactProblem : DependentChoice<M> {
       Solution alone = at;
       for (int other = 0; other < units; ++other)
         if (other != k && slips(other, at)) alone.choice[other] = RowChoice::open;
+      // Where what holds decides the motion of this contact, kappa is 0/0: its force is shared.
+      Solution without = alone;
+      Real shared;
+      without.choice[k] = RowChoice::open;
+      if (deflection(without, unit[k].row, shared)) continue;
       if (!(kappa(k, alone, true) > margin * kappa(k, alone, false))) return true;
     }
     return false;
@@ -74,6 +79,7 @@ struct ContactProblem : DependentChoice<M> {
   ZWANG_COLD bool may_be_singular(Real margin) const {
     for (int way = 1; way >= -1; way -= 2) {
       Solution at;
+      for (int i = 0; i < count; ++i) at.lambda[i] = 0;
       for (int k = 0; k < units; ++k) {
         const Unit& of = unit[k];
         at.choice[k] = of.kind == RowKind::equation  ? RowChoice::hold
@@ -113,7 +119,7 @@ struct ContactProblem : DependentChoice<M> {
       const int before = many;
       each_solution(at, [&](Solution& one) {
         if (one.dependent) represent(one);
-        if (many == most_admissible || !is_admissible(one) || opens_pressed_contact(one)) return;
+        if (many == most_admissible || !is_admissible(one) || contradicts_deflections(one)) return;
         for (int s = before; s < many; ++s)
           if (moves_alike(admissible[s], one)) return;
         admissible[many++] = one;

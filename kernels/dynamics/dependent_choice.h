@@ -46,28 +46,31 @@ struct DependentChoice : SlipDirections<M> {
     if (!accept(all, x, at)) at = kept;
   }
 
-  // Whether a contact is open without separating although contacts of equal compliance would press it: its row depends
-  // on those that hold, lambda of each is its deflection, and this one's deflection follows from theirs [friction-15].
-  ZWANG_COLD bool opens_pressed_contact(const Solution& at) const {
+  // Rows of equal compliance [friction-15]: lambda of each is its deflection, and that of a row that depends on the held
+  // ones follows from theirs. A contact that is open without separating must not be pressed, and a bounded row that yields
+  // without moving must be deflected as far as its limit: otherwise it would press others by as much as it bears.
+  ZWANG_COLD bool contradicts_deflections(const Solution& at) const {
+    const Real share = 1 - 10 * sqrt(Precision<Real>::epsilon);
     for (int k = 0; k < units; ++k) {
       const Unit& of = unit[k];
-      const bool contact = of.kind == RowKind::contact || (of.kind == RowKind::inequality && !of.limited);
-      if (!contact || at.choice[k] != RowChoice::open || at.residual[of.row] < -slack[of.row]) continue;
-      if (deflection(at, of.row) > 0) return true;
+      const bool yields = at.choice[k] == RowChoice::slip || at.choice[k] == RowChoice::slip_back;
+      const bool bounded = of.kind == RowKind::bounded || (of.limited && yields);
+      const Real residual = at.residual[of.row];
+      Real found;
+      if (bounded) {
+        if (!yields || of.moving || absolute(residual) > slack[of.row]) continue;
+        if (deflection(at, of.row, found) && at.d[k][0] * found < of.limit * share) return true;
+      } else if (of.kind == RowKind::contact || of.kind == RowKind::inequality) {
+        if (at.choice[k] != RowChoice::open || residual < -slack[of.row]) continue;
+        if (deflection(at, of.row, found) && found > 0) return true;
+      }
     }
     return false;
   }
 
- private:
-  ZWANG_DEVICE bool accept(const Dependent& all, const Real* x, Solution& at) const {
-    for (int j = 0; j < all.count; ++j) at.lambda[all.row[j]] = x[j];
-    complete(at);
-    return is_admissible(at);
-  }
-
-  // The sum of the multipliers that hold, each with its part in row i; 0 where row i does not depend on theirs, or where
-  // the sum is rounding.
-  ZWANG_COLD Real deflection(const Solution& at, int i) const {
+  // The sum of the multipliers that hold, each with its part in row i; 0 where it is rounding. False where row i does not
+  // depend on theirs.
+  ZWANG_COLD bool deflection(const Solution& at, int i, Real& sum) const {
     Unknowns all;
     list_unknowns(at, all);
     const int m = all.count;
@@ -79,14 +82,23 @@ struct DependentChoice : SlipDirections<M> {
     }
     solve_dense(m, matrix, right, scale, Precision<Real>::dependent, part);
     copy<n>(u[i], rest);
-    Real sum = 0, size = 0;
+    Real size = 0;
+    sum = 0;
     for (int a = 0; a < m; ++a) {
       add_multiple<n>(-part[a], u[all.row[a]], rest);
       sum += part[a] * at.lambda[all.row[a]];
       size += absolute(part[a] * at.lambda[all.row[a]]);
     }
     const Real small = 10 * sqrt(Precision<Real>::epsilon);
-    return norm<n>(rest) <= small * norm<n>(u[i]) && absolute(sum) > small * size ? sum : Real(0);
+    if (!(absolute(sum) > small * size)) sum = 0;
+    return norm<n>(rest) <= small * norm<n>(u[i]);
+  }
+
+ private:
+  ZWANG_DEVICE bool accept(const Dependent& all, const Real* x, Solution& at) const {
+    for (int j = 0; j < all.count; ++j) at.lambda[all.row[j]] = x[j];
+    complete(at);
+    return is_admissible(at);
   }
 
   // The forces per unit of each unknown, and their dependences.

@@ -39,9 +39,14 @@ struct ShockSetting {
   typename M::Set gone{};  // broken in an earlier round of this instant
 
   // Slip rows and bounded conditions take part by laws of their own (dynamics/friction_shock.h).
-  ZWANG_INLINE bool is_equation(int i) const {
+  ZWANG_INLINE static bool has_own_law([[maybe_unused]] int i) {
     if constexpr (ModesOf<Model>::any)
-      if (is_slip_row<Model>(i) || Model::bound_of(i) >= 0) return false;
+      return is_slip_row<Model>(i) || Model::bound_of(i) >= 0;
+    else
+      return false;
+  }
+  ZWANG_INLINE bool is_equation(int i) const {
+    if (has_own_law(i)) return false;
     return me.constraints.conditions[i].standing == Standing::equation;
   }
   ZWANG_DEVICE bool takes_part(int i) const {
@@ -269,7 +274,7 @@ ZWANG_DEVICE bool prepare(ShockSetting<M>& setting, const Real* alpha, ShockResu
   for (int i = 0; i < n; ++i)
     larger[i] = maximum(me.sizes.v[i], maximum(absolute(alpha[i]), absolute(me.motion.v()[i])));
   for (int i = 0; i < M::r; ++i)
-    if (setting.takes_part(i))
+    if (setting.takes_part(i) || setting.has_own_law(i))
       setting.zero[i] =
           me.input.rest_speed * scaled_condition<M>(me.k, me.motion, i, alpha, me.sizes.q, larger).rate_scale;
   return true;

@@ -171,16 +171,21 @@ ModeCandidate ModeSolver::solve(std::vector<ElementMode> modes) const {
 bool ModeSolver::admits(const ModeCandidate& candidate, bool carried) const {
   if (!candidate.solvable) return false;
   for (std::size_t i = 0; i < candidate.modes.size(); ++i)
-    if (!admits_element(candidate, i, carried) || is_pressed(candidate, i)) return false;
+    if (!admits_element(candidate, i, carried) || contradicts_deflection(candidate, i)) return false;
   return true;
 }
 
-// A contact that is open without separating, and whose row depends on those that hold, would be pressed by contacts of
-// equal compliance: lambda of each is its deflection, and this one's deflection follows from theirs [friction-15].
-bool ModeSolver::is_pressed(const ModeCandidate& candidate, std::size_t i) const {
+// Rows of equal compliance [friction-15]: lambda of each is its deflection, and that of a row that depends on the held
+// ones follows from theirs. A contact that is open without separating must not be pressed, and a bounded row that yields
+// without moving must be deflected as far as its limit: otherwise it would press others by as much as it bears.
+bool ModeSolver::contradicts_deflection(const ModeCandidate& candidate, std::size_t i) const {
   const ModeElement& element = problem_.elements[i];
-  if (candidate.modes[i].kind != ModeKind::open || element.kind == ModeElement::Kind::bound) return false;
-  if (candidate.residuals(element.row) < -problem_.slack(element.row)) return false;
+  const ElementMode& mode = candidate.modes[i];
+  const bool bound = element.kind == ModeElement::Kind::bound;
+  const double residual = candidate.residuals(element.row), slack = problem_.slack(element.row);
+  if (bound ? mode.kind != ModeKind::slip || element.direction.size() > 0 || std::abs(residual) > slack
+            : mode.kind != ModeKind::open || residual < -slack)
+    return false;
   const Held held = held_rows(candidate.modes);
   if (held.rows.empty()) return false;
   const Eigen::MatrixXd rows = unit_(held.rows, Eigen::all).transpose();
@@ -192,7 +197,9 @@ bool ModeSolver::is_pressed(const ModeCandidate& candidate, std::size_t i) const
   if (!((rows * parts - row).norm() <= dependent_part * row.norm())) return false;
   const Eigen::VectorXd lambda = candidate.multipliers(held.rows);
   const double deflection = parts.dot(lambda);
-  return deflection > dependent_part * parts.cwiseAbs().dot(lambda.cwiseAbs());
+  const double small = dependent_part * parts.cwiseAbs().dot(lambda.cwiseAbs());
+  return bound ? mode.direction(0) * deflection < element.limit * (1 - dependent_part) - small
+               : deflection > small;
 }
 
 bool ModeSolver::admits_element(const ModeCandidate& candidate, std::size_t i, bool carried) const {

@@ -108,7 +108,7 @@ class ModeSolver {
   Eigen::VectorXd slip_across(const std::vector<std::size_t>& unknown, const ModeCandidate& candidate) const;
   void apply_multipliers(const Held& held, const Eigen::VectorXd& lambda, ModeCandidate& candidate) const;
   void represent(ModeCandidate& candidate) const;
-  bool is_pressed(const ModeCandidate& candidate, std::size_t i) const;
+  bool contradicts_deflection(const ModeCandidate& candidate, std::size_t i) const;
   bool admits_element(const ModeCandidate& candidate, std::size_t i, bool carried) const;
 
   const ModeProblem& problem_;
