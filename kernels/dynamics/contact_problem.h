@@ -18,9 +18,9 @@ struct ContactProblem : DependentChoice<M> {
   using Real = typename M::Real;
   using Unit = typename Base::Unit;
   using Solution = typename Base::Solution;
-  using Base::count, Base::deflection, Base::difference, Base::each_solution, Base::is_admissible, Base::is_possible, Base::contradicts_deflections,
-      Base::phi, Base::phi0, Base::kappa, Base::represent, Base::size_of, Base::slack, Base::solve,
-      Base::unit, Base::units;
+  using Base::count, Base::deflection, Base::difference, Base::each_solution, Base::is_admissible,
+      Base::is_possible, Base::contradicts_deflections, Base::phi, Base::phi0, Base::kappa, Base::represent,
+      Base::size_of, Base::slack, Base::solve, Base::unit, Base::units;
   static constexpr int most_combinations = 4096, most_admissible = 8;
 
   // singular: kappa of a contact that slips vanishes or is negative (Painleve) [friction-5].

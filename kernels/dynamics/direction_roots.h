@@ -35,13 +35,14 @@ struct DirectionRoots {
       int rest = node;
       for (int j = 0; j < count; ++j, rest /= per_angle) {
         // Not at multiples of a right angle, where symmetric systems have vanishing derivatives.
-        const Real angle = (Real(rest % per_angle) + Real(0.4) + Real(0.1) * Real(j)) * Real(6.283185307179586) /
-                           Real(per_angle);
+        const Real angle = (Real(rest % per_angle) + Real(0.4) + Real(0.1) * Real(j)) *
+                           Real(6.283185307179586) / Real(per_angle);
         d[j][0] = cos(angle);
         d[j][1] = sin(angle);
       }
       Slip at;
-      if (!converges(Real(2) * Real(6.283185307179586) / Real(per_angle), d) || !is_slip(d, at) || is_known(at))
+      if (!converges(Real(2) * Real(6.283185307179586) / Real(per_angle), d) || !is_slip(d, at) ||
+          is_known(at))
         continue;
       for (int j = 0; j < count; ++j)
         for (int k = 0; k < 2; ++k) {

@@ -74,7 +74,8 @@ struct ShockSetting {
         const Real zero_now = rest_zero(i, v);
         const bool bears =
             Model::bound_breaks(b) || Model::impulse_limit(me.k, motion.t, motion.q(), v, motion.z(), b) > 0;
-        if (bears && absolute(rate(i, v)) > zero_now && absolute(rate(i, motion.v())) <= zero_now) return true;
+        if (bears && absolute(rate(i, v)) > zero_now && absolute(rate(i, motion.v())) <= zero_now)
+          return true;
       }
     }
     return false;
@@ -83,8 +84,7 @@ struct ShockSetting {
   ZWANG_DEVICE Real rest_zero(int i, const Real* v) const {
     Real larger[n];
     for (int j = 0; j < n; ++j) larger[j] = maximum(me.sizes.v[j], absolute(v[j]));
-    return me.input.rest_speed *
-           scaled_condition<M>(me.k, me.motion, i, v, me.sizes.q, larger).rate_scale;
+    return me.input.rest_speed * scaled_condition<M>(me.k, me.motion, i, v, me.sizes.q, larger).rate_scale;
   }
   ZWANG_DEVICE Real kinetic(const Real* v) const {
     Real t_energy, energy;
@@ -352,7 +352,8 @@ ZWANG_COLD void shock(ShockSetting<M>& setting, const Real* alpha, ShockResult<M
   }
   bool identity_applies = true;  // Carnot's
   for (int i = 0; i < n; ++i) identity_applies = identity_applies && alpha[i] == me.motion.v()[i];
-  for (; result.rounds <= round_limit && ((moves_bounded && result.rounds == 0) || setting.violated(result.v));
+  for (;
+       result.rounds <= round_limit && ((moves_bounded && result.rounds == 0) || setting.violated(result.v));
        ++result.rounds) {
     ShockRows<M> rows;
     ShockRound<M> round;

@@ -74,14 +74,16 @@ struct SlipDirections : ContactRows<M> {
         for (int j = 0; j < all.count; ++j)
           for (int q = 0; q < 2; ++q) {
             all.c[i][j][q] = solved[1 + 2 * j + q][held.first[sought[i]]];
-            all.e[i][j][p][q] = phi[row][unit[sought[j]].row + 1 + q] - along_held(at, held, row, solved[1 + 2 * j + q]);
+            all.e[i][j][p][q] =
+                phi[row][unit[sought[j]].row + 1 + q] - along_held(at, held, row, solved[1 + 2 * j + q]);
           }
       }
     }
     return true;
   }
   // The unknown multipliers x times their columns of Phi, with the friction of contacts whose direction is known.
-  ZWANG_DEVICE Real along_held(const Solution& at, const typename Base::Unknowns& held, int row, const Real* x) const {
+  ZWANG_DEVICE Real along_held(const Solution& at, const typename Base::Unknowns& held, int row,
+                               const Real* x) const {
     Real sum = 0;
     for (int j = 0; j < held.count; ++j) sum += Base::column_entry(at, held, row, j) * x[j];
     return sum;

@@ -124,7 +124,8 @@ bool friction_couples(const System& system) {
     for (const std::size_t column : row.columns) join(row.columns.front(), column);
   const auto meet = [&](const Constraint& a, const Constraint& b) {
     return std::any_of(a.columns.begin(), a.columns.end(), [&](std::size_t i) {
-      return std::any_of(b.columns.begin(), b.columns.end(), [&](std::size_t j) { return group[i] == group[j]; });
+      return std::any_of(b.columns.begin(), b.columns.end(),
+                         [&](std::size_t j) { return group[i] == group[j]; });
     });
   };
   return std::any_of(system.frictions.begin(), system.frictions.end(), [&](const Friction& friction) {
@@ -137,11 +138,12 @@ bool friction_couples(const System& system) {
 // What kernels know of friction and bounds; absent in most models.
 std::string mode_head_text(const System& system, std::size_t first_mode) {
   if (system.transitions.empty()) return "";
-  return truths({{"has_modes", true}, {"friction_couples", friction_couples(system)}}) + numbers({{"modes", system.modes},
-                                                  {"first_mode", first_mode},
-                                                  {"frictions", system.frictions.size()},
-                                                  {"bounds", system.bounds.size()},
-                                                  {"transitions", system.transitions.size()}});
+  return truths({{"has_modes", true}, {"friction_couples", friction_couples(system)}}) +
+         numbers({{"modes", system.modes},
+                  {"first_mode", first_mode},
+                  {"frictions", system.frictions.size()},
+                  {"bounds", system.bounds.size()},
+                  {"transitions", system.transitions.size()}});
 }
 
 std::string mode_tables(const System& system) {

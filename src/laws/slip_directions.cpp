@@ -26,7 +26,8 @@ Eigen::VectorXd turned(const Eigen::VectorXd& d, double angle) {
   return Eigen::Vector2d(d(0) - angle * d(1), d(1) + angle * d(0)).normalized();
 }
 
-using SmallMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, 2 * most_sought, 2 * most_sought>;
+using SmallMatrix =
+    Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, 2 * most_sought, 2 * most_sought>;
 using SmallVector = Eigen::Matrix<double, Eigen::Dynamic, 1, 0, 2 * most_sought, 1>;
 
 }  // namespace
@@ -46,10 +47,13 @@ struct ModeSolver::SlipsThatBegin {
     return d;
   }
 
-  // Newton's method in the angles for the slip across each direction; the size of its last step.
+  // Newton's method in the angles for the slip across each direction, as far as rounding allows; the size of its smallest
+  // step.
   double solve(SmallVector& angles) const {
     const Eigen::Index count = cone.size();
     double last = 1;
+    SmallVector best = angles;
+    double least = 1;
     for (int pass = 0; pass < newton_limit_of_angles && last > 1e-15; ++pass) {
       const SmallMatrix d = frictions(angles, 0), turn = frictions(angles, M_PI / 2);
       const Eigen::PartialPivLU<SmallMatrix> lu(SmallMatrix::Identity(count, count) + c * d);
@@ -66,9 +70,14 @@ struct ModeSolver::SlipsThatBegin {
       const SmallVector step = Eigen::FullPivLU<SmallMatrix>(slope).solve(-across);
       if (!step.allFinite()) return 1;
       last = step.cwiseAbs().maxCoeff();
+      if (last <= least) {
+        best = angles + step;
+        least = last;
+      }
       angles += step.cwiseMax(-largest_turn).cwiseMin(largest_turn);
     }
-    return last;
+    angles = best;
+    return least;
   }
 
   // Whether the contacts press and slip forwards, up to rounding, which is judged later.
@@ -99,7 +108,8 @@ struct ModeSolver::SlipsThatBegin {
     for (;;) {
       SmallVector angles(count);
       for (Eigen::Index j = 0; j < count; ++j)
-        angles(j) = (node[static_cast<std::size_t>(j)] + 0.3 + 0.1 * static_cast<double>(j)) * 2 * M_PI / per_angle;
+        angles(j) =
+            (node[static_cast<std::size_t>(j)] + 0.3 + 0.1 * static_cast<double>(j)) * 2 * M_PI / per_angle;
       if (solve(angles) <= 1e-9 && is_slip(angles)) {
         const auto same = [&](const SmallVector& other) {
           return ((angles - other) * 0.5).array().sin().abs().maxCoeff() <= 1e-6;
