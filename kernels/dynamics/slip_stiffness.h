@@ -67,10 +67,11 @@ ZWANG_COLD Real slip_stiffness(const Real* k, const Real* held, Real t, const Re
 // share of kappa is that of the multipliers without and with friction, f'' of the open contact being the same.
 template <class M, class R>
 ZWANG_INLINE typename Lanes<R>::Mask may_lose_stiffness(const R* k, R t, const R* y, const R* held,
-                                                        bool any_held, const R* lambda) {
+                                                        bool any_held, const R* lambda,
+                                                        typename Lanes<R>::Real margin) {
   using Model = typename M::Model;
   using Real = typename Lanes<R>::Real;
-  constexpr Real small = Real(0.5);
+  const Real small = maximum(Real(0.5), Real(1.25) * margin);
   R smooth[at_least_one(Model::constants)], rate[M::size], without[M::rows], slipping[M::rows];
   ZWANG_REGISTERS for (int i = 0; i < Model::constants; ++i) { smooth[i] = k[i]; }
   R any_slip = R(0);

@@ -63,8 +63,8 @@ struct StepEnd {
     // Whether kappa falls to its margin is decided in the slow path.
     if constexpr (friction_may_jam<Model>())
       flags.event_possible =
-          flags.event_possible ||
-          may_lose_stiffness<M>(state.k, then, trial.end, state.held, state.any_held, trial.end_lambda);
+          flags.event_possible || may_lose_stiffness<M>(state.k, then, trial.end, state.held, state.any_held,
+                                                        trial.end_lambda, Real(settings.painleve_margin));
     flags.clipped = flags.clipped || (ledger.taken + R(2) > R(Real(settings.max_steps)));
     flags.output_due = ledger.next_output < then - nearness_of_end<R>(then, trial.step.h);
     audit(then, flags.accepted && !flags.event_possible && !flags.clipped);

@@ -25,9 +25,7 @@ constexpr double impact_rounding = 1e-9;
 constexpr double impact_judge = 1e-9;
 // Members may have several solutions. Where the normal impulses are not unique and the contacts slip in different
 // directions (four legs, three planes), neither are the velocities, in up to a fifth of the members.
-double refused_share(const std::string& system) {
-  return system == "Table" || system == "CornerInSpace" ? 0.25 : 0.04;
-}
+double refused_share(const std::string& system) { return system == "Table" ? 0.25 : 0.04; }
 
 struct ImpactEnsemble {
   std::string backend;
