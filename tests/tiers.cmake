@@ -73,6 +73,8 @@ set(long_tests
   "CpuBackend.ARodThatFallsOnATableLosesNoEvent"
   "CpuBackend.SharesTheLoadOfRedundantStringsAlsoInIntegrals"
   "FrictionFindings.ABrakeThatSlipsAtTheStartBrakesByItsForce"
+  "FrictionFindings.AForceUnderWhichAStringBreaksAtOnceNeverActs"
+  "FrictionFindings.AGripAcrossAWallDoesNotPressAgainstIt"
   "FrictionFindings.ARodOverloadedAtTheStartBreaksThere"
   "FrictionFindings.AStringReboundsAsFarAsItsImpulseReaches"
   "FrictionFindings.SinglePrecisionAgreesWithTheReference"
