@@ -76,6 +76,8 @@ set(long_tests
   "CpuBackend.ARodThatFallsOnATableLosesNoEvent"
   "CpuBackend.SharesTheLoadOfRedundantStringsAlsoInIntegrals"
   "FrictionFindings.ABrakeThatSlipsAtTheStartBrakesByItsForce"
+  "FrictionFindings.AForceUnderWhichAStringBreaksAtOnceNeverActs"
+  "FrictionFindings.AGripAcrossAWallDoesNotPressAgainstIt"
   "FrictionFindings.ARodOverloadedAtTheStartBreaksThere"
   "FrictionFindings.AStringReboundsAsFarAsItsImpulseReaches"
   "FrictionFindings.SinglePrecisionAgreesWithTheReference"

@@ -9,6 +9,7 @@
 #include "kernels/dynamics/dense_solve.h"
 #include "kernels/dynamics/mass.h"
 #include "kernels/dynamics/member.h"
+#include "kernels/dynamics/nearest_in_cones.h"
 #include "kernels/dynamics/widest_margin.h"
 
 namespace zwang {
@@ -144,36 +145,23 @@ struct DependentMultipliers {
     }
   }
 
-  // The admissible multipliers nearest to `lambda`: Hildreth's method, projections onto one inequality after another with
-  // their corrections kept. Writes them by condition.
+  // The admissible multipliers nearest to `lambda`, by condition.
   ZWANG_COLD void nearest(const Real* k, Real t, const Real* y, Real* by_condition) const {
-    constexpr int most = 3 * rows;
-    Real x[rows], correction[most];
-    copy<rows>(lambda, x);
-    for (int i = 0; i < most; ++i) correction[i] = 0;
-    for (int pass = 0; pass < 2000 && null.count > 0; ++pass) {
-      int number = 0;
-      Real moved = 0, size = 0;
-      each_inequality(k, t, y, x, [&](const Real* g, int) {
-        Real value = 0, along[rows], weight = 0;
-        for (int j = 0; j < count; ++j) value += g[j] * x[j];
-        for (int m = 0; m < null.count; ++m) {
-          along[m] = 0;
-          for (int j = 0; j < count; ++j) along[m] += g[j] * null.vector[m][j];
-          weight += square(along[m]);
-        }
-        if (weight > 0) {
-          const Real step = maximum(-correction[number], -value / weight);
-          correction[number] += step;
-          for (int m = 0; m < null.count; ++m)
-            for (int j = 0; j < count; ++j) x[j] += step * along[m] * null.vector[m][j];
-          moved = maximum(moved, absolute(step) * sqrt(weight));
-        }
-        ++number;
-      });
-      for (int j = 0; j < count; ++j) size = maximum(size, absolute(x[j]));
-      if (!(moved > 4 * Precision<Real>::epsilon * size)) break;
+    const Real *v = M::v_of(y), *z = M::z_of(y);
+    NearestInCones<Real, rows> inside(count, lambda, null);
+    for (int j = 0; j < count; ++j) {
+      const int i = which[j], b = Model::bound_of(i), f = Model::friction_of(i);
+      const int tangent = f >= 0 ? row_of[Model::friction_row(f)] : -1;
+      const Real limit = b >= 0 ? Model::limit(k, t, y, v, z, b) : infinity<Real>();
+      if (tangent >= 0)
+        inside.add_cone(j, tangent, Model::friction_rows(f), Model::cone_static(k, t, y, v, z, f));
+      else if (!Model::is_equation(i))
+        inside.add_interval(j, 0, limit);
+      else if (b >= 0)
+        inside.add_interval(j, -limit, limit);
     }
+    Real x[rows];
+    inside.solve(x);
     for (int i = 0; i < M::r; ++i) by_condition[i] = row_of[i] >= 0 ? x[row_of[i]] : Real(0);
   }
 

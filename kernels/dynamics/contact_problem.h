@@ -18,9 +18,9 @@ struct ContactProblem : DependentChoice<M> {
   using Real = typename M::Real;
   using Unit = typename Base::Unit;
   using Solution = typename Base::Solution;
-  using Base::count, Base::difference, Base::is_admissible, Base::is_possible, Base::opens_pressed_contact,
-      Base::phi, Base::phi0, Base::kappa, Base::represent, Base::size_of, Base::slack, Base::solve,
-      Base::unit, Base::units;
+  using Base::count, Base::deflection, Base::difference, Base::each_solution, Base::is_admissible,
+      Base::is_possible, Base::contradicts_deflections, Base::phi, Base::phi0, Base::kappa, Base::represent,
+      Base::size_of, Base::slack, Base::solve, Base::unit, Base::units;
   static constexpr int most_combinations = 4096, most_admissible = 8;
 
   // singular: kappa of a contact that slips vanishes or is negative (Painleve) [friction-5].
@@ -47,6 +47,11 @@ struct ContactProblem : DependentChoice<M> {
       Solution alone = at;
       for (int other = 0; other < units; ++other)
         if (other != k && slips(other, at)) alone.choice[other] = RowChoice::open;
+      // Where what holds decides the motion of this contact, kappa is 0/0: its force is shared.
+      Solution without = alone;
+      Real shared;
+      without.choice[k] = RowChoice::open;
+      if (deflection(without, unit[k].row, shared)) continue;
       if (!(kappa(k, alone, true) > margin * kappa(k, alone, false))) return true;
     }
     return false;
@@ -59,6 +64,12 @@ struct ContactProblem : DependentChoice<M> {
       if (phi[i][i] > 0) largest = maximum(largest, slack[i] / sqrt(phi[i][i]));
     return largest;
   }
+  ZWANG_DEVICE bool moves_alike(const Solution& a, const Solution& b) const {
+    const Real size = maximum(size_of(a), size_of(b));
+    const Real same =
+        square(Real(1e3) * Precision<Real>::tie) * size + square(Real(1e3) * rounding_of_motion());
+    return difference(a, b) <= same;
+  }
   ZWANG_DEVICE bool slips(int k, const Solution& at) const {
     return unit[k].kind == RowKind::contact && unit[k].cone > 0 &&
            (at.choice[k] == RowChoice::slip || at.choice[k] == RowChoice::slip_back);
@@ -68,6 +79,7 @@ struct ContactProblem : DependentChoice<M> {
   ZWANG_COLD bool may_be_singular(Real margin) const {
     for (int way = 1; way >= -1; way -= 2) {
       Solution at;
+      for (int i = 0; i < count; ++i) at.lambda[i] = 0;
       for (int k = 0; k < units; ++k) {
         const Unit& of = unit[k];
         at.choice[k] = of.kind == RowKind::equation  ? RowChoice::hold
@@ -104,9 +116,14 @@ struct ContactProblem : DependentChoice<M> {
     int many = 0;
     for (int k = 0; k < units; ++k) at.choice[k] = first_choice(k);
     do {
-      solve(at);
-      if (at.dependent) represent(at);
-      if (many < most_admissible && is_admissible(at) && !opens_pressed_contact(at)) admissible[many++] = at;
+      const int before = many;
+      each_solution(at, [&](Solution& one) {
+        if (one.dependent) represent(one);
+        if (many == most_admissible || !is_admissible(one) || contradicts_deflections(one)) return;
+        for (int s = before; s < many; ++s)
+          if (moves_alike(admissible[s], one)) return;
+        admissible[many++] = one;
+      });
     } while (next_choice(at));
     if (many == 0) return Verdict::none;
     // Where static friction exceeds sliding friction, stick wins over slip.
@@ -131,10 +148,7 @@ struct ContactProblem : DependentChoice<M> {
         singular = is_singular(admissible[s], margin);
         continue;
       }
-      const Real size = maximum(size_of(admissible[first]), size_of(admissible[s]));
-      const Real same =
-          square(Real(1e3) * Precision<Real>::tie) * size + square(Real(1e3) * rounding_of_motion());
-      if (difference(admissible[first], admissible[s]) <= same) continue;
+      if (moves_alike(admissible[first], admissible[s])) continue;
       several = true;
       singular = singular || is_singular(admissible[s], margin);
     }

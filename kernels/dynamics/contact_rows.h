@@ -161,21 +161,29 @@ struct ContactRows {
       }
     }
   }
-  // Phi lambda = Phi0 over the unknowns; the column of a slipping contact is A_N + cone d A_T [friction-4].
-  ZWANG_DEVICE void write_system(const Solution& at, const Unknowns& all, Real (&matrix)[rows][rows],
+  // What is left of Phi0 in row i by the forces of yielding rows.
+  ZWANG_DEVICE Real without_unknowns(const Solution& at, int i) const {
+    Real sum = phi0[i];
+    for (int k = 0; k < units; ++k)
+      if (unit[k].kind == RowKind::bounded || unit[k].limited)
+        sum -= phi[i][unit[k].row] * unit[k].limit_times(at.d[k][0]);
+    return sum;
+  }
+  // Row i of Phi in the column of unknown j; that of a slipping contact is A_N + cone d A_T [friction-4].
+  ZWANG_DEVICE Real column_entry(const Solution& at, const Unknowns& all, int i, int j) const {
+    Real entry = phi[i][all.row[j]];
+    if (all.unit[j] < 0) return entry;
+    const Unit& of = unit[all.unit[j]];
+    for (int c = 0; c < of.tangents && !solves_tangents(of, at.choice[all.unit[j]]); ++c)
+      entry += of.cone * at.d[all.unit[j]][c] * phi[i][of.row + 1 + c];
+    return entry;
+  }
+  // Phi lambda = Phi0 over the unknowns, or = the column of row `of` of Phi.
+  ZWANG_DEVICE void write_system(const Solution& at, const Unknowns& all, int of, Real (&matrix)[rows][rows],
                                  Real* right) const {
     for (int i = 0; i < all.count; ++i) {
-      right[i] = phi0[all.row[i]];
-      for (int k = 0; k < units; ++k)
-        if (unit[k].kind == RowKind::bounded || unit[k].limited)
-          right[i] -= phi[all.row[i]][unit[k].row] * unit[k].limit_times(at.d[k][0]);
-      for (int j = 0; j < all.count; ++j) {
-        matrix[i][j] = phi[all.row[i]][all.row[j]];
-        if (all.unit[j] < 0) continue;
-        const Unit& of = unit[all.unit[j]];
-        for (int c = 0; c < of.tangents && !solves_tangents(of, at.choice[all.unit[j]]); ++c)
-          matrix[i][j] += of.cone * at.d[all.unit[j]][c] * phi[all.row[i]][of.row + 1 + c];
-      }
+      right[i] = of < 0 ? without_unknowns(at, all.row[i]) : phi[all.row[i]][of];
+      for (int j = 0; j < all.count; ++j) matrix[i][j] = column_entry(at, all, all.row[i], j);
     }
   }
 
@@ -184,26 +192,31 @@ struct ContactRows {
   ZWANG_COLD void solve_linear(Solution& at) const {
     Unknowns all;
     list_unknowns(at, all);
+    Real x[rows];
+    solve_unknowns(at, all, -1, x);
+    for (int i = 0; i < count; ++i) at.lambda[i] = 0;
+    for (int j = 0; j < all.count; ++j) at.lambda[all.row[j]] = x[j];
+    complete(at);
+  }
+  // False where the matrix is singular beside the dependences of the rows: those of its columns then differ.
+  ZWANG_COLD bool solve_unknowns(Solution& at, const Unknowns& all, int of, Real* x) const {
     const int m = all.count;
-    Real matrix[rows][rows], right[rows], scale[rows], x[rows];
-    write_system(at, all, matrix, right);
+    Real matrix[rows][rows], right[rows], scale[rows];
+    write_system(at, all, of, matrix, right);
     for (int i = 0; i < m; ++i) scale[i] = sqrt(maximum(phi[all.row[i]][all.row[i]], Precision<Real>::tiny));
     // Pivots that may be rounding: the distances of the rows decide.
     const Real doubtful = Real(1e3) * Precision<Real>::dependent;
     at.dependent = false;
-    if (solve_dense(m, matrix, right, scale, doubtful, x) < m) {
-      Real vectors[rows][n];
-      for (int j = 0; j < m; ++j) copy<n>(u[all.row[j]], vectors[j]);
-      NullSpace<Real, rows> dependences;
-      dependences.find(m, vectors, sqrt(Precision<Real>::dependent));
-      write_system(at, all, matrix, right);
-      add_dependences(dependences, m, scale, matrix);
-      const int rank = solve_dense(m, matrix, right, scale, Precision<Real>::dependent, x);
-      at.dependent = dependences.count > 0 || rank < m;
-    }
-    for (int i = 0; i < count; ++i) at.lambda[i] = 0;
-    for (int j = 0; j < m; ++j) at.lambda[all.row[j]] = x[j];
-    complete(at);
+    if (solve_dense(m, matrix, right, scale, doubtful, x) == m) return true;
+    Real vectors[rows][n];
+    for (int j = 0; j < m; ++j) copy<n>(u[all.row[j]], vectors[j]);
+    NullSpace<Real, rows> dependences;
+    dependences.find(m, vectors, sqrt(Precision<Real>::dependent));
+    write_system(at, all, of, matrix, right);
+    add_dependences(dependences, m, scale, matrix);
+    const int rank = solve_dense(m, matrix, right, scale, Precision<Real>::dependent, x);
+    at.dependent = dependences.count > 0 || rank < m;
+    return rank == m;
   }
 
   // Multipliers of slip and yield, and the residuals of all rows.

@@ -7,6 +7,7 @@
 #include "kernels/base/portable.h"
 #include "kernels/dynamics/contact_rows.h"
 #include "kernels/dynamics/dense_solve.h"
+#include "kernels/dynamics/nearest_in_cones.h"
 #include "kernels/dynamics/slip_directions.h"
 #include "kernels/dynamics/widest_margin.h"
 
@@ -39,35 +40,37 @@ struct DependentChoice : SlipDirections<M> {
     if (all.null.count == 0) return;
     const Solution kept = at;
     Real x[rows];
-    for (int j = 0; j < all.count; ++j) x[j] = all.lambda[j];
     project_into_cones(all, at, x);
     if (accept(all, x, at)) return;
     spread(all, at, x);
     if (!accept(all, x, at)) at = kept;
   }
 
-  // Whether a contact is open without separating although contacts of equal compliance would press it: its row depends
-  // on those that hold, lambda of each is its deflection, and this one's deflection follows from theirs [friction-15].
-  ZWANG_COLD bool opens_pressed_contact(const Solution& at) const {
+  // Rows of equal compliance [friction-15]: lambda of each is its deflection, and that of a row that depends on the held
+  // ones follows from theirs. A contact that is open without separating must not be pressed, and a bounded row that yields
+  // without moving must be deflected as far as its limit: otherwise it would press others by as much as it bears.
+  ZWANG_COLD bool contradicts_deflections(const Solution& at) const {
+    const Real share = 1 - 10 * sqrt(Precision<Real>::epsilon);
     for (int k = 0; k < units; ++k) {
       const Unit& of = unit[k];
-      const bool contact = of.kind == RowKind::contact || (of.kind == RowKind::inequality && !of.limited);
-      if (!contact || at.choice[k] != RowChoice::open || at.residual[of.row] < -slack[of.row]) continue;
-      if (deflection(at, of.row) > 0) return true;
+      const bool yields = at.choice[k] == RowChoice::slip || at.choice[k] == RowChoice::slip_back;
+      const bool bounded = of.kind == RowKind::bounded || (of.limited && yields);
+      const Real residual = at.residual[of.row];
+      Real found;
+      if (bounded) {
+        if (!yields || of.moving || absolute(residual) > slack[of.row]) continue;
+        if (deflection(at, of.row, found) && at.d[k][0] * found < of.limit * share) return true;
+      } else if (of.kind == RowKind::contact || of.kind == RowKind::inequality) {
+        if (at.choice[k] != RowChoice::open || residual < -slack[of.row]) continue;
+        if (deflection(at, of.row, found) && found > 0) return true;
+      }
     }
     return false;
   }
 
- private:
-  ZWANG_DEVICE bool accept(const Dependent& all, const Real* x, Solution& at) const {
-    for (int j = 0; j < all.count; ++j) at.lambda[all.row[j]] = x[j];
-    complete(at);
-    return is_admissible(at);
-  }
-
-  // The sum of the multipliers that hold, each with its part in row i; 0 where row i does not depend on theirs, or where
-  // the sum is rounding.
-  ZWANG_COLD Real deflection(const Solution& at, int i) const {
+  // The sum of the multipliers that hold, each with its part in row i; 0 where it is rounding. False where row i does not
+  // depend on theirs.
+  ZWANG_COLD bool deflection(const Solution& at, int i, Real& sum) const {
     Unknowns all;
     list_unknowns(at, all);
     const int m = all.count;
@@ -79,14 +82,23 @@ struct DependentChoice : SlipDirections<M> {
     }
     solve_dense(m, matrix, right, scale, Precision<Real>::dependent, part);
     copy<n>(u[i], rest);
-    Real sum = 0, size = 0;
+    Real size = 0;
+    sum = 0;
     for (int a = 0; a < m; ++a) {
       add_multiple<n>(-part[a], u[all.row[a]], rest);
       sum += part[a] * at.lambda[all.row[a]];
       size += absolute(part[a] * at.lambda[all.row[a]]);
     }
     const Real small = 10 * sqrt(Precision<Real>::epsilon);
-    return norm<n>(rest) <= small * norm<n>(u[i]) && absolute(sum) > small * size ? sum : Real(0);
+    if (!(absolute(sum) > small * size)) sum = 0;
+    return norm<n>(rest) <= small * norm<n>(u[i]);
+  }
+
+ private:
+  ZWANG_DEVICE bool accept(const Dependent& all, const Real* x, Solution& at) const {
+    for (int j = 0; j < all.count; ++j) at.lambda[all.row[j]] = x[j];
+    complete(at);
+    return is_admissible(at);
   }
 
   // The forces per unit of each unknown, and their dependences.
@@ -101,54 +113,21 @@ struct DependentChoice : SlipDirections<M> {
     all.null.find(all.count, force, Real(100) * Precision<Real>::tie);
   }
 
-  // The nearest point: Dykstra's alternating projections onto the cones and onto the multipliers that move alike.
-  ZWANG_COLD void project_into_cones(const Dependent& all, const Solution& at, Real* x) const {
-    Real correction[rows], y[rows], along[rows];
-    for (int j = 0; j < all.count; ++j) correction[j] = 0;
-    for (int pass = 0; pass < 1000; ++pass) {
-      Real moved = 0, size = 0;
-      for (int j = 0; j < all.count; ++j) y[j] = x[j] + correction[j];
-      clip(all, at, y);
-      for (int j = 0; j < all.count; ++j) {
-        correction[j] += x[j] - y[j];
-        y[j] -= all.lambda[j];
-      }
-      for (int m = 0; m < all.null.count; ++m) {
-        along[m] = 0;
-        for (int j = 0; j < all.count; ++j) along[m] += all.null.vector[m][j] * y[j];
-      }
-      for (int j = 0; j < all.count; ++j) {
-        Real next = all.lambda[j];
-        for (int m = 0; m < all.null.count; ++m) next += along[m] * all.null.vector[m][j];
-        moved = maximum(moved, absolute(next - x[j]));
-        size = maximum(size, absolute(next));
-        x[j] = next;
-      }
-      if (!(moved > 4 * Precision<Real>::epsilon * size)) break;
-    }
-  }
   // The nearest multipliers inside all cones and bounds.
-  ZWANG_DEVICE void clip(const Dependent& all, const Solution& at, Real* y) const {
+  ZWANG_COLD void project_into_cones(const Dependent& all, const Solution& at, Real* x) const {
+    NearestInCones<Real, rows> nearest(all.count, all.lambda, all.null);
     for (int k = 0; k < units; ++k) {
       const Unit& of = unit[k];
       const int j = all.first[k];
       if (j < 0 || of.kind == RowKind::equation) continue;
-      if (of.kind == RowKind::bounded || of.limited) {
-        y[j] = maximum(minimum(y[j], of.limit), of.kind == RowKind::bounded ? -of.limit : Real(0));
-      } else if (!solves_tangents(of, at.choice[k])) {
-        y[j] = maximum(y[j], Real(0));
-      } else {
-        Real force = 0;
-        for (int c = 1; c <= of.tangents; ++c) force += square(y[j + c]);
-        force = sqrt(force);
-        const Real mu = of.cone_static;
-        if (force <= mu * y[j]) continue;
-        // On the cone, or at its tip.
-        const Real normal = maximum((y[j] + mu * force) / (1 + mu * mu), Real(0));
-        y[j] = normal;
-        for (int c = 1; c <= of.tangents; ++c) y[j + c] *= force > 0 ? mu * normal / force : Real(0);
-      }
+      if (of.kind == RowKind::bounded || of.limited)
+        nearest.add_interval(j, of.kind == RowKind::bounded ? -of.limit : Real(0), of.limit);
+      else if (!solves_tangents(of, at.choice[k]))
+        nearest.add_interval(j, 0, infinity<Real>());
+      else
+        nearest.add_cone(j, j + 1, of.tangents, of.cone_static);
     }
+    nearest.solve(x);
   }
 
   // The point with the largest margins, which is found also where little room is left.

@@ -35,16 +35,8 @@ struct FrictionRound {
     return row;
   }
 
-  // What counts as zero for the slip of row i after the shock.
-  ZWANG_DEVICE Real zero_of_slip(const ShockSetting<M>& setting, const Real* alpha, int i) const {
-    const M& me = setting.me;
-    Real larger[n];
-    for (int j = 0; j < n; ++j) larger[j] = maximum(me.sizes.v[j], absolute(alpha[j]));
-    return me.input.rest_speed *
-           scaled_condition<M>(me.k, me.motion, i, alpha, me.sizes.q, larger).rate_scale;
-  }
-
-  ZWANG_DEVICE void add_contact(const ShockSetting<M>& setting, const Real* alpha, int i, Real back) {
+  ZWANG_DEVICE void add_contact(const ShockSetting<M>& setting, const Real* alpha, int i, Real back,
+                                bool inelastic) {
     const M& me = setting.me;
     const typename M::Motion& motion = me.motion;
     // A contact with a limit bears an impulse up to that limit, without friction [limit-4].
@@ -60,8 +52,8 @@ struct FrictionRound {
     const Real e = Model::tangential_restitution(me.k, motion.t, motion.q(), alpha, motion.z(), f);
     for (int c = 0; c < unit.tangents; ++c) {
       const int t = Model::friction_row(f) + c;
-      const int slip = add(setting, alpha, t, 0, zero_of_slip(setting, alpha, t));
-      rebound[slip] = e * rate[slip];
+      const int slip = add(setting, alpha, t, 0, setting.rest_zero(t, alpha));
+      rebound[slip] = inelastic ? Real(0) : e * rate[slip];
     }
   }
 
@@ -70,8 +62,8 @@ struct FrictionRound {
     const typename M::Motion& motion = me.motion;
     const int i = Model::bound_condition(b);
     const Real limit = Model::impulse_limit(me.k, motion.t, motion.q(), alpha, motion.z(), b);
-    if (!(limit > 0)) return;
-    const int row = add(setting, alpha, i, 0, zero_of_slip(setting, alpha, i));
+    if (!(limit > 0) && !Model::bound_breaks(b)) return;
+    const int row = add(setting, alpha, i, 0, setting.rest_zero(i, alpha));
     auto& unit = contacts.add_unit(limit < infinity<Real>() ? RowKind::bounded : RowKind::equation, row);
     unit.limit = limit;
   }
@@ -142,7 +134,7 @@ ZWANG_COLD void solve_frictional_round(const ShockSetting<M>& setting, const Rea
       contacts.add_unit(RowKind::equation, made.add(setting, alpha, i, rows.rebound[j], setting.zero[i]));
       continue;
     }
-    made.add_contact(setting, alpha, i, rows.rebound[j]);
+    made.add_contact(setting, alpha, i, rows.rebound[j], rows.inelastic);
   }
   for (int b = 0; b < Model::bounds; ++b) {
     const int i = Model::bound_condition(b);
@@ -214,7 +206,7 @@ ZWANG_COLD void completed_frictional_shock(ShockSetting<M>& setting, const typen
     if (setting.is_equation(i) || kept.has(i)) {
       contacts.add_unit(RowKind::equation, made.add(setting, v, i, 0, setting.zero[i]));
     } else if (setting.contacts.has(i)) {
-      made.add_contact(setting, v, i, 0);
+      made.add_contact(setting, v, i, 0, true);
       auto& unit = contacts.unit[contacts.units - 1];
       unit.limited = false;
       if (unit.kind == RowKind::inequality) unit.kind = RowKind::equation;

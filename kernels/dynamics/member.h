@@ -64,6 +64,15 @@ ZWANG_CONSTANT constexpr bool slips_in_space() {
   }
 }
 
+// Whether the friction of some contact may change its normal force: in other models kappa is constant (friction-4).
+template <class Model>
+ZWANG_CONSTANT constexpr bool friction_may_jam() {
+  if constexpr (ModesOf<Model>::any)
+    return Model::friction_couples;
+  else
+    return false;
+}
+
 // What ends when its signal rises through zero (src/system/system.h).
 enum class TransitionKind : int { slide, stick, yield, lock, fail, part };
 
@@ -178,7 +187,7 @@ struct Condition {
 };
 
 // What it means that an event function rises through zero.
-enum class EventFunctionKind : int { nothing, reached, release, press, watch, stop, kink, transition };
+enum class EventFunctionKind : int { nothing, reached, release, press, watch, stop, kink, transition, jam };
 
 // The event at the member's present state.
 template <class Real>

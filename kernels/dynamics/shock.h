@@ -40,9 +40,14 @@ struct ShockSetting {
 
   // Slip rows and bounded conditions take part by laws of their own (dynamics/friction_shock.h), links that a shock
   // breaks not at all.
-  ZWANG_INLINE bool is_equation(int i) const {
+  ZWANG_INLINE static bool has_own_law([[maybe_unused]] int i) {
     if constexpr (ModesOf<Model>::any)
-      if (is_slip_row<Model>(i) || Model::bound_of(i) >= 0 || is_free_in_shocks<Model>(i)) return false;
+      return is_slip_row<Model>(i) || Model::bound_of(i) >= 0 || is_free_in_shocks<Model>(i);
+    else
+      return false;
+  }
+  ZWANG_INLINE bool is_equation(int i) const {
+    if (has_own_law(i)) return false;
     return me.constraints.conditions[i].standing == Standing::equation;
   }
   ZWANG_DEVICE bool takes_part(int i) const {
@@ -59,6 +64,29 @@ struct ShockSetting {
     }
     return false;
   }
+  // Bounded equations that hold and that bear an impulse, or break by one: an external impulse that moves them causes a
+  // shock [limit-4]. One that moves already yields, also at the start.
+  ZWANG_COLD bool moves_bounded([[maybe_unused]] const Real* v) const {
+    if constexpr (ModesOf<Model>::any) {
+      for (int b = 0; b < Model::bounds; ++b) {
+        const int i = Model::bound_condition(b);
+        if (!Model::is_equation(i) || me.constraints.conditions[i].standing != Standing::equation) continue;
+        const typename M::Motion& motion = me.motion;
+        const Real zero_now = rest_zero(i, v);
+        const bool bears =
+            Model::bound_breaks(b) || Model::impulse_limit(me.k, motion.t, motion.q(), v, motion.z(), b) > 0;
+        if (bears && absolute(rate(i, v)) > zero_now && absolute(rate(i, motion.v())) <= zero_now)
+          return true;
+      }
+    }
+    return false;
+  }
+  // What counts as zero for the rate of a bounded equation or of a slip after the shock.
+  ZWANG_DEVICE Real rest_zero(int i, const Real* v) const {
+    Real larger[n];
+    for (int j = 0; j < n; ++j) larger[j] = maximum(me.sizes.v[j], absolute(v[j]));
+    return me.input.rest_speed * scaled_condition<M>(me.k, me.motion, i, v, me.sizes.q, larger).rate_scale;
+  }
   ZWANG_DEVICE Real kinetic(const Real* v) const {
     Real t_energy, energy;
     Model::energies(me.k, me.motion.t, me.motion.q(), v, me.motion.z(), t_energy, energy);
@@ -70,6 +98,7 @@ struct ShockSetting {
 template <class M>
 struct ShockRows {
   int count = 0;
+  bool inelastic = false;  // no rebound, nor one along the surface
   int condition[M::rows];
   bool equation[M::rows];
   typename M::Real rebound[M::rows];
@@ -87,6 +116,7 @@ template <class M, class Real>
 ZWANG_DEVICE void collect_rows(const ShockSetting<M>& setting, const Real* alpha, bool inelastic,
                                ShockRows<M>& rows) {
   const M& me = setting.me;
+  rows.inelastic = inelastic;
   bool rebounds = false, imposing = false;
   for (int i = 0; i < M::r; ++i) {
     if (setting.is_equation(i)) {
@@ -245,7 +275,7 @@ ZWANG_DEVICE bool prepare(ShockSetting<M>& setting, const Real* alpha, ShockResu
   for (int i = 0; i < n; ++i)
     larger[i] = maximum(me.sizes.v[i], maximum(absolute(alpha[i]), absolute(me.motion.v()[i])));
   for (int i = 0; i < M::r; ++i)
-    if (setting.takes_part(i))
+    if (setting.takes_part(i) || setting.has_own_law(i))
       setting.zero[i] =
           me.input.rest_speed * scaled_condition<M>(me.k, me.motion, i, alpha, me.sizes.q, larger).rate_scale;
   return true;
@@ -312,7 +342,8 @@ ZWANG_COLD void shock(ShockSetting<M>& setting, const Real* alpha, ShockResult<M
     result.status = Status::not_finite;
     return;
   }
-  if (!setting.violated(result.v)) {
+  const bool moves_bounded = setting.moves_bounded(result.v);
+  if (!moves_bounded && !setting.violated(result.v)) {
     result.energy_lost = setting.kinetic(me.motion.v()) - setting.kinetic(result.v);
     return;
   }
@@ -322,7 +353,9 @@ ZWANG_COLD void shock(ShockSetting<M>& setting, const Real* alpha, ShockResult<M
   }
   bool identity_applies = true;  // Carnot's
   for (int i = 0; i < n; ++i) identity_applies = identity_applies && alpha[i] == me.motion.v()[i];
-  for (; result.rounds <= round_limit && setting.violated(result.v); ++result.rounds) {
+  for (;
+       result.rounds <= round_limit && ((moves_bounded && result.rounds == 0) || setting.violated(result.v));
+       ++result.rounds) {
     ShockRows<M> rows;
     ShockRound<M> round;
     collect_rows(setting, result.v, result.rounds == round_limit, rows);

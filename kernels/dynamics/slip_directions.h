@@ -5,6 +5,7 @@
 #include "kernels/base/portable.h"
 #include "kernels/dynamics/contact_rows.h"
 #include "kernels/dynamics/dense_solve.h"
+#include "kernels/dynamics/direction_roots.h"
 #include "kernels/dynamics/member.h"
 
 namespace zwang {
@@ -22,6 +23,70 @@ struct SlipDirections : ContactRows<M> {
     set_directions(at);
     solve_linear(at);
     if constexpr (slips_in_space<typename M::Model>()) find_directions(at);
+  }
+
+  // Calls visit(solution) for every solution of the choice `at`: several where contacts begin to slip in space.
+  template <class Visit>
+  ZWANG_DEVICE void each_solution(Solution& at, const Visit& visit) const {
+    if constexpr (slips_in_space<typename M::Model>()) {
+      DirectionRoots<Real> all;
+      int sought[rows];
+      if (reduce(at, sought, all)) {
+        all.find();
+        for (int m = 0; m < all.roots; ++m) {
+          for (int j = 0; j < all.count; ++j)
+            for (int c = 0; c < 2; ++c) at.d[sought[j]][c] = all.root[m][j][c];
+          solve_linear(at);
+          visit(at);
+        }
+        if (all.roots > 0) return;
+      }
+    }
+    solve(at);
+    visit(at);
+  }
+
+  // The problem of the directions alone. False where there are none to be found, too many, or where the other rows
+  // cannot be solved without the friction of these contacts.
+  ZWANG_COLD bool reduce(Solution& at, int* sought, DirectionRoots<Real>& all) const {
+    for (int k = 0; k < units; ++k) {
+      if (!seeks_direction(k, at)) continue;
+      if (all.count == all.most) return false;
+      sought[all.count++] = k;
+    }
+    if (all.count == 0) return false;
+    set_directions(at);
+    typename Base::Unknowns held;
+    Base::list_unknowns(at, held);
+    // Without friction of the contacts sought: their directions are zero so far. Column 0: Phi0, then the slip rows.
+    Real solved[2 * DirectionRoots<Real>::most + 1][rows];
+    for (int column = 0; column <= 2 * all.count; ++column) {
+      const int t = column == 0 ? -1 : unit[sought[(column - 1) / 2]].row + 1 + (column - 1) % 2;
+      if (!Base::solve_unknowns(at, held, t, solved[column])) return false;
+    }
+    for (int i = 0; i < all.count; ++i) {
+      const Unit& of = unit[sought[i]];
+      all.mu[i] = of.cone;
+      all.b[i] = solved[0][held.first[sought[i]]];
+      for (int p = 0; p < 2; ++p) {
+        const int row = of.row + 1 + p;
+        all.a[i][p] = Base::without_unknowns(at, row) - along_held(at, held, row, solved[0]);
+        for (int j = 0; j < all.count; ++j)
+          for (int q = 0; q < 2; ++q) {
+            all.c[i][j][q] = solved[1 + 2 * j + q][held.first[sought[i]]];
+            all.e[i][j][p][q] =
+                phi[row][unit[sought[j]].row + 1 + q] - along_held(at, held, row, solved[1 + 2 * j + q]);
+          }
+      }
+    }
+    return true;
+  }
+  // The unknown multipliers x times their columns of Phi, with the friction of contacts whose direction is known.
+  ZWANG_DEVICE Real along_held(const Solution& at, const typename Base::Unknowns& held, int row,
+                               const Real* x) const {
+    Real sum = 0;
+    for (int j = 0; j < held.count; ++j) sum += Base::column_entry(at, held, row, j) * x[j];
+    return sum;
   }
 
   // [friction-7] Slip in space that begins now goes where r_T points: d = r_T(d)/|r_T(d)|. Projected iterations come

@@ -147,36 +147,40 @@ ZWANG_DEVICE void replace_moded_rows([[maybe_unused]] const M& me, [[maybe_unuse
 // Conditions whose multipliers are beyond their bounds right after an event break at once, all of them together.
 // True: some have, and the set has to be found anew.
 template <class M, class Problem>
-ZWANG_DEVICE bool break_overloaded([[maybe_unused]] M& me, [[maybe_unused]] const Problem& problem) {
+ZWANG_DEVICE bool break_overloaded([[maybe_unused]] M& me, [[maybe_unused]] const Problem& problem,
+                                   [[maybe_unused]] typename M::Set& broken) {
   using Model = typename M::Model;
   bool any = false;
   if constexpr (ModesOf<Model>::any) {
-    typename M::Event event;
-    event.t = me.motion.t;
-    event.kind = EventKind::breaks;
     for (int b = 0; b < Model::bounds; ++b) {
       if (!is_overloaded(me, b, problem)) continue;
       break_condition(me, b);
-      event.constraints.add(Model::bound_condition(b));
+      broken.add(Model::bound_condition(b));
       any = true;
     }
     // Links: those overloaded while all others hold.
     if constexpr (LinkLimitsOf<Model>::count > 0) {
-      if (any) {
-        record_event(me, event);
-        return true;
-      }
+      if (any) return true;
       bool overloaded[LinkLimitsOf<Model>::count];
       for (int l = 0; l < Model::link_limits; ++l) overloaded[l] = is_link_overloaded(me, l, problem);
       for (int l = 0; l < Model::link_limits; ++l) {
         if (!overloaded[l] || !me.constraints.in_force(Model::link_first(l))) continue;
-        break_link(me, l, event.constraints);
+        break_link(me, l, broken);
         any = true;
       }
     }
-    if (any) record_event(me, event);
   }
   return any;
+}
+// Lists them once the set without them is found: a force beyond the bound has never acted and enters no measure.
+template <class M>
+ZWANG_DEVICE void record_overloaded(M& me, const typename M::Set& broken) {
+  if (broken.size() == 0) return;
+  typename M::Event event;
+  event.t = me.motion.t;
+  event.kind = EventKind::breaks;
+  event.constraints = broken;
+  record_event(me, event);
 }
 
 // Rebuilds the set of closed conditions from f = 0 and f' = 0 (requirement 4) [mayer-1..5] [staeckel-20..24]
@@ -190,6 +194,7 @@ ZWANG_COLD bool update_active_set(M& me, typename M::Set touching, int released,
   typename M::Constraints& constraints = me.constraints;
   const Real multiplier_zero =
       released == no_condition ? Real(0) : constraints.conditions[released].multiplier_zero;
+  typename M::Set broken;
   for (int pass = 0; pass < 8; ++pass) {
     typename M::Set set;
     Zero<Real> zeros[M::rows];
@@ -220,8 +225,7 @@ ZWANG_COLD bool update_active_set(M& me, typename M::Set touching, int released,
     }
     const UnresolvedHops<M> hops = find_unresolved_hops(me, touching, released, problem.a, zeros);
     if (hops.count == 0) {
-      if (!break_overloaded(me, problem)) break;
-      if (!me.going()) return false;
+      if (!break_overloaded(me, problem, broken)) break;
       continue;
     }
     complete_hops(me, hops);
@@ -230,7 +234,8 @@ ZWANG_COLD bool update_active_set(M& me, typename M::Set touching, int released,
     change.jumped = true;
   }
   describe_remainder(me);
-  return true;
+  record_overloaded(me, broken);
+  return me.going();
 }
 
 }  // namespace zwang

@@ -235,6 +235,9 @@ ZWANG_COLD void dispatch_event(M& me, const EventToHandle<typename M::Real>& due
     case EventFunctionKind::transition:
       if constexpr (ModesOf<Model>::any) dispatch_transition(me, i - M::first_transition, event);
       break;
+    case EventFunctionKind::jam:
+      me.fail(Status::painleve);  // [friction-5]
+      return;
     case EventFunctionKind::nothing:
     case EventFunctionKind::kink:
       return;  // the motion does not change; the next step starts on the other side

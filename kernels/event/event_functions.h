@@ -6,6 +6,7 @@
 #include "kernels/dynamics/member.h"
 #include "kernels/dynamics/rounding.h"
 #include "kernels/dynamics/signals.h"
+#include "kernels/dynamics/slip_stiffness.h"
 #include "kernels/dynamics/smooth_motion.h"
 #include "kernels/integrator/interpolant.h"
 #include "kernels/integrator/runge_kutta.h"
@@ -87,6 +88,12 @@ ZWANG_DEVICE Real event_value(const M& me, const EventFunction<Real>& event_func
     Real lambda[M::rows];
     multipliers_at<M>(me.k, me.constraints, t, y, lambda);
     raw = lambda[event_function.index];
+  } else if (event_function.kind == EventFunctionKind::jam) {
+    if constexpr (friction_may_jam<Model>())
+      raw = Real(me.input.settings->painleve_margin) -
+            slip_stiffness<M>(me.k, me.constraints.held, t, y, event_function.index);
+    else
+      raw = -1;
   } else {
     raw = signal_at<M>(me.k, me.constraints, t, y, event_function.index);
   }
@@ -104,10 +111,10 @@ ZWANG_DEVICE Real event_slope(const M& me, const EventFunction<Real>& event_func
   return M::Model::rate(me.k, t, y, M::v_of(y), M::z_of(y), event_function.index);
 }
 
-// All event functions of a step: at most two for a condition and one for a signal.
+// All event functions of a step: at most two for a condition, one for a signal, and one for a contact that may jam.
 template <class M>
 struct EventFunctions {
-  static constexpr int most = at_least_one(2 * M::r + M::Model::signals);
+  static constexpr int most = at_least_one(3 * M::r + M::Model::signals);
   int count = 0;
   bool forces = false;  // some are multipliers
   EventFunction<typename M::Real> list[most];
@@ -125,9 +132,11 @@ struct EventFunctions {
       const Condition<Real>& condition = me.constraints.conditions[i];
       if (condition.standing == Standing::open && !Model::is_equation(i)) {
         // Not armed yet: rounding around zero is no contact, but a rise above the level of rounding is.
-        const Real zero = zero_of(me, i).value;
+        const auto now = zero_of(me, i);
+        const Real zero = now.value;
+        // One that leaves from a rounding above zero is armed, too: it crosses where it is clearly beyond its start.
         if (condition.armed)
-          add(EventFunctionKind::reached, i, 1, 0, zero, 0, 0);
+          add(EventFunctionKind::reached, i, 1, now.f > 0 ? now.f + zero : Real(0), zero, 0, 0);
         else
           add(EventFunctionKind::reached, i, 1, condition.above + zero, zero, condition.since,
               condition.noise);
@@ -139,6 +148,10 @@ struct EventFunctions {
         if (condition.idle) add(EventFunctionKind::press, i, 1, zero, zero, 0, 0);
       }
     }
+    if constexpr (friction_may_jam<Model>())
+      for (int f = 0; f < Model::frictions; ++f)
+        if (me.constraints.held[Model::friction_contact(f)] > 0 && friction_slips<M>(me.k, f))
+          add(EventFunctionKind::jam, f, 1, 0, Real(10) * Precision<Real>::tie, 0, 0);
     for (int i = 0; i < Model::signals; ++i) {
       if (i < Model::watches ? me.watch_signs[i] == 0 : i >= M::first_kink && me.exchange.side[i] == 0)
         continue;

@@ -6,6 +6,7 @@
 #include "kernels/base/portable.h"
 #include "kernels/dynamics/member.h"
 #include "kernels/dynamics/row_dependence.h"
+#include "kernels/dynamics/slip_stiffness.h"
 #include "kernels/dynamics/smooth_motion.h"
 #include "kernels/lanes/event_detection.h"
 #include "kernels/lanes/lane_state.h"
@@ -59,6 +60,11 @@ struct StepEnd {
     detector.detect_extremes(then, middle);
     if constexpr (may_become_dependent<Model>)
       if (state.any_held) flags.event_possible = flags.event_possible || is_near_dependence_at(then);
+    // Whether kappa falls to its margin is decided in the slow path.
+    if constexpr (friction_may_jam<Model>())
+      flags.event_possible =
+          flags.event_possible || may_lose_stiffness<M>(state.k, then, trial.end, state.held, state.any_held,
+                                                        trial.end_lambda, Real(settings.painleve_margin));
     flags.clipped = flags.clipped || (ledger.taken + R(2) > R(Real(settings.max_steps)));
     flags.output_due = ledger.next_output < then - nearness_of_end<R>(then, trial.step.h);
     audit(then, flags.accepted && !flags.event_possible && !flags.clipped);

@@ -123,10 +123,38 @@ bool is_autonomous(const System& system) {
          !any(system.frictions, [&](const Friction& f) { return timed(f.cone) || timed(f.cone_static); });
 }
 
+// Whether friction may change the normal force of its contact: some coordinates of the contact's row are connected, by
+// masses or by rows, with some of its slip rows. Otherwise kappa does not depend on the friction [friction-4].
+bool friction_couples(const System& system) {
+  std::vector<std::size_t> group(system.size());
+  for (std::size_t i = 0; i < group.size(); ++i) group[i] = i;
+  const auto join = [&](std::size_t a, std::size_t b) {
+    const std::size_t kept = group[a], gone = group[b];
+    for (std::size_t& one : group)
+      if (one == gone) one = kept;
+  };
+  for (const MassEntry& entry : system.mass) join(entry.row, entry.column);
+  for (const Constraint& row : system.constraints)
+    for (const std::size_t column : row.columns) join(row.columns.front(), column);
+  const auto meet = [&](const Constraint& a, const Constraint& b) {
+    return std::any_of(a.columns.begin(), a.columns.end(), [&](std::size_t i) {
+      return std::any_of(b.columns.begin(), b.columns.end(),
+                         [&](std::size_t j) { return group[i] == group[j]; });
+    });
+  };
+  return std::any_of(system.frictions.begin(), system.frictions.end(), [&](const Friction& friction) {
+    return std::any_of(friction.rows.begin(), friction.rows.end(), [&](std::size_t row) {
+      return meet(system.constraints[friction.contact], system.constraints[row]);
+    });
+  });
+}
+
 // What kernels know of friction and bounds; absent in most models.
 std::string mode_head_text(const System& system, std::size_t first_mode) {
   if (system.transitions.empty()) return "";
-  return truths({{"has_modes", true}, {"autonomous", is_autonomous(system)}}) +
+  return truths({{"has_modes", true},
+                 {"autonomous", is_autonomous(system)},
+                 {"friction_couples", friction_couples(system)}}) +
          numbers({{"modes", system.modes},
                   {"first_mode", first_mode},
                   {"frictions", system.frictions.size()},

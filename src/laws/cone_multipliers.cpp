@@ -122,6 +122,8 @@ LeastExcess least_excess(const DependentMultipliers& all, const std::vector<Cut>
 
 }  // namespace
 
+Eigen::MatrixXd dependences_of(const Eigen::MatrixXd& rows) { return null_space(rows.transpose()); }
+
 void share_loads(const Eigen::MatrixXd& rows, const Eigen::MatrixXd& forces, const Eigen::VectorXd& solution,
                  DependentMultipliers& made) {
   made.null = null_space(forces.transpose());
@@ -133,7 +135,7 @@ void share_loads(const Eigen::MatrixXd& rows, const Eigen::MatrixXd& forces, con
     for (Eigen::Index k = 0; k < unit.rows(); ++k)
       if (unit.row(k).norm() > 0) unit.row(k).normalize();
     const Eigen::MatrixXd changes = null_space(unit * forces.transpose());
-    const Eigen::MatrixXd dependences = null_space(rows.transpose());
+    const Eigen::MatrixXd dependences = dependences_of(rows);
     const Eigen::MatrixXd along = dependences.transpose() * changes;
     const Eigen::FullPivLU<Eigen::MatrixXd> lu(along);
     if (along.rows() == along.cols() && along.rows() > 0 && lu.isInvertible()) {

@@ -37,6 +37,9 @@ struct DependentMultipliers {
 void share_loads(const Eigen::MatrixXd& rows, const Eigen::MatrixXd& forces, const Eigen::VectorXd& solution,
                  DependentMultipliers& made);
 
+// An orthonormal basis of the linear dependences of rows (h x n).
+Eigen::MatrixXd dependences_of(const Eigen::MatrixXd& rows);
+
 // The multipliers inside all cones and bounds that are nearest to `particular`; nothing if there are none.
 std::optional<Eigen::VectorXd> nearest_in_cones(const DependentMultipliers& all);
 

@@ -126,13 +126,16 @@ void list_tangential_impulses(const Equations& equations, FrictionShock& result)
   }
 }
 
+// `causes`: bounded rows that cause a round; rows that break do so until they have broken.
 bool is_violated(Impact& impact, const Eigen::VectorXd& v, const ShockParticipants& participants,
-                 const std::vector<std::size_t>& bounded, const System& system) {
+                 const std::vector<std::size_t>& bounded, const std::vector<std::size_t>& causes,
+                 const System& system) {
   const auto breaks = [&](std::size_t i) { return impact.rate(i, v) > impact.zero(i); };
   const auto differs = [&](std::size_t i) { return std::abs(impact.rate(i, v)) > impact.zero(i); };
   return std::any_of(participants.contacts.begin(), participants.contacts.end(), breaks) ||
          std::any_of(participants.velocities.begin(), participants.velocities.end(), breaks) ||
          std::any_of(participants.equations.begin(), participants.equations.end(), differs) ||
+         std::any_of(causes.begin(), causes.end(), differs) ||
          std::any_of(bounded.begin(), bounded.end(), [&](std::size_t i) {
            return system.constraints[i].limit->breaks &&
                   (system.constraints[i].equation ? differs(i) : breaks(i));
@@ -180,13 +183,18 @@ FrictionShock friction_shock(const Equations& equations, const State& state, con
     return result;
   }
   std::vector<std::size_t> bounds = bounded;
-  const bool violated = is_violated(impact, alpha, participants, bounds, system);
+  // Bounded equations that held until an external impulse: one that moves yields, and is no cause of a shock.
+  std::vector<std::size_t> causes;
+  for (const std::size_t i : bounded)
+    if (impact.is_equation(i) && std::abs(impact.rate(i, state.v)) <= impact.zero(i)) causes.push_back(i);
+  const bool violated = is_violated(impact, alpha, participants, bounds, causes, system);
   if (violated && gradient_vanishes(equations, state, sizes, participants)) {
     result.status = Status::singular;
     return result;
   }
-  for (; is_violated(impact, result.v, participants, bounds, system); ++result.rounds) {
+  for (; is_violated(impact, result.v, participants, bounds, causes, system); ++result.rounds) {
     if (result.rounds > impact_round_limit) break;
+    causes.clear();
     const Eigen::VectorXd before = result.v;
     const auto solve = [&](bool inelastic, std::vector<ImpactPart>& parts) {
       parts = take_part_in_impact(impact, before, participants, bounds, restitution, inelastic);

@@ -14,7 +14,7 @@ namespace {
 // Pivots below this share of the largest, of rows of unit length, make the rows dependent.
 constexpr double pivot_threshold = 1e-12;
 // Dependent rows are contradictory when the least-squares solution misses them by more than this share.
-constexpr double row_contradiction = 1e-8;
+constexpr double row_contradiction = 1e-11;
 // A row is a combination of others, and a deflection is zero, up to this share of its terms.
 constexpr double dependent_part = 1e-8;
 // A slip that begins must point along its friction, to this share of its size.
@@ -36,6 +36,12 @@ ModeSolver::ModeSolver(const ModeProblem& problem) : problem_(problem), mass_(pr
 }
 
 double ModeSolver::length(const Eigen::VectorXd& x) const { return std::sqrt(x.dot(problem_.mass * x)); }
+
+double ModeSolver::size(const Eigen::VectorXd& x) const { return length(problem_.free) + length(x); }
+
+double ModeSolver::rounding() const {
+  return lengths_.size() > 0 ? problem_.slack.cwiseQuotient(lengths_).maxCoeff() : 0;
+}
 
 // The force of a contact that slips is A_N + mu d A_T per unit of its multiplier [friction-4]; yielding rows are known
 // forces [limit-2].
@@ -165,16 +171,21 @@ ModeCandidate ModeSolver::solve(std::vector<ElementMode> modes) const {
 bool ModeSolver::admits(const ModeCandidate& candidate, bool carried) const {
   if (!candidate.solvable) return false;
   for (std::size_t i = 0; i < candidate.modes.size(); ++i)
-    if (!admits_element(candidate, i, carried) || is_pressed(candidate, i)) return false;
+    if (!admits_element(candidate, i, carried) || contradicts_deflection(candidate, i)) return false;
   return true;
 }
 
-// A contact that is open without separating, and whose row depends on those that hold, would be pressed by contacts of
-// equal compliance: lambda of each is its deflection, and this one's deflection follows from theirs [friction-15].
-bool ModeSolver::is_pressed(const ModeCandidate& candidate, std::size_t i) const {
+// Rows of equal compliance [friction-15]: lambda of each is its deflection, and that of a row that depends on the held
+// ones follows from theirs. A contact that is open without separating must not be pressed, and a bounded row that yields
+// without moving must be deflected as far as its limit: otherwise it would press others by as much as it bears.
+bool ModeSolver::contradicts_deflection(const ModeCandidate& candidate, std::size_t i) const {
   const ModeElement& element = problem_.elements[i];
-  if (candidate.modes[i].kind != ModeKind::open || element.kind == ModeElement::Kind::bound) return false;
-  if (candidate.residuals(element.row) < -problem_.slack(element.row)) return false;
+  const ElementMode& mode = candidate.modes[i];
+  const bool bound = element.kind == ModeElement::Kind::bound;
+  const double residual = candidate.residuals(element.row), slack = problem_.slack(element.row);
+  if (bound ? mode.kind != ModeKind::slip || element.direction.size() > 0 || std::abs(residual) > slack
+            : mode.kind != ModeKind::open || residual < -slack)
+    return false;
   const Held held = held_rows(candidate.modes);
   if (held.rows.empty()) return false;
   const Eigen::MatrixXd rows = unit_(held.rows, Eigen::all).transpose();
@@ -186,7 +197,9 @@ bool ModeSolver::is_pressed(const ModeCandidate& candidate, std::size_t i) const
   if (!((rows * parts - row).norm() <= dependent_part * row.norm())) return false;
   const Eigen::VectorXd lambda = candidate.multipliers(held.rows);
   const double deflection = parts.dot(lambda);
-  return deflection > dependent_part * parts.cwiseAbs().dot(lambda.cwiseAbs());
+  const double small = dependent_part * parts.cwiseAbs().dot(lambda.cwiseAbs());
+  return bound ? mode.direction(0) * deflection < element.limit * (1 - dependent_part) - small
+               : deflection > small;
 }
 
 bool ModeSolver::admits_element(const ModeCandidate& candidate, std::size_t i, bool carried) const {
@@ -252,6 +265,8 @@ std::vector<SlipStiffness> ModeSolver::stiffness(const std::vector<ElementMode>&
     for (Eigen::Index k = 0; k < element.tangents; ++k)
       force += element.cone * modes[i].direction(k) * unit_.row(element.row + 1 + k).transpose();
     const Eigen::VectorXd free_normal = left(normal);
+    // What holds decides the motion of this contact: kappa is 0/0, and its force is shared, not determined by kappa.
+    if (!(free_normal.norm() > dependent_part * normal.norm())) continue;
     made.push_back({element.condition, free_normal.dot(force), free_normal.dot(normal), gap_(element.row)});
   }
   return made;

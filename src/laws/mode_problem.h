@@ -8,6 +8,7 @@
 
 #include <Eigen/Dense>
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "kernels/base/status.h"
@@ -79,12 +80,16 @@ class ModeSolver {
   explicit ModeSolver(const ModeProblem& problem);
 
   bool usable() const { return usable_; }
-  // Solves for the given modes. A slip in space without a direction gets that of [friction-7].
+  // Solves for the given modes. A slip in space without a direction gets one of [friction-7].
   ModeCandidate solve(std::vector<ElementMode> modes) const;
+  // The same with every set of directions, of up to three contacts that begin to slip in space.
+  std::vector<ModeCandidate> solutions(const std::vector<ElementMode>& modes) const;
   // `carried`: with the rounding of all rows carried through the solve, else with that of each row alone.
   bool admits(const ModeCandidate& candidate, bool carried) const;
   std::vector<SlipStiffness> stiffness(const std::vector<ElementMode>& modes) const;
   double length(const Eigen::VectorXd& x) const;  // in the mass metric
+  double size(const Eigen::VectorXd& x) const;    // of the motions without forces and with them
+  double rounding() const;                        // of a motion, by its rows, in the mass metric
 
  private:
   struct Held {
@@ -94,13 +99,16 @@ class ModeSolver {
   };
   Held held_rows(const std::vector<ElementMode>& modes) const;
   ModeCandidate solve_given(std::vector<ElementMode> modes) const;
+  struct SlipsThatBegin;
+  std::optional<SlipsThatBegin> slips_that_begin(const std::vector<ElementMode>& modes,
+                                                 const std::vector<std::size_t>& unknown) const;
   void find_directions(ModeCandidate& candidate) const;
   void approach_directions(const std::vector<std::size_t>& unknown, ModeCandidate& candidate) const;
   void polish_directions(const std::vector<std::size_t>& unknown, ModeCandidate& candidate) const;
   Eigen::VectorXd slip_across(const std::vector<std::size_t>& unknown, const ModeCandidate& candidate) const;
   void apply_multipliers(const Held& held, const Eigen::VectorXd& lambda, ModeCandidate& candidate) const;
   void represent(ModeCandidate& candidate) const;
-  bool is_pressed(const ModeCandidate& candidate, std::size_t i) const;
+  bool contradicts_deflection(const ModeCandidate& candidate, std::size_t i) const;
   bool admits_element(const ModeCandidate& candidate, std::size_t i, bool carried) const;
 
   const ModeProblem& problem_;

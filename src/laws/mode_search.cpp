@@ -14,8 +14,10 @@ namespace {
 constexpr std::size_t combination_limit = 20'000;
 constexpr std::size_t listed_limit = 64;
 constexpr int sweep_limit = 20'000;
-// Solutions closer than this share of the forces' size are one.
+// Solutions closer than this share of the forces' size, or than so many roundings of the motion, are one. The roundings
+// are those of the velocities before a shock: its later rounds may be left with hardly more than these.
 constexpr double same_solution = 1e-8;
+constexpr double same_roundings = 1e3;
 
 Eigen::VectorXd sign_vector(double sign) { return Eigen::VectorXd::Constant(1, sign); }
 
@@ -44,7 +46,7 @@ void for_each_combination(const Options& all, Visit visit) {
   for (;;) {
     std::vector<ElementMode> modes;
     for (std::size_t i = 0; i < all.size(); ++i) modes.push_back(all[i][chosen[i]]);
-    visit(std::move(modes));
+    visit(modes);
     std::size_t i = all.size();
     while (i > 0 && ++chosen[i - 1] == all[i - 1].size()) chosen[--i] = 0;
     if (i == 0) return;
@@ -119,18 +121,26 @@ std::vector<ElementMode> guessed_modes(const ModeProblem& problem) {
   return modes;
 }
 
+bool moves_alike(const ModeSolver& solver, const ModeCandidate& a, const ModeCandidate& b) {
+  return solver.length(a.x - b.x) <= same_solution * solver.size(a.x) + same_roundings * solver.rounding();
+}
+
 std::vector<ModeCandidate> admissible_modes(const ModeSolver& solver, const Options& all) {
-  std::vector<ModeCandidate> solved, list;
-  for_each_combination(all, [&](std::vector<ElementMode> modes) {
-    ModeCandidate candidate = solver.solve(std::move(modes));
-    if (solver.admits(candidate, false) && list.size() < listed_limit) list.push_back(std::move(candidate));
-  });
-  if (!list.empty()) return list;
-  // Nothing fits to the rounding of each row alone: that of the others, carried through the solve, counts too.
-  for_each_combination(all, [&](std::vector<ElementMode> modes) {
-    ModeCandidate candidate = solver.solve(std::move(modes));
-    if (solver.admits(candidate, true) && list.size() < listed_limit) list.push_back(std::move(candidate));
-  });
+  std::vector<ModeCandidate> list;
+  // Where nothing fits to the rounding of each row alone, that of the others, carried through the solve, counts too.
+  for (const bool carried : {false, true}) {
+    for_each_combination(all, [&](const std::vector<ElementMode>& modes) {
+      const std::size_t before = list.size();
+      for (ModeCandidate& candidate : solver.solutions(modes)) {
+        // Forces that are not unique have a continuum of directions without slip.
+        const auto alike = [&](const ModeCandidate& other) { return moves_alike(solver, other, candidate); };
+        if (list.size() < listed_limit && solver.admits(candidate, carried) &&
+            std::none_of(list.begin() + index(before), list.end(), alike))
+          list.push_back(std::move(candidate));
+      }
+    });
+    if (!list.empty()) break;
+  }
   return list;
 }
 
@@ -184,10 +194,9 @@ ModeSolution solve_modes(const ModeProblem& problem, double margin, bool impact)
   }
   made.chosen = made.admissible.front();
   made.stiffness = solver.stiffness(made.chosen.modes);
-  const double size = solver.length(problem.free) + solver.length(made.chosen.x);
   bool unique = true, singular = has_painleve(made.stiffness, margin);
   for (const ModeCandidate& other : made.admissible) {
-    if (solver.length(other.x - made.chosen.x) <= same_solution * size) continue;
+    if (moves_alike(solver, made.chosen, other)) continue;
     unique = false;
     const std::vector<SlipStiffness> stiffness = solver.stiffness(other.modes);
     if (!has_painleve(stiffness, margin)) continue;

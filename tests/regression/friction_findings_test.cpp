@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "host/backend/backend_cpu.h"
@@ -313,6 +315,123 @@ pull = "reaction(tether)"
                                const double speed = 3 - 2 * study.time.outputs[j];
                                EXPECT_NEAR(results.observables[j], speed * speed, 1e-7) << j;
                              }
+                           });
+}
+
+// The kernels let a rod that bears impulses take no part in an impulse from outside. Of masses 1 and 3 joined along the
+// impulse it transmits 3/4 of it, up to its bound, beside a foot that rests with friction.
+TEST(FrictionFindings, ARodThatBearsImpulsesTransmitsOneFromOutside) {
+  const auto study_with = [](const std::string& limit) {
+    return R"toml(
+[[point]]
+name = "a"
+mass = 1
+position = [0, 1]
+velocity = [0, 0]
+[[point]]
+name = "b"
+mass = 3
+position = [1, 1]
+velocity = [0, 0]
+[[point]]
+name = "foot"
+mass = 1
+position = [3, 0]
+velocity = [0, 0]
+[system]
+gravity = [0, -10]
+[[constraint]]
+name = "rod"
+require = "distance(a, b) == 1"
+limit = 50
+)toml" + limit +
+           R"toml(
+[[constraint]]
+name = "floor"
+require = "foot.y >= 0"
+friction = 0.3
+[[impulse]]
+at = 0.1
+on = "a"
+velocity = [2, 0]
+[time]
+end = 0.15
+samples = 2
+)toml";
+  };
+  for (const auto& [limit, transmitted] :
+       {std::pair{"impulse_limit = 2", 1.5}, std::pair{"impulse_limit = 1", 1.0}}) {
+    by_reference_and_kernels(study_with(limit), [&](const Study& study, Backend& backend) {
+      const std::vector<Event> impulses = events_of(study, backend, EventKind::impulse);
+      ASSERT_EQ(impulses.size(), 1u);
+      ASSERT_FALSE(impulses[0].impulses.empty());
+      EXPECT_NEAR(std::abs(impulses[0].impulses[0]), transmitted, 1e-12);
+    });
+  }
+}
+
+// The kernels counted the force beyond the limit, under which the string breaks at once, as a maximum of its force.
+TEST(FrictionFindings, AForceUnderWhichAStringBreaksAtOnceNeverActs) {
+  by_reference_and_kernels(R"toml(
+[[point]]
+name = "p"
+mass = 1
+position = [0, -0.5]
+velocity = [6, 0]
+[system]
+gravity = [0, -10]
+[[constraint]]
+name = "string"
+require = "norm(p) <= 1"
+limit = 5
+breaks = true
+impulse_limit = inf
+[measure]
+largest = "maximum(reaction(string))"
+[time]
+end = 1
+samples = 2
+)toml",
+                           [](const Study& study, Backend& backend) {
+                             EXPECT_EQ(events_of(study, backend, EventKind::breaks).size(), 1u);
+                             const std::vector<unsigned long long> first = {0};
+                             const BatchResults results = backend.run(prepare_batch(study, first, 1), {});
+                             EXPECT_EQ(results.measures[0], 0);
+                           });
+}
+
+// A grip across a wall on which a point slides: what holds decides its motion, kappa is 0/0, and a grip at its limit would
+// press the point against the wall by as much as it bears. The reference ended the member.
+TEST(FrictionFindings, AGripAcrossAWallDoesNotPressAgainstIt) {
+  by_reference_and_kernels(R"toml(
+[[point]]
+name = "p"
+mass = 1
+position = [0, 0]
+velocity = [0, 3]
+[system]
+gravity = [0, -10]
+[[constraint]]
+name = "wall"
+require = "p.x >= 0"
+friction = 0.4
+[[constraint]]
+name = "grip"
+require = "p.x' == 0"
+from = 0.05
+until = 0.15
+limit = 60
+breaks = true
+impulse_limit = 2
+[time]
+end = 0.2
+samples = 3
+)toml",
+                           [](const Study& study, Backend& backend) {
+                             const std::vector<unsigned long long> first = {0};
+                             const BatchResults results = backend.run(prepare_batch(study, first, 1), {});
+                             ASSERT_EQ(results.status[0], Status::ok);
+                             EXPECT_NEAR(results.end_state[3], 3 - 10 * 0.2, 1e-9);  // p.y'
                            });
 }
 
