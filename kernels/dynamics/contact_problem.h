@@ -111,20 +111,35 @@ struct ContactProblem : DependentChoice<M> {
     return RowChoice::open;
   }
 
-  ZWANG_COLD Verdict find_among_all(Solution& found, Real margin) const {
-    Solution admissible[most_admissible], at;
+  // The admissible solutions of all choices. `iterated`: one set of directions for each choice, found by iterations.
+  ZWANG_COLD int list_admissible(bool iterated, Solution* admissible) const {
+    Solution at;
     int many = 0;
     for (int k = 0; k < units; ++k) at.choice[k] = first_choice(k);
     do {
       const int before = many;
-      each_solution(at, [&](Solution& one) {
+      const auto add = [&](Solution& one) {
         if (one.dependent) represent(one);
         if (many == most_admissible || !is_admissible(one) || contradicts_deflections(one)) return;
         for (int s = before; s < many; ++s)
           if (moves_alike(admissible[s], one)) return;
         admissible[many++] = one;
-      });
+      };
+      if (iterated) {
+        solve(at);
+        add(at);
+      } else {
+        each_solution(at, add);
+      }
     } while (next_choice(at));
+    return many;
+  }
+
+  ZWANG_COLD Verdict find_among_all(Solution& found, Real margin) const {
+    Solution admissible[most_admissible];
+    int many = list_admissible(false, admissible);
+    // Where contacts are dependent, the sets of directions found may miss the one that iterations from rest lead to.
+    if (slips_in_space<typename M::Model>() && many == 0) many = list_admissible(true, admissible);
     if (many == 0) return Verdict::none;
     // Where static friction exceeds sliding friction, stick wins over slip.
     bool out[most_admissible];

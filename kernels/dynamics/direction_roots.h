@@ -58,18 +58,43 @@ struct DirectionRoots {
     Real x[most], r[most][2];
     bool regular;
   };
-  // x and r for the directions d.
-  ZWANG_DEVICE void evaluate(const Real (&d)[most][2], Real (&matrix)[most][most], Slip& at) const {
-    Real used[most][most], right[most], scale[most];
-    for (int i = 0; i < count; ++i) {
-      right[i] = b[i];
-      scale[i] = 1;
-      for (int j = 0; j < count; ++j) {
-        matrix[i][j] = (i == j ? Real(1) : Real(0)) + mu[j] * (c[i][j][0] * d[j][0] + c[i][j][1] * d[j][1]);
-        used[i][j] = matrix[i][j];
+  using Matrix = Real[most][most];
+
+  // The inverse by cofactors, which serves several right sides, of a matrix whose missing rows and columns are those of
+  // the unit matrix. False if the determinant is `small` beside the product of the largest entries of the rows.
+  ZWANG_DEVICE static bool invert(const Matrix& m, Real small, Matrix& inverse) {
+    Real sizes = 1;
+    for (int i = 0; i < most; ++i) {
+      sizes *= maximum(maximum(absolute(m[i][0]), absolute(m[i][1])), absolute(m[i][2]));
+      const int k = (i + 1) % 3, l = (i + 2) % 3;
+      for (int j = 0; j < most; ++j) {
+        const int p = (j + 1) % 3, q = (j + 2) % 3;
+        inverse[j][i] = m[k][p] * m[l][q] - m[k][q] * m[l][p];
       }
     }
-    at.regular = solve_dense(count, used, right, scale, Precision<Real>::epsilon, at.x) == count;
+    const Real determinant = m[0][0] * inverse[0][0] + m[0][1] * inverse[1][0] + m[0][2] * inverse[2][0];
+    if (!(absolute(determinant) > small * sizes)) return false;
+    const Real factor = 1 / determinant;
+    for (int i = 0; i < most; ++i)
+      for (int j = 0; j < most; ++j) inverse[i][j] *= factor;
+    return true;
+  }
+  ZWANG_DEVICE static void set_unit(Matrix& m) {
+    for (int i = 0; i < most; ++i)
+      for (int j = 0; j < most; ++j) m[i][j] = i == j ? Real(1) : Real(0);
+  }
+
+  // x and r for the directions d, and the inverse of 1 + mu c d.
+  ZWANG_DEVICE void evaluate(const Real (&d)[most][2], Matrix& inverse, Slip& at) const {
+    Matrix matrix;
+    set_unit(matrix);
+    for (int i = 0; i < count; ++i)
+      for (int j = 0; j < count; ++j) matrix[i][j] += mu[j] * (c[i][j][0] * d[j][0] + c[i][j][1] * d[j][1]);
+    at.regular = invert(matrix, Precision<Real>::epsilon, inverse);
+    for (int i = 0; i < count; ++i) {
+      at.x[i] = 0;
+      for (int j = 0; j < count && at.regular; ++j) at.x[i] += inverse[i][j] * b[j];
+    }
     for (int i = 0; i < count; ++i)
       for (int k = 0; k < 2; ++k) {
         at.r[i][k] = a[i][k];
@@ -92,24 +117,25 @@ struct DirectionRoots {
     return false;
   }
   ZWANG_DEVICE bool newton_step(const Real (&d)[most][2], Real* step) const {
-    Real matrix[most][most], jacobian[most][most], scale[most], right[most];
+    Matrix inverse, jacobian;
+    Real right[most];
     Slip at;
-    evaluate(d, matrix, at);
+    evaluate(d, inverse, at);
     if (!at.regular) return false;
+    set_unit(jacobian);
     for (int j = 0; j < count; ++j) {
       // Turning d_j by one radian: changes of x, then of r.
-      const Real t[2] = {-d[j][1], d[j][0]};
-      Real used[most][most], change[most], x_rate[most];
+      const Real t[2] = {-d[j][1], d[j][0]}, force = mu[j] * at.x[j];
+      Real x_rate[most];
       for (int i = 0; i < count; ++i) {
-        scale[i] = 1;
-        change[i] = -mu[j] * at.x[j] * (c[i][j][0] * t[0] + c[i][j][1] * t[1]);
-        for (int k = 0; k < count; ++k) used[i][k] = matrix[i][k];
+        x_rate[i] = 0;
+        for (int k = 0; k < count; ++k)
+          x_rate[i] -= inverse[i][k] * force * (c[k][j][0] * t[0] + c[k][j][1] * t[1]);
       }
-      solve_dense(count, used, change, scale, Precision<Real>::epsilon, x_rate);
       for (int i = 0; i < count; ++i) {
         Real r_rate[2];
         for (int k = 0; k < 2; ++k) {
-          r_rate[k] = -mu[j] * at.x[j] * (e[i][j][k][0] * t[0] + e[i][j][k][1] * t[1]);
+          r_rate[k] = -force * (e[i][j][k][0] * t[0] + e[i][j][k][1] * t[1]);
           for (int l = 0; l < count; ++l)
             r_rate[k] -= mu[l] * x_rate[l] * (e[i][l][k][0] * d[l][0] + e[i][l][k][1] * d[l][1]);
         }
@@ -121,12 +147,25 @@ struct DirectionRoots {
     for (int i = 0; i < count; ++i) {
       Real largest = Precision<Real>::tiny;
       for (int j = 0; j < count; ++j) largest = maximum(largest, absolute(jacobian[i][j]));
-      for (int j = 0; j < count; ++j) jacobian[i][j] /= largest;
-      right[i] = -(d[i][0] * at.r[i][1] - d[i][1] * at.r[i][0]) / largest;
+      const Real unit = 1 / largest;
+      for (int j = 0; j < count; ++j) jacobian[i][j] *= unit;
+      right[i] = -(d[i][0] * at.r[i][1] - d[i][1] * at.r[i][0]) * unit;
     }
-    // Angles that nothing determines stay: contacts whose rows are dependent turn together.
-    solve_dense(count, jacobian, right, scale, 1000 * Precision<Real>::epsilon, step);
+    solve_for_angles(jacobian, right, step);
     return true;
+  }
+  // Angles that nothing determines stay: contacts whose rows are dependent turn together.
+  ZWANG_DEVICE void solve_for_angles(Matrix& jacobian, Real* right, Real* step) const {
+    Matrix inverse;
+    if (invert(jacobian, Real(100) * sqrt(Precision<Real>::epsilon), inverse)) {
+      for (int i = 0; i < count; ++i) {
+        step[i] = 0;
+        for (int j = 0; j < count; ++j) step[i] += inverse[i][j] * right[j];
+      }
+      return;
+    }
+    const Real scale[most] = {1, 1, 1};
+    solve_dense(count, jacobian, right, scale, 1000 * Precision<Real>::epsilon, step);
   }
   ZWANG_DEVICE static void turn(Real angle, Real* d) {
     const Real x = d[0] - angle * d[1], y = d[1] + angle * d[0], length = sqrt(x * x + y * y);
@@ -137,8 +176,8 @@ struct DirectionRoots {
   // Whether the contacts press and slip forwards, up to rounding, which is judged later.
   ZWANG_DEVICE bool is_slip(const Real (&d)[most][2], Slip& at) const {
     const Real rounding = sqrt(Precision<Real>::epsilon);
-    Real matrix[most][most];
-    evaluate(d, matrix, at);
+    Matrix inverse;
+    evaluate(d, inverse, at);
     for (int i = 0; i < count; ++i) {
       Real normal = absolute(b[i]), terms = absolute(a[i][0]) + absolute(a[i][1]);
       for (int j = 0; j < count; ++j) {
