@@ -132,11 +132,9 @@ struct EventFunctions {
       const Condition<Real>& condition = me.constraints.conditions[i];
       if (condition.standing == Standing::open && !Model::is_equation(i)) {
         // Not armed yet: rounding around zero is no contact, but a rise above the level of rounding is.
-        const auto now = zero_of(me, i);
-        const Real zero = now.value;
-        // One that leaves from a rounding above zero is armed, too: it crosses where it is clearly beyond its start.
+        const Real zero = zero_of(me, i).value;
         if (condition.armed)
-          add(EventFunctionKind::reached, i, 1, now.f > 0 ? now.f + zero : Real(0), zero, 0, 0);
+          add(EventFunctionKind::reached, i, 1, 0, zero, 0, 0);
         else
           add(EventFunctionKind::reached, i, 1, condition.above + zero, zero, condition.since,
               condition.noise);
