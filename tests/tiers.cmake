@@ -21,6 +21,8 @@ set(representative_configs
 set(long_tests
   # A die with eight corners, 120 throws.
   "TumblingDie.*"
+  # Compiles a second study of eight contacts; the coupled one is kept.
+  "BlocksOnABelt/ManyContacts.MoveAsEachBlockAlone/Apart"
   # Coverage of intervals over 400 repeats.
   "PickFreezeCoverage.*"
   # Known answers in the sizes of their statements, by the reference.

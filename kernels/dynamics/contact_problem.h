@@ -1,9 +1,10 @@
 // The search for the choices that solve a contact problem (dynamics/contact_rows.h). The reference is
 // src/laws/mode_search.cpp.
 //
-// Every combination is tried, because several may be admissible: friction is not a minimum of one function. Where
-// there are too many, projected Gauss-Seidel iterations propose one, which is then solved and judged like the others;
-// that it is the only one is then not certain.
+// Every combination is tried, because several may be admissible: friction is not a minimum of one function. Contacts
+// that do not act on each other, as those of balls far apart on one table, are solved apart, so that the number of
+// combinations grows with the size of the largest cluster of contacts. Where there are too many, projected Gauss-Seidel
+// iterations propose one, which is then solved and judged like the others; that it is the only one is then not certain.
 #pragma once
 
 #include "kernels/base/portable.h"
@@ -18,10 +19,10 @@ struct ContactProblem : DependentChoice<M> {
   using Real = typename M::Real;
   using Unit = typename Base::Unit;
   using Solution = typename Base::Solution;
-  using Base::count, Base::deflection, Base::difference, Base::each_solution, Base::is_admissible,
-      Base::is_possible, Base::contradicts_deflections, Base::phi, Base::phi0, Base::kappa, Base::represent,
-      Base::size_of, Base::slack, Base::solve, Base::unit, Base::units;
-  static constexpr int most_combinations = 4096, most_admissible = 8;
+  using Base::condition, Base::count, Base::deflection, Base::difference, Base::each_solution,
+      Base::is_admissible, Base::is_possible, Base::contradicts_deflections, Base::phi, Base::phi0,
+      Base::kappa, Base::represent, Base::size_of, Base::slack, Base::solve, Base::u, Base::unit, Base::units;
+  static constexpr int rows = M::rows, most_combinations = 4096, most_admissible = 8;
 
   // singular: kappa of a contact that slips vanishes or is negative (Painleve) [friction-5].
   enum class Verdict : int { one, none, several, singular };
@@ -29,6 +30,86 @@ struct ContactProblem : DependentChoice<M> {
   // `margin`: kappa counts as zero up to this share of its value without friction. In impacts (margin < 0) its sign
   // does not matter.
   ZWANG_COLD Verdict find(Solution& found, Real margin) const {
+    int cluster_of[rows];
+    const int clusters = find_clusters(cluster_of);
+    if (clusters <= 1) return find_connected(found, margin);
+    Verdict verdict = Verdict::one;
+    found.dependent = false;
+    for (int c = 0; c < clusters; ++c) {
+      ContactProblem part;
+      Solution own;
+      extract(cluster_of, c, part);
+      const Verdict judged = part.find_connected(own, margin);
+      if (judged == Verdict::none) return judged;
+      if (int(judged) > int(verdict)) verdict = judged;
+      insert(cluster_of, c, part, own, found);
+    }
+    return verdict;
+  }
+
+  // Numbers the clusters of units that act on each other, directly or through others, and returns how many there are.
+  ZWANG_COLD int find_clusters(int* cluster_of) const {
+    int clusters = 0;
+    for (int k = 0; k < units; ++k) cluster_of[k] = -1;
+    for (int k = 0; k < units; ++k) {
+      if (cluster_of[k] >= 0) continue;
+      cluster_of[k] = clusters;
+      for (bool grows = true; grows;) {
+        grows = false;
+        for (int a = k; a < units; ++a)
+          for (int b = k + 1; b < units && cluster_of[a] == clusters; ++b) {
+            if (cluster_of[b] >= 0 || !are_coupled(unit[a], unit[b])) continue;
+            cluster_of[b] = clusters;
+            grows = true;
+          }
+      }
+      ++clusters;
+    }
+    return clusters;
+  }
+  ZWANG_DEVICE bool are_coupled(const Unit& a, const Unit& b) const {
+    for (int i = a.row; i <= a.row + a.tangents; ++i)
+      for (int j = b.row; j <= b.row + b.tangents; ++j)
+        if (phi[i][j] != 0) return true;
+    return false;
+  }
+
+  // The problem of one cluster alone; `condition` of its rows is their number here.
+  ZWANG_DEVICE void extract(const int* cluster_of, int cluster, ContactProblem& part) const {
+    for (int k = 0; k < units; ++k) {
+      if (cluster_of[k] != cluster) continue;
+      Unit& made = part.unit[part.units++];
+      made = unit[k];
+      made.row = part.count;
+      for (int i = unit[k].row; i <= unit[k].row + unit[k].tangents; ++i) {
+        const int row = part.count++;
+        part.condition[row] = i;
+        part.phi0[row] = phi0[i];
+        part.slack[row] = slack[i];
+        copy<M::n>(u[i], part.u[row]);
+      }
+    }
+    for (int i = 0; i < part.count; ++i)
+      for (int j = 0; j < part.count; ++j) part.phi[i][j] = phi[part.condition[i]][part.condition[j]];
+  }
+  // Writes its solution in the place of the cluster.
+  ZWANG_DEVICE void insert(const int* cluster_of, int cluster, const ContactProblem& part,
+                           const Solution& own, Solution& found) const {
+    int unit_of_part = 0;
+    for (int k = 0; k < units; ++k) {
+      if (cluster_of[k] != cluster) continue;
+      found.choice[k] = own.choice[unit_of_part];
+      for (int c = 0; c < 2; ++c) found.d[k][c] = own.d[unit_of_part][c];
+      ++unit_of_part;
+    }
+    for (int i = 0; i < part.count; ++i) {
+      found.lambda[part.condition[i]] = own.lambda[i];
+      found.residual[part.condition[i]] = own.residual[i];
+    }
+    found.dependent = found.dependent || own.dependent;
+  }
+
+  ZWANG_COLD Verdict find_connected(Solution& found, Real margin) const {
     long long combinations = 1;
     for (int k = 0; k < units && combinations <= most_combinations; ++k) {
       int options = 0;

@@ -2,6 +2,7 @@
 // Gauss-Seidel where there are too many [friction-6].
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "kernels/base/status.h"
 #include "src/base/index.h"
@@ -162,9 +163,75 @@ std::vector<SlipStiffness> possible_stiffness(const ModeSolver& solver, const Mo
   return solver.stiffness(modes);
 }
 
-}  // namespace
+// Elements that do not act on each other, neither directly nor through others, belong to different clusters.
+std::vector<std::vector<std::size_t>> clusters_of(const ModeProblem& problem) {
+  const std::size_t count = problem.elements.size();
+  const Eigen::MatrixXd phi =
+      problem.rows * Eigen::LLT<Eigen::MatrixXd>(problem.mass).solve(problem.rows.transpose());
+  const auto coupled = [&](const ModeElement& a, const ModeElement& b) {
+    return !phi.block(a.row, b.row, 1 + a.tangents, 1 + b.tangents).isZero(0);
+  };
+  std::vector<std::vector<std::size_t>> made;
+  std::vector<bool> taken(count, false);
+  for (std::size_t first = 0; first < count; ++first) {
+    if (taken[first]) continue;
+    std::vector<std::size_t> cluster{first};
+    taken[first] = true;
+    for (std::size_t k = 0; k < cluster.size(); ++k)
+      for (std::size_t other = first; other < count; ++other) {
+        if (taken[other] || !coupled(problem.elements[cluster[k]], problem.elements[other])) continue;
+        taken[other] = true;
+        cluster.push_back(other);
+      }
+    std::sort(cluster.begin(), cluster.end());
+    made.push_back(std::move(cluster));
+  }
+  return made;
+}
 
-ModeSolution solve_modes(const ModeProblem& problem, double margin, bool impact) {
+// The rows of some elements, in order.
+std::vector<Eigen::Index> rows_of(const ModeProblem& problem, const std::vector<std::size_t>& elements) {
+  std::vector<Eigen::Index> made;
+  for (const std::size_t i : elements)
+    for (Eigen::Index k = 0; k <= problem.elements[i].tangents; ++k)
+      made.push_back(problem.elements[i].row + k);
+  return made;
+}
+
+ModeProblem part_of(const ModeProblem& problem, const std::vector<std::size_t>& elements) {
+  const std::vector<Eigen::Index> rows = rows_of(problem, elements);
+  ModeProblem made{problem.mass,          problem.free,        problem.rows(rows, Eigen::all),
+                   problem.offsets(rows), problem.slack(rows), {}};
+  Eigen::Index row = 0;
+  for (const std::size_t i : elements) {
+    made.elements.push_back(problem.elements[i]);
+    made.elements.back().row = row;
+    row += 1 + problem.elements[i].tangents;
+  }
+  return made;
+}
+
+// A candidate without forces, into which those of the clusters are entered.
+ModeCandidate candidate_without_forces(const ModeProblem& problem) {
+  ModeCandidate made;
+  made.modes.resize(problem.elements.size());
+  made.solvable = true;
+  made.x = problem.free;
+  made.multipliers = made.residuals = made.noise = Eigen::VectorXd::Zero(problem.offsets.size());
+  return made;
+}
+void enter(const ModeProblem& problem, const std::vector<std::size_t>& elements, const ModeCandidate& part,
+           ModeCandidate& into) {
+  for (std::size_t k = 0; k < elements.size(); ++k) into.modes[elements[k]] = part.modes[k];
+  const std::vector<Eigen::Index> rows = rows_of(problem, elements);
+  into.redundant = into.redundant || part.redundant;
+  into.x += part.x - problem.free;
+  into.multipliers(rows) = part.multipliers;
+  into.residuals(rows) = part.residuals;
+  into.noise(rows) = part.noise;
+}
+
+ModeSolution solve_connected(const ModeProblem& problem, double margin, bool impact) {
   ModeSolution made;
   const ModeSolver solver(problem);
   if (!solver.usable()) {
@@ -207,6 +274,45 @@ ModeSolution solve_modes(const ModeProblem& problem, double margin, bool impact)
     made.status = Status::painleve;
   else if (!unique)
     made.status = Status::ambiguous;
+  return made;
+}
+
+// The status of the whole: that of the worst of its clusters.
+int severity(Status status) {
+  const Status order[] = {Status::ok, Status::ambiguous, Status::infeasible, Status::painleve,
+                          Status::not_finite};
+  return static_cast<int>(std::find(std::begin(order), std::end(order), status) - std::begin(order));
+}
+
+}  // namespace
+
+// Clusters of elements that do not act on each other are solved apart: the number of combinations grows with the
+// largest of them only. The admissible motions listed are the chosen one and those that differ from it in one cluster.
+ModeSolution solve_modes(const ModeProblem& problem, double margin, bool impact) {
+  const std::vector<std::vector<std::size_t>> clusters = clusters_of(problem);
+  if (clusters.size() <= 1) return solve_connected(problem, margin, impact);
+  ModeSolution made;
+  std::vector<ModeSolution> parts;
+  made.chosen = candidate_without_forces(problem);
+  bool all = true;
+  for (const std::vector<std::size_t>& cluster : clusters) {
+    parts.push_back(solve_connected(part_of(problem, cluster), margin, impact));
+    const ModeSolution& part = parts.back();
+    if (severity(part.status) > severity(made.status)) made.status = part.status;
+    made.certified = made.certified && part.certified;
+    made.stiffness.insert(made.stiffness.end(), part.stiffness.begin(), part.stiffness.end());
+    all = all && !part.admissible.empty();
+    if (!part.admissible.empty()) enter(problem, cluster, part.chosen, made.chosen);
+  }
+  if (!all) return made;
+  made.admissible.push_back(made.chosen);
+  for (std::size_t c = 0; c < clusters.size(); ++c)
+    for (std::size_t k = 1; k < parts[c].admissible.size(); ++k) {
+      ModeCandidate other = candidate_without_forces(problem);
+      for (std::size_t d = 0; d < clusters.size(); ++d)
+        enter(problem, clusters[d], d == c ? parts[c].admissible[k] : parts[d].chosen, other);
+      made.admissible.push_back(std::move(other));
+    }
   return made;
 }
 
