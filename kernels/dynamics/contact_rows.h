@@ -199,23 +199,30 @@ struct ContactRows {
     complete(at);
   }
   // False where the matrix is singular beside the dependences of the rows: those of its columns then differ.
-  ZWANG_COLD bool solve_unknowns(Solution& at, const Unknowns& all, int of, Real* x) const {
+  ZWANG_DEVICE bool solve_unknowns(Solution& at, const Unknowns& all, int of, Real* x) const {
+    return solve_system(all, x, at.dependent, [&](Real(&matrix)[rows][rows], Real* right) {
+      write_system(at, all, of, matrix, right);
+    });
+  }
+  // The same for the system that `write` fills in.
+  template <class Write>
+  ZWANG_COLD bool solve_system(const Unknowns& all, Real* x, bool& dependent, const Write& write) const {
     const int m = all.count;
     Real matrix[rows][rows], right[rows], scale[rows];
-    write_system(at, all, of, matrix, right);
+    write(matrix, right);
     for (int i = 0; i < m; ++i) scale[i] = sqrt(maximum(phi[all.row[i]][all.row[i]], Precision<Real>::tiny));
     // Pivots that may be rounding: the distances of the rows decide.
     const Real doubtful = Real(1e3) * Precision<Real>::dependent;
-    at.dependent = false;
+    dependent = false;
     if (solve_dense(m, matrix, right, scale, doubtful, x) == m) return true;
     Real vectors[rows][n];
     for (int j = 0; j < m; ++j) copy<n>(u[all.row[j]], vectors[j]);
     NullSpace<Real, rows> dependences;
     dependences.find(m, vectors, sqrt(Precision<Real>::dependent));
-    write_system(at, all, of, matrix, right);
+    write(matrix, right);
     add_dependences(dependences, m, scale, matrix);
     const int rank = solve_dense(m, matrix, right, scale, Precision<Real>::dependent, x);
-    at.dependent = dependences.count > 0 || rank < m;
+    dependent = dependences.count > 0 || rank < m;
     return rank == m;
   }
 
@@ -343,15 +350,20 @@ struct ContactRows {
   // [friction-4]; or the same without its friction. Computed as Phi0/lambda would be unsafe where both vanish; here
   // from a unit change of Phi0.
   ZWANG_COLD Real kappa(int k, const Solution& chosen, bool rubs) const {
-    ContactRows unloaded = *this;
-    Solution at = chosen;
-    for (int i = 0; i < count; ++i) unloaded.phi0[i] = 0;
-    for (int j = 0; j < units; ++j) unloaded.unit[j].limit = 0;
-    if (!rubs) unloaded.unit[k].cone = 0;
-    unloaded.phi0[unit[k].row] = 1;
-    unloaded.solve_linear(at);
-    const Real lambda = at.lambda[unit[k].row];
-    return lambda == 0 ? Real(0) : 1 / lambda;
+    Unknowns all;
+    list_unknowns(chosen, all);
+    const int own = all.first[k];
+    Real x[rows];
+    bool dependent;
+    solve_system(all, x, dependent, [&](Real(&matrix)[rows][rows], Real* right) {
+      for (int i = 0; i < all.count; ++i) {
+        right[i] = i == own ? Real(1) : Real(0);
+        for (int j = 0; j < all.count; ++j)
+          matrix[i][j] =
+              j == own && !rubs ? phi[all.row[i]][all.row[j]] : column_entry(chosen, all, all.row[i], j);
+      }
+    });
+    return x[own] == 0 ? Real(0) : 1 / x[own];
   }
 };
 

@@ -44,8 +44,7 @@ std::string blocks_on_a_belt(bool coupled) {
   }
   return "title = \"Blocks on a belt\"\n[parameters]\nV = 0.2\n" + points +
          "[system]\ngravity = [0, -9.81]\n" + (coupled ? "kinetic = \"0.5*sum'^2\"\n" : "") +
-         "[system.force]\n" + forces + contacts +
-         "[time]\nend = 9\nsamples = 3\n[measure]\n" + measures;
+         "[system.force]\n" + forces + contacts + "[time]\nend = 9\nsamples = 3\n[measure]\n" + measures;
 }
 
 // A block is carried to k x = mu_s g. Then x - x0 = (x_s - x0) cos(w t) + V/w sin(w t) about x0 = mu g/k, until its
