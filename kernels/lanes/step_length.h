@@ -60,9 +60,11 @@ struct PeriodLimit {
 // become shorter by a factor of ten, until the slip is within rounding. The slip across decays at the rate of the
 // deceleration by friction over the slip, which is fast where another force nearly balances friction: explicit
 // methods are stable up to about twice the time of that decay. A slip that shrinks until the time resolves no such
-// step comes to rest (slow_path.h).
+// step comes to rest (slow_path.h). `stiff` is set where steps much longer than the stable ones are left to the slow
+// path, which takes them by an implicit method (member/stiff_slip.h).
 template <class M, class R>
-ZWANG_INLINE R longest_before_rest(const LaneState<M, R>& state, const StepInProgress<M, R>& trial) {
+ZWANG_INLINE R longest_before_rest(const LaneState<M, R>& state, const StepInProgress<M, R>& trial,
+                                   typename Lanes<R>::Mask& stiff) {
   using Model = typename M::Model;
   using Real = typename M::Real;
   constexpr int n = M::n;
@@ -94,14 +96,16 @@ ZWANG_INLINE R longest_before_rest(const LaneState<M, R>& state, const StepInPro
     const R bound = minimum(vanishes, stable);
     const R time = select(change < R(0), bound, maximum(bound, shortest));
     const R rounding = R(4) * square(state.k[mode + 2]);
+    const R worthwhile = select(change < R(0), minimum(state.h, R(Real(0.55)) * vanishes), state.h);
+    stiff = stiff || ((R(0) < slipping) && (rounding < squared) && (R(4) * stable < worthwhile));
     longest = select((R(0) < slipping) && (rounding < squared), minimum(longest, time), longest);
   }
   return longest;
 }
 
-// Chooses step.h and sets flags.clipped for all lanes.
+// Chooses step.h and sets flags.clipped for all lanes; steps of stiff slips go through the slow path.
 template <class M, class R>
-ZWANG_INLINE void choose_step_length(const KernelSettings& settings, const LaneState<M, R>& state,
+ZWANG_INLINE void choose_step_length(const KernelSettings& settings, LaneState<M, R>& state,
                                      const LaneLedger<R, M::rows>& ledger, StepInProgress<M, R>& trial,
                                      StepFlags<M, R>& flags) {
   using Model = typename M::Model;
@@ -114,7 +118,11 @@ ZWANG_INLINE void choose_step_length(const KernelSettings& settings, const LaneS
   // The step ends at the scheduled time even if that is a little further than proposed: the safety factor
   // of the step length allows for it. No very short step is left before the scheduled time.
   constexpr bool bounded = Model::any_turns || slips_in_space<Model>();
-  if constexpr (slips_in_space<Model>()) length = minimum(length, longest_before_rest<M, R>(state, trial));
+  if constexpr (slips_in_space<Model>()) {
+    typename Lanes<R>::Mask stiff = no_lanes<R>();
+    length = minimum(length, longest_before_rest<M, R>(state, trial, stiff));
+    if constexpr (Method::adaptive) state.always_handle = state.always_handle || (stiff && !state.searching);
+  }
   const R reach = Method::adaptive && !bounded ? minimum(state.h * R(Real(1.1)), longest) : length;
   flags.clipped = reach >= room * R(Real(1 - 1e-10));
   if constexpr (Method::adaptive) length = minimum(length, room * R(Real(0.5)));
