@@ -8,12 +8,15 @@
 // direction stays close to that in which nothing accelerates across.
 //
 // The method is the extrapolation of linearly implicit Euler steps (Hairer, Wanner, Solving ODEs II, IV.9), implicit in
-// the angles phi by which the directions turn and in nothing else. With D the rows of the slips across their directions,
-// G the change of the accelerations with the angles, and a the accelerations for the directions that the state has,
+// the angles phi by which the directions turn and in nothing else. With theta the angle of the slip now, against its
+// direction e at the start of the step, a the accelerations for that direction, G their change with the angles, and s(v)
+// the slips across e at the positions after the Euler step, which are known, with the rows D and the slip |s| along e,
 //
-//     v+ = v + h (a + G phi),    |s| phi = D (v+ - v) + h c    =>    (|s| - h D G) phi = h (D a + c),
+//     v+ = v + h (a + G phi),    |s| (theta + phi) = s(v+)    =>    (|s| - h D G) phi = s(v + h a) - |s| theta,
 //
-// where c is the change of the slips across by the motion of the rows: a system with one unknown per contact, regular for |s| = 0 as well. An approximate G costs accuracy and not the order.
+// a system with one unknown per contact, regular for |s| = 0 as well. An approximate G costs accuracy and not the order.
+// A slip that begins is of second order in h, so that no error of first order may be left in it: with D and s at the
+// positions before the Euler step its direction would be arbitrary.
 // The reference is src/reference/implicit_slip.h.
 #pragma once
 
@@ -39,7 +42,7 @@ struct ImplicitSlip {
   Real size[most];        // of the slip at the start
   Real rounding[most];    // of the slip
   Real braking[most];     // B
-  Real across[most][n];   // D
+  Real across[most][n];   // D at the start
   Real turning[most][n];  // G
   Real shift[most];       // see direction_at()
   Real k[at_least_one(Model::constants)];
@@ -53,14 +56,13 @@ struct ImplicitSlip {
       const int i = count++;
       friction[i] = f;
       Real s[2], a[2][n];
-      Real rest;
-      for (int c = 0; c < 2; ++c) slip_row(f, c, t, y, s[c], rest, a[c]);
+      for (int c = 0; c < 2; ++c) slip_row(f, c, t, y, s[c], a[c]);
       size[i] = sqrt(square(s[0]) + square(s[1]));
       rounding[i] = shift[i] = mode[2];
       // A slip within its rounding has the direction in which it begins.
       const bool known = size[i] > mode[2] && s[0] * mode[0] + s[1] * mode[1] > 0;
       for (int c = 0; c < 2; ++c) e[i][c] = known ? s[c] / size[i] : mode[c];
-      for (int j = 0; j < n; ++j) across[i][j] = e[i][0] * a[1][j] - e[i][1] * a[0][j];
+      row_across(i, a, across[i]);
       set_direction(i, e[i]);
     }
     find_turning(constraints, t, y);
@@ -93,9 +95,9 @@ struct ImplicitSlip {
   }
 
  private:
-  // Row c of friction f: its slip speed, whose rate is a v' + rest.
-  ZWANG_DEVICE void slip_row(int f, int c, Real t, const Real* y, Real& slip, Real& rest, Real* a) const {
-    Real value;
+  // Row c of friction f: its slip speed and gradient.
+  ZWANG_DEVICE void slip_row(int f, int c, Real t, const Real* y, Real& slip, Real* a) const {
+    Real value, rest;
     Model::row(k, t, y, M::v_of(y), M::z_of(y), Model::friction_row(f) + c, value, slip, rest, a);
   }
 
@@ -107,17 +109,29 @@ struct ImplicitSlip {
     mode[1] = d[1];
     mode[2] = Real(sizeof(Real) == sizeof(double) ? 1e30 : 1e15);
   }
-  // The direction of a slip at a state; beyond the end of the slip it is the side that it had. `drift` is c.
-  ZWANG_DEVICE void direction_at(int i, Real t, const Real* y, Real* d, Real& drift) const {
-    Real s[2], rest[2], a[n];
-    for (int c = 0; c < 2; ++c) {
-      slip_row(friction[i], c, t, y, s[c], rest[c], a);
-      s[c] += shift[i] * e[i][c];
-    }
-    const Real length = sqrt(square(s[0]) + square(s[1]));
-    const Real scale = (s[0] * e[i][0] + s[1] * e[i][1] < 0 ? Real(-1) : Real(1)) / length;
-    for (int c = 0; c < 2; ++c) d[c] = length > 0 ? s[c] * scale : e[i][c];
-    drift = e[i][0] * rest[1] - e[i][1] * rest[0];
+  // The slip of friction i across its direction at the start is a v for the row a.
+  ZWANG_DEVICE void row_across(int i, const Real (&a)[2][n], Real* row) const {
+    for (int j = 0; j < n; ++j) row[j] = e[i][0] * a[1][j] - e[i][1] * a[0][j];
+  }
+  // The slip of friction i at a state, along and across its direction at the start, and the row across.
+  ZWANG_DEVICE void slip_at(int i, Real t, const Real* y, Real& along, Real& beside, Real* row) const {
+    Real s[2], a[2][n];
+    for (int c = 0; c < 2; ++c) slip_row(friction[i], c, t, y, s[c], a[c]);
+    along = e[i][0] * s[0] + e[i][1] * s[1];
+    beside = e[i][0] * s[1] - e[i][1] * s[0];
+    row_across(i, a, row);
+  }
+  // Gives friction i the direction of its slip at a state; `angle` is that from the direction at the start. A slip that
+  // seems to run backwards, within the errors of an Euler step or beyond its end, keeps its side.
+  ZWANG_DEVICE void follow_slip(int i, Real t, const Real* y, Real& angle) {
+    Real along, beside, row[n];
+    slip_at(i, t, y, along, beside, row);
+    along = maximum(along, Real(0)) + shift[i];
+    const Real length = sqrt(square(along) + square(beside));
+    const Real cosine = length > 0 ? along / length : Real(1), sine = length > 0 ? beside / length : Real(0);
+    const Real d[2] = {cosine * e[i][0] - sine * e[i][1], cosine * e[i][1] + sine * e[i][0]};
+    set_direction(i, d);
+    angle = along > 0 ? beside / along : Real(0);
   }
 
   // G by differences: accelerations with one direction turned by a small angle.
@@ -141,30 +155,27 @@ struct ImplicitSlip {
     const Real length = h / Real(parts);
     copy<M::size>(y, state);
     for (int part = 0; part < parts; ++part) {
-      const Real now = t + length * Real(part);
-      Real drift[most];
-      for (int i = 0; i < count; ++i) {
-        Real d[2];
-        direction_at(i, now, state, d, drift[i]);
-        set_direction(i, d);
-      }
       Real rate[M::size], lambda[M::rows], angle[most];
-      right_side_at<M>(k, constraints, now, state, rate, lambda);
-      turn_directions(length, M::v_of(rate), drift, angle);
+      for (int i = 0; i < count; ++i) follow_slip(i, t + length * Real(part), state, angle[i]);
+      right_side_at<M>(k, constraints, t + length * Real(part), state, rate, lambda);
       for (int c = 0; c < n; ++c) rate[c] = state[n + c];
-      for (int i = 0; i < count; ++i) add_multiple<n>(angle[i], turning[i], M::v_of(rate));
       clear_turns<M>(rate);
       for (int c = 0; c < M::size; ++c) state[c] += length * rate[c];
+      turn_directions(t + length * Real(part + 1), state, length, angle);
+      for (int i = 0; i < count; ++i) add_multiple<n>(length * angle[i], turning[i], M::v_of(state));
     }
   }
-  // (|s| - h D G) phi = h (D a + c)
-  ZWANG_DEVICE void turn_directions(Real h, const Real* a, const Real* drift, Real* angle) const {
+  // (|s| - h D G) phi = s(v + h a) - |s| theta, at the state y after the Euler step. `angle` is theta, then phi.
+  ZWANG_DEVICE void turn_directions(Real t, const Real* y, Real h, Real* angle) const {
     Real matrix[most][most], right[most], scale[most];
     for (int i = 0; i < count; ++i) {
-      right[i] = h * (dot<n>(across[i], a) + drift[i]);
-      for (int j = 0; j < count; ++j) matrix[i][j] = -h * dot<n>(across[i], turning[j]);
-      matrix[i][i] += size[i] + shift[i];
-      scale[i] = sqrt(maximum(size[i] + shift[i] + h * braking[i], Precision<Real>::tiny));
+      Real along, beside, row[n];
+      slip_at(i, t, y, along, beside, row);
+      const Real slip = maximum(along, Real(0)) + shift[i];
+      right[i] = beside - slip * angle[i];
+      for (int j = 0; j < count; ++j) matrix[i][j] = -h * dot<n>(row, turning[j]);
+      matrix[i][i] += slip;
+      scale[i] = sqrt(maximum(slip + h * braking[i], Precision<Real>::tiny));
     }
     solve_dense(count, matrix, right, scale, Real(16) * Precision<Real>::epsilon, angle);
   }

@@ -18,7 +18,6 @@ namespace zwang {
 template <class Real>
 struct SlipTimes {
   Real stable, halved;
-  bool begins;  // some slip is within its rounding
 };
 template <class M>
 ZWANG_COLD SlipTimes<typename M::Real> slip_times(const M& me) {
@@ -26,7 +25,7 @@ ZWANG_COLD SlipTimes<typename M::Real> slip_times(const M& me) {
   using Real = typename M::Real;
   constexpr int n = M::n;
   const typename M::Motion& motion = me.motion;
-  SlipTimes<Real> times{infinity<Real>(), infinity<Real>(), false};
+  SlipTimes<Real> times{infinity<Real>(), infinity<Real>()};
   Real mass[MassShape<Model>::entries];
   Model::mass(me.k, motion.t, motion.q(), motion.v(), motion.z(), mass);
   for (int f = 0; f < Model::frictions; ++f) {
@@ -49,11 +48,9 @@ ZWANG_COLD SlipTimes<typename M::Real> slip_times(const M& me) {
     const Real cone = Model::cone(me.k, motion.t, motion.q(), motion.v(), motion.z(), f);
     const Real braking = weight * cone * absolute(me.exchange.lambda[Model::friction_contact(f)]);
     if (braking > 0) times.stable = minimum(times.stable, 2 * sqrt(squared) / braking);
-    // A slip within its rounding has no direction yet, or none any more: the side that its mode has decides.
-    if (squared <= square(10 * mode[2]) && along > Real(-1e-3) * braking)
-      times.begins = true;
-    else if (change < 0)
-      times.halved = minimum(times.halved, Real(-0.5) * squared / change);
+    // The direction of a slip within its rounding is that of its mode.
+    const bool begins = squared <= square(10 * mode[2]) && along > Real(-1e-3) * braking;
+    if (change < 0 && !begins) times.halved = minimum(times.halved, Real(-0.5) * squared / change);
   }
   return times;
 }
@@ -67,7 +64,9 @@ ZWANG_COLD bool try_implicit_step(M& me, DenseStep<M>& dense) {
   constexpr int kept = M::size - M::n;
   // An implicit step costs as much as two explicit ones. Where these have become short for the sake of stability, the
   // length that they propose says nothing about the motion.
-  constexpr Real worthwhile = 2, ahead = 8, first_share = Real(0.01), resolved = Real(1 << 20);
+  constexpr Real worthwhile = 2, ahead = 8;
+  // Slips of one body vanish together: within so many roundings of the time one of them may have ended already.
+  constexpr Real shortest = Real(1 << 14);
   const typename M::Motion& motion = me.motion;
   if (!M::Method::adaptive || !me.going() || me.constraints.near_dependence) return false;
   const SlipTimes<Real> times = slip_times(me);
@@ -75,11 +74,9 @@ ZWANG_COLD bool try_implicit_step(M& me, DenseStep<M>& dense) {
   const Real longest = minimum(longest_step(me), times.halved);
   if (!(worthwhile * times.stable < minimum(motion.h, longest))) return false;
   Real h = minimum(maximum(motion.h, ahead * times.stable), longest), factor = 1, error = 0, end[M::size];
-  // Where a slip begins the first step is short, but not so short that the time resolves it badly.
-  if (times.begins) h = minimum(h, maximum(first_share * h, resolved * motion.rounding_of_time()));
   ImplicitSlip<M> slip(me.k, me.constraints, motion.t, motion.y);
   for (;;) {
-    if (!(h > motion.rounding_of_time()) || !(worthwhile * times.stable < h)) return false;
+    if (!(h > shortest * motion.rounding_of_time()) || !(worthwhile * times.stable < h)) return false;
     if constexpr (sizeof(Real) == sizeof(float)) h = (motion.t + h) - motion.t;
     slip.take(me.constraints, motion.t, motion.y, h, me.input.rtol, me.input.atol, end, error);
     const bool finite = all_finite<M::size>(end);

@@ -24,13 +24,11 @@ constexpr double prescribed = 1e30;
 constexpr double small_angle = 1e-5;
 constexpr int rows_of_table = 6;
 
-double across(const Eigen::Vector2d& e, const Eigen::Vector2d& x) { return e(0) * x(1) - e(1) * x(0); }
-
 }  // namespace
 
 SlipTimes slip_times(const MemberState& member, const Eigen::VectorXd& rate) {
   constexpr double never = std::numeric_limits<double>::infinity();
-  SlipTimes times{never, never, never, false};
+  SlipTimes times{never, never, never};
   const System& system = member.system();
   if (system.frictions.empty()) return times;
   const State now = member.state();
@@ -52,11 +50,9 @@ SlipTimes slip_times(const MemberState& member, const Eigen::VectorXd& rate) {
         weight * member.equations.friction(f, now).cone * std::abs(forces(index(friction.contact)));
     const double rounding = now.modes(index(friction.first_mode + 2));
     if (braking > 0) times.stable = std::min(times.stable, 2 * std::sqrt(squared) / braking);
-    // A slip within its rounding has no direction yet, or none any more: the side that its mode has decides.
-    if (squared <= 100 * rounding * rounding && along > -1e-3 * braking)
-      times.begins = true;
-    else if (change < 0)
-      times.halved = std::min(times.halved, -0.5 * squared / change);
+    // The direction of a slip within its rounding is that of its mode.
+    const bool begins = squared <= 100 * rounding * rounding && along > -1e-3 * braking;
+    if (change < 0 && !begins) times.halved = std::min(times.halved, -0.5 * squared / change);
     if (squared <= 4 * rounding * rounding) continue;
     const double vanishes = change < 0 ? -0.9 * squared / change : never;
     const double stable = braking > 0 ? 2 * std::sqrt(squared) / braking : never;
@@ -74,18 +70,13 @@ ImplicitSlip::ImplicitSlip(const MemberState& member, RatesForModes rates, doubl
     if (friction.rows.size() < 2 || !member_.slips(f)) continue;
     Slip slip{.friction = f,
               .direction = member_.modes.segment(index(friction.first_mode), 2),
-              .size = 0,
               .rounding = member_.modes(index(friction.first_mode + 2)),
               .shift = 0,
               .braking = 0,
-              .across = {},
               .turning = {}};
-    const Eigen::Vector2d s = member_.slip_of(f, now);
-    slip.size = s.norm();
     // A slip within its rounding has the direction in which it begins.
-    if (slip.size > slip.rounding && s.dot(slip.direction) > 0) slip.direction = s / slip.size;
-    slip.across = slip.direction(0) * member_.equations.row(friction.rows[1], now).a -
-                  slip.direction(1) * member_.equations.row(friction.rows[0], now).a;
+    const Eigen::Vector2d s = member_.slip_of(f, now);
+    if (s.norm() > slip.rounding && s.dot(slip.direction) > 0) slip.direction = s / s.norm();
     set_direction(slip, slip.direction);
     slips_.push_back(std::move(slip));
   }
@@ -109,55 +100,66 @@ Status ImplicitSlip::find_turning() {
     if (const Status status = rates_(t_, start_, modes_, turned); status != Status::ok) return status;
     set_direction(slip, e);
     slip.turning = (turned - rate).segment(n, n) / small_angle;
-    slip.braking = std::abs(slip.across.dot(slip.turning));
+    slip.braking = std::abs(state_of(slip, t_, start_).row.dot(slip.turning));
   }
   return Status::ok;
 }
 
-// The direction of a slip at a state; beyond the end of the slip it is the side that it had.
 ImplicitSlip::SlipState ImplicitSlip::state_of(const Slip& slip, double t, const Eigen::VectorXd& y) const {
   const State now = member_.state_of(t, y);
   const Friction& friction = member_.system().frictions[slip.friction];
-  Eigen::Vector2d shifted = slip.shift * slip.direction, rest;
-  for (Eigen::Index c = 0; c < 2; ++c) {
-    const Row row = member_.equations.row(friction.rows[static_cast<std::size_t>(c)], now);
-    shifted(c) += row.rate;
-    rest(c) = row.rest;
-  }
-  const double length = shifted.norm(), side = shifted.dot(slip.direction) < 0 ? -1 : 1;
-  const Eigen::Vector2d direction = length > 0 ? Eigen::Vector2d(side / length * shifted) : slip.direction;
-  return {direction, across(slip.direction, rest)};
+  const Row first = member_.equations.row(friction.rows[0], now),
+            second = member_.equations.row(friction.rows[1], now);
+  const Eigen::Vector2d& e = slip.direction;
+  return {e(0) * first.rate + e(1) * second.rate, e(0) * second.rate - e(1) * first.rate,
+          e(0) * second.a - e(1) * first.a};
 }
 
-// (|s| - h D G) phi = h (D a + c), v+ = v + h (a + G phi); everything else by Euler's method.
+// Prescribes the direction that a slip has at a state, and returns the tangent of its angle from that at the start. A
+// slip that seems to run backwards, within the errors of an Euler step or beyond its end, keeps its side.
+double ImplicitSlip::follow_slip(const Slip& slip, double t, const Eigen::VectorXd& y) {
+  const SlipState state = state_of(slip, t, y);
+  const Eigen::Vector2d &e = slip.direction, s(std::max(state.along, 0.0) + slip.shift, state.across);
+  if (!(s(0) > 0)) {
+    set_direction(slip, e);
+    return 0;
+  }
+  set_direction(slip, (s(0) * e + s(1) * Eigen::Vector2d(-e(1), e(0))) / s.norm());
+  return s(1) / s(0);
+}
+
+// phi from (|s| - h D G) phi = s(v + h a) - |s| theta, at the state y after the Euler step; `angles` are theta.
+Eigen::VectorXd ImplicitSlip::turn_directions(double t, const Eigen::VectorXd& y, double h,
+                                              const Eigen::VectorXd& angles) const {
+  const Eigen::Index count = angles.size();
+  Eigen::MatrixXd matrix(count, count);
+  Eigen::VectorXd right(count);
+  for (Eigen::Index i = 0; i < count; ++i) {
+    const Slip& slip = slips_[static_cast<std::size_t>(i)];
+    const SlipState state = state_of(slip, t, y);
+    const double size = std::max(state.along, 0.0) + slip.shift;
+    for (Eigen::Index j = 0; j < count; ++j)
+      matrix(i, j) = -h * state.row.dot(slips_[static_cast<std::size_t>(j)].turning);
+    matrix(i, i) += size;
+    right(i) = state.across - size * angles(i);
+  }
+  return matrix.fullPivLu().solve(right);
+}
+
 Status ImplicitSlip::euler_steps(double h, int parts, Eigen::VectorXd& y) {
   const Eigen::Index n = member_.n(), count = index(slips_.size());
   const double length = h / parts;
-  Eigen::MatrixXd matrix(count, count);
-  for (Eigen::Index i = 0; i < count; ++i) {
-    const Slip& slip = slips_[static_cast<std::size_t>(i)];
-    for (Eigen::Index j = 0; j < count; ++j)
-      matrix(i, j) = -length * slip.across.dot(slips_[static_cast<std::size_t>(j)].turning);
-    matrix(i, i) += slip.size + slip.shift;
-  }
-  const Eigen::FullPivLU<Eigen::MatrixXd> solver(matrix);
   y = start_;
   for (int part = 0; part < parts; ++part) {
     const double now = t_ + length * part;
-    Eigen::VectorXd right(count), rate;
-    for (Eigen::Index i = 0; i < count; ++i) {
-      const Slip& slip = slips_[static_cast<std::size_t>(i)];
-      const SlipState state = state_of(slip, now, y);
-      set_direction(slip, state.direction);
-      right(i) = state.drift;
-    }
+    Eigen::VectorXd angles(count), rate;
+    for (Eigen::Index i = 0; i < count; ++i)
+      angles(i) = follow_slip(slips_[static_cast<std::size_t>(i)], now, y);
     if (const Status status = rates_(now, y, modes_, rate); status != Status::ok) return status;
-    for (Eigen::Index i = 0; i < count; ++i)
-      right(i) += slips_[static_cast<std::size_t>(i)].across.dot(rate.segment(n, n));
-    const Eigen::VectorXd angles = solver.solve(length * right);
-    for (Eigen::Index i = 0; i < count; ++i)
-      rate.segment(n, n) += angles(i) * slips_[static_cast<std::size_t>(i)].turning;
     y += length * rate;
+    const Eigen::VectorXd turns = turn_directions(t_ + length * (part + 1), y, length, angles);
+    for (Eigen::Index i = 0; i < count; ++i)
+      y.segment(n, n) += length * turns(i) * slips_[static_cast<std::size_t>(i)].turning;
   }
   return y.allFinite() ? Status::ok : Status::not_finite;
 }

@@ -26,7 +26,6 @@ struct SlipTimes {
       rest;  // the longest explicit step: stable, and shorter than the time until a slip vanishes at its rate
   double halved;  // until a slip would be halved
   double stable;  // the longest stable explicit step
-  bool begins;    // some slip is within its rounding
 };
 // `rate` is that of the member's state.
 SlipTimes slip_times(const MemberState& member, const Eigen::VectorXd& rate);
@@ -42,17 +41,20 @@ class ImplicitSlip {
   struct Slip {
     std::size_t friction;
     Eigen::Vector2d direction;  // at the start of the step
-    double size, rounding;      // of the slip, there
+    double rounding;            // of the slip
     double shift;               // added to the slip along `direction` before its direction is taken
     double braking;             // change of the slip across with the angle of the direction
-    Eigen::RowVectorXd across;  // row of the slip across the direction
     Eigen::VectorXd turning;    // change of the accelerations with the angle of the direction
   };
+  // A slip at a state, along and across its direction at the start of the step, and the row across.
   struct SlipState {
-    Eigen::Vector2d direction;
-    double drift;  // change of the slip across by the motion of its rows
+    double along, across;
+    Eigen::RowVectorXd row;
   };
   SlipState state_of(const Slip& slip, double t, const Eigen::VectorXd& y) const;
+  double follow_slip(const Slip& slip, double t, const Eigen::VectorXd& y);
+  Eigen::VectorXd turn_directions(double t, const Eigen::VectorXd& y, double h,
+                                  const Eigen::VectorXd& angles) const;
   void set_direction(const Slip& slip, const Eigen::Vector2d& direction);
   Status find_turning();
   Status euler_steps(double h, int parts, Eigen::VectorXd& y);

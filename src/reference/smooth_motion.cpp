@@ -131,15 +131,15 @@ bool SmoothMotion::take_implicit_step(const SlipTimes& times, const Eigen::Vecto
                                       NextStep& next) {
   // An implicit step costs as much as two explicit ones. Where these have become short for the sake of stability, the
   // length that they propose says nothing about the motion.
-  constexpr double worthwhile = 2, ahead = 8, first_share = 0.01, resolved = 1 << 20;
+  constexpr double worthwhile = 2, ahead = 8;
+  // Slips of one body vanish together: within so many roundings of the time one of them may have ended already.
+  constexpr double shortest = 1 << 14;
   const double longest = std::min(step_bound(std::max(h_, ahead * times.stable), member_.t + room, rate),
                                   std::min(times.halved, room));
   if (!(worthwhile * times.stable < std::min(h_, longest))) return false;
   double h = longest;
-  // Where a slip begins the first step is short, but not so short that the time resolves it badly.
-  if (times.begins) h = std::min(h, std::max(first_share * h, resolved * member_.rounding_of_time()));
   ImplicitSlip slip = implicit_slip(member_.t, member_.y, branches_);
-  while (h > member_.rounding_of_time() && worthwhile * times.stable < h) {
+  while (h > shortest * member_.rounding_of_time() && worthwhile * times.stable < h) {
     static_cast<Step&>(next.step) = slip.take(h);
     const double error =
         next.step.status == Status::ok ? error_size(next.step) : std::numeric_limits<double>::infinity();
