@@ -96,8 +96,8 @@ ZWANG_INLINE R longest_before_rest(const LaneState<M, R>& state, const StepInPro
     const R bound = minimum(vanishes, stable);
     const R time = select(change < R(0), bound, maximum(bound, shortest));
     const R rounding = R(4) * square(state.k[mode + 2]);
-    const R worthwhile = select(change < R(0), minimum(state.h, R(Real(0.55)) * vanishes), state.h);
-    stiff = stiff || ((R(0) < slipping) && (rounding < squared) && (R(4) * stable < worthwhile));
+    const typename Lanes<R>::Mask lasts = !(change < R(0)) || (R(16) * stable < vanishes);
+    stiff = stiff || ((R(0) < slipping) && (rounding < squared) && lasts && (R(4) * stable < state.h));
     longest = select((R(0) < slipping) && (rounding < squared), minimum(longest, time), longest);
   }
   return longest;

@@ -13,8 +13,8 @@
 
 namespace zwang {
 
-// How long explicit steps are stable for all slips in space, and how long such a step may be that no slip shrinks by
-// more than half.
+// The longest stable explicit step for slips in space that do not end soon, and how long a step may be that no slip
+// shrinks by more than half.
 template <class Real>
 struct SlipTimes {
   Real stable, halved;
@@ -47,10 +47,15 @@ ZWANG_COLD SlipTimes<typename M::Real> slip_times(const M& me) {
     }
     const Real cone = Model::cone(me.k, motion.t, motion.q(), motion.v(), motion.z(), f);
     const Real braking = weight * cone * absolute(me.exchange.lambda[Model::friction_contact(f)]);
-    if (braking > 0) times.stable = minimum(times.stable, 2 * sqrt(squared) / braking);
     // The direction of a slip within its rounding is that of its mode.
+    const Real stable = braking > 0 ? 2 * sqrt(squared) / braking : infinity<Real>();
     const bool begins = squared <= square(10 * mode[2]) && along > Real(-1e-3) * braking;
-    if (change < 0 && !begins) times.halved = minimum(times.halved, Real(-0.5) * squared / change);
+    const Real halved = change < 0 && !begins ? Real(-0.5) * squared / change : infinity<Real>();
+    times.halved = minimum(times.halved, halved);
+    // A slip that ends within a few stable steps is left to them, and so is the very end of any slip.
+    constexpr Real few = 16, close = 1000;
+    if (halved > few * stable) times.stable = minimum(times.stable, stable);
+    if (halved < infinity<Real>() && squared <= square(close * mode[2])) times.halved = 0;
   }
   return times;
 }

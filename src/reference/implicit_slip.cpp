@@ -23,6 +23,8 @@ constexpr double shift_share = 1e-6;
 constexpr double prescribed = 1e30;
 constexpr double small_angle = 1e-5;
 constexpr int rows_of_table = 6;
+// A slip that ends within so many stable explicit steps, or is within so many roundings of its end, is left to them.
+constexpr double few_steps = 16, close_to_end = 1000;
 
 }  // namespace
 
@@ -49,13 +51,16 @@ SlipTimes slip_times(const MemberState& member, const Eigen::VectorXd& rate) {
     const double braking =
         weight * member.equations.friction(f, now).cone * std::abs(forces(index(friction.contact)));
     const double rounding = now.modes(index(friction.first_mode + 2));
-    if (braking > 0) times.stable = std::min(times.stable, 2 * std::sqrt(squared) / braking);
     // The direction of a slip within its rounding is that of its mode.
+    const double stable = braking > 0 ? 2 * std::sqrt(squared) / braking : never;
     const bool begins = squared <= 100 * rounding * rounding && along > -1e-3 * braking;
-    if (change < 0 && !begins) times.halved = std::min(times.halved, -0.5 * squared / change);
+    const double halved = change < 0 && !begins ? -0.5 * squared / change : never;
+    times.halved = std::min(times.halved, halved);
+    // A slip that ends within a few stable steps is left to them, and so is the very end of any slip.
+    if (halved > few_steps * stable) times.stable = std::min(times.stable, stable);
+    if (halved < never && squared <= close_to_end * close_to_end * rounding * rounding) times.halved = 0;
     if (squared <= 4 * rounding * rounding) continue;
     const double vanishes = change < 0 ? -0.9 * squared / change : never;
-    const double stable = braking > 0 ? 2 * std::sqrt(squared) / braking : never;
     const double bound = std::min(vanishes, stable);
     times.rest = std::min(times.rest, change < 0 ? bound : std::max(bound, 64 * member.rounding_of_time()));
   }

@@ -25,7 +25,7 @@ struct SlipTimes {
   double
       rest;  // the longest explicit step: stable, and shorter than the time until a slip vanishes at its rate
   double halved;  // until a slip would be halved
-  double stable;  // the longest stable explicit step
+  double stable;  // the longest stable explicit step for slips that do not end soon
 };
 // `rate` is that of the member's state.
 SlipTimes slip_times(const MemberState& member, const Eigen::VectorXd& rate);
