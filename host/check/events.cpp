@@ -113,35 +113,41 @@ void clear_beginning(const std::array<std::vector<Event>*, 3>& lists, const Even
   }
 }
 
-bool share_a_condition(const Event& a, const Event& b) {
-  return std::any_of(a.constraints.begin(), a.constraints.end(), [&](std::size_t i) {
-    return std::find(b.constraints.begin(), b.constraints.end(), i) != b.constraints.end();
-  });
-}
-
 Tally erase_bursts(std::vector<Event>& events, const std::vector<Span>& spans,
                    const EventTolerance& tolerance) {
   Tally erased;
   const auto within = [&](const Event& event, const Span& span) {
     return event.t >= span.first && event.t <= span.last + tolerance.one_instant(event.t);
   };
-  // Of the accumulations of one burst the last one stays.
-  const auto is_followed = [&](const Event& event, const Span& span) {
-    return std::any_of(events.begin(), events.end(), [&](const Event& later) {
-      return later.kind == EventKind::accumulation && within(later, span) &&
-             later.t > event.t + tolerance.one_instant(event.t) && share_a_condition(event, later);
-    });
+  const auto span_of = [&](const Event& event) {
+    return std::find_if(spans.begin(), spans.end(), [&](const Span& span) { return within(event, span); });
   };
+  // Of the accumulations of one burst those of its last instant stay, for all conditions that have accumulated.
+  std::vector<double> last(spans.size(), -std::numeric_limits<double>::infinity());
+  std::vector<std::vector<std::size_t>> accumulated(spans.size());
+  const auto number_of = [&](const auto& span) { return static_cast<std::size_t>(span - spans.begin()); };
+  for (const Event& event : events) {
+    const auto span = span_of(event);
+    if (event.kind != EventKind::accumulation || span == spans.end()) continue;
+    last[number_of(span)] = std::max(last[number_of(span)], event.t);
+    std::vector<std::size_t>& all = accumulated[number_of(span)];
+    all.insert(all.end(), event.constraints.begin(), event.constraints.end());
+  }
   const auto belongs = [&](const Event& event) {
-    return std::any_of(spans.begin(), spans.end(), [&](const Span& span) {
-      if (!within(event, span)) return false;
-      return event.kind == EventKind::accumulation ? is_followed(event, span) : belongs_to_burst(event.kind);
-    });
+    const auto span = span_of(event);
+    if (span == spans.end()) return false;
+    if (event.kind != EventKind::accumulation) return belongs_to_burst(event.kind);
+    return last[number_of(span)] - event.t > tolerance.one_instant(event.t);
   };
   std::vector<Event> kept;
   for (const Event& event : events) {
     if (!belongs(event)) {
       kept.push_back(event);
+      const auto span = span_of(event);
+      if (event.kind == EventKind::accumulation && span != spans.end())
+        for (const std::size_t i : accumulated[number_of(span)])
+          if (std::find(event.constraints.begin(), event.constraints.end(), i) == event.constraints.end())
+            kept.back().constraints.push_back(i);
       continue;
     }
     for (std::size_t i = 0; i < event.constraints.size(); ++i) {
