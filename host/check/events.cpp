@@ -23,10 +23,10 @@ bool belongs_to_burst(EventKind kind) {
          kind == EventKind::press;
 }
 
-// Times at which an accumulation was listed, and the time from its last shock to the limit. Accumulations of
-// one instant count as one.
+// An accumulation of a list, and the time from its last shock to the limit.
 struct Limit {
-  double first = 0, last = 0, reach = 0;
+  double t = 0, reach = 0;
+  std::size_t list = 0;
 };
 
 // Remaining duration of a burst after the last contact with a condition, as a geometric series from its last
@@ -41,7 +41,8 @@ double left_of_burst(const std::vector<double>& contacts, double longest) {
   return left <= longest ? left : 0;
 }
 
-std::vector<Limit> limits(const std::vector<Event>& events, const EventTolerance& tolerance) {
+std::vector<Limit> limits(const std::vector<Event>& events, std::size_t list,
+                          const EventTolerance& tolerance) {
   std::vector<Limit> found;
   double last_shock = -std::numeric_limits<double>::infinity();
   std::map<std::size_t, std::vector<double>> contacts;  // by condition
@@ -55,35 +56,98 @@ std::vector<Limit> limits(const std::vector<Event>& events, const EventTolerance
     if (!(reach <= longest)) reach = 0;  // an unrelated shock
     for (const std::size_t i : event.constraints)
       reach = std::max(reach, left_of_burst(contacts[i], longest));
-    if (!found.empty() && event.t - found.back().last <= burst_end * tolerance.one_instant(event.t)) {
-      found.back().last = event.t;
-      found.back().reach = std::max(found.back().reach, reach);
-    } else {
-      found.push_back({event.t, event.t, reach});
-    }
+    found.push_back({event.t, reach, list});
   }
   return found;
 }
 
 using Tally = std::map<std::pair<EventKind, std::size_t>, LeftOut>;
 
-// Time span in which the events of a burst may differ between the lists.
+// Time span in which the events of a burst may differ between the lists, the longest time over which its limits were
+// extrapolated, and by how much its last accumulation differs between the lists.
 struct Span {
-  double first = 0, last = 0;
+  double first = 0, last = 0, reach = 0, shift = 0;
 };
+
+// The bursts of all lists. Accumulations closer to each other than a few times what was left of them belong to one
+// burst: an edge that rocks has an accumulation of each corner in every swing, and the swings accumulate as well.
+std::vector<Span> spans_of(const std::array<std::vector<Event>*, 3>& lists, const EventTolerance& tolerance) {
+  constexpr double nested = 4;  // times what was left
+  std::vector<Limit> all;
+  for (std::size_t k = 0; k < lists.size(); ++k)
+    for (const Limit& limit : limits(*lists[k], k, tolerance)) all.push_back(limit);
+  std::sort(all.begin(), all.end(), [](const Limit& a, const Limit& b) { return a.t < b.t; });
+  std::vector<Span> spans;
+  for (std::size_t begin = 0, end = 0; begin < all.size(); begin = end) {
+    Span span{all[begin].t, all[begin].t, 0, 0};
+    std::array<double, 3> latest = {span.first, span.first, span.first};
+    for (; end < all.size(); ++end) {
+      const double reach = std::max(span.reach, all[end].reach);
+      const double width = std::max(nested * reach, burst_end * tolerance.one_instant(span.last));
+      if (all[end].t - span.last > width) break;
+      span.last = latest[all[end].list] = all[end].t;
+      span.reach = reach;
+    }
+    const auto [least, most] = std::minmax_element(latest.begin(), latest.end());
+    span.shift = *most - *least;
+    // Twice the reach: one list may stop shortly before the time shown by the other.
+    span.first -= std::max(2 * span.reach, burst_end * tolerance.one_instant(span.first));
+    spans.push_back(span);
+  }
+  return spans;
+}
+
+// Moves the beginning of a span before events that are close to it: in one list they might lie before it, in another
+// behind.
+void clear_beginning(const std::array<std::vector<Event>*, 3>& lists, const EventTolerance& tolerance,
+                     Span& span) {
+  for (bool moved = true; moved;) {
+    moved = false;
+    const double margin = 2 * tolerance.one_instant(span.first) + std::min(span.shift, span.reach);
+    for (const std::vector<Event>* list : lists)
+      for (const Event& event : *list)
+        if (belongs_to_burst(event.kind) && event.t < span.first + margin && event.t > span.first - margin) {
+          span.first = event.t - 2 * margin;
+          moved = true;
+        }
+  }
+}
 
 Tally erase_bursts(std::vector<Event>& events, const std::vector<Span>& spans,
                    const EventTolerance& tolerance) {
   Tally erased;
+  const auto within = [&](const Event& event, const Span& span) {
+    return event.t >= span.first && event.t <= span.last + tolerance.one_instant(event.t);
+  };
+  const auto span_of = [&](const Event& event) {
+    return std::find_if(spans.begin(), spans.end(), [&](const Span& span) { return within(event, span); });
+  };
+  // Of the accumulations of one burst those of its last instant stay, for all conditions that have accumulated.
+  std::vector<double> last(spans.size(), -std::numeric_limits<double>::infinity());
+  std::vector<std::vector<std::size_t>> accumulated(spans.size());
+  const auto number_of = [&](const auto& span) { return static_cast<std::size_t>(span - spans.begin()); };
+  for (const Event& event : events) {
+    const auto span = span_of(event);
+    if (event.kind != EventKind::accumulation || span == spans.end()) continue;
+    last[number_of(span)] = std::max(last[number_of(span)], event.t);
+    std::vector<std::size_t>& all = accumulated[number_of(span)];
+    all.insert(all.end(), event.constraints.begin(), event.constraints.end());
+  }
   const auto belongs = [&](const Event& event) {
-    return belongs_to_burst(event.kind) && std::any_of(spans.begin(), spans.end(), [&](const Span& span) {
-             return event.t >= span.first && event.t <= span.last + tolerance.one_instant(event.t);
-           });
+    const auto span = span_of(event);
+    if (span == spans.end()) return false;
+    if (event.kind != EventKind::accumulation) return belongs_to_burst(event.kind);
+    return last[number_of(span)] - event.t > tolerance.one_instant(event.t);
   };
   std::vector<Event> kept;
-  for (Event& event : events) {
+  for (const Event& event : events) {
     if (!belongs(event)) {
-      kept.push_back(std::move(event));
+      kept.push_back(event);
+      const auto span = span_of(event);
+      if (event.kind == EventKind::accumulation && span != spans.end())
+        for (const std::size_t i : accumulated[number_of(span)])
+          if (std::find(event.constraints.begin(), event.constraints.end(), i) == event.constraints.end())
+            kept.back().constraints.push_back(i);
       continue;
     }
     for (std::size_t i = 0; i < event.constraints.size(); ++i) {
@@ -160,36 +224,21 @@ void Bursts::add(const Bursts& other) {
 }
 
 Bursts drop_bursts(const std::array<std::vector<Event>*, 3>& lists, const EventTolerance& tolerance) {
-  std::array<std::vector<Limit>, 3> found;
-  for (std::size_t k = 0; k < lists.size(); ++k) found[k] = limits(*lists[k], tolerance);
-  const bool alike = found[0].size() == found[1].size() && found[1].size() == found[2].size();
-
+  std::vector<Span> spans = spans_of(lists, tolerance);
   Bursts bursts;
-  for (std::size_t k = 0; k < lists.size(); ++k) {
-    std::vector<Span> spans;
-    for (std::size_t i = 0; i < found[k].size(); ++i) {
-      const double instants = burst_end * tolerance.one_instant(found[k][i].first);
-      // One list may treat the burst as complete long before the other.
-      Limit limit = found[k][i], all = limit;
-      if (alike)
-        for (const std::vector<Limit>& other : found)
-          all = {std::min(all.first, other[i].first), std::max(all.last, other[i].last),
-                 std::max(all.reach, other[i].reach)};
-      limit.reach = all.reach;
-      if (all.last - all.first <= std::max(4 * all.reach, instants)) limit = all;
-      // Twice the reach: one list may stop shortly before the time shown by the other.
-      const double before = std::max(2 * limit.reach, instants);
-      spans.push_back({limit.first - before, limit.last});
-      bursts.reach = std::max(bursts.reach, 2 * limit.reach);
-      if (!alike || k == 0) bursts.reaches += 2 * limit.reach;
-      bursts.span = std::max(bursts.span, limit.last - limit.first + before);
-    }
-    for (const auto& [key, out] : erase_bursts(*lists[k], spans, tolerance)) {
+  for (Span& span : spans) {
+    const double limit = span.last;
+    clear_beginning(lists, tolerance, span);
+    bursts.reach = std::max(bursts.reach, 2 * span.reach);
+    bursts.reaches += 2 * span.reach;
+    bursts.span = std::max(bursts.span, limit - span.first);
+  }
+  for (std::vector<Event>* list : lists)
+    for (const auto& [key, out] : erase_bursts(*list, spans, tolerance)) {
       LeftOut& most = bursts.left_out[key];
       most.count = std::max(most.count, out.count);
       most.impulse = std::max(most.impulse, out.impulse);
     }
-  }
   return bursts;
 }
 

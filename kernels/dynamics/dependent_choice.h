@@ -32,18 +32,34 @@ struct DependentChoice : SlipDirections<M> {
 
   // Replaces the multipliers of a choice with dependent rows by admissible ones, where there are any.
   ZWANG_COLD void represent(Solution& at) const {
-    if (is_admissible(at)) return;
+    if (is_admissible(at) || !moves_admissibly(at)) return;
     Dependent all;
     list_unknowns(at, all);
     for (int j = 0; j < all.count; ++j) all.lambda[j] = at.lambda[all.row[j]];
     find_null_space(at, all);
     if (all.null.count == 0) return;
+    // The widest margins tell whether any multipliers are admissible. Only then the projections are followed until they
+    // converge, which takes hundreds of passes.
     const Solution kept = at;
-    Real x[rows];
-    project_into_cones(all, at, x);
+    Real widest[rows], x[rows];
+    spread(all, at, widest);
+    const bool any = accept(all, widest, at);
+    project_into_cones(all, at, any ? 2000 : 64, x);
     if (accept(all, x, at)) return;
-    spread(all, at, x);
-    if (!accept(all, x, at)) at = kept;
+    at = kept;
+    if (any) accept(all, widest, at);
+  }
+
+  // Whether the residuals of a choice are admissible, which multipliers that move nothing do not change.
+  ZWANG_COLD bool moves_admissibly(Solution& at) const {
+    Real kept[rows];
+    for (int i = 0; i < this->count; ++i) {
+      kept[i] = at.lambda[i];
+      at.lambda[i] = 0;  // inside every cone and bound
+    }
+    const bool made = is_admissible(at);
+    for (int i = 0; i < this->count; ++i) at.lambda[i] = kept[i];
+    return made;
   }
 
   // Rows of equal compliance [friction-15]: lambda of each is its deflection, and that of a row that depends on the held
@@ -114,7 +130,7 @@ struct DependentChoice : SlipDirections<M> {
   }
 
   // The nearest multipliers inside all cones and bounds.
-  ZWANG_COLD void project_into_cones(const Dependent& all, const Solution& at, Real* x) const {
+  ZWANG_COLD void project_into_cones(const Dependent& all, const Solution& at, int passes, Real* x) const {
     NearestInCones<Real, rows> nearest(all.count, all.lambda, all.null);
     for (int k = 0; k < units; ++k) {
       const Unit& of = unit[k];
@@ -127,7 +143,7 @@ struct DependentChoice : SlipDirections<M> {
       else
         nearest.add_cone(j, j + 1, of.tangents, of.cone_static);
     }
-    nearest.solve(x);
+    nearest.solve(x, passes);
   }
 
   // The point with the largest margins, which is found also where little room is left.

@@ -33,13 +33,13 @@ struct NearestInCones {
     cone[cones++] = {at, -1, 0, 0, least, largest};
   }
 
-  ZWANG_COLD void solve(Real* x) const {
+  ZWANG_COLD void solve(Real* x, int passes = 2000) const {
     Real correction[most], y[most], along[most];
     for (int j = 0; j < count; ++j) {
       x[j] = lambda[j];
       correction[j] = 0;
     }
-    for (int pass = 0; pass < 2000 && null.count > 0; ++pass) {
+    for (int pass = 0; pass < passes && null.count > 0; ++pass) {
       Real moved = 0, size = 0;
       for (int j = 0; j < count; ++j) y[j] = x[j] + correction[j];
       for (int i = 0; i < cones; ++i) clip(cone[i], y);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernels/base/portable.h"
+#include "kernels/dynamics/implicit_slip.h"
 #include "kernels/dynamics/member.h"
 #include "kernels/dynamics/rounding.h"
 #include "kernels/dynamics/signals.h"
@@ -52,6 +53,7 @@ struct DenseStep {
   // Where the held rows become linearly dependent, as a fraction of the step, and how far around that place
   // rounding spoils a right side (member/singular_passage.h).
   Real dependence = infinity<Real>(), excluded = 0;
+  bool implicit = false;  // the step is implicit in the directions of slips (dynamics/implicit_slip.h)
 
   ZWANG_INLINE bool is_spoiled(Real x) const { return absolute(x - dependence) < excluded; }
 
@@ -65,6 +67,14 @@ struct DenseStep {
       interpolant.at(x, y);
       return;
     }
+    if constexpr (slips_in_space<typename M::Model>())
+      if (implicit) {
+        Real error;
+        ImplicitSlip<M> slip(k, constraints, interpolant.t, interpolant.start);
+        slip.take(constraints, interpolant.t, interpolant.start, x * interpolant.h, Real(1), Real(1), y,
+                  error);
+        return;
+      }
     StepArrays<Method, M::n, M::size, M::fed_back, Real> partial;
     partial.h = x * interpolant.h;
     copy<M::size - M::n>(first_rate, partial.k[0]);

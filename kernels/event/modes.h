@@ -44,6 +44,21 @@ struct SlipNow {
   }
 };
 
+// In space the direction of a slip turns, and the law of friction takes the side on which its mode has it: the modes are
+// renewed where a step begins. A slip within its rounding keeps its side.
+template <class M>
+ZWANG_COLD void renew_slip_directions(M& me) {
+  using Model = typename M::Model;
+  for (int f = 0; f < Model::frictions; ++f) {
+    typename M::Real* e = me.k + Model::first_mode + Model::friction_mode(f);
+    if (Model::friction_rows(f) != 2 || (e[0] == 0 && e[1] == 0)) continue;
+    const SlipNow<M> slip(me, f);
+    if (!(slip.size > maximum(slip.zero, e[2]))) continue;
+    e[0] = slip.s[0] / slip.size;
+    e[1] = slip.s[1] / slip.size;
+  }
+}
+
 // The problem for accelerations, in the place of GaussProblem for models with friction or bounds.
 template <class M>
 struct ModeProblem {

@@ -78,6 +78,39 @@ struct Interpolant {
     }
   }
 
+  // From both ends of a step and the rates there, without those of the positions: cubics, and where the method's
+  // interpolant has the terms, positions of degree five through their accelerations.
+  ZWANG_COLD void make_between(R t0, R length, const R* from, const R* to, const R* first_rate,
+                               const R* last_rate) {
+    t = t0;
+    h = length;
+    for (int c = 0; c < size; ++c) {
+      start[c] = from[c];
+      end[c] = to[c];
+      const R delta = end[c] - start[c];
+      const R first = h * (c < n ? start[n + c] : first_rate[c - n]);
+      const R final = h * (c < n ? end[n + c] : last_rate[c - n]);
+      for (int m = 3; m < Method::terms; ++m) term[m][c] = R(0);
+      if constexpr (Method::last == Tsit5::last) {
+        term[0][c] = first;
+        term[1][c] = R(3) * delta - (R(2) * first + final);
+        term[2][c] = first + final - R(2) * delta;
+      } else {
+        term[0][c] = delta;
+        term[1][c] = first - delta;
+        term[2][c] = R(2) * delta - (first + final);
+      }
+      if constexpr (Method::last == Dop853::last) {
+        if (c >= n) continue;
+        // What the cubic misses of the second derivatives, h^2 a at both ends.
+        const R a = square(h) * first_rate[c] - (R(6) * delta - (R(4) * first + R(2) * final));
+        const R b = square(h) * last_rate[c] - (R(2) * first + R(4) * final - R(6) * delta);
+        term[3][c] = R(0.5) * a;
+        term[4][c] = R(0.5) * (b - a);
+      }
+    }
+  }
+
   ZWANG_INLINE R at(R x, int c) const {
     if constexpr (Method::expands)
       if (expanded) {

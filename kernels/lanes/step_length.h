@@ -60,9 +60,12 @@ struct PeriodLimit {
 // become shorter by a factor of ten, until the slip is within rounding. The slip across decays at the rate of the
 // deceleration by friction over the slip, which is fast where another force nearly balances friction: explicit
 // methods are stable up to about twice the time of that decay. A slip that shrinks until the time resolves no such
-// step comes to rest (slow_path.h).
+// step comes to rest (slow_path.h). `handed` is set where the slow path has to take over: much longer steps than the
+// stable ones are possible by an implicit method (member/stiff_slip.h), or the slip has turned by 30 degrees from the
+// direction of its mode, which is renewed there before the slip changes sides.
 template <class M, class R>
-ZWANG_INLINE R longest_before_rest(const LaneState<M, R>& state, const StepInProgress<M, R>& trial) {
+ZWANG_INLINE R longest_before_rest(const LaneState<M, R>& state, const StepInProgress<M, R>& trial,
+                                   typename Lanes<R>::Mask& handed) {
   using Model = typename M::Model;
   using Real = typename M::Real;
   constexpr int n = M::n;
@@ -70,7 +73,7 @@ ZWANG_INLINE R longest_before_rest(const LaneState<M, R>& state, const StepInPro
   ZWANG_REGISTERS for (int f = 0; f < Model::frictions; ++f) {
     if (Model::friction_rows(f) != 2) continue;
     const int mode = Model::first_mode + Model::friction_mode(f);
-    R squared = R(0), change = R(0), weight = R(0), mass[MassShape<Model>::entries];
+    R squared = R(0), change = R(0), weight = R(0), side = R(0), mass[MassShape<Model>::entries];
     Model::mass(state.k, state.t, state.y, state.y + n, state.y + 2 * n, mass);
     ZWANG_REGISTERS for (int c = 0; c < 2; ++c) {
       R value, slip, rest, a[n];
@@ -83,6 +86,7 @@ ZWANG_INLINE R longest_before_rest(const LaneState<M, R>& state, const StepInPro
       }
       weight = maximum(weight, along);
       squared = squared + slip * slip;
+      side = side + slip * state.k[mode + c];
       change = change + slip * rest;
     }
     const R slipping = absolute(state.k[mode]) + absolute(state.k[mode + 1]);
@@ -94,14 +98,18 @@ ZWANG_INLINE R longest_before_rest(const LaneState<M, R>& state, const StepInPro
     const R bound = minimum(vanishes, stable);
     const R time = select(change < R(0), bound, maximum(bound, shortest));
     const R rounding = R(4) * square(state.k[mode + 2]);
+    const typename Lanes<R>::Mask lasts = !(change < R(0)) || (R(16) * stable < vanishes);
+    const typename Lanes<R>::Mask turned = side * absolute(side) < R(Real(0.75)) * squared;
+    handed = handed ||
+             ((R(0) < slipping) && (rounding < squared) && (turned || (lasts && (R(4) * stable < state.h))));
     longest = select((R(0) < slipping) && (rounding < squared), minimum(longest, time), longest);
   }
   return longest;
 }
 
-// Chooses step.h and sets flags.clipped for all lanes.
+// Chooses step.h and sets flags.clipped for all lanes; steps of stiff slips go through the slow path.
 template <class M, class R>
-ZWANG_INLINE void choose_step_length(const KernelSettings& settings, const LaneState<M, R>& state,
+ZWANG_INLINE void choose_step_length(const KernelSettings& settings, LaneState<M, R>& state,
                                      const LaneLedger<R, M::rows>& ledger, StepInProgress<M, R>& trial,
                                      StepFlags<M, R>& flags) {
   using Model = typename M::Model;
@@ -114,7 +122,11 @@ ZWANG_INLINE void choose_step_length(const KernelSettings& settings, const LaneS
   // The step ends at the scheduled time even if that is a little further than proposed: the safety factor
   // of the step length allows for it. No very short step is left before the scheduled time.
   constexpr bool bounded = Model::any_turns || slips_in_space<Model>();
-  if constexpr (slips_in_space<Model>()) length = minimum(length, longest_before_rest<M, R>(state, trial));
+  if constexpr (slips_in_space<Model>()) {
+    typename Lanes<R>::Mask handed = no_lanes<R>();
+    length = minimum(length, longest_before_rest<M, R>(state, trial, handed));
+    if constexpr (Method::adaptive) state.always_handle = state.always_handle || (handed && !state.searching);
+  }
   const R reach = Method::adaptive && !bounded ? minimum(state.h * R(Real(1.1)), longest) : length;
   flags.clipped = reach >= room * R(Real(1 - 1e-10));
   if constexpr (Method::adaptive) length = minimum(length, room * R(Real(0.5)));

@@ -9,6 +9,7 @@
 #include "kernels/dynamics/rounding.h"
 #include "kernels/dynamics/smooth_motion.h"
 #include "kernels/event/instant_events.h"
+#include "kernels/event/modes.h"
 #include "kernels/event/signal_signs.h"
 #include "kernels/member/outputs.h"
 #include "kernels/member/start_and_end.h"
@@ -64,6 +65,7 @@ ZWANG_COLD bool prepare_lane(M& me) {
   auto& exchange = me.exchange;
   bool careful = me.constraints.redundant;
   if (me.going()) {
+    if constexpr (slips_in_space<Model>()) renew_slip_directions(me);
     careful = !set_signal_sides(me) || careful;
     Real rate[M::size];
     member_right_side<M>(me.k, me.constraints, motion.t, motion.y, rate, exchange.lambda);

@@ -23,7 +23,8 @@ template <class M>
 ZWANG_COLD void emit_outputs_until(M& me, const DenseStep<M>& dense, typename M::Real until) {
   using Real = typename M::Real;
   const auto& interpolant = dense.interpolant;
-  const bool accurate = interpolant_is_accurate<M::fed_back>(interpolant, me.input.rtol, me.input.atol);
+  const bool accurate =
+      !dense.implicit && interpolant_is_accurate<M::fed_back>(interpolant, me.input.rtol, me.input.atol);
   const Real margin = Precision<Real>::moment * maximum(absolute(until), interpolant.h);
   while (output_before(me, until - margin)) {
     const Real when = next_output_time(me);

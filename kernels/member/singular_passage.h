@@ -21,6 +21,7 @@
 #include "kernels/dynamics/smooth_motion.h"
 #include "kernels/event/event_functions.h"
 #include "kernels/integrator/runge_kutta.h"
+#include "kernels/member/slip_times.h"
 
 namespace zwang {
 
@@ -228,7 +229,10 @@ ZWANG_COLD bool take_step_alone(M& me, DenseStep<M>& dense) {
   if (!me.going()) return false;
   const typename M::Motion& motion = me.motion;
   const bool projected = me.constraints.near_dependence;
-  const Real room = me.exchange.scheduled_time - motion.t, longest = longest_step(me);
+  const Real room = me.exchange.scheduled_time - motion.t;
+  Real longest = longest_step(me);
+  if constexpr (slips_in_space<typename M::Model>())
+    if (!projected) longest = minimum(longest, slip_times(me).rest);
   StepArrays<Method, M::n, M::size, M::fed_back, Real> step;
   copy<kept>(me.exchange.first_rate, step.k[0]);
   Real h = Method::adaptive ? motion.h : Real(me.input.settings->step), factor = 1, end[M::size];

@@ -19,6 +19,7 @@
 #include "kernels/member/lane_exchange.h"
 #include "kernels/member/singular_passage.h"
 #include "kernels/member/start_and_end.h"
+#include "kernels/member/stiff_slip.h"
 
 namespace zwang {
 
@@ -83,17 +84,20 @@ ZWANG_COLD void handle_events(M& me) {
 }
 
 // Prepares the next step of the lane. Before that the member moves past positions in which its held rows are nearly
-// dependent, and through motions in which dependent contacts slip. True when the lane goes on with this member.
+// dependent, through motions in which dependent contacts slip, and through those in which directions of slips turn much
+// faster than the motion changes. True when the lane goes on with this member.
 template <class M>
 ZWANG_COLD bool prepare_next_step(M& me) {
   using Model = typename M::Model;
-  if constexpr (may_become_dependent<Model> || shares_slip_loads<Model>()) {
+  if constexpr (may_become_dependent<Model> || shares_slip_loads<Model>() || slips_in_space<Model>()) {
     while (prepare_lane(me)) {
       bool alone = slips_with_shared_loads<M>(me.k, me.constraints);
       if constexpr (may_become_dependent<Model>) alone = is_near_dependence(me) || alone;
-      if (!alone) return true;
       DenseStep<M> dense{me.k, me.constraints, {}, {}};
-      if (take_step_alone(me, dense)) handle_events_within(me, dense);
+      bool taken = false;
+      if constexpr (slips_in_space<Model>()) taken = try_implicit_step(me, dense);
+      if (!taken && !alone) return true;
+      if (taken || take_step_alone(me, dense)) handle_events_within(me, dense);
     }
     return false;
   } else {

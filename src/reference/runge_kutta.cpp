@@ -22,7 +22,7 @@ constexpr double error_weights[7] = {-0.00178001105222577714, -0.000816434459656
                                      0.015151515151515152};
 
 Step tsit5(const RightSide& f, double t, const Eigen::VectorXd& y, const Eigen::VectorXd& first, double h) {
-  Step step{.t = t, .h = h, .start = y, .end = {}, .error = {}, .rates = {}};
+  Step step{.t = t, .h = h, .start = y, .end = {}, .error = {}, .rates = {}, .cubic = false};
   step.rates[0] = first;
   for (std::size_t s = 0; s < 6; ++s) {
     Eigen::VectorXd increment = stages[s][0] * step.rates[0];
@@ -38,7 +38,7 @@ Step tsit5(const RightSide& f, double t, const Eigen::VectorXd& y, const Eigen::
 }
 
 Step rk4(const RightSide& f, double t, const Eigen::VectorXd& y, const Eigen::VectorXd& first, double h) {
-  Step step{.t = t, .h = h, .start = y, .end = {}, .error = {}, .rates = {}};
+  Step step{.t = t, .h = h, .start = y, .end = {}, .error = {}, .rates = {}, .cubic = false};
   step.rates[0] = first;
   const auto evaluate = [&](double at, const Eigen::VectorXd& stage, Eigen::VectorXd& rate) {
     step.status = f(at, stage, rate);
@@ -71,7 +71,7 @@ std::array<double, 7> tsit5_weights(double x) {
 Eigen::VectorXd Step::at(double theta, IntegratorSettings::Method method) const {
   if (theta <= 0) return start;
   if (theta >= 1) return end;
-  if (method != IntegratorSettings::Method::rk4) {
+  if (method != IntegratorSettings::Method::rk4 && !cubic) {
     const std::array<double, 7> b = tsit5_weights(theta);
     Eigen::VectorXd increment = b[0] * rates[0];
     for (std::size_t j = 1; j < 7; ++j) increment += b[j] * rates[j];

@@ -20,8 +20,9 @@ struct Step {
   Eigen::VectorXd start, end;
   Eigen::VectorXd error;                 // estimate of the local error; zero for rk4
   std::array<Eigen::VectorXd, 7> rates;  // stages; the last one is at the end
+  bool cubic = false;                    // only the rates at both ends are known
 
-  // Dense output y(t + theta h): fourth order for tsit5, third (cubic Hermite) for rk4.
+  // Dense output y(t + theta h): fourth order for tsit5, third (cubic Hermite) for rk4 and where `cubic`.
   Eigen::VectorXd at(double theta, IntegratorSettings::Method method) const;
 };
 

@@ -20,15 +20,21 @@ SmoothMotion::SmoothMotion(const MemberState& member, const MotionFormulas& form
 Status SmoothMotion::right_side(double t, const Eigen::VectorXd& y, const std::vector<double>& branches,
                                 const std::vector<std::size_t>& active, Eigen::VectorXd& rate,
                                 Eigen::VectorXd& multipliers) const {
-  const Equations& equations = member_.equations;
-  const Eigen::Index n = member_.n();
   State now = member_.state_of(t, y);
   if (near_dependence_ && !project_within_step(member_, h_tried_, now)) return Status::singular;
+  return right_side_of(now, branches, active, rate, multipliers);
+}
+
+Status SmoothMotion::right_side_of(const State& now, const std::vector<double>& branches,
+                                   const std::vector<std::size_t>& active, Eigen::VectorXd& rate,
+                                   Eigen::VectorXd& multipliers) const {
+  const Equations& equations = member_.equations;
+  const Eigen::Index n = member_.n();
   const Accelerations accelerations = constrained_acceleration(equations, now, active);
   if (accelerations.status != Status::ok) return accelerations.status;
   multipliers = accelerations.multipliers;
   const auto nz = now.z.size();
-  rate.resize(y.size());
+  rate.resize(member_.y.size());
   rate.head(n) = now.v;
   for (Eigen::Index i = 0; i < n; ++i)
     if (member_.system().is_turn(static_cast<std::size_t>(i)))
@@ -76,46 +82,11 @@ double SmoothMotion::argument_speed(const State& state) const {
   return fastest;
 }
 
-// [friction-8] In space the direction of a slip turns ever faster where it vanishes, and is not defined beyond: a
-// step ends before the slip would vanish at its present rate. The slip across decays at the rate of the
-// deceleration by friction over the slip, which is fast where another force nearly balances friction: explicit
-// methods are stable up to about twice the time of that decay. A slip that shrinks until the time resolves no such
-// step comes to rest (Motion::rest_unresolved_slip).
-double SmoothMotion::time_before_rest(const Eigen::VectorXd& rate) const {
-  double time = std::numeric_limits<double>::infinity();
-  const System& system = member_.system();
-  if (system.frictions.empty()) return time;
-  const State now = member_.state();
-  const Eigen::MatrixXd mass = member_.equations.mass(now);
-  for (std::size_t f = 0; f < system.frictions.size(); ++f) {
-    const Friction& friction = system.frictions[f];
-    if (friction.rows.size() < 2 || !member_.slips(f)) continue;
-    double squared = 0, change = 0, weight = 0;
-    for (const std::size_t row : friction.rows) {
-      const Row slip = member_.equations.row(row, now);
-      squared += slip.rate * slip.rate;
-      change += slip.rate * (slip.a.dot(rate.segment(member_.n(), member_.n())) + slip.rest);
-      weight = std::max(weight, slip.a.dot(mass.ldlt().solve(slip.a.transpose())));
-    }
-    const Eigen::VectorXd forces =
-        constrained_acceleration(member_.equations, now, member_.active).multipliers;
-    const double normal = std::abs(forces(static_cast<Eigen::Index>(friction.contact)));
-    const double braking = weight * member_.equations.friction(f, now).cone * normal;
-    const double rounding = 2 * now.modes(static_cast<Eigen::Index>(friction.first_mode + 2));
-    if (squared <= rounding * rounding) continue;
-    const double vanishes = change < 0 ? -0.9 * squared / change : time;
-    const double stable = braking > 0 ? 2 * std::sqrt(squared) / braking : time;
-    const double bound = std::min(vanishes, stable);
-    time = std::min(time, change < 0 ? bound : std::max(bound, 64 * member_.rounding_of_time()));
-  }
-  return time;
-}
-
 // The longest step allowed here, at most h. Speeds of arguments change within a step: a body at rest may fall
 // past a whole row of obstacles. Over a step h with these accelerations an argument runs rate h + growth
 // h^2/2, which is bounded by 1.
 double SmoothMotion::step_bound(double h, double next_scheduled_time, const Eigen::VectorXd& rate) const {
-  h = std::min({h, member_.settings.max_step, time_before_rest(rate)});
+  h = std::min(h, member_.settings.max_step);
   if (formulas_.turns.outputs() == 0) return h;
   const double length = std::min(h, next_scheduled_time - member_.t);
   State later = member_.state();
@@ -140,6 +111,50 @@ bool SmoothMotion::ends_on_branch(const Step& step) const {
   if (!near_dependence_) return true;
   State end = member_.state_of(step.t + step.h, step.end);
   return project_within_step(member_, step.h, end);
+}
+
+ImplicitSlip SmoothMotion::implicit_slip(double t, const Eigen::VectorXd& y,
+                                         const std::vector<double>& branches) const {
+  const auto rates = [this, &branches](double when, const Eigen::VectorXd& at, const Eigen::VectorXd& modes,
+                                       Eigen::VectorXd& rate) {
+    State now = member_.state_of(when, at);
+    now.modes = modes;
+    Eigen::VectorXd multipliers;
+    return right_side_of(now, branches, member_.active, rate, multipliers);
+  };
+  return {member_, rates, t, y};
+}
+
+// A step that is implicit in the directions of slips, where explicit ones would have to be much shorter for the sake of
+// stability. False: explicit steps do, and nothing has been changed but the count of rejected steps.
+bool SmoothMotion::take_implicit_step(const SlipTimes& times, const Eigen::VectorXd& rate, double room,
+                                      NextStep& next) {
+  // An implicit step costs as much as two explicit ones. Where these have become short for the sake of stability, the
+  // length that they propose says nothing about the motion.
+  constexpr double worthwhile = 2, ahead = 8;
+  // Slips of one body vanish together: within so many roundings of the time one of them may have ended already.
+  constexpr double shortest = 1 << 14;
+  const double longest = std::min(step_bound(std::max(h_, ahead * times.stable), member_.t + room, rate),
+                                  std::min(times.halved, room));
+  if (!(worthwhile * times.stable < std::min(h_, longest))) return false;
+  double h = longest;
+  ImplicitSlip slip = implicit_slip(member_.t, member_.y, branches_);
+  while (h > shortest * member_.rounding_of_time() && worthwhile * times.stable < h) {
+    static_cast<Step&>(next.step) = slip.take(h);
+    const double error =
+        next.step.status == Status::ok ? error_size(next.step) : std::numeric_limits<double>::infinity();
+    const double factor = error > 0 ? std::clamp(0.8 * std::pow(error, -0.2), 0.1, 5.0) : 5.0;
+    if (error <= 1 && !arguments_moved_too_far(next.step)) {
+      h_ = h >= room * (1 - 1e-10) ? std::max(h_, h * factor) : h * factor;
+      next.step.branches = branches_;
+      next.step.implicit = true;
+      return true;
+    }
+    ++next.rejected;
+    h *= std::min(factor, 0.5);
+  }
+  next.step = {};
+  return false;
 }
 
 double SmoothMotion::error_size(const Step& step) const {
@@ -209,13 +224,15 @@ NextStep SmoothMotion::next_step(double next_scheduled_time, double end) {
     right_side(t, member_.y, branches_, rate);
   }
   const RightSide f = with_branches(branches_);
-  double h = step_bound(fixed ? member_.settings.step : h_, next_scheduled_time, rate);
+  const SlipTimes slips = slip_times(member_, rate);
+  double h = std::min(step_bound(fixed ? member_.settings.step : h_, next_scheduled_time, rate), slips.rest);
   const double room = next_scheduled_time - t;
   const Approach approach =
       formulas_.rows_may_become_dependent ? passage_.approach(member_, rate, std::min(h, room)) : Approach{};
   if (approach.status != Status::ok)
     return failed(approach.status, "the active constraints are linearly dependent");
   near_dependence_ = approach.near;
+  if (!fixed && !near_dependence_ && take_implicit_step(slips, rate, room, next)) return next;
   for (;;) {
     if (near_dependence_) h = plan_step(member_.settings.method, std::min(h, room), approach.time);
     // End the step at the scheduled time; never leave a sliver of a step before it.
@@ -263,6 +280,10 @@ PartialStep SmoothMotion::flow(const SmoothStep& step, double theta) const {
   // The last stages of a partial step that ends close to a dependence would be dominated by rounding.
   if (std::abs(theta - step.dependence) < step.excluded)
     return {Status::ok, step.at(theta, member_.settings.method)};
+  if (step.implicit) {
+    const Step part = implicit_slip(step.t, step.start, step.branches).take(theta * step.h);
+    return {part.status, part.end};
+  }
   const Step part = runge_kutta_step(member_.settings.method, with_branches(step.branches), step.t,
                                      step.start, step.rates[0], theta * step.h);
   // A stage of the partial step may be too close to a dependence, unlike those of the step.

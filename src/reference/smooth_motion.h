@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kernels/base/status.h"
+#include "src/reference/implicit_slip.h"
 #include "src/reference/member_state.h"
 #include "src/reference/motion_formulas.h"
 #include "src/reference/runge_kutta.h"
@@ -22,6 +23,7 @@ struct SmoothStep : Step {
   // Where the active rows become linearly dependent, as a fraction of the step (infinite: nowhere near), and how far
   // around that place no state of a partial step may lie.
   double dependence = std::numeric_limits<double>::infinity(), excluded = 0;
+  bool implicit = false;  // in the directions of slips (implicit_slip.h)
 };
 
 // The method's own result at a fraction of a step, as accurate as the step itself.
@@ -66,9 +68,13 @@ class SmoothMotion {
                     Eigen::VectorXd& multipliers) const;
   Status right_side(double t, const Eigen::VectorXd& y, const std::vector<double>& branches,
                     Eigen::VectorXd& rate) const;
+  Status right_side_of(const State& now, const std::vector<double>& branches,
+                       const std::vector<std::size_t>& active, Eigen::VectorXd& rate,
+                       Eigen::VectorXd& multipliers) const;
   RightSide with_branches(const std::vector<double>& branches) const;
+  ImplicitSlip implicit_slip(double t, const Eigen::VectorXd& y, const std::vector<double>& branches) const;
+  bool take_implicit_step(const SlipTimes& times, const Eigen::VectorXd& rate, double room, NextStep& next);
   double argument_speed(const State& state) const;
-  double time_before_rest(const Eigen::VectorXd& rate) const;
   double step_bound(double h, double next_scheduled_time, const Eigen::VectorXd& rate) const;
   bool arguments_moved_too_far(const Step& step) const;
   bool ends_on_branch(const Step& step) const;

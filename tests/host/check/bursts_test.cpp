@@ -1,0 +1,70 @@
+// Event lists of bursts: which events two lists need not have in common.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+#include "host/check/events.h"
+#include "kernels/base/layout.h"
+#include "src/base/settings.h"
+#include "src/reference/trajectory.h"
+
+namespace zwang::bursts_test {
+namespace {
+
+Event event_of(EventKind kind, double t, std::size_t condition) {
+  Event made;
+  made.kind = kind;
+  made.t = t;
+  made.constraints = {condition};
+  return made;
+}
+
+void strike(std::vector<Event>& list, double t, std::size_t condition) {
+  list.push_back(event_of(EventKind::contact, t, condition));
+  list.push_back(event_of(EventKind::shock, t, condition));
+}
+
+// An edge that rocks: in each swing corner 0 strikes once and corner 1 in a geometric sequence, and the swings become
+// shorter by half. Hops shorter than `shortest` are completed; all times are later by `shift`.
+std::vector<Event> rocking_edge(double shortest, double shift) {
+  std::vector<Event> list;
+  double t = 0.2 + shift, swing = 1e-3;
+  for (; swing > 4 * shortest; swing /= 2) {
+    strike(list, t, 0);
+    double hop = swing / 4, at = t + swing / 4;
+    for (; hop > shortest; hop *= 0.4) strike(list, at += hop, 1);
+    list.push_back(event_of(EventKind::accumulation, at + hop / 0.6, 1));
+    t += swing;
+  }
+  list.push_back(event_of(EventKind::accumulation, t + swing, 0));
+  return list;
+}
+
+TEST(Bursts, OfBurstsDifferInTheirTailsOnly) {
+  const EventTolerance tolerance{IntegratorSettings{}};
+  for (const double shift : {0.0, 1e-10, -1e-10, 3e-10})
+    for (const double shortest : {1e-6, 7e-7, 5e-7, 3e-7}) {
+      std::vector<Event> a = rocking_edge(1e-6, 0), b = rocking_edge(shortest, shift), c = a;
+      const std::size_t before = a.size();
+      drop_bursts({&a, &b, &c}, tolerance);
+      const std::vector<Instant> first = instants(a, tolerance), second = instants(b, tolerance);
+      ASSERT_EQ(first.size(), second.size()) << shift << " " << shortest;
+      for (std::size_t i = 0; i < first.size(); ++i)
+        EXPECT_TRUE(same(first[i], second[i])) << shift << " " << shortest << " " << first[i].first;
+      // Most of the events are still compared.
+      EXPECT_GT(a.size(), before / 4);
+    }
+}
+
+TEST(Bursts, LeaveAShockBeforeThemThatOneListLacks) {
+  const EventTolerance tolerance{IntegratorSettings{}};
+  std::vector<Event> a = rocking_edge(1e-6, 0), b = a, c = a;
+  a.erase(a.begin(), a.begin() + 2);
+  drop_bursts({&a, &b, &c}, tolerance);
+  EXPECT_EQ(instants(a, tolerance).size() + 1, instants(b, tolerance).size());
+}
+
+}  // namespace
+}  // namespace zwang::bursts_test
