@@ -80,6 +80,7 @@ set(long_tests
   "FrictionFindings.AGripAcrossAWallDoesNotPressAgainstIt"
   "FrictionFindings.ARodOverloadedAtTheStartBreaksThere"
   "FrictionFindings.AStringReboundsAsFarAsItsImpulseReaches"
+  "FrictionFindings.ImpactsOfManyRoundsEndAtRestOrApart"
   "FrictionFindings.SinglePrecisionAgreesWithTheReference"
   "Cpu/KnownAnswer.*"
   "BodyInvariance.SignOfTheQuaternion*"

@@ -167,8 +167,8 @@ void Motion::complete_accumulation(const std::vector<std::size_t>& contacts, dou
 //   J = l + tau (lambda - mu),
 // for dependent rows with multipliers of least norm. One contact of mass m that leaves at speed u under
 // gravity: l = -m u, lambda = m g, mu = 0 and tau = 2 u/(g (1 - e)) give m u (1 + e)/(1 - e), the geometric
-// series. Integrals of functions that depend on the closed set are corrected by the same means. The work is
-// not: it belongs to the recorded motion, which the energy audit is about.
+// series. Integrals of functions that depend on the closed set, and the energies that friction dissipates, are
+// corrected by the same means. The work is not: it belongs to the recorded motion, which the energy audit is about.
 void Motion::describe_remainder() {
   if (!remainder_) return;
   const Remainder rest = std::move(*remainder_);
@@ -189,7 +189,8 @@ void Motion::describe_remainder() {
     rates += rest.time * phase.share * (rate - closed_rate);
     transferred += rest.time * phase.share * (closed_multipliers - multipliers);
   }
-  const Eigen::Index count = index(member_.system().integrands.size()), first = member_.y.size() - 1 - count;
+  // Integrals, and the auxiliary states among which the dissipated energies are; those without forces do not differ.
+  const Eigen::Index first = 2 * member_.state().v.size(), count = member_.y.size() - 1 - first;
   member_.y.segment(first, count) += rates.segment(first, count);
 
   // An inequality only pushes; a force that differs by rounding alone leaves no impulse.
