@@ -162,10 +162,10 @@ ZWANG_DEVICE void add_equation_unit(const M& me, int i, const ModeChange<M>& cha
   unit.may_hold = !change.leaves.has(i);
 }
 
-// The accelerations that bounded conditions of the set bring at their limits, as a sum of their sizes in the mass metric:
-// where no other forces act, what counts as zero rests on these.
+// The accelerations by bounded conditions that yield, as a sum of their sizes in the mass metric: where no other forces
+// act, what counts as zero rests on these.
 template <class M>
-ZWANG_DEVICE typename M::Real size_of_limits(const M& me, const typename M::Set& set,
+ZWANG_DEVICE typename M::Real size_of_yields(const M& me, const typename M::Set& set,
                                              const ModeProblem<M>& problem) {
   using Model = typename M::Model;
   using Real = typename M::Real;
@@ -173,12 +173,13 @@ ZWANG_DEVICE typename M::Real size_of_limits(const M& me, const typename M::Set&
   Real sum = 0;
   for (int b = 0; b < Model::bounds; ++b) {
     const int i = Model::bound_condition(b);
-    if (Model::bound_breaks(b) || !set.has(i)) continue;
+    if (Model::bound_sign(b) < 0 || !set.has(i)) continue;
+    const auto now = zero_of(me, i);
+    if (me.k[Model::first_mode + Model::bound_sign(b)] == 0 && !(absolute(now.f_rate) > now.rate)) continue;
     Real value, rate, rest, a[M::n], u[M::n];
     Model::row(problem.k, motion.t, motion.q(), motion.v(), motion.z(), i, value, rate, rest, a);
     problem.contacts.root.into(a, u);
-    const Real limit = Model::limit(me.k, motion.t, motion.q(), motion.v(), motion.z(), b);
-    if (limit < infinity<Real>()) sum += limit * norm<M::n>(u);
+    sum += Model::limit(me.k, motion.t, motion.q(), motion.v(), motion.z(), b) * norm<M::n>(u);
   }
   return sum;
 }
@@ -203,7 +204,7 @@ ZWANG_COLD void solve_problem(const M& me, const typename M::Set& set, const Mod
   }
   contacts.root.solve(force, free);
   contacts.root.into(force, metric);
-  const Real free_size = norm<n>(metric) + size_of_limits(me, set, problem);
+  const Real free_size = norm<n>(metric) + size_of_yields(me, set, problem);
   for (int i = 0; i < M::r; ++i) problem.unit_of[i] = -1;
   for (int i = 0; i < M::r; ++i) {
     if (!set.has(i)) continue;

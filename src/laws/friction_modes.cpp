@@ -164,10 +164,10 @@ ModeProblem mode_problem(const Equations& equations, const State& state, const S
     rests.push_back(scaled[2].scale);
     lengths.push_back(metric.rows(Eigen::MatrixXd(problem.rows.row(k))).norm());
   }
-  // The zero of f'' is the rounding of its terms A a and c. Bounded conditions at their limits accelerate too.
+  // The zero of f'' is the rounding of its terms A a and c. Bounded conditions that yield accelerate too.
   double free_size = std::sqrt(problem.free.dot(dynamics.mass * problem.free));
   for (const ModeElement& element : problem.elements)
-    if (element.kind == ModeElement::Kind::bound && std::isfinite(element.limit))
+    if (element.kind == ModeElement::Kind::bound && element.direction.size() > 0)
       free_size += element.limit * lengths[static_cast<std::size_t>(element.row)];
   for (std::size_t k = 0; k < lengths.size(); ++k)
     problem.slack(index(k)) = question.tolerance * (lengths[k] * free_size + rests[k]);

@@ -128,6 +128,11 @@ std::optional<LeastConstraint> Motion::solve_modes_in_force(GaussProblem& proble
                           .rest_speed = settings_.rest_speed,
                           .margin = settings_.painleve_margin};
     FrictionConstraint found = friction_constraint(equations_, problem.state, member_.sizes, question);
+    if (found.status != Status::ok && found.solution.admissible.empty() && !question.leaves.empty()) {
+      // It may stay: its force only touched the bound, or the drift removed since has brought it back.
+      question.leaves.clear();
+      found = friction_constraint(equations_, problem.state, member_.sizes, question);
+    }
     if (found.status != Status::ok) {
       const std::string lacks =
           found.solution.admissible.empty() ? "no acceleration" : "no unique acceleration";
