@@ -181,8 +181,11 @@ ZWANG_COLD void describe_remainder(M& me) {
   // Integrals, and the auxiliary states among which the dissipated energies are; those without forces do not differ.
   for (int i = 2 * M::n; i < M::error_controlled; ++i) motion.y[i] += rates[i];
 
-  // An inequality only pushes; a force that differs by rounding alone leaves no impulse.
+  // What friction does not dissipate between the shocks left out is lost in them.
   typename M::Event& event = me.schedule.accumulation;
+  for (int i = 2 * M::n; i < M::fed_back; ++i) event.energy_lost -= rates[i];
+
+  // An inequality only pushes; a force that differs by rounding alone leaves no impulse.
   Real totals[M::rows];
   for (int i = 0; i < M::r; ++i) {
     const Real rounding = 100 * Precision<Real>::tie * rest.time * absolute(closed_lambda[i]);

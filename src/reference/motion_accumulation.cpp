@@ -192,6 +192,8 @@ void Motion::describe_remainder() {
   // Integrals, and the auxiliary states among which the dissipated energies are; those without forces do not differ.
   const Eigen::Index first = 2 * member_.state().v.size(), count = member_.y.size() - 1 - first;
   member_.y.segment(first, count) += rates.segment(first, count);
+  // What friction does not dissipate between the shocks left out is lost in them.
+  const double rubbed = rates.segment(first, member_.state().z.size()).sum();
 
   // An inequality only pushes; a force that differs by rounding alone leaves no impulse.
   std::vector<std::size_t> struck;
@@ -211,7 +213,7 @@ void Motion::describe_remainder() {
     struck.push_back(i);
     impulses.push_back(totals(index(i)) * equations_.evaluate(formulas_.reaches[i], now));
   }
-  recorder_.set_remaining_impulses(std::move(struck), std::move(impulses));
+  recorder_.set_remainder(std::move(struck), std::move(impulses), -rubbed);
 }
 
 // [friction-14] The tangential impulse of the hops, with the first slip row of its contact: mu times the normal one while

@@ -143,6 +143,114 @@ samples = 2
   });
 }
 
+// A grip that yields when it is lifted went on pulling, kernels only.
+TEST(FrictionFindings, AGripThatYieldsIsGoneWhenLifted) {
+  const Study study = read_study(R"toml(
+[[point]]
+name = "p"
+mass = 1
+position = [0, 0]
+velocity = [3, 0]
+[system]
+[[constraint]]
+name = "grip"
+require = "p.x' == 0"
+from = 0.1
+until = 0.6
+limit = 2
+[time]
+end = 2
+samples = 2
+)toml",
+                                 "lifted_grip.toml");
+  by_both(study, [&](Backend& backend) {
+    const std::vector<unsigned long long> first = {0};
+    const BatchResults results = backend.run(prepare_batch(study, first, 1), {});
+    ASSERT_EQ(results.status[0], Status::ok);
+    EXPECT_NEAR(results.end_state[2], 3 - 2 * 0.5, 1e-9);  // p.x'
+  });
+}
+
+// A blade strikes a wall and stays there, turning, without any force but that of the blade's yielding, which ends. What
+// counts as zero beside the yielding blade was nothing (`infeasible`); when the wedge of blade and wall ceased to be
+// self-locking, a slide without force was Painleve's.
+TEST(FrictionFindings, ABladeRestsAtAWallWithoutForces) {
+  const Study study = read_study(R"toml(
+[[coordinate]]
+name = "x"
+position = 0
+velocity = 1.6
+[[coordinate]]
+name = "y"
+position = 0
+velocity = 0
+[[coordinate]]
+name = "turn"
+position = 0
+velocity = 10.7
+[system]
+kinetic = "0.5*0.0043*(x'^2 + y'^2) + 0.5*2.06e-05*turn'^2"
+[[constraint]]
+name = "blade"
+require = "y'*cos(turn) - x'*sin(turn) == 0"
+limit = 0.11
+[[constraint]]
+name = "wall"
+require = "x <= 0.06"
+friction = 0.156
+slip = "y'"
+[time]
+end = 0.3
+samples = 2
+)toml",
+                                 "blade_at_a_wall.toml");
+  by_both(study, [&](Backend& backend) {
+    const std::vector<unsigned long long> first = {0};
+    const BatchResults results = backend.run(prepare_batch(study, first, 1), {});
+    ASSERT_EQ(results.status[0], Status::ok);
+    EXPECT_NEAR(results.end_state[0], 0.06, 1e-9);
+    EXPECT_NEAR(results.end_state[3], 0, 1e-9);     // x'
+    EXPECT_NEAR(results.end_state[4], 0, 1e-9);     // y'
+    EXPECT_NEAR(results.end_state[5], 10.7, 1e-9);  // turn'
+  });
+}
+
+// A blade at rest at a wall, pulled off it: at 1.2 rad and mu = 0.5 > 1/tan(1.2) blade and wall are a self-locking wedge,
+// which may hold or open. The kernels did not find the forces that hold it, and called the slip Painleve's.
+TEST(FrictionFindings, ASelfLockingWedgeIsAmbiguous) {
+  const Study study = read_study(R"toml(
+[[coordinate]]
+name = "x"
+position = 0
+velocity = 0
+[[coordinate]]
+name = "y"
+position = 0
+velocity = 0
+[system]
+kinetic = "8*(x'^2 + y'^2)"
+[system.force]
+x = -56
+[[constraint]]
+name = "blade"
+require = "y'*cos(1.2) - x'*sin(1.2) == 0"
+[[constraint]]
+name = "wall"
+require = "x <= 0"
+friction = 0.5
+slip = "y'"
+[time]
+end = 0.1
+samples = 2
+)toml",
+                                 "wedge.toml");
+  by_both(study, [&](Backend& backend) {
+    const std::vector<unsigned long long> first = {0};
+    const BatchResults results = backend.run(prepare_batch(study, first, 1), {});
+    EXPECT_EQ(results.status[0], Status::ambiguous);
+  });
+}
+
 // Speeds that remain of tens of rounds, in which each round amplifies the roundings of those before it.
 constexpr double left_by_rounds = 1e-6;
 
