@@ -251,6 +251,52 @@ samples = 2
   });
 }
 
+// Two points joined by a rod that bears impulses bounce to rest. The limit of the hops left the rod out, which then yielded,
+// kernels only.
+TEST(FrictionFindings, ARodThatBearsImpulsesBearsThoseOfHopsLeftOut) {
+  const Study study = read_study(R"toml(
+[[point]]
+name = "a"
+mass = 1
+position = [0, 0.2]
+velocity = [1, 0]
+[[point]]
+name = "b"
+mass = 1
+position = [0, 1.2]
+velocity = [1, 0]
+[system]
+gravity = [0, -10]
+[[constraint]]
+name = "rod"
+require = "distance(a, b) == 1"
+limit = 1000
+impulse_limit = 100
+[[constraint]]
+name = "floor"
+require = "a.y >= 0"
+restitution = 0.5
+friction = 0
+[[constraint]]
+name = "ceiling"
+require = "b.y <= 5"
+friction = 0.3
+[time]
+end = 2
+samples = 2
+[measure]
+yields = "count(yields(rod))"
+)toml",
+                                 "bouncing_rod.toml");
+  by_both(study, [&](Backend& backend) {
+    const std::vector<unsigned long long> first = {0};
+    const BatchResults results = backend.run(prepare_batch(study, first, 1), {});
+    ASSERT_EQ(results.status[0], Status::ok);
+    EXPECT_EQ(results.measures[0], 0);
+    EXPECT_NEAR(results.end_state[7], 0, 1e-9);  // b.y'
+  });
+}
+
 // Speeds that remain of tens of rounds, in which each round amplifies the roundings of those before it.
 constexpr double left_by_rounds = 1e-6;
 
