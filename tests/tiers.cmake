@@ -82,6 +82,7 @@ set(long_tests
   "FrictionFindings.AGripAcrossAWallDoesNotPressAgainstIt"
   "FrictionFindings.ARodOverloadedAtTheStartBreaksThere"
   "FrictionFindings.AStringReboundsAsFarAsItsImpulseReaches"
+  "FrictionFindings.ImpactsOfManyRoundsEndAtRestOrApart"
   "FrictionFindings.SinglePrecisionAgreesWithTheReference"
   "Cpu/KnownAnswer.*"
   "BodyInvariance.SignOfTheQuaternion*"

@@ -316,18 +316,19 @@ struct ContactRows {
         if (!of.limited) raise(minimum(lambda, -residual), slack[i], i);
       }
       if (of.kind != RowKind::contact || !(of.cone_static > 0)) continue;
-      Real force = 0, power = 0, speed = 0;
+      // The rounding of a slip in space is that of the less exact of its two rows.
+      Real force = 0, power = 0, speed = 0, zero = 0;
       for (int c = 0; c < of.tangents; ++c) {
         const int t = i + 1 + c;
         force += square(at.lambda[t]);
         power += at.lambda[t] * at.residual[t];
         speed += square(at.residual[t]);
+        zero = maximum(zero, slack[t]);
       }
       const int t = i + 1;
-      raise((sqrt(force) - of.cone_static * at.lambda[i]) * phi[t][t], slack[t] + of.cone_static * slack[i],
-            t);
-      if (!of.moving && speed > square(8 * slack[t]))
-        raise((of.cone * at.lambda[i] - power / sqrt(speed)) * phi[t][t], slack[t] + of.cone * slack[i], t);
+      raise((sqrt(force) - of.cone_static * at.lambda[i]) * phi[t][t], zero + of.cone_static * slack[i], t);
+      if (!of.moving && speed > square(8 * zero))
+        raise((of.cone * at.lambda[i] - power / sqrt(speed)) * phi[t][t], zero + of.cone * slack[i], t);
     }
     return worst > 0 && size > 0 ? worst / size : Real(0);
   }

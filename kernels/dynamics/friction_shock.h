@@ -202,8 +202,16 @@ ZWANG_COLD void completed_frictional_shock(ShockSetting<M>& setting, const typen
     result.status = Status::not_finite;
     return;
   }
+  // Bounded equations that hold and take part in shocks stay as they are.
+  const auto stays = [&](int i) {
+    const int b = Model::bound_of(i);
+    if (b < 0 || !Model::is_equation(i) || me.constraints.conditions[i].standing != Standing::equation)
+      return false;
+    return Model::bound_breaks(b) ||
+           Model::impulse_limit(me.k, me.motion.t, me.motion.q(), v, me.motion.z(), b) > 0;
+  };
   for (int i = 0; i < M::r; ++i) {
-    if (setting.is_equation(i) || kept.has(i)) {
+    if (setting.is_equation(i) || kept.has(i) || stays(i)) {
       contacts.add_unit(RowKind::equation, made.add(setting, v, i, 0, setting.zero[i]));
     } else if (setting.contacts.has(i)) {
       made.add_contact(setting, v, i, 0, true);

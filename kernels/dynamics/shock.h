@@ -306,6 +306,39 @@ ZWANG_DEVICE Real carnot_defect(const Real* mass, const Real* u, const Real* v) 
   return before > 0 ? absolute(before - after - change) / before : Real(0);
 }
 
+// What remains of infinitely many rounds along the surfaces: contacts at rest whose slip is so many zeros or less come to
+// rest along them too. As slips they would have directions made of rounding, in which several contacts may jam. Adds
+// their slip rows and the bounded conditions at rest, which must stay so. True: some slip is not clearly zero.
+template <class M, class Real>
+ZWANG_COLD bool add_resting_slips([[maybe_unused]] const ShockSetting<M>& setting,
+                                  [[maybe_unused]] const Real* v, [[maybe_unused]] Real clearly,
+                                  [[maybe_unused]] ShockRows<M>& rows) {
+  using Model = typename M::Model;
+  constexpr Real most_zeros = 64;
+  bool unclear = false;
+  if constexpr (ModesOf<Model>::any) {
+    for (int f = 0; f < Model::frictions; ++f) {
+      const int i = Model::friction_contact(f);
+      if (!setting.contacts.has(i) || absolute(setting.rate(i, v)) > setting.zero[i]) continue;
+      Real squares = 0, zero = 0;
+      for (int c = 0; c < Model::friction_rows(f); ++c) {
+        squares += square(setting.rate(Model::friction_row(f) + c, v));
+        zero = maximum(zero, setting.zero[Model::friction_row(f) + c]);
+      }
+      if (squares > square(most_zeros * zero)) continue;
+      unclear = unclear || squares > square(clearly * zero);
+      for (int c = 0; c < Model::friction_rows(f); ++c) rows.add(Model::friction_row(f) + c, true, 0);
+    }
+    for (int b = 0; b < Model::bounds; ++b) {
+      const int i = Model::bound_condition(b);
+      if (Model::is_equation(i) && setting.me.constraints.conditions[i].standing == Standing::equation &&
+          !setting.gone.has(i) && absolute(setting.rate(i, v)) <= setting.zero[i])
+        rows.add(i, true, 0);
+    }
+  }
+  return unclear;
+}
+
 // Rounds of rebounds at one instant end when every approach is within zero. A row of contacts without a gap,
 // as of disks that fill the width of a box, is left with speeds of that size, which are what remains of
 // infinitely many rounds. Contacts whose rate is not clearly zero come to rest: left as they are, some would
@@ -324,6 +357,7 @@ ZWANG_COLD void settle(const ShockSetting<M>& setting, ShockResult<M>& result) {
     unclear = unclear || (rests && size > clearly * setting.zero[i]);
     rows.add(i, rests || setting.is_equation(i), 0);
   }
+  unclear = add_resting_slips(setting, result.v, clearly, rows) || unclear;
   if (!unclear) return;
   ShockRound<M> round;
   solve_round(setting, result.v, rows, round);

@@ -141,6 +141,17 @@ ZWANG_DEVICE void add_all_at_cone(const M& me, ModeChange<M>& change) {
   }
 }
 
+// Whether a contact that would begin to slide is pressed. Where forces are not unique and those in question vanish, stick
+// ends to have room left when a wedge ceases to be self-locking, but without a force nothing slides.
+template <class M>
+ZWANG_COLD bool any_is_pressed(const M& me, const typename M::Set& contacts) {
+  typename M::Real lambda[M::rows];
+  multipliers_at<M>(me.k, me.constraints, me.motion.t, me.motion.y, lambda);
+  for (int i = 0; i < M::r; ++i)
+    if (contacts.has(i) && lambda[i] > me.constraints.conditions[i].multiplier_zero) return true;
+  return false;
+}
+
 // The force or torque of a link reaches its bound [limit-3]: all its conditions are gone.
 template <class M>
 ZWANG_COLD void dispatch_parting([[maybe_unused]] M& me, [[maybe_unused]] int l,
@@ -191,7 +202,10 @@ ZWANG_COLD void dispatch_transition(M& me, int transition, typename M::Event& ev
   const bool leaves = kind == TransitionKind::slide || kind == TransitionKind::yield;
   if (!leaves) change.rests.add(i);
   if (leaves) change.leaves.add(i);
-  if (kind == TransitionKind::slide && me.constraints.redundant) add_all_at_cone(me, change);
+  if (kind == TransitionKind::slide && me.constraints.redundant) {
+    add_all_at_cone(me, change);
+    if (!any_is_pressed(me, change.leaves)) return;
+  }
   if (!update_active_set(me, touching_now(me), no_condition, change)) return;
   record_mode_changes(me, before, kind == TransitionKind::stick ? i : -1);
 }

@@ -142,9 +142,11 @@ struct EventFunctions {
       const Condition<Real>& condition = me.constraints.conditions[i];
       if (condition.standing == Standing::open && !Model::is_equation(i)) {
         // Not armed yet: rounding around zero is no contact, but a rise above the level of rounding is.
-        const Real zero = zero_of(me, i).value;
+        const auto now = zero_of(me, i);
+        const Real zero = now.value;
+        // Armed: reached at zero, or where it comes back to a start that rounding has put above zero.
         if (condition.armed)
-          add(EventFunctionKind::reached, i, 1, 0, zero, 0, 0);
+          add(EventFunctionKind::reached, i, 1, maximum(now.f, Real(0)), zero, 0, 0);
         else
           add(EventFunctionKind::reached, i, 1, condition.above + zero, zero, condition.since,
               condition.noise);

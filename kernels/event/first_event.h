@@ -5,7 +5,9 @@
 #include "kernels/base/portable.h"
 #include "kernels/dynamics/member.h"
 #include "kernels/dynamics/orientation.h"
+#include "kernels/dynamics/rounding.h"
 #include "kernels/dynamics/row_dependence.h"
+#include "kernels/dynamics/signals.h"
 #include "kernels/dynamics/smooth_motion.h"
 #include "kernels/event/event_functions.h"
 #include "kernels/event/refine_event_time.h"
@@ -18,7 +20,7 @@ namespace zwang {
 template <class Real>
 ZWANG_DEVICE void arm_within_step(Real t, Real h, EventFunction<Real>& event_function,
                                   Condition<Real>& condition, Real* samples) {
-  if (condition.armed) return;
+  if (condition.armed && !(event_function.level > 0)) return;
   for (int s = 1; s < sample_count; ++s) {
     const Real now = t + Real(sample_fraction(s)) * h, elapsed = now - event_function.since;
     const Real level = event_function.level + Real(0.5) * event_function.noise * elapsed * elapsed;
@@ -108,6 +110,35 @@ ZWANG_DEVICE bool is_locked(const M& me, const DenseStep<M>& dense) {
   return false;
 }
 
+// A watched function that rests at zero and leaves it within the step is found where it is clearly beyond zero for the
+// sizes of the whole step. Those up to that place are smaller: the search is repeated with what counts as zero there,
+// else a velocity that leaves rest as the square of the time is found late by the root of its rounding.
+template <class M>
+ZWANG_COLD void find_departure(M& me, const DenseStep<M>& dense, LocatedEvent<M>& found) {
+  using Real = typename M::Real;
+  if (found.event_function.kind != EventFunctionKind::watch || !(found.event_function.level > 0)) return;
+  const typename M::Rounding whole = me.sizes;
+  const Real t = dense.interpolant.t, h = dense.interpolant.h;
+  for (int pass = 0; pass < 20 && me.going(); ++pass) {
+    EventFunction<Real> nearer = found.event_function;
+    measure_sizes<M>(me.k, me.motion, dense.interpolant.start, found.y, found.x * h, me.sizes);
+    nearer.level = nearer.zero = me.input.contact_tolerance * scaled_signal(me, nearer.index).scale;
+    if (!(nearer.level > 0 && nearer.level < Real(0.5) * found.event_function.level)) break;
+    const auto curve = [&](Real x) {
+      Real y[M::size];
+      dense.interpolant.at(x, y);
+      return event_value(me, nearer, t + x * h, y);
+    };
+    nearer.bracket = {true, 0, found.x};
+    nearer.x = root(nearer.bracket, curve);
+    LocatedEvent<M> before;
+    locate_event(me, dense, nearer, before);
+    if (!before.found || !(before.x < found.x)) break;
+    found = before;
+  }
+  me.sizes = whole;
+}
+
 // The earliest event of the step. A root of the interpolant that is none on the true flow gives way to the
 // next one. Changes the arming of conditions; fails the member where an event cannot be located.
 template <class M>
@@ -136,6 +167,7 @@ ZWANG_COLD void first_event(M& me, const DenseStep<M>& dense, LocatedEvent<M>& f
   }
   for (int c = 0; c < event_functions.count && found.found && me.going(); ++c)
     if (without_bracket[c]) find_earlier(me, dense, event_functions.list[c], found);
+  if (found.found && me.going()) find_departure(me, dense, found);
 }
 
 }  // namespace zwang

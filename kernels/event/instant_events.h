@@ -289,6 +289,16 @@ struct ScheduledNow {
   typename M::Real alpha[M::n];  // the velocities with all impulses added
 };
 
+// A bounded condition that yields is a force as long as it has a sign.
+template <class M>
+ZWANG_DEVICE void stop_yielding([[maybe_unused]] M& me, [[maybe_unused]] int i) {
+  using Model = typename M::Model;
+  if constexpr (ModesOf<Model>::any) {
+    const int b = Model::bound_of(i);
+    if (b >= 0 && Model::bound_sign(b) >= 0) me.k[Model::first_mode + Model::bound_sign(b)] = 0;
+  }
+}
+
 // Changes the standing of conditions that are imposed or lifted up to the time `now`; fails the member where
 // an imposed condition is violated.
 template <class M>
@@ -313,6 +323,7 @@ ZWANG_DEVICE void impose_and_lift(M& me, typename M::Real now, ScheduledNow<M>& 
     }
     if (until > 0 && until > done && until <= now) {
       me.constraints.conditions[i] = Condition<Real>{};
+      stop_yielding(me, i);
       scheduled.lifted.add(i);
       scheduled.any_lifted = true;
     }

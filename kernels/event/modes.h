@@ -177,6 +177,28 @@ ZWANG_DEVICE void add_equation_unit(const M& me, int i, const ModeChange<M>& cha
   unit.may_hold = !change.leaves.has(i);
 }
 
+// The accelerations by bounded conditions that yield, as a sum of their sizes in the mass metric: where no other forces
+// act, what counts as zero rests on these.
+template <class M>
+ZWANG_DEVICE typename M::Real size_of_yields(const M& me, const typename M::Set& set,
+                                             const ModeProblem<M>& problem) {
+  using Model = typename M::Model;
+  using Real = typename M::Real;
+  const typename M::Motion& motion = me.motion;
+  Real sum = 0;
+  for (int b = 0; b < Model::bounds; ++b) {
+    const int i = Model::bound_condition(b);
+    if (Model::bound_sign(b) < 0 || !set.has(i)) continue;
+    const auto now = zero_of(me, i);
+    if (me.k[Model::first_mode + Model::bound_sign(b)] == 0 && !(absolute(now.f_rate) > now.rate)) continue;
+    Real value, rate, rest, a[M::n], u[M::n];
+    Model::row(problem.k, motion.t, motion.q(), motion.v(), motion.z(), i, value, rate, rest, a);
+    problem.contacts.root.into(a, u);
+    sum += Model::limit(me.k, motion.t, motion.q(), motion.v(), motion.z(), b) * norm<M::n>(u);
+  }
+  return sum;
+}
+
 template <class M>
 ZWANG_COLD void solve_problem(const M& me, const typename M::Set& set, const ModeChange<M>& change,
                               ModeProblem<M>& problem) {
@@ -197,7 +219,7 @@ ZWANG_COLD void solve_problem(const M& me, const typename M::Set& set, const Mod
   }
   contacts.root.solve(force, free);
   contacts.root.into(force, metric);
-  const Real free_size = norm<n>(metric);
+  const Real free_size = norm<n>(metric) + size_of_yields(me, set, problem);
   for (int i = 0; i < M::r; ++i) problem.unit_of[i] = -1;
   for (int i = 0; i < M::r; ++i) {
     if (!set.has(i)) continue;

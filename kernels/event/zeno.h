@@ -138,8 +138,9 @@ ZWANG_DEVICE void list_friction_of_hops(const M& me, Real* totals) {
 // mean over the phases. Both reach the same velocities, and the other forces transfer the same up to tau^2,
 // hence
 //   J = l + tau (lambda - mu),
-// for dependent rows with multipliers of least norm. Integrals of functions that depend on the closed set are
-// corrected by the same means; the work is not, because the energy audit is about the recorded motion.
+// for dependent rows with multipliers of least norm. Integrals of functions that depend on the closed set, and the
+// energies that friction dissipates, are corrected by the same means; the work is not, because the energy audit is about
+// the recorded motion.
 template <class M>
 ZWANG_COLD void describe_remainder(M& me) {
   using Real = typename M::Real;
@@ -177,10 +178,14 @@ ZWANG_COLD void describe_remainder(M& me) {
     for (int i = 0; i < M::r; ++i) transferred[i] += duration * (closed_lambda[i] - lambda[i]);
   }
   if (!valid) return;
-  for (int i = M::fed_back; i < M::error_controlled; ++i) motion.y[i] += rates[i];
+  // Integrals, and the auxiliary states among which the dissipated energies are; those without forces do not differ.
+  for (int i = 2 * M::n; i < M::error_controlled; ++i) motion.y[i] += rates[i];
+
+  // What friction does not dissipate between the shocks left out is lost in them.
+  typename M::Event& event = me.schedule.accumulation;
+  for (int i = 2 * M::n; i < M::fed_back; ++i) event.energy_lost -= rates[i];
 
   // An inequality only pushes; a force that differs by rounding alone leaves no impulse.
-  typename M::Event& event = me.schedule.accumulation;
   Real totals[M::rows];
   for (int i = 0; i < M::r; ++i) {
     const Real rounding = 100 * Precision<Real>::tie * rest.time * absolute(closed_lambda[i]);

@@ -55,6 +55,18 @@ ZWANG_DEVICE bool is_departure(const M& me, const LocatedEvent<M>& found, typena
   return M::Model::rate(me.k, me.motion.t + found.x * h, found.y, M::v_of(found.y), M::z_of(found.y), i) < 0;
 }
 
+// A condition that parts so slowly that rounding decides whether it is above zero seems to cross within every step.
+// Steps that are shortened in search of its crossing would approach a scheduled time without end: after one that had
+// no event, the next is examined whole.
+template <class M>
+ZWANG_COLD void forgo_search_at_zero(M& me) {
+  for (int i = 0; i < M::r; ++i) {
+    if (me.constraints.conditions[i].standing != Standing::open || !me.candidates.has(i)) continue;
+    const auto zero = zero_of(me, i);
+    if (absolute(zero.f) <= zero.value) me.exchange.step.no_search_from = me.motion.t;
+  }
+}
+
 // Locates the first event within a step, moves there and handles it.
 template <class M>
 ZWANG_COLD void handle_events_within(M& me, const DenseStep<M>& dense) {
@@ -71,6 +83,7 @@ ZWANG_COLD void handle_events_within(M& me, const DenseStep<M>& dense) {
   }
   advance(me, dense, found);
   const EventToHandle<Real> event = found.to_handle();
+  if (!found.found) forgo_search_at_zero(me);
   if (me.going() && found.found && !try_single_contact(me, event)) dispatch_event(me, event);
   continue_after(me, event);
 }

@@ -88,6 +88,8 @@ JudgedForces judged(const ModeProblem& problem) {
     if (element.kind == ModeElement::Kind::bound)
       made.bounds.push_back({element.row, element.limit, element.one_sided});
   }
+  // Where no forces act, what is left is rounding of the terms of f''.
+  made.slack = problem.slack;
   return made;
 }
 
@@ -151,8 +153,7 @@ ModeProblem mode_problem(const Equations& equations, const State& state, const S
   problem.rows.setZero(count, index(equations.size()));
   problem.offsets.setZero(count);
   problem.slack.setZero(count);
-  // The zero of f'' is the rounding of its terms A a and c.
-  const double free_size = std::sqrt(problem.free.dot(dynamics.mass * problem.free));
+  std::vector<double> rests, lengths;
   for (Eigen::Index k = 0; k < count; ++k) {
     const std::size_t i = rows.conditions[static_cast<std::size_t>(k)];
     const std::vector<Scaled> scaled = equations.scaled_row(i, state, sizes);
@@ -160,9 +161,16 @@ ModeProblem mode_problem(const Equations& equations, const State& state, const S
     for (std::size_t c = 0; c < constraint.columns.size(); ++c)
       problem.rows(k, index(constraint.columns[c])) = scaled[3 + c].value;
     problem.offsets(k) = scaled[2].value;
-    const double length = metric.rows(Eigen::MatrixXd(problem.rows.row(k))).norm();
-    problem.slack(k) = question.tolerance * (length * free_size + scaled[2].scale);
+    rests.push_back(scaled[2].scale);
+    lengths.push_back(metric.rows(Eigen::MatrixXd(problem.rows.row(k))).norm());
   }
+  // The zero of f'' is the rounding of its terms A a and c. Bounded conditions that yield accelerate too.
+  double free_size = std::sqrt(problem.free.dot(dynamics.mass * problem.free));
+  for (const ModeElement& element : problem.elements)
+    if (element.kind == ModeElement::Kind::bound && element.direction.size() > 0)
+      free_size += element.limit * lengths[static_cast<std::size_t>(element.row)];
+  for (std::size_t k = 0; k < lengths.size(); ++k)
+    problem.slack(index(k)) = question.tolerance * (lengths[k] * free_size + rests[k]);
   return problem;
 }
 

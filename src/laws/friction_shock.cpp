@@ -142,6 +142,52 @@ bool is_violated(Impact& impact, const Eigen::VectorXd& v, const ShockParticipan
          });
 }
 
+// As settle() of shock.cpp: what remains of infinitely many rounds is brought to rest, across the surfaces and along
+// them. Slips of that size would have directions made of rounding, in which several contacts may jam.
+void settle_impact(const Equations& equations, Impact& impact, const ShockParticipants& participants,
+                   const std::vector<std::size_t>& bounded, FrictionShock& result) {
+  constexpr double clearly = 0.25, most_zeros = 64;
+  using Kind = ModeElement::Kind;
+  std::vector<ImpactPart> parts;
+  bool unclear = false;
+  const auto add = [&](std::size_t i, Kind kind) {
+    parts.push_back({.condition = i, .element = {}, .rows = {i}, .rebound = Eigen::VectorXd::Zero(1)});
+    parts.back().element.kind = kind;
+    parts.back().element.condition = i;
+  };
+  const auto settle_slip = [&](const Friction& friction) {
+    double squares = 0, zero = 0;
+    for (const std::size_t row : friction.rows) {
+      squares += impact.rate(row, result.v) * impact.rate(row, result.v);
+      zero = std::max(zero, impact.zero(row));
+    }
+    if (squares > most_zeros * zero * most_zeros * zero) return;
+    unclear = unclear || squares > clearly * zero * clearly * zero;
+    for (const std::size_t row : friction.rows) add(row, Kind::equation);
+  };
+  for (const std::size_t i : participants.equations) add(i, Kind::equation);
+  for (const std::size_t i : participants.velocities) add(i, Kind::inequality);
+  for (const std::size_t i : participants.contacts) {
+    const double size = std::abs(impact.rate(i, result.v));
+    const bool rests = size <= impact.zero(i);
+    unclear = unclear || (rests && size > clearly * impact.zero(i));
+    add(i, rests ? Kind::equation : Kind::inequality);
+    if (const std::optional<std::size_t> f = friction_of(equations.system(), i); f && rests)
+      settle_slip(equations.system().frictions[*f]);
+  }
+  for (const std::size_t i : bounded) {
+    const bool rests = std::abs(impact.rate(i, result.v)) <= impact.zero(i);
+    if (rests || !impact.is_equation(i)) add(i, rests ? Kind::equation : Kind::inequality);
+  }
+  if (!unclear) return;
+  ImpactRound round;
+  round.problem = impact.problem(parts, result.v, result.v, 1);
+  round.solution = solve_modes(round.problem, 0, true);
+  if (round.solution.status != Status::ok) return;
+  collect_impact(impact, parts, round, result);
+  result.v = round.solution.chosen.x;
+}
+
 FrictionShock empty_shock(const Equations& equations, const Eigen::VectorXd& alpha) {
   FrictionShock result;
   result.v = alpha;
@@ -221,6 +267,10 @@ FrictionShock friction_shock(const Equations& equations, const State& state, con
       result.broken.push_back(i);
       std::erase(bounds, i);
     }
+  }
+  if (result.rounds > 1) {
+    settle_impact(equations, impact, participants, bounds, result);
+    drop_noise(result.v, alpha, impact.mass());
   }
   list_tangential_impulses(equations, result);
   result.energy_lost = impact.kinetic(state.v) - impact.kinetic(result.v);

@@ -22,6 +22,8 @@ namespace {
 constexpr double vanishing = 1e-10;
 // Dependent rows are contradictory when the least-squares solution misses them by more than this share.
 constexpr double contradiction = 1e-8;
+// And by more than so many rounding scales of their terms.
+constexpr double contradiction_roundings = 1e-12;
 
 QuadraticProgram gauss_program(const Equations& equations, const State& state, const Dynamics& dynamics,
                                const Eigen::VectorXd& free, const std::vector<std::size_t>& rows) {
@@ -127,6 +129,25 @@ bool bounds_multipliers(const Equations& equations) {
   return !equations.system().frictions.empty() || !equations.system().bounds.empty();
 }
 
+// Whether dependent rows demand different accelerations: by more than a share of them, and by more than the rounding of
+// their terms. Where no forces act and nothing moves across the conditions, what they demand is rounding.
+bool contradict(const Equations& equations, const State& state, const std::vector<std::size_t>& set,
+                const MassMetric& metric, const QuadraticProgram& program, const Eigen::VectorXd& excess,
+                double mismatch) {
+  if (mismatch <= contradiction) return false;
+  Sizes sizes = sizes_of(state);
+  raise_to_noise(sizes, program.mass);
+  const Eigen::VectorXd length = metric.rows(program.rows).rowwise().norm();
+  double demanded = 0, rounding = 0;
+  for (std::size_t k = 0; k < set.size(); ++k) {
+    if (!(length(index(k)) > 0)) continue;
+    const double unit = 1 / length(index(k));
+    demanded = std::hypot(demanded, excess(index(k)) * unit);
+    rounding = std::hypot(rounding, equations.scaled_row(set[k], state, sizes)[2].scale * unit);
+  }
+  return !(mismatch * demanded <= contradiction_roundings * rounding);
+}
+
 bool finite(const Dynamics& dynamics) { return dynamics.mass.allFinite() && dynamics.applied.allFinite(); }
 
 }  // namespace
@@ -159,7 +180,8 @@ Accelerations constrained_acceleration(const Equations& equations, const State& 
   const Eigen::MatrixXd forces = force_rows(equations, state, set, program.rows, slips);
   if (slips) {
     const SlipSolution solution = solve_slip(metric, program.rows, forces, excess);
-    if (!(solution.mismatch <= contradiction)) made.status = Status::infeasible;
+    if (contradict(equations, state, set, metric, program, excess, solution.mismatch))
+      made.status = Status::infeasible;
     Eigen::VectorXd lambda = solution.lambda;
     if (!solution.independent)
       lambda =
@@ -174,7 +196,8 @@ Accelerations constrained_acceleration(const Equations& equations, const State& 
   made.a = free + change.x;
   Eigen::VectorXd lambda = change.multipliers;
   if (!change.independent) {
-    if (change.mismatch > contradiction) made.status = Status::infeasible;
+    if (contradict(equations, state, set, metric, program, excess, change.mismatch))
+      made.status = Status::infeasible;
     // Least-norm multipliers, not negative for inequalities where possible; else all rows as equations.
     QpSolution solution = solve_qp(program);
     if (!solution.feasible || !((solution.x - made.a).norm() <= 1e-9 * (free.norm() + made.a.norm()))) {

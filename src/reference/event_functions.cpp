@@ -20,8 +20,10 @@ void add_condition(const MemberState& member, std::size_t i, const State& start,
   const ConditionState& condition = member.conditions[i];
   if (condition.standing == Standing::open && !member.system().constraints[i].equation) {
     const double zero = member.zero_of(i, start).value;
-    // Not armed yet: noise around zero is no contact, but a crossing of the raised level still is.
-    EventFunction event_function{EventFunction::Kind::reached, i, 1, 0, zero};
+    // Armed: reached at zero, or where it comes back to a start that rounding has put above zero. Not armed yet: noise
+    // around zero is no contact, but a crossing of the raised level still is.
+    const double above = std::max(member.equations.value(i, start), 0.0);
+    EventFunction event_function{EventFunction::Kind::reached, i, 1, above, zero};
     if (!condition.armed) {
       event_function.level = condition.above + zero;
       event_function.since = condition.since;

@@ -167,8 +167,8 @@ void Motion::complete_accumulation(const std::vector<std::size_t>& contacts, dou
 //   J = l + tau (lambda - mu),
 // for dependent rows with multipliers of least norm. One contact of mass m that leaves at speed u under
 // gravity: l = -m u, lambda = m g, mu = 0 and tau = 2 u/(g (1 - e)) give m u (1 + e)/(1 - e), the geometric
-// series. Integrals of functions that depend on the closed set are corrected by the same means. The work is
-// not: it belongs to the recorded motion, which the energy audit is about.
+// series. Integrals of functions that depend on the closed set, and the energies that friction dissipates, are
+// corrected by the same means. The work is not: it belongs to the recorded motion, which the energy audit is about.
 void Motion::describe_remainder() {
   if (!remainder_) return;
   const Remainder rest = std::move(*remainder_);
@@ -189,8 +189,11 @@ void Motion::describe_remainder() {
     rates += rest.time * phase.share * (rate - closed_rate);
     transferred += rest.time * phase.share * (closed_multipliers - multipliers);
   }
-  const Eigen::Index count = index(member_.system().integrands.size()), first = member_.y.size() - 1 - count;
+  // Integrals, and the auxiliary states among which the dissipated energies are; those without forces do not differ.
+  const Eigen::Index first = 2 * member_.state().v.size(), count = member_.y.size() - 1 - first;
   member_.y.segment(first, count) += rates.segment(first, count);
+  // What friction does not dissipate between the shocks left out is lost in them.
+  const double rubbed = rates.segment(first, member_.state().z.size()).sum();
 
   // An inequality only pushes; a force that differs by rounding alone leaves no impulse.
   std::vector<std::size_t> struck;
@@ -210,7 +213,7 @@ void Motion::describe_remainder() {
     struck.push_back(i);
     impulses.push_back(totals(index(i)) * equations_.evaluate(formulas_.reaches[i], now));
   }
-  recorder_.set_remaining_impulses(std::move(struck), std::move(impulses));
+  recorder_.set_remainder(std::move(struck), std::move(impulses), -rubbed);
 }
 
 // [friction-14] The tangential impulse of the hops, with the first slip row of its contact: mu times the normal one while

@@ -128,6 +128,11 @@ std::optional<LeastConstraint> Motion::solve_modes_in_force(GaussProblem& proble
                           .rest_speed = settings_.rest_speed,
                           .margin = settings_.painleve_margin};
     FrictionConstraint found = friction_constraint(equations_, problem.state, member_.sizes, question);
+    if (found.status != Status::ok && found.solution.admissible.empty() && !question.leaves.empty()) {
+      // It may stay: its force only touched the bound, or the drift removed since has brought it back.
+      question.leaves.clear();
+      found = friction_constraint(equations_, problem.state, member_.sizes, question);
+    }
     if (found.status != Status::ok) {
       const std::string lacks =
           found.solution.admissible.empty() ? "no acceleration" : "no unique acceleration";
@@ -217,9 +222,11 @@ void Motion::change_mode(const Transition& transition) {
     return update_active_set(touching_now(), no_condition, change);
   };
   switch (transition.kind) {
-    case TransitionKind::slide:
-      if (!update({.leaves = reaching_cone(transition.of)})) return;
+    case TransitionKind::slide: {
+      const std::vector<std::size_t> leaves = reaching_cone(transition.of);
+      if (leaves.empty() || !update({.leaves = leaves})) return;
       break;
+    }
     case TransitionKind::stick: {
       const std::size_t contact = system.frictions[transition.of].contact;
       if (!comes_to_rest(transition.of)) return;
@@ -254,7 +261,9 @@ void Motion::change_mode(const Transition& transition) {
   if (going()) record_mode_changes(before, reversed);
 }
 
-// The contacts that reach their cones at this instant: one, or all that are at theirs if the forces are not unique.
+// The contacts that reach their cones at this instant: one, or all that are at theirs if the forces are not unique. None
+// if these vanish: stick ends to have room left when a wedge ceases to be self-locking, but without a force nothing
+// slides.
 std::vector<std::size_t> Motion::reaching_cone(std::size_t friction) const {
   const System& system = equations_.system();
   std::vector<std::size_t> made = {system.frictions[friction].contact};
@@ -269,6 +278,10 @@ std::vector<std::size_t> Motion::reaching_cone(std::size_t friction) const {
     const double most = equations_.friction(f, now).cone_static * forces(index(law.contact));
     if (std::sqrt(squares) >= (1 - at_cone) * most) made.push_back(law.contact);
   }
+  const auto is_pressed = [&](std::size_t i) {
+    return forces(index(i)) > member_.conditions[i].multiplier_zero;
+  };
+  if (std::none_of(made.begin(), made.end(), is_pressed)) made.clear();
   return made;
 }
 

@@ -136,8 +136,10 @@ void Recorder::record_event_now(Event event) {
     fail(Status::event_limit, "max_events = " + std::to_string(limit) + " used up");
 }
 
-void Recorder::set_remaining_impulses(std::vector<std::size_t> struck, std::vector<double> impulses) {
+void Recorder::set_remainder(std::vector<std::size_t> struck, std::vector<double> impulses,
+                             double energy_lost) {
   if (!pending_) return;
+  pending_->energy_lost += energy_lost;
   pending_->reached = std::move(struck);
   pending_->impulses = std::move(impulses);
 }

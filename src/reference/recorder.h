@@ -55,8 +55,8 @@ class Recorder {
   // An accumulation is listed when the motion reaches its limit, or at the next event before that.
   void set_pending_accumulation(Event event) { pending_ = std::move(event); }
   void flush_accumulation();
-  // The impulses of the shocks that the pending accumulation stands for.
-  void set_remaining_impulses(std::vector<std::size_t> struck, std::vector<double> impulses);
+  // The impulses of the shocks that the pending accumulation stands for, and the energy lost in them beside its jump.
+  void set_remainder(std::vector<std::size_t> struck, std::vector<double> impulses, double energy_lost);
   const std::optional<Event>& pending_accumulation() const { return pending_; }
 
   // A closed inequality never pulls: multipliers below zero are rounding around a release and are set to

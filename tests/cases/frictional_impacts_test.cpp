@@ -23,9 +23,8 @@ namespace {
 constexpr double impact_rounding = 1e-9;
 // The judge (friction_residual, ContactRows::violation) has its own allowance for rounding.
 constexpr double impact_judge = 1e-9;
-// Members may have several solutions: measured 2 % at three planes and below 1 % elsewhere. Where the normal impulses of
-// four legs are not unique and the legs slip in different directions, neither are the velocities.
-double refused_share(const std::string& system) { return system == "Table" ? 0.25 : 0.04; }
+// So many refused members are looked at by the reference.
+constexpr std::size_t refused_again = 12;
 
 struct ImpactEnsemble {
   std::string backend;
@@ -54,12 +53,29 @@ class RandomImpacts : public testing::TestWithParam<ImpactEnsemble> {
   }
 };
 
+// One contact has one solution [friction-13]. With several, a member may be refused only where the reference, which looks
+// for the solutions by another method, finds different velocities too.
+void expect_several_solutions(const Study& study, const ImpactStudy& impact,
+                              std::vector<unsigned long long> refused) {
+  if (impact.contacts == 1) {
+    EXPECT_TRUE(refused.empty()) << refused.size() << " members with one contact";
+  }
+  refused.resize(std::min(refused.size(), refused_again));
+  if (refused.empty()) return;
+  const BatchResults again =
+      make_backend("reference", study, {.threads = 2})->run(prepare_batch(study, refused, 2), {});
+  for (std::size_t k = 0; k < refused.size(); ++k)
+    EXPECT_EQ(again.status[k], Status::ambiguous)
+        << "member " << refused[k] << ": reference " << status_name(again.status[k]);
+}
+
 TEST_P(RandomImpacts, CreateNoEnergy) {
   const ImpactEnsemble& asked = GetParam();
   const Study study = read_study(asked.study.text, asked.study.name + ".toml",
                                  {"ensemble.members=" + std::to_string(asked.members)});
   const auto backend = make_backend(asked.backend, study, {.threads = 2});
   std::map<std::string, long long> ends;
+  std::vector<unsigned long long> refused;
   double created = 0, judged = 0;
   constexpr std::size_t at_once = 10'000;
   for (std::size_t from = 0; from < asked.members; from += at_once) {
@@ -67,6 +83,7 @@ TEST_P(RandomImpacts, CreateNoEnergy) {
     const BatchResults results = backend->run(batch_of(study, from, count), {});
     for (std::size_t k = 0; k < count; ++k) {
       ++ends[status_name(results.status[k])];
+      if (results.status[k] == Status::ambiguous) refused.push_back(from + k);
       if (results.status[k] != Status::ok) continue;
       const Audit& audit = results.audits[k];
       created = std::max(created, audit.energy_created / audit.energy_size);
@@ -75,20 +92,13 @@ TEST_P(RandomImpacts, CreateNoEnergy) {
   }
   EXPECT_LE(created, impact_rounding);
   EXPECT_LE(judged, impact_judge);
-  long long refused = 0;
   for (const auto& [status, count] : ends) {
     RecordProperty(status, static_cast<int>(count));
-    if (status == "ok") continue;
-    refused += count;
-    // Right after an impact kappa may be so close to zero that no step can be taken.
-    const bool known = status == "ambiguous" || status == "infeasible" || status == "painleve";
-    const double allowed = status == "step_too_small" ? 1e-4 * static_cast<double>(asked.members) : 0;
-    if (!known) {
-      EXPECT_LE(static_cast<double>(count), allowed) << "members ended as " << status;
-    }
+    // Impulses without rebound always exist, so none is infeasible; kappa is positive at all but a set of measure zero of
+    // the positions drawn.
+    EXPECT_TRUE(status == "ok" || status == "ambiguous") << count << " members ended as " << status;
   }
-  EXPECT_LE(static_cast<double>(refused),
-            refused_share(asked.study.name) * static_cast<double>(asked.members));
+  expect_several_solutions(study, asked.study, refused);
   RecordProperty("created", std::to_string(created));
 }
 

@@ -10,6 +10,7 @@ namespace zwang {
 
 struct ImpactStudy {
   std::string name, text;
+  int contacts = 0;
 };
 
 class ImpactStudyWriter {
@@ -38,6 +39,7 @@ class ImpactStudyWriter {
                    "\"\nfriction = \"mu\"\nrestitution = \"e\"\nrestitution_tangential = \"max(w, 0)\"\n";
     if (!slip.empty()) conditions_ += "slip = " + slip + "\n";
   }
+  int contacts() const { return contacts_; }
   std::string text() const {
     return "[parameters]\nmu = { uniform = [0, 1.3] }\ne = { uniform = [0, 1] }\nw = { uniform = [-1, 1] }\n"
            "a1 = { uniform = [-1.4, 1.4] }\na2 = { uniform = [-1.5, 1.5] }\n" +
@@ -56,7 +58,7 @@ inline std::vector<ImpactStudy> planar_impacts() {
   const auto add = [&](const std::string& name, auto build) {
     ImpactStudyWriter study;
     build(study);
-    all.push_back({name, study.text()});
+    all.push_back({name, study.text(), study.contacts()});
   };
   add("RodOnAFloor", [](ImpactStudyWriter& s) {
     s.point("a", {"0", "0"}, "1");
@@ -120,7 +122,7 @@ inline std::vector<ImpactStudy> spatial_impacts() {
   const auto add = [&](const std::string& name, auto build) {
     ImpactStudyWriter study;
     build(study);
-    all.push_back({name, study.text()});
+    all.push_back({name, study.text(), study.contacts()});
   };
   add("CornerInSpace", [](ImpactStudyWriter& s) {
     s.point("p", {"0", "0", "0"}, "1");
