@@ -63,14 +63,15 @@ std::vector<Limit> limits(const std::vector<Event>& events, std::size_t list,
 
 using Tally = std::map<std::pair<EventKind, std::size_t>, LeftOut>;
 
-// Time span in which the events of a burst may differ between the lists, the longest time over which its limits were
-// extrapolated, and by how much its last accumulation differs between the lists.
+// Time span in which the events of a burst may differ between the lists, the longest time over which its
+// limits were extrapolated, and by how much its last accumulation differs between the lists.
 struct Span {
   double first = 0, last = 0, reach = 0, shift = 0;
 };
 
-// The bursts of all lists. Accumulations closer to each other than a few times what was left of them belong to one
-// burst: an edge that rocks has an accumulation of each corner in every swing, and the swings accumulate as well.
+// The bursts of all lists. Accumulations closer to each other than a few times what was left of them belong
+// to one burst: an edge that rocks has an accumulation of each corner in every swing, and the swings
+// accumulate as well.
 std::vector<Span> spans_of(const std::array<std::vector<Event>*, 3>& lists, const EventTolerance& tolerance) {
   constexpr double nested = 4;  // times what was left
   std::vector<Limit> all;
@@ -97,8 +98,8 @@ std::vector<Span> spans_of(const std::array<std::vector<Event>*, 3>& lists, cons
   return spans;
 }
 
-// Moves the beginning of a span before events that are close to it: in one list they might lie before it, in another
-// behind.
+// Moves the beginning of a span before events that are close to it: in one list they might lie before it, in
+// another behind.
 void clear_beginning(const std::array<std::vector<Event>*, 3>& lists, const EventTolerance& tolerance,
                      Span& span) {
   for (bool moved = true; moved;) {
@@ -122,7 +123,8 @@ Tally erase_bursts(std::vector<Event>& events, const std::vector<Span>& spans,
   const auto span_of = [&](const Event& event) {
     return std::find_if(spans.begin(), spans.end(), [&](const Span& span) { return within(event, span); });
   };
-  // Of the accumulations of one burst those of its last instant stay, for all conditions that have accumulated.
+  // Of the accumulations of one burst those of its last instant stay, for all conditions that have
+  // accumulated.
   std::vector<double> last(spans.size(), -std::numeric_limits<double>::infinity());
   std::vector<std::vector<std::size_t>> accumulated(spans.size());
   const auto number_of = [&](const auto& span) { return static_cast<std::size_t>(span - spans.begin()); };

@@ -38,8 +38,8 @@ struct DependentChoice : SlipDirections<M> {
     for (int j = 0; j < all.count; ++j) all.lambda[j] = at.lambda[all.row[j]];
     find_null_space(at, all);
     if (all.null.count == 0) return;
-    // The widest margins tell whether any multipliers are admissible. Only then the projections are followed until they
-    // converge, which takes hundreds of passes.
+    // The widest margins tell whether any multipliers are admissible. Only then the projections are followed
+    // until they converge, which takes hundreds of passes.
     const Solution kept = at;
     Real widest[rows], x[rows];
     spread(all, at, widest);

@@ -1,23 +1,26 @@
 // Steps that are implicit in the directions in which contacts slip in space.
 //
-// The friction of a contact points along its slip s. The slip across its present direction decays at the rate B/|s|, with
-// B the deceleration that friction across would cause: where |s| is small, this is much faster than the motion, and
-// explicit methods are stable only up to about twice the time of that decay. A slip that begins at the cone of a sticking
-// contact grows as s'' t^2/2, so that an explicit method takes B/(s'' t) steps from the time t after its beginning on: a
-// die that begins to slide on an edge takes 6000 to 16 000 steps of 1e-10 to 1e-6 s. The motion itself is smooth: the
-// direction stays close to that in which nothing accelerates across.
+// The friction of a contact points along its slip s. The slip across its present direction decays at the rate
+// B/|s|, with B the deceleration that friction across would cause: where |s| is small, this is much faster
+// than the motion, and explicit methods are stable only up to about twice the time of that decay. A slip that
+// begins at the cone of a sticking contact grows as s'' t^2/2, so that an explicit method takes B/(s'' t)
+// steps from the time t after its beginning on: a die that begins to slide on an edge takes 6000 to 16 000
+// steps of 1e-10 to 1e-6 s. The motion itself is smooth: the direction stays close to that in which nothing
+// accelerates across.
 //
-// The method is the extrapolation of linearly implicit Euler steps (Hairer, Wanner, Solving ODEs II, IV.9), implicit in
-// the angles phi by which the directions turn and in nothing else. With theta the angle of the slip now, against its
-// direction e at the start of the step, a the accelerations for that direction, G their change with the angles, and s(v)
-// the slips across e at the positions after the Euler step, which are known, with the rows D and the slip |s| along e,
+// The method is the extrapolation of linearly implicit Euler steps (Hairer, Wanner, Solving ODEs II, IV.9),
+// implicit in the angles phi by which the directions turn and in nothing else. With theta the angle of the
+// slip now, against its direction e at the start of the step, a the accelerations for that direction, G their
+// change with the angles, and s(v) the slips across e at the positions after the Euler step, which are known,
+// with the rows D and the slip |s| along e,
 //
-//     v+ = v + h (a + G phi),    |s| (theta + phi) = s(v+)    =>    (|s| - h D G) phi = s(v + h a) - |s| theta,
+//     v+ = v + h (a + G phi),    |s| (theta + phi) = s(v+)
+//     =>    (|s| - h D G) phi = s(v + h a) - |s| theta,
 //
-// a system with one unknown per contact, regular for |s| = 0 as well. An approximate G costs accuracy and not the order.
-// A slip that begins is of second order in h, so that no error of first order may be left in it: with D and s at the
-// positions before the Euler step its direction would be arbitrary.
-// The reference is src/reference/implicit_slip.h.
+// a system with one unknown per contact, regular for |s| = 0 as well. An approximate G costs accuracy and not
+// the order. A slip that begins is of second order in h, so that no error of first order may be left in it:
+// with D and s at the positions before the Euler step its direction would be arbitrary. The reference is
+// src/reference/implicit_slip.h.
 #pragma once
 
 #include "kernels/base/linear_algebra.h"
@@ -39,7 +42,6 @@ struct ImplicitSlip {
   int count = 0;          // contacts that slip in space
   int friction[most];     // by contact, as everything below
   Real e[most][2];        // direction at the start
-  Real size[most];        // of the slip at the start
   Real rounding[most];    // of the slip
   Real braking[most];     // B
   Real across[most][n];   // D at the start
@@ -57,11 +59,11 @@ struct ImplicitSlip {
       friction[i] = f;
       Real s[2], a[2][n];
       for (int c = 0; c < 2; ++c) slip_row(f, c, t, y, s[c], a[c]);
-      size[i] = sqrt(square(s[0]) + square(s[1]));
+      const Real size = sqrt(square(s[0]) + square(s[1]));
       rounding[i] = shift[i] = mode[2];
       // A slip within its rounding has the direction in which it begins.
-      const bool known = size[i] > mode[2] && s[0] * mode[0] + s[1] * mode[1] > 0;
-      for (int c = 0; c < 2; ++c) e[i][c] = known ? s[c] / size[i] : mode[c];
+      const bool known = size > mode[2] && s[0] * mode[0] + s[1] * mode[1] > 0;
+      for (int c = 0; c < 2; ++c) e[i][c] = known ? s[c] / size : mode[c];
       row_across(i, a, across[i]);
       set_direction(i, e[i]);
     }
@@ -71,8 +73,9 @@ struct ImplicitSlip {
   // The step of length h from y at t. `squared_error` is that of the step in units of the tolerance.
   ZWANG_COLD void take(const Constraints& constraints, Real t, const Real* y, Real h, Real rtol, Real atol,
                        Real* end, Real& squared_error) {
-    // The direction of a slip is defined by its sum with this share of what friction changes in the step: rounding of
-    // a slip that has just begun does not turn it. The direction it then lags behind is that of the step's start.
+    // The direction of a slip is defined by its sum with this share of what friction changes in the step:
+    // rounding of a slip that has just begun does not turn it. The direction it then lags behind is that of
+    // the step's start.
     constexpr Real share = Real(1e-6);
     for (int i = 0; i < count; ++i) shift[i] = maximum(rounding[i], share * braking[i] * h);
     Real table[rows_of_table][M::size];
@@ -101,8 +104,8 @@ struct ImplicitSlip {
     Model::row(k, t, y, M::v_of(y), M::z_of(y), Model::friction_row(f) + c, value, slip, rest, a);
   }
 
-  // Gives friction i the direction d: the law adds a multiple of the direction of its mode to the slip, which here
-  // exceeds every slip.
+  // Gives friction i the direction d: the law adds a multiple of the direction of its mode to the slip, which
+  // here exceeds every slip.
   ZWANG_DEVICE void set_direction(int i, const Real* d) {
     Real* mode = k + Model::first_mode + Model::friction_mode(friction[i]);
     mode[0] = d[0];
@@ -121,8 +124,8 @@ struct ImplicitSlip {
     beside = e[i][0] * s[1] - e[i][1] * s[0];
     row_across(i, a, row);
   }
-  // Gives friction i the direction of its slip at a state; `angle` is that from the direction at the start. A slip that
-  // seems to run backwards, within the errors of an Euler step or beyond its end, keeps its side.
+  // Gives friction i the direction of its slip at a state; `angle` is that from the direction at the start. A
+  // slip that seems to run backwards, within the errors of an Euler step or beyond its end, keeps its side.
   ZWANG_DEVICE void follow_slip(int i, Real t, const Real* y, Real& angle) {
     Real along, beside, row[n];
     slip_at(i, t, y, along, beside, row);
@@ -165,7 +168,8 @@ struct ImplicitSlip {
       for (int i = 0; i < count; ++i) add_multiple<n>(length * angle[i], turning[i], M::v_of(state));
     }
   }
-  // (|s| - h D G) phi = s(v + h a) - |s| theta, at the state y after the Euler step. `angle` is theta, then phi.
+  // (|s| - h D G) phi = s(v + h a) - |s| theta, at the state y after the Euler step. `angle` is theta, then
+  // phi.
   ZWANG_DEVICE void turn_directions(Real t, const Real* y, Real h, Real* angle) const {
     Real matrix[most][most], right[most], scale[most];
     for (int i = 0; i < count; ++i) {

@@ -44,8 +44,8 @@ struct SlipNow {
   }
 };
 
-// In space the direction of a slip turns, and the law of friction takes the side on which its mode has it: the modes are
-// renewed where a step begins. A slip within its rounding keeps its side.
+// In space the direction of a slip turns, and the law of friction takes the side on which its mode has it:
+// the modes are renewed where a step begins. A slip within its rounding keeps its side.
 template <class M>
 ZWANG_COLD void renew_slip_directions(M& me) {
   using Model = typename M::Model;

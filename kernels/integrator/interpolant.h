@@ -78,8 +78,8 @@ struct Interpolant {
     }
   }
 
-  // From both ends of a step and the rates there, without those of the positions: cubics, and where the method's
-  // interpolant has the terms, positions of degree five through their accelerations.
+  // From both ends of a step and the rates there, without those of the positions: cubics, and where the
+  // method's interpolant has the terms, positions of degree five through their accelerations.
   ZWANG_COLD void make_between(R t0, R length, const R* from, const R* to, const R* first_rate,
                                const R* last_rate) {
     t = t0;

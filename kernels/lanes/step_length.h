@@ -55,14 +55,15 @@ struct PeriodLimit {
   }
 };
 
-// [friction-8] In space the direction of a slip turns ever faster where it vanishes, and is not defined beyond: a
-// step ends before the slip would vanish at its present rate. The last part of the way is covered in steps that
-// become shorter by a factor of ten, until the slip is within rounding. The slip across decays at the rate of the
-// deceleration by friction over the slip, which is fast where another force nearly balances friction: explicit
-// methods are stable up to about twice the time of that decay. A slip that shrinks until the time resolves no such
-// step comes to rest (slow_path.h). `handed` is set where the slow path has to take over: much longer steps than the
-// stable ones are possible by an implicit method (member/stiff_slip.h), or the slip has turned by 30 degrees from the
-// direction of its mode, which is renewed there before the slip changes sides.
+// [friction-8] In space the direction of a slip turns ever faster where it vanishes, and is not defined
+// beyond: a step ends before the slip would vanish at its present rate. The last part of the way is covered
+// in steps that become shorter by a factor of ten, until the slip is within rounding. The slip across decays
+// at the rate of the deceleration by friction over the slip, which is fast where another force nearly
+// balances friction: explicit methods are stable up to about twice the time of that decay. A slip that
+// shrinks until the time resolves no such step comes to rest (slow_path.h). `handed` is set where the slow
+// path has to take over: much longer steps than the stable ones are possible by an implicit method
+// (member/stiff_slip.h), or the slip has turned by 30 degrees from the direction of its mode, which is
+// renewed there before the slip changes sides.
 template <class M, class R>
 ZWANG_INLINE R longest_before_rest(const LaneState<M, R>& state, const StepInProgress<M, R>& trial,
                                    typename Lanes<R>::Mask& handed) {

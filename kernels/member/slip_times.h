@@ -1,7 +1,7 @@
-// How long steps may be for the slips in space of a member [friction-8]: the direction of a slip turns ever faster where
-// it vanishes, and is not defined beyond. The slip across decays at the rate of the deceleration by friction over the
-// slip; explicit methods are stable up to about twice the time of that decay. Lanes have longest_before_rest()
-// (lanes/step_length.h); the reference is slip_times (src/reference/implicit_slip.cpp).
+// How long steps may be for the slips in space of a member [friction-8]: the direction of a slip turns ever
+// faster where it vanishes, and is not defined beyond. The slip across decays at the rate of the deceleration
+// by friction over the slip; explicit methods are stable up to about twice the time of that decay. Lanes have
+// longest_before_rest() (lanes/step_length.h); the reference is slip_times (src/reference/implicit_slip.cpp).
 #pragma once
 
 #include "kernels/base/portable.h"

@@ -96,9 +96,9 @@ ZWANG_COLD void handle_events(M& me) {
   handle_events_within(me, dense);
 }
 
-// Prepares the next step of the lane. Before that the member moves past positions in which its held rows are nearly
-// dependent, through motions in which dependent contacts slip, and through those in which directions of slips turn much
-// faster than the motion changes. True when the lane goes on with this member.
+// Prepares the next step of the lane. Before that the member moves past positions in which its held rows are
+// nearly dependent, through motions in which dependent contacts slip, and through those in which directions
+// of slips turn much faster than the motion changes. True when the lane goes on with this member.
 template <class M>
 ZWANG_COLD bool prepare_next_step(M& me) {
   using Model = typename M::Model;

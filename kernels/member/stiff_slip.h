@@ -1,5 +1,6 @@
-// Steps of a member whose slip in space turns its direction much faster than the motion changes: implicit in the
-// directions (dynamics/implicit_slip.h). The reference is SmoothMotion::next_step (src/reference/smooth_motion.cpp).
+// Steps of a member whose slip in space turns its direction much faster than the motion changes: implicit in
+// the directions (dynamics/implicit_slip.h). The reference is SmoothMotion::next_step
+// (src/reference/smooth_motion.cpp).
 #pragma once
 
 #include "kernels/base/linear_algebra.h"
@@ -13,17 +14,18 @@
 
 namespace zwang {
 
-// One step that is implicit in the directions of the slips, and its dense output, where an explicit method would need
-// many. False: explicit steps do, and nothing has been changed. Otherwise writes the exchange as a lane would; the
-// member stays at the start of the step.
+// One step that is implicit in the directions of the slips, and its dense output, where an explicit method
+// would need many. False: explicit steps do, and nothing has been changed. Otherwise writes the exchange as a
+// lane would; the member stays at the start of the step.
 template <class M>
 ZWANG_COLD bool try_implicit_step(M& me, DenseStep<M>& dense) {
   using Real = typename M::Real;
   constexpr int kept = M::size - M::n;
-  // An implicit step costs as much as two explicit ones. Where these have become short for the sake of stability, the
-  // length that they propose says nothing about the motion.
+  // An implicit step costs as much as two explicit ones. Where these have become short for the sake of
+  // stability, the length that they propose says nothing about the motion.
   constexpr Real worthwhile = 2, ahead = 8;
-  // Slips of one body vanish together: within so many roundings of the time one of them may have ended already.
+  // Slips of one body vanish together: within so many roundings of the time one of them may have ended
+  // already.
   constexpr Real shortest = Real(1 << 14);
   const typename M::Motion& motion = me.motion;
   if (!M::Method::adaptive || !me.going() || me.constraints.near_dependence) return false;

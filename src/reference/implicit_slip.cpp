@@ -16,14 +16,15 @@ namespace zwang {
 
 namespace {
 
-// The direction of a slip is that of its sum with this share of what friction changes in the step, along the direction
-// at the start: rounding of a slip that has just begun does not turn it.
+// The direction of a slip is that of its sum with this share of what friction changes in the step, along the
+// direction at the start: rounding of a slip that has just begun does not turn it.
 constexpr double shift_share = 1e-6;
 // The law of friction adds this multiple of the mode's direction to the slip, so that the mode alone decides.
 constexpr double prescribed = 1e30;
 constexpr double small_angle = 1e-5;
 constexpr int rows_of_table = 6;
-// A slip that ends within so many stable explicit steps, or is within so many roundings of its end, is left to them.
+// A slip that ends within so many stable explicit steps, or is within so many roundings of its end, is left
+// to them.
 constexpr double few_steps = 16, close_to_end = 1000;
 
 }  // namespace
@@ -120,8 +121,9 @@ ImplicitSlip::SlipState ImplicitSlip::state_of(const Slip& slip, double t, const
           e(0) * second.a - e(1) * first.a};
 }
 
-// Prescribes the direction that a slip has at a state, and returns the tangent of its angle from that at the start. A
-// slip that seems to run backwards, within the errors of an Euler step or beyond its end, keeps its side.
+// Prescribes the direction that a slip has at a state, and returns the tangent of its angle from that at the
+// start. A slip that seems to run backwards, within the errors of an Euler step or beyond its end, keeps its
+// side.
 double ImplicitSlip::follow_slip(const Slip& slip, double t, const Eigen::VectorXd& y) {
   const SlipState state = state_of(slip, t, y);
   const Eigen::Vector2d &e = slip.direction, s(std::max(state.along, 0.0) + slip.shift, state.across);
@@ -133,7 +135,8 @@ double ImplicitSlip::follow_slip(const Slip& slip, double t, const Eigen::Vector
   return s(1) / s(0);
 }
 
-// phi from (|s| - h D G) phi = s(v + h a) - |s| theta, at the state y after the Euler step; `angles` are theta.
+// phi from (|s| - h D G) phi = s(v + h a) - |s| theta, at the state y after the Euler step; `angles` are
+// theta.
 Eigen::VectorXd ImplicitSlip::turn_directions(double t, const Eigen::VectorXd& y, double h,
                                               const Eigen::VectorXd& angles) const {
   const Eigen::Index count = angles.size();

@@ -1,5 +1,5 @@
-// Steps that are implicit in the directions in which contacts slip in space, where the slip across its direction decays
-// much faster than the motion changes. kernels/dynamics/implicit_slip.h derives the method.
+// Steps that are implicit in the directions in which contacts slip in space, where the slip across its
+// direction decays much faster than the motion changes. kernels/dynamics/implicit_slip.h derives the method.
 #pragma once
 
 #include <Eigen/Dense>
@@ -17,10 +17,11 @@ namespace zwang {
 using RatesForModes = std::function<Status(double t, const Eigen::VectorXd& y, const Eigen::VectorXd& modes,
                                            Eigen::VectorXd& rate)>;
 
-// How long steps may be for the slips in space of a member, each infinite where no slip limits it [friction-8]: the
-// direction of a slip turns ever faster where it vanishes, and is not defined beyond. The slip across decays at the
-// rate of the deceleration by friction over the slip; explicit methods are stable up to about twice the time of that
-// decay. A slip that shrinks until the time resolves no such step comes to rest (Motion::rest_unresolved_slip).
+// How long steps may be for the slips in space of a member, each infinite where no slip limits it
+// [friction-8]: the direction of a slip turns ever faster where it vanishes, and is not defined beyond. The
+// slip across decays at the rate of the deceleration by friction over the slip; explicit methods are stable
+// up to about twice the time of that decay. A slip that shrinks until the time resolves no such step comes to
+// rest (Motion::rest_unresolved_slip).
 struct SlipTimes {
   double
       rest;  // the longest explicit step: stable, and shorter than the time until a slip vanishes at its rate

@@ -125,14 +125,16 @@ ImplicitSlip SmoothMotion::implicit_slip(double t, const Eigen::VectorXd& y,
   return {member_, rates, t, y};
 }
 
-// A step that is implicit in the directions of slips, where explicit ones would have to be much shorter for the sake of
-// stability. False: explicit steps do, and nothing has been changed but the count of rejected steps.
+// A step that is implicit in the directions of slips, where explicit ones would have to be much shorter for
+// the sake of stability. False: explicit steps do, and nothing has been changed but the count of rejected
+// steps.
 bool SmoothMotion::take_implicit_step(const SlipTimes& times, const Eigen::VectorXd& rate, double room,
                                       NextStep& next) {
-  // An implicit step costs as much as two explicit ones. Where these have become short for the sake of stability, the
-  // length that they propose says nothing about the motion.
+  // An implicit step costs as much as two explicit ones. Where these have become short for the sake of
+  // stability, the length that they propose says nothing about the motion.
   constexpr double worthwhile = 2, ahead = 8;
-  // Slips of one body vanish together: within so many roundings of the time one of them may have ended already.
+  // Slips of one body vanish together: within so many roundings of the time one of them may have ended
+  // already.
   constexpr double shortest = 1 << 14;
   const double longest = std::min(step_bound(std::max(h_, ahead * times.stable), member_.t + room, rate),
                                   std::min(times.halved, room));

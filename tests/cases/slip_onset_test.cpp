@@ -1,5 +1,6 @@
-// The beginning and the end of slips in space. One that begins at its cone grows as t^2, and its direction turns: against
-// an integration of the slip alone by short explicit steps, from its first terms. Slips of one body that vanish together.
+// The beginning and the end of slips in space. One that begins at its cone grows as t^2, and its direction
+// turns: against an integration of the slip alone by short explicit steps, from its first terms. Slips of one
+// body that vanish together.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -54,8 +55,8 @@ Motion rate_of(double t, const Motion& m) {
           force * std::sin(angle) - braking * m[3] / size};
 }
 
-// The motion at the end by the classical Runge-Kutta method, with steps of a quarter of the time in which the slip
-// across decays. The first terms: |s| = b c t^2/2, at the angle w t - c w t^2/2.
+// The motion at the end by the classical Runge-Kutta method, with steps of a quarter of the time in which the
+// slip across decays. The first terms: |s| = b c t^2/2, at the angle w t - c w t^2/2.
 Motion slip_by_short_steps() {
   const double first = 1e-4, size = 0.5 * braking * growth * first * first;
   const double angle = turning * first - 0.5 * growth * turning * first * first;
@@ -96,7 +97,8 @@ TEST_P(SlipOnset, FollowsTheSlipInFewSteps) {
     const double tolerance = 30 * study.integrator.rtol;
     for (std::size_t c = 0; c < 4; ++c) EXPECT_NEAR(results.measures[c], expected[c], tolerance) << c;
     EXPECT_NEAR(results.measures[4], begins, tolerance);
-    // Explicit steps that are stable would be 2/(growth t) from the time t after the beginning on: 1e5 and more.
+    // Explicit steps that are stable would be 2/(growth t) from the time t after the beginning on: 1e5 and
+    // more.
     EXPECT_LE(results.steps[0], 400);
   }
 }

@@ -23,6 +23,8 @@ TEST(TumblingDie, ComesToRestOnAFaceAndPrefersNone) {
   const BatchResults results = backend->run(prepare_batch(study, numbers, 2), {});
   std::size_t at_rest = 0, on_side = 0;
   for (std::size_t k = 0; k < members; ++k) {
+    // Slips that begin and slips that pass close to zero took up to 16 000 steps and 9000 rejected ones.
+    EXPECT_LE(results.steps[k], 1000) << k;
     if (results.status[k] != Status::ok) continue;
     // six, one, side: exactly one of them
     const double* values = &results.measures[k * values_each];

@@ -26,8 +26,8 @@ void strike(std::vector<Event>& list, double t, std::size_t condition) {
   list.push_back(event_of(EventKind::shock, t, condition));
 }
 
-// An edge that rocks: in each swing corner 0 strikes once and corner 1 in a geometric sequence, and the swings become
-// shorter by half. Hops shorter than `shortest` are completed; all times are later by `shift`.
+// An edge that rocks: in each swing corner 0 strikes once and corner 1 in a geometric sequence, and the
+// swings become shorter by half. Hops shorter than `shortest` are completed; all times are later by `shift`.
 std::vector<Event> rocking_edge(double shortest, double shift) {
   std::vector<Event> list;
   double t = 0.2 + shift, swing = 1e-3;
