@@ -33,14 +33,20 @@ ZWANG_DEVICE void dispatch_contact(M& me, int i, typename M::Event& event) {
   }
   event.kind = Model::is_holonomic(i) ? EventKind::contact : EventKind::touch;
   record_event(me, event);
+  // Reached by rounding, if it does not approach. It leaves from the value it has: armed, that value would count as
+  // reached again at the same instant, without end. So would those of others that were disarmed so before.
+  typename M::Set disarmed;
+  for (int j = 0; j < M::r; ++j) {
+    const auto& condition = me.constraints.conditions[j];
+    const bool unarmed = condition.standing == Standing::open && !condition.armed;
+    if (!approaches && Model::is_holonomic(j) && (j == i || unarmed)) disarmed.add(j);
+  }
   typename M::Real now[M::n];
   copy<M::n>(me.motion.v(), now);
   apply_shock(me, now, event.constraints, EventKind::shock, typename M::Set{});
-  // Reached by rounding, since it does not approach. It leaves from the value it has: armed, that value would
-  // count as reached again at the same instant, without end.
-  auto& reached = me.constraints.conditions[i];
-  if (me.going() && Model::is_holonomic(i) && !approaches && reached.standing == Standing::open)
-    reached.armed = false;
+  for (int j = 0; j < M::r && me.going(); ++j)
+    if (disarmed.has(j) && me.constraints.conditions[j].standing == Standing::open)
+      me.constraints.conditions[j].armed = false;
 }
 
 // The multiplier of condition i reaches zero. Others whose multipliers vanish at the same instant are

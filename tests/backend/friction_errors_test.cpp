@@ -84,7 +84,7 @@ const FrictionFault friction_faults[] = {
      "unit.cone = unit.cone_static = Model::cone(",
      "unit.cone = unit.cone_static = Real(1.000001) * Model::cone("},
     {"TangentialRestitution", "F_superball", "kernels/dynamics/friction_shock.h",
-     "rebound[slip] = e * rate[slip];", "rebound[slip] = Real(1.000001) * e * rate[slip];"},
+     "inelastic ? Real(0) : e * rate[slip];", "inelastic ? Real(0) : Real(1.000001) * e * rate[slip];"},
     {"EnergyCap", capped_rod, "kernels/dynamics/friction_shock.h",
      "if (dissipated(theta) >= -noise) return true;",
      "if (dissipated(theta) >= -2 * size_of_energy()) return true;"},
