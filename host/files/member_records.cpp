@@ -19,7 +19,8 @@ namespace {
 
 constexpr std::size_t records_at_a_time = std::size_t{32} << 20;  // bytes
 constexpr std::size_t bytes_at_a_time = std::size_t{1} << 20;
-constexpr mode_t records_mode = 0666;  // restricted by the umask
+constexpr std::uint64_t most_in_memory = std::uint64_t{512} << 20;  // bytes
+constexpr mode_t records_mode = 0666;                               // restricted by the umask
 
 bool is_status(std::int64_t status) { return status >= 0 && status < status_count; }
 
@@ -106,16 +107,34 @@ void MemberRecordsFile::check_beginning(const MemberRecordsMark& mark) {
 }
 
 void MemberRecordsFile::append(std::string_view records) {
+  checksum_.update(records.data(), records.size());
+  bytes_ += records.size();
+  if (bytes_in_memory_ + records.size() <= most_in_memory) {
+    in_memory_.emplace_back(records);
+    bytes_in_memory_ += records.size();
+    return;
+  }
+  write_out();
+  write(records);
+}
+
+void MemberRecordsFile::write(std::string_view records) {
   for (std::size_t done = 0; done < records.size();) {
     const ssize_t wrote = ::write(file_.descriptor(), records.data() + done, records.size() - done);
     if (wrote < 0 && errno != EINTR) fail(errno);
     if (wrote > 0) done += static_cast<std::size_t>(wrote);
   }
-  checksum_.update(records.data(), records.size());
-  bytes_ += records.size();
+}
+
+// A file that has been written to once is not kept short any more: later records go to it at once.
+void MemberRecordsFile::write_out() {
+  for (const std::string& records : in_memory_) write(records);
+  in_memory_.clear();
+  bytes_in_memory_ = most_in_memory;
 }
 
 void MemberRecordsFile::sync() {
+  write_out();
   if (::fsync(file_.descriptor()) != 0 && errno != EINVAL) fail(errno);
 }
 

@@ -60,7 +60,7 @@ class RecordedRun {
   void save();
   void write_shard(FiledRun& made);
   RecordedTrajectories trajectories();
-  void read_member_records(const MemberNumbers& numbers, const TakeMembers& take) const;
+  void read_member_records(const MemberNumbers& numbers, const TakeMembers& take);
   ReadMembers recorded_members(MemberNumbers numbers);
   ReadMembers all_members();
   void decide_labels(RunResult& result);
@@ -253,7 +253,8 @@ RecordedTrajectories RecordedRun::trajectories() {
   return made;
 }
 
-void RecordedRun::read_member_records(const MemberNumbers& numbers, const TakeMembers& take) const {
+void RecordedRun::read_member_records(const MemberNumbers& numbers, const TakeMembers& take) {
+  members_->write_out();
   if (read_members(members_->path(), members_->layout(), members_->mark(), numbers, take)) return;
   throw MachineError({.where = {members_->path().string(), 0, 0},
                       .message = "the member records written so far cannot be read back",
@@ -267,6 +268,7 @@ void RecordedRun::write_shard(FiledRun& made) {
   record_.trajectories = trajectories();
   if (members_) {
     if (member_output_) member_output_->settle();
+    members_->write_out();
     record_.members = members_->mark();
     const std::filesystem::path to = folder_.part(ResultFolder::shard_members_name);
     std::error_code failed;

@@ -159,6 +159,7 @@ TEST(HostileMembers, AStatusThatDoesNotExistIsDamage) {
     std::vector<char> records(batch.count * layout.bytes());
     layout.pack(batch, results, records.data(), 1);
     file.append({records.data(), records.size()});
+    file.write_out();
     return read_members(scratch.path() / "members", layout, file.mark(), {{0, 3}}, [](auto&&...) {});
   };
   EXPECT_TRUE(can_be_read());
