@@ -55,7 +55,7 @@ def main():
     root, failed, done = options.root.resolve(), 0, 0
     for page in [root / "README.md", *sorted((root / "docs").glob("*.md"))]:
         with tempfile.TemporaryDirectory() as folder:
-            for name in ("configs", "docs", "bench"):
+            for name in ("configs", "docs", "bench", "examples"):
                 (Path(folder) / name).symlink_to(root / name)
             tools = Path(folder) / "tools"
             tools.mkdir()
