@@ -201,9 +201,8 @@ KernelProgram cuda_program(const Study& study) {
     // A limit for functions: that of a kernel follows from its launch bounds.
     program.text.unit_flags[unit] = {"--maxrregcount=" + std::to_string(cuda_function_registers)};
     // The loops of long models are long enough as they are: unrolled, their slow path takes ten times as long
-    // to compile. That of other models waits for memory, and runs as fast with fewer optimisations (docs/gpu.md).
-    if (model.is_long || unit == "slow_path.cu")
-      program.text.unit_flags[unit].push_back("--Ofast-compile=min");
+    // to compile.
+    if (model.is_long) program.text.unit_flags[unit].push_back("--Ofast-compile=min");
   }
   program.text.flags = {"--std=c++17", "--device-as-default-execution-space", "--disable-warnings"};
   program.emission_seconds = seconds_since(begun);
