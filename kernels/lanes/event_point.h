@@ -72,7 +72,7 @@ struct EventPoint {
   Real noise, next_h;    // release: the rounding of f''; and the length of the next step
   bool armed;            // release: f is clearly below zero already
 
-  static constexpr bool in_free_flight = false;
+  static constexpr bool rebounds_only = false, forces_vanish = false;
 
   // The entry of the condition of the event.
   ZWANG_INLINE Real of_sought(const Real* x) const {

@@ -1,7 +1,8 @@
 // Fast event: a lane whose step ends at a crossing handles the common event by itself: it covers the
 // remaining distance, applies the impact or the release, and continues the motion, with the numbers it has in
 // registers. Handled are single contacts in the sense of event/single_contact.h: in systems of few
-// coordinates and conditions all of them (EventPoint), in larger ones rebounds in free flight (FreeImpact).
+// coordinates and conditions all of them (EventPoint), in larger ones and in those with friction rebounds
+// while no inequality is closed (FreeImpact).
 // The active set is guessed, and the impulses and multipliers of Gauss's principle must be clearly positive.
 // Crossings of watched functions and kinks (SignalPoint) change nothing but the side on which the signal is.
 // If anything is unclear, nothing is changed, and the slow path handles the event (member/slow_path.h).
@@ -42,7 +43,7 @@ struct PointOfFastEvent {
 template <class M>
 struct PointOfFastEvent<M, false> {
   using Type = FreeImpact<M>;
-  static constexpr bool possible = FreeImpact<M>::possible();
+  static constexpr bool possible = FreeImpact<M>::possible;
 };
 
 template <class M, class R>
@@ -57,13 +58,15 @@ struct FastEvent : FastEventLane<M, R> {
   using PointKind = PointOfFastEvent<M, Model::light_events>;
   using Point = typename PointKind::Type;
 
-  // Signals that depend on multipliers need more than a lane has.
+  // Signals that depend on multipliers need more than a lane has. Transitions of friction do, but before and
+  // after a rebound no contact is closed and none of them is looked for.
   static constexpr bool knows_signals = Method::adaptive && !Model::signals_forces;
-  // Formulas at contacts may contain multipliers and which conditions are closed: in free flight these are
-  // zero.
+  static constexpr bool only_transitions =
+      Method::adaptive && ModesOf<Model>::any && Model::signals == ModesOf<Model>::transitions;
+  // Formulas at contacts may contain multipliers and which conditions are closed.
   static constexpr bool contacts_possible =
-      PointKind::possible && knows_signals &&
-      (Point::in_free_flight || !(Base::measures_at_events() || RecordsOf<Model>::forces));
+      PointKind::possible && (knows_signals || (only_transitions && Point::rebounds_only)) &&
+      (Point::forces_vanish || !(Base::measures_at_events() || RecordsOf<Model>::forces));
   static constexpr bool signals_possible =
       (Model::signals > 0) && knows_signals && Model::masked && !is_long_model<Model>;
   // Changes of mode of friction and bounds.
@@ -217,7 +220,7 @@ struct FastEvent : FastEventLane<M, R> {
       if (!(point.sought[i] > 0) && lane_of(ledger.arming_level[i], lane) < 0)
         set_lane(ledger.arming_level[i], lane, Real(1));
     }
-    if constexpr (Point::in_free_flight) {
+    if constexpr (Point::rebounds_only) {
       open_condition(point.t, true, point.value, Real(0), me.constraints.conditions[point.index]);
       return;  // it was armed, and it is
     } else {
@@ -253,7 +256,7 @@ struct FastEvent : FastEventLane<M, R> {
   // Whether the signals are known after an impact or release. The rates of the point are then those of the
   // new branches.
   ZWANG_INLINE bool signals_clear(int lane, Point& point, SignalsAfterEvent<M>& signals) const {
-    if constexpr (Model::signals == 0) {
+    if constexpr (Model::signals == 0 || only_transitions) {
       return true;
     } else {
       Real sides[M::signals];
@@ -270,6 +273,7 @@ struct FastEvent : FastEventLane<M, R> {
   }
 
   ZWANG_INLINE void update_signals(int lane, const SignalsAfterEvent<M>& signals) const {
+    if constexpr (only_transitions) return;
     ZWANG_REGISTERS for (int i = 0; i < Model::signals; ++i) {
       set_lane(state.signal[i], lane, signals.signal[i]);
       set_lane(state.side[i], lane, signals.side[i]);

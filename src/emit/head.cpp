@@ -266,7 +266,9 @@ std::string model_head(const System& system, bool masked, std::size_t first_mode
                  {"impulses_shift", system.impulses_shift()},
                  {"any_general", system.any_general()},
                  {"light_events", has_light_events(system, masked)}}) +
-         truths({{"signals_forces", system.reactions_bend()}, {"observes_forces", observed_forces}}) +
+         truths({{"signals_forces", system.reactions_bend()},
+                 {"observes_forces", observed_forces},
+                 {"free_impacts", has_free_impacts(system, masked)}}) +
          numbers({{"density", system.density.value_or(0)}}) +
          // Absent in most models: kernels test for its presence (kernels/dynamics/member.h).
          (rows_may_become_dependent(system) ? truths({{"rows_may_become_dependent", true}}) : "") +

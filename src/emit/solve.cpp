@@ -427,10 +427,23 @@ bool has_light_events(const System& system, bool masked) {
 }
 
 bool has_free_impacts(const System& system, bool masked) {
-  const auto inequality = [](const Constraint& c) { return c.holonomic && !c.equation; };
-  return masked && system.bounds.empty() && system.link_limits.empty() && !system.constraints.empty() &&
-         !system.density && !system.any_general() &&
-         std::all_of(system.constraints.begin(), system.constraints.end(), inequality);
+  // Beyond, the text of the elimination takes long to compile.
+  constexpr std::size_t most_equations = 6, most_coordinates_with_equations = 12;
+  if (!system.bounds.empty() || !system.link_limits.empty() || system.density || system.any_general())
+    return false;
+  std::vector<bool> is_slip(system.constraints.size(), false);
+  for (const Friction& friction : system.frictions)
+    for (const std::size_t row : friction.rows) is_slip[row] = true;
+  bool fits = true, rebounds = false;
+  std::size_t equations = 0;
+  for (std::size_t i = 0; i < system.constraints.size(); ++i) {
+    const Constraint& c = system.constraints[i];
+    fits = fits && (c.equation ? c.linear : c.holonomic);
+    rebounds = rebounds || (!c.equation && !system.pool->is_constant(c.restitution, 0));
+    equations += c.equation && !is_slip[i] ? 1 : 0;
+  }
+  const bool few = masked && equations <= most_equations && system.size() <= most_coordinates_with_equations;
+  return fits && rebounds && (equations == 0 || few) && !has_light_events(system, masked);
 }
 
 SymbolicSizes solve_sizes(const System& system) {

@@ -36,8 +36,8 @@ bool is_always_held(const ConditionFormula& condition);
 // then handle common events in registers (kernels/lanes/fast_event.h), with functions of their own.
 bool has_light_events(const System& system, bool masked);
 
-// True if every condition is an inequality on positions: lanes then handle rebounds in free flight in
-// registers, for any number of coordinates and conditions (kernels/lanes/free_impact.h).
+// True if every condition is an inequality on positions or one of few equations linear in velocities, and some
+// rebound: lanes then handle rebounds of single contacts (kernels/lanes/free_impact.h).
 bool has_free_impacts(const System& system, bool masked);
 
 // |M^-1/2 Q|^2 and v M v, the scales of forces and speeds.

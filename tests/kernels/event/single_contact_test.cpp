@@ -75,10 +75,11 @@ TEST_P(SingleContact, GivesTheEventsOfTheGeneralWay) {
 }
 
 // Strings that go slack and taut, hops off a moving floor, a rebound, several bodies, equations beside
-// inequalities.
+// inequalities; rebounds with friction, of a disc and of a frame of rods.
 INSTANTIATE_TEST_SUITE_P(Configs, SingleContact,
                          testing::Values("string_pendulum", "bouncing_ball", "slung_load", "three_balls",
-                                         "shaken_table", "crane_slings", "impact_oscillator", "gate_stops"),
+                                         "shaken_table", "crane_slings", "impact_oscillator", "gate_stops",
+                                         "oblique_ball", "tumbling_box"),
                          [](const auto& name) { return name.param; });
 
 // Rebounds in free flight among more conditions than a lane handles otherwise (kernels/lanes/free_impact.h):
