@@ -145,6 +145,20 @@ ZWANG_COLD bool is_first_crossing(const M& me, const EventFunction<typename M::R
   return !rise.found || rise.below >= Real(sample_fraction(sample_count - 2));
 }
 
+// Whether another open condition has been crossed clearly before the state y of an event at the time t. The search
+// over the step length follows one crossing at a time, and of two that are close it may end at the later one.
+template <class M, class Real>
+ZWANG_COLD bool another_is_crossed(const M& me, int event_condition, Real t, const Real* y) {
+  Real f[M::rows], f_rate[M::rows];
+  M::Model::levels(me.k, t, y, M::v_of(y), M::z_of(y), f, f_rate);
+  for (int i = 0; i < M::r; ++i) {
+    const auto& condition = me.constraints.conditions[i];
+    if (i == event_condition || condition.standing != Standing::open || !condition.armed) continue;
+    if (M::Model::is_holonomic(i) && f[i] > 0 && f[i] > zero_of(me, i).value) return true;
+  }
+  return false;
+}
+
 // The event at the end of a step that was truncated at a crossing (rootfinding/step_length_search.h).
 // `found.x` is a time here, not a fraction. False: it is no crossing after all.
 template <class M>
@@ -178,7 +192,8 @@ ZWANG_COLD bool locate_at_step_end(M& me, LocatedEvent<M>& found) {
        value = event_value(me, event_function, me.motion.t + found.x, found.y);
   refine_on_flow(me, event_function, me.motion.t, found.x, value, slope, found.y);
   found.resolution = resolution_of(slope, me.motion.t, exchange.step.h);
-  found.found = absolute(value) <= maximum(event_function.zero, found.resolution);
+  found.found = absolute(value) <= maximum(event_function.zero, found.resolution) &&
+                !another_is_crossed(me, transition ? -1 : which, me.motion.t + found.x, found.y);
   return found.found;
 }
 

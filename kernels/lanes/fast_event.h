@@ -107,9 +107,9 @@ struct FastEvent : FastEventLane<M, R> {
     const bool simple = point.reached
                             ? point.apply_impact(impact) && point.multipliers_positive() &&
                                   point.hops_resolved(impact) && signals_clear(lane, point, signals) &&
-                                  motion_continues(lane, point)
+                                  is_first_of_all(lane, point) && motion_continues(lane, point)
                             : point.release() && point.multipliers_positive() && point.opens() &&
-                                  signals_clear(lane, point, signals);
+                                  signals_clear(lane, point, signals) && is_first_of_all(lane, point);
     if (!simple) return false;
     point.next_h = next_step(lane, point);
     if (point.reached)
@@ -117,12 +117,17 @@ struct FastEvent : FastEventLane<M, R> {
     else
       record_release(lane, point, tally);
     members[lane].tally = tally;
-    point.evaluate_all();
     update_conditions(lane, point, impact);
     update_signals(lane, signals);
     this->store_measures(lane, point, before);
     this->resume_motion(lane, point);
     return true;
+  }
+
+  // Evaluates all conditions, whose values a shock does not change.
+  ZWANG_INLINE bool is_first_of_all(int lane, Point& point) const {
+    point.evaluate_all();
+    return this->is_first(lane, point);
   }
 
   // From the end of the trial step to the crossing: as approach() in event/refine_event_time.h.

@@ -154,10 +154,10 @@ struct FreeImpact {
   // The rows of the contact, normal first, across the equations.
   struct ContactImpulse {
     SingleImpact<Real> law;
-    int first_slip = -1;           // the condition of its first slip row
-    Real u[3][n], whole[3][n];     // in the mass metric, without and with their parts along the equations
+    int first_slip = -1;        // the condition of its first slip row
+    Real u[3][n], whole[3][n];  // in the mass metric, without and with their parts along the equations
     Real rate[3], rebound[3], zero[3], still[3];
-    Real push[n], whole_push[n];   // the sum of the impulses times u, and times `whole`
+    Real push[n], whole_push[n];  // the sum of the impulses times u, and times `whole`
 
     // False where the solution may not be unique, or where the rebound would create energy [friction-12].
     ZWANG_INLINE bool solve() {

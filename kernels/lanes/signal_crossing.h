@@ -46,11 +46,13 @@ struct SignalCrossing : FastEventLane<M, R> {
         !this->nothing_else_is_due(lane, point) ||
         !point.leaves_zero(Real(1.0 / 256) * lane_of(trial.step.h, lane), there))
       return false;
+    point.evaluate_levels();
+    if (!this->is_first(lane, point)) return false;
     point.next_h = searches[lane].next_h;
     record_signal(lane, point, tally);
     members[lane].tally = tally;
     change_branch(lane, point, there);
-    point.evaluate_all();
+    point.evaluate_signals();
     change_side(lane, point);
     Real values[M::reductions];
     this->evaluate_measures(point, values);

@@ -62,9 +62,11 @@ struct SignalPoint {
     return value_at(t + after, there) > zero;
   }
 
-  // What the next step needs. The signal itself starts from exactly zero.
-  ZWANG_INLINE void evaluate_all() {
+  ZWANG_INLINE void evaluate_levels() {
     if constexpr (r > 0) Model::levels(k, t, y, y + n, y + 2 * n, f, f_rate);
+  }
+  // What the next step needs. The signal itself starts from exactly zero.
+  ZWANG_INLINE void evaluate_signals() {
     Model::all_signals(k, t, y, y + n, y + 2 * n, lambda, held, signal);
     ZWANG_REGISTERS for (int i = 0; i < Model::signals; ++i) {
       if (i == index) signal[i] = 0;

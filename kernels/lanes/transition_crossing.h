@@ -120,6 +120,8 @@ struct TransitionCrossing : FastEventLane<M, R> {
     if (!first || !this->is_alone(lane, tally) || !is_simple(lane) || !approach(lane, signal, point) ||
         !this->nothing_else_is_due(lane, point))
       return false;
+    Model::levels(point.k, point.t, point.y, point.y + n, point.y + 2 * n, point.f, point.f_rate);
+    if (!this->is_first(lane, point)) return false;
     Real before[M::reductions];
     this->evaluate_measures(point, before);
     if (!change_mode(point, kind)) return false;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "host/backend/backend_cpu.h"
 #include "host/backend/backend_reference.h"
@@ -243,6 +244,20 @@ TEST(MotionFindings, OutputsInsideALongStepAreAsExactAsTheStep) {
                            {"integrator.method=dop853", "time.end=0.1", "time.samples=5"});
   BackendCpu cpu(study, *HostCompiler::find(), 2);
   EXPECT_EQ(check(study, cpu, {.sample = 16, .threads = 2}).verdict(), CheckVerdict::pass);
+}
+
+// Two corners of the box reach the floor within 20 microseconds, and the search over the step length ended at the
+// later one: the first was then 56 micrometres below the floor.
+TEST(CloseContacts, AreTakenInTheirOrder) {
+  const Study study =
+      load_study(std::string(ZWANG_SOURCE_DIR) + "/configs/tumbling_box.toml", {"ensemble.members=131072"});
+  const std::vector<unsigned long long> numbers{3987};
+  const Batch batch = prepare_batch(study, numbers, 1);
+  BackendCpu cpu(study, *HostCompiler::find(), 1);
+  BackendReference reference(study, 1);
+  const BatchResults kernels = cpu.run(batch, {}), judged = reference.run(batch, {});
+  EXPECT_EQ(kernels.status[0], Status::ok);
+  EXPECT_EQ(kernels.event_counts, judged.event_counts);
 }
 
 }  // namespace
