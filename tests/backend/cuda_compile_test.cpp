@@ -236,11 +236,15 @@ TEST(CudaAssembly, RegistersThatAreNeverWrittenAreFound) {
 
 // A value that the compiler treats as undefined is arbitrary on a GPU but not on a CPU. Tests of results do
 // not detect a first step size computed from it, because step control corrects it.
-class CudaUndefined : public testing::TestWithParam<std::string> {};
+struct StudyInPrecision {
+  std::string study, precision = "double";
+};
+class CudaUndefined : public testing::TestWithParam<StudyInPrecision> {};
 TEST_P(CudaUndefined, EveryRegisterIsWrittenBeforeItIsRead) {
   if (!has_nvrtc()) GTEST_SKIP() << "no NVRTC on this machine";
-  ProgramText text =
-      cuda_program(load_study(std::string(ZWANG_SOURCE_DIR) + "/" + GetParam() + ".toml")).text;
+  ProgramText text = cuda_program(load_study(std::string(ZWANG_SOURCE_DIR) + "/" + GetParam().study + ".toml",
+                                             {"integrator.precision=\"" + GetParam().precision + "\""}))
+                         .text;
   const std::vector<std::string> units = text.units;
   for (const std::string& unit : units) {
     text.units = {unit};
@@ -249,9 +253,18 @@ TEST_P(CudaUndefined, EveryRegisterIsWrittenBeforeItIsRead) {
   }
 }
 INSTANTIATE_TEST_SUITE_P(Studies, CudaUndefined,
-                         testing::Values("bench/gpu_smooth", "bench/gpu_impact", "configs/string_pendulum",
-                                         "configs/slung_load", "configs/knife_edge"),
-                         [](const auto& one) { return one.param.substr(one.param.find('/') + 1); });
+                         testing::Values(StudyInPrecision{"bench/gpu_smooth"},
+                                         StudyInPrecision{"bench/gpu_impact"},
+                                         StudyInPrecision{"configs/string_pendulum"},
+                                         StudyInPrecision{"configs/slung_load"},
+                                         StudyInPrecision{"configs/knife_edge"},
+                                         StudyInPrecision{"configs/tumbling_box"},
+                                         StudyInPrecision{"configs/gate_stops", "single"}),
+                         [](const auto& one) {
+                           const std::string& study = one.param.study;
+                           return study.substr(study.find('/') + 1) +
+                                  (one.param.precision == "single" ? "_single" : "");
+                         });
 
 TEST(CudaCompiler, NamesTheFileAndTheLineOfAnError) {
   if (!has_nvrtc()) GTEST_SKIP() << "no NVRTC on this machine";
