@@ -106,6 +106,7 @@ set(long_tests
   "LongSystems.AChain*"
   "LongSystems.Chains*"
   "MotionFindings.*"
+  "Cpu/Outputs.*"
   "SoakFindings.*"
   "OnATautLine/LightMasses.SwingAboutTheLine/*"
   "Configs/SingleContact.*"

@@ -73,6 +73,7 @@ class ReferenceRunner {
   Equations equations_;
   IntegratorSettings settings_, in_doubles_, tight_;
   Tolerance tolerance_;
+  bool single_;
   MemberSizes sizes_;
   unsigned long long member_;
 };

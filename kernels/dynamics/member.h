@@ -520,6 +520,9 @@ struct alignas(64) Member : MemberCore<Model_, Method_, Real_> {
   static_assert(sizeof(Core) % alignof(LaneExchange<Core>) == 0 && alignof(LaneExchange<Core>) == 16);
   static constexpr int bytes_changed_by_events = int(sizeof(Core) + sizeof(ExchangeChanged<Core>)),
                        bytes_needed_by_events = int(sizeof(Core) + sizeof(ExchangeCore<Core>));
+  // They are stored in whole lines, which must not reach beyond the exchange: events change what follows it in
+  // the member itself, not in the staged copy.
+  static_assert((bytes_changed_by_events + 63) / 64 * 64 <= int(sizeof(Core) + sizeof(LaneExchange<Core>)));
 };
 
 }  // namespace zwang

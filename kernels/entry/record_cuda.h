@@ -166,7 +166,9 @@ struct StepListRegion {
           index < group.settings.outputs ? Real(group.batch.outputs[index]) : infinity<Real>();
     }
     me.next_output = index;
-    me.exchange.next_output = request.next_output;
+    // Where the front of the member is staged (StagedMembers), its lines are stored whole after an event, and
+    // the last of them may contain this number.
+    me.exchange.next_output = group.members->exchange.next_output = request.next_output;
   }
 };
 

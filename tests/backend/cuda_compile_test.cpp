@@ -252,19 +252,16 @@ TEST_P(CudaUndefined, EveryRegisterIsWrittenBeforeItIsRead) {
     EXPECT_TRUE(found.empty()) << unit << ": " << found.size() << " registers, as in " << found.front();
   }
 }
-INSTANTIATE_TEST_SUITE_P(Studies, CudaUndefined,
-                         testing::Values(StudyInPrecision{"bench/gpu_smooth"},
-                                         StudyInPrecision{"bench/gpu_impact"},
-                                         StudyInPrecision{"configs/string_pendulum"},
-                                         StudyInPrecision{"configs/slung_load"},
-                                         StudyInPrecision{"configs/knife_edge"},
-                                         StudyInPrecision{"configs/tumbling_box"},
-                                         StudyInPrecision{"configs/gate_stops", "single"}),
-                         [](const auto& one) {
-                           const std::string& study = one.param.study;
-                           return study.substr(study.find('/') + 1) +
-                                  (one.param.precision == "single" ? "_single" : "");
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Studies, CudaUndefined,
+    testing::Values(StudyInPrecision{"bench/gpu_smooth"}, StudyInPrecision{"bench/gpu_impact"},
+                    StudyInPrecision{"configs/string_pendulum"}, StudyInPrecision{"configs/slung_load"},
+                    StudyInPrecision{"configs/knife_edge"}, StudyInPrecision{"configs/tumbling_box"},
+                    StudyInPrecision{"configs/gate_stops", "single"}),
+    [](const auto& one) {
+      const std::string& study = one.param.study;
+      return study.substr(study.find('/') + 1) + (one.param.precision == "single" ? "_single" : "");
+    });
 
 TEST(CudaCompiler, NamesTheFileAndTheLineOfAnError) {
   if (!has_nvrtc()) GTEST_SKIP() << "no NVRTC on this machine";
