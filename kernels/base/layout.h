@@ -127,13 +127,22 @@ constexpr int cuda_threads = 128;
 // which must have at least as many.
 constexpr int cuda_function_registers = 128;
 
+// Kinds of work for the slow path. Each has a list of its own, so that the lanes of a warp execute the same code.
+enum class SlowWork : int {
+  start,             // an empty slot
+  step,              // outputs, events inside a step, scheduled times
+  event,             // the event at a step's end, while no inequality is closed
+  event_in_contact,  // the same while some are
+};
+constexpr int slow_works = 4;
+
 // Counters shared by the kernels of one batch. Lists come in pairs: one is filled while the other is read,
 // and they change places after every turn (entry/entry_cuda.h).
 struct DeviceCounters {
   unsigned long long next_member;
-  unsigned at_event[2], moving[2], waiting[2];  // lengths of the lists
-  unsigned taken;                               // entries of the list `moving` that have been taken
-  unsigned handled;                             // length of the list `at_event` in the last turn
+  unsigned at_event[2], moving[2], waiting[2][slow_works];  // lengths of the lists
+  unsigned taken;    // entries of the list `moving` that have been taken
+  unsigned handled;  // length of the list `at_event` in the last turn
   // Trial steps of all lanes, and the number there was time for: the occupancy of stepping lanes.
   unsigned long long busy, possible;
 };
@@ -152,9 +161,11 @@ struct DeviceStepList {
 
 struct DeviceLists {
   DeviceCounters* counters;
-  unsigned* at_event;    // slots whose step ends at an event
-  unsigned* waiting[2];  // slots that wait for the slow path, with one of the marks below or none
-  unsigned* moving[2];   // slots in smooth motion
+  unsigned* at_event;  // slots whose step ends at an event
+  // Slots that wait for the slow path, with one of the marks below or none: `slots` of them by kind of work.
+  unsigned* waiting[2];
+  unsigned* moving[2];  // slots in smooth motion
+  unsigned slots;       // the room in each list
   // Steps to be recorded that zwang_step and zwang_event have left; empty for studies with nothing to record.
   DeviceStepList steps, events;
   // Marks of waiting slots. empty: the slot needs a new member. event_pending: the member is at the event at

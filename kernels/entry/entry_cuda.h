@@ -220,7 +220,7 @@ struct CudaEntry {
         const WarpAppend moving(handled, slot, &lists.counters->moving[read]);
         staged.template store<M::bytes_changed_by_events>(slots, handled ? slot : no_slot);
         moving.write(lists.moving[read]);
-        if (present && !handled) append_waiting(lists, read, slot);
+        if (present && !handled) append_waiting(lists, read, work_of_step(group), slot);
         slot = next;
       }
     } else {
@@ -230,7 +230,7 @@ struct CudaEntry {
           group.store_member();
           append_moving(lists, read, slot);
         } else {
-          append_waiting(lists, read, slot);
+          append_waiting(lists, read, work_of_step(group), slot);
         }
       }
     }
@@ -244,24 +244,55 @@ struct CudaEntry {
       const unsigned slot = lists.at_event[i];
       M& me = slots[slot];
       if (!try_event_at_step_end(me)) {
-        append_waiting(lists, read, slot | DeviceLists::event_pending);
+        append_waiting(lists, read, is_in_contact(me) ? SlowWork::event_in_contact : SlowWork::event,
+                       slot | DeviceLists::event_pending);
       } else if (continue_from_event(me)) {
         append_moving(lists, read, slot);
       } else {
-        append_waiting(lists, read, slot | DeviceLists::empty);
+        append_waiting(lists, read, SlowWork::start, slot | DeviceLists::empty);
       }
     }
+  }
+  __device__ static bool is_in_contact(const M& me) {
+    bool contact = false;
+    for (int i = 0; i < M::r; ++i)
+      contact = contact || me.constraints.conditions[i].standing == Standing::closed;
+    return contact;
   }
 
   // --- zwang_slow_path ----------------------------------------------------------------------------------
 
+  // The lists of all kinds of work one after the other, each filled up to whole warps: the longest work first.
+  struct WaitingLists {
+    const unsigned* entries;
+    unsigned slots, length[slow_works], begin[slow_works + 1];
+    __device__ __forceinline__ WaitingLists(const DeviceLists& lists, int read)
+        : entries(lists.waiting[read]), slots(lists.slots) {
+      begin[0] = 0;
+      ZWANG_REGISTERS for (int w = 0; w < slow_works; ++w) {
+        length[w] = lists.counters->waiting[read][slow_works - 1 - w];
+        begin[w + 1] = begin[w] + (length[w] + warp_lanes - 1) / warp_lanes * warp_lanes;
+      }
+    }
+    __device__ __forceinline__ unsigned count() const { return begin[slow_works]; }
+    __device__ __forceinline__ unsigned entry(unsigned i) const {
+      unsigned found = no_slot;
+      ZWANG_REGISTERS for (int w = 0; w < slow_works; ++w) {
+        if (i >= begin[w] && i - begin[w] < length[w])
+          found = entries[(slow_works - 1 - w) * slots + (i - begin[w])];
+      }
+      return found;
+    }
+  };
+
   __device__ static void run_slow_path(const KernelSettings& settings, const KernelBatch& batch, M* slots,
                                        const DeviceLists& lists, int read) {
-    const unsigned count = lists.counters->waiting[read];
+    const WaitingLists waiting(lists, read);
+    const unsigned count = waiting.count();
     if constexpr (SlowPathTable::fits) {
       __shared__ SlowPathTable staged;
       for (unsigned first = blockIdx.x * warp_lanes; first < count; first += gridDim.x * warp_lanes) {
-        const unsigned i = first + threadIdx.x, entry = i < count ? lists.waiting[read][i] : no_slot;
+        const unsigned i = first + threadIdx.x, entry = i < count ? waiting.entry(i) : no_slot;
         const unsigned slot = entry == no_slot ? no_slot : entry & ~DeviceLists::marks;
         staged.load(slots, (entry & DeviceLists::empty) != 0 ? no_slot : slot);
         const bool going = entry != no_slot && handle_entry(*staged.own(), settings, batch, lists, entry);
@@ -271,8 +302,9 @@ struct CudaEntry {
       }
     } else {
       for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
-        const unsigned entry = lists.waiting[read][i], slot = entry & ~DeviceLists::marks;
-        if (handle_entry(slots[slot], settings, batch, lists, entry)) append_moving(lists, 1 - read, slot);
+        const unsigned entry = waiting.entry(i), slot = entry & ~DeviceLists::marks;
+        if (entry != no_slot && handle_entry(slots[slot], settings, batch, lists, entry))
+          append_moving(lists, 1 - read, slot);
       }
     }
   }
@@ -298,7 +330,7 @@ struct CudaEntry {
   __device__ static void open(const DeviceLists& lists, unsigned slots) {
     for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < slots; i += gridDim.x * blockDim.x)
       lists.waiting[0][i] = i | DeviceLists::empty;
-    if (blockIdx.x == 0 && threadIdx.x == 0) lists.counters->waiting[0] = slots;
+    if (blockIdx.x == 0 && threadIdx.x == 0) lists.counters->waiting[0][int(SlowWork::start)] = slots;
   }
 };
 

@@ -18,8 +18,20 @@ constexpr int refill_threshold = 8, refill_threshold_with_events = 4;
 __device__ __forceinline__ void append_moving(const DeviceLists& lists, int list, unsigned slot) {
   lists.moving[list][atomicAdd(&lists.counters->moving[list], 1U)] = slot;
 }
-__device__ __forceinline__ void append_waiting(const DeviceLists& lists, int list, unsigned entry) {
-  lists.waiting[list][atomicAdd(&lists.counters->waiting[list], 1U)] = entry;
+__device__ __forceinline__ void append_waiting(const DeviceLists& lists, int list, SlowWork work,
+                                               unsigned entry) {
+  const unsigned place = atomicAdd(&lists.counters->waiting[list][int(work)], 1U);
+  lists.waiting[list][unsigned(work) * lists.slots + place] = entry;
+}
+// The kind of work that the step of a lane is for the slow path.
+template <class Group>
+__device__ __forceinline__ SlowWork work_of_step(const Group& group) {
+  if (!(group.flags.at_event || group.flags.crosses_on_series)) return SlowWork::step;
+  bool contact = false;
+  ZWANG_REGISTERS for (int i = 0; i < Group::Member::r; ++i) {
+    contact = contact || (group.state.held[i] > 0 && !Group::Member::Model::is_equation(i));
+  }
+  return contact ? SlowWork::event_in_contact : SlowWork::event;
 }
 
 // One lane of zwang_step.
@@ -95,7 +107,7 @@ struct SteppingLane {
 
   __device__ __forceinline__ void leave_to_slow_path() {
     group.store_for_event_handling();
-    append_waiting(lists, filled, slot);
+    append_waiting(lists, filled, work_of_step(group), slot);
     busy = false;
   }
 };

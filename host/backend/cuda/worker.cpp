@@ -245,9 +245,9 @@ void CudaWorker::run_turns(const KernelSettings& settings, const KernelBatch& ba
   void* event_arguments[] = {&settings_value, &batch_value, &slots_address, &lists, &parity};
   void* slow_path_arguments[] = {&settings_address, &batch_address, &slots_address, &lists, &parity};
   void* step_arguments[] = {&settings_value, &batch_value, &slots_address, &lists, &parity};
-  const auto length_of_waiting = [&] {
+  const auto lengths_of_waiting = [&] {
     return layout.counters + offsetof(DeviceCounters, waiting) +
-           sizeof(unsigned) * static_cast<std::size_t>(parity);
+           sizeof(unsigned) * slow_works * static_cast<std::size_t>(parity);
   };
   launch(open_kernel_, open_arguments, slots, stream_);
   record(slow_path_done_, stream_);
@@ -258,7 +258,7 @@ void CudaWorker::run_turns(const KernelSettings& settings, const KernelBatch& ba
       record(events_done_, stream_);
       make_stream_wait(slow_path_stream_, events_done_);
       launch_timed("kernels: slow path", slow_path_kernel_, slow_path_arguments, slots, slow_path_stream_);
-      clear(length_of_waiting(), sizeof(unsigned), slow_path_stream_);
+      clear(lengths_of_waiting(), sizeof(unsigned) * slow_works, slow_path_stream_);
       // The slow path of the previous turn has filled the list that this step reads.
       make_stream_wait(stream_, slow_path_done_);
       launch_timed("kernels: step", step_kernel_, step_arguments, slots, stream_);
@@ -272,8 +272,9 @@ void CudaWorker::run_turns(const KernelSettings& settings, const KernelBatch& ba
                     "copying the counters");
     synchronise("integrating on " + name_);
     // `parity` selects the lists that the next turn would read; the others have been read.
-    const bool ended = counters_.at_event[parity] == 0 && counters_.waiting[0] == 0 &&
-                       counters_.waiting[1] == 0 && counters_.moving[parity] == 0;
+    bool ended = counters_.at_event[parity] == 0 && counters_.moving[parity] == 0;
+    for (const auto& lengths : counters_.waiting)
+      for (const unsigned length : lengths) ended = ended && length == 0;
     poll_schedule_.learn(taken, ended);
     if (ended) return;
   }

@@ -62,9 +62,11 @@ CudaWorker::Layout CudaWorker::lay_out(DeviceArena& arena, unsigned slots, Kerne
   made.batch = arena.take(sizeof(KernelBatch));
   made.counters = arena.take(sizeof(DeviceCounters));
   made.lists.counters = reinterpret_cast<DeviceCounters*>(made.counters);
+  made.lists.slots = slots;
   made.lists.at_event = reinterpret_cast<unsigned*>(arena.take(sizeof(unsigned) * slots));
   for (int parity = 0; parity < 2; ++parity) {
-    made.lists.waiting[parity] = reinterpret_cast<unsigned*>(arena.take(sizeof(unsigned) * slots));
+    made.lists.waiting[parity] =
+        reinterpret_cast<unsigned*>(arena.take(sizeof(unsigned) * slow_works * slots));
     made.lists.moving[parity] = reinterpret_cast<unsigned*>(arena.take(sizeof(unsigned) * slots));
   }
   if (record_kernel_.function) {
