@@ -29,6 +29,7 @@ struct DependentMultipliers {
   NullSpace<Real, rows> null;
   typename M::Root root;
   Real free[n], push[rows][n];  // accelerations without the rows; forces per unit of each multiplier
+  Real rate[rows];              // of each row: f'
 
   ZWANG_COLD DependentMultipliers(const Real* k, const typename M::Constraints& constraints, Real t,
                                   const Real* y)
@@ -44,8 +45,8 @@ struct DependentMultipliers {
     for (int i = 0; i < M::r; ++i) {
       row_of[i] = -1;
       if (!(held[i] > 0)) continue;
-      Real value, rate, rest, a[n];
-      Model::row(k, t, q, v, z, i, value, rate, rest, a);
+      Real value, rest, a[n];
+      Model::row(k, t, q, v, z, i, value, rate[count], rest, a);
       right[count] = dot<n>(a, free) + rest;
       root.into(a, u[count]);
       scale[count] = maximum(norm<n>(u[count]), Precision<Real>::tiny);
@@ -91,10 +92,11 @@ struct DependentMultipliers {
   ZWANG_DEVICE static void add_drag(const Real* k, Real t, const Real* y, int i, Real* push) {
     const int f = Model::friction_of(i);
     if (f < 0) return;
-    const Real *q = y, *v = M::v_of(y), *z = M::z_of(y);
-    const Real cone = Model::cone(k, t, q, v, z, f);
     const Real* e = k + Model::first_mode + Model::friction_mode(f);
     const int many = Model::friction_rows(f);
+    if (e[0] == 0 && (many == 1 || e[1] == 0)) return;  // it sticks
+    const Real *q = y, *v = M::v_of(y), *z = M::z_of(y);
+    const Real cone = Model::cone(k, t, q, v, z, f);
     Real a[2][n], d[2] = {e[0], Real(0)}, along = 0, squares = 0;
     for (int c = 0; c < many; ++c) {
       Real value, rate, rest;

@@ -21,7 +21,9 @@
 #include "kernels/base/linear_algebra.h"
 #include "kernels/base/portable.h"
 #include "kernels/dynamics/contact_rows.h"
+#include "kernels/dynamics/dense_solve.h"
 #include "kernels/dynamics/eigenvalue_bound.h"
+#include "kernels/dynamics/nearest_in_cones.h"
 #include "kernels/dynamics/projected_iteration.h"
 
 namespace zwang {
@@ -64,7 +66,7 @@ struct UniqueMotion : ProjectedIteration<M> {
       for (int correction = 0; correction < 4; ++correction) {
         if (!solve_near(found)) break;
         if (is_clear(found)) return !rubbing.dependent || excludes_stick(rubbing, found);
-        if (is_at_rest(rubbing, found)) return hold_all(rubbing, found);
+        if (is_at_rest(rubbing, found) && bears_rest(rubbing, found)) return hold_all(rubbing, found);
         if (!correct(found)) break;
       }
     }
@@ -199,17 +201,25 @@ struct UniqueMotion : ProjectedIteration<M> {
 
   // The least forces with the same resultants: along w until one of them vanishes.
   ZWANG_DEVICE void share_load(const Rubbing& rubbing, Solution& at) const {
+    Real before[most];
+    for (int j = 0; j < most; ++j) before[j] = at.lambda[unit[rubbing.unit[j]].row];
+    shift_load(rubbing, at);
+    // Friction follows, as in slip.
+    for (int j = 0; j < most; ++j) {
+      const Unit& of = unit[rubbing.unit[j]];
+      for (int c = 1; c <= of.tangents; ++c)
+        at.lambda[of.row + c] *= before[j] > 0 ? at.lambda[of.row] / before[j] : Real(0);
+    }
+  }
+  ZWANG_DEVICE void shift_load(const Rubbing& rubbing, Solution& at) const {
     Real along = 0, least, largest;
     for (int j = 0; j < most; ++j) along -= rubbing.w[j] * at.lambda[unit[rubbing.unit[j]].row];
     bound_shift(rubbing, at, least, largest);
     const Real shift = maximum(minimum(along, largest), least);
     for (int j = 0; j < most; ++j) {
-      const Unit& of = unit[rubbing.unit[j]];
-      Real& force = at.lambda[of.row];
-      const Real before = force, moved = shift * rubbing.w[j];
-      force = before + moved > 4 * Precision<Real>::epsilon * absolute(moved) ? before + moved : Real(0);
-      // Friction follows, as in slip.
-      for (int c = 1; c <= of.tangents; ++c) at.lambda[of.row + c] *= before > 0 ? force / before : Real(0);
+      Real& force = at.lambda[unit[rubbing.unit[j]].row];
+      const Real moved = shift * rubbing.w[j];
+      force = force + moved > 4 * Precision<Real>::epsilon * absolute(moved) ? force + moved : Real(0);
     }
   }
   // The shifts along w that leave all normal forces positive.
@@ -257,7 +267,7 @@ struct UniqueMotion : ProjectedIteration<M> {
         const bool closes =
             at.residual[of.row] > slack[of.row] ||
             (at.residual[of.row] >= -slack[of.row] && deflection(at, of.row, pressed) && pressed > 0);
-        if (closes) next = is_possible(of, RowChoice::hold) ? RowChoice::hold : RowChoice::slip;
+        if (closes) next = close(k, at);
       } else if (!(at.lambda[of.row] > 0)) {
         next = RowChoice::open;
       } else if (rubs(k) && !of.moving && of.tangents == 2 && !is_tangentially_clear(k, at, Real(1e3))) {
@@ -268,6 +278,17 @@ struct UniqueMotion : ProjectedIteration<M> {
       at.choice[k] = next;
     }
     return changed;
+  }
+
+  // A contact that must close goes on slipping where it slips now, with friction that way as a first guess.
+  ZWANG_DEVICE RowChoice close(int k, Solution& at) const {
+    const Unit& of = unit[k];
+    const int t = of.row + 1;
+    if (rubs(k) && !of.moving && of.tangents == 2)
+      for (int c = 0; c < 2; ++c) at.lambda[t + c] = at.residual[t + c];
+    const bool slips = rubs(k) && of.tangents == 2 &&
+                       maximum(absolute(at.residual[t]), absolute(at.residual[t + 1])) > Real(1e3) * slack[t];
+    return !slips && is_possible(of, RowChoice::hold) ? RowChoice::hold : RowChoice::slip;
   }
 
   // Whether a solution is admissible and far from the edges of its choice, so that no other choice has its motion.
@@ -312,8 +333,8 @@ struct UniqueMotion : ProjectedIteration<M> {
     return along >= far * slack_along;
   }
 
-  // Whether a solution is admissible and leaves all contacts with friction at rest. Several choices then have this motion:
-  // rows that depend on each other may share the forces in many ways.
+  // Whether a solution leaves all contacts with friction at rest. Several choices then have this motion: rows that depend
+  // on each other may share the forces in many ways.
   ZWANG_COLD bool is_at_rest(const Rubbing& rubbing, const Solution& at) const {
     for (int j = 0; j < rubbing.count; ++j) {
       const Unit& of = unit[rubbing.unit[j]];
@@ -323,7 +344,41 @@ struct UniqueMotion : ProjectedIteration<M> {
     }
     for (int k = 0; k < units; ++k)
       if (!rubs(k) && !is_clear(k, at)) return false;
-    return is_admissible(at) && !contradicts_deflections(at);
+    return true;
+  }
+  // Whether there are admissible forces for it with the normal ones of least norm, if not those of `at`: frictions that
+  // move nothing may be added.
+  ZWANG_COLD bool bears_rest(const Rubbing& rubbing, const Solution& at) const {
+    if (is_admissible(at) && !contradicts_deflections(at)) return true;
+    Solution stuck = at;
+    for (int j = 0; j < rubbing.count; ++j) stuck.choice[rubbing.unit[j]] = RowChoice::hold;
+    set_directions(stuck);
+    solve_linear(stuck);
+    if (rubbing.dependent) shift_load(rubbing, stuck);
+    Real force[rows][n], lambda[rows], x[rows];
+    int m = 0;
+    for (int j = 0; j < rubbing.count; ++j)
+      for (int c = 1; c <= unit[rubbing.unit[j]].tangents; ++c) {
+        copy<n>(u[unit[rubbing.unit[j]].row + c], force[m]);
+        lambda[m++] = stuck.lambda[unit[rubbing.unit[j]].row + c];
+      }
+    NullSpace<Real, rows> null;
+    null.find(m, force, Real(100) * Precision<Real>::tie);
+    // The normal forces, which stay as they are, follow the frictions.
+    NearestInCones<Real, rows> nearest(m + rubbing.count, lambda, null);
+    for (int j = 0, tangent = 0; j < rubbing.count; ++j) {
+      const Unit& of = unit[rubbing.unit[j]];
+      lambda[m + j] = stuck.lambda[of.row];
+      for (int d = 0; d < null.count; ++d) null.vector[d][m + j] = 0;
+      nearest.add_cone(m + j, tangent, of.tangents, of.cone);
+      tangent += of.tangents;
+    }
+    nearest.solve(x);
+    m = 0;
+    for (int j = 0; j < rubbing.count; ++j)
+      for (int c = 1; c <= unit[rubbing.unit[j]].tangents; ++c)
+        stuck.lambda[unit[rubbing.unit[j]].row + c] = x[m++];
+    return is_admissible(stuck);
   }
   // The first of these choices: all of them stick.
   ZWANG_COLD bool hold_all(const Rubbing& rubbing, Solution& at) const {
