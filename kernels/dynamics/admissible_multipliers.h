@@ -14,19 +14,18 @@
 
 namespace zwang {
 
-// Multipliers that move alike: lambda + sum_k w_k null_k, with orthonormal null_k. `lambda` are those of equal compliance
-// [friction-15].
+// Multipliers that move alike: lambda + sum_k w_k null_k, with orthonormal null_k (find_null). `lambda` are those of equal
+// compliance [friction-15].
 template <class M>
 struct DependentMultipliers {
   using Model = typename M::Model;
   using Real = typename M::Real;
   static constexpr int rows = M::rows, n = M::n;
-  bool valid = false;
+  bool valid = false, dependent = false;
   int count = 0;
   int which[rows];   // conditions that are held
   int row_of[rows];  // by condition; -1: not held
   Real lambda[rows];
-  NullSpace<Real, rows> null;
   typename M::Root root;
   Real free[n], push[rows][n];  // accelerations without the rows; forces per unit of each multiplier
   Real rate[rows];              // of each row: f'
@@ -58,16 +57,25 @@ struct DependentMultipliers {
     }
     write_system(u, pushed, right, matrix, kept);
     // Between projections, dependent rows are so up to the tolerance of the integration only.
-    const Real nearly = Real(100) * Precision<Real>::tie;
+    const Real nearly = nearly_dependent();
     if (solve_dense(count, matrix, kept, scale, nearly, lambda) < count) {
       NullSpace<Real, rows> dependences;
       write_system(u, pushed, right, matrix, kept);
       dependences.find(count, u, sqrt(nearly));
-      null.find(count, pushed, sqrt(nearly));
+      dependent = true;
       add_dependences(dependences, count, scale, matrix);
       solve_dense(count, matrix, kept, scale, Precision<Real>::dependent, lambda);
     }
     valid = true;
+  }
+
+  ZWANG_INLINE static Real nearly_dependent() { return Real(100) * Precision<Real>::tie; }
+  ZWANG_COLD void find_null(NullSpace<Real, rows>& null) const {
+    null.count = 0;
+    if (!dependent) return;
+    Real pushed[rows][n];
+    for (int j = 0; j < count; ++j) root.into(push[j], pushed[j]);
+    null.find(count, pushed, sqrt(nearly_dependent()));
   }
 
   ZWANG_DEVICE void write_system(const Real (*u)[n], const Real (*pushed)[n], const Real* right,
@@ -150,6 +158,7 @@ struct DependentMultipliers {
   // The admissible multipliers nearest to `lambda`, by condition.
   ZWANG_COLD void nearest(const Real* k, Real t, const Real* y, Real* by_condition) const {
     const Real *v = M::v_of(y), *z = M::z_of(y);
+    NullSpace<Real, rows> null;
     NearestInCones<Real, rows> inside(count, lambda, null);
     for (int j = 0; j < count; ++j) {
       const int i = which[j], b = Model::bound_of(i), f = Model::friction_of(i);
@@ -163,7 +172,11 @@ struct DependentMultipliers {
         inside.add_interval(j, -limit, limit);
     }
     Real x[rows];
-    inside.solve(x);
+    for (int j = 0; j < count; ++j) x[j] = lambda[j];
+    if (dependent && !inside.contains(x)) {
+      find_null(null);
+      inside.solve(x);
+    }
     for (int i = 0; i < M::r; ++i) by_condition[i] = row_of[i] >= 0 ? x[row_of[i]] : Real(0);
   }
 
@@ -181,6 +194,8 @@ struct DependentMultipliers {
 
   // The multipliers with the largest smallest margin, which is returned.
   ZWANG_COLD Real widest(const Real* k, Real t, const Real* y, Real* x) const {
+    NullSpace<Real, rows> null;
+    find_null(null);
     WidestMargin<Real, rows> margins(lambda, null.vector, null.count);
     for (int j = 0; j < count; ++j) {
       const int i = which[j];
