@@ -6,8 +6,8 @@
 
 namespace zwang {
 
-// An upper bound of the largest eigenvalue of a symmetric matrix, the eighth root of |A^8| (Frobenius): at most
-// m^(1/16) times the eigenvalue. Overwrites the matrix.
+// An upper bound of the largest eigenvalue of a symmetric matrix, the eighth root of |A^8| (Frobenius): at
+// most m^(1/16) times the eigenvalue. Overwrites the matrix.
 template <class Real, int most>
 ZWANG_COLD Real eigenvalue_bound(int m, Real (&matrix)[most][most]) {
   const auto size = [&] {
@@ -34,8 +34,8 @@ ZWANG_COLD Real eigenvalue_bound(int m, Real (&matrix)[most][most]) {
   return unit * sqrt(sqrt(sqrt(size())));
 }
 
-// The inverse of a positive definite matrix, in its place, by Gauss-Jordan elimination. False if pivot i is not above
-// least[i].
+// The inverse of a positive definite matrix, in its place, by Gauss-Jordan elimination. False if pivot i is
+// not above least[i].
 template <class Real, int most>
 ZWANG_DEVICE bool invert_positive(int m, const Real* least, Real (&matrix)[most][most]) {
   for (int p = 0; p < m; ++p) {

@@ -1,5 +1,5 @@
-// Projected Gauss-Seidel iterations on the multipliers of a contact problem (dynamics/contact_rows.h), and the choices
-// that multipliers suggest.
+// Projected Gauss-Seidel iterations on the multipliers of a contact problem (dynamics/contact_rows.h), and
+// the choices that multipliers suggest.
 #pragma once
 
 #include "kernels/base/portable.h"

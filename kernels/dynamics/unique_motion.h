@@ -1,6 +1,7 @@
-// Contact problems (dynamics/contact_rows.h) that have one motion at most (dynamics/uniqueness.h): it is found without
-// trying all choices. Projected iterations propose a choice, Newton's method finds its directions, and what contradicts the
-// choice is corrected. Where that fails, or ends at the edge of a choice, all of them are tried (contact_problem.h).
+// Contact problems (dynamics/contact_rows.h) that have one motion at most (dynamics/uniqueness.h): it is
+// found without trying all choices. Projected iterations propose a choice, Newton's method finds its
+// directions, and what contradicts the choice is corrected. Where that fails, or ends at the edge of a
+// choice, all of them are tried (contact_problem.h).
 #pragma once
 
 #include "kernels/base/linear_algebra.h"
@@ -30,8 +31,8 @@ struct UniqueMotion : Uniqueness<M> {
   ZWANG_COLD bool find_unique(Solution& found) const {
     Rubbing rubbing;
     if (!list_rubbing(rubbing) || !has_one_motion(rubbing)) return false;
-    // Iterations propose a choice, which is solved and corrected where it fails. The frictions of dependent rows that
-    // iterations end with may be at their cones although the contacts stick.
+    // Iterations propose a choice, which is solved and corrected where it fails. The frictions of dependent
+    // rows that iterations end with may be at their cones although the contacts stick.
     Solution guess;
     for (int i = 0; i < count; ++i) guess.lambda[i] = 0;
     for (int round = 0; round < 8; ++round) {
@@ -143,7 +144,8 @@ struct UniqueMotion : Uniqueness<M> {
     return !slips && is_possible(of, RowChoice::hold) ? RowChoice::hold : RowChoice::slip;
   }
 
-  // Whether a solution is admissible and far from the edges of its choice, so that no other choice has its motion.
+  // Whether a solution is admissible and far from the edges of its choice, so that no other choice has its
+  // motion.
   ZWANG_COLD bool is_clear(const Solution& at) const {
     if (!is_admissible(at)) return false;
     for (int k = 0; k < units; ++k)
@@ -185,8 +187,8 @@ struct UniqueMotion : Uniqueness<M> {
     return along >= far * slack_along;
   }
 
-  // Whether a solution leaves all contacts with friction at rest. Several choices then have this motion: rows that depend
-  // on each other may share the forces in many ways.
+  // Whether a solution leaves all contacts with friction at rest. Several choices then have this motion: rows
+  // that depend on each other may share the forces in many ways.
   ZWANG_COLD bool is_at_rest(const Rubbing& rubbing, const Solution& at) const {
     for (int j = 0; j < rubbing.count; ++j) {
       const Unit& of = unit[rubbing.unit[j]];
@@ -198,8 +200,8 @@ struct UniqueMotion : Uniqueness<M> {
       if (!rubs(k) && !is_clear(k, at)) return false;
     return true;
   }
-  // Whether there are admissible forces for it with the normal ones of least norm, if not those of `at`: frictions that
-  // move nothing may be added.
+  // Whether there are admissible forces for it with the normal ones of least norm, if not those of `at`:
+  // frictions that move nothing may be added.
   ZWANG_COLD bool bears_rest(const Rubbing& rubbing, const Solution& at) const {
     if (is_admissible(at) && !contradicts_deflections(at)) return true;
     Solution stuck = at;
@@ -241,8 +243,8 @@ struct UniqueMotion : Uniqueness<M> {
     return is_admissible(at);
   }
 
-  // Dependent normal rows: where all contacts stick, forces of any norm are admissible. Against a slip r found, such a
-  // solution would have |v|^2 <= sum mu x_N |r|, with the same v for all of its forces.
+  // Dependent normal rows: where all contacts stick, forces of any norm are admissible. Against a slip r
+  // found, such a solution would have |v|^2 <= sum mu x_N |r|, with the same v for all of its forces.
   ZWANG_COLD bool excludes_stick(const Rubbing& rubbing, const Solution& found) const {
     Real speed[most];
     bool slips = false;

@@ -1,21 +1,24 @@
 // Whether a contact problem (dynamics/contact_rows.h) has one motion at most.
 //
-// Let two solutions differ by x in their multipliers and by y = -Phi x in their residuals. Equations, inequalities and
-// bounded rows have x y >= 0. For contacts Coulomb's law (De Saxce's form) gives x_N y_N + x_T y_T >= -mu |x_N| |y_T|, also
-// for one that slips already, with x_T = mu x_N d. With v = U^T x, the difference of the motions in the mass metric,
+// Let two solutions differ by x in their multipliers and by y = -Phi x in their residuals. Equations,
+// inequalities and bounded rows have x y >= 0. For contacts Coulomb's law (De Saxce's form) gives x_N y_N +
+// x_T y_T >= -mu |x_N| |y_T|, also for one that slips already, with x_T = mu x_N d. With v = U^T x, the
+// difference of the motions in the mass metric,
 //
 //     |v|^2 = x^T Phi x = -x y <= sum mu |x_N| |y_T|.
 //
-// Let P project off the span of all rows but the normal ones of contacts with friction. P v = P U_N^T x_N determines x_N,
-// y_T depends on v - P v alone, and |P v| |v - P v| <= |v|^2/2. So v = 0 if, with D = diag(sqrt(mu)),
+// Let P project off the span of all rows but the normal ones of contacts with friction. P v = P U_N^T x_N
+// determines x_N, y_T depends on v - P v alone, and |P v| |v - P v| <= |v|^2/2. So v = 0 if, with D =
+// diag(sqrt(mu)),
 //
 //     lambda_max(D G D) lambda_max(D Phi_TT D) < 4,     G = (U_N P U_N^T)^-1.                           [friction-13]
 //
-// Dependent normal rows, sum w_i u_i = 0, as of the four corners of a face, with w Phi0_N = 0. In every solution w r_N = 0:
-// contacts separate on both sides of the signs of w or not at all, so that the normal forces are those of least norm, none
-// of them negative, that have their resultant (UniqueMotion::share_load). They are a function of it, and each piece of this
-// function is a mean of those that leave out one contact. The largest G without one of the rows is taken. Forces of other
-// norms are admissible only where all contacts stick, which is excluded apart (UniqueMotion::excludes_stick).
+// Dependent normal rows, sum w_i u_i = 0, as of the four corners of a face, with w Phi0_N = 0. In every
+// solution w r_N = 0: contacts separate on both sides of the signs of w or not at all, so that the normal
+// forces are those of least norm, none of them negative, that have their resultant
+// (UniqueMotion::share_load). They are a function of it, and each piece of this function is a mean of those
+// that leave out one contact. The largest G without one of the rows is taken. Forces of other norms are
+// admissible only where all contacts stick, which is excluded apart (UniqueMotion::excludes_stick).
 #pragma once
 
 #include "kernels/base/linear_algebra.h"
@@ -112,8 +115,8 @@ struct Uniqueness : ProjectedIteration<M> {
     return eigenvalue_bound(m, gram);
   }
 
-  // Where two of the contacts stick, all of them do, as of a rigid body on a plane, and nothing but equations acts
-  // beside them.
+  // Where two of the contacts stick, all of them do, as of a rigid body on a plane, and nothing but equations
+  // acts beside them.
   ZWANG_COLD bool are_corners_of_a_face(const Rubbing& rubbing) const {
     for (int k = 0; k < units; ++k)
       if (!rubs(k) && unit[k].kind != RowKind::equation) return false;

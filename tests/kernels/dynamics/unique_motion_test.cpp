@@ -1,5 +1,5 @@
-// Contact problems with one motion against the search of all choices: boxes that strike a table with a corner, an edge or
-// a face.
+// Contact problems with one motion against the search of all choices: boxes that strike a table with a
+// corner, an edge or a face.
 #include "kernels/dynamics/unique_motion.h"
 
 #include <gtest/gtest.h>
