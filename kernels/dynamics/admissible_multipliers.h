@@ -50,8 +50,10 @@ struct DependentMultipliers {
       root.into(a, u[count]);
       scale[count] = maximum(norm<n>(u[count]), Precision<Real>::tiny);
       copy<n>(a, push[count]);
-      add_drag(k, t, y, i, push[count]);
-      root.into(push[count], pushed[count]);
+      if (add_drag(k, t, y, i, push[count]))
+        root.into(push[count], pushed[count]);
+      else
+        copy<n>(u[count], pushed[count]);
       row_of[i] = count;
       which[count++] = i;
     }
@@ -95,14 +97,15 @@ struct DependentMultipliers {
     for (int i = 0; i < n; ++i) a[i] = free[i] - a[i];
   }
 
-  // cone d A_T of a contact that slips. In space d is the direction of the slip, shifted by its rounding, on the side on
-  // which it was last known (slip_direction() in src/system/friction.cpp).
-  ZWANG_DEVICE static void add_drag(const Real* k, Real t, const Real* y, int i, Real* push) {
+  // cone d A_T of a contact that slips; false where it does not. In space d is the direction of the slip,
+  // shifted by its rounding, on the side on which it was last known (slip_direction() in
+  // src/system/friction.cpp).
+  ZWANG_DEVICE static bool add_drag(const Real* k, Real t, const Real* y, int i, Real* push) {
     const int f = Model::friction_of(i);
-    if (f < 0) return;
+    if (f < 0) return false;
     const Real* e = k + Model::first_mode + Model::friction_mode(f);
     const int many = Model::friction_rows(f);
-    if (e[0] == 0 && (many == 1 || e[1] == 0)) return;  // it sticks
+    if (e[0] == 0 && (many == 1 || e[1] == 0)) return false;
     const Real *q = y, *v = M::v_of(y), *z = M::z_of(y);
     const Real cone = Model::cone(k, t, q, v, z, f);
     Real a[2][n], d[2] = {e[0], Real(0)}, along = 0, squares = 0;
@@ -118,6 +121,7 @@ struct DependentMultipliers {
     Real scale = 1;
     if (many == 2) scale = !(size > 0) || along == 0 ? Real(0) : (along > 0 ? 1 : -1) / size;
     for (int c = 0; c < many; ++c) add_multiple<n>(cone * scale * d[c], a[c], push);
+    return true;
   }
 
   // --- Inequalities g . lambda >= 0 ---
