@@ -14,21 +14,21 @@
 
 namespace zwang {
 
-// Multipliers that move alike: lambda + sum_k w_k null_k, with orthonormal null_k. `lambda` are those of equal compliance
-// [friction-15].
+// Multipliers that move alike: lambda + sum_k w_k null_k, with orthonormal null_k (find_null). `lambda` are those of equal
+// compliance [friction-15].
 template <class M>
 struct DependentMultipliers {
   using Model = typename M::Model;
   using Real = typename M::Real;
   static constexpr int rows = M::rows, n = M::n;
-  bool valid = false;
+  bool valid = false, dependent = false;
   int count = 0;
   int which[rows];   // conditions that are held
   int row_of[rows];  // by condition; -1: not held
   Real lambda[rows];
-  NullSpace<Real, rows> null;
   typename M::Root root;
   Real free[n], push[rows][n];  // accelerations without the rows; forces per unit of each multiplier
+  Real rate[rows];              // of each row: f'
 
   ZWANG_COLD DependentMultipliers(const Real* k, const typename M::Constraints& constraints, Real t,
                                   const Real* y)
@@ -44,29 +44,40 @@ struct DependentMultipliers {
     for (int i = 0; i < M::r; ++i) {
       row_of[i] = -1;
       if (!(held[i] > 0)) continue;
-      Real value, rate, rest, a[n];
-      Model::row(k, t, q, v, z, i, value, rate, rest, a);
+      Real value, rest, a[n];
+      Model::row(k, t, q, v, z, i, value, rate[count], rest, a);
       right[count] = dot<n>(a, free) + rest;
       root.into(a, u[count]);
       scale[count] = maximum(norm<n>(u[count]), Precision<Real>::tiny);
       copy<n>(a, push[count]);
-      add_drag(k, t, y, i, push[count]);
-      root.into(push[count], pushed[count]);
+      if (add_drag(k, t, y, i, push[count]))
+        root.into(push[count], pushed[count]);
+      else
+        copy<n>(u[count], pushed[count]);
       row_of[i] = count;
       which[count++] = i;
     }
     write_system(u, pushed, right, matrix, kept);
     // Between projections, dependent rows are so up to the tolerance of the integration only.
-    const Real nearly = Real(100) * Precision<Real>::tie;
+    const Real nearly = nearly_dependent();
     if (solve_dense(count, matrix, kept, scale, nearly, lambda) < count) {
       NullSpace<Real, rows> dependences;
       write_system(u, pushed, right, matrix, kept);
       dependences.find(count, u, sqrt(nearly));
-      null.find(count, pushed, sqrt(nearly));
+      dependent = true;
       add_dependences(dependences, count, scale, matrix);
       solve_dense(count, matrix, kept, scale, Precision<Real>::dependent, lambda);
     }
     valid = true;
+  }
+
+  ZWANG_INLINE static Real nearly_dependent() { return Real(100) * Precision<Real>::tie; }
+  ZWANG_COLD void find_null(NullSpace<Real, rows>& null) const {
+    null.count = 0;
+    if (!dependent) return;
+    Real pushed[rows][n];
+    for (int j = 0; j < count; ++j) root.into(push[j], pushed[j]);
+    null.find(count, pushed, sqrt(nearly_dependent()));
   }
 
   ZWANG_DEVICE void write_system(const Real (*u)[n], const Real (*pushed)[n], const Real* right,
@@ -86,15 +97,17 @@ struct DependentMultipliers {
     for (int i = 0; i < n; ++i) a[i] = free[i] - a[i];
   }
 
-  // cone d A_T of a contact that slips. In space d is the direction of the slip, shifted by its rounding, on the side on
-  // which it was last known (slip_direction() in src/system/friction.cpp).
-  ZWANG_DEVICE static void add_drag(const Real* k, Real t, const Real* y, int i, Real* push) {
+  // cone d A_T of a contact that slips; false where it does not. In space d is the direction of the slip,
+  // shifted by its rounding, on the side on which it was last known (slip_direction() in
+  // src/system/friction.cpp).
+  ZWANG_DEVICE static bool add_drag(const Real* k, Real t, const Real* y, int i, Real* push) {
     const int f = Model::friction_of(i);
-    if (f < 0) return;
-    const Real *q = y, *v = M::v_of(y), *z = M::z_of(y);
-    const Real cone = Model::cone(k, t, q, v, z, f);
+    if (f < 0) return false;
     const Real* e = k + Model::first_mode + Model::friction_mode(f);
     const int many = Model::friction_rows(f);
+    if (e[0] == 0 && (many == 1 || e[1] == 0)) return false;
+    const Real *q = y, *v = M::v_of(y), *z = M::z_of(y);
+    const Real cone = Model::cone(k, t, q, v, z, f);
     Real a[2][n], d[2] = {e[0], Real(0)}, along = 0, squares = 0;
     for (int c = 0; c < many; ++c) {
       Real value, rate, rest;
@@ -108,6 +121,7 @@ struct DependentMultipliers {
     Real scale = 1;
     if (many == 2) scale = !(size > 0) || along == 0 ? Real(0) : (along > 0 ? 1 : -1) / size;
     for (int c = 0; c < many; ++c) add_multiple<n>(cone * scale * d[c], a[c], push);
+    return true;
   }
 
   // --- Inequalities g . lambda >= 0 ---
@@ -148,6 +162,7 @@ struct DependentMultipliers {
   // The admissible multipliers nearest to `lambda`, by condition.
   ZWANG_COLD void nearest(const Real* k, Real t, const Real* y, Real* by_condition) const {
     const Real *v = M::v_of(y), *z = M::z_of(y);
+    NullSpace<Real, rows> null;
     NearestInCones<Real, rows> inside(count, lambda, null);
     for (int j = 0; j < count; ++j) {
       const int i = which[j], b = Model::bound_of(i), f = Model::friction_of(i);
@@ -161,7 +176,11 @@ struct DependentMultipliers {
         inside.add_interval(j, -limit, limit);
     }
     Real x[rows];
-    inside.solve(x);
+    for (int j = 0; j < count; ++j) x[j] = lambda[j];
+    if (dependent && !inside.contains(x)) {
+      find_null(null);
+      inside.solve(x);
+    }
     for (int i = 0; i < M::r; ++i) by_condition[i] = row_of[i] >= 0 ? x[row_of[i]] : Real(0);
   }
 
@@ -179,6 +198,8 @@ struct DependentMultipliers {
 
   // The multipliers with the largest smallest margin, which is returned.
   ZWANG_COLD Real widest(const Real* k, Real t, const Real* y, Real* x) const {
+    NullSpace<Real, rows> null;
+    find_null(null);
     WidestMargin<Real, rows> margins(lambda, null.vector, null.count);
     for (int j = 0; j < count; ++j) {
       const int i = which[j];

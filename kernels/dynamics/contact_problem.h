@@ -9,19 +9,20 @@
 
 #include "kernels/base/portable.h"
 #include "kernels/dynamics/contact_rows.h"
-#include "kernels/dynamics/dependent_choice.h"
+#include "kernels/dynamics/unique_motion.h"
 
 namespace zwang {
 
 template <class M>
-struct ContactProblem : DependentChoice<M> {
-  using Base = DependentChoice<M>;
+struct ContactProblem : UniqueMotion<M> {
+  using Base = UniqueMotion<M>;
   using Real = typename M::Real;
   using Unit = typename Base::Unit;
   using Solution = typename Base::Solution;
-  using Base::condition, Base::count, Base::deflection, Base::difference, Base::each_solution,
-      Base::is_admissible, Base::is_possible, Base::contradicts_deflections, Base::phi, Base::phi0,
-      Base::kappa, Base::represent, Base::size_of, Base::slack, Base::solve, Base::u, Base::unit, Base::units;
+  using Base::choice_of, Base::condition, Base::count, Base::deflection, Base::difference,
+      Base::each_solution, Base::find_unique, Base::is_admissible, Base::is_possible,
+      Base::contradicts_deflections, Base::phi, Base::phi0, Base::kappa, Base::relax, Base::represent,
+      Base::size_of, Base::slack, Base::solve, Base::u, Base::unit, Base::units;
   static constexpr int rows = M::rows, most_combinations = 4096, most_admissible = 8;
 
   // singular: kappa of a contact that slips vanishes or is negative (Painleve) [friction-5].
@@ -110,6 +111,8 @@ struct ContactProblem : DependentChoice<M> {
   }
 
   ZWANG_COLD Verdict find_connected(Solution& found, Real margin) const {
+    if constexpr (slips_in_space<typename M::Model>())
+      if (find_unique(found)) return is_singular(found, margin) ? Verdict::singular : Verdict::one;
     long long combinations = 1;
     for (int k = 0; k < units && combinations <= most_combinations; ++k) {
       int options = 0;
@@ -254,7 +257,6 @@ struct ContactProblem : DependentChoice<M> {
 
   // Projected Gauss-Seidel iterations on the multipliers; the choices they end with are solved and judged.
   ZWANG_COLD Verdict find_by_iteration(Solution& found, Real margin) const {
-    for (int k = 0; k < units; ++k) found.choice[k] = RowChoice::hold;
     for (int i = 0; i < count; ++i) found.lambda[i] = 0;
     for (int pass = 0; pass < 2000; ++pass)
       for (int k = 0; k < units; ++k) relax(unit[k], found);
@@ -270,56 +272,6 @@ struct ContactProblem : DependentChoice<M> {
     if (found.dependent) represent(found);
     if (!is_admissible(found)) return Verdict::none;
     return is_singular(found, margin) ? Verdict::singular : Verdict::one;
-  }
-  ZWANG_DEVICE Real residual_now(int i, const Solution& at) const {
-    Real sum = phi0[i];
-    for (int j = 0; j < count; ++j) sum -= phi[i][j] * at.lambda[j];
-    return sum;
-  }
-  ZWANG_DEVICE void relax(const Unit& of, Solution& at) const {
-    const int i = of.row;
-    Real& lambda = at.lambda[i];
-    if (of.kind == RowKind::bounded && of.moving) {
-      lambda = of.limit_times(of.d[0]);
-      return;
-    }
-    lambda += residual_now(i, at) / phi[i][i];
-    if (of.kind == RowKind::bounded) lambda = minimum(maximum(lambda, -of.limit), of.limit);
-    if (of.kind == RowKind::inequality || of.kind == RowKind::contact) lambda = maximum(lambda, Real(0));
-    if (of.kind != RowKind::contact) return;
-    Real force = 0;
-    for (int c = 0; c < of.tangents; ++c) {
-      Real& tangential = at.lambda[i + 1 + c];
-      if (of.moving)
-        tangential = of.cone * lambda * of.d[c];
-      else
-        tangential += residual_now(i + 1 + c, at) / phi[i + 1 + c][i + 1 + c];
-      force += square(tangential);
-    }
-    const bool sticks = of.may_hold && !(sqrt(force) > of.cone_static * lambda);
-    if (of.moving || sticks || !(force > 0)) return;
-    for (int c = 0; c < of.tangents; ++c) at.lambda[i + 1 + c] *= of.cone * lambda / sqrt(force);
-  }
-  ZWANG_DEVICE RowChoice choice_of(const Unit& of, const Solution& at) const {
-    const int i = of.row;
-    const Real lambda = at.lambda[i];
-    if (of.kind == RowKind::equation) return RowChoice::hold;
-    if (of.kind == RowKind::bounded) {
-      if (of.moving) return of.d[0] > 0 ? RowChoice::slip : RowChoice::slip_back;
-      if (absolute(lambda) < of.limit * (1 - Precision<Real>::tie) && of.may_hold) return RowChoice::hold;
-      return lambda > 0 ? RowChoice::slip : RowChoice::slip_back;
-    }
-    if (!(lambda > 0)) return RowChoice::open;
-    if (of.kind == RowKind::inequality) return RowChoice::hold;
-    // The force that would hold it, against static friction: a contact that slips has a smaller one.
-    Real force = 0;
-    for (int c = 0; c < of.tangents; ++c) {
-      const int t = i + 1 + c;
-      force += square(at.lambda[t] + residual_now(t, at) / phi[t][t]);
-    }
-    const bool inside = sqrt(force) < of.cone_static * lambda * (1 - Precision<Real>::tie);
-    if (inside && is_possible(of, RowChoice::hold)) return RowChoice::hold;
-    return of.tangents == 1 && !of.moving && at.lambda[i + 1] < 0 ? RowChoice::slip_back : RowChoice::slip;
   }
 };
 

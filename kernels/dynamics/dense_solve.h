@@ -94,21 +94,23 @@ ZWANG_COLD int solve_dense(int m, Real (&matrix)[most][most], Real* right, const
     row_at[i] = column_at[i] = i;
     inverse[i] = 1 / scale[i];
   }
+  // The largest entry that is left, found while the entries are computed.
+  Real largest = 0;
+  int best_row = 0, best_column = 0;
+  const auto compare = [&](Real entry, int i, int j) {
+    if (!(absolute(entry) > largest)) return;
+    largest = absolute(entry);
+    best_row = i;
+    best_column = j;
+  };
   for (int i = 0; i < m; ++i) {
     right[i] *= inverse[i];
-    for (int j = 0; j < m; ++j) matrix[i][j] *= inverse[i] * inverse[j];
+    for (int j = 0; j < m; ++j) {
+      matrix[i][j] *= inverse[i] * inverse[j];
+      compare(matrix[i][j], i, j);
+    }
   }
   for (; rank < m; ++rank) {
-    Real largest = 0;
-    int best_row = rank, best_column = rank;
-    for (int i = rank; i < m; ++i)
-      for (int j = rank; j < m; ++j) {
-        const Real size = absolute(matrix[row_at[i]][column_at[j]]);
-        if (!(size > largest)) continue;
-        largest = size;
-        best_row = i;
-        best_column = j;
-      }
     if (!(largest > threshold)) break;
     const int p = row_at[best_row], q = column_at[best_column];
     row_at[best_row] = row_at[rank];
@@ -116,10 +118,15 @@ ZWANG_COLD int solve_dense(int m, Real (&matrix)[most][most], Real* right, const
     column_at[best_column] = column_at[rank];
     column_at[rank] = q;
     const Real pivot = 1 / matrix[p][q];
+    largest = 0;
     for (int i = rank + 1; i < m; ++i) {
       const int r = row_at[i];
       const Real factor = matrix[r][q] * pivot;
-      for (int j = rank + 1; j < m; ++j) matrix[r][column_at[j]] -= factor * matrix[p][column_at[j]];
+      for (int j = rank + 1; j < m; ++j) {
+        Real& entry = matrix[r][column_at[j]];
+        entry -= factor * matrix[p][column_at[j]];
+        compare(entry, i, j);
+      }
       right[r] -= factor * right[p];
     }
   }

@@ -35,6 +35,18 @@ struct NearestInCones {
     cone[cones++] = {at, -1, 0, 0, least, largest};
   }
 
+  ZWANG_DEVICE bool contains(const Real* x) const {
+    for (int i = 0; i < cones; ++i) {
+      const Cone& of = cone[i];
+      Real force = 0;
+      for (int c = 0; c < of.tangents; ++c) force += square(x[of.tangent + c]);
+      if (of.tangents > 0 ? !(sqrt(force) <= of.factor * x[of.normal])
+                          : !(x[of.normal] >= of.least && x[of.normal] <= of.largest))
+        return false;
+    }
+    return true;
+  }
+
   ZWANG_COLD void solve(Real* x, int passes = 2000) const {
     if (null.count == 1) {
       solve_on_line(x);

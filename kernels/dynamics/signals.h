@@ -13,6 +13,27 @@
 
 namespace zwang {
 
+// Whether a signal may depend on multipliers. Slips and yields that end depend on rates alone.
+template <class M>
+ZWANG_DEVICE bool depends_on_forces([[maybe_unused]] int i) {
+  if constexpr (ModesOf<typename M::Model>::any && M::Model::signals_forces)
+    if (i >= M::first_transition) {
+      const auto kind = TransitionKind(M::Model::transition_kind(i - M::first_transition));
+      return kind != TransitionKind::stick && kind != TransitionKind::lock;
+    }
+  return M::Model::signals_forces;
+}
+
+// Whether a signal ends the stick of a contact.
+template <class M>
+ZWANG_DEVICE bool ends_stick([[maybe_unused]] int i) {
+  if constexpr (ModesOf<typename M::Model>::any)
+    return i >= M::first_transition &&
+           TransitionKind(M::Model::transition_kind(i - M::first_transition)) == TransitionKind::slide;
+  else
+    return false;
+}
+
 // The multipliers as far as signals depend on them, and 0 otherwise.
 template <class M, class Real>
 ZWANG_DEVICE void multipliers_of_signals(const Real* k, const typename M::Constraints& constraints, Real t,
@@ -28,15 +49,17 @@ template <class M, class Real>
 ZWANG_DEVICE Real signal_at(const Real* k, const typename M::Constraints& constraints, Real t, const Real* y,
                             int i) {
   if constexpr (ModesOf<typename M::Model>::any)
-    if (constraints.redundant && i >= M::first_transition &&
-        TransitionKind(M::Model::transition_kind(i - M::first_transition)) == TransitionKind::slide) {
+    if (constraints.redundant && ends_stick<M>(i)) {
       // Stick ends where no multipliers are admissible any more.
       const DependentMultipliers<M> multipliers(k, constraints, t, y);
       Real x[M::rows];
       if (multipliers.valid) return -multipliers.widest(k, t, y, x);
     }
   Real lambda[M::rows];
-  multipliers_of_signals<M>(k, constraints, t, y, lambda);
+  if (depends_on_forces<M>(i))
+    multipliers_of_signals<M>(k, constraints, t, y, lambda);
+  else
+    for (int j = 0; j < M::rows; ++j) lambda[j] = 0;
   return M::Model::signal(k, t, y, M::v_of(y), M::z_of(y), lambda, constraints.held, i);
 }
 
@@ -78,7 +101,21 @@ ZWANG_COLD void scaled_multipliers(const M& me, Scaled<typename M::Real>* lambda
   }
 }
 
-// A signal at the member's state, with its rounding scale.
+// Whether dependent contacts stick clearly, for a signal that ends the stick: the widest margin is larger than that of
+// any multipliers. `made` becomes that margin, which is on the same side of zero.
+template <class M>
+ZWANG_COLD bool is_clearly_inside(const M& me, int i, Scaled<typename M::Real>& made) {
+  using Real = typename M::Real;
+  if (!ends_stick<M>(i)) return false;
+  const DependentMultipliers<M> multipliers(me.k, me.constraints, me.motion.t, me.motion.y);
+  if (!multipliers.valid) return false;
+  const Real margin = multipliers.margin(me.k, me.motion.t, me.motion.y, multipliers.lambda);
+  if (!(margin > 100 * me.input.contact_tolerance * made.scale)) return false;
+  made.value = -margin;
+  return true;
+}
+
+// A signal at the member's state, with its rounding scale; only its side of zero counts.
 template <class M>
 ZWANG_COLD Scaled<typename M::Real> scaled_signal(const M& me, int i) {
   using Model = typename M::Model;
@@ -93,12 +130,12 @@ ZWANG_COLD Scaled<typename M::Real> scaled_signal(const M& me, int i) {
   }
   for (int j = 0; j < M::nz; ++j) z[j] = S(me.motion.z()[j]);
   if constexpr (Model::signals_forces) {
-    scaled_multipliers(me, lambda);
+    if (depends_on_forces<M>(i)) scaled_multipliers(me, lambda);
     for (int j = 0; j < M::r; ++j) held[j] = S(me.constraints.held[j]);
   }
   S made = Model::signal(k, S(me.motion.t), q, v, z, lambda, held, i);
   if constexpr (ModesOf<Model>::any)
-    if (me.constraints.redundant)
+    if (me.constraints.redundant && !is_clearly_inside(me, i, made))
       made.value = signal_at<M>(me.k, me.constraints, me.motion.t, me.motion.y, i);
   return made;
 }

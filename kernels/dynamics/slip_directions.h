@@ -148,14 +148,19 @@ struct SlipDirections : ContactRows<M> {
       }
       eliminate(many, matrix, step);
       next = at;
-      for (int j = 0; j < many; ++j)
+      Real largest = 0;
+      for (int j = 0; j < many; ++j) {
         turn(maximum(minimum(step[j], Real(0.5)), Real(-0.5)), next.d[sought[j]]);
+        largest = maximum(largest, absolute(step[j]));
+      }
       solve_linear(next);
       const Real left = slip_across(sought, many, next, turned);
       if (!(left < size)) return;
       at = next;
       size = left;
       for (int j = 0; j < many; ++j) across[j] = turned[j];
+      // The next step would be rounding.
+      if (largest <= small) return;
     }
   }
   // Solves matrix x = right for x, in the place of `right`. Angles that nothing determines stay: contacts whose rows are

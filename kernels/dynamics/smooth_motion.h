@@ -71,16 +71,13 @@ ZWANG_DEVICE void listed_motion(const Real* k, Real t, const Real* y, const Real
   if (!valid) rate[n] = missing<Real>();
 }
 
-// The same with friction, where the held rows are not a minimum [friction-4].
+// The right side with friction and the multipliers `lambda`, by condition, of held rows solved before.
 template <class M, class Real>
-ZWANG_DEVICE void listed_motion_with_friction(const Real* k, Real t, const Real* y, const Real* held,
-                                              Real* rate, Real* lambda) {
+ZWANG_DEVICE void motion_with_multipliers(const DependentMultipliers<M>& solved, const Real* k, Real t,
+                                          const Real* y, const Real* held, const Real* lambda, Real* rate) {
   using Model = typename M::Model;
   constexpr int n = M::n;
   const Real *v = M::v_of(y), *z = M::z_of(y);
-  const DependentMultipliers<M> solved(k, held, t, y);
-  for (int i = 0; i < M::r; ++i)
-    lambda[i] = solved.valid && solved.row_of[i] >= 0 ? solved.lambda[solved.row_of[i]] : Real(0);
   for (int i = 0; i < n; ++i) rate[i] = v[i];
   clear_turns<M>(rate);
   Real power;
@@ -92,12 +89,20 @@ ZWANG_DEVICE void listed_motion_with_friction(const Real* k, Real t, const Real*
   solved.accelerations(lambda, M::v_of(rate));
   for (int j = 0; j < solved.count; ++j) {
     const int i = solved.which[j];
-    Real value, f_rate, rest, a[n];
-    Model::row(k, t, y, v, z, i, value, f_rate, rest, a);
-    power -= lambda[i] * (dot<n>(solved.push[j], v) - (Model::is_holonomic(i) ? f_rate : Real(0)));
+    power -= lambda[i] * (dot<n>(solved.push[j], v) - (Model::is_holonomic(i) ? solved.rate[j] : Real(0)));
   }
   Model::integrands(k, t, y, v, z, lambda, held, rate + M::fed_back);
   if constexpr (Model::works) rate[M::size - 1] = power;
+}
+
+// The right side from a list of rows with friction, where the held rows are not a minimum [friction-4].
+template <class M, class Real>
+ZWANG_DEVICE void listed_motion_with_friction(const Real* k, Real t, const Real* y, const Real* held,
+                                              Real* rate, Real* lambda) {
+  const DependentMultipliers<M> solved(k, held, t, y);
+  for (int i = 0; i < M::r; ++i)
+    lambda[i] = solved.valid && solved.row_of[i] >= 0 ? solved.lambda[solved.row_of[i]] : Real(0);
+  motion_with_multipliers<M>(solved, k, t, y, held, lambda, rate);
 }
 
 // q' = v, v' = a, z', the integrands, and the power of all forces without potential; beside them the
@@ -137,14 +142,17 @@ ZWANG_DEVICE void multipliers_at(const Real* k, const typename M::Constraints& c
   using Model = typename M::Model;
   constexpr int n = M::n;
   const Real *v = M::v_of(y), *z = M::z_of(y);
+  if constexpr (ModesOf<Model>::any)
+    if (constraints.redundant) {
+      const DependentMultipliers<M> multipliers(k, constraints, t, y);
+      if (multipliers.valid) {
+        multipliers.nearest(k, t, y, lambda);
+        return;
+      }
+    }
   Real rate[M::size];
   right_side<M>(k, t, y, constraints.held, constraints.any_held, rate, lambda);
-  if (!constraints.redundant) return;
-  if constexpr (ModesOf<Model>::any) {
-    const DependentMultipliers<M> multipliers(k, constraints, t, y);
-    if (multipliers.valid) multipliers.nearest(k, t, y, lambda);
-    return;
-  }
+  if (!constraints.redundant || ModesOf<Model>::any) return;
   for (int pass = 0; pass < 2; ++pass) {
     typename M::Qp qp;
     int which[M::rows];
@@ -296,9 +304,21 @@ ZWANG_COLD void share_slip_loads(const Real* k, const typename M::Constraints& c
 template <class M, class Real>
 ZWANG_COLD void right_side_at(const Real* k, const typename M::Constraints& constraints, Real t,
                               const Real* y, Real* rate, Real* lambda) {
+  bool shares = false;
+  if constexpr (shares_slip_loads<typename M::Model>()) shares = slips_with_shared_loads<M>(k, constraints);
+  if constexpr (shares_slip_loads<typename M::Model>() && !M::Model::masked) {
+    // The rows are solved once, as a list.
+    if (shares) {
+      const DependentMultipliers<M> multipliers(k, constraints, t, y);
+      for (int i = 0; i < M::r; ++i) lambda[i] = 0;
+      if (multipliers.valid) multipliers.nearest(k, t, y, lambda);
+      motion_with_multipliers<M>(multipliers, k, t, y, constraints.held, lambda, rate);
+      return;
+    }
+  }
   right_side<M>(k, t, y, constraints.held, constraints.any_held, rate, lambda);
   if constexpr (shares_slip_loads<typename M::Model>())
-    if (slips_with_shared_loads<M>(k, constraints)) share_slip_loads<M>(k, constraints, t, y, rate, lambda);
+    if (shares) share_slip_loads<M>(k, constraints, t, y, rate, lambda);
   if constexpr (M::Model::integrals > 0)
     if (constraints.redundant) integrands_of_least_norm<M>(k, constraints, t, y, rate);
 }

@@ -282,7 +282,8 @@ ZWANG_DEVICE void set_friction_mode(M& me, int f, bool stick, const typename M::
     if (stick) row.standing = Standing::equation;
     e[c] = stick ? Real(0) : d[c];
   }
-  if (count == 2) e[2] = SlipNow<M>(me, f).zero;
+  // Contacts without a mode need no rounding of their slip.
+  if (count == 2) e[2] = stick || d[0] != 0 || d[1] != 0 ? SlipNow<M>(me, f).zero : Real(0);
 }
 
 // The size of the terms of s' for the accelerations a.

@@ -12,47 +12,6 @@
 
 namespace zwang {
 
-// Where the interpolant is too inaccurate: widens its bracket until the true flow changes sign within it, and
-// bisects. Fails the member where the flow is not finite.
-template <class M>
-ZWANG_COLD void bracket_on_flow(M& me, const DenseStep<M>& dense,
-                                const EventFunction<typename M::Real>& event_function,
-                                LocatedEvent<M>& found) {
-  using Real = typename M::Real;
-  Real y[M::size];
-  const auto value_at = [&](Real x, Real* state) {
-    dense.flow(x, state);
-    return event_value(me, event_function, dense.interpolant.t + x * dense.interpolant.h, state);
-  };
-  Real a = event_function.bracket.below, b = event_function.bracket.above;
-  for (Real stride = b - a; a > 0 && stride > 0 && value_at(a, y) > 0; stride *= 2)
-    a = maximum(Real(0), a - stride);
-  Real value = value_at(b, found.y);
-  if (value <= 0 && b < 1) {
-    b = 1;
-    value = value_at(b, found.y);
-  }
-  found.found = false;
-  if (value <= 0) return;  // a grazing of the interpolant that the true motion does not have
-  if (value != value) {
-    me.fail(Status::event_lost);
-    return;
-  }
-  for (int i = 0; i < 100 && b - a > 2 * Precision<Real>::epsilon * b; ++i) {
-    const Real middle = (a + b) / 2, at_middle = value_at(middle, y);
-    if (at_middle > 0) {
-      b = middle;
-      copy<M::size>(y, found.y);
-      if (at_middle <= Real(1e-4) * event_function.zero) break;
-    } else {
-      a = middle;
-    }
-  }
-  found.found = true;
-  found.event_function = event_function;
-  found.x = b;
-}
-
 // Integrates over a short time from y at t by the classical Runge-Kutta method, or with fewer stages where
 // the time is shorter still.
 template <class M, class Real>
@@ -101,6 +60,76 @@ ZWANG_COLD void refine_on_flow(const M& me, const EventFunction<Real>& event_fun
 template <class Real>
 ZWANG_INLINE Real resolution_of(Real slope, Real t, Real h) {
   return slope * 8 * Precision<Real>::epsilon * maximum(h, absolute(t));
+}
+
+// Where the interpolant is too inaccurate: widens its bracket until the true flow changes sign within it, and
+// narrows it down as root() does (rootfinding/first_root.h): bisection takes 50 partial steps. Fails the member where
+// the flow is not finite.
+template <class M>
+ZWANG_COLD void bracket_on_flow(M& me, const DenseStep<M>& dense,
+                                const EventFunction<typename M::Real>& event_function,
+                                LocatedEvent<M>& found) {
+  using Real = typename M::Real;
+  const Real t = dense.interpolant.t, h = dense.interpolant.h;
+  Real y[M::size];
+  const auto value_at = [&](Real x, Real* state) {
+    dense.flow(x, state);
+    return event_value(me, event_function, t + x * h, state);
+  };
+  Real a = event_function.bracket.below, b = event_function.bracket.above, low = 0;
+  for (Real stride = b - a; a > 0 && stride > 0 && (low = value_at(a, y)) > 0; stride *= 2)
+    a = maximum(Real(0), a - stride);
+  if (!(a > 0)) low = event_value(me, event_function, t, dense.interpolant.start);
+  Real value = value_at(b, found.y);
+  if (value <= 0 && b < 1) {
+    b = 1;
+    value = value_at(b, found.y);
+  }
+  found.found = false;
+  if (value <= 0) return;  // a grazing of the interpolant that the true motion does not have
+  if (value != value) {
+    me.fail(Status::event_lost);
+    return;
+  }
+  // The newest point, the other end of the bracket, and the point before them.
+  Real x = b, fx = value, other = a, f_other = minimum(low, Real(0)), part = fx / (fx - f_other);
+  for (int i = 0; i < 100; ++i) {
+    const Real tolerance = 2 * Precision<Real>::epsilon * b, width = absolute(other - x);
+    if (!(width > tolerance)) break;
+    const Real least = Real(0.5) * tolerance / width;
+    part = part == part ? minimum(maximum(part, least), 1 - least) : Real(0.5);
+    const Real next = x + part * (other - x), f_next = value_at(next, y);
+    const bool same = (f_next > 0) == (fx > 0);
+    const Real before = same ? x : other, f_before = same ? fx : f_other;
+    if (!same) {
+      other = x;
+      f_other = fx;
+    }
+    x = next;
+    fx = f_next;
+    // Close to the root, short steps reach it: closing the bracket from both sides would take as many steps again. Near
+    // the step's start all values are close to zero.
+    if (absolute(fx) <= event_function.zero && x > Real(0.01)) {
+      Real time = x * h, slope = (fx - f_other) / ((x - other) * h), left = fx;
+      refine_on_flow(me, event_function, t, time, left, slope, y);
+      b = minimum(time / h, Real(1));
+      copy<M::size>(y, found.y);
+      break;
+    }
+    if (fx > 0) {
+      b = x;
+      copy<M::size>(y, found.y);
+      if (fx <= Real(1e-4) * event_function.zero) break;
+    }
+    const Real xi = (x - other) / (before - other), phi = (fx - f_other) / (f_before - f_other);
+    const bool smooth = square(phi) < xi && square(1 - phi) < 1 - xi;
+    part = smooth ? fx / (f_other - fx) * (f_before / (f_other - f_before)) +
+                        (before - x) / (other - x) * (fx / (f_before - fx)) * (f_other / (f_before - f_other))
+                  : Real(0.5);
+  }
+  found.found = true;
+  found.event_function = event_function;
+  found.x = b;
 }
 
 // The state at a fraction of the step, from both its ends: positions by the polynomial of degree 5 through
