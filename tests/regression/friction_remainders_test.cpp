@@ -16,20 +16,11 @@
 #include "host/study_file/load_study.h"
 #include "kernels/base/layout.h"
 #include "kernels/base/status.h"
+#include "tests/support/both_backends.h"
 #include "tests/support/impact_studies.h"
 
 namespace zwang::friction_remainders_test {
 namespace {
-
-template <class Visit>
-void by_both(const Study& study, const Visit& visit) {
-  BackendReference reference(study, 1);
-  BackendCpu cpu(study, *HostCompiler::find(), 1);
-  for (Backend* backend : {static_cast<Backend*>(&reference), static_cast<Backend*>(&cpu)}) {
-    SCOPED_TRACE(backend->name());
-    visit(*backend);
-  }
-}
 
 // A ball of mass m bounces on a block of mass M that slides on a floor. The floor carries the block alone while the ball
 // flies, and rubs with mu P in each shock.
