@@ -288,6 +288,36 @@ yields = "count(yields(rod))"
   });
 }
 
+// A point slides along a great circle inside a sphere: v' = -mu v^2. The slip rows of contacts in space jumped where the
+// normal becomes horizontal, and with them the direction in which the slip was known: the kernels found the end of the
+// slip there without end (soak with friction, seed 40043).
+TEST(FrictionFindings, ASlipGoesOnWhereTheNormalIsHorizontal) {
+  const Study study = read_study(R"toml(
+[[point]]
+name = "p"
+mass = 1
+position = [0.8, 0, 0.6]
+velocity = [-3, 2.5, 4]
+[system]
+[[constraint]]
+name = "sphere"
+require = "norm(p) <= 1"
+friction = 0.2
+[time]
+end = 1
+samples = 2
+)toml",
+                                 "inside_a_sphere.toml");
+  const double speed = std::sqrt(9 + 6.25 + 16), angle = std::log(1 + 0.2 * speed) / 0.2;
+  const double from[3] = {0.8, 0, 0.6}, along[3] = {-3 / speed, 2.5 / speed, 4 / speed};
+  by_both(study, [&](Backend& backend) {
+    const BatchResults results = first_member(study, backend);
+    ASSERT_EQ(results.status[0], Status::ok);
+    for (std::size_t i = 0; i < 3; ++i)
+      EXPECT_NEAR(results.end_state[i], from[i] * std::cos(angle) + along[i] * std::sin(angle), 1e-7);
+  });
+}
+
 // Speeds that remain of tens of rounds, in which each round amplifies the roundings of those before it.
 constexpr double left_by_rounds = 1e-6;
 
