@@ -31,14 +31,16 @@ struct Limit {
 
 // Remaining duration of a burst after the last contact with a condition, as a geometric series from its last
 // three contacts: d, d r, d r^2 ... A burst is also treated as complete where its conditions are so close
-// together that the next shock merges with the last one, long before the limit.
-double left_of_burst(const std::vector<double>& contacts, double longest) {
+// together that the next shock merges with the last one, long before the limit. A series that ends at the listed limit
+// may be longer than `longest`: high restitution and a weak force make hops too low to be followed that last long.
+double left_of_burst(const std::vector<double>& contacts, double limit, double longest) {
   if (contacts.size() < 3) return 0;
   const auto last = contacts.rbegin();
   const double d1 = last[0] - last[1], d2 = last[1] - last[2];
   if (!(d1 > 0 && d1 < d2)) return 0;
   const double left = d1 * d1 / (d2 - d1);
-  return left <= longest ? left : 0;
+  constexpr double same_limit = 0.1;  // in shares of what is left
+  return left <= longest || std::abs(last[0] + left - limit) <= same_limit * left ? left : 0;
 }
 
 std::vector<Limit> limits(const std::vector<Event>& events, std::size_t list,
@@ -55,7 +57,7 @@ std::vector<Limit> limits(const std::vector<Event>& events, std::size_t list,
     double reach = event.t - last_shock;
     if (!(reach <= longest)) reach = 0;  // an unrelated shock
     for (const std::size_t i : event.constraints)
-      reach = std::max(reach, left_of_burst(contacts[i], longest));
+      reach = std::max(reach, left_of_burst(contacts[i], event.t, longest));
     found.push_back({event.t, reach, list});
   }
   return found;

@@ -154,14 +154,17 @@ bool StudyBuilder::check_slip(const Field& field, Expr slip) {
   return moves;
 }
 
-// The velocity across the normal.
+// The velocity across the normal. Within a step the slip must not jump, as its direction is known by that at the step's
+// start; tangents() do where the third component of the normal changes its sign.
 std::vector<Expr> StudyBuilder::across(const std::vector<Expr>& normal, const std::vector<Expr>& velocity) {
   Expr squares = pool().zero();
   for (const Expr e : normal) squares = pool().add(squares, pool().square(e));
   const Expr length = pool().apply(Op::sqrt, squares);
   std::vector<Expr> unit, made;
   for (const Expr e : normal) unit.push_back(pool().divide(e, length));
-  for (const std::vector<Expr>& direction : tangents(pool(), unit)) {
+  const bool may_jump = normal.size() == 3 && !pool().is_constant(normal[2]);
+  for (const std::vector<Expr>& direction :
+       may_jump ? tangents_without_jump(pool(), unit) : tangents(pool(), unit)) {
     Expr speed = pool().zero();
     for (std::size_t k = 0; k < direction.size(); ++k)
       speed = pool().add(speed, pool().multiply(direction[k], velocity[k]));

@@ -141,7 +141,8 @@ ZWANG_COLD void solve_frictional_round(const ShockSetting<M>& setting, const Rea
     const bool yields =
         Model::bound_sign(b) >= 0 && setting.me.k[Model::first_mode + Model::bound_sign(b)] != 0;
     const bool holds = setting.me.constraints.conditions[i].standing == Standing::equation;
-    if (Model::is_equation(i) && (yields || holds)) made.add_bounded(setting, alpha, b);
+    if (Model::is_equation(i) && (yields || holds) && !setting.gone.has(i))
+      made.add_bounded(setting, alpha, b);
   }
   Real theta;
   if (!made.solve_within_energy(theta)) {

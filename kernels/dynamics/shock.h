@@ -50,6 +50,17 @@ struct ShockSetting {
     if (has_own_law(i)) return false;
     return me.constraints.conditions[i].standing == Standing::equation;
   }
+  // A bounded equation that breaks holds as other equations do until then: one that moves, as a grip that has just been
+  // imposed, causes a shock [limit-4]. Other bounded equations that move yield.
+  ZWANG_DEVICE bool holds_or_breaks([[maybe_unused]] int i) const {
+    if constexpr (ModesOf<Model>::any) {
+      const int b = Model::bound_of(i);
+      return b >= 0 && Model::is_equation(i) && Model::bound_breaks(b) && !gone.has(i) &&
+             me.constraints.conditions[i].standing == Standing::equation;
+    } else {
+      return false;
+    }
+  }
   ZWANG_DEVICE bool takes_part(int i) const {
     return is_equation(i) || ((contacts.has(i) || velocities.has(i)) && !gone.has(i));
   }
@@ -58,9 +69,10 @@ struct ShockSetting {
   }
   ZWANG_DEVICE bool violated(const Real* v) const {
     for (int i = 0; i < M::r; ++i) {
-      if (!takes_part(i)) continue;
+      const bool equal = is_equation(i) || holds_or_breaks(i);
+      if (!equal && !takes_part(i)) continue;
       const Real f = rate(i, v);
-      if (is_equation(i) ? absolute(f) > zero[i] : f > zero[i]) return true;
+      if (equal ? absolute(f) > zero[i] : f > zero[i]) return true;
     }
     return false;
   }
@@ -121,6 +133,8 @@ ZWANG_DEVICE void collect_rows(const ShockSetting<M>& setting, const Real* alpha
   for (int i = 0; i < M::r; ++i) {
     if (setting.is_equation(i)) {
       rows.add(i, true, 0);
+      imposing = imposing || absolute(setting.rate(i, alpha)) > setting.zero[i];
+    } else if (setting.holds_or_breaks(i)) {
       imposing = imposing || absolute(setting.rate(i, alpha)) > setting.zero[i];
     } else if (setting.contacts.has(i) && !inelastic && M::Model::restitution(me.k, i) > 0) {
       rebounds = rebounds || setting.rate(i, alpha) > setting.zero[i];
@@ -341,8 +355,9 @@ ZWANG_COLD bool add_resting_slips([[maybe_unused]] const ShockSetting<M>& settin
 
 // Rounds of rebounds at one instant end when every approach is within zero. A row of contacts without a gap,
 // as of disks that fill the width of a box, is left with speeds of that size, which are what remains of
-// infinitely many rounds. Contacts whose rate is not clearly zero come to rest: left as they are, some would
-// count as approaching for the active set, whose zeros are those of the velocities after the shock.
+// infinitely many rounds. Contacts whose rate is not clearly zero come to rest, and velocity inequalities reach
+// their limits: left as they are, some would count as approaching, or as short of their limits, for the active set,
+// whose zeros are those of the velocities after the shock.
 template <class M>
 ZWANG_COLD void settle(const ShockSetting<M>& setting, ShockResult<M>& result) {
   using Real = typename M::Real;
@@ -353,7 +368,7 @@ ZWANG_COLD void settle(const ShockSetting<M>& setting, ShockResult<M>& result) {
   for (int i = 0; i < M::r; ++i) {
     if (!setting.takes_part(i)) continue;
     const Real size = absolute(setting.rate(i, result.v));
-    const bool rests = setting.contacts.has(i) && size <= setting.zero[i];
+    const bool rests = !setting.is_equation(i) && size <= setting.zero[i];
     unclear = unclear || (rests && size > clearly * setting.zero[i]);
     rows.add(i, rests || setting.is_equation(i), 0);
   }

@@ -209,6 +209,12 @@ ZWANG_COLD void apply_shock(M& me, const typename M::Real* alpha, const typename
     me.accumulation.note(me.motion.t, reached);
     note_held(me, me);
   }
+  // Velocity inequalities that the shock has brought to their limits close with it.
+  for (int i = 0; i < M::r; ++i)
+    if (result.struck.has(i) && conditions[i].standing == Standing::open && !M::Model::is_holonomic(i)) {
+      touching.add(i);
+      me.candidates.add(i);
+    }
   note_broken(me, result);
   ModeChange<M> change;
   change.jumped = result.jumped || external;

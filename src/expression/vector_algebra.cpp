@@ -59,4 +59,24 @@ std::vector<ExprVector> tangents(Expressions& pool, const ExprVector& n) {
           {b, pool.add(side, product(pool.square(n[1]), a)), pool.negate(n[1])}};
 }
 
+// Two unit vectors e across a fixed one u, turned as the shortest rotation turns u into n: e - (n e) (u + n)/(1 + n u).
+// Their pole n = -u is a single direction, which is none that the axes of a study or simple slopes have.
+std::vector<ExprVector> tangents_without_jump(Expressions& pool, const ExprVector& n) {
+  if (n.size() == 2) return tangents(pool, n);
+  constexpr double u[3] = {0.31830988618379067, 0.57721566490153286, 0.7519979338734539};
+  constexpr double a = -1 / (1 + u[2]), b = u[0] * u[1] * a;
+  constexpr double across[2][3] = {{1 + u[0] * u[0] * a, b, -u[0]}, {b, 1 + u[1] * u[1] * a, -u[1]}};
+  const auto constants = [&](const double* of) {
+    return ExprVector{pool.constant(of[0]), pool.constant(of[1]), pool.constant(of[2])};
+  };
+  const ExprVector pole = constants(u), sum = plus(pool, pole, n);
+  const Expr scale = pool.divide(pool.one(), pool.add(pool.one(), dot(pool, n, pole)));
+  std::vector<ExprVector> made;
+  for (const double* e : across) {
+    const ExprVector fixed = constants(e);
+    made.push_back(minus(pool, fixed, times(pool, pool.multiply(dot(pool, n, fixed), scale), sum)));
+  }
+  return made;
+}
+
 }  // namespace zwang

@@ -18,5 +18,7 @@ ExprVector times(Expressions& pool, Expr factor, const ExprVector& a);
 
 // One or two unit vectors across the unit vector n, perpendicular to each other. In space they may jump where n.z = 0.
 std::vector<ExprVector> tangents(Expressions& pool, const ExprVector& n);
+// The same, continuous but for a single direction of n.
+std::vector<ExprVector> tangents_without_jump(Expressions& pool, const ExprVector& n);
 
 }  // namespace zwang

@@ -1,6 +1,7 @@
 // Multipliers inside cones by cutting planes, and the least excess over the cones as a linear programme.
 #include "src/laws/cone_multipliers.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -15,6 +16,7 @@ namespace {
 constexpr double null_threshold = 1e-10;
 constexpr int cut_limit = 60;
 constexpr int proximal_limit = 50;
+constexpr int refinement_limit = 30;
 
 // An orthonormal basis of the null space of a matrix, whose columns may have any length.
 Eigen::MatrixXd null_space(const Eigen::MatrixXd& matrix) {
@@ -85,6 +87,99 @@ bool cut_again(const DependentMultipliers& all, const Eigen::VectorXd& lambda, d
   return added;
 }
 
+// minimise 1/2 (w - free)^T mass (w - free) under all cuts of particular + null w.
+struct CutProgram {
+  Eigen::MatrixXd mass;
+  Eigen::VectorXd free, w;
+  Eigen::VectorXd pushes;  // of the cuts: their multipliers in the programme
+};
+
+bool solve_under(const DependentMultipliers& all, const std::vector<Cut>& cuts, CutProgram& made) {
+  const Eigen::Index unknowns = all.null.cols();
+  QuadraticProgram program;
+  program.mass = made.mass;
+  program.free = made.free;
+  std::vector<std::size_t> kept;
+  for (std::size_t k = 0; k < cuts.size(); ++k) {
+    const double offset = cuts[k].c.dot(all.particular) - cuts[k].d - cuts[k].noise;
+    if ((cuts[k].c.transpose() * all.null).norm() > 1e-12 * cuts[k].c.norm())
+      kept.push_back(k);
+    else if (offset > 0)
+      return false;
+  }
+  program.rows.resize(index(kept.size()), unknowns);
+  program.offsets.resize(index(kept.size()));
+  program.equation.assign(kept.size(), 0);
+  for (std::size_t k = 0; k < kept.size(); ++k) {
+    const Cut& cut = cuts[kept[k]];
+    program.rows.row(index(k)) = cut.c.transpose() * all.null;
+    program.offsets(index(k)) = cut.c.dot(all.particular) - cut.d - cut.noise;
+  }
+  made.w = made.free;
+  made.pushes = Eigen::VectorXd::Zero(index(cuts.size()));
+  if (unknowns == 0) return true;
+  const QpSolution solution = solve_qp(program);
+  if (!solution.feasible) return false;
+  made.w = solution.x;
+  for (std::size_t k = 0; k < kept.size(); ++k) made.pushes(index(kept[k])) = solution.multipliers(index(k));
+  return true;
+}
+
+// Cuts leave a cone in space by rounding, and the nearest point along it is known to the square root of that only.
+// Newton's method, the curvature of the cones included, finds it: each cone is replaced by its tangent plane at the last
+// point. Returns w of the cuts where it does not converge.
+Eigen::VectorXd refined(const DependentMultipliers& all, const std::vector<Cut>& cuts,
+                        const CutProgram& from) {
+  std::vector<const HeldCone*> cones;  // in space, pressed against by the solution
+  Eigen::VectorXd w = from.w;
+  Eigen::VectorXd lambda = all.particular + all.null * w;
+  std::vector<double> pressed;
+  for (const HeldCone& cone : all.cones) {
+    if (cone.tangents == 1) continue;
+    double sum = 0;
+    for (std::size_t k = 0; k < cuts.size(); ++k)
+      if (cuts[k].c.segment(cone.tangent, cone.tangents).norm() > 0) sum += from.pushes(index(k));
+    if (sum == 0) continue;
+    cones.push_back(&cone);
+    pressed.push_back(sum);
+  }
+  if (cones.empty()) return w;
+  std::vector<Cut> planes;
+  for (const Cut& cut : cuts) {
+    const bool of_cone = std::any_of(cones.begin(), cones.end(), [&](const HeldCone* cone) {
+      return cut.c.segment(cone->tangent, cone->tangents).norm() > 0;
+    });
+    if (!of_cone) planes.push_back(cut);
+  }
+  const std::size_t flat = planes.size();
+  double last = std::numeric_limits<double>::infinity();
+  for (int pass = 0; pass < refinement_limit; ++pass) {
+    planes.resize(flat);
+    CutProgram next{Eigen::MatrixXd::Identity(w.size(), w.size()), {}, {}, {}};
+    for (std::size_t k = 0; k < cones.size(); ++k) {
+      const HeldCone& cone = *cones[k];
+      const Eigen::VectorXd force = lambda.segment(cone.tangent, cone.tangents);
+      const double size = force.norm();
+      if (!(size > 1e-6 * lambda.cwiseAbs().maxCoeff()))
+        return from.w;  // at its tip there is no tangent plane
+      const Eigen::VectorXd d = force / size;
+      const Eigen::MatrixXd along = all.null.middleRows(cone.tangent, cone.tangents);
+      next.mass +=
+          pressed[k] / size * (along.transpose() * along - (along.transpose() * d) * (d.transpose() * along));
+      planes.push_back(cone_cut(all, cone, d));
+    }
+    next.free = w - next.mass.ldlt().solve(w);
+    if (!solve_under(all, planes, next)) return from.w;
+    const double moved = (next.w - w).norm();
+    w = next.w;
+    lambda = all.particular + all.null * w;
+    for (std::size_t k = 0; k < cones.size(); ++k) pressed[k] = next.pushes(index(flat + k));
+    if (moved <= 1e-14 * lambda.norm() || (moved <= 1e-9 * lambda.norm() && moved >= last)) return w;
+    last = moved;
+  }
+  return from.w;
+}
+
 // A point of the linear programme: minimise t under all cuts.
 struct LeastExcess {
   double t = 0;
@@ -148,40 +243,15 @@ void share_loads(const Eigen::MatrixXd& rows, const Eigen::MatrixXd& forces, con
 
 std::optional<Eigen::VectorXd> nearest_in_cones(const DependentMultipliers& all) {
   std::vector<Cut> cuts = first_cuts(all);
-  Eigen::VectorXd lambda = all.particular;
+  const Eigen::Index unknowns = all.null.cols();
+  CutProgram best{Eigen::MatrixXd::Identity(unknowns, unknowns), Eigen::VectorXd::Zero(unknowns), {}, {}};
   for (int pass = 0; pass < cut_limit; ++pass) {
-    QuadraticProgram program;
-    const Eigen::Index unknowns = all.null.cols();
-    program.mass = Eigen::MatrixXd::Identity(unknowns, unknowns);
-    program.free = Eigen::VectorXd::Zero(unknowns);
-    std::vector<Eigen::RowVectorXd> rows;
-    std::vector<double> offsets;
-    for (const Cut& cut : cuts) {
-      const double offset = cut.c.dot(all.particular) - cut.d - cut.noise;
-      const Eigen::RowVectorXd row = cut.c.transpose() * all.null;
-      if (row.norm() > 1e-12 * cut.c.norm()) {
-        rows.push_back(row);
-        offsets.push_back(offset);
-      } else if (offset > 0) {
-        return std::nullopt;
-      }
-    }
-    program.rows.resize(index(rows.size()), unknowns);
-    program.offsets.resize(index(rows.size()));
-    for (std::size_t k = 0; k < rows.size(); ++k) {
-      program.rows.row(index(k)) = rows[k];
-      program.offsets(index(k)) = offsets[k];
-    }
-    program.equation.assign(rows.size(), 0);
-    if (unknowns > 0) {
-      const QpSolution solution = solve_qp(program);
-      if (!solution.feasible) return std::nullopt;
-      lambda = all.particular + all.null * solution.x;
-    }
+    if (!solve_under(all, cuts, best)) return std::nullopt;
+    const Eigen::VectorXd lambda = all.particular + all.null * best.w;
     const double over = 1e-12 * lambda.cwiseAbs().maxCoeff();
-    if (!cut_again(all, lambda, over, cuts)) return lambda;
+    if (!cut_again(all, lambda, over, cuts)) break;
   }
-  return lambda;
+  return all.particular + all.null * refined(all, cuts, best);
 }
 
 double smallest_excess(const DependentMultipliers& all) {

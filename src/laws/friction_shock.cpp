@@ -33,17 +33,23 @@ std::vector<ImpactPart> take_part_in_impact(Impact& impact, const Eigen::VectorX
                                             const std::vector<double>& restitution, bool inelastic) {
   using Kind = ModeElement::Kind;
   std::vector<ImpactPart> parts;
+  const auto moves = [&](std::size_t i) { return std::abs(impact.rate(i, alpha)) > impact.zero(i); };
+  // Bounded equations enter as equations do [limit-4]; those that break hold until then.
+  bool imposing = std::any_of(participants.equations.begin(), participants.equations.end(), moves);
   for (const std::size_t i : participants.equations)
     parts.push_back(impact.part(i, Kind::equation, alpha, 0));
+  for (const std::size_t i : bounded)
+    if (impact.is_equation(i)) {
+      parts.push_back(impact.part(i, Kind::bound, alpha, 0));
+      imposing = imposing || (impact.breaks(i) && moves(i));
+    }
   // Strings and stops that may break rebound as other contacts do, as far as their impulse reaches.
   std::vector<std::size_t> rebounding = participants.contacts;
   for (const std::size_t i : bounded)
     if (!impact.is_equation(i)) rebounding.push_back(i);
-  bool rebounds = false, imposing = false;
+  bool rebounds = false;
   for (const std::size_t i : rebounding)
     rebounds = rebounds || (!inelastic && restitution[i] > 0 && impact.rate(i, alpha) > impact.zero(i));
-  for (const std::size_t i : participants.equations)
-    imposing = imposing || std::abs(impact.rate(i, alpha)) > impact.zero(i);
   if (rebounds && imposing) return parts;
   const auto add_contact = [&](std::size_t i, Kind kind) {
     const double approach = impact.rate(i, alpha);
@@ -56,12 +62,8 @@ std::vector<ImpactPart> take_part_in_impact(Impact& impact, const Eigen::VectorX
   for (const std::size_t i : participants.velocities)
     if (!rebounds || impact.rate(i, alpha) >= -impact.zero(i))
       parts.push_back(impact.part(i, Kind::inequality, alpha, 0));
-  for (const std::size_t i : bounded) {
-    if (impact.is_equation(i))
-      parts.push_back(impact.part(i, Kind::bound, alpha, 0));
-    else
-      add_contact(i, Kind::bound);
-  }
+  for (const std::size_t i : bounded)
+    if (!impact.is_equation(i)) add_contact(i, Kind::bound);
   return parts;
 }
 
@@ -166,12 +168,16 @@ void settle_impact(const Equations& equations, Impact& impact, const ShockPartic
     for (const std::size_t row : friction.rows) add(row, Kind::equation);
   };
   for (const std::size_t i : participants.equations) add(i, Kind::equation);
-  for (const std::size_t i : participants.velocities) add(i, Kind::inequality);
-  for (const std::size_t i : participants.contacts) {
+  const auto add_if_resting = [&](std::size_t i) {
     const double size = std::abs(impact.rate(i, result.v));
     const bool rests = size <= impact.zero(i);
     unclear = unclear || (rests && size > clearly * impact.zero(i));
     add(i, rests ? Kind::equation : Kind::inequality);
+    return rests;
+  };
+  for (const std::size_t i : participants.velocities) add_if_resting(i);
+  for (const std::size_t i : participants.contacts) {
+    const bool rests = add_if_resting(i);
     if (const std::optional<std::size_t> f = friction_of(equations.system(), i); f && rests)
       settle_slip(equations.system().frictions[*f]);
   }

@@ -38,6 +38,10 @@ class Impact {
   }
   double zero(std::size_t i) const { return zero_[i]; }
   bool is_equation(std::size_t i) const { return equations_.system().constraints[i].equation; }
+  bool breaks(std::size_t i) const {
+    const auto& limit = equations_.system().constraints[i].limit;
+    return limit && limit->breaks;
+  }
   const Eigen::MatrixXd& mass() const { return mass_; }
   const State& state() const { return state_; }
   double kinetic(const Eigen::VectorXd& v) {

@@ -207,21 +207,23 @@ double kinetic(Setting& setting, const Eigen::VectorXd& v) {
 
 // Rounds of rebounds at one instant end when every approach is within zero. A row of contacts without a gap, as
 // of disks that fill the width of a box, is left with speeds of that size, which are what remains of infinitely
-// many rounds. Contacts whose rate is not clearly zero come to rest: left as they are, some would count as
-// approaching for the active set, whose zeros are those of the velocities after the shock.
+// many rounds. Contacts whose rate is not clearly zero come to rest, and velocity inequalities reach their limits: left as
+// they are, some would count as approaching, or as short of their limits, for the active set, whose zeros are those of the
+// velocities after the shock.
 void settle(Setting& setting, const ShockParticipants& participants, Shock& result) {
   constexpr double clearly = 0.25;  // the zeros before and after a shock differ by less than a factor of 4
   std::vector<Part> parts;
   for (const std::size_t i : participants.equations) parts.push_back({i, true, 0});
   bool unclear = false;
-  for (const std::size_t i : participants.contacts) {
+  const auto add = [&](std::size_t i) {
     const double size = std::abs(setting.rate(i, result.v));
     const bool rests = size <= setting.zero[i];
     unclear = unclear || (rests && size > clearly * setting.zero[i]);
     parts.push_back({i, rests, 0});
-  }
+  };
+  for (const std::size_t i : participants.contacts) add(i);
+  for (const std::size_t i : participants.velocities) add(i);
   if (!unclear) return;
-  for (const std::size_t i : participants.velocities) parts.push_back({i, false, 0});
   const Round round = solve_round(setting, result.v, parts);
   if (!round.feasible) return;
   collect(setting, parts, round, result);

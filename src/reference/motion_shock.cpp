@@ -64,6 +64,11 @@ void Motion::apply_shock(const Eigen::VectorXd& alpha, const std::vector<std::si
   for (std::size_t i = 0; i < member_.conditions.size(); ++i)
     arriving[i] = touching[i] && member_.conditions[i].standing == Standing::open;
   if (internal) accumulation_.note(member_.t, reached, member_.active);
+  // Velocity inequalities that the shock has brought to their limits close with it.
+  for (std::size_t i = 0; i < member_.conditions.size(); ++i)
+    if (result.struck[i] && member_.conditions[i].standing == Standing::open &&
+        !equations_.system().constraints[i].holonomic)
+      touching[i] = 1;
   if (!update_active_set(touching, no_condition)) return;
   const bool at_start = recorder_.trajectory().steps == 0 && member_.t == 0;
   pass_density(result, reached, kind, at_start);

@@ -16,20 +16,11 @@
 #include "host/study_file/load_study.h"
 #include "kernels/base/layout.h"
 #include "kernels/base/status.h"
+#include "tests/support/both_backends.h"
 #include "tests/support/impact_studies.h"
 
 namespace zwang::friction_remainders_test {
 namespace {
-
-template <class Visit>
-void by_both(const Study& study, const Visit& visit) {
-  BackendReference reference(study, 1);
-  BackendCpu cpu(study, *HostCompiler::find(), 1);
-  for (Backend* backend : {static_cast<Backend*>(&reference), static_cast<Backend*>(&cpu)}) {
-    SCOPED_TRACE(backend->name());
-    visit(*backend);
-  }
-}
 
 // A ball of mass m bounces on a block of mass M that slides on a floor. The floor carries the block alone while the ball
 // flies, and rubs with mu P in each shock.
@@ -294,6 +285,36 @@ yields = "count(yields(rod))"
     ASSERT_EQ(results.status[0], Status::ok);
     EXPECT_EQ(results.measures[0], 0);
     EXPECT_NEAR(results.end_state[7], 0, 1e-9);  // b.y'
+  });
+}
+
+// A point slides along a great circle inside a sphere: v' = -mu v^2. The slip rows of contacts in space jumped where the
+// normal becomes horizontal, and with them the direction in which the slip was known: the kernels found the end of the
+// slip there without end (soak with friction, seed 40043).
+TEST(FrictionFindings, ASlipGoesOnWhereTheNormalIsHorizontal) {
+  const Study study = read_study(R"toml(
+[[point]]
+name = "p"
+mass = 1
+position = [0.8, 0, 0.6]
+velocity = [-3, 2.5, 4]
+[system]
+[[constraint]]
+name = "sphere"
+require = "norm(p) <= 1"
+friction = 0.2
+[time]
+end = 1
+samples = 2
+)toml",
+                                 "inside_a_sphere.toml");
+  const double speed = std::sqrt(9 + 6.25 + 16), angle = std::log(1 + 0.2 * speed) / 0.2;
+  const double from[3] = {0.8, 0, 0.6}, along[3] = {-3 / speed, 2.5 / speed, 4 / speed};
+  by_both(study, [&](Backend& backend) {
+    const BatchResults results = first_member(study, backend);
+    ASSERT_EQ(results.status[0], Status::ok);
+    for (std::size_t i = 0; i < 3; ++i)
+      EXPECT_NEAR(results.end_state[i], from[i] * std::cos(angle) + along[i] * std::sin(angle), 1e-7);
   });
 }
 
