@@ -56,7 +56,7 @@ struct SingleImpact {
     return l[0] > 0 && d * r[1] >= 0;
   }
 
-  // The solution is unique if (cone/2)^2 G_NN max(d Phi_TT d) < 1, where G is the inverse of Phi [friction-16].
+  // The solution is unique if (cone/2)^2 G_NN max(d Phi_TT d) < 1, where G is the inverse of Phi [friction-13].
   ZWANG_DEVICE bool solve_in_space() {
     const Real across = phi[1][1] * phi[2][2] - phi[1][2] * phi[2][1];
     if (!(across > margin * phi[1][1] * phi[2][2])) return false;
