@@ -130,7 +130,7 @@ constexpr int cuda_function_registers = 128;
 // Kinds of work for the slow path. Each has a list of its own, so that the lanes of a warp execute the same code.
 enum class SlowWork : int {
   start,             // an empty slot
-  step,              // outputs, events inside a step, scheduled times
+  step,              // outputs, events inside a step, scheduled times, steps that no lane can take
   event,             // the event at a step's end, while no inequality is closed
   event_in_contact,  // the same while some are
 };
@@ -169,8 +169,10 @@ struct DeviceLists {
   // Steps to be recorded that zwang_step and zwang_event have left; empty for studies with nothing to record.
   DeviceStepList steps, events;
   // Marks of waiting slots. empty: the slot needs a new member. event_pending: the member is at the event at
-  // the end of its step, which still has to be dispatched. Without a mark its step has to be handled.
-  static constexpr unsigned empty = 0x80000000U, event_pending = 0x40000000U, marks = empty | event_pending;
+  // the end of its step, which still has to be dispatched. alone: it has more steps to take in the slow path.
+  // Without a mark its step has to be handled.
+  static constexpr unsigned empty = 0x80000000U, event_pending = 0x40000000U, alone = 0x20000000U,
+                            marks = empty | event_pending | alone;
 };
 
 }  // namespace zwang

@@ -28,6 +28,8 @@
 // Loops that are not unrolled: in long code, instruction fetch limits the warps.
 #define ZWANG_ROLLED _Pragma("unroll 1")
 #define ZWANG_STAGES_KEPT 0
+// Steps that the slow path takes with one member before the others go on.
+#define ZWANG_STEPS_ALONE 4
 #else
 #define ZWANG_DEVICE
 #define ZWANG_CONSTANT
@@ -39,6 +41,7 @@
 // The stages of a step are kept for the slow path: on a CPU they are in memory anyway, and a copy costs less
 // than repeating the step.
 #define ZWANG_STAGES_KEPT 1
+#define ZWANG_STEPS_ALONE 2147483647
 #define ZWANG_INLINE __attribute__((always_inline)) inline
 // Events are rare compared to steps. Their functions are not inlined: compiled once, and not part of the hot
 // loop.

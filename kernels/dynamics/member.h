@@ -342,6 +342,8 @@ struct StepVerdict {
   unsigned crosses_on_series : 1;
   // Set by the member: every step goes through the slow path.
   unsigned always_handle : 1;
+  // Set by the slow path: it has more steps to take with this member before a lane goes on (prepare_next_step()).
+  unsigned continues_alone : 1;
 };
 
 // Watched functions, the stop condition and kinks, as a lane needs them.

@@ -247,7 +247,10 @@ struct CudaEntry {
         append_waiting(lists, read, is_in_contact(me) ? SlowWork::event_in_contact : SlowWork::event,
                        slot | DeviceLists::event_pending);
       } else if (continue_from_event(me)) {
-        append_moving(lists, read, slot);
+        if (me.exchange.verdict.continues_alone)
+          append_waiting(lists, read, SlowWork::step, slot | DeviceLists::alone);
+        else
+          append_moving(lists, read, slot);
       } else {
         append_waiting(lists, read, SlowWork::start, slot | DeviceLists::empty);
       }
@@ -296,14 +299,19 @@ struct CudaEntry {
         const unsigned slot = entry == no_slot ? no_slot : entry & ~DeviceLists::marks;
         staged.load(slots, (entry & DeviceLists::empty) != 0 ? no_slot : slot);
         const bool going = entry != no_slot && handle_entry(*staged.own(), settings, batch, lists, entry);
-        const WarpAppend moving(going, slot, &lists.counters->moving[1 - read]);
+        const bool alone = going && staged.own()->exchange.verdict.continues_alone;
+        const WarpAppend moving(going && !alone, slot, &lists.counters->moving[1 - read]);
         staged.template store<int(sizeof(M))>(slots, going ? slot : no_slot);
         moving.write(lists.moving[1 - read]);
+        if (alone) append_waiting(lists, 1 - read, SlowWork::step, slot | DeviceLists::alone);
       }
     } else {
       for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
         const unsigned entry = waiting.entry(i), slot = entry & ~DeviceLists::marks;
-        if (entry != no_slot && handle_entry(slots[slot], settings, batch, lists, entry))
+        if (entry == no_slot || !handle_entry(slots[slot], settings, batch, lists, entry)) continue;
+        if (slots[slot].exchange.verdict.continues_alone)
+          append_waiting(lists, 1 - read, SlowWork::step, slot | DeviceLists::alone);
+        else
           append_moving(lists, 1 - read, slot);
       }
     }
@@ -315,7 +323,9 @@ struct CudaEntry {
                                                       unsigned entry) {
     bool going = (entry & DeviceLists::empty) == 0;
     if (going)
-      going = (entry & DeviceLists::event_pending) != 0 ? dispatch_at_step_end(me) : handle_member(me);
+      going = (entry & DeviceLists::alone) != 0           ? prepare_next_step(me)
+              : (entry & DeviceLists::event_pending) != 0 ? dispatch_at_step_end(me)
+                                                          : handle_member(me);
     while (!going) {
       const long long number = (long long)atomicAdd(&lists.counters->next_member, 1ULL);
       if (number >= batch.count) return false;

@@ -98,12 +98,15 @@ ZWANG_COLD void handle_events(M& me) {
 
 // Prepares the next step of the lane. Before that the member moves past positions in which its held rows are
 // nearly dependent, through motions in which dependent contacts slip, and through those in which directions
-// of slips turn much faster than the motion changes. True when the lane goes on with this member.
+// of slips turn much faster than the motion changes. On a GPU all others wait for these steps: after a few of them
+// the verdict says that there are more, and the rest is left to the next turn. True when the lane goes on with this
+// member.
 template <class M>
 ZWANG_COLD bool prepare_next_step(M& me) {
   using Model = typename M::Model;
+  me.exchange.verdict.continues_alone = 0;
   if constexpr (may_become_dependent<Model> || shares_slip_loads<Model>() || slips_in_space<Model>()) {
-    while (prepare_lane(me)) {
+    for (int step = 1; prepare_lane(me); ++step) {
       bool alone = slips_with_shared_loads<M>(me.k, me.constraints);
       if constexpr (may_become_dependent<Model>) alone = is_near_dependence(me) || alone;
       DenseStep<M> dense{me.k, me.constraints, {}, {}};
@@ -111,6 +114,10 @@ ZWANG_COLD bool prepare_next_step(M& me) {
       if constexpr (slips_in_space<Model>()) taken = try_implicit_step(me, dense);
       if (!taken && !alone) return true;
       if (taken || take_step_alone(me, dense)) handle_events_within(me, dense);
+      if (step == ZWANG_STEPS_ALONE && me.going()) {
+        me.exchange.verdict.continues_alone = 1;
+        return true;
+      }
     }
     return false;
   } else {
