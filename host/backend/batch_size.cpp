@@ -17,7 +17,9 @@ constexpr double results_bytes = 16.0 * 1024 * 1024;
 // With statistics on the device, results stay there. A GPU needs many members: batches below device_least
 // leave most of it idle.
 constexpr double resident_bytes = 512.0 * 1024 * 1024;
-constexpr double device_seconds = 1;  // longer than on the host: the summaries of every batch are copied
+// Longer than on the host: the summaries of every batch are copied, and at the end of a batch, when few members are
+// left, most of the device is idle.
+constexpr double device_seconds = 2.5;
 constexpr long long device_least = 1 << 16;
 constexpr double host_seconds = 0.2;  // progress is updated five times a second
 constexpr double fastest_growth = 4;

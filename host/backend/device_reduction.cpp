@@ -123,6 +123,7 @@ class MemberReduction {
     const std::size_t at_once = std::min(plan_.sketched.size(), most_sketched_at_once);
     if (at_once > 0) {
       take(job_.sketch_table, at_once * sketch_keys);
+      take(job_.sketch_ranges, 2 * at_once);
       job_.sketch_room = entry_capacity(at_once);
       take(job_.sketch_entries, 2 * job_.sketch_room);
     }
@@ -284,11 +285,12 @@ class MemberReduction {
 
   void count_buckets() {
     made_.blocks.sketches.resize(plan_.sketched.size());
+    clear(job_.sketch_table, std::min(plan_.sketched.size(), most_sketched_at_once) * sketch_keys);
     for (std::size_t begin = 0; begin < plan_.sketched.size(); begin += most_sketched_at_once) {
       job_.sketch_first = static_cast<long long>(begin);
       job_.sketch_count =
           static_cast<long long>(std::min(plan_.sketched.size() - begin, most_sketched_at_once));
-      clear(job_.sketch_table, static_cast<std::size_t>(job_.sketch_count * sketch_keys));
+      clear(job_.sketch_ranges, static_cast<std::size_t>(2 * job_.sketch_count));
       run("reduce_sketch", job_, member_groups() * job_.sketch_count);
       fetch_entries();
     }
@@ -303,7 +305,7 @@ class MemberReduction {
   void fetch_entries() {
     const auto columns = static_cast<std::size_t>(job_.sketch_count);
     clear(job_.sketch_found, columns);
-    run("reduce_sketch_sizes", job_, job_.sketch_count * sketch_keys);
+    run("reduce_sketch_sizes", job_, 2 * job_.sketch_count * sketch_stripes);
     std::vector<unsigned long long> sizes;
     fetch(sizes, static_cast<const unsigned long long*>(job_.sketch_found), columns);
     for (std::size_t begin = 0, end = 0; begin < columns; begin = end) {
@@ -317,9 +319,10 @@ class MemberReduction {
       job.sketch_first += static_cast<long long>(begin);
       job.sketch_count = static_cast<long long>(end - begin);
       job.sketch_table += begin * sketch_keys;
+      job.sketch_ranges += 2 * begin;
       if (entry_lists_used_++ % 2 != 0) job.sketch_entries += job_.sketch_room;
       send(job.sketch_found, places);
-      run("reduce_sketch_entries", job, job.sketch_count * sketch_keys);
+      run("reduce_sketch_entries", job, 2 * job.sketch_count * sketch_stripes);
       const std::shared_ptr<HostBuffer> memory =
           device_.buffers().take(static_cast<std::size_t>(total) * sizeof(SketchEntry));
       if (total > 0)

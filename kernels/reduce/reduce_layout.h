@@ -40,6 +40,12 @@ struct SketchEntry {
 constexpr int sketch_digits = 9;
 constexpr unsigned sketch_side = 1U << (11 + sketch_digits);  // keys of one sign
 constexpr long long sketch_keys = 2LL * sketch_side;
+// The keys in use on one side: from sketch_side - below_end up to, not including, end. Both 0: none.
+struct SketchKeys {
+  unsigned long long below_end, end;
+};
+// Threads that share the buckets of one side of a table.
+constexpr long long sketch_stripes = 4096;
 
 // Consecutive members of a column that one thread counts. Consecutive equal buckets are added by one atomic
 // operation.
@@ -94,7 +100,8 @@ struct ReduceJob {
   const double* sketch_pivots;
   long long sketch_first, sketch_count;  // the range of columns in this call
   SketchExtras* sketch_extras;           // by sketched column
-  unsigned* sketch_table;                // sketch_count x sketch_keys
+  unsigned* sketch_table;                // sketch_count x sketch_keys; empty between two calls
+  SketchKeys* sketch_ranges;             // sketch_count x 2 sides
   SketchEntry* sketch_entries;           // buckets that are not empty
   unsigned long long* sketch_found;      // their number, by column
   unsigned long long sketch_room;        // capacity of sketch_entries
