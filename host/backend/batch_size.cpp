@@ -22,7 +22,7 @@ constexpr double resident_bytes = 512.0 * 1024 * 1024;
 constexpr double device_seconds = 2.5;
 constexpr long long device_least = 1 << 16;
 constexpr double host_seconds = 0.2;  // progress is updated five times a second
-constexpr double fastest_growth = 4;
+constexpr double fastest_growth = 4, fastest_growth_of_device = 16;
 constexpr double recorded_bytes = 64.0 * 1024 * 1024;  // of [[record]], held for one batch
 
 // Approximate bytes per member while its batch is processed: inputs twice (batch and backend), results once.
@@ -44,7 +44,8 @@ BatchSize::BatchSize(const Study& study, unsigned threads, long long fixed)
       least_(16LL * std::max(threads, 1U)),
       most_(std::max(least_, static_cast<long long>(results_bytes / bytes_per_member(study, true, true)))),
       next_(fixed > 0 ? fixed : least_),
-      seconds_wanted_(host_seconds) {}
+      seconds_wanted_(host_seconds),
+      fastest_growth_(fastest_growth) {}
 
 BatchSize::BatchSize(const Study& study, const Backend& backend, long long fixed, bool members_wanted)
     : BatchSize(study, backend.threads(), fixed) {
@@ -60,30 +61,29 @@ void BatchSize::use_device(const Study& study, const Backend& backend, long long
   if (!backend.reduces()) return;
   least_ = device_least;
   seconds_wanted_ = device_seconds;
+  fastest_growth_ = fastest_growth_of_device;
+  overlaps_ = backend.batches_at_once() > 1;
   most_ = std::max(least_,
                    static_cast<long long>(resident_bytes / bytes_per_member(study, false, members_wanted)));
   next_ = fixed > 0 ? fixed : least_;
 }
 
+// On a device what is left is divided at least in two: the statistics of one half are computed while the other is
+// integrated.
 long long BatchSize::next(long long left) const {
-  if (fixed_ > 0 || left <= next_) return next_;
-  const long long batches = (left + next_ - 1) / next_;
+  if (fixed_ > 0 || left <= least_) return next_;
+  const bool whole = left <= next_;
+  if (whole && !(overlaps_ && left > 4 * least_)) return next_;
+  const long long batches = whole ? 2 : (left + next_ - 1) / next_;
   return (left + batches - 1) / batches;
 }
 
-void BatchSize::begin(long long members) {
-  if (fixed_ > 0 || learned_) return;
-  next_ = std::clamp(static_cast<long long>(fastest_growth) * members, least_, most_);
-}
-
-// Batches that have begun beside the first one may be larger than it was: they count as tried.
 void BatchSize::learn(long long members, double seconds) {
-  if (fixed_ > 0 || members <= 0) return;
-  const double size = static_cast<double>(members), tried = learned_ ? 0 : static_cast<double>(next_);
+  // So few members say little about the speed of a device.
+  if (fixed_ > 0 || members <= 0 || (overlaps_ && members < least_)) return;
+  const double size = static_cast<double>(members);
   const double wanted = seconds_wanted_ / std::max(seconds, 1e-6) * size;
-  next_ = std::clamp(static_cast<long long>(std::min(wanted, std::max(fastest_growth * size, tried))), least_,
-                     most_);
-  learned_ = true;
+  next_ = std::clamp(static_cast<long long>(std::min(wanted, fastest_growth_ * size)), least_, most_);
 }
 
 }  // namespace zwang

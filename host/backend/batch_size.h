@@ -18,8 +18,6 @@ class BatchSize {
   // Size of a batch if this many members are left: the last batches are equally large.
   long long next(long long left) const;
   long long most() const { return most_; }
-  // A batch of this size has begun. Until the first one has ended, those that begin beside it grow.
-  void begin(long long members);
   // Members and seconds of the last batch. The first batches are small because the time per member is
   // unknown.
   void learn(long long members, double seconds);
@@ -28,8 +26,8 @@ class BatchSize {
   void use_device(const Study& study, const Backend& backend, long long fixed, bool members_wanted);
 
   long long fixed_, least_, most_, next_;
-  double seconds_wanted_;
-  bool learned_ = false;
+  double seconds_wanted_, fastest_growth_;
+  bool overlaps_ = false;  // several batches are under way at a time
 };
 
 }  // namespace zwang

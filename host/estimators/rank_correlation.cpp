@@ -57,8 +57,11 @@ Order sorted_with_rows(std::span<const double> values) {
   std::vector<std::uint32_t> next(begin.begin(), begin.end() - 1);
   for (std::uint32_t row = 0; row < values.size(); ++row)
     if (!std::isnan(values[row])) order[next[buckets.of(values[row])]++] = {values[row], row};
-  for (std::size_t k = 0; k < buckets.count(); ++k)
-    std::sort(order.begin() + begin[k], order.begin() + begin[k + 1]);
+  for (std::size_t k = 0; k < buckets.count(); ++k) {
+    const auto first = order.begin() + begin[k], last = order.begin() + begin[k + 1];
+    // Equal values, as counts have, are in the order of their rows already.
+    if (!std::is_sorted(first, last)) std::sort(first, last);
+  }
   return order;
 }
 

@@ -9,7 +9,6 @@
 #include "host/estimators/moments.h"
 #include "host/platform/stage_times.h"
 #include "host/platform/stopwatch.h"
-#include "host/run/all_failed.h"
 #include "host/run/count_members.h"
 #include "host/run/run.h"
 #include "host/sample/draw_plan.h"
@@ -51,7 +50,6 @@ void EnsembleRun::begin_batches(long long up_to) {
     auto next = std::make_unique<BatchUnderWay>();
     next->begin = begin;
     next->end = batch_end(begin, up_to);
-    batch_size_.begin(next->end - begin);
     next->batch = draw_on_device_or_here(begin, next->end);
     next->plan = reduction();
     RecordTarget target;
@@ -81,8 +79,7 @@ void EnsembleRun::advance_by_blocks(long long up_to) {
   const double now_s = clock_.seconds(), seconds = now_s - std::max(done->begun_s, last_end_s_);
   last_end_s_ = now_s;
   performance_.integrate_s += seconds;
-  // The few members that decide whether everything fails say little about the speed of a device.
-  if (done->end > early_members) batch_size_.learn(done->end - done->begin, seconds);
+  batch_size_.learn(done->end - done->begin, seconds);
   position_ = done->end;
   // The next point begins once this one is counted.
   const bool same_point = study_.ensemble.point_of(position_) == study_.ensemble.point_of(done->begin);

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <stdexcept>
 
+#include "host/backend/batch_size.h"
 #include "host/backend/device_records.h"
 #include "host/backend/device_sampling.h"
 #include "host/study/study.h"
@@ -341,6 +342,23 @@ TEST(ReducedRun, EndsWithTheErrorOfABatchUnderWay) {
   run.advance();
   EXPECT_THROW(run.advance(), std::runtime_error);
   EXPECT_EQ(run.part().position, 1024);
+}
+
+TEST(ReducedRun, BatchesGrowOnceTheSpeedOfTheDeviceIsKnown) {
+  const Study study = read(thrown_ball);
+  ReducingBackend backend(study, 256);
+  backend.at_once = 2;
+  BatchSize size(study, backend, 0, false);
+  const long long first = size.next();
+  size.learn(768, 0.5);  // the members that decide whether everything fails
+  EXPECT_EQ(size.next(), first);
+  size.learn(first, 0.01);
+  EXPECT_EQ(size.next(), 16 * first);
+  EXPECT_EQ(size.next(40 * first), (40 * first + 2) / 3);
+  EXPECT_EQ(size.next(10 * first), 5 * first) << "one half is integrated while the other is reduced";
+  EXPECT_GE(size.next(3 * first), 3 * first);
+  size.learn(first, 60);
+  EXPECT_EQ(size.next(), first) << "a slow study";
 }
 
 }  // namespace
