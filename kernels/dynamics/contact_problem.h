@@ -5,10 +5,15 @@
 // that do not act on each other, as those of balls far apart on one table, are solved apart, so that the number of
 // combinations grows with the size of the largest cluster of contacts. Where there are too many, projected Gauss-Seidel
 // iterations propose one, which is then solved and judged like the others; that it is the only one is then not certain.
+//
+// Before that the equations are eliminated, and what is left is tried for one motion that is certainly the only one
+// (unique_motion.h): among rods and links this takes a tenth of the operations of the search.
 #pragma once
 
+#include "kernels/base/linear_algebra.h"
 #include "kernels/base/portable.h"
 #include "kernels/dynamics/contact_rows.h"
+#include "kernels/dynamics/equation_span.h"
 #include "kernels/dynamics/unique_motion.h"
 
 namespace zwang {
@@ -19,10 +24,11 @@ struct ContactProblem : UniqueMotion<M> {
   using Real = typename M::Real;
   using Unit = typename Base::Unit;
   using Solution = typename Base::Solution;
-  using Base::choice_of, Base::condition, Base::count, Base::deflection, Base::difference,
+  using Base::choice_of, Base::complete, Base::condition, Base::count, Base::deflection, Base::difference,
       Base::each_solution, Base::find_unique, Base::is_admissible, Base::is_possible,
       Base::contradicts_deflections, Base::phi, Base::phi0, Base::kappa, Base::relax, Base::represent,
-      Base::size_of, Base::slack, Base::solve, Base::u, Base::unit, Base::units;
+      Base::set_directions, Base::size_of, Base::slack, Base::solve, Base::solve_linear, Base::squares,
+      Base::u, Base::unit, Base::units;
   static constexpr int rows = M::rows, most_combinations = 4096, most_admissible = 8;
 
   // singular: kappa of a contact that slips vanishes or is negative (Painleve) [friction-5].
@@ -87,6 +93,7 @@ struct ContactProblem : UniqueMotion<M> {
         part.condition[row] = i;
         part.phi0[row] = phi0[i];
         part.slack[row] = slack[i];
+        part.squares[row] = squares[i];
         copy<M::n>(u[i], part.u[row]);
       }
     }
@@ -110,9 +117,84 @@ struct ContactProblem : UniqueMotion<M> {
     found.dependent = found.dependent || own.dependent;
   }
 
+  // The motion of a problem that certainly has no other. False: all choices have to be tried.
+  ZWANG_COLD bool find_certain(Solution& found, Real margin, bool& singular) const {
+    bool equations = false;
+    for (int k = 0; k < units; ++k) equations = equations || unit[k].kind == RowKind::equation;
+    if (!equations) {
+      if (!find_unique(found)) return false;
+      singular = is_singular(found, margin);
+      return true;
+    }
+    ContactProblem rest;
+    EquationSpan<Real, M::n> span;
+    Solution own;
+    own.dependent = false;
+    if (!eliminate_equations(span, rest)) return false;
+    if (rest.units > 0 && !rest.find_unique(own)) return false;
+    singular = rest.is_singular(own, margin);
+    return complete_from(span, own, found);
+  }
+
+  // The problem of all rows but the equations. False where a row nearly depends on these.
+  ZWANG_DEVICE bool eliminate_equations(EquationSpan<Real, M::n>& span, ContactProblem& rest) const {
+    for (int k = 0; k < units; ++k)
+      if (unit[k].kind == RowKind::equation && !span.add(u[unit[k].row], phi0[unit[k].row])) return false;
+    for (int k = 0; k < units; ++k) {
+      if (unit[k].kind == RowKind::equation) continue;
+      Unit& made = rest.unit[rest.units++];
+      made = unit[k];
+      made.row = rest.count;
+      for (int i = unit[k].row; i <= unit[k].row + unit[k].tangents; ++i) {
+        const int row = rest.count++;
+        Real* across = rest.u[row];
+        copy<M::n>(u[i], across);
+        rest.phi0[row] = phi0[i] - span.remove_from(across);
+        rest.slack[row] = slack[i];
+        rest.squares[row] = squares[i];
+        for (int j = 0; j <= row; ++j) rest.phi[row][j] = rest.phi[j][row] = dot<M::n>(across, rest.u[j]);
+        if (!(rest.phi[row][row] > Real(1e-6) * squares[i])) return false;
+      }
+    }
+    return true;
+  }
+
+  // The solution with the choices of `own`, the problem without the equations. False where it is not admissible.
+  ZWANG_DEVICE bool complete_from(const EquationSpan<Real, M::n>& span, const Solution& own,
+                                  Solution& found) const {
+    Real push[M::n], equation[M::n];
+    for (int i = 0; i < M::n; ++i) push[i] = 0;
+    int next = 0, row = 0, e = 0;
+    for (int k = 0; k < units; ++k) {
+      const bool fixed = unit[k].kind == RowKind::equation;
+      found.choice[k] = fixed ? RowChoice::hold : own.choice[next];
+      for (int c = 0; c < 2; ++c) found.d[k][c] = fixed ? Real(0) : own.d[next][c];
+      if (fixed) continue;
+      ++next;
+      for (int i = unit[k].row; i <= unit[k].row + unit[k].tangents; ++i) {
+        found.lambda[i] = own.lambda[row++];
+        add_multiple<M::n>(found.lambda[i], u[i], push);
+      }
+    }
+    if (own.dependent) {
+      // The equations, too, count for what represents the forces.
+      solve_linear(found);
+      if (found.dependent) represent(found);
+      return is_admissible(found);
+    }
+    span.solve(push, equation);
+    for (int k = 0; k < units; ++k)
+      if (unit[k].kind == RowKind::equation) found.lambda[unit[k].row] = equation[e++];
+    found.dependent = false;
+    complete(found);
+    return is_admissible(found);
+  }
+
   ZWANG_COLD Verdict find_connected(Solution& found, Real margin) const {
-    if constexpr (slips_in_space<typename M::Model>())
-      if (find_unique(found)) return is_singular(found, margin) ? Verdict::singular : Verdict::one;
+    if constexpr (M::Model::frictions > 0) {
+      bool singular;
+      if (find_certain(found, margin, singular)) return singular ? Verdict::singular : Verdict::one;
+    }
     long long combinations = 1;
     for (int k = 0; k < units && combinations <= most_combinations; ++k) {
       int options = 0;

@@ -65,7 +65,8 @@ struct ContactRows {
   int condition[rows];  // by row
   Real u[rows][n];      // rows in the mass metric: Phi_ij = u_i u_j
   Real phi[rows][rows], phi0[rows];
-  Real slack[rows];  // what counts as zero for a residual; for a multiplier, divided by Phi_ii
+  Real slack[rows];    // what counts as zero for a residual; for a multiplier, divided by |A_i|^2
+  Real squares[rows];  // |A_i|^2, which is Phi_ii unless equations have been eliminated
   Unit unit[rows];
 
   // Adds a row. `offset` is c, and x0 the motion without rows.
@@ -76,6 +77,7 @@ struct ContactRows {
     phi0[i] = excess;
     slack[i] = zero;
     for (int j = 0; j <= i; ++j) phi[i][j] = phi[j][i] = dot<n>(u[i], u[j]);
+    squares[i] = phi[i][i];
     return i;
   }
   ZWANG_DEVICE Unit& add_unit(RowKind kind, int row) {
@@ -210,7 +212,7 @@ struct ContactRows {
     const int m = all.count;
     Real matrix[rows][rows], right[rows], scale[rows];
     write(matrix, right);
-    for (int i = 0; i < m; ++i) scale[i] = sqrt(maximum(phi[all.row[i]][all.row[i]], Precision<Real>::tiny));
+    for (int i = 0; i < m; ++i) scale[i] = sqrt(maximum(squares[all.row[i]], Precision<Real>::tiny));
     // Pivots that may be rounding: the distances of the rows decide.
     const Real doubtful = Real(1e3) * Precision<Real>::dependent;
     dependent = false;
@@ -249,7 +251,7 @@ struct ContactRows {
       if (!is_admissible(unit[k], at.choice[k], at.d[k], at)) return false;
     return true;
   }
-  ZWANG_DEVICE Real zero_of_multiplier(int i) const { return slack[i] / phi[i][i]; }
+  ZWANG_DEVICE Real zero_of_multiplier(int i) const { return slack[i] / squares[i]; }
   ZWANG_DEVICE bool is_admissible(const Unit& of, RowChoice choice, const Real* d, const Solution& at) const {
     const int i = of.row;
     const Real lambda = at.lambda[i], residual = at.residual[i], zero = zero_of_multiplier(i);

@@ -123,8 +123,8 @@ struct UniqueMotion : Uniqueness<M> {
         if (closes) next = close(k, at);
       } else if (!(at.lambda[of.row] > 0)) {
         next = RowChoice::open;
-      } else if (rubs(k) && !of.moving && of.tangents == 2 && !is_tangentially_clear(k, at, Real(1e3))) {
-        next = now == RowChoice::hold ? RowChoice::slip : RowChoice::hold;
+      } else if (rubs(k) && !of.moving && !is_tangentially_clear(k, at, Real(1e3))) {
+        next = now == RowChoice::hold ? slip_along(of, at.lambda) : RowChoice::hold;
         if (!is_possible(of, next)) next = now;
       }
       changed = changed || next != now;
@@ -136,12 +136,18 @@ struct UniqueMotion : Uniqueness<M> {
   // A contact that must close goes on slipping where it slips now, with friction that way as a first guess.
   ZWANG_DEVICE RowChoice close(int k, Solution& at) const {
     const Unit& of = unit[k];
-    const int t = of.row + 1;
-    if (rubs(k) && !of.moving && of.tangents == 2)
-      for (int c = 0; c < 2; ++c) at.lambda[t + c] = at.residual[t + c];
-    const bool slips = rubs(k) && of.tangents == 2 &&
-                       maximum(absolute(at.residual[t]), absolute(at.residual[t + 1])) > Real(1e3) * slack[t];
-    return !slips && is_possible(of, RowChoice::hold) ? RowChoice::hold : RowChoice::slip;
+    Real slip = 0;
+    for (int c = 1; c <= of.tangents; ++c) {
+      if (rubs(k) && !of.moving) at.lambda[of.row + c] = at.residual[of.row + c];
+      slip = maximum(slip, absolute(at.residual[of.row + c]));
+    }
+    const bool slips = rubs(k) && slip > Real(1e3) * slack[of.row + 1];
+    return !slips && is_possible(of, RowChoice::hold) ? RowChoice::hold : slip_along(of, at.residual);
+  }
+  // The choice of a contact that slips where `tangential` points; in space its direction is found apart.
+  ZWANG_DEVICE static RowChoice slip_along(const Unit& of, const Real* tangential) {
+    const bool back = of.tangents == 1 && !of.moving && tangential[of.row + 1] < 0;
+    return back ? RowChoice::slip_back : RowChoice::slip;
   }
 
   // Whether a solution is admissible and far from the edges of its choice, so that no other choice has its
