@@ -36,6 +36,7 @@ struct ShockSetting {
   typename M::Set contacts, velocities;  // holonomic inequalities at f = 0; velocity inequalities in force
   Real mass[MassShape<Model>::entries];
   Real zero[M::rows];      // what counts as zero for f' or g
+  bool vanishes[M::rows];  // whether the gradient does, of conditions that are linear in v
   typename M::Set gone{};  // broken in an earlier round of this instant
 
   // Slip rows and bounded conditions take part by laws of their own (dynamics/friction_shock.h), links that a shock
@@ -60,6 +61,15 @@ struct ShockSetting {
     } else {
       return false;
     }
+  }
+  // The slip rows of contacts that do not take part.
+  ZWANG_DEVICE typename M::Set other_slip_rows() const {
+    typename M::Set others{};
+    if constexpr (ModesOf<Model>::any)
+      for (int f = 0; f < Model::frictions; ++f)
+        for (int c = 0; c < Model::friction_rows(f) && !contacts.has(Model::friction_contact(f)); ++c)
+          others.add(Model::friction_row(f) + c);
+    return others;
   }
   ZWANG_DEVICE bool takes_part(int i) const {
     return is_equation(i) || ((contacts.has(i) || velocities.has(i)) && !gone.has(i));
@@ -288,10 +298,13 @@ ZWANG_DEVICE bool prepare(ShockSetting<M>& setting, const Real* alpha, ShockResu
   Real larger[n];
   for (int i = 0; i < n; ++i)
     larger[i] = maximum(me.sizes.v[i], maximum(absolute(alpha[i]), absolute(me.motion.v()[i])));
-  for (int i = 0; i < M::r; ++i)
-    if (setting.takes_part(i) || setting.has_own_law(i))
-      setting.zero[i] =
-          me.input.rest_speed * scaled_condition<M>(me.k, me.motion, i, alpha, me.sizes.q, larger).rate_scale;
+  const typename M::Set others = setting.other_slip_rows();
+  for (int i = 0; i < M::r; ++i) {
+    if (others.has(i) || !(setting.takes_part(i) || setting.has_own_law(i))) continue;
+    const auto scaled = scaled_condition<M>(me.k, me.motion, i, alpha, me.sizes.q, larger);
+    setting.zero[i] = me.input.rest_speed * scaled.rate_scale;
+    setting.vanishes[i] = scaled.vanishes;
+  }
   return true;
 }
 
@@ -302,7 +315,10 @@ ZWANG_DEVICE bool is_singular(const ShockSetting<M>& setting, const Real* v) {
   for (int i = 0; i < M::r; ++i) {
     if (!setting.takes_part(i)) continue;
     const bool acts = setting.is_equation(i) || setting.rate(i, v) >= -setting.zero[i];
-    if (acts && scaled_condition<M>(me.k, me.motion, i, v, me.sizes.q, me.sizes.v).vanishes) return true;
+    if (acts && (M::Model::is_linear(i)
+                     ? setting.vanishes[i]
+                     : scaled_condition<M>(me.k, me.motion, i, v, me.sizes.q, me.sizes.v).vanishes))
+      return true;
   }
   return false;
 }

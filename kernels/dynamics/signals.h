@@ -72,10 +72,22 @@ ZWANG_DEVICE Real branch_at(const Real* k, const typename M::Constraints& constr
   return M::Model::branch(k, t, y, M::v_of(y), M::z_of(y), lambda, constraints.held, i);
 }
 
-// The multipliers at the member's state with their rounding: that of the terms A a and c of f'' in the mass
-// metric, as for the zero of a multiplier in the active set.
+// Whether a signal may depend on the multiplier of condition i: those of a contact's friction on its own ones alone.
 template <class M>
-ZWANG_COLD void scaled_multipliers(const M& me, Scaled<typename M::Real>* lambda) {
+ZWANG_DEVICE bool reads_multiplier([[maybe_unused]] int signal, [[maybe_unused]] int i) {
+  using Model = typename M::Model;
+  if constexpr (ModesOf<Model>::any)
+    if (ends_stick<M>(signal)) {
+      const int f = Model::transition_of(signal - M::first_transition), first = Model::friction_row(f);
+      return i == Model::friction_contact(f) || (i >= first && i < first + Model::friction_rows(f));
+    }
+  return true;
+}
+
+// The multipliers at the member's state that a signal reads, with their rounding: that of the terms A a and c of f'' in
+// the mass metric, as for the zero of a multiplier in the active set.
+template <class M>
+ZWANG_COLD void scaled_multipliers(const M& me, int signal, Scaled<typename M::Real>* lambda) {
   using Model = typename M::Model;
   using Real = typename M::Real;
   constexpr int n = M::n;
@@ -90,7 +102,7 @@ ZWANG_COLD void scaled_multipliers(const M& me, Scaled<typename M::Real>* lambda
   root.into(force, metric);
   const Real free_size = norm<n>(metric);
   for (int i = 0; i < M::r; ++i) {
-    if (!(me.constraints.held[i] > 0)) continue;
+    if (!(me.constraints.held[i] > 0) || !reads_multiplier<M>(signal, i)) continue;
     Real value, rate, rest, a[n], u[n];
     Model::row(me.k, motion.t, motion.q(), motion.v(), motion.z(), i, value, rate, rest, a);
     root.into(a, u);
@@ -130,7 +142,7 @@ ZWANG_COLD Scaled<typename M::Real> scaled_signal(const M& me, int i) {
   }
   for (int j = 0; j < M::nz; ++j) z[j] = S(me.motion.z()[j]);
   if constexpr (Model::signals_forces) {
-    if (depends_on_forces<M>(i)) scaled_multipliers(me, lambda);
+    if (depends_on_forces<M>(i)) scaled_multipliers(me, i, lambda);
     for (int j = 0; j < M::r; ++j) held[j] = S(me.constraints.held[j]);
   }
   S made = Model::signal(k, S(me.motion.t), q, v, z, lambda, held, i);

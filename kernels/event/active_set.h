@@ -201,10 +201,12 @@ ZWANG_COLD bool update_active_set(M& me, typename M::Set touching, int released,
     for (int i = 0; i < M::r; ++i) {
       const Condition<Real>& condition = constraints.conditions[i];
       if (!constraints.in_force(i) || is_far(condition, me.candidates.has(i))) continue;
-      zeros[i] = zero_of(me, i);
-      const bool at_rest = absolute(zeros[i].f_rate) <= zeros[i].rate;
-      if (condition.standing == Standing::equation || (touching.has(i) && at_rest && i != released))
+      if (condition.standing == Standing::equation) {
         set.add(i);
+        continue;
+      }
+      zeros[i] = zero_of(me, i);
+      if (touching.has(i) && absolute(zeros[i].f_rate) <= zeros[i].rate && i != released) set.add(i);
     }
     replace_moded_rows<M>(me, set);
     typename ActiveSetProblem<M>::Type problem;

@@ -64,10 +64,11 @@ ZWANG_DEVICE bool struck_are_fixed(const M& me, const typename M::Set& struck) {
   typename M::Real still[M::n];
   for (int i = 0; i < M::n; ++i) still[i] = 0;
   bool fixed = true;
-  for (int i = 0; i < M::r && fixed; ++i)
-    if (struck.has(i))
-      fixed = !(absolute(M::Model::rate(me.k, me.motion.t, me.motion.q(), still, me.motion.z(), i)) >
-                zero_of(me, i).rate);
+  for (int i = 0; i < M::r && fixed; ++i) {
+    if (!struck.has(i)) continue;
+    const auto rate = M::Model::rate(me.k, me.motion.t, me.motion.q(), still, me.motion.z(), i);
+    fixed = rate == 0 || !(absolute(rate) > zero_of(me, i).rate);
+  }
   return fixed;
 }
 
