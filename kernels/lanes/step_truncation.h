@@ -4,6 +4,7 @@
 
 #include "kernels/base/layout.h"
 #include "kernels/base/portable.h"
+#include "kernels/dynamics/member.h"
 #include "kernels/lanes/fast_event.h"
 #include "kernels/lanes/lane_state.h"
 #include "kernels/rootfinding/step_length_search.h"
@@ -148,6 +149,13 @@ struct CrossingSearchDriver {
       const Real bend = 4 * (inside - start) - 2 * rise;
       return (Real(sqrt(square(rise) - 4 * bend * start)) - rise) / (2 * bend);
     }
+    // The chord through a condition that returns already is far too early: of two corners that hop side by side it would
+    // name the wrong one, and the search for its crossing would end at that of the other.
+    if constexpr (ModesOf<Model>::any)
+      if (Model::is_holonomic(i) && inside > 0 && start < 0) {
+        const Real bend = 4 * (inside - start) - 2 * rise;
+        return -2 * start / (rise + Real(sqrt(maximum(square(rise) - 4 * bend * start, Real(0)))));
+      }
     return crossing_by_chords(start, inside, Real(0.5), lane_of(trial.end_f[i], lane));
   }
   ZWANG_INLINE Real crossing_of_signal(int lane, int i) const {
