@@ -62,6 +62,22 @@ ZWANG_INLINE Real resolution_of(Real slope, Real t, Real h) {
   return slope * 8 * Precision<Real>::epsilon * maximum(h, absolute(t));
 }
 
+// The root of the cubic with the values and slopes given at 0 and 1, where its values have different signs.
+template <class Real>
+ZWANG_DEVICE Real root_between(Real from, Real slope_from, Real to, Real slope_to) {
+  const Real rise = to - from, bend = 3 * rise - 2 * slope_from - slope_to,
+             twist = slope_from + slope_to - 2 * rise;
+  Real low = 0, high = 1, x = from / (from - to);
+  for (int pass = 0; pass < 12; ++pass) {
+    const Real value = from + x * (slope_from + x * (bend + x * twist)),
+               slope = slope_from + x * (2 * bend + 3 * x * twist);
+    ((value > 0) == (from > 0) ? low : high) = x;
+    const Real next = x - value / slope;
+    x = next > low && next < high ? next : Real(0.5) * (low + high);
+  }
+  return x;
+}
+
 // Where the interpolant is too inaccurate: widens its bracket until the true flow changes sign within it, and
 // narrows it down as root() does (rootfinding/first_root.h): bisection takes 50 partial steps. Fails the member where
 // the flow is not finite.
@@ -76,12 +92,25 @@ ZWANG_COLD void bracket_on_flow(M& me, const DenseStep<M>& dense,
     dense.flow(x, state);
     return event_value(me, event_function, t + x * h, state);
   };
+  // A state within an implicit step costs as much as the step. There the slopes of position conditions, which are
+  // known, save half of the states; NaN elsewhere.
+  const auto slope_at = [&](Real x, const Real* state) {
+    if constexpr (slips_in_space<typename M::Model>())
+      if (dense.implicit) return h * event_slope(me, event_function, t + x * h, state);
+    return missing<Real>();
+  };
   Real a = event_function.bracket.below, b = event_function.bracket.above, low = 0;
   for (Real stride = b - a; a > 0 && stride > 0 && (low = value_at(a, y)) > 0; stride *= 2)
     a = maximum(Real(0), a - stride);
+  Real slope_other = slope_at(a, a > 0 ? y : dense.interpolant.start);
   if (!(a > 0)) low = event_value(me, event_function, t, dense.interpolant.start);
   Real value = value_at(b, found.y);
   if (value <= 0 && b < 1) {
+    if (slope_other == slope_other) {
+      a = b;
+      low = value;
+      slope_other = slope_at(b, found.y);
+    }
     b = 1;
     value = value_at(b, found.y);
   }
@@ -93,24 +122,38 @@ ZWANG_COLD void bracket_on_flow(M& me, const DenseStep<M>& dense,
   }
   // The newest point, the other end of the bracket, and the point before them.
   Real x = b, fx = value, other = a, f_other = minimum(low, Real(0)), part = fx / (fx - f_other);
+  Real slope_x = slope_at(b, found.y), deepest = f_other;
+  const auto part_by_slopes = [&] {
+    const Real way = other - x;
+    return root_between(fx, way * slope_x, f_other, way * slope_other);
+  };
+  if (f_other < 0 && slope_x == slope_x && slope_other == slope_other) part = part_by_slopes();
+  // Below one rounding of the time nothing is told apart.
+  constexpr bool any_modes = ModesOf<typename M::Model>::any;
+  const Real resolved = any_modes ? Precision<Real>::epsilon * absolute(t) / h : Real(0);
   for (int i = 0; i < 100; ++i) {
-    const Real tolerance = 2 * Precision<Real>::epsilon * b, width = absolute(other - x);
+    const Real tolerance = maximum(2 * Precision<Real>::epsilon * b, resolved), width = absolute(other - x);
     if (!(width > tolerance)) break;
     const Real least = Real(0.5) * tolerance / width;
     part = part == part ? minimum(maximum(part, least), 1 - least) : Real(0.5);
     const Real next = x + part * (other - x), f_next = value_at(next, y);
     const bool same = (f_next > 0) == (fx > 0);
     const Real before = same ? x : other, f_before = same ? fx : f_other;
+    const bool slow = !(absolute(f_next) < Real(0.25) * minimum(absolute(fx), absolute(f_other)));
     if (!same) {
       other = x;
       f_other = fx;
+      slope_other = slope_x;
     }
     x = next;
     fx = f_next;
+    slope_x = slope_at(x, y);
     // Close to the root, short steps reach it: closing the bracket from both sides would take as many steps again. Near
-    // the step's start all values are close to zero.
-    if (absolute(fx) <= event_function.zero && x > Real(0.01)) {
-      Real time = x * h, slope = (fx - f_other) / ((x - other) * h), left = fx;
+    // the step's start all values are close to zero, and the root is where the slope shows it.
+    deepest = minimum(deepest, fx);
+    const bool clear = x > Real(0.01) || (slope_x > 0 && absolute(fx) <= Real(-1e-3) * deepest);
+    if (absolute(fx) <= event_function.zero && clear) {
+      Real time = x * h, slope = slope_x > 0 ? slope_x / h : (fx - f_other) / ((x - other) * h), left = fx;
       refine_on_flow(me, event_function, t, time, left, slope, y);
       b = minimum(time / h, Real(1));
       copy<M::size>(y, found.y);
@@ -126,6 +169,8 @@ ZWANG_COLD void bracket_on_flow(M& me, const DenseStep<M>& dense,
     part = smooth ? fx / (f_other - fx) * (f_before / (f_other - f_before)) +
                         (before - x) / (other - x) * (fx / (f_before - fx)) * (f_other / (f_before - f_other))
                   : Real(0.5);
+    if (slope_x == slope_x && slope_other == slope_other && f_other != 0)
+      part = slow && i > 0 ? Real(0.5) : part_by_slopes();
   }
   found.found = true;
   found.event_function = event_function;
