@@ -32,8 +32,10 @@ struct DependentMultipliers {
 
   ZWANG_COLD DependentMultipliers(const Real* k, const typename M::Constraints& constraints, Real t,
                                   const Real* y)
-      : DependentMultipliers(k, constraints.held, t, y) {}
-  ZWANG_COLD DependentMultipliers(const Real* k, const Real* held, Real t, const Real* y) {
+      : DependentMultipliers(k, constraints.held, t, y, constraints.redundant) {}
+  // `redundant`: dependent rows are expected.
+  ZWANG_COLD DependentMultipliers(const Real* k, const Real* held, Real t, const Real* y,
+                                  bool redundant = false) {
     const Real *q = y, *v = M::v_of(y), *z = M::z_of(y);
     Real mass[MassShape<Model>::entries], force[n], u[rows][n], pushed[rows][n], matrix[rows][rows],
         right[rows], kept[rows], scale[rows];
@@ -60,13 +62,13 @@ struct DependentMultipliers {
     write_system(u, pushed, right, matrix, kept);
     // Between projections, dependent rows are so up to the tolerance of the integration only.
     const Real nearly = nearly_dependent();
-    if (solve_dense(count, matrix, kept, scale, nearly, lambda) < count) {
+    if (redundant || solve_dense(count, matrix, kept, scale, nearly, lambda) < count) {
       NullSpace<Real, rows> dependences;
-      write_system(u, pushed, right, matrix, kept);
+      if (!redundant) write_system(u, pushed, right, matrix, kept);
       dependences.find(count, u, sqrt(nearly));
-      dependent = true;
+      dependent = !redundant || dependences.count > 0;
       add_dependences(dependences, count, scale, matrix);
-      solve_dense(count, matrix, kept, scale, Precision<Real>::dependent, lambda);
+      solve_dense(count, matrix, kept, scale, dependent ? Precision<Real>::dependent : nearly, lambda);
     }
     valid = true;
   }
