@@ -87,13 +87,13 @@ ZWANG_DEVICE bool reads_multiplier([[maybe_unused]] int signal, [[maybe_unused]]
 // The multipliers at the member's state that a signal reads, with their rounding: that of the terms A a and c of f'' in
 // the mass metric, as for the zero of a multiplier in the active set.
 template <class M>
-ZWANG_COLD void scaled_multipliers(const M& me, int signal, Scaled<typename M::Real>* lambda) {
+ZWANG_COLD void scaled_multipliers(const M& me, int signal, const typename M::Real* plain,
+                                   Scaled<typename M::Real>* lambda) {
   using Model = typename M::Model;
   using Real = typename M::Real;
   constexpr int n = M::n;
   const typename M::Motion& motion = me.motion;
-  Real plain[M::rows], mass[MassShape<Model>::entries], force[n], metric[n];
-  multipliers_at<M>(me.k, me.constraints, motion.t, motion.y, plain);
+  Real mass[MassShape<Model>::entries], force[n], metric[n];
   Model::mass(me.k, motion.t, motion.q(), motion.v(), motion.z(), mass);
   Model::applied(me.k, motion.t, motion.q(), motion.v(), motion.z(), force);
   typename M::Root root;
@@ -127,9 +127,11 @@ ZWANG_COLD bool is_clearly_inside(const M& me, int i, Scaled<typename M::Real>& 
   return true;
 }
 
-// A signal at the member's state, with its rounding scale; only its side of zero counts.
+// A signal at the member's state, with its rounding scale; only its side of zero counts. `known`: the multipliers there,
+// if they have been computed.
 template <class M>
-ZWANG_COLD Scaled<typename M::Real> scaled_signal(const M& me, int i) {
+ZWANG_COLD Scaled<typename M::Real> scaled_signal(const M& me, int i,
+                                                  const typename M::Real* known = nullptr) {
   using Model = typename M::Model;
   using S = Scaled<typename M::Real>;
   constexpr int n = M::n;
@@ -142,7 +144,11 @@ ZWANG_COLD Scaled<typename M::Real> scaled_signal(const M& me, int i) {
   }
   for (int j = 0; j < M::nz; ++j) z[j] = S(me.motion.z()[j]);
   if constexpr (Model::signals_forces) {
-    if (depends_on_forces<M>(i)) scaled_multipliers(me, i, lambda);
+    if (depends_on_forces<M>(i)) {
+      typename M::Real plain[M::rows];
+      if (!known) multipliers_at<M>(me.k, me.constraints, me.motion.t, me.motion.y, plain);
+      scaled_multipliers(me, i, known ? known : plain, lambda);
+    }
     for (int j = 0; j < M::r; ++j) held[j] = S(me.constraints.held[j]);
   }
   S made = Model::signal(k, S(me.motion.t), q, v, z, lambda, held, i);

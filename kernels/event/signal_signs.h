@@ -93,14 +93,14 @@ ZWANG_DEVICE bool is_transition_sought(const M& me, int i) {
   return true;
 }
 
-// One that starts at zero, to rounding, has just begun.
+// One that starts at zero, to rounding, has just begun. `lambda`: the multipliers at the member's state.
 template <class M>
-ZWANG_DEVICE void set_transition_side(M& me, int signal) {
+ZWANG_DEVICE void set_transition_side(M& me, int signal, const typename M::Real* lambda) {
   using Real = typename M::Real;
   auto& exchange = me.exchange;
   exchange.side[signal] = is_transition_sought(me, signal - M::first_transition) ? Real(1) : Real(0);
   if (exchange.side[signal] == 0) return;
-  const auto now = scaled_signal(me, signal);
+  const auto now = scaled_signal(me, signal, lambda);
   if (absolute(now.value) <= me.input.contact_tolerance * now.scale) exchange.signal[signal] = 0;
 }
 
@@ -125,7 +125,7 @@ ZWANG_DEVICE bool set_signal_sides(M& me) {
       else if (i < M::first_transition)
         set_signal_side(me, i);
       else
-        set_transition_side(me, i);
+        set_transition_side(me, i, lambda);
       known = known && (exchange.side[i] != 0 || i >= M::first_transition);
     }
   }
