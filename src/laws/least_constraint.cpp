@@ -281,10 +281,12 @@ LeastConstraint least_constraint(const Equations& equations, const State& state,
   made.second = solution.residuals;
   made.redundant = solution.redundant;
   made.kkt = kkt_residual(made.program, solution.x, solution.multipliers);
+  made.multiplier_zero.setZero(index(in_force.size()));
   for (std::size_t k = 0; k < in_force.size(); ++k) {
     const double lambda = solution.multipliers(index(k));
     const double slack = made.slack(index(k));
     made.multipliers(index(in_force[k])) = lambda;
+    made.multiplier_zero(index(k)) = slack / b.row(index(k)).squaredNorm();
     // lambda |B|^2 is the part of f'' that this reaction cancels, to be compared with the slack of f''.
     made.pressing.push_back(made.program.equation[k] || lambda * b.row(index(k)).squaredNorm() > slack);
     made.yielding.push_back(!made.program.equation[k] && made.second(index(k)) < -slack);

@@ -32,12 +32,13 @@ std::vector<Scaled> scaled_multipliers(const Equations& equations, const State& 
 
 struct LeastConstraint : Accelerations {
   bool redundant = false;
-  std::vector<std::size_t> rows;  // the conditions that took part, in file order
-  Eigen::VectorXd second;         // f'' of each row
-  Eigen::VectorXd slack;          // what counts as zero for f'' of each row
-  std::vector<char> pressing;     // by row: multiplier above zero beyond rounding (always 1 for equations)
-  std::vector<char> yielding;     // by row: f'' below zero beyond rounding
-  double kkt = 0;                 // kkt_residual() of the solution
+  std::vector<std::size_t> rows;    // the conditions that took part, in file order
+  Eigen::VectorXd second;           // f'' of each row
+  Eigen::VectorXd slack;            // what counts as zero for f'' of each row
+  Eigen::VectorXd multiplier_zero;  // what counts as zero for the multiplier of each row
+  std::vector<char> pressing;       // by row: multiplier above zero beyond rounding (always 1 for equations)
+  std::vector<char> yielding;       // by row: f'' below zero beyond rounding
+  double kkt = 0;                   // kkt_residual() of the solution
   QuadraticProgram program;
   std::vector<TriedSet> tried;
 };

@@ -1,0 +1,75 @@
+// Contacts whose forces are not unique: errors found by the soak test, each as the
+// smallest study that shows it, in the reference and in the kernels.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "host/backend/backend.h"
+#include "host/study/study.h"
+#include "host/study_file/load_study.h"
+#include "kernels/base/layout.h"
+#include "tests/support/both_backends.h"
+
+namespace zwang::dependent_contacts_test {
+namespace {
+
+// The rows of a blade that sticks to a wall are dependent, and no force acts on it: its multipliers are the rounding of
+// those of the other blade. The reference listed `release` without end, and its search for the end of the stick found a
+// root in every step (soak seed 10035).
+TEST(DependentContacts, ABladeAtRestWithoutAForceStaysClosed) {
+  const Study study = read_study(R"toml(
+[[coordinate]]
+name = "x"
+position = 0
+velocity = 1.317612
+[[coordinate]]
+name = "y"
+position = 0.26
+velocity = 0
+[[coordinate]]
+name = "turn"
+position = 0
+velocity = 2.577019
+[[coordinate]]
+name = "x2"
+position = 0
+velocity = 7.265189
+[[coordinate]]
+name = "y2"
+position = 0.26
+velocity = 0
+[[coordinate]]
+name = "turn2"
+position = 0
+velocity = 3.175654
+[system]
+kinetic = "0.5*253*(x'^2 + y'^2) + 0.5*485*turn'^2 + 0.5*253*(x2'^2 + y2'^2) + 0.5*1035*turn2'^2"
+[[constraint]]
+name = "blade"
+require = "y'*cos(turn) - x'*sin(turn) == 0"
+[[constraint]]
+name = "blade2"
+require = "y2'*cos(turn2) - x2'*sin(turn2) == 0"
+[[constraint]]
+name = "wall"
+require = "x2 <= 1.83"
+friction = 1.2
+slip = "y2'"
+[time]
+end = 0.6
+samples = 4
+[integrator]
+rtol = 1e-9
+atol = 1e-9
+)toml",
+                                 "blade.toml");
+  by_both(study, [&](Backend& backend) {
+    EXPECT_EQ(events_of_kind(study, backend, EventKind::shock).size(), 1u);
+    for (const EventKind kind : {EventKind::release, EventKind::press, EventKind::slide})
+      EXPECT_TRUE(events_of_kind(study, backend, kind).empty()) << event_kind_name(kind);
+  });
+}
+
+}  // namespace
+}  // namespace zwang::dependent_contacts_test
