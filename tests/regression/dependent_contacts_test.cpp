@@ -71,5 +71,52 @@ atol = 1e-9
   });
 }
 
+// The forces on the block in its corner are not unique, hence one event function for both contacts that stick. The puck
+// begins to slide where 1.6 * 3000 (0.2 - t) = 4 * 10. The block was made to slide with it: the reference listed that it
+// does, and in the kernels no motion was left, so that members never ended (soak seeds 50086 and 50117).
+TEST(DependentContacts, AContactFarFromItsConeGoesOnStickingWhereAnotherSlides) {
+  const Study study = read_study(R"toml(
+[[point]]
+name = "block"
+mass = 152
+position = [0, 0, 0]
+[[point]]
+name = "puck"
+mass = 4
+position = [5, 0, 2]
+[system]
+gravity = [0, 0, -10]
+[system.force]
+"puck.x" = "-3000*(0.2 - t)"
+[[constraint]]
+name = "side"
+require = "block.x >= 0"
+[[constraint]]
+name = "slope"
+require = "block.z >= -0.08*block.x"
+friction = 0.18
+[[constraint]]
+name = "wall"
+require = "puck.x >= 5"
+friction = 1.2
+friction_static = 1.6
+[time]
+end = 0.25
+samples = 3
+[integrator]
+rtol = 1e-10
+atol = 1e-10
+)toml",
+                                 "puck.toml");
+  by_both(study, [&](Backend& backend) {
+    const std::vector<Event> slides = events_of_kind(study, backend, EventKind::slide);
+    ASSERT_EQ(slides.size(), 1u);
+    ASSERT_EQ(slides[0].constraints.size(), 1u);
+    EXPECT_EQ(study.system->conditions[slides[0].constraints[0]].name, "wall");
+    EXPECT_NEAR(slides[0].t, 0.2 - 40 / (1.6 * 3000), 1e-9);
+    EXPECT_TRUE(events_of_kind(study, backend, EventKind::stick).empty());
+  });
+}
+
 }  // namespace
 }  // namespace zwang::dependent_contacts_test
