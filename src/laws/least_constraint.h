@@ -22,8 +22,10 @@ Accelerations constrained_acceleration(const Equations& equations, const State& 
                                        const std::vector<std::size_t>& set);
 
 // How far the contacts that stick are beyond their cones, for the best of all multipliers if those of `set` are not
-// unique [friction-10]; forces in the units of the slip rows. Negative: all can stick.
-double excess_over_cones(const Equations& equations, const State& state, const std::vector<std::size_t>& set);
+// unique [friction-10]; forces in the units of the slip rows. Negative: all can stick. Zero where the forces of all
+// contacts that stick are at most `zero`: for forces that are rounding there is no best choice to be found.
+double excess_over_cones(const Equations& equations, const State& state, const std::vector<std::size_t>& set,
+                         double zero);
 
 // The multipliers with their rounding: that of the terms A a and c of f'' in the mass metric, as for the zero
 // of a multiplier in the active set. One per condition of the system; exactly 0 where not in the set.

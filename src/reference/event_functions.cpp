@@ -49,19 +49,6 @@ double crossing_sign(const MemberState& member, const SmoothMotion& smooth, cons
   return 0;
 }
 
-// What counts as zero for the excess of sticking contacts over their cones where the forces are not unique: that of their
-// normal forces, with the rounding of the rows on which these depend. Contacts that rest without any force have an excess
-// of rounding.
-double zero_of_excess(const MemberState& member, const State& state) {
-  double zero = 0;
-  const std::vector<Friction>& frictions = member.system().frictions;
-  for (std::size_t f = 0; f < frictions.size(); ++f)
-    if (member.sticks(f))
-      zero = std::max(zero, member.equations.friction(f, state).cone_static *
-                                member.conditions[frictions[f].contact].multiplier_zero);
-  return zero;
-}
-
 // Changes of mode, and the loss of a slipping contact's normal force [friction-5]. A function may start above zero by
 // the rounding with which the mode was admitted: it crosses where it is clearly beyond that.
 void add_transitions(const MemberState& member, const MotionFormulas& formulas, const State& start,
@@ -72,7 +59,7 @@ void add_transitions(const MemberState& member, const MotionFormulas& formulas, 
     double zero =
         member.settings.contact_tolerance * member.scaled_kink(formulas.transitions[k], start).scale;
     if (!member.unique_forces && system.transitions[k].kind == TransitionKind::slide)
-      zero = std::max(zero, zero_of_excess(member, start));
+      zero = std::max(zero, member.zero_of_excess(start));
     const double value = member.transition_value(k, formulas.transitions[k], start);
     const double level = value >= -zero ? std::max(value, 0.0) + zero : 0;
     list.push_back({EventFunction::Kind::transition, k, 1, level, zero});
