@@ -73,7 +73,9 @@ SegmentCheck::EventLists SegmentCheck::event_lists(const Segment& segment, const
     if (echo) backend.erase(backend.begin());
   }
   EventLists lists;
-  lists.bursts = drop_bursts({&backend, &tight, &perturbed}, times_);
+  // Changes of mode are compared, unless the lists then differ: an accumulation that is completed a hop earlier lacks those
+  // of the hop.
+  lists.bursts = drop_bursts({&backend, &tight, &perturbed}, times_, segment.attempt > 0);
   // The width of an instant is arbitrary: events at its edge form one instant in one list and two in another.
   const EventTolerance times = times_.widened(1 + 0.25 * static_cast<double>(segment.attempt));
   lists.backend = instants(backend, times);
