@@ -23,6 +23,12 @@ bool belongs_to_burst(EventKind kind) {
          kind == EventKind::press;
 }
 
+// Changes of mode with every shock of a burst: a rod beside it yields and locks again, a contact slides and sticks.
+bool is_change_of_mode(EventKind kind) {
+  return kind == EventKind::slide || kind == EventKind::stick || kind == EventKind::reverse ||
+         kind == EventKind::yield || kind == EventKind::lock;
+}
+
 // An accumulation of a list, and the time from its last shock to the limit.
 struct Limit {
   double t = 0, reach = 0;
@@ -103,13 +109,14 @@ std::vector<Span> spans_of(const std::array<std::vector<Event>*, 3>& lists, cons
 // Moves the beginning of a span before events that are close to it: in one list they might lie before it, in
 // another behind.
 void clear_beginning(const std::array<std::vector<Event>*, 3>& lists, const EventTolerance& tolerance,
-                     Span& span) {
+                     bool with_modes, Span& span) {
   for (bool moved = true; moved;) {
     moved = false;
     const double margin = 2 * tolerance.one_instant(span.first) + std::min(span.shift, span.reach);
     for (const std::vector<Event>* list : lists)
       for (const Event& event : *list)
-        if (belongs_to_burst(event.kind) && event.t < span.first + margin && event.t > span.first - margin) {
+        if ((belongs_to_burst(event.kind) || (with_modes && is_change_of_mode(event.kind))) &&
+            event.t < span.first + margin && event.t > span.first - margin) {
           span.first = event.t - 2 * margin;
           moved = true;
         }
@@ -117,10 +124,12 @@ void clear_beginning(const std::array<std::vector<Event>*, 3>& lists, const Even
 }
 
 Tally erase_bursts(std::vector<Event>& events, const std::vector<Span>& spans,
-                   const EventTolerance& tolerance) {
+                   const EventTolerance& tolerance, bool with_modes) {
   Tally erased;
+  // The modes change until the limit; an accumulation that is completed with a shock is listed before it.
   const auto within = [&](const Event& event, const Span& span) {
-    return event.t >= span.first && event.t <= span.last + tolerance.one_instant(event.t);
+    const double after = with_modes && is_change_of_mode(event.kind) ? span.reach : 0;
+    return event.t >= span.first && event.t <= span.last + after + tolerance.one_instant(event.t);
   };
   const auto span_of = [&](const Event& event) {
     return std::find_if(spans.begin(), spans.end(), [&](const Span& span) { return within(event, span); });
@@ -140,6 +149,7 @@ Tally erase_bursts(std::vector<Event>& events, const std::vector<Span>& spans,
   const auto belongs = [&](const Event& event) {
     const auto span = span_of(event);
     if (span == spans.end()) return false;
+    if (with_modes && is_change_of_mode(event.kind)) return true;
     if (event.kind != EventKind::accumulation) return belongs_to_burst(event.kind);
     return last[number_of(span)] - event.t > tolerance.one_instant(event.t);
   };
@@ -227,18 +237,19 @@ void Bursts::add(const Bursts& other) {
   }
 }
 
-Bursts drop_bursts(const std::array<std::vector<Event>*, 3>& lists, const EventTolerance& tolerance) {
+Bursts drop_bursts(const std::array<std::vector<Event>*, 3>& lists, const EventTolerance& tolerance,
+                   bool with_modes) {
   std::vector<Span> spans = spans_of(lists, tolerance);
   Bursts bursts;
   for (Span& span : spans) {
     const double limit = span.last;
-    clear_beginning(lists, tolerance, span);
+    clear_beginning(lists, tolerance, with_modes, span);
     bursts.reach = std::max(bursts.reach, 2 * span.reach);
     bursts.reaches += 2 * span.reach;
     bursts.span = std::max(bursts.span, limit - span.first);
   }
   for (std::vector<Event>* list : lists)
-    for (const auto& [key, out] : erase_bursts(*list, spans, tolerance)) {
+    for (const auto& [key, out] : erase_bursts(*list, spans, tolerance, with_modes)) {
       LeftOut& most = bursts.left_out[key];
       most.count = std::max(most.count, out.count);
       most.impulse = std::max(most.impulse, out.impulse);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace zwang {
 
@@ -61,6 +62,24 @@ double stitched(Reduction reduction, const std::vector<double>& values,
     }
   }
   return result;
+}
+
+// The changes of mode that a measure refers to, if any.
+std::optional<EventKind> mode_change_of(EventPattern pattern) {
+  switch (pattern) {
+    case EventPattern::slides:
+      return EventKind::slide;
+    case EventPattern::sticks:
+      return EventKind::stick;
+    case EventPattern::reverses:
+      return EventKind::reverse;
+    case EventPattern::yields:
+      return EventKind::yield;
+    case EventPattern::locks:
+      return EventKind::lock;
+    default:
+      return std::nullopt;
+  }
 }
 
 bool is_sum(Reduction reduction) {
@@ -148,6 +167,8 @@ double StitchedReductions::integral_allowance(std::size_t i) const {
 
 double StitchedReductions::allowance(const ReductionFormula& formula) const {
   LeftOut out;
+  const std::optional<EventKind> change = mode_change_of(formula.pattern);
+  if (change) out = left_out(*change, formula);
   if (formula.pattern == EventPattern::shock || formula.pattern == EventPattern::impulse)
     out = left_out(EventKind::shock, formula);
   if (formula.pattern == EventPattern::release) out = left_out(EventKind::release, formula);
@@ -160,7 +181,7 @@ double StitchedReductions::allowance(const ReductionFormula& formula) const {
     case Reduction::total:
       return unaccounted * out.impulse;
     case Reduction::first:
-      return accumulation ? bursts_.reach : 0;
+      return accumulation ? bursts_.reach : change && out.count > 0 ? bursts_.span : 0;
     case Reduction::last:
       return accumulation ? bursts_.reach : out.count > 0 ? bursts_.span : 0;
     default:

@@ -84,6 +84,7 @@ class SegmentCheck {
                        SegmentVerdict& verdict) const;
 
   EventLists event_lists(const Segment& segment, const ReferencePair& pair, double until) const;
+  std::optional<std::vector<std::size_t>> small_impulses_apart(const Instant& a, const Instant& b) const;
   // The cause if nothing can be concluded from the events.
   bool runs_part(const Segment& segment, const Plan& plan, const ReferencePair& pair) const;
   std::optional<UndecidedCause> compare_events(const Segment& segment, const ReferencePair& pair,

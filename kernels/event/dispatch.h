@@ -129,7 +129,8 @@ ZWANG_COLD void remove_slips(M& me, const typename M::Set& contacts) {
   if (any) project<M>(me.k, me.motion.t, me.motion.y, held, 1);
 }
 
-// With dependent rows stick ends for all contacts at once whose multipliers have no room left.
+// With dependent rows stick ends for all contacts at once whose multipliers have no room left. The contact whose event
+// function was the first to be found may not be among them: there is one such function for all.
 template <class M>
 ZWANG_DEVICE void add_all_at_cone(const M& me, ModeChange<M>& change) {
   using Model = typename M::Model;
@@ -207,11 +208,10 @@ ZWANG_COLD void dispatch_transition(M& me, int transition, typename M::Event& ev
   }
   const bool leaves = kind == TransitionKind::slide || kind == TransitionKind::yield;
   if (!leaves) change.rests.add(i);
-  if (leaves) change.leaves.add(i);
-  if (kind == TransitionKind::slide && me.constraints.redundant) {
-    add_all_at_cone(me, change);
-    if (!any_is_pressed(me, change.leaves)) return;
-  }
+  const bool any_of_several = kind == TransitionKind::slide && me.constraints.redundant;
+  if (any_of_several) add_all_at_cone(me, change);
+  if (leaves && change.leaves.size() == 0) change.leaves.add(i);
+  if (any_of_several && !any_is_pressed(me, change.leaves)) return;
   if (!update_active_set(me, touching_now(me), no_condition, change)) return;
   record_mode_changes(me, before, kind == TransitionKind::stick ? i : -1);
 }

@@ -102,6 +102,7 @@ void take_solution(const Equations& equations, FrictionConstraint& made) {
   made.kkt = friction_residual(judged(made.problem), found.x, found.multipliers);
   made.second.setZero(count);
   made.slack.setZero(count);
+  made.multiplier_zero.setZero(count);
   const Eigen::MatrixXd b = MassMetric(made.problem.mass).rows(made.problem.rows);
   for (std::size_t k = 0; k < made.rows.size(); ++k) {
     const ModeElement& element = made.problem.elements[k];
@@ -110,7 +111,12 @@ void take_solution(const Equations& equations, FrictionConstraint& made) {
     const double lambda = found.multipliers(element.row), slack = made.problem.slack(element.row);
     made.second(index(k)) = found.residuals(element.row);
     made.slack(index(k)) = slack;
-    made.pressing.push_back(equation || lambda * b.row(element.row).squaredNorm() > slack);
+    // A row that depends on others has their rounding too: its own may be nothing, as that of a wall at which a blade
+    // rests without any force.
+    double& zero = made.multiplier_zero(index(k));
+    zero = slack / b.row(element.row).squaredNorm();
+    if (found.redundant) zero = std::max(zero, found.noise(element.row));
+    made.pressing.push_back(equation || lambda > zero);
     made.yielding.push_back(!equation && mode.kind == ModeKind::open);
     const bool yields = element.kind == ModeElement::Kind::bound && mode.kind == ModeKind::slip;
     made.multipliers(index(made.rows[k])) = yields ? 0 : lambda;

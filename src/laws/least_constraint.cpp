@@ -216,11 +216,22 @@ Accelerations constrained_acceleration(const Equations& equations, const State& 
   return made;
 }
 
-double excess_over_cones(const Equations& equations, const State& state,
-                         const std::vector<std::size_t>& set) {
+double excess_over_cones(const Equations& equations, const State& state, const std::vector<std::size_t>& set,
+                         double zero) {
   const Accelerations now = constrained_acceleration(equations, state, set);
   const MassMetric metric(now.dynamics.mass);
   if (now.status != Status::ok || !metric.valid()) return std::numeric_limits<double>::quiet_NaN();
+  const auto is_sticking = [&](const Friction& friction) {
+    return std::find(set.begin(), set.end(), friction.rows[0]) != set.end();
+  };
+  const auto is_nothing = [&](std::size_t row) { return std::abs(now.multipliers(index(row))) <= zero; };
+  const std::vector<Friction>& frictions = equations.system().frictions;
+  if (std::all_of(frictions.begin(), frictions.end(), [&](const Friction& friction) {
+        return !is_sticking(friction) ||
+               (is_nothing(friction.contact) &&
+                std::all_of(friction.rows.begin(), friction.rows.end(), is_nothing));
+      }))
+    return 0;
   Eigen::MatrixXd rows(index(set.size()), index(equations.size()));
   Eigen::VectorXd lambda(index(set.size()));
   for (std::size_t k = 0; k < set.size(); ++k) {
@@ -281,10 +292,12 @@ LeastConstraint least_constraint(const Equations& equations, const State& state,
   made.second = solution.residuals;
   made.redundant = solution.redundant;
   made.kkt = kkt_residual(made.program, solution.x, solution.multipliers);
+  made.multiplier_zero.setZero(index(in_force.size()));
   for (std::size_t k = 0; k < in_force.size(); ++k) {
     const double lambda = solution.multipliers(index(k));
     const double slack = made.slack(index(k));
     made.multipliers(index(in_force[k])) = lambda;
+    made.multiplier_zero(index(k)) = slack / b.row(index(k)).squaredNorm();
     // lambda |B|^2 is the part of f'' that this reaction cancels, to be compared with the slack of f''.
     made.pressing.push_back(made.program.equation[k] || lambda * b.row(index(k)).squaredNorm() > slack);
     made.yielding.push_back(!made.program.equation[k] && made.second(index(k)) < -slack);

@@ -22,8 +22,10 @@ Accelerations constrained_acceleration(const Equations& equations, const State& 
                                        const std::vector<std::size_t>& set);
 
 // How far the contacts that stick are beyond their cones, for the best of all multipliers if those of `set` are not
-// unique [friction-10]; forces in the units of the slip rows. Negative: all can stick.
-double excess_over_cones(const Equations& equations, const State& state, const std::vector<std::size_t>& set);
+// unique [friction-10]; forces in the units of the slip rows. Negative: all can stick. Zero where the forces of all
+// contacts that stick are at most `zero`: for forces that are rounding there is no best choice to be found.
+double excess_over_cones(const Equations& equations, const State& state, const std::vector<std::size_t>& set,
+                         double zero);
 
 // The multipliers with their rounding: that of the terms A a and c of f'' in the mass metric, as for the zero
 // of a multiplier in the active set. One per condition of the system; exactly 0 where not in the set.
@@ -32,12 +34,13 @@ std::vector<Scaled> scaled_multipliers(const Equations& equations, const State& 
 
 struct LeastConstraint : Accelerations {
   bool redundant = false;
-  std::vector<std::size_t> rows;  // the conditions that took part, in file order
-  Eigen::VectorXd second;         // f'' of each row
-  Eigen::VectorXd slack;          // what counts as zero for f'' of each row
-  std::vector<char> pressing;     // by row: multiplier above zero beyond rounding (always 1 for equations)
-  std::vector<char> yielding;     // by row: f'' below zero beyond rounding
-  double kkt = 0;                 // kkt_residual() of the solution
+  std::vector<std::size_t> rows;    // the conditions that took part, in file order
+  Eigen::VectorXd second;           // f'' of each row
+  Eigen::VectorXd slack;            // what counts as zero for f'' of each row
+  Eigen::VectorXd multiplier_zero;  // what counts as zero for the multiplier of each row
+  std::vector<char> pressing;       // by row: multiplier above zero beyond rounding (always 1 for equations)
+  std::vector<char> yielding;       // by row: f'' below zero beyond rounding
+  double kkt = 0;                   // kkt_residual() of the solution
   QuadraticProgram program;
   std::vector<TriedSet> tried;
 };

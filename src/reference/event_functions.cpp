@@ -56,8 +56,10 @@ void add_transitions(const MemberState& member, const MotionFormulas& formulas, 
   const System& system = member.system();
   for (std::size_t k = 0; k < system.transitions.size(); ++k) {
     if (!member.may_change(system.transitions[k])) continue;
-    const double zero =
+    double zero =
         member.settings.contact_tolerance * member.scaled_kink(formulas.transitions[k], start).scale;
+    if (!member.unique_forces && system.transitions[k].kind == TransitionKind::slide)
+      zero = std::max(zero, member.zero_of_excess(start));
     const double value = member.transition_value(k, formulas.transitions[k], start);
     const double level = value >= -zero ? std::max(value, 0.0) + zero : 0;
     list.push_back({EventFunction::Kind::transition, k, 1, level, zero});

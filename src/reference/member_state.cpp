@@ -56,12 +56,21 @@ bool MemberState::may_change(const Transition& transition) const {
   return standing == Standing::equation || standing == Standing::closed;
 }
 
+double MemberState::zero_of_excess(const State& state) const {
+  double zero = 0;
+  for (std::size_t f = 0; f < system().frictions.size(); ++f)
+    if (sticks(f))
+      zero = std::max(zero, equations.friction(f, state).cone_static *
+                                conditions[system().frictions[f].contact].multiplier_zero);
+  return zero;
+}
+
 // A stick whose forces are not unique ends when no admissible forces are left, not when those of one choice leave
 // their cones.
 double MemberState::transition_value(std::size_t k, const Program& program, const State& state,
                                      const Eigen::VectorXd* multipliers) const {
   if (!unique_forces && system().transitions[k].kind == TransitionKind::slide)
-    return excess_over_cones(equations, state, active);
+    return excess_over_cones(equations, state, active, zero_of_excess(state));
   return kink_value(program, state, multipliers);
 }
 

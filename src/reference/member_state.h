@@ -76,6 +76,9 @@ struct MemberState {
   double yields(std::size_t bound) const;
   // The mode that a transition ends is in force.
   bool may_change(const Transition& transition) const;
+  // What counts as zero for the excess of sticking contacts over their cones where the forces are not unique: that of
+  // their normal forces, with the rounding of the rows on which these depend.
+  double zero_of_excess(const State& state) const;
   // The function of a transition at a state [friction-10].
   double transition_value(std::size_t k, const Program& program, const State& state,
                           const Eigen::VectorXd* multipliers = nullptr) const;

@@ -110,7 +110,6 @@ void Motion::apply_qp_solution(const GaussProblem& problem, const LeastConstrain
                                .above = touching[i] ? std::max(0.0, equations_.value(i, now)) : 0};
     }
   member_.active.clear();
-  const Eigen::MatrixXd b = MassMetric(gauss.dynamics.mass).rows(gauss.program.rows);
   for (std::size_t k = 0; k < problem.rows.size(); ++k) {
     ConditionState& condition = member_.conditions[problem.rows[k]];
     if (condition.standing == Standing::absent) continue;  // it has just begun to yield, or broken
@@ -119,8 +118,9 @@ void Motion::apply_qp_solution(const GaussProblem& problem, const LeastConstrain
         condition.noise = gauss.slack(index(k));
         continue;
       }
-      const double zero = gauss.slack(index(k)) / b.row(index(k)).squaredNorm();
-      condition = {.standing = Standing::closed, .idle = !gauss.pressing[k], .multiplier_zero = zero};
+      condition = {.standing = Standing::closed,
+                   .idle = !gauss.pressing[k],
+                   .multiplier_zero = gauss.multiplier_zero(index(k))};
     }
     member_.active.push_back(problem.rows[k]);
   }

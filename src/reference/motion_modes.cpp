@@ -261,23 +261,26 @@ void Motion::change_mode(const Transition& transition) {
   if (going()) record_mode_changes(before, reversed);
 }
 
-// The contacts that reach their cones at this instant: one, or all that are at theirs if the forces are not unique. None
-// if these vanish: stick ends to have room left when a wedge ceases to be self-locking, but without a force nothing
+// The contacts that reach their cones at this instant: one, or all that are at theirs if the forces are not unique. There
+// is one event function for all of these, and the contact whose function was found may not be among them. None if these
+// forces vanish: stick ends to have room left when a wedge ceases to be self-locking, but without a force nothing
 // slides.
 std::vector<std::size_t> Motion::reaching_cone(std::size_t friction) const {
   const System& system = equations_.system();
-  std::vector<std::size_t> made = {system.frictions[friction].contact};
-  if (member_.unique_forces) return made;
+  const std::size_t found = system.frictions[friction].contact;
+  if (member_.unique_forces) return {found};
+  std::vector<std::size_t> made;
   const State now = member_.state();
   const Eigen::VectorXd forces = constrained_acceleration(equations_, now, member_.active).multipliers;
   for (std::size_t f = 0; f < system.frictions.size(); ++f) {
     const Friction& law = system.frictions[f];
-    if (f == friction || !member_.sticks(f)) continue;
+    if (!member_.sticks(f)) continue;
     double squares = 0;
     for (const std::size_t row : law.rows) squares += forces(index(row)) * forces(index(row));
     const double most = equations_.friction(f, now).cone_static * forces(index(law.contact));
     if (std::sqrt(squares) >= (1 - at_cone) * most) made.push_back(law.contact);
   }
+  if (made.empty()) made.push_back(found);
   const auto is_pressed = [&](std::size_t i) {
     return forces(index(i)) > member_.conditions[i].multiplier_zero;
   };

@@ -1,7 +1,10 @@
 // Coulomb's law, bounds on multipliers, and the energy they dissipate, from the record of a member.
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "src/base/index.h"
 #include "src/expression/scaled.h"
@@ -30,6 +33,24 @@ Rates rates_of(const Study& study, const JudgedMember& member, const State& stat
     made.s(index(k)) = row[1].value;
     made.allowed = std::max(made.allowed,
                             slack * (study.integrator.rtol * row[1].scale + study.integrator.atol * reach));
+  }
+  return made;
+}
+
+// The times from the completion of each accumulation, with the last shock of its conditions, to its limit. What its hops
+// dissipate less than closed contacts is taken off at once, and the closed contacts add it again until the limit.
+std::vector<std::pair<double, double>> times_before_limits(const std::vector<Event>& events) {
+  std::vector<std::pair<double, double>> made;
+  for (auto limit = events.begin(); limit != events.end(); ++limit) {
+    if (limit->kind != EventKind::accumulation) continue;
+    const std::vector<std::size_t>& of = limit->constraints;
+    const auto shock =
+        std::find_if(std::make_reverse_iterator(limit), events.rend(), [&](const Event& event) {
+          return event.velocities_jump && event.kind != EventKind::accumulation &&
+                 std::find_first_of(event.constraints.begin(), event.constraints.end(), of.begin(),
+                                    of.end()) != event.constraints.end();
+        });
+    made.emplace_back(shock == events.rend() ? 0 : shock->t, limit->t);
   }
   return made;
 }
@@ -91,12 +112,16 @@ void Laws::judge_bounds(const JudgedMember& member, const Sample& sample, const 
 
 // What friction and yielding rows have dissipated never decreases.
 void Laws::judge_dissipation(const JudgedMember& member) {
+  const std::vector<std::pair<double, double>> ahead = times_before_limits(member.motion.events);
   for (const Constraint& constraint : study_.system->constraints) {
     if (!constraint.dissipated) continue;
     double most = 0;
     for (std::size_t j = 0; j < member.motion.samples.size(); ++j) {
-      if (!member.motion.reached[j]) continue;
       const State& state = member.motion.samples[j].state;
+      const auto holds_now = [&](const auto& span) {
+        return span.first <= state.t && state.t <= span.second;
+      };
+      if (!member.motion.reached[j] || std::any_of(ahead.begin(), ahead.end(), holds_now)) continue;
       const double now = state.z(index(*constraint.dissipated));
       hold(member, "dissipated energy never decreases", state.t, most - now,
            slack * (study_.integrator.rtol * member.energy + study_.integrator.atol));
