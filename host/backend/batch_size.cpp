@@ -19,7 +19,7 @@ constexpr double results_bytes = 16.0 * 1024 * 1024;
 constexpr double resident_bytes = 512.0 * 1024 * 1024;
 // Longer than on the host: the summaries of every batch are copied, and at the end of a batch, when few members are
 // left, most of the device is idle.
-constexpr double device_seconds = 2.5;
+constexpr double device_seconds = 5;
 constexpr long long device_least = 1 << 16;
 constexpr double host_seconds = 0.2;  // progress is updated five times a second
 constexpr double fastest_growth = 4, fastest_growth_of_device = 16;
@@ -79,8 +79,10 @@ long long BatchSize::next(long long left) const {
 }
 
 void BatchSize::learn(long long members, double seconds) {
-  // So few members say little about the speed of a device.
-  if (fixed_ > 0 || members <= 0 || (overlaps_ && members < least_)) return;
+  if (fixed_ > 0 || members <= 0) return;
+  // So few members say little about the speed of a device. A batch may be somewhat smaller than next() without an
+  // argument says, because it ends with a block and the last ones are equally large.
+  if (overlaps_ && 2 * members < least_) return;
   const double size = static_cast<double>(members);
   const double wanted = seconds_wanted_ / std::max(seconds, 1e-6) * size;
   next_ = std::clamp(static_cast<long long>(std::min(wanted, fastest_growth_ * size)), least_, most_);

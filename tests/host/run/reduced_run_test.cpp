@@ -352,6 +352,11 @@ TEST(ReducedRun, BatchesGrowOnceTheSpeedOfTheDeviceIsKnown) {
   const long long first = size.next();
   size.learn(768, 0.5);  // the members that decide whether everything fails
   EXPECT_EQ(size.next(), first);
+  // Batches are equally large and end with a block: the first is a little smaller.
+  const long long begun = size.next(1'000'000 - 1024) / 256 * 256;
+  EXPECT_LT(begun, first);
+  size.learn(begun, 0.01);
+  EXPECT_EQ(size.next(), 16 * begun);
   size.learn(first, 0.01);
   EXPECT_EQ(size.next(), 16 * first);
   EXPECT_EQ(size.next(40 * first), (40 * first + 2) / 3);
