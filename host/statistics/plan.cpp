@@ -59,6 +59,7 @@ long long MemberBlocks::blocks_per_point() const { return (per_point + block_mem
 
 long long MemberBlocks::begin_of(long long block) const {
   const long long each = blocks_per_point();
+  if (each == 0) return 0;  // no members at all
   return block / each * per_point + block % each * block_members;
 }
 

@@ -242,6 +242,8 @@ Numerical numerical_derivative(const Expressions& pool, Expr e, std::size_t alon
     right[along] += h;
     const Extended before = extended(pool, e, left), after = extended(pool, e, right);
     if (before.sides != here.sides || after.sides != here.sides) return {};
+    // The value may hide an operation outside its domain: the sign of a root of a negative number.
+    if (!here.defined || !before.defined || !after.defined) return {};
     const auto row = static_cast<std::size_t>(i);
     table[row][0] = (after.value - before.value) / (2 * h);
     long double factor = 4;
