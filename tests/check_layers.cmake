@@ -9,7 +9,7 @@ cmake_minimum_required(VERSION 3.25)
 
 set(kernels_rooms base simd sampling reduce integrator rootfinding dynamics record event member lanes entry)
 set(src_rooms base expression formula system quadratic_program laws reference analysis emit)
-set(host_rooms platform study sample study_file import estimators statistics program backend backend/cuda run files rank results check
+set(host_rooms platform toml netcdf study sample study_file import estimators statistics program backend backend/cuda run files rank results check
   inspect report command)
 set(python_rooms binding)
 

@@ -23,8 +23,8 @@
 #include "host/statistics/run_tally.h"
 #include "host/study/study.h"
 #include "host/study_file/find_study.h"
-#include "host/study_file/raw_text.h"
 #include "host/study_file/study_notes.h"
+#include "host/toml/raw_text.h"
 #include "src/base/error.h"
 
 namespace zwang {

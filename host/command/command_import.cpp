@@ -14,7 +14,7 @@
 #include "host/import/study_draft.h"
 #include "host/platform/machine_error.h"
 #include "host/platform/private_files.h"
-#include "host/study_file/raw_text.h"
+#include "host/toml/raw_text.h"
 #include "src/base/error.h"
 
 namespace zwang {

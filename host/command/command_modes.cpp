@@ -8,7 +8,7 @@
 #include "host/inspect/inspect_member.h"
 #include "host/inspect/write_modes.h"
 #include "host/study/study.h"
-#include "host/study_file/raw_text.h"
+#include "host/toml/raw_text.h"
 #include "src/analysis/modes.h"
 #include "src/base/error.h"
 #include "src/system/system.h"

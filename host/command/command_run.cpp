@@ -34,7 +34,7 @@
 #include "host/statistics/run_tally.h"
 #include "host/study/study.h"
 #include "host/study_file/load_study.h"
-#include "host/study_file/raw_text.h"
+#include "host/toml/raw_text.h"
 #include "kernels/base/status.h"
 #include "src/base/error.h"
 

@@ -13,7 +13,7 @@
 #include "host/study_file/config_text.h"
 #include "host/study_file/find_study.h"
 #include "host/study_file/leading_comment.h"
-#include "host/study_file/raw_text.h"
+#include "host/toml/raw_text.h"
 #include "src/base/error.h"
 
 namespace zwang {

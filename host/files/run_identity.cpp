@@ -12,8 +12,8 @@
 #include "host/run/run_result.h"
 #include "host/sample/csv_inputs.h"
 #include "host/study/study.h"
-#include "host/study_file/raw_text.h"
 #include "host/study_file/write_study.h"
+#include "host/toml/raw_text.h"
 #include "src/base/error.h"
 
 namespace zwang {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "host/files/netcdf_file.h"
 #include "host/files/write_answers.h"
+#include "host/netcdf/netcdf_file.h"
 #include "host/statistics/statistics_result.h"
 
 namespace zwang {

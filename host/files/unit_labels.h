@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "host/files/netcdf_file.h"
+#include "host/netcdf/netcdf_file.h"
 #include "host/study/study.h"
 
 namespace zwang {

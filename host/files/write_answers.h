@@ -4,7 +4,7 @@
 #include <functional>
 #include <vector>
 
-#include "host/files/netcdf_file.h"
+#include "host/netcdf/netcdf_file.h"
 #include "host/run/run_result.h"
 #include "host/statistics/statistics_result.h"
 #include "host/study/study.h"

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "host/backend/member_bytes.h"
-#include "host/files/hdf5_chunks.h"
-#include "host/files/netcdf_file.h"
+#include "host/netcdf/hdf5_chunks.h"
+#include "host/netcdf/netcdf_file.h"
 #include "host/platform/private_files.h"
 #include "host/run/run_result.h"
 #include "host/sample/start_density.h"

@@ -2,7 +2,7 @@
 // the same bytes.
 #pragma once
 
-#include "host/files/netcdf_file.h"
+#include "host/netcdf/netcdf_file.h"
 #include "host/run/run_result.h"
 #include "host/study/study.h"
 #include "src/system/system.h"

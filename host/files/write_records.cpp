@@ -5,8 +5,8 @@
 
 #include "host/backend/member_bytes.h"
 #include "host/backend/record_rows.h"
-#include "host/files/netcdf_file.h"
 #include "host/files/write_origin.h"
+#include "host/netcdf/netcdf_file.h"
 #include "host/sample/sampler.h"
 #include "src/system/system.h"
 

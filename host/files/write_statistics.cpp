@@ -7,11 +7,11 @@
 #include <optional>
 
 #include "host/estimators/moments.h"
-#include "host/files/netcdf_file.h"
 #include "host/files/statistics_variables.h"
 #include "host/files/unit_labels.h"
 #include "host/files/write_answers.h"
 #include "host/files/write_origin.h"
+#include "host/netcdf/netcdf_file.h"
 #include "host/statistics/statistics_result.h"
 #include "host/study/study.h"
 #include "src/system/system.h"

@@ -17,7 +17,7 @@
 #include "host/statistics/run_tally.h"
 #include "host/statistics/statistics_result.h"
 #include "host/study/study.h"
-#include "host/study_file/document.h"
+#include "host/toml/document.h"
 #include "kernels/base/layout.h"
 #include "kernels/base/status.h"
 #include "src/base/error.h"

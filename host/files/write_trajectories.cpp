@@ -6,9 +6,9 @@
 #include <functional>
 #include <limits>
 
-#include "host/files/netcdf_file.h"
 #include "host/files/unit_labels.h"
 #include "host/files/write_origin.h"
+#include "host/netcdf/netcdf_file.h"
 #include "host/study/study.h"
 #include "kernels/base/layout.h"
 #include "kernels/base/status.h"

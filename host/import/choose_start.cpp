@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "host/study_file/raw_text.h"
+#include "host/toml/raw_text.h"
 #include "src/base/error.h"
 
 namespace zwang {

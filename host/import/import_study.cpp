@@ -15,7 +15,7 @@
 #include "host/import/write_joints.h"
 #include "host/import/xml_file.h"
 #include "host/study_file/load_study.h"
-#include "host/study_file/raw_text.h"
+#include "host/toml/raw_text.h"
 #include "src/base/error.h"
 
 namespace zwang {

@@ -7,7 +7,7 @@
 
 #include "host/import/mechanism.h"
 #include "host/import/xml_file.h"
-#include "host/study_file/raw_text.h"
+#include "host/toml/raw_text.h"
 #include "src/base/error.h"
 
 namespace zwang {

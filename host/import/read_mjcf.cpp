@@ -10,7 +10,7 @@
 #include "host/import/mjcf_defaults.h"
 #include "host/import/solid_inertia.h"
 #include "host/import/xml_file.h"
-#include "host/study_file/raw_text.h"
+#include "host/toml/raw_text.h"
 #include "src/base/error.h"
 
 namespace zwang {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "host/study_file/raw_text.h"
+#include "host/toml/raw_text.h"
 #include "src/base/error.h"
 
 namespace zwang {

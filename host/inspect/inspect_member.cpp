@@ -7,7 +7,7 @@
 #include "host/inspect/replay_backend.h"
 #include "host/sample/member.h"
 #include "host/sample/sample.h"
-#include "host/study_file/raw_text.h"
+#include "host/toml/raw_text.h"
 #include "kernels/base/status.h"
 #include "src/analysis/equilibrium.h"
 #include "src/analysis/linearise.h"

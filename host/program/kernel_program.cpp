@@ -7,7 +7,7 @@
 #include "host/program/kernel_text.h"
 #include "host/program/mass_ratio.h"
 #include "host/program/tuning.h"
-#include "host/study_file/document.h"
+#include "host/toml/document.h"
 #include "kernels/base/portable.h"
 #include "src/base/error.h"
 #include "src/base/settings.h"

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "host/files/netcdf_source.h"
+#include "host/netcdf/netcdf_source.h"
 #include "host/report/report_data.h"
 #include "host/sample/sampler.h"
 #include "host/study/study.h"

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "host/files/netcdf_source.h"
+#include "host/netcdf/netcdf_source.h"
 #include "host/platform/private_files.h"
 #include "host/study_file/leading_comment.h"
 #include "host/study_file/load_study.h"

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "host/files/netcdf_source.h"
 #include "host/files/write_origin.h"
+#include "host/netcdf/netcdf_source.h"
 #include "host/report/report_data.h"
 #include "host/report/report_scene.h"
 #include "host/study/study.h"

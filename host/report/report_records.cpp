@@ -4,8 +4,8 @@
 #include <limits>
 #include <optional>
 
-#include "host/files/netcdf_source.h"
 #include "host/files/write_origin.h"
+#include "host/netcdf/netcdf_source.h"
 #include "host/report/report_data.h"
 #include "host/study/study.h"
 #include "src/system/system.h"

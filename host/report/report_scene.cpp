@@ -8,7 +8,7 @@
 #include "host/sample/prepared_member.h"
 #include "host/sample/sampler.h"
 #include "host/study/study.h"
-#include "host/study_file/document.h"
+#include "host/toml/document.h"
 #include "src/expression/evaluate.h"
 #include "src/expression/expression.h"
 #include "src/system/body.h"

@@ -3,10 +3,10 @@
 #include <cmath>
 
 #include "host/estimators/histogram.h"
-#include "host/files/netcdf_source.h"
+#include "host/netcdf/netcdf_source.h"
 #include "host/report/report_data.h"
 #include "host/study/study.h"
-#include "host/study_file/document.h"
+#include "host/toml/document.h"
 #include "kernels/base/layout.h"
 #include "src/formula/vocabulary.h"
 #include "src/system/system.h"

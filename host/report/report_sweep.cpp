@@ -5,7 +5,7 @@
 
 #include "host/report/report_data.h"
 #include "host/study/study.h"
-#include "host/study_file/document.h"
+#include "host/toml/document.h"
 #include "src/system/system.h"
 
 namespace zwang {

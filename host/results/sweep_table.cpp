@@ -14,7 +14,7 @@
 #include "host/run/progress.h"
 #include "host/statistics/pick_freeze.h"
 #include "host/statistics/statistics_result.h"
-#include "host/study_file/raw_text.h"
+#include "host/toml/raw_text.h"
 #include "src/system/system.h"
 
 namespace zwang {

@@ -10,7 +10,7 @@
 #include "host/platform/bytes.h"
 #include "host/statistics/plan.h"
 #include "host/statistics/statistics.h"
-#include "host/study_file/raw_text.h"
+#include "host/toml/raw_text.h"
 #include "src/base/error.h"
 
 namespace zwang {

@@ -13,7 +13,7 @@
 
 namespace zwang {
 
-struct Value;  // host/study_file/document.h
+struct Value;  // host/toml/document.h
 
 // One random input. Arguments are expressions of earlier parameters.
 struct Distribution {

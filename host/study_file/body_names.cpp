@@ -1,7 +1,7 @@
 // The names of rigid bodies: coordinates, rates, quaternions, axes, angular velocity and momentum, body points.
 #include "host/study_file/builder.h"
-#include "host/study_file/document.h"
-#include "host/study_file/reader.h"
+#include "host/toml/document.h"
+#include "host/toml/reader.h"
 #include "src/expression/derivative.h"
 #include "src/expression/expression.h"
 #include "src/expression/operation.h"

@@ -3,7 +3,7 @@
 #include <regex>
 
 #include "host/study_file/builder.h"
-#include "host/study_file/reader.h"
+#include "host/toml/reader.h"
 #include "src/base/error.h"
 #include "src/expression/derivative.h"
 #include "src/expression/expression.h"

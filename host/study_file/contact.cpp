@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "host/study_file/builder.h"
-#include "host/study_file/reader.h"
+#include "host/toml/reader.h"
 #include "src/base/error.h"
 #include "src/expression/expression.h"
 #include "src/expression/operation.h"

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "host/study_file/raw_text.h"
+#include "host/toml/raw_text.h"
 #include "src/base/error.h"
 
 namespace zwang {

@@ -6,7 +6,7 @@
 #include "host/study_file/builder.h"
 #include "host/study_file/csv_columns.h"
 #include "host/study_file/input_columns.h"
-#include "host/study_file/reader.h"
+#include "host/toml/reader.h"
 #include "src/base/error.h"
 #include "src/expression/expression.h"
 #include "src/expression/interval.h"

@@ -3,9 +3,9 @@
 #include <filesystem>
 
 #include "host/study_file/config_text.h"
-#include "host/study_file/document.h"
 #include "host/study_file/load_study.h"
-#include "host/study_file/raw_text.h"
+#include "host/toml/document.h"
+#include "host/toml/raw_text.h"
 #include "src/base/error.h"
 
 namespace zwang {

@@ -6,8 +6,8 @@
 
 #include "host/study/study.h"
 #include "host/study_file/builder.h"
-#include "host/study_file/document.h"
-#include "host/study_file/reader.h"
+#include "host/toml/document.h"
+#include "host/toml/reader.h"
 #include "src/base/error.h"
 #include "src/expression/evaluate.h"
 #include "src/expression/expression.h"

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <set>
 
-#include "host/study_file/raw_text.h"
+#include "host/toml/raw_text.h"
 #include "src/base/error.h"
 
 namespace zwang {

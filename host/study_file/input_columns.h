@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "host/study_file/document.h"
+#include "host/toml/document.h"
 
 namespace zwang {
 

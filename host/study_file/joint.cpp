@@ -6,7 +6,7 @@
 
 #include "host/study/study.h"
 #include "host/study_file/builder.h"
-#include "host/study_file/reader.h"
+#include "host/toml/reader.h"
 #include "src/base/error.h"
 #include "src/expression/expression.h"
 

@@ -2,8 +2,8 @@
 #include <array>
 
 #include "host/study_file/builder.h"
-#include "host/study_file/document.h"
-#include "host/study_file/reader.h"
+#include "host/toml/document.h"
+#include "host/toml/reader.h"
 #include "src/expression/expression.h"
 #include "src/expression/operation.h"
 #include "src/expression/vector_algebra.h"

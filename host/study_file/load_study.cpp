@@ -6,9 +6,9 @@
 #include <fstream>
 
 #include "host/study_file/builder.h"
-#include "host/study_file/document.h"
 #include "host/study_file/input_columns.h"
-#include "host/study_file/reader.h"
+#include "host/toml/document.h"
+#include "host/toml/reader.h"
 #include "src/base/error.h"
 #include "src/system/system.h"
 

@@ -2,9 +2,9 @@
 #include <algorithm>
 
 #include "host/study_file/builder.h"
-#include "host/study_file/document.h"
-#include "host/study_file/raw_text.h"
-#include "host/study_file/reader.h"
+#include "host/toml/document.h"
+#include "host/toml/raw_text.h"
+#include "host/toml/reader.h"
 #include "src/base/error.h"
 #include "src/expression/expression.h"
 #include "src/formula/parse.h"

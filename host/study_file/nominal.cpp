@@ -7,7 +7,7 @@
 #include "host/sample/sample.h"
 #include "host/study/study.h"
 #include "host/study_file/builder.h"
-#include "host/study_file/reader.h"
+#include "host/toml/reader.h"
 #include "src/base/error.h"
 #include "src/expression/evaluate.h"
 #include "src/system/equations.h"

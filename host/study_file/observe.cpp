@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "host/study_file/builder.h"
-#include "host/study_file/document.h"
-#include "host/study_file/reader.h"
+#include "host/toml/document.h"
+#include "host/toml/reader.h"
 #include "kernels/base/layout.h"
 #include "src/base/error.h"
 #include "src/expression/expression.h"

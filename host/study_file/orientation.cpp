@@ -1,8 +1,8 @@
 // Reads the orientation of a [[body]]: its angle in the plane, its quaternion and frame in space.
 #include "host/study/study.h"
 #include "host/study_file/builder.h"
-#include "host/study_file/document.h"
-#include "host/study_file/reader.h"
+#include "host/toml/document.h"
+#include "host/toml/reader.h"
 #include "src/expression/expression.h"
 #include "src/expression/operation.h"
 #include "src/expression/vector_algebra.h"

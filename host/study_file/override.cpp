@@ -1,8 +1,8 @@
 // Applies --set path.to.key=value: replaces or adds one value of the document.
 #include <charconv>
 
-#include "host/study_file/document.h"
-#include "host/study_file/raw_text.h"
+#include "host/toml/document.h"
+#include "host/toml/raw_text.h"
 #include "src/base/error.h"
 
 namespace zwang {

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <bit>
 
-#include "host/study_file/document.h"
-#include "host/study_file/raw_text.h"
+#include "host/toml/document.h"
+#include "host/toml/raw_text.h"
 #include "src/base/error.h"
 #include "src/expression/expression.h"
 #include "src/expression/operation.h"

@@ -1,7 +1,7 @@
 // Reads [[surface]]: half-spaces whose material may move along them.
 #include "host/study_file/builder.h"
-#include "host/study_file/document.h"
-#include "host/study_file/reader.h"
+#include "host/toml/document.h"
+#include "host/toml/reader.h"
 #include "src/base/error.h"
 #include "src/expression/derivative.h"
 #include "src/expression/expression.h"

@@ -1,7 +1,7 @@
 // Reads [[constraint]] variation and multiplier (Maurer's general problem), and rejects what cannot be
 // combined with it.
 #include "host/study_file/builder.h"
-#include "host/study_file/reader.h"
+#include "host/toml/reader.h"
 #include "src/expression/expression.h"
 #include "src/formula/parse.h"
 #include "src/formula/scope.h"

@@ -5,9 +5,9 @@
 #include <limits>
 
 #include "host/sample/csv_inputs.h"
-#include "host/study_file/document.h"
 #include "host/study_file/input_columns.h"
-#include "host/study_file/write_toml.h"
+#include "host/toml/document.h"
+#include "host/toml/write_toml.h"
 #include "src/base/settings.h"
 #include "src/system/system.h"
 

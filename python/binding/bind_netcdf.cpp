@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "host/files/netcdf_lock.h"
-#include "host/files/netcdf_source.h"
+#include "host/netcdf/netcdf_lock.h"
+#include "host/netcdf/netcdf_source.h"
 #include "src/base/error.h"
 
 namespace zwang::python {

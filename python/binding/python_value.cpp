@@ -2,7 +2,7 @@
 
 #include <nanobind/stl/string.h>
 
-#include "host/study_file/raw_text.h"
+#include "host/toml/raw_text.h"
 #include "src/base/error.h"
 
 namespace zwang::python {

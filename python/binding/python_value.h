@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "host/study_file/document.h"
+#include "host/toml/document.h"
 
 namespace zwang::python {
 

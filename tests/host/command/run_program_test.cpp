@@ -5,7 +5,7 @@
 #include <random>
 #include <sstream>
 
-#include "host/files/netcdf_source.h"
+#include "host/netcdf/netcdf_source.h"
 #include "host/results/run_table.h"
 #include "tests/support/netcdf_reader.h"
 #include "tests/support/run_fixture.h"

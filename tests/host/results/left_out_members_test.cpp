@@ -5,7 +5,7 @@
 #include <csignal>
 
 #include "host/backend/backend_reference.h"
-#include "host/files/netcdf_source.h"
+#include "host/netcdf/netcdf_source.h"
 #include "host/platform/child_process.h"
 #include "host/results/run_files.h"
 #include "host/run/run.h"

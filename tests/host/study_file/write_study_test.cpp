@@ -6,9 +6,9 @@
 #include "host/program/kernel_program.h"
 #include "host/sample/csv_inputs.h"
 #include "host/sample/member.h"
-#include "host/study_file/document.h"
 #include "host/study_file/load_study.h"
-#include "host/study_file/write_toml.h"
+#include "host/toml/document.h"
+#include "host/toml/write_toml.h"
 #include "tests/support/scratch.h"
 
 namespace zwang::write_study_test {

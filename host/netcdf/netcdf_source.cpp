@@ -1,5 +1,5 @@
 // Calls of the NetCDF C library for reading, with errors as exceptions.
-#include "host/files/netcdf_source.h"
+#include "host/netcdf/netcdf_source.h"
 
 #include <dlfcn.h>
 #include <netcdf.h>
@@ -8,7 +8,7 @@
 #include <functional>
 #include <numeric>
 
-#include "host/files/netcdf_lock.h"
+#include "host/netcdf/netcdf_lock.h"
 #include "src/base/error.h"
 
 namespace zwang {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "host/study_file/document.h"
+#include "host/toml/document.h"
 #include "src/base/error.h"
 #include "src/formula/parse.h"
 #include "src/formula/scope.h"

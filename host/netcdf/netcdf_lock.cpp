@@ -1,4 +1,4 @@
-#include "host/files/netcdf_lock.h"
+#include "host/netcdf/netcdf_lock.h"
 
 #include <dlfcn.h>
 

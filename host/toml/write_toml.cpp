@@ -1,5 +1,5 @@
 // Writes Value trees as TOML text.
-#include "host/study_file/write_toml.h"
+#include "host/toml/write_toml.h"
 
 #include <fmt/format.h>
 

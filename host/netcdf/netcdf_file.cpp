@@ -1,5 +1,5 @@
 // Calls of the NetCDF C library for writing, with errors as exceptions.
-#include "host/files/netcdf_file.h"
+#include "host/netcdf/netcdf_file.h"
 
 #include <netcdf.h>
 #include <sys/statvfs.h>
@@ -10,7 +10,7 @@
 #include <limits>
 #include <utility>
 
-#include "host/files/netcdf_lock.h"
+#include "host/netcdf/netcdf_lock.h"
 #include "host/platform/machine_error.h"
 #include "host/platform/private_files.h"
 

@@ -1,5 +1,5 @@
 // Parses TOML with toml++ and copies the result into Value trees.
-#include "host/study_file/document.h"
+#include "host/toml/document.h"
 
 // toml++ asserts properties that malformed input does not have ("[[[point]]"), and with NDEBUG it lets clang
 // assume them. The checks after its assertions report the mistake properly, so the assertions are disabled
@@ -10,7 +10,7 @@
 
 #include <algorithm>
 
-#include "host/study_file/raw_text.h"
+#include "host/toml/raw_text.h"
 
 namespace zwang {
 

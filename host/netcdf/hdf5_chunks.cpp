@@ -1,5 +1,5 @@
 // Calls of HDF5 for chunks, and its filters.
-#include "host/files/hdf5_chunks.h"
+#include "host/netcdf/hdf5_chunks.h"
 
 #include <dlfcn.h>
 
@@ -7,7 +7,7 @@
 #include <new>
 #include <utility>
 
-#include "host/files/netcdf_lock.h"
+#include "host/netcdf/netcdf_lock.h"
 #include "host/platform/machine_error.h"
 #include "host/platform/private_files.h"
 
@@ -85,7 +85,7 @@ Hdf5Chunks::Hdf5Chunks(std::filesystem::path path) : path_(std::move(path)) {
   require(file_ >= 0, "opened again");
 }
 
-// After a failed write HDF5 may crash on closing: the file is left open then (host/files/netcdf_file.cpp).
+// After a failed write HDF5 may crash on closing: the file is left open then (host/netcdf/netcdf_file.cpp).
 Hdf5Chunks::~Hdf5Chunks() {
   if (failed_ || file_ < 0) return;
   const NetcdfLock lock;

@@ -1,10 +1,10 @@
 // Typed access to values of the document, with collected errors.
-#include "host/study_file/reader.h"
+#include "host/toml/reader.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "host/study_file/raw_text.h"
+#include "host/toml/raw_text.h"
 #include "src/base/error.h"
 
 namespace zwang {

@@ -1,5 +1,5 @@
 // NetCDF files: same bytes for same calls, and failures of the disk.
-#include "host/files/netcdf_file.h"
+#include "host/netcdf/netcdf_file.h"
 
 #include <netcdf.h>
 #include <sys/resource.h>

@@ -1,5 +1,5 @@
 // Scans raw TOML text: locations, limits on nesting, and characters that toml++ cannot handle.
-#include "host/study_file/raw_text.h"
+#include "host/toml/raw_text.h"
 
 #include <algorithm>
 #include <cstdlib>
