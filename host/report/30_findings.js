@@ -60,7 +60,9 @@ const statusWords = {
   infeasible: "no admissible motion",
   singular: "the gradient of an active constraint vanished",
   inconsistent_start: "the start could not be moved onto the constraints",
-  event_lost: "an event could not be located",
+  event_lost: "an event could not be located, or repeated without end at one instant",
+  painleve: "no acceleration, or two, while a contact slips (Painlevé)",
+  ambiguous: "several motions with friction are admissible",
   inaccurate: "constraints, energy law or shocks are further off than the tolerances explain",
 };
 

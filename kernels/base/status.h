@@ -13,7 +13,7 @@ enum class Status : int {
   infeasible,          // no admissible acceleration or velocity
   singular,            // the gradient of an active condition vanishes
   inconsistent_start,  // the initial state could not be projected onto the conditions
-  event_lost,          // an event was detected but could not be located
+  event_lost,          // an event could not be located, or repeats without end at one instant
   inaccurate,          // reached its end, but the audit is beyond its bound (kernels/base/audit_bound.h)
   painleve,            // a slipping contact has no admissible acceleration, or two (Painleve)
   ambiguous,           // several motions with friction are admissible

@@ -82,6 +82,36 @@ struct DependentMultipliers {
     null.find(count, pushed, sqrt(nearly_dependent()));
   }
 
+  // Whether the multiplier at place j may change without moving anything. Without a dependence at this state all count:
+  // the rows are nearly dependent.
+  ZWANG_DEVICE static bool is_shared(const NullSpace<Real, rows>& null, int j) {
+    constexpr Real negligible = sizeof(Real) == sizeof(float) ? Real(1e-3) : Real(1e-6);
+    bool shared = null.count == 0;
+    for (int m = 0; m < null.count; ++m) shared = shared || absolute(null.vector[m][j]) > negligible;
+    return shared;
+  }
+  // Whether the force of condition i, the friction on it included, is not unique.
+  ZWANG_DEVICE bool shares_load(const NullSpace<Real, rows>& null, int i) const {
+    if (row_of[i] < 0) return false;
+    const int f = Model::friction_of(i);
+    bool shared = is_shared(null, row_of[i]);
+    for (int c = 0; f >= 0 && c < Model::friction_rows(f); ++c) {
+      const int tangent = row_of[Model::friction_row(f) + c];
+      shared = shared || (tangent >= 0 && is_shared(null, tangent));
+    }
+    return shared;
+  }
+  // The contacts whose forces are not unique.
+  ZWANG_COLD typename M::Set contacts_that_share() const {
+    NullSpace<Real, rows> null;
+    typename M::Set made{};
+    if (!valid) return made;
+    find_null(null);
+    for (int i = 0; i < M::r; ++i)
+      if (shares_load(null, i)) made.add(i);
+    return made;
+  }
+
   ZWANG_DEVICE void write_system(const Real (*u)[n], const Real (*pushed)[n], const Real* right,
                                  Real (&matrix)[rows][rows], Real* copied) const {
     for (int i = 0; i < count; ++i) {
@@ -161,8 +191,8 @@ struct DependentMultipliers {
     }
   }
 
-  // The admissible multipliers nearest to `lambda`, by condition.
-  ZWANG_COLD void nearest(const Real* k, Real t, const Real* y, Real* by_condition) const {
+  // The admissible multipliers nearest to `lambda`, by condition. Condition `pulling` may pull as well as press.
+  ZWANG_COLD void nearest(const Real* k, Real t, const Real* y, Real* by_condition, int pulling = -1) const {
     const Real *v = M::v_of(y), *z = M::z_of(y);
     NullSpace<Real, rows> null;
     NearestInCones<Real, rows> inside(count, lambda, null);
@@ -173,7 +203,7 @@ struct DependentMultipliers {
       if (tangent >= 0)
         inside.add_cone(j, tangent, Model::friction_rows(f), Model::cone_static(k, t, y, v, z, f));
       else if (!Model::is_equation(i))
-        inside.add_interval(j, 0, limit);
+        inside.add_interval(j, i == pulling ? -infinity<Real>() : Real(0), limit);
       else if (b >= 0)
         inside.add_interval(j, -limit, limit);
     }
@@ -198,14 +228,18 @@ struct DependentMultipliers {
     return least;
   }
 
-  // The multipliers with the largest smallest margin, which is returned.
+  // The multipliers with the largest smallest margin of the contacts that share loads. That margin is returned.
   ZWANG_COLD Real widest(const Real* k, Real t, const Real* y, Real* x) const {
     NullSpace<Real, rows> null;
     find_null(null);
+    return widest(null, k, t, y, x);
+  }
+  ZWANG_COLD Real widest(const NullSpace<Real, rows>& null, const Real* k, Real t, const Real* y,
+                         Real* x) const {
     WidestMargin<Real, rows> margins(lambda, null.vector, null.count);
     for (int j = 0; j < count; ++j) {
       const int i = which[j];
-      if (Model::is_equation(i)) continue;
+      if (Model::is_equation(i) || !shares_load(null, i)) continue;
       const int f = Model::friction_of(i);
       const int t0 = f >= 0 ? row_of[Model::friction_row(f)] : -1;
       if (t0 < 0)

@@ -34,6 +34,12 @@ ZWANG_DEVICE bool ends_stick([[maybe_unused]] int i) {
     return false;
 }
 
+// The contact whose stick or slip a signal ends.
+template <class M>
+ZWANG_DEVICE int contact_of_transition(int signal) {
+  return M::Model::friction_contact(M::Model::transition_of(signal - M::first_transition));
+}
+
 // The multipliers as far as signals depend on them, and 0 otherwise.
 template <class M, class Real>
 ZWANG_DEVICE void multipliers_of_signals(const Real* k, const typename M::Constraints& constraints, Real t,
@@ -50,10 +56,13 @@ ZWANG_DEVICE Real signal_at(const Real* k, const typename M::Constraints& constr
                             int i) {
   if constexpr (ModesOf<typename M::Model>::any)
     if (constraints.redundant && ends_stick<M>(i)) {
-      // Stick ends where no multipliers are admissible any more.
+      // The stick of contacts that share loads ends where no multipliers are admissible any more.
       const DependentMultipliers<M> multipliers(k, constraints, t, y);
+      NullSpace<Real, M::rows> null;
+      if (multipliers.valid) multipliers.find_null(null);
       Real x[M::rows];
-      if (multipliers.valid) return -multipliers.widest(k, t, y, x);
+      if (multipliers.valid && multipliers.shares_load(null, contact_of_transition<M>(i)))
+        return -multipliers.widest(null, k, t, y, x);
     }
   Real lambda[M::rows];
   if (depends_on_forces<M>(i))
@@ -114,13 +123,17 @@ ZWANG_COLD void scaled_multipliers(const M& me, int signal, const typename M::Re
 }
 
 // Whether dependent contacts stick clearly, for a signal that ends the stick: the widest margin is larger than that of
-// any multipliers. `made` becomes that margin, which is on the same side of zero.
+// any multipliers. `made` becomes that margin, which is on the same side of zero; for a contact that shares no load it
+// remains the margin of its own.
 template <class M>
 ZWANG_COLD bool is_clearly_inside(const M& me, int i, Scaled<typename M::Real>& made) {
   using Real = typename M::Real;
   if (!ends_stick<M>(i)) return false;
   const DependentMultipliers<M> multipliers(me.k, me.constraints, me.motion.t, me.motion.y);
   if (!multipliers.valid) return false;
+  NullSpace<Real, M::rows> null;
+  multipliers.find_null(null);
+  if (!multipliers.shares_load(null, contact_of_transition<M>(i))) return true;
   const Real margin = multipliers.margin(me.k, me.motion.t, me.motion.y, multipliers.lambda);
   if (!(margin > 100 * me.input.contact_tolerance * made.scale)) return false;
   made.value = -margin;

@@ -236,8 +236,12 @@ ZWANG_COLD void dispatch_event(M& me, const EventToHandle<typename M::Real>& due
       event.constraints.add(i);
       record_event(me, event);
       me.constraints.conditions[i].idle = false;
-      // Its friction begins with its force.
-      if constexpr (ModesOf<Model>::any) update_active_set(me, touching_now(me), no_condition);
+      // Its friction begins with its force. Where forces are not unique, those of another choice may still be zero at
+      // this instant: the condition presses nevertheless, else the same event would be found again without end.
+      if constexpr (ModesOf<Model>::any) {
+        update_active_set(me, touching_now(me), no_condition);
+        me.constraints.conditions[i].idle = false;
+      }
       break;
     case EventFunctionKind::watch: {
       const int direction = Model::watch_direction(i);
@@ -253,7 +257,11 @@ ZWANG_COLD void dispatch_event(M& me, const EventToHandle<typename M::Real>& due
       me.fail(Status::stopped);
       break;
     case EventFunctionKind::transition:
-      if constexpr (ModesOf<Model>::any) dispatch_transition(me, i - M::first_transition, event);
+      if constexpr (ModesOf<Model>::any) {
+        const auto events = me.tally.events;
+        dispatch_transition(me, i - M::first_transition, event);
+        if (me.tally.events == events && repeats_without_end(me.tally, event.t)) me.fail(Status::event_lost);
+      }
       break;
     case EventFunctionKind::jam:
       me.fail(Status::painleve);  // [friction-5]

@@ -86,6 +86,25 @@ struct DenseStep {
   }
 };
 
+// Where the multiplier of a condition falls to zero, or leaves it. One that is not unique stays at zero while it would
+// be negative: there it is that of a condition that may pull, so that the curve crosses zero. An idle condition has no
+// force to lose: `ends` only where its multiplier is negative.
+template <class M, class Real>
+ZWANG_DEVICE Real pressing_force(const M& me, int i, bool ends, Real t, const Real* y, const Real* lambda) {
+  if constexpr (ModesOf<typename M::Model>::any) {
+    const auto& condition = me.constraints.conditions[i];
+    if (me.constraints.redundant && !(ends && condition.idle) && !(lambda[i] > condition.multiplier_zero)) {
+      const DependentMultipliers<M> multipliers(me.k, me.constraints, t, y);
+      Real all[M::rows];
+      if (multipliers.valid) {
+        multipliers.nearest(me.k, t, y, all, i);
+        return all[i];
+      }
+    }
+  }
+  return lambda[i];
+}
+
 template <class M, class Real>
 ZWANG_DEVICE Real event_value(const M& me, const EventFunction<Real>& event_function, Real t, const Real* y) {
   using Model = typename M::Model;
@@ -97,7 +116,8 @@ ZWANG_DEVICE Real event_value(const M& me, const EventFunction<Real>& event_func
              event_function.kind == EventFunctionKind::press) {
     Real lambda[M::rows];
     multipliers_at<M>(me.k, me.constraints, t, y, lambda);
-    raw = lambda[event_function.index];
+    raw = pressing_force(me, event_function.index, event_function.kind == EventFunctionKind::release, t, y,
+                         lambda);
   } else if (event_function.kind == EventFunctionKind::jam) {
     if constexpr (friction_may_jam<Model>())
       raw = Real(me.input.settings->painleve_margin) -
@@ -178,7 +198,10 @@ struct EventFunctions {
       else if (i < M::first_transition)
         add(EventFunctionKind::kink, i, me.exchange.side[i], level, zero, 0, 0);
       else
-        add(EventFunctionKind::transition, i, 1, level, zero, 0, 0);
+        // One that starts above zero, by the rounding with which the mode was admitted, crosses where it is clearly
+        // beyond that.
+        add(EventFunctionKind::transition, i, 1,
+            value.value >= -zero ? maximum(value.value, Real(0)) + zero : Real(0), zero, 0, 0);
     }
   }
 };

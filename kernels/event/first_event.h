@@ -72,7 +72,11 @@ ZWANG_COLD void find_brackets(M& me, const DenseStep<M>& dense, EventFunctions<M
     Real samples[sample_count];
     for (int s = 0; s < sample_count; ++s) {
       if (is_multiplier)
-        samples[s] = event_function.sign * multipliers[s][event_function.index] - event_function.level;
+        samples[s] = event_function.sign * pressing_force(me, event_function.index,
+                                                          event_function.kind == EventFunctionKind::release,
+                                                          t + Real(sample_fraction(s)) * h, states[s],
+                                                          multipliers[s]) -
+                     event_function.level;
       else
         samples[s] = event_value(me, event_function, t + Real(sample_fraction(s)) * h, states[s]);
     }

@@ -76,29 +76,40 @@ ZWANG_COLD void set_signal_side(M& me, int signal) {
   }
 }
 
-// Whether a transition is looked for: while the mode that it ends is in force. Where rows are dependent, all sticking
-// contacts have one event function (signal_at()), and the first of them stands for all.
+// The contacts that share loads: of these, the sticking ones have one event function (signal_at()).
 template <class M>
-ZWANG_DEVICE bool is_transition_sought(const M& me, int i) {
+ZWANG_DEVICE typename M::Set contacts_with_shared_loads([[maybe_unused]] const M& me) {
+  if constexpr (ModesOf<typename M::Model>::any)
+    if (me.constraints.redundant)
+      return DependentMultipliers<M>(me.k, me.constraints, me.motion.t, me.motion.y).contacts_that_share();
+  return {};
+}
+
+// Whether a transition is looked for: while the mode that it ends is in force. The first sticking contact of those that
+// share loads stands for all of them.
+template <class M>
+ZWANG_DEVICE bool is_transition_sought(const M& me, int i, const typename M::Set& sharing) {
   using Model = typename M::Model;
   if (!is_transition_active(me, i)) return false;
   if constexpr (ModesOf<Model>::any) {
-    const auto slides = [](int j) {
-      return TransitionKind(Model::transition_kind(j)) == TransitionKind::slide;
+    const auto ends_shared_stick = [&](int j) {
+      return TransitionKind(Model::transition_kind(j)) == TransitionKind::slide &&
+             sharing.has(Model::friction_contact(Model::transition_of(j)));
     };
-    if (me.constraints.redundant && slides(i))
+    if (ends_shared_stick(i))
       for (int j = 0; j < i; ++j)
-        if (slides(j) && is_transition_active(me, j)) return false;
+        if (ends_shared_stick(j) && is_transition_active(me, j)) return false;
   }
   return true;
 }
 
 // One that starts at zero, to rounding, has just begun. `lambda`: the multipliers at the member's state.
 template <class M>
-ZWANG_DEVICE void set_transition_side(M& me, int signal, const typename M::Real* lambda) {
+ZWANG_DEVICE void set_transition_side(M& me, int signal, const typename M::Real* lambda,
+                                      const typename M::Set& sharing) {
   using Real = typename M::Real;
   auto& exchange = me.exchange;
-  exchange.side[signal] = is_transition_sought(me, signal - M::first_transition) ? Real(1) : Real(0);
+  exchange.side[signal] = is_transition_sought(me, signal - M::first_transition, sharing) ? Real(1) : Real(0);
   if (exchange.side[signal] == 0) return;
   const auto now = scaled_signal(me, signal, lambda);
   if (absolute(now.value) <= me.input.contact_tolerance * now.scale) exchange.signal[signal] = 0;
@@ -117,6 +128,7 @@ ZWANG_DEVICE bool set_signal_sides(M& me) {
     multipliers_of_signals<M>(me.k, me.constraints, me.motion.t, me.motion.y, lambda);
     Model::all_signals(me.k, me.motion.t, me.motion.q(), me.motion.v(), me.motion.z(), lambda,
                        me.constraints.held, exchange.signal);
+    const typename M::Set sharing = contacts_with_shared_loads(me);
     for (int i = 0; i < Model::signals; ++i) {
       if (i < Model::watches)
         exchange.side[i] = Real(-me.watch_signs[i]);
@@ -125,7 +137,7 @@ ZWANG_DEVICE bool set_signal_sides(M& me) {
       else if (i < M::first_transition)
         set_signal_side(me, i);
       else
-        set_transition_side(me, i, lambda);
+        set_transition_side(me, i, lambda, sharing);
       known = known && (exchange.side[i] != 0 || i >= M::first_transition);
     }
   }

@@ -88,8 +88,8 @@ struct Interpolant {
       start[c] = from[c];
       end[c] = to[c];
       const R delta = end[c] - start[c];
-      const R first = h * (c < n ? start[n + c] : first_rate[c - n]);
-      const R final = h * (c < n ? end[n + c] : last_rate[c - n]);
+      const R first = h * (c < n ? from[n + c] : first_rate[c - n]);
+      const R final = h * (c < n ? to[n + c] : last_rate[c - n]);
       for (int m = 3; m < Method::terms; ++m) term[m][c] = R(0);
       if constexpr (Method::last == Tsit5::last) {
         term[0][c] = first;

@@ -13,6 +13,14 @@ namespace zwang {
 // More events than this at one instant mean that the motion makes no progress.
 constexpr int standstill_limit = 1000;
 
+// Counts an event at the time t, listed or not. True: too many have come at this instant.
+template <class Real>
+ZWANG_INLINE bool repeats_without_end(Tally<Real>& tally, Real t) {
+  tally.at_last_time = t == tally.last_time ? tally.at_last_time + 1 : 1;
+  tally.last_time = t;
+  return tally.at_last_time > standstill_limit;
+}
+
 // Writes an event to the log and updates tally, counts and measures; fails the member where a limit is
 // passed. `me` may be a copy of the member's front (MemberCore) in shared memory: its results and progress
 // are written. Number and counts are those of `full_member`. y and v: the state after the event, of whose
@@ -46,9 +54,7 @@ ZWANG_INLINE void append_event(M& me, M& full_member, Tally<typename M::Real>& t
   ++tally.events;
   // Atomic, although no other thread counts here: such an add does not wait for the old value.
   atomic_add(&full_member.event_counts[int(event.kind)], 1U);
-  tally.at_last_time = event.t == tally.last_time ? tally.at_last_time + 1 : 1;
-  tally.last_time = event.t;
-  if (tally.at_last_time > standstill_limit) me.fail(Status::event_lost);
+  if (repeats_without_end(tally, event.t)) me.fail(Status::event_lost);
   if (tally.events > settings.max_events) me.fail(Status::event_limit);
 }
 

@@ -14,6 +14,7 @@ namespace zwang {
 namespace {
 
 constexpr double null_threshold = 1e-10;
+constexpr double shared_threshold = 1e-6;  // of the entries of a dependence
 constexpr int cut_limit = 60;
 constexpr int proximal_limit = 50;
 constexpr int refinement_limit = 30;
@@ -254,7 +255,19 @@ std::optional<Eigen::VectorXd> nearest_in_cones(const DependentMultipliers& all)
   return all.particular + all.null * refined(all, cuts, best);
 }
 
-double smallest_excess(const DependentMultipliers& all) {
+bool is_shared(const DependentMultipliers& all, Eigen::Index row) {
+  return all.null.cols() == 0 || all.null.row(row).cwiseAbs().maxCoeff() > shared_threshold;
+}
+
+double smallest_excess(const DependentMultipliers& given) {
+  // Contacts whose forces are unique have event functions of their own.
+  DependentMultipliers all = given;
+  std::erase_if(all.cones, [&](const HeldCone& cone) {
+    bool shared = is_shared(given, cone.normal);
+    for (Eigen::Index k = 0; k < cone.tangents; ++k) shared = shared || is_shared(given, cone.tangent + k);
+    return !shared;
+  });
+  std::erase_if(all.bounds, [&](const HeldBound& bound) { return !is_shared(given, bound.row); });
   std::vector<Cut> cuts = first_cuts(all);
   const double size = all.particular.size() > 0 ? all.particular.cwiseAbs().maxCoeff() : 0;
   double t = -std::numeric_limits<double>::infinity();

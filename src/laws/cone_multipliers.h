@@ -43,7 +43,11 @@ Eigen::MatrixXd dependences_of(const Eigen::MatrixXd& rows);
 // The multipliers inside all cones and bounds that are nearest to `particular`; nothing if there are none.
 std::optional<Eigen::VectorXd> nearest_in_cones(const DependentMultipliers& all);
 
-// The smallest t for which some multipliers have |lambda_T| <= cone lambda_N + t at every cone and lambda_N >= -t
+// Whether the multiplier of a row may change without moving anything. Without a dependence all count: the rows are nearly
+// dependent.
+bool is_shared(const DependentMultipliers& all, Eigen::Index row);
+
+// Of the rows that share loads, the smallest t for which some multipliers have |lambda_T| <= cone lambda_N + t at every cone and lambda_N >= -t
 // [friction-10]. Negative: every contact can stick with a margin.
 double smallest_excess(const DependentMultipliers& all);
 

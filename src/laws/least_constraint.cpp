@@ -97,7 +97,8 @@ SlipSolution solve_slip(const MassMetric& metric, const Eigen::MatrixXd& rows, c
 DependentMultipliers dependent_multipliers(const Equations& equations, const State& state,
                                            const std::vector<std::size_t>& set, const MassMetric& metric,
                                            const Eigen::MatrixXd& rows, const Eigen::MatrixXd& forces,
-                                           const Eigen::VectorXd& lambda) {
+                                           const Eigen::VectorXd& lambda,
+                                           std::optional<std::size_t> pulling = std::nullopt) {
   DependentMultipliers all;
   const System& system = equations.system();
   const auto place = [&](std::size_t row) {
@@ -106,7 +107,7 @@ DependentMultipliers dependent_multipliers(const Equations& equations, const Sta
   };
   const double infinity = std::numeric_limits<double>::infinity();
   for (const std::size_t i : set)
-    if (!system.constraints[i].equation) all.bounds.push_back({place(i), 0, infinity});
+    if (!system.constraints[i].equation && i != pulling) all.bounds.push_back({place(i), 0, infinity});
   for (std::size_t f = 0; f < system.frictions.size(); ++f) {
     const Friction& friction = system.frictions[f];
     if (place(friction.contact) < 0 || place(friction.rows[0]) < 0) continue;
@@ -117,8 +118,9 @@ DependentMultipliers dependent_multipliers(const Equations& equations, const Sta
     const Eigen::Index row = place(system.bounds[b].condition);
     if (row < 0) continue;
     const double limit = equations.bound(b).limit;
-    const bool equation = system.constraints[system.bounds[b].condition].equation;
-    all.bounds.push_back({row, equation ? -limit : 0, limit});
+    const std::size_t i = system.bounds[b].condition;
+    const double least = i == pulling ? -infinity : system.constraints[i].equation ? -limit : 0;
+    all.bounds.push_back({row, least, limit});
   }
   all.noise = 1e-13 * lambda.cwiseAbs().maxCoeff() * Eigen::VectorXd::Ones(lambda.size());
   share_loads(metric.rows(rows), metric.rows(forces), lambda, all);
@@ -159,7 +161,8 @@ bool vanishes(const std::vector<Scaled>& scaled_row) {
 }
 
 Accelerations constrained_acceleration(const Equations& equations, const State& state,
-                                       const std::vector<std::size_t>& set) {
+                                       const std::vector<std::size_t>& set,
+                                       std::optional<std::size_t> pulling) {
   Accelerations made;
   made.dynamics = equations.dynamics(state);
   made.multipliers = Eigen::VectorXd::Zero(index(equations.count()));
@@ -184,9 +187,9 @@ Accelerations constrained_acceleration(const Equations& equations, const State& 
       made.status = Status::infeasible;
     Eigen::VectorXd lambda = solution.lambda;
     if (!solution.independent)
-      lambda =
-          nearest_in_cones(dependent_multipliers(equations, state, set, metric, program.rows, forces, lambda))
-              .value_or(lambda);
+      lambda = nearest_in_cones(dependent_multipliers(equations, state, set, metric, program.rows, forces,
+                                                      lambda, pulling))
+                   .value_or(lambda);
     made.a = free - metric.solve(forces.transpose() * lambda);
     for (std::size_t k = 0; k < set.size(); ++k) made.multipliers(index(set[k])) = lambda(index(k));
     equations.apply_multipliers(made.multipliers, state, made.dynamics);
@@ -207,8 +210,8 @@ Accelerations constrained_acceleration(const Equations& equations, const State& 
     }
     if (solution.feasible) lambda = solution.multipliers;
     if (bounds_multipliers(equations))
-      lambda = nearest_in_cones(
-                   dependent_multipliers(equations, state, set, metric, program.rows, program.rows, lambda))
+      lambda = nearest_in_cones(dependent_multipliers(equations, state, set, metric, program.rows,
+                                                      program.rows, lambda, pulling))
                    .value_or(lambda);
   }
   for (std::size_t k = 0; k < set.size(); ++k) made.multipliers(index(set[k])) = lambda(index(k));
@@ -216,20 +219,20 @@ Accelerations constrained_acceleration(const Equations& equations, const State& 
   return made;
 }
 
-double excess_over_cones(const Equations& equations, const State& state, const std::vector<std::size_t>& set,
-                         double zero) {
+std::optional<double> excess_over_cones(const Equations& equations, const State& state,
+                                        const std::vector<std::size_t>& set, const Friction& friction,
+                                        double zero) {
   const Accelerations now = constrained_acceleration(equations, state, set);
   const MassMetric metric(now.dynamics.mass);
   if (now.status != Status::ok || !metric.valid()) return std::numeric_limits<double>::quiet_NaN();
-  const auto is_sticking = [&](const Friction& friction) {
-    return std::find(set.begin(), set.end(), friction.rows[0]) != set.end();
+  const auto is_sticking = [&](const Friction& other) {
+    return std::find(set.begin(), set.end(), other.rows[0]) != set.end();
   };
   const auto is_nothing = [&](std::size_t row) { return std::abs(now.multipliers(index(row))) <= zero; };
   const std::vector<Friction>& frictions = equations.system().frictions;
-  if (std::all_of(frictions.begin(), frictions.end(), [&](const Friction& friction) {
-        return !is_sticking(friction) ||
-               (is_nothing(friction.contact) &&
-                std::all_of(friction.rows.begin(), friction.rows.end(), is_nothing));
+  if (std::all_of(frictions.begin(), frictions.end(), [&](const Friction& other) {
+        return !is_sticking(other) ||
+               (is_nothing(other.contact) && std::all_of(other.rows.begin(), other.rows.end(), is_nothing));
       }))
     return 0;
   Eigen::MatrixXd rows(index(set.size()), index(equations.size()));
@@ -240,7 +243,14 @@ double excess_over_cones(const Equations& equations, const State& state, const s
   }
   bool slips = false;
   const Eigen::MatrixXd forces = force_rows(equations, state, set, rows, slips);
-  return smallest_excess(dependent_multipliers(equations, state, set, metric, rows, forces, lambda));
+  const DependentMultipliers all = dependent_multipliers(equations, state, set, metric, rows, forces, lambda);
+  const auto shares = [&](std::size_t row) {
+    const auto it = std::find(set.begin(), set.end(), row);
+    return it != set.end() && is_shared(all, it - set.begin());
+  };
+  if (!shares(friction.contact) && std::none_of(friction.rows.begin(), friction.rows.end(), shares))
+    return std::nullopt;
+  return smallest_excess(all);
 }
 
 std::vector<Scaled> scaled_multipliers(const Equations& equations, const State& state, const Sizes& sizes,

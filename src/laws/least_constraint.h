@@ -1,6 +1,8 @@
 // Accelerations by Gauss's principle of least constraint [mayer-14] [staeckel-10].
 #pragma once
 
+#include <optional>
+
 #include "kernels/base/status.h"
 #include "src/expression/scaled.h"
 #include "src/quadratic_program/enumerate.h"
@@ -18,14 +20,18 @@ struct Accelerations {
 
 // Smooth phase: the rows of `set` hold as equations; a linear solve, no QP [mayer-17]. Contacts of `set` that slip
 // (State::modes) add their friction: the system is then not symmetric [friction-4].
+// Where multipliers are not unique, condition `pulling` may pull as well as press.
 Accelerations constrained_acceleration(const Equations& equations, const State& state,
-                                       const std::vector<std::size_t>& set);
+                                       const std::vector<std::size_t>& set,
+                                       std::optional<std::size_t> pulling = std::nullopt);
 
-// How far the contacts that stick are beyond their cones, for the best of all multipliers if those of `set` are not
-// unique [friction-10]; forces in the units of the slip rows. Negative: all can stick. Zero where the forces of all
-// contacts that stick are at most `zero`: for forces that are rounding there is no best choice to be found.
-double excess_over_cones(const Equations& equations, const State& state, const std::vector<std::size_t>& set,
-                         double zero);
+// How far the sticking contacts that share loads with sticking contact `friction` are beyond their cones, for the best of
+// all multipliers [friction-10]; forces in the units of the slip rows. Negative: all can stick. Nothing where its force is
+// unique. Zero where the forces of all contacts that stick are at most `zero`: for forces that are rounding there is no
+// best choice to be found.
+std::optional<double> excess_over_cones(const Equations& equations, const State& state,
+                                        const std::vector<std::size_t>& set, const Friction& friction,
+                                        double zero);
 
 // The multipliers with their rounding: that of the terms A a and c of f'' in the mass metric, as for the zero
 // of a multiplier in the active set. One per condition of the system; exactly 0 where not in the set.

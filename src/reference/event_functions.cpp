@@ -77,6 +77,21 @@ double painleve_value(const MemberState& member, std::size_t friction, const Sta
   return -1;
 }
 
+// Where the multiplier of a condition falls to zero, or leaves it. One that is not unique stays at zero while it would
+// be negative: there it is that of a condition that may pull, so that the curve crosses zero. An idle condition has no
+// force to lose: `ends` only where its multiplier is negative.
+double pressing_force(const MemberState& member, std::size_t i, bool ends, const State& state,
+                      const Eigen::VectorXd* multipliers) {
+  const auto of = [&](std::optional<std::size_t> pulling) {
+    return constrained_acceleration(member.equations, state, member.active, pulling)
+        .multipliers(static_cast<Eigen::Index>(i));
+  };
+  const ConditionState& condition = member.conditions[i];
+  const double lambda = multipliers ? (*multipliers)(static_cast<Eigen::Index>(i)) : of(std::nullopt);
+  if (member.unique_forces || (ends && condition.idle) || lambda > condition.multiplier_zero) return lambda;
+  return of(i);
+}
+
 }  // namespace
 
 std::vector<EventFunction> event_functions(const MemberState& member, const MotionFormulas& formulas,
@@ -112,7 +127,6 @@ double event_value(const MemberState& member, const MotionFormulas& formulas,
                    const EventFunction& event_function, const State& state,
                    const Eigen::VectorXd* multipliers) {
   const Equations& equations = member.equations;
-  const auto index = static_cast<Eigen::Index>(event_function.index);
   double raw = 0;
   switch (event_function.kind) {
     case EventFunction::Kind::reached:
@@ -120,8 +134,8 @@ double event_value(const MemberState& member, const MotionFormulas& formulas,
       break;
     case EventFunction::Kind::release:
     case EventFunction::Kind::press:
-      raw = multipliers ? (*multipliers)(index)
-                        : constrained_acceleration(equations, state, member.active).multipliers(index);
+      raw = pressing_force(member, event_function.index, event_function.kind == EventFunction::Kind::release,
+                           state, multipliers);
       break;
     case EventFunction::Kind::watch:
       raw = member.kink_value(formulas.watches[event_function.index], state, multipliers);

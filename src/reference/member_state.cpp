@@ -69,8 +69,11 @@ double MemberState::zero_of_excess(const State& state) const {
 // their cones.
 double MemberState::transition_value(std::size_t k, const Program& program, const State& state,
                                      const Eigen::VectorXd* multipliers) const {
-  if (!unique_forces && system().transitions[k].kind == TransitionKind::slide)
-    return excess_over_cones(equations, state, active, zero_of_excess(state));
+  const Transition& transition = system().transitions[k];
+  if (!unique_forces && transition.kind == TransitionKind::slide)
+    if (const std::optional<double> excess = excess_over_cones(
+            equations, state, active, system().frictions[transition.of], zero_of_excess(state)))
+      return *excess;
   return kink_value(program, state, multipliers);
 }
 

@@ -49,10 +49,13 @@ void Motion::dispatch_event(const LocatedEvent& located) {
       recorder_.record_event({.t = member_.t, .kind = EventKind::stop});
       fail(Status::stopped, "the stop condition was met");
       break;
-    case EventFunction::Kind::transition:
+    case EventFunction::Kind::transition: {
+      const std::size_t events = recorder_.trajectory().events.size();
       change_mode(equations_.system().transitions[i]);
+      if (recorder_.trajectory().events.size() == events) recorder_.count_at_instant(member_.t);
       if (going()) update_watch_signs();
       return;
+    }
     case EventFunction::Kind::painleve:
       fail_painleve(i);
       return;

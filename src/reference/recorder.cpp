@@ -16,7 +16,7 @@ namespace zwang {
 namespace {
 
 // This many events at the same instant mean that the motion is stuck.
-constexpr std::size_t standstill_limit = 1000;
+constexpr int standstill_limit = 1000;
 
 Moment moment_of(const Sample& sample) { return {sample.state, sample.multipliers, sample.closed}; }
 
@@ -128,12 +128,17 @@ void Recorder::record_event_now(Event event) {
   records_.note_event(event, moment_of(now));
   event.state = now.state;
   trajectory_.events.push_back(std::move(event));
-  const auto& events = trajectory_.events;
-  if (events.size() > standstill_limit && events[events.size() - standstill_limit].t == events.back().t)
-    fail(Status::event_lost, "events repeat without end at t = " + number_text(member_.t));
+  count_at_instant(trajectory_.events.back().t);
   const long long limit = member_.settings.max_events;
-  if (static_cast<long long>(events.size()) > limit)
+  if (static_cast<long long>(trajectory_.events.size()) > limit)
     fail(Status::event_limit, "max_events = " + std::to_string(limit) + " used up");
+}
+
+void Recorder::count_at_instant(double t) {
+  at_last_time_ = t == last_time_ ? at_last_time_ + 1 : 1;
+  last_time_ = t;
+  if (at_last_time_ > standstill_limit)
+    fail(Status::event_lost, "events repeat without end at t = " + number_text(t));
 }
 
 void Recorder::set_remainder(std::vector<std::size_t> struck, std::vector<double> impulses,

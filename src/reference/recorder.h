@@ -1,6 +1,7 @@
 // The record of one member's motion while it runs: samples, events, measures, energy audit and status.
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <string>
 
@@ -52,6 +53,8 @@ class Recorder {
   // A pending accumulation is listed before the event.
   void record_event(Event event);
   void record_event_now(Event event);
+  // Counts an event, listed or not, and fails the member where too many come at one instant.
+  void count_at_instant(double t);
   // An accumulation is listed when the motion reaches its limit, or at the next event before that.
   void set_pending_accumulation(Event event) { pending_ = std::move(event); }
   void flush_accumulation();
@@ -78,6 +81,8 @@ class Recorder {
   double energy_start_ = 0, energy_lost_ = 0;  // at the start; in shocks since
   std::size_t next_output_ = 0;
   std::optional<Event> pending_;
+  double last_time_ = -std::numeric_limits<double>::infinity();  // of the last event
+  int at_last_time_ = 0;                                         // events at that time
 };
 
 }  // namespace zwang

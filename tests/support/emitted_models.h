@@ -1,8 +1,6 @@
 // Emitted models compiled into one library, with every function callable by its name.
 #pragma once
 
-#include <unistd.h>
-
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -10,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "host/platform/private_files.h"
 #include "host/program/host_compiler.h"
 #include "host/program/loaded_program.h"
 #include "src/emit/emit.h"
@@ -45,8 +44,9 @@ class EmittedModels {
       text += "namespace " + space + " {\n" + emit_model(*systems[i]).text + "}\n";
       for (const std::string& kind : kinds) text += entry(space, kind);
     }
-    const std::filesystem::path library =
-        std::filesystem::temp_directory_path() / ("zwang_emitted_" + std::to_string(::getpid()) + ".so");
+    // A name of its own: a library of the same name that is still loaded would be taken for this one.
+    const TemporaryFolder folder;
+    const std::filesystem::path library = folder.path() / "models.so";
     // The emitted text must compile without warnings. -Wno-psabi: packs as arguments, which are all inlined.
     const ProgramText program{{{"models.cpp", text + "}\n"}},
                               {"models.cpp"},
@@ -54,7 +54,6 @@ class EmittedModels {
                                "-Wold-style-cast", "-Werror", "-Wno-psabi", "-I" ZWANG_SOURCE_DIR}};
     HostCompiler::find().value().compile(program, library);
     loaded_.emplace(library);
-    std::filesystem::remove(library);
   }
 
   std::vector<double> call(std::size_t model, const std::string& kind, const std::string& name,
