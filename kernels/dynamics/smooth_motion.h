@@ -135,10 +135,10 @@ ZWANG_INLINE void right_side(const R* k, R t, const R* y, const R* held, bool an
 
 // The multipliers at a state. Linearly dependent rows leave them undetermined: then those of least norm are
 // taken, not negative for inequalities where that reproduces the accelerations, else (second pass) of any
-// sign.
+// sign. Condition `pulling` may pull as well as press.
 template <class M, class Real>
 ZWANG_DEVICE void multipliers_at(const Real* k, const typename M::Constraints& constraints, Real t,
-                                 const Real* y, Real* lambda) {
+                                 const Real* y, Real* lambda, int pulling = -1) {
   using Model = typename M::Model;
   constexpr int n = M::n;
   const Real *v = M::v_of(y), *z = M::z_of(y);
@@ -146,7 +146,7 @@ ZWANG_DEVICE void multipliers_at(const Real* k, const typename M::Constraints& c
     if (constraints.redundant) {
       const DependentMultipliers<M> multipliers(k, constraints, t, y);
       if (multipliers.valid) {
-        multipliers.nearest(k, t, y, lambda);
+        multipliers.nearest(k, t, y, lambda, pulling);
         return;
       }
     }
@@ -166,7 +166,7 @@ ZWANG_DEVICE void multipliers_at(const Real* k, const typename M::Constraints& c
       Real value, f_rate, rest;
       Model::row(k, t, y, v, z, i, value, f_rate, rest, a);
       which[qp.count] = i;
-      qp.add_row(i, a, rest, pass == 1 || Model::is_equation(i));
+      qp.add_row(i, a, rest, pass == 1 || i == pulling || Model::is_equation(i));
     }
     qp.solve();
     if (!qp.feasible) continue;

@@ -48,7 +48,7 @@ struct CpuEntry {
   which bool zwang::start_member<Entry::M>(Entry::M&, const zwang::KernelSettings&,                         \
                                            const zwang::KernelBatch&, long long);                           \
   which void zwang::multipliers_at<Entry::M>(const Entry::Real*, const Entry::M::Constraints&, Entry::Real, \
-                                             const Entry::Real*, Entry::Real*);                             \
+                                             const Entry::Real*, Entry::Real*, int);                        \
   which void zwang::measured_at<Entry::M>(const Entry::Real*, const Entry::M::Constraints&, Entry::Real,    \
                                           const Entry::Real*, Entry::Real*);
 

@@ -183,9 +183,19 @@ ZWANG_DEVICE void record_overloaded(M& me, const typename M::Set& broken) {
   record_event(me, event);
 }
 
+// The inequalities that touch without being closed.
+template <class M>
+ZWANG_DEVICE typename M::Set resting_open(const M& me, const typename M::Set& touching) {
+  typename M::Set made;
+  for (int i = 0; i < M::r; ++i)
+    if (touching.has(i) && me.constraints.conditions[i].standing == Standing::open) made.add(i);
+  return made;
+}
+
 // Rebuilds the set of closed conditions from f = 0 and f' = 0 (requirement 4) [mayer-1..5] [staeckel-20..24]
 // and finds their multipliers by Gauss's principle. A condition just released stays out, unless the motion of
-// the others would violate it. Contacts that separate so slowly that their hop cannot be followed close at
+// the others would violate it; so do those that were open and have no force in it, else conditions that lose their
+// forces at the same instant would be closed by each other's release without end. Contacts that separate so slowly that their hop cannot be followed close at
 // once, and the set is built again with them. Changes constraints and audit; with such hops, what
 // complete_accumulation() changes. False: failed.
 template <class M>
@@ -194,6 +204,7 @@ ZWANG_COLD bool update_active_set(M& me, typename M::Set touching, int released,
   typename M::Constraints& constraints = me.constraints;
   const Real multiplier_zero =
       released == no_condition ? Real(0) : constraints.conditions[released].multiplier_zero;
+  const typename M::Set open_before = resting_open(me, touching);
   typename M::Set broken;
   for (int pass = 0; pass < 8; ++pass) {
     typename M::Set set;
@@ -225,6 +236,16 @@ ZWANG_COLD bool update_active_set(M& me, typename M::Set touching, int released,
       released = no_condition;
       continue;
     }
+    bool any_without_force = false;
+    for (int i = 0; i < M::r && released != no_condition; ++i) {
+      const Condition<Real>& condition = constraints.conditions[i];
+      if (!touching.has(i) || !open_before.has(i) || condition.standing != Standing::closed ||
+          !condition.idle)
+        continue;
+      touching.remove(i);
+      any_without_force = true;
+    }
+    if (any_without_force) continue;
     const UnresolvedHops<M> hops = find_unresolved_hops(me, touching, released, problem.a, zeros);
     if (hops.count == 0) {
       if (!break_overloaded(me, problem, broken)) break;

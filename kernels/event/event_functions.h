@@ -91,18 +91,12 @@ struct DenseStep {
 // force to lose: `ends` only where its multiplier is negative.
 template <class M, class Real>
 ZWANG_DEVICE Real pressing_force(const M& me, int i, bool ends, Real t, const Real* y, const Real* lambda) {
-  if constexpr (ModesOf<typename M::Model>::any) {
-    const auto& condition = me.constraints.conditions[i];
-    if (me.constraints.redundant && !(ends && condition.idle) && !(lambda[i] > condition.multiplier_zero)) {
-      const DependentMultipliers<M> multipliers(me.k, me.constraints, t, y);
-      Real all[M::rows];
-      if (multipliers.valid) {
-        multipliers.nearest(me.k, t, y, all, i);
-        return all[i];
-      }
-    }
-  }
-  return lambda[i];
+  const auto& condition = me.constraints.conditions[i];
+  if (!me.constraints.redundant || (ends && condition.idle) || lambda[i] > condition.multiplier_zero)
+    return lambda[i];
+  Real signed_forces[M::rows];
+  multipliers_at<M>(me.k, me.constraints, t, y, signed_forces, i);
+  return signed_forces[i];
 }
 
 template <class M, class Real>

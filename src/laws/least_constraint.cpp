@@ -202,9 +202,11 @@ Accelerations constrained_acceleration(const Equations& equations, const State& 
     if (contradict(equations, state, set, metric, program, excess, change.mismatch))
       made.status = Status::infeasible;
     // Least-norm multipliers, not negative for inequalities where possible; else all rows as equations.
-    QpSolution solution = solve_qp(program);
+    QuadraticProgram all = program;
+    for (std::size_t k = 0; k < set.size(); ++k)
+      if (set[k] == pulling) all.equation[k] = 1;
+    QpSolution solution = solve_qp(all);
     if (!solution.feasible || !((solution.x - made.a).norm() <= 1e-9 * (free.norm() + made.a.norm()))) {
-      QuadraticProgram all = program;
       all.equation.assign(set.size(), 1);
       solution = enumerate_qp(all);
     }

@@ -211,6 +211,53 @@ atol = 1e-10
   });
 }
 
+// A beam on three supports under a growing moment M = 10 t: the supports bear 10/3 - M/2, 10/3, 10/3 + M/2, until the right
+// one has no force, at t = 2/3. Then the other two bear 10 - M and M, until the middle one has none either, at t = 1. From
+// there the beam turns about the left one: (y + phi)'' = -10 + M. The releases were listed at 0.91 and 0.9999, and at t = 1
+// those of the middle and of the right support in turns without end, in the kernels until the member was lost.
+TEST(DependentContacts, ABeamLeavesItsSupportsOneByOne) {
+  const Study study = read_study(R"toml(
+[[coordinate]]
+name = "y"
+position = 0
+velocity = 0
+[[coordinate]]
+name = "phi"
+position = 0
+velocity = 0
+[system]
+kinetic = "0.5*y'^2 + 0.5*phi'^2"
+[system.force]
+y = "-10"
+phi = "10*t"
+[[constraint]]
+name = "left"
+require = "y - phi >= 0"
+[[constraint]]
+name = "middle"
+require = "y >= 0"
+[[constraint]]
+name = "right"
+require = "y + phi >= 0"
+[observe]
+height = "y"
+[time]
+end = 1.2
+samples = 13
+[integrator]
+rtol = 1e-10
+atol = 1e-10
+)toml",
+                                 "beam.toml");
+  by_both(study, [&](Backend& backend) {
+    const std::vector<Event> releases = events_of_kind(study, backend, EventKind::release);
+    ASSERT_EQ(releases.size(), 2u);
+    EXPECT_NEAR(releases[0].t, 2.0 / 3, 1e-9);
+    EXPECT_NEAR(releases[1].t, 1, 1e-9);
+    EXPECT_NEAR(first_member(study, backend).observables.back(), 5 * std::pow(0.2, 3) / 6, 1e-9);
+  });
+}
+
 // A frame with a rod that yields is struck at a corner by 4.7e-5, a rod of it by 2e-12. The kernels list that rod, the
 // reference does not, and `check` reported a missing event (soak seed 50146).
 TEST(DependentContacts, ImpulsesWithinTheToleranceMayBeListedByOneSideOnly) {
