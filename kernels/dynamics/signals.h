@@ -6,6 +6,7 @@
 #include "kernels/base/portable.h"
 #include "kernels/base/scaled.h"
 #include "kernels/dynamics/admissible_multipliers.h"
+#include "kernels/dynamics/dense_solve.h"
 #include "kernels/dynamics/mass.h"
 #include "kernels/dynamics/member.h"
 #include "kernels/dynamics/rounding.h"

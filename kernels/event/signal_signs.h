@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernels/base/portable.h"
+#include "kernels/dynamics/admissible_multipliers.h"
 #include "kernels/dynamics/member.h"
 #include "kernels/dynamics/signals.h"
 #include "kernels/event/refine_event_time.h"

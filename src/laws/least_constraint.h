@@ -8,6 +8,7 @@
 #include "src/quadratic_program/enumerate.h"
 #include "src/quadratic_program/quadratic_program.h"
 #include "src/system/equations.h"
+#include "src/system/system.h"
 
 namespace zwang {
 
