@@ -4,6 +4,7 @@
 #include <cassert>
 
 #include "host/backend/device_columns.h"
+#include "host/backend/sketch_window.h"
 #include "host/platform/buffer_pool.h"
 #include "host/statistics/run_tally.h"
 #include "kernels/base/layout.h"
@@ -112,6 +113,7 @@ class MemberReduction {
     take(job_.pairs, blocks * plan_.pairs());
     take(job_.sketch_columns, plan_.sketched.size());
     take(job_.sketch_pivots, plan_.sketched.size());
+    take(job_.sketch_windows, plan_.sketched.size());
     take(job_.sketch_extras, plan_.sketched.size());
     take(job_.sketch_found, most_sketched_at_once);
     take(job_.histograms, plan_.histograms.size());
@@ -266,14 +268,21 @@ class MemberReduction {
     one(to.pairs, job_.pairs, plan_.pairs());
   }
 
-  // Groups of consecutive members; one thread counts the values of one group.
-  long long member_groups() const { return job_.blocks * (reduced_block / counted_in_a_row); }
+  // Counts the values of some columns by groups of threads: enough groups to fill a device, of so many members that
+  // adding up their counters takes little of the time.
+  void run_groups(const char* reduction, long long columns) {
+    constexpr long long wanted_groups = 1024, fewest_members = 4096;
+    const long long members = job_.blocks * reduced_block;
+    const long long runs = std::clamp(members / fewest_members, 1LL, (wanted_groups + columns - 1) / columns);
+    job_.group_members = (members + runs - 1) / runs;
+    run(reduction, job_, runs * columns * group_lanes);
+  }
 
   // --- Counts ----------------------------------------------------------------------------------------------
 
   void count_histograms() {
     if (plan_.histograms.empty()) return;
-    run("reduce_histogram", job_, member_groups() * job_.histogram_count);
+    run_groups("reduce_histogram", job_.histogram_count);
     std::vector<unsigned long long> counts;
     fetch(counts, static_cast<const unsigned long long*>(job_.histogram_counts),
           static_cast<std::size_t>(counts_));
@@ -283,7 +292,20 @@ class MemberReduction {
     }
   }
 
+  void send_windows() {
+    std::vector<unsigned> windows;
+    for (std::size_t k = 0; k < plan_.sketched.size(); ++k) {
+      std::vector<ColumnPart> parts;
+      for (std::size_t node = 0; node < made_.blocks.nodes.size(); ++node)
+        parts.push_back(
+            made_.blocks.parts[node * plan_.columns() + static_cast<std::size_t>(plan_.sketched[k])]);
+      windows.push_back(first_key_of_window(plan_.pivots[k], parts));
+    }
+    send(job_.sketch_windows, windows);
+  }
+
   void count_buckets() {
+    send_windows();
     made_.blocks.sketches.resize(plan_.sketched.size());
     clear(job_.sketch_table, std::min(plan_.sketched.size(), most_sketched_at_once) * sketch_keys);
     for (std::size_t begin = 0; begin < plan_.sketched.size(); begin += most_sketched_at_once) {
@@ -291,7 +313,7 @@ class MemberReduction {
       job_.sketch_count =
           static_cast<long long>(std::min(plan_.sketched.size() - begin, most_sketched_at_once));
       clear(job_.sketch_ranges, static_cast<std::size_t>(2 * job_.sketch_count));
-      run("reduce_sketch", job_, member_groups() * job_.sketch_count);
+      run_groups("reduce_sketch", job_.sketch_count);
       fetch_entries();
     }
     device_.finish_copies();

@@ -31,7 +31,7 @@ class ReductionDevice {
   BufferPool& buffers() { return buffers_; }
   virtual void clear(Address at, std::size_t bytes) = 0;
   // Calls the function of this name in kernels/reduce/reduction_list.h for the indices 0 to count - 1. `job`
-  // is the function's argument.
+  // is the function's argument. For counts by groups, count is that of their threads.
   virtual void run(const char* reduction, const void* job, std::size_t job_bytes, long long count) = 0;
 
  private:

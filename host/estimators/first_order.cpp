@@ -11,33 +11,12 @@ namespace zwang {
 
 namespace {
 
-// Members with both values, counted by the input's rank.
-struct RankCounts {
-  std::vector<std::uint32_t> at;  // by rank, 1 to 2 rows
-  long long members = 0;
-  double sum = 0;
-  bool finite = true;
-};
-
-RankCounts counted(std::span<const std::uint32_t> ranks, std::span<const double> values) {
-  RankCounts made;
-  made.at.resize(2 * ranks.size() + 1, 0);
-  for (std::size_t k = 0; k < ranks.size(); ++k) {
-    if (ranks[k] == 0 || std::isnan(values[k])) continue;
-    ++made.at[ranks[k]];
-    ++made.members;
-    made.sum += values[k];
-    made.finite = made.finite && std::isfinite(values[k]);
-  }
-  return made;
-}
-
-// The bin of every rank: by the middle of its members among all, or one bin for each rank. Replaces the
-// counts. Returns the number of bins that are not empty.
-long long assign_bins(RankCounts& counts, bool by_value, long long bins) {
-  const double per_bin = double(counts.members) / double(bins);
+// The bin of every rank: by the middle of its members among all, or one bin for each rank. Replaces the number of
+// members at each rank. Returns the number of bins that are not empty.
+long long assign_bins(std::vector<std::uint32_t>& at_rank, long long members, bool by_value, long long bins) {
+  const double per_bin = double(members) / double(bins);
   long long passed = 0, used = 0, last = -1;
-  for (std::uint32_t& entry : counts.at) {
+  for (std::uint32_t& entry : at_rank) {
     if (entry == 0) continue;
     const double middle = double(passed) + double(entry) / 2;
     const auto place = by_value ? last + 1 : std::min(static_cast<long long>(middle / per_bin), bins - 1);
@@ -58,37 +37,65 @@ long long bins_for(long long members) {
   return std::clamp<long long>(root, 4, 50);
 }
 
-FirstOrderIndex first_order_index(std::span<const std::uint32_t> ranks, std::span<const double> values,
-                                  bool by_value, long long bins) {
-  RankCounts counts = counted(ranks, values);
-  FirstOrderIndex made{nan, nan, 0, counts.members, ""};
-  if (!counts.finite) return made.reason = "infinite values", made;
-  const double n = double(counts.members), mean = counts.sum / n;
-  const long long used = assign_bins(counts, by_value, bins);
-  if (used < 2) return made.reason = "the input has one value", made;
-  if (used >= counts.members) return made.reason = "as many bins as members", made;
+InputBins input_bins(std::span<const std::uint32_t> ranks, std::span<const double> values, bool by_value,
+                     long long bins) {
+  const auto counts = [&](std::size_t row) {
+    return ranks[row] != 0 && (values.empty() || !std::isnan(values[row]));
+  };
+  InputBins made;
+  std::vector<std::uint32_t> at_rank(2 * ranks.size() + 1, 0);
+  long long members = 0;
+  for (std::size_t row = 0; row < ranks.size(); ++row)
+    if (counts(row)) {
+      ++at_rank[ranks[row]];
+      ++members;
+    }
+  made.used = assign_bins(at_rank, members, by_value, bins);
+  made.of.resize(ranks.size());
+  for (std::size_t row = 0; row < ranks.size(); ++row)
+    made.of[row] = counts(row) ? at_rank[ranks[row]] : InputBins::none;
+  return made;
+}
+
+FirstOrderIndex first_order_index(const InputBins& bins, std::span<const double> values) {
+  FirstOrderIndex made{nan, nan, 0, 0, ""};
+  double sum_of_all = 0;
+  bool finite = true;
+  for (std::size_t row = 0; row < values.size(); ++row) {
+    if (bins.of[row] == InputBins::none) continue;
+    ++made.members;
+    sum_of_all += values[row];
+    finite = finite && std::isfinite(values[row]);
+  }
+  if (!finite) return made.reason = "infinite values", made;
+  const double n = double(made.members), mean = sum_of_all / n;
+  if (bins.used < 2) return made.reason = "the input has one value", made;
+  if (bins.used >= made.members) return made.reason = "as many bins as members", made;
 
   // Sums over bins, relative to the mean of all.
-  std::vector<double> sum(static_cast<std::size_t>(used), 0), square(sum), count(sum);
-  for (std::size_t k = 0; k < ranks.size(); ++k) {
-    if (ranks[k] == 0 || std::isnan(values[k])) continue;
-    const std::size_t bin = counts.at[ranks[k]];
-    const double d = values[k] - mean;
-    sum[bin] += d;
-    square[bin] += d * d;
-    ++count[bin];
+  struct Sums {
+    double first = 0, second = 0, count = 0;
+  };
+  std::vector<Sums> sums(static_cast<std::size_t>(bins.used));
+  for (std::size_t row = 0; row < values.size(); ++row) {
+    if (bins.of[row] == InputBins::none) continue;
+    Sums& sum = sums[bins.of[row]];
+    const double d = values[row] - mean;
+    sum.first += d;
+    sum.second += d * d;
+    ++sum.count;
   }
   double within = 0, total = 0, all = 0;
-  for (std::size_t b = 0; b < sum.size(); ++b) {
-    within += square[b] - sum[b] * sum[b] / count[b];
-    total += square[b];
-    all += sum[b];
+  for (const Sums& sum : sums) {
+    within += sum.second - sum.first * sum.first / sum.count;
+    total += sum.second;
+    all += sum.first;
   }
   total -= all * all / n;
   if (!(total > 0)) return made.reason = "the measure is constant", made;
 
-  const double m = double(used);
-  made.bins = used;
+  const double m = double(bins.used);
+  made.bins = bins.used;
   made.index = 1 - (within / (n - m)) / (total / (n - 1));
   made.null95 = 1 - (n - 1) / ((m - 1) * f_quantile(0.95, m - 1, n - m) + n - m);
   return made;

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace zwang {
 
@@ -26,10 +27,20 @@ constexpr long long fewest_for_first_order = 200;  // members
 // clamp(floor(n^(1/3)), 4, 50)
 long long bins_for(long long members);
 
+// The bins of an input's values.
+struct InputBins {
+  static constexpr std::uint32_t none = 0xffffffff;
+  std::vector<std::uint32_t> of;  // by row; none: the row does not count
+  long long used = 0;             // bins that are not empty
+};
+
 // ranks: twice the mean rank of the input, counted from 1 and equal for equal values; 0 if it is missing.
-// values: the measure, NaN if missing. Infinite values make the index undefined. `by_value`: every value of
-// the input is a bin of its own, otherwise there are `bins` bins; equal values are never divided.
-FirstOrderIndex first_order_index(std::span<const std::uint32_t> ranks, std::span<const double> values,
-                                  bool by_value, long long bins);
+// values: the measure, NaN in rows that do not count; empty: all rows count. `by_value`: every value of the input is a
+// bin of its own, otherwise there are `bins` bins; equal values are never divided.
+InputBins input_bins(std::span<const std::uint32_t> ranks, std::span<const double> values, bool by_value,
+                     long long bins);
+
+// The values must not be NaN in rows that count. Infinite values make the index undefined.
+FirstOrderIndex first_order_index(const InputBins& bins, std::span<const double> values);
 
 }  // namespace zwang

@@ -83,19 +83,24 @@ void rank_again(Ranks& ranks, std::size_t rows) {
 // the same direction. 2^31 members, the largest number that has ranks, need 93 bits.
 __extension__ using Whole = __int128;
 
-double correlation_of(const Ranks& a, const Ranks& b) {
-  if (a.size() < 2) return std::numeric_limits<double>::quiet_NaN();
+// The sum of products of distances from the mean rank. Products are summed in 64 bits as long as they fit.
+Whole product_sum(const Ranks& a, const Ranks& b) {
   // Twice the mean of 1 ... n.
   const auto mean = static_cast<std::int64_t>(a.size()) + 1;
-  Whole ab = 0, aa = 0, bb = 0;
-  for (std::size_t k = 0; k < a.size(); ++k) {
-    const std::int64_t da = a[k] - mean, db = b[k] - mean;
-    ab += da * db;
-    aa += da * da;
-    bb += db * db;
+  const auto fit = static_cast<std::size_t>(std::max<std::int64_t>((std::int64_t{1} << 62) / mean / mean, 1));
+  Whole all = 0;
+  for (std::size_t begin = 0; begin < a.size(); begin += fit) {
+    const std::size_t end = std::min(a.size(), begin + fit);
+    std::int64_t some = 0;
+    for (std::size_t k = begin; k < end; ++k) some += (a[k] - mean) * (b[k] - mean);
+    all += some;
   }
-  if (aa == 0 || bb == 0) return std::numeric_limits<double>::quiet_NaN();
-  return std::clamp(double(ab) / std::sqrt(double(aa) * double(bb)), -1.0, 1.0);
+  return all;
+}
+
+double correlation_of(const Ranks& a, const Ranks& b, Whole aa, Whole bb) {
+  if (a.size() < 2 || aa == 0 || bb == 0) return std::numeric_limits<double>::quiet_NaN();
+  return std::clamp(double(product_sum(a, b)) / std::sqrt(double(aa) * double(bb)), -1.0, 1.0);
 }
 
 }  // namespace
@@ -103,6 +108,7 @@ double correlation_of(const Ranks& a, const Ranks& b) {
 struct RankCorrelation::RankedColumn {
   Ranks ranks;
   std::size_t present = 0;  // rows with a value
+  Whole squares = 0;        // product_sum(ranks, ranks) if all have one
 
   bool complete() const { return present == ranks.size(); }
   double correlation_with(const RankedColumn& other) const;
@@ -111,7 +117,7 @@ struct RankCorrelation::RankedColumn {
 // If the rows with both values are all rows with a value of one column, its ranks among them are known
 // already.
 double RankCorrelation::RankedColumn::correlation_with(const RankedColumn& other) const {
-  if (complete() && other.complete()) return correlation_of(ranks, other.ranks);
+  if (complete() && other.complete()) return correlation_of(ranks, other.ranks, squares, other.squares);
   Ranks both, others;
   both.reserve(std::min(present, other.present));
   others.reserve(both.capacity());
@@ -122,7 +128,7 @@ double RankCorrelation::RankedColumn::correlation_with(const RankedColumn& other
   }
   if (both.size() != present) rank_again(both, ranks.size());
   if (others.size() != other.present) rank_again(others, ranks.size());
-  return correlation_of(both, others);
+  return correlation_of(both, others, product_sum(both, both), product_sum(others, others));
 }
 
 RankCorrelation::RankCorrelation(std::vector<std::span<const double>> columns, ColumnRanker ranker)
@@ -151,8 +157,11 @@ std::span<const std::uint32_t> RankCorrelation::ranks(std::size_t column) const 
   return ranked_[column].ranks;
 }
 
-Matrix RankCorrelation::matrix(unsigned threads) const {
+Matrix RankCorrelation::matrix(unsigned threads) {
   const std::size_t n = columns_.size();
+  in_parallel(n, threads, [&](std::size_t c) {
+    if (ranked_[c].complete()) ranked_[c].squares = product_sum(ranked_[c].ranks, ranked_[c].ranks);
+  });
   std::vector<std::pair<std::size_t, std::size_t>> pairs;
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t j = 0; j <= i; ++j) pairs.emplace_back(i, j);

@@ -31,8 +31,8 @@ class RankCorrelation {
   ~RankCorrelation();
 
   std::size_t columns() const { return columns_.size(); }
-  void rank(std::size_t column);          // once for each column; from any thread
-  Matrix matrix(unsigned threads) const;  // when all columns are ranked
+  void rank(std::size_t column);    // once for each column; from any thread
+  Matrix matrix(unsigned threads);  // when all columns are ranked
   // Twice the mean rank of each row, counted from 1; 0 if the value is missing. Of a ranked column.
   std::span<const std::uint32_t> ranks(std::size_t column) const;
 

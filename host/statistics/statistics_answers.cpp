@@ -169,11 +169,21 @@ void Statistics::finish_givens(StatisticsResult& result) const {
 std::vector<FirstOrderIndex> Statistics::first_order(const RankCorrelation& ranks,
                                                      const StatisticsResult& result, unsigned threads) const {
   std::vector<FirstOrderIndex> made(plan_.measures * plan_.inputs);
-  // A pair takes 8 bytes per stored member while it is computed: no more of them at once than a quarter of the
-  // statistics memory holds.
-  const std::size_t pair_bytes = 8 * static_cast<std::size_t>(members_ / storage_.stride + 1);
-  const auto at_once =
-      static_cast<unsigned>(std::clamp<std::size_t>(plan_.memory / 4 / pair_bytes, 1, std::max(threads, 1U)));
+  // Bins take 12 bytes per stored member while they are made and 4 afterwards: no more of them at once than a quarter of
+  // the statistics memory holds.
+  const auto rows = static_cast<std::size_t>(members_ / storage_.stride + 1);
+  const auto at_once = static_cast<unsigned>(
+      std::clamp<std::size_t>(plan_.memory / 4 / (12 * rows), 1, std::max(threads, 1U)));
+  const auto bins_of = [&](std::size_t input, std::span<const double> values, long long present) {
+    const bool by_value = !plan_.input_takes_choices.empty() && plan_.input_takes_choices[input] != 0;
+    return input_bins(ranks.ranks(plan_.measures + input), values, by_value, bins_for(present));
+  };
+  // Measures that all members have share the bins of an input.
+  std::vector<InputBins> of_all(plan_.inputs);
+  const bool shares = 4 * rows * plan_.inputs <= plan_.memory / 4 && plan_.measures > 1;
+  in_parallel(shares ? plan_.inputs : 0, at_once, [&](std::size_t input) {
+    of_all[input] = bins_of(input, {}, std::ssize(ranks.ranks(plan_.measures + input)));
+  });
   in_parallel(made.size(), at_once, [&](std::size_t k) {
     const std::size_t measure = k / plan_.inputs, input = k % plan_.inputs;
     const Tile& tile = tile_of(Kind::measure, measure);
@@ -189,8 +199,9 @@ std::vector<FirstOrderIndex> Statistics::first_order(const RankCorrelation& rank
       made[k].reason = "fewer than 10 hits or misses";
       return;
     }
-    const bool by_value = !plan_.input_takes_choices.empty() && plan_.input_takes_choices[input] != 0;
-    made[k] = first_order_index(ranks.ranks(plan_.measures + input), values, by_value, bins_for(present));
+    made[k] = shares && present == std::ssize(values)
+                  ? first_order_index(of_all[input], values)
+                  : first_order_index(bins_of(input, values, present), values);
   });
   return made;
 }

@@ -47,9 +47,12 @@ struct SketchKeys {
 // Threads that share the buckets of one side of a table.
 constexpr long long sketch_stripes = 4096;
 
-// Consecutive members of a column that one thread counts. Consecutive equal buckets are added by one atomic
-// operation.
-constexpr int counted_in_a_row = 64;
+// Values are counted by groups of threads: a GPU block, with counters in the memory that its threads share. 48 KiB, the
+// most that needs no request.
+constexpr int group_lanes = 256;
+constexpr unsigned group_counters = 12288;
+// Those of a sketch are of twelve octaves of distances on either side, its window.
+constexpr unsigned sketch_window_side = group_counters / 2;
 
 // A histogram of one column with known edges. Its counts: below, the bins, above.
 struct HistogramColumn {
@@ -95,10 +98,13 @@ struct ReduceJob {
   // One level of the tree: `left` is the index of the first left node; its sibling is `reach` further.
   long long left, reach;
 
+  long long group_members;  // members of a column that a group counts
+
   // Quantile sketches, for some columns at a time.
   const long long* sketch_columns;
   const double* sketch_pivots;
   long long sketch_first, sketch_count;  // the range of columns in this call
+  const unsigned* sketch_windows;        // the smallest key in the window of each sketched column
   SketchExtras* sketch_extras;           // by sketched column
   unsigned* sketch_table;                // sketch_count x sketch_keys; empty between two calls
   SketchKeys* sketch_ranges;             // sketch_count x 2 sides

@@ -4,6 +4,7 @@
 #include "kernels/reduce/counts.h"
 #include "kernels/reduce/covariances.h"
 #include "kernels/reduce/member_record.h"
+#include "kernels/reduce/quantile_buckets.h"
 #include "kernels/reduce/resident_columns.h"
 #include "kernels/sampling/draw.h"
 
@@ -17,12 +18,15 @@
   DO(reduce_pairs)            \
   DO(reduce_merge_pairs)      \
   DO(reduce_merge_related)    \
-  DO(reduce_sketch)           \
   DO(reduce_sketch_sizes)     \
   DO(reduce_sketch_entries)   \
-  DO(reduce_histogram)        \
   DO(reduce_keep)             \
   DO(reduce_tally)
+
+// Counts by groups of group_lanes threads.
+#define ZWANG_GROUP_REDUCTIONS(DO) \
+  DO(reduce_sketch, SketchGroup)   \
+  DO(reduce_histogram, HistogramGroup)
 
 // Reductions of values that are resident on the device.
 #define ZWANG_RESIDENT_REDUCTIONS(DO) \

@@ -58,14 +58,28 @@ class HostMachine : public ReductionDevice {
     return;                                                                            \
   }
 #define ZWANG_TRY_REDUCTION(name) ZWANG_TRY(name, ReduceJob)
+// Each group is one thread. Its counters are filled, as memory is in reserve().
+#define ZWANG_TRY_GROUP(name, Group)                                                          \
+  if (std::string(reduction) == #name && job_bytes == sizeof(ReduceJob)) {                    \
+    for (long long group = count / group_lanes; group-- > 0;) {                               \
+      std::vector<unsigned> counters(group_counters, 0xa5a5a5a5U);                            \
+      const Group members(*static_cast<const ReduceJob*>(job), group, counters.data(), 0, 1); \
+      members.clear();                                                                        \
+      members.count();                                                                        \
+      members.add();                                                                          \
+    }                                                                                         \
+    return;                                                                                   \
+  }
 #define ZWANG_TRY_DRAW(name) ZWANG_TRY(name, DrawJob)
 #define ZWANG_TRY_KEPT(name) ZWANG_TRY(name, ResidentColumns)
 #define ZWANG_TRY_RECORD(name) ZWANG_TRY(name, RecordJob)
     ZWANG_REDUCTIONS(ZWANG_TRY_REDUCTION)
+    ZWANG_GROUP_REDUCTIONS(ZWANG_TRY_GROUP)
     ZWANG_RESIDENT_REDUCTIONS(ZWANG_TRY_KEPT)
     ZWANG_DRAWS(ZWANG_TRY_DRAW)
     ZWANG_RECORDS(ZWANG_TRY_RECORD)
 #undef ZWANG_TRY
+#undef ZWANG_TRY_GROUP
     throw std::logic_error("no such reduction: " + std::string(reduction));
   }
 

@@ -9,12 +9,13 @@
 
 #include "host/platform/stage_times.h"
 #include "host/program/kernel_text.h"
+#include "kernels/reduce/reduce_layout.h"
 
 namespace zwang {
 
 namespace {
 
-constexpr int threads_per_block = 256;
+constexpr int threads_per_block = group_lanes;
 constexpr std::size_t least_landing = std::size_t{8} << 20;
 
 }  // namespace
@@ -27,6 +28,7 @@ ProgramText reduction_program() {
       program.sources[std::string(file.name)] = file.text;
   program.sources["reduce.cu"] =
       "#include \"kernels/reduce/entry_reduce_cuda.h\"\nZWANG_REDUCTIONS(ZWANG_CUDA_REDUCTION)\n"
+      "ZWANG_GROUP_REDUCTIONS(ZWANG_CUDA_GROUP_REDUCTION)\n"
       "ZWANG_RESIDENT_REDUCTIONS(ZWANG_CUDA_RESIDENT_REDUCTION)\nZWANG_DRAWS(ZWANG_CUDA_DRAW)\n"
       "ZWANG_RECORDS(ZWANG_CUDA_RECORD)\n";
   program.units = {"reduce.cu"};

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "host/backend/sketch_window.h"
+#include "kernels/base/portable.h"
 #include "kernels/reduce/worst_share.h"
 #include "tests/support/awkward_members.h"
 #include "tests/support/reduce_on_host.h"
@@ -32,6 +34,44 @@ TEST(DeviceReduction, GivesTheBitsOfTheHostForBuckets) {
   Statistics found = by_blocks(device, given, plan, {.nominal = true, .cuts = {512, 1792, 2900}});
   Statistics expected = by_rows(given, plan, true);
   expect_same(found, expected, "buckets");
+}
+
+// So many members that several groups of threads count each column.
+TEST(DeviceReduction, GivesTheBitsOfTheHostForBucketsOfSeveralGroups) {
+  AwkwardMembers given(14'000, 9, 2);
+  const StatisticsPlan plan = plan_of(given, 9, 20'000);
+  HostMachine device;
+  Statistics found = by_blocks(device, given, plan, {.nominal = false, .cuts = {512, 14'000}});
+  Statistics expected = by_rows(given, plan, false);
+  expect_same(found, expected, "groups");
+}
+
+unsigned key_of(double distance) {
+  return static_cast<unsigned>(bits_of_double(distance) >> (52 - sketch_digits)) & (sketch_side - 1);
+}
+ColumnPart part_of(double pivot, double spread, double minimum, double maximum) {
+  ColumnPart made{};
+  made.finite = 100;
+  made.pivot = pivot;
+  made.m2 = 100 * spread * spread;
+  made.minimum = minimum;
+  made.maximum = maximum;
+  return made;
+}
+
+TEST(SketchWindow, ReachesFourStandardDeviationsOrTheFarthestValue) {
+  const auto last_key = [](double pivot, const std::vector<ColumnPart>& parts) {
+    return first_key_of_window(pivot, parts) + sketch_window_side - 1;
+  };
+  EXPECT_EQ(last_key(5, {part_of(5, 1, -100, 90)}), key_of(4));
+  EXPECT_EQ(last_key(5, {part_of(5, 1, 3, 6.5)}), key_of(2));
+  // Two sets of members, one of them around another value.
+  EXPECT_EQ(last_key(5, {part_of(5, 1, -100, 90), part_of(15, 0, 15, 15)}), key_of(40));
+  // Values that are not finite, an empty set, equal values.
+  const double infinite = infinity<double>();
+  EXPECT_EQ(last_key(5, {part_of(5, 1, -infinite, infinite), ColumnPart{}}), key_of(4));
+  EXPECT_EQ(first_key_of_window(5, std::vector<ColumnPart>{part_of(5, 0, 5, 5)}), 0u);
+  EXPECT_EQ(first_key_of_window(5, {}), 0u);
 }
 
 TEST(DeviceReduction, GivesTheBitsOfTheHostForReplicates) {

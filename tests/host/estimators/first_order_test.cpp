@@ -19,7 +19,7 @@ FirstOrderIndex index_of_columns(const std::vector<double>& input, const std::ve
                                  bool by_value, long long bins) {
   RankCorrelation ranks({input});
   ranks.rank(0);
-  return first_order_index(ranks.ranks(0), measure, by_value, bins);
+  return first_order_index(input_bins(ranks.ranks(0), measure, by_value, bins), measure);
 }
 
 // D-binned
