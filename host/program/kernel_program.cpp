@@ -151,18 +151,19 @@ KernelProgram cpu_program(const Study& study, LaneChoice lanes) {
     program.text.units.push_back(name);
   };
   program.text.units.clear();
+  // The longest first: they are compiled side by side.
+  add("events.cpp", "ZWANG_CPU_EVENTS(template, Entry)\n");
   add("steps.cpp", std::string(fast_events ? "ZWANG_CPU_FAST_EVENTS(extern template, Entry)\n" : "") +
                        "ZWANG_CPU_EVENTS(extern template, Entry)\nZWANG_CPU_RECORDS(extern template, "
                        "Entry)\nZWANG_CPU_ENTRIES(Entry)\n");
-  add("records.cpp", "ZWANG_CPU_RECORDS(template, Entry)\n");
-  add("events.cpp", "ZWANG_CPU_EVENTS(template, Entry)\n");
   if (fast_events)
     add("fast_events.cpp",
         "ZWANG_CPU_EVENTS(extern template, Entry)\nZWANG_CPU_FAST_EVENTS(template, Entry)\n");
+  add("records.cpp", "ZWANG_CPU_RECORDS(template, Entry)\n");
   program.text.flags = compiler_flags(tuning.optimise_steps);
   program.text.unit_flags["events.cpp"] = {tuning.optimise_events};
-  if (fast_events && tuning.optimise_fast_events != nullptr)
-    program.text.unit_flags["fast_events.cpp"] = {tuning.optimise_fast_events};
+  program.text.unit_flags["records.cpp"] = {tuning.optimise_records};
+  if (fast_events) program.text.unit_flags["fast_events.cpp"] = {tuning.optimise_fast_events};
   program.emission_seconds = seconds_since(begun);
   return program;
 }

@@ -37,15 +37,14 @@ constexpr int finest_series_order = 20;
 // text shifts these decisions. The limits keep compilation within six seconds on two slow cores
 // (bench/results/neoverse_n1/runs.csv).
 //
-// Up to here pairs of packs and the last optimisations are affordable.
+// Up to here pairs of packs and the last optimisations are affordable. Events are rare compared with steps, and their code
+// is long: for longer models they are compiled at -O1.
 constexpr std::size_t light_model = 13'000;
 // Beyond these lengths -O3, and then -O2, takes too long for the steps. Long straight-line code gains little
 // from -O3, which also unrolls the loops over inequalities: that takes most of its time, hence the charge for
 // each.
 constexpr std::size_t longest_steps_for_o3 = 75'000, charge_per_inequality = 3'000;
 constexpr std::size_t longest_steps_for_o2 = 120'000;
-// Events are rare compared with steps, and their code is long: never -O3.
-constexpr std::size_t longest_events_for_o2 = 100'000;
 
 // GPU: stages written out one after the other, their rates in registers. Measured on an H200, strings in
 // double are faster by a sixth, impact oscillators by a fourth; with long right-hand sides warps stall on
@@ -140,8 +139,9 @@ CpuTuning cpu_tuning(const System& system, const EmittedModel& model) {
   const bool light = model.text.size() <= light_model;
   return {.pack_pairs = light,
           .optimise_steps = optimisation_of_steps(system, model),
-          .optimise_events = model.text.size() > longest_events_for_o2 ? "-O1" : "-O2",
-          .optimise_fast_events = light ? nullptr : "-O2"};
+          .optimise_events = light ? "-O2" : "-O1",
+          .optimise_fast_events = light ? "-O3" : "-O1",
+          .optimise_records = "-O2"};
 }
 
 CudaTuning cuda_tuning(const Study& study, const EmittedModel& model, Method method) {

@@ -20,10 +20,12 @@ int series_order(const IntegratorSettings& settings);
 long long operations_of_series(const System& system, const EmittedSeries& series, long long order);
 
 struct CpuTuning {
-  bool pack_pairs = false;                     // interleave two packs
-  const char* optimise_steps = nullptr;        // -O option of the stepping unit and default of the others
-  const char* optimise_events = nullptr;       // ... of the slow path
-  const char* optimise_fast_events = nullptr;  // ... of the fast events; null: as the steps
+  bool pack_pairs = false;  // interleave two packs
+  // -O options of the units
+  const char* optimise_steps = nullptr;
+  const char* optimise_events = nullptr;       // the slow path
+  const char* optimise_fast_events = nullptr;  // events in registers
+  const char* optimise_records = nullptr;      // outputs and extremes inside steps
 };
 CpuTuning cpu_tuning(const System& system, const EmittedModel& model);
 
