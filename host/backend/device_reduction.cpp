@@ -18,7 +18,7 @@ namespace {
 using Address = ReductionDevice::Address;
 
 // Columns whose buckets are counted at a time; the bucket table of one column takes 8 MiB.
-constexpr std::size_t most_sketched_at_once = 32;
+constexpr std::size_t most_sketched_at_once = 64;
 constexpr long long tally_lanes = 8192;
 
 template <class T>
@@ -39,7 +39,7 @@ long long histogram_counts(const ReductionPlan& plan) {
 
 // Capacity of the entry list; at least every bucket of one column fits.
 std::size_t entry_capacity(std::size_t at_once) {
-  return std::max(std::size_t{sketch_keys}, at_once * (std::size_t{1} << 16));
+  return std::max(std::size_t{sketch_keys}, at_once * (std::size_t{1} << 15));
 }
 
 // One call of reduce_members. The order of the stages is in run().

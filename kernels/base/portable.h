@@ -158,12 +158,23 @@ __device__ __forceinline__ unsigned sum_of_warp(unsigned x) {
 #endif
 }
 #endif
-ZWANG_INLINE void atomic_or(unsigned long long* to, unsigned long long what) {
+template <class T>
+ZWANG_INLINE void atomic_or(T* to, T what) {
 #if defined(__CUDA_ARCH__)
   atomicOr(to, what);
 #else
   *to |= what;
 #endif
+}
+// Writes `what` where there is 0. True: it is there now.
+ZWANG_INLINE bool atomic_claim(unsigned* to, unsigned what) {
+#if defined(__CUDA_ARCH__)
+  const unsigned before = atomicCAS(to, 0U, what);
+#else
+  const unsigned before = *to;
+  if (before == 0) *to = what;
+#endif
+  return before == 0 || before == what;
 }
 // Maximum of non-negative numbers: their bit patterns are ordered like the numbers.
 ZWANG_INLINE void atomic_largest(double* to, double what) {
@@ -173,7 +184,8 @@ ZWANG_INLINE void atomic_largest(double* to, double what) {
   if (what > *to) *to = what;
 #endif
 }
-ZWANG_INLINE void atomic_largest(unsigned long long* to, unsigned long long what) {
+template <class T>
+ZWANG_INLINE void atomic_largest(T* to, T what) {
 #if defined(__CUDA_ARCH__)
   if (what > 0) atomicMax(to, what);
 #else

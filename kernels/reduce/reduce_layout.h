@@ -35,7 +35,7 @@ struct SketchExtras {
   unsigned long long zeros, above, below, digits_seen;
 };
 struct SketchEntry {
-  unsigned column, key, count;  // key: 21 bits, the highest is set for negative distances from the pivot
+  unsigned key, count;  // key: 21 bits, the highest is set for negative distances from the pivot
 };
 constexpr int sketch_digits = 9;
 constexpr unsigned sketch_side = 1U << (11 + sketch_digits);  // keys of one sign
@@ -51,8 +51,19 @@ constexpr long long sketch_stripes = 4096;
 // most that needs no request.
 constexpr int group_lanes = 256;
 constexpr unsigned group_counters = 12288;
-// Those of a sketch are of twelve octaves of distances on either side, its window.
-constexpr unsigned sketch_window_side = group_counters / 2;
+// Those of a sketch: of ten octaves of distances on either side, its window; of buckets outside, as many as have a free
+// place; and what the group's threads have seen.
+constexpr unsigned sketch_window_side = 10U << sketch_digits, sketch_places_outside = 512;
+struct SketchCounters {
+  unsigned window[2][sketch_window_side];
+  unsigned key_outside[sketch_places_outside], count_outside[sketch_places_outside];  // key + 1; 0: free
+  // As SketchKeys and SketchExtras.
+  struct Seen {
+    unsigned below_end[2], end[2], digits[2], zeros, above, below;
+  } seen;
+};
+static_assert(sizeof(SketchCounters) <= group_counters * sizeof(unsigned),
+              "it fits into the memory of a group");
 
 // A histogram of one column with known edges. Its counts: below, the bins, above.
 struct HistogramColumn {
