@@ -16,7 +16,7 @@ namespace {
 constexpr double results_bytes = 16.0 * 1024 * 1024;
 // With statistics on the device, results stay there. A GPU needs many members: batches below device_least
 // leave most of it idle.
-constexpr double resident_bytes = 512.0 * 1024 * 1024;
+constexpr double resident_bytes = 2048.0 * 1024 * 1024;
 // Longer than on the host: the summaries of every batch are copied, and at the end of a batch, when few members are
 // left, most of the device is idle.
 constexpr double device_seconds = 5;

@@ -6,6 +6,7 @@
 
 #include "host/estimators/f_distribution.h"
 #include "host/estimators/nan.h"
+#include "host/estimators/rank_correlation.h"
 
 namespace zwang {
 
@@ -43,17 +44,17 @@ InputBins input_bins(std::span<const std::uint32_t> ranks, std::span<const doubl
     return ranks[row] != 0 && (values.empty() || !std::isnan(values[row]));
   };
   InputBins made;
-  std::vector<std::uint32_t> at_rank(2 * ranks.size() + 1, 0);
+  std::vector<std::uint32_t> at_rank(ranks.size() + 1, 0);
   long long members = 0;
   for (std::size_t row = 0; row < ranks.size(); ++row)
     if (counts(row)) {
-      ++at_rank[ranks[row]];
+      ++at_rank[place_of_rank(ranks[row])];
       ++members;
     }
   made.used = assign_bins(at_rank, members, by_value, bins);
   made.of.resize(ranks.size());
   for (std::size_t row = 0; row < ranks.size(); ++row)
-    made.of[row] = counts(row) ? at_rank[ranks[row]] : InputBins::none;
+    made.of[row] = counts(row) ? at_rank[place_of_rank(ranks[row])] : InputBins::none;
   return made;
 }
 

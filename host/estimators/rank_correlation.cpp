@@ -1,6 +1,7 @@
 #include "host/estimators/rank_correlation.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -15,68 +16,85 @@ namespace {
 // Twice the mean rank, counted from 1: an integer even for ties. 0: missing.
 using Ranks = std::vector<std::uint32_t>;
 
-using Order = std::vector<std::pair<double, std::uint32_t>>;  // value and row
+// Places of values in their range, in 32 bits, above the numbers of their rows: one word for each row with a value. A
+// larger value has no smaller place.
+std::vector<std::uint64_t> places_with_rows(std::span<const double> values) {
+  double low = std::numeric_limits<double>::infinity(), high = -low;
+  for (const double x : values) {
+    if (!std::isfinite(x)) continue;
+    low = std::min(low, x);
+    high = std::max(high, x);
+  }
+  constexpr double last = 4294967295;
+  const double per_width = last / (high - low);
+  std::vector<std::uint64_t> made;
+  made.reserve(values.size());
+  for (std::size_t row = 0; row < values.size(); ++row) {
+    if (std::isnan(values[row])) continue;
+    // NaN for equal values and ranges that are not finite.
+    const double place = (values[row] - low) * per_width;
+    const std::uint64_t whole = !(place > 0) ? 0 : place < last ? std::uint64_t(place) : std::uint64_t(last);
+    made.push_back(whole << 32 | row);
+  }
+  return made;
+}
 
-// Distributes finite values between buckets of equal width. A larger value is never in an earlier bucket.
-class Buckets {
- public:
-  explicit Buckets(std::span<const double> values) {
-    constexpr std::size_t values_per_bucket = 32, most = std::size_t{1} << 16;
-    double low = std::numeric_limits<double>::infinity(), high = -low;
-    for (const double x : values) {
-      if (!std::isfinite(x)) continue;
-      low = std::min(low, x);
-      high = std::max(high, x);
+// Sorts by the upper 32 bits, eleven at a time; words that agree in them keep their order.
+void sort_by_place(std::vector<std::uint64_t>& words) {
+  constexpr int digits = 11, passes = 3;
+  constexpr std::size_t radix = std::size_t{1} << digits;
+  const auto digit = [](std::uint64_t word, int pass) { return word >> (32 + digits * pass) & (radix - 1); };
+  std::array<std::vector<std::size_t>, passes> begin;
+  for (auto& one : begin) one.resize(radix, 0);
+  for (const std::uint64_t word : words)
+    for (int pass = 0; pass < passes; ++pass) ++begin[std::size_t(pass)][digit(word, pass)];
+  std::vector<std::uint64_t> sorted(words.size());
+  for (int pass = 0; pass < passes; ++pass) {
+    std::vector<std::size_t>& next = begin[std::size_t(pass)];
+    std::size_t passed = 0;
+    for (std::size_t& entry : next) passed += std::exchange(entry, passed);
+    for (const std::uint64_t word : words) sorted[next[digit(word, pass)]++] = word;
+    words.swap(sorted);
+  }
+}
+
+// Writes the ranks of all rows with a value and returns their number. The values at places first + 1 ... last are equal:
+// their mean rank is (first + 1 + last) / 2.
+std::size_t rank_values(std::span<const double> values, Ranks& ranks) {
+  std::vector<std::uint64_t> words = places_with_rows(values);
+  sort_by_place(words);
+  const auto row_of = [](std::uint64_t word) { return word & 0xffffffff; };
+  const auto value_of = [&](std::uint64_t word) { return values[row_of(word)]; };
+  const auto before = [&](std::uint64_t a, std::uint64_t b) { return value_of(a) < value_of(b); };
+  for (std::size_t first = 0, last = 0; first < words.size(); first = last) {
+    while (last < words.size() && words[last] >> 32 == words[first] >> 32) ++last;
+    if (last - first == 1) {
+      ranks[row_of(words[first])] = std::uint32_t(first + 1 + last);
+      continue;
     }
-    count_ = std::clamp(values.size() / values_per_bucket, std::size_t{1}, most);
-    low_ = low;
-    per_width_ = double(count_) / (high - low);
-    // No values, equal values, or a range that is not finite.
-    if (!(high > low) || !std::isfinite(per_width_)) count_ = 1;
+    const auto from = words.begin() + std::ptrdiff_t(first), to = words.begin() + std::ptrdiff_t(last);
+    // Equal values, as counts have, are in order already.
+    if (!std::is_sorted(from, to, before)) std::sort(from, to, before);
+    for (std::size_t equal = first, end = first; equal < last; equal = end) {
+      while (end < last && value_of(words[end]) == value_of(words[equal])) ++end;
+      for (std::size_t k = equal; k < end; ++k) ranks[row_of(words[k])] = std::uint32_t(equal + 1 + end);
+    }
   }
-  std::size_t count() const { return count_; }
-  std::size_t of(double x) const {
-    const double place = (x - low_) * per_width_;
-    return count_ == 1 || !(place > 0) ? 0 : place < double(count_) ? std::size_t(place) : count_ - 1;
-  }
-
- private:
-  std::size_t count_ = 1;
-  double low_ = 0, per_width_ = 0;
-};
-
-// Pairs of value and row: sorting row numbers alone would access the values in random order. Buckets that fit
-// into the cache are sorted one by one; values that are all in one bucket are sorted as without buckets.
-Order sorted_with_rows(std::span<const double> values) {
-  const Buckets buckets(values);
-  std::vector<std::uint32_t> begin(buckets.count() + 1, 0);
-  for (const double x : values)
-    if (!std::isnan(x)) ++begin[buckets.of(x) + 1];
-  for (std::size_t k = 1; k < begin.size(); ++k) begin[k] += begin[k - 1];
-  Order order(begin.back());
-  std::vector<std::uint32_t> next(begin.begin(), begin.end() - 1);
-  for (std::uint32_t row = 0; row < values.size(); ++row)
-    if (!std::isnan(values[row])) order[next[buckets.of(values[row])]++] = {values[row], row};
-  for (std::size_t k = 0; k < buckets.count(); ++k) {
-    const auto first = order.begin() + begin[k], last = order.begin() + begin[k + 1];
-    // Equal values, as counts have, are in the order of their rows already.
-    if (!std::is_sorted(first, last)) std::sort(first, last);
-  }
-  return order;
+  return words.size();
 }
 
 // Ranks within a subset of the `rows` rows, from the ranks among all rows: by counting instead of sorting
 // again.
 void rank_again(Ranks& ranks, std::size_t rows) {
-  std::vector<std::uint32_t> count(2 * rows + 1, 0);
-  for (const std::uint32_t rank : ranks) ++count[rank];
+  std::vector<std::uint32_t> count(rows + 1, 0);
+  for (const std::uint32_t rank : ranks) ++count[place_of_rank(rank)];
   std::uint32_t passed = 0;
   for (std::uint32_t& entry : count) {
     const std::uint32_t equal = entry;
     entry = 2 * passed + 1 + equal;
     passed += equal;
   }
-  for (std::uint32_t& rank : ranks) rank = count[rank];
+  for (std::uint32_t& rank : ranks) rank = count[place_of_rank(rank)];
 }
 
 // Integer sums are exact. In floating point, a million equal products of tied ranks would all be rounded in
@@ -135,7 +153,6 @@ RankCorrelation::RankCorrelation(std::vector<std::span<const double>> columns, C
     : columns_(std::move(columns)), ranked_(columns_.size()), ranker_(std::move(ranker)) {}
 RankCorrelation::~RankCorrelation() = default;
 
-// The values at places first + 1 ... last are equal: their mean rank is (first + 1 + last) / 2.
 void RankCorrelation::rank(std::size_t column) {
   RankedColumn& made = ranked_[column];
   made.ranks.resize(columns_[column].size(), 0);
@@ -145,12 +162,7 @@ void RankCorrelation::rank(std::size_t column) {
       return;
     }
   }
-  const Order order = sorted_with_rows(columns_[column]);
-  made.present = order.size();
-  for (std::size_t first = 0, last = 0; first < order.size(); first = last) {
-    while (last < order.size() && order[last].first == order[first].first) ++last;
-    for (std::size_t k = first; k < last; ++k) made.ranks[order[k].second] = std::uint32_t(first + 1 + last);
-  }
+  made.present = rank_values(columns_[column], made.ranks);
 }
 
 std::span<const std::uint32_t> RankCorrelation::ranks(std::size_t column) const {

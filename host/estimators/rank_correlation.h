@@ -16,6 +16,9 @@ namespace zwang {
 // the host.
 constexpr std::size_t long_column = std::size_t{1} << 22;
 
+// Twice the mean ranks of different values among n rows differ by two at least: a place for each, 0 to n.
+constexpr std::uint32_t place_of_rank(std::uint32_t rank) { return rank / 2; }
+
 // Another machine that ranks a column: writes twice the mean rank of each value, counted from 1, or 0 for
 // NaN, and returns the number of values that are not NaN. Nothing: the host has to do it. Ranks are exact, so
 // it does not matter for the result who does it. Called from several threads.

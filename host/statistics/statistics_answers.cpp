@@ -169,11 +169,11 @@ void Statistics::finish_givens(StatisticsResult& result) const {
 std::vector<FirstOrderIndex> Statistics::first_order(const RankCorrelation& ranks,
                                                      const StatisticsResult& result, unsigned threads) const {
   std::vector<FirstOrderIndex> made(plan_.measures * plan_.inputs);
-  // Bins take 12 bytes per stored member while they are made and 4 afterwards: no more of them at once than a quarter of
+  // Bins take 8 bytes per stored member while they are made and 4 afterwards: no more of them at once than a quarter of
   // the statistics memory holds.
   const auto rows = static_cast<std::size_t>(members_ / storage_.stride + 1);
-  const auto at_once = static_cast<unsigned>(
-      std::clamp<std::size_t>(plan_.memory / 4 / (12 * rows), 1, std::max(threads, 1U)));
+  const auto at_once =
+      static_cast<unsigned>(std::clamp<std::size_t>(plan_.memory / 4 / (8 * rows), 1, std::max(threads, 1U)));
   const auto bins_of = [&](std::size_t input, std::span<const double> values, long long present) {
     const bool by_value = !plan_.input_takes_choices.empty() && plan_.input_takes_choices[input] != 0;
     return input_bins(ranks.ranks(plan_.measures + input), values, by_value, bins_for(present));

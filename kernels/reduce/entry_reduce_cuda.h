@@ -1,6 +1,7 @@
 // The GPU entry points of the reductions, as grid-stride loops over the indices, or over groups of them with a block each.
 #pragma once
 
+#include "kernels/reduce/reduce_layout.h"
 #include "kernels/reduce/reduction_list.h"
 
 namespace zwang {

@@ -4,6 +4,7 @@
 // not cover are left to the general one.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -11,6 +12,7 @@
 #include "host/backend/batch.h"
 #include "host/study/study.h"
 #include "host/study_file/load_study.h"
+#include "kernels/base/layout.h"
 
 namespace zwang::single_contact_test {
 namespace {
@@ -46,8 +48,22 @@ Ways all_ways(const Study& study, std::size_t count) {
   return {fast.run(batch, wanted), single.run(batch, wanted), general.run(batch, wanted)};
 }
 
+// Without the last hops before an accumulation: rounding decides which of them is too low to be followed.
+MemberEvents without_last_hops(const MemberEvents& all) {
+  MemberEvents made;
+  for (const auto& event : all) {
+    const bool is_hop = event.kind == EventKind::contact || event.kind == EventKind::shock;
+    const bool accumulates = std::any_of(all.begin(), all.end(), [&](const auto& other) {
+      return other.kind == EventKind::accumulation && other.t >= event.t && other.t - event.t < 2e-6;
+    });
+    if (!is_hop || !accumulates) made.push_back(event);
+  }
+  return made;
+}
+
 // Events of the same kinds and conditions, at the same times and with the same loss of energy to rounding.
-void expect_same_events(const MemberEvents& a, const MemberEvents& b, std::size_t member) {
+void expect_same_events(const MemberEvents& first, const MemberEvents& second, std::size_t member) {
+  const MemberEvents a = without_last_hops(first), b = without_last_hops(second);
   ASSERT_EQ(a.size(), b.size()) << "member " << member;
   for (std::size_t i = 0; i < a.size(); ++i) {
     EXPECT_EQ(a[i].kind, b[i].kind) << "member " << member << ", event " << i;
