@@ -12,6 +12,7 @@
 #include "src/base/error.h"
 #include "src/base/settings.h"
 #include "src/emit/emit.h"
+#include "src/emit/emitted_model.h"
 #include "src/emit/long_model.h"
 #include "src/emit/solve.h"
 #include "src/emit/taylor_series.h"

@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "kernels/base/layout.h"
+#include "src/emit/emitted_model.h"
 #include "src/emit/solve.h"
 #include "src/emit/text.h"
 

@@ -5,6 +5,7 @@
 #include "host/study/study.h"
 #include "src/base/settings.h"
 #include "src/emit/emit.h"
+#include "src/emit/emitted_model.h"
 #include "src/emit/taylor_series.h"
 #include "src/system/system.h"
 

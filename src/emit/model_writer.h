@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "src/emit/emit.h"
+#include "src/emit/emitted_model.h"
 #include "src/emit/families.h"
 #include "src/emit/function.h"
 #include "src/emit/share.h"
