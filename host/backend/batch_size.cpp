@@ -20,7 +20,7 @@ constexpr double resident_bytes = 2048.0 * 1024 * 1024;
 // Longer than on the host: the summaries of every batch are copied, and at the end of a batch, when few members are
 // left, most of the device is idle.
 constexpr double device_seconds = 5;
-constexpr long long device_least = 1 << 16;
+constexpr long long device_least = 1 << 18;
 constexpr double host_seconds = 0.2;  // progress is updated five times a second
 constexpr double fastest_growth = 4, fastest_growth_of_device = 16;
 constexpr double recorded_bytes = 64.0 * 1024 * 1024;  // of [[record]], held for one batch
