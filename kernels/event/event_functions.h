@@ -192,10 +192,7 @@ struct EventFunctions {
       else if (i < M::first_transition)
         add(EventFunctionKind::kink, i, me.exchange.side[i], level, zero, 0, 0);
       else
-        // One that starts above zero, by the rounding with which the mode was admitted, crosses where it is clearly
-        // beyond that.
-        add(EventFunctionKind::transition, i, 1,
-            value.value >= -zero ? maximum(value.value, Real(0)) + zero : Real(0), zero, 0, 0);
+        add(EventFunctionKind::transition, i, 1, level, zero, 0, 0);
     }
   }
 };
