@@ -194,16 +194,17 @@ ZWANG_DEVICE typename M::Set resting_open(const M& me, const typename M::Set& to
 
 // Rebuilds the set of closed conditions from f = 0 and f' = 0 (requirement 4) [mayer-1..5] [staeckel-20..24]
 // and finds their multipliers by Gauss's principle. A condition just released stays out, unless the motion of
-// the others would violate it; so do those that were open and have no force in it, else conditions that lose their
-// forces at the same instant would be closed by each other's release without end. Contacts that separate so slowly that their hop cannot be followed close at
-// once, and the set is built again with them. Changes constraints and audit; with such hops, what
-// complete_accumulation() changes. False: failed.
+// the others would violate it. Where releases repeat at one instant, those that were open and have no force in that
+// motion stay out too: conditions that lose their forces together are else closed by each other's release without end.
+// Contacts that separate so slowly that their hop cannot be followed close at once, and the set is built again with
+// them. Changes constraints and audit; with such hops, what complete_accumulation() changes. False: failed.
 template <class M>
 ZWANG_COLD bool update_active_set(M& me, typename M::Set touching, int released, ModeChange<M> change = {}) {
   using Real = typename M::Real;
   typename M::Constraints& constraints = me.constraints;
   const Real multiplier_zero =
       released == no_condition ? Real(0) : constraints.conditions[released].multiplier_zero;
+  const bool repeats = me.tally.last_time == me.motion.t && me.tally.at_last_time > 2;
   const typename M::Set open_before = resting_open(me, touching);
   typename M::Set broken;
   for (int pass = 0; pass < 8; ++pass) {
@@ -237,7 +238,7 @@ ZWANG_COLD bool update_active_set(M& me, typename M::Set touching, int released,
       continue;
     }
     bool any_without_force = false;
-    for (int i = 0; i < M::r && released != no_condition; ++i) {
+    for (int i = 0; i < M::r && repeats && released != no_condition; ++i) {
       const Condition<Real>& condition = constraints.conditions[i];
       if (!touching.has(i) || !open_before.has(i) || condition.standing != Standing::closed ||
           !condition.idle)

@@ -47,8 +47,8 @@ std::optional<Eigen::VectorXd> nearest_in_cones(const DependentMultipliers& all)
 // dependent.
 bool is_shared(const DependentMultipliers& all, Eigen::Index row);
 
-// Of the rows that share loads, the smallest t for which some multipliers have |lambda_T| <= cone lambda_N + t at every cone and lambda_N >= -t
-// [friction-10]. Negative: every contact can stick with a margin.
+// Of the rows that share loads, the smallest t for which some multipliers have |lambda_T| <= cone lambda_N + t at every
+// cone and lambda_N >= -t [friction-10]. Negative: every contact can stick with a margin.
 double smallest_excess(const DependentMultipliers& all);
 
 }  // namespace zwang

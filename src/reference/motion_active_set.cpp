@@ -27,11 +27,9 @@ constexpr int pass_limit = 8;
 
 // The closed set follows from f = 0 and f' = 0 (requirement 4) [mayer-1..5] [staeckel-20..24], and Gauss's
 // principle decides which of its conditions press. A condition just released stays out unless the others
-// would push through it; so do those that were open and have no force then, else conditions that lose their forces at
-// the same instant would be closed by each other's release without end.
+// would push through it.
 bool Motion::update_active_set(std::vector<char> touching, std::size_t released, const ModeChange& change) {
   const double multiplier_zero = released == no_condition ? 0 : member_.conditions[released].multiplier_zero;
-  const std::vector<ConditionState> before = member_.conditions;
   for (int pass = 0; pass < pass_limit; ++pass) {
     let_moving_bounds_yield(change);
     GaussProblem problem = gauss_problem(touching, released);
@@ -46,15 +44,6 @@ bool Motion::update_active_set(std::vector<char> touching, std::size_t released,
       released = no_condition;
       continue;
     }
-    bool any_without_force = false;
-    for (std::size_t i = 0; i < before.size() && released != no_condition; ++i) {
-      if (!touching[i] || before[i].standing != Standing::open) continue;
-      if (member_.conditions[i].standing != Standing::closed || !member_.conditions[i].idle) continue;
-      touching[i] = 0;
-      any_without_force = true;
-    }
-    if (any_without_force) continue;
-
     // Contacts that leave too slowly for their hop to be resolved close at once.
     const std::vector<std::size_t> hops = unresolved_hops(problem, *gauss, touching, released);
     if (hops.empty()) break;
