@@ -174,6 +174,32 @@ Tally erase_bursts(std::vector<Event>& events, const std::vector<Span>& spans,
   return erased;
 }
 
+// A contact that is released in the instant in which its stick or slip ends: rounding decides whether the change of
+// mode is listed before.
+Tally erase_modes_at_releases(std::vector<Event>& events, const EventTolerance& tolerance) {
+  Tally erased;
+  std::vector<Event> kept;
+  for (Event event : events) {
+    const auto is_released = [&](std::size_t i) {
+      return std::any_of(events.begin(), events.end(), [&](const Event& other) {
+        return other.kind == EventKind::release &&
+               std::abs(other.t - event.t) <= tolerance.one_instant(event.t) &&
+               std::find(other.constraints.begin(), other.constraints.end(), i) != other.constraints.end();
+      });
+    };
+    const bool rubs =
+        event.kind == EventKind::slide || event.kind == EventKind::stick || event.kind == EventKind::reverse;
+    if (rubs) {
+      for (const std::size_t i : event.constraints)
+        if (is_released(i)) erased[{event.kind, i}].count += 1;
+      std::erase_if(event.constraints, is_released);
+    }
+    if (!rubs || !event.constraints.empty()) kept.push_back(std::move(event));
+  }
+  events = std::move(kept);
+  return erased;
+}
+
 }  // namespace
 
 EventTolerance::EventTolerance(const IntegratorSettings& settings) : tolerance_(settings) {
@@ -248,12 +274,17 @@ Bursts drop_bursts(const std::array<std::vector<Event>*, 3>& lists, const EventT
     bursts.reaches += 2 * span.reach;
     bursts.span = std::max(bursts.span, limit - span.first);
   }
-  for (std::vector<Event>* list : lists)
-    for (const auto& [key, out] : erase_bursts(*list, spans, tolerance, with_modes)) {
+  const auto leave_out = [&](const Tally& erased) {
+    for (const auto& [key, out] : erased) {
       LeftOut& most = bursts.left_out[key];
       most.count = std::max(most.count, out.count);
       most.impulse = std::max(most.impulse, out.impulse);
     }
+  };
+  for (std::vector<Event>* list : lists) {
+    leave_out(erase_bursts(*list, spans, tolerance, with_modes));
+    leave_out(erase_modes_at_releases(*list, tolerance));
+  }
   return bursts;
 }
 

@@ -71,7 +71,8 @@ struct Bursts {
 // Infinitely many shocks end in one accumulation; how many of them are listed depends on thresholds and on
 // when the detection of the burst began. From the time at which the first of the lists treats the burst as
 // complete, its contacts, shocks and releases are removed from all lists. The accumulation itself stays. `with_modes`:
-// changes of mode are removed as well, which may be those of every hop.
+// changes of mode are removed as well, which may be those of every hop. So are those of contacts that are released in
+// the same instant.
 Bursts drop_bursts(const std::array<std::vector<Event>*, 3>& lists, const EventTolerance& tolerance,
                    bool with_modes);
 

@@ -113,5 +113,22 @@ TEST(Bursts, LeaveAShockBeforeThemThatOneListLacks) {
   EXPECT_EQ(instants(a, tolerance).size() + 1, instants(b, tolerance).size());
 }
 
+// The stick of a contact in a corner ends with its force: one list has the slide first, another the release.
+TEST(Bursts, AContactThatIsReleasedMayBeginToSlideInTheSameInstant) {
+  const EventTolerance tolerance{IntegratorSettings{}};
+  const auto differs = [&](double slide_at) {
+    std::vector<Event> a = {event_of(EventKind::slide, slide_at, 0), event_of(EventKind::release, 0.9, 0)};
+    a[0].constraints = {0, 1};
+    std::vector<Event> b = {event_of(EventKind::release, 0.9, 0), event_of(EventKind::slide, 0.9 + 1e-11, 1)};
+    std::vector<Event> c = b;
+    const Bursts bursts = drop_bursts({&a, &b, &c}, tolerance, false);
+    EXPECT_EQ(bursts.left_out.size(), slide_at < 0.8 ? 0u : 1u);
+    const std::vector<Instant> first = instants(a, tolerance), second = instants(b, tolerance);
+    return first.size() != second.size() || !same(first[0], second[0]);
+  };
+  EXPECT_FALSE(differs(0.9 - 4e-12));
+  EXPECT_TRUE(differs(0.7));
+}
+
 }  // namespace
 }  // namespace zwang::bursts_test
