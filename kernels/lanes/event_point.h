@@ -92,6 +92,8 @@ struct EventPoint {
   // What counts as zero for it; and its rate, of a condition that is reached.
   ZWANG_INLINE Real curve_zero() const { return reached ? of_sought(value_zero) : multiplier_zero; }
   ZWANG_INLINE Real curve_rate() const { return of_sought(f_rate); }
+  // What counts as zero for f of a condition.
+  ZWANG_INLINE Real zero_at(int i) const { return value_zero[i]; }
   ZWANG_INLINE bool identify() const { return true; }
   ZWANG_INLINE void evaluate_all() const {}
 

@@ -101,15 +101,16 @@ struct FastEventLane {
            lane_of(ledger.scheduled_time, lane) > point.t + 64 * Precision<Real>::epsilon * absolute(point.t);
   }
 
-  // Whether no other condition has been crossed before. The search over the step length follows one crossing at
-  // a time, and of two that are close it may end at the later one.
+  // Whether no other condition has been crossed before or together with the event. The search over the step length
+  // follows one crossing at a time, and of two that are close it may end at the later one. Two contacts at one
+  // instant are one shock, which is left to the slow path.
   template <class AnyPoint>
   ZWANG_INLINE bool is_first(int lane, const AnyPoint& point) const {
     bool first = true;
     ZWANG_REGISTERS for (int i = 0; i < r; ++i) {
       if (Model::is_equation(i) || !Model::is_holonomic(i)) continue;
       const bool open = !lane_of(state.presses_now[i], lane) && lane_of(ledger.arming_level[i], lane) > 0;
-      first = first && (!open || searches[lane].sought[i] > 0 || !(point.f[i] > 0));
+      first = first && (!open || searches[lane].sought[i] > 0 || !(point.f[i] > -point.zero_at(i)));
     }
     return first;
   }

@@ -68,6 +68,8 @@ struct FreeImpact {
   ZWANG_INLINE Real curve() const { return value; }
   ZWANG_INLINE Real curve_zero() const { return value_zero; }
   ZWANG_INLINE Real curve_rate() const { return value_rate; }
+  // What counts as zero for f of another condition: as for that of the event.
+  ZWANG_INLINE Real zero_at(int) const { return value_zero; }
 
   ZWANG_INLINE void evaluate_rates() {
     right_side<M>(k, t, y, held, !forces_vanish && any_held, rate, lambda);

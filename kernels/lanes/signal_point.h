@@ -34,6 +34,8 @@ struct SignalPoint {
   ZWANG_INLINE Real curve() const { return value_at(t, y); }
   ZWANG_INLINE Real curve_zero() const { return zero; }
   ZWANG_INLINE Real curve_rate() const { return missing<Real>(); }
+  // Conditions that are reached at the same time are found by the next step.
+  ZWANG_INLINE Real zero_at(int) const { return 0; }
   struct Second {
     Real value;
   };

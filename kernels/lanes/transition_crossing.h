@@ -55,6 +55,8 @@ struct TransitionPoint {
   }
   ZWANG_INLINE Real curve_zero() const { return zero; }
   ZWANG_INLINE Real curve_rate() const { return missing<Real>(); }
+  // Conditions that are reached at the same time are found by the next step.
+  ZWANG_INLINE Real zero_at(int) const { return 0; }
   struct Second {
     Real value;
   };
