@@ -62,7 +62,7 @@ constexpr std::size_t few_outputs = 2;
 
 // Quantities whose rates a stage stores.
 std::size_t integrated_quantities(const System& system) {
-  return system.size() + system.auxiliaries.size() + system.integrands.size() + does_work(system);
+  return system.size() + system.auxiliaries.size() + system.integrands.size() + system.does_work();
 }
 
 bool has_cheap_series(const System& system, const EmittedModel& model) {

@@ -10,6 +10,8 @@
 //     Schwarz's inequality, which is at most 2 rtol S + atol sqrt(2 S sum |M_ij|) where masses are diagonal.
 //     A position moves the energy as much as a velocity, because its error is that of the velocity times the
 //     time in which the force changes the momentum.
+//   - forces without potential add |Q_i| times the tolerance of q_i to both known states: without it a system at rest
+//     under such forces, whose energies are all zero, would be allowed nothing.
 // All three are added. Errors of steps add up at worst, so the sum counts once for each step and event. It
 // is multiplied by `energy`, because an estimate is no bound, one component may have the error of all (the
 // norm is a mean over components), and the work is integrated without error control. A method of fixed

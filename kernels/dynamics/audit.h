@@ -20,8 +20,8 @@ ZWANG_INLINE Real share_of(Real found, Real allowed) {
   return share < Real(AuditBound::largest_share) ? share : Real(AuditBound::largest_share);
 }
 
-// The change of T + V if every component of the state is off by its tolerance. Components for which it is not
-// defined (the edge of a domain) do not count.
+// The change of T + V if every component of the state is off by its tolerance, and of the work. Components for which it
+// is not defined (the edge of a domain) do not count.
 template <class M, class Real>
 ZWANG_COLD Real energy_of_tolerance(const Real* k, const typename M::Motion& motion, Real rtol, Real atol) {
   constexpr int n = M::n;
@@ -38,6 +38,14 @@ ZWANG_COLD Real energy_of_tolerance(const Real* k, const typename M::Motion& mot
     const Real change = absolute(energy_at(y) - here);
     if (is_finite(change)) sum += change;
     y[i] = motion.y[i];
+  }
+  if constexpr (M::Model::works) {
+    Real force[n];
+    M::Model::applied(k, motion.t, motion.q(), motion.v(), motion.z(), force);
+    for (int i = 0; i < n; ++i) {
+      const Real work = absolute(force[i]) * (atol + rtol * absolute(motion.y[i]));
+      if (is_finite(work)) sum += work;
+    }
   }
   return sum;
 }

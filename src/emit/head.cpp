@@ -261,7 +261,7 @@ std::string model_head(const System& system, bool masked, std::size_t first_mode
          truths({{"any_turns", !system.turns.empty()},
                  {"any_extremes", extremes},
                  {"measures_forces", forces},
-                 {"works", does_work(system)}}) +
+                 {"works", system.does_work()}}) +
          truths({{"has_density", system.density.has_value()},
                  {"impulses_shift", system.impulses_shift()},
                  {"any_general", system.any_general()},

@@ -364,12 +364,6 @@ Expr work_of(const System& system, HeldRows& held, const std::vector<Expr>& mult
 
 }  // namespace
 
-bool does_work(const System& system) {
-  if (!system.pool->is_zero(system.power)) return true;
-  return std::any_of(system.constraints.begin(), system.constraints.end(),
-                     [](const Constraint& c) { return c.moving || !c.holonomic; });
-}
-
 SymbolicMotion solve_motion(const System& system) {
   Expressions& pool = *system.pool;
   HeldRows held(system, false);
@@ -414,7 +408,7 @@ std::vector<Expr> motion_rates(const System& system, const std::vector<Expr>& ac
     rates.push_back(system.is_turn(i) ? system.pool->zero() : system.pool->symbol(SymbolKind::velocity, i));
   for (const std::vector<Expr>* list : {&acceleration, &auxiliary, &integrands})
     rates.insert(rates.end(), list->begin(), list->end());
-  if (does_work(system)) rates.push_back(work);
+  if (system.does_work()) rates.push_back(work);
   return rates;
 }
 

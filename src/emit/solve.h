@@ -46,9 +46,6 @@ struct SymbolicSizes {
 };
 SymbolicSizes solve_sizes(const System& system);
 
-// True if anything but potential forces may change the energy: the work is then integrated with the motion.
-bool does_work(const System& system);
-
 // Rates of y = (q, v, z, integrals, and the work where there is any).
 std::vector<Expr> motion_rates(const System& system, const std::vector<Expr>& acceleration,
                                const std::vector<Expr>& auxiliary, const std::vector<Expr>& integrands,

@@ -26,8 +26,8 @@ double share_of(double found, double allowed) {
   return share < AuditBound::largest_share ? share : AuditBound::largest_share;
 }
 
-// The change of T + V if every component of the state is off by its tolerance. Components for which it is not
-// defined (the edge of a domain) do not count.
+// The change of T + V if every component of the state is off by its tolerance, and of the work. Components for which it
+// is not defined (the edge of a domain) do not count.
 double energy_of_tolerance(const MemberState& member, const State& state) {
   const double here = member.equations.energy(state);
   State moved = state;
@@ -40,6 +40,13 @@ double energy_of_tolerance(const MemberState& member, const State& state) {
       if (std::isfinite(change)) sum += change;
       component = kept;
     }
+  if (!member.system().does_work()) return sum;
+  const Eigen::VectorXd force = member.equations.dynamics(state).applied;
+  for (Eigen::Index i = 0; i < force.size(); ++i) {
+    const double work =
+        std::abs(force(i)) * (member.settings.atol + member.settings.rtol * std::abs(state.q(i)));
+    if (std::isfinite(work)) sum += work;
+  }
   return sum;
 }
 

@@ -44,6 +44,12 @@ bool System::rates_need_multipliers() const {
   return std::any_of(rates.begin(), rates.end(), [this](Expr e) { return mentions_reactions(*pool, e); });
 }
 
+bool System::does_work() const {
+  if (!pool->is_zero(power)) return true;
+  return std::any_of(constraints.begin(), constraints.end(),
+                     [](const Constraint& c) { return c.moving || !c.holonomic; });
+}
+
 bool System::any_general() const {
   return std::any_of(conditions.begin(), conditions.end(),
                      [](const ConditionFormula& c) { return c.general.has_value(); });

@@ -288,6 +288,8 @@ struct System : Description {
   bool bounds_forces() const { return !transitions.empty(); }
   // True where the rate of an auxiliary state, or the power, depends on multipliers.
   bool rates_need_multipliers() const;
+  // Whether anything but potential forces may change the energy in smooth motion: the work is then integrated with it.
+  bool does_work() const;
   // True if a condition belongs to the general variation: its multiplier is a state, and the rate of that
   // state is known only with the accelerations.
   bool any_general() const;

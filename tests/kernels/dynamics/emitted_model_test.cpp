@@ -285,7 +285,7 @@ void Comparison::motion() const {
   if (expected.status != Status::ok) return;
   const std::vector<double> actual = call("motion");
   const std::size_t n = system_.size(), nz = system_.rates.size(), integrals = system_.integrands.size();
-  const std::size_t works = does_work(system_) ? 1 : 0;
+  const std::size_t works = system_.does_work() ? 1 : 0;
   expect_accelerations(actual, expected, conditioning(set));
 
   // The rest follows from the multipliers that the model found.
