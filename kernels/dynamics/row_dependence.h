@@ -29,26 +29,46 @@ ZWANG_COLD RowDependence<Real> row_dependence(const Real* k, Real t, const Real*
   using Model = typename M::Model;
   constexpr int n = M::n;
   RowDependence<Real> found{0, 1};
-  typename M::Qp qp;
+  typename M::Root root;
+  WorkingSet<n, Real> basis;
   Real mass[MassShape<Model>::entries];
   Model::mass(k, t, y, M::v_of(y), M::z_of(y), mass);
-  if (!qp.root.factor(mass)) return found;
-  for (int i = 0; i < n; ++i) qp.free[i] = 0;
-  qp.set.count = 0;
-  for (int i = 0; i < Model::conditions; ++i) {
+  if (!root.factor(mass)) return found;
+  basis.count = 0;
+  for (int i = 0; i < Model::conditions && basis.count < n; ++i) {
     if (!(held[i] > 0)) continue;
-    Real value, rate, rest, a[n], along[n], across[n];
+    Real value, rate, rest, a[n], unit[n], along[n], across[n];
     Model::row(k, t, y, M::v_of(y), M::z_of(y), i, value, rate, rest, a);
-    const int row = qp.count;
-    qp.add_row(i, a, Real(0), true);
-    if (qp.set.count == n) continue;
-    const Real distance = qp.set.split(qp.unit[row], across, along);
+    root.into(a, unit);
+    const Real length = norm<n>(unit), scale = length > 0 ? 1 / length : Real(0);
+    for (int c = 0; c < n; ++c) unit[c] *= scale;
+    const Real distance = basis.split(unit, across, along);
     if (!(distance > dependent_distance<Real>())) continue;
     found.distance = minimum(found.distance, distance);
-    qp.set.append(row, across, along, distance);
+    basis.append(i, across, along, distance);
   }
-  found.rank = qp.set.count;
+  found.rank = basis.count;
   return found;
+}
+
+// Whether equations and the inequalities that `bear` forces hold condition i at zero without a force of its own: its row
+// depends on theirs.
+template <class M, class Real>
+ZWANG_COLD bool is_held_by_others(const Real* k, const typename M::Constraints& constraints, Real t,
+                                  const Real* y, const typename M::Set& bear, int i) {
+  using Model = typename M::Model;
+  Real held[M::rows];
+  copy<M::rows>(constraints.held, held);
+  for (int j = 0; j < M::r; ++j)
+    if (constraints.conditions[j].standing == Standing::closed && !bear.has(j)) held[j] = 0;
+  if constexpr (ModesOf<Model>::any)
+    for (int f = 0; f < Model::frictions; ++f)
+      for (int c = 0; c < Model::friction_rows(f) && !(held[Model::friction_contact(f)] > 0); ++c)
+        held[Model::friction_row(f) + c] = 0;
+  held[i] = 0;
+  const int rank = row_dependence<M>(k, t, y, held).rank;
+  held[i] = 1;
+  return row_dependence<M>(k, t, y, held).rank == rank;
 }
 
 // The smallest pivot of Phi over its diagonal entry: the square of such a distance, in the order of the

@@ -9,6 +9,7 @@
 #include "kernels/dynamics/mass.h"
 #include "kernels/dynamics/member.h"
 #include "kernels/dynamics/rounding.h"
+#include "kernels/dynamics/row_dependence.h"
 #include "kernels/event/contact_rules.h"
 #include "kernels/event/modes.h"
 #include "kernels/event/zeno.h"
@@ -31,6 +32,13 @@ struct GaussProblem {
   ZWANG_INLINE const typename M::Root& root() const { return qp.root; }
   ZWANG_INLINE bool is_redundant() const { return qp.redundant; }
   ZWANG_INLINE Real kkt() const { return qp.kkt(); }
+  // The conditions with multipliers of more than so many zeros.
+  ZWANG_COLD typename M::Set pressing(Real zeros) const {
+    typename M::Set made{};
+    for (int j = 0; j < qp.count; ++j)
+      if (qp.multiplier(j) * square(qp.length[j]) > zeros * slack[j]) made.add(which[j]);
+    return made;
+  }
 };
 // Friction is not a minimum: models with friction or bounds have a problem of their own.
 template <class M, bool = ModesOf<typename M::Model>::any>
@@ -183,29 +191,52 @@ ZWANG_DEVICE void record_overloaded(M& me, const typename M::Set& broken) {
   record_event(me, event);
 }
 
-// The inequalities that touch without being closed.
+// The inequalities that are open; with `just`, those that have opened at this instant.
 template <class M>
-ZWANG_DEVICE typename M::Set resting_open(const M& me, const typename M::Set& touching) {
+ZWANG_DEVICE typename M::Set open_conditions(const M& me, bool just) {
+  const typename M::Real instant =
+      typename M::Real(1e-9) * absolute(me.motion.t) + me.motion.rounding_of_time();
   typename M::Set made;
-  for (int i = 0; i < M::r; ++i)
-    if (touching.has(i) && me.constraints.conditions[i].standing == Standing::open) made.add(i);
+  for (int i = 0; i < M::r; ++i) {
+    const auto& condition = me.constraints.conditions[i];
+    if (condition.standing == Standing::open && (!just || me.motion.t - condition.since <= instant))
+      made.add(i);
+  }
   return made;
+}
+
+// Takes those of the conditions `open` that are closed now and do not `bear` a force out of `touching`. False: there are
+// none.
+template <class M>
+ZWANG_DEVICE bool keep_open(const typename M::Constraints& constraints, const typename M::Set& open,
+                            const typename M::Set& bear, typename M::Set& touching) {
+  bool any = false;
+  for (int i = 0; i < M::r; ++i) {
+    const bool closed = constraints.conditions[i].standing == Standing::closed;
+    if (!open.has(i) || !touching.has(i) || !closed || bear.has(i)) continue;
+    touching.remove(i);
+    any = true;
+  }
+  return any;
 }
 
 // Rebuilds the set of closed conditions from f = 0 and f' = 0 (requirement 4) [mayer-1..5] [staeckel-20..24]
 // and finds their multipliers by Gauss's principle. A condition just released stays out, unless the motion of
-// the others would violate it. Where releases repeat at one instant, those that were open and have no force in that
-// motion stay out too: conditions that lose their forces together are else closed by each other's release without end.
-// Contacts that separate so slowly that their hop cannot be followed close at once, and the set is built again with
-// them. Changes constraints and audit; with such hops, what complete_accumulation() changes. False: failed.
+// the others would violate it. Where forces are not unique and the others hold it at zero, it stays closed without a
+// force: the forces depend on the state alone. Conditions that leave together would close each other by turns: of those
+// without a force, those that have opened at this instant stay open, and with the release of one that had no force all
+// that were open. Contacts that separate so slowly that their hop cannot be followed close at once, and the set is built
+// again with them. Changes constraints and audit; with such hops, what complete_accumulation() changes. False: failed.
 template <class M>
 ZWANG_COLD bool update_active_set(M& me, typename M::Set touching, int released, ModeChange<M> change = {}) {
   using Real = typename M::Real;
   typename M::Constraints& constraints = me.constraints;
   const Real multiplier_zero =
       released == no_condition ? Real(0) : constraints.conditions[released].multiplier_zero;
-  const bool repeats = me.tally.last_time == me.motion.t && me.tally.at_last_time > 2;
-  const typename M::Set open_before = resting_open(me, touching);
+  const bool had_force = released != no_condition && !constraints.conditions[released].idle;
+  const bool may_rest = had_force && constraints.redundant;
+  const typename M::Set open_before = open_conditions(me, had_force);
+  int rests = no_condition;
   typename M::Set broken;
   for (int pass = 0; pass < 8; ++pass) {
     typename M::Set set;
@@ -232,21 +263,18 @@ ZWANG_COLD bool update_active_set(M& me, typename M::Set touching, int released,
     }
     me.audit.raise(audit_kkt, problem.kkt());
     apply_solution(me, problem, touching, zeros);
-    if (released != no_condition &&
-        !may_be_released(me, released, multiplier_zero, problem, constraints.conditions[released])) {
-      released = no_condition;
-      continue;
-    }
-    bool any_without_force = false;
-    for (int i = 0; i < M::r && repeats && released != no_condition; ++i) {
-      const Condition<Real>& condition = constraints.conditions[i];
-      if (!touching.has(i) || !open_before.has(i) || condition.standing != Standing::closed ||
-          !condition.idle)
+    if (released != no_condition) {
+      // Forces that vanish at the same instant are known no better than the instant.
+      const typename M::Set bear = problem.pressing(Real(1e4));
+      if (may_rest && is_held_by_others<M>(me.k, constraints, me.motion.t, me.motion.y, bear, released))
+        rests = released;
+      if (rests != no_condition ||
+          !may_be_released(me, released, multiplier_zero, problem, constraints.conditions[released])) {
+        released = no_condition;
         continue;
-      touching.remove(i);
-      any_without_force = true;
+      }
+      if (keep_open<M>(constraints, open_before, bear, touching)) continue;
     }
-    if (any_without_force) continue;
     const UnresolvedHops<M> hops = find_unresolved_hops(me, touching, released, problem.a, zeros);
     if (hops.count == 0) {
       if (!break_overloaded(me, problem, broken)) break;
@@ -256,6 +284,11 @@ ZWANG_COLD bool update_active_set(M& me, typename M::Set touching, int released,
     if (!me.going()) return false;
     touching.add(hops.contacts);
     change.jumped = true;
+  }
+  if (rests != no_condition && constraints.conditions[rests].standing == Standing::closed) {
+    constraints.conditions[rests].idle = true;
+    constraints.conditions[rests].multiplier_zero =
+        maximum(constraints.conditions[rests].multiplier_zero, multiplier_zero);
   }
   describe_remainder(me);
   record_overloaded(me, broken);

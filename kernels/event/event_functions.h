@@ -6,6 +6,7 @@
 #include "kernels/dynamics/implicit_slip.h"
 #include "kernels/dynamics/member.h"
 #include "kernels/dynamics/rounding.h"
+#include "kernels/dynamics/row_dependence.h"
 #include "kernels/dynamics/signals.h"
 #include "kernels/dynamics/slip_stiffness.h"
 #include "kernels/dynamics/smooth_motion.h"
@@ -86,14 +87,30 @@ struct DenseStep {
   }
 };
 
+// Whether multipliers that are not unique are admissible: no inequality pulls.
+template <class M, class Real>
+ZWANG_DEVICE bool none_pulls(const M& me, const Real* lambda) {
+  for (int i = 0; i < M::r; ++i) {
+    const auto& condition = me.constraints.conditions[i];
+    if (condition.standing == Standing::closed && lambda[i] < -condition.multiplier_zero) return false;
+  }
+  return true;
+}
+
 // Where the multiplier of a condition falls to zero, or leaves it. One that is not unique stays at zero while it would
 // be negative: there it is that of a condition that may pull, so that the curve crosses zero. An idle condition has no
-// force to lose: `ends` only where its multiplier is negative.
+// force to lose: it `ends` where its multiplier is negative and the others do not hold it.
 template <class M, class Real>
 ZWANG_DEVICE Real pressing_force(const M& me, int i, bool ends, Real t, const Real* y, const Real* lambda) {
   const auto& condition = me.constraints.conditions[i];
-  if (!me.constraints.redundant || (ends && condition.idle) || lambda[i] > condition.multiplier_zero)
+  if (!me.constraints.redundant || (lambda[i] > condition.multiplier_zero && none_pulls(me, lambda)))
     return lambda[i];
+  if (ends && condition.idle) {
+    typename M::Set bear{};
+    for (int j = 0; j < M::r; ++j)
+      if (!me.constraints.conditions[j].idle) bear.add(j);
+    if (is_held_by_others<M>(me.k, me.constraints, t, y, bear, i)) return condition.multiplier_zero;
+  }
   Real signed_forces[M::rows];
   multipliers_at<M>(me.k, me.constraints, t, y, signed_forces, i);
   return signed_forces[i];

@@ -74,6 +74,16 @@ struct ModeProblem {
   ZWANG_INLINE const typename M::Root& root() const { return contacts.root; }
   ZWANG_INLINE bool is_redundant() const { return solution.dependent; }
   ZWANG_INLINE Real kkt() const { return contacts.violation(solution); }
+  // The inequalities with multipliers of more than so many zeros.
+  ZWANG_COLD typename M::Set pressing(Real zeros) const {
+    typename M::Set made{};
+    for (int i = 0; i < M::r; ++i) {
+      if (unit_of[i] < 0) continue;
+      const int row = contacts.unit[unit_of[i]].row;
+      if (solution.lambda[row] * contacts.phi[row][row] > zeros * contacts.slack[row]) made.add(i);
+    }
+    return made;
+  }
 };
 
 // Whether a slip within rounding of zero goes on in the direction e that it has: one that began a moment ago grows. One

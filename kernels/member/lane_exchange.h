@@ -35,8 +35,11 @@ ZWANG_DEVICE void load_ledger(M& me) {
     // A condition that the lane monitored without detecting a possible crossing is far from zero; those it
     // does not monitor remain candidates.
     const bool monitored = ledger.arming_level[i] > 0 || exchange.presses_now[i] > 0;
+    // The lane's multipliers are one choice of many where they are not unique: it knows nothing of the others.
+    const bool shared = me.constraints.redundant && condition.standing == Standing::closed;
     const bool sought = exchange.verdict.at_event && exchange.step.crossing.sought[i] > 0;
-    if (!monitored || sought || exchange.may_cross[i] || !Model::is_holonomic(i)) me.candidates.add(i);
+    if (!monitored || shared || sought || exchange.may_cross[i] || !Model::is_holonomic(i))
+      me.candidates.add(i);
     if (condition.standing != Standing::open) continue;
     if (ledger.arming_level[i] > 0 || (ledger.arming_level[i] < 0 && !exchange.verdict.event_possible))
       condition.armed = true;

@@ -9,6 +9,7 @@
 #include "src/laws/friction_modes.h"
 #include "src/laws/least_constraint.h"
 #include "src/laws/mode_problem.h"
+#include "src/reference/row_dependence.h"
 #include "src/system/system.h"
 
 namespace zwang {
@@ -77,19 +78,36 @@ double painleve_value(const MemberState& member, std::size_t friction, const Sta
   return -1;
 }
 
+// Whether multipliers that are not unique are admissible: no inequality pulls.
+bool none_pulls(const MemberState& member, const Eigen::VectorXd& multipliers) {
+  for (std::size_t i = 0; i < member.conditions.size(); ++i) {
+    const ConditionState& condition = member.conditions[i];
+    if (condition.standing == Standing::closed &&
+        multipliers(static_cast<Eigen::Index>(i)) < -condition.multiplier_zero)
+      return false;
+  }
+  return true;
+}
+
 // Where the multiplier of a condition falls to zero, or leaves it. One that is not unique stays at zero while it would
 // be negative: there it is that of a condition that may pull, so that the curve crosses zero. An idle condition has no
-// force to lose: `ends` only where its multiplier is negative.
+// force to lose: it `ends` where its multiplier is negative and the others do not hold it.
 double pressing_force(const MemberState& member, std::size_t i, bool ends, const State& state,
                       const Eigen::VectorXd* multipliers) {
   const auto of = [&](std::optional<std::size_t> pulling) {
-    return constrained_acceleration(member.equations, state, member.active, pulling)
-        .multipliers(static_cast<Eigen::Index>(i));
+    return constrained_acceleration(member.equations, state, member.active, pulling).multipliers;
   };
+  const auto place = static_cast<Eigen::Index>(i);
   const ConditionState& condition = member.conditions[i];
-  const double lambda = multipliers ? (*multipliers)(static_cast<Eigen::Index>(i)) : of(std::nullopt);
-  if (member.unique_forces || (ends && condition.idle) || lambda > condition.multiplier_zero) return lambda;
-  return of(i);
+  const Eigen::VectorXd all = multipliers ? *multipliers : of(std::nullopt);
+  if (member.unique_forces || (all(place) > condition.multiplier_zero && none_pulls(member, all)))
+    return all(place);
+  if (ends && condition.idle) {
+    std::vector<char> bear;
+    for (const ConditionState& other : member.conditions) bear.push_back(!other.idle);
+    if (is_held_by_others(member, i, state, bear)) return condition.multiplier_zero;
+  }
+  return of(i)(place);
 }
 
 }  // namespace

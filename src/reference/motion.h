@@ -131,6 +131,9 @@ class Motion {
   std::optional<LeastConstraint> solve_plain_gauss_problem(const GaussProblem& problem);
   void apply_qp_solution(const GaussProblem& problem, const LeastConstraint& gauss,
                          const std::vector<char>& touching);
+  std::vector<char> pressing(const GaussProblem& problem, const LeastConstraint& gauss) const;
+  bool keep_open(const std::vector<char>& open, const std::vector<char>& bear,
+                 std::vector<char>& touching) const;
   bool must_stay(std::size_t released, double multiplier_zero, const State& now,
                  const LeastConstraint& gauss);
   std::vector<std::size_t> unresolved_hops(const GaussProblem& problem, const LeastConstraint& gauss,

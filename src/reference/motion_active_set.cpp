@@ -9,6 +9,7 @@
 #include "src/reference/audit.h"
 #include "src/reference/member_state.h"
 #include "src/reference/motion.h"
+#include "src/reference/row_dependence.h"
 #include "src/reference/trajectory.h"
 #include "src/system/equations.h"
 #include "src/system/mass_metric.h"
@@ -22,14 +23,27 @@ constexpr double unresolved_hop = 4;
 // A completed accumulation changes the velocities, and with them the set; more passes than this have no
 // effect.
 constexpr int pass_limit = 8;
+// A multiplier of this many zeros is clearly above zero.
+constexpr double clear_force = 1e4;
 
 }  // namespace
 
 // The closed set follows from f = 0 and f' = 0 (requirement 4) [mayer-1..5] [staeckel-20..24], and Gauss's
 // principle decides which of its conditions press. A condition just released stays out unless the others
-// would push through it.
+// would push through it. Where forces are not unique and the others hold it at zero, it stays closed without a force:
+// the forces depend on the state alone. Conditions that leave together would close each other by turns: of those without
+// a force, those that have opened at this instant stay open, and with the release of one that had no force all that were
+// open.
 bool Motion::update_active_set(std::vector<char> touching, std::size_t released, const ModeChange& change) {
   const double multiplier_zero = released == no_condition ? 0 : member_.conditions[released].multiplier_zero;
+  const bool had_force = released != no_condition && !member_.conditions[released].idle;
+  const bool may_rest = had_force && !member_.unique_forces;
+  const double instant = 1e-9 * std::abs(member_.t) + member_.rounding_of_time();
+  std::vector<char> open_before;
+  for (const ConditionState& condition : member_.conditions)
+    open_before.push_back(condition.standing == Standing::open &&
+                          (!had_force || member_.t - condition.since <= instant));
+  std::size_t rests = no_condition;
   for (int pass = 0; pass < pass_limit; ++pass) {
     let_moving_bounds_yield(change);
     GaussProblem problem = gauss_problem(touching, released);
@@ -39,10 +53,15 @@ bool Motion::update_active_set(std::vector<char> touching, std::size_t released,
     apply_qp_solution(problem, *gauss, touching);
     if (bounds_forces()) activate_sticking_rows();
 
-    // If the released condition would be violated it cannot be released: the problem is solved again with it.
-    if (released != no_condition && must_stay(released, multiplier_zero, problem.state, *gauss)) {
-      released = no_condition;
-      continue;
+    // If the released condition would be violated, or rests, the problem is solved again with it.
+    if (released != no_condition) {
+      const std::vector<char> bear = pressing(problem, *gauss);
+      if (may_rest && is_held_by_others(member_, released, problem.state, bear)) rests = released;
+      if (rests != no_condition || must_stay(released, multiplier_zero, problem.state, *gauss)) {
+        released = no_condition;
+        continue;
+      }
+      if (keep_open(open_before, bear, touching)) continue;
     }
     // Contacts that leave too slowly for their hop to be resolved close at once.
     const std::vector<std::size_t> hops = unresolved_hops(problem, *gauss, touching, released);
@@ -50,6 +69,11 @@ bool Motion::update_active_set(std::vector<char> touching, std::size_t released,
     complete_hops(hops, gauss->a);
     if (!going()) return false;
     for (const std::size_t i : hops) touching[i] = 1;
+  }
+  if (rests != no_condition && member_.conditions[rests].standing == Standing::closed) {
+    ConditionState& condition = member_.conditions[rests];
+    condition.idle = true;
+    condition.multiplier_zero = std::max(condition.multiplier_zero, multiplier_zero);
   }
   describe_remainder();
   return true;
@@ -137,6 +161,29 @@ bool Motion::must_stay(std::size_t released, double multiplier_zero, const State
       10 * multiplier_zero * MassMetric(gauss.dynamics.mass).rows(Eigen::MatrixXd(row.a)).squaredNorm();
   member_.conditions[released].noise = noise;
   return second > 1e-6 * size + noise;
+}
+
+// The conditions whose multipliers are clearly above zero: forces that vanish at this instant are known no better than the
+// instant.
+std::vector<char> Motion::pressing(const GaussProblem& problem, const LeastConstraint& gauss) const {
+  std::vector<char> made(member_.conditions.size(), 0);
+  for (std::size_t k = 0; k < problem.rows.size(); ++k)
+    made[problem.rows[k]] =
+        gauss.multipliers(index(problem.rows[k])) > clear_force * gauss.multiplier_zero(index(k));
+  return made;
+}
+
+// Takes those of the conditions `open` that are closed now and do not `bear` a force out of `touching`. False: there are
+// none.
+bool Motion::keep_open(const std::vector<char>& open, const std::vector<char>& bear,
+                       std::vector<char>& touching) const {
+  bool any = false;
+  for (std::size_t i = 0; i < open.size(); ++i) {
+    if (!open[i] || !touching[i] || member_.conditions[i].standing != Standing::closed || bear[i]) continue;
+    touching[i] = 0;
+    any = true;
+  }
+  return any;
 }
 
 std::vector<std::size_t> Motion::unresolved_hops(const GaussProblem& problem, const LeastConstraint& gauss,

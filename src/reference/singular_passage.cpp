@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "src/laws/project.h"
+#include "src/reference/row_dependence.h"
 #include "src/system/mass_metric.h"
 #include "src/system/move_positions.h"
 
@@ -12,9 +13,6 @@ namespace zwang {
 
 namespace {
 
-// Unit rows closer than this to the span of the others are dependent: the projection, with a rounding of 1e-16 over
-// this distance, would no longer tell the branches apart.
-constexpr double dependent = 1e-6;
 // A dependence is near where a unit row is closer than this to the span of the others, and would get there within so
 // many steps: rows that are merely almost dependent, as with masses of very different size, stay at their distance.
 constexpr double near_distance = 0.25, near_steps = 100;
@@ -41,32 +39,6 @@ double length_in(const Eigen::MatrixXd& mass, const Eigen::VectorXd& x) {
 }
 
 }  // namespace
-
-// Gram-Schmidt, twice for accuracy; dependent rows are left out of the basis, as the elimination of the kernels does.
-RowDependence row_dependence(const Equations& equations, const State& state,
-                             const std::vector<std::size_t>& rows) {
-  RowDependence found;
-  const auto count = static_cast<Eigen::Index>(rows.size()), n = static_cast<Eigen::Index>(equations.size());
-  Eigen::MatrixXd a(count, n);
-  for (Eigen::Index k = 0; k < count; ++k)
-    a.row(k) = equations.row(rows[static_cast<std::size_t>(k)], state).a;
-  const MassMetric metric(equations.mass(state));
-  if (!metric.valid() || !a.allFinite()) return found;
-  const Eigen::MatrixXd unit = metric.rows(a).rowwise().normalized();
-  Eigen::MatrixXd basis(n, std::min(count, n));
-  for (Eigen::Index k = 0; k < count; ++k) {
-    const auto rank = static_cast<Eigen::Index>(found.rank);
-    Eigen::VectorXd rest = unit.row(k).transpose();
-    for (int pass = 0; pass < 2; ++pass)
-      rest -= basis.leftCols(rank) * (basis.leftCols(rank).transpose() * rest);
-    const double distance = rest.norm();
-    if (!(distance > dependent) || rank == basis.cols()) continue;
-    found.distance = std::min(found.distance, distance);
-    basis.col(rank) = rest / distance;
-    ++found.rank;
-  }
-  return found;
-}
 
 // The distance is a linear function of time near its zero; its slope follows from a state a little later.
 Approach SingularPassage::approach(const MemberState& member, const Eigen::VectorXd& rate, double h) {

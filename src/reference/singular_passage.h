@@ -25,15 +25,6 @@
 
 namespace zwang {
 
-// How close the active rows are to linear dependence.
-struct RowDependence {
-  std::size_t rank = 0;
-  // The smallest distance of an independent unit row from the span of the rows before it, in the mass metric.
-  double distance = 1;
-};
-RowDependence row_dependence(const Equations& equations, const State& state,
-                             const std::vector<std::size_t>& rows);
-
 // The approach to a dependence at the member's state.
 struct Approach {
   Status status = Status::ok;  // singular: the rows are dependent now, or were when they became active
