@@ -423,6 +423,7 @@ struct MemberAudit {
 template <int n, class Real>
 struct RoundingSizes {
   Real q[n], v[n];
+  Real duration;  // of that step
 };
 
 // Parts of the time that an accumulation still takes, with the conditions that hold as equations in each.

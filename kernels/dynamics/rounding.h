@@ -117,6 +117,7 @@ ZWANG_COLD void measure_sizes(const Real* k, const typename M::Motion& motion, c
     sizes.q[i] = maximum(maximum(absolute(y0[i]), absolute(y1[i])), absolute(duration * y0[n + i]));
     sizes.v[i] = maximum(absolute(y0[n + i]), absolute(y1[n + i]));
   }
+  sizes.duration = duration;
   raise_to_noise<M>(k, motion, sizes);
 }
 

@@ -51,6 +51,15 @@ ZWANG_COLD RowDependence<Real> row_dependence(const Real* k, Real t, const Real*
   return found;
 }
 
+// Whether the rows that are held are linearly dependent.
+template <class M>
+ZWANG_DEVICE bool are_dependent(const typename M::Real* k, const typename M::Constraints& constraints,
+                                const typename M::Motion& motion) {
+  int held = 0;
+  for (int i = 0; i < M::r; ++i) held += constraints.held[i] > 0 ? 1 : 0;
+  return row_dependence<M>(k, motion.t, motion.y, constraints.held).rank < held;
+}
+
 // Whether equations and the inequalities that `bear` forces hold condition i at zero without a force of its own: its row
 // depends on theirs.
 template <class M, class Real>

@@ -141,6 +141,25 @@ ZWANG_COLD bool is_clearly_inside(const M& me, int i, Scaled<typename M::Real>& 
   return true;
 }
 
+// The magnitudes of velocities behind the rounding of a watched function. While conditions hold, reactions cancel what
+// the forces would add over a step, but for its rounding: the velocities of a body at rest are smaller than that.
+template <class M>
+ZWANG_COLD void sizes_of_watched_velocities(const M& me, typename M::Real* size) {
+  using Model = typename M::Model;
+  using Real = typename M::Real;
+  constexpr int n = M::n;
+  const typename M::Motion& motion = me.motion;
+  copy<n>(me.sizes.v, size);
+  if (!me.constraints.any_held) return;
+  Real mass[MassShape<Model>::entries], force[n], free[n];
+  Model::mass(me.k, motion.t, motion.q(), motion.v(), motion.z(), mass);
+  Model::applied(me.k, motion.t, motion.q(), motion.v(), motion.z(), force);
+  typename M::Root root;
+  if (!root.factor(mass)) return;
+  root.solve(force, free);
+  for (int i = 0; i < n; ++i) size[i] = maximum(size[i], me.sizes.duration * absolute(free[i]));
+}
+
 // A signal at the member's state, with its rounding scale; only its side of zero counts. `known`: the multipliers there,
 // if they have been computed.
 template <class M>
@@ -152,9 +171,14 @@ ZWANG_COLD Scaled<typename M::Real> scaled_signal(const M& me, int i,
   S k[at_least_one(Model::constants)], q[n], v[n], z[at_least_one(M::nz)], lambda[M::rows], held[M::rows];
   for (int j = 0; j < M::rows; ++j) lambda[j] = held[j] = S(0);
   for (int j = 0; j < Model::constants; ++j) k[j] = S(me.k[j]);
+  typename M::Real size_v[n];
+  if (i < M::first_kink)
+    sizes_of_watched_velocities(me, size_v);
+  else
+    copy<n>(me.sizes.v, size_v);
   for (int j = 0; j < n; ++j) {
     q[j] = S(me.motion.y[j], me.sizes.q[j]);
-    v[j] = S(me.motion.v()[j], me.sizes.v[j]);
+    v[j] = S(me.motion.v()[j], size_v[j]);
   }
   for (int j = 0; j < M::nz; ++j) z[j] = S(me.motion.z()[j]);
   if constexpr (Model::signals_forces) {

@@ -226,9 +226,11 @@ ZWANG_DEVICE bool keep_open(const typename M::Constraints& constraints, const ty
 // force: the forces depend on the state alone. Conditions that leave together would close each other by turns: of those
 // without a force, those that have opened at this instant stay open, and with the release of one that had no force all
 // that were open. Contacts that separate so slowly that their hop cannot be followed close at once, and the set is built
-// again with them. Changes constraints and audit; with such hops, what complete_accumulation() changes. False: failed.
+// again with them. Conditions that break under the forces of the new set are listed, or added to `overloaded`.
+// Changes constraints and audit; with such hops, what complete_accumulation() changes. False: failed.
 template <class M>
-ZWANG_COLD bool update_active_set(M& me, typename M::Set touching, int released, ModeChange<M> change = {}) {
+ZWANG_COLD bool update_active_set(M& me, typename M::Set touching, int released, ModeChange<M> change = {},
+                                  typename M::Set* overloaded = nullptr) {
   using Real = typename M::Real;
   typename M::Constraints& constraints = me.constraints;
   const Real multiplier_zero =
@@ -291,7 +293,10 @@ ZWANG_COLD bool update_active_set(M& me, typename M::Set touching, int released,
         maximum(constraints.conditions[rests].multiplier_zero, multiplier_zero);
   }
   describe_remainder(me);
-  record_overloaded(me, broken);
+  if (overloaded)
+    overloaded->add(broken);
+  else
+    record_overloaded(me, broken);
   return me.going();
 }
 

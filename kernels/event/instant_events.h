@@ -219,7 +219,7 @@ ZWANG_COLD void apply_shock(M& me, const typename M::Real* alpha, const typename
   note_broken(me, result);
   ModeChange<M> change;
   change.jumped = result.jumped || external;
-  if (!update_active_set(me, touching, no_condition, change)) return;
+  if (!update_active_set(me, touching, no_condition, change, &result.broken)) return;
   const bool at_start = me.steps.taken == 0 && me.motion.t == 0;
   update_density(me.k, me.constraints, result, reached, kind, at_start, me.motion);
   if (result.jumped || external || (kind == EventKind::imposed && !at_start)) {

@@ -12,6 +12,7 @@
 #include "kernels/dynamics/mass.h"
 #include "kernels/dynamics/member.h"
 #include "kernels/dynamics/rounding.h"
+#include "kernels/dynamics/row_dependence.h"
 #include "kernels/dynamics/smooth_motion.h"
 #include "kernels/event/contact_rules.h"
 #include "kernels/event/contacts.h"
@@ -91,14 +92,25 @@ struct ModeProblem {
 // accelerations before the event; `first` is the first of `count` rows with the rates of the slip.
 template <class M>
 ZWANG_COLD bool keeps_moving(const M& me, int first, int count, const typename M::Real* e) {
+  using Model = typename M::Model;
   using Real = typename M::Real;
-  Real lambda[M::rows], rate[M::size], along = 0, size = 0;
-  right_side<M>(me.k, me.motion.t, me.motion.y, me.constraints.held, me.constraints.any_held, rate, lambda);
+  constexpr int n = M::n;
+  const typename M::Motion& motion = me.motion;
+  Real lambda[M::rows], rate[M::size], mass[MassShape<Model>::entries], force[n], along = 0, size = 0;
+  right_side<M>(me.k, motion.t, motion.y, me.constraints.held, me.constraints.any_held, rate, lambda);
+  // Reactions cancel forces but for their rounding.
+  typename M::Root root;
+  Real free[n];
+  Model::mass(me.k, motion.t, motion.q(), motion.v(), motion.z(), mass);
+  Model::applied(me.k, motion.t, motion.q(), motion.v(), motion.z(), force);
+  for (int i = 0; i < n; ++i) free[i] = 0;
+  if (root.factor(mass)) root.solve(force, free);
   for (int c = 0; c < count; ++c) {
-    Real now, change, terms;
-    second_rate<M>(me.k, me.motion, first + c, M::v_of(rate), now, change, terms);
+    Real now, change, terms, unheld, forces;
+    second_rate<M>(me.k, motion, first + c, M::v_of(rate), now, change, terms);
+    second_rate<M>(me.k, motion, first + c, free, now, unheld, forces);
     along += e[c] * change;
-    size += absolute(e[c]) * terms;
+    size += absolute(e[c]) * maximum(terms, forces);
   }
   return !(along < -Real(1e3) * Precision<Real>::tie * size);
 }
@@ -128,7 +140,12 @@ ZWANG_DEVICE void add_contact_unit(const M& me, int i, const ModeChange<M>& chan
   const typename M::Motion& motion = me.motion;
   const int f = Model::friction_of(i), row = add_mode_row(me, i, free, free_size, problem);
   auto& unit = problem.contacts.add_unit(f >= 0 ? RowKind::contact : RowKind::inequality, row);
-  if (f < 0) return;
+  if (f < 0) {
+    const int b = Model::bound_of(i);
+    unit.limited = b >= 0 && Model::bound_breaks(b);
+    if (unit.limited) unit.limit = Model::limit(me.k, motion.t, motion.q(), motion.v(), motion.z(), b);
+    return;
+  }
   unit.tangents = Model::friction_rows(f);
   for (int c = 0; c < unit.tangents; ++c)
     add_mode_row(me, Model::friction_row(f) + c, free, free_size, problem);
@@ -171,10 +188,11 @@ ZWANG_DEVICE void add_equation_unit(const M& me, int i, const ModeChange<M>& cha
   using Model = typename M::Model;
   const typename M::Motion& motion = me.motion;
   const int b = Model::bound_of(i), row = add_mode_row(me, i, free, free_size, problem);
-  const bool bounded = b >= 0 && !Model::bound_breaks(b);
+  const bool bounded = b >= 0;
   auto& unit = problem.contacts.add_unit(bounded ? RowKind::bounded : RowKind::equation, row);
   if (!bounded) return;
   unit.limit = Model::limit(me.k, motion.t, motion.q(), motion.v(), motion.z(), b);
+  if (Model::bound_breaks(b)) return;
   const auto now = zero_of(me, i);
   const typename M::Real sign = me.k[Model::first_mode + Model::bound_sign(b)];
   if (absolute(now.f_rate) > now.rate && !change.rests.has(i)) {
@@ -352,6 +370,8 @@ ZWANG_DEVICE void apply_solution(M& me, ModeProblem<M>& problem, const typename 
                                  const Zero<typename M::Real>* zeros) {
   using Real = typename M::Real;
   typename M::Constraints& constraints = me.constraints;
+  bool any_without_part =
+      false;  // closed without having been solved for: at rest by the motion of the others
   for (int i = 0; i < M::r; ++i) {
     Condition<Real>& condition = constraints.conditions[i];
     if (M::Model::is_equation(i) || !constraints.in_force(i) || is_far(condition, me.candidates.has(i)))
@@ -369,14 +389,17 @@ ZWANG_DEVICE void apply_solution(M& me, ModeProblem<M>& problem, const typename 
     }
     close_condition(slack / weight, condition);
     condition.idle = !(problem.solution.lambda[row] * weight > slack);
+    any_without_part = any_without_part || problem.solution.choice[k] == RowChoice::open;
   }
   apply_modes(me, problem);
-  constraints.redundant = problem.is_redundant();
-  constraints.ever_redundant = constraints.ever_redundant || constraints.redundant;
   update_held<M>(constraints);
+  constraints.redundant =
+      problem.is_redundant() || (any_without_part && are_dependent<M>(me.k, constraints, me.motion));
+  constraints.ever_redundant = constraints.ever_redundant || constraints.redundant;
 }
 
-// Whether the multiplier of a condition that breaks is beyond its bound.
+// Whether a condition that breaks is at its bound. A contact with friction is so by its normal force, which the problem of
+// its slip does not bound.
 template <class M>
 ZWANG_DEVICE bool is_overloaded(const M& me, int b, const ModeProblem<M>& problem) {
   using Model = typename M::Model;
@@ -384,9 +407,12 @@ ZWANG_DEVICE bool is_overloaded(const M& me, int b, const ModeProblem<M>& proble
   const typename M::Motion& motion = me.motion;
   const int i = Model::bound_condition(b), k = problem.unit_of[i];
   if (!Model::bound_breaks(b) || k < 0 || !(me.constraints.held[i] > 0)) return false;
-  const Real lambda = problem.solution.lambda[problem.contacts.unit[k].row];
+  const auto& unit = problem.contacts.unit[k];
+  if (unit.kind != RowKind::contact)
+    return problem.solution.choice[k] == RowChoice::slip ||
+           problem.solution.choice[k] == RowChoice::slip_back;
   const Real limit = Model::limit(me.k, motion.t, motion.q(), motion.v(), motion.z(), b);
-  return (Model::is_equation(i) ? absolute(lambda) : lambda) > limit * (1 + Precision<Real>::tie);
+  return problem.solution.lambda[unit.row] > limit * (1 + Precision<Real>::tie);
 }
 
 // Whether the force or torque of link limit l is beyond its bound.

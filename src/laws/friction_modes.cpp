@@ -33,7 +33,8 @@ Eigen::VectorXd direction_of(const Equations& equations, const State& state, con
     zero = std::max(zero, question.rest_speed * rate.scale);
   }
   if (!contains(question.rests, friction.contact) && slip.norm() > zero) return slip / slip.norm();
-  if (question.continued && state.modes.size() > 0) {
+  const bool continued = question.continued || contains(question.slides, friction.contact);
+  if (continued && state.modes.size() > 0) {
     const Eigen::VectorXd before = state.modes.segment(index(friction.first_mode), count);
     if (!before.isZero(0)) return before;
   }

@@ -125,7 +125,7 @@ std::vector<EventFunction> event_functions(const MemberState& member, const Moti
     const double level = std::abs(value.value) <= zero ? zero : 0;
     list.push_back({kind, k, sign(level), level, zero});
   };
-  const auto scaled = [&](const Program& program) { return member.scaled_kink(program, start); };
+  const auto scaled = [&](const Program& program) { return member.scaled_watch(program, start, step.h); };
   for (std::size_t k = 0; k < formulas.watches.size(); ++k) {
     if (member.watch_signs[k] == 0) continue;
     add_signal(EventFunction::Kind::watch, k, scaled(formulas.watches[k]),

@@ -6,6 +6,7 @@
 #include <limits>
 #include <span>
 
+#include "src/expression/evaluate.h"
 #include "src/laws/least_constraint.h"
 #include "src/reference/first_root.h"
 #include "src/system/equations.h"
@@ -41,6 +42,7 @@ class EventSearch {
  private:
   Candidates sample(const std::vector<EventFunction>& list) const;
   void add_simultaneous(const std::vector<Candidate>& candidates, LocatedEvent& first) const;
+  void find_departure(LocatedEvent& found) const;
   std::optional<LocatedEvent> find_earlier(const EventFunction& event_function, double theta) const;
   std::optional<LocatedEvent> locate_event(const EventFunction& event_function, const Bracket& bracket,
                                            double theta) const;
@@ -120,9 +122,29 @@ std::optional<LocatedEvent> EventSearch::first_event() const {
     if (before && before->status != Status::ok) return before;
     if (before && before->theta < first->theta) first = std::move(before);
   }
-  if (first && first->event_function.kind == EventFunction::Kind::watch)
+  if (first && first->status == Status::ok && first->event_function.kind == EventFunction::Kind::watch) {
+    find_departure(*first);
     add_simultaneous(candidates.rising, *first);
+  }
   return first;
+}
+
+// A watched function that rests at zero and leaves it within the step is found where it is clearly beyond zero for the
+// whole step. What counts as zero up to that place is less: the search is repeated with that, else a velocity that
+// leaves rest as the square of the time is found late by the root of its rounding.
+void EventSearch::find_departure(LocatedEvent& found) const {
+  const State start = member_.state_of(step_.t, step_.start);
+  for (int pass = 0; pass < location_limit && found.event_function.level > 0; ++pass) {
+    EventFunction nearer = found.event_function;
+    const Program& program = formulas_.watches[nearer.index];
+    nearer.level = nearer.zero = member_.settings.contact_tolerance *
+                                 member_.scaled_watch(program, start, found.theta * step_.h).scale;
+    if (!(nearer.level > 0 && nearer.level < 0.5 * found.event_function.level)) return;
+    const Bracket bracket{0, found.theta};
+    const std::optional<LocatedEvent> before = locate_event(nearer, bracket, root(bracket, curve_of(nearer)));
+    if (!before || before->status != Status::ok || !(before->theta < found.theta)) return;
+    found = *before;
+  }
 }
 
 // Watched functions may cross together. Left to the next step they would start it at zero, as if they rested

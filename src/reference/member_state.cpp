@@ -7,6 +7,7 @@
 
 #include "src/expression/scaled.h"
 #include "src/laws/least_constraint.h"
+#include "src/system/mass_metric.h"
 
 namespace zwang {
 
@@ -100,10 +101,23 @@ double MemberState::kink_value(const Program& program, const State& state,
 }
 
 Scaled MemberState::scaled_kink(const Program& program, const State& state) const {
-  if (!reactions_bend) return equations.evaluate_scaled(program, state, sizes);
+  return scaled_signal(program, state, sizes);
+}
+
+Scaled MemberState::scaled_watch(const Program& program, const State& state, double duration) const {
+  if (active.empty()) return scaled_kink(program, state);
+  const Dynamics dynamics = equations.dynamics(state);
+  const Eigen::VectorXd free = MassMetric(dynamics.mass).solve(dynamics.applied);
+  Sizes larger = sizes;
+  if (free.allFinite()) larger.v = larger.v.cwiseMax(duration * free.cwiseAbs());
+  return scaled_signal(program, state, larger);
+}
+
+Scaled MemberState::scaled_signal(const Program& program, const State& state, const Sizes& by) const {
+  if (!reactions_bend) return equations.evaluate_scaled(program, state, by);
   std::vector<Scaled> closed;
   for (const double flag : closed_flags()) closed.emplace_back(flag);
-  return equations.evaluate_scaled(program, state, sizes, scaled_multipliers(equations, state, sizes, active),
+  return equations.evaluate_scaled(program, state, by, scaled_multipliers(equations, state, sizes, active),
                                    closed);
 }
 

@@ -54,6 +54,7 @@ struct MemberState {
   Eigen::VectorXd modes;      // of friction and bounds (State::modes); empty where there are none
   bool unique_forces = true;  // false: the active rows are dependent
   Sizes sizes;
+  double last_duration = 0;  // of the last step, over which these are the sizes
   std::vector<ConditionState> conditions;
   std::vector<std::size_t> active;  // equations in force and closed conditions: rows that hold as equations
   std::vector<int> watch_signs;     // of watched functions: -1, +1, or 0 while not known
@@ -90,10 +91,16 @@ struct MemberState {
   double kink_value(const Program& program, const State& state,
                     const Eigen::VectorXd* multipliers = nullptr) const;
   Scaled scaled_kink(const Program& program, const State& state) const;
+  // A watched function. While conditions hold, reactions cancel what the forces would add to the velocities over a step
+  // of this duration, but for its rounding: the velocities of a body at rest are smaller than that.
+  Scaled scaled_watch(const Program& program, const State& state, double duration) const;
   // At a state, with the rounding of the sizes of late.
   Zero zero_of(std::size_t i, const State& state) const;
   // Times closer than this are one instant.
   double rounding_of_time() const;
+
+ private:
+  Scaled scaled_signal(const Program& program, const State& state, const Sizes& by) const;
 };
 
 }  // namespace zwang

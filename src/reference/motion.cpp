@@ -192,7 +192,7 @@ void Motion::update_certainties(const Sample& now) {
           std::max(condition.multiplier_zero, 10 * settings_.contact_tolerance * lambda);
   }
   for (std::size_t k = 0; k < member_.watch_signs.size(); ++k) {
-    const Scaled value = member_.scaled_kink(formulas_.watches[k], now.state);
+    const Scaled value = member_.scaled_watch(formulas_.watches[k], now.state, member_.last_duration);
     if (member_.watch_signs[k] == 0 && std::abs(value.value) > settings_.contact_tolerance * value.scale)
       member_.watch_signs[k] = value.value > 0 ? 1 : -1;
   }
@@ -201,6 +201,7 @@ void Motion::update_certainties(const Sample& now) {
 // The sizes of coordinates and velocities along the step just taken: their rounding is proportional to them.
 void Motion::measure_sizes(const Step& step, double theta, const Eigen::VectorXd& end) {
   const Eigen::Index n = member_.n();
+  member_.last_duration = theta * step.h;
   const Eigen::VectorXd travel = (theta * step.h * step.start.segment(n, n)).cwiseAbs();
   member_.sizes.q = step.start.head(n).cwiseAbs().cwiseMax(end.head(n).cwiseAbs()).cwiseMax(travel);
   member_.sizes.v = step.start.segment(n, n).cwiseAbs().cwiseMax(end.segment(n, n).cwiseAbs());

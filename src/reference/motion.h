@@ -33,6 +33,7 @@ namespace zwang {
 struct ModeChange {
   std::vector<std::size_t> leaves = {};  // have reached their cone or bound
   std::vector<std::size_t> rests = {};   // have come to rest
+  std::vector<std::size_t> slides = {};  // go on sliding, although their slip is within rounding of zero
   bool continued = false;                // a motion taken up in the middle
 };
 
@@ -134,6 +135,7 @@ class Motion {
   std::vector<char> pressing(const GaussProblem& problem, const LeastConstraint& gauss) const;
   bool keep_open(const std::vector<char>& open, const std::vector<char>& bear,
                  std::vector<char>& touching) const;
+  void note_dependence(const State& now);
   bool must_stay(std::size_t released, double multiplier_zero, const State& now,
                  const LeastConstraint& gauss);
   std::vector<std::size_t> unresolved_hops(const GaussProblem& problem, const LeastConstraint& gauss,
@@ -162,6 +164,7 @@ class Motion {
   void renew_slip_directions();
   void change_mode(const Transition& transition);
   std::vector<std::size_t> reaching_cone(std::size_t friction) const;
+  std::vector<std::size_t> growing_slips() const;
   bool slip_is_unresolved(std::size_t friction, double times = 1) const;
   bool comes_to_rest(std::size_t friction);
   std::vector<std::size_t> frictions_at_rest(std::size_t friction) const;

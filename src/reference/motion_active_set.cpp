@@ -51,7 +51,10 @@ bool Motion::update_active_set(std::vector<char> touching, std::size_t released,
     if (!gauss) return false;
     if (bounds_forces()) set_modes(problem);
     apply_qp_solution(problem, *gauss, touching);
-    if (bounds_forces()) activate_sticking_rows();
+    if (bounds_forces()) {
+      activate_sticking_rows();
+      note_dependence(problem.state);
+    }
 
     // If the released condition would be violated, or rests, the problem is solved again with it.
     if (released != no_condition) {
@@ -148,6 +151,16 @@ void Motion::apply_qp_solution(const GaussProblem& problem, const LeastConstrain
     }
     member_.active.push_back(problem.rows[k]);
   }
+}
+
+// A contact that rests by the motion of the others, without a part in the solution, may depend on their rows.
+void Motion::note_dependence(const State& now) {
+  const bool any_idle =
+      std::any_of(member_.conditions.begin(), member_.conditions.end(), [](const ConditionState& condition) {
+        return condition.standing == Standing::closed && condition.idle;
+      });
+  if (any_idle && row_dependence(equations_, now, member_.active).rank < member_.active.size())
+    member_.unique_forces = false;
 }
 
 // True if the accelerations without the released condition would violate it. Its multiplier was zero only up

@@ -93,7 +93,7 @@ void Motion::reach(std::size_t i) {
 void Motion::release(std::size_t i) {
   const std::vector<ConditionState> before = member_.conditions;
   recorder_.flush_accumulation();
-  if (!update_active_set(touching_now(), i)) return;
+  if (!update_active_set(touching_now(), i, {.slides = growing_slips()})) return;
   Event event{.t = member_.t, .kind = EventKind::release};
   for (std::size_t j = 0; j < member_.conditions.size(); ++j)
     if (j == i ||
@@ -217,7 +217,7 @@ void Motion::apply_start_shock(const Eigen::VectorXd& alpha) {
 void Motion::update_watch_signs() {
   const State now = member_.state();
   for (std::size_t k = 0; k < formulas_.watches.size() && going(); ++k) {
-    const Scaled value = member_.scaled_kink(formulas_.watches[k], now);
+    const Scaled value = member_.scaled_watch(formulas_.watches[k], now, member_.last_duration);
     if (std::abs(value.value) <= settings_.contact_tolerance * value.scale) continue;
     const int sign = value.value > 0 ? 1 : -1;
     const int direction = equations_.system().watches[k].direction;
@@ -227,7 +227,7 @@ void Motion::update_watch_signs() {
       recorder_.record_event({.t = member_.t, .kind = EventKind::event, .watch = k});
   }
   if (!going() || formulas_.stop.outputs() == 0) return;
-  const Scaled beyond = member_.scaled_kink(formulas_.stop, now);
+  const Scaled beyond = member_.scaled_watch(formulas_.stop, now, member_.last_duration);
   if (beyond.value > settings_.contact_tolerance * beyond.scale) {
     recorder_.record_event({.t = member_.t, .kind = EventKind::stop});
     fail(Status::stopped, "the stop condition was met");

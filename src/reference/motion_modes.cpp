@@ -28,6 +28,8 @@ namespace {
 constexpr double at_cone = 1e-6;
 // In space a slip that is this many roundings small has come to rest.
 constexpr double rest_roundings = 10;
+// The rate of a slip that shrinks is below zero by more than this share of its terms.
+constexpr double shrinking = 1e-10;
 // Slips up to this multiple of what is resolved come to rest together with one that is not.
 constexpr double rest_together = 8;
 
@@ -123,6 +125,7 @@ std::optional<LeastConstraint> Motion::solve_modes_in_force(GaussProblem& proble
     ModeQuestion question{.rows = problem.rows,
                           .leaves = change.leaves,
                           .rests = change.rests,
+                          .slides = change.slides,
                           .continued = change.continued,
                           .tolerance = 10 * settings_.contact_tolerance,
                           .rest_speed = settings_.rest_speed,
@@ -285,6 +288,30 @@ std::vector<std::size_t> Motion::reaching_cone(std::size_t friction) const {
     return forces(index(i)) > member_.conditions[i].multiplier_zero;
   };
   if (std::none_of(made.begin(), made.end(), is_pressed)) made.clear();
+  return made;
+}
+
+// The contacts whose slips do not shrink under the accelerations before an event: one that began a moment ago goes on,
+// although it is within rounding of zero.
+std::vector<std::size_t> Motion::growing_slips() const {
+  const System& system = equations_.system();
+  std::vector<std::size_t> made;
+  if (system.frictions.empty()) return made;
+  const State now = member_.state();
+  const Accelerations motion = constrained_acceleration(equations_, now, member_.active);
+  // Reactions cancel forces but for their rounding.
+  const Eigen::VectorXd free = MassMetric(motion.dynamics.mass).solve(motion.dynamics.applied);
+  const Eigen::VectorXd largest = motion.a.cwiseAbs().cwiseMax(free.cwiseAbs());
+  for (std::size_t f = 0; f < system.frictions.size(); ++f) {
+    if (!member_.slips(f)) continue;
+    const Friction& law = system.frictions[f];
+    double along = 0;
+    for (std::size_t k = 0; k < law.rows.size(); ++k) {
+      const Row row = equations_.row(law.rows[k], now);
+      along += member_.modes(index(law.first_mode + k)) * (row.a.dot(motion.a) + row.rest);
+    }
+    if (along >= -shrinking * size_of_slip_rate(equations_, law, now, largest)) made.push_back(law.contact);
+  }
   return made;
 }
 

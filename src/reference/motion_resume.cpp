@@ -78,7 +78,7 @@ ModeChange Motion::take_up_modes(const State& state, const std::vector<double>& 
 void Motion::recall_watch_signs() {
   const State now = member_.state();
   for (std::size_t k = 0; k < plan_.sides.size(); ++k) {
-    const Scaled value = member_.scaled_kink(formulas_.watches[k], now);
+    const Scaled value = member_.scaled_watch(formulas_.watches[k], now, member_.last_duration);
     if (std::abs(value.value) <= settings_.contact_tolerance * value.scale)
       member_.watch_signs[k] = plan_.sides[k];
   }

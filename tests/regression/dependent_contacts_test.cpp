@@ -361,6 +361,90 @@ samples = 8
   EXPECT_EQ(check(study, cpu, {.sample = 1, .threads = 1}).verdict(), CheckVerdict::pass);
 }
 
+// The wall bears what the floor's friction does not: its force vanishes at 0.2 s and the block slides away at 0.7 s. The wall,
+// closed without a force, opens at that instant: the reference listed a `stick` and a second `slide` with it, and the kernels
+// the release of the wall twice (soak seed 70922).
+TEST(DependentContacts, AWallThatTheFloorHoldsIsLeftWithTheSlide) {
+  const Study study = read_study(R"toml(
+[[point]]
+name = "block"
+mass = 1
+position = [0, 0, 0]
+[system]
+gravity = [0, 0, -10]
+[system.force]
+"block.x" = "10*t - 2"
+[[constraint]]
+name = "wall"
+require = "block.x >= 0"
+[[constraint]]
+name = "floor"
+require = "block.z >= 0"
+friction = 0.5
+[observe]
+x = "block.x"
+[time]
+end = 1
+samples = 5
+[integrator]
+rtol = 1e-9
+atol = 1e-9
+)toml",
+                                 "wall.toml");
+  by_both(study, [&](Backend& backend) {
+    const std::vector<Event> releases = events_of_kind(study, backend, EventKind::release);
+    const std::vector<Event> slides = events_of_kind(study, backend, EventKind::slide);
+    ASSERT_EQ(releases.size(), 2u);
+    ASSERT_EQ(slides.size(), 1u);
+    EXPECT_NEAR(releases[0].t, 0.2, 1e-9);
+    EXPECT_NEAR(releases[1].t, 0.7, 1e-9);
+    EXPECT_NEAR(slides[0].t, 0.7, 1e-9);
+    EXPECT_TRUE(events_of_kind(study, backend, EventKind::stick).empty());
+    EXPECT_NEAR(first_member(study, backend).observables.back(), 10 * std::pow(0.3, 3) / 6, 1e-9);
+  });
+}
+
+// A block that has come to rest on a ramp: its vertical speed is the rounding of what reactions cancel, and the sign of that
+// is no crossing. The kernels listed `event` without end, the reference once (soak seed 70422).
+TEST(DependentContacts, AWatchedSpeedDoesNotCrossZeroAtRest) {
+  const Study study = read_study(R"toml(
+[[point]]
+name = "block"
+mass = 1
+position = [0, 0.2, 0]
+velocity = [1.3, 0.1, 0.39]
+[system]
+gravity = [0, 0, -10]
+[system.force]
+"block.x" = "-9*t"
+[[constraint]]
+name = "ramp"
+require = "block.z >= 0.3*block.x"
+friction = 0.6
+[[event]]
+name = "turns"
+when = "block.z'"
+[time]
+end = 1.5
+samples = 7
+[integrator]
+rtol = 1e-9
+atol = 1e-9
+)toml",
+                                 "ramp.toml");
+  by_both(study, [&](Backend& backend) {
+    const std::vector<Event> sticks = events_of_kind(study, backend, EventKind::stick);
+    const std::vector<Event> slides = events_of_kind(study, backend, EventKind::slide);
+    const std::vector<Event> turns = events_of_kind(study, backend, EventKind::event);
+    ASSERT_EQ(sticks.size(), 1u);
+    ASSERT_EQ(slides.size(), 1u);
+    // Along the ramp, of slope 0.3: friction bears 9 t + 3 up to 0.6 (10 - 2.7 t).
+    EXPECT_NEAR(slides[0].t, (0.6 * 10 - 3) / (9 + 0.6 * 2.7), 1e-9);
+    ASSERT_EQ(turns.size(), 1u);
+    EXPECT_LT(turns[0].t, sticks[0].t);
+  });
+}
+
 // A frame with a rod that yields is struck at a corner by 4.7e-5, a rod of it by 2e-12. The kernels list that rod, the
 // reference does not, and `check` reported a missing event (soak seed 50146).
 TEST(DependentContacts, ImpulsesWithinTheToleranceMayBeListedByOneSideOnly) {
