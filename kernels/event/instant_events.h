@@ -152,7 +152,7 @@ ZWANG_DEVICE void record_broken([[maybe_unused]] M& me, [[maybe_unused]] const S
     event.t = me.motion.t;
     event.kind = EventKind::breaks;
     event.constraints = result.broken;
-    if (result.broken.size() > 0) record_event_now(me, event);
+    if (result.broken.size() > 0) record_event(me, event);
   }
 }
 
@@ -227,8 +227,8 @@ ZWANG_COLD void apply_shock(M& me, const typename M::Real* alpha, const typename
     describe_jump(me, result, event);
     record_event_now(me, event);
   }
-  record_broken(me, result);
   if (me.going() && internal) finish_accumulation(me, arriving, earlier);
+  if (me.going()) record_broken(me, result);
   if (me.going()) project_drift<M>(me.k, me.constraints, me.motion, me.audit);
 }
 

@@ -98,11 +98,14 @@ std::string failure_at(const Equations& equations, const State& state) {
   const auto span_of = [](const Eigen::VectorXd& x) {
     return std::span<const double>(x.data(), static_cast<std::size_t>(x.size()));
   };
+  Eigen::VectorXd modes = state.modes;
+  if (modes.size() == 0) modes.setZero(static_cast<Eigen::Index>(system.modes));
   const Inputs<double> inputs{.time = state.t,
                               .parameters = equations.parameters(),
                               .coordinates = span_of(state.q),
                               .velocities = span_of(state.v),
-                              .auxiliaries = span_of(state.z)};
+                              .auxiliaries = span_of(state.z),
+                              .modes = span_of(modes)};
   for (const NamedFormula& formula : formulas_of(system)) {
     if (mentions_reactions(*system.pool, formula.value) || mentions_branches(*system.pool, formula.value))
       continue;
