@@ -10,6 +10,7 @@
 #include "kernels/dynamics/member.h"
 #include "kernels/dynamics/rounding.h"
 #include "kernels/dynamics/row_dependence.h"
+#include "kernels/event/breaks.h"
 #include "kernels/event/contact_rules.h"
 #include "kernels/event/modes.h"
 #include "kernels/event/zeno.h"
@@ -150,45 +151,6 @@ ZWANG_DEVICE void replace_moded_rows([[maybe_unused]] const M& me, [[maybe_unuse
         kept.add(Model::bound_condition(b));
     set = kept;
   }
-}
-
-// Conditions whose multipliers are beyond their bounds right after an event break at once, all of them together.
-// True: some have, and the set has to be found anew.
-template <class M, class Problem>
-ZWANG_DEVICE bool break_overloaded([[maybe_unused]] M& me, [[maybe_unused]] const Problem& problem,
-                                   [[maybe_unused]] typename M::Set& broken) {
-  using Model = typename M::Model;
-  bool any = false;
-  if constexpr (ModesOf<Model>::any) {
-    for (int b = 0; b < Model::bounds; ++b) {
-      if (!is_overloaded(me, b, problem)) continue;
-      break_condition(me, b);
-      broken.add(Model::bound_condition(b));
-      any = true;
-    }
-    // Links: those overloaded while all others hold.
-    if constexpr (LinkLimitsOf<Model>::count > 0) {
-      if (any) return true;
-      bool overloaded[LinkLimitsOf<Model>::count];
-      for (int l = 0; l < Model::link_limits; ++l) overloaded[l] = is_link_overloaded(me, l, problem);
-      for (int l = 0; l < Model::link_limits; ++l) {
-        if (!overloaded[l] || !me.constraints.in_force(Model::link_first(l))) continue;
-        break_link(me, l, broken);
-        any = true;
-      }
-    }
-  }
-  return any;
-}
-// Lists them once the set without them is found: a force beyond the bound has never acted and enters no measure.
-template <class M>
-ZWANG_DEVICE void record_overloaded(M& me, const typename M::Set& broken) {
-  if (broken.size() == 0) return;
-  typename M::Event event;
-  event.t = me.motion.t;
-  event.kind = EventKind::breaks;
-  event.constraints = broken;
-  record_event(me, event);
 }
 
 // The inequalities that are open; with `just`, those that have opened at this instant.

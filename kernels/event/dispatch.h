@@ -10,6 +10,7 @@
 #include "kernels/dynamics/member.h"
 #include "kernels/dynamics/rounding.h"
 #include "kernels/event/active_set.h"
+#include "kernels/event/breaks.h"
 #include "kernels/event/contacts.h"
 #include "kernels/event/instant_events.h"
 #include "kernels/event/mode_events.h"

@@ -16,6 +16,7 @@
 #include "kernels/dynamics/signals.h"
 #include "kernels/dynamics/smooth_motion.h"
 #include "kernels/event/active_set.h"
+#include "kernels/event/breaks.h"
 #include "kernels/event/contacts.h"
 #include "kernels/event/mode_events.h"
 #include "kernels/event/modes.h"
@@ -116,44 +117,6 @@ ZWANG_DEVICE void describe_jump(const M& me, const ShockResult<M>& result, typen
   if (event.kind != EventKind::imposed) event.constraints.clear();
   event.constraints.add(result.struck);
   if constexpr (ModesOf<typename M::Model>::any) list_tangential_rows<M>(event);
-}
-
-// Conditions that break in a shock [limit-4]: those whose impulse has reached its bound, and those without part in
-// shocks that cannot follow the jump, links with all their conditions.
-template <class M>
-ZWANG_DEVICE void note_broken([[maybe_unused]] M& me, [[maybe_unused]] ShockResult<M>& result) {
-  using Model = typename M::Model;
-  if constexpr (ModesOf<Model>::any)
-    for (int b = 0; b < Model::bounds; ++b) {
-      const int i = Model::bound_condition(b);
-      const typename M::Motion& motion = me.motion;
-      if (!Model::bound_breaks(b) || !me.constraints.in_force(i)) continue;
-      const bool bears = Model::impulse_limit(me.k, motion.t, motion.q(), motion.v(), motion.z(), b) > 0;
-      const auto now = zero_of(me, i);
-      if (Model::is_equation(i) && !bears && absolute(now.f_rate) > now.rate) result.broken.add(i);
-      if (result.broken.has(i)) break_condition(me, b);
-    }
-  if constexpr (LinkLimitsOf<Model>::count > 0)
-    for (int l = 0; l < Model::link_limits; ++l) {
-      const int first = Model::link_first(l);
-      if (Model::link_bears_impulses(l) || !me.constraints.in_force(first)) continue;
-      bool separated = false;
-      for (int i = first; i < first + Model::link_rows(l); ++i) {
-        const auto now = zero_of(me, i);
-        separated = separated || absolute(now.f_rate) > now.rate;
-      }
-      if (separated) break_link(me, l, result.broken);
-    }
-}
-template <class M>
-ZWANG_DEVICE void record_broken([[maybe_unused]] M& me, [[maybe_unused]] const ShockResult<M>& result) {
-  if constexpr (ModesOf<typename M::Model>::any) {
-    typename M::Event event;
-    event.t = me.motion.t;
-    event.kind = EventKind::breaks;
-    event.constraints = result.broken;
-    if (result.broken.size() > 0) record_event(me, event);
-  }
 }
 
 // A shock (mechanics section 4) of any cause, and the update of the active set after it. alpha are the

@@ -164,15 +164,18 @@ class Motion {
   void renew_slip_directions();
   void change_mode(const Transition& transition);
   std::vector<std::size_t> reaching_cone(std::size_t friction) const;
+  ModesInForce modes_in_force() const;
+  void record_mode_changes(const ModesInForce& before, const std::vector<std::size_t>& reversed = {});
+  void fail_painleve(std::size_t friction);
+
+  // motion_slips.cpp: slips within rounding of zero
+  double size_of_slip_rate(const Friction& friction, const State& state, const Eigen::VectorXd& a) const;
   std::vector<std::size_t> growing_slips() const;
   bool slip_is_unresolved(std::size_t friction, double times = 1) const;
   bool comes_to_rest(std::size_t friction);
   std::vector<std::size_t> frictions_at_rest(std::size_t friction) const;
   void remove_slips(const std::vector<std::size_t>& frictions);
   bool rest_unresolved_slip();
-  ModesInForce modes_in_force() const;
-  void record_mode_changes(const ModesInForce& before, const std::vector<std::size_t>& reversed = {});
-  void fail_painleve(std::size_t friction);
 
   const Equations& equations_;
   IntegratorSettings settings_;

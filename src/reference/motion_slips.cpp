@@ -1,0 +1,127 @@
+// Slips that are within rounding of zero: which go on, and which have come to rest [friction-8].
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/base/layout.h"
+#include "src/base/index.h"
+#include "src/laws/least_constraint.h"
+#include "src/laws/project.h"
+#include "src/reference/member_state.h"
+#include "src/reference/motion.h"
+#include "src/system/equations.h"
+#include "src/system/mass_metric.h"
+#include "src/system/system.h"
+
+namespace zwang {
+
+namespace {
+
+// In space a slip that is this many roundings small has come to rest.
+constexpr double rest_roundings = 10;
+// The rate of a slip that shrinks is below zero by more than this share of its terms.
+constexpr double shrinking = 1e-10;
+// Slips up to this multiple of what is resolved come to rest together with one that is not.
+constexpr double rest_together = 8;
+
+}  // namespace
+
+// The size of the terms of s' for the accelerations a.
+double Motion::size_of_slip_rate(const Friction& friction, const State& state,
+                                 const Eigen::VectorXd& a) const {
+  double squares = 0;
+  for (const std::size_t i : friction.rows) {
+    const Row row = equations_.row(i, state);
+    const double size = row.a.cwiseAbs().dot(a.cwiseAbs()) + std::abs(row.rest);
+    squares += size * size;
+  }
+  return std::sqrt(squares);
+}
+
+// The contacts whose slips do not shrink under the accelerations before an event: one that began a moment ago goes on,
+// although it is within rounding of zero.
+std::vector<std::size_t> Motion::growing_slips() const {
+  const System& system = equations_.system();
+  std::vector<std::size_t> made;
+  if (system.frictions.empty()) return made;
+  const State now = member_.state();
+  const Accelerations motion = constrained_acceleration(equations_, now, member_.active);
+  // Reactions cancel forces but for their rounding.
+  const Eigen::VectorXd free = MassMetric(motion.dynamics.mass).solve(motion.dynamics.applied);
+  const Eigen::VectorXd largest = motion.a.cwiseAbs().cwiseMax(free.cwiseAbs());
+  for (std::size_t f = 0; f < system.frictions.size(); ++f) {
+    if (!member_.slips(f)) continue;
+    const Friction& law = system.frictions[f];
+    double along = 0;
+    for (std::size_t k = 0; k < law.rows.size(); ++k) {
+      const Row row = equations_.row(law.rows[k], now);
+      along += member_.modes(index(law.first_mode + k)) * (row.a.dot(motion.a) + row.rest);
+    }
+    if (along >= -shrinking * size_of_slip_rate(law, now, largest)) made.push_back(law.contact);
+  }
+  return made;
+}
+
+// Whether a slip in space is within the rounding of its phase, or below what the time resolves: it has no direction.
+// `times`: or below that many times as much.
+bool Motion::slip_is_unresolved(std::size_t friction, double times) const {
+  const Friction& law = equations_.system().frictions[friction];
+  const State now = member_.state();
+  const Accelerations motion = constrained_acceleration(equations_, now, member_.active);
+  const double rounding = member_.modes(index(law.first_mode) + 2);
+  const double unresolved = 128 * member_.rounding_of_time() * size_of_slip_rate(law, now, motion.a);
+  return member_.slip_of(friction, now).norm() <= times * std::max(rest_roundings * rounding, unresolved);
+}
+
+// In space the slip along its former direction vanishes also where it has turned by a right angle: it goes on, with
+// its direction as the new one.
+bool Motion::comes_to_rest(std::size_t friction) {
+  if (equations_.system().frictions[friction].rows.size() == 1) return true;
+  if (slip_is_unresolved(friction)) return true;
+  renew_slip_directions();
+  return false;
+}
+
+// The frictions that come to rest with this one: those whose slips in space vanish at the same instant. A body that
+// slides and spins on several contacts ends both together, and while its slips vanish, the one nearest to its centre of
+// rotation is unresolved first.
+std::vector<std::size_t> Motion::frictions_at_rest(std::size_t friction) const {
+  const System& system = equations_.system();
+  std::vector<std::size_t> made = {friction};
+  if (system.frictions[friction].rows.size() == 1) return made;
+  for (std::size_t f = 0; f < system.frictions.size(); ++f)
+    if (f != friction && system.frictions[f].rows.size() == 2 && member_.slips(f) &&
+        slip_is_unresolved(f, rest_together))
+      made.push_back(f);
+  return made;
+}
+
+// What is left of slips in space that have come to rest is removed: across the new direction it would turn the first
+// moments of the slip that follows, and along the old one it would end that slip at once.
+void Motion::remove_slips(const std::vector<std::size_t>& frictions) {
+  std::vector<std::size_t> held = member_.active;
+  for (const std::size_t f : frictions) {
+    const std::vector<std::size_t>& rows = equations_.system().frictions[f].rows;
+    if (rows.size() == 2) held.insert(held.end(), rows.begin(), rows.end());
+  }
+  if (held.size() == member_.active.size()) return;
+  std::sort(held.begin(), held.end());
+  State now = member_.state();
+  project(equations_, now, member_.sizes, held);
+  member_.set_velocities(now.v);
+}
+
+// No step can be taken because a slip in space has shrunk below what the time resolves: it comes to rest
+// [friction-8]. False: nothing of the kind.
+bool Motion::rest_unresolved_slip() {
+  const System& system = equations_.system();
+  for (const Transition& transition : system.transitions) {
+    if (transition.kind != TransitionKind::stick || system.frictions[transition.of].rows.size() == 1)
+      continue;
+    if (!member_.slips(transition.of) || !comes_to_rest(transition.of)) continue;
+    change_mode(transition);
+    return true;
+  }
+  return false;
+}
+
+}  // namespace zwang
