@@ -20,6 +20,12 @@ namespace zwang {
 
 constexpr int no_condition = -1;
 
+// A multiplier of this many zeros is clearly above zero. In single precision a zero is 4e-5 of the forces.
+template <class Real>
+ZWANG_INLINE Real clear_force() {
+  return sizeof(Real) == sizeof(double) ? Real(1e4) : Real(100);
+}
+
 // Gauss's principle for a set of rows (mechanics section 3).
 template <class M>
 struct GaussProblem {
@@ -229,7 +235,7 @@ ZWANG_COLD bool update_active_set(M& me, typename M::Set touching, int released,
     apply_solution(me, problem, touching, zeros);
     if (released != no_condition) {
       // Forces that vanish at the same instant are known no better than the instant.
-      const typename M::Set bear = problem.pressing(Real(1e4));
+      const typename M::Set bear = problem.pressing(clear_force<Real>());
       if (may_rest && is_held_by_others<M>(me.k, constraints, me.motion.t, me.motion.y, bear, released))
         rests = released;
       if (rests != no_condition ||

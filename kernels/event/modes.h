@@ -370,8 +370,8 @@ ZWANG_DEVICE void apply_solution(M& me, ModeProblem<M>& problem, const typename 
                                  const Zero<typename M::Real>* zeros) {
   using Real = typename M::Real;
   typename M::Constraints& constraints = me.constraints;
-  bool any_without_part =
-      false;  // closed without having been solved for: at rest by the motion of the others
+  // Conditions that are closed without a part in the solution: at rest by the motion of the others.
+  bool any_without_part = false;
   for (int i = 0; i < M::r; ++i) {
     Condition<Real>& condition = constraints.conditions[i];
     if (M::Model::is_equation(i) || !constraints.in_force(i) || is_far(condition, me.candidates.has(i)))
