@@ -129,12 +129,14 @@ constexpr int cuda_function_registers = 128;
 
 // Kinds of work for the slow path. Each has a list of its own, so that the lanes of a warp execute the same code.
 enum class SlowWork : int {
-  start,             // an empty slot
-  step,              // outputs, events inside a step, scheduled times, steps that no lane can take
-  event,             // the event at a step's end, while no inequality is closed
-  event_in_contact,  // the same while some are
+  start,              // an empty slot
+  scheduled,          // a scheduled time
+  step,               // outputs and events inside a step, steps that no lane can take
+  event,              // the event at a step's end, while no inequality is closed and no contact sticks
+  event_in_contact,   // the same while one row is held besides the equations
+  event_in_contacts,  // the same while several are
 };
-constexpr int slow_works = 4;
+constexpr int slow_works = 6;
 
 // Counters shared by the kernels of one batch. Lists come in pairs: one is filled while the other is read,
 // and they change places after every turn (entry/entry_cuda.h).

@@ -244,8 +244,7 @@ struct CudaEntry {
       const unsigned slot = lists.at_event[i];
       M& me = slots[slot];
       if (!try_event_at_step_end(me)) {
-        append_waiting(lists, read, is_in_contact(me) ? SlowWork::event_in_contact : SlowWork::event,
-                       slot | DeviceLists::event_pending);
+        append_waiting(lists, read, work_of_event(closed_rows(me)), slot | DeviceLists::event_pending);
       } else if (continue_from_event(me)) {
         if (me.exchange.verdict.continues_alone)
           append_waiting(lists, read, SlowWork::step, slot | DeviceLists::alone);
@@ -256,11 +255,10 @@ struct CudaEntry {
       }
     }
   }
-  __device__ static bool is_in_contact(const M& me) {
-    bool contact = false;
-    for (int i = 0; i < M::r; ++i)
-      contact = contact || me.constraints.conditions[i].standing == Standing::closed;
-    return contact;
+  __device__ static int closed_rows(const M& me) {
+    int rows = 0;
+    for (int i = 0; i < M::r; ++i) rows += me.constraints.conditions[i].standing == Standing::closed ? 1 : 0;
+    return rows;
   }
 
   // --- zwang_slow_path ----------------------------------------------------------------------------------

@@ -23,15 +23,25 @@ __device__ __forceinline__ void append_waiting(const DeviceLists& lists, int lis
   const unsigned place = atomicAdd(&lists.counters->waiting[list][int(work)], 1U);
   lists.waiting[list][unsigned(work) * lists.slots + place] = entry;
 }
+// The work of an event while `rows` are held besides the equations: closed inequalities, and the slip rows of contacts
+// that stick.
+__device__ __forceinline__ SlowWork work_of_event(int rows) {
+  return rows == 0 ? SlowWork::event : rows == 1 ? SlowWork::event_in_contact : SlowWork::event_in_contacts;
+}
 // The kind of work that the step of a lane is for the slow path.
 template <class Group>
 __device__ __forceinline__ SlowWork work_of_step(const Group& group) {
-  if (!(group.flags.at_event || group.flags.crosses_on_series)) return SlowWork::step;
-  bool contact = false;
-  ZWANG_REGISTERS for (int i = 0; i < Group::Member::r; ++i) {
-    contact = contact || (group.state.held[i] > 0 && !Group::Member::Model::is_equation(i));
+  const auto& flags = group.flags;
+  if (!(flags.at_event || flags.crosses_on_series)) {
+    const bool other = flags.stuck || flags.event_possible || flags.extremum_possible || flags.output_due;
+    return flags.clipped && !other ? SlowWork::scheduled : SlowWork::step;
   }
-  return contact ? SlowWork::event_in_contact : SlowWork::event;
+  using Model = typename Group::Member::Model;
+  int rows = 0;
+  ZWANG_REGISTERS for (int i = 0; i < Group::Member::r; ++i) {
+    rows += group.state.held[i] > 0 && !Model::is_equation(i) ? 1 : 0;
+  }
+  return work_of_event(rows);
 }
 
 // One lane of zwang_step.

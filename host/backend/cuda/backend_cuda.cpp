@@ -12,6 +12,7 @@
 
 #include "host/backend/cuda/compilations.h"
 #include "host/backend/cuda/compiler.h"
+#include "host/backend/cuda/device_program.h"
 #include "host/platform/machine_error.h"
 #include "host/platform/private_files.h"
 #include "host/platform/stage_times.h"
@@ -125,7 +126,15 @@ void BackendCuda::compile_and_load(const ProgramText& text, const std::filesyste
     for (auto& [architecture, compilations] : of_reductions)
       reductions[architecture] = take(std::move(compilations));
   }
-  for (const auto& worker : workers_) worker->load(programs.at(worker->architecture()));
+  for (const auto& worker : workers_) {
+    const auto loaded = std::find_if(workers_.begin(), workers_.end(), [&](const auto& other) {
+      return other == worker || other->context() == worker->context();
+    });
+    if (*loaded == worker)
+      worker->load(programs.at(worker->architecture()));
+    else
+      worker->share_program_of(**loaded);
+  }
   const StageTimer timer("start backend: reductions");
   prepare_reductions(reductions);
 }

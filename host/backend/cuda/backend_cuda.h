@@ -11,6 +11,7 @@
 
 #include "host/backend/backend.h"
 #include "host/backend/cuda/compilations.h"
+#include "host/backend/cuda/device_program.h"
 #include "host/backend/cuda/reduction_device.h"
 #include "host/backend/cuda/thrust_module.h"
 #include "host/backend/cuda/worker.h"

@@ -9,6 +9,7 @@
 #include "host/backend/backend.h"
 #include "host/backend/cuda/backend_cuda.h"
 #include "host/backend/cuda/compiler.h"
+#include "host/backend/cuda/device_program.h"
 #include "host/backend/cuda/reduction_device.h"
 #include "host/backend/cuda/worker.h"
 #include "host/backend/device_records.h"

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "host/backend/cuda/device_program.h"
 #include "host/backend/cuda/worker.h"
 #include "host/program/host_compiler.h"
 

@@ -47,7 +47,7 @@ CudaWorker::~CudaWorker() {
   if (!context_) return;
   driver_.context_use(context_);
   if (memory_) driver_.release(memory_);
-  for (cuda::Module module : modules_) driver_.module_unload(module);
+  program_.reset();
   for (cuda::Event event : {begun_, ended_, events_done_, slow_path_done_})
     if (event) driver_.event_destroy(event);
   for (cuda::Stream stream : {stream_, slow_path_stream_})
@@ -55,60 +55,9 @@ CudaWorker::~CudaWorker() {
   driver_.context_release(device_);
 }
 
-namespace {
-
-// Loads relocatable objects as one module. Linking takes 12 ms on the host of an H200, so the result is not
-// cached.
-cuda::Module linked_module(const Driver& driver, const std::vector<std::string>& objects) {
-  const char* doing = "linking the program";
-  cuda::Linker linker = nullptr;
-  driver.require(driver.link_create(0, nullptr, nullptr, &linker), doing);
-  cuda::Result result = 0;
-  for (const std::string& object : objects)
-    if (result == 0)
-      // The driver reads the object and does not change it.
-      result = driver.link_add(linker, cuda::link_kind_object, const_cast<char*>(object.data()),
-                               object.size(), "unit", 0, nullptr, nullptr);
-  void* image = nullptr;
-  std::size_t bytes = 0;
-  cuda::Module module = nullptr;
-  if (result == 0) result = driver.link_complete(linker, &image, &bytes);
-  if (result == 0) result = driver.module_load(&module, image);
-  driver.link_destroy(linker);
-  driver.require(result, doing);
-  return module;
-}
-
-}  // namespace
-
 void CudaWorker::load(const CudaBinaries& binaries) {
-  const StageTimer timer("start backend: load modules");
   make_current();
-  for (const std::string& cubin : binaries.modules) {
-    cuda::Module module = nullptr;
-    driver_.require(driver_.module_load(&module, cubin.data()), "loading the program");
-    modules_.push_back(module);
-  }
-  if (!binaries.objects.empty()) modules_.push_back(linked_module(driver_, binaries.objects));
-  open_kernel_ = kernel(0, "zwang_open");
-  step_kernel_ = kernel(0, "zwang_step");
-  event_kernel_ = kernel(modules_.size() - 1, "zwang_event");
-  slow_path_kernel_ = kernel(modules_.size() - 1, "zwang_slow_path");
-  if (binaries.modules.size() > 1) record_kernel_ = kernel(1, "zwang_record");
-  slot_bytes_ = device_number("zwang_slot_bytes");
-  listed_step_bytes_ = device_number("zwang_listed_step_bytes");
-}
-
-// A number that the module of the stepping kernel states.
-unsigned long long CudaWorker::device_number(const char* name) const {
-  const std::string doing = std::string("reading ") + name;
-  cuda::Pointer place = 0;
-  std::size_t bytes = 0;
-  unsigned long long number = 0;
-  driver_.require(driver_.module_global(&place, &bytes, modules_[0], name), doing);
-  driver_.require(driver_.copy_out(&number, place, sizeof number, stream_), doing);
-  synchronise(doing);
-  return number;
+  program_ = std::make_shared<const CudaDeviceProgram>(binaries, processors_, stream_);
 }
 
 void CudaWorker::make_current() const {
@@ -177,10 +126,10 @@ std::size_t CudaWorker::free_bytes() const {
 CudaOccupation CudaWorker::occupation() const {
   CudaOccupation made;
   driver_.function_attribute(&made.registers, static_cast<int>(cuda::FunctionAttribute::registers),
-                             step_kernel_.function);
+                             program_->step.function);
   driver_.function_attribute(&made.local_bytes, static_cast<int>(cuda::FunctionAttribute::local_bytes),
-                             step_kernel_.function);
-  made.threads_per_processor = step_kernel_.blocks / processors_ * step_kernel_.threads;
+                             program_->step.function);
+  made.threads_per_processor = program_->step.blocks / processors_ * program_->step.threads;
   made.processors = processors_;
   return made;
 }
@@ -210,18 +159,6 @@ double CudaWorker::time(const std::string& cubin, const char* kernel, unsigned b
   return elapsed();
 }
 
-CudaWorker::Kernel CudaWorker::kernel(std::size_t module, const char* name) const {
-  Kernel made;
-  driver_.require(driver_.module_function(&made.function, modules_.at(module), name), "looking for a kernel");
-  driver_.require(driver_.function_attribute(
-                      &made.threads, static_cast<int>(cuda::FunctionAttribute::most_threads), made.function),
-                  "querying the threads per block of a kernel");
-  driver_.require(driver_.occupancy(&made.blocks, made.function, made.threads, 0),
-                  "querying the occupancy of a kernel");
-  made.blocks = std::max(1, made.blocks) * processors_;
-  return made;
-}
-
 // Repeats turns until all lists are empty. A turn is zwang_event, then zwang_step and zwang_record on the main
 // stream and zwang_slow_path on a concurrent stream: the slow path is rarely needed and long, and steps need not wait
 // for it. The lists come in pairs; `parity` selects the list that this turn reads, and the other one is
@@ -249,21 +186,21 @@ void CudaWorker::run_turns(const KernelSettings& settings, const KernelBatch& ba
     return layout.counters + offsetof(DeviceCounters, waiting) +
            sizeof(unsigned) * slow_works * static_cast<std::size_t>(parity);
   };
-  launch(open_kernel_, open_arguments, slots, stream_);
+  launch(program_->open, open_arguments, slots, stream_);
   record(slow_path_done_, stream_);
   int taken = 0;
   for (int turns = poll_schedule_.first();; turns = poll_schedule_.next(taken)) {
     for (int i = 0; i < turns; ++i, parity = 1 - parity) {
-      launch_timed("kernels: event", event_kernel_, event_arguments, slots, stream_);
+      launch_timed("kernels: event", program_->event, event_arguments, slots, stream_);
       record(events_done_, stream_);
       make_stream_wait(slow_path_stream_, events_done_);
-      launch_timed("kernels: slow path", slow_path_kernel_, slow_path_arguments, slots, slow_path_stream_);
+      launch_timed("kernels: slow path", program_->slow_path, slow_path_arguments, slots, slow_path_stream_);
       clear(lengths_of_waiting(), sizeof(unsigned) * slow_works, slow_path_stream_);
       // The slow path of the previous turn has filled the list that this step reads.
       make_stream_wait(stream_, slow_path_done_);
-      launch_timed("kernels: step", step_kernel_, step_arguments, slots, stream_);
-      if (record_kernel_.function)
-        launch_timed("kernels: record", record_kernel_, step_arguments, slots, stream_);
+      launch_timed("kernels: step", program_->step, step_arguments, slots, stream_);
+      if (program_->record.function)
+        launch_timed("kernels: record", program_->record, step_arguments, slots, stream_);
       record(slow_path_done_, slow_path_stream_);
     }
     taken += turns;
@@ -298,19 +235,20 @@ void CudaWorker::PollSchedule::learn(int taken, bool ended) {
 }
 
 // Under `run --timings` kernels run one after the other, so that each has a time of its own.
-void CudaWorker::launch_timed(const char* stage, const Kernel& kernel, void** arguments, unsigned threads,
+void CudaWorker::launch_timed(const char* stage, const CudaKernel& kernel, void** arguments, unsigned threads,
                               cuda::Stream stream) const {
   const StageTimer timer(stage);
   launch(kernel, arguments, threads, stream);
   if (StageTimes::get().on()) driver_.require(driver_.stream_synchronise(stream), stage);
 }
-void CudaWorker::launch(const Kernel& kernel, void** arguments, unsigned threads, cuda::Stream stream) const {
+void CudaWorker::launch(const CudaKernel& kernel, void** arguments, unsigned threads,
+                        cuda::Stream stream) const {
   const unsigned block = static_cast<unsigned>(kernel.threads);
   driver_.require(driver_.launch(kernel.function, blocks_for(kernel, threads), 1, 1, block, 1, 1, 0, stream,
                                  arguments, nullptr),
                   "starting a kernel");
 }
-unsigned CudaWorker::blocks_for(const Kernel& kernel, unsigned threads) const {
+unsigned CudaWorker::blocks_for(const CudaKernel& kernel, unsigned threads) const {
   const unsigned block = static_cast<unsigned>(kernel.threads), wanted = (threads + block - 1) / block;
   return std::min(wanted, static_cast<unsigned>(kernel.blocks));
 }

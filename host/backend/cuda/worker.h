@@ -2,9 +2,11 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "host/backend/cuda/device_program.h"
 #include "host/backend/cuda/library.h"
 #include "host/backend/kernel_buffers.h"
 #include "kernels/base/layout.h"
@@ -18,13 +20,6 @@ struct CudaOccupation {
   int registers = 0, local_bytes = 0, threads_per_processor = 0, processors = 0;
 };
 
-// A compiled program.
-struct CudaBinaries {
-  std::vector<std::string>
-      modules;  // complete: the stepping kernel, and the recording kernel where there is one
-  std::vector<std::string> objects;  // relocatable, to be linked into one module, with the other kernels
-};
-
 class CudaWorker {
  public:
   explicit CudaWorker(int number);  // ordinal of the device
@@ -32,7 +27,9 @@ class CudaWorker {
   CudaWorker(const CudaWorker&) = delete;
   CudaWorker& operator=(const CudaWorker&) = delete;
 
-  void load(const CudaBinaries& binaries);  // of a cuda_program
+  // Loads a cuda_program, or takes the one that another worker of this device has loaded.
+  void load(const CudaBinaries& binaries);
+  void share_program_of(const CudaWorker& other) { program_ = other.program_; }
 
   // Driver calls act on the current context of the calling thread: must be called first in each thread.
   void make_current() const;
@@ -60,11 +57,6 @@ class CudaWorker {
   int architecture() const { return architecture_; }
 
  private:
-  struct Kernel {
-    cuda::Function function = nullptr;
-    int threads = 0;  // per block
-    int blocks = 0;   // resident on the device at once
-  };
   struct Layout {
     cuda::Pointer settings, batch, slots, counters;
     DeviceLists lists{};                // device pointers
@@ -85,19 +77,17 @@ class CudaWorker {
     int too_few_ = 0, enough_ = 0;  // turns in the last batches; 0: unknown
   };
 
-  Kernel kernel(std::size_t module, const char* name) const;
   unsigned slots_for(long long members) const;
   std::size_t listed_steps_of_warp(unsigned slots) const;
-  DeviceStepList step_list(DeviceArena& arena, const Kernel& filled_by, unsigned slots,
+  DeviceStepList step_list(DeviceArena& arena, const CudaKernel& filled_by, unsigned slots,
                            std::size_t entries) const;
   Layout lay_out(DeviceArena& arena, unsigned slots, KernelBuffers& buffers, KernelBatch& batch) const;
   void run_turns(const KernelSettings& settings, const KernelBatch& batch, const Layout& layout,
                  unsigned slots);
-  unsigned blocks_for(const Kernel& kernel, unsigned threads) const;
-  void launch_timed(const char* stage, const Kernel& kernel, void** arguments, unsigned threads,
+  unsigned blocks_for(const CudaKernel& kernel, unsigned threads) const;
+  void launch_timed(const char* stage, const CudaKernel& kernel, void** arguments, unsigned threads,
                     cuda::Stream stream) const;
-  void launch(const Kernel& kernel, void** arguments, unsigned threads, cuda::Stream stream) const;
-  unsigned long long device_number(const char* name) const;
+  void launch(const CudaKernel& kernel, void** arguments, unsigned threads, cuda::Stream stream) const;
   void clear(cuda::Pointer at, std::size_t bytes, cuda::Stream stream) const;
   void record(cuda::Event event, cuda::Stream stream) const;
   void make_stream_wait(cuda::Stream stream, cuda::Event event) const;
@@ -111,12 +101,9 @@ class CudaWorker {
   cuda::Stream stream_ = nullptr,
                slow_path_stream_ = nullptr;  // the slow path runs concurrently with the steps
   cuda::Event begun_ = nullptr, ended_ = nullptr, events_done_ = nullptr, slow_path_done_ = nullptr;
-  std::vector<cuda::Module> modules_;
-  Kernel open_kernel_, step_kernel_, event_kernel_, slow_path_kernel_;
-  Kernel record_kernel_;  // without a function where a study has nothing to record inside steps
+  std::shared_ptr<const CudaDeviceProgram> program_;
   std::string name_;
   int architecture_ = 0, processors_ = 0;
-  unsigned long long slot_bytes_ = 0, listed_step_bytes_ = 0;
   cuda::Pointer memory_ = 0;
   std::size_t capacity_ = 0;
   DeviceCounters counters_{};

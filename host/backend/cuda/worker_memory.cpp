@@ -6,6 +6,7 @@
 #include <cstddef>
 
 #include "host/backend/cuda/device_arena.h"
+#include "host/backend/cuda/device_program.h"
 #include "host/backend/cuda/library.h"
 #include "host/backend/cuda/worker.h"
 #include "host/backend/kernel_buffers.h"
@@ -23,8 +24,8 @@ constexpr std::size_t warp_threads = 32;
 // slow path, at most the number of members, and for large members at most what fits into 4 GiB.
 unsigned CudaWorker::slots_for(long long members) const {
   constexpr long long rounds = 32, room = 4LL << 30;
-  const long long lanes = static_cast<long long>(step_kernel_.blocks) * step_kernel_.threads;
-  const long long fit = room / static_cast<long long>(std::max(slot_bytes_, 1ULL));
+  const long long lanes = static_cast<long long>(program_->step.blocks) * program_->step.threads;
+  const long long fit = room / static_cast<long long>(std::max(program_->slot_bytes, 1ULL));
   return static_cast<unsigned>(std::clamp<long long>(members, 1, std::clamp(fit, lanes, rounds * lanes)));
 }
 
@@ -32,22 +33,22 @@ unsigned CudaWorker::slots_for(long long members) const {
 // within two gibibytes for all warps. When they are used up the turn ends.
 std::size_t CudaWorker::listed_steps_of_warp(unsigned slots) const {
   constexpr std::size_t room = 2UL << 30, least = 512, most_of_slot = 128;
-  const std::size_t warps = blocks_for(step_kernel_, slots) *
-                            static_cast<std::size_t>(step_kernel_.threads / warp_threads),
-                    fit = room / (warps * std::max(listed_step_bytes_, 8ULL)),
+  const std::size_t warps = blocks_for(program_->step, slots) *
+                            static_cast<std::size_t>(program_->step.threads / warp_threads),
+                    fit = room / (warps * std::max(program_->listed_step_bytes, 8ULL)),
                     wanted = most_of_slot * ((slots + warps - 1) / warps) + least;
   return std::max(least, std::min(fit, wanted) / warp_threads * warp_threads);
 }
 
 // A list of steps to be recorded, with a region for each warp of the kernel that fills it.
-DeviceStepList CudaWorker::step_list(DeviceArena& arena, const Kernel& filled_by, unsigned slots,
+DeviceStepList CudaWorker::step_list(DeviceArena& arena, const CudaKernel& filled_by, unsigned slots,
                                      std::size_t entries) const {
   DeviceStepList made{};
   const std::size_t warps =
       blocks_for(filled_by, slots) * static_cast<std::size_t>(filled_by.threads / warp_threads);
   made.regions = static_cast<unsigned>(warps);
   made.capacity = static_cast<unsigned>(entries);
-  made.numbers = reinterpret_cast<void*>(arena.take(warps * entries * listed_step_bytes_));
+  made.numbers = reinterpret_cast<void*>(arena.take(warps * entries * program_->listed_step_bytes));
   for (unsigned** words : {&made.slots, &made.tags, &made.extremes})
     *words = reinterpret_cast<unsigned*>(arena.take(sizeof(unsigned) * warps * entries));
   made.counts = reinterpret_cast<unsigned*>(arena.take(sizeof(unsigned) * 2 * warps));
@@ -69,15 +70,15 @@ CudaWorker::Layout CudaWorker::lay_out(DeviceArena& arena, unsigned slots, Kerne
         reinterpret_cast<unsigned*>(arena.take(sizeof(unsigned) * slow_works * slots));
     made.lists.moving[parity] = reinterpret_cast<unsigned*>(arena.take(sizeof(unsigned) * slots));
   }
-  if (record_kernel_.function) {
-    made.lists.steps = step_list(arena, step_kernel_, slots, listed_steps_of_warp(slots));
+  if (program_->record.function) {
+    made.lists.steps = step_list(arena, program_->step, slots, listed_steps_of_warp(slots));
     const std::size_t warps =
-        blocks_for(event_kernel_, slots) * static_cast<std::size_t>(event_kernel_.threads / warp_threads);
+        blocks_for(program_->event, slots) * static_cast<std::size_t>(program_->event.threads / warp_threads);
     made.lists.events =
-        step_list(arena, event_kernel_, slots,
+        step_list(arena, program_->event, slots,
                   warp_threads * ((slots + warps * warp_threads - 1) / (warps * warp_threads)));
   }
-  made.slots = arena.take(slot_bytes_ * slots);
+  made.slots = arena.take(program_->slot_bytes * slots);
   buffers.each_array(batch, [&](const KernelBuffers::Array& array, const auto& point) {
     made.arrays.push_back(arena.take(array.bytes));
     point(reinterpret_cast<void*>(made.arrays.back()));
