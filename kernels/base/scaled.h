@@ -15,6 +15,18 @@ struct Scaled {
   ZWANG_INLINE Scaled(Real x, Real size) : value(x), scale(size) {}
 };
 
+// Numbers that formulas read by index, with the scales of their rounding: that of one number, or given ones.
+template <class Real>
+struct ScaledConstants {
+  const Real* values;
+  ZWANG_INLINE Scaled<Real> operator[](int i) const { return Scaled<Real>(values[i]); }
+};
+template <class Real>
+struct ScaledState {
+  const Real *values, *scales;
+  ZWANG_INLINE Scaled<Real> operator[](int i) const { return {values[i], scales[i]}; }
+};
+
 template <class Real>
 ZWANG_INLINE Scaled<Real> operator+(const Scaled<Real>& a, const Scaled<Real>& b) {
   const Real y = a.value + b.value;

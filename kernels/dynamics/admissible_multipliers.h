@@ -10,6 +10,7 @@
 #include "kernels/dynamics/mass.h"
 #include "kernels/dynamics/member.h"
 #include "kernels/dynamics/nearest_in_cones.h"
+#include "kernels/dynamics/shared_load.h"
 #include "kernels/dynamics/widest_margin.h"
 
 namespace zwang {
@@ -32,13 +33,11 @@ struct DependentMultipliers {
 
   ZWANG_COLD DependentMultipliers(const Real* k, const typename M::Constraints& constraints, Real t,
                                   const Real* y)
-      : DependentMultipliers(k, constraints.held, t, y, constraints.redundant) {}
-  // `redundant`: dependent rows are expected.
-  ZWANG_COLD DependentMultipliers(const Real* k, const Real* held, Real t, const Real* y,
-                                  bool redundant = false) {
+      : DependentMultipliers(k, constraints.held, t, y) {}
+  ZWANG_COLD DependentMultipliers(const Real* k, const Real* held, Real t, const Real* y) {
     const Real *q = y, *v = M::v_of(y), *z = M::z_of(y);
-    Real mass[MassShape<Model>::entries], force[n], u[rows][n], pushed[rows][n], matrix[rows][rows],
-        right[rows], kept[rows], scale[rows];
+    Real mass[MassShape<Model>::entries], force[n], u[rows][n], pushed[rows][n], right[rows];
+    bool pushes_alike[rows];
     Model::mass(k, t, q, v, z, mass);
     if (!root.factor(mass)) return;
     Model::applied(k, t, q, v, z, force);
@@ -50,26 +49,17 @@ struct DependentMultipliers {
       Model::row(k, t, q, v, z, i, value, rate[count], rest, a);
       right[count] = dot<n>(a, free) + rest;
       root.into(a, u[count]);
-      scale[count] = maximum(norm<n>(u[count]), Precision<Real>::tiny);
       copy<n>(a, push[count]);
-      if (add_drag(k, t, y, i, push[count]))
-        root.into(push[count], pushed[count]);
-      else
-        copy<n>(u[count], pushed[count]);
+      pushes_alike[count] = !add_drag(k, t, y, i, push[count]);
+      if (!pushes_alike[count]) root.into(push[count], pushed[count]);
       row_of[i] = count;
       which[count++] = i;
     }
-    write_system(u, pushed, right, matrix, kept);
     // Between projections, dependent rows are so up to the tolerance of the integration only.
-    const Real nearly = nearly_dependent();
-    if (redundant || solve_dense(count, matrix, kept, scale, nearly, lambda) < count) {
-      NullSpace<Real, rows> dependences;
-      if (!redundant) write_system(u, pushed, right, matrix, kept);
-      dependences.find(count, u, sqrt(nearly));
-      dependent = !redundant || dependences.count > 0;
-      add_dependences(dependences, count, scale, matrix);
-      solve_dense(count, matrix, kept, scale, dependent ? Precision<Real>::dependent : nearly, lambda);
-    }
+    SharedLoad<Real, rows, n> shared;
+    shared.find_span(count, u, sqrt(nearly_dependent()));
+    dependent = shared.rank < count;
+    shared.solve(count, pushes_alike, pushed, right, lambda);
     valid = true;
   }
 
@@ -101,25 +91,6 @@ struct DependentMultipliers {
     }
     return shared;
   }
-  // The contacts whose forces are not unique.
-  ZWANG_COLD typename M::Set contacts_that_share() const {
-    NullSpace<Real, rows> null;
-    typename M::Set made{};
-    if (!valid) return made;
-    find_null(null);
-    for (int i = 0; i < M::r; ++i)
-      if (shares_load(null, i)) made.add(i);
-    return made;
-  }
-
-  ZWANG_DEVICE void write_system(const Real (*u)[n], const Real (*pushed)[n], const Real* right,
-                                 Real (&matrix)[rows][rows], Real* copied) const {
-    for (int i = 0; i < count; ++i) {
-      copied[i] = right[i];
-      for (int j = 0; j < count; ++j) matrix[i][j] = dot<n>(u[i], pushed[j]);
-    }
-  }
-
   // The accelerations with the multipliers `by_condition`.
   ZWANG_DEVICE void accelerations(const Real* by_condition, Real* a) const {
     Real force[n];
@@ -255,6 +226,26 @@ struct DependentMultipliers {
       for (int m = 0; m < null.count; ++m) x[j] += w[m] * null.vector[m][j];
     }
     return largest;
+  }
+};
+
+// The same at the state of a member, with the dependences of its rows.
+template <class M>
+struct SharedForces {
+  DependentMultipliers<M> multipliers;
+  NullSpace<typename M::Real, M::rows> null;
+
+  ZWANG_COLD explicit SharedForces(const M& me)
+      : multipliers(me.k, me.constraints, me.motion.t, me.motion.y) {
+    if (multipliers.valid) multipliers.find_null(null);
+  }
+  ZWANG_DEVICE bool shares_load(int i) const { return multipliers.valid && multipliers.shares_load(null, i); }
+  // The contacts whose forces are not unique.
+  ZWANG_DEVICE typename M::Set contacts() const {
+    typename M::Set made{};
+    for (int i = 0; i < M::r; ++i)
+      if (shares_load(i)) made.add(i);
+    return made;
   }
 };
 

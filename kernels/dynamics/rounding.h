@@ -36,17 +36,10 @@ ZWANG_COLD ScaledCondition<Real> scaled_condition_at(const Real* k, Real t, cons
   using Model = typename M::Model;
   using S = Scaled<Real>;
   constexpr int n = M::n;
-  S sk[at_least_one(Model::constants)], q[n], w[n], z[at_least_one(M::nz)], a[n], value, rate, rest;
-  for (int j = 0; j < Model::constants; ++j) sk[j] = S(k[j]);
-  const auto load = [&](int j) {
-    q[j] = S(y[j], size_q[j]);
-    w[j] = S(v[j], size_v[j]);
-    a[j] = S(0);
-  };
-  for_coordinates_of<Model>(i, load);
-  for (int j = 0; j < M::nz; ++j) z[j] = S(y[2 * n + j]);
-  value = rate = rest = S(0);
-  Model::row(sk, S(t), q, w, z, i, value, rate, rest, a);
+  S value, rate, rest, a[n];
+  const ScaledConstants<Real> constants{k}, z{y + 2 * n};
+  const ScaledState<Real> positions{y, size_q}, velocities{v, size_v};
+  Model::row(constants, S(t), positions, velocities, z, i, value, rate, rest, a);
   bool vanishes = true;
   Real reach = 0;
   for_coordinates_of<Model>(i, [&](int j) {

@@ -127,14 +127,12 @@ ZWANG_COLD void scaled_multipliers(const M& me, int signal, const typename M::Re
 // any multipliers. `made` becomes that margin, which is on the same side of zero; for a contact that shares no load it
 // remains the margin of its own.
 template <class M>
-ZWANG_COLD bool is_clearly_inside(const M& me, int i, Scaled<typename M::Real>& made) {
+ZWANG_COLD bool is_clearly_inside(const M& me, const SharedForces<M>& forces, int i,
+                                  Scaled<typename M::Real>& made) {
   using Real = typename M::Real;
-  if (!ends_stick<M>(i)) return false;
-  const DependentMultipliers<M> multipliers(me.k, me.constraints, me.motion.t, me.motion.y);
+  const DependentMultipliers<M>& multipliers = forces.multipliers;
   if (!multipliers.valid) return false;
-  NullSpace<Real, M::rows> null;
-  multipliers.find_null(null);
-  if (!multipliers.shares_load(null, contact_of_transition<M>(i))) return true;
+  if (!forces.shares_load(contact_of_transition<M>(i))) return true;
   const Real margin = multipliers.margin(me.k, me.motion.t, me.motion.y, multipliers.lambda);
   if (!(margin > 100 * me.input.contact_tolerance * made.scale)) return false;
   made.value = -margin;
@@ -160,27 +158,26 @@ ZWANG_COLD void sizes_of_watched_velocities(const M& me, typename M::Real* size)
   for (int i = 0; i < n; ++i) size[i] = maximum(size[i], me.sizes.duration * absolute(free[i]));
 }
 
-// A signal at the member's state, with its rounding scale; only its side of zero counts. `known`: the multipliers there,
-// if they have been computed.
 template <class M>
-ZWANG_COLD Scaled<typename M::Real> scaled_signal(const M& me, int i,
-                                                  const typename M::Real* known = nullptr) {
+ZWANG_COLD bool is_clearly_inside(const M& me, int i, Scaled<typename M::Real>& made) {
+  return is_clearly_inside(me, SharedForces<M>(me), i, made);
+}
+
+// A signal at the member's state, with its rounding scale; only its side of zero counts. `known`: the multipliers there,
+// if they have been computed; `forces` likewise, for models with modes.
+template <class M>
+ZWANG_COLD Scaled<typename M::Real> scaled_signal(const M& me, int i, const typename M::Real* known = nullptr,
+                                                  [[maybe_unused]] const SharedForces<M>* forces = nullptr) {
   using Model = typename M::Model;
   using S = Scaled<typename M::Real>;
   constexpr int n = M::n;
-  S k[at_least_one(Model::constants)], q[n], v[n], z[at_least_one(M::nz)], lambda[M::rows], held[M::rows];
+  S lambda[M::rows], held[M::rows];
   for (int j = 0; j < M::rows; ++j) lambda[j] = held[j] = S(0);
-  for (int j = 0; j < Model::constants; ++j) k[j] = S(me.k[j]);
   typename M::Real size_v[n];
   if (i < M::first_kink)
     sizes_of_watched_velocities(me, size_v);
   else
     copy<n>(me.sizes.v, size_v);
-  for (int j = 0; j < n; ++j) {
-    q[j] = S(me.motion.y[j], me.sizes.q[j]);
-    v[j] = S(me.motion.v()[j], size_v[j]);
-  }
-  for (int j = 0; j < M::nz; ++j) z[j] = S(me.motion.z()[j]);
   if constexpr (Model::signals_forces) {
     if (depends_on_forces<M>(i)) {
       typename M::Real plain[M::rows];
@@ -189,10 +186,15 @@ ZWANG_COLD Scaled<typename M::Real> scaled_signal(const M& me, int i,
     }
     for (int j = 0; j < M::r; ++j) held[j] = S(me.constraints.held[j]);
   }
+  const ScaledConstants<typename M::Real> k{me.k}, z{me.motion.z()};
+  const ScaledState<typename M::Real> q{me.motion.q(), me.sizes.q}, v{me.motion.v(), size_v};
   S made = Model::signal(k, S(me.motion.t), q, v, z, lambda, held, i);
   if constexpr (ModesOf<Model>::any)
-    if (me.constraints.redundant && !is_clearly_inside(me, i, made))
-      made.value = signal_at<M>(me.k, me.constraints, me.motion.t, me.motion.y, i);
+    if (me.constraints.redundant) {
+      const bool clear = ends_stick<M>(i) && (forces != nullptr ? is_clearly_inside(me, *forces, i, made)
+                                                                : is_clearly_inside(me, i, made));
+      if (!clear) made.value = signal_at<M>(me.k, me.constraints, me.motion.t, me.motion.y, i);
+    }
   return made;
 }
 
@@ -203,15 +205,11 @@ ZWANG_COLD Scaled<Real> scaled_signal_at(const Real* k, Real t, const Real* y, c
   using Model = typename M::Model;
   using S = Scaled<Real>;
   constexpr int n = M::n;
-  S sk[at_least_one(Model::constants)], q[n], v[n], z[at_least_one(M::nz)], lambda[M::rows], held[M::rows];
+  S lambda[M::rows], held[M::rows];
   for (int j = 0; j < M::rows; ++j) lambda[j] = held[j] = S(0);
-  for (int j = 0; j < Model::constants; ++j) sk[j] = S(k[j]);
-  for (int j = 0; j < n; ++j) {
-    q[j] = S(y[j], size_q[j]);
-    v[j] = S(y[n + j], size_v[j]);
-  }
-  for (int j = 0; j < M::nz; ++j) z[j] = S(y[2 * n + j]);
-  return Model::signal(sk, S(t), q, v, z, lambda, held, i);
+  const ScaledConstants<Real> constants{k}, z{y + 2 * n};
+  const ScaledState<Real> q{y, size_q}, v{y + n, size_v};
+  return Model::signal(constants, S(t), q, v, z, lambda, held, i);
 }
 
 }  // namespace zwang

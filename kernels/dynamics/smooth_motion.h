@@ -111,20 +111,19 @@ template <class M, class R>
 ZWANG_INLINE void driven_right_side(const R* k, R t, const R* w, const R* y, const R* held, bool any_held,
                                     R* rate, R* lambda) {
   using Model = typename M::Model;
-  if constexpr (!Model::masked && ModesOf<Model>::any) {
-    listed_motion_with_friction<M>(k, t, y, held, rate, lambda);
-  } else if constexpr (!Model::masked) {
-    listed_motion<M>(k, t, y, held, rate, lambda);
-  } else {
-    if constexpr (!Model::always_held) {
-      if (!any_held) {
-        Model::free_motion(k, t, y, M::v_of(y), M::z_of(y), w, rate);
-        for (int i = 0; i < M::r; ++i) lambda[i] = R(0);
-        return;
-      }
+  if constexpr (Model::has_free_motion) {
+    if (!any_held) {
+      Model::free_motion(k, t, y, M::v_of(y), M::z_of(y), w, rate);
+      for (int i = 0; i < M::r; ++i) lambda[i] = R(0);
+      return;
     }
-    Model::motion(k, t, y, M::v_of(y), M::z_of(y), w, held, rate, lambda);
   }
+  if constexpr (Model::masked)
+    Model::motion(k, t, y, M::v_of(y), M::z_of(y), w, held, rate, lambda);
+  else if constexpr (ModesOf<Model>::any)
+    listed_motion_with_friction<M>(k, t, y, held, rate, lambda);
+  else
+    listed_motion<M>(k, t, y, held, rate, lambda);
 }
 template <class M, class R>
 ZWANG_INLINE void right_side(const R* k, R t, const R* y, const R* held, bool any_held, R* rate, R* lambda) {

@@ -77,17 +77,8 @@ ZWANG_COLD void set_signal_side(M& me, int signal) {
   }
 }
 
-// The contacts that share loads: of these, the sticking ones have one event function (signal_at()).
-template <class M>
-ZWANG_DEVICE typename M::Set contacts_with_shared_loads([[maybe_unused]] const M& me) {
-  if constexpr (ModesOf<typename M::Model>::any)
-    if (me.constraints.redundant)
-      return DependentMultipliers<M>(me.k, me.constraints, me.motion.t, me.motion.y).contacts_that_share();
-  return {};
-}
-
-// Whether a transition is looked for: while the mode that it ends is in force. The first sticking contact of those that
-// share loads stands for all of them.
+// Whether a transition is looked for: while the mode that it ends is in force. The sticking contacts of those that share
+// loads, `sharing`, have one event function (signal_at()): the first stands for all of them.
 template <class M>
 ZWANG_DEVICE bool is_transition_sought(const M& me, int i, const typename M::Set& sharing) {
   using Model = typename M::Model;
@@ -107,13 +98,46 @@ ZWANG_DEVICE bool is_transition_sought(const M& me, int i, const typename M::Set
 // One that starts at zero, to rounding, has just begun. `lambda`: the multipliers at the member's state.
 template <class M>
 ZWANG_DEVICE void set_transition_side(M& me, int signal, const typename M::Real* lambda,
-                                      const typename M::Set& sharing) {
+                                      const SharedForces<M>* forces, const typename M::Set& sharing) {
   using Real = typename M::Real;
   auto& exchange = me.exchange;
   exchange.side[signal] = is_transition_sought(me, signal - M::first_transition, sharing) ? Real(1) : Real(0);
   if (exchange.side[signal] == 0) return;
-  const auto now = scaled_signal(me, signal, lambda);
+  const auto now = scaled_signal(me, signal, lambda, forces);
   if (absolute(now.value) <= me.input.contact_tolerance * now.scale) exchange.signal[signal] = 0;
+}
+
+// The values of all signals at the member's state with the multipliers `lambda`.
+template <class M>
+ZWANG_DEVICE void write_signals(M& me, const typename M::Real* lambda) {
+  M::Model::all_signals(me.k, me.motion.t, me.motion.q(), me.motion.v(), me.motion.z(), lambda,
+                        me.constraints.held, me.exchange.signal);
+}
+
+// Sets the sides of the changes of mode that are looked for, and writes the values of all signals. While rows depend on
+// each other the forces that contacts share are found once.
+template <class M>
+ZWANG_COLD void set_transition_sides_of_dependent_rows(M& me) {
+  typename M::Real lambda[M::rows];
+  const SharedForces<M> forces(me);
+  if (forces.multipliers.valid)
+    forces.multipliers.nearest(me.k, me.motion.t, me.motion.y, lambda);
+  else
+    multipliers_at<M>(me.k, me.constraints, me.motion.t, me.motion.y, lambda);
+  write_signals(me, lambda);
+  const typename M::Set sharing = forces.contacts();
+  for (int i = M::first_transition; i < M::Model::signals; ++i)
+    set_transition_side(me, i, lambda, &forces, sharing);
+}
+template <class M>
+ZWANG_DEVICE void set_transition_sides(M& me) {
+  if constexpr (ModesOf<typename M::Model>::any)
+    if (me.constraints.redundant) return set_transition_sides_of_dependent_rows(me);
+  typename M::Real lambda[M::rows];
+  multipliers_of_signals<M>(me.k, me.constraints, me.motion.t, me.motion.y, lambda);
+  write_signals(me, lambda);
+  for (int i = M::first_transition; i < M::Model::signals; ++i)
+    set_transition_side<M>(me, i, lambda, nullptr, {});
 }
 
 // Sets the sides of all signals before the next step. False: some side is unknown, because the signal rests
@@ -125,21 +149,15 @@ ZWANG_DEVICE bool set_signal_sides(M& me) {
   auto& exchange = me.exchange;
   bool known = true;
   if constexpr (Model::signals > 0) {
-    Real lambda[M::rows];
-    multipliers_of_signals<M>(me.k, me.constraints, me.motion.t, me.motion.y, lambda);
-    Model::all_signals(me.k, me.motion.t, me.motion.q(), me.motion.v(), me.motion.z(), lambda,
-                       me.constraints.held, exchange.signal);
-    const typename M::Set sharing = contacts_with_shared_loads(me);
-    for (int i = 0; i < Model::signals; ++i) {
+    set_transition_sides(me);
+    for (int i = 0; i < M::first_transition; ++i) {
       if (i < Model::watches)
         exchange.side[i] = Real(-me.watch_signs[i]);
       else if (i < M::first_kink)
         exchange.side[i] = 1;
-      else if (i < M::first_transition)
-        set_signal_side(me, i);
       else
-        set_transition_side(me, i, lambda, sharing);
-      known = known && (exchange.side[i] != 0 || i >= M::first_transition);
+        set_signal_side(me, i);
+      known = known && exchange.side[i] != 0;
     }
   }
   return known;

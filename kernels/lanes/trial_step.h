@@ -68,7 +68,7 @@ struct TrialStep {
     // Unrolled stages without active conditions get their own code, which has no tests for them. The choice
     // is made by the state of the lane alone, because the two variants may round differently: with several
     // lanes it must not be made for the whole group.
-    if constexpr (Method::unrolled && n == 1 && !Model::always_held) {
+    if constexpr (Method::unrolled && n == 1 && Model::has_free_motion) {
       if (state.any_held)
         take_stages(true);
       else
@@ -88,7 +88,7 @@ struct TrialStep {
   // Not for packs, where the choice would depend on the other lanes, and not on a GPU, where the code is long
   // enough.
   static constexpr bool knows_all_held =
-      lanes == 1 && ZWANG_STAGES_KEPT && Model::light_events && !Model::always_held;
+      lanes == 1 && ZWANG_STAGES_KEPT && Model::light_events && Model::has_free_motion;
   ZWANG_INLINE bool all_held() const {
     bool all = true;
     for (int i = 0; i < r; ++i) all = all && state.held[i] > R(0);

@@ -14,6 +14,9 @@ namespace {
 constexpr std::size_t line_limit = 110;
 // More zeros than this in one array are written by a loop.
 constexpr std::size_t zeros_written_out = 16;
+// The arguments whose types are free where a function reads by index.
+const std::vector<Argument> by_index = {
+    {"const R*", "k"}, {"const R*", "q"}, {"const R*", "v"}, {"const R*", "z"}};
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
@@ -54,8 +57,16 @@ std::string signature(const Function& function, const std::string& linkage, cons
 }
 
 std::string whole_text(const Function& function, const std::string& linkage, const std::string& body) {
-  return "  // " + function.comment + "\n  template <class R>\n" + signature(function, linkage, body) + body +
-         "  }\n";
+  Function typed = function;
+  std::string types = "class R";
+  for (Argument& argument : typed.arguments) {
+    if (!function.reads_by_index || std::find(by_index.begin(), by_index.end(), argument) == by_index.end())
+      continue;
+    argument.type = "Of_" + argument.name;
+    types += ", class " + argument.type;
+  }
+  return "  // " + function.comment + "\n  template <" + types + ">\n" + signature(typed, linkage, body) +
+         body + "  }\n";
 }
 
 std::string zeros_text(const FunctionCase& made, const std::string& margin) {

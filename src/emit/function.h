@@ -12,6 +12,7 @@ namespace zwang {
 
 struct Argument {
   std::string type, name;
+  friend bool operator==(const Argument&, const Argument&) = default;
 };
 
 // The arguments of all functions of the state.
@@ -46,6 +47,9 @@ struct Function {
       chosen_by{};       // the int argument that picks the case; empty: all are executed, one after the other
   double otherwise = 0;  // result beyond the cases
   FunctionRole role = FunctionRole::at_events;
+  // k, q, v and z may be anything with an operator[] besides arrays: numbers with rounding scales are then made of the
+  // entries that are read.
+  bool reads_by_index = false;
 };
 
 // Assigns `array[i]` for every value; where many are zero, a loop clears the array and only the others are

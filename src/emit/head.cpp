@@ -228,7 +228,6 @@ std::string model_head(const System& system, bool masked, std::size_t first_mode
   const std::size_t first_branch = first_mode + system.modes;
   const bool diagonal = std::all_of(system.mass.begin(), system.mass.end(),
                                     [](const MassEntry& e) { return e.row == e.column; });
-  const bool always_held = std::any_of(system.constraints.begin(), system.constraints.end(), is_always_held);
   const bool extremes = std::any_of(system.reductions.begin(), system.reductions.end(), is_extreme);
   const bool forces =
       std::any_of(system.reductions.begin(), system.reductions.end(), [&](const ReductionFormula& formula) {
@@ -256,7 +255,7 @@ std::string model_head(const System& system, bool masked, std::size_t first_mode
                   {"member_values", system.member_values()}}) +
          truths({{"stops", system.stop.has_value()},
                  {"masked", masked},
-                 {"always_held", always_held},
+                 {"has_free_motion", has_free_motion(system, masked)},
                  {"diagonal_mass", diagonal}}) +
          truths({{"any_turns", !system.turns.empty()},
                  {"any_extremes", extremes},

@@ -34,40 +34,45 @@ Expr density_rate(Expressions& pool, const Formulas& acceleration, const Formula
 
 }  // namespace
 
+// With the multipliers and the states of the conditions replaced.
+Formulas ModelWriter::with(const Replacements& replacements, const Formulas& formulas) const {
+  Formulas list;
+  for (const Expr e : formulas) list.push_back(replaced(pool_, e, replacements));
+  return list;
+}
+
+Formulas ModelWriter::auxiliary_rates(const Formulas& acceleration, const Replacements& replacements) const {
+  Formulas rates = with(replacements, system_.rates);
+  if (system_.density) rates[*system_.density] = density_rate(pool_, acceleration, rates);
+  return rates;
+}
+
 void ModelWriter::add_motion() {
   const SymbolicMotion motion = solve_motion(system_);
-  Replacements solved, nothing_held;
-  for (std::size_t i = 0; i < system_.constraints.size(); ++i) {
-    const Expr lambda = pool_.symbol(SymbolKind::multiplier, i), held = pool_.symbol(SymbolKind::closed, i);
-    solved[lambda.id] = motion.multipliers[i];
-    nothing_held[lambda.id] = nothing_held[held.id] = pool_.zero();
-  }
-  const auto with = [this](const Replacements& replacements, const Formulas& formulas) {
-    Formulas list;
-    for (const Expr e : formulas) list.push_back(replaced(pool_, e, replacements));
-    return list;
-  };
-  const auto auxiliary = [&](const Formulas& acceleration, const Replacements& replacements) {
-    Formulas rates = with(replacements, system_.rates);
-    if (system_.density) rates[*system_.density] = density_rate(pool_, acceleration, rates);
-    return rates;
-  };
+  Replacements solved;
+  for (std::size_t i = 0; i < system_.constraints.size(); ++i)
+    solved[pool_.symbol(SymbolKind::multiplier, i).id] = motion.multipliers[i];
   FunctionCase made;
   made.stages = motion.stages;
   append_array(made, "lambda", motion.multipliers);
   append_array(made, "rate",
-               motion_rates(system_, motion.acceleration, auxiliary(motion.acceleration, solved),
+               motion_rates(system_, motion.acceleration, auxiliary_rates(motion.acceleration, solved),
                             with(solved, system_.integrands), replaced(pool_, motion.work, solved)));
   add("rates of q, v, z, integrals and work with the conditions held that `held` names, and their "
       "multipliers",
       "void", "motion", {{"const R*", "w"}, {"const R*", "held"}, {"R*", "rate"}, {"R*", "lambda"}}, {made})
       .role = FunctionRole::motion;
+}
 
-  const auto& constraints = system_.constraints;
-  if (std::any_of(constraints.begin(), constraints.end(), is_always_held)) return;
+void ModelWriter::add_free_motion() {
+  Replacements nothing_held;
+  for (std::size_t i = 0; i < system_.constraints.size(); ++i) {
+    const Expr lambda = pool_.symbol(SymbolKind::multiplier, i), held = pool_.symbol(SymbolKind::closed, i);
+    nothing_held[lambda.id] = nothing_held[held.id] = pool_.zero();
+  }
   FunctionCase free;
   const Formulas acceleration = solve_free_motion(system_);
-  const Formulas rates = motion_rates(system_, acceleration, auxiliary(acceleration, nothing_held),
+  const Formulas rates = motion_rates(system_, acceleration, auxiliary_rates(acceleration, nothing_held),
                                       with(nothing_held, system_.integrands), system_.power);
   append_array(free, "rate", rates);
   free_rates_.assign(rates.begin() + static_cast<std::ptrdiff_t>(system_.size()), rates.end());

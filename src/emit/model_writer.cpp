@@ -69,12 +69,14 @@ Function& ModelWriter::add(const std::string& comment, const std::string& result
   return functions_.back();
 }
 
-void ModelWriter::add_choice(const std::string& comment, const std::string& name, const Formulas& formulas,
-                             double otherwise, std::vector<Argument> more) {
+Function& ModelWriter::add_choice(const std::string& comment, const std::string& name,
+                                  const Formulas& formulas, double otherwise, std::vector<Argument> more) {
   std::vector<FunctionCase> cases;
   for (const Expr e : formulas) cases.push_back({{}, {{"", e}}});
   more.push_back({"int", "i"});
-  add(comment, "R", name, std::move(more), std::move(cases), "i").otherwise = otherwise;
+  Function& made = add(comment, "R", name, std::move(more), std::move(cases), "i");
+  made.otherwise = otherwise;
+  return made;
 }
 
 void ModelWriter::add_parameters() {
@@ -149,7 +151,8 @@ void ModelWriter::add_conditions() {
     rows.push_back(made);
   }
   add("condition i: f, f' (for velocity conditions g, g), c and A: f'' = A a + c", "void", "row",
-      {{"int", "i"}, {"R&", "value"}, {"R&", "rate"}, {"R&", "rest"}, {"R*", "a"}}, rows, "i");
+      {{"int", "i"}, {"R&", "value"}, {"R&", "rate"}, {"R&", "rest"}, {"R*", "a"}}, rows, "i")
+      .reads_by_index = true;
   const Formulas values = of_conditions([](const Constraint& c) { return c.value; });
   const Formulas condition_rates = of_conditions([](const Constraint& c) { return c.rate; });
   add_choice("f or g of condition i", "value", values);
@@ -192,7 +195,7 @@ void ModelWriter::add_event_functions() {
   add("watched functions, the stop condition, kinks of integrands", "void", "all_signals", std::move(all),
       {fill_array(pool_, "s", list)})
       .role = FunctionRole::in_steps;
-  add_choice("one of them", "signal", list, 0, reaction_arguments);
+  add_choice("one of them", "signal", list, 0, reaction_arguments).reads_by_index = true;
   if (!system_.branches.empty())
     add_choice("of integrands that jump or bend: what is constant in between", "branch", system_.branches, 0,
                reaction_arguments);
@@ -275,8 +278,11 @@ EmittedModel ModelWriter::write() {
     eliminations = add_long_motion();
   } else if (masked_) {
     add_motion();
+    if (has_free_motion(system_, masked_)) add_free_motion();
     add_steps();
     if (rows_may_become_dependent(system_)) add_dependence();
+  } else if (has_free_motion(system_, masked_)) {
+    add_free_motion();
   }
   if (has_light_events(system_, masked_)) add_light_events();
   const Shared shared(system_, functions_);

@@ -33,6 +33,10 @@ class ModelWriter {
   void add_observation();
   // Those with eliminations (model_motion.cpp).
   void add_motion();
+  void add_free_motion();
+  std::vector<Expr> with(const Replacements& replacements, const std::vector<Expr>& formulas) const;
+  std::vector<Expr> auxiliary_rates(const std::vector<Expr>& acceleration,
+                                    const Replacements& replacements) const;
   void add_steps();
   void add_dependence();
   void add_light_events();
@@ -45,8 +49,8 @@ class ModelWriter {
                 std::vector<Argument> more, std::vector<FunctionCase> cases,
                 const std::string& chosen_by = "");
   // One formula per index, after the arguments `more`.
-  void add_choice(const std::string& comment, const std::string& name, const std::vector<Expr>& formulas,
-                  double otherwise = 0, std::vector<Argument> more = {});
+  Function& add_choice(const std::string& comment, const std::string& name, const std::vector<Expr>& formulas,
+                       double otherwise = 0, std::vector<Argument> more = {});
   template <class Pick>
   std::vector<Expr> of_conditions(const Pick& pick) const {
     std::vector<Expr> list;

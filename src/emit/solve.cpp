@@ -412,6 +412,13 @@ std::vector<Expr> motion_rates(const System& system, const std::vector<Expr>& ac
   return rates;
 }
 
+bool has_free_motion(const System& system, bool masked) {
+  const auto on_diagonal = [](const MassEntry& e) { return e.row == e.column; };
+  const bool short_text =
+      masked || (!system.density && std::all_of(system.mass.begin(), system.mass.end(), on_diagonal));
+  return short_text && std::none_of(system.constraints.begin(), system.constraints.end(), is_always_held);
+}
+
 bool has_light_events(const System& system, bool masked) {
   constexpr std::size_t few_coordinates = 6, few_conditions = 3;
   const auto light = [](const Constraint& c) { return c.linear && (c.equation || c.holonomic); };

@@ -32,6 +32,10 @@ struct SymbolicStep {
 
 bool is_always_held(const ConditionFormula& condition);
 
+// Whether the motion without conditions is emitted: not where some are always held, and where the multipliers are not
+// eliminated in the text only for a diagonal mass matrix.
+bool has_free_motion(const System& system, bool masked);
+
 // True for few coordinates and conditions, all of them on positions or equations linear in velocities: lanes
 // then handle common events in registers (kernels/lanes/fast_event.h), with functions of their own.
 bool has_light_events(const System& system, bool masked);

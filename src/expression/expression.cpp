@@ -83,6 +83,8 @@ Expr Expressions::apply(Op op, std::array<Expr, 4> arguments) {
   // x^3 is defined everywhere though power in general is not.
   if (op == Op::power && is_constant(arguments[1]) && is_positive_integer(node(arguments[1]).value))
     made.total = true;
+  // As is x/2.
+  if (op == Op::divide && is_constant(arguments[1]) && !is_zero(arguments[1])) made.total = true;
   for (int i = 0; i < count; ++i)
     made.total = made.total && node(arguments[static_cast<std::size_t>(i)]).total;
   return intern(made);

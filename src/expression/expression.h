@@ -41,8 +41,8 @@ struct Expr {
 
 struct Node {
   Op op = Op::constant;
-  // Defined for every finite value of its symbols. Only total operands may vanish in a simplification (0*x ->
-  // 0), so that simplification never gives a value to an undefined expression.
+  // Defined for every finite value of its symbols, or wherever it occurs (declare_total). Only total operands may
+  // vanish in a simplification (0*x -> 0), so that simplification never gives a value to an undefined expression.
   bool total = true;
   std::array<Expr, 4> arguments{};
   double value = 0;  // of a constant
@@ -77,6 +77,10 @@ class Expressions {
   Expr negate(Expr a) { return apply(Op::negate, a); }
   Expr square(Expr a) { return apply(Op::power, a, constant(2)); }
   Expr if_less(Expr a, Expr b, Expr x, Expr y) { return apply(Op::if_less, {a, b, x, y}); }
+
+  // For a quotient whose denominator does not vanish wherever it occurs, such as one by the square of an orientation.
+  // Expressions built of it afterwards are simplified accordingly.
+  void declare_total(Expr e) { nodes_[e.id].total = true; }
 
   const Node& node(Expr e) const { return nodes_[e.id]; }
   std::size_t size() const { return nodes_.size(); }

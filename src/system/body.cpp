@@ -8,15 +8,12 @@ namespace zwang {
 
 namespace {
 
-// Entries of a rotation are finite wherever there is an orientation: their products with 0 are left out, which the pool
-// does not do for quotients. A point on an axis of the body then depends on one column alone.
 ExprVector product_with(Expressions& pool, const std::vector<std::vector<Expr>>& matrix,
                         const ExprVector& v) {
   ExprVector made;
   for (const std::vector<Expr>& row : matrix) {
     Expr sum = pool.zero();
-    for (std::size_t k = 0; k < v.size(); ++k)
-      if (!pool.is_zero(v[k])) sum = pool.add(sum, pool.multiply(row[k], v[k]));
+    for (std::size_t k = 0; k < v.size(); ++k) sum = pool.add(sum, pool.multiply(row[k], v[k]));
     made.push_back(sum);
   }
   return made;
@@ -53,6 +50,7 @@ BodyFormulas::BodyFormulas(Expressions& pool, const Body& body) : pool_(pool), b
   Expr squares = pool.zero();
   for (const Expr e : q_) squares = pool.add(squares, pool.square(e));
   const Expr twice = pool.divide(pool.constant(2), squares);
+  pool.declare_total(twice);
   const auto product = [&](std::size_t i, std::size_t j) { return pool.multiply(q_[i], q_[j]); };
   const auto scaled = [&](Expr e) { return pool.multiply(twice, e); };
   const auto on_diagonal = [&](std::size_t i, std::size_t j) {

@@ -104,6 +104,15 @@ bool same(const char* a, const char* b) {
 }
 
 template <class M, class R>
+void call_free_motion(const char* name, const R* k, R t, const R* q, const R* v, const R* z, R* out) {
+  if constexpr (M::has_free_motion && !(sizeof(R) == sizeof(Scaled<double>) && Lanes<R>::count == 1)) {
+    R w[at_least_one(M::drives)];
+    if constexpr (M::drives > 0) M::drive(k, t, w);
+    if (same(name, "free_motion")) M::free_motion(k, t, q, v, z, w, out);
+  }
+}
+
+template <class M, class R>
 void call_masked(const char* name, const R* k, R t, const R* q, const R* v, const R* z, const R* held, R* out) {
   if constexpr (M::masked && !(sizeof(R) == sizeof(Scaled<double>) && Lanes<R>::count == 1)) {
     const int size = 2 * M::coordinates + M::auxiliaries + M::integrals + 1, r = M::conditions;
@@ -112,8 +121,6 @@ void call_masked(const char* name, const R* k, R t, const R* q, const R* v, cons
     if (same(name, "motion")) M::motion(k, t, q, v, z, w, held, out, out + size);
     if (same(name, "position_step")) M::position_step(k, t, q, v, z, held, out, out + r);
     if (same(name, "velocity_step")) M::velocity_step(k, t, q, v, z, held, out, out + r);
-    if constexpr (!M::always_held)
-      if (same(name, "free_motion")) M::free_motion(k, t, q, v, z, w, out);
   }
 }
 
@@ -121,7 +128,7 @@ template <class M, class R>
 void call_tables(const char* name, int i, R* out) {
   const int sizes[] = {M::parameters,  M::coordinates,   M::auxiliaries, M::conditions,    M::integrals,
                        M::signals,     M::watches,       M::impulses,    M::observables,   M::reductions,
-                       M::stops,       M::masked,        M::always_held, M::diagonal_mass, M::any_turns,
+                       M::stops,       M::masked,        M::has_free_motion, M::diagonal_mass, M::any_turns,
                        M::any_extremes};
   const int condition[] = {M::is_equation(i), M::is_holonomic(i), M::is_linear(i)};
   const int measure[] = {M::reduction_kind(i), M::reduction_pattern(i), M::reduction_target(i),
@@ -173,6 +180,7 @@ void call(const char* name, const double* p_, double t_, const double* q_, const
   if (same(name, "observe")) M::observe(k, t, q, v, z, lambda, held, out);
   if (same(name, "measured")) M::measured(k, t, q, v, z, lambda, held, out);
   if (same(name, "integrands")) M::integrands(k, t, q, v, z, lambda, held, out);
+  call_free_motion<M, R>(name, k, t, q, v, z, out);
   call_masked<M, R>(name, k, t, q, v, z, held, out);
   call_tables<M, R>(name, i, out);
   for (int j = 0; j < 8192; ++j) result[j] = plain(out[j]);

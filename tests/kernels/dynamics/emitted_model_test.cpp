@@ -46,6 +46,7 @@ class Comparison {
     conditions();
     event_functions();
     observation();
+    if (call("sizes")[12] != 0) free_motion();
     if (call("sizes")[11] == 0) return;  // not masked
     motion();
     step("position_step", true);
@@ -203,7 +204,7 @@ class Comparison {
                         const Accelerations& expected) const;
   void motion() const;
   void step(const std::string& name, bool positions) const;
-  void expect_free_motion() const;
+  void free_motion() const;
   void expect_accelerations(const std::vector<double>& actual, const Accelerations& expected,
                             double condition) const;
   // The amplification of rounding: the worst ratio of the lengths of unit rows in the mass metric; infinite
@@ -309,16 +310,20 @@ void Comparison::motion() const {
     size += parts.lpNorm<1>();
   }
   if (works == 1) expect_close(actual[2 * n + nz + integrals], work, rounding * (1 + size), "work'");
-  if (call("sizes")[12] == 0) expect_free_motion();
 }
 
-void Comparison::expect_free_motion() const {
+void Comparison::free_motion() const {
+  const std::vector<double> actual = call("free_motion");
+  const Accelerations free = constrained_acceleration(equations_, at_.state, {});
+  for (std::size_t i = 0; free.status == Status::ok && i < system_.size(); ++i)
+    expect_close(actual[system_.size() + i], free.a(static_cast<Index>(i)),
+                 conditioning({}) * rounding * (1 + free.a.norm()), "free a " + std::to_string(i));
+  if (call("sizes")[11] == 0) return;  // not masked
   CallPoint none = at_;
   none.held.assign(at_.held.size(), 0);
   none.lambda = none.held;
   const std::size_t size = 2 * system_.size() + system_.rates.size() + system_.integrands.size() + 1;
-  const std::vector<double> expected = models_.call(number_, "plain", "motion", none),
-                            actual = call("free_motion");
+  const std::vector<double> expected = models_.call(number_, "plain", "motion", none);
   for (std::size_t i = 0; i < size; ++i)
     expect_close(actual[i], expected[i], rounding * (1 + std::abs(expected[i])), "free " + std::to_string(i));
 }

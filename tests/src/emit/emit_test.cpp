@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "src/emit/elimination.h"
+#include "tests/support/emit_subjects.h"
 #include "tests/support/system_builder.h"
 
 namespace zwang::emit_test {
@@ -21,7 +22,7 @@ std::string text_of(const SystemBuilder& builder) { return emit_model(*builder.m
 
 // The lines of one function, from its signature to its closing brace.
 std::string function_of(const std::string& text, const std::string& name) {
-  const std::size_t start = text.find(" " + name + "(const R*");
+  const std::size_t start = text.find(" " + name + "(");
   if (start == std::string::npos) return "";
   return text.substr(start, text.find("\n  }\n", start) - start);
 }
@@ -176,17 +177,24 @@ TEST(EmitTest, ManyConditionsThatMayAllMeetAreLeftToTheSolversList) {
   const EmittedModel crowd = emit_model(*disks_in_a_box(12).make().system);
   EXPECT_FALSE(crowd.masked);
   EXPECT_NE(crowd.text.find("masked = false"), std::string::npos);
-  for (const char* name : {"motion", "free_motion", "position_step", "velocity_step"})
+  for (const char* name : {"motion", "position_step", "velocity_step"})
     EXPECT_EQ(function_of(crowd.text, name), "") << name;
+  EXPECT_NE(function_of(crowd.text, "free_motion"), "");
   EXPECT_NE(function_of(crowd.text, "row"), "");
   EXPECT_TRUE(emit_model(*disks_in_a_box(3).make().system).masked);
+  // A mass matrix that is not diagonal would have to be factored in the text.
+  SystemBuilder coupled = disks_in_a_box(12);
+  coupled.coordinate("a", 0, 0).coordinate("b", 0, 0).kinetic("0.5*a'^2 + 0.5*b'^2 + 0.1*a'*b'");
+  const std::string text = emit_model(*coupled.make().system).text;
+  EXPECT_NE(text.find("masked = false"), std::string::npos);
+  EXPECT_EQ(function_of(text, "free_motion"), "");
 }
 
 TEST(EmitTest, WithAnEquationAlwaysInForceThereIsNoFreeMotion) {
   SystemBuilder builder;
   builder.point("p", "1", {1, 0}).require("rod", "norm(p) == 1").require("wall", "p.x <= 2");
   const std::string text = text_of(builder);
-  EXPECT_NE(text.find("always_held = true"), std::string::npos);
+  EXPECT_NE(text.find("has_free_motion = false"), std::string::npos);
   EXPECT_EQ(function_of(text, "free_motion"), "");
   // The rod needs no select; each entry of the wall's row does.
   EXPECT_EQ(occurrences(function_of(text, "motion"), "held[0]"), 0u);
@@ -245,6 +253,15 @@ TEST(EmitTest, ASharedSubexpressionIsComputedOnce) {
     const std::string text = function_of(text_of(builder), function);
     EXPECT_EQ(occurrences(text, "cos("), 1u) << text;
     EXPECT_EQ(occurrences(text, "q[0] - q[1]"), 1u) << text;
+  }
+}
+
+// Points of bodies and normals of surfaces are full of zeros.
+TEST(EmitTest, ConditionsHaveNoProductsWithZero) {
+  for (const Subject& subject : configured_systems()) {
+    const std::string rows = function_of(emit_model(*subject.system).text, "row");
+    EXPECT_EQ(occurrences(rows, "R(0) *"), 0U) << subject.name;
+    EXPECT_EQ(occurrences(rows, "* R(0)"), 0U) << subject.name;
   }
 }
 

@@ -95,7 +95,7 @@ TEST_F(ExpressionTest, ReachableNodesAreAscendingAndComplete) {
 
 TEST_F(ExpressionTest, ZeroTimesATotalFormulaVanishes) {
   for (const char* total : {"x", "sin(x)*y", "x^3", "abs(x) + t", "atan2(x, y)", "hypot(x, y)", "exp(x)",
-                            "tanh(x)", "max(x, y)", "floor(x)"}) {
+                            "tanh(x)", "max(x, y)", "floor(x)", "x/3", "sin(x/2)*y"}) {
     EXPECT_EQ(pool.multiply(pool.zero(), parse(total)), pool.zero()) << total;
     EXPECT_EQ(pool.multiply(parse(total), pool.zero()), pool.zero()) << total;
   }
@@ -114,6 +114,13 @@ TEST_F(ExpressionTest, ZeroTimesAPartialFormulaStaysUndefinedWhereItWas) {
       EXPECT_FALSE(pool.is_constant(e)) << formula;
       EXPECT_TRUE(std::isnan(value(e, x_there, 0.5))) << formula;
     }
+}
+
+TEST_F(ExpressionTest, ZeroTimesAQuotientThatIsDefinedWhereItOccursVanishes) {
+  const Expr quotient = parse("2/(x^2 + y^2)");
+  EXPECT_FALSE(pool.is_constant(pool.multiply(pool.zero(), pool.multiply(quotient, parse("x")))));
+  pool.declare_total(quotient);
+  EXPECT_EQ(pool.multiply(pool.zero(), pool.multiply(quotient, parse("y"))), pool.zero());
 }
 
 TEST_F(ExpressionTest, DifferencesAndQuotientsOfPartialFormulasStay) {
