@@ -324,7 +324,8 @@ FrictionShock completed_friction_shock(const Equations& equations, const State& 
   result.v = round.solution.chosen.x;
   result.jumped = true;
   drop_noise(result.v, alpha, impact.mass());
-  list_tangential_impulses(equations, result);
+  // Tangential impulses keep their signs: those that the closed phase transfers are added to them before the sum is
+  // listed (Motion::list_friction_of_hops).
   result.energy_lost = impact.kinetic(state.v) - impact.kinetic(result.v);
   return result;
 }
