@@ -451,12 +451,25 @@ struct AccumulationRemainder {
   bool unknown;
 };
 
+// How much of it belongs to the time ahead, in models with friction or bounds: where the motion takes another course
+// before the limit, that part is taken back (event/interrupted_hops.h). `corrected` are the integrals and auxiliary states.
+template <int corrected, int rows, class Real>
+struct RemainderAhead {
+  bool counts;       // until `limit`
+  bool interrupted;  // by the event at hand
+  bool divided;      // and listed without what belongs to the time ahead
+  Real from, limit;
+  Real corrections[corrected];  // of integrals and auxiliary states for that time
+  Real transferred[rows];       // impulses that the listed event contains for that time
+};
+
 // Events at known times.
-template <class Event, class Remainder, class Real>
+template <class Event, class Remainder, class Ahead, class Real>
 struct Schedule {
   Real done_until;      // scheduled events up to this time have been applied
   Event accumulation;   // while MemberProgress::accumulation_pending: logged when the motion gets to its time
   Remainder remainder;  // of that accumulation
+  Ahead ahead;          // what of it belongs to the time ahead
 };
 
 // The linear dependence of the held rows, for models in which they may become dependent.
@@ -485,6 +498,8 @@ struct alignas(64) Member : MemberCore<Model_, Method_, Real_> {
   static constexpr int phases = Core::inequalities() > 1 ? Core::Accumulation::longest_cycle + 1 : 1;
   using Phases = RestPhases<Set, Real, phases>;
   using Remainder = AccumulationRemainder<Phases, rows, Real>;
+  static constexpr int corrected = at_least_one(Core::error_controlled - 2 * n);
+  using Ahead = typename OnlyIf<ModesOf<Model>::any, RemainderAhead<corrected, rows, Real>>::Type;
 
   LaneExchange<Core> exchange;
 
@@ -504,7 +519,7 @@ struct alignas(64) Member : MemberCore<Model_, Method_, Real_> {
   // others are open and clearly below zero, or closed with a multiplier clearly above it.
   Set candidates;
   int watch_signs[at_least_one(Model::watches)];  // of watched functions: -1, 0 (not known yet), +1
-  Schedule<Event, Remainder, Real> schedule;
+  Schedule<Event, Remainder, Ahead, Real> schedule;
   typename OnlyIf<RecordsOf<Model>::periodic, RecordClock<Real, at_least_one(RecordsOf<Model>::count)>>::Type
       record_clock;
   Real initial[reductions];  // the reduced values at the start

@@ -13,6 +13,7 @@
 #include "kernels/event/breaks.h"
 #include "kernels/event/contacts.h"
 #include "kernels/event/instant_events.h"
+#include "kernels/event/interrupted_hops.h"
 #include "kernels/event/mode_events.h"
 #include "kernels/event/modes.h"
 #include "kernels/record/event_log.h"
@@ -33,7 +34,8 @@ ZWANG_DEVICE void dispatch_contact(M& me, int i, typename M::Event& event) {
     if (j == i || (together && Model::is_holonomic(j))) event.constraints.add(j);
   }
   event.kind = Model::is_holonomic(i) ? EventKind::contact : EventKind::touch;
-  record_event(me, event);
+  interrupt_accumulation(me);
+  record_event_now(me, event);
   // Reached by rounding, if it does not approach. It leaves from the value it has: armed, that value would count as
   // reached again at the same instant, without end. So would those of others that were disarmed so before.
   typename M::Set disarmed;
@@ -58,7 +60,7 @@ ZWANG_DEVICE void dispatch_release(M& me, int i, typename M::Real resolution, ty
   typename M::Set closed;
   for (int j = 0; j < M::r; ++j)
     if (conditions[j].standing == Standing::closed) closed.add(j);
-  flush_accumulation(me);
+  interrupt_accumulation(me);
   conditions[i].multiplier_zero = maximum(conditions[i].multiplier_zero, resolution);
   if (!update_active_set(me, touching_now(me), i)) return;
   event.kind = EventKind::release;
@@ -165,7 +167,7 @@ template <class M>
 ZWANG_COLD void dispatch_parting([[maybe_unused]] M& me, [[maybe_unused]] int l,
                                  [[maybe_unused]] typename M::Event& event) {
   if constexpr (LinkLimitsOf<typename M::Model>::count > 0) {
-    flush_accumulation(me);
+    interrupt_accumulation(me);
     const ModesInForce<M> before(me);
     break_link(me, l, event.constraints);
     event.kind = EventKind::breaks;
@@ -195,7 +197,7 @@ ZWANG_COLD void dispatch_transition(M& me, int transition, typename M::Event& ev
     change.rests = contacts_at_rest(me, of);
     remove_slips(me, change.rests);
   }
-  flush_accumulation(me);
+  interrupt_accumulation(me);
   event.constraints.add(i);
   const ModesInForce<M> before(me);
   if (kind == TransitionKind::fail) {
@@ -235,7 +237,8 @@ ZWANG_COLD void dispatch_event(M& me, const EventToHandle<typename M::Real>& due
     case EventFunctionKind::press:
       event.kind = EventKind::press;
       event.constraints.add(i);
-      record_event(me, event);
+      interrupt_accumulation(me);
+      record_event_now(me, event);
       me.constraints.conditions[i].idle = false;
       // Its friction begins with its force. Where forces are not unique, those of another choice may still be zero at
       // this instant: the condition presses nevertheless, else the same event would be found again without end.
@@ -273,6 +276,7 @@ ZWANG_COLD void dispatch_event(M& me, const EventToHandle<typename M::Real>& due
   }
   const bool contact = due.kind == EventFunctionKind::reached || due.kind == EventFunctionKind::release ||
                        due.kind == EventFunctionKind::press;
+  resume_accumulation(me);
   if (me.going() && contact) record_mode_changes(me, before);
   if (me.going() && due.kind != EventFunctionKind::watch) update_watch_signs(me);
 }

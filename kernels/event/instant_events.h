@@ -18,6 +18,7 @@
 #include "kernels/event/active_set.h"
 #include "kernels/event/breaks.h"
 #include "kernels/event/contacts.h"
+#include "kernels/event/interrupted_hops.h"
 #include "kernels/event/mode_events.h"
 #include "kernels/event/modes.h"
 #include "kernels/event/zeno.h"
@@ -359,6 +360,8 @@ ZWANG_COLD void apply_scheduled_events(M& me, bool starting) {
   const ModesInForce<M> modes(me);
   me.schedule.done_until = now;
   if (!me.going()) return;
+  const bool shocks = scheduled.impulse || scheduled.any_imposed;
+  if (shocks || scheduled.any_lifted) interrupt_accumulation(me);
   for (int i = 0; i < M::r; ++i) {
     if (!scheduled.lifted.has(i)) continue;
     typename M::Event event;
@@ -367,7 +370,6 @@ ZWANG_COLD void apply_scheduled_events(M& me, bool starting) {
     event.constraints.add(i);
     record_event(me, event);
   }
-  const bool shocks = scheduled.impulse || scheduled.any_imposed;
   if (shocks) {
     apply_shock(me, scheduled.alpha, scheduled.imposed,
                 scheduled.impulse ? EventKind::impulse : EventKind::imposed, scheduled.imposed);
@@ -376,6 +378,7 @@ ZWANG_COLD void apply_scheduled_events(M& me, bool starting) {
   } else if (scheduled.any_lifted) {
     update_active_set(me, touching_now(me), no_condition);
   }
+  resume_accumulation(me);
   if (me.going() && !starting && (shocks || scheduled.any_lifted)) record_mode_changes(me, modes);
   if (me.going() && (shocks || scheduled.any_lifted)) update_watch_signs(me);
 }

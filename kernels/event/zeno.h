@@ -123,9 +123,75 @@ ZWANG_DEVICE void list_friction_of_hops(const M& me, Real* totals) {
       squares += square(totals[Model::friction_row(f) + c]);
       totals[Model::friction_row(f) + c] = 0;
     }
+    // A contact with a limit bears impulses without friction [limit-4].
+    if (Model::bound_of(Model::friction_contact(f)) >= 0) continue;
     const bool slips = !(me.constraints.held[Model::friction_row(f)] > 0);
     const Real cone = Model::cone(me.k, motion.t, motion.q(), motion.v(), motion.z(), f);
     totals[Model::friction_row(f)] = slips ? cone * totals[Model::friction_contact(f)] : Real(sqrt(squares));
+  }
+}
+
+// What a motion that keeps all conditions closed for the time `duration` from now lacks of the one with the phases of the
+// remainder: in rates, times that time, and in what multipliers transfer. Forces in the middle of the time stand for their
+// means. False where they are not finite.
+template <class M>
+ZWANG_COLD bool compare_phases(const M& me, typename M::Real duration, typename M::Real* rates,
+                               typename M::Real* transferred) {
+  using Real = typename M::Real;
+  const typename M::Remainder& rest = me.schedule.remainder;
+  const typename M::Motion& motion = me.motion;
+  Real middle = motion.t, there[M::size];
+  copy<M::size>(motion.y, there);
+  Real closed_rate[M::size], closed_lambda[M::rows], rate[M::size], lambda[M::rows];
+  const auto evaluate = [&](const typename M::Constraints& constraints, Real* rate_of, Real* lambda_of) {
+    member_right_side<M>(me.k, constraints, middle, there, rate_of, lambda_of);
+    if (constraints.redundant) multipliers_at<M>(me.k, constraints, middle, there, lambda_of);
+    return all_finite<M::size>(rate_of) && all_finite<M::r>(lambda_of);
+  };
+  bool valid = evaluate(me.constraints, rate, lambda);
+  middle += duration / 2;
+  add_multiple<M::size>(duration / 2, rate, there);
+  valid = valid && evaluate(me.constraints, closed_rate, closed_lambda);
+  for (int i = 0; i < M::size; ++i) rates[i] = 0;
+  for (int i = 0; i < M::r; ++i) transferred[i] = 0;
+  for (int phase = 0; phase < rest.phases.count && valid; ++phase) {
+    typename M::Constraints then = me.constraints;
+    then.any_held = false;
+    for (int i = 0; i < M::r; ++i) {
+      const bool holds = rest.phases.held[phase].has(i) && then.in_force(i);
+      then.held[i] = holds ? 1 : 0;
+      then.any_held = then.any_held || holds;
+    }
+    valid = evaluate(then, rate, lambda);
+    const Real part = duration * rest.phases.share[phase];
+    for (int i = 0; i < M::size; ++i) rates[i] += part * (rate[i] - closed_rate[i]);
+    for (int i = 0; i < M::r; ++i) transferred[i] += part * (closed_lambda[i] - lambda[i]);
+  }
+  if (!valid) return false;
+  // A force that differs by rounding alone leaves no impulse.
+  for (int i = 0; i < M::r; ++i) {
+    const Real rounding = 100 * Precision<Real>::tie * duration * absolute(closed_lambda[i]);
+    if (!(absolute(transferred[i]) > rounding)) transferred[i] = 0;
+  }
+  return true;
+}
+
+// Lists the impulses of the shocks that the pending accumulation stands for; `transferred` by the closed phase.
+template <class M, class Real>
+ZWANG_COLD void list_impulses_of_hops(M& me, const Real* transferred) {
+  const typename M::Motion& motion = me.motion;
+  typename M::Event& event = me.schedule.accumulation;
+  // An inequality only pushes.
+  Real totals[M::rows];
+  for (int i = 0; i < M::r; ++i) {
+    totals[i] = me.schedule.remainder.multipliers[i] + transferred[i];
+    if (me.constraints.conditions[i].standing != Standing::equation) totals[i] = maximum(totals[i], Real(0));
+  }
+  if constexpr (ModesOf<typename M::Model>::any) list_friction_of_hops(me, totals);
+  for (int i = 0; i < M::r; ++i) {
+    if (totals[i] == 0) continue;
+    event.reached.add(i);
+    event.impulse[i] = totals[i] * M::Model::reach(me.k, motion.t, motion.q(), motion.v(), motion.z(), i);
   }
 }
 
@@ -147,56 +213,26 @@ ZWANG_COLD void describe_remainder(M& me) {
   typename M::Remainder& rest = me.schedule.remainder;
   if (!rest.unknown) return;
   rest.unknown = false;
+  if constexpr (ModesOf<typename M::Model>::any) me.schedule.ahead.counts = false;
   typename M::Motion& motion = me.motion;
-  // Forces in the middle of the time stand for their means.
-  Real middle = motion.t, there[M::size];
-  copy<M::size>(motion.y, there);
-  Real closed_rate[M::size], closed_lambda[M::rows], rate[M::size], lambda[M::rows];
   Real rates[M::size], transferred[M::rows];
-  const auto evaluate = [&](const typename M::Constraints& constraints, Real* rate_of, Real* lambda_of) {
-    member_right_side<M>(me.k, constraints, middle, there, rate_of, lambda_of);
-    if (constraints.redundant) multipliers_at<M>(me.k, constraints, middle, there, lambda_of);
-    return all_finite<M::size>(rate_of) && all_finite<M::r>(lambda_of);
-  };
-  bool valid = evaluate(me.constraints, rate, lambda);
-  middle += rest.time / 2;
-  add_multiple<M::size>(rest.time / 2, rate, there);
-  valid = valid && evaluate(me.constraints, closed_rate, closed_lambda);
-  for (int i = 0; i < M::size; ++i) rates[i] = 0;
-  for (int i = 0; i < M::r; ++i) transferred[i] = 0;
-  for (int phase = 0; phase < rest.phases.count && valid; ++phase) {
-    typename M::Constraints then = me.constraints;
-    then.any_held = false;
-    for (int i = 0; i < M::r; ++i) {
-      const bool holds = rest.phases.held[phase].has(i) && then.in_force(i);
-      then.held[i] = holds ? 1 : 0;
-      then.any_held = then.any_held || holds;
-    }
-    valid = evaluate(then, rate, lambda);
-    const Real duration = rest.time * rest.phases.share[phase];
-    for (int i = 0; i < M::size; ++i) rates[i] += duration * (rate[i] - closed_rate[i]);
-    for (int i = 0; i < M::r; ++i) transferred[i] += duration * (closed_lambda[i] - lambda[i]);
-  }
-  if (!valid) return;
+  if (!compare_phases(me, rest.time, rates, transferred)) return;
   // Integrals, and the auxiliary states among which the dissipated energies are; those without forces do not differ.
   for (int i = 2 * M::n; i < M::error_controlled; ++i) motion.y[i] += rates[i];
 
   // What friction does not dissipate between the shocks left out is lost in them.
   typename M::Event& event = me.schedule.accumulation;
   for (int i = 2 * M::n; i < M::fed_back; ++i) event.energy_lost -= rates[i];
+  list_impulses_of_hops(me, transferred);
 
-  // An inequality only pushes; a force that differs by rounding alone leaves no impulse.
-  Real totals[M::rows];
-  for (int i = 0; i < M::r; ++i) {
-    const Real rounding = 100 * Precision<Real>::tie * rest.time * absolute(closed_lambda[i]);
-    totals[i] = rest.multipliers[i] + (absolute(transferred[i]) > rounding ? transferred[i] : Real(0));
-    if (me.constraints.conditions[i].standing != Standing::equation) totals[i] = maximum(totals[i], Real(0));
-  }
-  if constexpr (ModesOf<typename M::Model>::any) list_friction_of_hops(me, totals);
-  for (int i = 0; i < M::r; ++i) {
-    if (totals[i] == 0) continue;
-    event.reached.add(i);
-    event.impulse[i] = totals[i] * M::Model::reach(me.k, motion.t, motion.q(), motion.v(), motion.z(), i);
+  if constexpr (ModesOf<typename M::Model>::any) {
+    auto& ahead = me.schedule.ahead;
+    ahead.counts = true;
+    ahead.interrupted = false;
+    ahead.from = motion.t;
+    ahead.limit = motion.t + rest.time;
+    for (int i = 2 * M::n; i < M::error_controlled; ++i) ahead.corrections[i - 2 * M::n] = rates[i];
+    copy<M::rows>(transferred, ahead.transferred);
   }
 }
 

@@ -308,7 +308,10 @@ FrictionShock completed_friction_shock(const Equations& equations, const State& 
     modes.push_back(std::move(mode));
   };
   for (const std::size_t i : participants.equations) add(i, ModeElement::Kind::equation);
-  for (const std::size_t i : participants.contacts) add(i, ModeElement::Kind::inequality);
+  // A contact with a limit bears impulses without friction [limit-4].
+  for (const std::size_t i : participants.contacts)
+    add(i, equations.system().constraints[i].limit ? ModeElement::Kind::equation
+                                                   : ModeElement::Kind::inequality);
   ImpactRound round;
   round.problem = impact.problem(parts, alpha, alpha, 1);
   const ModeSolver solver(round.problem);

@@ -111,6 +111,17 @@ class Motion {
   void complete_accumulation(const std::vector<std::size_t>& contacts, double limit,
                              std::vector<RestPhase> phases);
   void describe_remainder();
+  struct PhaseDifference {
+    Eigen::VectorXd rates;        // times the duration
+    Eigen::VectorXd transferred;  // by condition; 0 where it is rounding
+  };
+  std::optional<PhaseDifference> compare_phases(const std::vector<RestPhase>& phases, double duration) const;
+  void list_impulses_of_hops(const Eigen::VectorXd& multipliers, const Eigen::VectorXd& transferred,
+                             double energy_lost);
+  void interrupt_accumulation();
+  void resume_accumulation();
+  double dissipated_between_shocks(const Eigen::VectorXd& rates) const;
+  void add_to_integrals(const Eigen::VectorXd& rates, double share);
   void list_friction_of_hops(const State& now, Eigen::VectorXd& impulses) const;
   Shock accumulation_limit(const std::vector<std::size_t>& contacts) const;
   struct Hop {
@@ -193,6 +204,17 @@ class Motion {
     Eigen::VectorXd multipliers;  // l of the projection onto the limit, by condition; 0 where it is rounding
   };
   std::optional<Remainder> remainder_;
+  // How much of it belongs to the time ahead, in systems with friction or bounds: where the motion takes another course
+  // before the limit, that part is taken back.
+  struct RemainderAhead {
+    double from = 0, limit = 0;
+    Remainder rest;
+    PhaseDifference difference;         // of that time
+    std::vector<std::size_t> contacts;  // that are closed until the limit
+    bool interrupted = false;           // by the event at hand
+    bool divided = false;               // and listed without what belongs to the time ahead
+  };
+  std::optional<RemainderAhead> ahead_;
   double completed_at_ = -1;  // time at which an accumulation was completed last
   bool finished_ = false;
   std::optional<FrictionConstraint> found_modes_;  // of the last solution with friction or bounds

@@ -171,49 +171,123 @@ void Motion::complete_accumulation(const std::vector<std::size_t>& contacts, dou
 // corrected by the same means. The work is not: it belongs to the recorded motion, which the energy audit is about.
 void Motion::describe_remainder() {
   if (!remainder_) return;
-  const Remainder rest = std::move(*remainder_);
+  Remainder rest = std::move(*remainder_);
   remainder_.reset();
-  // Forces in the middle of the time stand for their means.
+  ahead_.reset();
+  const std::optional<PhaseDifference> found = compare_phases(rest.phases, rest.time);
+  if (!found) return;
+  add_to_integrals(found->rates, 1);
+  list_impulses_of_hops(rest.multipliers, found->transferred, -dissipated_between_shocks(found->rates));
+  if (bounds_forces() && recorder_.pending_accumulation())
+    ahead_ = RemainderAhead{member_.t, member_.t + rest.time, std::move(rest), *found,
+                            recorder_.pending_accumulation()->constraints};
+}
+
+// What a motion that keeps all conditions closed for the time `duration` from now lacks of the one with these phases.
+// Forces in the middle of the time stand for their means.
+std::optional<Motion::PhaseDifference> Motion::compare_phases(const std::vector<RestPhase>& phases,
+                                                              double duration) const {
   Eigen::VectorXd closed_rate, closed_multipliers, rate, multipliers;
-  if (smooth_.rates_with(member_.active, member_.t, member_.y, rate, multipliers) != Status::ok) return;
-  const double middle = member_.t + rest.time / 2;
-  const Eigen::VectorXd there = member_.y + rest.time / 2 * rate;
+  if (smooth_.rates_with(member_.active, member_.t, member_.y, rate, multipliers) != Status::ok) return {};
+  const double middle = member_.t + duration / 2;
+  const Eigen::VectorXd there = member_.y + duration / 2 * rate;
   if (smooth_.rates_with(member_.active, middle, there, closed_rate, closed_multipliers) != Status::ok)
-    return;
-  Eigen::VectorXd rates = Eigen::VectorXd::Zero(closed_rate.size());
-  Eigen::VectorXd transferred = Eigen::VectorXd::Zero(closed_multipliers.size());
-  for (const RestPhase& phase : rest.phases) {
+    return {};
+  PhaseDifference made{Eigen::VectorXd::Zero(closed_rate.size()),
+                       Eigen::VectorXd::Zero(closed_multipliers.size())};
+  for (const RestPhase& phase : phases) {
     std::vector<std::size_t> held = phase.held;
     std::erase_if(held, [&](std::size_t i) { return !member_.in_force(i); });
-    if (smooth_.rates_with(held, middle, there, rate, multipliers) != Status::ok) return;
-    rates += rest.time * phase.share * (rate - closed_rate);
-    transferred += rest.time * phase.share * (closed_multipliers - multipliers);
+    if (smooth_.rates_with(held, middle, there, rate, multipliers) != Status::ok) return {};
+    made.rates += duration * phase.share * (rate - closed_rate);
+    made.transferred += duration * phase.share * (closed_multipliers - multipliers);
   }
-  // Integrals, and the auxiliary states among which the dissipated energies are; those without forces do not differ.
-  const Eigen::Index first = 2 * member_.state().v.size(), count = member_.y.size() - 1 - first;
-  member_.y.segment(first, count) += rates.segment(first, count);
-  // What friction does not dissipate between the shocks left out is lost in them.
-  const double rubbed = rates.segment(first, member_.state().z.size()).sum();
+  // A force that differs by rounding alone leaves no impulse.
+  for (Eigen::Index i = 0; i < made.transferred.size(); ++i)
+    if (std::abs(made.transferred(i)) <= force_rounding * duration * std::abs(closed_multipliers(i)))
+      made.transferred(i) = 0;
+  return made;
+}
 
-  // An inequality only pushes; a force that differs by rounding alone leaves no impulse.
+// Integrals, and the auxiliary states among which the dissipated energies are; those without forces do not differ.
+void Motion::add_to_integrals(const Eigen::VectorXd& rates, double share) {
+  const Eigen::Index first = 2 * member_.n(), count = member_.y.size() - 1 - first;
+  member_.y.segment(first, count) += share * rates.segment(first, count);
+}
+
+// What friction does not dissipate between the shocks left out is lost in them.
+double Motion::dissipated_between_shocks(const Eigen::VectorXd& rates) const {
+  return rates.segment(2 * member_.n(), member_.state().z.size()).sum();
+}
+
+// The impulses l of the projection and those that the closed phase transfers, listed with the pending event.
+void Motion::list_impulses_of_hops(const Eigen::VectorXd& multipliers, const Eigen::VectorXd& transferred,
+                                   double energy_lost) {
   std::vector<std::size_t> struck;
   std::vector<double> impulses;
   const State now = member_.state();
-  Eigen::VectorXd totals = Eigen::VectorXd::Zero(closed_multipliers.size());
-  for (std::size_t i = 0; i < member_.conditions.size(); ++i) {
-    double force = transferred(index(i));
-    if (std::abs(force) <= force_rounding * rest.time * std::abs(closed_multipliers(index(i)))) force = 0;
-    totals(index(i)) = rest.multipliers(index(i)) + force;
+  Eigen::VectorXd totals = multipliers + transferred;
+  // An inequality only pushes.
+  for (std::size_t i = 0; i < member_.conditions.size(); ++i)
     if (member_.conditions[i].standing != Standing::equation)
       totals(index(i)) = std::max(totals(index(i)), 0.0);
-  }
   list_friction_of_hops(now, totals);
   for (std::size_t i = 0; i < member_.conditions.size(); ++i) {
     if (totals(index(i)) == 0) continue;
     struck.push_back(i);
     impulses.push_back(totals(index(i)) * equations_.evaluate(formulas_.reaches[i], now));
   }
-  recorder_.set_remainder(std::move(struck), std::move(impulses), -rubbed);
+  recorder_.set_remainder(std::move(struck), std::move(impulses), energy_lost);
+}
+
+// Before an event that may change the motion: what belongs to the time until the limit is taken back, and the accumulation
+// is listed if it is pending. One that is completed at this very instant is listed as a whole. Otherwise friction that
+// was taken off for the hops would never be added again by the closed contacts, and dissipated energies would fall.
+void Motion::interrupt_accumulation() {
+  if (ahead_ && !(member_.t < ahead_->limit)) ahead_.reset();
+  if (ahead_ && !ahead_->interrupted) {
+    const double share = (ahead_->limit - member_.t) / (ahead_->limit - ahead_->from);
+    PhaseDifference& difference = ahead_->difference;
+    add_to_integrals(difference.rates, -share);
+    ahead_->divided =
+        recorder_.pending_accumulation() && member_.t > ahead_->from + member_.rounding_of_time();
+    if (ahead_->divided) {
+      difference.transferred *= 1 - share;
+      list_impulses_of_hops(ahead_->rest.multipliers, difference.transferred,
+                            share * dissipated_between_shocks(difference.rates));
+    }
+    ahead_->interrupted = true;
+  }
+  recorder_.flush_accumulation();
+}
+
+// After it: where the contacts are closed as before, their hops go on until the limit. Their impulses after the event are
+// listed as an accumulation of its own.
+void Motion::resume_accumulation() {
+  if (!ahead_ || !ahead_->interrupted) return;
+  const auto is_closed = [&](std::size_t i) { return member_.conditions[i].standing == Standing::closed; };
+  if (!going() || !std::all_of(ahead_->contacts.begin(), ahead_->contacts.end(), is_closed)) {
+    ahead_.reset();
+    return;
+  }
+  std::optional<PhaseDifference> found = compare_phases(ahead_->rest.phases, ahead_->limit - member_.t);
+  if (!found) {
+    ahead_.reset();
+    return;
+  }
+  add_to_integrals(found->rates, 1);
+  ahead_->difference = std::move(*found);
+  ahead_->from = member_.t;
+  ahead_->interrupted = false;
+  if (!ahead_->divided) return;
+  ahead_->rest.multipliers.setZero();
+  const Eigen::VectorXd v = member_.state().v;
+  Event rest{.t = ahead_->limit, .kind = EventKind::accumulation, .constraints = ahead_->contacts};
+  rest.velocities_jump = true;
+  rest.velocity_before = rest.velocity_after = v;
+  recorder_.set_pending_accumulation(std::move(rest));
+  list_impulses_of_hops(ahead_->rest.multipliers, ahead_->difference.transferred,
+                        -dissipated_between_shocks(ahead_->difference.rates));
 }
 
 // [friction-14] The tangential impulse of the hops, with the first slip row of its contact: mu times the normal one while
@@ -227,6 +301,8 @@ void Motion::list_friction_of_hops(const State& now, Eigen::VectorXd& impulses) 
       squares += impulses(index(row)) * impulses(index(row));
       impulses(index(row)) = 0;
     }
+    // A contact with a limit bears impulses without friction [limit-4].
+    if (system.constraints[friction.contact].limit) continue;
     const double normal = impulses(index(friction.contact));
     impulses(index(friction.rows[0])) =
         member_.slips(f) ? equations_.friction(f, now).cone * normal : std::sqrt(squares);

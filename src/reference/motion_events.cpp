@@ -39,6 +39,7 @@ void Motion::dispatch_event(const LocatedEvent& located) {
       release(i);
       break;
     case EventFunction::Kind::press:
+      interrupt_accumulation();
       recorder_.record_event({.t = member_.t, .kind = EventKind::press, .constraints = {i}});
       member_.conditions[i].idle = false;
       break;
@@ -53,6 +54,7 @@ void Motion::dispatch_event(const LocatedEvent& located) {
       const std::size_t events = recorder_.trajectory().events.size();
       change_mode(equations_.system().transitions[i]);
       if (recorder_.trajectory().events.size() == events) recorder_.count_at_instant(member_.t);
+      resume_accumulation();
       if (going()) update_watch_signs();
       return;
     }
@@ -62,6 +64,7 @@ void Motion::dispatch_event(const LocatedEvent& located) {
     case EventFunction::Kind::kink:
       return;  // the motion is unchanged; the next step starts on the other side
   }
+  resume_accumulation();
   if (going()) record_mode_changes(before);
   if (going()) update_watch_signs();
 }
@@ -79,6 +82,7 @@ void Motion::reach(std::size_t i) {
     if (j == i || (together && equations_.system().constraints[j].holonomic)) reached.push_back(j);
   }
   const bool holonomic = equations_.system().constraints[i].holonomic;
+  interrupt_accumulation();
   recorder_.record_event(
       {.t = member_.t, .kind = holonomic ? EventKind::contact : EventKind::touch, .constraints = reached});
   apply_shock(now.v, reached, EventKind::shock, {});
@@ -92,7 +96,7 @@ void Motion::reach(std::size_t i) {
 // released with it.
 void Motion::release(std::size_t i) {
   const std::vector<ConditionState> before = member_.conditions;
-  recorder_.flush_accumulation();
+  interrupt_accumulation();
   if (!update_active_set(touching_now(), i, {.slides = growing_slips()})) return;
   Event event{.t = member_.t, .kind = EventKind::release};
   for (std::size_t j = 0; j < member_.conditions.size(); ++j)
@@ -131,15 +135,17 @@ void Motion::apply_scheduled_events() {
   const ModesInForce before = modes_in_force();
   const DueEvents due = take_due_events();
   if (!going()) return;
+  const bool shock = due.impulse || !due.imposed.empty();
+  if (shock || !due.lifted.empty()) interrupt_accumulation();
   for (const std::size_t i : due.lifted)
     recorder_.record_event({.t = member_.t, .kind = EventKind::lifted, .constraints = {i}});
-  const bool shock = due.impulse || !due.imposed.empty();
   if (shock)
     apply_shock(due.alpha, due.imposed, due.impulse ? EventKind::impulse : EventKind::imposed, due.imposed);
   else if (starting)
     apply_start_shock(due.alpha);
   else if (!due.lifted.empty())
     update_active_set(touching_now(), no_condition);
+  resume_accumulation();
   if (going() && !starting) record_mode_changes(before);
   // The modes of the start are no changes, but what is overloaded there breaks there.
   if (going() && starting && !broken_now_.empty()) {

@@ -202,7 +202,7 @@ void Motion::change_mode(const Transition& transition) {
   const System& system = equations_.system();
   std::vector<std::size_t> reversed;
   const auto update = [&](const ModeChange& change) {
-    recorder_.flush_accumulation();
+    interrupt_accumulation();
     return update_active_set(touching_now(), no_condition, change);
   };
   switch (transition.kind) {
