@@ -91,6 +91,7 @@ struct DependentMultipliers {
     }
     return shared;
   }
+
   // The accelerations with the multipliers `by_condition`.
   ZWANG_DEVICE void accelerations(const Real* by_condition, Real* a) const {
     Real force[n];

@@ -139,6 +139,11 @@ ZWANG_COLD bool is_clearly_inside(const M& me, const SharedForces<M>& forces, in
   return true;
 }
 
+template <class M>
+ZWANG_COLD bool is_clearly_inside(const M& me, int i, Scaled<typename M::Real>& made) {
+  return is_clearly_inside(me, SharedForces<M>(me), i, made);
+}
+
 // The magnitudes of velocities behind the rounding of a watched function. While conditions hold, reactions cancel what
 // the forces would add over a step, but for its rounding: the velocities of a body at rest are smaller than that.
 template <class M>
@@ -156,11 +161,6 @@ ZWANG_COLD void sizes_of_watched_velocities(const M& me, typename M::Real* size)
   if (!root.factor(mass)) return;
   root.solve(force, free);
   for (int i = 0; i < n; ++i) size[i] = maximum(size[i], me.sizes.duration * absolute(free[i]));
-}
-
-template <class M>
-ZWANG_COLD bool is_clearly_inside(const M& me, int i, Scaled<typename M::Real>& made) {
-  return is_clearly_inside(me, SharedForces<M>(me), i, made);
 }
 
 // A signal at the member's state, with its rounding scale; only its side of zero counts. `known`: the multipliers there,
