@@ -118,12 +118,13 @@ ZWANG_INLINE void driven_right_side(const R* k, R t, const R* w, const R* y, con
       return;
     }
   }
-  if constexpr (Model::masked)
+  if constexpr (Model::masked) {
     Model::motion(k, t, y, M::v_of(y), M::z_of(y), w, held, rate, lambda);
-  else if constexpr (ModesOf<Model>::any)
+  } else if constexpr (ModesOf<Model>::any) {
     listed_motion_with_friction<M>(k, t, y, held, rate, lambda);
-  else
+  } else {
     listed_motion<M>(k, t, y, held, rate, lambda);
+  }
 }
 template <class M, class R>
 ZWANG_INLINE void right_side(const R* k, R t, const R* y, const R* held, bool any_held, R* rate, R* lambda) {
