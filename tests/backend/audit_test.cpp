@@ -40,8 +40,8 @@ const AuditFault audit_faults[] = {
      "    for (int i = 0; i < M::n; ++i) rate[M::n + i] = rate[M::n + i] + R(1e-5) * y[M::n + i];",
      &Audit::energy_share, "the energy law is off by "},
     // Without any projection the rod would be off by a few tolerances, which they explain.
-    {"Projection", "kernels/dynamics/smooth_motion.h", "x[i] = x[i] + taken;",
-     "x[i] = x[i] + taken + R(1e-5);", &Audit::condition_share, "a constraint is violated by "},
+    {"Projection", "kernels/dynamics/smooth_motion.h", "x[i] = x[i] + move[i];",
+     "x[i] = x[i] + move[i] + R(1e-5);", &Audit::condition_share, "a constraint is violated by "},
     {"NoDetection", "kernels/lanes/step_end.h", "detector.detect_conditions(middle);",
      "ZWANG_REGISTERS for (int i = 0; i < r; ++i) { flags.may_cross[i] = flags.first_if_at_end[i] = "
      "no_lanes<R>(); }",
