@@ -15,8 +15,8 @@ constexpr std::size_t line_limit = 110;
 // More zeros than this in one array are written by a loop.
 constexpr std::size_t zeros_written_out = 16;
 // The arguments whose types are free where a function reads by index.
-const std::vector<Argument> by_index = {
-    {"const R*", "k"}, {"const R*", "q"}, {"const R*", "v"}, {"const R*", "z"}};
+const std::map<std::string, std::string> types_by_index = {
+    {"k", "Constants"}, {"q", "Positions"}, {"v", "Velocities"}, {"z", "States"}};
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
@@ -60,9 +60,9 @@ std::string whole_text(const Function& function, const std::string& linkage, con
   Function typed = function;
   std::string types = "class R";
   for (Argument& argument : typed.arguments) {
-    if (!function.reads_by_index || std::find(by_index.begin(), by_index.end(), argument) == by_index.end())
-      continue;
-    argument.type = "Of_" + argument.name;
+    const auto type = types_by_index.find(argument.name);
+    if (!function.reads_by_index || type == types_by_index.end()) continue;
+    argument.type = type->second;
     types += ", class " + argument.type;
   }
   return "  // " + function.comment + "\n  template <" + types + ">\n" + signature(typed, linkage, body) +

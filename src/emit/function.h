@@ -12,7 +12,6 @@ namespace zwang {
 
 struct Argument {
   std::string type, name;
-  friend bool operator==(const Argument&, const Argument&) = default;
 };
 
 // The arguments of all functions of the state.
