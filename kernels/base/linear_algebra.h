@@ -31,61 +31,79 @@ ZWANG_INLINE bool all_finite(const Real* x) {
   return sum == 0;
 }
 
-// Cholesky factor of the mass matrix: M = L L^T, L lower triangular, row-major. A diagonal M (point masses)
-// needs no elimination.
-template <int n, bool diagonal, class Real>
-struct MassRoot {
-  Real l[n * n];
+// Square roots of the mass matrix: M = L L^T. They store 1 / L_ii: a product takes less time than a quotient, and on a
+// GPU a quotient whose numerator is zero, as for most numbers of a row, calls a function for exceptional operands.
+//   factor(mass)    false if M is not positive
+//   into(a, u)      u = L^-1 a: a row (or force) in the mass metric. Lengths in this metric do not depend on the
+//                   coordinates' units.
+//   back(u, x)      x = L^-T u: from the mass metric to coordinates
+//   solve(f, x)     x = M^-1 f
+
+// Of a diagonal M; `stride`: the distance of its diagonal entries in memory.
+template <int n, int stride, class Real>
+struct DiagonalRoot {
+  Real inverse[n];  // 1 / L_ii
 
   ZWANG_DEVICE bool factor(const Real* mass) {
-    if constexpr (diagonal) {
-      bool positive = true;
-      for (int i = 0; i < n; ++i) {
-        positive = positive && mass[i * n + i] > 0;
-        l[i * n + i] = sqrt(mass[i * n + i]);
-      }
-      return positive;
+    bool positive = true;
+    for (int i = 0; i < n; ++i) {
+      positive = positive && mass[i * stride] > 0;
+      inverse[i] = 1 / sqrt(mass[i * stride]);
     }
+    return positive;
+  }
+  ZWANG_DEVICE void into(const Real* a, Real* u) const {
+    for (int i = 0; i < n; ++i) u[i] = a[i] * inverse[i];
+  }
+  ZWANG_DEVICE void back(const Real* u, Real* x) const { into(u, x); }
+  ZWANG_DEVICE void solve(const Real* force, Real* x) const {
+    for (int i = 0; i < n; ++i) x[i] = force[i] * inverse[i] * inverse[i];
+  }
+};
+
+// Of any M: L is lower triangular, row-major (Cholesky).
+template <int n, bool diagonal, class Real>
+struct MassRoot {
+  Real l[n * n];  // below the diagonal
+  Real inverse[n];
+
+  ZWANG_DEVICE bool factor(const Real* mass) {
     for (int i = 0; i < n; ++i) {
       for (int j = 0; j <= i; ++j) {
         Real sum = mass[i * n + j];
         for (int k = 0; k < j; ++k) sum -= l[i * n + k] * l[j * n + k];
         if (i == j) {
           if (!(sum > 0)) return false;
-          l[i * n + i] = sqrt(sum);
+          inverse[i] = 1 / sqrt(sum);
         } else {
-          l[i * n + j] = sum / l[j * n + j];
+          l[i * n + j] = sum * inverse[j];
         }
       }
     }
     return true;
   }
-  // u = L^-1 a: a row (or force) in the mass metric. Lengths in this metric do not depend on the coordinates'
-  // units.
   ZWANG_DEVICE void into(const Real* a, Real* u) const {
     for (int i = 0; i < n; ++i) {
       Real sum = a[i];
-      if constexpr (!diagonal)
-        for (int k = 0; k < i; ++k) sum -= l[i * n + k] * u[k];
-      u[i] = sum / l[i * n + i];
+      for (int k = 0; k < i; ++k) sum -= l[i * n + k] * u[k];
+      u[i] = sum * inverse[i];
     }
   }
-  // x = L^-T u: from the mass metric to coordinates.
   ZWANG_DEVICE void back(const Real* u, Real* x) const {
     for (int i = n - 1; i >= 0; --i) {
       Real sum = u[i];
-      if constexpr (!diagonal)
-        for (int k = i + 1; k < n; ++k) sum -= l[k * n + i] * x[k];
-      x[i] = sum / l[i * n + i];
+      for (int k = i + 1; k < n; ++k) sum -= l[k * n + i] * x[k];
+      x[i] = sum * inverse[i];
     }
   }
-  // x = M^-1 force
   ZWANG_DEVICE void solve(const Real* force, Real* x) const {
     Real u[n];
     into(force, u);
     back(u, x);
   }
 };
+template <int n, class Real>
+struct MassRoot<n, true, Real> : DiagonalRoot<n, n + 1, Real> {};
 
 // Independent unit rows u_1 .. u_k and an orthonormal basis of their span: u_j = sum_i R(i, j) q_i.
 template <int n, class Real>

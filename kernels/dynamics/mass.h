@@ -41,35 +41,14 @@ struct MassShape {
   }
 };
 
-// The square root of a mass matrix that is given by its diagonal, as MassRoot.
-template <int n, class Real>
-struct DiagonalRoot {
-  Real l[n];
-
-  ZWANG_DEVICE bool factor(const Real* mass) {
-    bool positive = true;
-    for (int i = 0; i < n; ++i) {
-      positive = positive && mass[i] > 0;
-      l[i] = sqrt(mass[i]);
-    }
-    return positive;
-  }
-  ZWANG_DEVICE void into(const Real* a, Real* u) const {
-    for (int i = 0; i < n; ++i) u[i] = a[i] / l[i];
-  }
-  ZWANG_DEVICE void back(const Real* u, Real* x) const { into(u, x); }
-  ZWANG_DEVICE void solve(const Real* force, Real* x) const {
-    for (int i = 0; i < n; ++i) x[i] = force[i] / l[i] / l[i];
-  }
-};
-
+// The type of the square root of a model's mass matrix.
 template <class Model, class Real, bool = is_long_model<Model>>
 struct RootOf {
   using Type = MassRoot<Model::coordinates, Model::diagonal_mass, Real>;
 };
 template <class Model, class Real>
 struct RootOf<Model, Real, true> {
-  using Type = DiagonalRoot<Model::coordinates, Real>;
+  using Type = DiagonalRoot<Model::coordinates, 1, Real>;
 };
 
 }  // namespace zwang

@@ -19,7 +19,7 @@ struct SparseProgram {
   static constexpr int n = Model::coordinates, m = at_least_one(Model::conditions);
   using Plan = typename Model::VelocityElimination;
 
-  DiagonalRoot<n, Real> root;
+  DiagonalRoot<n, 1, Real> root;
   Real free[n];  // x0
   int count = 0;
   bool equation[m];
@@ -45,7 +45,7 @@ struct SparseProgram {
     Real squared = 0, size = absolute(rest), value = rest;
     for (int e = Model::first_column(c); e < Model::first_column(c + 1); ++e) {
       const int k = Model::column(e);
-      unit[e] = a[k] / root.l[k];
+      unit[e] = a[k] * root.inverse[k];
       squared += square(unit[e]);
       value += a[k] * free[k];  // Phi^0 [mayer-16]
       size += absolute(a[k] * free[k]);
@@ -85,7 +85,7 @@ struct SparseProgram {
     const int c = condition[i];
     for (int e = Model::first_column(c); e < Model::first_column(c + 1); ++e) {
       const int k = Model::column(e);
-      pushed[k] += absolute(mu[i] * unit[e] / root.l[k]);
+      pushed[k] += absolute(mu[i] * unit[e] * root.inverse[k]);
     }
   }
 

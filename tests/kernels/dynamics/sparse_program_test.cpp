@@ -30,7 +30,7 @@ struct RopeRows {
 };
 
 using DenseProgram = QuadraticProgram<RopeRows::coordinates, RopeRows::conditions,
-                                      DiagonalRoot<RopeRows::coordinates, double>, double>;
+                                      DiagonalRoot<RopeRows::coordinates, 1, double>, double>;
 
 // Some conditions take no part.
 template <class Program>

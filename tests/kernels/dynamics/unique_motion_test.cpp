@@ -23,7 +23,7 @@ struct Body {
   using Real = double;
   using Model = FourContacts;
   static constexpr int rows = 12, n = 6;
-  using Root = DiagonalRoot<n, double>;
+  using Root = DiagonalRoot<n, 1, double>;
 };
 using Problem = ContactProblem<Body>;
 using Vector = std::array<double, 3>;
