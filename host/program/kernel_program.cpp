@@ -185,14 +185,16 @@ KernelProgram cuda_program(const Study& study) {
                                        real_type(study.integrator) +
                                        (tuning.events_in_registers ? ", true" : ", false") + ">;\n";
   const auto add = [&](const std::string& name, const std::string& shared, const std::string& entry,
-                       int blocks) {
-    program.text.sources[name] = "#include \"program.h\"\n" + shared + entry + "(Entry, " +
-                                 std::to_string(cuda_threads) + ", " + std::to_string(blocks) + ")\n";
+                       int blocks, const char* head = "") {
+    program.text.sources[name] = head + std::string("#include \"program.h\"\n") + shared + entry +
+                                 "(Entry, " + std::to_string(cuda_threads) + ", " + std::to_string(blocks) +
+                                 ")\n";
   };
   const std::string shared = "ZWANG_CUDA_SHARED_EVENTS";
   add("step.cu", "", "ZWANG_CUDA_STEP", tuning.step_blocks);
   add("event.cu", shared + "(extern template, Entry)\n", "ZWANG_CUDA_EVENT", tuning.event_blocks);
-  add("slow_path.cu", shared + "(template, Entry)\n", "ZWANG_CUDA_SLOW_PATH", tuning.slow_path_blocks);
+  add("slow_path.cu", shared + "(template, Entry)\n", "ZWANG_CUDA_SLOW_PATH", tuning.slow_path_blocks,
+      "#define ZWANG_LOOPS_ROLLED 1\n");
   program.text.units = {"step.cu", "event.cu", "slow_path.cu"};
   if (tuning.record_steps) {
     add("record.cu", "", "ZWANG_CUDA_RECORD", tuning.record_blocks);

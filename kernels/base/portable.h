@@ -16,6 +16,15 @@
 #define ZWANG_INLINE __host__ __device__ __forceinline__
 #define ZWANG_COLD __host__ __device__ __noinline__
 #define ZWANG_BUILTIN(name) ::name
+#if defined(ZWANG_LOOPS_ROLLED)
+// The slow path of a GPU: no loop is unrolled, wherever the kernels say `for`. Left to itself the compiler unrolls
+// nearly all of them, since their lengths are constants of the model: twice the code and twice the time to compile,
+// for the same speed.
+#define for _Pragma("unroll 1") for
+#define ZWANG_UNROLL
+#define ZWANG_REGISTERS
+#define ZWANG_ROLLED
+#else
 #define ZWANG_UNROLL _Pragma("unroll")
 // Loops over arrays that must stay in registers: the compiler keeps an array there only if every index is
 // constant. The arrays of long models do not fit: they are in local memory, and a few loads at once hide its
@@ -27,6 +36,7 @@
 #endif
 // Loops that are not unrolled: in long code, instruction fetch limits the warps.
 #define ZWANG_ROLLED _Pragma("unroll 1")
+#endif
 #define ZWANG_STAGES_KEPT 0
 // Steps that the slow path takes with one member before the others go on.
 #define ZWANG_STEPS_ALONE 4

@@ -133,6 +133,13 @@ ZWANG_INLINE void right_side(const R* k, R t, const R* y, const R* held, bool an
   driven_right_side<M>(k, t, w, y, held, any_held, rate, lambda);
 }
 
+// The same for one member in the slow path, compiled once for all its callers: the formulas of a model are long.
+template <class M, class Real>
+ZWANG_COLD void scalar_right_side(const Real* k, Real t, const Real* y, const Real* held, bool any_held,
+                                  Real* rate, Real* lambda) {
+  right_side<M>(k, t, y, held, any_held, rate, lambda);
+}
+
 // The multipliers at a state. Linearly dependent rows leave them undetermined: then those of least norm are
 // taken, not negative for inequalities where that reproduces the accelerations, else (second pass) of any
 // sign. Condition `pulling` may pull as well as press.
@@ -151,7 +158,7 @@ ZWANG_DEVICE void multipliers_at(const Real* k, const typename M::Constraints& c
       }
     }
   Real rate[M::size];
-  right_side<M>(k, t, y, constraints.held, constraints.any_held, rate, lambda);
+  scalar_right_side<M>(k, t, y, constraints.held, constraints.any_held, rate, lambda);
   if (!constraints.redundant || ModesOf<Model>::any) return;
   for (int pass = 0; pass < 2; ++pass) {
     typename M::Qp qp;
@@ -252,6 +259,12 @@ ZWANG_INLINE void project(const R* k, R t, R* y, const R* held, int passes) {
   }
 }
 
+// The same for one member in the slow path, compiled once.
+template <class M, class Real>
+ZWANG_COLD void scalar_project(const Real* k, Real t, Real* y, const Real* held, int passes) {
+  project<M>(k, t, y, held, passes);
+}
+
 // Contacts that slip and may depend on each other: the motion depends on how they share the load, and its steps are
 // taken in the slow path (member/singular_passage.h).
 template <class Model>
@@ -316,7 +329,7 @@ ZWANG_COLD void right_side_at(const Real* k, const typename M::Constraints& cons
       return;
     }
   }
-  right_side<M>(k, t, y, constraints.held, constraints.any_held, rate, lambda);
+  scalar_right_side<M>(k, t, y, constraints.held, constraints.any_held, rate, lambda);
   if constexpr (shares_slip_loads<typename M::Model>())
     if (shares) share_slip_loads<M>(k, constraints, t, y, rate, lambda);
   if constexpr (M::Model::integrals > 0)
@@ -333,7 +346,7 @@ ZWANG_DEVICE void member_right_side(const Real* k, const typename M::Constraints
     if (constraints.near_dependence) {
       Real projected[M::size];
       copy<M::size>(y, projected);
-      project<M>(k, t, projected, constraints.held, 6);
+      scalar_project<M>(k, t, projected, constraints.held, 6);
       right_side_at<M>(k, constraints, t, projected, rate, lambda);
       return;
     }
@@ -346,7 +359,7 @@ ZWANG_COLD void project_drift(const typename M::Real* k, const typename M::Const
                               typename M::Motion& motion, typename M::Audit& audit) {
   using Real = typename M::Real;
   if (!constraints.any_held) return;
-  project<M>(k, motion.t, motion.y, constraints.held, 6);
+  scalar_project<M>(k, motion.t, motion.y, constraints.held, 6);
   Real f[M::rows], f_rate[M::rows];
   M::Model::levels(k, motion.t, motion.q(), motion.v(), motion.z(), f, f_rate);
   for (int i = 0; i < M::r; ++i) {

@@ -77,7 +77,8 @@ ZWANG_DEVICE bool slip_is_unresolved(const M& me, int f, const SlipNow<M>& slip,
   using Real = typename M::Real;
   const Real rounding = me.k[Model::first_mode + Model::friction_mode(f) + 2];
   Real rate[M::size], lambda[M::rows];
-  right_side<M>(me.k, me.motion.t, me.motion.y, me.constraints.held, me.constraints.any_held, rate, lambda);
+  scalar_right_side<M>(me.k, me.motion.t, me.motion.y, me.constraints.held, me.constraints.any_held, rate,
+                       lambda);
   const Real unresolved = 128 * me.motion.rounding_of_time() * size_of_slip_rate(me, f, M::v_of(rate));
   return !(slip.size > times * maximum(4 * maximum(slip.zero, rounding), unresolved));
 }
@@ -129,7 +130,7 @@ ZWANG_COLD void remove_slips(M& me, const typename M::Set& contacts) {
     held[Model::friction_row(f)] = held[Model::friction_row(f) + 1] = 1;
     any = true;
   }
-  if (any) project<M>(me.k, me.motion.t, me.motion.y, held, 1);
+  if (any) scalar_project<M>(me.k, me.motion.t, me.motion.y, held, 1);
 }
 
 // With dependent rows stick ends for all contacts at once whose multipliers have no room left. The contact whose event

@@ -97,7 +97,7 @@ ZWANG_COLD bool keeps_moving(const M& me, int first, int count, const typename M
   constexpr int n = M::n;
   const typename M::Motion& motion = me.motion;
   Real lambda[M::rows], rate[M::size], mass[MassShape<Model>::entries], force[n], along = 0, size = 0;
-  right_side<M>(me.k, motion.t, motion.y, me.constraints.held, me.constraints.any_held, rate, lambda);
+  scalar_right_side<M>(me.k, motion.t, motion.y, me.constraints.held, me.constraints.any_held, rate, lambda);
   // Reactions cancel forces but for their rounding.
   typename M::Root root;
   Real free[n];
@@ -167,7 +167,7 @@ ZWANG_DEVICE void add_contact_unit(const M& me, int i, const ModeChange<M>& chan
   unit.may_hold = false;
   unit.moving = false;
   Real lambda[M::rows], rate[M::size];
-  right_side<M>(me.k, motion.t, motion.y, me.constraints.held, me.constraints.any_held, rate, lambda);
+  scalar_right_side<M>(me.k, motion.t, motion.y, me.constraints.held, me.constraints.any_held, rate, lambda);
   if (me.constraints.redundant) {
     const DependentMultipliers<M> multipliers(me.k, me.constraints, motion.t, motion.y);
     Real x[M::rows];

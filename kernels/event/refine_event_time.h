@@ -28,7 +28,7 @@ ZWANG_COLD void integrate_short(const M& me, Real t, const Real* y, Real duratio
   for (int c = 0; c < M::size; ++c)
     state[c] = y[c] + duration * (stages == 4 ? Real(1.0 / 6) * sum[c] : rate[c]);
   // The flow stays on the held conditions; projecting later would move the event function off zero again.
-  if (me.constraints.any_held) project<M>(me.k, t + duration, state, me.constraints.held, 3);
+  if (me.constraints.any_held) scalar_project<M>(me.k, t + duration, state, me.constraints.held, 3);
 }
 
 // Moves a state along the flow to a crossing nearby, down to rounding: `time` from t, where the event

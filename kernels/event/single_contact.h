@@ -171,7 +171,7 @@ struct SingleContactSolver {
     const Real t = me.motion.t, *v = M::v_of(y), *z = M::z_of(y);
     bool any = false;
     for (int j = 0; j < M::r; ++j) any = any || held[j] > 0;
-    right_side<M>(me.k, t, y, held, any, accelerations, lambda);
+    scalar_right_side<M>(me.k, t, y, held, any, accelerations, lambda);
     if (!all_finite<M::size>(accelerations)) return false;
     if (!any) return true;
     Real force[n], metric[n];

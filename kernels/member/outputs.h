@@ -35,7 +35,8 @@ ZWANG_COLD void emit_outputs_until(M& me, const DenseStep<M>& dense, typename M:
     else
       dense.flow(x, y);
     // Close to a dependence of the held rows the projection would add more rounding than it removes drift.
-    if (me.constraints.any_held && !dense.is_spoiled(x)) project<M>(me.k, when, y, me.constraints.held, 3);
+    if (me.constraints.any_held && !dense.is_spoiled(x))
+      scalar_project<M>(me.k, when, y, me.constraints.held, 3);
     clear_turns<M>(y);
     write_output(me, when, when, y);
   }

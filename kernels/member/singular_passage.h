@@ -96,7 +96,7 @@ ZWANG_COLD Approach<typename M::Real> approach_to_dependence(M& me) {
     if (now.rank < rows.size()) {
       const Real soon = Real(0.1) * motion.h;
       move_ahead(soon);
-      project<M>(me.k, motion.t + soon, later, held, 6);
+      scalar_project<M>(me.k, motion.t + soon, later, held, 6);
       const int rank = row_dependence<M>(me.k, motion.t + soon, later, held).rank;
       if (rank > now.rank) me.dependence.rank = rank;
     }
@@ -150,7 +150,7 @@ ZWANG_COLD bool project_within_step(const Real* k, Real t, const Real* held, Rea
   // Within a step the coordinates of turns have values, which the projection removes: these are no moves.
   clear_turns<M>(y);
   for (int i = 0; i < n; ++i) moved[i] = y[i];
-  project<M>(k, t, y, held, 6);
+  scalar_project<M>(k, t, y, held, 6);
   for (int i = 0; i < n; ++i) moved[i] -= y[i];
   return squared_length<typename M::Model>(mass, moved) <= square(largest_move) * way;
 }
@@ -256,7 +256,7 @@ ZWANG_COLD bool take_step_alone(M& me, DenseStep<M>& dense) {
       }
       copy<M::size>(y, there);
       certain = project_within_step<M>(me.k, t, me.constraints.held, h, there) && certain;
-      right_side<M>(me.k, t, there, me.constraints.held, true, rate, lambda);
+      scalar_right_side<M>(me.k, t, there, me.constraints.held, true, rate, lambda);
     };
     step.take(motion.t, motion.y, rates);
     copy<M::size>(step.end, end);
