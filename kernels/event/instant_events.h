@@ -26,9 +26,23 @@
 
 namespace zwang {
 
+// Whether all these conditions are at f = 0 with f' = 0.
+template <class M>
+ZWANG_COLD bool are_at_rest(const M& me, const typename M::Set& conditions) {
+  const typename M::Set touching = touching_now(me);
+  bool rest = true;
+  for (int i = 0; i < M::r && rest; ++i) {
+    if (!conditions.has(i)) continue;
+    const auto zero = zero_of(me, i);
+    rest = touching.has(i) && absolute(zero.f_rate) <= zero.rate;
+  }
+  return rest;
+}
+
 // A geometric sequence of shocks is completed when the time left to its limit is negligible, or when all its
 // conditions, struck one after another until now, are reached at once, so that their shocks can no longer be
-// told apart. Conditions struck together in every shock have not come any closer. `arriving` are the
+// told apart. Conditions struck together in every shock have not come any closer. A shock whose rounds have
+// brought all of them to rest is itself the end: no hop is left out. `arriving` are the
 // conditions reached by the present shock, `earlier` the sequence before it. Changes what
 // complete_accumulation() and update_active_set() change.
 template <class M>
@@ -41,6 +55,12 @@ ZWANG_COLD void finish_accumulation(M& me, const typename M::Set& arriving,
   const bool over = sequence.nearly_over(Real(me.input.settings->accumulation_gap), me.input.rtol);
   if (!merged && !over) return;
   const typename M::Set together = merged ? earlier.conditions : sequence.conditions;
+  if constexpr (ModesOf<typename M::Model>::any) {
+    if (are_at_rest(me, together)) {
+      me.accumulation.forget();
+      return;
+    }
+  }
   Real limit = merged ? earlier.limit : sequence.limit;
   if (together.size() == 1) {
     Real rate[M::size], lambda[M::rows], f_rate, second, size;

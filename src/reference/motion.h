@@ -107,6 +107,7 @@ class Motion {
   // motion_accumulation.cpp: infinitely many shocks in a finite time
   void finish_accumulation(const std::vector<char>& arriving,
                            const std::optional<AccumulationWatch::Sequence>& earlier);
+  bool are_at_rest(const std::vector<std::size_t>& conditions) const;
   void complete_hops(const std::vector<std::size_t>& hops, const Eigen::VectorXd& accelerations);
   void complete_accumulation(const std::vector<std::size_t>& contacts, double limit,
                              std::vector<RestPhase> phases);

@@ -57,9 +57,19 @@ double Motion::limit_of_sequence() const {
   return accumulation_.sequence() ? accumulation_.sequence()->limit : member_.t;
 }
 
+// Whether all these conditions are at f = 0 with f' = 0.
+bool Motion::are_at_rest(const std::vector<std::size_t>& conditions) const {
+  const State now = member_.state();
+  const std::vector<char> touching = touching_now();
+  return std::all_of(conditions.begin(), conditions.end(), [&](std::size_t i) {
+    return touching[i] && std::abs(equations_.rate(i, now)) <= member_.zero_of(i, now).rate;
+  });
+}
+
 // A geometric sequence of shocks ends when its remainder is negligible, or when its conditions, struck one
 // after another until now, have come so close together that they can no longer be distinguished. Conditions
-// that are struck together in every shock, such as those of two equal balls, have not come any closer.
+// that are struck together in every shock, such as those of two equal balls, have not come any closer. A shock whose rounds
+// have brought all of them to rest is itself the end: no hop is left out.
 void Motion::finish_accumulation(const std::vector<char>& arriving,
                                  const std::optional<AccumulationWatch::Sequence>& earlier) {
   const auto& sequence = accumulation_.sequence();
@@ -68,6 +78,10 @@ void Motion::finish_accumulation(const std::vector<char>& arriving,
                                   [&](std::size_t i) { return arriving[i] != 0; });
   if (!merged && !(sequence && sequence->nearly_over())) return;
   const std::vector<std::size_t> together = merged ? earlier->conditions : sequence->conditions;
+  if (bounds_forces() && are_at_rest(together)) {
+    accumulation_.forget();
+    return;
+  }
   double limit = merged ? earlier->limit : sequence->limit;
   if (together.size() == 1) {
     const Accelerations now = constrained_acceleration(equations_, member_.state(), member_.active);
