@@ -117,8 +117,9 @@ ZWANG_COLD typename M::Set contacts_at_rest(const M& me, int f) {
   return made;
 }
 
-// What is left of slips in space that have come to rest is removed: across the new direction it would turn the first
-// moments of the slip that follows, and along the old one it would end that slip at once.
+// What is left of slips that have come to rest is removed. In space it would turn the first moments of the slip that follows,
+// across the new direction, and end that slip at once along the old one. In the plane other slips vanish by the same
+// motion: what is left of them would count as slips the other way.
 template <class M>
 ZWANG_COLD void remove_slips(M& me, const typename M::Set& contacts) {
   using Model = typename M::Model;
@@ -126,8 +127,8 @@ ZWANG_COLD void remove_slips(M& me, const typename M::Set& contacts) {
   copy<M::rows>(me.constraints.held, held);
   bool any = false;
   for (int f = 0; f < Model::frictions; ++f) {
-    if (Model::friction_rows(f) == 1 || !contacts.has(Model::friction_contact(f))) continue;
-    held[Model::friction_row(f)] = held[Model::friction_row(f) + 1] = 1;
+    if (!contacts.has(Model::friction_contact(f))) continue;
+    for (int c = 0; c < Model::friction_rows(f); ++c) held[Model::friction_row(f) + c] = 1;
     any = true;
   }
   if (any) scalar_project<M>(me.k, me.motion.t, me.motion.y, held, 1);

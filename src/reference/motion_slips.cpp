@@ -95,15 +95,15 @@ std::vector<std::size_t> Motion::frictions_at_rest(std::size_t friction) const {
   return made;
 }
 
-// What is left of slips in space that have come to rest is removed: across the new direction it would turn the first
-// moments of the slip that follows, and along the old one it would end that slip at once.
+// What is left of slips that have come to rest is removed. In space it would turn the first moments of the slip that follows,
+// across the new direction, and end that slip at once along the old one. In the plane other slips vanish by the same
+// motion: what is left of them would count as slips the other way.
 void Motion::remove_slips(const std::vector<std::size_t>& frictions) {
   std::vector<std::size_t> held = member_.active;
   for (const std::size_t f : frictions) {
     const std::vector<std::size_t>& rows = equations_.system().frictions[f].rows;
-    if (rows.size() == 2) held.insert(held.end(), rows.begin(), rows.end());
+    held.insert(held.end(), rows.begin(), rows.end());
   }
-  if (held.size() == member_.active.size()) return;
   std::sort(held.begin(), held.end());
   State now = member_.state();
   project(equations_, now, member_.sizes, held);
