@@ -77,9 +77,20 @@ ZWANG_COLD typename M::Phases phases_of_cycle(const M& me, const typename M::Acc
   return phases;
 }
 
+// Whether all conditions of a cycle but those of `hops` are closed.
+template <class M>
+ZWANG_COLD bool others_rest(const M& me, const typename M::Set& cycle, const typename M::Set& hops) {
+  bool rest = true;
+  for (int i = 0; i < M::r; ++i)
+    rest =
+        rest && (!cycle.has(i) || hops.has(i) || me.constraints.conditions[i].standing == Standing::closed);
+  return rest;
+}
+
 // The sequence that continues with a shock of `contact` at the time `landing`, if the shocks since its last
-// one repeat those before: then the ratio of these two cycles is that of all further ones. Writes its limit
-// and the phases until then; false where there is none.
+// one repeat those before: then the ratio of these two cycles is that of all further ones. The other conditions of the
+// cycle have to be closed: one that hops on is struck again before the limit, and the contact has come to rest by then.
+// Writes the limit and the phases until then; false where there is none.
 template <class M>
 ZWANG_COLD bool continue_cycle(const M& me, int contact, typename M::Real landing, typename M::Real& limit,
                                typename M::Phases& phases) {
@@ -94,6 +105,12 @@ ZWANG_COLD bool continue_cycle(const M& me, int contact, typename M::Real landin
     if (period < 2 || period > longest || 2 * period > watch.count) return false;
     for (int k = 0; k < period; ++k)
       if (!(watch.reached[watch.index_of(k)] == watch.reached[watch.index_of(k + period)])) return false;
+    if constexpr (ModesOf<typename M::Model>::any) {
+      typename M::Set hop;
+      hop.add(contact);
+      for (int k = 0; k < period; ++k)
+        if (!others_rest(me, watch.reached[watch.index_of(k)], hop)) return false;
+    }
     const auto time = [&](int ago) { return watch.time[watch.index_of(ago)]; };
     const Real now = me.motion.t, d1 = landing - time(period - 1),
                d2 = time(period - 1) - time(2 * period - 1);
@@ -308,12 +325,14 @@ ZWANG_COLD void complete_accumulation(M& me, typename M::Set contacts, typename 
 }
 
 // Completes hops too low or too short to be followed. As part of a sequence of several conditions they end
-// with it; otherwise each contact hops by itself until its own limit.
+// with it, unless another one hops on; otherwise each contact hops by itself until its own limit.
 template <class M>
 ZWANG_COLD void complete_hops(M& me, const UnresolvedHops<M>& hops) {
   using Real = typename M::Real;
   const auto& sequence = me.accumulation.sequence;
   bool in_sequence = sequence.found && sequence.conditions.size() > 1 && sequence.limit > me.motion.t;
+  if constexpr (ModesOf<typename M::Model>::any)
+    in_sequence = in_sequence && others_rest(me, sequence.conditions, hops.contacts);
   Real limit = me.motion.t;
   typename M::Phases phases;
   for (int i = 0; i < M::r; ++i) {

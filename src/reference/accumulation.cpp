@@ -39,6 +39,15 @@ std::vector<std::size_t> AccumulationWatch::latest() const {
   return found;
 }
 
+std::vector<std::size_t> AccumulationWatch::since(std::size_t contact) const {
+  std::vector<std::size_t> found;
+  for (auto shock = shocks_.rbegin(); shock != shocks_.rend(); ++shock) {
+    found.insert(found.end(), shock->reached.begin(), shock->reached.end());
+    if (std::find(shock->reached.begin(), shock->reached.end(), contact) != shock->reached.end()) break;
+  }
+  return found;
+}
+
 std::optional<AccumulationWatch::Continuation> AccumulationWatch::continued_by(
     std::size_t contact, double landing, double now, const std::vector<std::size_t>& held) const {
   const auto shock = [&](std::size_t back) -> const Shock& { return shocks_[shocks_.size() - 1 - back]; };

@@ -48,6 +48,8 @@ class AccumulationWatch {
   // present time, from which on the conditions of `held` hold.
   std::optional<Continuation> continued_by(std::size_t contact, double landing, double now,
                                            const std::vector<std::size_t>& held) const;
+  // The conditions of the shocks since the last one of `contact`, with that shock.
+  std::vector<std::size_t> since(std::size_t contact) const;
   // The conditions that caused the last two shocks.
   std::vector<std::size_t> latest() const;
 

@@ -93,10 +93,17 @@ void Motion::finish_accumulation(const std::vector<char>& arriving,
   if (going()) update_active_set(closing, no_condition);
 }
 
-// Hops too low or too short to be followed. As part of a sequence of several conditions they end with it;
-// otherwise each contact hops by itself until its own limit.
+// Hops too low or too short to be followed. As part of a sequence of several conditions they end with it, unless another
+// one hops on: that is struck again before the limit, and the contact has come to rest by then. Otherwise each contact
+// hops by itself until its own limit.
 void Motion::complete_hops(const std::vector<std::size_t>& hops, const Eigen::VectorXd& accelerations) {
-  if (hops.size() == 1) {
+  // Systems without friction or bounds do not ask.
+  const auto others_rest = [&](const std::vector<std::size_t>& cycle) {
+    return !bounds_forces() || std::all_of(cycle.begin(), cycle.end(), [&](std::size_t i) {
+      return listed(hops, i) || member_.conditions[i].standing == Standing::closed;
+    });
+  };
+  if (hops.size() == 1 && others_rest(accumulation_.since(hops[0]))) {
     const double landing = hop_of(hops[0], accelerations).landing;
     if (const auto next = accumulation_.continued_by(hops[0], landing, member_.t, member_.active)) {
       complete_accumulation(hops, next->limit, next->phases);
@@ -106,7 +113,7 @@ void Motion::complete_hops(const std::vector<std::size_t>& hops, const Eigen::Ve
   const auto& sequence = accumulation_.sequence();
   const auto in_sequence = [&](std::size_t i) { return listed(sequence->conditions, i); };
   if (sequence && sequence->conditions.size() > 1 && sequence->limit > member_.t &&
-      std::all_of(hops.begin(), hops.end(), in_sequence)) {
+      std::all_of(hops.begin(), hops.end(), in_sequence) && others_rest(sequence->conditions)) {
     complete_accumulation(hops, sequence->limit, sequence->cycle);
     return;
   }
