@@ -259,6 +259,23 @@ bool is_shared(const DependentMultipliers& all, Eigen::Index row) {
   return all.null.cols() == 0 || all.null.row(row).cwiseAbs().maxCoeff() > shared_threshold;
 }
 
+std::vector<char> sharing_with(const DependentMultipliers& all, std::vector<char> rows) {
+  // The projector onto the dependences does not depend on their basis.
+  const Eigen::MatrixXd together = all.null * all.null.transpose();
+  for (bool grows = true; grows;) {
+    grows = false;
+    for (Eigen::Index i = 0; i < together.rows(); ++i)
+      for (Eigen::Index k = 0; k < together.cols(); ++k) {
+        char& joins = rows[static_cast<std::size_t>(k)];
+        if (!rows[static_cast<std::size_t>(i)] || joins || !(std::abs(together(i, k)) > shared_threshold))
+          continue;
+        joins = 1;
+        grows = true;
+      }
+  }
+  return rows;
+}
+
 double smallest_excess(const DependentMultipliers& given) {
   // Contacts whose forces are unique have event functions of their own.
   DependentMultipliers all = given;

@@ -47,6 +47,9 @@ std::optional<Eigen::VectorXd> nearest_in_cones(const DependentMultipliers& all)
 // dependent.
 bool is_shared(const DependentMultipliers& all, Eigen::Index row);
 
+// The rows whose multipliers may change only together with those of `rows`, directly or through others; these included.
+std::vector<char> sharing_with(const DependentMultipliers& all, std::vector<char> rows);
+
 // Of the rows that share loads, the smallest t for which some multipliers have |lambda_T| <= cone lambda_N + t at every
 // cone and lambda_N >= -t [friction-10]. Negative: every contact can stick with a margin.
 double smallest_excess(const DependentMultipliers& all);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "src/base/index.h"
 #include "src/expression/scaled.h"
@@ -150,6 +151,21 @@ bool contradict(const Equations& equations, const State& state, const std::vecto
   return !(mismatch * demanded <= contradiction_roundings * rounding);
 }
 
+// All multipliers of the rows of `set` that give the accelerations `now`.
+DependentMultipliers multipliers_of(const Equations& equations, const State& state,
+                                    const std::vector<std::size_t>& set, const MassMetric& metric,
+                                    const Accelerations& now) {
+  Eigen::MatrixXd rows(index(set.size()), index(equations.size()));
+  Eigen::VectorXd lambda(index(set.size()));
+  for (std::size_t k = 0; k < set.size(); ++k) {
+    rows.row(index(k)) = equations.row(set[k], state).a;
+    lambda(index(k)) = now.multipliers(index(set[k]));
+  }
+  bool slips = false;
+  const Eigen::MatrixXd forces = force_rows(equations, state, set, rows, slips);
+  return dependent_multipliers(equations, state, set, metric, rows, forces, lambda);
+}
+
 bool finite(const Dynamics& dynamics) { return dynamics.mass.allFinite() && dynamics.applied.allFinite(); }
 
 }  // namespace
@@ -221,6 +237,38 @@ Accelerations constrained_acceleration(const Equations& equations, const State& 
   return made;
 }
 
+std::vector<std::size_t> frictions_sharing_loads(const Equations& equations, const State& state,
+                                                 const std::vector<std::size_t>& set, std::size_t friction) {
+  std::vector<std::size_t> made = {friction};
+  const Accelerations now = constrained_acceleration(equations, state, set);
+  const MassMetric metric(now.dynamics.mass);
+  if (now.status != Status::ok || !metric.valid()) return made;
+  const DependentMultipliers all = multipliers_of(equations, state, set, metric, now);
+  const std::vector<Friction>& frictions = equations.system().frictions;
+  std::vector<char> rows(set.size(), 0);
+  const auto add_rows = [&](const Friction& of) {
+    for (std::size_t k = 0; k < set.size(); ++k)
+      if (set[k] == of.contact || std::find(of.rows.begin(), of.rows.end(), set[k]) != of.rows.end())
+        rows[k] = 1;
+  };
+  const auto sticks_with_them = [&](const Friction& of) {
+    const auto normal = std::find(set.begin(), set.end(), of.contact);
+    const auto tangent = std::find(set.begin(), set.end(), of.rows[0]);
+    return tangent != set.end() && normal != set.end() &&
+           (rows[static_cast<std::size_t>(tangent - set.begin())] != 0 ||
+            rows[static_cast<std::size_t>(normal - set.begin())] != 0);
+  };
+  // A cone joins the loads along a contact to those across it.
+  for (std::size_t next = 0; next < made.size(); ++next) {
+    add_rows(frictions[made[next]]);
+    rows = sharing_with(all, std::move(rows));
+    for (std::size_t f = 0; f < frictions.size(); ++f)
+      if (std::find(made.begin(), made.end(), f) == made.end() && sticks_with_them(frictions[f]))
+        made.push_back(f);
+  }
+  return made;
+}
+
 std::optional<double> excess_over_cones(const Equations& equations, const State& state,
                                         const std::vector<std::size_t>& set, const Friction& friction,
                                         double zero) {
@@ -237,15 +285,7 @@ std::optional<double> excess_over_cones(const Equations& equations, const State&
                (is_nothing(other.contact) && std::all_of(other.rows.begin(), other.rows.end(), is_nothing));
       }))
     return 0;
-  Eigen::MatrixXd rows(index(set.size()), index(equations.size()));
-  Eigen::VectorXd lambda(index(set.size()));
-  for (std::size_t k = 0; k < set.size(); ++k) {
-    rows.row(index(k)) = equations.row(set[k], state).a;
-    lambda(index(k)) = now.multipliers(index(set[k]));
-  }
-  bool slips = false;
-  const Eigen::MatrixXd forces = force_rows(equations, state, set, rows, slips);
-  const DependentMultipliers all = dependent_multipliers(equations, state, set, metric, rows, forces, lambda);
+  const DependentMultipliers all = multipliers_of(equations, state, set, metric, now);
   const auto shares = [&](std::size_t row) {
     const auto it = std::find(set.begin(), set.end(), row);
     return it != set.end() && is_shared(all, it - set.begin());

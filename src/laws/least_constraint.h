@@ -34,6 +34,11 @@ std::optional<double> excess_over_cones(const Equations& equations, const State&
                                         const std::vector<std::size_t>& set, const Friction& friction,
                                         double zero);
 
+// The frictions of sticking contacts that share loads with sticking contact `friction`, directly or through others, with
+// it; it alone where its force is unique.
+std::vector<std::size_t> frictions_sharing_loads(const Equations& equations, const State& state,
+                                                 const std::vector<std::size_t>& set, std::size_t friction);
+
 // The multipliers with their rounding: that of the terms A a and c of f'' in the mass metric, as for the zero
 // of a multiplier in the active set. One per condition of the system; exactly 0 where not in the set.
 std::vector<Scaled> scaled_multipliers(const Equations& equations, const State& state, const Sizes& sizes,

@@ -245,10 +245,10 @@ void Motion::change_mode(const Transition& transition) {
   if (going()) record_mode_changes(before, reversed);
 }
 
-// The contacts that reach their cones at this instant: one, or all that are at theirs if the forces are not unique. There
-// is one event function for all of these, and the contact whose function was found may not be among them. None if these
-// forces vanish: stick ends to have room left when a wedge ceases to be self-locking, but without a force nothing
-// slides.
+// The contacts that reach their cones at this instant: one, or all that are at theirs of those that share loads with it.
+// There is one event function for these, and the contact whose function was found may not be among them; others are at
+// their cones by the choice of their forces alone. None if these forces vanish: stick ends to have room left when a wedge
+// ceases to be self-locking, but without a force nothing slides.
 std::vector<std::size_t> Motion::reaching_cone(std::size_t friction) const {
   const System& system = equations_.system();
   const std::size_t found = system.frictions[friction].contact;
@@ -256,9 +256,8 @@ std::vector<std::size_t> Motion::reaching_cone(std::size_t friction) const {
   std::vector<std::size_t> made;
   const State now = member_.state();
   const Eigen::VectorXd forces = constrained_acceleration(equations_, now, member_.active).multipliers;
-  for (std::size_t f = 0; f < system.frictions.size(); ++f) {
+  for (const std::size_t f : frictions_sharing_loads(equations_, now, member_.active, friction)) {
     const Friction& law = system.frictions[f];
-    if (!member_.sticks(f)) continue;
     double squares = 0;
     for (const std::size_t row : law.rows) squares += forces(index(row)) * forces(index(row));
     const double most = equations_.friction(f, now).cone_static * forces(index(law.contact));

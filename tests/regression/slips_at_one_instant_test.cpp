@@ -1,6 +1,7 @@
 // Slips of several contacts at one instant: errors found by the soak test.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "host/study/study.h"
 #include "host/study_file/load_study.h"
 #include "kernels/base/status.h"
+#include "tests/support/both_backends.h"
 
 namespace zwang::slips_at_one_instant_test {
 namespace {
@@ -80,6 +82,53 @@ TEST(SlipsAtOneInstant, BothEndsOfARodStickAtOneInstantInTheReference) {
   const Study study = read_study(rod_at_a_wall, "rod_at_a_wall.toml");
   BackendReference reference(study, 1);
   expect_common_stop(study, reference, 40);
+}
+
+// A point is pushed into a corner of a wall and a floor with friction. Its forces are not unique; of least norm are those with
+// the friction of the floor on its cone. It sticks nevertheless, also when a block elsewhere begins to slide: the reference
+// listed both, because all contacts at their cones were taken to slide (soak with friction, seed 60328).
+TEST(SlipsAtOneInstant, AContactOnItsConeByChoiceSticksWhereAnotherSlides) {
+  const Study study = read_study(R"toml(
+[[point]]
+name = "a"
+mass = 1
+position = [0, 0]
+[[point]]
+name = "b"
+mass = 1
+position = [5, 0]
+[system]
+gravity = [0, -10]
+[system.force]
+"a.x" = -20
+"b.x" = "6*sin(t)"
+[[constraint]]
+name = "wall"
+require = "a.x >= 0"
+[[constraint]]
+name = "corner"
+require = "a.y >= 0"
+friction = 0.2
+[[constraint]]
+name = "floor"
+require = "b.y >= 0"
+friction = 0.5
+[time]
+end = 1.2
+samples = 2
+[measure]
+slides = "count(slides(corner))"
+sticks = "final(sticking(corner))"
+begins = "first(slides(floor))"
+)toml",
+                                 "corner.toml");
+  by_both(study, [&](Backend& backend) {
+    const BatchResults results = first_member(study, backend);
+    ASSERT_EQ(results.status[0], Status::ok);
+    EXPECT_EQ(results.measures[0], 0);
+    EXPECT_EQ(results.measures[1], 1);
+    EXPECT_NEAR(results.measures[2], std::asin(5.0 / 6), 1e-9);
+  });
 }
 
 }  // namespace
