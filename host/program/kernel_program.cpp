@@ -194,7 +194,7 @@ KernelProgram cuda_program(const Study& study) {
   add("step.cu", "", "ZWANG_CUDA_STEP", tuning.step_blocks);
   add("event.cu", shared + "(extern template, Entry)\n", "ZWANG_CUDA_EVENT", tuning.event_blocks);
   add("slow_path.cu", shared + "(template, Entry)\n", "ZWANG_CUDA_SLOW_PATH", tuning.slow_path_blocks,
-      "#define ZWANG_LOOPS_ROLLED 1\n");
+      study.system->bounds_forces() ? "#define ZWANG_LOOPS_ROLLED 1\n" : "");
   program.text.units = {"step.cu", "event.cu", "slow_path.cu"};
   if (tuning.record_steps) {
     add("record.cu", "", "ZWANG_CUDA_RECORD", tuning.record_blocks);

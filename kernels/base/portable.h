@@ -17,9 +17,9 @@
 #define ZWANG_COLD __host__ __device__ __noinline__
 #define ZWANG_BUILTIN(name) ::name
 #if defined(ZWANG_LOOPS_ROLLED)
-// The slow path of a GPU: no loop is unrolled, wherever the kernels say `for`. Left to itself the compiler unrolls
-// nearly all of them, since their lengths are constants of the model: twice the code and twice the time to compile,
-// for the same speed.
+// The slow path of a GPU for models with friction or bounds: no loop is unrolled, wherever the kernels say `for`. Left
+// to itself the compiler unrolls nearly all of them, since their lengths are constants of the model: twice the code
+// and twice the time to compile, for the same speed. Short models become slower by it.
 #define for _Pragma("unroll 1") for
 #define ZWANG_UNROLL
 #define ZWANG_REGISTERS

@@ -133,11 +133,20 @@ ZWANG_INLINE void right_side(const R* k, R t, const R* y, const R* held, bool an
   driven_right_side<M>(k, t, w, y, held, any_held, rate, lambda);
 }
 
-// The same for one member in the slow path, compiled once for all its callers: the formulas of a model are long.
+// The same for one member in the slow path. With friction or bounds, whose slow path is long and has many callers, it is
+// compiled once; without, a call would take time.
 template <class M, class Real>
-ZWANG_COLD void scalar_right_side(const Real* k, Real t, const Real* y, const Real* held, bool any_held,
-                                  Real* rate, Real* lambda) {
+ZWANG_COLD void compiled_right_side(const Real* k, Real t, const Real* y, const Real* held, bool any_held,
+                                    Real* rate, Real* lambda) {
   right_side<M>(k, t, y, held, any_held, rate, lambda);
+}
+template <class M, class Real>
+ZWANG_INLINE void scalar_right_side(const Real* k, Real t, const Real* y, const Real* held, bool any_held,
+                                    Real* rate, Real* lambda) {
+  if constexpr (ModesOf<typename M::Model>::any)
+    compiled_right_side<M>(k, t, y, held, any_held, rate, lambda);
+  else
+    right_side<M>(k, t, y, held, any_held, rate, lambda);
 }
 
 // The multipliers at a state. Linearly dependent rows leave them undetermined: then those of least norm are
@@ -259,10 +268,17 @@ ZWANG_INLINE void project(const R* k, R t, R* y, const R* held, int passes) {
   }
 }
 
-// The same for one member in the slow path, compiled once.
+// The same for one member in the slow path, as scalar_right_side().
 template <class M, class Real>
-ZWANG_COLD void scalar_project(const Real* k, Real t, Real* y, const Real* held, int passes) {
+ZWANG_COLD void compiled_project(const Real* k, Real t, Real* y, const Real* held, int passes) {
   project<M>(k, t, y, held, passes);
+}
+template <class M, class Real>
+ZWANG_INLINE void scalar_project(const Real* k, Real t, Real* y, const Real* held, int passes) {
+  if constexpr (ModesOf<typename M::Model>::any)
+    compiled_project<M>(k, t, y, held, passes);
+  else
+    project<M>(k, t, y, held, passes);
 }
 
 // Contacts that slip and may depend on each other: the motion depends on how they share the load, and its steps are
