@@ -185,7 +185,12 @@ ReferencePair ReferenceRunner::from_middle(const State& state, const std::vector
                                            const Plan& plan, Perturbation perturbation,
                                            const ReferencePair& before, WorkBudget& budget) const {
   const auto run = [&](const IntegratorSettings& settings, const State& from, const Trajectory& so_far) {
-    const Plan continued{plan.outputs, plan.end, false, so_far.reductions, so_far.sides, budget.run_limit()};
+    const Plan continued{.outputs = plan.outputs,
+                         .end = plan.end,
+                         .extremes = so_far.reductions,
+                         .sides = so_far.sides,
+                         .shocks = so_far.shocks,
+                         .max_trial_steps = budget.run_limit()};
     Trajectory made = resume(equations_, settings, continued, from, closed);
     budget.spend(made);
     return made;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 
 namespace zwang {
@@ -30,6 +31,10 @@ void AccumulationWatch::note(double t, std::vector<std::size_t> reached, std::ve
 void AccumulationWatch::forget() {
   shocks_.clear();
   sequence_.reset();
+}
+
+double AccumulationWatch::last() const {
+  return shocks_.empty() ? -std::numeric_limits<double>::infinity() : shocks_.back().t;
 }
 
 std::vector<std::size_t> AccumulationWatch::latest() const {

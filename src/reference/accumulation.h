@@ -50,6 +50,8 @@ class AccumulationWatch {
                                            const std::vector<std::size_t>& held) const;
   // The conditions of the shocks since the last one of `contact`, with that shock.
   std::vector<std::size_t> since(std::size_t contact) const;
+  // When the last shock occurred; minus infinity if there was none.
+  double last() const;
   // The conditions that caused the last two shocks.
   std::vector<std::size_t> latest() const;
 

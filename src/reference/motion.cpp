@@ -58,6 +58,7 @@ Trajectory Motion::integrate(bool begun) {
     const Status status = recorder_.trajectory().status;
     if (status == Status::ok || status == Status::stopped) recorder_.emit_output_now(smooth_.step_length());
   }
+  recorder_.trajectory().shocks = accumulation_;
   return recorder_.finish();
 }
 

@@ -35,6 +35,7 @@ bool Motion::rejoin(const State& state, const std::vector<double>& closed) {
   bring_onto(touching, change.leaves);
   recorder_.set_start(state.t, equations_.energy(member_.state()));
   recall_watch_signs();
+  if (plan_.shocks && plan_.shocks->last() <= member_.t) accumulation_ = *plan_.shocks;
 
   // The set of pressing conditions is computed anew, as after an event.
   return update_active_set(touching, no_condition, change) && open_record();

@@ -2,8 +2,12 @@
 // standard they are compared with.
 #pragma once
 
+#include <optional>
+#include <vector>
+
 #include "src/base/settings.h"
 #include "src/laws/project.h"
+#include "src/reference/accumulation.h"
 #include "src/reference/trajectory.h"
 #include "src/system/equations.h"
 
@@ -19,6 +23,9 @@ struct Plan {
   // For a resumed motion: the last signs of watched functions, used where one is zero at the start (a
   // velocity at rest).
   std::vector<int> sides = {};
+  // For a resumed motion: the shocks before it, as the trajectory before gave them. When a sequence of shocks counts as an
+  // accumulation depends on how many of them are known.
+  std::optional<AccumulationWatch> shocks = {};
   // Trial steps, accepted or not, after which the run is given up (Trajectory::given_up). Unlike max_steps it
   // is no property of the study: the caller limits the work it is willing to spend.
   long long max_trial_steps = no_limit;

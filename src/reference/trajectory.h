@@ -8,6 +8,7 @@
 
 #include "kernels/base/layout.h"
 #include "kernels/base/status.h"
+#include "src/reference/accumulation.h"
 #include "src/system/equations.h"
 
 namespace zwang {
@@ -86,6 +87,7 @@ struct Trajectory {
   std::vector<double> measures;       // measures, then flags (System::member_value_formulas); NaN = missing
   std::vector<MemberRecord> records;  // as System::records
   std::vector<int> sides;  // of watched functions where it ended: -1, +1, 0 (never clearly off zero)
+  std::optional<AccumulationWatch> shocks;  // the last ones, of which an accumulation may become
   Audit audit;
   long long steps = 0, rejected = 0;
   bool given_up = false;  // Plan::max_trial_steps was used up; the status is step_limit
