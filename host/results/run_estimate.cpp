@@ -42,7 +42,8 @@ std::string bytes_text(double bytes) {
 std::optional<double> TimeEstimate::seconds_left(const RunProgress& progress) {
   constexpr double enough_seconds = 1.5, any_report_seconds = 5;
   if (given_ || progress.done >= progress.of) return {};
-  if (!first_) first_ = progress;
+  if (!first_ || progress.too_few) first_ = progress;
+  if (progress.too_few) return {};
   // The first batch includes the start of the machine, so the rate is that between two reports where there
   // are two.
   const double since = progress.seconds - first_->seconds;

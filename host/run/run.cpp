@@ -102,9 +102,12 @@ long long EnsembleRun::batch_end(long long begin, long long up_to) const {
   const long long end = std::min(last, begin + batch_size_.next(last - begin));
   if (!reduces_on_device()) return end;
   // The device reduces whole blocks of a point: an open block is completed first, and a batch ends at the end
-  // of a block.
-  if (under_way_.empty() && !statistics_.accepts_blocks())
-    return std::min(end, point + (place / block_members + 1) * block_members);
+  // of a block. The first batch also has the members that decide whether everything fails: two small batches would take
+  // twice as long.
+  if (under_way_.empty() && !statistics_.accepts_blocks()) {
+    const long long block_end = point + (place / block_members + 1) * block_members;
+    return std::min(end, begin == 0 && judges_first_members() ? early_members : block_end);
+  }
   const long long whole = point + (end - point) / block_members * block_members;
   return end < std::min(end_, point + study_.ensemble.per_point()) && whole > begin ? whole : end;
 }
@@ -256,7 +259,8 @@ void EnsembleRun::report_progress(double seconds) const {
                      .of = (end_ - options_.first) * blocks,
                      .failed = tally_.failed,
                      .may_stop_early = until_.has_value(),
-                     .seconds = seconds});
+                     .seconds = seconds,
+                     .too_few = reduces_on_device() && position_ - options_.first <= early_members});
 }
 
 RunPart EnsembleRun::part() const {

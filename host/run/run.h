@@ -35,6 +35,7 @@ struct RunProgress {
   long long failed = 0;
   bool may_stop_early = false;  // `until` is given: `of` is the limit
   double seconds = 0;           // since the first batch began
+  bool too_few = false;         // so few are done that they say nothing about the speed of a device
 };
 
 struct RunOptions {

@@ -9,6 +9,7 @@
 #include "host/estimators/moments.h"
 #include "host/platform/stage_times.h"
 #include "host/platform/stopwatch.h"
+#include "host/run/all_failed.h"
 #include "host/run/count_members.h"
 #include "host/run/run.h"
 #include "host/sample/draw_plan.h"
@@ -42,6 +43,8 @@ void EnsembleRun::begin_batches(long long up_to) {
   for (;;) {
     const long long begin = under_way_.empty() ? position_ : under_way_.back()->end;
     if (under_way_.size() >= at_once || begin >= std::min(end_, up_to)) return;
+    // While a large batch is under way, a small one beside it takes many times as long as alone.
+    if (position_ < early_members && begin >= early_members && judges_first_members()) return;
     const EnsembleSettings& ensemble = study_.ensemble;
     if (!under_way_.empty() && ensemble.point_of(begin) != ensemble.point_of(under_way_.front()->begin))
       return;

@@ -44,5 +44,13 @@ TEST(RunEstimate, ASingleSlowBatchGivesATimeToo) {
   EXPECT_FALSE(done.seconds_left({.done = 110, .of = 110, .seconds = 20})) << "nothing is left";
 }
 
+// A thousand members take as long on a GPU as a hundred thousand.
+TEST(RunEstimate, TooFewMembersSayNothingOfTheSpeedOfADevice) {
+  TimeEstimate estimate;
+  EXPECT_FALSE(estimate.seconds_left({.done = 1024, .of = 1'001'024, .seconds = 20, .too_few = true}));
+  EXPECT_FALSE(estimate.seconds_left({.done = 1024, .of = 1'001'024, .seconds = 26, .too_few = true}));
+  EXPECT_DOUBLE_EQ(estimate.seconds_left({.done = 251'024, .of = 1'001'024, .seconds = 36}).value_or(0), 30);
+}
+
 }  // namespace
 }  // namespace zwang::run_estimate_test

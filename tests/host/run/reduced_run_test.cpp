@@ -39,7 +39,7 @@ class ReducingBackend : public Backend {
 
   ReducedBatch run_reduced(const Batch& given, long long first, const ReductionPlan& plan,
                            const RecordTarget& records) override {
-    const Turn turn(*this);
+    const Turn turn(*this, first);
     if (first == fails_at) throw std::runtime_error("a lost device");
     HostMachine& device = *machines_[turn.machine];
     ReducedBatch made;
@@ -87,12 +87,16 @@ class ReducingBackend : public Backend {
   std::size_t at_once = 1;
   int most_at_once = 0;
   long long fails_at = -1;
+  int beside_first = 0;                       // batches that have begun while that of member 0 was under way
+  std::chrono::milliseconds patience{5'000};  // for the batches that are to be under way together
 
  private:
   // One of the machines for the time of a call, as a device's workers take turns.
   struct Turn {
-    explicit Turn(ReducingBackend& backend) : of(backend) {
+    Turn(ReducingBackend& backend, long long first) : of(backend), is_first(first == 0) {
       std::unique_lock lock(of.guard_);
+      of.first_runs_ = of.first_runs_ || is_first;
+      if (of.first_runs_ && !is_first) ++of.beside_first;
       if (of.free_.empty()) {
         of.free_.push_back(of.machines_.size());
         of.machines_.push_back(std::make_unique<HostMachine>());
@@ -102,15 +106,17 @@ class ReducingBackend : public Backend {
       of.most_at_once = std::max(of.most_at_once, ++of.running_);
       // The first batch ends when as many as possible have begun.
       of.changed_.notify_all();
-      of.changed_.wait_for(lock, std::chrono::seconds(5),
+      of.changed_.wait_for(lock, of.patience,
                            [&] { return of.most_at_once >= static_cast<int>(of.at_once); });
     }
     ~Turn() {
       const std::scoped_lock lock(of.guard_);
       --of.running_;
+      if (is_first) of.first_runs_ = false;
       of.free_.push_back(machine);
     }
     ReducingBackend& of;
+    bool is_first;
     std::size_t machine = 0;
   };
 
@@ -142,6 +148,7 @@ class ReducingBackend : public Backend {
   std::deque<std::unique_ptr<HostMachine>> machines_;
   std::vector<std::size_t> free_;
   int running_ = 0;
+  bool first_runs_ = false;
 };
 
 Study read(const std::string& text, const std::vector<std::string>& overrides = {}) {
@@ -194,6 +201,24 @@ TEST(ReducedRun, IntegratesTheFirstBlockByMembersIfBucketsAreUsed) {
   ReducingBackend backend(study, 512);
   expect_same(run_ensemble(study, backend, options), run_by_reference(study, options));
   EXPECT_EQ(backend.by_members, 256);
+}
+
+// On a GPU a thousand members beside a large batch take many times as long as alone.
+TEST(ReducedRun, TheMembersThatDecideWhetherAllFailAreTheFirstBatchAndAlone) {
+  const Study study = read(thrown_ball, {"ensemble.members=4000"});
+  RunOptions options{.threads = 2, .stop_if_all_fail = true};
+  ReducingBackend exact(study, 256);
+  exact.at_once = 2;
+  exact.patience = std::chrono::milliseconds(300);
+  options.progress = [&](const RunProgress& progress) { EXPECT_EQ(progress.too_few, progress.done <= 1024); };
+  expect_same(run_ensemble(study, exact, options), run_by_reference(study));
+  EXPECT_EQ(exact.by_members, 0);
+  EXPECT_EQ(exact.beside_first, 0);
+  options.statistics_memory = 20'000;
+  ReducingBackend buckets(study, 256);
+  expect_same(run_ensemble(study, buckets, options),
+              run_by_reference(study, {.threads = 2, .statistics_memory = 20'000}));
+  EXPECT_EQ(buckets.by_members, 1024);
 }
 
 TEST(ReducedRun, CountsFailuresAndNamesThem) {
