@@ -131,20 +131,25 @@ constexpr int cuda_function_registers = 128;
 enum class SlowWork : int {
   start,              // an empty slot
   scheduled,          // a scheduled time
-  step,               // outputs and events inside a step, steps that no lane can take
   event,              // the event at a step's end, while no inequality is closed and no contact sticks
   event_in_contact,   // the same while one row is held besides the equations
   event_in_contacts,  // the same while several are
+  step,               // outputs and events inside a step, steps that no lane can take
 };
-constexpr int slow_works = 6;
+constexpr int slow_works = 6, waiting_copies = 3;
 
 // Counters shared by the kernels of one batch. Lists come in pairs: one is filled while the other is read,
-// and they change places after every turn (entry/entry_cuda.h).
+// and they change places after every turn (entry/entry_cuda.h). Of the list `waiting` there are three copies, because the
+// slow path of a turn may still read one when the next turn decides on another.
 struct DeviceCounters {
   unsigned long long next_member;
-  unsigned at_event[2], moving[2], waiting[2][slow_works];  // lengths of the lists
-  unsigned taken;    // entries of the list `moving` that have been taken
-  unsigned handled;  // length of the list `at_event` in the last turn
+  unsigned at_event[2], moving[2], waiting[waiting_copies][slow_works];  // lengths of the lists
+  unsigned filled;  // the copy of the list `waiting` that is being filled
+  unsigned
+      slow_reads[2];  // one more than the copy that the slow path reads in this turn; 0: it has nothing to do
+  unsigned blocks_done;  // of zwang_event in this turn
+  unsigned taken;        // entries of the list `moving` that have been taken
+  unsigned handled;      // length of the list `at_event` in the last turn
   // Trial steps of all lanes, and the number there was time for: the occupancy of stepping lanes.
   unsigned long long busy, possible;
 };
@@ -165,9 +170,10 @@ struct DeviceLists {
   DeviceCounters* counters;
   unsigned* at_event;  // slots whose step ends at an event
   // Slots that wait for the slow path, with one of the marks below or none: `slots` of them by kind of work.
-  unsigned* waiting[2];
-  unsigned* moving[2];  // slots in smooth motion
-  unsigned slots;       // the room in each list
+  unsigned* waiting[waiting_copies];
+  unsigned* moving[2];       // slots in smooth motion
+  unsigned slots;            // the room in each list
+  unsigned slow_path_lanes;  // of zwang_slow_path that the device can run at once
   // Steps to be recorded that zwang_step and zwang_event have left; empty for studies with nothing to record.
   DeviceStepList steps, events;
   // Marks of waiting slots. empty: the slot needs a new member. event_pending: the member is at the event at

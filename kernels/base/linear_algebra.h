@@ -9,7 +9,7 @@ namespace zwang {
 template <int n, class Real>
 ZWANG_INLINE Real dot(const Real* a, const Real* b) {
   Real sum = 0;
-  for (int i = 0; i < n; ++i) sum += a[i] * b[i];
+  unrolled<n>([&](int i) { sum += a[i] * b[i]; });
   return sum;
 }
 template <int n, class Real>
@@ -18,16 +18,16 @@ ZWANG_INLINE Real norm(const Real* a) {
 }
 template <int n, class Real>
 ZWANG_INLINE void copy(const Real* from, Real* to) {
-  for (int i = 0; i < n; ++i) to[i] = from[i];
+  assign<n>(to, [&](int i) { return from[i]; });
 }
 template <int n, class Real>
 ZWANG_INLINE void add_multiple(Real factor, const Real* x, Real* y) {
-  for (int i = 0; i < n; ++i) y[i] += factor * x[i];
+  assign<n>(y, [&](int i) { return y[i] + factor * x[i]; });
 }
 template <int n, class Real>
 ZWANG_INLINE bool all_finite(const Real* x) {
   Real sum = 0;
-  for (int i = 0; i < n; ++i) sum += x[i] - x[i];
+  unrolled<n>([&](int i) { sum += x[i] - x[i]; });
   return sum == 0;
 }
 
@@ -53,11 +53,11 @@ struct DiagonalRoot {
     return positive;
   }
   ZWANG_DEVICE void into(const Real* a, Real* u) const {
-    for (int i = 0; i < n; ++i) u[i] = a[i] * inverse[i];
+    assign<n>(u, [&](int i) { return a[i] * inverse[i]; });
   }
   ZWANG_DEVICE void back(const Real* u, Real* x) const { into(u, x); }
   ZWANG_DEVICE void solve(const Real* force, Real* x) const {
-    for (int i = 0; i < n; ++i) x[i] = force[i] * inverse[i] * inverse[i];
+    assign<n>(x, [&](int i) { return force[i] * inverse[i] * inverse[i]; });
   }
 };
 

@@ -16,11 +16,7 @@
 #define ZWANG_INLINE __host__ __device__ __forceinline__
 #define ZWANG_COLD __host__ __device__ __noinline__
 #define ZWANG_BUILTIN(name) ::name
-#if defined(ZWANG_LOOPS_ROLLED)
-// The slow path of a GPU for models with friction or bounds: no loop is unrolled, wherever the kernels say `for`. Left
-// to itself the compiler unrolls nearly all of them, since their lengths are constants of the model: twice the code
-// and twice the time to compile, for the same speed. Short models become slower by it.
-#define for _Pragma("unroll 1") for
+#if defined(ZWANG_LOOPS_ROLLED)  // see the end of this file
 #define ZWANG_UNROLL
 #define ZWANG_REGISTERS
 #define ZWANG_ROLLED
@@ -135,15 +131,6 @@ ZWANG_INLINE void copy_by_wide_words(T& to, const T& from) {
 #endif
 }
 
-// Whether the address is in the shared memory of a GPU's multiprocessor, not in global memory.
-ZWANG_INLINE bool is_in_shared_memory([[maybe_unused]] const void* there) {
-#if defined(__CUDA_ARCH__)
-  return __isShared(there) != 0;
-#else
-  return true;  // a CPU caches all memory alike
-#endif
-}
-
 // Atomic updates of values shared by GPU threads. On the host the reductions run on one thread and need none.
 template <class T>
 ZWANG_INLINE T atomic_add(T* to, T what) {
@@ -168,6 +155,18 @@ __device__ __forceinline__ unsigned sum_of_warp(unsigned x) {
 #endif
 }
 #endif
+// Counts in a number that no other thread writes. An atomic add to the global memory of a GPU does not wait for the old
+// value; elsewhere a plain one is faster.
+template <class T>
+ZWANG_INLINE void increment(T& number) {
+#if defined(__CUDA_ARCH__)
+  if (__isGlobal(&number) != 0) {
+    atomicAdd(&number, T(1));
+    return;
+  }
+#endif
+  number += 1;
+}
 template <class T>
 ZWANG_INLINE void atomic_or(T* to, T what) {
 #if defined(__CUDA_ARCH__)
@@ -384,4 +383,40 @@ ZWANG_INLINE R whole_power(R x) {
     return x * square(whole_power<n / 2>(x));
 }
 
+// body(0), ..., body(n - 1): short inner loops whose length is a constant. Where all other loops are rolled, these are
+// written out, so that a thread has the loads of all passes under way at once.
+template <int n, class Body>
+ZWANG_INLINE void unrolled(const Body& body) {
+#if defined(ZWANG_LOOPS_ROLLED)
+  if constexpr (n <= 32) {
+    _Pragma("unroll") for (int i = 0; i < n; ++i) body(i);
+  } else {
+    _Pragma("unroll 8") for (int i = 0; i < n; ++i) body(i);
+  }
+#else
+  for (int i = 0; i < n; ++i) body(i);
+#endif
+}
+// to[i] = value(i) for i < n. `value` may read to[i], but no other number of `to`.
+template <int n, class Real, class Value>
+ZWANG_INLINE void assign(Real* to, const Value& value) {
+#if defined(ZWANG_LOOPS_ROLLED)
+  if constexpr (n <= 32) {
+    // The compiler cannot know that a store does not change what is loaded next.
+    Real held[n > 0 ? n : 1];
+    unrolled<n>([&](int i) { held[i] = value(i); });
+    unrolled<n>([&](int i) { to[i] = held[i]; });
+    return;
+  }
+#endif
+  unrolled<n>([&](int i) { to[i] = value(i); });
+}
+
 }  // namespace zwang
+
+#if defined(ZWANG_LOOPS_ROLLED)
+// The slow path of a GPU for models with friction or bounds: no loop is unrolled, wherever the kernels say `for`. Left
+// to itself the compiler unrolls nearly all of them, since their lengths are constants of the model: twice the code
+// and twice the time to compile, for the same speed. Short models become slower by it.
+#define for _Pragma("unroll 1") for
+#endif

@@ -5,16 +5,16 @@
 // fills for the next turn.
 //
 //   kernel            takes slots from   puts slots on                       work
-//   zwang_open        -                  waiting[0]                          every slot needs a first member
-//   zwang_event       at_event           moving[read], waiting[read]         the common event at a step's end
-//   zwang_slow_path   waiting[read]      moving[1 - read]                    other events, outputs, starts
-//   zwang_step        moving[read]       at_event, moving and waiting        smooth steps
-//                                        [1 - read]
+//   zwang_open        -                  waiting                             every slot needs a first member
+//   zwang_event       at_event           moving[read], waiting               the common event at a step's end
+//   zwang_slow_path   waiting            moving[1 - read]                    other events, outputs, starts
+//   zwang_step        moving[read]       at_event, moving[1 - read], waiting smooth steps
 //   zwang_record      -                  -                                   outputs and extremes inside steps
 //                                                                            (entry/record_cuda.h)
 //
 // In each turn zwang_event runs first; zwang_slow_path and zwang_step follow at the same time on two streams,
-// zwang_record after zwang_step.
+// zwang_record after zwang_step. At its end zwang_event decides whether the slow path runs in this turn, on the copy of
+// `waiting` that has been filled so far, and the next copy is filled from then on.
 // In zwang_step a lane moves one member in registers; when the member needs anything else, the lane stores
 // it, puts its slot on a list and takes the next slot. So the lanes of a warp execute the same code together,
 // and a member that takes long occupies one lane only. Lanes of small systems with power series handle the
@@ -24,9 +24,11 @@
 
 #include "kernels/base/layout.h"
 #include "kernels/base/portable.h"
+#include "kernels/dynamics/mass.h"
 #include "kernels/dynamics/member.h"
 #include "kernels/entry/record_cuda.h"
 #include "kernels/entry/stepping_lane.h"
+#include "kernels/entry/waiting_lists.h"
 #include "kernels/entry/warp.h"
 #include "kernels/lanes/fast_event.h"
 #include "kernels/lanes/lane_group.h"
@@ -157,6 +159,7 @@ struct CudaEntry {
       handle_fast_events(settings, batch, slots, lists, read);
     else
       handle_events_in_memory(slots, lists, read);
+    choose_slow_path<gathers_slow_path>(lists, read);
   }
 
   // The front of a member contains what a fast event needs, and in front of that what it may change
@@ -167,15 +170,18 @@ struct CudaEntry {
   static constexpr bool stages_members = FastEvent<M, Real>::possible && EventTable::fits;
   // Small members are staged whole for the slow path.
   using SlowPathTable = StagedMembers<M, int(sizeof(M))>;
+  // Larger ones are copied into the memory of their thread, but for those of long models.
+  static constexpr bool copies_members = !SlowPathTable::fits && !is_long_model<typename M::Model>;
   static constexpr int event_threads = stages_members ? warp_lanes : cuda_threads;
-  static constexpr int slow_path_threads = SlowPathTable::fits ? warp_lanes : cuda_threads;
+  // One warp a block: in larger blocks warps that have ended would keep their registers until the last one ends.
+  static constexpr int slow_path_threads = warp_lanes;
   // Blocks on a multiprocessor: as many as its shared memory has room for, so that each gets as many
   // registers as possible, and not more than leave registers for the functions.
   ZWANG_CONSTANT static constexpr int slow_path_blocks(int otherwise) {
     const int room =
                   int(shared_bytes_of_processor / (sizeof(SlowPathTable) + shared_bytes_reserved_by_block)),
               most = registers_of_processor / (cuda_function_registers * slow_path_threads);
-    return !SlowPathTable::fits ? otherwise : room < most ? room : most;
+    return !SlowPathTable::fits ? otherwise * cuda_threads / slow_path_threads : room < most ? room : most;
   }
 
   // Padding between the fields of a new member is written too, because it is copied along with them.
@@ -220,7 +226,7 @@ struct CudaEntry {
         const WarpAppend moving(handled, slot, &lists.counters->moving[read]);
         staged.template store<M::bytes_changed_by_events>(slots, handled ? slot : no_slot);
         moving.write(lists.moving[read]);
-        if (present && !handled) append_waiting(lists, read, work_of_step(group), slot);
+        if (present && !handled) append_waiting(lists, work_of_step(group), slot);
         slot = next;
       }
     } else {
@@ -230,7 +236,7 @@ struct CudaEntry {
           group.store_member();
           append_moving(lists, read, slot);
         } else {
-          append_waiting(lists, read, work_of_step(group), slot);
+          append_waiting(lists, work_of_step(group), slot);
         }
       }
     }
@@ -244,14 +250,14 @@ struct CudaEntry {
       const unsigned slot = lists.at_event[i];
       M& me = slots[slot];
       if (!try_event_at_step_end(me)) {
-        append_waiting(lists, read, work_of_event(closed_rows(me)), slot | DeviceLists::event_pending);
+        append_waiting(lists, work_of_event(closed_rows(me)), slot | DeviceLists::event_pending);
       } else if (continue_from_event(me)) {
         if (me.exchange.verdict.continues_alone)
-          append_waiting(lists, read, SlowWork::step, slot | DeviceLists::alone);
+          append_waiting(lists, SlowWork::step, slot | DeviceLists::alone);
         else
           append_moving(lists, read, slot);
       } else {
-        append_waiting(lists, read, SlowWork::start, slot | DeviceLists::empty);
+        append_waiting(lists, SlowWork::start, slot | DeviceLists::empty);
       }
     }
   }
@@ -263,32 +269,14 @@ struct CudaEntry {
 
   // --- zwang_slow_path ----------------------------------------------------------------------------------
 
-  // The lists of all kinds of work one after the other, each filled up to whole warps: the longest work first.
-  struct WaitingLists {
-    const unsigned* entries;
-    unsigned slots, length[slow_works], begin[slow_works + 1];
-    __device__ __forceinline__ WaitingLists(const DeviceLists& lists, int read)
-        : entries(lists.waiting[read]), slots(lists.slots) {
-      begin[0] = 0;
-      ZWANG_REGISTERS for (int w = 0; w < slow_works; ++w) {
-        length[w] = lists.counters->waiting[read][slow_works - 1 - w];
-        begin[w + 1] = begin[w] + (length[w] + warp_lanes - 1) / warp_lanes * warp_lanes;
-      }
-    }
-    __device__ __forceinline__ unsigned count() const { return begin[slow_works]; }
-    __device__ __forceinline__ unsigned entry(unsigned i) const {
-      unsigned found = no_slot;
-      ZWANG_REGISTERS for (int w = 0; w < slow_works; ++w) {
-        if (i >= begin[w] && i - begin[w] < length[w])
-          found = entries[(slow_works - 1 - w) * slots + (i - begin[w])];
-      }
-      return found;
-    }
-  };
+  // With friction or bounds an entry takes milliseconds, and some take ten times as long as others.
+  static constexpr bool gathers_slow_path = ModesOf<typename M::Model>::any;
 
   __device__ static void run_slow_path(const KernelSettings& settings, const KernelBatch& batch, M* slots,
                                        const DeviceLists& lists, int read) {
-    const WaitingLists waiting(lists, read);
+    const unsigned reads = lists.counters->slow_reads[read];
+    if (reads == 0) return;
+    const WaitingLists waiting(lists, reads - 1);
     const unsigned count = waiting.count();
     if constexpr (SlowPathTable::fits) {
       __shared__ SlowPathTable staged;
@@ -301,14 +289,27 @@ struct CudaEntry {
         const WarpAppend moving(going && !alone, slot, &lists.counters->moving[1 - read]);
         staged.template store<int(sizeof(M))>(slots, going ? slot : no_slot);
         moving.write(lists.moving[1 - read]);
-        if (alone) append_waiting(lists, 1 - read, SlowWork::step, slot | DeviceLists::alone);
+        if (alone) append_waiting(lists, SlowWork::step, slot | DeviceLists::alone);
+      }
+    } else if constexpr (copies_members) {
+      LocalMember<M> own;
+      for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
+        const unsigned entry = waiting.entry(i), slot = entry & ~DeviceLists::marks;
+        if (entry == no_slot) continue;
+        if ((entry & DeviceLists::empty) == 0) own.load(slots[slot]);
+        if (!handle_entry(own.member(), settings, batch, lists, entry)) continue;
+        own.store(slots[slot]);
+        if (own.member().exchange.verdict.continues_alone)
+          append_waiting(lists, SlowWork::step, slot | DeviceLists::alone);
+        else
+          append_moving(lists, 1 - read, slot);
       }
     } else {
       for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
         const unsigned entry = waiting.entry(i), slot = entry & ~DeviceLists::marks;
         if (entry == no_slot || !handle_entry(slots[slot], settings, batch, lists, entry)) continue;
         if (slots[slot].exchange.verdict.continues_alone)
-          append_waiting(lists, 1 - read, SlowWork::step, slot | DeviceLists::alone);
+          append_waiting(lists, SlowWork::step, slot | DeviceLists::alone);
         else
           append_moving(lists, 1 - read, slot);
       }

@@ -5,6 +5,7 @@
 #include "kernels/base/layout.h"
 #include "kernels/base/portable.h"
 #include "kernels/entry/record_cuda.h"
+#include "kernels/entry/waiting_lists.h"
 #include "kernels/entry/warp.h"
 #include "kernels/lanes/lane_group.h"
 #include "kernels/lanes/record_step.h"
@@ -17,11 +18,6 @@ constexpr int refill_threshold = 8, refill_threshold_with_events = 4;
 
 __device__ __forceinline__ void append_moving(const DeviceLists& lists, int list, unsigned slot) {
   lists.moving[list][atomicAdd(&lists.counters->moving[list], 1U)] = slot;
-}
-__device__ __forceinline__ void append_waiting(const DeviceLists& lists, int list, SlowWork work,
-                                               unsigned entry) {
-  const unsigned place = atomicAdd(&lists.counters->waiting[list][int(work)], 1U);
-  lists.waiting[list][unsigned(work) * lists.slots + place] = entry;
 }
 // The work of an event while `rows` are held besides the equations: closed inequalities, and the slip rows of contacts
 // that stick.
@@ -117,7 +113,7 @@ struct SteppingLane {
 
   __device__ __forceinline__ void leave_to_slow_path() {
     group.store_for_event_handling();
-    append_waiting(lists, filled, work_of_step(group), slot);
+    append_waiting(lists, work_of_step(group), slot);
     busy = false;
   }
 };

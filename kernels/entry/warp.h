@@ -218,4 +218,30 @@ struct StagedMembers {
   }
 };
 
+// A member in the memory of one thread, where the numbers of the 32 lanes of a warp alternate: what they read together is
+// in one line. In its slot each lane would read a line of its own.
+template <class M>
+struct LocalMember {
+  __device__ __forceinline__ M& member() { return *reinterpret_cast<M*>(room); }
+  __device__ __forceinline__ void load(const M& from) {
+    copy(reinterpret_cast<const WideWord*>(&from), room);
+  }
+  __device__ __forceinline__ void store(M& to) const { copy(room, reinterpret_cast<WideWord*>(&to)); }
+
+ private:
+  static constexpr int words = int(sizeof(M) / sizeof(WideWord)), at_once = 16, pieces = words / at_once;
+  alignas(M) WideWord room[words];
+
+  __device__ __forceinline__ static void copy(const WideWord* from, WideWord* to) {
+    ZWANG_ROLLED for (int i = 0; i < pieces; ++i) copy_piece<at_once>(from + i * at_once, to + i * at_once);
+    copy_piece<words % at_once>(from + pieces * at_once, to + pieces * at_once);
+  }
+  template <int count>
+  __device__ __forceinline__ static void copy_piece(const WideWord* from, WideWord* to) {
+    WideWord held[count + 1];
+    unrolled<count>([&](int i) { held[i] = from[i]; });
+    unrolled<count>([&](int i) { to[i] = held[i]; });
+  }
+};
+
 }  // namespace zwang

@@ -130,7 +130,7 @@ struct Interpolant {
     }
   }
   ZWANG_DEVICE void at(R x, R* y) const {
-    for (int c = 0; c < size; ++c) y[c] = select(x >= R(1), end[c], at(x, c));
+    assign<size>(y, [&](int c) { return select(x >= R(1), end[c], at(x, c)); });
   }
   // The slope of dop853's interpolant at the fraction x, per step length.
   ZWANG_INLINE R slope(R x, int c) const {

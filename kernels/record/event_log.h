@@ -52,8 +52,7 @@ ZWANG_INLINE void append_event(M& me, M& full_member, Tally<typename M::Real>& t
     ZWANG_REGISTERS for (int i = 0; i < M::nz; ++i) { *to++ = double(y[2 * M::n + i]); }
   }
   ++tally.events;
-  // Atomic, although no other thread counts here: such an add does not wait for the old value.
-  atomic_add(&full_member.event_counts[int(event.kind)], 1U);
+  increment(full_member.event_counts[int(event.kind)]);
   if (repeats_without_end(tally, event.t)) me.fail(Status::event_lost);
   if (tally.events > settings.max_events) me.fail(Status::event_limit);
 }

@@ -155,16 +155,6 @@ ZWANG_INLINE bool matches(const typename M::Event& event, int m, typename M::Rea
   }
 }
 
-// An atomic add to global memory does not wait for the old value; in shared memory and on a CPU a plain one
-// is faster.
-template <class Real>
-ZWANG_INLINE void increment(Real& result) {
-  if (is_in_shared_memory(&result))
-    result += 1;
-  else
-    atomic_add(&result, Real(1));
-}
-
 // Reductions over events; writes the member's results.
 template <class M>
 ZWANG_INLINE void update_event_measures(M& me, const typename M::Event& event) {

@@ -42,6 +42,8 @@ CudaDeviceProgram::CudaDeviceProgram(const CudaBinaries& binaries, int processor
   step = kernel(0, "zwang_step", processors);
   event = kernel(modules_.size() - 1, "zwang_event", processors);
   slow_path = kernel(modules_.size() - 1, "zwang_slow_path", processors);
+  // Its warps take very different times: the device gives the next one to the multiprocessor that is free first.
+  slow_path.loops = false;
   if (binaries.modules.size() > 1) record = kernel(1, "zwang_record", processors);
   slot_bytes = stated_number("zwang_slot_bytes", stream);
   listed_step_bytes = stated_number("zwang_listed_step_bytes", stream);

@@ -20,6 +20,8 @@ struct CudaKernel {
   cuda::Function function = nullptr;
   int threads = 0;  // per block
   int blocks = 0;   // resident on the device at once
+  // Its blocks take work until none is left: no more are started than are resident at once.
+  bool loops = true;
 };
 
 class CudaDeviceProgram {

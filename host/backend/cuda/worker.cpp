@@ -182,10 +182,6 @@ void CudaWorker::run_turns(const KernelSettings& settings, const KernelBatch& ba
   void* event_arguments[] = {&settings_value, &batch_value, &slots_address, &lists, &parity};
   void* slow_path_arguments[] = {&settings_address, &batch_address, &slots_address, &lists, &parity};
   void* step_arguments[] = {&settings_value, &batch_value, &slots_address, &lists, &parity};
-  const auto lengths_of_waiting = [&] {
-    return layout.counters + offsetof(DeviceCounters, waiting) +
-           sizeof(unsigned) * slow_works * static_cast<std::size_t>(parity);
-  };
   launch(program_->open, open_arguments, slots, stream_);
   record(slow_path_done_, stream_);
   int taken = 0;
@@ -195,7 +191,6 @@ void CudaWorker::run_turns(const KernelSettings& settings, const KernelBatch& ba
       record(events_done_, stream_);
       make_stream_wait(slow_path_stream_, events_done_);
       launch_timed("kernels: slow path", program_->slow_path, slow_path_arguments, slots, slow_path_stream_);
-      clear(lengths_of_waiting(), sizeof(unsigned) * slow_works, slow_path_stream_);
       // The slow path of the previous turn has filled the list that this step reads.
       make_stream_wait(stream_, slow_path_done_);
       launch_timed("kernels: step", program_->step, step_arguments, slots, stream_);
@@ -210,8 +205,7 @@ void CudaWorker::run_turns(const KernelSettings& settings, const KernelBatch& ba
     synchronise("integrating on " + name_);
     // `parity` selects the lists that the next turn would read; the others have been read.
     bool ended = counters_.at_event[parity] == 0 && counters_.moving[parity] == 0;
-    for (const auto& lengths : counters_.waiting)
-      for (const unsigned length : lengths) ended = ended && length == 0;
+    for (const unsigned length : counters_.waiting[counters_.filled]) ended = ended && length == 0;
     poll_schedule_.learn(taken, ended);
     if (ended) return;
   }
@@ -250,7 +244,7 @@ void CudaWorker::launch(const CudaKernel& kernel, void** arguments, unsigned thr
 }
 unsigned CudaWorker::blocks_for(const CudaKernel& kernel, unsigned threads) const {
   const unsigned block = static_cast<unsigned>(kernel.threads), wanted = (threads + block - 1) / block;
-  return std::min(wanted, static_cast<unsigned>(kernel.blocks));
+  return kernel.loops ? std::min(wanted, static_cast<unsigned>(kernel.blocks)) : wanted;
 }
 void CudaWorker::clear(cuda::Pointer at, std::size_t bytes, cuda::Stream stream) const {
   driver_.require(driver_.set_bytes(at, 0, bytes, stream), "clearing counters");

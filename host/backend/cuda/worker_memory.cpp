@@ -65,11 +65,12 @@ CudaWorker::Layout CudaWorker::lay_out(DeviceArena& arena, unsigned slots, Kerne
   made.lists.counters = reinterpret_cast<DeviceCounters*>(made.counters);
   made.lists.slots = slots;
   made.lists.at_event = reinterpret_cast<unsigned*>(arena.take(sizeof(unsigned) * slots));
-  for (int parity = 0; parity < 2; ++parity) {
-    made.lists.waiting[parity] =
-        reinterpret_cast<unsigned*>(arena.take(sizeof(unsigned) * slow_works * slots));
-    made.lists.moving[parity] = reinterpret_cast<unsigned*>(arena.take(sizeof(unsigned) * slots));
-  }
+  for (unsigned*& waiting : made.lists.waiting)
+    waiting = reinterpret_cast<unsigned*>(arena.take(sizeof(unsigned) * slow_works * slots));
+  for (unsigned*& moving : made.lists.moving)
+    moving = reinterpret_cast<unsigned*>(arena.take(sizeof(unsigned) * slots));
+  made.lists.slow_path_lanes =
+      static_cast<unsigned>(program_->slow_path.blocks * program_->slow_path.threads);
   if (program_->record.function) {
     made.lists.steps = step_list(arena, program_->step, slots, listed_steps_of_warp(slots));
     const std::size_t warps =
