@@ -60,6 +60,32 @@ ZWANG_DEVICE bool are_dependent(const typename M::Real* k, const typename M::Con
   return row_dependence<M>(k, motion.t, motion.y, constraints.held).rank < held;
 }
 
+// Whether nothing can change any more: as many independent rows are held as there are coordinates, none of them demands a
+// velocity, and the time is in no formula of a model with friction or bounds. What velocities and accelerations there are
+// is rounding. `first_rate`: of velocities and further variables.
+template <class M>
+ZWANG_COLD bool is_locked(const M& me, const typename M::Real* first_rate) {
+  using Model = typename M::Model;
+  using Real = typename M::Real;
+  if constexpr (ModesOf<Model>::autonomous) {
+    int held = 0;
+    for (int i = 0; i < M::r; ++i) held += me.constraints.held[i] > 0 ? 1 : 0;
+    if (held < M::n) return false;
+    for (int j = 0; j < M::nz; ++j)
+      if (!is_of_orientation<Model>(j) && first_rate[M::n + j] != 0) return false;
+    // A row may demand a velocity: what sticks to a belt moves on with it.
+    Real still[M::n], value, rate, rest, a[M::n];
+    for (int c = 0; c < M::n; ++c) still[c] = 0;
+    for (int i = 0; i < M::r; ++i) {
+      if (!(me.constraints.held[i] > 0)) continue;
+      Model::row(me.k, me.motion.t, me.motion.q(), still, me.motion.z(), i, value, rate, rest, a);
+      if (rate != 0) return false;
+    }
+    return row_dependence<M>(me.k, me.motion.t, me.motion.y, me.constraints.held).rank == M::n;
+  }
+  return false;
+}
+
 // Whether equations and the inequalities that `bear` forces hold condition i at zero without a force of its own: its row
 // depends on theirs.
 template <class M, class Real>

@@ -98,22 +98,6 @@ ZWANG_COLD void find_brackets(M& me, const DenseStep<M>& dense, EventFunctions<M
   }
 }
 
-// Whether nothing can change any more: as many independent rows are held as there are coordinates, and the time is in no
-// formula of a model with friction or bounds. What velocities and accelerations there are is rounding.
-template <class M>
-ZWANG_DEVICE bool is_locked(const M& me, const DenseStep<M>& dense) {
-  using Model = typename M::Model;
-  if constexpr (ModesOf<Model>::autonomous) {
-    int held = 0;
-    for (int i = 0; i < M::r; ++i) held += me.constraints.held[i] > 0 ? 1 : 0;
-    if (held < M::n) return false;
-    for (int j = 0; j < M::nz; ++j)
-      if (!is_of_orientation<Model>(j) && dense.first_rate[M::n + j] != 0) return false;
-    return row_dependence<M>(me.k, me.motion.t, me.motion.y, me.constraints.held).rank == M::n;
-  }
-  return false;
-}
-
 // A watched function that rests at zero and leaves it within the step is found where it is clearly beyond zero for the
 // sizes of the whole step. Those up to that place are smaller: the search is repeated with what counts as zero there,
 // else a velocity that leaves rest as the square of the time is found late by the root of its rounding.
@@ -147,7 +131,7 @@ ZWANG_COLD void find_departure(M& me, const DenseStep<M>& dense, LocatedEvent<M>
 // next one. Changes the arming of conditions; fails the member where an event cannot be located.
 template <class M>
 ZWANG_COLD void first_event(M& me, const DenseStep<M>& dense, LocatedEvent<M>& found) {
-  if (is_locked(me, dense)) return;
+  if (is_locked(me, dense.first_rate)) return;
   EventFunctions<M> event_functions;
   event_functions.collect(me);
   if (event_functions.count == 0) return;

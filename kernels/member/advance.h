@@ -121,6 +121,38 @@ ZWANG_COLD void reach_scheduled_time(M& me) {
   motion.h = exchange.next_h;
 }
 
+// A member in which nothing can change any more: moves to the next scheduled time without a step. Its velocities are
+// rounding and become zero; its integrals grow at the rates they have.
+template <class M>
+ZWANG_COLD void rest_until_scheduled_time(M& me) {
+  using Real = typename M::Real;
+  typename M::Motion& motion = me.motion;
+  if (!count_step(me)) return;
+  Real* v = M::v_of(motion.y);
+  for (int c = 0; c < M::n; ++c) v[c] = 0;
+  Real rate[M::size], lambda[M::rows], y[M::size];
+  member_right_side<M>(me.k, me.constraints, motion.t, motion.y, rate, lambda);
+  copy<M::size>(motion.y, y);
+  const Real start = motion.t, due = me.exchange.scheduled_time;
+  const auto let_integrals_grow = [&](Real until) {
+    for (int i = M::fed_back; i < M::size; ++i) y[i] = motion.y[i] + (until - start) * rate[i];
+  };
+  const Real margin = Precision<Real>::moment * maximum(absolute(due), due - start);
+  while (output_before(me, due - margin)) {
+    const Real when = next_output_time(me);
+    let_integrals_grow(when);
+    write_output(me, when, when, y);
+  }
+  let_integrals_grow(due);
+  copy<M::size>(y, motion.y);
+  measure_sizes<M>(me.k, motion, motion.y, motion.y, due - start, me.sizes);
+  for (int i = 0; i < M::r; ++i) me.candidates.add(i);
+  motion.t = due;
+  update_extremes_now(me);
+  audit_energy<M>(me.k, motion, me.energy, me.audit);
+  apply_scheduled_and_outputs(me);
+}
+
 // To the state y at the time t, without an event before. Writes motion, rounding sizes, results, audit, the
 // arming of conditions and unknown signs of watched functions.
 template <class M>

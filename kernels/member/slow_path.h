@@ -9,6 +9,7 @@
 #include "kernels/base/status.h"
 #include "kernels/dynamics/member.h"
 #include "kernels/dynamics/rounding.h"
+#include "kernels/dynamics/row_dependence.h"
 #include "kernels/event/active_set.h"
 #include "kernels/event/dispatch.h"
 #include "kernels/event/event_functions.h"
@@ -107,6 +108,10 @@ ZWANG_COLD bool prepare_next_step(M& me) {
   me.exchange.verdict.continues_alone = 0;
   if constexpr (may_become_dependent<Model> || shares_slip_loads<Model>() || slips_in_space<Model>()) {
     for (int step = 1; prepare_lane(me); ++step) {
+      if (is_locked(me, me.exchange.first_rate)) {
+        rest_until_scheduled_time(me);
+        continue;
+      }
       bool alone = slips_with_shared_loads<M>(me.k, me.constraints);
       if constexpr (may_become_dependent<Model>) alone = is_near_dependence(me) || alone;
       DenseStep<M> dense{me.k, me.constraints, {}, {}};
@@ -114,14 +119,18 @@ ZWANG_COLD bool prepare_next_step(M& me) {
       if constexpr (slips_in_space<Model>()) taken = try_implicit_step(me, dense);
       if (!taken && !alone) return true;
       if (taken || take_step_alone(me, dense)) handle_events_within(me, dense);
-      if (step == ZWANG_STEPS_ALONE && me.going()) {
+      if (step >= ZWANG_STEPS_ALONE && me.going()) {
         me.exchange.verdict.continues_alone = 1;
         return true;
       }
     }
     return false;
   } else {
-    return prepare_lane(me);
+    while (prepare_lane(me)) {
+      if (!is_locked(me, me.exchange.first_rate)) return true;
+      rest_until_scheduled_time(me);
+    }
+    return false;
   }
 }
 

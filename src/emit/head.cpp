@@ -109,20 +109,6 @@ std::string orientation_head_text(const System& system) {
          table("int", "orientation_state", turning, [](const Body& body) { return body.state; });
 }
 
-// Whether the time is in none of the formulas of motion, conditions and events.
-bool is_autonomous(const System& system) {
-  const auto timed = [&](Expr e) { return system.pool->mentions(e, SymbolKind::time); };
-  const auto any = [](const auto& list, auto test) { return std::any_of(list.begin(), list.end(), test); };
-  return !any(system.mass, [&](const MassEntry& e) { return timed(e.value); }) &&
-         !any(system.applied, timed) && !any(system.rates, timed) && !any(system.kinks, timed) &&
-         !(system.stop && timed(*system.stop)) &&
-         !any(system.constraints,
-              [&](const Constraint& c) { return timed(c.value) || timed(c.rate) || timed(c.rest); }) &&
-         !any(system.watches, [&](const WatchFormula& w) { return timed(w.value); }) &&
-         !any(system.transitions, [&](const Transition& t) { return timed(t.value); }) &&
-         !any(system.frictions, [&](const Friction& f) { return timed(f.cone) || timed(f.cone_static); });
-}
-
 // Whether friction may change the normal force of its contact: some coordinates of the contact's row are connected, by
 // masses or by rows, with some of its slip rows. Otherwise kappa does not depend on the friction [friction-4].
 bool friction_couples(const System& system) {

@@ -9,6 +9,7 @@
 #include "src/expression/scaled.h"
 #include "src/laws/project.h"
 #include "src/reference/audit.h"
+#include "src/reference/row_dependence.h"
 #include "src/reference/runge_kutta.h"
 #include "src/system/friction.h"
 #include "src/system/system.h"
@@ -24,7 +25,8 @@ Motion::Motion(const Equations& equations, const IntegratorSettings& settings, c
       smooth_(member_, formulas_),
       recorder_(member_, formulas_, plan_),
       schedule_(equations),
-      accumulation_(settings.accumulation_gap, settings.rtol) {
+      accumulation_(settings.accumulation_gap, settings.rtol),
+      autonomous_(equations.system().bounds_forces() && is_autonomous(equations.system())) {
   for (std::size_t i = 0; i < equations.count(); ++i) {
     const auto [from, until] = time_in_force(equations, i);
     if (from < 0 && until > 0 && !equations.system().constraints[i].slip_of)
@@ -43,16 +45,10 @@ Trajectory Motion::run(const State& start) {
 // is reached.
 Trajectory Motion::integrate(bool begun) {
   while (begun && going()) {
-    const std::optional<SmoothStep> step = next_step();
-    if (!step) break;
-    const std::optional<LocatedEvent> located = first_event(member_, formulas_, smooth_, *step);
-    if (located && located->status != Status::ok) {
-      fail(located->status,
-           "an event near t = " + number_text(step->t + located->theta * step->h) + " has no state");
+    if (is_at_rest_for_good())
+      rest_until_scheduled_time();
+    else if (!move_by_a_step())
       break;
-    }
-    advance(*step, located ? located->theta : 1, located ? located->y : step->end);
-    if (going() && located) dispatch_event(*located);
     if (going()) apply_scheduled_events();
     finished_ = at_end();
     const Status status = recorder_.trajectory().status;
@@ -60,6 +56,47 @@ Trajectory Motion::integrate(bool begun) {
   }
   recorder_.trajectory().shocks = accumulation_;
   return recorder_.finish();
+}
+
+// One step, to its end or to the first event within it, which is dispatched. False: the motion has no next step.
+bool Motion::move_by_a_step() {
+  const std::optional<SmoothStep> step = next_step();
+  if (!step) return false;
+  const std::optional<LocatedEvent> located = first_event(member_, formulas_, smooth_, *step);
+  if (located && located->status != Status::ok) {
+    fail(located->status,
+         "an event near t = " + number_text(step->t + located->theta * step->h) + " has no state");
+    return false;
+  }
+  advance(*step, located ? located->theta : 1, located ? located->y : step->end);
+  if (going() && located) dispatch_event(*located);
+  return true;
+}
+
+// Whether nothing can change any more: as many independent rows hold as there are coordinates, none of them demands a
+// velocity (what sticks to a belt moves on), no integral grows, and nothing depends on the time. What velocities there are
+// is rounding.
+bool Motion::is_at_rest_for_good() const {
+  const auto n = static_cast<std::size_t>(member_.n());
+  if (!autonomous_ || member_.active.size() < n) return false;
+  State still = member_.state();
+  still.v.setZero();
+  for (const std::size_t row : member_.active)
+    if (equations_.rate(row, still) != 0) return false;
+  if (row_dependence(equations_, still, member_.active).rank < n) return false;
+  Eigen::VectorXd y = member_.y, rate, multipliers;
+  y.segment(member_.n(), member_.n()).setZero();
+  const Status status = smooth_.rates_with(member_.active, member_.t, y, rate, multipliers);
+  return status == Status::ok && (rate.tail(rate.size() - 2 * member_.n()).array() == 0).all();
+}
+
+void Motion::rest_until_scheduled_time() {
+  if (!count_step()) return;
+  member_.set_velocities(Eigen::VectorXd::Zero(member_.n()));
+  recorder_.emit_outputs_at_rest(next_scheduled_time());
+  member_.t = next_scheduled_time();
+  recorder_.update_extremes_now();
+  recorder_.audit_energy();
 }
 
 std::optional<SmoothStep> Motion::next_step() {
@@ -141,21 +178,26 @@ bool Motion::open_record() {
   return going();
 }
 
-// Moves the member to the fraction theta of a step, where the state is `end`, and records the motion up to
-// there.
-void Motion::advance(const SmoothStep& step, double theta, const Eigen::VectorXd& end) {
-  long long& steps = recorder_.trajectory().steps;
-  ++steps;
+// False: there may be no more steps, and the member fails.
+bool Motion::count_step() {
+  const long long steps = ++recorder_.trajectory().steps;
   if (steps >= settings_.max_steps) {
     fail(Status::step_limit, "max_steps = " + std::to_string(settings_.max_steps) + " used up");
-    return;
+    return false;
   }
   const long long tried = steps + recorder_.trajectory().rejected;
   if (tried >= plan_.max_trial_steps) {
     recorder_.trajectory().given_up = true;
     fail(Status::step_limit, std::to_string(tried) + " trial steps used up");
-    return;
+    return false;
   }
+  return true;
+}
+
+// Moves the member to the fraction theta of a step, where the state is `end`, and records the motion up to
+// there.
+void Motion::advance(const SmoothStep& step, double theta, const Eigen::VectorXd& end) {
+  if (!count_step()) return;
   const bool whole = theta >= 1;
   const double until = whole && next_scheduled_time() <= step.t + step.h * (1 + 1e-15)
                            ? next_scheduled_time()

@@ -57,7 +57,11 @@ class Motion {
   bool open_record();
   Trajectory integrate(bool begun);
   std::optional<SmoothStep> next_step();
+  bool move_by_a_step();
   void advance(const SmoothStep& step, double theta, const Eigen::VectorXd& end);
+  bool is_at_rest_for_good() const;
+  void rest_until_scheduled_time();
+  bool count_step();
   void update_certainties(const Sample& now);
   void measure_sizes(const Step& step, double theta, const Eigen::VectorXd& end);
   void project_drift();
@@ -198,6 +202,7 @@ class Motion {
   Recorder recorder_;
   Schedule schedule_;
   AccumulationWatch accumulation_;
+  bool autonomous_;  // a system with friction or bounds in which nothing depends on the time
   // What is known of the shocks that a pending accumulation stands for, until its closed set is known too.
   struct Remainder {
     double time = 0;  // from the last listed shock to the limit

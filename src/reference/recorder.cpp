@@ -97,6 +97,15 @@ void Recorder::emit_outputs_until(const SmoothStep& step, double until, const Sm
   }
 }
 
+void Recorder::emit_outputs_at_rest(double until) {
+  const double near = 1e-12 * std::max(std::abs(until), until - member_.t);
+  while (next_time() < until - near) {
+    State still = member_.state();
+    still.t = next_time();
+    write_at(next_time(), still);
+  }
+}
+
 void Recorder::emit_output_now(double h) {
   if (plan_.every_step) trajectory_.samples.push_back(sample(member_.state()));
   const double near = 1e-12 * std::max(std::abs(member_.t), h);

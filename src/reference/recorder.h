@@ -43,6 +43,8 @@ class Recorder {
   void skip_past_outputs();
   // Output times inside a step, up to time `until`.
   void emit_outputs_until(const SmoothStep& step, double until, const SmoothMotion& smooth);
+  // Output times up to `until` of a member that does not move.
+  void emit_outputs_at_rest(double until);
   // Output times equal to the member's time, up to rounding of times of size |t| or h.
   void emit_output_now(double h);
 

@@ -129,4 +129,19 @@ std::string System::symbol_name(const Symbol& symbol) const {
   }
 }
 
+bool is_autonomous(const System& system) {
+  const auto timed = [&](Expr e) { return system.pool->mentions(e, SymbolKind::time); };
+  const auto any = [](const auto& list, auto test) { return std::any_of(list.begin(), list.end(), test); };
+  return !any(system.mass, [&](const MassEntry& e) { return timed(e.value); }) &&
+         !any(system.applied, timed) && !any(system.rates, timed) && !any(system.kinks, timed) &&
+         !any(system.integrands, timed) && !(system.stop && timed(*system.stop)) &&
+         !any(system.constraints,
+              [&](const Constraint& c) { return timed(c.value) || timed(c.rate) || timed(c.rest); }) &&
+         !any(system.watches, [&](const WatchFormula& w) { return timed(w.value); }) &&
+         !any(system.reductions,
+              [&](const ReductionFormula& r) { return is_extreme(r) && timed(r.value); }) &&
+         !any(system.transitions, [&](const Transition& t) { return timed(t.value); }) &&
+         !any(system.frictions, [&](const Friction& f) { return timed(f.cone) || timed(f.cone_static); });
+}
+
 }  // namespace zwang

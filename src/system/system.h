@@ -314,4 +314,7 @@ Constraint derive_constraint(Expressions& pool, const ConditionFormula& formula)
 Expr whole_kinetic_energy(const Description& description);
 Expr whole_potential_energy(const Description& description);
 
+// Whether the time is in none of the formulas of motion, conditions, events, integrals and extremes.
+bool is_autonomous(const System& system);
+
 }  // namespace zwang
