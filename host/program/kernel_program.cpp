@@ -203,7 +203,8 @@ KernelProgram cuda_program(const Study& study) {
   program.text.linked_units = {"event.cu", "slow_path.cu"};
   for (const std::string& unit : program.text.linked_units) {
     // A limit for functions: that of a kernel follows from its launch bounds.
-    program.text.unit_flags[unit] = {"--maxrregcount=" + std::to_string(cuda_function_registers)};
+    program.text.unit_flags[unit] = {"--maxrregcount=" +
+                                     std::to_string(cuda_function_registers(study.system->bounds_forces()))};
     // The loops of long models are long enough as they are: unrolled, their slow path takes ten times as long
     // to compile.
     if (model.is_long) program.text.unit_flags[unit].push_back("--Ofast-compile=min");

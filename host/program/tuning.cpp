@@ -58,6 +58,10 @@ constexpr long long longest_unrolled_motion = 64, operations_per_function = 20;
 // bouncing balls too (0.306 against 0.321 s, 0.331 against 0.336 s of integration for a million members).
 constexpr std::size_t few_outputs = 2;
 
+// GPU: blocks of four warps of the slow path on a multiprocessor, with friction or bounds. With 128 registers a function
+// four fit, with 96, 80 and 64 five, six and eight; each of these is slower (docs/decisions.md).
+constexpr int slow_path_blocks_with_friction = 3;
+
 // --- Properties of a study ---------------------------------------------------------------------------------
 
 // Quantities whose rates a stage stores.
@@ -151,6 +155,7 @@ CudaTuning cuda_tuning(const Study& study, const EmittedModel& model, Method met
   tuning.unroll_stages = unrolls_stages(*study.system, model, method);
   tuning.events_in_registers = handles_events_in_registers(study, method);
   tuning.step_blocks = blocks_of_steps(*study.system, model, method, tuning);
+  if (study.system->bounds_forces()) tuning.slow_path_blocks = slow_path_blocks_with_friction;
   return tuning;
 }
 

@@ -124,8 +124,9 @@ struct KernelBatch {
 // Threads in a block of the GPU kernels (entry/entry_cuda.h).
 constexpr int cuda_threads = 128;
 // Registers that functions of the slow path may use. They are compiled apart from the kernels that call them,
-// which must have at least as many.
-constexpr int cuda_function_registers = 128;
+// which must have at least as many. With friction or bounds a member's numbers are in local memory, and fewer warps leave
+// each more of the L1 cache.
+constexpr int cuda_function_registers(bool friction) { return friction ? 168 : 128; }
 
 // Kinds of work for the slow path. Each has a list of its own, so that the lanes of a warp execute the same code.
 enum class SlowWork : int {
@@ -136,20 +137,32 @@ enum class SlowWork : int {
   event_in_contacts,  // the same while several are
   step,               // outputs and events inside a step, steps that no lane can take
 };
-constexpr int slow_works = 6, waiting_copies = 3;
+constexpr int slow_works = 6;
+
+// A run of the slow path: one launch of zwang_slow_path that has been given a list of slots. Several are under way at the
+// same time, while turns of the other kernels follow each other (entry/slow_runs.h).
+enum class SlowRunState : unsigned { idle, under_way, ended };
+struct SlowRun {
+  unsigned state;        // SlowRunState
+  unsigned turn, copy;   // the turn whose launch it is, and the copy of the list `waiting` that it reads
+  unsigned taken;        // entries that warps have taken
+  unsigned blocks_done;  // of its launch
+  unsigned resumed;      // length of the list that it fills
+  unsigned collected;    // not zero: zwang_event distributes that list in the next turn
+};
+constexpr int slow_runs = 3, waiting_copies = slow_runs + 1;
 
 // Counters shared by the kernels of one batch. Lists come in pairs: one is filled while the other is read,
-// and they change places after every turn (entry/entry_cuda.h). Of the list `waiting` there are three copies, because the
-// slow path of a turn may still read one when the next turn decides on another.
+// and they change places after every turn (entry/entry_cuda.h). Of the list `waiting` there is a copy for each run of the
+// slow path and one that is being filled.
 struct DeviceCounters {
   unsigned long long next_member;
   unsigned at_event[2], moving[2], waiting[waiting_copies][slow_works];  // lengths of the lists
-  unsigned filled;  // the copy of the list `waiting` that is being filled
-  unsigned
-      slow_reads[2];  // one more than the copy that the slow path reads in this turn; 0: it has nothing to do
+  unsigned filled;       // the copy of the list `waiting` that is being filled
   unsigned blocks_done;  // of zwang_event in this turn
   unsigned taken;        // entries of the list `moving` that have been taken
   unsigned handled;      // length of the list `at_event` in the last turn
+  SlowRun runs[slow_runs];
   // Trial steps of all lanes, and the number there was time for: the occupancy of stepping lanes.
   unsigned long long busy, possible;
 };
@@ -171,9 +184,10 @@ struct DeviceLists {
   unsigned* at_event;  // slots whose step ends at an event
   // Slots that wait for the slow path, with one of the marks below or none: `slots` of them by kind of work.
   unsigned* waiting[waiting_copies];
-  unsigned* moving[2];       // slots in smooth motion
-  unsigned slots;            // the room in each list
-  unsigned slow_path_lanes;  // of zwang_slow_path that the device can run at once
+  unsigned* moving[2];           // slots in smooth motion
+  unsigned* resumed[slow_runs];  // slots that a run of the slow path has left, with the mark `alone` or none
+  unsigned slots;                // the room in each list
+  unsigned enough_waiting;       // entries with which a run of the slow path begins, if it gathers them
   // Steps to be recorded that zwang_step and zwang_event have left; empty for studies with nothing to record.
   DeviceStepList steps, events;
   // Marks of waiting slots. empty: the slot needs a new member. event_pending: the member is at the event at

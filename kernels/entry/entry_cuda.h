@@ -7,14 +7,15 @@
 //   kernel            takes slots from   puts slots on                       work
 //   zwang_open        -                  waiting                             every slot needs a first member
 //   zwang_event       at_event           moving[read], waiting               the common event at a step's end
-//   zwang_slow_path   waiting            moving[1 - read]                    other events, outputs, starts
+//   zwang_slow_path   waiting            resumed                             other events, outputs, starts
 //   zwang_step        moving[read]       at_event, moving[1 - read], waiting smooth steps
 //   zwang_record      -                  -                                   outputs and extremes inside steps
 //                                                                            (entry/record_cuda.h)
 //
-// In each turn zwang_event runs first; zwang_slow_path and zwang_step follow at the same time on two streams,
-// zwang_record after zwang_step. At its end zwang_event decides whether the slow path runs in this turn, on the copy of
-// `waiting` that has been filled so far, and the next copy is filled from then on.
+// A turn is zwang_event, zwang_step and zwang_record. Runs of zwang_slow_path are under way beside them on streams of their
+// own and may last for many turns: at its end zwang_event decides whether one begins, on the copy of `waiting` that has been
+// filled so far, and at the beginning of a later turn it distributes the slots that an ended run has resumed
+// (entry/slow_runs.h).
 // In zwang_step a lane moves one member in registers; when the member needs anything else, the lane stores
 // it, puts its slot on a list and takes the next slot. So the lanes of a warp execute the same code together,
 // and a member that takes long occupies one lane only. Lanes of small systems with power series handle the
@@ -27,8 +28,8 @@
 #include "kernels/dynamics/mass.h"
 #include "kernels/dynamics/member.h"
 #include "kernels/entry/record_cuda.h"
+#include "kernels/entry/slow_runs.h"
 #include "kernels/entry/stepping_lane.h"
-#include "kernels/entry/waiting_lists.h"
 #include "kernels/entry/warp.h"
 #include "kernels/lanes/fast_event.h"
 #include "kernels/lanes/lane_group.h"
@@ -153,13 +154,15 @@ struct CudaEntry {
   }
 
   __device__ static void handle_events_at_step_end(const KernelSettings& settings, const KernelBatch& batch,
-                                                   M* slots, const DeviceLists& lists, int read) {
+                                                   M* slots, const DeviceLists& lists, unsigned turn) {
+    const int read = int(turn % 2);
     if (blockIdx.x == 0 && threadIdx.x == 0) begin_turn(*lists.counters, read);
+    collect_resumed(lists, read);
     if constexpr (FastEvent<M, Real>::possible)
       handle_fast_events(settings, batch, slots, lists, read);
     else
       handle_events_in_memory(slots, lists, read);
-    choose_slow_path<gathers_slow_path>(lists, read);
+    begin_slow_run<gathers_slow_path>(lists, turn);
   }
 
   // The front of a member contains what a fast event needs, and in front of that what it may change
@@ -180,7 +183,8 @@ struct CudaEntry {
   ZWANG_CONSTANT static constexpr int slow_path_blocks(int otherwise) {
     const int room =
                   int(shared_bytes_of_processor / (sizeof(SlowPathTable) + shared_bytes_reserved_by_block)),
-              most = registers_of_processor / (cuda_function_registers * slow_path_threads);
+              most = registers_of_processor /
+                     (cuda_function_registers(ModesOf<typename M::Model>::any) * slow_path_threads);
     return !SlowPathTable::fits ? otherwise * cuda_threads / slow_path_threads : room < most ? room : most;
   }
 
@@ -273,47 +277,40 @@ struct CudaEntry {
   static constexpr bool gathers_slow_path = ModesOf<typename M::Model>::any;
 
   __device__ static void run_slow_path(const KernelSettings& settings, const KernelBatch& batch, M* slots,
-                                       const DeviceLists& lists, int read) {
-    const unsigned reads = lists.counters->slow_reads[read];
-    if (reads == 0) return;
-    const WaitingLists waiting(lists, reads - 1);
-    const unsigned count = waiting.count();
+                                       const DeviceLists& lists, unsigned turn, unsigned number) {
+    SlowRun& run = lists.counters->runs[number];
+    if (run.state != unsigned(SlowRunState::under_way) || run.turn != turn) return;
+    const WaitingLists waiting(lists, run.copy);
+    SlowRunFeed feed(run, waiting);
     if constexpr (SlowPathTable::fits) {
       __shared__ SlowPathTable staged;
-      for (unsigned first = blockIdx.x * warp_lanes; first < count; first += gridDim.x * warp_lanes) {
-        const unsigned i = first + threadIdx.x, entry = i < count ? waiting.entry(i) : no_slot;
-        const unsigned slot = entry == no_slot ? no_slot : entry & ~DeviceLists::marks;
+      while (feed.next()) {
+        const unsigned entry = feed.entry(), slot = feed.slot();
         staged.load(slots, (entry & DeviceLists::empty) != 0 ? no_slot : slot);
         const bool going = entry != no_slot && handle_entry(*staged.own(), settings, batch, lists, entry);
         const bool alone = going && staged.own()->exchange.verdict.continues_alone;
-        const WarpAppend moving(going && !alone, slot, &lists.counters->moving[1 - read]);
+        const WarpAppend resumed(going, alone ? slot | DeviceLists::alone : slot, &run.resumed);
         staged.template store<int(sizeof(M))>(slots, going ? slot : no_slot);
-        moving.write(lists.moving[1 - read]);
-        if (alone) append_waiting(lists, SlowWork::step, slot | DeviceLists::alone);
+        resumed.write(lists.resumed[number]);
       }
     } else if constexpr (copies_members) {
       LocalMember<M> own;
-      for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
-        const unsigned entry = waiting.entry(i), slot = entry & ~DeviceLists::marks;
+      while (feed.next()) {
+        const unsigned entry = feed.entry(), slot = feed.slot();
         if (entry == no_slot) continue;
         if ((entry & DeviceLists::empty) == 0) own.load(slots[slot]);
         if (!handle_entry(own.member(), settings, batch, lists, entry)) continue;
         own.store(slots[slot]);
-        if (own.member().exchange.verdict.continues_alone)
-          append_waiting(lists, SlowWork::step, slot | DeviceLists::alone);
-        else
-          append_moving(lists, 1 - read, slot);
+        append_resumed(lists, number, slot, own.member().exchange.verdict.continues_alone);
       }
     } else {
-      for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
-        const unsigned entry = waiting.entry(i), slot = entry & ~DeviceLists::marks;
+      while (feed.next()) {
+        const unsigned entry = feed.entry(), slot = feed.slot();
         if (entry == no_slot || !handle_entry(slots[slot], settings, batch, lists, entry)) continue;
-        if (slots[slot].exchange.verdict.continues_alone)
-          append_waiting(lists, SlowWork::step, slot | DeviceLists::alone);
-        else
-          append_moving(lists, 1 - read, slot);
+        append_resumed(lists, number, slot, slots[slot].exchange.verdict.continues_alone);
       }
     }
+    end_slow_run(run);
   }
 
   // One waiting member; when it ends, its slot gets the next one. False if there are no more members.
@@ -374,14 +371,15 @@ struct CudaEntry {
                                                (blocks) * (threads) / Entry::event_threads) \
       zwang_event(const __grid_constant__ zwang::KernelSettings settings,                   \
                   const __grid_constant__ zwang::KernelBatch batch, Entry::M* slots,        \
-                  const __grid_constant__ zwang::DeviceLists lists, int read) {             \
-    Entry::handle_events_at_step_end(settings, batch, slots, lists, read);                  \
+                  const __grid_constant__ zwang::DeviceLists lists, unsigned turn) {        \
+    Entry::handle_events_at_step_end(settings, batch, slots, lists, turn);                  \
   }
 #define ZWANG_CUDA_SLOW_PATH(Entry, threads, blocks)                                                      \
   extern "C" __global__ void __launch_bounds__(Entry::slow_path_threads, Entry::slow_path_blocks(blocks)) \
       zwang_slow_path(const zwang::KernelSettings* settings, const zwang::KernelBatch* batch,             \
-                      Entry::M* slots, const __grid_constant__ zwang::DeviceLists lists, int read) {      \
-    Entry::run_slow_path(*settings, *batch, slots, lists, read);                                          \
+                      Entry::M* slots, const __grid_constant__ zwang::DeviceLists lists, unsigned turn,   \
+                      unsigned run) {                                                                     \
+    Entry::run_slow_path(*settings, *batch, slots, lists, turn, run);                                     \
   }
 #define ZWANG_CUDA_RECORD(Entry, threads, blocks)                                     \
   extern "C" __global__ void __launch_bounds__(threads, blocks)                       \

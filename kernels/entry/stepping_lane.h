@@ -5,7 +5,7 @@
 #include "kernels/base/layout.h"
 #include "kernels/base/portable.h"
 #include "kernels/entry/record_cuda.h"
-#include "kernels/entry/waiting_lists.h"
+#include "kernels/entry/slow_runs.h"
 #include "kernels/entry/warp.h"
 #include "kernels/lanes/lane_group.h"
 #include "kernels/lanes/record_step.h"
@@ -16,9 +16,6 @@ namespace zwang {
 // idle meanwhile. Lanes that handle events in registers need new members less often.
 constexpr int refill_threshold = 8, refill_threshold_with_events = 4;
 
-__device__ __forceinline__ void append_moving(const DeviceLists& lists, int list, unsigned slot) {
-  lists.moving[list][atomicAdd(&lists.counters->moving[list], 1U)] = slot;
-}
 // The work of an event while `rows` are held besides the equations: closed inequalities, and the slip rows of contacts
 // that stick.
 __device__ __forceinline__ SlowWork work_of_event(int rows) {

@@ -151,6 +151,9 @@ ZWANG_STAND_IN(cuModuleGetGlobal_v2, (Place * place, Bytes* bytes, Handle module
 ZWANG_STAND_IN(cuFuncGetAttribute, (int* value, int attribute, Handle function), (value, attribute, function),
                (void)attribute;
                (void)function; *value = 128)
+ZWANG_STAND_IN(cuFuncSetAttribute, (Handle function, int attribute, int value), (function, attribute, value),
+               (void)function;
+               (void)attribute; (void)value)
 ZWANG_STAND_IN(cuOccupancyMaxActiveBlocksPerMultiprocessor,
                (int* blocks, Handle function, int threads, Bytes shared), (blocks, function, threads, shared),
                (void)function;

@@ -42,9 +42,8 @@ CudaDeviceProgram::CudaDeviceProgram(const CudaBinaries& binaries, int processor
   step = kernel(0, "zwang_step", processors);
   event = kernel(modules_.size() - 1, "zwang_event", processors);
   slow_path = kernel(modules_.size() - 1, "zwang_slow_path", processors);
-  // Its warps take very different times: the device gives the next one to the multiprocessor that is free first.
-  slow_path.loops = false;
   if (binaries.modules.size() > 1) record = kernel(1, "zwang_record", processors);
+  prefer_cache();
   slot_bytes = stated_number("zwang_slot_bytes", stream);
   listed_step_bytes = stated_number("zwang_listed_step_bytes", stream);
 }
@@ -72,6 +71,26 @@ CudaKernel CudaDeviceProgram::kernel(std::size_t module, const char* name, int p
                   "querying the occupancy of a kernel");
   made.blocks = std::max(1, made.blocks) * processors;
   return made;
+}
+
+// Where kernels keep their numbers in local memory and next to nothing in shared memory, the multiprocessor's memory is
+// better used as L1 cache. All kernels ask for it: those that want different divisions cannot run side by side.
+void CudaDeviceProgram::prefer_cache() const {
+  constexpr int little = 2048;  // bytes of shared memory in a block
+  const CudaKernel* const kernels[] = {&step, &event, &slow_path, &record};
+  for (const CudaKernel* one : kernels) {
+    int bytes = 0;
+    if (one->function)
+      driver_.require(driver_.function_attribute(
+                          &bytes, static_cast<int>(cuda::FunctionAttribute::shared_bytes), one->function),
+                      "querying the shared memory of a kernel");
+    if (bytes > little) return;
+  }
+  for (const CudaKernel* one : kernels)
+    if (one->function)
+      driver_.require(driver_.set_function_attribute(
+                          one->function, static_cast<int>(cuda::FunctionAttribute::shared_share), 0),
+                      "choosing the cache of a kernel");
 }
 
 // A number that the module of the stepping kernel states.

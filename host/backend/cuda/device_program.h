@@ -40,6 +40,7 @@ class CudaDeviceProgram {
  private:
   void load(const CudaBinaries& binaries);
   CudaKernel kernel(std::size_t module, const char* name, int processors) const;
+  void prefer_cache() const;
   unsigned long long stated_number(const char* name, cuda::Stream stream) const;
 
   const cuda::Driver& driver_;

@@ -69,6 +69,7 @@ Driver load_driver() {
   library.find(made.module_function, "cuModuleGetFunction");
   library.find(made.module_global, "cuModuleGetGlobal_v2");
   library.find(made.function_attribute, "cuFuncGetAttribute");
+  library.find(made.set_function_attribute, "cuFuncSetAttribute");
   library.find(made.occupancy, "cuOccupancyMaxActiveBlocksPerMultiprocessor");
   library.find(made.memory_info, "cuMemGetInfo_v2");
   library.find(made.allocate, "cuMemAlloc_v2");

@@ -21,7 +21,13 @@ using Program = struct ProgramObject*;
 
 // Attributes with their numbers in the driver's API.
 enum class DeviceAttribute : int { processors = 16, major = 75, minor = 76 };
-enum class FunctionAttribute : int { most_threads = 0, local_bytes = 3, registers = 4 };
+enum class FunctionAttribute : int {
+  most_threads = 0,
+  shared_bytes = 1,
+  local_bytes = 3,
+  registers = 4,
+  shared_share = 9  // of the memory that shared memory and L1 cache divide, in per cent, as a preference
+};
 
 // Functions of libcuda. get() throws a MachineError that names what is missing if it cannot be loaded.
 struct Driver {
@@ -48,6 +54,7 @@ struct Driver {
   Result (*module_function)(Function* function, Module module, const char* name);
   Result (*module_global)(Pointer* pointer, std::size_t* bytes, Module module, const char* name);
   Result (*function_attribute)(int* value, int attribute, Function function);
+  Result (*set_function_attribute)(Function function, int attribute, int value);
   Result (*occupancy)(int* blocks, Function function, int threads, std::size_t shared);
   Result (*memory_info)(std::size_t* free, std::size_t* total);
   Result (*allocate)(Pointer* pointer, std::size_t bytes);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <optional>
 
 #include "host/backend/cuda/device_arena.h"
@@ -35,8 +36,9 @@ CudaWorker::CudaWorker(int number) : driver_(Driver::get()) {
   make_current();
   driver_.require(driver_.stream_create(&stream_, 1), "creating a stream");
   constexpr int high_priority = -1;  // lower numbers run first
-  driver_.require(driver_.priority_stream_create(&slow_path_stream_, 1, high_priority), "creating a stream");
-  for (cuda::Event* event : {&begun_, &ended_, &events_done_, &slow_path_done_})
+  for (cuda::Stream& stream : slow_streams_)
+    driver_.require(driver_.priority_stream_create(&stream, 1, high_priority), "creating a stream");
+  for (cuda::Event* event : {&begun_, &ended_, &events_done_})
     driver_.require(driver_.event_create(event, 0), "creating an event");
   architecture_ = 10 * attribute(driver_, cuda::DeviceAttribute::major, device_) +
                   attribute(driver_, cuda::DeviceAttribute::minor, device_);
@@ -48,10 +50,11 @@ CudaWorker::~CudaWorker() {
   driver_.context_use(context_);
   if (memory_) driver_.release(memory_);
   program_.reset();
-  for (cuda::Event event : {begun_, ended_, events_done_, slow_path_done_})
+  for (cuda::Event event : {begun_, ended_, events_done_})
     if (event) driver_.event_destroy(event);
-  for (cuda::Stream stream : {stream_, slow_path_stream_})
+  for (cuda::Stream stream : slow_streams_)
     if (stream) driver_.stream_destroy(stream);
+  if (stream_) driver_.stream_destroy(stream_);
   driver_.context_release(device_);
 }
 
@@ -159,10 +162,11 @@ double CudaWorker::time(const std::string& cubin, const char* kernel, unsigned b
   return elapsed();
 }
 
-// Repeats turns until all lists are empty. A turn is zwang_event, then zwang_step and zwang_record on the main
-// stream and zwang_slow_path on a concurrent stream: the slow path is rarely needed and long, and steps need not wait
-// for it. The lists come in pairs; `parity` selects the list that this turn reads, and the other one is
-// filled for the next turn. The host polls the counters according to poll_schedule_.
+// Repeats turns until all lists are empty. A turn is zwang_event, zwang_step and zwang_record on the main stream. Runs of
+// zwang_slow_path are under way on streams of their own and may last for many turns: one is launched for each turn and
+// stream, and returns at once unless zwang_event of that turn has given it a list (kernels/entry/slow_runs.h). The lists
+// come in pairs; the parity of a turn selects those that it reads, and the others are filled for the next turn. The host
+// polls the counters according to poll_schedule_.
 void CudaWorker::run_turns(const KernelSettings& settings, const KernelBatch& batch, const Layout& layout,
                            unsigned slots) {
   clear(layout.counters, sizeof(DeviceCounters), stream_);
@@ -177,38 +181,55 @@ void CudaWorker::run_turns(const KernelSettings& settings, const KernelBatch& ba
   DeviceLists lists = layout.lists;
   cuda::Pointer settings_address = layout.settings, batch_address = layout.batch,
                 slots_address = layout.slots;
+  unsigned turn = 0, run = 0;
   int parity = 0;
   void* open_arguments[] = {&lists, &slots};
-  void* event_arguments[] = {&settings_value, &batch_value, &slots_address, &lists, &parity};
-  void* slow_path_arguments[] = {&settings_address, &batch_address, &slots_address, &lists, &parity};
+  void* event_arguments[] = {&settings_value, &batch_value, &slots_address, &lists, &turn};
+  void* slow_path_arguments[] = {&settings_address, &batch_address, &slots_address, &lists, &turn, &run};
   void* step_arguments[] = {&settings_value, &batch_value, &slots_address, &lists, &parity};
   launch(program_->open, open_arguments, slots, stream_);
-  record(slow_path_done_, stream_);
   int taken = 0;
   for (int turns = poll_schedule_.first();; turns = poll_schedule_.next(taken)) {
-    for (int i = 0; i < turns; ++i, parity = 1 - parity) {
+    for (int i = 0; i < turns; ++i, ++turn) {
+      parity = static_cast<int>(turn % 2);
       launch_timed("kernels: event", program_->event, event_arguments, slots, stream_);
       record(events_done_, stream_);
-      make_stream_wait(slow_path_stream_, events_done_);
-      launch_timed("kernels: slow path", program_->slow_path, slow_path_arguments, slots, slow_path_stream_);
-      // The slow path of the previous turn has filled the list that this step reads.
-      make_stream_wait(stream_, slow_path_done_);
+      for (run = 0; run < slow_runs; ++run) {
+        make_stream_wait(slow_streams_[run], events_done_);
+        launch_timed("kernels: slow path", program_->slow_path, slow_path_arguments, slots,
+                     slow_streams_[run]);
+      }
       launch_timed("kernels: step", program_->step, step_arguments, slots, stream_);
       if (program_->record.function)
         launch_timed("kernels: record", program_->record, step_arguments, slots, stream_);
-      record(slow_path_done_, slow_path_stream_);
     }
     taken += turns;
-    make_stream_wait(stream_, slow_path_done_);
     driver_.require(driver_.copy_out(&counters_, layout.counters, sizeof counters_, stream_),
                     "copying the counters");
     synchronise("integrating on " + name_);
-    // `parity` selects the lists that the next turn would read; the others have been read.
-    bool ended = counters_.at_event[parity] == 0 && counters_.moving[parity] == 0;
-    for (const unsigned length : counters_.waiting[counters_.filled]) ended = ended && length == 0;
+    const bool quiet = lists_are_empty(turn % 2), ended = quiet && !slow_path_is_under_way();
     poll_schedule_.learn(taken, ended);
+    // Where nothing moves, the next turns have work only when a run has ended. At the end, no launch may be left that
+    // reads the counters.
+    if (quiet) finish_slow_runs();
     if (ended) return;
   }
+}
+
+// Whether no member waits for the next turn, which reads the lists of this parity; the others have been read.
+bool CudaWorker::lists_are_empty(unsigned parity) const {
+  const unsigned* waiting = counters_.waiting[counters_.filled];
+  return counters_.at_event[parity] == 0 && counters_.moving[parity] == 0 &&
+         std::all_of(waiting, waiting + slow_works, [](unsigned length) { return length == 0; });
+}
+bool CudaWorker::slow_path_is_under_way() const {
+  return std::any_of(std::begin(counters_.runs), std::end(counters_.runs), [](const SlowRun& run) {
+    return run.state != static_cast<unsigned>(SlowRunState::idle);
+  });
+}
+void CudaWorker::finish_slow_runs() const {
+  for (cuda::Stream stream : slow_streams_)
+    driver_.require(driver_.stream_synchronise(stream), "integrating on " + name_);
 }
 
 // Half-way between the turns that were too few for the last batches and those that were enough.

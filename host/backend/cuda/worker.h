@@ -1,6 +1,7 @@
 // Integrates batches of members on one GPU: one stream of kernel launches with its own device memory.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <string>
@@ -84,6 +85,9 @@ class CudaWorker {
   Layout lay_out(DeviceArena& arena, unsigned slots, KernelBuffers& buffers, KernelBatch& batch) const;
   void run_turns(const KernelSettings& settings, const KernelBatch& batch, const Layout& layout,
                  unsigned slots);
+  bool lists_are_empty(unsigned parity) const;
+  bool slow_path_is_under_way() const;
+  void finish_slow_runs() const;
   unsigned blocks_for(const CudaKernel& kernel, unsigned threads) const;
   void launch_timed(const char* stage, const CudaKernel& kernel, void** arguments, unsigned threads,
                     cuda::Stream stream) const;
@@ -98,9 +102,9 @@ class CudaWorker {
   const cuda::Driver& driver_;
   cuda::Device device_ = 0;
   cuda::Context context_ = nullptr;
-  cuda::Stream stream_ = nullptr,
-               slow_path_stream_ = nullptr;  // the slow path runs concurrently with the steps
-  cuda::Event begun_ = nullptr, ended_ = nullptr, events_done_ = nullptr, slow_path_done_ = nullptr;
+  cuda::Stream stream_ = nullptr;
+  std::array<cuda::Stream, slow_runs> slow_streams_{};  // of the runs of the slow path, beside the turns
+  cuda::Event begun_ = nullptr, ended_ = nullptr, events_done_ = nullptr;
   std::shared_ptr<const CudaDeviceProgram> program_;
   std::string name_;
   int architecture_ = 0, processors_ = 0;

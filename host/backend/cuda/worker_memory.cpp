@@ -17,6 +17,8 @@ namespace zwang {
 namespace {
 
 constexpr std::size_t warp_threads = 32;
+// A run of the slow path that gathers its work begins when this share of the lanes that the device can run at once is full.
+constexpr unsigned gathered_share = 16;
 
 }  // namespace
 
@@ -69,8 +71,10 @@ CudaWorker::Layout CudaWorker::lay_out(DeviceArena& arena, unsigned slots, Kerne
     waiting = reinterpret_cast<unsigned*>(arena.take(sizeof(unsigned) * slow_works * slots));
   for (unsigned*& moving : made.lists.moving)
     moving = reinterpret_cast<unsigned*>(arena.take(sizeof(unsigned) * slots));
-  made.lists.slow_path_lanes =
-      static_cast<unsigned>(program_->slow_path.blocks * program_->slow_path.threads);
+  for (unsigned*& resumed : made.lists.resumed)
+    resumed = reinterpret_cast<unsigned*>(arena.take(sizeof(unsigned) * slots));
+  made.lists.enough_waiting =
+      static_cast<unsigned>(program_->slow_path.blocks * program_->slow_path.threads) / gathered_share;
   if (program_->record.function) {
     made.lists.steps = step_list(arena, program_->step, slots, listed_steps_of_warp(slots));
     const std::size_t warps =
