@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "host/estimators/rank_correlation.h"
+#include "host/statistics/deferred_plan.h"
 #include "host/statistics/reduction_plan.h"
 #include "host/study/study.h"
 #include "kernels/base/status.h"
@@ -87,7 +88,7 @@ class Backend {
   // The fewest members for which run_reduced is faster than copying them to the host: a GPU is not filled by
   // fewer.
   virtual long long fewest_reduced() const { return 1 << 14; }
-  virtual ReducedBatch run_reduced(const Batch& batch, long long first, const ReductionPlan& plan,
+  virtual ReducedBatch run_reduced(const Batch& batch, long long first, DeferredPlan& plan,
                                    const RecordTarget& records);
   // How many calls of run_reduced may be under way at the same time, from different threads.
   virtual std::size_t batches_at_once() const { return 1; }

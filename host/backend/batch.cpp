@@ -13,7 +13,7 @@
 
 namespace zwang {
 
-ReducedBatch Backend::run_reduced(const Batch&, long long, const ReductionPlan&, const RecordTarget&) {
+ReducedBatch Backend::run_reduced(const Batch&, long long, DeferredPlan&, const RecordTarget&) {
   assert(false);  // must not be called if reduces() is false
   return {};
 }

@@ -212,6 +212,7 @@ class MemberReduction {
       if (status[k] != static_cast<int>(Status::ok) && examples.size() < RunTally::examples_kept)
         examples.push_back(made_.first + static_cast<long long>(k));
     }
+    made_.status = std::move(status);
   }
 
   // --- The tree --------------------------------------------------------------------------------------------
@@ -385,17 +386,9 @@ class MemberReduction {
 
   // Its rows are copied as they are; the host adds them member by member.
   void fetch_incomplete_block() {
-    const long long begin = job_.blocks * reduced_block;
-    const auto rows = static_cast<std::size_t>(made_.count - begin);
-    if (rows == 0) return;
-    fetch(made_.tail_status, static_cast<const int*>(job_.batch.status + begin), rows);
-    fetch(made_.tail_observables, static_cast<const double*>(job_.batch.observables + begin * job_.series),
-          rows * plan_.series);
-    fetch(made_.tail_parameters, job_.batch.parameters + begin * job_.parameters, rows * plan_.parameters);
-    const std::size_t width = plan_.measures + plan_.flags;
-    fetch(made_.tail_measures,
-          static_cast<const double*>(job_.batch.measures + begin * static_cast<long long>(width)),
-          rows * width);
+    const auto begin = static_cast<std::size_t>(job_.blocks * reduced_block);
+    const std::size_t rows = static_cast<std::size_t>(made_.count) - begin;
+    if (rows > 0) made_.tail = fetch_rows(device_, plan_, job_.batch, begin, rows);
   }
 
   ReductionDevice& device_;
@@ -425,6 +418,20 @@ ReductionBytes reduction_bytes(const ReductionPlan& plan) {
     bytes.fixed +=
         at_once * sketch_keys * sizeof(unsigned) + 2 * entry_capacity(at_once) * sizeof(SketchEntry);
   return bytes;
+}
+
+DeviceRows fetch_rows(ReductionDevice& device, const ReductionPlan& plan, const KernelBatch& batch,
+                      std::size_t begin, std::size_t count) {
+  DeviceRows made;
+  const auto fetch = [&](auto& to, const auto* from, std::size_t width) {
+    to.resize(count * width);
+    if (!to.empty()) device.copy_out(to.data(), address_of(from + begin * width), to.size() * sizeof to[0]);
+  };
+  fetch(made.status, batch.status, 1);
+  fetch(made.observables, batch.observables, plan.series);
+  fetch(made.measures, batch.measures, plan.measures + plan.flags);
+  fetch(made.parameters, batch.parameters, plan.parameters);
+  return made;
 }
 
 std::optional<ReducedMembers> reduce_members(ReductionDevice& device, const ReductionPlan& plan,

@@ -16,6 +16,10 @@ struct ReductionBytes {
 };
 ReductionBytes reduction_bytes(const ReductionPlan& plan);
 
+// Copies the rows of members [begin, begin + count) of `batch`, as the plan needs them.
+DeviceRows fetch_rows(ReductionDevice& device, const ReductionPlan& plan, const KernelBatch& batch,
+                      std::size_t begin, std::size_t count);
+
 // Reduces the members of `batch`, whose pointers are device addresses. `first`, a multiple of 256, is the
 // number of the first member. Returns nothing if the device is out of memory. The device must outlive the
 // resident columns of the result.

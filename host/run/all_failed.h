@@ -9,7 +9,7 @@
 namespace zwang {
 
 // The members that decide: a whole number of blocks, so that every backend and every division of the work
-// decides over the same members.
+// decides over the same members. On the host they are the first batch, on a device a part of it.
 constexpr long long early_members = 1024;
 
 class AllFailed : public std::runtime_error {

@@ -153,6 +153,11 @@ void add_ends_to_tally(RunTally& tally, const ReducedMembers& members, long long
   tally.redundant += whole(counts.redundant);
 }
 
+void add_end_to_tally(RunTally& tally, long long member, Status status) {
+  ++tally.members;
+  add_end(tally, member, status);
+}
+
 void join_tally(RunTally& tally, const RunTally& next) {
   tally.blocks = std::max(tally.blocks, next.blocks);
   tally.block_size = std::max(tally.block_size, next.block_size);

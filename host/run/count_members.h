@@ -28,6 +28,9 @@ void add_starts_to_tally(RunTally& tally, const EnsembleSettings& ensemble, long
 // `shift`: the number of the member that the reduced ones call 0.
 void add_ends_to_tally(RunTally& tally, const ReducedMembers& members, long long shift);
 
+// Adds one member of which only the status is known.
+void add_end_to_tally(RunTally& tally, long long member, Status status);
+
 // Adds the tally of another part of the ensemble, before or after this one; bit-identical to the tally of the
 // whole.
 void join_tally(RunTally& tally, const RunTally& next);

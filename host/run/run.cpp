@@ -46,14 +46,6 @@ void take_statistics(RunResult& result, const Study& study, std::vector<Statisti
     result.points = std::move(points);
 }
 
-// The rows of a batch for the statistics, with the arrays they refer to.
-struct EnsembleRun::Rows {
-  std::vector<char> entered, row_whole;
-  std::vector<int> failed;
-  std::vector<double> inputs, row_values;
-  MemberRows rows;
-};
-
 EnsembleRun::EnsembleRun(const Study& study, Backend& backend, RunOptions options)
     : study_(study),
       backend_(backend),
@@ -73,13 +65,15 @@ EnsembleRun::EnsembleRun(const Study& study, Backend& backend, RunOptions option
 }
 
 // A batch does not go past a decision of `until`.
+long long EnsembleRun::last_of_decision(long long first) const {
+  if (!until_) return end_;
+  const long long place = study_.ensemble.place_in_point(first), begin = first - place;
+  return std::min(end_, begin + next_decision(place, study_.ensemble.per_point()));
+}
+
+// Nor past the members that decide whether everything fails, unless a device integrates so many together.
 long long EnsembleRun::last_end(long long first) const {
-  long long last = end_;
-  if (until_) {
-    const long long place = study_.ensemble.place_in_point(first), begin = first - place;
-    last = std::min(end_, begin + next_decision(place, study_.ensemble.per_point()));
-  }
-  // Nor past the members that decide whether everything fails.
+  const long long last = last_of_decision(first);
   return first < early_members && judges_first_members() ? std::min(last, early_members) : last;
 }
 
@@ -96,18 +90,16 @@ void EnsembleRun::judge_first_members() {
 }
 
 long long EnsembleRun::batch_end(long long begin, long long up_to) const {
-  long long last = std::min(last_end(begin), up_to);
   const long long place = study_.ensemble.place_in_point(begin), point = begin - place;
-  if (reduces_on_device()) last = std::min(last, point + study_.ensemble.per_point());
-  const long long end = std::min(last, begin + batch_size_.next(last - begin));
-  if (!reduces_on_device()) return end;
-  // The device reduces whole blocks of a point: an open block is completed first, and a batch ends at the end
-  // of a block. The first batch also has the members that decide whether everything fails: two small batches would take
-  // twice as long.
-  if (under_way_.empty() && !statistics_.accepts_blocks()) {
-    const long long block_end = point + (place / block_members + 1) * block_members;
-    return std::min(end, begin == 0 && judges_first_members() ? early_members : block_end);
+  if (!reduces_on_device()) {
+    const long long last = std::min(last_end(begin), up_to);
+    return std::min(last, begin + batch_size_.next(last - begin));
   }
+  const long long last = std::min({last_of_decision(begin), up_to, point + study_.ensemble.per_point()});
+  const long long end = std::min(last, begin + batch_size_.next(last - begin));
+  // The device reduces whole blocks of a point: an open block is completed first, and a batch ends at the end
+  // of a block.
+  if (place % block_members != 0) return std::min(end, point + (place / block_members + 1) * block_members);
   const long long whole = point + (end - point) / block_members * block_members;
   return end < std::min(end_, point + study_.ensemble.per_point()) && whole > begin ? whole : end;
 }
@@ -182,7 +174,7 @@ void EnsembleRun::decide_until() {
 void EnsembleRun::advance(long long up_to) {
   const Stopwatch all;
   if (statistics_.current().needs_pilot()) set_pilot();
-  if (!under_way_.empty() || (reduces_on_device() && statistics_.accepts_blocks())) {
+  if (advances_by_blocks(up_to)) {
     advance_by_blocks(up_to);
   } else {
     const long long begin = position_, end = batch_end(begin, up_to);

@@ -8,6 +8,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "host/backend/backend.h"
 #include "host/backend/batch_size.h"
@@ -19,6 +20,7 @@
 #include "host/run/run_result.h"
 #include "host/sample/draw_plan.h"
 #include "host/sample/sampler.h"
+#include "host/statistics/deferred_plan.h"
 #include "host/statistics/ensemble_statistics.h"
 #include "host/statistics/plan.h"
 #include "host/statistics/reduction_plan.h"
@@ -119,12 +121,18 @@ class EnsembleRun {
     Batch batch;
     BatchResults results;
   };
-  struct Rows;
+  // The rows of members for the statistics, with the arrays they refer to.
+  struct Rows {
+    std::vector<char> entered, row_whole;
+    std::vector<int> failed;
+    std::vector<double> inputs, row_values;
+    MemberRows rows;
+  };
   // A batch that a device integrates and reduces.
   struct BatchUnderWay {
     long long begin = 0, end = 0;
     Batch batch;
-    ReductionPlan plan;
+    std::shared_ptr<DeferredPlan> plan;
     std::shared_ptr<HostBuffer> records;  // null: not wanted
     double begun_s = 0;                   // by clock_
     std::future<ReducedBatch> reduced;    // last: its thread uses the others
@@ -139,10 +147,15 @@ class EnsembleRun {
   void advance_by_blocks(long long up_to);
   void begin_batches(long long up_to);
   void count_reduced(const BatchUnderWay& done, const ReducedBatch& reduced);
-  ReductionPlan reduction() const;
+  bool advances_by_blocks(long long up_to);
+  std::shared_ptr<DeferredPlan> plan_of_batch();
+  ReductionPlan with_draws(ReductionPlan plan) const;
+  void judge_first_members(const ReducedBatch& reduced) const;
   void add_tail(const ReducedMembers& part, long long shift);
   void write(long long begin, std::shared_ptr<const HostBuffer> records);
   Rows rows_of(long long begin, const Integrated& members) const;
+  Rows rows_of(long long first, const DeviceRows& members) const;
+  Rows rows_of_first_block(long long first, const DeviceRows& members) const;
   void set_pilot();
   // The rows of records, and of pick-freeze, whose values are needed together, are counted on the host. So
   // are points of a sweep with few members: a batch on the device ends with its point.
@@ -152,6 +165,7 @@ class EnsembleRun {
   }
   void decide_until();
   void report_progress(double seconds) const;
+  long long last_of_decision(long long first) const;
   bool judges_first_members() const;
   void judge_first_members();
 
@@ -176,6 +190,7 @@ class EnsembleRun {
   Stopwatch clock_;
   double last_end_s_ = 0;                                 // when the last batch on a device ended, by clock_
   std::deque<std::unique_ptr<BatchUnderWay>> under_way_;  // in the order of their members
+  std::shared_ptr<DeferredPlan> first_plan_;              // while the batch with the first block is under way
 };
 
 // Runs the whole ensemble.

@@ -3,6 +3,7 @@
 // order of their members.
 #include <algorithm>
 #include <cassert>
+#include <exception>
 #include <utility>
 
 #include "host/backend/backend.h"
@@ -13,7 +14,10 @@
 #include "host/run/count_members.h"
 #include "host/run/run.h"
 #include "host/sample/draw_plan.h"
+#include "host/statistics/deferred_plan.h"
 #include "host/statistics/reduction_plan.h"
+#include "host/statistics/run_tally.h"
+#include "host/statistics/statistics.h"
 #include "host/study/study.h"
 #include "kernels/base/status.h"
 #include "src/system/system.h"
@@ -43,8 +47,6 @@ void EnsembleRun::begin_batches(long long up_to) {
   for (;;) {
     const long long begin = under_way_.empty() ? position_ : under_way_.back()->end;
     if (under_way_.size() >= at_once || begin >= std::min(end_, up_to)) return;
-    // While a large batch is under way, a small one beside it takes many times as long as alone.
-    if (position_ < early_members && begin >= early_members && judges_first_members()) return;
     const EnsembleSettings& ensemble = study_.ensemble;
     if (!under_way_.empty() && ensemble.point_of(begin) != ensemble.point_of(under_way_.front()->begin))
       return;
@@ -54,7 +56,7 @@ void EnsembleRun::begin_batches(long long up_to) {
     next->begin = begin;
     next->end = batch_end(begin, up_to);
     next->batch = draw_on_device_or_here(begin, next->end);
-    next->plan = reduction();
+    next->plan = plan_of_batch();
     RecordTarget target;
     if (options_.members) {
       next->records = record_pool_.take(next->batch.count * record_layout_.bytes());
@@ -63,7 +65,12 @@ void EnsembleRun::begin_batches(long long up_to) {
     next->begun_s = clock_.seconds();
     next->reduced = std::async(std::launch::async, [this, target, place, own = next.get()] {
       const StageTimer timer("integrate");
-      return backend_.run_reduced(own->batch, place, own->plan, target);
+      try {
+        return backend_.run_reduced(own->batch, place, *own->plan, target);
+      } catch (...) {
+        own->plan->abandon(std::current_exception());
+        throw;
+      }
     });
     under_way_.push_back(std::move(next));
   }
@@ -78,6 +85,12 @@ void EnsembleRun::advance_by_blocks(long long up_to) {
   }();
   const std::unique_ptr<BatchUnderWay> done = std::move(under_way_.front());
   under_way_.pop_front();
+  if (done->begin == 0) judge_first_members(reduced);
+  if (done->plan == first_plan_) {
+    if (statistics_.current().awaits_pilot())
+      statistics_.current().set_pilot(rows_of_first_block(done->begin, first_plan_->first_block()).rows);
+    first_plan_.reset();
+  }
   // Times of batches under way together overlap: each is counted from the end of the one before.
   const double now_s = clock_.seconds(), seconds = now_s - std::max(done->begun_s, last_end_s_);
   last_end_s_ = now_s;
@@ -105,17 +118,32 @@ void EnsembleRun::count_reduced(const BatchUnderWay& done, const ReducedBatch& r
     add_ends_to_tally(tally_, part, shift);
     auto entered = static_cast<long long>(part.tally.entered);
     const long long tail = part.first + part.blocks.blocks * block_members;
-    for (std::size_t k = 0; k < part.tail_status.size(); ++k)
+    for (std::size_t k = 0; k < part.tail.status.size(); ++k)
       entered -=
-          enters(study_.ensemble, tail + static_cast<long long>(k), static_cast<Status>(part.tail_status[k]));
-    statistics_.add_blocks(done.plan, part.blocks, entered, tally_.failed - failed_before, threads_);
+          enters(study_.ensemble, tail + static_cast<long long>(k), static_cast<Status>(part.tail.status[k]));
+    statistics_.add_blocks(done.plan->made(), part.blocks, entered, tally_.failed - failed_before, threads_);
     add_tail(part, shift);
   }
   performance_.statistics_s += counting.seconds();
 }
 
-ReductionPlan EnsembleRun::reduction() const {
-  ReductionPlan plan = statistics_.current_reduction();
+// The plan of the next batch. The first block of a point, from which the pivots of buckets come, is a part of the point's
+// first batch: the batches that begin before it has ended share a plan that its first block makes.
+std::shared_ptr<DeferredPlan> EnsembleRun::plan_of_batch() {
+  if (first_plan_) return first_plan_;
+  if (!statistics_.current().awaits_pilot())
+    return std::make_shared<DeferredPlan>(with_draws(statistics_.current_reduction()));
+  const StatisticsPlan& point = statistics_.plan().point;
+  const long long shift = position_ - study_.ensemble.place_in_point(position_);
+  first_plan_ = std::make_shared<DeferredPlan>(
+      with_draws(Statistics::reduction_with_pilot(point, {})), [this, point, shift](const DeviceRows& block) {
+        return with_draws(Statistics::reduction_with_pilot(point, rows_of_first_block(shift, block).rows));
+      });
+  return first_plan_;
+}
+
+// With what the reduction has to know of the draws.
+ReductionPlan EnsembleRun::with_draws(ReductionPlan plan) const {
   plan.parameters = study_.system->parameters.size();
   for (const std::size_t parameter : sampler_.drawn()) plan.drawn.push_back(static_cast<int>(parameter));
   plan.nominal = study_.ensemble.include_nominal;
@@ -123,24 +151,52 @@ ReductionPlan EnsembleRun::reduction() const {
   return plan;
 }
 
-void EnsembleRun::add_tail(const ReducedMembers& part, long long shift) {
-  const std::size_t rows = part.tail_status.size(), parameters = study_.system->parameters.size();
-  if (rows == 0) return;
-  const long long first = shift + part.first + part.count - static_cast<long long>(rows);
-  std::vector<char> entered;
-  std::vector<double> inputs;
-  for (std::size_t k = 0; k < rows; ++k) {
+// Whether the next members are reduced on the device: whole blocks, of which the first may set the pilot.
+bool EnsembleRun::advances_by_blocks(long long up_to) {
+  if (!under_way_.empty()) return true;
+  if (!reduces_on_device()) return false;
+  if (!statistics_.current().awaits_pilot()) return statistics_.accepts_blocks();
+  return batch_end(position_, up_to) - position_ >= block_members;
+}
+
+// The same members decide as where they are a batch of their own (all_failed.h).
+void EnsembleRun::judge_first_members(const ReducedBatch& reduced) const {
+  if (!judges_first_members()) return;
+  RunTally early;
+  for (const ReducedMembers& part : reduced.parts)
+    for (std::size_t k = 0; k < part.status.size() && early.members < early_members; ++k)
+      add_end_to_tally(early, early.members, static_cast<Status>(part.status[k]));
+  if (early.members == early_members && early.failed == early.members) throw AllFailed(early);
+}
+
+EnsembleRun::Rows EnsembleRun::rows_of(long long first, const DeviceRows& members) const {
+  const std::size_t count = members.status.size(), parameters = study_.system->parameters.size();
+  Rows made;
+  for (std::size_t k = 0; k < count; ++k) {
     const long long member = first + static_cast<long long>(k);
-    entered.push_back(enters(study_.ensemble, member, static_cast<Status>(part.tail_status[k])) ? 1 : 0);
+    made.entered.push_back(enters(study_.ensemble, member, static_cast<Status>(members.status[k])) ? 1 : 0);
     for (const std::size_t drawn : sampler_.drawn())
-      inputs.push_back(part.tail_parameters[k * parameters + drawn]);
+      made.inputs.push_back(members.parameters[k * parameters + drawn]);
   }
-  statistics_.add({.first = first,
-                   .entered = entered,
-                   .observables = part.tail_observables,
-                   .measures = part.tail_measures,
-                   .inputs = inputs},
-                  threads_);
+  made.rows = {.first = first,
+               .entered = made.entered,
+               .observables = members.observables,
+               .measures = members.measures,
+               .inputs = made.inputs};
+  return made;
+}
+
+// Numbered in the point, as the pilot wants them.
+EnsembleRun::Rows EnsembleRun::rows_of_first_block(long long first, const DeviceRows& members) const {
+  Rows made = rows_of(first, members);
+  made.rows.first = 0;
+  return made;
+}
+
+void EnsembleRun::add_tail(const ReducedMembers& part, long long shift) {
+  if (part.tail.status.empty()) return;
+  const long long first = shift + part.first + part.count - static_cast<long long>(part.tail.status.size());
+  statistics_.add(rows_of(first, part.tail).rows, threads_);
 }
 
 }  // namespace zwang

@@ -77,13 +77,19 @@ struct BlockSummary {
   std::shared_ptr<ColumnStore> device_columns;
 };
 
+// Rows of consecutive members, as they were on the device.
+struct DeviceRows {
+  std::vector<int> status;
+  std::vector<double> observables, measures, parameters;
+};
+
 // Consecutive members of an ensemble: statistics of the whole blocks, and the rows of an incomplete last
 // block.
 struct ReducedMembers {
   long long first = 0, count = 0;
   BlockSummary blocks;
-  std::vector<int> tail_status;
-  std::vector<double> tail_observables, tail_measures, tail_parameters;
+  DeviceRows tail;
+  std::vector<int> status;                                    // of all members; empty if all are ok
   TallyCounts tally{};                                        // of all members, tail included
   std::array<std::vector<long long>, status_count> examples;  // the first members of each status but ok
 };

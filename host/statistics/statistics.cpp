@@ -163,7 +163,7 @@ void Statistics::prepare_histograms() {
 }
 
 void Statistics::set_pilot(const MemberRows& first_members) {
-  assert(needs_pilot() && first_members.first == 0);
+  assert(awaits_pilot() && first_members.first == 0);
   Statistics scratch(plan_);
   const std::size_t count = std::min<std::size_t>(first_members.entered.size(), block_members);
   const Tables tables = tables_of(first_members);

@@ -60,8 +60,10 @@ class Statistics {
   explicit Statistics(StatisticsPlan plan, long long first_member = 0);
 
   // If needs_pilot(), a shard that does not begin at member 0 must be given the members 0 to 255 (or all, if
-  // fewer) before its own members. They set the pilot and are not counted.
-  bool needs_pilot() const { return !pilot_ && first_member_ > 0 && wants_pilot(); }
+  // fewer) before its own members. They set the pilot and are not counted. Statistics that begin at member 0 and await the
+  // pilot may be given them too, before blocks are added.
+  bool needs_pilot() const { return first_member_ > 0 && awaits_pilot(); }
+  bool awaits_pilot() const { return !pilot_ && wants_pilot() && members_ == 0; }
   void set_pilot(const MemberRows& first_members);
 
   // Members in order; each batch begins where the last one ended.
@@ -77,6 +79,8 @@ class Statistics {
   // What to compute on the device. The caller adds the parameters of the inputs and whether a nominal member
   // exists.
   ReductionPlan reduction() const;
+  // The plan of statistics that begin with these members, the first block. Without members: as long as that plan.
+  static ReductionPlan reduction_with_pilot(const StatisticsPlan& plan, const MemberRows& first_block);
   void add_blocks(const ReductionPlan& plan, const BlockSummary& blocks, long long entered,
                   unsigned threads = 1);
 

@@ -17,8 +17,7 @@
 
 namespace zwang {
 
-// The first block sets the pilot, so it must have been added by members; an open block must be completed
-// first.
+// The pilot must be set, by set_pilot() or by the first block added by members; an open block must be completed first.
 bool Statistics::accepts_blocks() const {
   return !finished_ && open_rows() == 0 && !needs_pilot() && (pilot_ || !wants_pilot());
 }
@@ -57,6 +56,12 @@ ReductionPlan Statistics::reduction() const {
     }
   }
   return made;
+}
+
+ReductionPlan Statistics::reduction_with_pilot(const StatisticsPlan& plan, const MemberRows& first_block) {
+  Statistics scratch(plan);
+  scratch.set_pilot(first_block);
+  return scratch.reduction();
 }
 
 namespace {

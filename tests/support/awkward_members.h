@@ -160,7 +160,7 @@ inline Statistics by_blocks(ReductionDevice& machine, AwkwardMembers& given, con
     made.add_blocks(reduction, reduced->blocks, entered, 2);
     const long long whole = first + reduced->blocks.blocks * block_members;
     if (whole < end) {
-      EXPECT_EQ(reduced->tail_status.size(), std::size_t(end - whole));
+      EXPECT_EQ(reduced->tail.status.size(), std::size_t(end - whole));
       given.add_rows(made, whole, end - whole, way.nominal);
     }
     first = end;

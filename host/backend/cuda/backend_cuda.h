@@ -20,6 +20,7 @@
 #include "host/program/host_compiler.h"
 #include "host/program/kernel_program.h"
 #include "host/program/program_cache.h"
+#include "host/statistics/deferred_plan.h"
 #include "host/statistics/reduction_plan.h"
 #include "host/study/study.h"
 #include "kernels/base/layout.h"
@@ -48,7 +49,7 @@ class BackendCuda : public Backend {
   BatchResults run(const Batch& batch, const Wanted& wanted) override;
   bool reduces() const override { return statistics_on_device; }
   bool draws() const override { return statistics_on_device; }
-  ReducedBatch run_reduced(const Batch& batch, long long first, const ReductionPlan& plan,
+  ReducedBatch run_reduced(const Batch& batch, long long first, DeferredPlan& plan,
                            const RecordTarget& records) override;
   std::size_t batches_at_once() const override;
 
@@ -81,7 +82,7 @@ class BackendCuda : public Backend {
   struct ReducedCall {
     const Batch& batch;
     long long first;
-    const ReductionPlan& plan;
+    DeferredPlan& plan;
     const RecordTarget& records;
   };
   void work_reduced(std::size_t worker, std::vector<ReducedChunk>& chunks, std::atomic<std::size_t>& next,

@@ -88,7 +88,10 @@ void BackendCuda::work_reduced(std::size_t number, std::vector<ReducedChunk>& ch
       KernelBuffers buffers(shape_, outputs_, call.batch, begin, end, wanted, 0, resident);
       std::optional<ReducedMembers> reduced;
       const auto reduce = [&](const KernelBatch& on_device) {
-        reduced = reduce_members(reductions, call.plan, on_device, first);
+        const ReductionPlan& plan = call.plan.plan(first, [&](std::size_t rows) {
+          return fetch_rows(reductions, call.plan.outline(), on_device, 0, rows);
+        });
+        reduced = reduce_members(reductions, plan, on_device, first);
         if (!reduced || call.records.layout == nullptr) return reduced.has_value();
         const StageTimer timer("integrate: copy records");
         return fetch_member_records(reductions, *call.records.layout, on_device,
@@ -124,6 +127,7 @@ void BackendCuda::work_as_team(std::size_t team, std::vector<ReducedChunk>& chun
       work_reduced(worker, chunks, next, call);
     } catch (...) {
       next = chunks.size();
+      call.plan.abandon(std::current_exception());
       const std::scoped_lock lock(guard);
       trouble = std::current_exception();
     }
@@ -139,10 +143,10 @@ void BackendCuda::work_as_team(std::size_t team, std::vector<ReducedChunk>& chun
 
 std::size_t BackendCuda::batches_at_once() const { return workers_per_device; }
 
-ReducedBatch BackendCuda::run_reduced(const Batch& batch, long long first, const ReductionPlan& plan,
+ReducedBatch BackendCuda::run_reduced(const Batch& batch, long long first, DeferredPlan& plan,
                                       const RecordTarget& records) {
   std::vector<ReducedChunk> chunks;
-  const std::size_t size = reduced_chunk_size(batch.count, plan);
+  const std::size_t size = reduced_chunk_size(batch.count, plan.outline());
   for (std::size_t begin = 0; begin < batch.count; begin += size)
     chunks.push_back({begin, std::min(batch.count, begin + size), {}, 0});
 

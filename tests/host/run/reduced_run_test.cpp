@@ -11,7 +11,10 @@
 
 #include "host/backend/batch_size.h"
 #include "host/backend/device_records.h"
+#include "host/backend/device_reduction.h"
 #include "host/backend/device_sampling.h"
+#include "host/run/all_failed.h"
+#include "host/statistics/deferred_plan.h"
 #include "host/study/study.h"
 #include "host/study_file/load_study.h"
 #include "tests/support/reduce_on_host.h"
@@ -37,9 +40,10 @@ class ReducingBackend : public Backend {
   bool draws() const override { return true; }
   long long fewest_reduced() const override { return 1; }
 
-  ReducedBatch run_reduced(const Batch& given, long long first, const ReductionPlan& plan,
+  ReducedBatch run_reduced(const Batch& given, long long first, DeferredPlan& deferred,
                            const RecordTarget& records) override {
-    const Turn turn(*this, first);
+    const ReductionPlan& outline = deferred.outline();
+    const Turn turn(*this);
     if (first == fails_at) throw std::runtime_error("a lost device");
     HostMachine& device = *machines_[turn.machine];
     ReducedBatch made;
@@ -62,16 +66,20 @@ class ReducingBackend : public Backend {
       const auto at = static_cast<std::size_t>(begin);
       KernelBatch there{};
       there.count = std::min(piece_, count - begin);
-      there.parameters = batch.parameters.data() + at * plan.parameters;
+      there.parameters = batch.parameters.data() + at * outline.parameters;
       there.status = status.data() + at;
-      there.measures = results.measures.data() + at * plan.measures;
-      there.observables = results.observables.data() + at * plan.series;
+      there.measures = results.measures.data() + at * outline.measures;
+      there.observables = results.observables.data() + at * outline.series;
       there.steps = steps.data() + 2 * at;
       there.event_counts = results.event_counts.data() + at * event_kinds;
       there.audits = audits.data() + at * audit_numbers;
       there.redundant = redundant.data() + at;
       there.end_time = results.end_time.data() + at;
       there.end_state = results.end_state.data() + at * (results.end_state.size() / batch.count);
+      const ReductionPlan& plan = deferred.plan(first + begin, [&](std::size_t rows) {
+        rows_read += static_cast<long long>(rows);
+        return fetch_rows(device, outline, there, 0, rows);
+      });
       made.parts.push_back(*reduce_members(device, plan, there, first + begin));
       if (records.layout != nullptr) {
         EXPECT_TRUE(fetch_member_records(device, *records.layout, there,
@@ -83,20 +91,17 @@ class ReducingBackend : public Backend {
 
   std::size_t batches_at_once() const override { return at_once; }
 
-  std::atomic<long long> by_members = 0, by_blocks = 0, drawn_on_device = 0;
+  std::atomic<long long> by_members = 0, by_blocks = 0, drawn_on_device = 0, rows_read = 0;
   std::size_t at_once = 1;
   int most_at_once = 0;
   long long fails_at = -1;
-  int beside_first = 0;                       // batches that have begun while that of member 0 was under way
   std::chrono::milliseconds patience{5'000};  // for the batches that are to be under way together
 
  private:
   // One of the machines for the time of a call, as a device's workers take turns.
   struct Turn {
-    Turn(ReducingBackend& backend, long long first) : of(backend), is_first(first == 0) {
+    explicit Turn(ReducingBackend& backend) : of(backend) {
       std::unique_lock lock(of.guard_);
-      of.first_runs_ = of.first_runs_ || is_first;
-      if (of.first_runs_ && !is_first) ++of.beside_first;
       if (of.free_.empty()) {
         of.free_.push_back(of.machines_.size());
         of.machines_.push_back(std::make_unique<HostMachine>());
@@ -112,11 +117,9 @@ class ReducingBackend : public Backend {
     ~Turn() {
       const std::scoped_lock lock(of.guard_);
       --of.running_;
-      if (is_first) of.first_runs_ = false;
       of.free_.push_back(machine);
     }
     ReducingBackend& of;
-    bool is_first;
     std::size_t machine = 0;
   };
 
@@ -148,7 +151,6 @@ class ReducingBackend : public Backend {
   std::deque<std::unique_ptr<HostMachine>> machines_;
   std::vector<std::size_t> free_;
   int running_ = 0;
-  bool first_runs_ = false;
 };
 
 Study read(const std::string& text, const std::vector<std::string>& overrides = {}) {
@@ -195,30 +197,58 @@ TEST(ReducedRun, GivesTheBitsOfARunThatCopiesMembers) {
   }
 }
 
-TEST(ReducedRun, IntegratesTheFirstBlockByMembersIfBucketsAreUsed) {
+// The pivots of buckets come from the first block, which is a part of the first batch.
+TEST(ReducedRun, SetsPivotsByTheFirstBlockOfTheFirstBatch) {
   const Study study = read(thrown_ball, {"ensemble.members=1500"});
   const RunOptions options{.threads = 2, .statistics_memory = 20'000};
-  ReducingBackend backend(study, 512);
-  expect_same(run_ensemble(study, backend, options), run_by_reference(study, options));
-  EXPECT_EQ(backend.by_members, 256);
+  for (const long long piece : {256LL, 512LL, 100'000LL}) {
+    ReducingBackend backend(study, piece);
+    expect_same(run_ensemble(study, backend, options), run_by_reference(study, options));
+    EXPECT_EQ(backend.by_members, 0);
+    EXPECT_EQ(backend.rows_read, 256);
+  }
 }
 
-// On a GPU a thousand members beside a large batch take many times as long as alone.
-TEST(ReducedRun, TheMembersThatDecideWhetherAllFailAreTheFirstBatchAndAlone) {
-  const Study study = read(thrown_ball, {"ensemble.members=4000"});
-  RunOptions options{.threads = 2, .stop_if_all_fail = true};
-  ReducingBackend exact(study, 256);
-  exact.at_once = 2;
-  exact.patience = std::chrono::milliseconds(300);
-  options.progress = [&](const RunProgress& progress) { EXPECT_EQ(progress.too_few, progress.done <= 1024); };
-  expect_same(run_ensemble(study, exact, options), run_by_reference(study));
-  EXPECT_EQ(exact.by_members, 0);
-  EXPECT_EQ(exact.beside_first, 0);
-  options.statistics_memory = 20'000;
-  ReducingBackend buckets(study, 256);
-  expect_same(run_ensemble(study, buckets, options),
-              run_by_reference(study, {.threads = 2, .statistics_memory = 20'000}));
-  EXPECT_EQ(buckets.by_members, 1024);
+TEST(ReducedRun, BatchesUnderWayWithTheFirstOneShareItsPivots) {
+  const Study study = read(thrown_ball, {"ensemble.members=3000"});
+  const RunOptions options{.threads = 2, .batch = 512, .statistics_memory = 20'000};
+  const RunResult expected = run_by_reference(study, options);
+  for (const std::size_t at_once : {1, 2, 5}) {
+    ReducingBackend backend(study, 256);
+    backend.at_once = at_once;
+    expect_same(run_ensemble(study, backend, options), expected);
+    EXPECT_EQ(backend.rows_read, 256);
+    EXPECT_EQ(backend.by_members, 0);
+  }
+}
+
+// Their batches would otherwise wait for pivots that never come.
+TEST(ReducedRun, AFirstBatchThatFailsEndsThoseUnderWayWithIt) {
+  const Study study = read(thrown_ball, {"ensemble.members=3000"});
+  ReducingBackend backend(study, 256);
+  backend.at_once = 2;
+  backend.fails_at = 0;
+  EXPECT_THROW(run_ensemble(study, backend, {.threads = 2, .batch = 512, .statistics_memory = 20'000}),
+               std::runtime_error);
+}
+
+// As on the host, where they are a batch of their own.
+TEST(ReducedRun, StopsIfTheFirstThousandMembersFail) {
+  const Study fails = read(thrown_ball, {"ensemble.members=4000", "integrator.max_steps=1"});
+  for (const long long piece : {256LL, 100'000LL}) {
+    ReducingBackend backend(fails, piece);
+    try {
+      run_ensemble(fails, backend, {.threads = 2, .stop_if_all_fail = true});
+      FAIL() << "all members were run";
+    } catch (const AllFailed& stopped) {
+      EXPECT_EQ(stopped.tally().members, 1024);
+      EXPECT_EQ(stopped.tally().failed, 1024);
+      EXPECT_EQ(stopped.tally().status[static_cast<int>(Status::step_limit)], 1024);
+    }
+  }
+  const Study runs = read(thrown_ball, {"ensemble.members=4000"});
+  ReducingBackend backend(runs, 256);
+  expect_same(run_ensemble(runs, backend, {.threads = 2, .stop_if_all_fail = true}), run_by_reference(runs));
 }
 
 TEST(ReducedRun, CountsFailuresAndNamesThem) {
@@ -331,7 +361,8 @@ TEST(ReducedRun, ReducesPointsWithBucketsUntilOpenBlocksAndParts) {
   const RunOptions small{.threads = 2, .batch = 256, .statistics_memory = 10'000};
   ReducingBackend buckets(study, 256);
   expect_same_points(run_ensemble(study, buckets, small), run_by_reference(study, small));
-  EXPECT_EQ(buckets.by_members, 2 * 256);
+  EXPECT_EQ(buckets.by_members, 0);
+  EXPECT_EQ(buckets.rows_read, 2 * 256);
 
   const Study sure =
       read(swept_ball("members_per_point = 1500\nuntil = { measure = \"highest\", relative_stderr = 0.02 }"));
