@@ -1,10 +1,14 @@
 #include "host/run/backend_factory.h"
 
+#include <algorithm>
+#include <cstddef>
+
 #include "host/backend/backend_cpu.h"
 #include "host/backend/backend_reference.h"
 #include "host/backend/cuda/backend_cuda.h"
 #include "host/platform/machine_error.h"
 #include "host/study/study.h"
+#include "src/system/system.h"
 
 namespace zwang {
 
@@ -25,6 +29,15 @@ std::unique_ptr<Backend> make_cuda(const Study& study, const BackendOptions& opt
 
 }  // namespace
 
+// Measured with a die of eight corners (docs/performance.md#bodies): a member with so many rows needs 58 kB on the slow path,
+// where nearly all of its events are handled, and the memory of those under way exceeds the caches of a device. A box of
+// four corners in the plane is faster on the device.
+bool is_faster_on_cpu(const System& system) {
+  constexpr std::ptrdiff_t many = 8;
+  const auto slips_in_space = [](const Friction& friction) { return friction.rows.size() == 2; };
+  return std::count_if(system.frictions.begin(), system.frictions.end(), slips_in_space) >= many;
+}
+
 std::unique_ptr<Backend> make_backend(const std::string& kind, const Study& study,
                                       const BackendOptions& options) {
   if (kind == "reference") return std::make_unique<BackendReference>(study, options.threads);
@@ -34,11 +47,17 @@ std::unique_ptr<Backend> make_backend(const std::string& kind, const Study& stud
                         .found = kind,
                         .expected = "auto, cuda, cpu or reference"});
 
-  // "auto" tries the backends from fast to slow and takes the first available one.
+  // "auto" takes the fastest backend that is available.
   if (kind == "auto" && options.why_no_device().empty()) {
-    auto made = make_cuda(study, options);
-    options.note("backend: cuda, " + made->device());
-    return made;
+    if (!is_faster_on_cpu(*study.system) || !options.find_compiler()) {
+      auto made = make_cuda(study, options);
+      options.note("backend: cuda, " + made->device());
+      return made;
+    }
+    options.note(
+        "backend: cpu, because it is faster with so many frictional contacts in space; `--backend cuda` uses "
+        "the "
+        "GPU nevertheless");
   }
   const std::optional<HostCompiler> compiler = options.find_compiler();
   if (compiler) {

@@ -7,6 +7,7 @@
 #include "host/backend/cuda/library.h"
 #include "host/program/host_compiler.h"
 #include "host/study/study.h"
+#include "src/system/system.h"
 
 namespace zwang {
 
@@ -20,6 +21,9 @@ struct BackendOptions {
   // For "auto": the reason why no GPU can be used; empty: there is one.
   std::function<std::string()> why_no_device = cuda::why_no_device;
 };
+
+// Whether members have so many frictional contacts in space that "auto" prefers the cpu to a device.
+bool is_faster_on_cpu(const System& system);
 
 // kind: "auto", "cpu", "cuda" or "reference". Throws MachineError if this kind is unknown or not available.
 std::unique_ptr<Backend> make_backend(const std::string& kind, const Study& study,

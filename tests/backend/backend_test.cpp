@@ -242,5 +242,15 @@ TEST(CpuBackend, WithoutACompilerTheReferenceRunsAndSaysSoLoudly) {
   }
 }
 
+// The slow path of a die does not fit into the caches of a device; that of a box in the plane does.
+TEST(AutoBackend, PrefersTheCpuForManyFrictionalContactsInSpace) {
+  const auto prefers_cpu = [](const std::string& file) {
+    return is_faster_on_cpu(*load_study(std::string(ZWANG_SOURCE_DIR) + file).system);
+  };
+  EXPECT_TRUE(prefers_cpu("/examples/tumbling_die.toml"));
+  EXPECT_FALSE(prefers_cpu("/configs/tumbling_box.toml"));
+  EXPECT_FALSE(prefers_cpu("/configs/bowling_ball.toml"));
+}
+
 }  // namespace
 }  // namespace zwang::backend_test
