@@ -40,12 +40,15 @@ std::vector<std::string> config_names() {
 
 class CudaCompile : public testing::TestWithParam<std::string> {};
 
-// All kernels in one unit, so that the model is compiled once instead of three times.
+// All kernels in one unit, so that the model is compiled once instead of three times: without the directives at the head of
+// each unit, which include the model and may roll the loops of one kernel.
 ProgramText in_one_unit(ProgramText text) {
   std::string& all = text.sources["all.cu"];
+  all = "#include \"program.h\"\n";
   for (const std::string& unit : text.units) {
-    const std::string& part = text.sources.at(unit);
-    all += all.empty() ? part : part.substr(part.find('\n') + 1);
+    std::istringstream part(text.sources.at(unit));
+    for (std::string line; std::getline(part, line);)
+      if (!line.starts_with('#')) all += line + "\n";
   }
   text.units = {"all.cu"};
   return text;
