@@ -345,6 +345,14 @@ ZWANG_DEVICE void add_impulses(const M& me, typename M::Real now, ScheduledNow<M
   }
 }
 
+// The velocities that an impulse gives one body have a rounding that conditions spread to others. Where these are at rest,
+// their own velocities do not show it.
+template <class M>
+ZWANG_COLD void spread_rounding(M& me, const typename M::Real* alpha) {
+  for (int i = 0; i < M::n; ++i) me.sizes.v[i] = maximum(me.sizes.v[i], absolute(alpha[i]));
+  raise_to_noise<M>(me.k, me.motion, me.sizes);
+}
+
 // A start at f = 0 with f' > 0 is a shock at t = 0.
 template <class M>
 ZWANG_DEVICE void apply_initial_shock(M& me, const typename M::Real* alpha) {
@@ -382,6 +390,8 @@ ZWANG_COLD void apply_scheduled_events(M& me, bool starting) {
   if (!me.going()) return;
   const bool shocks = scheduled.impulse || scheduled.any_imposed;
   if (shocks || scheduled.any_lifted) interrupt_accumulation(me);
+  if constexpr (ModesOf<typename M::Model>::any)
+    if (scheduled.impulse) spread_rounding(me, scheduled.alpha);
   for (int i = 0; i < M::r; ++i) {
     if (!scheduled.lifted.has(i)) continue;
     typename M::Event event;
