@@ -212,8 +212,55 @@ ZWANG_COLD void list_impulses_of_hops(M& me, const Real* transferred) {
   }
 }
 
+// [friction-14] [limit-4] Contacts that break bear their impulses without friction: until the limit they rub in the phases
+// only, and the projection gives back nothing of what the closed phase rubs. So the velocities at the limit are those before
+// the projection, with what the phases change more than the closed phase does, projected with the impulses of the hops.
+template <class M>
+ZWANG_COLD void leave_hops_without_friction(M& me, const typename M::Real* rates,
+                                            const typename M::Real* transferred) {
+  using Model = typename M::Model;
+  using Real = typename M::Real;
+  constexpr int n = M::n;
+  typename M::Event& event = me.schedule.accumulation;
+  bool any = false;
+  for (int f = 0; f < Model::frictions; ++f) {
+    const int contact = Model::friction_contact(f);
+    if (Model::bound_of(contact) < 0 || transferred[contact] == 0) continue;
+    for (int c = 0; c < Model::friction_rows(f); ++c)
+      any = any || me.k[Model::first_mode + Model::friction_mode(f) + c] != 0;
+  }
+  // Where another accumulation has been completed since, the velocities are those of its limit.
+  for (int i = 0; i < n; ++i) any = any && me.motion.v()[i] == event.after[i];
+  if (!any) return;
+  // The conditions of complete_accumulation(), which are closed by now.
+  ShockSetting<M> setting{me, {}, {}, {}, {}};
+  add_shock_participants(me.constraints, {}, setting);
+  setting.contacts = event.constraints;
+  typename M::Set kept;
+  for (int i = 0; i < M::r; ++i)
+    if (me.constraints.conditions[i].standing == Standing::closed)
+      (Model::is_holonomic(i) ? setting.contacts : kept).add(i);
+  const Real energy = energy_of<M>(me.k, me.motion);
+  for (int i = 0; i < n; ++i) me.motion.v()[i] = event.before[i] + rates[n + i];
+  ShockResult<M> result;
+  completed_shock(setting, kept, result);
+  if (result.status == Status::infeasible) {
+    result = ShockResult<M>{};
+    completed_shock(setting, {}, result);
+  }
+  copy<n>(result.status == Status::ok ? result.v : event.after, me.motion.v());
+  if (result.status != Status::ok) return;
+  copy<n>(result.v, event.after);
+  const Real lost = energy - energy_of<M>(me.k, me.motion);
+  me.energy.lost += lost;
+  event.energy_lost += lost;
+  for (int i = 0; i < M::r; ++i)
+    me.schedule.remainder.multipliers[i] =
+        (result.struck.has(i) ? result.impulses[i] : Real(0)) - transferred[i];
+}
+
 // The shocks that a completed accumulation stands for: the sum of their impulses, and what the time until the
-// limit adds to integrals. Changes those and the pending event.
+// limit adds to integrals. Changes those and the pending event; the velocities too, where contacts rub that break.
 //
 // Let tau be that time. The motion of the record is projected at once, M (v* - v) = -A^T l, and keeps all
 // conditions closed until the limit; their multipliers transfer tau lambda. In the motion it stands for,
@@ -236,6 +283,8 @@ ZWANG_COLD void describe_remainder(M& me) {
   if (!compare_phases(me, rest.time, rates, transferred)) return;
   // Integrals, and the auxiliary states among which the dissipated energies are; those without forces do not differ.
   for (int i = 2 * M::n; i < M::error_controlled; ++i) motion.y[i] += rates[i];
+
+  if constexpr (ModesOf<typename M::Model>::any) leave_hops_without_friction(me, rates, transferred);
 
   // What friction does not dissipate between the shocks left out is lost in them.
   typename M::Event& event = me.schedule.accumulation;

@@ -121,6 +121,7 @@ class Motion {
     Eigen::VectorXd transferred;  // by condition; 0 where it is rounding
   };
   std::optional<PhaseDifference> compare_phases(const std::vector<RestPhase>& phases, double duration) const;
+  void leave_hops_without_friction(const PhaseDifference& found, Eigen::VectorXd& multipliers);
   void list_impulses_of_hops(const Eigen::VectorXd& multipliers, const Eigen::VectorXd& transferred,
                              double energy_lost);
   void interrupt_accumulation();
@@ -128,7 +129,7 @@ class Motion {
   double dissipated_between_shocks(const Eigen::VectorXd& rates) const;
   void add_to_integrals(const Eigen::VectorXd& rates, double share);
   void list_friction_of_hops(const State& now, Eigen::VectorXd& impulses) const;
-  Shock accumulation_limit(const std::vector<std::size_t>& contacts) const;
+  Shock accumulation_limit(const std::vector<std::size_t>& contacts, const State& before) const;
   struct Hop {
     double landing = 0;  // when the hop that begins now ends
     double limit = 0;    // when all hops of this contact end

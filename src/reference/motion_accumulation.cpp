@@ -145,7 +145,7 @@ void Motion::complete_accumulation(const std::vector<std::size_t>& contacts, dou
   for (const std::size_t i : accumulation_.latest())
     if (listed(resting, i)) accumulating.push_back(i);
   accumulating = sorted(std::move(accumulating));
-  const Shock result = accumulation_limit(joined(accumulating, resting));
+  const Shock result = accumulation_limit(joined(accumulating, resting), before);
   if (result.status != Status::ok) {
     fail(result.status, "an accumulation of shocks at t = " + number_text(member_.t) + " has no limit");
     return;
@@ -198,10 +198,46 @@ void Motion::describe_remainder() {
   const std::optional<PhaseDifference> found = compare_phases(rest.phases, rest.time);
   if (!found) return;
   add_to_integrals(found->rates, 1);
+  leave_hops_without_friction(*found, rest.multipliers);
   list_impulses_of_hops(rest.multipliers, found->transferred, -dissipated_between_shocks(found->rates));
   if (bounds_forces() && recorder_.pending_accumulation())
     ahead_ = RemainderAhead{member_.t, member_.t + rest.time, std::move(rest), *found,
                             recorder_.pending_accumulation()->constraints};
+}
+
+// [friction-14] [limit-4] Contacts that break bear their impulses without friction: until the limit they rub in the phases
+// only, and the projection gives back nothing of what the closed phase rubs. So the velocities at the limit are those before
+// the projection, with what the phases change more than the closed phase does, projected with the impulses of the hops.
+void Motion::leave_hops_without_friction(const PhaseDifference& found, Eigen::VectorXd& multipliers) {
+  const System& system = equations_.system();
+  bool any = false;
+  for (std::size_t f = 0; f < system.frictions.size(); ++f) {
+    const std::size_t contact = system.frictions[f].contact;
+    any = any || (system.constraints[contact].limit && member_.slips(f) &&
+                  found.transferred(static_cast<Eigen::Index>(contact)) != 0);
+  }
+  // Where another accumulation has been completed since, the velocities are those of its limit.
+  State now = member_.state();
+  if (!any || !recorder_.pending_accumulation() || recorder_.pending_accumulation()->velocity_after != now.v)
+    return;
+  Event event = *recorder_.pending_accumulation();
+  std::vector<std::size_t> contacts = event.constraints;
+  for (std::size_t i = 0; i < member_.conditions.size(); ++i)
+    if (member_.conditions[i].standing == Standing::closed && system.constraints[i].holonomic)
+      contacts.push_back(i);
+  const double energy = equations_.energy(now);
+  now.v = event.velocity_before + found.rates.segment(member_.n(), member_.n());
+  const Shock result = accumulation_limit(sorted(std::move(contacts)), now);
+  if (result.status != Status::ok) return;
+  member_.set_velocities(result.v);
+  const double lost = energy - equations_.energy(member_.state());
+  recorder_.add_energy_lost(lost);
+  event.energy_lost += lost;
+  event.velocity_after = result.v;
+  recorder_.set_pending_accumulation(std::move(event));
+  multipliers = result.impulses - found.transferred;
+  for (std::size_t i = 0; i < result.struck.size(); ++i)
+    if (!result.struck[i]) multipliers(index(i)) = -found.transferred(index(i));
 }
 
 // What a motion that keeps all conditions closed for the time `duration` from now lacks of the one with these phases.
@@ -333,7 +369,7 @@ void Motion::list_friction_of_hops(const State& now, Eigen::VectorXd& impulses) 
 // Velocity limits reached by the sequence are part of its limit. Without them they would open by the small
 // remainder of the hops and be reached again at once: a short phase with other forces that depends on
 // accumulation_gap.
-Shock Motion::accumulation_limit(const std::vector<std::size_t>& contacts) const {
+Shock Motion::accumulation_limit(const std::vector<std::size_t>& contacts, const State& before) const {
   ShockParticipants all = participants(std::vector<char>(member_.conditions.size(), 0));
   all.contacts = contacts;
   // Bounded equations that hold and take part in shocks stay as they are in this one.
@@ -345,7 +381,6 @@ Shock Motion::accumulation_limit(const std::vector<std::size_t>& contacts) const
   std::erase_if(with_limits.velocities, closed);
   std::copy_if(all.velocities.begin(), all.velocities.end(), std::back_inserter(with_limits.equations),
                closed);
-  const State before = member_.state();
   if (takes_friction(equations_, before, all, {})) {
     const Shock result =
         completed_friction_shock(equations_, before, member_.sizes, with_limits, settings_.rest_speed);
