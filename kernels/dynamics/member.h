@@ -453,7 +453,8 @@ struct AccumulationRemainder {
 
 // How much of it belongs to the time ahead, in models with friction or bounds: where the motion takes another course
 // before the limit, that part is taken back (event/interrupted_hops.h). `corrected` are the integrals and auxiliary states.
-template <int corrected, int rows, class Real>
+// Forces until the limit are means over hops: extremes of them do not count.
+template <int corrected, int rows, int reductions, class Real>
 struct RemainderAhead {
   bool counts;       // until `limit`
   bool interrupted;  // by the event at hand
@@ -461,6 +462,8 @@ struct RemainderAhead {
   Real from, limit;
   Real corrections[corrected];  // of integrals and auxiliary states for that time
   Real transferred[rows];       // impulses that the listed event contains for that time
+  bool averages;                // forces whose `transferred` is not zero are means
+  Real results[reductions];     // at the completion
 };
 
 // Events at known times.
@@ -499,7 +502,7 @@ struct alignas(64) Member : MemberCore<Model_, Method_, Real_> {
   using Phases = RestPhases<Set, Real, phases>;
   using Remainder = AccumulationRemainder<Phases, rows, Real>;
   static constexpr int corrected = at_least_one(Core::error_controlled - 2 * n);
-  using Ahead = typename OnlyIf<ModesOf<Model>::any, RemainderAhead<corrected, rows, Real>>::Type;
+  using Ahead = typename OnlyIf<ModesOf<Model>::any, RemainderAhead<corrected, rows, reductions, Real>>::Type;
 
   LaneExchange<Core> exchange;
 

@@ -10,6 +10,7 @@
 #include "kernels/dynamics/member.h"
 #include "kernels/event/zeno.h"
 #include "kernels/record/event_log.h"
+#include "kernels/record/measures.h"
 
 namespace zwang {
 
@@ -58,7 +59,7 @@ ZWANG_COLD void list_rest_of_hops(M& me) {
   event.reached.clear();
   for (int i = 0; i < M::r; ++i) event.impulse[i] = me.schedule.remainder.multipliers[i] = Real(0);
   list_impulses_of_hops(me, me.schedule.ahead.transferred);
-  me.progress.accumulation_pending = true;
+  me.progress.accumulation_pending = me.schedule.ahead.averages = true;
 }
 
 // After it: where the contacts are closed as before, their hops go on until the limit.
@@ -69,6 +70,9 @@ ZWANG_COLD void resume_accumulation([[maybe_unused]] M& me) {
     auto& ahead = me.schedule.ahead;
     if (!ahead.counts || !ahead.interrupted) return;
     ahead.counts = ahead.interrupted = false;
+    forget_averaged_extremes(me);
+    copy<M::reductions>(me.results, ahead.results);
+    update_extremes_now(me);
     for (int i = 0; i < M::r; ++i)
       if (me.schedule.accumulation.constraints.has(i) &&
           me.constraints.conditions[i].standing != Standing::closed)

@@ -295,6 +295,7 @@ ZWANG_COLD void describe_remainder(M& me) {
     auto& ahead = me.schedule.ahead;
     ahead.counts = true;
     ahead.interrupted = false;
+    ahead.averages = me.progress.accumulation_pending;
     ahead.from = motion.t;
     ahead.limit = motion.t + rest.time;
     for (int i = 2 * M::n; i < M::error_controlled; ++i) ahead.corrections[i - 2 * M::n] = rates[i];
@@ -365,6 +366,11 @@ ZWANG_COLD void complete_accumulation(M& me, typename M::Set contacts, typename 
   flush_accumulation(me);
   me.accumulation.forget();
   me.progress.accumulation_pending = true;
+  if constexpr (ModesOf<typename M::Model>::any) {
+    forget_averaged_extremes(me);
+    me.schedule.ahead.interrupted = false;
+    copy<M::reductions>(me.results, me.schedule.ahead.results);
+  }
   me.schedule.accumulation = event;
   rest.unknown = true;
   rest.begin = me.motion.t;

@@ -101,7 +101,8 @@ ZWANG_COLD void reset_member(M& me, const KernelSettings& settings, const Kernel
   me.schedule.done_until = -infinity<Real>();
   me.schedule.remainder.unknown = false;
   me.schedule.remainder.begin = -infinity<Real>();
-  if constexpr (ModesOf<typename M::Model>::any) me.schedule.ahead.counts = false;
+  if constexpr (ModesOf<typename M::Model>::any)
+    me.schedule.ahead.counts = me.schedule.ahead.averages = false;
   me.accumulation.forget();
   me.next_output = 0;
   me.energy.lost = 0;

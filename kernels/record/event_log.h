@@ -64,6 +64,21 @@ ZWANG_COLD void record_event_now(M& me, const typename M::Event& event) {
   append_event(me, me, me.tally, event, *me.input.settings, *me.input.batch, me.motion.y, me.motion.v());
 }
 
+// Extremes of forces since the completion of an accumulation do not count: until its limit these are means over hops.
+template <class M>
+ZWANG_COLD void forget_averaged_extremes(M& me) {
+  using Model = typename M::Model;
+  auto& ahead = me.schedule.ahead;
+  if (!ahead.averages) return;
+  ahead.averages = false;
+  for (int m = 0; m < Model::reductions; ++m) {
+    bool averaged = false;
+    for (int i = 0; i < M::r && is_extreme<Model>(m); ++i)
+      averaged = averaged || (ahead.transferred[i] != 0 && Model::reads_force(m * M::r + i));
+    if (averaged) me.results[m] = ahead.results[m];
+  }
+}
+
 // Logs the accumulation that is pending, if any: at its limit time, or now if something else comes before
 // that.
 template <class M>
@@ -71,8 +86,13 @@ ZWANG_COLD void flush_accumulation(M& me) {
   if (!me.progress.accumulation_pending) return;
   typename M::Event& event = me.schedule.accumulation;
   me.progress.accumulation_pending = false;
+  // At the limit itself the forces are those of the motion.
+  if constexpr (ModesOf<typename M::Model>::any)
+    if (!(me.motion.t < event.t - me.motion.rounding_of_time())) forget_averaged_extremes(me);
   event.t = minimum(event.t, me.motion.t);
   record_event_now(me, event);
+  if constexpr (ModesOf<typename M::Model>::any)
+    if (!me.schedule.ahead.interrupted) forget_averaged_extremes(me);
 }
 
 // Logs an event after the accumulation that is pending, if any.

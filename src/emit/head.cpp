@@ -10,6 +10,7 @@
 #include "src/emit/solve.h"
 #include "src/expression/expression.h"
 #include "src/system/body.h"
+#include "src/system/reduced_forces.h"
 #include "src/system/row_structure.h"
 
 namespace zwang {
@@ -190,6 +191,13 @@ std::string mode_tables(const System& system) {
   };
   const auto same = [](int number) { return number; };
   const auto auxiliary = [&](const Bound& b) { return place(system.constraints[b.condition].broken); };
+  // By reduction and condition: whether the reduced formula contains the multiplier.
+  std::vector<char> reads_force;
+  for (const ReductionFormula& formula : system.reductions) {
+    const std::vector<std::size_t> read = reduced_forces(system, formula);
+    for (std::size_t i = 0; i < system.conditions.size(); ++i)
+      reads_force.push_back(std::find(read.begin(), read.end(), i) != read.end());
+  }
   return table("int", "friction_of", friction_of, same) + table("int", "bound_of", bound_of, same) +
          table("int", "slip_of", slip_of, same) +
          table("int", "friction_contact", frictions, [](const Friction& f) { return f.contact; }) +
@@ -202,7 +210,8 @@ std::string mode_tables(const System& system) {
          table("int", "bound_offset", bounds, [&](const Bound& b) { return place(b.offset); }) +
          table("int", "bound_broken_state", bounds, auxiliary) +
          table("int", "transition_kind", system.transitions, [](const Transition& t) { return t.kind; }) +
-         table("int", "transition_of", system.transitions, [](const Transition& t) { return t.of; });
+         table("int", "transition_of", system.transitions, [](const Transition& t) { return t.of; }) +
+         table("bool", "reads_force", reads_force, [](char reads) { return reads != 0; });
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "src/expression/expression.h"
 #include "src/reference/first_root.h"
 #include "src/system/equations.h"
+#include "src/system/reduced_forces.h"
 #include "src/system/system.h"
 
 namespace zwang {
@@ -122,6 +123,17 @@ void Measures::refine_extremes(const std::function<std::vector<double>(double)>&
           peak(fractions[left], fractions[right], [&](double theta) { return sign * at(theta)[i]; });
       update_extremes(at(top.theta));
     }
+  }
+}
+
+void Measures::restore_extremes_of(const Eigen::VectorXd& forces, const std::vector<double>& before) {
+  const System& system = equations_->system();
+  for (std::size_t k = 0; k < results_.size(); ++k) {
+    if (!is_extreme(system.reductions[k])) continue;
+    const std::vector<std::size_t> read = reduced_forces(system, system.reductions[k]);
+    if (std::any_of(read.begin(), read.end(),
+                    [&](std::size_t i) { return forces(static_cast<Eigen::Index>(i)) != 0; }))
+      results_[k] = before[k];
   }
 }
 

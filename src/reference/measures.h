@@ -27,6 +27,9 @@ class Measures {
   // A smooth part of the motion: `at` gives the values of every reduction at a fraction theta of it.
   void refine_extremes(const std::function<std::vector<double>(double)>& at);
   void note(const Event& event, const Moment& after);
+  const std::vector<double>& results() const { return results_; }
+  // Extremes of formulas with multipliers that are not zero in `forces` become what they were.
+  void restore_extremes_of(const Eigen::VectorXd& forces, const std::vector<double>& before);
   // The reductions at the end. `integrals`: the accumulated integrands.
   std::vector<double> finish(const Moment& moment, const Eigen::VectorXd& integrals, double duration) const;
   // The member's measures and flags from its reductions.

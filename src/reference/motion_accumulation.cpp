@@ -175,6 +175,8 @@ void Motion::complete_accumulation(const std::vector<std::size_t>& contacts, dou
   for (std::size_t i = 0; i < result.struck.size(); ++i)
     if (!result.struck[i]) remainder_->multipliers(index(i)) = 0;
   recorder_.set_pending_accumulation(std::move(event));
+  recorder_.forget_averaged_extremes();
+  recorder_.keep_extremes();
 }
 
 // The shocks that a completed accumulation stands for: the sum of their impulses, and what the time until the
@@ -200,6 +202,7 @@ void Motion::describe_remainder() {
   add_to_integrals(found->rates, 1);
   leave_hops_without_friction(*found, rest.multipliers);
   list_impulses_of_hops(rest.multipliers, found->transferred, -dissipated_between_shocks(found->rates));
+  if (bounds_forces()) recorder_.set_averaged(found->transferred);
   if (bounds_forces() && recorder_.pending_accumulation())
     ahead_ = RemainderAhead{member_.t, member_.t + rest.time, std::move(rest), *found,
                             recorder_.pending_accumulation()->constraints};
@@ -315,13 +318,16 @@ void Motion::interrupt_accumulation() {
     }
     ahead_->interrupted = true;
   }
-  recorder_.flush_accumulation();
+  recorder_.flush_accumulation(ahead_ && ahead_->interrupted);
 }
 
 // After it: where the contacts are closed as before, their hops go on until the limit. Their impulses after the event are
 // listed as an accumulation of its own.
 void Motion::resume_accumulation() {
   if (!ahead_ || !ahead_->interrupted) return;
+  recorder_.forget_averaged_extremes();
+  recorder_.keep_extremes();
+  recorder_.update_extremes_now();
   const auto is_closed = [&](std::size_t i) { return member_.conditions[i].standing == Standing::closed; };
   if (!going() || !std::all_of(ahead_->contacts.begin(), ahead_->contacts.end(), is_closed)) {
     ahead_.reset();
@@ -343,6 +349,7 @@ void Motion::resume_accumulation() {
   rest.velocities_jump = true;
   rest.velocity_before = rest.velocity_after = v;
   recorder_.set_pending_accumulation(std::move(rest));
+  recorder_.set_averaged(ahead_->difference.transferred);
   list_impulses_of_hops(ahead_->rest.multipliers, ahead_->difference.transferred,
                         -dissipated_between_shocks(ahead_->difference.rates));
 }

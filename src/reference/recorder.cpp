@@ -158,12 +158,20 @@ void Recorder::set_remainder(std::vector<std::size_t> struck, std::vector<double
   pending_->impulses = std::move(impulses);
 }
 
-void Recorder::flush_accumulation() {
+void Recorder::flush_accumulation(bool interrupted) {
   if (!pending_) return;
   Event event = std::move(*pending_);
   pending_.reset();
+  // At the limit itself the forces are those of the motion.
+  if (!(member_.t < event.t - member_.rounding_of_time())) forget_averaged_extremes();
   event.t = std::min(event.t, member_.t);
   record_event_now(std::move(event));
+  if (!interrupted) forget_averaged_extremes();
+}
+
+void Recorder::forget_averaged_extremes() {
+  if (averaged_.size() > 0) measures_.restore_extremes_of(averaged_, extremes_before_);
+  averaged_.resize(0);
 }
 
 Sample Recorder::sample(const State& state) const {

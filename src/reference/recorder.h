@@ -59,7 +59,13 @@ class Recorder {
   void count_at_instant(double t);
   // An accumulation is listed when the motion reaches its limit, or at the next event before that.
   void set_pending_accumulation(Event event) { pending_ = std::move(event); }
-  void flush_accumulation();
+  // `interrupted`: the forces since its completion are judged after the event (resume_accumulation).
+  void flush_accumulation(bool interrupted = false);
+  // Until the limit of an accumulation forces are means over hops: extremes of those that differ from them do not count.
+  // What is known at the completion; the conditions whose forces are such means; the end of that time.
+  void keep_extremes() { extremes_before_ = measures_.results(); }
+  void set_averaged(const Eigen::VectorXd& transferred) { averaged_ = transferred; }
+  void forget_averaged_extremes();
   // The impulses of the shocks that the pending accumulation stands for, and the energy lost in them beside its jump.
   void set_remainder(std::vector<std::size_t> struck, std::vector<double> impulses, double energy_lost);
   const std::optional<Event>& pending_accumulation() const { return pending_; }
@@ -83,6 +89,8 @@ class Recorder {
   double energy_start_ = 0, energy_lost_ = 0;  // at the start; in shocks since
   std::size_t next_output_ = 0;
   std::optional<Event> pending_;
+  std::vector<double> extremes_before_;  // of all reductions
+  Eigen::VectorXd averaged_;  // by condition, 0 where the force is that of the motion; empty: all of them
   double last_time_ = -std::numeric_limits<double>::infinity();  // of the last event
   int at_last_time_ = 0;                                         // events at that time
 };

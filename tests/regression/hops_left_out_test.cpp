@@ -62,5 +62,44 @@ impulse = "total(impulse(floor))"
   });
 }
 
+// A force presses the point against the floor less and less. Its largest reaction is that of the moment at which it comes
+// to rest. Until the limit of the hops left out, the closed contact that stands for them has larger ones, which no
+// contact has had: they depend on which hop is the last to be followed (soak with friction, seed 70035).
+TEST(HopsLeftOut, HaveNoReactionOfAContactAtRest) {
+  constexpr double mass = 2, g = 10, rate = 100, over = 2, end = 1.2;
+  const Study study = read_study(fmt::format(R"toml(
+[[point]]
+name = "p"
+mass = {}
+position = [0, 0.2]
+velocity = [8, 0]
+[system]
+gravity = [0, -{}]
+[system.force]
+"p.y" = "-{}*({} - t)"
+[[constraint]]
+name = "floor"
+require = "p.y >= 0"
+restitution = 0.6
+friction = 0.1
+[time]
+end = {}
+samples = 2
+[integrator]
+accumulation_gap = 1e-2
+[measure]
+closed = "integral(closed(floor))"
+most = "maximum(reaction(floor))"
+)toml",
+                                             mass, g, rate, over, end),
+                                 "pressed_point.toml");
+  by_both(study, [&](Backend& backend) {
+    const BatchResults results = first_member(study, backend);
+    ASSERT_EQ(results.status[0], Status::ok);
+    const double begin = end - results.measures[0];
+    EXPECT_NEAR(results.measures[1], mass * g + rate * (over - begin), 1e-9);
+  });
+}
+
 }  // namespace
 }  // namespace zwang::hops_left_out_test
