@@ -74,7 +74,8 @@ ZWANG_INLINE R longest_before_rest(const LaneState<M, R>& state, const StepInPro
   ZWANG_REGISTERS for (int f = 0; f < Model::frictions; ++f) {
     if (Model::friction_rows(f) != 2) continue;
     const int mode = Model::first_mode + Model::friction_mode(f);
-    R squared = R(0), change = R(0), weight = R(0), side = R(0), mass[MassShape<Model>::entries];
+    R squared = R(0), change = R(0), weight = R(0), side = R(0), growth = R(0),
+      mass[MassShape<Model>::entries];
     Model::mass(state.k, state.t, state.y, state.y + n, state.y + 2 * n, mass);
     ZWANG_REGISTERS for (int c = 0; c < 2; ++c) {
       R value, slip, rest, a[n];
@@ -88,6 +89,7 @@ ZWANG_INLINE R longest_before_rest(const LaneState<M, R>& state, const StepInPro
       weight = maximum(weight, along);
       squared = squared + slip * slip;
       side = side + slip * state.k[mode + c];
+      growth = growth + rest * state.k[mode + c];
       change = change + slip * rest;
     }
     const R slipping = absolute(state.k[mode]) + absolute(state.k[mode + 1]);
@@ -104,6 +106,10 @@ ZWANG_INLINE R longest_before_rest(const LaneState<M, R>& state, const StepInPro
     handed = handed ||
              ((R(0) < slipping) && (rounding < squared) && (turned || (lasts && (R(4) * stable < state.h))));
     longest = select((R(0) < slipping) && (rounding < squared), minimum(longest, time), longest);
+    // It has vanished, and no step follows: beyond zero the law turns it by noise at a rate of braking over the slip.
+    const R shrinks = R(Real(-1e-6)) * braking;
+    const typename Lanes<R>::Mask vanished = (squared <= rounding) && (growth < shrinks);
+    longest = select((R(0) < slipping) && vanished, R(0), longest);
   }
   return longest;
 }

@@ -14,7 +14,7 @@ template <class Real>
 struct SlipTimes {
   Real stable;  // the longest stable explicit step for slips that do not end soon
   Real halved;  // until a slip is halved
-  Real rest;    // the longest explicit step: stable, and shorter than the time until a slip vanishes
+  Real rest;    // the longest explicit step: stable, and shorter than the time until a slip vanishes; 0: now
 };
 template <class M>
 ZWANG_COLD SlipTimes<typename M::Real> slip_times(const M& me) {
@@ -53,7 +53,11 @@ ZWANG_COLD SlipTimes<typename M::Real> slip_times(const M& me) {
     constexpr Real few = 16, close = 1000;
     if (halved > few * stable) times.stable = minimum(times.stable, stable);
     if (halved < infinity<Real>() && squared <= square(close * mode[2])) times.halved = 0;
-    if (squared <= square(2 * mode[2])) continue;
+    if (squared <= square(2 * mode[2])) {
+      // It has vanished, unless it begins.
+      if (along < Real(-1e-6) * braking) times.rest = 0;
+      continue;
+    }
     const Real bound = change < 0 ? minimum(Real(-0.9) * squared / change, stable)
                                   : maximum(stable, 64 * motion.rounding_of_time());
     times.rest = minimum(times.rest, bound);

@@ -19,6 +19,7 @@
 #include "kernels/member/advance.h"
 #include "kernels/member/lane_exchange.h"
 #include "kernels/member/singular_passage.h"
+#include "kernels/member/slip_times.h"
 #include "kernels/member/start_and_end.h"
 #include "kernels/member/stiff_slip.h"
 
@@ -97,6 +98,31 @@ ZWANG_COLD void handle_events(M& me) {
   handle_events_within(me, dense);
 }
 
+// No step can be taken because a slip in space has vanished, or has shrunk below what the time resolves: it comes to rest
+// [friction-8]. One that shrinks before one that has just begun. False: nothing of the kind.
+template <class M>
+ZWANG_COLD bool rest_unresolved_slip(M& me) {
+  using Model = typename M::Model;
+  if constexpr (slips_in_space<Model>()) {
+    int found = -1;
+    for (int i = 0; i < Model::transitions; ++i) {
+      const int f = Model::transition_of(i);
+      if (TransitionKind(Model::transition_kind(i)) != TransitionKind::stick || Model::friction_rows(f) == 1)
+        continue;
+      const typename M::Real* e = me.k + Model::first_mode + Model::friction_mode(f);
+      if ((e[0] == 0 && e[1] == 0) || !slip_is_unresolved(me, f, SlipNow<M>(me, f))) continue;
+      const bool shrinks = !keeps_moving(me, Model::friction_row(f), 2, e);
+      if (shrinks || found < 0) found = i;
+      if (shrinks) break;
+    }
+    if (found < 0) return false;
+    dispatch_event(me, {EventFunctionKind::transition, M::first_transition + found});
+    me.motion.h = initial_step(me);
+    return true;
+  }
+  return false;
+}
+
 // Prepares the next step of the lane. Before that the member moves past positions in which its held rows are
 // nearly dependent, through motions in which dependent contacts slip, and through those in which directions
 // of slips turn much faster than the motion changes. On a GPU all others wait for these steps: after a few of them
@@ -113,6 +139,8 @@ ZWANG_COLD bool prepare_next_step(M& me) {
         continue;
       }
       bool alone = slips_with_shared_loads<M>(me.k, me.constraints);
+      if constexpr (slips_in_space<Model>())
+        if (alone && !(slip_times(me).rest > 0) && rest_unresolved_slip(me)) continue;
       if constexpr (may_become_dependent<Model>) alone = is_near_dependence(me) || alone;
       DenseStep<M> dense{me.k, me.constraints, {}, {}};
       bool taken = false;
@@ -189,27 +217,6 @@ ZWANG_COLD Status stuck_status(const M& me, bool finite) {
       return Status::painleve;
   }
   return finite ? Status::step_too_small : Status::not_finite;
-}
-
-// No step can be taken because a slip in space has shrunk below what the time resolves: it comes to rest
-// [friction-8]. False: nothing of the kind.
-template <class M>
-ZWANG_COLD bool rest_unresolved_slip(M& me) {
-  using Model = typename M::Model;
-  if constexpr (slips_in_space<Model>()) {
-    for (int i = 0; i < Model::transitions; ++i) {
-      const int f = Model::transition_of(i);
-      if (TransitionKind(Model::transition_kind(i)) != TransitionKind::stick || Model::friction_rows(f) == 1)
-        continue;
-      const int mode = Model::first_mode + Model::friction_mode(f);
-      const bool slips = me.k[mode] != 0 || me.k[mode + 1] != 0;
-      if (!slips || !slip_is_unresolved(me, f, SlipNow<M>(me, f))) continue;
-      dispatch_event(me, {EventFunctionKind::transition, M::first_transition + i});
-      me.motion.h = initial_step(me);
-      return true;
-    }
-  }
-  return false;
 }
 
 // Any other step that a lane has stored. True when the lane goes on with this member.

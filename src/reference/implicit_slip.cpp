@@ -60,7 +60,11 @@ SlipTimes slip_times(const MemberState& member, const Eigen::VectorXd& rate) {
     // A slip that ends within a few stable steps is left to them, and so is the very end of any slip.
     if (halved > few_steps * stable) times.stable = std::min(times.stable, stable);
     if (halved < never && squared <= close_to_end * close_to_end * rounding * rounding) times.halved = 0;
-    if (squared <= 4 * rounding * rounding) continue;
+    if (squared <= 4 * rounding * rounding) {
+      // It has vanished, unless it begins: beyond zero the law turns it by noise at a rate of braking over the slip.
+      if (along < -1e-6 * braking) times.rest = 0;
+      continue;
+    }
     const double vanishes = change < 0 ? -0.9 * squared / change : never;
     const double bound = std::min(vanishes, stable);
     times.rest = std::min(times.rest, change < 0 ? bound : std::max(bound, 64 * member.rounding_of_time()));

@@ -110,17 +110,21 @@ void Motion::remove_slips(const std::vector<std::size_t>& frictions) {
   member_.set_velocities(now.v);
 }
 
-// No step can be taken because a slip in space has shrunk below what the time resolves: it comes to rest
-// [friction-8]. False: nothing of the kind.
+// No step can be taken because a slip in space has vanished, or has shrunk below what the time resolves: it comes to rest
+// [friction-8]. One that shrinks before one that has just begun. False: nothing of the kind.
 bool Motion::rest_unresolved_slip() {
   const System& system = equations_.system();
-  for (const Transition& transition : system.transitions) {
-    if (transition.kind != TransitionKind::stick || system.frictions[transition.of].rows.size() == 1)
-      continue;
-    if (!member_.slips(transition.of) || !comes_to_rest(transition.of)) continue;
-    change_mode(transition);
-    return true;
-  }
+  const std::vector<std::size_t> growing = growing_slips();
+  for (const bool shrinks : {true, false})
+    for (const Transition& transition : system.transitions) {
+      if (transition.kind != TransitionKind::stick || system.frictions[transition.of].rows.size() == 1)
+        continue;
+      const std::size_t contact = system.frictions[transition.of].contact;
+      if (shrinks && std::find(growing.begin(), growing.end(), contact) != growing.end()) continue;
+      if (!member_.slips(transition.of) || !comes_to_rest(transition.of)) continue;
+      change_mode(transition);
+      return true;
+    }
   return false;
 }
 
