@@ -201,14 +201,15 @@ KernelProgram cuda_program(const Study& study) {
     program.text.units.emplace_back("record.cu");
   }
   program.text.linked_units = {"event.cu", "slow_path.cu"};
-  for (const std::string& unit : program.text.linked_units) {
-    // A limit for functions: that of a kernel follows from its launch bounds.
+  // A limit for functions: that of a kernel follows from its launch bounds.
+  for (const std::string& unit : program.text.linked_units)
     program.text.unit_flags[unit] = {"--maxrregcount=" +
                                      std::to_string(cuda_function_registers(study.system->bounds_forces()))};
-    // The loops of long models are long enough as they are: unrolled, their slow path takes ten times as long
-    // to compile.
-    if (model.is_long) program.text.unit_flags[unit].push_back("--Ofast-compile=min");
-  }
+  // The loops of long models are long enough as they are. Unrolled, their slow path takes ten times as long to compile, and
+  // their records did not end in ten minutes (a chain of 20 links).
+  if (model.is_long)
+    for (const std::string& unit : program.text.units)
+      if (unit != "step.cu") program.text.unit_flags[unit].push_back("--Ofast-compile=min");
   program.text.flags = {"--std=c++17", "--device-as-default-execution-space", "--disable-warnings"};
   program.emission_seconds = seconds_since(begun);
   return program;

@@ -116,6 +116,16 @@ TEST(CudaText, CompilesForTheOldestArchitecture) {
   }
 }
 
+// With all optimisations the compiler did not get to the end of it: loops over the links were unrolled.
+TEST(CudaText, CompilesTheRecordsOfALongChain) {
+  if (!has_nvrtc()) GTEST_SKIP() << "no NVRTC on this machine";
+  ProgramText text =
+      cuda_program(load_study(std::string(ZWANG_SOURCE_DIR) + "/configs/falling_chain.toml")).text;
+  text.units = {"record.cu"};
+  const TemporaryFolder folder;
+  EXPECT_NO_THROW(CudaCompiler(90).compile(text, folder.path() / "made"));
+}
+
 // The PTX of one unit.
 std::string ptx_of(const std::string& study, const std::string& unit) {
   ProgramText text = cuda_program(load_study(std::string(ZWANG_SOURCE_DIR) + "/" + study + ".toml")).text;
