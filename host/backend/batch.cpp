@@ -6,6 +6,7 @@
 #include "host/platform/parallel.h"
 #include "host/sample/prepared_member.h"
 #include "host/sample/sampler.h"
+#include "host/statistics/deferred_plan.h"
 #include "host/statistics/reduction_plan.h"
 #include "host/study/study.h"
 #include "src/system/equations.h"

@@ -15,6 +15,7 @@
 #include "host/run/run.h"
 #include "host/sample/draw_plan.h"
 #include "host/statistics/deferred_plan.h"
+#include "host/statistics/plan.h"
 #include "host/statistics/reduction_plan.h"
 #include "host/statistics/run_tally.h"
 #include "host/statistics/statistics.h"

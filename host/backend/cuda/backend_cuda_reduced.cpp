@@ -19,6 +19,7 @@
 #include "host/platform/machine_error.h"
 #include "host/platform/stage_times.h"
 #include "host/program/host_compiler.h"
+#include "host/statistics/deferred_plan.h"
 #include "host/statistics/reduction_plan.h"
 #include "kernels/base/layout.h"
 #include "kernels/reduce/reduce_layout.h"
