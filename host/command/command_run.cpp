@@ -291,7 +291,11 @@ void add_options(CLI::App* command, RunCommandOptions& options) {
   accept_whole_number(command->add_option("--members", options.members,
                                           "number of members, instead of the study's (also as 1e6)"),
                       1, member_limit);
-  command->add_option("--backend", options.backend, "backend that integrates the members")
+  command
+      ->add_option(
+          "--backend", options.backend,
+          "backend that integrates the members; auto: cuda if there is a GPU, but cpu with eight or more "
+          "frictional contacts in space; else cpu")
       ->check(CLI::IsMember({"auto", "cpu", "cuda", "reference"}))
       ->capture_default_str();
   add_devices(command, options.devices);
