@@ -13,7 +13,7 @@ DeferredPlan::DeferredPlan(ReductionPlan outline, MakePlan make)
 
 const ReductionPlan& DeferredPlan::plan(long long first, const ReadRows& read) {
   std::unique_lock lock(guard_);
-  if (first == 0 && !plan_ && !reason_) {
+  if (first == 0 && !plan_) {
     lock.unlock();
     DeviceRows rows = read(reduced_block);
     ReductionPlan made = make_(rows);

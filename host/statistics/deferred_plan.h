@@ -30,7 +30,8 @@ class DeferredPlan {
   // wait for that part, by calls from different threads. Throws what abandon() was given.
   const ReductionPlan& plan(long long first, const ReadRows& read);
 
-  // The part with member 0 failed: nobody waits for it any more. Without effect on a plan that is made.
+  // A part failed, perhaps the one with member 0: the others no longer wait for the plan. The part with member 0 makes it all
+  // the same, so that a batch is counted although one after it has failed. Without effect on a plan that is made.
   void abandon(std::exception_ptr reason);
 
   // Once it is made:
