@@ -145,24 +145,38 @@ enum class SlowRunState : unsigned { idle, under_way, ended };
 struct SlowRun {
   unsigned state;        // SlowRunState
   unsigned turn, copy;   // the turn whose launch it is, and the copy of the list `waiting` that it reads
+  unsigned entries;      // length of that list
   unsigned taken;        // entries that warps have taken
   unsigned blocks_done;  // of its launch
   unsigned resumed;      // length of the list that it fills
-  unsigned collected;    // not zero: zwang_event distributes that list in the next turn
+  unsigned from, until;  // the entries of that list that zwang_event distributes in the next turn
+  unsigned complete;     // not zero: there will be no others
 };
-constexpr int slow_runs = 3, waiting_copies = slow_runs + 1;
+// When runs begin, and when the members that they have handled go on; a property of the model (docs/gpu.md).
+enum class SlowRunRule : unsigned long long {
+  prompt,    // entries are short: a run begins as soon as members wait; they go on one by one
+  gathered,  // with friction or bounds: a run begins when enough members wait; they go on when it ends
+  overlapping,  // with many frictional contacts, where some entries take a thousand times as long as others: a run begins
+                // when those before it have handed out their entries; members go on one by one
+};
+// The number of runs. Eight overlap: most are under way with their last warps only.
+constexpr unsigned slow_runs(SlowRunRule rule) { return rule == SlowRunRule::overlapping ? 8 : 3; }
+constexpr unsigned most_slow_runs = slow_runs(SlowRunRule::overlapping),
+                   most_waiting_copies = most_slow_runs + 1;
+// Frictional contacts from which runs overlap.
+constexpr int many_frictional_contacts = 8;
 
 // Counters shared by the kernels of one batch. Lists come in pairs: one is filled while the other is read,
 // and they change places after every turn (entry/entry_cuda.h). Of the list `waiting` there is a copy for each run of the
 // slow path and one that is being filled.
 struct DeviceCounters {
   unsigned long long next_member;
-  unsigned at_event[2], moving[2], waiting[waiting_copies][slow_works];  // lengths of the lists
+  unsigned at_event[2], moving[2], waiting[most_waiting_copies][slow_works];  // lengths of the lists
   unsigned filled;       // the copy of the list `waiting` that is being filled
   unsigned blocks_done;  // of zwang_event in this turn
   unsigned taken;        // entries of the list `moving` that have been taken
   unsigned handled;      // length of the list `at_event` in the last turn
-  SlowRun runs[slow_runs];
+  SlowRun runs[most_slow_runs];
   // Trial steps of all lanes, and the number there was time for: the occupancy of stepping lanes.
   unsigned long long busy, possible;
 };
@@ -183,11 +197,14 @@ struct DeviceLists {
   DeviceCounters* counters;
   unsigned* at_event;  // slots whose step ends at an event
   // Slots that wait for the slow path, with one of the marks below or none: `slots` of them by kind of work.
-  unsigned* waiting[waiting_copies];
-  unsigned* moving[2];           // slots in smooth motion
-  unsigned* resumed[slow_runs];  // slots that a run of the slow path has left, with the mark `alone` or none
-  unsigned slots;                // the room in each list
-  unsigned enough_waiting;       // entries with which a run of the slow path begins, if it gathers them
+  unsigned* waiting[most_waiting_copies];
+  unsigned* moving[2];  // slots in smooth motion
+  // Slots that a run of the slow path has left, with the mark `alone` or none; all bits set where nothing has been
+  // written yet.
+  unsigned* resumed[most_slow_runs];
+  unsigned runs;            // the number of runs of the slow path
+  unsigned slots;           // the room in each list
+  unsigned enough_waiting;  // entries with which a run of the slow path begins, unless its rule is `prompt`
   // Steps to be recorded that zwang_step and zwang_event have left; empty for studies with nothing to record.
   DeviceStepList steps, events;
   // Marks of waiting slots. empty: the slot needs a new member. event_pending: the member is at the event at

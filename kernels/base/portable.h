@@ -34,6 +34,9 @@
 #define ZWANG_ROLLED _Pragma("unroll 1")
 #endif
 #define ZWANG_STAGES_KEPT 0
+// A word that other threads of the device find only together with what this one has written before.
+#define ZWANG_STORE_RELEASE(place, word) \
+  asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(place), "r"(word) : "memory")
 // Steps that the slow path takes with one member before the others go on.
 #define ZWANG_STEPS_ALONE 4
 #else
@@ -47,6 +50,7 @@
 // The stages of a step are kept for the slow path: on a CPU they are in memory anyway, and a copy costs less
 // than repeating the step.
 #define ZWANG_STAGES_KEPT 1
+#define ZWANG_STORE_RELEASE(place, word) (*(place) = (word))
 #define ZWANG_STEPS_ALONE 2147483647
 #define ZWANG_INLINE __attribute__((always_inline)) inline
 // Events are rare compared to steps. Their functions are not inlined: compiled once, and not part of the hot

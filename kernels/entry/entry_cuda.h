@@ -14,7 +14,7 @@
 //
 // A turn is zwang_event, zwang_step and zwang_record. Runs of zwang_slow_path are under way beside them on streams of their
 // own and may last for many turns: at its end zwang_event decides whether one begins, on the copy of `waiting` that has been
-// filled so far, and at the beginning of a later turn it distributes the slots that an ended run has resumed
+// filled so far, and at the beginning of later turns it distributes the slots that the runs have resumed
 // (entry/slow_runs.h).
 // In zwang_step a lane moves one member in registers; when the member needs anything else, the lane stores
 // it, puts its slot on a list and takes the next slot. So the lanes of a warp execute the same code together,
@@ -154,7 +154,8 @@ struct CudaEntry {
   }
 
   __device__ static void handle_events_at_step_end(const KernelSettings& settings, const KernelBatch& batch,
-                                                   M* slots, const DeviceLists& lists, unsigned turn) {
+                                                   M* slots, const DeviceLists& lists, unsigned turn,
+                                                   unsigned launched) {
     const int read = int(turn % 2);
     if (blockIdx.x == 0 && threadIdx.x == 0) begin_turn(*lists.counters, read);
     collect_resumed(lists, read);
@@ -162,7 +163,7 @@ struct CudaEntry {
       handle_fast_events(settings, batch, slots, lists, read);
     else
       handle_events_in_memory(slots, lists, read);
-    begin_slow_run<gathers_slow_path>(lists, turn);
+    begin_slow_run<slow_run_rule>(lists, turn, launched);
   }
 
   // The front of a member contains what a fast event needs, and in front of that what it may change
@@ -273,8 +274,16 @@ struct CudaEntry {
 
   // --- zwang_slow_path ----------------------------------------------------------------------------------
 
-  // With friction or bounds an entry takes milliseconds, and some take ten times as long as others.
-  static constexpr bool gathers_slow_path = ModesOf<typename M::Model>::any;
+  // With friction or bounds an entry takes milliseconds, and some take ten times as long as others; with many frictional
+  // contacts some take seconds, since all choices of sticking and slipping have to be tried.
+  ZWANG_CONSTANT static constexpr SlowRunRule rule_of_slow_runs() {
+    if constexpr (ModesOf<typename M::Model>::any)
+      return M::Model::frictions >= many_frictional_contacts ? SlowRunRule::overlapping
+                                                             : SlowRunRule::gathered;
+    else
+      return SlowRunRule::prompt;
+  }
+  static constexpr SlowRunRule slow_run_rule = rule_of_slow_runs();
 
   __device__ static void run_slow_path(const KernelSettings& settings, const KernelBatch& batch, M* slots,
                                        const DeviceLists& lists, unsigned turn, unsigned number) {
@@ -291,7 +300,7 @@ struct CudaEntry {
         const bool alone = going && staged.own()->exchange.verdict.continues_alone;
         const WarpAppend resumed(going, alone ? slot | DeviceLists::alone : slot, &run.resumed);
         staged.template store<int(sizeof(M))>(slots, going ? slot : no_slot);
-        resumed.write(lists.resumed[number]);
+        resumed.publish_to(lists.resumed[number]);
       }
     } else if constexpr (copies_members) {
       LocalMember<M> own;
@@ -352,27 +361,28 @@ struct CudaEntry {
 // multiprocessor. zwang_step and zwang_event read their settings from constant memory (kernel parameters).
 // Members keep pointers to their settings from launch to launch, so zwang_slow_path gets them in global
 // memory.
-#define ZWANG_CUDA_STEP(Entry, threads, blocks)                                      \
-  extern "C" __device__ unsigned long long zwang_slot_bytes = sizeof(Entry::M);      \
-  extern "C" __device__ unsigned long long zwang_listed_step_bytes =                 \
-      zwang::ListedStep<Entry::M>::numbers() * sizeof(Entry::M::Real);               \
-  extern "C" __global__ void __launch_bounds__(threads)                              \
-      zwang_open(const __grid_constant__ zwang::DeviceLists lists, unsigned slots) { \
-    Entry::open(lists, slots);                                                       \
-  }                                                                                  \
-  extern "C" __global__ void __launch_bounds__(threads, blocks)                      \
-      zwang_step(const __grid_constant__ zwang::KernelSettings settings,             \
-                 const __grid_constant__ zwang::KernelBatch batch, Entry::M* slots,  \
-                 const __grid_constant__ zwang::DeviceLists lists, int read) {       \
-    Entry::step(settings, batch, slots, lists, read);                                \
+#define ZWANG_CUDA_STEP(Entry, threads, blocks)                                                              \
+  extern "C" __device__ unsigned long long zwang_slot_bytes = sizeof(Entry::M);                              \
+  extern "C" __device__ unsigned long long zwang_listed_step_bytes =                                         \
+      zwang::ListedStep<Entry::M>::numbers() * sizeof(Entry::M::Real);                                       \
+  extern "C" __device__ unsigned long long zwang_slow_run_rule = (unsigned long long)(Entry::slow_run_rule); \
+  extern "C" __global__ void __launch_bounds__(threads)                                                      \
+      zwang_open(const __grid_constant__ zwang::DeviceLists lists, unsigned slots) {                         \
+    Entry::open(lists, slots);                                                                               \
+  }                                                                                                          \
+  extern "C" __global__ void __launch_bounds__(threads, blocks)                                              \
+      zwang_step(const __grid_constant__ zwang::KernelSettings settings,                                     \
+                 const __grid_constant__ zwang::KernelBatch batch, Entry::M* slots,                          \
+                 const __grid_constant__ zwang::DeviceLists lists, int read) {                               \
+    Entry::step(settings, batch, slots, lists, read);                                                        \
   }
-#define ZWANG_CUDA_EVENT(Entry, threads, blocks)                                            \
-  extern "C" __global__ void __launch_bounds__(Entry::event_threads,                        \
-                                               (blocks) * (threads) / Entry::event_threads) \
-      zwang_event(const __grid_constant__ zwang::KernelSettings settings,                   \
-                  const __grid_constant__ zwang::KernelBatch batch, Entry::M* slots,        \
-                  const __grid_constant__ zwang::DeviceLists lists, unsigned turn) {        \
-    Entry::handle_events_at_step_end(settings, batch, slots, lists, turn);                  \
+#define ZWANG_CUDA_EVENT(Entry, threads, blocks)                                                        \
+  extern "C" __global__ void __launch_bounds__(Entry::event_threads,                                    \
+                                               (blocks) * (threads) / Entry::event_threads)             \
+      zwang_event(const __grid_constant__ zwang::KernelSettings settings,                               \
+                  const __grid_constant__ zwang::KernelBatch batch, Entry::M* slots,                    \
+                  const __grid_constant__ zwang::DeviceLists lists, unsigned turn, unsigned launched) { \
+    Entry::handle_events_at_step_end(settings, batch, slots, lists, turn, launched);                    \
   }
 #define ZWANG_CUDA_SLOW_PATH(Entry, threads, blocks)                                                      \
   extern "C" __global__ void __launch_bounds__(Entry::slow_path_threads, Entry::slow_path_blocks(blocks)) \

@@ -5,12 +5,13 @@
 // others. If the turns waited for the end of a run, the device would be idle for most of the time while its last warps
 // end. Therefore runs are under way beside the turns, several at the same time, each on a stream of its own:
 //
-//   zwang_event of turn t      gives the list that waits to an idle run, which is then `under_way`
-//   zwang_slow_path            the launch of turn t on the stream of that run reads the list; every other launch returns at
-//                              once. Its last block marks the run as `ended`.
-//   zwang_event of turn t + n  sees that, and in turn t + n + 1 all its blocks distribute the slots resumed by the run
-//
-// A run appends to a list of its own only, so that no list grows while another kernel reads it.
+//   zwang_event of turn t   gives the list that waits to an idle run, which is then `under_way`
+//   zwang_slow_path         the launch of turn t on the stream of that run reads the list; every other launch returns at
+//                           once. A member that goes on is appended to a list of the run's own. The last block marks the
+//                           run as `ended`.
+//   zwang_event of turns    at the end of a turn its last block notes how far the lists of the runs have grown, and in the
+//   t + 1, t + 2, ...       next turn all blocks distribute these slots; with the rule `gathered` (SlowRunRule) once the
+//                           run has ended, else they do not wait for its last warps
 #pragma once
 
 #include "kernels/base/layout.h"
@@ -27,10 +28,19 @@ __device__ __forceinline__ void append_waiting(const DeviceLists& lists, SlowWor
 __device__ __forceinline__ void append_moving(const DeviceLists& lists, int list, unsigned slot) {
   lists.moving[list][atomicAdd(&lists.counters->moving[list], 1U)] = slot;
 }
+// The list is read while it grows: a member must be stored before its slot is written.
 __device__ __forceinline__ void append_resumed(const DeviceLists& lists, unsigned run, unsigned slot,
                                                bool alone) {
   const unsigned place = atomicAdd(&lists.counters->runs[run].resumed, 1U);
-  lists.resumed[run][place] = alone ? slot | DeviceLists::alone : slot;
+  publish(&lists.resumed[run][place], alone ? slot | DeviceLists::alone : slot);
+}
+// The entry for which a warp has taken this place, and will have written it within microseconds. The place is cleared for
+// the next run.
+__device__ __forceinline__ unsigned take_resumed(unsigned* place) {
+  unsigned entry = no_slot;
+  while (entry == no_slot) entry = *static_cast<volatile unsigned*>(place);
+  *place = no_slot;
+  return entry;
 }
 
 // The lists of all kinds of work in one copy, one after the other, each filled up to whole warps: the longest work first.
@@ -39,7 +49,7 @@ struct WaitingLists {
       : entries_(lists.waiting[copy]), slots_(lists.slots) {
     begin_[0] = 0;
     ZWANG_REGISTERS for (int w = 0; w < slow_works; ++w) {
-      length_[w] = lists.counters->waiting[copy][slow_works - 1 - w];
+      length_[w] = __ldcg(&lists.counters->waiting[copy][slow_works - 1 - w]);
       begin_[w + 1] = begin_[w] + (length_[w] + warp_lanes - 1) / warp_lanes * warp_lanes;
     }
   }
@@ -96,13 +106,12 @@ __device__ __forceinline__ void end_slow_run(SlowRun& run) {
   atomicExch(&run.state, unsigned(SlowRunState::ended));
 }
 
-// Called at the beginning of zwang_event by all threads: the slots of runs that have ended go on in this turn.
+// Called at the beginning of zwang_event by all threads: the slots that runs have left go on in this turn.
 __device__ __forceinline__ void collect_resumed(const DeviceLists& lists, int read) {
-  ZWANG_ROLLED for (int r = 0; r < slow_runs; ++r) {
-    const SlowRun& run = lists.counters->runs[r];
-    const unsigned count = run.collected != 0 ? run.resumed : 0;
-    for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
-      const unsigned entry = lists.resumed[r][i];
+  ZWANG_ROLLED for (unsigned r = 0; r < lists.runs; ++r) {
+    const unsigned from = lists.counters->runs[r].from, until = lists.counters->runs[r].until;
+    for (unsigned i = from + blockIdx.x * blockDim.x + threadIdx.x; i < until; i += gridDim.x * blockDim.x) {
+      const unsigned entry = take_resumed(&lists.resumed[r][i]);
       if ((entry & DeviceLists::alone) != 0)
         append_waiting(lists, SlowWork::step, entry);
       else
@@ -112,26 +121,21 @@ __device__ __forceinline__ void collect_resumed(const DeviceLists& lists, int re
 }
 
 // The copy of the list `waiting` that no run reads.
-__device__ __forceinline__ unsigned free_copy(const DeviceCounters& counters) {
-  bool used[waiting_copies] = {};
-  ZWANG_REGISTERS for (int r = 0; r < slow_runs; ++r) {
-    ZWANG_REGISTERS for (unsigned c = 0; c < waiting_copies; ++c) {
-      used[c] =
-          used[c] || (counters.runs[r].state != unsigned(SlowRunState::idle) && counters.runs[r].copy == c);
-    }
+__device__ __forceinline__ unsigned free_copy(const DeviceLists& lists) {
+  unsigned used = 0;
+  ZWANG_ROLLED for (unsigned r = 0; r < lists.runs; ++r) {
+    const SlowRun& run = lists.counters->runs[r];
+    if (__ldcg(&run.state) != unsigned(SlowRunState::idle)) used |= 1U << run.copy;
   }
-  unsigned found = 0;
-  ZWANG_REGISTERS for (unsigned c = 0; c < waiting_copies; ++c) {
-    if (!used[c]) found = c;
-  }
-  return found;
+  return unsigned(__ffs(int(~used))) - 1;
 }
 
-// Called at the end of zwang_event by all threads. Its last block frees the runs whose slots have been distributed, notes
-// which runs have ended, and begins one if work waits. `gathers`: only if enough entries wait, or more than members move,
-// because an entry takes long and a warp should be full.
-template <bool gathers>
-__device__ __forceinline__ void begin_slow_run(const DeviceLists& lists, unsigned turn) {
+// Called at the end of zwang_event by all threads. Its last block frees the runs whose slots have all been distributed,
+// notes which slots the others have left since, and begins a run if work waits and `launched` says that zwang_slow_path is
+// launched for an idle one in this turn (a bit for each run). Where entries take long warps should be full: then only if
+// enough entries wait, or more than members move.
+template <SlowRunRule rule>
+__device__ __forceinline__ void begin_slow_run(const DeviceLists& lists, unsigned turn, unsigned launched) {
   DeviceCounters& counters = *lists.counters;
   __syncthreads();
   if (threadIdx.x > 0) return;
@@ -140,23 +144,34 @@ __device__ __forceinline__ void begin_slow_run(const DeviceLists& lists, unsigne
   __threadfence();
   counters.blocks_done = 0;
   int idle = -1;
-  ZWANG_ROLLED for (int r = 0; r < slow_runs; ++r) {
+  bool all_taken = true;
+  ZWANG_ROLLED for (unsigned r = 0; r < lists.runs; ++r) {
     SlowRun& run = counters.runs[r];
-    if (run.collected != 0) run = SlowRun{};
-    if (__ldcg(&run.state) == unsigned(SlowRunState::idle)) idle = r;
-    run.collected = __ldcg(&run.state) == unsigned(SlowRunState::ended) ? 1 : 0;
+    if (run.complete != 0) run = SlowRun{};
+    const auto state = SlowRunState(__ldcg(&run.state));
+    if (state == SlowRunState::idle && (launched >> r & 1U) != 0) idle = int(r);
+    all_taken = all_taken && __ldcg(&run.taken) >= run.entries;
+    run.complete = state == SlowRunState::ended ? 1 : 0;
+  }
+  __threadfence();  // a run that has ended by now appends nothing any more
+  ZWANG_ROLLED for (unsigned r = 0; r < lists.runs; ++r) {
+    SlowRun& run = counters.runs[r];
+    run.from = run.until;
+    if (rule != SlowRunRule::gathered || run.complete != 0) run.until = __ldcg(&run.resumed);
   }
   unsigned waiting = 0;
   ZWANG_ROLLED for (int w = 0; w < slow_works; ++w) waiting += __ldcg(&counters.waiting[counters.filled][w]);
   bool due = waiting > 0 && idle >= 0;
-  if constexpr (gathers)
+  if constexpr (rule != SlowRunRule::prompt)
     due = due && (waiting >= lists.enough_waiting || __ldcg(&counters.moving[turn % 2]) <= waiting);
+  if constexpr (rule == SlowRunRule::overlapping) due = due && all_taken;
   if (!due) return;
   SlowRun& run = counters.runs[idle];
   run.turn = turn;
   run.copy = counters.filled;
+  run.entries = WaitingLists(lists, run.copy).count();
   run.state = unsigned(SlowRunState::under_way);
-  const unsigned next = free_copy(counters);
+  const unsigned next = free_copy(lists);
   ZWANG_ROLLED for (int w = 0; w < slow_works; ++w) counters.waiting[next][w] = 0;
   __threadfence();
   counters.filled = next;

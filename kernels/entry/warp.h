@@ -33,6 +33,13 @@ __device__ __forceinline__ unsigned add_for_warp(unsigned* to, unsigned amount, 
   return atomicAdd(to + (slot == no_slot - 1U ? 1 : 0), amount);
 }
 
+// Writes an entry of a list that another kernel reads at the same time: what this thread has written before, and what its
+// warp has written before its last __syncwarp(), is visible to all that find the entry. A store that releases, and no
+// __threadfence(), which would also empty the L1 cache of the multiprocessor.
+__device__ __forceinline__ void publish(unsigned* place, unsigned entry) {
+  ZWANG_STORE_RELEASE(place, entry);
+}
+
 // Appends slots to a list shared by all warps: the constructor reserves a place for every lane that wants
 // one, write() fills it. Between the two there should be other work, which hides the latency of the atomic
 // addition.
@@ -46,6 +53,11 @@ class WarpAppend {
   __device__ __forceinline__ void write(unsigned* list) const {
     const unsigned first = __shfl_sync(whole_warp, first_, 0);
     if (slot_ != no_slot) list[first + rank_among(lanes_)] = slot_;
+  }
+  // The same for a list that is read at the same time.
+  __device__ __forceinline__ void publish_to(unsigned* list) const {
+    const unsigned first = __shfl_sync(whole_warp, first_, 0);
+    if (slot_ != no_slot) publish(&list[first + rank_among(lanes_)], slot_);
   }
 
  private:

@@ -46,6 +46,7 @@ CudaDeviceProgram::CudaDeviceProgram(const CudaBinaries& binaries, int processor
   prefer_cache();
   slot_bytes = stated_number("zwang_slot_bytes", stream);
   listed_step_bytes = stated_number("zwang_listed_step_bytes", stream);
+  slow_run_rule = static_cast<SlowRunRule>(stated_number("zwang_slow_run_rule", stream));
 }
 
 CudaDeviceProgram::~CudaDeviceProgram() {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "host/backend/cuda/library.h"
+#include "kernels/base/layout.h"
 
 namespace zwang {
 
@@ -36,6 +37,7 @@ class CudaDeviceProgram {
   CudaKernel open, step, event, slow_path;
   CudaKernel record;  // without a function where a study has nothing to record inside steps
   unsigned long long slot_bytes = 0, listed_step_bytes = 0;
+  SlowRunRule slow_run_rule{};
 
  private:
   void load(const CudaBinaries& binaries);

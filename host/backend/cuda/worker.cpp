@@ -2,9 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstddef>
-#include <iterator>
 #include <optional>
 
 #include "host/backend/cuda/device_arena.h"
@@ -35,9 +33,6 @@ CudaWorker::CudaWorker(int number) : driver_(Driver::get()) {
   driver_.require(driver_.context_retain(&context_, device_), "creating a context on " + name_);
   make_current();
   driver_.require(driver_.stream_create(&stream_, 1), "creating a stream");
-  constexpr int high_priority = -1;  // lower numbers run first
-  for (cuda::Stream& stream : slow_streams_)
-    driver_.require(driver_.priority_stream_create(&stream, 1, high_priority), "creating a stream");
   for (cuda::Event* event : {&begun_, &ended_, &events_done_})
     driver_.require(driver_.event_create(event, 0), "creating an event");
   architecture_ = 10 * attribute(driver_, cuda::DeviceAttribute::major, device_) +
@@ -162,111 +157,6 @@ double CudaWorker::time(const std::string& cubin, const char* kernel, unsigned b
   return elapsed();
 }
 
-// Repeats turns until all lists are empty. A turn is zwang_event, zwang_step and zwang_record on the main stream. Runs of
-// zwang_slow_path are under way on streams of their own and may last for many turns: one is launched for each turn and
-// stream, and returns at once unless zwang_event of that turn has given it a list (kernels/entry/slow_runs.h). The lists
-// come in pairs; the parity of a turn selects those that it reads, and the others are filled for the next turn. The host
-// polls the counters according to poll_schedule_.
-void CudaWorker::run_turns(const KernelSettings& settings, const KernelBatch& batch, const Layout& layout,
-                           unsigned slots) {
-  clear(layout.counters, sizeof(DeviceCounters), stream_);
-  // A list that no kernel of the study fills stays empty.
-  for (const DeviceStepList* list : {&layout.lists.steps, &layout.lists.events})
-    if (list->regions > 0)
-      clear(reinterpret_cast<cuda::Pointer>(list->counts), 2 * sizeof(unsigned) * list->regions, stream_);
-  // Settings and batch are passed by value to zwang_event and zwang_step, by device address to
-  // zwang_slow_path.
-  KernelSettings settings_value = settings;
-  KernelBatch batch_value = batch;
-  DeviceLists lists = layout.lists;
-  cuda::Pointer settings_address = layout.settings, batch_address = layout.batch,
-                slots_address = layout.slots;
-  unsigned turn = 0, run = 0;
-  int parity = 0;
-  void* open_arguments[] = {&lists, &slots};
-  void* event_arguments[] = {&settings_value, &batch_value, &slots_address, &lists, &turn};
-  void* slow_path_arguments[] = {&settings_address, &batch_address, &slots_address, &lists, &turn, &run};
-  void* step_arguments[] = {&settings_value, &batch_value, &slots_address, &lists, &parity};
-  launch(program_->open, open_arguments, slots, stream_);
-  int taken = 0;
-  for (int turns = poll_schedule_.first();; turns = poll_schedule_.next(taken)) {
-    for (int i = 0; i < turns; ++i, ++turn) {
-      parity = static_cast<int>(turn % 2);
-      launch_timed("kernels: event", program_->event, event_arguments, slots, stream_);
-      record(events_done_, stream_);
-      for (run = 0; run < slow_runs; ++run) {
-        make_stream_wait(slow_streams_[run], events_done_);
-        launch_timed("kernels: slow path", program_->slow_path, slow_path_arguments, slots,
-                     slow_streams_[run]);
-      }
-      launch_timed("kernels: step", program_->step, step_arguments, slots, stream_);
-      if (program_->record.function)
-        launch_timed("kernels: record", program_->record, step_arguments, slots, stream_);
-    }
-    taken += turns;
-    driver_.require(driver_.copy_out(&counters_, layout.counters, sizeof counters_, stream_),
-                    "copying the counters");
-    synchronise("integrating on " + name_);
-    const bool quiet = lists_are_empty(turn % 2), ended = quiet && !slow_path_is_under_way();
-    poll_schedule_.learn(taken, ended);
-    // Where nothing moves, the next turns have work only when a run has ended. At the end, no launch may be left that
-    // reads the counters.
-    if (quiet) finish_slow_runs();
-    if (ended) return;
-  }
-}
-
-// Whether no member waits for the next turn, which reads the lists of this parity; the others have been read.
-bool CudaWorker::lists_are_empty(unsigned parity) const {
-  const unsigned* waiting = counters_.waiting[counters_.filled];
-  return counters_.at_event[parity] == 0 && counters_.moving[parity] == 0 &&
-         std::all_of(waiting, waiting + slow_works, [](unsigned length) { return length == 0; });
-}
-bool CudaWorker::slow_path_is_under_way() const {
-  return std::any_of(std::begin(counters_.runs), std::end(counters_.runs), [](const SlowRun& run) {
-    return run.state != static_cast<unsigned>(SlowRunState::idle);
-  });
-}
-void CudaWorker::finish_slow_runs() const {
-  for (cuda::Stream stream : slow_streams_)
-    driver_.require(driver_.stream_synchronise(stream), "integrating on " + name_);
-}
-
-// Half-way between the turns that were too few for the last batches and those that were enough.
-int CudaWorker::PollSchedule::first() const {
-  return enough_ > 0 ? std::min((too_few_ + enough_ + 1) / 2, most) : 2;
-}
-int CudaWorker::PollSchedule::next(int taken) const {
-  return std::min(enough_ > taken ? enough_ - taken : 2 * taken, most);
-}
-void CudaWorker::PollSchedule::learn(int taken, bool ended) {
-  if (ended) {
-    enough_ = taken;
-    if (too_few_ >= enough_) too_few_ = 0;
-  } else {
-    too_few_ = taken;
-    if (enough_ <= too_few_) enough_ = 0;
-  }
-}
-
-// Under `run --timings` kernels run one after the other, so that each has a time of its own.
-void CudaWorker::launch_timed(const char* stage, const CudaKernel& kernel, void** arguments, unsigned threads,
-                              cuda::Stream stream) const {
-  const StageTimer timer(stage);
-  launch(kernel, arguments, threads, stream);
-  if (StageTimes::get().on()) driver_.require(driver_.stream_synchronise(stream), stage);
-}
-void CudaWorker::launch(const CudaKernel& kernel, void** arguments, unsigned threads,
-                        cuda::Stream stream) const {
-  const unsigned block = static_cast<unsigned>(kernel.threads);
-  driver_.require(driver_.launch(kernel.function, blocks_for(kernel, threads), 1, 1, block, 1, 1, 0, stream,
-                                 arguments, nullptr),
-                  "starting a kernel");
-}
-unsigned CudaWorker::blocks_for(const CudaKernel& kernel, unsigned threads) const {
-  const unsigned block = static_cast<unsigned>(kernel.threads), wanted = (threads + block - 1) / block;
-  return kernel.loops ? std::min(wanted, static_cast<unsigned>(kernel.blocks)) : wanted;
-}
 void CudaWorker::clear(cuda::Pointer at, std::size_t bytes, cuda::Stream stream) const {
   driver_.require(driver_.set_bytes(at, 0, bytes, stream), "clearing counters");
 }

@@ -1,7 +1,6 @@
 // Integrates batches of members on one GPU: one stream of kernel launches with its own device memory.
 #pragma once
 
-#include <array>
 #include <functional>
 #include <memory>
 #include <string>
@@ -85,8 +84,11 @@ class CudaWorker {
   Layout lay_out(DeviceArena& arena, unsigned slots, KernelBuffers& buffers, KernelBatch& batch) const;
   void run_turns(const KernelSettings& settings, const KernelBatch& batch, const Layout& layout,
                  unsigned slots);
+  void open_slow_streams(std::size_t count);
+  void poll(const Layout& layout);
   bool lists_are_empty(unsigned parity) const;
   bool slow_path_is_under_way() const;
+  bool slow_path_has_left_slots() const;
   void finish_slow_runs() const;
   unsigned blocks_for(const CudaKernel& kernel, unsigned threads) const;
   void launch_timed(const char* stage, const CudaKernel& kernel, void** arguments, unsigned threads,
@@ -103,7 +105,7 @@ class CudaWorker {
   cuda::Device device_ = 0;
   cuda::Context context_ = nullptr;
   cuda::Stream stream_ = nullptr;
-  std::array<cuda::Stream, slow_runs> slow_streams_{};  // of the runs of the slow path, beside the turns
+  std::vector<cuda::Stream> slow_streams_;  // of the runs of the slow path, beside the turns
   cuda::Event begun_ = nullptr, ended_ = nullptr, events_done_ = nullptr;
   std::shared_ptr<const CudaDeviceProgram> program_;
   std::string name_;

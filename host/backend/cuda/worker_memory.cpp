@@ -17,7 +17,7 @@ namespace zwang {
 namespace {
 
 constexpr std::size_t warp_threads = 32;
-// A run of the slow path that gathers its work begins when this share of the lanes that the device can run at once is full.
+// Where enough members have to wait before a run of the slow path begins: when this share of the lanes that the device can run at once is full.
 constexpr unsigned gathered_share = 16;
 
 }  // namespace
@@ -67,12 +67,13 @@ CudaWorker::Layout CudaWorker::lay_out(DeviceArena& arena, unsigned slots, Kerne
   made.lists.counters = reinterpret_cast<DeviceCounters*>(made.counters);
   made.lists.slots = slots;
   made.lists.at_event = reinterpret_cast<unsigned*>(arena.take(sizeof(unsigned) * slots));
-  for (unsigned*& waiting : made.lists.waiting)
-    waiting = reinterpret_cast<unsigned*>(arena.take(sizeof(unsigned) * slow_works * slots));
+  made.lists.runs = slow_runs(program_->slow_run_rule);
+  for (unsigned copy = 0; copy <= made.lists.runs; ++copy)
+    made.lists.waiting[copy] = reinterpret_cast<unsigned*>(arena.take(sizeof(unsigned) * slow_works * slots));
   for (unsigned*& moving : made.lists.moving)
     moving = reinterpret_cast<unsigned*>(arena.take(sizeof(unsigned) * slots));
-  for (unsigned*& resumed : made.lists.resumed)
-    resumed = reinterpret_cast<unsigned*>(arena.take(sizeof(unsigned) * slots));
+  for (unsigned run = 0; run < made.lists.runs; ++run)
+    made.lists.resumed[run] = reinterpret_cast<unsigned*>(arena.take(sizeof(unsigned) * slots));
   made.lists.enough_waiting =
       static_cast<unsigned>(program_->slow_path.blocks * program_->slow_path.threads) / gathered_share;
   if (program_->record.function) {
