@@ -86,6 +86,7 @@ class Motion {
   void reach(std::size_t i);
   void release(std::size_t i);
   void cross_watches(const LocatedEvent& located);
+  void dispatch_transition(std::size_t k);
   double next_scheduled_time() const;
   void apply_scheduled_events();
   DueEvents take_due_events();
@@ -188,8 +189,16 @@ class Motion {
   // motion_slips.cpp: slips within rounding of zero
   double size_of_slip_rate(const Friction& friction, const State& state, const Eigen::VectorXd& a) const;
   std::vector<std::size_t> growing_slips() const;
+  struct RatesOfChange {
+    State state;
+    Eigen::VectorXd a, largest;  // the accelerations, and the sizes of their terms
+  };
   bool slip_is_unresolved(std::size_t friction, double times = 1) const;
+  RatesOfChange rates_of_change() const;
+  bool shrinks(const std::vector<std::size_t>& rows, const Eigen::VectorXd& direction,
+               const RatesOfChange& now) const;
   bool comes_to_rest(std::size_t friction);
+  std::optional<std::size_t> ending_motion() const;
   std::vector<std::size_t> frictions_at_rest(std::size_t friction) const;
   void remove_slips(const std::vector<std::size_t>& frictions);
   bool rest_unresolved_slip();

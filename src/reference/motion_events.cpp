@@ -44,20 +44,19 @@ void Motion::dispatch_event(const LocatedEvent& located) {
       member_.conditions[i].idle = false;
       break;
     case EventFunction::Kind::watch:
-      cross_watches(located);
+      // What the function does at zero depends on the motion after the slip or yield that ends at this instant.
+      if (const std::optional<std::size_t> ending = ending_motion())
+        dispatch_transition(*ending);
+      else
+        cross_watches(located);
       return;
     case EventFunction::Kind::stop:
       recorder_.record_event({.t = member_.t, .kind = EventKind::stop});
       fail(Status::stopped, "the stop condition was met");
       break;
-    case EventFunction::Kind::transition: {
-      const std::size_t events = recorder_.trajectory().events.size();
-      change_mode(equations_.system().transitions[i]);
-      if (recorder_.trajectory().events.size() == events) recorder_.count_at_instant(member_.t);
-      resume_accumulation();
-      if (going()) update_watch_signs();
+    case EventFunction::Kind::transition:
+      dispatch_transition(i);
       return;
-    }
     case EventFunction::Kind::painleve:
       fail_painleve(i);
       return;
@@ -66,6 +65,14 @@ void Motion::dispatch_event(const LocatedEvent& located) {
   }
   resume_accumulation();
   if (going()) record_mode_changes(before);
+  if (going()) update_watch_signs();
+}
+
+void Motion::dispatch_transition(std::size_t k) {
+  const std::size_t events = recorder_.trajectory().events.size();
+  change_mode(equations_.system().transitions[k]);
+  if (recorder_.trajectory().events.size() == events) recorder_.count_at_instant(member_.t);
+  resume_accumulation();
   if (going()) update_watch_signs();
 }
 
