@@ -13,6 +13,7 @@
 #include "src/reference/reference.h"
 #include "src/reference/trajectory.h"
 #include "src/system/equations.h"
+#include "src/system/system.h"
 
 namespace zwang {
 
@@ -224,7 +225,7 @@ bool SegmentCheck::runs_part(const Segment& segment, const Plan& plan, const Ref
 }
 
 void SegmentCheck::compare_points(const Segment& segment, const Plan& plan, const ReferencePair& pair,
-                                  Findings& findings) const {
+                                  const Bursts& bursts, Findings& findings) const {
   for (const ComparisonPoint& point : segment.points) {
     if (several_events_between(point, pair)) continue;
     std::vector<std::pair<double, double>> places = {{point.t, point.t}};
@@ -238,8 +239,9 @@ void SegmentCheck::compare_points(const Segment& segment, const Plan& plan, cons
       if (!tight || !perturbed || !further) continue;
       // At the beginning of the segment all runs share the backend's state.
       if (near > segment.from.state.t && near_reference_event(point, near, pair)) continue;
-      Findings here = point.output ? samples(motion_.samples[*point.output], *tight, *perturbed, *further)
-                                   : states(motion_.end, tight->state, perturbed->state, further->state);
+      Findings here = point.output
+                          ? samples(motion_.samples[*point.output], *tight, *perturbed, *further, bursts)
+                          : states(motion_.end, tight->state, perturbed->state, further->state, bursts);
       if (!best || here.worst_severity() < best->worst_severity()) best = std::move(here);
     }
     if (best) findings.merge(*best);
@@ -247,27 +249,47 @@ void SegmentCheck::compare_points(const Segment& segment, const Plan& plan, cons
 }
 
 // State at a stop condition. The stop times differ slightly, and the states change in between.
-void SegmentCheck::compare_stop(const ReferencePair& pair, Findings& findings) const {
+void SegmentCheck::compare_stop(const ReferencePair& pair, const Bursts& bursts, Findings& findings) const {
   const State &tight = pair.tight.last.state, &perturbed = pair.perturbed.last.state;
   State further = tight;
   further.q += (motion_.end.t - tight.t) * tight.v;
-  findings.merge(states(motion_.end, tight, perturbed, further));
+  findings.merge(states(motion_.end, tight, perturbed, further, bursts));
+}
+
+// What friction dissipates in the shocks of a burst that are left out of the comparison: their tangential impulses, which
+// are known to a share, times the slip. By auxiliary state.
+Eigen::VectorXd SegmentCheck::unaccounted_heat(const State& state, const Bursts& bursts) const {
+  const System& system = *study_.system;
+  Eigen::VectorXd made = Eigen::VectorXd::Zero(state.z.size());
+  for (const Friction& friction : system.frictions) {
+    const std::optional<std::size_t>& heat = system.constraints[friction.contact].dissipated;
+    const auto left_out = bursts.left_out.find({EventKind::shock, friction.rows[0]});
+    if (!heat || left_out == bursts.left_out.end()) continue;
+    double squares = 0;
+    for (const std::size_t row : friction.rows) {
+      const double slip = reference_.equations().rate(row, state);
+      squares += slip * slip;
+    }
+    made(static_cast<Eigen::Index>(*heat)) = unaccounted * left_out->second.impulse * std::sqrt(squares);
+  }
+  return made;
 }
 
 Findings SegmentCheck::states(const State& backend, const State& tight, const State& perturbed,
-                              const State& further) const {
+                              const State& further, const Bursts& bursts) const {
   Findings found;
+  const Eigen::VectorXd none = Eigen::VectorXd::Zero(backend.q.size());
   const auto compare = [&](const std::vector<std::string>& names, const Eigen::VectorXd& sizes,
-                           Eigen::VectorXd State::*part) {
+                           Eigen::VectorXd State::*part, const Eigen::VectorXd& left_out) {
     const Eigen::VectorXd &x = backend.*part, &a = tight.*part, &b = perturbed.*part, &c = further.*part;
     for (Eigen::Index i = 0; i < x.size(); ++i)
       found.add({member_, backend.t, names[static_cast<std::size_t>(i)], x(i), a(i),
                  spread_share * spread(a(i), b(i)) + tolerance_share * tolerance_.unit(sizes(i)) +
-                     2 * spread(c(i), a(i))});
+                     2 * spread(c(i), a(i)) + left_out(i)});
   };
-  compare(names_.positions, reference_.sizes().q, &State::q);
-  compare(names_.velocities, reference_.sizes().v, &State::v);
-  compare(names_.auxiliaries, reference_.sizes().z, &State::z);
+  compare(names_.positions, reference_.sizes().q, &State::q, none);
+  compare(names_.velocities, reference_.sizes().v, &State::v, none);
+  compare(names_.auxiliaries, reference_.sizes().z, &State::z, unaccounted_heat(backend, bursts));
   return found;
 }
 
@@ -286,8 +308,8 @@ bool SegmentCheck::completed_already(std::size_t condition, double t) const {
 // reference's motion or, if they differ (they may be steep functions of the state), with the reference's
 // values at the backend's own state.
 Findings SegmentCheck::samples(const Sample& backend, const Sample& tight, const Sample& perturbed,
-                               const Sample& further) const {
-  Findings found = states(backend.state, tight.state, perturbed.state, further.state);
+                               const Sample& further, const Bursts& bursts) const {
+  Findings found = states(backend.state, tight.state, perturbed.state, further.state, bursts);
   std::optional<Sample> own;
   const auto add = [&](const std::string& name, double size, const auto& value) {
     const double x = value(backend), a = value(tight);

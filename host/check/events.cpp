@@ -2,6 +2,7 @@
 #include "host/check/events.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -200,6 +201,38 @@ Tally erase_modes_at_releases(std::vector<Event>& events, const EventTolerance& 
   return erased;
 }
 
+// A contact that slides and sticks again within one instant, or a row that yields and locks again: its mode before and after
+// is the same, and rounding decides whether what moves in between is resolved.
+Tally erase_passing_modes(std::vector<Event>& events, const EventTolerance& tolerance) {
+  constexpr std::array<std::pair<EventKind, EventKind>, 4> passing = {{{EventKind::slide, EventKind::stick},
+                                                                       {EventKind::stick, EventKind::slide},
+                                                                       {EventKind::yield, EventKind::lock},
+                                                                       {EventKind::lock, EventKind::yield}}};
+  Tally erased;
+  for (auto event = events.begin(); event != events.end(); ++event) {
+    const auto pair = std::find_if(passing.begin(), passing.end(),
+                                   [&](const auto& kinds) { return kinds.first == event->kind; });
+    if (pair == passing.end()) continue;
+    const auto passes = [&](std::size_t i) {
+      for (auto other = event + 1; other != events.end(); ++other) {
+        if (other->t - event->t > tolerance.one_instant(event->t)) break;
+        if (other->kind != pair->second || std::erase(other->constraints, i) == 0) continue;
+        for (const EventKind kind : {pair->first, pair->second}) {
+          LeftOut& out = erased[{kind, i}];
+          out.count += 1;
+          out.passing += 1;
+        }
+        return true;
+      }
+      return false;
+    };
+    std::erase_if(event->constraints, passes);
+  }
+  std::erase_if(
+      events, [&](const Event& event) { return event.constraints.empty() && is_change_of_mode(event.kind); });
+  return erased;
+}
+
 }  // namespace
 
 EventTolerance::EventTolerance(const IntegratorSettings& settings) : tolerance_(settings) {
@@ -260,6 +293,7 @@ void Bursts::add(const Bursts& other) {
   for (const auto& [key, out] : other.left_out) {
     left_out[key].count += out.count;
     left_out[key].impulse += out.impulse;
+    left_out[key].passing += out.passing;
   }
 }
 
@@ -279,11 +313,13 @@ Bursts drop_bursts(const std::array<std::vector<Event>*, 3>& lists, const EventT
       LeftOut& most = bursts.left_out[key];
       most.count = std::max(most.count, out.count);
       most.impulse = std::max(most.impulse, out.impulse);
+      most.passing = std::max(most.passing, out.passing);
     }
   };
   for (std::vector<Event>* list : lists) {
     leave_out(erase_bursts(*list, spans, tolerance, with_modes));
     leave_out(erase_modes_at_releases(*list, tolerance));
+    leave_out(erase_passing_modes(*list, tolerance));
   }
   return bursts;
 }

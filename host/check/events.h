@@ -55,7 +55,13 @@ std::vector<Instant> instants(const std::vector<Event>& events, const EventToler
 struct LeftOut {
   double count = 0;
   double impulse = 0;
+  double passing = 0;  // of the count: changes of mode that end within their own instant
 };
+
+// An accumulation accounts for the shocks it stands for, and for the time until its limit. Impulses and
+// integrals that belong to different shocks in two lists may therefore differ by a part only: the account is
+// exact up to the change of the forces in that time.
+constexpr double unaccounted = 0.1;
 
 struct Bursts {
   // longest time from the last listed shock to the limit, over which limits are extrapolated
@@ -72,7 +78,7 @@ struct Bursts {
 // when the detection of the burst began. From the time at which the first of the lists treats the burst as
 // complete, its contacts, shocks and releases are removed from all lists. The accumulation itself stays. `with_modes`:
 // changes of mode are removed as well, which may be those of every hop. So are those of contacts that are released in
-// the same instant.
+// the same instant, and those that end within it.
 Bursts drop_bursts(const std::array<std::vector<Event>*, 3>& lists, const EventTolerance& tolerance,
                    bool with_modes);
 

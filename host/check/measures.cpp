@@ -14,11 +14,6 @@ namespace {
 
 constexpr double missing = std::numeric_limits<double>::quiet_NaN();
 
-// An accumulation accounts for the shocks it stands for, and for the time until its limit. Impulses and
-// integrals that belong to different shocks in two lists may therefore differ by a part only: the account is
-// exact up to the change of the forces in that time.
-constexpr double unaccounted = 0.1;
-
 // The value of one reduction over all segments from its values over each of them.
 double stitched(Reduction reduction, const std::vector<double>& values,
                 const std::vector<double>& durations) {
@@ -131,8 +126,12 @@ StitchedReductions::Verdict StitchedReductions::verdict(std::size_t i) const {
   const bool may_not_be_named = formula.pattern == EventPattern::accumulation &&
                                 formula.reduction != Reduction::count &&
                                 left_out(EventKind::accumulation, formula).count > 0;
+  // Nor the time of a change of mode that may or may not be listed.
+  const std::optional<EventKind> change = mode_change_of(formula.pattern);
+  const bool may_pass =
+      change && formula.reduction != Reduction::count && left_out(*change, formula).passing > 0;
   made.decided = covered(formula.reduction) && !only_one_defined && !counts && !may_not_be_named &&
-                 (decided_ || !of_events);
+                 !may_pass && (decided_ || !of_events);
   if (std::isnan(made.spread)) made.spread = 0;
   return made;
 }

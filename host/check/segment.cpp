@@ -200,11 +200,11 @@ SegmentVerdict SegmentCheck::compare_once(const Segment& now, const ReferencePai
     if (extended.given_up())
       leave_undecided(now, UndecidedCause::budget, extended, verdict);
     else
-      compare_points(now, beyond, extended, findings);
+      compare_points(now, beyond, extended, verdict.bursts, findings);
   } else {
-    compare_points(now, plan, pair, findings);
+    compare_points(now, plan, pair, verdict.bursts, findings);
   }
-  if (now.last && now.expected == Status::stopped) compare_stop(pair, findings);
+  if (now.last && now.expected == Status::stopped) compare_stop(pair, verdict.bursts, findings);
   // Where the two runs part, anything between them would agree.
   if (findings.disagreements() == 0 && verdict.decided && runs_part(now, plan, pair))
     leave_undecided(now, UndecidedCause::chaos, pair, verdict);

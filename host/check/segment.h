@@ -94,13 +94,14 @@ class SegmentCheck {
   bool near_reference_event(const ComparisonPoint& point, double t, const ReferencePair& pair) const;
   static bool several_events_between(const ComparisonPoint& point, const ReferencePair& pair);
   void compare_points(const Segment& segment, const Plan& plan, const ReferencePair& pair,
-                      Findings& findings) const;
-  void compare_stop(const ReferencePair& pair, Findings& findings) const;
+                      const Bursts& bursts, Findings& findings) const;
+  void compare_stop(const ReferencePair& pair, const Bursts& bursts, Findings& findings) const;
+  Eigen::VectorXd unaccounted_heat(const State& state, const Bursts& bursts) const;
   bool completed_already(std::size_t condition, double t) const;
-  Findings samples(const Sample& backend, const Sample& tight, const Sample& perturbed,
-                   const Sample& further) const;
-  Findings states(const State& backend, const State& tight, const State& perturbed,
-                  const State& further) const;
+  Findings samples(const Sample& backend, const Sample& tight, const Sample& perturbed, const Sample& further,
+                   const Bursts& bursts) const;
+  Findings states(const State& backend, const State& tight, const State& perturbed, const State& further,
+                  const Bursts& bursts) const;
 
   const Study& study_;
   const BackendMotion& motion_;

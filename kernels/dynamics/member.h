@@ -24,12 +24,12 @@ namespace zwang {
 template <class Model, bool = true>
 struct ModesOf {
   static constexpr bool any = false, autonomous = false;
-  static constexpr int transitions = 0;
+  static constexpr int transitions = 0, bounds = 0;
 };
 template <class Model>
 struct ModesOf<Model, Model::has_modes> {
   static constexpr bool any = true, autonomous = Model::autonomous;
-  static constexpr int transitions = Model::transitions;
+  static constexpr int transitions = Model::transitions, bounds = Model::bounds;
 };
 
 // Links that break as a whole, absent in most models.
@@ -453,8 +453,8 @@ struct AccumulationRemainder {
 
 // How much of it belongs to the time ahead, in models with friction or bounds: where the motion takes another course
 // before the limit, that part is taken back (event/interrupted_hops.h). `corrected` are the integrals and auxiliary states.
-// Forces until the limit are means over hops: extremes of them do not count.
-template <int corrected, int rows, int reductions, class Real>
+// Forces until the limit are means over hops: extremes of them do not count, and no contact breaks under them.
+template <int corrected, int rows, int reductions, int bounds, class Real>
 struct RemainderAhead {
   bool counts;       // until `limit`
   bool interrupted;  // by the event at hand
@@ -464,6 +464,8 @@ struct RemainderAhead {
   Real transferred[rows];       // impulses that the listed event contains for that time
   bool averages;                // forces whose `transferred` is not zero are means
   Real results[reductions];     // at the completion
+  // The limit of the hops of each condition that breaks; 0: none. Known after the first completion.
+  Real hops_end[bounds];
 };
 
 // Events at known times.
@@ -502,7 +504,9 @@ struct alignas(64) Member : MemberCore<Model_, Method_, Real_> {
   using Phases = RestPhases<Set, Real, phases>;
   using Remainder = AccumulationRemainder<Phases, rows, Real>;
   static constexpr int corrected = at_least_one(Core::error_controlled - 2 * n);
-  using Ahead = typename OnlyIf<ModesOf<Model>::any, RemainderAhead<corrected, rows, reductions, Real>>::Type;
+  using Ahead =
+      typename OnlyIf<ModesOf<Model>::any, RemainderAhead<corrected, rows, reductions,
+                                                          at_least_one(ModesOf<Model>::bounds), Real>>::Type;
 
   LaneExchange<Core> exchange;
 

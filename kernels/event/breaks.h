@@ -8,6 +8,8 @@
 #include "kernels/dynamics/member.h"
 #include "kernels/dynamics/rounding.h"
 #include "kernels/dynamics/shock.h"
+#include "kernels/dynamics/signals.h"
+#include "kernels/event/contacts.h"
 #include "kernels/event/modes.h"
 #include "kernels/record/event_log.h"
 
@@ -21,13 +23,37 @@ ZWANG_DEVICE bool is_overloaded(const M& me, int b, const ModeProblem<M>& proble
   using Real = typename M::Real;
   const typename M::Motion& motion = me.motion;
   const int i = Model::bound_condition(b), k = problem.unit_of[i];
-  if (!Model::bound_breaks(b) || k < 0 || !(me.constraints.held[i] > 0)) return false;
+  if (!Model::bound_breaks(b) || k < 0 || !(me.constraints.held[i] > 0) || is_hopping(me, i)) return false;
   const auto& unit = problem.contacts.unit[k];
   if (unit.kind != RowKind::contact)
     return problem.solution.choice[k] == RowChoice::slip ||
            problem.solution.choice[k] == RowChoice::slip_back;
   const Real limit = Model::limit(me.k, motion.t, motion.q(), motion.v(), motion.z(), b);
   return problem.solution.lambda[unit.row] > limit * (1 + Precision<Real>::tie);
+}
+
+// At the limit of hops left out: whether a contact that breaks is overloaded at rest.
+template <class M>
+ZWANG_COLD bool ends_hops_overloaded([[maybe_unused]] M& me) {
+  bool any = false;
+  if constexpr (ModesOf<typename M::Model>::any) {
+    using Model = typename M::Model;
+    using Real = typename M::Real;
+    const typename M::Motion& motion = me.motion;
+    if (!(me.schedule.remainder.begin >= 0)) return false;
+    for (int b = 0; b < Model::bounds; ++b) {
+      Real& end = me.schedule.ahead.hops_end[b];
+      const int i = Model::bound_condition(b);
+      if (!(end > 0) || is_hopping(me, i)) continue;
+      end = 0;
+      if (!(me.constraints.held[i] > 0)) continue;
+      Real lambda[M::rows];
+      multipliers_at<M>(me.k, me.constraints, motion.t, motion.y, lambda);
+      const Real limit = Model::limit(me.k, motion.t, motion.q(), motion.v(), motion.z(), b);
+      any = any || lambda[i] > limit * (1 + Precision<Real>::tie);
+    }
+  }
+  return any;
 }
 
 // Whether the force or torque of link limit l is beyond its bound.

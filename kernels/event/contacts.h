@@ -28,6 +28,19 @@ ZWANG_DEVICE void update_held(typename M::Constraints& constraints) {
   }
 }
 
+// Whether condition i is a contact that breaks and whose hops are left out now: in the motion that the record stands for it
+// is open between them, and the force of the closed contact is a mean that has never acted.
+template <class M>
+ZWANG_DEVICE bool is_hopping([[maybe_unused]] const M& me, [[maybe_unused]] int i) {
+  if constexpr (ModesOf<typename M::Model>::any) {
+    const int b = M::Model::bound_of(i);
+    return b >= 0 && me.schedule.remainder.begin >= 0 &&
+           me.motion.t + me.motion.rounding_of_time() < me.schedule.ahead.hops_end[b];
+  } else {
+    return false;
+  }
+}
+
 // Inequalities in force with f = 0 (velocity conditions: g = 0).
 template <class M>
 ZWANG_DEVICE typename M::Set touching_now(const M& me) {

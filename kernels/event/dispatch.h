@@ -9,6 +9,7 @@
 #include "kernels/dynamics/admissible_multipliers.h"
 #include "kernels/dynamics/member.h"
 #include "kernels/dynamics/rounding.h"
+#include "kernels/dynamics/slip_stiffness.h"
 #include "kernels/event/active_set.h"
 #include "kernels/event/breaks.h"
 #include "kernels/event/contacts.h"
@@ -115,6 +116,42 @@ ZWANG_COLD typename M::Set contacts_at_rest(const M& me, int f) {
       made.add(Model::friction_contact(other));
   }
   return made;
+}
+
+// The slip or yield that ends at this instant: it is within rounding of zero, and shrinks. -1: none.
+template <class M>
+ZWANG_COLD int ending_motion(const M& me) {
+  using Model = typename M::Model;
+  using Real = typename M::Real;
+  for (int i = 0; i < Model::transitions; ++i) {
+    const TransitionKind kind = TransitionKind(Model::transition_kind(i));
+    const int of = Model::transition_of(i);
+    if (kind == TransitionKind::stick && friction_slips<M>(me.k, of)) {
+      const int rows = Model::friction_rows(of);
+      const SlipNow<M> slip(me, of);
+      const bool vanishes = rows == 1 ? slip.size <= slip.zero : slip_is_unresolved(me, of, slip);
+      const Real* e = me.k + Model::first_mode + Model::friction_mode(of);
+      if (vanishes && !keeps_moving(me, Model::friction_row(of), rows, e)) return i;
+    } else if (kind == TransitionKind::lock) {
+      const int condition = Model::bound_condition(of);
+      const Real sign = me.k[Model::first_mode + Model::bound_sign(of)];
+      const auto now = zero_of(me, condition);
+      if (sign != 0 && absolute(now.f_rate) <= now.rate && !keeps_moving(me, condition, 1, &sign)) return i;
+    }
+  }
+  return -1;
+}
+
+// What a watched function does at zero depends on the motion after the slip or yield that ends at the same instant, which
+// is the event then.
+template <class M>
+ZWANG_DEVICE void put_ending_motion_first([[maybe_unused]] const M& me,
+                                          [[maybe_unused]] EventToHandle<typename M::Real>& event) {
+  if constexpr (ModesOf<typename M::Model>::any) {
+    if (event.kind != EventFunctionKind::watch) return;
+    const int ending = ending_motion(me);
+    if (ending >= 0) event = {EventFunctionKind::transition, M::first_transition + ending, 0};
+  }
 }
 
 // What is left of slips that have come to rest is removed. In space it would turn the first moments of the slip that follows,

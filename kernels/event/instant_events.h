@@ -264,6 +264,9 @@ ZWANG_DEVICE typename M::Real next_scheduled_event(const M& me) {
     if (at > done) next = minimum(next, at);
   }
   if (me.progress.accumulation_pending) next = minimum(next, me.schedule.accumulation.t);
+  if constexpr (ModesOf<Model>::any)
+    for (int b = 0; b < Model::bounds && me.schedule.remainder.begin >= 0; ++b)
+      if (me.schedule.ahead.hops_end[b] > 0) next = minimum(next, me.schedule.ahead.hops_end[b]);
   return next;
 }
 // The same, or the end of the simulation.
@@ -380,7 +383,9 @@ template <class M>
 ZWANG_COLD void apply_scheduled_events(M& me, bool starting) {
   using Real = typename M::Real;
   const Real now = me.motion.t + me.motion.rounding_of_time();
-  if (me.progress.accumulation_pending && me.schedule.accumulation.t <= now) flush_accumulation(me);
+  const bool overloaded = ends_hops_overloaded(me);
+  if (me.progress.accumulation_pending && me.schedule.accumulation.t <= now)
+    flush_accumulation(me, overloaded);
   ScheduledNow<M> scheduled;
   copy<M::n>(me.motion.v(), scheduled.alpha);
   impose_and_lift(me, now, scheduled);
@@ -389,7 +394,8 @@ ZWANG_COLD void apply_scheduled_events(M& me, bool starting) {
   me.schedule.done_until = now;
   if (!me.going()) return;
   const bool shocks = scheduled.impulse || scheduled.any_imposed;
-  if (shocks || scheduled.any_lifted) interrupt_accumulation(me);
+  const bool others = scheduled.any_lifted || overloaded;
+  if (shocks || others) interrupt_accumulation(me);
   if constexpr (ModesOf<typename M::Model>::any)
     if (scheduled.impulse) spread_rounding(me, scheduled.alpha);
   for (int i = 0; i < M::r; ++i) {
@@ -405,12 +411,12 @@ ZWANG_COLD void apply_scheduled_events(M& me, bool starting) {
                 scheduled.impulse ? EventKind::impulse : EventKind::imposed, scheduled.imposed);
   } else if (starting) {
     apply_initial_shock(me, scheduled.alpha);
-  } else if (scheduled.any_lifted) {
+  } else if (others) {
     update_active_set(me, touching_now(me), no_condition);
   }
   resume_accumulation(me);
-  if (me.going() && !starting && (shocks || scheduled.any_lifted)) record_mode_changes(me, modes);
-  if (me.going() && (shocks || scheduled.any_lifted)) update_watch_signs(me);
+  if (me.going() && !starting && (shocks || others)) record_mode_changes(me, modes);
+  if (me.going() && (shocks || others)) update_watch_signs(me);
 }
 
 }  // namespace zwang

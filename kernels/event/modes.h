@@ -142,7 +142,7 @@ ZWANG_DEVICE void add_contact_unit(const M& me, int i, const ModeChange<M>& chan
   auto& unit = problem.contacts.add_unit(f >= 0 ? RowKind::contact : RowKind::inequality, row);
   if (f < 0) {
     const int b = Model::bound_of(i);
-    unit.limited = b >= 0 && Model::bound_breaks(b);
+    unit.limited = b >= 0 && Model::bound_breaks(b) && !is_hopping(me, i);
     if (unit.limited) unit.limit = Model::limit(me.k, motion.t, motion.q(), motion.v(), motion.z(), b);
     return;
   }

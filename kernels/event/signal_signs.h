@@ -6,6 +6,7 @@
 #include "kernels/dynamics/admissible_multipliers.h"
 #include "kernels/dynamics/member.h"
 #include "kernels/dynamics/signals.h"
+#include "kernels/event/contacts.h"
 #include "kernels/event/refine_event_time.h"
 
 namespace zwang {
@@ -27,8 +28,10 @@ ZWANG_DEVICE bool is_transition_active(const M& me, int i) {
       case TransitionKind::lock:
         return modes[Model::bound_sign(of)] != 0;
       case TransitionKind::yield:
-      case TransitionKind::fail:
         return me.constraints.held[Model::bound_condition(of)] > 0;
+      case TransitionKind::fail:
+        return me.constraints.held[Model::bound_condition(of)] > 0 &&
+               !is_hopping(me, Model::bound_condition(of));
       case TransitionKind::part:
         if constexpr (LinkLimitsOf<Model>::count > 0) return me.constraints.held[Model::link_first(of)] > 0;
         break;

@@ -303,6 +303,18 @@ ZWANG_COLD void describe_remainder(M& me) {
   }
 }
 
+// Contacts that break do not do so before the limit of the hops that are left out.
+template <class M>
+ZWANG_COLD void note_hopping(M& me, const typename M::Event& accumulation) {
+  using Model = typename M::Model;
+  auto& ahead = me.schedule.ahead;
+  for (int b = 0; b < Model::bounds; ++b) {
+    if (!(me.schedule.remainder.begin >= 0)) ahead.hops_end[b] = 0;
+    if (Model::bound_breaks(b) && accumulation.constraints.has(Model::bound_condition(b)))
+      ahead.hops_end[b] = accumulation.t;
+  }
+}
+
 // Completes an accumulation of the given contacts, whose limit time is `limit`: the limit velocity is the
 // projection onto f' = 0 for all of them. `phases` describe the time until then. Changes velocities, rounding
 // sizes, lost energy, density and audit; the event becomes pending, because its time lies a little ahead. The
@@ -368,6 +380,7 @@ ZWANG_COLD void complete_accumulation(M& me, typename M::Set contacts, typename 
   me.progress.accumulation_pending = true;
   if constexpr (ModesOf<typename M::Model>::any) {
     forget_averaged_extremes(me);
+    note_hopping(me, event);
     me.schedule.ahead.interrupted = false;
     copy<M::reductions>(me.results, me.schedule.ahead.results);
   }

@@ -43,7 +43,7 @@ struct SignalCrossing : FastEventLane<M, R> {
       if (i == index) first = lane_of(flags.signal_first_if_at_end[i], lane);
     }
     if (!first || !this->is_alone(lane, tally) || !approach_signal(lane, index, point) ||
-        !this->nothing_else_is_due(lane, point) ||
+        !this->nothing_else_is_due(lane, point) || ends_a_motion(lane, point) ||
         !point.leaves_zero(Real(1.0 / 256) * lane_of(trial.step.h, lane), there))
       return false;
     point.evaluate_levels();
@@ -89,6 +89,24 @@ struct SignalCrossing : FastEventLane<M, R> {
     point.find_zero(from, h);
     point.evaluate_rates();
     return this->refine_in_registers(point, lane_of(state.t, lane), h, searches[lane].slope);
+  }
+
+  // Whether a slip or yield may end at the same instant: it has all but vanished within the step. The motion after it
+  // decides whether a watched function crosses zero.
+  ZWANG_INLINE bool ends_a_motion([[maybe_unused]] int lane,
+                                  [[maybe_unused]] const SignalPoint<M>& point) const {
+    bool ends = false;
+    if constexpr (ModesOf<Model>::any) {
+      ZWANG_REGISTERS for (int i = M::first_transition; i < Model::signals; ++i) {
+        const TransitionKind kind = TransitionKind(Model::transition_kind(i - M::first_transition));
+        if (kind != TransitionKind::stick && kind != TransitionKind::lock) continue;
+        const Real now = Model::signal(point.k, point.t, point.y, point.y + n, point.y + 2 * n, point.lambda,
+                                       point.held, i);
+        ends = ends || (lane_of(state.side[i], lane) > 0 &&
+                        absolute(now) <= Real(1e-6) * absolute(lane_of(state.signal[i], lane)));
+      }
+    }
+    return ends;
   }
 
   // A watched function that crosses in its direction is an event; a kink is none.

@@ -57,7 +57,9 @@ struct PeriodLimit {
 
 // [friction-8] In space the direction of a slip turns ever faster where it vanishes, and is not defined
 // beyond: a step ends before the slip would vanish at its present rate. The last part of the way is covered
-// in steps that become shorter by a factor of ten, until the slip is within rounding. The slip across decays
+// in steps that become shorter by a factor of ten, until the slip is within rounding. While the slip turns it is a
+// factor of two: stages of longer steps come so close to its zero that their errors across decide on the direction,
+// which the error estimate misses. The slip across decays
 // at the rate of the deceleration by friction over the slip, which is fast where another force nearly
 // balances friction: explicit methods are stable up to about twice the time of that decay. A slip that
 // shrinks until the time resolves no such step comes to rest (slow_path.h). `handed` is set where the slow
@@ -74,7 +76,7 @@ ZWANG_INLINE R longest_before_rest(const LaneState<M, R>& state, const StepInPro
   ZWANG_REGISTERS for (int f = 0; f < Model::frictions; ++f) {
     if (Model::friction_rows(f) != 2) continue;
     const int mode = Model::first_mode + Model::friction_mode(f);
-    R squared = R(0), change = R(0), weight = R(0), side = R(0), growth = R(0),
+    R squared = R(0), change = R(0), weight = R(0), side = R(0), growth = R(0), s[2], s_rate[2],
       mass[MassShape<Model>::entries];
     Model::mass(state.k, state.t, state.y, state.y + n, state.y + 2 * n, mass);
     ZWANG_REGISTERS for (int c = 0; c < 2; ++c) {
@@ -91,14 +93,18 @@ ZWANG_INLINE R longest_before_rest(const LaneState<M, R>& state, const StepInPro
       side = side + slip * state.k[mode + c];
       growth = growth + rest * state.k[mode + c];
       change = change + slip * rest;
+      s[c] = slip;
+      s_rate[c] = rest;
     }
     const R slipping = absolute(state.k[mode]) + absolute(state.k[mode + 1]);
     const R shortest = R(1024 * Precision<Real>::epsilon) * absolute(state.t);  // that the time resolves well
     const R cone = Model::cone(state.k, state.t, state.y, state.y + n, state.y + 2 * n, f);
     const R braking = weight * cone * absolute(state.lambda[Model::friction_contact(f)]);
     const R vanishes = R(Real(0.9)) * squared / maximum(-change, R(Precision<Real>::tiny));
+    const typename Lanes<R>::Mask turns =
+        R(Real(1e-6)) * absolute(change) < absolute(s[0] * s_rate[1] - s[1] * s_rate[0]);
     const R stable = R(2) * sqrt(squared) / maximum(braking, R(Precision<Real>::tiny));
-    const R bound = minimum(vanishes, stable);
+    const R bound = minimum(select(turns, R(Real(0.5 / 0.9)) * vanishes, vanishes), stable);
     const R time = select(change < R(0), bound, maximum(bound, shortest));
     const R rounding = R(4) * square(state.k[mode + 2]);
     const typename Lanes<R>::Mask lasts = !(change < R(0)) || (R(16) * stable < vanishes);

@@ -84,7 +84,8 @@ ZWANG_COLD void handle_events_within(M& me, const DenseStep<M>& dense) {
     return;
   }
   advance(me, dense, found);
-  const EventToHandle<Real> event = found.to_handle();
+  EventToHandle<Real> event = found.to_handle();
+  if (me.going()) put_ending_motion_first(me, event);
   if (!found.found) forgo_search_at_zero(me);
   if (me.going() && found.found && !try_single_contact(me, event)) dispatch_event(me, event);
   continue_after(me, event);
@@ -180,6 +181,7 @@ template <class M>
 ZWANG_COLD bool try_event_at_step_end(M& me) {
   load_ledger(me);
   move_to_crossing(me);
+  if (me.going()) put_ending_motion_first(me, me.exchange.event);
   const EventToHandle<typename M::Real> event = me.exchange.event;
   if (event.kind == EventFunctionKind::reached && me.going()) add_candidates_at_zero(me);
   return event.kind == EventFunctionKind::nothing || !me.going() || try_single_contact(me, event);

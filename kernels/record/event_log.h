@@ -80,15 +80,15 @@ ZWANG_COLD void forget_averaged_extremes(M& me) {
 }
 
 // Logs the accumulation that is pending, if any: at its limit time, or now if something else comes before
-// that.
+// that. `overloaded`: at the limit something breaks, and the forces there have never acted.
 template <class M>
-ZWANG_COLD void flush_accumulation(M& me) {
+ZWANG_COLD void flush_accumulation(M& me, [[maybe_unused]] bool overloaded = false) {
   if (!me.progress.accumulation_pending) return;
   typename M::Event& event = me.schedule.accumulation;
   me.progress.accumulation_pending = false;
   // At the limit itself the forces are those of the motion.
   if constexpr (ModesOf<typename M::Model>::any)
-    if (!(me.motion.t < event.t - me.motion.rounding_of_time())) forget_averaged_extremes(me);
+    if (!overloaded && !(me.motion.t < event.t - me.motion.rounding_of_time())) forget_averaged_extremes(me);
   event.t = minimum(event.t, me.motion.t);
   record_event_now(me, event);
   if constexpr (ModesOf<typename M::Model>::any)

@@ -66,7 +66,7 @@ ProblemRows problem_rows(const Equations& equations, const State& state, const S
       element.cone_static = values.cone_static;
       element.direction = direction_of(equations, state, sizes, law, question);
       made.conditions.insert(made.conditions.end(), law.rows.begin(), law.rows.end());
-    } else if (bound) {
+    } else if (bound && !contains(question.hopping, i)) {
       element.kind = ModeElement::Kind::bound;
       element.limit = equations.bound(*bound).limit;
       element.one_sided = !system.constraints[i].equation;

@@ -17,7 +17,8 @@ struct ModeQuestion {
   std::vector<std::size_t> rows;    // equations, bounded rows at s = 0, inequalities with f = 0 and f' = 0
   std::vector<std::size_t> leaves;  // conditions that must not hold: they have reached their cone or bound
   std::vector<std::size_t> rests;   // conditions whose slip or rate has come to zero
-  std::vector<std::size_t> slides = {};  // contacts whose slip goes on as in State::modes where s = 0
+  std::vector<std::size_t> hopping = {};  // contacts whose bound does not count: their hops are left out
+  std::vector<std::size_t> slides = {};   // contacts whose slip goes on as in State::modes where s = 0
   bool continued = false;  // in the middle of a motion: contacts that slip (State::modes) go on where s = 0
   double tolerance = 0;    // as of least_constraint()
   double rest_speed = 0;   // slip up to rest_speed times its scale counts as zero

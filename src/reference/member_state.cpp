@@ -47,13 +47,27 @@ double MemberState::yields(std::size_t bound) const {
   return sign ? modes(static_cast<Eigen::Index>(*sign)) : 0;
 }
 
+std::vector<std::size_t> MemberState::hopping() const {
+  std::vector<std::size_t> made;
+  for (std::size_t b = 0; b < hops_end.size(); ++b)
+    if (t + rounding_of_time() < hops_end[b]) made.push_back(system().bounds[b].condition);
+  return made;
+}
+
+bool MemberState::hops(std::size_t i) const {
+  const std::vector<std::size_t> now = hopping();
+  return std::find(now.begin(), now.end(), i) != now.end();
+}
+
 bool MemberState::may_change(const Transition& transition) const {
   if (transition.kind == TransitionKind::slide) return sticks(transition.of);
   if (transition.kind == TransitionKind::stick) return slips(transition.of);
   if (transition.kind == TransitionKind::lock) return yields(transition.of) != 0;
   if (transition.kind == TransitionKind::part)
     return conditions[system().link_limits[transition.of].first].standing == Standing::equation;
-  const Standing standing = conditions[system().bounds[transition.of].condition].standing;
+  const std::size_t i = system().bounds[transition.of].condition;
+  if (transition.kind == TransitionKind::fail && hops(i)) return false;
+  const Standing standing = conditions[i].standing;
   return standing == Standing::equation || standing == Standing::closed;
 }
 

@@ -43,7 +43,8 @@ struct MemberState {
       : equations(equations_of_member),
         settings(integrator_settings),
         reactions_bend(equations_of_member.system().reactions_bend()),
-        conditions(equations_of_member.count()) {}
+        conditions(equations_of_member.count()),
+        hops_end(equations_of_member.system().bounds.size(), 0) {}
 
   const Equations& equations;
   const IntegratorSettings& settings;
@@ -56,6 +57,10 @@ struct MemberState {
   Sizes sizes;
   double last_duration = 0;  // of the last step, over which these are the sizes
   std::vector<ConditionState> conditions;
+  // The limit until which a completed accumulation leaves out the hops of a contact that breaks, by System::bounds; 0: none.
+  // In the motion that the record stands for it is open between them: the force of the closed contact is a mean that has
+  // never acted.
+  std::vector<double> hops_end;
   std::vector<std::size_t> active;  // equations in force and closed conditions: rows that hold as equations
   std::vector<int> watch_signs;     // of watched functions: -1, +1, or 0 while not known
 
@@ -84,6 +89,8 @@ struct MemberState {
   double transition_value(std::size_t k, const Program& program, const State& state,
                           const Eigen::VectorXd* multipliers = nullptr) const;
 
+  std::vector<std::size_t> hopping() const;
+  bool hops(std::size_t i) const;
   bool in_force(std::size_t i) const { return conditions[i].standing != Standing::absent; }
   // 1 for equations in force and closed conditions, else 0.
   std::vector<double> closed_flags() const;

@@ -86,6 +86,7 @@ class Motion {
   void reach(std::size_t i);
   void release(std::size_t i);
   void cross_watches(const LocatedEvent& located);
+  void dispatch_transition(std::size_t k);
   double next_scheduled_time() const;
   void apply_scheduled_events();
   DueEvents take_due_events();
@@ -169,6 +170,8 @@ class Motion {
   void let_moving_bounds_yield(const ModeChange& change);
   std::optional<LeastConstraint> solve_modes_in_force(GaussProblem& problem, const ModeChange& change);
   bool within_bounds(const LeastConstraint& gauss) const;
+  void note_hopping(const Event& accumulation);
+  bool ends_hops_overloaded();
   bool break_overloaded(const FrictionConstraint& found);
   void break_condition(std::size_t bound);
   void break_link(std::size_t link_limit);
@@ -186,8 +189,16 @@ class Motion {
   void fail_painleve(std::size_t friction);
 
   // motion_slips.cpp: slips within rounding of zero
+  struct RatesOfChange {
+    State state;
+    Eigen::VectorXd a, largest;  // the accelerations, and the sizes of their terms
+  };
   double size_of_slip_rate(const Friction& friction, const State& state, const Eigen::VectorXd& a) const;
+  RatesOfChange rates_of_change() const;
+  bool shrinks(const std::vector<std::size_t>& rows, const Eigen::VectorXd& direction,
+               const RatesOfChange& now) const;
   std::vector<std::size_t> growing_slips() const;
+  std::optional<std::size_t> ending_motion() const;
   bool slip_is_unresolved(std::size_t friction, double times = 1) const;
   bool comes_to_rest(std::size_t friction);
   std::vector<std::size_t> frictions_at_rest(std::size_t friction) const;

@@ -171,6 +171,7 @@ void Motion::complete_accumulation(const std::vector<std::size_t>& contacts, dou
   event.velocity_before = before.v;
   event.velocity_after = result.v;
   accumulation_.forget();
+  note_hopping(event);
   remainder_ = {event.t - member_.t, std::move(phases), result.impulses};
   for (std::size_t i = 0; i < result.struck.size(); ++i)
     if (!result.struck[i]) remainder_->multipliers(index(i)) = 0;

@@ -4,9 +4,11 @@
 
 #include "src/base/index.h"
 #include "src/laws/friction_modes.h"
+#include "src/laws/least_constraint.h"
 #include "src/laws/mode_problem.h"
 #include "src/reference/member_state.h"
 #include "src/reference/motion.h"
+#include "src/reference/trajectory.h"
 #include "src/system/equations.h"
 #include "src/system/system.h"
 
@@ -31,6 +33,30 @@ void Motion::break_separated_links() {
       separated = separated || std::abs(equations_.rate(i, now)) > member_.zero_of(i, now).rate;
     if (separated) break_link(l);
   }
+}
+
+// Contacts that break do not do so before the limit of the hops that are left out.
+void Motion::note_hopping(const Event& accumulation) {
+  const std::vector<Bound>& bounds = equations_.system().bounds;
+  const std::vector<std::size_t>& list = accumulation.constraints;
+  for (std::size_t b = 0; b < bounds.size(); ++b)
+    if (bounds[b].breaks && std::find(list.begin(), list.end(), bounds[b].condition) != list.end())
+      member_.hops_end[b] = accumulation.t;
+}
+
+// At that limit: whether one of them is overloaded at rest.
+bool Motion::ends_hops_overloaded() {
+  bool any = false;
+  for (std::size_t b = 0; b < member_.hops_end.size(); ++b) {
+    const std::size_t i = equations_.system().bounds[b].condition;
+    if (member_.hops_end[b] == 0 || member_.hops(i)) continue;
+    member_.hops_end[b] = 0;
+    if (member_.conditions[i].standing != Standing::closed) continue;
+    const State now = member_.state();
+    const double force = constrained_acceleration(equations_, now, member_.active).multipliers(index(i));
+    any = any || force > equations_.bound(b).limit * (1 + beyond_bound);
+  }
+  return any;
 }
 
 void Motion::break_condition(std::size_t b) {
@@ -78,7 +104,7 @@ bool Motion::break_overloaded(const FrictionConstraint& found) {
   for (const FoundMode& mode : found.modes) {
     const System& system = equations_.system();
     const std::optional<std::size_t> b = bound_of(system, mode.condition);
-    if (!b || !system.bounds[*b].breaks) continue;
+    if (!b || !system.bounds[*b].breaks || member_.hops(mode.condition)) continue;
     // A contact with friction slips by itself; its normal force decides.
     const std::optional<std::size_t> f = friction_of(system, mode.condition);
     const bool rubs = f && has_friction(equations_, *f, member_.state());

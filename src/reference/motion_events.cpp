@@ -44,20 +44,19 @@ void Motion::dispatch_event(const LocatedEvent& located) {
       member_.conditions[i].idle = false;
       break;
     case EventFunction::Kind::watch:
-      cross_watches(located);
+      // What the function does at zero depends on the motion after the slip or yield that ends at this instant.
+      if (const std::optional<std::size_t> ending = ending_motion())
+        dispatch_transition(*ending);
+      else
+        cross_watches(located);
       return;
     case EventFunction::Kind::stop:
       recorder_.record_event({.t = member_.t, .kind = EventKind::stop});
       fail(Status::stopped, "the stop condition was met");
       break;
-    case EventFunction::Kind::transition: {
-      const std::size_t events = recorder_.trajectory().events.size();
-      change_mode(equations_.system().transitions[i]);
-      if (recorder_.trajectory().events.size() == events) recorder_.count_at_instant(member_.t);
-      resume_accumulation();
-      if (going()) update_watch_signs();
+    case EventFunction::Kind::transition:
+      dispatch_transition(i);
       return;
-    }
     case EventFunction::Kind::painleve:
       fail_painleve(i);
       return;
@@ -66,6 +65,14 @@ void Motion::dispatch_event(const LocatedEvent& located) {
   }
   resume_accumulation();
   if (going()) record_mode_changes(before);
+  if (going()) update_watch_signs();
+}
+
+void Motion::dispatch_transition(std::size_t k) {
+  const std::size_t events = recorder_.trajectory().events.size();
+  change_mode(equations_.system().transitions[k]);
+  if (recorder_.trajectory().events.size() == events) recorder_.count_at_instant(member_.t);
+  resume_accumulation();
   if (going()) update_watch_signs();
 }
 
@@ -122,6 +129,8 @@ double Motion::next_scheduled_time() const {
   double next = std::min(plan_.end, schedule_.next_time());
   if (const std::optional<Event>& pending = recorder_.pending_accumulation())
     next = std::min(next, pending->t);
+  for (const double end : member_.hops_end)
+    if (end > 0) next = std::min(next, end);
   return next;
 }
 
@@ -129,21 +138,24 @@ double Motion::next_scheduled_time() const {
 // includes every contact that is already approaching.
 void Motion::apply_scheduled_events() {
   const std::optional<Event>& pending = recorder_.pending_accumulation();
-  if (pending && pending->t <= member_.t + member_.rounding_of_time()) recorder_.flush_accumulation();
+  const bool overloaded = ends_hops_overloaded();
+  if (pending && pending->t <= member_.t + member_.rounding_of_time())
+    recorder_.flush_accumulation(false, overloaded);
   const bool starting =
       recorder_.trajectory().steps == 0 && schedule_.at_beginning() && member_.active.empty();
   const ModesInForce before = modes_in_force();
   const DueEvents due = take_due_events();
   if (!going()) return;
   const bool shock = due.impulse || !due.imposed.empty();
-  if (shock || !due.lifted.empty()) interrupt_accumulation();
+  const bool others = overloaded || !due.lifted.empty();
+  if (shock || others) interrupt_accumulation();
   for (const std::size_t i : due.lifted)
     recorder_.record_event({.t = member_.t, .kind = EventKind::lifted, .constraints = {i}});
   if (shock)
     apply_shock(due.alpha, due.imposed, due.impulse ? EventKind::impulse : EventKind::imposed, due.imposed);
   else if (starting)
     apply_start_shock(due.alpha);
-  else if (!due.lifted.empty())
+  else if (others)
     update_active_set(touching_now(), no_condition);
   resume_accumulation();
   if (going() && !starting) record_mode_changes(before);
@@ -153,7 +165,7 @@ void Motion::apply_scheduled_events() {
     recorder_.record_event(
         {.t = member_.t, .kind = EventKind::breaks, .constraints = std::exchange(broken_now_, {})});
   }
-  if (going() && (shock || !due.lifted.empty())) update_watch_signs();
+  if (going() && (shock || others)) update_watch_signs();
 }
 
 // Removes the events due now from the schedule, and changes the standing of the conditions they name.

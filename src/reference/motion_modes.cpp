@@ -73,7 +73,7 @@ bool Motion::within_bounds(const LeastConstraint& gauss) const {
   const System& system = equations_.system();
   for (std::size_t b = 0; b < system.bounds.size(); ++b) {
     const auto it = std::find(gauss.rows.begin(), gauss.rows.end(), system.bounds[b].condition);
-    if (it == gauss.rows.end()) continue;
+    if (it == gauss.rows.end() || member_.hops(*it)) continue;
     const Eigen::Index k = it - gauss.rows.begin();
     const double length =
         MassMetric(gauss.dynamics.mass).rows(Eigen::MatrixXd(gauss.program.rows.row(k))).norm();
@@ -107,6 +107,7 @@ std::optional<LeastConstraint> Motion::solve_modes_in_force(GaussProblem& proble
     ModeQuestion question{.rows = problem.rows,
                           .leaves = change.leaves,
                           .rests = change.rests,
+                          .hopping = member_.hopping(),
                           .slides = change.slides,
                           .continued = change.continued,
                           .tolerance = 10 * settings_.contact_tolerance,

@@ -37,28 +37,67 @@ double Motion::size_of_slip_rate(const Friction& friction, const State& state,
   return std::sqrt(squares);
 }
 
+Motion::RatesOfChange Motion::rates_of_change() const {
+  RatesOfChange made{member_.state(), {}, {}};
+  const Accelerations motion = constrained_acceleration(equations_, made.state, member_.active);
+  made.a = motion.a;
+  // Reactions cancel forces but for their rounding.
+  const Eigen::VectorXd free = MassMetric(motion.dynamics.mass).solve(motion.dynamics.applied);
+  made.largest = motion.a.cwiseAbs().cwiseMax(free.cwiseAbs());
+  return made;
+}
+
+// Whether the rates of these rows shrink that go along `direction`.
+bool Motion::shrinks(const std::vector<std::size_t>& rows, const Eigen::VectorXd& direction,
+                     const RatesOfChange& now) const {
+  double along = 0, squares = 0;
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    const Row row = equations_.row(rows[k], now.state);
+    along += direction(index(k)) * (row.a.dot(now.a) + row.rest);
+    const double size = row.a.cwiseAbs().dot(now.largest) + std::abs(row.rest);
+    squares += size * size;
+  }
+  return along < -shrinking * std::sqrt(squares);
+}
+
 // The contacts whose slips do not shrink under the accelerations before an event: one that began a moment ago goes on,
 // although it is within rounding of zero.
 std::vector<std::size_t> Motion::growing_slips() const {
   const System& system = equations_.system();
   std::vector<std::size_t> made;
   if (system.frictions.empty()) return made;
-  const State now = member_.state();
-  const Accelerations motion = constrained_acceleration(equations_, now, member_.active);
-  // Reactions cancel forces but for their rounding.
-  const Eigen::VectorXd free = MassMetric(motion.dynamics.mass).solve(motion.dynamics.applied);
-  const Eigen::VectorXd largest = motion.a.cwiseAbs().cwiseMax(free.cwiseAbs());
+  const RatesOfChange now = rates_of_change();
   for (std::size_t f = 0; f < system.frictions.size(); ++f) {
-    if (!member_.slips(f)) continue;
     const Friction& law = system.frictions[f];
-    double along = 0;
-    for (std::size_t k = 0; k < law.rows.size(); ++k) {
-      const Row row = equations_.row(law.rows[k], now);
-      along += member_.modes(index(law.first_mode + k)) * (row.a.dot(motion.a) + row.rest);
-    }
-    if (along >= -shrinking * size_of_slip_rate(law, now, largest)) made.push_back(law.contact);
+    const Eigen::VectorXd direction = member_.modes.segment(index(law.first_mode), index(law.rows.size()));
+    if (member_.slips(f) && !shrinks(law.rows, direction, now)) made.push_back(law.contact);
   }
   return made;
+}
+
+// The slip or yield that ends at this instant: it is within rounding of zero, and shrinks.
+std::optional<std::size_t> Motion::ending_motion() const {
+  const System& system = equations_.system();
+  if (system.transitions.empty()) return std::nullopt;
+  const RatesOfChange now = rates_of_change();
+  for (std::size_t k = 0; k < system.transitions.size(); ++k) {
+    const TransitionKind kind = system.transitions[k].kind;
+    const std::size_t of = system.transitions[k].of;
+    if (!member_.may_change(system.transitions[k])) continue;
+    if (kind == TransitionKind::stick) {
+      const Friction& law = system.frictions[of];
+      const bool vanishes = law.rows.size() == 1
+                                ? member_.slip_of(of, now.state).norm() <= member_.zero_slip(of, now.state)
+                                : slip_is_unresolved(of);
+      const Eigen::VectorXd direction = member_.modes.segment(index(law.first_mode), index(law.rows.size()));
+      if (vanishes && shrinks(law.rows, direction, now)) return k;
+    } else if (kind == TransitionKind::lock) {
+      const std::size_t i = system.bounds[of].condition;
+      const bool vanishes = std::abs(equations_.rate(i, now.state)) <= member_.zero_of(i, now.state).rate;
+      if (vanishes && shrinks({i}, Eigen::VectorXd::Constant(1, member_.yields(of)), now)) return k;
+    }
+  }
+  return std::nullopt;
 }
 
 // Whether a slip in space is within the rounding of its phase, or below what the time resolves: it has no direction.

@@ -158,12 +158,12 @@ void Recorder::set_remainder(std::vector<std::size_t> struck, std::vector<double
   pending_->impulses = std::move(impulses);
 }
 
-void Recorder::flush_accumulation(bool interrupted) {
+void Recorder::flush_accumulation(bool interrupted, bool overloaded) {
   if (!pending_) return;
   Event event = std::move(*pending_);
   pending_.reset();
   // At the limit itself the forces are those of the motion.
-  if (!(member_.t < event.t - member_.rounding_of_time())) forget_averaged_extremes();
+  if (!overloaded && !(member_.t < event.t - member_.rounding_of_time())) forget_averaged_extremes();
   event.t = std::min(event.t, member_.t);
   record_event_now(std::move(event));
   if (!interrupted) forget_averaged_extremes();

@@ -59,8 +59,9 @@ class Recorder {
   void count_at_instant(double t);
   // An accumulation is listed when the motion reaches its limit, or at the next event before that.
   void set_pending_accumulation(Event event) { pending_ = std::move(event); }
-  // `interrupted`: the forces since its completion are judged after the event (resume_accumulation).
-  void flush_accumulation(bool interrupted = false);
+  // `interrupted`: the forces since its completion are judged after the event (resume_accumulation). `overloaded`: at the
+  // limit something breaks, and the forces there have never acted.
+  void flush_accumulation(bool interrupted = false, bool overloaded = false);
   // Until the limit of an accumulation forces are means over hops: extremes of those that differ from them do not count.
   // What is known at the completion; the conditions whose forces are such means; the end of that time.
   void keep_extremes() { extremes_before_ = measures_.results(); }

@@ -130,5 +130,22 @@ TEST(Bursts, AContactThatIsReleasedMayBeginToSlideInTheSameInstant) {
   EXPECT_TRUE(differs(0.7));
 }
 
+// Where a frame falls flat, its feet slide for 4e-14 s in one list, and stick all the time in another.
+TEST(Bursts, AContactMaySlideAndStickAgainWithinAnInstant) {
+  const EventTolerance tolerance{IntegratorSettings{}};
+  const auto left_out = [&](double stick_at) {
+    std::vector<Event> a = {event_of(EventKind::slide, 0.9, 0), event_of(EventKind::stick, stick_at, 0)};
+    a[0].constraints = {0, 1};
+    std::vector<Event> b = {event_of(EventKind::slide, 0.9, 1)}, c = b;
+    const Bursts bursts = drop_bursts({&a, &b, &c}, tolerance, false);
+    const std::vector<Instant> first = instants(a, tolerance), second = instants(b, tolerance);
+    const bool alike = first.size() == second.size() && same(first[0], second[0]);
+    EXPECT_EQ(alike, bursts.left_out.contains({EventKind::slide, 0}));
+    return alike && bursts.left_out.at({EventKind::stick, 0}).passing == 1;
+  };
+  EXPECT_TRUE(left_out(0.9 + 4e-14));
+  EXPECT_FALSE(left_out(0.9 + 1e-6));
+}
+
 }  // namespace
 }  // namespace zwang::bursts_test
