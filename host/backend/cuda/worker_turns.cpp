@@ -136,7 +136,7 @@ bool CudaWorker::slow_path_is_under_way() const {
   return std::any_of(std::begin(counters_.runs), std::end(counters_.runs),
                      [](const SlowRun& run) { return !is_idle(run); });
 }
-// Or will have none any more: the next turns distribute them, or begin another run.
+// Whether the next turns have slots of a run to distribute, or can begin another one because a run has ended.
 bool CudaWorker::slow_path_has_left_slots() const {
   const bool one_by_one = program_->slow_run_rule != SlowRunRule::gathered;
   return std::any_of(std::begin(counters_.runs), std::end(counters_.runs), [&](const SlowRun& run) {

@@ -171,7 +171,7 @@ TEST(SlowRuns, LoseNoMemberWhereTheyBeginAtOnce) { expect_all_members_end<SlowRu
 TEST(SlowRuns, LoseNoMemberWhereTheyGatherTheirWork) { expect_all_members_end<SlowRunRule::gathered>(); }
 TEST(SlowRuns, LoseNoMemberWhereTheyOverlap) { expect_all_members_end<SlowRunRule::overlapping>(); }
 
-// One entry of a run never ends. All other members end nevertheless, unless they wait for the end of their run.
+// The number of members that go on while one entry of their run has not ended.
 template <SlowRunRule rule>
 unsigned members_beside_an_endless_entry() {
   DeviceCounters counters{};
