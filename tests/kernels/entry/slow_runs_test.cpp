@@ -17,21 +17,34 @@
 namespace zwang::slow_runs_test {
 namespace {
 
+// The lists of a batch, empty, as CudaWorker lays them out.
+struct EmulatedLists {
+  DeviceCounters counters{};
+  DeviceLists lists{};
+  std::vector<std::vector<unsigned>> rooms;
+
+  EmulatedLists(unsigned slots, SlowRunRule rule, unsigned enough_waiting) {
+    const auto room = [&](std::size_t length, unsigned fill) {
+      return rooms.emplace_back(length, fill).data();
+    };
+    lists.counters = &counters;
+    lists.slots = slots;
+    lists.runs = slow_runs(rule);
+    lists.enough_waiting = enough_waiting;
+    for (unsigned c = 0; c <= lists.runs; ++c) lists.waiting[c] = room(slots * slow_works, 0);
+    for (unsigned r = 0; r < lists.runs; ++r) lists.resumed[r] = room(slots, no_slot);
+    for (unsigned*& moving : lists.moving) moving = room(slots, 0);
+  }
+  EmulatedLists(const EmulatedLists&) = delete;
+  EmulatedLists& operator=(const EmulatedLists&) = delete;
+};
+
 // Members in slots, and the kernels that move them. Each member needs `entries` of the slow path and then ends.
 template <SlowRunRule rule>
 class Turns {
  public:
-  Turns(unsigned slots, unsigned seed) : random_(seed), left_(slots), place_(slots, Place::waiting) {
-    const auto room = [&](std::size_t length, unsigned fill) -> unsigned* {
-      return rooms_.emplace_back(length, fill).data();
-    };
-    lists_.counters = &counters_;
-    lists_.slots = slots;
-    lists_.runs = slow_runs(rule);
-    lists_.enough_waiting = slots / 8;
-    for (unsigned c = 0; c <= lists_.runs; ++c) lists_.waiting[c] = room(slots * slow_works, 0);
-    for (unsigned r = 0; r < lists_.runs; ++r) lists_.resumed[r] = room(slots, no_slot);
-    for (unsigned*& moving : lists_.moving) moving = room(slots, 0);
+  Turns(unsigned slots, unsigned seed)
+      : random_(seed), emulated_(slots, rule, slots / 8), left_(slots), place_(slots, Place::waiting) {
     for (unsigned slot = 0; slot < slots; ++slot) {
       left_[slot] = 1 + below(20);
       expected_ += left_[slot];
@@ -143,9 +156,9 @@ class Turns {
 
   std::mt19937 random_;
   unsigned turn_ = 0;
-  DeviceCounters counters_{};
-  DeviceLists lists_{};
-  std::vector<std::vector<unsigned>> rooms_;
+  EmulatedLists emulated_;
+  DeviceCounters& counters_ = emulated_.counters;
+  const DeviceLists& lists_ = emulated_.lists;
   std::vector<unsigned> left_;  // entries that each member still needs
   std::vector<Place> place_;
   std::array<Run, most_slow_runs> runs_;
@@ -174,18 +187,10 @@ TEST(SlowRuns, LoseNoMemberWhereTheyOverlap) { expect_all_members_end<SlowRunRul
 // The number of members that go on while one entry of their run has not ended.
 template <SlowRunRule rule>
 unsigned members_beside_an_endless_entry() {
-  DeviceCounters counters{};
-  DeviceLists lists{};
   constexpr unsigned slots = 10;
-  std::vector<std::vector<unsigned>> rooms;
-  lists.counters = &counters;
-  lists.slots = slots;
-  lists.runs = slow_runs(rule);
-  lists.enough_waiting = 1;
-  for (unsigned c = 0; c <= lists.runs; ++c)
-    lists.waiting[c] = rooms.emplace_back(slots * slow_works, 0).data();
-  for (unsigned r = 0; r < lists.runs; ++r) lists.resumed[r] = rooms.emplace_back(slots, no_slot).data();
-  for (unsigned*& moving : lists.moving) moving = rooms.emplace_back(slots, 0).data();
+  EmulatedLists emulated(slots, rule, 1);
+  const DeviceLists& lists = emulated.lists;
+  DeviceCounters& counters = emulated.counters;
   for (unsigned slot = 0; slot < slots; ++slot) append_waiting(lists, SlowWork::event, slot);
   begin_slow_run<rule>(lists, 0, 1);
   EXPECT_EQ(counters.runs[0].state, unsigned(SlowRunState::under_way));
